@@ -1,0 +1,79 @@
+package llm
+
+import (
+	"context"
+
+	"github.com/texttosql/texttosql/trace"
+)
+
+// Model is the port to a language model: one request, one reply.
+//
+// An implementation returns ctx.Err() when ctx ended, whatever the provider
+// said, an *Error for a failed call, and never an empty reply without an error.
+// It must be safe for concurrent use. llmtest.Conformance checks all of this.
+type Model interface {
+	Complete(ctx context.Context, req Request) (Response, error)
+}
+
+// Func makes a Model of a function.
+type Func func(ctx context.Context, req Request) (Response, error)
+
+// Complete calls f.
+func (f Func) Complete(ctx context.Context, req Request) (Response, error) { return f(ctx, req) }
+
+// Middleware wraps a Model in another one.
+type Middleware func(Model) Model
+
+// Role is who speaks in a Message.
+type Role string
+
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// Message is one turn of the conversation.
+type Message struct {
+	Role Role   `json:"role"`
+	Text string `json:"text"`
+}
+
+// Request is one call.
+type Request struct {
+	Messages []Message
+
+	// Purpose says what the reply is for: "generate", "link", "repair",
+	// "judge", …. It is for traces, middlewares and tests; it is not sent.
+	Purpose string
+	// Draw is the index of this draw within the question, from 0. Equal
+	// requests of different draws are different calls: it is part of cache and
+	// replay keys. It is not sent.
+	Draw int
+
+	Temperature *float64 // nil: the model's default; adapters never turn nil into 0
+	MaxTokens   int      // upper bound of the reply in tokens; 0: the adapter's default
+	Seed        int      // 0: none
+	Stop        []string // the reply ends before the first of them
+}
+
+// StopReason says why a reply ended.
+type StopReason string
+
+const (
+	StopUnknown StopReason = ""       // the provider did not say
+	StopEnd     StopReason = "stop"   // the model was done, or met a stop text
+	StopLength  StopReason = "length" // the reply was cut at MaxTokens
+	StopFilter  StopReason = "filter" // the provider held the reply back
+)
+
+// Response is one reply.
+type Response struct {
+	Text       string
+	StopReason StopReason
+	Usage      Usage
+	Model      string // the name the provider gives itself; may be empty
+}
+
+// Usage is what calls cost.
+type Usage = trace.Usage
