@@ -1,0 +1,205 @@
+package exec
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Plan is what the engine says it would do for one statement, without doing it.
+//
+// Rows are the engine's own words. Nodes are what the dialect made of them: the
+// same few kinds on every engine, so that plans can be compared and costed.
+// [Plan.CompatSignature] and [Plan.CompatCost] read Rows, everything else reads
+// Nodes.
+//
+// A Plan is plain data: safe for concurrent reading.
+type Plan struct {
+	Rows  []PlanRow  `json:"rows"`
+	Nodes []PlanNode `json:"nodes,omitempty"`
+}
+
+// PlanRow is one row of the engine's plan. Parent is the ID of the row it
+// belongs to, 0 for none.
+type PlanRow struct {
+	ID     int    `json:"id"`
+	Parent int    `json:"parent,omitempty"`
+	Detail string `json:"detail"`
+}
+
+// PlanNode is one step of a plan, in the terms all dialects share.
+type PlanNode struct {
+	Kind   PlanKind `json:"kind"`
+	Table  string   `json:"table,omitempty"`  // of a scan or search: the base table in lower case, [DerivedTable], or ""
+	Access Access   `json:"access,omitempty"` // of a scan or search: how rows are found; "" where the engine does not say
+
+	Outer      bool `json:"outer,omitempty"`      // the optional side of an outer join
+	Semi       bool `json:"semi,omitempty"`       // looks for one matching row only, as EXISTS does
+	Correlated bool `json:"correlated,omitempty"` // a subquery that runs again for each row
+
+	Children []PlanNode `json:"children,omitempty"` // in the order of the engine's rows
+}
+
+// PlanKind says what a step does. The values are stable: they are the words of
+// a signature.
+type PlanKind string
+
+// The kinds of a step. A dialect may add kinds of its own; they cost nothing.
+const (
+	PlanScan     PlanKind = "scan"     // reads all rows
+	PlanSearch   PlanKind = "search"   // looks rows up
+	PlanConstant PlanKind = "constant" // rows that the statement itself spells out
+
+	PlanSort     PlanKind = "btree:order"    // sorts
+	PlanGroup    PlanKind = "btree:group"    // collects groups
+	PlanDistinct PlanKind = "btree:distinct" // removes duplicates
+	PlanTemp     PlanKind = "btree"          // any other temporary structure that is sorted or searched
+
+	PlanScalar      PlanKind = "scalar"      // a subquery for one value
+	PlanList        PlanKind = "list"        // a subquery for the right side of IN
+	PlanCoroutine   PlanKind = "coroutine"   // a subquery in FROM, read row by row
+	PlanMaterialize PlanKind = "materialize" // a subquery in FROM, stored first
+	PlanSetup       PlanKind = "setup"       // the first part of a recursive query
+	PlanStep        PlanKind = "step"        // its repeated part
+
+	PlanUnion     PlanKind = "union"
+	PlanUnionAll  PlanKind = "unionall"
+	PlanIntersect PlanKind = "intersect"
+	PlanExcept    PlanKind = "except"
+
+	PlanOr    PlanKind = "or"    // several searches of one table, their rows united
+	PlanRight PlanKind = "right" // the rows of a right join that met no partner
+)
+
+// Access says how a scan or a search finds its rows.
+type Access string
+
+// The ways to find rows.
+const (
+	AccessFull     Access = "full"     // every row of the table itself
+	AccessIndex    Access = "index"    // an index, then the table
+	AccessCovering Access = "covering" // an index that holds all that is needed
+	AccessPK       Access = "pk"       // the primary key
+	AccessAuto     Access = "auto"     // an index that the engine builds for this statement
+	AccessVirtual  Access = "virtual"  // a virtual table decides
+)
+
+// DerivedTable stands in PlanNode.Table for a common table expression or a
+// subquery in FROM.
+const DerivedTable = "sub"
+
+// Signature returns the strict signature of p: one line that is the same for
+// two plans exactly when their steps are, whatever the aliases are called.
+//
+// A step prints as kind[:table][:access][:left][:exists](children), steps that
+// follow each other are separated by commas, and a correlated subquery has
+// "correlated:" in front of its kind. Sorting inside the branches of a set
+// operation is left out: whether it shows up depends on the version of SQLite.
+// A plan without steps has the empty signature.
+//
+// Equal signatures are a proxy for equal results and not more than that:
+// conditions, selected columns, sort direction and LIMIT are not part of a
+// plan. Prefer to compare results wherever statements may run.
+//
+// The rules are section 3.4 of the plan voting specification, which mends the
+// signature of galah92/egtts ([Plan.CompatSignature]).
+func (p Plan) Signature() string {
+	var b strings.Builder
+	writeNodes(&b, p.Nodes, false)
+	return b.String()
+}
+
+// writeNodes prints nodes with commas between them. inSet says that they are
+// the branches of a set operation.
+func writeNodes(b *strings.Builder, nodes []PlanNode, inSet bool) {
+	first := true
+	for i := range nodes {
+		n := &nodes[i]
+		if inSet && n.Kind == PlanSort {
+			continue
+		}
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+		if n.Correlated {
+			b.WriteString("correlated:")
+		}
+		b.WriteString(string(n.Kind))
+		if n.Table != "" {
+			b.WriteByte(':')
+			writeName(b, n.Table)
+		}
+		if n.Access != "" {
+			b.WriteByte(':')
+			b.WriteString(string(n.Access))
+		}
+		if n.Outer {
+			b.WriteString(":left")
+		}
+		if n.Semi {
+			b.WriteString(":exists")
+		}
+		if len(n.Children) > 0 {
+			b.WriteByte('(')
+			writeNodes(b, n.Children, n.Kind.isSet())
+			b.WriteByte(')')
+		}
+	}
+}
+
+// writeName quotes a table name that could be taken for the signature's own
+// punctuation, so that no name makes two different plans look alike.
+func writeName(b *strings.Builder, name string) {
+	if strings.ContainsAny(name, `:,()"`) {
+		name = strconv.Quote(name)
+	}
+	b.WriteString(name)
+}
+
+func (k PlanKind) isSet() bool {
+	switch k {
+	case PlanUnion, PlanUnionAll, PlanIntersect, PlanExcept:
+		return true
+	}
+	return false
+}
+
+// Cost returns a rough price of p, in points; lower is better, 0 is free.
+//
+// It is the sum over all steps: 100 for a full scan; 50 for a scan of an index,
+// for an index that the engine builds for this statement, for a virtual table
+// and for each temporary structure that sorts, groups or removes duplicates; 75
+// for a correlated subquery; 0 for everything else. It knows nothing of the
+// number of rows, so it ranks spellings of one query and cannot predict time.
+func (p Plan) Cost() float64 { return nodesCost(p.Nodes) }
+
+func nodesCost(nodes []PlanNode) float64 {
+	var sum float64
+	for i := range nodes {
+		sum += nodes[i].cost() + nodesCost(nodes[i].Children)
+	}
+	return sum
+}
+
+func (n *PlanNode) cost() float64 {
+	switch n.Kind {
+	case PlanScan, PlanSearch:
+		switch n.Access {
+		case AccessFull:
+			return 100
+		case AccessAuto, AccessVirtual:
+			return 50
+		case AccessIndex, AccessCovering:
+			if n.Kind == PlanScan {
+				return 50
+			}
+		}
+	case PlanSort, PlanGroup, PlanDistinct, PlanTemp:
+		return 50
+	case PlanScalar, PlanList:
+		if n.Correlated {
+			return 75
+		}
+	}
+	return 0
+}
