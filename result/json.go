@@ -1,0 +1,206 @@
+package result
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// WriteJSON writes t as one line of JSON, the form of [Table.MarshalJSON].
+func (t *Table) WriteJSON(w io.Writer) error {
+	b, err := t.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+// MarshalJSON writes t so that [Table.UnmarshalJSON] gives the same values of
+// the same types:
+//
+//	{"columns":["a","b"],"rows":[[1,null],[1.0,"x"]],"truncated":true}
+//
+// An int64 is a number without point or exponent, in all its digits (a reader
+// that turns numbers into floats loses those beyond 2^53); a float64 is a number
+// with one. What JSON has no form for is an object of one field: {"float":"NaN"}
+// ("Infinity", "-Infinity"), {"blob":"…"} in base64, and {"bytes":"…"} for text
+// that is not UTF-8.
+func (t *Table) MarshalJSON() ([]byte, error) {
+	if t == nil {
+		return []byte("null"), nil
+	}
+	b := make([]byte, 0, 64+16*len(t.Rows)*max(len(t.Columns), 1))
+	b = append(b, `{"columns":[`...)
+	for i, name := range t.Columns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSON(b, name)
+	}
+	b = append(b, `],"rows":[`...)
+	for i, row := range t.Rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '[')
+		for j, v := range row {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = appendJSON(b, v)
+		}
+		b = append(b, ']')
+	}
+	b = append(b, ']')
+	if t.Truncated {
+		b = append(b, `,"truncated":true`...)
+	}
+	if t.TooLarge {
+		b = append(b, `,"too_large":true`...)
+	}
+	return append(b, '}'), nil
+}
+
+func appendJSON(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case float64:
+		s := formatFloat(v)
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return append(append(append(b, `{"float":"`...), s...), `"}`...)
+		}
+		return append(b, s...)
+	case []byte:
+		b = append(b, `{"blob":"`...)
+		b = base64.StdEncoding.AppendEncode(b, v)
+		return append(b, `"}`...)
+	case string:
+		if !utf8.ValidString(v) {
+			b = append(b, `{"bytes":"`...)
+			b = base64.StdEncoding.AppendEncode(b, []byte(v))
+			return append(b, `"}`...)
+		}
+		return appendQuoted(b, v)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case bool:
+		return strconv.AppendBool(b, v)
+	}
+	return appendQuoted(b, fmt.Sprint(v))
+}
+
+// appendQuoted appends the JSON form of a valid text. <, > and & are escaped,
+// as encoding/json does, so that the output may stand in a script element.
+func appendQuoted(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			q, err := json.Marshal(s)
+			if err != nil {
+				return append(b, `""`...) // a string always encodes
+			}
+			return append(b, q...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// UnmarshalJSON reads the form that [Table.MarshalJSON] writes. A number without
+// point and exponent that does not fit an int64 becomes a float64.
+func (t *Table) UnmarshalJSON(data []byte) error {
+	var raw struct {
+		Columns   []cellJSON   `json:"columns"`
+		Rows      [][]cellJSON `json:"rows"`
+		Truncated bool         `json:"truncated"`
+		TooLarge  bool         `json:"too_large"`
+	}
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return fmt.Errorf("result: reading table: %w", err)
+	}
+	read := Table{Truncated: raw.Truncated, TooLarge: raw.TooLarge}
+	if raw.Columns != nil {
+		read.Columns = make([]string, len(raw.Columns))
+	}
+	for i, c := range raw.Columns {
+		name, ok := c.value.(string)
+		if !ok {
+			return fmt.Errorf("result: reading table: name of column %d is no text", i)
+		}
+		read.Columns[i] = name
+	}
+	if raw.Rows != nil {
+		read.Rows = make([][]any, len(raw.Rows))
+	}
+	for i, cells := range raw.Rows {
+		read.Rows[i] = make([]any, len(cells))
+		for j, c := range cells {
+			read.Rows[i][j] = c.value
+		}
+	}
+	*t = read
+	return nil
+}
+
+// cellJSON reads one value.
+type cellJSON struct{ value any }
+
+func (c *cellJSON) UnmarshalJSON(data []byte) error {
+	switch {
+	case len(data) == 0:
+		return fmt.Errorf("empty value")
+	case data[0] == 'n':
+		c.value = nil
+		return nil
+	case data[0] == '"':
+		var s string
+		err := json.Unmarshal(data, &s)
+		c.value = s
+		return err
+	case data[0] == '{':
+		return c.object(data)
+	case data[0] == '-' || data[0] >= '0' && data[0] <= '9':
+		if !bytes.ContainsAny(data, ".eE") {
+			if i, err := strconv.ParseInt(string(data), 10, 64); err == nil {
+				c.value = i
+				return nil
+			}
+		}
+		f, err := strconv.ParseFloat(string(data), 64)
+		c.value = f
+		return err
+	}
+	return fmt.Errorf("value %.20s is neither null, number, text nor object", data)
+}
+
+func (c *cellJSON) object(data []byte) error {
+	var o struct {
+		Float       *string
+		Blob, Bytes *[]byte
+	}
+	if err := json.Unmarshal(data, &o); err != nil {
+		return err
+	}
+	switch {
+	case o.Blob != nil:
+		c.value = *o.Blob
+	case o.Bytes != nil:
+		c.value = string(*o.Bytes)
+	case o.Float != nil:
+		f, err := strconv.ParseFloat(*o.Float, 64)
+		c.value = f
+		return err
+	default:
+		return fmt.Errorf("object %.40s holds neither float, blob nor bytes", data)
+	}
+	return nil
+}
