@@ -1,0 +1,100 @@
+package exec
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// Queryer reads rows. A *sql.Conn is one, and so is a held connection.
+type Queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Dialect is what one database engine needs: its words, its guard, its catalog.
+//
+// A Dialect is a plain value without state; what has state is the [Guard] that
+// it makes. Implementations are safe for concurrent use. exec/sqlite has one.
+type Dialect interface {
+	// Name is the engine's short lower-case name: "sqlite".
+	Name() string
+	// Text is how the engine's SQL is cut into tokens.
+	Text() sqltext.Dialect
+	// Quote writes a name so that the engine takes it for a name, whatever
+	// stands in it.
+	Quote(name string) string
+	// Recognises reports whether d is a driver for this engine. It is a guess by
+	// the driver's type and decides only which dialect an error message names.
+	Recognises(d driver.Driver) bool
+
+	// Guard makes the guard of one DB. It reads nothing: an error is a fault in
+	// the configuration.
+	Guard(c GuardConfig) (Guard, error)
+
+	// Version returns a text that changes when the schema of the database behind
+	// q changes. It is cheap: it is asked before each use of a cached schema.
+	Version(ctx context.Context, q Queryer) (string, error)
+	// Inspect reads the whole schema from a connection without a guard. Nothing
+	// is left out for a policy: the DB does that.
+	Inspect(ctx context.Context, q Queryer) (*schema.Schema, error)
+	// Explain returns the engine's plan of one statement that has passed the
+	// text check and the guard of q.
+	Explain(ctx context.Context, q Queryer, sql string) (Plan, error)
+}
+
+// GuardConfig is what a guard enforces.
+type GuardConfig struct {
+	Policy Policy
+	// CellBytes is the largest value, in bytes, that a result may hold.
+	CellBytes int
+	// Unwrap returns the engine's own driver connection for what database/sql
+	// hands out; nil where the driver is not wrapped.
+	Unwrap func(driverConn any) any
+}
+
+// Guard makes connections of one database fit for text that a model wrote, and
+// gives them back as they were. Safe for concurrent use.
+type Guard interface {
+	// Hold puts the guard on conn. An error that matches [ErrUnguarded] says
+	// that this connection cannot have one; after any error conn is as it was,
+	// or database/sql will drop it. The caller closes conn after Release.
+	Hold(ctx context.Context, conn *sql.Conn, use Use) (Held, error)
+}
+
+// Use says whose text a held connection runs.
+type Use uint8
+
+const (
+	// Generated text comes from a model or a person: placeholders are refused.
+	Generated Use = iota
+	// Own text is written by this SDK: it may bind up to two parameters.
+	Own
+)
+
+// Held is a connection under guard. Not safe for concurrent use: it runs one
+// statement at a time.
+type Held interface {
+	// QueryContext runs one statement. The rows hold values as the engine
+	// stores them, whatever the driver likes to make of declared types, under
+	// the statement's own column names and in its own order. The guard holds
+	// until the rows are closed; close them before the next call.
+	Queryer
+
+	// Vet compiles one statement without running it and says what it reads.
+	// Where the policy needs more than what the engine enforces while it
+	// compiles, this is what looks: text that was not vetted must not be run.
+	Vet(ctx context.Context, sql string) (Analysis, error)
+
+	// Classify turns an error of the driver into one of this package's typed
+	// errors. What it does not know it wraps.
+	Classify(err error) error
+
+	// Release takes the guard off, on a context of its own. With drop, or when
+	// the connection cannot be put back as it was, it makes database/sql close
+	// it, except where that would lose a database that lives in memory: there an
+	// error that matches [ErrBroken] comes back. It may be called once.
+	Release(drop bool) error
+}
