@@ -30,7 +30,7 @@ type Table struct {
 	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`
 	Unique      [][]string   `json:"unique,omitempty"` // column lists of unique constraints and unique indexes, the primary key left out
 	Description string       `json:"description,omitempty"`
-	Definition  string       `json:"definition,omitempty"` // the engine's own CREATE text, where it has one
+	Definition  string       `json:"definition,omitempty"` // the engine's own CREATE text; "" where it has none or it says more than this Table may show
 	Rows        *int64       `json:"rows,omitempty"`       // row count, from a profile; nil: unknown
 	RowsAtLeast bool         `json:"rows_at_least,omitempty"`
 }
@@ -45,6 +45,7 @@ type Column struct {
 	Title       string   `json:"title,omitempty"`       // a readable name (BIRD's column_name)
 	Description string   `json:"description,omitempty"` // what the column means
 	Values      string   `json:"values,omitempty"`      // what its values mean (BIRD's value_description)
+	Sensitive   bool     `json:"sensitive,omitempty"`   // its stored values are never put into a prompt
 	Profile     *Profile `json:"profile,omitempty"`     // nil: not profiled
 }
 
@@ -76,8 +77,11 @@ type Value struct {
 
 // Links are the schema items that a linker chose for one question.
 //
-// The zero Links chose nothing; that means "no opinion": the whole schema.
+// The zero Links chose nothing; that means "no opinion": the whole schema. With
+// Whole set the whole schema is kept too, and Tables only carry what was found
+// out about them (matched values, scores).
 type Links struct {
+	Whole  bool        `json:"whole,omitempty"`
 	Tables []TableLink `json:"tables"`
 	Notes  []string    `json:"notes,omitempty"` // why, or why nothing was linked
 }
