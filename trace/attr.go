@@ -1,0 +1,102 @@
+package trace
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Attr is a name and a value.
+//
+// Values are nil, string, bool, int64, float64, time.Duration, []string, the
+// private kinds [SQL], [Prompt], [Reply] and [Rows], or anything else that
+// encodes to JSON, which is held as json.RawMessage. Other integers become
+// int64, and []string is copied. A float that is no number is held as its text.
+// A time.Duration is a measured time, and as such no part of a comparison.
+type Attr struct {
+	Key   string
+	Value any
+}
+
+// Event is something that happened at one moment of a span.
+type Event struct {
+	Name  string
+	At    time.Duration // since the root started
+	Attrs []Attr        // each key once
+}
+
+// Warning is something the person who asked should know.
+type Warning struct {
+	Code    string `json:"code"` // stable, lower case with dashes: "schema-linked"
+	Message string `json:"message"`
+}
+
+// put sets a in attrs.
+func put(attrs []Attr, a Attr) []Attr {
+	if i := slices.IndexFunc(attrs, func(b Attr) bool { return b.Key == a.Key }); i >= 0 {
+		attrs[i] = a
+		return attrs
+	}
+	return append(attrs, a)
+}
+
+// frozen returns attrs with every value frozen and each key once; the later
+// value wins.
+func (t *tree) frozen(attrs []Attr) []Attr {
+	if len(attrs) == 0 {
+		return nil
+	}
+	out := make([]Attr, 0, len(attrs))
+	for _, a := range attrs {
+		out = put(out, t.freeze(a))
+	}
+	return out
+}
+
+// freeze makes the value of a one that nobody can change any more, and
+// withholds it if it is private and not to be kept.
+func (t *tree) freeze(a Attr) Attr {
+	switch v := a.Value.(type) {
+	case nil, string, bool, int64, time.Duration, Withheld, SQL:
+		return a
+	case Prompt, Reply, Rows:
+		if kind := kindOf(v); t.keep&kind == 0 {
+			a.Value = withhold(v)
+		}
+	case int:
+		a.Value = int64(v)
+	case int32:
+		a.Value = int64(v)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			a.Value = fmt.Sprint(v)
+		}
+	case []string:
+		a.Value = slices.Clone(v)
+		if v == nil {
+			a.Value = []string{}
+		}
+	case error:
+		a.Value = failureText(v)
+	default:
+		a.Value = encoded(v)
+	}
+	return a
+}
+
+// encoded is v as JSON. A value that cannot be encoded says so in its place:
+// a trace has no way to fail, and should not end an answer.
+func encoded(v any) any {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprintf("trace: a %T does not encode to JSON", v)
+	}
+	// One spelling for one value: what is held here is what is read back.
+	var out any
+	if out, err = decodeValue(b); err != nil {
+		return fmt.Sprintf("trace: a %T does not encode to JSON", v)
+	}
+	return out
+}
