@@ -21,12 +21,11 @@ type Func func(ctx context.Context, req Request) (Response, error)
 // Complete calls f.
 func (f Func) Complete(ctx context.Context, req Request) (Response, error) { return f(ctx, req) }
 
-// Middleware wraps a Model in another one.
-type Middleware func(Model) Model
-
 // Role is who speaks in a Message.
 type Role string
 
+// The roles. Instructions go in System messages; everything that a person, a
+// database or a model wrote goes in User and Assistant messages.
 const (
 	System    Role = "system"
 	User      Role = "user"
@@ -39,7 +38,8 @@ type Message struct {
 	Text string `json:"text"`
 }
 
-// Request is one call.
+// Request is one call. A model does not change what it is given: the same
+// Messages may be in use by parallel calls.
 type Request struct {
 	Messages []Message
 
@@ -60,6 +60,7 @@ type Request struct {
 // StopReason says why a reply ended.
 type StopReason string
 
+// The reasons. A reply cut at StopLength is no error here: its reader decides.
 const (
 	StopUnknown StopReason = ""       // the provider did not say
 	StopEnd     StopReason = "stop"   // the model was done, or met a stop text

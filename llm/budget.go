@@ -1,0 +1,316 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Budget bounds what one question may spend on model calls. The zero Budget has
+// no limit and still counts.
+//
+//	account := llm.Budget{Calls: 20, Time: time.Minute}.Start()
+//	model = llm.Chain(model, account.Middleware(), llm.Retry{}.Middleware())
+//
+// Calls is never exceeded, however many are made at once: each has its place
+// before it starts, and [Retry] asks for one more before it repeats. Time ends
+// calls in flight. For Tokens and Money a call must have room for its prompt, by
+// estimate, beside the prompts in flight; but nobody knows the length of a reply
+// before it is there, so they may be exceeded by the replies of the calls that
+// were in flight when they ran out.
+type Budget struct {
+	Calls  int           // attempts sent to a provider; 0 or less: no limit
+	Tokens int           // of prompts and replies together; 0 or less: no limit
+	Money  float64       // in the unit of Prices; 0 or less: no limit
+	Time   time.Duration // since Start; 0 or less: no limit
+
+	// Prices is what tokens cost, by the name of the model ([NameOf]), or, for a
+	// model without one there, by the name the provider gives it in the reply.
+	// The entry "" is for every other model. With a limit on Money, a model that
+	// has no price before its first call is a permanent error. Not to be changed
+	// after Start.
+	Prices map[string]Price
+}
+
+// Price is the price of a million tokens.
+type Price struct {
+	Prompt     float64 `json:"prompt"`
+	Completion float64 `json:"completion"`
+}
+
+func (p Price) of(u Usage) float64 {
+	return (float64(u.PromptTokens)*p.Prompt + float64(u.CompletionTokens)*p.Completion) / 1e6
+}
+
+// ErrBudget is matched by errors that say that a budget is spent. See
+// [BudgetError].
+var ErrBudget = errors.New("llm: budget spent")
+
+// BudgetError says which limit of a budget kept a call from being made. It
+// matches [ErrBudget].
+type BudgetError struct {
+	Limit string  // "calls", "tokens", "money" or "time"
+	Max   float64 // of it; seconds for "time"
+	Spent float64 // of it, with what is set aside for calls in flight
+	Need  float64 // what the call would have needed at least; 0 for "time"
+}
+
+// Error names the limit, and how much of it is spent.
+func (e *BudgetError) Error() string {
+	text := fmt.Sprintf("%v: %s: %g of %g", ErrBudget, e.Limit, e.Spent, e.Max)
+	if e.Limit == "time" {
+		return text + " s"
+	}
+	return fmt.Sprintf("%s, %g needed", text, e.Need)
+}
+
+// Is reports whether target is ErrBudget.
+func (e *BudgetError) Is(target error) bool { return target == ErrBudget }
+
+// Account is what one question has spent of its budget. Safe for concurrent
+// use.
+type Account struct {
+	budget Budget
+	start  time.Time
+	late   *BudgetError // the cause of contexts that Time ended; nil without one
+
+	mu     sync.Mutex
+	calls  int   // attempts made and being made
+	ended  Usage // of calls that ended; its Calls are among calls
+	aside  Usage // prompts of calls in flight
+	opened int   // calls in flight
+}
+
+// Start opens an account and starts its clock.
+func (b Budget) Start() *Account {
+	a := &Account{budget: b, start: time.Now()}
+	if b.Time > 0 {
+		a.late = &BudgetError{Limit: "time", Max: b.Time.Seconds(), Spent: b.Time.Seconds()}
+	}
+	return a
+}
+
+// Usage returns what the account has paid for. Calls in flight are counted,
+// their tokens are not, and make it Partial.
+func (a *Account) Usage() Usage {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	u := a.ended
+	u.Calls = a.calls
+	u.Partial = u.Partial || a.opened > 0
+	return u
+}
+
+// Err returns a [*BudgetError] if nothing is left for another call, else nil. A
+// strategy may ask before it plans a wave.
+func (a *Account) Err() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.check(Usage{})
+}
+
+// CallsLeft returns how many calls may still start; false if there is no limit
+// on calls.
+func (a *Account) CallsLeft() (int, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return max(a.budget.Calls-a.calls, 0), a.budget.Calls > 0
+}
+
+// Middleware returns a middleware that charges calls to a. It wraps every model
+// that works on the question. A call that the budget does not allow ends with a
+// [*BudgetError] and is not made; so does one that was in flight when Time ran
+// out.
+func (a *Account) Middleware() Middleware {
+	return func(next Model) Model {
+		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {
+			return a.complete(ctx, next, req)
+		})
+	}
+}
+
+func (a *Account) complete(ctx context.Context, next Model, req Request) (Response, error) {
+	if ctx.Err() != nil {
+		return Response{}, ctx.Err()
+	}
+	t, err := a.open(NameOf(next), req)
+	if err != nil {
+		return Response{}, err
+	}
+	within := context.WithValue(ctx, ticketKey{}, t)
+	if a.late != nil {
+		var cancel context.CancelFunc
+		within, cancel = context.WithDeadlineCause(within, a.start.Add(a.budget.Time), a.late)
+		defer cancel()
+	}
+	resp, err := next.Complete(within, req)
+	if err == nil {
+		resp.Usage = t.priced(Measure(req, resp), resp.Model)
+		t.close(resp.Usage)
+		return resp, nil
+	}
+	if within.Err() == nil {
+		t.close(t.failure(ClassOf(err)))
+		return resp, err
+	}
+	t.close(t.failure(ClassCancelled))
+	if ctx.Err() == nil { // so it was Time
+		return Response{}, a.late
+	}
+	return Response{}, ctx.Err()
+}
+
+// open checks the limits and takes one call.
+func (a *Account) open(model string, req Request) (*ticket, error) {
+	t := &ticket{account: a, model: model, calls: 1}
+	if _, ok := t.price(""); !ok && a.budget.Money > 0 {
+		return nil, &Error{Class: ClassPermanent, Message: fmt.Sprintf("a limit on money needs prices, and there is none for model %q", model)}
+	}
+	t.aside = t.priced(Estimate(req, ""), "")
+	t.aside.Calls = 0
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.check(t.aside); err != nil {
+		return nil, err
+	}
+	a.calls++
+	a.opened++
+	a.aside = a.aside.Add(t.aside)
+	return t, nil
+}
+
+// check returns an error if there is no room for another call with the given
+// prompt. a.mu is held.
+func (a *Account) check(prompt Usage) error {
+	b := a.budget
+	if b.Calls > 0 && a.calls >= b.Calls {
+		return &BudgetError{"calls", float64(b.Calls), float64(a.calls), 1}
+	}
+	tokens := a.ended.PromptTokens + a.ended.CompletionTokens + a.aside.PromptTokens
+	if need := max(prompt.PromptTokens, 1); b.Tokens > 0 && tokens+need > b.Tokens {
+		return &BudgetError{"tokens", float64(b.Tokens), float64(tokens), float64(need)}
+	}
+	money := a.ended.Money + a.aside.Money
+	if b.Money > 0 && (money >= b.Money || money+prompt.Money > b.Money) {
+		return &BudgetError{"money", b.Money, money, prompt.Money}
+	}
+	if a.late != nil && time.Since(a.start) >= b.Time {
+		return a.late
+	}
+	return nil
+}
+
+// ticket is one call on an account, with all its attempts. It travels in the
+// context, because the middlewares that know about attempts stand further in.
+type ticket struct {
+	account *Account
+	model   string
+	aside   Usage // the estimate of the prompt
+
+	// Guarded by account.mu.
+	calls int   // attempts taken from the account
+	lost  Usage // what failed attempts cost
+}
+
+type ticketKey struct{}
+
+func ticketOf(ctx context.Context) *ticket {
+	t, _ := ctx.Value(ticketKey{}).(*ticket)
+	return t
+}
+
+// close gives back what was set aside and pays u.
+func (t *ticket) close(u Usage) {
+	a := t.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.opened--
+	a.free(t)
+	a.calls += u.Calls - t.calls // more with a retry that is not ours, less with a cache further in
+	a.ended = a.ended.Add(u)
+}
+
+// free gives back what was set aside for t. a.mu is held.
+func (a *Account) free(t *ticket) {
+	a.aside.PromptTokens -= t.aside.PromptTokens
+	a.aside.Money -= t.aside.Money
+	if a.opened == 0 {
+		a.aside.Money = 0 // sums of floats do not go back to 0 by themselves
+	}
+}
+
+// failure is the usage of a call that failed.
+func (t *ticket) failure(class Class) Usage {
+	t.account.mu.Lock()
+	defer t.account.mu.Unlock()
+	u := t.lost
+	for u.Calls < t.calls { // attempts that nobody told the end of
+		u = u.Add(failedUsage(class))
+	}
+	return u
+}
+
+// price looks up what the model costs.
+func (t *ticket) price(reported string) (Price, bool) {
+	prices := t.account.budget.Prices
+	for _, name := range [...]string{t.model, reported} {
+		if p, ok := prices[name]; ok && name != "" {
+			return p, true
+		}
+	}
+	p, ok := prices[""]
+	return p, ok
+}
+
+// priced returns u with its price, unless it has one. Without a ticket there is
+// no price.
+func (t *ticket) priced(u Usage, reported string) Usage {
+	if t == nil || u.Money != 0 {
+		return u
+	}
+	p, _ := t.price(reported)
+	u.Money = p.of(u)
+	return u
+}
+
+// takeCall takes one more attempt from the account in ctx, if there is one.
+func takeCall(ctx context.Context) error {
+	t := ticketOf(ctx)
+	if t == nil {
+		return nil
+	}
+	a := t.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.free(t) // its prompt does not need room twice
+	err := a.check(t.aside)
+	a.aside = a.aside.Add(t.aside)
+	if err != nil {
+		return err
+	}
+	t.calls++
+	a.calls++
+	return nil
+}
+
+// returnCall gives back an attempt that was taken from the account in ctx and
+// not made.
+func returnCall(ctx context.Context) {
+	if t := ticketOf(ctx); t != nil {
+		t.account.mu.Lock()
+		defer t.account.mu.Unlock()
+		t.calls--
+		t.account.calls--
+	}
+}
+
+// loseCall tells the account in ctx what a failed attempt cost.
+func loseCall(ctx context.Context, u Usage) {
+	if t := ticketOf(ctx); t != nil {
+		t.account.mu.Lock()
+		defer t.account.mu.Unlock()
+		t.lost = t.lost.Add(u)
+	}
+}

@@ -1,0 +1,114 @@
+package llm
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"sync"
+
+	"github.com/texttosql/texttosql/trace"
+)
+
+// Cache remembers replies in memory, the least recently used forgotten first.
+//
+// A reply is found again by the name of the model, what was sent
+// ([Request.Hash]) and the draw. So equal requests of different draws stay
+// different calls, and no draw becomes a copy of another. Errors are not
+// remembered. A reply from the cache has the usage of no call, and a span of its
+// own that says so. Equal calls in flight at the same time are each made.
+//
+// The zero Cache holds up to 1,024 replies in up to 16 MiB.
+type Cache struct {
+	Entries int // 0 means 1,024; less than 0: no cache
+	Bytes   int // of reply texts; 0 means 16 MiB; less than 0: no cache
+}
+
+// Middleware returns a middleware whose models share one cache. Two unnamed
+// models in it would answer for one another: give them names. Safe for
+// concurrent use.
+func (c Cache) Middleware() Middleware {
+	if c.Entries < 0 || c.Bytes < 0 {
+		return func(next Model) Model { return next }
+	}
+	if c.Entries == 0 {
+		c.Entries = 1024
+	}
+	if c.Bytes == 0 {
+		c.Bytes = 16 << 20
+	}
+	replies := &lru{limit: c, byKey: make(map[cacheKey]*list.Element)}
+	return func(next Model) Model {
+		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {
+			if ctx.Err() != nil {
+				return Response{}, ctx.Err()
+			}
+			key := keyOf(NameOf(next), req)
+			if resp, ok := replies.get(key); ok {
+				_, span := trace.StartAt(ctx, req.Draw, SpanName,
+					trace.Attr{Key: "purpose", Value: req.Purpose},
+					trace.Attr{Key: "draw", Value: req.Draw},
+					trace.Attr{Key: "cached", Value: true})
+				span.End()
+				resp.Usage = Usage{Known: true}
+				return resp, nil
+			}
+			resp, err := next.Complete(ctx, req)
+			if err == nil {
+				replies.put(key, resp)
+			}
+			return resp, err
+		})
+	}
+}
+
+type cacheKey [sha256.Size]byte
+
+func keyOf(model string, req Request) cacheKey {
+	return req.sum(string(binary.AppendVarint([]byte(model), int64(req.Draw))))
+}
+
+type lru struct {
+	limit Cache
+
+	mu    sync.Mutex
+	order list.List // of *entry, the most recently used first
+	byKey map[cacheKey]*list.Element
+	bytes int
+}
+
+type entry struct {
+	key  cacheKey
+	resp Response
+}
+
+func (c *lru) get(key cacheKey) (Response, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byKey[key]
+	if !ok {
+		return Response{}, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*entry).resp, true
+}
+
+func (c *lru) put(key cacheKey, resp Response) {
+	if len(resp.Text) > c.limit.Bytes {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.byKey[key]; ok {
+		// An equal call ended first. Its reply stays, so that later ones agree.
+		c.order.MoveToFront(e)
+		return
+	}
+	c.byKey[key] = c.order.PushFront(&entry{key, resp})
+	c.bytes += len(resp.Text)
+	for c.order.Len() > c.limit.Entries || c.bytes > c.limit.Bytes {
+		oldest := c.order.Remove(c.order.Back()).(*entry)
+		delete(c.byKey, oldest.key)
+		c.bytes -= len(oldest.resp.Text)
+	}
+}

@@ -1,0 +1,54 @@
+package llm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+)
+
+// Hash returns 32 hexadecimal digits that stand for what is sent: messages,
+// temperature, limit, seed and stop texts. Purpose and Draw, which are not sent,
+// are not in it. It is the same in every process and will stay so: recordings
+// hold it.
+func (r Request) Hash() string {
+	sum := r.sum("")
+	return hex.EncodeToString(sum[:16])
+}
+
+// sum is the SHA-256 of what is sent, with prefix before it. Every text has its
+// length before it and every list its count, so that no two requests give the
+// same bytes.
+func (r Request) sum(prefix string) [sha256.Size]byte {
+	size := len(prefix) + 64
+	for _, m := range r.Messages {
+		size += len(m.Role) + len(m.Text) + 2*binary.MaxVarintLen32
+	}
+	for _, s := range r.Stop {
+		size += len(s) + binary.MaxVarintLen32
+	}
+	b := make([]byte, 0, size)
+	b = appendText(b, prefix)
+	b = binary.AppendUvarint(b, uint64(len(r.Messages)))
+	for _, m := range r.Messages {
+		b = appendText(b, string(m.Role))
+		b = appendText(b, m.Text)
+	}
+	if r.Temperature == nil {
+		b = append(b, 0)
+	} else {
+		b = append(b, 1)
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(*r.Temperature))
+	}
+	b = binary.AppendVarint(b, int64(r.MaxTokens))
+	b = binary.AppendVarint(b, int64(r.Seed))
+	b = binary.AppendUvarint(b, uint64(len(r.Stop)))
+	for _, s := range r.Stop {
+		b = appendText(b, s)
+	}
+	return sha256.Sum256(b)
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}

@@ -1,0 +1,212 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/llm"
+)
+
+// Version is the version of the format, which every line carries.
+const Version = 1
+
+// key is what a call is known by.
+type key struct {
+	model, purpose, hash string
+	draw                 int
+}
+
+func keyOf(model string, req llm.Request) key {
+	return key{model, req.Purpose, req.Hash(), req.Draw}
+}
+
+// line is one recorded call. Exactly one of Reply and Error is there.
+type line struct {
+	V       int      `json:"v"`
+	Hash    string   `json:"hash"`
+	Model   string   `json:"model,omitempty"`
+	Purpose string   `json:"purpose,omitempty"`
+	Draw    int      `json:"draw"`
+	About   string   `json:"about,omitempty"`
+	Reply   *reply   `json:"reply,omitempty"`
+	Error   *failure `json:"error,omitempty"`
+}
+
+type reply struct {
+	Text  string         `json:"text"`
+	Bytes []byte         `json:"bytes,omitempty"`
+	Stop  llm.StopReason `json:"stop,omitempty"`
+	Model string         `json:"model,omitempty"`
+	Usage llm.Usage      `json:"usage"`
+}
+
+type failure struct {
+	Class        llm.Class `json:"class,omitempty"`
+	Status       int       `json:"status,omitempty"`
+	RetryAfterMS int64     `json:"retry_after_ms,omitempty"`
+	Message      string    `json:"message,omitempty"`
+}
+
+func (l *line) key() key { return key{l.Model, l.Purpose, l.Hash, l.Draw} }
+
+// outcome is what a call that l recorded ends with.
+func (l *line) outcome() (llm.Response, error) {
+	if e := l.Error; e != nil {
+		return llm.Response{}, &llm.Error{
+			Class: e.Class, Status: e.Status, Message: e.Message,
+			RetryAfter: time.Duration(e.RetryAfterMS) * time.Millisecond,
+		}
+	}
+	text := l.Reply.Text
+	if len(l.Reply.Bytes) > 0 {
+		text = string(l.Reply.Bytes)
+	}
+	return llm.Response{Text: text, StopReason: l.Reply.Stop, Model: l.Reply.Model, Usage: l.Reply.Usage}, nil
+}
+
+// lineOf makes the line of a call.
+func lineOf(x llm.Exchange) line {
+	k := keyOf(x.Model, x.Request)
+	l := line{V: Version, Hash: k.hash, Model: k.model, Purpose: k.purpose, Draw: k.draw, About: about(x.Request)}
+	if x.Err != nil {
+		l.Error = failureOf(x.Err)
+		return l
+	}
+	l.Reply = &reply{Stop: x.Response.StopReason, Model: x.Response.Model, Usage: x.Response.Usage}
+	if utf8.ValidString(x.Response.Text) {
+		l.Reply.Text = x.Response.Text
+	} else { // encoding/json would put U+FFFD for what is not UTF-8
+		l.Reply.Bytes = []byte(x.Response.Text)
+	}
+	return l
+}
+
+func failureOf(err error) *failure {
+	var e *llm.Error
+	if !errors.As(err, &e) {
+		return &failure{Class: llm.ClassOf(err), Message: llm.Scrub(err.Error())}
+	}
+	f := &failure{Class: e.Class, Status: e.Status, Message: llm.Scrub(e.Message)}
+	if e.Message == "" && e.Err != nil {
+		f.Message = llm.Scrub(e.Err.Error())
+	}
+	if e.RetryAfter > 0 { // up: a replay must not ask for less
+		f.RetryAfterMS = int64((e.RetryAfter + time.Millisecond - 1) / time.Millisecond)
+	}
+	return f
+}
+
+// encode returns l with its newline.
+func (l *line) encode() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // statements are full of < and >, and people read this
+	if err := enc.Encode(l); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// decode reads one line.
+func decode(b []byte) (*line, error) {
+	var l line
+	if err := json.Unmarshal(b, &l); err != nil {
+		return nil, fmt.Errorf("not a recorded call: %w", err)
+	}
+	switch {
+	case l.V == 0:
+		return nil, errors.New("not a recorded call: no format version")
+	case l.V != Version:
+		return nil, fmt.Errorf("format version %d, this program reads %d", l.V, Version)
+	case l.Hash == "" || (l.Reply == nil) == (l.Error == nil):
+		return nil, errors.New("not a recorded call: needs a hash and either a reply or an error")
+	}
+	return &l, nil
+}
+
+// recording is a file as read.
+type recording struct {
+	lines []*line
+	whole int64 // bytes up to the end of the last whole line
+	// open says that the last line is whole but for its newline.
+	open bool
+	// torn is the length of the last line if it is broken off; 0 if it is not.
+	torn int
+}
+
+// read reads a recording. A line that does not decode is an error, unless it
+// is the last one, has no newline and looks like the start of one of ours.
+func read(r io.Reader) (recording, error) {
+	var rec recording
+	in := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		b, err := in.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return rec, fmt.Errorf("replay: reading line %d: %w", n, err)
+		}
+		last := err == io.EOF
+		if len(bytes.TrimSpace(b)) > 0 {
+			l, err := decode(b)
+			switch {
+			case err == nil:
+				rec.lines = append(rec.lines, l)
+				rec.open = last
+			case last && startsLine(b):
+				rec.torn = len(b)
+				return rec, nil
+			default:
+				return rec, fmt.Errorf("replay: line %d: %w", n, err)
+			}
+		}
+		rec.whole += int64(len(b))
+		if last {
+			return rec, nil
+		}
+	}
+}
+
+// startsLine reports whether b is the start of a line as encode writes it. It
+// keeps Append from cutting off the end of a file of another kind.
+func startsLine(b []byte) bool {
+	const start = `{"v":`
+	n := min(len(b), len(start))
+	return string(b[:n]) == start[:n]
+}
+
+// note tells a person about a torn line; "" if there is none.
+func (rec recording) note() string {
+	if rec.torn == 0 {
+		return ""
+	}
+	return fmt.Sprintf("replay: the last line is broken off and was ignored (%d bytes after %d calls)", rec.torn, len(rec.lines))
+}
+
+// maxAbout is how much of a request a recording and an error repeat, in runes.
+const maxAbout = 80
+
+// about is the first line of the last user message that has one, or of the last
+// message.
+func about(req llm.Request) string {
+	text := ""
+	for _, m := range req.Messages {
+		if t := strings.TrimSpace(m.Text); t != "" && (m.Role == llm.User || text == "") {
+			text = t
+		}
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
+	n := 0
+	for i := range text {
+		if n++; n > maxAbout {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}

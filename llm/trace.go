@@ -1,0 +1,104 @@
+package llm
+
+import (
+	"context"
+	"strings"
+
+	"github.com/texttosql/texttosql/trace"
+)
+
+// SpanName is the name of the spans of [Trace] and of the hits of [Cache].
+const SpanName = "model call"
+
+// Trace adds one span an attempt to the trace in ctx, in the slot of the draw.
+// Without a span in ctx it costs nothing.
+//
+// A span has the attributes purpose, draw, attempt (from the second on), model,
+// request (the first 16 digits of [Request.Hash]), temperature, max_tokens and
+// seed where set, and prompt and reply, which are private: without leave, their
+// lengths and the prompt's hash are there instead. When it ends, it has
+// stop_reason and answered_by, or error_class and status. Its usage is that of
+// [Measure], with its price if a [Budget] has one. A span whose context ended
+// counts as cancelled.
+func Trace() Middleware {
+	return func(next Model) Model {
+		name := NameOf(next)
+		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {
+			if trace.From(ctx) == nil {
+				return next.Complete(ctx, req)
+			}
+			if ctx.Err() != nil {
+				return Response{}, ctx.Err()
+			}
+			within, span := trace.StartAt(ctx, req.Draw, SpanName, callAttrs(ctx, name, req)...)
+			defer span.End()
+			resp, err := next.Complete(within, req)
+			if err != nil {
+				failSpan(ctx, span, err)
+				return resp, err
+			}
+			resp.Usage = ticketOf(ctx).priced(Measure(req, resp), resp.Model)
+			span.AddUsage(resp.Usage)
+			span.Set("reply", trace.Reply(resp.Text))
+			span.Set("stop_reason", string(resp.StopReason))
+			if resp.Model != "" && resp.Model != name {
+				span.Set("answered_by", resp.Model)
+			}
+			return resp, nil
+		})
+	}
+}
+
+func callAttrs(ctx context.Context, model string, req Request) []trace.Attr {
+	attrs := make([]trace.Attr, 0, 10)
+	add := func(key string, value any) { attrs = append(attrs, trace.Attr{Key: key, Value: value}) }
+	add("purpose", req.Purpose)
+	add("draw", req.Draw)
+	if n := attemptOf(ctx); n > 1 {
+		add("attempt", n)
+	}
+	if model != "" {
+		add("model", model)
+	}
+	add("request", req.Hash()[:16])
+	if req.Temperature != nil {
+		add("temperature", *req.Temperature)
+	}
+	if req.MaxTokens != 0 {
+		add("max_tokens", req.MaxTokens)
+	}
+	if req.Seed != 0 {
+		add("seed", req.Seed)
+	}
+	add("prompt", trace.Prompt(promptText(req.Messages)))
+	return attrs
+}
+
+func failSpan(ctx context.Context, span *trace.Span, err error) {
+	if late, ok := context.Cause(ctx).(*Error); ok && ctx.Err() != nil {
+		err = late // the time-out of this attempt: ctx.Err() is the same as for the caller's deadline
+	} else if ctx.Err() != nil {
+		span.Cancelled()
+		err = ctx.Err()
+	}
+	class := ClassOf(err)
+	span.AddUsage(failedUsage(class))
+	span.Set("error_class", class.String())
+	if e, ok := err.(*Error); ok && e.Status != 0 {
+		span.Set("status", e.Status)
+	}
+	span.Fail(err)
+}
+
+// promptText is the messages as one text for a person: "[role]" on a line of
+// its own before each.
+func promptText(messages []Message) string {
+	var b strings.Builder
+	for i, m := range messages {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString("[" + string(m.Role) + "]\n" + m.Text)
+	}
+	return b.String()
+}

@@ -1,0 +1,48 @@
+package llm
+
+import "unicode/utf8"
+
+// Estimate returns what one call probably cost: one call, and a token for every
+// 4 characters of the request's messages and of the reply, rounded up. Known is
+// false.
+func Estimate(req Request, reply string) Usage {
+	prompt := 0
+	for _, m := range req.Messages {
+		prompt += utf8.RuneCountInString(m.Text)
+	}
+	return Usage{
+		Calls:            1,
+		PromptTokens:     tokens(prompt),
+		CompletionTokens: tokens(utf8.RuneCountInString(reply)),
+	}
+}
+
+// tokens is the common rule of thumb for English and SQL.
+func tokens(runes int) int { return (runes + 3) / 4 }
+
+// Measure returns resp.Usage with its gaps filled: the tokens of [Estimate]
+// where the provider reported none, and one call where none is counted. A
+// usage that is known to be nothing, as the hit of a cache, stays so.
+func Measure(req Request, resp Response) Usage {
+	u := resp.Usage
+	reported := u.PromptTokens != 0 || u.CompletionTokens != 0
+	if u.Known && !reported {
+		return u
+	}
+	if !reported {
+		e := Estimate(req, resp.Text)
+		u.PromptTokens, u.CompletionTokens = e.PromptTokens, e.CompletionTokens
+	}
+	u.Calls = max(u.Calls, 1)
+	return u
+}
+
+// failedUsage is what one failed attempt cost. A provider that turns a request
+// away charges nothing; one that was given up on may have worked for nothing.
+func failedUsage(class Class) Usage {
+	switch class {
+	case ClassRateLimit, ClassOverloaded, ClassContextTooLong, ClassPermanent:
+		return Usage{Calls: 1, Known: true}
+	}
+	return Usage{Calls: 1, Partial: true}
+}
