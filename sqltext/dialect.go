@@ -4,55 +4,59 @@ package sqltext
 //
 // The zero Dialect is SQLite; every field names one departure from it, so that
 // an engine without a constructor here can be written as a struct literal. Only
-// what decides where a token ends is here: whether a name or a function exists
-// is the engine's business.
+// what decides where a token ends, and how a query may start, is here: whether
+// a name or a function exists is the engine's business.
 //
 // T-SQL has no Dialect on purpose: its statements need no semicolon between
 // them, so a lexer cannot tell one from two.
 //
-// A Dialect is a comparable value. Safe for concurrent use.
+// A Dialect is a comparable value, its methods only read it. Safe for
+// concurrent use.
 type Dialect struct {
-	Backslash     bool // \ escapes the next character in '…' (and in "…" where that is a string)
-	EscapeStrings bool // E'…' is a string in which \ escapes
-	RawStrings    bool // r'…', b'…', '''…''' and """…""" are strings, as in GoogleSQL
-	DollarQuotes  bool // $$…$$ and $tag$…$tag$ are strings
-	UnicodeQuotes bool // U&'…' is a string, U&"…" a name
-
+	Backslash           bool // \ escapes the next character in '…', and in "…" where that is a string
+	EscapeStrings       bool // E'…' is a string in which \ escapes
+	RawStrings          bool // r'…', b'…', '''…''' and """…""" are strings, as in GoogleSQL
+	DollarQuotes        bool // $$…$$ and $tag$…$tag$ are strings
+	UnicodeQuotes       bool // U&'…' is a string, U&"…" a name
 	DoubleQuotedStrings bool // "…" is a string, not a name
 	PlainBrackets       bool // [ and ] are punctuation (arrays), not the quotes of a name
 	PlainBackticks      bool // ` is punctuation, not the quote of a name
 	CaseSensitiveQuotes bool // "Name" is another name than name
 
-	NestedComments     bool // /* /* */ is still open
+	NestedComments     bool // after /* /* */ a comment is still open
 	HashComments       bool // # starts a comment that ends with the line
 	DashNeedsBlank     bool // -- starts a comment only before a blank or the end: 1--1 is 2
+	CarriageReturn     bool // a carriage return alone ends a line comment
 	ExecutableComments bool // /*!…*/, /*M!…*/ and /*+…*/ are code: the text check refuses them
 
-	NoQuestionMark   bool // ? is an operator, not a placeholder
-	NoColonName      bool // :name is not a placeholder (slices, casts, structs use the colon)
-	NoAtName         bool // @name is not a placeholder but an operator and a name
-	NumberedDollars  bool // of the $ forms only $1 is a placeholder, $name is not
+	NoQuestionMark  bool // ? is an operator, not a placeholder
+	NoColonName     bool // :name is no placeholder (slices, casts and structs use the colon)
+	NoAtName        bool // @name is no placeholder: @ is an operator
+	NumberedDollars bool // of the $ forms only $1 is a placeholder, $name is not
+
 	BracketedQueries bool // a statement may start with (
 	FromFirst        bool // a statement may start with FROM
-	NoDollarInName   bool // a$b is not one name
 }
 
 // SQLite returns the rules of SQLite 3, which are those of the zero Dialect.
 func SQLite() Dialect { return Dialect{} }
 
 // PostgreSQL returns the rules of PostgreSQL with standard_conforming_strings
-// on, its default. With it off, set Backslash.
+// on, its default. Where that is off, set Backslash.
 func PostgreSQL() Dialect {
 	return Dialect{
 		EscapeStrings: true, DollarQuotes: true, UnicodeQuotes: true,
 		PlainBrackets: true, PlainBackticks: true, CaseSensitiveQuotes: true,
-		NestedComments: true, NoQuestionMark: true, NoColonName: true, NoAtName: true,
-		NumberedDollars: true, BracketedQueries: true,
+		NestedComments: true, CarriageReturn: true,
+		NoQuestionMark: true, NoColonName: true, NoAtName: true, NumberedDollars: true,
+		BracketedQueries: true,
 	}
 }
 
 // MySQL returns the rules of MySQL and MariaDB with the default sql_mode. With
-// NO_BACKSLASH_ESCAPES clear Backslash, with ANSI_QUOTES DoubleQuotedStrings.
+// NO_BACKSLASH_ESCAPES clear Backslash, with ANSI_QUOTES clear
+// DoubleQuotedStrings. User variables (@x) count as placeholders: they carry
+// state from one statement to the next.
 func MySQL() Dialect {
 	return Dialect{
 		Backslash: true, DoubleQuotedStrings: true, PlainBrackets: true,
@@ -65,7 +69,7 @@ func MySQL() Dialect {
 func DuckDB() Dialect {
 	return Dialect{
 		EscapeStrings: true, DollarQuotes: true, PlainBrackets: true, PlainBackticks: true,
-		NestedComments: true, NoColonName: true, NoAtName: true,
+		NestedComments: true, CarriageReturn: true, NoColonName: true, NoAtName: true,
 		BracketedQueries: true, FromFirst: true,
 	}
 }
@@ -74,6 +78,7 @@ func DuckDB() Dialect {
 func BigQuery() Dialect {
 	return Dialect{
 		Backslash: true, RawStrings: true, DoubleQuotedStrings: true, PlainBrackets: true,
-		HashComments: true, NoColonName: true, BracketedQueries: true, FromFirst: true,
+		HashComments: true, CarriageReturn: true, NoColonName: true,
+		BracketedQueries: true, FromFirst: true,
 	}
 }

@@ -1,5 +1,7 @@
 package sqltext
 
+import "strings"
+
 // Kind says what a Token is.
 type Kind uint8
 
@@ -9,7 +11,7 @@ const (
 	Comment                  // with its marks; a line comment without its line end
 	Word                     // keyword or unquoted name
 	QuotedName               // name in quotes, with them
-	String                   // string literal, with quotes and prefix
+	String                   // string literal, with prefix and quotes
 	Number                   // numeric literal, without sign
 	Blob                     // x'…', with prefix and quotes
 	Placeholder              // ?, ?1, :name, @name, $1, as the dialect has them
@@ -17,11 +19,29 @@ const (
 	Unterminated             // string, name or comment that is still open where the text ends
 )
 
-// String returns the name of k in lower case, as in "quoted name".
+// String returns the name of k, as in "quoted name".
 func (k Kind) String() string {
-	names := [...]string{"space", "comment", "word", "quoted name", "string", "number", "blob", "placeholder", "operator", "unterminated"}
-	if int(k) < len(names) {
-		return names[k]
+	switch k {
+	case Space:
+		return "space"
+	case Comment:
+		return "comment"
+	case Word:
+		return "word"
+	case QuotedName:
+		return "quoted name"
+	case String:
+		return "string"
+	case Number:
+		return "number"
+	case Blob:
+		return "blob"
+	case Placeholder:
+		return "placeholder"
+	case Operator:
+		return "operator"
+	case Unterminated:
+		return "unterminated"
 	}
 	return "unknown"
 }
@@ -30,5 +50,68 @@ func (k Kind) String() string {
 type Token struct {
 	Kind Kind
 	Text string // as written; shares memory with the text
-	Pos  int    // byte offset in the text
+	Pos  int    // byte offset of Text in the text
+}
+
+// Tokens cuts sql into tokens.
+//
+// Nothing is lost: the texts of the tokens, joined, are sql. Any input is
+// accepted, also text that is no SQL and bytes that are not UTF-8. The time is
+// linear in len(sql), and nothing recurses.
+func (d Dialect) Tokens(sql string) []Token {
+	tokens := make([]Token, 0, len(sql)/4+1)
+	l := lexer{d: d, src: sql}
+	for l.next() {
+		tokens = append(tokens, l.tok)
+	}
+	return tokens
+}
+
+// Placeholders returns the placeholders of sql as written, in text order.
+func (d Dialect) Placeholders(sql string) []string {
+	var found []string
+	l := lexer{d: d, src: sql}
+	for l.next() {
+		if l.tok.Kind == Placeholder {
+			found = append(found, l.tok.Text)
+		}
+	}
+	return found
+}
+
+// Split returns the statements of sql, each without outer blanks, outer
+// comments and its semicolon; what holds no statement is left out.
+//
+// The cut is at every semicolon outside of strings, names and comments, so the
+// body of a CREATE TRIGGER is cut too. Use Check for text that is about to run.
+func (d Dialect) Split(sql string) []string {
+	var parts []string
+	start, end := -1, 0
+	flush := func() {
+		if start >= 0 {
+			parts = append(parts, sql[start:end])
+		}
+		start = -1
+	}
+	l := lexer{d: d, src: sql}
+	for l.next() {
+		switch {
+		case l.tok.Kind == Space, l.tok.Kind == Comment:
+		case l.tok.isOperator(";"):
+			flush()
+		default:
+			if start < 0 {
+				start = l.tok.Pos
+			}
+			end = l.tok.Pos + len(l.tok.Text)
+		}
+	}
+	flush()
+	return parts
+}
+
+func (t Token) isOperator(text string) bool { return t.Kind == Operator && t.Text == text }
+
+func (t Token) isWord(upper string) bool {
+	return t.Kind == Word && strings.EqualFold(t.Text, upper)
 }

@@ -1,0 +1,302 @@
+package sqltext
+
+import "strings"
+
+// Comparison is a column that is compared with constants.
+type Comparison struct {
+	ColumnRef
+	// Op has the column on its left, whatever the text does: =, <>, <, <=, >,
+	// >=, <=>, IS, LIKE, ILIKE, GLOB, REGEXP, RLIKE, MATCH, SIMILAR TO, IN,
+	// BETWEEN, each of the words also with NOT ("NOT IN", "IS NOT").
+	Op       string
+	Literals []Literal // one, the members of a list behind IN, or the two of BETWEEN
+}
+
+// Comparisons returns the comparisons of a column with constants in sql, in
+// text order: column = 'x', 'x' = column, column IN ('x', 'y'), column BETWEEN
+// 1 AND 2, column LIKE '%x%', and the constants of CASE column WHEN 'x'.
+//
+// Only a bare column counts: in lower(name) = 'x' and in price * 2 > 10 the
+// constant says nothing about what is stored. Members of a list behind IN that
+// are no constants are left out. In a dialect in which "x" may be a string, an
+// unqualified "x" on the other side is given as a Literal of Kind QuotedName,
+// for the caller to keep where no such column exists. Never fails.
+func (d Dialect) Comparisons(sql string) []Comparison {
+	p := d.parse(sql)
+	var found []Comparison
+	for _, c := range p.columns {
+		if comp, ok := p.compared(c); ok {
+			comp.ColumnRef = p.ref(c)
+			found = append(found, comp)
+		}
+	}
+	return found
+}
+
+// comparisonOp reports whether item i is a comparison operator or word, and
+// which. For NOT LIKE and the like i is the last word.
+func (p *parsed) comparisonOp(i int) (op string, ok bool) {
+	if i < 0 || i >= len(p.items) {
+		return "", false
+	}
+	it := &p.items[i]
+	if it.Kind == Operator {
+		switch it.Text {
+		case "=", "==":
+			return "=", true
+		case "<>", "!=":
+			return "<>", true
+		case "<", "<=", ">", ">=", "<=>":
+			return it.Text, true
+		}
+		return "", false
+	}
+	if it.role != roleKeyword && it.up != "MATCH" && it.up != "TO" {
+		return "", false
+	}
+	switch it.up {
+	case "LIKE", "ILIKE", "GLOB", "REGEXP", "RLIKE", "MATCH", "IN", "BETWEEN":
+		op = it.up
+		i--
+	case "TO":
+		if p.up(i-1) != "SIMILAR" {
+			return "", false
+		}
+		op = "SIMILAR TO"
+		i -= 2
+	case "IS":
+		return "IS", true
+	case "NOT":
+		if p.up(i-1) == "IS" {
+			return "IS NOT", true
+		}
+		return "", false
+	default:
+		return "", false
+	}
+	if p.up(i) == "NOT" {
+		op = "NOT " + op
+	}
+	return op, true
+}
+
+// flipped returns op for exchanged sides, or "" where they cannot be exchanged.
+func flipped(op string) string {
+	switch op {
+	case "=", "<>", "<=>":
+		return op
+	case "<":
+		return ">"
+	case "<=":
+		return ">="
+	case ">":
+		return "<"
+	case ">=":
+		return "<="
+	}
+	return ""
+}
+
+// compared looks at both sides of a column for a comparison with constants.
+func (p *parsed) compared(c column) (Comparison, bool) {
+	if p.isArithmetic(c.start-1) || p.isArithmetic(c.end) {
+		return Comparison{}, false
+	}
+	i := c.end
+	if p.up(i) == "COLLATE" {
+		i += 2
+	}
+	// The operator's last word: behind NOT, IS NOT, SIMILAR TO.
+	end := i
+	switch p.up(i) {
+	case "NOT", "SIMILAR":
+		end++
+	case "IS":
+		if p.up(i+1) == "NOT" {
+			end++
+		}
+	}
+	if op, ok := p.comparisonOp(end); ok {
+		if lits := p.constants(op, end+1); len(lits) > 0 {
+			return Comparison{Op: op, Literals: lits}, true
+		}
+		return Comparison{}, false
+	}
+	if p.up(c.start-1) == "CASE" {
+		if lits := p.cases(c.end); len(lits) > 0 {
+			return Comparison{Op: "=", Literals: lits}, true
+		}
+		return Comparison{}, false
+	}
+	if op, ok := p.comparisonOp(c.start - 1); ok {
+		at := c.start - 2
+		if op = flipped(op); op == "" || !p.isConstant(at) {
+			return Comparison{}, false
+		}
+		lit := p.literal(at)
+		before := at - 1
+		if lit.Pos < p.items[at].Pos { // signed
+			before--
+		}
+		if p.isArithmetic(before) {
+			return Comparison{}, false
+		}
+		return Comparison{Op: op, Literals: []Literal{lit}}, true
+	}
+	return Comparison{}, false
+}
+
+// constants reads what stands behind the operator op, from item i on.
+func (p *parsed) constants(op string, i int) []Literal {
+	op = strings.TrimPrefix(op, "NOT ")
+	if op == "IN" {
+		return p.members(i)
+	}
+	first, next := p.operand(i)
+	if first.Text == "" {
+		return nil
+	}
+	if op != "BETWEEN" {
+		return []Literal{first}
+	}
+	if p.up(next) != "AND" {
+		return nil
+	}
+	second, _ := p.operand(next + 1)
+	if second.Text == "" {
+		return nil
+	}
+	return []Literal{first, second}
+}
+
+// operand reads one constant at item i and returns the item behind it. The
+// constant is empty where there is none, or where it is part of a larger
+// expression.
+func (p *parsed) operand(i int) (Literal, int) {
+	if i < len(p.items) && p.items[i].role == roleKeyword && i+1 < len(p.items) && p.items[i+1].Kind == String {
+		i++ // DATE '2020-01-01'
+	}
+	if p.op(i, "-") || p.op(i, "+") {
+		i++
+	}
+	if !p.isConstant(i) || p.isArithmetic(i+1) {
+		return Literal{}, i
+	}
+	return p.literal(i), i + 1
+}
+
+func (p *parsed) members(i int) []Literal {
+	if !p.op(i, "(") || p.items[i].match < 0 {
+		return nil
+	}
+	end := p.items[i].match
+	var lits []Literal
+	for i++; i < end; i++ {
+		if lit, next := p.operand(i); lit.Text != "" && (p.op(next, ",") || next == end) {
+			lits = append(lits, lit)
+			i = next
+			continue
+		}
+		for i < end && !p.op(i, ",") {
+			if p.op(i, "(") && p.items[i].match > i {
+				i = p.items[i].match
+			}
+			i++
+		}
+	}
+	return lits
+}
+
+// cases reads the constants of CASE column WHEN 'x' THEN … WHEN 'y' ….
+func (p *parsed) cases(i int) []Literal {
+	var lits []Literal
+	for nested := 0; i < len(p.items); i++ {
+		switch up := p.items[i].up; {
+		case p.op(i, "(") && p.items[i].match > i:
+			i = p.items[i].match
+		case p.op(i, ")"), p.op(i, ";"):
+			return lits
+		case up == "CASE":
+			nested++
+		case up == "END" && nested == 0:
+			return lits
+		case up == "END":
+			nested--
+		case up == "WHEN" && nested == 0:
+			if lit, next := p.operand(i + 1); lit.Text != "" && p.up(next) == "THEN" {
+				lits = append(lits, lit)
+			}
+		}
+	}
+	return lits
+}
+
+// isConstant reports whether item i is a constant, or a quoted name that may
+// stand for one.
+func (p *parsed) isConstant(i int) bool {
+	if i < 0 || i >= len(p.items) {
+		return false
+	}
+	switch it := &p.items[i]; it.Kind {
+	case String, Number, Blob:
+		return true
+	case QuotedName:
+		return p.stringLike(i)
+	}
+	return false
+}
+
+// stringLike reports whether item i is "x" without a qualifier in a dialect
+// that may take it for a string.
+func (p *parsed) stringLike(i int) bool {
+	it := &p.items[i]
+	return it.Kind == QuotedName && it.Text[0] == '"' && !p.d.PlainBrackets && !p.op(i-1, ".") && !p.op(i+1, ".")
+}
+
+// isArithmetic reports whether item i is an operator that binds closer than a
+// comparison.
+func (p *parsed) isArithmetic(i int) bool {
+	if i < 0 || i >= len(p.items) {
+		return false
+	}
+	it := &p.items[i]
+	if it.Kind == Operator {
+		switch it.Text {
+		case "+", "-", "*", "/", "%", "||", "|", "&", "<<", ">>", "->", "->>", "#>", "#>>", "^", "::", "[", ".", "~":
+			return true
+		}
+	}
+	return it.up == "DIV" || it.up == "MOD" || it.up == "XOR"
+}
+
+// isOperand reports whether a column stands directly beside a comparison, or in
+// a list behind IN.
+func (p *parsed) isOperand(c column) bool {
+	if _, ok := p.comparisonOp(c.start - 1); ok {
+		return true
+	}
+	i := c.end
+	if p.up(i) == "COLLATE" {
+		i += 2
+	}
+	if p.up(i) == "NOT" || p.up(i) == "SIMILAR" {
+		i++
+	}
+	if _, ok := p.comparisonOp(i); ok {
+		return true
+	}
+	if p.up(c.start-1) == "AND" { // … BETWEEN x AND column
+		j := c.start - 3
+		if p.op(j, "-") {
+			j--
+		}
+		for j > 1 && p.op(j, ".") {
+			j -= 2
+		}
+		if p.up(j) == "BETWEEN" || p.op(j-1, ".") && p.up(j-3) == "BETWEEN" {
+			return true
+		}
+	}
+	in := p.items[c.start].in
+	return in >= 0 && p.up(in-1) == "IN" && (p.op(c.start-1, "(") || p.op(c.start-1, ","))
+}

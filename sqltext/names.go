@@ -1,0 +1,179 @@
+package sqltext
+
+import (
+	"slices"
+	"strings"
+)
+
+// TableRef is one relation in a FROM clause.
+type TableRef struct {
+	Schema   string // what stands before the name, without quotes; "" for none
+	Name     string // without quotes; "" for a derived table
+	Alias    string // "" for none
+	CTE      bool   // Name is a CTE of the same text
+	Function bool   // a table-valued function
+	Pos      int    // byte offset
+}
+
+// Base reports whether r names a table or view of the database, as far as the
+// text tells.
+func (r TableRef) Base() bool { return r.Name != "" && !r.CTE && !r.Function }
+
+// ColumnRef is one mention of a column.
+type ColumnRef struct {
+	Qualifier string // what stands before the column, as in t or main.t; "" for nothing
+	Column    string // without quotes
+
+	// Schema and Table are the table in FROM that the text alone tells: of the
+	// qualifier's alias, or the only one there is. Both are "" where the column
+	// may belong to several tables, or comes from a CTE, a derived table or a
+	// function.
+	Schema, Table string
+	// Scope is the base tables of the query around it, in text order.
+	Scope []TableRef
+
+	Quote byte // the opening quote: 0 for none, or one of " ` [
+	// Operand says that it stands directly beside a comparison, LIKE, IN or
+	// BETWEEN, or in a list behind IN.
+	Operand bool
+	Pos     int // byte offset
+}
+
+// Literal is one constant.
+type Literal struct {
+	// Kind is String, Number or Blob, in a Comparison also QuotedName: SQLite
+	// takes "x" for a string where no column x exists.
+	Kind Kind
+	Text string // as written, with the sign of a number
+	// Value is the content of a string (see Dialect.Value); else it is Text.
+	Value string
+	Pos   int // byte offset
+}
+
+// Tables returns the relations in the FROM clauses of sql, at any depth, in
+// text order of their names (a derived table where its bracket opens).
+//
+// The reading is lexical: it knows aliases, schemas, CTEs, derived tables,
+// bracketed joins and table functions, but no schema. What the engine says
+// (exec.DB.Analyze) goes first where it can be asked. Never fails.
+func (d Dialect) Tables(sql string) []TableRef {
+	tables := d.parse(sql).tables
+	slices.SortStableFunc(tables, func(a, b TableRef) int { return a.Pos - b.Pos })
+	return tables
+}
+
+// Columns returns the mentions of columns in sql in text order, those in USING
+// included. Names that only define an alias, and names of functions, types,
+// windows and tables are left out; a mention of a column's alias is not, since
+// the text does not tell it from a column. Never fails.
+func (d Dialect) Columns(sql string) []ColumnRef {
+	p := d.parse(sql)
+	refs := make([]ColumnRef, 0, len(p.columns))
+	for _, c := range p.columns {
+		refs = append(refs, p.ref(c))
+	}
+	slices.SortStableFunc(refs, func(a, b ColumnRef) int { return a.Pos - b.Pos })
+	return refs
+}
+
+// Names returns every name in sql but keywords: tables, columns, aliases,
+// functions. Each is without quotes and once (ASCII case apart), in order of
+// first use. Never fails.
+func (d Dialect) Names(sql string) []string {
+	p := d.parse(sql)
+	var names []string
+	seen := make(map[string]bool)
+	for i := range p.items {
+		it := &p.items[i]
+		if it.Kind != Word && it.Kind != QuotedName || it.role == roleKeyword {
+			continue
+		}
+		name := p.nameOf(i)
+		if key := strings.ToLower(name); !seen[key] {
+			seen[key] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Literals returns the string, number and blob constants of sql in text order.
+// A minus before a number belongs to it where it cannot be a subtraction.
+// Never fails.
+func (d Dialect) Literals(sql string) []Literal {
+	p := d.parse(sql)
+	var found []Literal
+	for i := range p.items {
+		switch p.items[i].Kind {
+		case String, Number, Blob:
+			found = append(found, p.literal(i))
+		}
+	}
+	return found
+}
+
+// literal returns item i as a literal, with the sign before it.
+func (p *parsed) literal(i int) Literal {
+	t := p.items[i].Token
+	lit := Literal{Kind: t.Kind, Text: t.Text, Value: t.Text, Pos: t.Pos}
+	switch {
+	case t.Kind == String || t.Kind == QuotedName:
+		lit.Value = p.d.Value(t)
+	case t.Kind == Number && p.op(i-1, "-") && !p.endsOperand(i-2):
+		lit.Text = "-" + t.Text
+		lit.Value, lit.Pos = lit.Text, p.items[i-1].Pos
+	}
+	return lit
+}
+
+// ref resolves a column as far as the text goes.
+func (p *parsed) ref(c column) ColumnRef {
+	last := &p.items[c.end-1]
+	r := ColumnRef{Column: p.nameOf(c.end - 1), Pos: p.items[c.start].Pos, Operand: p.isOperand(c)}
+	if last.Kind == QuotedName {
+		r.Quote = last.Text[0]
+	}
+	var parts []string
+	for i := c.start; i < c.end-1; i += 2 {
+		parts = append(parts, p.nameOf(i))
+	}
+	r.Qualifier = strings.Join(parts, ".")
+	if c.query >= 0 {
+		for _, t := range p.queries[c.query].tables {
+			if ref := p.tables[t]; ref.Base() {
+				r.Scope = append(r.Scope, ref)
+			}
+		}
+	}
+	if t := p.resolve(parts, c.query); t >= 0 && p.tables[t].Base() {
+		r.Schema, r.Table = p.tables[t].Schema, p.tables[t].Name
+	}
+	return r
+}
+
+// resolve returns the table of the qualifier, or of no qualifier, as seen from
+// a query, or -1.
+func (p *parsed) resolve(qualifier []string, q int) int {
+	if len(qualifier) == 0 {
+		if q < 0 || len(p.queries[q].tables) != 1 {
+			return -1
+		}
+		// In a nested query the column may be one of the query around it, but
+		// the nearest table is what a reader would take.
+		return p.queries[q].tables[0]
+	}
+	name := qualifier[len(qualifier)-1]
+	schema := strings.Join(qualifier[:len(qualifier)-1], ".")
+	for ; q >= 0; q = p.queries[q].parent {
+		for _, t := range p.queries[q].tables {
+			ref := p.tables[t]
+			if ref.Alias != "" && schema == "" && strings.EqualFold(ref.Alias, name) {
+				return t
+			}
+			if ref.Alias == "" && strings.EqualFold(ref.Name, name) && (schema == "" || strings.EqualFold(ref.Schema, schema)) {
+				return t
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,137 @@
+package sqltext
+
+import "strings"
+
+// Normalize rewrites sql so that texts that differ only in their writing become
+// equal: words in lower case, one blank between tokens (none around dots and
+// inside brackets), no comments, no quotes around names that need none, <> for
+// != and = for ==, no semicolon at the end.
+//
+// Literals stay as they are written. So does a "x" that SQLite may take for a
+// string (beside a comparison, or in a list), because its case may matter, and a
+// quoted name of a dialect with CaseSensitiveQuotes unless it is in lower case.
+//
+// Equal normal forms mean the same statement; the reverse does not hold.
+// Normalize(Normalize(x)) equals Normalize(x). The result is for comparing and
+// hashing, but it is SQL again. Never fails, linear.
+func (d Dialect) Normalize(sql string) string {
+	p := d.parse(sql)
+	literal := make(map[int]bool)
+	for _, c := range p.columns {
+		if i := c.end - 1; p.stringLike(i) && p.isOperand(c) {
+			literal[i] = true
+		}
+	}
+	w := writer{d: d}
+	last := len(p.items)
+	for last > 0 && p.op(last-1, ";") {
+		last--
+	}
+	for i := range p.items[:last] {
+		it := &p.items[i]
+		switch it.Kind {
+		case Word:
+			w.write(it.Kind, strings.ToLower(it.Text))
+		case QuotedName:
+			text := it.Text
+			if !literal[i] {
+				text = d.plainName(it.Token)
+			}
+			w.write(it.Kind, text)
+		case Operator:
+			w.write(it.Kind, plainOperator(it.Text))
+		default:
+			w.write(it.Kind, it.Text)
+		}
+	}
+	return w.b.String()
+}
+
+func plainOperator(op string) string {
+	switch op {
+	case "!=":
+		return "<>"
+	case "==":
+		return "="
+	}
+	return op
+}
+
+// plainName returns a quoted name in lower case and without its quotes, where
+// it means the same then.
+func (d Dialect) plainName(t Token) string {
+	name := d.Value(t)
+	lower := strings.ToLower(name)
+	if d.CaseSensitiveQuotes && name != lower {
+		return t.Text
+	}
+	if !isPlain(name) || isReserved(strings.ToUpper(name)) || isQueryWord(name) {
+		if d.CaseSensitiveQuotes {
+			return t.Text
+		}
+		q := `"`
+		if d.DoubleQuotedStrings {
+			q = "`"
+		}
+		return q + strings.ReplaceAll(asciiLower(name), q, q+q) + q
+	}
+	return lower
+}
+
+// asciiLower folds as the engines do: outside of ASCII case counts.
+func asciiLower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+// isPlain reports whether name needs no quotes, keywords aside.
+func isPlain(name string) bool {
+	if name == "" || !isNameStart(name[0]) {
+		return false
+	}
+	for i := range len(name) {
+		if c := name[i]; c >= 0x80 || c == '$' || !isName(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// writer joins tokens with the blanks of the normal form.
+type writer struct {
+	d    Dialect
+	b    strings.Builder
+	kind Kind
+	text string
+}
+
+func (w *writer) write(kind Kind, text string) {
+	if w.b.Len() > 0 && w.blank(kind, text) {
+		w.b.WriteByte(' ')
+	}
+	w.b.WriteString(text)
+	w.kind, w.text = kind, text
+}
+
+// blank reports whether a blank goes before the next token. Only where two
+// tokens cannot run into one another may it be left out.
+func (w *writer) blank(kind Kind, text string) bool {
+	name := func(k Kind) bool { return k == Word || k == QuotedName }
+	switch {
+	case w.kind == Operator && w.text == ".":
+		return !name(kind) && text != "*"
+	case kind == Operator && text == ".":
+		return !name(w.kind)
+	case w.kind == Operator && w.text == "(":
+		return false
+	case kind == Operator && (text == ")" || text == ","):
+		return false
+	case kind == Operator && text == "(":
+		return !(name(w.kind) && !isNoFunction(strings.ToUpper(w.text)))
+	}
+	return true
+}

@@ -1,0 +1,329 @@
+package sqltext
+
+import (
+	"slices"
+	"strings"
+)
+
+// Outline is the outer shape of a statement, for rules that ask whether it fits
+// a question. "Outer" means the first SELECT that is in no bracket and no CTE;
+// ORDER BY and LIMIT are those of the statement as a whole.
+type Outline struct {
+	Items    []SelectItem
+	Star     bool // * or t.* is in the outer select list
+	Distinct bool
+	// Aggregates are the functions that aggregate in the outer select list, in
+	// upper case and text order, those in nested queries and windows left out.
+	Aggregates []string
+	GroupBy    []string // terms as written
+	OrderBy    []string // terms as written, with ASC and DESC
+	Where      bool
+	Having     bool
+	Limit      bool     // LIMIT, OFFSET or FETCH
+	SetOps     []string // UNION, UNION ALL, EXCEPT, INTERSECT, …, in text order
+	Joins      int      // JOINs and commas in FROM
+	// Clauses are the clauses of the outer SELECT and, last, the ORDER BY and
+	// LIMIT of the statement, in text order.
+	Clauses []Clause
+
+	// Of the statement as a whole, nested queries and CTEs included:
+
+	Subqueries int             // SELECTs but the outer one and its compound arms
+	Functions  []string        // names of functions in upper case, each once, by first use
+	Words      map[string]bool // keywords in upper case: NOT, EXCEPT, LIKE, …
+	Operators  map[string]bool // operators with <> for != and = for ==
+	IsNull     bool            // IS NULL or ISNULL
+	Natural    bool            // a NATURAL join
+	Using      []string        // columns named in USING (…), without quotes
+}
+
+// SelectItem is one term of a select list.
+type SelectItem struct {
+	Text   string // as written, without its alias
+	Alias  string // without quotes; "" for none
+	Column string // without quotes where the term is a plain column; else ""
+	Star   bool   // * or t.*
+	// Aggregates are the functions in it that aggregate; see Outline.
+	Aggregates []string
+	Start, End int // bytes of the term with its alias
+}
+
+// Clause is one clause in a text: sql[Start:End] goes from its keyword up to
+// the next clause, without blanks and comments behind it.
+type Clause struct {
+	Keyword    string // SELECT, FROM, WHERE, GROUP BY, HAVING, QUALIFY, WINDOW, ORDER BY or LIMIT (also for OFFSET and FETCH)
+	Start, End int
+}
+
+// Clause returns the clause with that keyword.
+func (o Outline) Clause(keyword string) (Clause, bool) {
+	i := slices.IndexFunc(o.Clauses, func(c Clause) bool { return c.Keyword == keyword })
+	if i < 0 {
+		return Clause{}, false
+	}
+	return o.Clauses[i], true
+}
+
+// keyword returns the keyword by which a Clause names c.
+func (c clause) keyword() string {
+	switch c {
+	case inSelect:
+		return "SELECT"
+	case inFrom:
+		return "FROM"
+	case inWhere:
+		return "WHERE"
+	case inGroup:
+		return "GROUP BY"
+	case inHaving:
+		return "HAVING"
+	case inQualify:
+		return "QUALIFY"
+	case inWindow:
+		return "WINDOW"
+	case inOrder:
+		return "ORDER BY"
+	case inLimit:
+		return "LIMIT"
+	}
+	return ""
+}
+
+// Outline reads the outer shape of sql. Text without a query gives an Outline
+// without Items. Never fails, linear.
+func (d Dialect) Outline(sql string) Outline {
+	p := d.parse(sql)
+	o := Outline{Words: map[string]bool{}, Operators: map[string]bool{}, Natural: p.natural, Using: p.using}
+	p.whole(&o)
+	if p.main < 0 {
+		return o
+	}
+	arms := p.arms(p.main)
+	o.Subqueries = len(p.queries) - len(arms)
+	main, last := &p.queries[p.main], &p.queries[arms[len(arms)-1]]
+	for _, a := range arms {
+		if op := p.queries[a].op; op != "" {
+			o.SetOps = append(o.SetOps, op)
+		}
+	}
+	o.Joins = main.joins
+	o.Where, o.Having = main.at[inWhere] >= 0, main.at[inHaving] >= 0
+	o.Limit = last.at[inLimit] >= 0
+	p.selectList(&o, main)
+	o.GroupBy = p.terms(main, inGroup)
+	o.OrderBy = p.terms(last, inOrder)
+	for c := inSelect; c < clauses; c++ {
+		q := main
+		if c == inOrder || c == inLimit {
+			q = last
+		}
+		if start, end, ok := p.clause(q, c); ok {
+			o.Clauses = append(o.Clauses, Clause{Keyword: c.keyword(), Start: p.items[start].Pos, End: p.endOf(end - 1)})
+		}
+	}
+	slices.SortFunc(o.Clauses, func(a, b Clause) int { return a.Start - b.Start })
+	return o
+}
+
+// whole fills in what is asked of the statement as a whole.
+func (p *parsed) whole(o *Outline) {
+	seen := map[string]bool{}
+	for i := range p.items {
+		it := &p.items[i]
+		switch {
+		case it.role == roleFunction:
+			if name := strings.ToUpper(p.nameOf(i)); !seen[name] {
+				seen[name] = true
+				o.Functions = append(o.Functions, name)
+			}
+		case it.role == roleKeyword:
+			o.Words[it.up] = true
+			o.IsNull = o.IsNull || it.up == "ISNULL" || it.up == "NULL" && p.up(i-1) == "IS"
+		case it.Kind == Operator:
+			o.Operators[plainOperator(it.Text)] = true
+		}
+	}
+}
+
+// arms returns the queries of the compound that starts with query q.
+func (p *parsed) arms(q int) []int {
+	arms := []int{q}
+	for i := q + 1; i < len(p.queries); i++ {
+		if p.queries[i].frame == p.queries[q].frame {
+			arms = append(arms, i)
+		}
+	}
+	return arms
+}
+
+// clause returns the items of a clause of q, its keyword included.
+func (p *parsed) clause(q *query, c clause) (start, end int, ok bool) {
+	start, end = q.at[c], q.end
+	if start < 0 {
+		return 0, 0, false
+	}
+	for _, other := range q.at {
+		if other > start {
+			end = min(end, other)
+		}
+	}
+	return start, end, end > start
+}
+
+// endOf returns the byte behind item i.
+func (p *parsed) endOf(i int) int { return p.items[i].Pos + len(p.items[i].Text) }
+
+// split cuts items[start:end] at its commas outside of brackets.
+func (p *parsed) split(start, end int) [][2]int {
+	var parts [][2]int
+	from := start
+	for i := start; i < end; i++ {
+		if m := p.items[i].match; m > i && m < end {
+			i = m
+			continue
+		}
+		// An array or a struct holds commas, too.
+		if p.op(i, "[") || p.op(i, "{") {
+			i = p.closeOf(i, end)
+			continue
+		}
+		if p.op(i, ",") {
+			parts = append(parts, [2]int{from, i})
+			from = i + 1
+		}
+	}
+	if from < end {
+		parts = append(parts, [2]int{from, end})
+	}
+	return parts
+}
+
+// closeOf returns the item that closes the [ or { at item i, or the last one.
+func (p *parsed) closeOf(i, end int) int {
+	depth := 0
+	for ; i < end; i++ {
+		switch {
+		case p.op(i, "["), p.op(i, "{"):
+			depth++
+		case p.op(i, "]"), p.op(i, "}"):
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return end - 1
+}
+
+func (p *parsed) terms(q *query, c clause) []string {
+	start, end, ok := p.clause(q, c)
+	if !ok {
+		return nil
+	}
+	var terms []string
+	for _, part := range p.split(min(start+2, end), end) {
+		if part[0] < part[1] {
+			terms = append(terms, p.sql[p.items[part[0]].Pos:p.endOf(part[1]-1)])
+		}
+	}
+	return terms
+}
+
+// listStart returns the first item of the select list of q: behind SELECT and
+// DISTINCT, ALL or DISTINCT ON (…).
+func (p *parsed) listStart(q *query) (i int, distinct bool) {
+	i = q.at[inSelect] + 1
+	switch p.up(i) {
+	case "ALL":
+		i++
+	case "DISTINCT":
+		distinct = true
+		i++
+		if p.up(i) == "ON" && p.op(i+1, "(") && p.items[i+1].match > i {
+			i = p.items[i+1].match + 1
+		}
+	}
+	return i, distinct
+}
+
+func (p *parsed) selectList(o *Outline, q *query) {
+	if p.up(q.at[inSelect]) != "SELECT" {
+		return
+	}
+	_, end, _ := p.clause(q, inSelect)
+	start, distinct := p.listStart(q)
+	o.Distinct = distinct
+	for _, part := range p.split(start, end) {
+		if part[0] >= part[1] {
+			continue
+		}
+		it := p.selectItem(part[0], part[1])
+		o.Items = append(o.Items, it)
+		o.Star = o.Star || it.Star
+		o.Aggregates = append(o.Aggregates, it.Aggregates...)
+	}
+}
+
+func (p *parsed) selectItem(start, end int) SelectItem {
+	it := SelectItem{Start: p.items[start].Pos, End: p.endOf(end - 1)}
+	if end-start > 1 && p.items[end-1].role == roleAlias {
+		it.Alias = p.nameOf(end - 1)
+		end--
+		if end-start > 1 && p.up(end-1) == "AS" {
+			end--
+		}
+	}
+	it.Text = p.sql[it.Start:p.endOf(end-1)]
+	it.Star = p.op(end-1, "*") && (end-start == 1 || p.op(end-2, "."))
+	if p.items[end-1].role == roleColumn && p.isChain(start, end) {
+		it.Column = p.nameOf(end - 1)
+	}
+	it.Aggregates = p.aggregates(start, end)
+	return it
+}
+
+// isChain reports whether items[start:end] are one column with its qualifiers.
+func (p *parsed) isChain(start, end int) bool {
+	for i := start; i < end; i++ {
+		if r := p.items[i].role; r != roleColumn && r != roleQualif && !p.op(i, ".") {
+			return false
+		}
+	}
+	return true
+}
+
+// aggregates returns the functions in items[start:end] that aggregate, outside
+// of nested queries.
+func (p *parsed) aggregates(start, end int) []string {
+	var found []string
+	for i := start; i < end; i++ {
+		if p.op(i, "(") && p.items[i].match > i && isQueryWord(p.up(i+1)) {
+			i = p.items[i].match
+			continue
+		}
+		if p.items[i].role != roleFunction {
+			continue
+		}
+		if name := strings.ToUpper(p.nameOf(i)); isAggregate(name) && p.isAggregateCall(name, i) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// isAggregateCall tells aggregates from window functions and from the min and
+// max of several values that SQLite has.
+func (p *parsed) isAggregateCall(name string, i int) bool {
+	open := i + 1
+	if !p.op(open, "(") || p.items[open].match < 0 {
+		return true
+	}
+	end := p.items[open].match
+	if (name == "MIN" || name == "MAX") && len(p.split(open+1, end)) > 1 {
+		return false
+	}
+	after := end + 1
+	if p.up(after) == "FILTER" && p.op(after+1, "(") && p.items[after+1].match > after {
+		after = p.items[after+1].match + 1
+	}
+	return p.up(after) != "OVER"
+}

@@ -1,0 +1,654 @@
+package sqltext
+
+import (
+	"slices"
+	"strings"
+)
+
+// role says what a token does in its statement.
+type role uint8
+
+const (
+	roleNone     role = iota
+	roleKeyword       // keyword, or a unit such as YEAR in EXTRACT(YEAR FROM …)
+	roleTable         // part of a table's name in FROM
+	roleAlias         // definition of a table's or column's alias
+	roleCTE           // definition of a CTE, or of its columns
+	roleQualif        // what stands before the dot of a column
+	roleColumn        // column
+	roleFunction      // name of a function
+	roleType          // type, collation or window name
+)
+
+// item is a token of the parse: no blanks, no comments.
+type item struct {
+	Token
+	up    string // a Word in upper case; else ""
+	match int    // the other bracket of a pair, or -1
+	in    int    // the bracket around it, or -1
+	query int    // the innermost query it belongs to, or -1
+	role  role
+}
+
+// clause is a part of a query that a keyword opens.
+type clause uint8
+
+const (
+	inNone clause = iota
+	inWith
+	inSelect
+	inFrom
+	inWhere
+	inGroup
+	inHaving
+	inQualify
+	inWindow
+	inOrder
+	inLimit
+	clauses
+)
+
+// query is one SELECT, an arm of a compound included.
+type query struct {
+	parent int          // the query around it, or -1
+	frame  int          // number of the bracket pair it stands in; arms of a compound share it
+	cte    bool         // body of a CTE
+	start  int          // first item
+	end    int          // behind its last item
+	at     [clauses]int // item of the keyword that opens the clause, or -1
+	tables []int        // of parsed.tables
+	joins  int
+	op     string // set operation behind it, "" for the last arm
+}
+
+// column is a mention of a column: items[start:end], the last one being its name.
+type column struct {
+	start, end int
+	query      int
+}
+
+// span is where a CTE may be named.
+type span struct {
+	name     string // lower case
+	from, to int    // items
+}
+
+// parsed is what a single pass over a statement finds. It is a reading of
+// tokens, not a grammar: any text gives some result, valid SQL the right one as
+// far as the methods that use it promise.
+type parsed struct {
+	d       Dialect
+	sql     string
+	items   []item
+	queries []query
+	tables  []TableRef
+	owner   []int // query of each table
+	columns []column
+	ctes    []span
+	using   []string
+	natural bool
+	main    int // the outer query, or -1
+}
+
+// frame is a bracket pair that is open, or the text as a whole.
+type frame struct {
+	number int
+	kind   frameKind
+	query  int // the query that runs in it, or in which it stands; -1
+	parent int // queryFrame: the query around it
+	clause clause
+	expect bool // a table comes next
+	source bool // a table: behind the bracket an alias may follow
+	ref    TableRef
+	cte    bool   // body of a CTE
+	name   bool   // WITH: a name comes next
+	until  int    // item of the closing bracket
+	call   string // function whose arguments it holds, in upper case
+}
+
+type frameKind uint8
+
+const (
+	otherFrame frameKind = iota // arguments, lists, expressions
+	queryFrame                  // holds a query
+	fromFrame                   // bracketed joins
+)
+
+// parse reads sql. It is linear in its length and does not recurse.
+func (d Dialect) parse(sql string) *parsed {
+	p := &parsed{d: d, sql: sql, main: -1}
+	l := lexer{d: d, src: sql}
+	var open []int
+	for l.next() {
+		t := l.tok
+		if t.Kind == Space || t.Kind == Comment {
+			continue
+		}
+		it := item{Token: t, match: -1, in: -1, query: -1}
+		if len(open) > 0 {
+			it.in = open[len(open)-1]
+		}
+		switch {
+		case t.Kind == Word:
+			it.up = strings.ToUpper(t.Text)
+		case t.isOperator("("):
+			open = append(open, len(p.items))
+		case t.isOperator(")") && len(open) > 0:
+			it.match = open[len(open)-1]
+			open = open[:len(open)-1]
+			p.items[it.match].match = len(p.items)
+			it.in = p.items[it.match].in
+		}
+		p.items = append(p.items, it)
+	}
+	ps := parser{parsed: p}
+	ps.run()
+	return p
+}
+
+type parser struct {
+	*parsed
+	frames []frame
+	count  int       // frames made so far
+	called *TableRef // a table function whose bracket comes next
+}
+
+func (p *parser) run() {
+	p.push(frame{kind: queryFrame, query: -1, parent: -1, until: len(p.items)})
+	for i := 0; i < len(p.items); {
+		i = p.step(i)
+	}
+	for len(p.frames) > 0 {
+		p.pop(len(p.items))
+	}
+	if p.main < 0 && len(p.queries) > 0 { // (SELECT …) UNION (SELECT …)
+		p.main = max(0, slices.IndexFunc(p.queries, func(q query) bool { return !q.cte && q.parent < 0 }))
+	}
+}
+
+func (p *parser) push(f frame) {
+	f.number = p.count
+	p.count++
+	p.frames = append(p.frames, f)
+}
+
+// pop ends the innermost frame before item i.
+func (p *parser) pop(i int) {
+	f := p.top()
+	if f.kind == queryFrame && f.query >= 0 && f.query != f.parent {
+		p.queries[f.query].end = i
+	}
+	p.frames = p.frames[:len(p.frames)-1]
+}
+
+func (p *parser) top() *frame { return &p.frames[len(p.frames)-1] }
+
+// up returns the word at item i in upper case, or "".
+func (p *parsed) up(i int) string {
+	if i < 0 || i >= len(p.items) {
+		return ""
+	}
+	return p.items[i].up
+}
+
+// op reports whether item i is the operator text.
+func (p *parsed) op(i int, text string) bool {
+	return i >= 0 && i < len(p.items) && p.items[i].isOperator(text)
+}
+
+// isName reports whether item i may be a name: a quoted one, or a word that is
+// not reserved.
+func (p *parsed) isName(i int) bool {
+	if i < 0 || i >= len(p.items) {
+		return false
+	}
+	it := &p.items[i]
+	return it.Kind == QuotedName || it.Kind == Word && !isReserved(it.up)
+}
+
+// step handles item i and returns the item to go on with.
+func (p *parser) step(i int) int {
+	f := p.top()
+	it := &p.items[i]
+	it.query = f.query
+	switch {
+	case it.isOperator("("):
+		return p.open(i)
+	case it.isOperator(")"):
+		if len(p.frames) == 1 { // closes nothing
+			return i + 1
+		}
+		source, ref := f.source, f.ref
+		p.pop(i)
+		it.query = p.top().query
+		if source {
+			return p.alias(i+1, ref)
+		}
+		return i + 1
+	case it.isOperator(";"):
+		for len(p.frames) > 0 {
+			p.pop(i)
+		}
+		p.push(frame{kind: queryFrame, query: -1, parent: -1, until: len(p.items)})
+		return i + 1
+	case it.isOperator(","):
+		if f.clause == inFrom || f.kind == fromFrame {
+			f.expect = true
+			p.join(f)
+		}
+		f.name = f.clause == inWith
+		return i + 1
+	case f.name && it.up != "RECURSIVE" && (it.Kind == Word || it.Kind == QuotedName):
+		return p.cte(i)
+	case f.expect && it.up != "SELECT" && (it.Kind == Word || it.Kind == QuotedName || it.Kind == String):
+		return p.table(i)
+	case it.Kind == Word && !p.op(i-1, ".") && !p.op(i+1, "."):
+		if next := p.keyword(i); next > i {
+			return next
+		}
+		return p.name(i)
+	case it.Kind == Word, it.Kind == QuotedName:
+		return p.name(i)
+	}
+	return i + 1
+}
+
+func (p *parser) join(f *frame) {
+	if f.query >= 0 {
+		p.queries[f.query].joins++
+	}
+}
+
+// open enters a bracket.
+func (p *parser) open(i int) int {
+	f := p.top()
+	until := p.items[i].match
+	if until < 0 {
+		until = len(p.items)
+	}
+	first := i + 1
+	for p.op(first, "(") {
+		first++
+	}
+	isQuery := isQueryWord(p.up(first)) || p.d.FromFirst && p.up(first) == "FROM"
+	switch {
+	case p.called != nil:
+		p.push(frame{query: f.query, until: until, source: true, ref: *p.called})
+		p.called = nil
+	case f.expect:
+		f.expect = false
+		if isQuery {
+			p.push(frame{kind: queryFrame, query: f.query, parent: f.query, until: until, source: true, ref: TableRef{Pos: p.items[i].Pos}})
+		} else {
+			p.push(frame{kind: fromFrame, query: f.query, expect: true, until: until})
+		}
+	case isQuery && (first == i+1 || i == 0 || f.kind == queryFrame && f.query == f.parent):
+		cte := f.clause == inWith && (p.up(i-1) == "AS" || p.up(i-1) == "MATERIALIZED")
+		p.push(frame{kind: queryFrame, query: f.query, parent: f.query, cte: cte, until: until})
+	default:
+		call := ""
+		if i > 0 && p.items[i-1].role == roleFunction {
+			call = strings.ToUpper(p.nameOf(i - 1))
+		}
+		p.push(frame{query: f.query, until: until, call: call})
+	}
+	return i + 1
+}
+
+// nameOf returns the name that item i is, without quotes.
+func (p *parsed) nameOf(i int) string { return p.d.Value(p.items[i].Token) }
+
+// begin starts a query at item i.
+func (p *parser) begin(i int, c clause) {
+	f := p.top()
+	q := query{parent: f.parent, frame: f.number, cte: f.cte, start: i, end: len(p.items)}
+	for c := range q.at {
+		q.at[c] = -1
+	}
+	q.at[c] = i
+	if f.query >= 0 && f.query != f.parent {
+		// A further arm: the one before ends here at the latest.
+		p.queries[f.query].end = min(p.queries[f.query].end, i)
+	}
+	f.query, f.clause, f.expect = len(p.queries), c, c == inFrom
+	p.queries = append(p.queries, q)
+	p.items[i].query = f.query
+	if len(p.frames) == 1 && p.main < 0 {
+		p.main = f.query
+	}
+}
+
+// keyword handles the word at item i where it is a keyword and returns the item
+// to go on with, or i where it is a name.
+func (p *parser) keyword(i int) int {
+	f := p.top()
+	it := &p.items[i]
+	running := f.kind == queryFrame && f.query >= 0 && f.query != f.parent
+	if f.kind == queryFrame {
+		switch it.up {
+		case "SELECT":
+			// FROM t SELECT a (DuckDB) goes on with its query.
+			if running && f.clause == inFrom && p.queries[f.query].at[inSelect] < 0 {
+				p.enter(i, inSelect)
+			} else {
+				p.begin(i, inSelect)
+			}
+			return p.mark(i)
+		case "VALUES":
+			p.begin(i, inSelect)
+			return p.mark(i)
+		case "WITH":
+			if !running {
+				f.clause, f.name = inWith, true
+				return p.mark(i)
+			}
+		case "FROM":
+			if prev := p.up(i - 1); prev == "DISTINCT" && (p.up(i-2) == "IS" || p.up(i-2) == "NOT") {
+				return p.mark(i)
+			}
+			if !running {
+				p.begin(i, inFrom)
+			} else {
+				p.enter(i, inFrom)
+				f.expect = true
+			}
+			return p.mark(i)
+		case "UNION", "EXCEPT", "INTERSECT", "MINUS":
+			if p.op(i-1, "*") || it.up == "MINUS" && !isQueryWord(p.up(i+1)) { // SELECT * EXCEPT (a)
+				break
+			}
+			op := it.up
+			if p.up(i+1) == "ALL" {
+				op += " ALL"
+			}
+			if running {
+				q := &p.queries[f.query]
+				q.op, q.end = op, i
+			}
+			f.clause, f.expect = inNone, false
+			return p.mark(i)
+		}
+		if c := clauseOf(it.up, p.up(i+1)); c != inNone && running {
+			p.enter(i, c)
+			return p.mark(i)
+		}
+	}
+	switch it.up {
+	case "JOIN", "STRAIGHT_JOIN":
+		if f.clause == inFrom || f.kind == fromFrame {
+			f.expect = true
+			p.join(f)
+		}
+	case "NATURAL":
+		p.natural = p.natural || f.clause == inFrom || f.kind == fromFrame
+	case "USING":
+		if p.op(i+1, "(") && (f.clause == inFrom || f.kind == fromFrame) {
+			p.mark(i)
+			return p.usingList(i + 1)
+		}
+	}
+	if isReserved(it.up) && !(p.op(i+1, "(") && !isNoFunction(it.up)) || p.contextual(i) {
+		return p.mark(i)
+	}
+	return i
+}
+
+func (p *parser) mark(i int) int {
+	p.items[i].role = roleKeyword
+	return i + 1
+}
+
+func clauseOf(word, next string) clause {
+	switch word {
+	case "WHERE":
+		return inWhere
+	case "GROUP":
+		if next == "BY" {
+			return inGroup
+		}
+	case "HAVING":
+		return inHaving
+	case "QUALIFY":
+		return inQualify
+	case "WINDOW":
+		return inWindow
+	case "ORDER":
+		if next == "BY" {
+			return inOrder
+		}
+	case "LIMIT", "OFFSET", "FETCH":
+		return inLimit
+	}
+	return inNone
+}
+
+// enter opens a clause of the query that runs.
+func (p *parser) enter(i int, c clause) {
+	f := p.top()
+	f.clause, f.expect = c, false
+	if q := &p.queries[f.query]; q.at[c] < 0 {
+		q.at[c] = i
+	}
+}
+
+func (p *parser) usingList(i int) int {
+	end := p.items[i].match
+	if end < 0 {
+		return i
+	}
+	for j := i + 1; j < end; j++ {
+		if it := &p.items[j]; it.Kind == Word || it.Kind == QuotedName {
+			it.role, it.query = roleColumn, p.top().query
+			p.using = append(p.using, p.nameOf(j))
+			p.columns = append(p.columns, column{start: j, end: j + 1, query: it.query})
+		}
+	}
+	return end + 1
+}
+
+// contextual reports whether the word at item i, which is not reserved, is a
+// keyword where it stands.
+func (p *parser) contextual(i int) bool {
+	prev, next := p.up(i-1), p.up(i+1)
+	switch p.items[i].up {
+	case "FIRST", "LAST":
+		return prev == "NULLS"
+	case "NULLS":
+		return next == "FIRST" || next == "LAST"
+	case "ROWS", "RANGE", "GROUPS":
+		return next == "BETWEEN" || next == "UNBOUNDED" || next == "CURRENT" ||
+			i+1 < len(p.items) && p.items[i+1].Kind == Number
+	case "UNBOUNDED":
+		return next == "PRECEDING" || next == "FOLLOWING"
+	case "PRECEDING", "FOLLOWING":
+		return prev == "UNBOUNDED" || prev == "ROW" || i > 0 && p.items[i-1].Kind == Number
+	case "CURRENT":
+		return next == "ROW"
+	case "ROW":
+		return prev == "CURRENT"
+	case "FILTER":
+		return p.op(i+1, "(") && p.op(i-1, ")")
+	case "WITHIN":
+		return next == "GROUP"
+	case "MATERIALIZED":
+		return prev == "AS" || prev == "NOT"
+	case "SEPARATOR":
+		return i+1 < len(p.items) && p.items[i+1].Kind == String
+	case "DATE", "TIME", "TIMESTAMP", "DATETIME", "TIMESTAMPTZ", "NUMERIC", "JSON", "N", "_UTF8", "_UTF8MB4":
+		return i+1 < len(p.items) && p.items[i+1].Kind == String
+	case "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR":
+		// INTERVAL 1 DAY, EXTRACT(YEAR FROM x), TIMESTAMPDIFF(YEAR, a, b)
+		if i > 1 && p.up(i-2) == "INTERVAL" {
+			return true
+		}
+		call := p.top().call
+		return p.op(i-1, "(") && (call == "EXTRACT" || call == "TIMESTAMPDIFF" || call == "TIMESTAMPADD")
+	}
+	return false
+}
+
+// cte reads the head of a list item of WITH: name, columns, AS.
+func (p *parser) cte(i int) int {
+	f := p.top()
+	f.name = false
+	p.items[i].role = roleCTE
+	p.ctes = append(p.ctes, span{name: strings.ToLower(p.nameOf(i)), from: i, to: f.until})
+	i++
+	if p.op(i, "(") && p.items[i].match > 0 {
+		for j := i + 1; j < p.items[i].match; j++ {
+			if p.items[j].Kind == Word || p.items[j].Kind == QuotedName {
+				p.items[j].role = roleCTE
+			}
+		}
+		i = p.items[i].match + 1
+	}
+	return i
+}
+
+// table reads a table in FROM with its alias.
+func (p *parser) table(i int) int {
+	f := p.top()
+	if w := p.up(i); (w == "LATERAL" || w == "ONLY" || w == "TABLE") && !p.op(i+1, ".") {
+		return p.mark(i)
+	}
+	f.expect = false
+	if !p.isName(i) && p.items[i].Kind != String && !p.op(i+1, ".") && !p.op(i+1, "(") {
+		return i // a keyword where a table should be
+	}
+	ref := TableRef{Pos: p.items[i].Pos}
+	var parts []string
+	start := i
+	for {
+		parts = append(parts, p.nameOf(i))
+		p.items[i].role, p.items[i].query = roleTable, f.query
+		i++
+		if !p.op(i, ".") || i+1 >= len(p.items) || p.items[i+1].Kind != Word && p.items[i+1].Kind != QuotedName {
+			break
+		}
+		i++
+	}
+	ref.Name = parts[len(parts)-1]
+	ref.Schema = strings.Join(parts[:len(parts)-1], ".")
+	if p.op(i, "(") {
+		ref.Function = true
+		p.items[i-1].role = roleFunction
+		p.called = &ref
+		return i
+	}
+	if len(parts) == 1 {
+		ref.CTE = p.isCTE(parts[0], start)
+	}
+	return p.alias(i, ref)
+}
+
+func (p *parsed) isCTE(name string, at int) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(p.ctes, func(s span) bool {
+		return s.name == name && s.from < at && at < s.to
+	})
+}
+
+// alias reads the alias of a table that ends before item i and keeps the table.
+func (p *parser) alias(i int, ref TableRef) int {
+	if p.up(i) == "AS" && i+1 < len(p.items) {
+		p.mark(i)
+		i++
+		if it := &p.items[i]; it.Kind == Word || it.Kind == QuotedName || it.Kind == String {
+			ref.Alias = p.nameOf(i)
+			it.role = roleAlias
+			i++
+		}
+	} else if i < len(p.items) && (p.items[i].Kind == QuotedName || p.items[i].Kind == Word && !endsTable(p.items[i].up) && !p.op(i+1, ".")) {
+		ref.Alias = p.nameOf(i)
+		p.items[i].role = roleAlias
+		i++
+	}
+	if ref.Alias != "" && p.op(i, "(") && p.items[i].match > 0 && p.items[i-1].role == roleAlias {
+		for j := i + 1; j < p.items[i].match; j++ { // AS x(a, b)
+			if p.items[j].Kind == Word || p.items[j].Kind == QuotedName {
+				p.items[j].role = roleAlias
+			}
+		}
+		i = p.items[i].match + 1
+	}
+	q := p.top().query
+	if q >= 0 {
+		p.queries[q].tables = append(p.queries[q].tables, len(p.tables))
+	}
+	p.tables = append(p.tables, ref)
+	p.owner = append(p.owner, q)
+	return i
+}
+
+// name reads a name that is no table: a column with its qualifier, a function,
+// an alias, a type.
+func (p *parser) name(i int) int {
+	f := p.top()
+	start := i
+	for p.op(i+1, ".") && i+2 < len(p.items) {
+		next := &p.items[i+2]
+		if next.isOperator("*") { // t.*
+			p.qualify(start, i+1)
+			return i + 3
+		}
+		if next.Kind != Word && next.Kind != QuotedName {
+			break
+		}
+		i += 2
+	}
+	last := &p.items[i]
+	for j := start; j <= i; j++ {
+		p.items[j].query = f.query
+	}
+	prev := p.up(start - 1)
+	switch {
+	case p.op(i+1, "("):
+		last.role = roleFunction
+		p.qualify(start, i)
+		return i + 1
+	case prev == "AS" && (f.call == "CAST" || f.call == "TRY_CAST" || f.call == "SAFE_CAST"),
+		prev == "COLLATE", prev == "OVER", p.op(start-1, "::"):
+		last.role = roleType
+		return i + 1
+	case prev == "AS", f.clause == inWindow && f.kind == queryFrame:
+		last.role = roleAlias
+		return i + 1
+	case start == i && f.kind == queryFrame && f.clause == inSelect && p.endsOperand(start-1):
+		last.role = roleAlias
+		return i + 1
+	case start > 0 && p.items[start-1].role == roleType && last.Kind == Word: // double precision
+		last.role = roleType
+		return i + 1
+	}
+	p.qualify(start, i)
+	last.role = roleColumn
+	p.columns = append(p.columns, column{start: start, end: i + 1, query: f.query})
+	return i + 1
+}
+
+// qualify marks items[start:end], names and dots, as qualifiers.
+func (p *parser) qualify(start, end int) {
+	for j := start; j < end; j++ {
+		p.items[j].query = p.top().query
+		if !p.op(j, ".") {
+			p.items[j].role = roleQualif
+		}
+	}
+}
+
+// endsOperand reports whether an operand ends with item i, so that a name
+// behind it can only be an alias.
+func (p *parsed) endsOperand(i int) bool {
+	if i < 0 {
+		return false
+	}
+	it := &p.items[i]
+	switch it.Kind {
+	case String, Number, Blob, Placeholder:
+		return true
+	case Operator:
+		return it.Text == ")" || it.Text == "]"
+	}
+	return it.role == roleColumn || it.role == roleType || it.up == "END" || it.up == "NULL" || it.up == "TRUE" || it.up == "FALSE" ||
+		strings.HasPrefix(it.up, "CURRENT_")
+}
