@@ -1,5 +1,7 @@
 package vote
 
+import "github.com/texttosql/texttosql/result"
+
 // Candidate is one generated statement with what checks found out about it.
 //
 // A candidate never holds a result, only its fingerprint. Draw orders every
@@ -17,6 +19,7 @@ type Candidate struct {
 	Rejected string `json:"rejected,omitempty"`
 
 	Fingerprint string  `json:"fingerprint,omitempty"` // of its result, bag mode; "" when it was not executed
+	Sequence    string  `json:"sequence,omitempty"`    // of its result, ordered mode; "" when unknown
 	Plan        string  `json:"plan,omitempty"`        // strict plan signature; "" when it was not explained
 	Cost        float64 `json:"cost,omitempty"`        // of its plan; lower is better, 0 when unknown
 	Rows        int     `json:"rows"`                  // rows of its result, at most the limit
@@ -25,8 +28,9 @@ type Candidate struct {
 	AllNull     bool    `json:"all_null,omitempty"`    // executed, every value NULL
 	Truncated   bool    `json:"truncated,omitempty"`   // executed, cut at a limit
 
-	Preview  string    `json:"-"` // a few rows as text, for a judge; never logged
-	Findings []Finding `json:"findings,omitempty"`
+	Preview  string        `json:"-"` // a few rows as text, for a judge; never logged
+	Sketch   result.Sketch `json:"-"` // sample of its rows, for RowOverlap; zero when nobody asks for it
+	Findings []Finding     `json:"findings,omitempty"`
 }
 
 // Finding is something a check or a doubt rule noticed about a candidate. It

@@ -1,0 +1,150 @@
+package vote
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ErrNoVote says that no candidate had a vote. The error that wraps it tells how
+// many abstained and the first reasons; the ballot has them all.
+var ErrNoVote = errors.New("vote: no vote")
+
+// Ballot is a counted vote. The zero Ballot has no vote.
+//
+// Numbers that name candidates are indices into the list that was counted.
+// Encoding it to JSON gives the same bytes for the same vote.
+type Ballot struct {
+	Drawn     int          `json:"drawn"` // candidates counted, abstaining ones included
+	Voted     int          `json:"voted"` // candidates that did not abstain
+	Clusters  []Cluster    `json:"clusters"`
+	Abstained []Abstention `json:"abstained,omitempty"`
+
+	// Confidence is the winner's, in 0..1: share × e^(−doubt/2), or what
+	// Majority.Calibrate makes of that. 0 without a vote.
+	Confidence float64 `json:"confidence"`
+	// Weak says that the winner's share is below Majority.MinShare: ask a judge,
+	// draw more, or abstain.
+	Weak bool `json:"weak,omitempty"`
+}
+
+// Cluster is a group of equal candidates.
+type Cluster struct {
+	Key     string  `json:"key"`
+	Members []int   `json:"members"` // by draw
+	Best    int     `json:"best"`    // the member that represents it
+	SQL     string  `json:"sql"`     // of Best
+	Weight  float64 `json:"weight"`  // of its members; the number of members where votes are equal
+	Share   float64 `json:"share"`   // Weight ÷ the weight of all votes, in 0..1
+	Support float64 `json:"support,omitempty"`
+	Doubt   float64 `json:"doubt"` // weighted mean over the members of what their findings add up to
+	Score   float64 `json:"score"` // what clusters are ordered by: ln(share) − Penalty × doubt
+	Doubts  []Doubt `json:"doubts,omitempty"`
+}
+
+// Doubt is one broken rule of a cluster.
+type Doubt struct {
+	Rule   string  `json:"rule"`
+	Detail string  `json:"detail,omitempty"` // of the first member that broke it
+	Doubt  float64 `json:"doubt"`            // its part of the cluster's doubt
+}
+
+// Abstention is a candidate without a vote.
+type Abstention struct {
+	Candidate int    `json:"candidate"`
+	Why       string `json:"why"`
+}
+
+// Winner returns the cluster that won, or ErrNoVote with what is known of why
+// there is none.
+func (b Ballot) Winner() (Cluster, error) {
+	if len(b.Clusters) == 0 {
+		return Cluster{}, b.noVote()
+	}
+	return b.Clusters[0], nil
+}
+
+// RunnerUp returns the second cluster; ok is false when there is none.
+func (b Ballot) RunnerUp() (c Cluster, ok bool) {
+	if len(b.Clusters) < 2 {
+		return Cluster{}, false
+	}
+	return b.Clusters[1], true
+}
+
+// noVote wraps ErrNoVote with the first reasons.
+func (b Ballot) noVote() error {
+	if b.Drawn == 0 {
+		return fmt.Errorf("%w: no candidate", ErrNoVote)
+	}
+	var reasons []string
+	seen := make(map[string]bool)
+	for _, a := range b.Abstained {
+		if !seen[a.Why] && len(reasons) < 3 {
+			reasons = append(reasons, a.Why)
+			seen[a.Why] = true
+		}
+	}
+	if len(reasons) == 0 {
+		return fmt.Errorf("%w: %d candidates of no weight", ErrNoVote, b.Drawn)
+	}
+	return fmt.Errorf("%w: %d of %d candidates abstained: %s", ErrNoVote, len(b.Abstained), b.Drawn, strings.Join(reasons, "; "))
+}
+
+// Explain says in one line why the winner won:
+//
+//	9 of 12 draws, 1 doubt: more columns than asked
+//	7 of 12 draws (61 % of the weight, 2 abstained), no doubt
+func (b Ballot) Explain() string {
+	if len(b.Clusters) == 0 {
+		return strings.TrimPrefix(b.noVote().Error(), "vote: ")
+	}
+	w := b.Clusters[0]
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d of %d %s", len(w.Members), b.Drawn, plural("draw", b.Drawn))
+	var notes []string
+	if plain := float64(len(w.Members)) / float64(max(b.Voted, 1)); w.Share < plain-0.005 || w.Share > plain+0.005 {
+		notes = append(notes, fmt.Sprintf("%.0f %% of the weight", 100*w.Share))
+	}
+	if len(b.Abstained) > 0 {
+		notes = append(notes, fmt.Sprintf("%d abstained", len(b.Abstained)))
+	}
+	if len(notes) > 0 {
+		s.WriteString(" (" + strings.Join(notes, ", ") + ")")
+	}
+	// A rule that a minority of the members broke is no word about the answer.
+	var details []string
+	for _, d := range w.Doubts {
+		if 2*d.Doubt < w.Doubt/float64(len(w.Doubts)) {
+			continue
+		}
+		detail := d.Detail
+		if detail == "" {
+			detail = d.Rule
+		}
+		details = append(details, detail)
+	}
+	switch {
+	case w.Doubt == 0:
+		s.WriteString(", no doubt")
+	default:
+		n := strconv.FormatFloat(w.Doubt, 'f', -1, 64)
+		if w.Doubt != float64(int(w.Doubt)) {
+			n = strconv.FormatFloat(w.Doubt, 'f', 1, 64)
+		}
+		word := "doubts"
+		if n == "1" {
+			word = "doubt"
+		}
+		s.WriteString(", " + n + " " + word + ": " + strings.Join(details, "; "))
+	}
+	return s.String()
+}
+
+func plural(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}

@@ -1,0 +1,131 @@
+package vote
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Panel picks the models that vote on a question by how difficult it looks:
+// PET-SQL's fine-grained cross-consistency (arXiv 2403.09732), where the grade is
+// the Spider hardness of a first answer (sqltext.Dialect.Hardness). Grades are
+// any strings.
+//
+// A Panel is plain data, saved as JSON; safe for concurrent reading. The zero
+// Panel lets every model vote. Small panels pay where few unequal models vote
+// and lose up to four points in large pools.
+type Panel struct {
+	Grades map[string]Weights `json:"grades"` // voters of a grade, with their weights
+	Else   *Weights           `json:"else,omitempty"`
+}
+
+// Weights returns the voters for grade and their weights. A grade without a
+// panel has the voters of Else; ok is false when there is neither, and everyone
+// votes.
+func (p Panel) Weights(grade string) (w Weights, ok bool) {
+	if w, ok := p.Grades[grade]; ok {
+		return w, true
+	}
+	if p.Else != nil {
+		return *p.Else, true
+	}
+	return Weights{}, false
+}
+
+// Weight returns the weight of a candidate on a question of that grade, for
+// Majority.Weight: 0, no vote, for a model outside of the panel.
+func (p Panel) Weight(grade string) func(Candidate) float64 {
+	w, ok := p.Weights(grade)
+	if !ok {
+		return func(Candidate) float64 { return 1 }
+	}
+	return func(c Candidate) float64 { return w.Of[c.Model] }
+}
+
+// Models returns the models to call for grade, the greatest weight first, then
+// by name; nil when everyone votes.
+func (p Panel) Models(grade string) []string {
+	w, ok := p.Weights(grade)
+	if !ok {
+		return nil
+	}
+	names := sortedNames(w.Of)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(w.Of[b], w.Of[a]) })
+	return names
+}
+
+// Validate says what is wrong with a panel that was read from a file.
+func (p Panel) Validate() error {
+	var errs []error
+	check := func(grade string, w Weights) {
+		if len(w.Of) == 0 {
+			errs = append(errs, fmt.Errorf("vote: panel of grade %q has no model", grade))
+		}
+		if err := w.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("vote: panel of grade %q: %w", grade, err))
+		}
+	}
+	for _, grade := range sortedNames(p.Grades) {
+		check(grade, p.Grades[grade])
+	}
+	if p.Else != nil {
+		check("else", *p.Else)
+	}
+	return errors.Join(errs...)
+}
+
+// PanelFromLabels chooses size models for each grade (0: 5) from how they did on
+// a calibration set: records[grade][model]. A model's mark, which is also its
+// weight, is
+//
+//	(right in grade + 20·own accuracy) ÷ (asked in grade + 20)
+//
+// so that a grade with few questions falls back on how good the model is in
+// general. Ties go to the better model in general, then by name. A grade not in
+// records gets the best models in general. (pet-sql.md 3.7)
+func PanelFromLabels(size int, records map[string]map[string]Record) Panel {
+	if size <= 0 {
+		size = 5
+	}
+	all := make(map[string]Record)
+	for _, models := range records {
+		for model, r := range models {
+			sum := all[model]
+			sum.Right += r.Right
+			sum.Asked += r.Asked
+			all[model] = sum
+		}
+	}
+	accuracy := WeightsFromLabels(all).Of
+	choose := func(mark func(model string) float64, n int) Weights {
+		names := sortedNames(all)
+		slices.SortStableFunc(names, func(a, b string) int {
+			return cmp.Or(cmp.Compare(mark(b), mark(a)), cmp.Compare(accuracy[b], accuracy[a]))
+		})
+		w := Weights{Of: make(map[string]float64, size), From: "labels", N: n}
+		for _, name := range names[:min(size, len(names))] {
+			w.Of[name] = max(mark(name), 0.01)
+		}
+		return w
+	}
+
+	p := Panel{Grades: make(map[string]Weights, len(records))}
+	most := 0
+	for grade, models := range records {
+		n := 0
+		for _, r := range models {
+			n = max(n, r.Asked)
+		}
+		most += n
+		p.Grades[grade] = choose(func(model string) float64 {
+			r := models[model]
+			return (float64(r.Right) + 20*accuracy[model]) / (float64(r.Asked) + 20)
+		}, n)
+	}
+	if len(all) > 0 {
+		best := choose(func(model string) float64 { return accuracy[model] }, most)
+		p.Else = &best
+	}
+	return p
+}

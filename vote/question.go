@@ -1,0 +1,192 @@
+package vote
+
+import "strings"
+
+// Question is what doubt rules read in a question, once for all its candidates:
+// see [Doubts.Read]. Safe for concurrent use.
+type Question struct {
+	Text     string
+	Evidence string
+
+	// Language is the name of the language it is in; "" when no known language
+	// is recognised. Rules that read words are silent then, and the fields below
+	// are zero.
+	Language string
+
+	HowMany     bool // asks for one number of things
+	Count       bool // asks for a number of things, perhaps a row
+	Each        bool // asks for a row a group
+	Percent     bool // asks for a share
+	Sum         bool // asks for a total
+	Superlative bool // asks for the extreme
+	Single      bool // asks for one thing
+	TopN        bool // asks for the first few
+	Everything  bool // asks for all columns
+	Negation    bool // denies or excludes something; also by its evidence
+
+	// Columns is how many columns the asking phrase names, at most 6; 0 when it
+	// cannot be told.
+	Columns int
+
+	words   []string
+	numbers []string
+	tokens  []token
+}
+
+// Has reports whether one of phrases stands in the question: see [Language] for
+// their form. It is for rules of one's own.
+func (q Question) Has(phrases ...string) bool { return has(q.words, phrases, q.numbers) }
+
+// read fills in a question in language l.
+func (q *Question) read(l *Language) {
+	q.Language = l.Name
+	q.numbers = l.Numbers
+	w := q.words
+	in := func(phrases []string) bool { return has(w, phrases, l.Numbers) }
+
+	for _, p := range l.HowMany {
+		if _, ok := matchAt(w, p, l.Numbers); ok {
+			q.HowMany = true
+		}
+	}
+	q.Count = in(l.Count)
+	q.Each = in(l.Each)
+	q.Percent = in(l.Percent)
+	q.Sum = has(without(w, l.NotSum, l.Numbers), l.Sum, l.Numbers)
+	q.Superlative = has(without(w, l.NotSuperlative, l.Numbers), l.Superlative, l.Numbers)
+	q.Single = !q.Each && in(l.Single)
+	q.TopN = in(l.TopN)
+	q.Everything = in(l.Everything)
+	// The evidence says how to compute what the question asks for, so what it
+	// excludes is asked for too.
+	q.Negation = in(l.Negation) || negates(q.Evidence) || has(words(tokenize(q.Evidence)), l.Negation, l.Numbers)
+	q.Columns = q.columns(l)
+}
+
+// negates reports whether evidence holds a negation in SQL's own marks.
+func negates(evidence string) bool {
+	return strings.Contains(evidence, "<>") || strings.Contains(evidence, "!=") || strings.Contains(evidence, "≠") ||
+		mayContainFold(evidence, "is null")
+}
+
+// columns counts the columns that the asking phrase names: the parts of the list
+// that follows the last asking word, as selection.md has it.
+func (q *Question) columns(l *Language) int {
+	sentence := askingSentence(q.tokens, l)
+	if sentence == nil {
+		return 0
+	}
+	sentence = dropEachFirst(sentence, l)
+	at, n := findTokens(sentence, l.Ask, l.Numbers)
+	if n == 0 {
+		return 0
+	}
+	rest := sentence[at+n:]
+	for len(rest) > 0 {
+		if _, ok := matchTokens(rest, l.AskFill, l.Numbers); !ok {
+			break
+		}
+		rest = rest[1:]
+	}
+
+	// The parts up to the cut: a part is counted when a word stands in it.
+	parts, filled, cut := 0, false, len(rest)
+	for i, t := range rest {
+		if !t.mark {
+			if _, ok := matchTokens(rest[i:], l.Cut, l.Numbers); ok {
+				cut = i
+				break
+			}
+		}
+		if t.text == "," || t.text == "&" || contains(l.And, t.text) {
+			if filled {
+				parts++
+			}
+			filled = false
+			continue
+		}
+		if !t.mark {
+			filled = true
+		}
+	}
+	if filled {
+		parts++
+	}
+	parts = max(parts, 1)
+
+	also := 0
+	for i := cut; i < len(rest); i++ {
+		if _, ok := matchTokens(rest[i:], l.Also, l.Numbers); ok {
+			also++
+		}
+		if _, ok := matchTokens(rest[i:], l.AsksAgain, l.Numbers); ok {
+			parts++
+		}
+	}
+	parts += min(also, 2)
+	if q.Each && has(q.words, l.Measures, l.Numbers) {
+		parts++
+	}
+	return min(parts, 6)
+}
+
+// askingSentence returns the last sentence with an asking word.
+func askingSentence(tokens []token, l *Language) []token {
+	end := len(tokens)
+	for i := len(tokens); i >= 0; i-- {
+		if i > 0 {
+			t := tokens[i-1]
+			// A full stop ends a sentence only where a blank follows: 3.5, U.S.
+			if !t.mark || !strings.Contains(".?!", t.text) || i < len(tokens) && tokens[i].from == t.to {
+				continue
+			}
+		}
+		if _, n := findTokens(tokens[i:end], l.Ask, l.Numbers); n > 0 {
+			return tokens[i:end]
+		}
+		end = max(i-1, 0)
+	}
+	return nil
+}
+
+// dropEachFirst drops a "for each …," in front.
+func dropEachFirst(tokens []token, l *Language) []token {
+	if _, ok := matchTokens(tokens, l.EachFirst, l.Numbers); !ok {
+		return tokens
+	}
+	for i, t := range tokens {
+		if t.text == "," {
+			return tokens[i+1:]
+		}
+	}
+	return tokens
+}
+
+// matchTokens is matchAt for several phrases over tokens; no phrase reaches
+// across a mark.
+func matchTokens(tokens []token, phrases, numbers []string) (n int, ok bool) {
+	var buf [4]string // the longest of these phrases has four words
+	w := buf[:0]
+	for _, t := range tokens {
+		if t.mark || len(w) == len(buf) {
+			break
+		}
+		w = append(w, t.text)
+	}
+	for _, p := range phrases {
+		if n, ok := matchAt(w, p, numbers); ok {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// findTokens returns the first place of one of phrases.
+func findTokens(tokens []token, phrases, numbers []string) (at, n int) {
+	for at := range tokens {
+		if n, ok := matchTokens(tokens[at:], phrases, numbers); ok {
+			return at, n
+		}
+	}
+	return 0, 0
+}
