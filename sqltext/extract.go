@@ -1,0 +1,428 @@
+package sqltext
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Extractor finds the one statement in the reply of a model.
+//
+// It never repairs: quotes, brackets and entities stay as the model wrote them,
+// and what does not hold exactly one statement gives a *ReplyError. The zero
+// Extractor works for SQLite without an engine.
+//
+// Safe for concurrent use if Valid is.
+type Extractor struct {
+	Dialect Dialect
+
+	// Valid asks the engine whether it can prepare the statement, which has
+	// passed Dialect.Check. It is called at most 32 times a reply, mostly once.
+	// Nil: the shape of the text decides, which tells most prose from SQL.
+	Valid func(sql string) bool
+}
+
+// maxTries bounds the calls of Valid for a reply full of places to start at.
+const maxTries = 32
+
+// Extract returns the statement in reply, or a *ReplyError.
+//
+// It walks down a ladder; each step works on what the one before left, and the
+// first text wins that passes Dialect.Check and Valid:
+//
+//  1. Over MaxReply or not UTF-8: no candidate. (A reply that the provider cut
+//     is the caller's to flag, with ReasonTruncated.)
+//  2. Reasoning up to the last </think> is dropped; where it does not end the
+//     reply was cut. The content of <answer>…</answer> is taken alone.
+//  3. A text that starts with a query is tried as it stands.
+//  4. The last fenced block that holds a query, of any language word.
+//  5. A JSON object: its field "sql".
+//  6. One pair of quotes or backticks around the whole.
+//  7. Every place where a line, or the text behind a colon, starts with a query.
+//
+// At each place the text is cut at its first live semicolon, else tried whole,
+// then up to a line that starts with SQLResult:, Answer:, Explanation: or
+// Note:, then up to each blank line. What follows the cut is prose and dropped;
+// if it is a statement the whole reply is refused, and so is a reply that lists
+// different queries to choose from.
+//
+// Where Valid accepts nothing, the likeliest whole statement is returned with
+// the note "not-valid", so that the engine's own error can be reported and
+// repaired. A statement that stops in the middle is ReasonTruncated.
+//
+// The time is linear in len(reply) but for replies with many places to start
+// at, which are bounded.
+func (x Extractor) Extract(reply string) (Extraction, error) {
+	if len(reply) > MaxReply {
+		return Extraction{}, &ReplyError{Reason: ReasonTooLong, Detail: "the reply is longer than 32 KiB"}
+	}
+	if !utf8.ValidString(reply) {
+		return Extraction{}, &ReplyError{Reason: ReasonNotUTF8, Detail: "the reply is not valid UTF-8"}
+	}
+	text := trimReply(reply)
+	if text == "" {
+		return Extraction{}, &ReplyError{Reason: ReasonEmpty, Detail: "the reply is blank"}
+	}
+	e := extraction{x: x, d: x.Dialect, tries: map[string]bool{}}
+	body, cut := afterReasoning(text)
+	if cut {
+		return Extraction{}, &ReplyError{Reason: ReasonTruncated, Detail: "the reasoning has no end"}
+	}
+	if len(body) < len(text) {
+		e.note("reasoning")
+	}
+	if body = trimReply(body); body == "" {
+		return Extraction{}, &ReplyError{Reason: ReasonNoSQL, Detail: "nothing follows the reasoning"}
+	}
+	e.ladder(body, "bare", 0)
+	return e.result(body)
+}
+
+// extraction is one run of Extract.
+type extraction struct {
+	x     Extractor
+	d     Dialect
+	tries map[string]bool // what Valid said
+	notes []string
+
+	found *Extraction
+	fatal *ReplyError // the reply as a whole is refused
+
+	likely, possible *Extraction // statements that Valid did not accept
+	truncated        bool
+	refused          *RefusedError // of the first text that reads like a query
+}
+
+func (e *extraction) note(n string) {
+	if !slices.Contains(e.notes, n) {
+		e.notes = append(e.notes, n)
+	}
+}
+
+func (e *extraction) done() bool { return e.found != nil || e.fatal != nil }
+
+func (e *extraction) result(text string) (Extraction, error) {
+	switch {
+	case e.fatal != nil:
+		return Extraction{}, e.fatal
+	case e.found != nil:
+		return e.with(*e.found), nil
+	case e.likely != nil:
+		e.note("not-valid")
+		return e.with(*e.likely), nil
+	case e.truncated:
+		return Extraction{}, &ReplyError{Reason: ReasonTruncated, Detail: "the statement stops in the middle"}
+	case e.possible != nil:
+		e.note("not-valid")
+		return e.with(*e.possible), nil
+	case e.refused != nil:
+		return Extraction{}, &ReplyError{Reason: ReasonRefused, Detail: e.refused.Detail, Err: e.refused}
+	case isRefusal(text):
+		return Extraction{}, &ReplyError{Reason: ReasonRefusal, Detail: "the model declined to answer"}
+	}
+	return Extraction{}, &ReplyError{Reason: ReasonNoSQL, Detail: "the reply holds no query"}
+}
+
+func (e *extraction) with(x Extraction) Extraction {
+	x.Notes = e.notes
+	return x
+}
+
+// ladder runs steps 3 to 9 over text. depth counts what was unwrapped, so that
+// quotes in fences in JSON end somewhere.
+func (e *extraction) ladder(text, step string, depth int) {
+	text = trimReply(text)
+	if depth > 3 || text == "" {
+		return
+	}
+	head := e.d.headOf(text)
+	if head == headOther {
+		e.notRead(text)
+		return
+	}
+	if head == headQuery {
+		e.statement(text, step, true)
+		if e.done() || e.likely != nil {
+			return
+		}
+	}
+	if inner, ok := answerTag(text); ok {
+		e.note("answer-tag")
+		e.ladder(inner, step, depth+1)
+		return
+	}
+	if e.fences(text, depth) || e.json(text, depth) {
+		return
+	}
+	if inner, ok := e.quotes(text); ok {
+		if step == "bare" {
+			step = "quotes"
+		}
+		e.ladder(inner, step, depth+1)
+		return
+	}
+	if step == "bare" {
+		step = "prose"
+	}
+	e.prose(text, step)
+}
+
+// notRead refuses a text that starts with a statement that is no query.
+func (e *extraction) notRead(text string) {
+	parts := e.d.Split(text)
+	statements := 0
+	for _, part := range parts {
+		if e.d.headOf(part) != headNone {
+			statements++
+		}
+	}
+	if statements > 1 {
+		e.several()
+		return
+	}
+	_, err := e.d.Check(parts[0])
+	e.fatal = &ReplyError{Reason: ReasonNotReadOnly, Detail: "the statement is no query", Err: err}
+}
+
+func (e *extraction) several() {
+	e.fatal = &ReplyError{Reason: ReasonSeveral, Detail: "the reply holds more than one statement"}
+}
+
+// verdict is what accept says of a text.
+type verdict uint8
+
+const (
+	rejected  verdict = iota
+	plausible         // reads like a whole query, but Valid says no
+	accepted
+)
+
+// accept checks a text that starts like a query. sure says that it stands
+// where only a statement can, so that it is kept for the engine to judge even
+// if its shape is odd.
+func (e *extraction) accept(text, step string, sure bool) verdict {
+	stmt, err := e.d.Check(text)
+	if err != nil {
+		refused := err.(*RefusedError)
+		if refused.Rule == RuleNotReadOnly && e.d.headOf(text) == headQuery {
+			e.fatal = &ReplyError{Reason: ReasonNotReadOnly, Detail: refused.Detail, Err: refused}
+		} else if e.refused == nil && sure && refused.Rule != RuleUnterminated {
+			e.refused = refused
+		}
+		return rejected
+	}
+	found := &Extraction{SQL: stmt, Step: step}
+	shape := e.d.isPlausible(stmt)
+	switch {
+	case e.valid(stmt, shape):
+		e.found = found
+		return accepted
+	case shape:
+		if e.likely == nil {
+			e.likely = found
+		}
+		return plausible
+	}
+	if e.possible == nil && sure && !e.d.isCut(text) && !isSentence(stmt) {
+		e.possible = found
+	}
+	return rejected
+}
+
+// valid asks the engine, where there is one to ask.
+func (e *extraction) valid(stmt string, shape bool) bool {
+	if e.x.Valid == nil {
+		return shape
+	}
+	ok, asked := e.tries[stmt]
+	if !asked && len(e.tries) < maxTries {
+		ok = e.x.Valid(stmt)
+		e.tries[stmt] = ok
+	}
+	return ok
+}
+
+// isSentence reports whether a statement starts as a sentence does: Select.
+func isSentence(stmt string) bool {
+	return len(stmt) > 1 && 'A' <= stmt[0] && stmt[0] <= 'Z' && 'a' <= stmt[1] && stmt[1] <= 'z'
+}
+
+// statement tries the text, which starts with a query, and its cuts.
+func (e *extraction) statement(text, step string, sure bool) verdict {
+	cuts := e.d.cuts(text)
+	best := rejected
+	for _, c := range cuts {
+		head, rest := text[:c.at], text[c.at:]
+		if c.live && e.d.headOf(rest) == headOther || c.live && e.d.headOf(rest) == headQuery {
+			if e.looksWhole(head) {
+				e.several()
+				return rejected
+			}
+			continue
+		}
+		before := e.likely
+		v := e.accept(head, step, sure && c.whole())
+		if e.fatal != nil {
+			return rejected
+		}
+		if v == plausible && best == rejected {
+			best = plausible
+		}
+		if v == accepted && !c.whole() && e.otherQuery(rest, e.found.SQL) {
+			e.found = nil
+			e.several()
+			return rejected
+		}
+		if v == accepted {
+			e.likely = before
+			if strings.Trim(rest, "; \t\r\n") != "" && e.d.headOf(rest) == headNone && hasText(rest) {
+				e.note("text-behind")
+			}
+			return accepted
+		}
+	}
+	if best == rejected && sure && e.d.isCut(text) && !isSentence(strings.TrimLeft(text, "( \t\r\n")) {
+		e.truncated = true
+	}
+	return best
+}
+
+// looksWhole reports whether text passes for a statement, asking no engine.
+func (e *extraction) looksWhole(text string) bool {
+	stmt, err := e.d.Check(text)
+	return err == nil && (e.d.isPlausible(stmt) || !isSentence(stmt))
+}
+
+// otherQuery reports whether one of the places in text starts a query that
+// differs from stmt.
+func (e *extraction) otherQuery(text, stmt string) bool {
+	norm := e.d.Normalize(stmt)
+	for _, at := range e.d.places(text) {
+		for _, c := range e.d.cuts(text[at:]) {
+			other, err := e.d.Check(text[at : at+c.at])
+			if err == nil && e.d.isPlausible(other) {
+				if e.d.Normalize(other) != norm {
+					return true
+				}
+				break
+			}
+		}
+	}
+	return false
+}
+
+// hasText reports whether s holds a letter or digit.
+func hasText(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r > 0x7F
+	})
+}
+
+// fences is step 4. It reports whether the text is used up.
+func (e *extraction) fences(text string, depth int) bool {
+	blocks := fencedBlocks(text)
+	if len(blocks) == 0 {
+		return false
+	}
+	pick := -1
+	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
+		body := trimReply(blocks[i].body)
+		if e.d.headOf(body) == headQuery || strings.HasPrefix(body, "{") {
+			pick = i
+		}
+	}
+	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
+		if len(e.d.places(blocks[i].body)) > 0 || e.d.headOf(blocks[i].body) == headOther {
+			pick = i
+		}
+	}
+	if pick < 0 { // tables, outputs: look at the text between them
+		var outside strings.Builder
+		at := 0
+		for _, b := range blocks {
+			outside.WriteString(text[at:b.start] + "\n\n")
+			at = b.end
+		}
+		outside.WriteString(text[at:])
+		e.prose(outside.String(), "prose")
+		return true
+	}
+	norm := e.d.Normalize(blocks[pick].body)
+	for _, b := range blocks[:pick] {
+		if e.d.headOf(b.body) == headQuery && e.d.Normalize(b.body) != norm {
+			e.note("other-blocks")
+		}
+	}
+	if !blocks[pick].closed {
+		e.note("unclosed-fence")
+	}
+	e.ladder(blocks[pick].body, "fence", depth+1)
+	return true
+}
+
+// json is step 5. It reports whether the text is used up.
+func (e *extraction) json(text string, depth int) bool {
+	if !strings.HasPrefix(text, "{") {
+		return false
+	}
+	var object map[string]json.RawMessage
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&object); err != nil {
+		e.fatal = &ReplyError{Reason: ReasonBrokenJSON, Detail: "the reply starts like a JSON object and is none"}
+		return true
+	}
+	raw, ok := object["sql"]
+	if !ok {
+		raw = object["SQL"]
+	}
+	var sql string
+	if json.Unmarshal(raw, &sql) == nil {
+		e.ladder(sql, "json", depth+1)
+	}
+	return true
+}
+
+// quotes is step 6: it strips one pair around a query.
+func (e *extraction) quotes(text string) (string, bool) {
+	if len(text) < 2 || text[0] != text[len(text)-1] || !strings.ContainsRune("\"'`", rune(text[0])) {
+		return "", false
+	}
+	inner := text[1 : len(text)-1]
+	return inner, e.d.headOf(inner) == headQuery
+}
+
+// prose is step 7.
+func (e *extraction) prose(text, step string) {
+	places := e.d.places(text)
+	for k, at := range places {
+		from := text[at:]
+		if at > 0 && text[at-1] == '`' { // code in a line
+			if n := strings.IndexByte(from, '\n'); n >= 0 {
+				from = from[:n]
+			}
+			if n := strings.LastIndexByte(from, '`'); n >= 0 {
+				from = from[:n]
+			}
+		}
+		word := leadingWord(from)
+		v := e.statement(from, step, word == strings.ToUpper(word))
+		if e.fatal != nil || v == plausible {
+			return
+		}
+		if v == accepted {
+			// A different query before it: nothing tells which one is meant.
+			for _, before := range places[:k] {
+				end := at
+				if line := strings.LastIndexByte(text[:at], '\n') + 1; line > before {
+					end = line
+				}
+				if stmt, err := e.d.Check(text[before:end]); err == nil && e.d.isPlausible(stmt) && e.valid(stmt, true) && e.d.Normalize(stmt) != e.d.Normalize(e.found.SQL) {
+					e.found = nil
+					e.several()
+					return
+				}
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package sqltext
+
+import "strings"
+
+// maxPlaces bounds the places that are tried in one text.
+const maxPlaces = 24
+
+// places returns the bytes at which a line, or the text behind a colon, starts
+// with a query word. Marks of lists, quotes and code before it are skipped. A
+// SELECT that goes on with something (behind a bracket, UNION or AS) is none.
+func (d Dialect) places(text string) []int {
+	var found []int
+	for i := 0; i < len(text) && len(found) < maxPlaces; {
+		at := i + len(text[i:]) - len(strings.TrimLeft(text[i:], " \t\r\n"))
+		at += listMark(text[at:])
+		if at < len(text) && text[at] == '`' && !strings.HasPrefix(text[at:], "``") {
+			at++
+		}
+		if word := leadingWord(text[at:]); isQueryWord(word) && !d.continues(text[:at]) && (len(found) == 0 || found[len(found)-1] < at) {
+			found = append(found, at)
+		}
+		n := strings.IndexAny(text[i:], "\n:")
+		if n < 0 {
+			break
+		}
+		i += n + 1
+	}
+	return found
+}
+
+// listMark returns the length of "1. ", "- ", "* ", "> " and bold marks.
+func listMark(s string) int {
+	n := 0
+	for n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	if n > 0 && n < len(s) && (s[n] == '.' || s[n] == ')') {
+		n++
+	} else {
+		n = 0
+		for n < len(s) && strings.IndexByte("-*>#", s[n]) >= 0 {
+			n++
+		}
+	}
+	return n + len(s[n:]) - len(strings.TrimLeft(s[n:], " \t"))
+}
+
+func leadingWord(s string) string {
+	n := 0
+	for n < len(s) && isName(s[n]) {
+		n++
+	}
+	return s[:n]
+}
+
+// continues reports whether a query word behind before belongs to the
+// statement that before holds.
+func (d Dialect) continues(before string) bool {
+	before = strings.TrimRight(before, " \t\r\n")
+	if before == "" {
+		return false
+	}
+	switch before[len(before)-1] {
+	case '(', ')', ',':
+		return true
+	}
+	n := len(before)
+	for n > 0 && isName(before[n-1]) {
+		n--
+	}
+	return isOneOf(before[n:], "UNION", "ALL", "EXCEPT", "INTERSECT", "DISTINCT", "AS", "IN", "EXISTS", "FROM")
+}
+
+// cut is a place where a statement may end.
+type cut struct {
+	at   int
+	live bool // at a semicolon
+	end  bool // at the end of the text
+}
+
+// whole reports whether nothing but a semicolon made the cut.
+func (c cut) whole() bool { return c.live || c.end }
+
+// maxCuts bounds the cuts at blank lines.
+const maxCuts = 8
+
+// cuts returns where the statement at the start of text may end, the likeliest
+// place first: at its first live semicolon, or else the end of the text; at a
+// fence; at a line with a label; at blank lines, the last one first.
+func (d Dialect) cuts(text string) []cut {
+	var label, fence cut
+	var blanks []cut
+	whole := cut{at: len(text), end: true}
+	l := lexer{d: d, src: text}
+	line := false // the token starts a line
+	for l.next() {
+		t := l.tok
+		if t.isOperator(";") {
+			whole = cut{at: t.Pos, live: true}
+			break
+		}
+		if fence.at == 0 && t.Pos > 0 && (strings.HasPrefix(text[t.Pos:], "```") || line && strings.HasPrefix(text[t.Pos:], "~~~")) {
+			fence.at = t.Pos
+		}
+		if line && label.at == 0 && isLabel(text[t.Pos:]) {
+			label.at = t.Pos
+		}
+		line = line && t.Kind == Comment
+		if t.Kind != Space {
+			continue
+		}
+		line = strings.IndexByte(t.Text, '\n') >= 0
+		after := t.Pos + len(t.Text)
+		if t.Pos > 0 && strings.Count(t.Text, "\n") > 1 && after < len(text) && !d.goesOn(text[after:]) {
+			blanks = append(blanks, cut{at: t.Pos})
+		}
+	}
+	cuts := []cut{whole}
+	for _, c := range []cut{fence, label} {
+		if c.at > 0 {
+			cuts = append(cuts, c)
+		}
+	}
+	if len(blanks) > maxCuts {
+		blanks = append(blanks[:1], blanks[len(blanks)-maxCuts+1:]...)
+	}
+	for i := len(blanks) - 1; i >= 0; i-- {
+		cuts = append(cuts, blanks[i])
+	}
+	return cuts
+}
+
+// isLabel reports whether s starts with a label that ends a statement.
+func isLabel(s string) bool {
+	s = strings.TrimLeft(s, "*#> ")
+	n := 0
+	for n < len(s) && (isName(s[n]) || s[n] == ' ') && n < 24 {
+		n++
+	}
+	return n < len(s) && s[n] == ':' && isOneOf(strings.TrimSpace(s[:n]),
+		"SQLRESULT", "SQL RESULT", "RESULT", "ANSWER", "FINAL ANSWER", "EXPLANATION", "NOTE", "NOTES", "OUTPUT", "QUESTION", "REASONING")
+}
+
+// goesOn reports whether s starts with a keyword that continues a statement, as
+// WHERE does; sentences write it Where.
+func (d Dialect) goesOn(s string) bool {
+	word := leadingWord(s)
+	upper := strings.ToUpper(word)
+	return isReserved(upper) && !isQueryWord(word) && (word == upper || word == strings.ToLower(word))
+}

@@ -1,0 +1,59 @@
+package sqltext
+
+// MaxReply is the longest reply that Extract reads, in bytes. A longer one is a
+// model that does not stop.
+const MaxReply = 32 << 10
+
+// Reason says why a reply gave no candidate. The values are stable: reports
+// count by them.
+type Reason string
+
+// The reasons of a ReplyError.
+const (
+	ReasonEmpty       Reason = "empty"              // nothing but blanks
+	ReasonTooLong     Reason = "too-long"           // over MaxReply
+	ReasonNotUTF8     Reason = "not-utf8"           // invalid UTF-8
+	ReasonTruncated   Reason = "truncated"          // cut off in its reasoning or in its statement; also for a reply that the provider cut
+	ReasonRefusal     Reason = "refusal"            // no statement, but words of refusing
+	ReasonNoSQL       Reason = "no-sql"             // no statement, and no words of refusing that we know
+	ReasonSeveral     Reason = "several-statements" // more than one statement, or different ones to choose from
+	ReasonBrokenJSON  Reason = "broken-json"        // starts like a JSON object and is none
+	ReasonNotReadOnly Reason = "not-read-only"      // its statement writes
+	ReasonRefused     Reason = "refused"            // its statement fails the text check in another way
+)
+
+// ReplyError says why Extract found no candidate in a reply. The first two
+// abstentions, ReasonRefusal and ReasonNoSQL, are answers of the model; the
+// others are faults.
+type ReplyError struct {
+	Reason Reason
+	Detail string // one line for a person; quotes nothing of the reply
+	Err    error  // a *RefusedError under ReasonRefused and ReasonNotReadOnly; else nil
+}
+
+// Error returns "sqltext: no candidate in the reply: REASON: DETAIL".
+func (e *ReplyError) Error() string {
+	s := "sqltext: no candidate in the reply: " + string(e.Reason)
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}
+
+// Unwrap returns Err.
+func (e *ReplyError) Unwrap() error { return e.Err }
+
+// Extraction is the candidate that Extract found in a reply.
+type Extraction struct {
+	SQL string // as Dialect.Check returns it
+
+	// Step tells where it stood: "bare" (the reply is the statement), "fence",
+	// "json", "quotes" or "prose".
+	Step string
+	// Notes are stable words on what was passed over: "reasoning" (before it),
+	// "answer-tag", "other-blocks" (earlier fenced blocks with other queries),
+	// "unclosed-fence", "text-behind" (after the statement), "not-valid" (Valid
+	// accepted nothing; this is the likeliest statement, for the engine to tell
+	// what is wrong with it).
+	Notes []string
+}

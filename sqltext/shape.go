@@ -1,0 +1,218 @@
+package sqltext
+
+import "strings"
+
+// This file judges by shape what only an engine can judge for certain: whether
+// a text is SQL or prose, and whether it is whole. Extract asks it to order
+// its candidates, and to decide where there is no engine to ask.
+
+// head is what a text starts with.
+type head uint8
+
+const (
+	headNone  head = iota // prose, or nothing
+	headQuery             // SELECT, VALUES, or WITH and a list item
+	headOther             // another statement
+)
+
+// headOf looks at the first words of s behind blanks, comments, semicolons and
+// opening brackets. Words that start sentences as often as statements count by
+// what follows them, or only in capitals: taking prose for a statement refuses
+// a good reply, the reverse only drops text behind one.
+func (d Dialect) headOf(s string) head {
+	var t [6]Token
+	n := 0
+	l := lexer{d: d, src: s}
+	for n < len(t) && l.next() {
+		if l.tok.Kind == Space || l.tok.Kind == Comment || n == 0 && (l.tok.isOperator(";") || l.tok.isOperator("(")) {
+			continue
+		}
+		t[n] = l.tok
+		n++
+	}
+	if t[0].Kind != Word {
+		return headNone
+	}
+	has := func(upto int, words ...string) bool {
+		for _, tok := range t[1:upto] {
+			if tok.Kind == Word && isOneOf(tok.Text, words...) {
+				return true
+			}
+		}
+		return false
+	}
+	other := func(is bool) head {
+		if is {
+			return headOther
+		}
+		return headNone
+	}
+	switch word := strings.ToUpper(t[0].Text); word {
+	case "SELECT", "VALUES":
+		return headQuery
+	case "WITH":
+		if t[1].isWord("RECURSIVE") || t[2].isWord("AS") || t[2].isOperator("(") {
+			return headQuery
+		}
+		return headNone
+	case "FROM":
+		if d.FromFirst {
+			return headQuery
+		}
+		return headNone
+	case "INSERT":
+		return other(has(3, "INTO", "OR", "IGNORE", "OVERWRITE"))
+	case "REPLACE", "MERGE":
+		return other(has(2, "INTO"))
+	case "UPDATE":
+		return other(has(6, "SET"))
+	case "DELETE":
+		return other(has(4, "FROM"))
+	case "CREATE", "DROP", "ALTER", "TRUNCATE":
+		return other(has(2, "TABLE", "TEMP", "TEMPORARY", "VIEW", "INDEX", "UNIQUE", "TRIGGER", "VIRTUAL", "OR", "FUNCTION", "PROCEDURE",
+			"DATABASE", "SCHEMA", "MATERIALIZED", "ROLE", "USER", "SEQUENCE", "TYPE", "EXTENSION", "EXTERNAL", "UNLOGGED"))
+	case "ATTACH", "DETACH", "PRAGMA", "VACUUM", "REINDEX", "SAVEPOINT":
+		return headOther
+	case "EXPLAIN", "SHOW", "DESCRIBE", "DESC":
+		return other(t[0].Text == word)
+	default:
+		return other(t[0].Text == word && changes(word))
+	}
+}
+
+// dangling reports whether a statement cannot end with the keyword.
+func dangling(word string) bool {
+	switch word {
+	case "SELECT", "FROM", "WHERE", "AND", "OR", "NOT", "ON", "JOIN", "LEFT", "RIGHT", "INNER", "OUTER", "FULL", "CROSS", "NATURAL",
+		"BY", "GROUP", "ORDER", "HAVING", "LIMIT", "OFFSET", "UNION", "EXCEPT", "INTERSECT", "IN", "LIKE", "GLOB", "ILIKE", "REGEXP",
+		"BETWEEN", "IS", "AS", "CASE", "WHEN", "THEN", "ELSE", "DISTINCT", "USING", "WITH", "VALUES", "OVER", "PARTITION", "ESCAPE", "COLLATE", "EXISTS":
+		return true
+	}
+	return false
+}
+
+// isCut reports whether s, which starts like a statement, stops in the middle
+// of it: in a string, in a bracket, or behind a word or operator that needs
+// more.
+func (d Dialect) isCut(s string) bool {
+	p := d.parse(s)
+	if len(p.items) == 0 {
+		return false
+	}
+	last := &p.items[len(p.items)-1]
+	switch {
+	case last.Kind == Unterminated, p.opened(), dangling(last.up):
+		return true
+	case last.Kind == Operator:
+		switch last.Text {
+		case ")", "]", "}", ";", ".", "!", ":", "*", "`", "~":
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// opened reports whether a bracket is open at the end.
+func (p *parsed) opened() bool {
+	depth := 0
+	for i := range p.items {
+		it := &p.items[i]
+		switch {
+		case it.isOperator("("):
+			if it.match < 0 {
+				return true
+			}
+		case it.isOperator("["), it.isOperator("{"):
+			depth++
+		case it.isOperator("]"), it.isOperator("}"):
+			depth--
+		}
+	}
+	return depth > 0
+}
+
+// isPlausible reports whether stmt, which passed the text check, reads like a
+// whole query rather than like prose. It errs on both sides: what engines
+// accept and people rarely write may fail it, and most nonsense passes.
+func (d Dialect) isPlausible(stmt string) bool {
+	p := d.parse(stmt)
+	if len(p.items) < 2 || p.main < 0 || d.headOf(stmt) != headQuery || p.opened() {
+		return false
+	}
+	last := &p.items[len(p.items)-1]
+	if dangling(last.up) || last.Kind == Operator && last.Text != ")" && last.Text != "]" && last.Text != "}" {
+		return false
+	}
+	starts := 0
+	for q := range p.queries {
+		if !p.startsWell(&p.queries[q]) {
+			return false
+		}
+		if p.up(p.queries[q].at[inSelect]) == "SELECT" {
+			starts++
+		}
+	}
+	names := 0
+	for i := range p.items {
+		it := &p.items[i]
+		if it.up == "SELECT" && it.role == roleKeyword {
+			starts--
+		}
+		if it.Kind == Operator && !p.isOperatorHere(i) {
+			return false
+		}
+		isName := it.role != roleKeyword && it.role != roleType && (it.Kind == Word || it.Kind == QuotedName)
+		if it.Kind == Number && names > 0 {
+			return false // "the first 5 rows"
+		}
+		if !isName {
+			names = 0
+		} else if names++; names > 2 {
+			return false // "t This query"
+		}
+	}
+	return starts == 0
+}
+
+// startsWell reports whether a query stands where one may, and asks for
+// something.
+func (p *parsed) startsWell(q *query) bool {
+	i := q.start - 1
+	if i >= 0 && !p.op(i, "(") && !p.op(i, ")") {
+		switch p.up(i) {
+		case "UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT":
+		default:
+			return false
+		}
+	}
+	if q.at[inSelect] < 0 || p.up(q.at[inSelect]) != "SELECT" {
+		return true
+	}
+	list, _ := p.listStart(q)
+	if clauseOf(p.up(list), p.up(list+1)) != inNone {
+		return false
+	}
+	switch p.up(list) {
+	case "FROM", "BY", "SELECT":
+		return false
+	}
+	return !p.op(list, ",") && !p.op(list, ")")
+}
+
+// isOperatorHere tells punctuation of sentences from operators.
+func (p *parsed) isOperatorHere(i int) bool {
+	switch p.items[i].Text {
+	case ")":
+		return p.items[i].match >= 0
+	case ".":
+		before := i > 0 && (p.items[i-1].Kind == Word || p.items[i-1].Kind == QuotedName || p.op(i-1, ")") || p.op(i-1, "]") || p.op(i-1, "}"))
+		after := p.op(i+1, "*") || i+1 < len(p.items) && (p.items[i+1].Kind == Word || p.items[i+1].Kind == QuotedName)
+		return before && after
+	case ":":
+		return p.d.NoColonName
+	case "!", `\`, "`":
+		return false
+	}
+	return true
+}
