@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
-
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Config configures a [DB]. The zero Config is ready to use.
@@ -17,11 +15,21 @@ type Config struct {
 	Limits Limits
 	// Unwrap returns the engine's own driver connection for the one that
 	// database/sql has, where a library wraps the driver to trace or count. It
-	// is called with what sql.Conn.Raw gives. nil: the driver is not wrapped.
+	// is called with what sql.Conn.Raw gives, and may return its argument. nil:
+	// the driver is not wrapped.
 	Unwrap func(driverConn any) any
 }
 
-// DB runs reading statements on a *sql.DB. Safe for concurrent use.
+// DB runs reading statements of untrusted origin on a *sql.DB.
+//
+// Each statement passes the text check, runs alone on a connection that is
+// guarded first, and has limits on time, rows and bytes. The connection then
+// goes back to the pool as it was; after a cancelled statement it is closed
+// instead, unless its database lives in memory. At most Limits.Connections
+// connections are held at once, one a running statement, and no call holds two.
+//
+// The rights are those of the pool: who may ask what is for the database, or for
+// a pool of its own a user, to decide. Safe for concurrent use.
 type DB struct {
 	pool    *sql.DB
 	dialect Dialect
@@ -30,14 +38,19 @@ type DB struct {
 	guard   Guard
 	slots   chan struct{} // one a held connection
 	broken  atomic.Pointer[error]
+	schemas schemaCache
 }
 
-// New returns a DB on pool.
+// New returns a DB on pool, which stays the caller's: nothing here closes it, and
+// other work may go on with it.
+//
+// It does not touch the database, see [DB.Ready]; its errors are faults in c, all
+// at once.
 func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	if pool == nil || d == nil {
 		return nil, errors.New("exec: New needs a *sql.DB and a Dialect")
 	}
-	if err := c.Limits.validate(); err != nil {
+	if err := errors.Join(c.Limits.validate(), c.Policy.validate()); err != nil {
 		return nil, err
 	}
 	limits := c.Limits.filled()
@@ -53,8 +66,21 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	}
 	return &DB{
 		pool: pool, dialect: d, policy: c.Policy, limits: limits, guard: guard,
-		slots: make(chan struct{}, limits.Connections),
+		slots:   make(chan struct{}, limits.Connections),
+		schemas: newSchemaCache(),
 	}, nil
+}
+
+// readyTimeout bounds Ready where its context does not.
+const readyTimeout = 5 * time.Second
+
+// Ready takes one connection, guards it and gives it back, within 5 seconds. Its
+// error says why no statement could run: the database cannot be opened or is no
+// database, the policy names something that it does not have, or, matching
+// [ErrUnguarded], the driver lacks the hooks and what to do about that. Without
+// this call the first statement says so.
+func (db *DB) Ready(ctx context.Context) error {
+	return db.own(ctx, readyTimeout, func(context.Context, Held) error { return nil })
 }
 
 // Dialect returns the dialect that the DB was made with.
@@ -66,76 +92,107 @@ func (db *DB) Limits() Limits { return db.limits }
 // Policy returns the policy that the DB was made with.
 func (db *DB) Policy() Policy { return db.policy }
 
-// check is the text check: it returns the one trimmed statement.
-func (db *DB) check(sql string) (string, error) {
-	checked, err := db.dialect.Text().Check(sql)
-	var refused *sqltext.RefusedError
-	if errors.As(err, &refused) {
-		return "", &RefusedError{Rule: Rule(refused.Rule), Detail: refused.Detail, Writes: refused.Writes}
-	}
-	return checked, err
-}
-
 // connected runs f on a connection without a guard. It is for our own texts that
 // read the catalog, which a guard forbids, and for nothing else.
+//
+// The wait for a slot ends with ctx alone: whoever holds one is bounded, and a
+// timeout here would let one slow statement fail the quick ones behind it. The
+// wait for the pool is bounded by wait, since the caller of the pool may hold
+// connections for ever.
 func (db *DB) connected(ctx context.Context, wait time.Duration, f func(ctx context.Context, conn *sql.Conn) error) error {
-	if err := db.broken.Load(); err != nil {
-		return *err
-	}
 	select {
 	case db.slots <- struct{}{}:
 		defer func() { <-db.slots }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
+	}
+	if err := db.broken.Load(); err != nil {
+		return *err
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	conn, err := db.pool.Conn(waiting)
-	if err != nil {
-		return fmt.Errorf("exec: taking a connection: %w", err)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
+	case waiting.Err() != nil:
+		return fmt.Errorf("%w: the pool had no connection free within %v (%d in use)",
+			ErrBusy, wait, db.pool.Stats().InUse)
+	default:
+		return fmt.Errorf("exec: opening a connection: %w", err)
 	}
 	defer conn.Close()
 	return f(ctx, conn)
 }
 
-// own runs f on a guarded connection for statements of ours.
+// own runs f on a guarded connection for statements of ours. ctx in f ends
+// after timeout.
 func (db *DB) own(ctx context.Context, timeout time.Duration, f func(ctx context.Context, h Held) error) error {
-	return db.held(ctx, Own, timeout, f)
+	return db.held(ctx, HoldOptions{Use: Own, Timeout: timeout}, f)
 }
 
-// generated runs f on a guarded connection for one statement from outside, which
-// has passed the text check and, where the guard needs it, was vetted. f gets
-// the checked text. ctx in f ends after timeout.
+// generated runs f on a guarded connection for one statement from outside. f
+// gets the text that passed the text check; ctx in f ends after timeout.
 func (db *DB) generated(ctx context.Context, sql string, timeout time.Duration, f func(ctx context.Context, h Held, sql string) error) error {
 	sql, err := db.check(sql)
 	if err != nil {
 		return err
 	}
-	return db.held(ctx, Generated, timeout, func(ctx context.Context, h Held) error {
-		if _, err := h.Vet(ctx, sql); err != nil {
-			return err
-		}
+	return db.held(ctx, HoldOptions{Timeout: timeout}, func(ctx context.Context, h Held) error {
 		return f(ctx, h, sql)
 	})
 }
 
-func (db *DB) held(ctx context.Context, use Use, timeout time.Duration, f func(ctx context.Context, h Held) error) error {
-	return db.connected(ctx, timeout, func(ctx context.Context, conn *sql.Conn) (err error) {
-		h, err := db.guard.Hold(ctx, conn, use)
+// held runs f on a guarded connection. The connection is dropped when f panics,
+// fails in the middle of something, or ran until ctx ended: an interrupt may
+// still be on its way to the connection then.
+func (db *DB) held(ctx context.Context, o HoldOptions, f func(ctx context.Context, h Held) error) error {
+	return db.connected(ctx, o.Timeout, func(ctx context.Context, conn *sql.Conn) (err error) {
+		installing, cancel := context.WithTimeout(ctx, o.Timeout)
+		defer cancel()
+		h, err := db.guard.Hold(installing, conn, o)
 		if err != nil {
-			return err
+			db.mark(err)
+			if ctx.Err() == nil && installing.Err() != nil {
+				return fmt.Errorf("%w: guarding a connection took longer than %v", ErrBusy, o.Timeout)
+			}
+			return db.ended(ctx, installing, o.Timeout, err)
 		}
-		ctx, cancel := context.WithTimeout(ctx, timeout)
+
+		running, cancel := context.WithTimeout(ctx, o.Timeout)
 		defer cancel()
 		finished := false
 		defer func() {
-			if rerr := h.Release(!finished || ctx.Err() != nil); rerr != nil && errors.Is(rerr, ErrBroken) {
-				db.broken.CompareAndSwap(nil, &rerr)
+			if rerr := h.Release(!finished || running.Err() != nil); rerr != nil {
+				db.mark(rerr)
 				err = errors.Join(err, rerr)
 			}
 		}()
-		err = f(ctx, h)
+		err = f(running, h)
 		finished = true
-		return err
+		return db.ended(ctx, running, o.Timeout, err)
 	})
+}
+
+// ended gives an error that came from the end of a context its right name: the
+// caller's own error where the caller's context ended, a limit where ours did.
+func (db *DB) ended(ctx, ours context.Context, timeout time.Duration, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("exec: statement cancelled: %w", ctx.Err())
+	case ours.Err() != nil:
+		return &LimitError{Limit: "time", Max: timeout.String()}
+	default:
+		return err
+	}
+}
+
+// mark remembers that a connection could not be restored.
+func (db *DB) mark(err error) {
+	if errors.Is(err, ErrBroken) {
+		db.broken.CompareAndSwap(nil, &err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"time"
 
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -21,8 +22,12 @@ type Queryer interface {
 type Dialect interface {
 	// Name is the engine's short lower-case name: "sqlite".
 	Name() string
+	// Title is the engine's name for people and prompts: "SQLite".
+	Title() string
 	// Text is how the engine's SQL is cut into tokens.
 	Text() sqltext.Dialect
+	// DefaultSchema is the name of the schema that "" stands for: "main".
+	DefaultSchema() string
 	// Quote writes a name so that the engine takes it for a name, whatever
 	// stands in it.
 	Quote(name string) string
@@ -31,7 +36,8 @@ type Dialect interface {
 	Recognises(d driver.Driver) bool
 
 	// Guard makes the guard of one DB. It reads nothing: an error is a fault in
-	// the configuration.
+	// the configuration. A policy that names something the database does not
+	// have is an error of the guard's first Hold.
 	Guard(c GuardConfig) (Guard, error)
 
 	// Version returns a text that changes when the schema of the database behind
@@ -43,6 +49,10 @@ type Dialect interface {
 	// Explain returns the engine's plan of one statement that has passed the
 	// text check and the guard of q.
 	Explain(ctx context.Context, q Queryer, sql string) (Plan, error)
+	// SampleRows reads some rows of t, the columns it has and no others, with
+	// statements given to run. What it reads is bounded by o, whatever the size
+	// of t, unless t is a view. The same o on the same data gives the same rows.
+	SampleRows(ctx context.Context, run Runner, t schema.Table, o SampleOptions) (RowSample, error)
 }
 
 // GuardConfig is what a guard enforces.
@@ -59,9 +69,18 @@ type GuardConfig struct {
 // gives them back as they were. Safe for concurrent use.
 type Guard interface {
 	// Hold puts the guard on conn. An error that matches [ErrUnguarded] says
-	// that this connection cannot have one; after any error conn is as it was,
-	// or database/sql will drop it. The caller closes conn after Release.
-	Hold(ctx context.Context, conn *sql.Conn, use Use) (Held, error)
+	// that this connection cannot have one. After any error conn is as it was, or
+	// database/sql drops it; an error that matches [ErrBroken] says that neither
+	// could be done. The caller closes conn after Release.
+	Hold(ctx context.Context, conn *sql.Conn, o HoldOptions) (Held, error)
+}
+
+// HoldOptions says what a connection is held for.
+type HoldOptions struct {
+	Use Use
+	// Timeout is how long the statements may take. Where the engine waits for
+	// locks without looking at a context, it waits a little less than this.
+	Timeout time.Duration
 }
 
 // Use says whose text a held connection runs.
@@ -77,24 +96,24 @@ const (
 // Held is a connection under guard. Not safe for concurrent use: it runs one
 // statement at a time.
 type Held interface {
-	// QueryContext runs one statement. The rows hold values as the engine
-	// stores them, whatever the driver likes to make of declared types, under
-	// the statement's own column names and in its own order. The guard holds
-	// until the rows are closed; close them before the next call.
+	// QueryContext runs one statement that has passed the text check, or a text
+	// of ours. The rows hold values as the engine stores them, whatever the
+	// driver likes to make of declared types, under the statement's own column
+	// names and in its own order. Errors are typed, see Classify; an error means
+	// that nothing of the statement ran. Close the rows before the next call.
 	Queryer
 
-	// Vet compiles one statement without running it and says what it reads.
-	// Where the policy needs more than what the engine enforces while it
-	// compiles, this is what looks: text that was not vetted must not be run.
-	Vet(ctx context.Context, sql string) (Analysis, error)
+	// Analyze compiles one statement without running it and says what it reads.
+	Analyze(ctx context.Context, sql string) (Analysis, error)
 
-	// Classify turns an error of the driver into one of this package's typed
-	// errors. What it does not know it wraps.
+	// Classify turns an error met while reading rows into one of this package's
+	// typed errors. What it does not know it returns wrapped.
 	Classify(err error) error
 
 	// Release takes the guard off, on a context of its own. With drop, or when
 	// the connection cannot be put back as it was, it makes database/sql close
-	// it, except where that would lose a database that lives in memory: there an
-	// error that matches [ErrBroken] comes back. It may be called once.
+	// it, except where that would lose a database that lives in memory. There it
+	// puts the connection back; if that fails, an error that matches [ErrBroken]
+	// comes back. Release may be called once.
 	Release(drop bool) error
 }

@@ -13,17 +13,28 @@ var (
 	// ErrUnguarded matches the error for a database or connection that cannot be
 	// guarded. Nothing ran on it.
 	ErrUnguarded = errors.New("exec: the database cannot be guarded")
-	// ErrBusy matches an error about a lock that somebody else holds. The same
-	// statement may succeed later.
-	ErrBusy = errors.New("exec: the database is locked")
+	// ErrBusy matches an error about a lock that somebody else holds, or about a
+	// pool that had no connection free. The same statement may succeed later.
+	ErrBusy = errors.New("exec: the database is busy")
 	// ErrBroken matches the error of a DB that could not put a connection to an
-	// in-memory database back as it was, and therefore refuses further work.
+	// in-memory database back as it was, and refuses further work since.
 	ErrBroken = errors.New("exec: a connection could not be restored")
 )
 
-// Rule names why a statement was refused. The values are stable; those of the
-// text check are in sqltext.
+// Rule names why a statement was refused. The values are stable. The rules of
+// the text check have the names that sqltext gives them.
 type Rule string
+
+// Rules of the guard.
+const (
+	RuleNotReadOnly Rule = "not-read-only" // it writes, or changes the state of the connection
+	RuleStatement   Rule = "statement"     // a kind of statement that is not on the list
+	RuleTable       Rule = "table"         // a relation that may not be read, or that the schema does not have
+	RuleColumn      Rule = "column"        // a column that the policy denies
+	RuleFunction    Rule = "function"      // a function that is not on the list
+	RuleTooComplex  Rule = "too-complex"   // over a limit on the size or depth of a statement
+	RuleGuard       Rule = "guard"         // the guard itself failed, so everything is refused
+)
 
 // RefusedError says that a statement may not run. Nothing of it ran.
 type RefusedError struct {
@@ -36,5 +47,69 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("exec: refused (%s): %s", e.Rule, e.Detail)
 }
 
-// Is makes a refusal of a writing statement match [ErrNotReadOnly].
+// Is makes a refusal of a statement that writes match [ErrNotReadOnly].
 func (e *RefusedError) Is(target error) bool { return target == ErrNotReadOnly && e.Writes }
+
+// Fault is what is wrong with a statement that the engine rejected.
+type Fault string
+
+// The faults of an [InvalidError].
+const (
+	FaultSyntax  Fault = "syntax"  // it does not parse
+	FaultSchema  Fault = "schema"  // a table, column or function does not exist or is ambiguous
+	FaultCompile Fault = "compile" // it parses, but makes no sense: a misplaced aggregate
+	FaultRun     Fault = "run"     // it failed while it ran: integer overflow, malformed JSON
+)
+
+// InvalidError says that the engine rejected a statement.
+type InvalidError struct {
+	Fault   Fault
+	Message string // the engine's own words; they may repeat parts of the statement
+	Name    string // the table, column or function that does not exist or is ambiguous, where the engine names it
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("exec: invalid statement (%s): %s", e.Fault, e.Message)
+}
+
+// LimitError says that a statement ran into a limit that leaves no result. One
+// on rows or bytes is no error: it sets Truncated.
+type LimitError struct {
+	Limit string // "time", "cell", "columns", "memory"
+	Max   string // the limit in force: "3s", "500"; "" where the engine has it
+}
+
+func (e *LimitError) Error() string {
+	if e.Max == "" {
+		return fmt.Sprintf("exec: over the limit on %s", e.Limit)
+	}
+	return fmt.Sprintf("exec: over the limit on %s (%s)", e.Limit, e.Max)
+}
+
+// UnguardedError says why a database or a connection cannot be guarded and what
+// to do about it. It matches [ErrUnguarded].
+type UnguardedError struct {
+	Reason string // "the driver *foo.Conn has no RegisterAuthorizer"
+	Remedy string // "set Config.Unwrap, if …"
+}
+
+func (e *UnguardedError) Error() string {
+	return fmt.Sprintf("%v: %s; %s", ErrUnguarded, e.Reason, e.Remedy)
+}
+
+// Is makes every UnguardedError match [ErrUnguarded].
+func (e *UnguardedError) Is(target error) bool { return target == ErrUnguarded }
+
+// IsRejection reports whether err is about the statement itself: it was refused,
+// the engine rejected it, or it ran into a limit. A candidate with such an error
+// has failed. Any other error is about the connection or the end of the caller's
+// context, and says nothing about the statement.
+func IsRejection(err error) bool {
+	var refused *RefusedError
+	var invalid *InvalidError
+	var limit *LimitError
+	if errors.Is(err, ErrBroken) {
+		return false
+	}
+	return errors.As(err, &refused) || errors.As(err, &invalid) || errors.As(err, &limit)
+}

@@ -1,22 +1,160 @@
 package exec
 
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Policy says which relations, columns and functions a statement may read.
 //
 // The zero Policy allows every table and view of the schema, every column, and
-// the dialect's list of functions. Names compare as the engine compares them,
-// without regard to ASCII case. What is denied stays denied, whatever is allowed.
+// the dialect's list of functions. What is denied stays denied, whatever is
+// allowed. Names compare without regard to ASCII case. A name that holds a dot
+// is written in double quotes: `"order.items".id`. A table or column that the
+// database does not have is an error of [New], so that a slip of the pen does not
+// leave a column open.
 type Policy struct {
 	// AllowTables, when not empty, is all that may be read: "table" or
 	// "schema.table". A view needs its base tables on the list too.
 	AllowTables []string
-	// DenyTables may not be read, not even counted or joined. A view over one is
-	// refused whole.
+	// DenyTables may not be read, not even counted or joined: "table" or
+	// "schema.table". A view over one is refused whole.
 	DenyTables []string
 	// DenyColumns may not be read: "table.column", "schema.table.column", or
-	// "column" for the column of that name in every table. A view over one is
+	// "column" for the columns of that name in every table. A view over one is
 	// refused whole.
 	DenyColumns []string
-	// AllowFunctions adds to the dialect's list of functions. A function of the
-	// application is never on that list: it may have side effects.
+	// AllowFunctions adds to the dialect's list of functions, table-valued ones
+	// included. A function that the application registered is on that list only
+	// through here: it may have side effects.
 	AllowFunctions []string
+}
+
+// Restricts reports whether p keeps anything of the schema from being read.
+func (p Policy) Restricts() bool {
+	return len(p.AllowTables) > 0 || len(p.DenyTables) > 0 || len(p.DenyColumns) > 0
+}
+
+// AllowsTable reports whether the table or view may be read.
+func (p Policy) AllowsTable(schema, table string) bool {
+	names := func(entry string) bool { return matches(entry, schema, table) }
+	if slices.ContainsFunc(p.DenyTables, names) {
+		return false
+	}
+	return len(p.AllowTables) == 0 || slices.ContainsFunc(p.AllowTables, names)
+}
+
+// AllowsColumn reports whether the column may be read, its table being allowed.
+func (p Policy) AllowsColumn(schema, table, column string) bool {
+	return !slices.ContainsFunc(p.DenyColumns, func(entry string) bool {
+		return matches(entry, schema, table, column)
+	})
+}
+
+// AllowsFunction reports whether AllowFunctions names the function.
+func (p Policy) AllowsFunction(name string) bool {
+	return slices.ContainsFunc(p.AllowFunctions, func(entry string) bool { return matches(entry, name) })
+}
+
+// validate reports entries that cannot be read as names.
+func (p Policy) validate() error {
+	var errs []error
+	for _, list := range []struct {
+		field   string
+		entries []string
+		parts   int
+	}{
+		{"AllowTables", p.AllowTables, 2},
+		{"DenyTables", p.DenyTables, 2},
+		{"DenyColumns", p.DenyColumns, 3},
+		{"AllowFunctions", p.AllowFunctions, 1},
+	} {
+		for _, entry := range list.entries {
+			parts, ok := splitName(entry)
+			if !ok || len(parts) > list.parts {
+				errs = append(errs, fmt.Errorf("exec: Policy.%s: %q is not a name", list.field, entry))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// matches reports whether the entry of a policy names what path names. An entry
+// with fewer parts leaves the leading ones open.
+func matches(entry string, path ...string) bool {
+	parts, ok := splitName(entry)
+	if !ok || len(parts) > len(path) {
+		return false
+	}
+	for i, part := range parts {
+		if !equalFold(part, path[len(path)-len(parts)+i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// splitName cuts a name at its dots; a part in double quotes may hold some.
+func splitName(name string) (parts []string, ok bool) {
+	for {
+		var part string
+		if strings.HasPrefix(name, `"`) {
+			var b strings.Builder
+			rest := name[1:]
+			for {
+				i := strings.IndexByte(rest, '"')
+				if i < 0 {
+					return nil, false
+				}
+				b.WriteString(rest[:i])
+				rest = rest[i+1:]
+				if !strings.HasPrefix(rest, `"`) {
+					break
+				}
+				b.WriteByte('"')
+				rest = rest[1:]
+			}
+			part, name = b.String(), rest
+			if name != "" && name[0] != '.' {
+				return nil, false
+			}
+		} else {
+			i := strings.IndexByte(name, '.')
+			if i < 0 {
+				i = len(name)
+			}
+			part, name = name[:i], name[i:]
+		}
+		if part == "" {
+			return nil, false
+		}
+		parts = append(parts, part)
+		if name == "" {
+			return parts, true
+		}
+		name = name[1:]
+	}
+}
+
+// equalFold compares as SQL engines do: ASCII letters without case, all else
+// byte by byte. strings.EqualFold would take the Kelvin sign for a k.
+func equalFold(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if lower(a[i]) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
 }

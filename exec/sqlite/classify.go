@@ -1,0 +1,66 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+)
+
+// classify gives an error of the driver its type. SQLite's codes are behind the
+// driver's own types, and "no such column" has the code of a syntax error anyway,
+// so the beginning of the message decides; the wording is that of the SQLite
+// sources and older than this package. compiling says that nothing has run yet,
+// refused what the authorizer said.
+func classify(err error, compiling bool, refused *exec.RefusedError) error {
+	switch {
+	case err == nil:
+		return nil
+	case exec.IsRejection(err), errors.Is(err, exec.ErrUnguarded), errors.Is(err, exec.ErrBusy), errors.Is(err, exec.ErrBroken):
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, driver.ErrBadConn):
+		return fmt.Errorf("sqlite: running a statement: %w", err)
+	case refused != nil:
+		return refused
+	}
+	message := err.Error()
+	starts := func(prefixes ...string) bool {
+		for _, p := range prefixes {
+			if strings.HasPrefix(message, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case starts("not authorized", "access to ", "attempt to write a readonly database"):
+		return &exec.RefusedError{Rule: exec.RuleNotReadOnly, Detail: message, Writes: true}
+	case starts("database is locked", "database table is locked", "database schema is locked"):
+		return fmt.Errorf("%w: %s", exec.ErrBusy, message)
+	case starts("file is not a database", "database disk image is malformed", "unable to open database file",
+		"disk I/O error", "malformed database schema", "locking protocol", "unsupported file format", "authorization denied"):
+		return fmt.Errorf("sqlite: reading the database: %w", err)
+	case starts("string or blob too big", "string or blob exceeds size limit"):
+		return &exec.LimitError{Limit: "cell"}
+	case starts("interrupted"):
+		return &exec.LimitError{Limit: "time"}
+	case compiling && starts("out of memory", "Expression tree is too large", "too many", "parser stack overflow",
+		"statement too long", "at most ", "query aborted", "variable number must be", "string or blob too big"):
+		// "out of memory" while compiling is the limit on the length of a program.
+		return &exec.RefusedError{Rule: exec.RuleTooComplex, Detail: message}
+	case starts("out of memory", "database or disk is full"):
+		return &exec.LimitError{Limit: "memory"}
+	case starts("near ", "unrecognized token", "incomplete input"):
+		return &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
+	case compiling && starts("no such ", "ambiguous column name", "unknown database", "cannot join using column", "table "):
+		_, name, _ := strings.Cut(message, ": ")
+		return &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: name}
+	case compiling:
+		return &exec.InvalidError{Fault: exec.FaultCompile, Message: message}
+	default:
+		return &exec.InvalidError{Fault: exec.FaultRun, Message: message}
+	}
+}

@@ -1,0 +1,253 @@
+package sqlite
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+)
+
+// Action codes of sqlite3_set_authorizer. The first four can be allowed; the
+// others are here for their names.
+const (
+	opRead      = 20
+	opSelect    = 21
+	opFunction  = 31
+	opRecursive = 33
+
+	opPragma = 19
+)
+
+// Results of an authorizer.
+const (
+	allow = 0
+	deny  = 1
+)
+
+// gate is the authorizer of the connections of one guard, one at a time.
+//
+// go-sqlite3 keeps every callback it was ever given until the connection closes.
+// So a gate, and its callback, is used again and again, and what belongs to one
+// hold is put in and taken out.
+type gate struct {
+	callback    func(op int, arg1, arg2, database string) int // g.authorize, made once
+	application func(op int, arg1, arg2, database string) int // asked too; may be nil
+
+	catalog *catalog
+	temp    map[string]bool
+
+	// What the authorizer heard since begin.
+	refused   *exec.RefusedError
+	reads     []read
+	functions []string
+}
+
+type read struct{ database, table, column string }
+
+func newGate(application func(op int, arg1, arg2, database string) int) *gate {
+	g := &gate{application: application}
+	g.callback = g.authorize
+	return g
+}
+
+// begin forgets what was heard of the statement before.
+func (g *gate) begin() {
+	g.refused = nil
+	g.reads = g.reads[:0]
+	g.functions = g.functions[:0]
+}
+
+// authorize is the callback. It must be quick and must not touch the connection.
+// SQLite calls it while it compiles, on the goroutine that runs the statement.
+func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
+	defer func() {
+		if r := recover(); r != nil {
+			g.refuse(exec.RuleGuard, fmt.Sprint("the authorizer panicked: ", r), false)
+			verdict = deny
+		}
+	}()
+	if g.application != nil && g.application(op, arg1, arg2, database) != allow {
+		return g.refuse(exec.RuleGuard, "the application's own authorizer does not allow it", false)
+	}
+	switch op {
+	case opSelect, opRecursive:
+		return allow
+	case opFunction:
+		return g.function(fold(arg2))
+	case opRead:
+		return g.read(arg1, arg2, database)
+	case opPragma:
+		return g.refuse(exec.RuleStatement, "it runs PRAGMA "+arg1, true)
+	default:
+		return g.refuse(exec.RuleNotReadOnly, "it does more than read: "+actionName(op, arg1), true)
+	}
+}
+
+func (g *gate) refuse(rule exec.Rule, detail string, writes bool) int {
+	if g.refused == nil {
+		g.refused = &exec.RefusedError{Rule: rule, Detail: detail, Writes: writes}
+	}
+	return deny
+}
+
+func (g *gate) function(name string) int {
+	g.functions = append(g.functions, name)
+	if !g.catalog.functions[name] {
+		return g.refuse(exec.RuleFunction, "the function "+name+" is not on the list; Policy.AllowFunctions adds to it", false)
+	}
+	return allow
+}
+
+// read decides on one column, or, where column is "", on a relation of which
+// only the rows count. In that case database is often "" too, and the name may be
+// that of a common table expression.
+func (g *gate) read(table, column, database string) int {
+	g.reads = append(g.reads, read{database, table, column})
+	name := fold(table)
+	if column == "" && database == "" {
+		return g.rows(name, table)
+	}
+	r := g.catalog.relations[fold(database)][name]
+	switch {
+	case r == nil && g.catalog.functions[name] && len(g.catalog.named[name]) == 0 && !g.temp[name]:
+		return allow // a table-valued function
+	case r == nil:
+		return g.refuse(exec.RuleTable, table+" is no table of the schema", false)
+	case !r.allowed:
+		return g.refuse(exec.RuleTable, table+" may not be read", false)
+	case r.denied[fold(column)]:
+		return g.refuse(exec.RuleColumn, table+"."+column+" may not be read", false)
+	}
+	return allow
+}
+
+func (g *gate) rows(name, table string) int {
+	if detail := g.hidden(name); detail != "" {
+		return g.refuse(exec.RuleTable, table+detail, false)
+	}
+	return allow
+}
+
+// hidden says why the relation of a folded name may not be read, whatever
+// database it is in; "" where it may, or where no relation has that name.
+func (g *gate) hidden(name string) string {
+	for _, r := range g.catalog.named[name] {
+		if !r.allowed {
+			return " may not be read"
+		}
+	}
+	switch {
+	case len(g.catalog.named[name]) > 0:
+		return ""
+	case g.temp[name],
+		strings.HasPrefix(name, "sqlite_"),
+		strings.HasPrefix(name, "pragma_"),
+		g.catalog.modules[name] && !g.catalog.functions[name]:
+		return " is no table of the schema"
+	}
+	return ""
+}
+
+// vet refuses what the authorizer never hears of: a column that is named only by
+// USING or by a NATURAL join makes no READ callback (SQLite 3.40 to 3.53), so it
+// could be compared with guesses, and so could a whole table that is not named
+// otherwise, the catalog among them. Whatever the text and the views under it
+// name has to be readable, then.
+func (g *gate) vet(text string) *exec.RefusedError {
+	if !mayJoin(text) && !g.catalog.joinedViews {
+		return nil
+	}
+	m := mentioned(text)
+	names := slices.Sorted(maps.Keys(m.names))
+	for i := 0; i < len(names); i++ {
+		for _, r := range g.catalog.named[names[i]] {
+			if r.kind != view {
+				continue
+			}
+			m.natural = m.natural || r.words.natural
+			m.using = append(m.using, r.words.using...)
+			for _, name := range slices.Sorted(maps.Keys(r.words.names)) {
+				if !m.names[name] {
+					m.names[name] = true
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	if !m.joins() {
+		return nil
+	}
+	for _, name := range names {
+		if detail := g.hidden(name); detail != "" {
+			return &exec.RefusedError{Rule: exec.RuleTable, Detail: name + detail + ", and a join by USING or NATURAL does not name what it reads"}
+		}
+		for _, r := range g.catalog.named[name] {
+			for _, column := range slices.Sorted(maps.Keys(r.denied)) {
+				if m.natural || slices.Contains(m.using, column) {
+					return &exec.RefusedError{Rule: exec.RuleColumn, Detail: "a join by USING or NATURAL may compare " + name + "." + column}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// analysis is what was heard since begin, in the words of exec.
+func (g *gate) analysis() exec.Analysis {
+	type key struct{ database, table string }
+	columns := map[key]map[string]bool{}
+	add := func(r *relation, column string) {
+		k := key{r.database, r.name}
+		if columns[k] == nil {
+			columns[k] = map[string]bool{}
+		}
+		if column != "" {
+			columns[k][column] = true
+		}
+	}
+	for _, heard := range g.reads {
+		if r := g.catalog.relations[fold(heard.database)][fold(heard.table)]; r != nil {
+			add(r, heard.column)
+		} else if heard.database == "" && len(g.catalog.named[fold(heard.table)]) > 0 {
+			add(g.catalog.named[fold(heard.table)][0], heard.column) // the main database comes first
+		}
+	}
+	a := exec.Analysis{Kind: "select", Tables: []exec.TableRead{}, Functions: []string{}}
+	for k, names := range columns {
+		a.Tables = append(a.Tables, exec.TableRead{Schema: k.database, Table: k.table, Columns: slices.Sorted(maps.Keys(names))})
+	}
+	slices.SortFunc(a.Tables, func(a, b exec.TableRead) int {
+		if c := strings.Compare(a.Schema, b.Schema); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Table, b.Table)
+	})
+	functions := map[string]bool{}
+	for _, name := range g.functions {
+		functions[name] = true
+	}
+	a.Functions = append(a.Functions, slices.Sorted(maps.Keys(functions))...)
+	return a
+}
+
+// actionName names an action code for a person.
+func actionName(op int, arg1 string) string {
+	names := map[int]string{
+		1: "CREATE INDEX", 2: "CREATE TABLE", 3: "CREATE TEMP INDEX", 4: "CREATE TEMP TABLE",
+		5: "CREATE TEMP TRIGGER", 6: "CREATE TEMP VIEW", 7: "CREATE TRIGGER", 8: "CREATE VIEW",
+		9: "DELETE", 10: "DROP INDEX", 11: "DROP TABLE", 12: "DROP TEMP INDEX", 13: "DROP TEMP TABLE",
+		14: "DROP TEMP TRIGGER", 15: "DROP TEMP VIEW", 16: "DROP TRIGGER", 17: "DROP VIEW",
+		18: "INSERT", 22: "TRANSACTION", 23: "UPDATE", 24: "ATTACH", 25: "DETACH", 26: "ALTER TABLE",
+		27: "REINDEX", 28: "ANALYZE", 29: "CREATE VIRTUAL TABLE", 30: "DROP VIRTUAL TABLE", 32: "SAVEPOINT",
+	}
+	name, ok := names[op]
+	if !ok {
+		return fmt.Sprintf("action code %d", op)
+	}
+	if arg1 != "" {
+		name += " " + arg1
+	}
+	return name
+}

@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"strings"
+
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// mentions is what a text names. It errs on the side of more: an alias, or a
+// string, counts as a name, since SQLite takes 'users' for the table in FROM.
+type mentions struct {
+	names   map[string]bool // folded
+	using   []string        // folded names in USING (…)
+	natural bool
+}
+
+// mentioned reads the names of a statement or of a definition.
+func mentioned(text string) mentions {
+	lexer := sqltext.SQLite()
+	m := mentions{names: map[string]bool{}}
+	var last string  // the last word, folded
+	inUsing := false // inside the brackets of USING
+	for _, t := range lexer.Tokens(text) {
+		switch t.Kind {
+		case sqltext.Space, sqltext.Comment:
+			continue
+		case sqltext.Word, sqltext.QuotedName, sqltext.String:
+			name := fold(lexer.Value(t))
+			m.names[name] = true
+			m.natural = m.natural || t.Kind == sqltext.Word && name == "natural"
+			if inUsing {
+				m.using = append(m.using, name)
+			}
+			last = ""
+			if t.Kind == sqltext.Word {
+				last = name
+			}
+			continue
+		case sqltext.Operator:
+			switch t.Text {
+			case "(":
+				inUsing = last == "using"
+			case ")":
+				inUsing = false
+			}
+		}
+		last = ""
+	}
+	return m
+}
+
+// joins reports whether columns may be compared without being named to the
+// authorizer.
+func (m mentions) joins() bool { return m.natural || len(m.using) > 0 }
+
+// mayJoin is a quick look for the words that make joins true.
+func mayJoin(text string) bool {
+	for i := range len(text) {
+		switch text[i] | 0x20 {
+		case 'n':
+			if len(text)-i >= 7 && strings.EqualFold(text[i:i+7], "natural") {
+				return true
+			}
+		case 'u':
+			if len(text)-i >= 5 && strings.EqualFold(text[i:i+5], "using") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tainted returns the generated columns of a table that are made of denied ones,
+// directly or through each other. It reads the CREATE text: a column's definition
+// runs from its name to the next comma outside of brackets.
+func tainted(definition string, generated, denied map[string]bool) map[string]bool {
+	uses := map[string]map[string]bool{} // by column: the names in its definition
+	lexer := sqltext.SQLite()
+	depth := 0
+	var column string
+	for _, t := range lexer.Tokens(definition) {
+		switch t.Kind {
+		case sqltext.Operator:
+			switch t.Text {
+			case "(":
+				depth++
+			case ")":
+				depth--
+			}
+			if depth == 1 && (t.Text == "(" || t.Text == ",") {
+				column = ""
+			}
+		case sqltext.Word, sqltext.QuotedName, sqltext.String:
+			name := fold(lexer.Value(t))
+			switch {
+			case depth == 0:
+			case column == "":
+				column = name
+				uses[column] = map[string]bool{}
+			default:
+				uses[column][name] = true
+			}
+		}
+	}
+	out := map[string]bool{}
+	for changed := true; changed; {
+		changed = false
+		for name := range generated {
+			if out[name] || denied[name] {
+				continue
+			}
+			if uses[name] == nil { // not found in the text: believe the worst
+				out[name], changed = true, true
+			}
+			for used := range uses[name] {
+				if denied[used] || out[used] {
+					out[name], changed = true, true
+				}
+			}
+		}
+	}
+	return out
+}
