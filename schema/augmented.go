@@ -67,67 +67,59 @@ type Sample struct {
 }
 
 // Render writes s with samples, in which later ones of the same table and those
-// of unknown tables are ignored.
+// of unknown tables are ignored. A nil s is an empty one.
 func (a Augmented) Render(s *Schema, samples []Sample) Rendering {
-	whole := s
-	s, left := s.Presentable()
-	tables := make([]*Table, 0, len(s.Tables))
-	for i := range s.Tables {
-		t := &s.Tables[i]
-		if isInternal(t.Name) || a.Compat && t.Kind == View {
-			continue
-		}
-		tables = append(tables, t)
-	}
-	slices.SortStableFunc(tables, func(x, y *Table) int { return compareTables(*x, *y) })
-
-	// Rows are looked up in the schema as given: its names are those of samples.
-	grids := a.grids(whole, samples)
-	bodies := make([]string, len(tables))
-	for i, t := range tables {
-		body, fault := a.create(s, t)
-		bodies[i] = body
-		if fault != "" {
-			left = append(left, LeftOut{Item: "definition", Schema: t.Schema, Table: t.Name, Reason: fault})
+	shown, left := s.Presentable()
+	order := a.order(shown)
+	bodies, faults := a.creates(shown, order)
+	for k, i := range order {
+		if t := &shown.Tables[i]; faults[k] != "" {
+			left = append(left, LeftOut{Item: "definition", Schema: t.Schema, Table: t.Name, Reason: faults[k]})
 		}
 	}
-
+	grids := pickGrids(shown, samples)
 	f := fitter{
-		n:      len(tables),
-		limit:  size{runes: a.limit()},
+		n:      len(order),
+		limit:  size{runes: max(cmp.Or(a.MaxChars, augmentedBudget), 0)},
 		frame:  frame{between: "\n", inline: true},
-		detail: make([]detail, len(tables)),
-		write: func(i int, d detail) block {
-			t := tables[i]
-			return block{body: bodies[i], tail: a.sampleLines(t, grids[tableName{t.Schema, t.Name}], d)}
+		detail: make([]detail, len(order)),
+		write: func(k int, d detail) block {
+			return block{body: bodies[k], tail: a.sampleLines(&shown.Tables[order[k]], grids[order[k]], d)}
 		},
-		order: func(before, _ block) int { return utf8.RuneCountInString(before.tail) },
+		rank: func(before, _ block) int { return utf8.RuneCountInString(before.tail) },
 	}
-	for i := range f.detail {
-		f.detail[i] = detail{rows: a.rows(), cellRunes: cellRunes}
-	}
-	steps := []step{
-		{name: FewerRows, apply: func(d *detail) { d.rows = min(d.rows, 1) }},
-		{name: ShortValues, apply: func(d *detail) { d.cellRunes = shortCellRunes }},
-		{name: NoRows, apply: func(d *detail) { d.rows = 0 }},
+	for k := range f.detail {
+		f.detail[k] = detail{rows: a.rows(), cellRunes: cellRunes}
 	}
 	if a.Compat {
-		// Published: one look at the whole text, then all samples or none.
-		steps = nil
-		f.frame.tailHead = ""
+		f.fitCompat()
 	} else {
 		f.frame.note = "\n-- Sample rows are shortened or left out to save space.\n"
+		f.fit([]step{
+			{name: FewerRows, apply: func(d *detail) { d.rows = min(d.rows, 1) }},
+			{name: ShortValues, apply: func(d *detail) { d.cellRunes = shortCellRunes }},
+			{name: NoRows, apply: func(d *detail) { d.rows = 0 }},
+		})
 	}
-	f.fit(steps)
-	if a.Compat && f.over {
-		f.dropTails(NoRows)
-	}
-	out := f.rendering(func(i int) (string, string) { return tables[i].Schema, tables[i].Name })
+	out := f.rendering(func(k int) (string, string) {
+		t := &shown.Tables[order[k]]
+		return t.Schema, t.Name
+	})
 	out.LeftOut = left
 	return out
 }
 
-func (a Augmented) limit() int { return max(cmp.Or(a.MaxChars, augmentedBudget), 0) }
+// order lists the places of the tables to show, by name.
+func (a Augmented) order(s *Schema) []int {
+	var order []int
+	for i := range s.Tables {
+		if t := &s.Tables[i]; !isInternal(t.Name) && (!a.Compat || t.Kind != View) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return compareTables(s.Tables[i], s.Tables[j]) })
+	return order
+}
 
 func (a Augmented) rows() int {
 	if a.WithoutValues {
@@ -136,34 +128,32 @@ func (a Augmented) rows() int {
 	return max(cmp.Or(a.Rows, augmentedRows), 0)
 }
 
-// dropTails takes the tails of all tables at once.
-func (f *fitter) dropTails(name Step) {
-	for i := range f.n {
-		if f.blocks[i].tail != "" {
-			f.put(i, f.detail[i], block{body: f.blocks[i].body}, name)
-		}
-	}
-	f.over = !f.fits()
-}
-
 // isInternal reports whether SQLite keeps the name for itself.
 func isInternal(name string) bool {
 	const prefix = "sqlite_"
 	return len(name) >= len(prefix) && equalFold(name[:len(prefix)], prefix)
 }
 
-// create returns the CREATE text of t with a line end, and why it is not the
-// engine's own, where that could not be shown.
-func (a Augmented) create(s *Schema, t *Table) (text, fault string) {
-	if t.Definition != "" {
-		if text, fault = cleanDefinition(t.Definition); fault == "" {
-			return text + "\n", ""
+// creates returns the CREATE texts of the tables in order, each with a line end,
+// and why one is not the engine's own, where that could not be shown.
+func (a Augmented) creates(s *Schema, order []int) (texts, faults []string) {
+	texts, faults = make([]string, len(order)), make([]string, len(order))
+	var views []view // made when the first is needed
+	for k, i := range order {
+		if definition := s.Tables[i].Definition; definition != "" {
+			text, fault := cleanDefinition(definition)
+			if fault == "" {
+				texts[k] = text + "\n"
+				continue
+			}
+			faults[k] = fault
 		}
+		if views == nil {
+			views = Renderer{Quote: a.Quote, WithoutValues: true, WithoutDescriptions: a.Compat}.views(s)
+		}
+		texts[k] = writeDDL(&views[i], detail{valueNotes: true, descriptions: true, columns: -1}).body
 	}
-	only := *s
-	only.Tables = []Table{*t}
-	r := Renderer{Quote: a.Quote, WithoutValues: true, WithoutDescriptions: a.Compat}
-	return r.Render(&only).Text, fault
+	return texts, faults
 }
 
 // grid is the part of a sample that may be shown.
@@ -172,45 +162,38 @@ type grid struct {
 	rows    [][]any
 }
 
-// grids picks from samples, by table, the columns that a prompt may show.
-func (a Augmented) grids(s *Schema, samples []Sample) map[tableName]grid {
+// pickGrids finds the samples of the tables of s, which is presentable, by the
+// place of the table.
+func pickGrids(s *Schema, samples []Sample) map[int]grid {
 	index := s.index()
-	out := make(map[tableName]grid, len(samples))
+	grids := make(map[int]grid, len(samples))
 	for _, sample := range samples {
 		i := index.lookup(sample.Schema, sample.Table)
-		if i < 0 {
-			continue
-		}
-		t := &s.Tables[i]
-		key := tableName{t.Schema, t.Name}
-		if _, seen := out[key]; seen {
+		if _, seen := grids[i]; seen || i < 0 {
 			continue
 		}
 		var g grid
 		var places []int
 		for j, name := range sample.Columns {
-			c, ok := t.Column(name)
-			if !ok || c.Sensitive || NameFault(c.Name) != "" {
-				continue
+			if c, ok := s.Tables[i].Column(name); ok && !c.Sensitive {
+				places = append(places, j)
+				g.columns = append(g.columns, c.Name)
 			}
-			places = append(places, j)
-			g.columns = append(g.columns, c.Name)
 		}
-		if len(places) == 0 {
-			continue
-		}
-		for _, row := range sample.Rows {
-			cells := make([]any, len(places))
-			for k, j := range places {
-				if j < len(row) {
-					cells[k] = row[j]
+		if len(places) > 0 {
+			for _, row := range sample.Rows {
+				cells := make([]any, len(places))
+				for k, j := range places {
+					if j < len(row) {
+						cells[k] = row[j]
+					}
 				}
+				g.rows = append(g.rows, cells)
 			}
-			g.rows = append(g.rows, cells)
 		}
-		out[key] = g
+		grids[i] = g
 	}
-	return out
+	return grids
 }
 
 // sampleLines writes the comment lines of one table; "" without rows.
@@ -226,8 +209,12 @@ func (a Augmented) sampleLines(t *Table, g grid, d detail) string {
 	case quote == nil:
 		quote = QuoteName
 	}
+	name := quote(t.Name)
+	if t.Schema != "" {
+		name = quote(t.Schema) + "." + name
+	}
 	var b strings.Builder
-	b.WriteString("-- Sample data from " + quote(t.Name) + ":\n-- Columns: ")
+	b.WriteString("-- Sample data from " + name + ":\n-- Columns: ")
 	for i, name := range g.columns {
 		if i > 0 {
 			b.WriteString(", ")

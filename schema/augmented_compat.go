@@ -5,6 +5,21 @@ import (
 	"unicode/utf8"
 )
 
+// fitCompat looks at the whole text once, as the published form does: over the
+// limit no table keeps its samples.
+func (f *fitter) fitCompat() {
+	f.fit(nil)
+	if !f.over {
+		return
+	}
+	for i := range f.n {
+		if f.blocks[i].tail != "" {
+			f.put(i, f.detail[i], block{body: f.blocks[i].body}, NoRows)
+		}
+	}
+	f.over = !f.fits()
+}
+
 // cellCompat writes one value as the published form does: a text in single
 // quotes that are not doubled, cut at 50 characters with "..." inside the
 // quotes. Unlike there, no value leaves its line: control characters become a

@@ -50,8 +50,8 @@ type fitter struct {
 	detail []detail
 	write  func(i int, d detail) block
 
-	// order ranks the tables of a step, highest first; nil: by what it saves.
-	order func(before, after block) int
+	// rank orders the tables of a step, highest first; nil: by what it saves.
+	rank func(before, after block) int
 
 	blocks  []block
 	sizes   []size
@@ -123,8 +123,8 @@ func (f *fitter) take(s step) {
 			continue
 		}
 		rank := saved
-		if f.order != nil {
-			rank = f.order(f.blocks[i], b)
+		if f.rank != nil {
+			rank = f.rank(f.blocks[i], b)
 		}
 		savings = append(savings, saving{i, d, b, rank})
 	}
@@ -153,14 +153,16 @@ func (f *fitter) narrow(s step) {
 		for i := range f.n {
 			d, b := full[i], blocks[i]
 			if s.width(i) > w {
-				d.columns = w
-				b = f.write(i, d)
+				narrow := d
+				narrow.columns = w
+				// The note on what is missing can be longer than what is.
+				if n := f.write(i, narrow); n.size().bytes < b.size().bytes {
+					d, b = narrow, n
+				}
 			}
 			f.put(i, d, b, "")
 		}
 	}
-	// Fewer columns are not always fewer characters, because the note on what is
-	// missing has some too; near the end the search may stop one too early.
 	w := sort.Search(widest, func(k int) bool {
 		narrowTo(widest - 1 - k)
 		return f.fits()

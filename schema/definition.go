@@ -2,11 +2,13 @@ package schema
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 // maxDefinition is the longest CREATE text, in bytes, that is shown as the
-// engine has it. The longest of the Spider and BIRD databases has 5 kB.
+// engine has it: eight times the default budget of Augmented, so that only a
+// text that nobody wrote by hand is over it.
 const maxDefinition = 64 << 10
 
 // cleanDefinition prepares an engine's CREATE text for a prompt: line ends are
@@ -18,10 +20,7 @@ const maxDefinition = 64 << 10
 // text otherwise, the rules still hold for every part of it.
 func cleanDefinition(text string) (clean, fault string) {
 	const hidden = "the CREATE text has characters or names that may not be shown"
-	switch {
-	case len(text) > maxDefinition:
-		return "", "the CREATE text is longer than 64 kB"
-	case !utf8.ValidString(text):
+	if !utf8.ValidString(text) {
 		return "", hidden
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -42,7 +41,7 @@ func cleanDefinition(text string) (clean, fault string) {
 			}
 			b.WriteString(part)
 		case partPlain:
-			if !showable(strings.NewReplacer("\n", "", "\t", "").Replace(part)) {
+			if strings.ContainsFunc(part, func(r rune) bool { return r != '\n' && r != '\t' && isControl(r) }) {
 				return "", hidden
 			}
 			b.WriteString(part)
@@ -51,8 +50,11 @@ func cleanDefinition(text string) (clean, fault string) {
 		}
 	}
 	clean = strings.TrimSpace(b.String())
-	if strings.Contains(clean, "```") {
+	if strings.Contains(clean, "```") || strings.Contains(clean, "</") {
 		return "", hidden
+	}
+	if len(clean) > maxDefinition {
+		return "", "the CREATE text is longer than 64 kB"
 	}
 	return clean, ""
 }
@@ -60,15 +62,16 @@ func cleanDefinition(text string) (clean, fault string) {
 // cleanRemark is Comment for the text between comment marks. A remark that needs
 // no cleaning keeps its blanks.
 func cleanRemark(text string) string {
-	trimmed := strings.TrimSpace(text)
-	clean := Comment(trimmed)
-	if clean == trimmed && !strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") {
+	clean := Comment(text)
+	oddBlank := func(r rune) bool { return r != ' ' && r != '\t' && unicode.IsSpace(r) }
+	if len(text) <= maxCommentRunes*utf8.UTFMax && clean == strings.Join(strings.Fields(text), " ") && !strings.ContainsFunc(text, oddBlank) {
 		return text
 	}
 	if clean == "" {
 		return " "
 	}
-	return " " + clean + " "
+	// What was removed may have stood between the marks that end a comment.
+	return " " + strings.ReplaceAll(clean, "*/", "* /") + " "
 }
 
 type partKind uint8

@@ -30,6 +30,9 @@ type Descriptions map[string]Description
 // Texts are kept as they are; what goes into a prompt is cleaned when it is
 // rendered.
 func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) {
+	if s == nil {
+		s = &Schema{}
+	}
 	out := *s
 	out.Tables = slices.Clone(s.Tables)
 

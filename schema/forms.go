@@ -1,6 +1,9 @@
 package schema
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // writeDDL writes a CREATE statement over several lines, with comments.
 func writeDDL(v *view, d detail) block {
@@ -102,15 +105,12 @@ func writeCode(v *view, d detail) block {
 			}
 		}
 	}
+	if missing > 0 {
+		parts = append(parts, "… "+strconv.Itoa(missing)+" more")
+	}
 	text := v.name
 	if len(parts) > 0 {
 		text += "(" + strings.Join(parts, ", ") + ")"
-	}
-	switch {
-	case missing > 0 && len(columns) == 0:
-		text += " -- columns not shown"
-	case missing > 0:
-		text += " -- " + moreColumns(missing)
 	}
 	return block{body: text + "\n", missing: missing}
 }

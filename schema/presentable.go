@@ -49,8 +49,12 @@ func shortName(name string) string {
 //
 // Renderers call it; who writes a prompt of another form starts from it.
 func (s *Schema) Presentable() (*Schema, []LeftOut) {
+	if s == nil {
+		return &Schema{}, nil
+	}
 	var left []LeftOut
 	kept := make([]Table, 0, len(s.Tables))
+	places := make([]int, 0, len(s.Tables))
 	changed := false
 	for i := range s.Tables {
 		t := s.Tables[i]
@@ -74,10 +78,11 @@ func (s *Schema) Presentable() (*Schema, []LeftOut) {
 			changed = true
 		}
 		kept = append(kept, t)
+		places = append(places, i)
 	}
 	out := *s
 	out.Tables = kept
-	if out.dropDanglingKeys() {
+	if out.dropDanglingKeys(s.index(), places) {
 		changed = true
 	}
 	if len(left) == 0 && !changed {
@@ -110,16 +115,21 @@ func (t Table) project(keep func(i int) bool) Table {
 }
 
 // dropDanglingKeys takes away, in s.Tables but not in what they share with
-// others, the foreign keys that name a table or column that s does not have. It
-// reports whether there was one.
-func (s *Schema) dropDanglingKeys() bool {
+// others, the foreign keys that refer to a table or column that s does not have.
+// What they refer to is looked up in the whole schema, in which the tables of s
+// have these places: among fewer tables a name could mean another one. It
+// reports whether there was such a key.
+func (s *Schema) dropDanglingKeys(whole *index, places []int) bool {
+	at := make(map[int]int, len(places))
+	for i, place := range places {
+		at[place] = i
+	}
 	dropped := false
-	index := s.index()
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		keys := filter(t.ForeignKeys, func(k ForeignKey) bool {
-			ref := index.target(t, k)
-			return ref >= 0 && !slices.ContainsFunc(k.RefColumns, func(name string) bool {
+			ref, ok := at[whole.target(t, k)]
+			return ok && !slices.ContainsFunc(k.RefColumns, func(name string) bool {
 				return s.Tables[ref].columnIndex(name) < 0
 			})
 		})

@@ -92,7 +92,8 @@ type Rendering struct {
 	LeftOut    []LeftOut   // what could not be shown safely
 }
 
-// Render writes s. It never fails: what it cannot show, the Rendering names.
+// Render writes s; nil is an empty schema. It never fails: what it cannot show,
+// the Rendering names.
 func (r Renderer) Render(s *Schema) Rendering {
 	s, left := s.Presentable()
 	views := r.views(s)

@@ -25,9 +25,13 @@ import (
 // an empty schema helps nobody. The CREATE text of a table that lost a column is
 // dropped, because it would still show it.
 //
-// The rule is that of PET-SQL (arXiv 2403.09732) as this project reads it: on
-// its 496 Spider questions closure is what keeps many-to-many tables in view.
+// Linking by tables is that of PET-SQL (arXiv 2403.09732); closure is ours,
+// because a question names both ends of a many-to-many relation and seldom the
+// table between them.
 func (s *Schema) Restrict(l Links) (restricted *Schema, unknown []string) {
+	if s == nil {
+		s = &Schema{}
+	}
 	index := s.index()
 	wanted := make(map[int]*choice) // by place in s.Tables
 	someColumns := false
@@ -67,14 +71,15 @@ func (s *Schema) Restrict(l Links) (restricted *Schema, unknown []string) {
 
 	out := *s
 	out.Tables = make([]Table, 0, len(wanted))
-	for _, i := range slices.Sorted(maps.Keys(wanted)) {
+	places := slices.Sorted(maps.Keys(wanted))
+	for _, i := range places {
 		t, c := s.Tables[i], wanted[i]
 		if !c.all {
 			t = t.project(func(j int) bool { return c.columns[j] })
 		}
 		out.Tables = append(out.Tables, t)
 	}
-	out.dropDanglingKeys()
+	out.dropDanglingKeys(index, places)
 	return &out, unknown
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -173,7 +174,7 @@ func (r Renderer) columnView(c *Column, quote func(string) string) columnView {
 		if title := Comment(c.Title); !sameWords(title, c.Name) {
 			v.title = title
 		}
-		if v.description = Comment(c.Description); sameWords(v.description, v.title) {
+		if v.description = Comment(c.Description); sameWords(v.description, v.title) || sameWords(v.description, c.Name) {
 			v.description = ""
 		}
 		v.values = Comment(c.Values)
@@ -222,13 +223,20 @@ func typeText(declared string) string {
 	return text
 }
 
-// sameWords reports whether a readable name says no more than a name does.
+// sameWords reports whether two texts are the same but for case and what
+// separates their words: such a readable name says no more than the name.
 func sameWords(a, b string) bool {
 	return squeeze(a) == squeeze(b)
 }
 
 func squeeze(s string) string {
-	return strings.NewReplacer("_", "", " ", "", "-", "").Replace(strings.ToLower(s))
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case ' ', '_', '-':
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
 }
 
 // notes joins what is said about a column beside its type.

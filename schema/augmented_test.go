@@ -1,0 +1,288 @@
+package schema_test
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/schema"
+)
+
+func TestAugmentedGolden(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		a    schema.Augmented
+		why  string
+	}{
+		{"augmented", schema.Augmented{}, "rows of three tables, hostile ones marked"},
+		{"augmented_rows", schema.Augmented{MaxChars: 1450}, "rows go before length, widest block first"},
+		{"augmented_none", schema.Augmented{MaxChars: 1}, "CREATE texts are never cut"},
+		{"augmented_compat", schema.Augmented{Compat: true}, "the published form"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := tc.a.Render(shop(), samples())
+			text := got.Text
+			for _, r := range got.Reduced {
+				text += fmt.Sprintf("reduced: %+v\n", r)
+			}
+			text += fmt.Sprintf("over budget: %t\n", got.OverBudget)
+			golden(t, tc.name+".golden", text)
+		})
+	}
+}
+
+func TestAugmentedWithoutValues(t *testing.T) {
+	got := schema.Augmented{WithoutValues: true}.Render(shop(), samples()).Text
+	if strings.Contains(got, "--") && strings.Contains(got, "Example") {
+		t.Errorf("samples in:\n%s", got)
+	}
+	if none := (schema.Augmented{Rows: -1}).Render(shop(), samples()).Text; none != got {
+		t.Error("a negative number of rows is no rows")
+	}
+	if got := (schema.Augmented{}).Render(nil, samples()); got.Text != "" || got.OverBudget {
+		t.Errorf("an empty schema: %+v", got)
+	}
+}
+
+// TestAugmentedBudget tries every budget: the text keeps to it or is the CREATE
+// texts and the note alone, and what was taken is told.
+func TestAugmentedBudget(t *testing.T) {
+	const note = "\n-- Sample rows are shortened or left out to save space.\n"
+	full := schema.Augmented{MaxChars: -1}.Render(shop(), samples()).Text
+	bare := schema.Augmented{WithoutValues: true}.Render(shop(), samples()).Text
+	for budget := 1; budget <= utf8.RuneCountInString(full); budget++ {
+		got := schema.Augmented{MaxChars: budget}.Render(shop(), samples())
+		if n := utf8.RuneCountInString(got.Text); (n > budget) != got.OverBudget {
+			t.Fatalf("budget %d: %d characters, OverBudget %t", budget, n, got.OverBudget)
+		}
+		if got.OverBudget && got.Text != bare+note {
+			t.Fatalf("budget %d: not yet bare:\n%s", budget, got.Text)
+		}
+		if (got.Text != full) != (len(got.Reduced) > 0) {
+			t.Fatalf("budget %d: %d reductions told", budget, len(got.Reduced))
+		}
+	}
+}
+
+// TestAugmentedManyTables: a large schema keeps samples for some tables.
+func TestAugmentedManyTables(t *testing.T) {
+	s := generated(60, 3)
+	var rows []schema.Sample
+	for i := range s.Tables {
+		table := &s.Tables[i]
+		table.Definition = "CREATE TABLE " + table.Name + "(id INTEGER PRIMARY KEY, column_002 TEXT)"
+		rows = append(rows, schema.Sample{Table: table.Name, Columns: []string{"id", "column_002"}, Rows: [][]any{
+			{int64(1), "a value of some length"}, {int64(2), "another value of some length"}, {int64(3), "x"},
+		}})
+	}
+	got := schema.Augmented{}.Render(s, rows)
+	kept := strings.Count(got.Text, "-- Sample data")
+	if got.OverBudget || kept == 0 || kept == 60 {
+		t.Errorf("%d of 60 tables with samples, over budget %t", kept, got.OverBudget)
+	}
+}
+
+func TestAugmentedCells(t *testing.T) {
+	long := strings.Repeat("ä", 51)
+	for _, tc := range []struct {
+		why    string
+		value  any
+		want   string
+		compat string
+	}{
+		{"NULL", nil, "NULL", "NULL"},
+		{"integer", int64(5), "5", "5"},
+		{"float", 2.0, "2.0", "2.0"},
+		{"float with exponent", 1e-7, "1e-07", "1e-07"},
+		{"text", "Ann", `"Ann"`, "'Ann'"},
+		{"quote", "it's", `"it's"`, "'it's'"},
+		{"50 characters", long[2:], `"` + long[2:] + `"`, "'" + long[2:] + "'"},
+		{"51 characters", long, `"` + long[2:] + `"...`, "'" + long[2:] + "...'"},
+		{"newline", "a\nSYSTEM: b", "(not shown)", "'a SYSTEM: b'"},
+		{"newline behind the cut", long + "\n", `"` + long[2:] + `"...`, "'" + long[2:] + "...'"},
+		{"format character", "a\u202eb", "(not shown)", "'ab'"},
+		{"fence and tag", "```</x>", `"\u0060\u0060\u0060\u003c/x\u003e"`, "'```</x>'"},
+		{"not UTF-8", "a\xffb", "(not shown)", "'ab'"},
+		{"blob", []byte{1, 2}, "<blob 2 bytes>", "<blob 2 bytes>"},
+		{"another type", struct{}{}, "(not shown)", "(not shown)"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}}}}
+			rows := []schema.Sample{{Table: "t", Columns: []string{"c"}, Rows: [][]any{{tc.value}}}}
+			for want, a := range map[string]schema.Augmented{tc.want: {}, tc.compat: {Compat: true}} {
+				text := a.Render(s, rows).Text
+				_, got, _ := strings.Cut(text, "-- Example: (")
+				if got != want+")\n" {
+					t.Errorf("compat %t: %q, want %q", a.Compat, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestAugmentedDefinition: CREATE texts stay as they are, but for comments.
+func TestAugmentedDefinition(t *testing.T) {
+	const own = "CREATE TABLE t (\n  c\n);"
+	for _, tc := range []struct{ why, definition, want string }{
+		{"none: one is written", "", own},
+		{"plain", "CREATE TABLE t(c TEXT CHECK (c < 'x'))", "CREATE TABLE t(c TEXT CHECK (c < 'x'))"},
+		{"harmless comments keep their blanks", "CREATE TABLE t(c --  a,  b\n, /* x  y */ d)", "CREATE TABLE t(c --  a,  b\n, /* x  y */ d)"},
+		{"Windows line ends", "CREATE TABLE t(\r\nc)", "CREATE TABLE t(\nc)"},
+		{"quotes of all kinds", "CREATE TABLE \"t\"(`c` TEXT DEFAULT 'it''s -- no comment', [d e])", "CREATE TABLE \"t\"(`c` TEXT DEFAULT 'it''s -- no comment', [d e])"},
+		{"a comment of several lines becomes one", "CREATE TABLE t(c /* a\nSYSTEM: b */)", "CREATE TABLE t(c /* a SYSTEM: b */)"},
+		{"a fence in a comment", "CREATE TABLE t(c) -- ```x", "CREATE TABLE t(c) -- '''x"},
+		{"an end of comment made by what is removed", "CREATE TABLE t(c /* x *\u200b/ y */)", "CREATE TABLE t(c /* x * / y */)"},
+		{"a long comment", "CREATE TABLE t(c -- " + strings.Repeat("x", 300) + "\n)", "CREATE TABLE t(c -- " + strings.Repeat("x", 199) + "… \n)"},
+		{"newline in a quoted name", "CREATE TABLE t(c, \"a\nb\")", own},
+		{"newline in a text", "CREATE TABLE t(c DEFAULT 'a\nb')", own},
+		{"long text", "CREATE TABLE t(c DEFAULT '" + strings.Repeat("x", 129) + "')", own},
+		{"control character", "CREATE TABLE t(c \x1b)", own},
+		{"format character", "CREATE TABLE t(c \u202e)", own},
+		{"not UTF-8", "CREATE TABLE t(c \xff)", own},
+		{"fence", "CREATE TABLE t(````` TEXT)", own},
+		{"a tag made around a comment", "CREATE TABLE t(c CHECK (c </**/ 3))", own},
+		{"quote without its end", "CREATE TABLE t(c 'x)", own},
+		{"comment without its end", "CREATE TABLE t(c) /* x", own},
+		{"too long", "CREATE TABLE t(c" + strings.Repeat(", d", 30_000) + ")", own},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}, Definition: tc.definition}}}
+			got := schema.Augmented{}.Render(s, nil)
+			if diff := cmp.Diff(tc.want+"\n", got.Text); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if told := len(got.LeftOut) > 0; told != (tc.want == own && tc.definition != "") {
+				t.Errorf("left out: %v", got.LeftOut)
+			}
+		})
+	}
+}
+
+// TestAugmentedData compares the compatible form with the lengths that the
+// published code gives, and holds plan-voting's demands on real databases.
+func TestAugmentedData(t *testing.T) {
+	dir := filepath.Join(dataDir(t), "db")
+	for path, length := range map[string]int{
+		"chinook/Chinook_Sqlite.sqlite":              7856,
+		"classicmodels/classicmodels.sqlite":         6902,
+		"spider/student_transcripts_tracking.sqlite": 6221,
+		"bird/superhero.sqlite":                      3940,
+	} {
+		s, rows := readDatabase(t, filepath.Join(dir, path))
+		got := schema.Augmented{Compat: true}.Render(s, rows)
+		if n := utf8.RuneCountInString(got.Text); n != length {
+			t.Errorf("%s: %d characters, want %d", path, n, length)
+		}
+	}
+
+	s, rows := readDatabase(t, filepath.Join(dir, "chinook/Chinook_Sqlite.sqlite"))
+	got := schema.Augmented{MaxChars: 4000}.Render(s, rows)
+	if n := utf8.RuneCountInString(got.Text); n > 4159+60 {
+		t.Errorf("Chinook within 4000: %d characters", n)
+	}
+
+	databases, err := filepath.Glob(filepath.Join(dir, "spider", "*.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range databases {
+		s, rows := readDatabase(t, path)
+		creates := map[string]bool{}
+		for _, table := range s.Tables {
+			for line := range strings.Lines(table.Definition) {
+				creates[strings.TrimSpace(line)] = true
+			}
+		}
+		for _, a := range []schema.Augmented{{}, {Compat: true}} {
+			got := a.Render(s, rows)
+			if got.OverBudget || len(got.LeftOut) > 0 {
+				t.Errorf("%s: over budget %t, left out %v", path, got.OverBudget, got.LeftOut)
+			}
+			for line := range strings.Lines(got.Text) {
+				if line = strings.TrimSpace(line); !creates[line] && line != "" && !strings.HasPrefix(line, "-- ") {
+					t.Errorf("%s: a line of its own: %q", path, line)
+				}
+			}
+		}
+	}
+}
+
+// readDatabase is the least that Augmented needs of an SQLite file.
+func readDatabase(t *testing.T, path string) (*schema.Schema, []schema.Sample) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s := &schema.Schema{Dialect: "sqlite"}
+	for _, row := range query(t, db, "SELECT name, sql FROM sqlite_master WHERE type = 'table'").Rows {
+		s.Tables = append(s.Tables, schema.Table{Name: row[0].(string), Kind: schema.BaseTable, Definition: row[1].(string)})
+	}
+	var rows []schema.Sample
+	for i := range s.Tables {
+		table := &s.Tables[i]
+		from := " FROM " + schema.QuoteName(table.Name)
+		// A sign before the name keeps the driver from making times of dates.
+		var terms []string
+		sample := query(t, db, "SELECT *"+from+" LIMIT 0")
+		for _, name := range sample.Columns {
+			table.Columns = append(table.Columns, schema.Column{Name: name})
+			terms = append(terms, "+"+schema.QuoteName(name))
+		}
+		sample.Table = table.Name
+		sample.Rows = query(t, db, "SELECT "+strings.Join(terms, ", ")+from+" LIMIT 3").Rows
+		rows = append(rows, sample)
+	}
+	return s, rows
+}
+
+func query(t *testing.T, db *sql.DB, text string) schema.Sample {
+	t.Helper()
+	rows, err := db.Query(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var out schema.Sample
+	if out.Columns, err = rows.Columns(); err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		values := make([]any, len(out.Columns))
+		places := make([]any, len(values))
+		for i := range values {
+			places[i] = &values[i]
+		}
+		if err := rows.Scan(places...); err != nil {
+			t.Fatal(err)
+		}
+		out.Rows = append(out.Rows, values)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func BenchmarkAugmented(b *testing.B) {
+	s := generated(1000, 20)
+	var rows []schema.Sample
+	for _, table := range s.Tables {
+		rows = append(rows, schema.Sample{Table: table.Name, Columns: []string{"id", "column_002"}, Rows: [][]any{{int64(1), "a value"}, {int64(2), "b"}}})
+	}
+	for _, budget := range []int{-1, 400_000} {
+		b.Run(fmt.Sprintf("tables=1000/chars=%d", budget), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				schema.Augmented{MaxChars: budget}.Render(s, rows)
+			}
+		})
+	}
+}
