@@ -99,6 +99,24 @@ func ClassOf(err error) Class {
 	return ClassUnknown
 }
 
+// AsError returns err if it is an [*Error] itself; else an *Error around it,
+// with its [ClassOf] and, if there is one within, that one's status and wait. It
+// returns nil for nil.
+func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := err.(*Error); ok {
+		return e
+	}
+	e := &Error{Class: ClassOf(err), Err: err}
+	var within *Error
+	if errors.As(err, &within) {
+		e.Status, e.RetryAfter = within.Status, within.RetryAfter
+	}
+	return e
+}
+
 // maxMessage bounds what an error text repeats of a provider's words, in bytes:
 // enough for its first sentence, too little for a prompt that it echoes.
 const maxMessage = 200
@@ -107,9 +125,14 @@ const maxMessage = 200
 // control characters, with credentials replaced by "***" ([trace.Scrub]), cut
 // at 200 bytes with "…" behind.
 func Scrub(text string) string {
-	// A body may be megabytes. The cut leaves so much more than is shown that a
-	// credential split by it is not among what is shown.
-	text = trace.Scrub(oneLine(cut(text, 64*maxMessage)))
+	if start := cut(text, 16*maxMessage); start != text { // a body may be megabytes
+		// Without the last word: half a credential might not look like one.
+		text = start[:strings.LastIndexAny(start, " \t\r\n")+1]
+		if text == "" {
+			text = start
+		}
+	}
+	text = trace.Scrub(oneLine(text))
 	if short := cut(text, maxMessage); short != text {
 		return strings.TrimRight(short, " ") + "…"
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
-
-	"github.com/texttosql/texttosql/trace"
 )
 
 // Retry repeats calls that failed for a passing reason: errors that are
@@ -85,12 +83,6 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 		if refused := takeCall(ctx); refused != nil {
 			return Response{}, fmt.Errorf("%w: no attempt %d after: %w", refused, attempt+1, err)
 		}
-		trace.From(ctx).Event("retry",
-			trace.Attr{Key: "purpose", Value: req.Purpose},
-			trace.Attr{Key: "draw", Value: req.Draw},
-			trace.Attr{Key: "attempt", Value: attempt + 1},
-			trace.Attr{Key: "error_class", Value: class.String()},
-			trace.Attr{Key: "wait", Value: wait})
 		if err := sleep(ctx, wait); err != nil {
 			returnCall(ctx)
 			return Response{}, err

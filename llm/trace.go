@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/texttosql/texttosql/trace"
@@ -10,8 +11,9 @@ import (
 // SpanName is the name of the spans of [Trace] and of the hits of [Cache].
 const SpanName = "model call"
 
-// Trace adds one span an attempt to the trace in ctx, in the slot of the draw.
-// Without a span in ctx it costs nothing.
+// Trace adds one span an attempt to the trace in ctx, in the slot of the draw,
+// and holds the model to the contract of [Model]. Without a span in ctx it does
+// the latter alone.
 //
 // A span has the attributes purpose, draw, attempt (from the second on), model,
 // request (the first 16 digits of [Request.Hash]), temperature, max_tokens and
@@ -20,20 +22,25 @@ const SpanName = "model call"
 // stop_reason and answered_by, or error_class and status. Its usage is that of
 // [Measure], with its price if a [Budget] has one. A span whose context ended
 // counts as cancelled.
+//
+// The contract: once ctx has ended, what comes out is ctx.Err(), whatever the
+// model said; any other error is an [*Error] ([AsError]), so that its text is
+// scrubbed; an empty reply is an error, of ClassRefused if a filter made it so.
 func Trace() Middleware {
 	return func(next Model) Model {
 		name := NameOf(next)
 		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {
-			if trace.From(ctx) == nil {
-				return next.Complete(ctx, req)
-			}
 			if ctx.Err() != nil {
 				return Response{}, ctx.Err()
+			}
+			if trace.From(ctx) == nil {
+				resp, err := next.Complete(ctx, req)
+				return held(ctx, resp, err)
 			}
 			within, span := trace.StartAt(ctx, req.Draw, SpanName, callAttrs(ctx, name, req)...)
 			defer span.End()
 			resp, err := next.Complete(within, req)
-			if err != nil {
+			if resp, err = held(ctx, resp, err); err != nil {
 				failSpan(ctx, span, err)
 				return resp, err
 			}
@@ -47,6 +54,25 @@ func Trace() Middleware {
 			return resp, nil
 		})
 	}
+}
+
+// held is the outcome of a call as the contract has it.
+func held(ctx context.Context, resp Response, err error) (Response, error) {
+	switch {
+	case ctx.Err() != nil:
+		return Response{}, ctx.Err()
+	case err != nil && errors.Is(err, ErrBudget): // ours, not the model's
+		return Response{}, err
+	case err != nil:
+		return Response{}, AsError(err)
+	case resp.Text != "":
+		return resp, nil
+	case resp.StopReason == StopFilter:
+		return Response{}, &Error{Class: ClassRefused, Message: "the provider held the reply back"}
+	case resp.StopReason == StopLength:
+		return Response{}, &Error{Message: "empty reply: the limit on tokens was used up before it began"}
+	}
+	return Response{}, &Error{Message: "empty reply"}
 }
 
 func callAttrs(ctx context.Context, model string, req Request) []trace.Attr {
@@ -75,11 +101,12 @@ func callAttrs(ctx context.Context, model string, req Request) []trace.Attr {
 }
 
 func failSpan(ctx context.Context, span *trace.Span, err error) {
-	if late, ok := context.Cause(ctx).(*Error); ok && ctx.Err() != nil {
-		err = late // the time-out of this attempt: ctx.Err() is the same as for the caller's deadline
-	} else if ctx.Err() != nil {
-		span.Cancelled()
-		err = ctx.Err()
+	if ctx.Err() != nil {
+		if late, ok := context.Cause(ctx).(*Error); ok {
+			err = late // the time-out of this attempt: ctx.Err() is the same as for the caller's deadline
+		} else {
+			span.Cancelled()
+		}
 	}
 	class := ClassOf(err)
 	span.AddUsage(failedUsage(class))

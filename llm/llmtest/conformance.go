@@ -3,6 +3,7 @@ package llmtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"runtime"
 	"sync"
@@ -42,28 +43,45 @@ const patience = 5 * time.Second
 // are counted for the whole process, so nothing else may run beside it.
 func Conformance(t *testing.T, newModel func(t *testing.T, b Behaviour) llm.Model) {
 	t.Helper()
-	part := func(name string, b Behaviour, check func(t *testing.T, m llm.Model)) {
-		t.Run(name, func(t *testing.T) {
+	for _, part := range parts() {
+		t.Run(part.name, func(t *testing.T) {
 			before := runtime.NumGoroutine()
 			t.Run("call", func(t *testing.T) { // its cleanup is over when the goroutines are counted
-				m := newModel(t, b)
+				m := newModel(t, part.behaviour)
 				if m == nil {
-					t.Skipf("the model cannot be made to behave so: %s", b)
+					t.Skipf("the model cannot be made to behave so: %s", part.behaviour)
 				}
-				check(t, m)
+				if err := part.check(m); err != nil {
+					t.Error(err)
+				}
 			})
-			checkGoroutines(t, before)
+			if err := goroutinesEnd(before, patience); err != nil {
+				t.Error(err)
+			}
 		})
 	}
-	part("answer", Answers, checkAnswer)
-	part("request unchanged", Answers, checkUnchanged)
-	part("cancelled before", Answers, checkCancelledBefore)
-	part("deadline before", Answers, checkDeadlineBefore)
-	part("cancelled during", Hangs, checkCancelledDuring)
-	part("deadline during", Hangs, checkDeadlineDuring)
-	part("empty reply", Empties, checkEmpty)
-	part("failure", Fails, checkFailure)
-	part("parallel", Answers, checkParallel)
+}
+
+// part is one rule of the contract. Its check returns what is wrong, so that it
+// can be tested with models that break the rule.
+type part struct {
+	name      string
+	behaviour Behaviour
+	check     func(llm.Model) error
+}
+
+func parts() []part {
+	return []part{
+		{"answer", Answers, checkAnswer},
+		{"request_unchanged", Answers, checkUnchanged},
+		{"cancelled_before", Answers, checkCancelledBefore},
+		{"deadline_before", Answers, checkDeadlineBefore},
+		{"cancelled_during", Hangs, checkCancelledDuring},
+		{"deadline_during", Hangs, checkDeadlineDuring},
+		{"empty_reply", Empties, checkEmpty},
+		{"failure", Fails, checkFailure},
+		{"parallel", Answers, checkParallel},
+	}
 }
 
 func conformanceRequest() llm.Request {
@@ -78,66 +96,67 @@ func conformanceRequest() llm.Request {
 	}
 }
 
-func checkAnswer(t *testing.T, m llm.Model) {
+func checkAnswer(m llm.Model) error {
 	for _, temperature := range []*float64{nil, new(float64)} {
 		req := conformanceRequest()
 		req.Temperature = temperature
 		resp, err := m.Complete(context.Background(), req)
 		if err != nil {
-			t.Fatalf("Complete: %v", err)
+			return fmt.Errorf("no answer: %w", err)
 		}
 		if resp.Text == "" {
-			t.Error("an empty text without an error")
+			return errors.New("an empty text without an error")
 		}
 		if u := resp.Usage; u.Calls < 0 || u.PromptTokens < 0 || u.CompletionTokens < 0 || u.Money < 0 {
-			t.Errorf("negative usage: %+v", u)
+			return fmt.Errorf("negative usage: %+v", u)
 		}
 	}
+	return nil
 }
 
-func checkUnchanged(t *testing.T, m llm.Model) {
+func checkUnchanged(m llm.Model) error {
 	req := conformanceRequest()
 	if _, err := m.Complete(context.Background(), req); err != nil {
-		t.Fatalf("Complete: %v", err)
+		return fmt.Errorf("no answer: %w", err)
 	}
 	if !reflect.DeepEqual(req, conformanceRequest()) {
-		t.Errorf("the request was changed to %+v", req)
+		return fmt.Errorf("the request was changed to %+v", req)
 	}
+	return nil
 }
 
-func checkCancelledBefore(t *testing.T, m llm.Model) {
+func checkCancelledBefore(m llm.Model) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	checkEnds(t, ctx, m, context.Canceled)
+	return checkEnds(ctx, m, context.Canceled)
 }
 
-func checkDeadlineBefore(t *testing.T, m llm.Model) {
+func checkDeadlineBefore(m llm.Model) error {
 	ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
 	defer cancel()
-	checkEnds(t, ctx, m, context.DeadlineExceeded)
+	return checkEnds(ctx, m, context.DeadlineExceeded)
 }
 
 // during is when a call on its way is ended: late enough for a loopback server
 // to have the request.
 const during = 50 * time.Millisecond
 
-func checkCancelledDuring(t *testing.T, m llm.Model) {
+func checkCancelledDuring(m llm.Model) error {
 	// With a cause of its own, because what a model returns is ctx.Err().
 	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
 	defer time.AfterFunc(during, func() { cancel(errors.New("changed my mind")) }).Stop()
-	checkEnds(t, ctx, m, context.Canceled)
-	cancel(nil)
+	return checkEnds(ctx, m, context.Canceled)
 }
 
-func checkDeadlineDuring(t *testing.T, m llm.Model) {
+func checkDeadlineDuring(m llm.Model) error {
 	ctx, cancel := context.WithTimeout(context.Background(), during)
 	defer cancel()
-	checkEnds(t, ctx, m, context.DeadlineExceeded)
+	return checkEnds(ctx, m, context.DeadlineExceeded)
 }
 
 // checkEnds calls m with a context that has ended or will, and wants its error.
-func checkEnds(t *testing.T, ctx context.Context, m llm.Model, want error) {
-	t.Helper()
+func checkEnds(ctx context.Context, m llm.Model, want error) error {
 	type outcome struct {
 		resp llm.Response
 		err  error
@@ -150,65 +169,71 @@ func checkEnds(t *testing.T, ctx context.Context, m llm.Model, want error) {
 	select {
 	case got := <-done:
 		if !errors.Is(got.err, want) {
-			t.Errorf("error = %v (%T), want %v", got.err, got.err, want)
+			return fmt.Errorf("error %v (%T), want %v", got.err, got.err, want)
 		}
 		if got.resp.Text != "" {
-			t.Errorf("text %q beside the error", got.resp.Text)
+			return fmt.Errorf("text %q beside the error", got.resp.Text)
 		}
+		return nil
 	case <-time.After(patience):
-		t.Fatalf("the call has not returned %v after its context ended", patience)
+		return fmt.Errorf("the call has not returned %v after its context ended", patience)
 	}
 }
 
-func checkEmpty(t *testing.T, m llm.Model) {
+func checkEmpty(m llm.Model) error {
 	resp, err := m.Complete(context.Background(), conformanceRequest())
 	if err == nil {
-		t.Errorf("no error for an empty reply, but %+v", resp)
+		return fmt.Errorf("no error for an empty reply, but %+v", resp)
 	}
+	return nil
 }
 
-func checkFailure(t *testing.T, m llm.Model) {
+func checkFailure(m llm.Model) error {
 	resp, err := m.Complete(context.Background(), conformanceRequest())
 	if err == nil {
-		t.Fatalf("no error, but %+v", resp)
+		return fmt.Errorf("no error for a failure, but %+v", resp)
 	}
-	var e *llm.Error
-	if !errors.As(err, &e) {
-		t.Errorf("error %v (%T) holds no *llm.Error", err, err)
+	if e := (*llm.Error)(nil); !errors.As(err, &e) {
+		return fmt.Errorf("error %v (%T) holds no *llm.Error", err, err)
 	}
 	if resp.Text != "" {
-		t.Errorf("text %q beside the error", resp.Text)
+		return fmt.Errorf("text %q beside the error", resp.Text)
 	}
+	return nil
 }
 
-func checkParallel(t *testing.T, m llm.Model) {
-	var wg sync.WaitGroup
+func checkParallel(m llm.Model) error {
 	req := conformanceRequest() // one for all, so that the race detector sees a change to it
-	for draw := range 16 {
+	errs := make([]error, 16)
+	var wg sync.WaitGroup
+	for draw := range errs {
 		wg.Go(func() {
 			req := req
 			req.Draw = draw
 			resp, err := m.Complete(context.Background(), req)
-			if err != nil || resp.Text == "" {
-				t.Errorf("draw %d: text %q, error %v", draw, resp.Text, err)
+			if err == nil && resp.Text == "" {
+				err = errors.New("an empty text without an error")
+			}
+			if err != nil {
+				errs[draw] = fmt.Errorf("draw %d of 16 parallel ones: %w", draw, err)
 			}
 		})
 	}
 	wg.Wait()
+	return errors.Join(errs...)
 }
 
-// checkGoroutines waits until there are no more goroutines than before.
-func checkGoroutines(t *testing.T, before int) {
-	t.Helper()
+// goroutinesEnd waits until there are no more goroutines than before.
+func goroutinesEnd(before int, patience time.Duration) error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		if runtime.NumGoroutine() <= before {
-			return
+		now := runtime.NumGoroutine()
+		if now <= before {
+			return nil
 		}
 		if time.Now().After(deadline) {
 			stacks := make([]byte, 1<<20)
 			stacks = stacks[:runtime.Stack(stacks, true)]
-			t.Errorf("%d goroutines, %d before the calls:\n%s", runtime.NumGoroutine(), before, stacks)
-			return
+			return fmt.Errorf("%d goroutines, %d before the calls:\n%s", now, before, stacks)
 		}
 	}
 }

@@ -89,10 +89,7 @@ func lineOf(x llm.Exchange) line {
 }
 
 func failureOf(err error) *failure {
-	var e *llm.Error
-	if !errors.As(err, &e) {
-		return &failure{Class: llm.ClassOf(err), Message: llm.Scrub(err.Error())}
-	}
+	e := llm.AsError(err)
 	f := &failure{Class: e.Class, Status: e.Status, Message: llm.Scrub(e.Message)}
 	if e.Message == "" && e.Err != nil {
 		f.Message = llm.Scrub(e.Err.Error())

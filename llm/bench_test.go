@@ -1,0 +1,85 @@
+package llm_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// What each middleware adds to a call of a model that takes no time, with a
+// prompt of 8 kB.
+func BenchmarkMiddleware(b *testing.B) {
+	account := func() llm.Middleware {
+		return llm.Budget{Calls: 1 << 30, Tokens: 1 << 60, Time: time.Hour}.Start().Middleware()
+	}
+	hit := llm.Cache{}.Middleware()
+	miss := llm.Cache{Entries: 16}.Middleware()
+	stacks := []struct {
+		name  string
+		chain []llm.Middleware
+		trace bool
+		same  bool // every call is equal
+	}{
+		{"none", nil, false, false},
+		{"record", []llm.Middleware{llm.Record(func(llm.Exchange) error { return nil })}, false, false},
+		{"cache_hit", []llm.Middleware{hit}, false, true},
+		{"cache_miss", []llm.Middleware{miss}, false, false},
+		{"budget", []llm.Middleware{account()}, false, false},
+		{"retry", []llm.Middleware{llm.Retry{}.Middleware()}, false, false},
+		{"limit", []llm.Middleware{llm.Limit{Concurrency: 8}.Middleware()}, false, false},
+		{"timeout", []llm.Middleware{llm.Timeout(time.Minute)}, false, false},
+		{"trace_off", []llm.Middleware{llm.Trace()}, false, false},
+		{"trace_on", []llm.Middleware{llm.Trace()}, true, false},
+		{"all", []llm.Middleware{
+			llm.Record(func(llm.Exchange) error { return nil }), miss, account(), llm.Retry{}.Middleware(),
+			llm.Limit{Concurrency: 8}.Middleware(), llm.Timeout(time.Minute), llm.Trace(),
+		}, true, false},
+	}
+	reply := llm.Response{Text: "SELECT count(*) FROM singer", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 2000, CompletionTokens: 8, Known: true}}
+	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return reply, nil })
+	req := ask(strings.Repeat("CREATE TABLE singer (id INTEGER PRIMARY KEY, name TEXT);\n", 140))
+	for _, s := range stacks {
+		b.Run(s.name, func(b *testing.B) {
+			m := llm.Chain(model, s.chain...)
+			ctx := context.Background()
+			root := trace.New("ask")
+			if s.trace {
+				ctx = trace.Into(ctx, root)
+			}
+			b.ReportAllocs()
+			req := req
+			for b.Loop() {
+				if s.trace && req.Draw%1024 == 0 { // a trace of an answer, not of a million calls
+					ctx = trace.Into(context.Background(), trace.New("ask"))
+				}
+				if !s.same {
+					req.Draw++
+				}
+				if _, err := m.Complete(ctx, req); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkHash(b *testing.B) {
+	req := ask(strings.Repeat("CREATE TABLE singer (id INTEGER PRIMARY KEY, name TEXT);\n", 140))
+	b.SetBytes(int64(len(req.Messages[0].Text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		req.Hash()
+	}
+}
+
+func BenchmarkScrub(b *testing.B) {
+	body := strings.Repeat(`{"error":{"message":"Incorrect API key provided: sk-0123456789abcdef","code":401}} `, 100)
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		llm.Scrub(body)
+	}
+}

@@ -1,0 +1,134 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// A model is one method. This one has no provider behind it.
+func ExampleFunc() {
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if ctx.Err() != nil {
+			return llm.Response{}, ctx.Err()
+		}
+		return llm.Response{Text: "SELECT 1", StopReason: llm.StopEnd}, nil
+	})
+	resp, err := model.Complete(context.Background(), llm.Request{
+		Messages: []llm.Message{{Role: llm.User, Text: "Give me one."}},
+		Purpose:  "generate",
+	})
+	fmt.Println(resp.Text, err)
+	// Output: SELECT 1 <nil>
+}
+
+// All middlewares, in the order in which they belong.
+func ExampleChain() {
+	model := llm.Named("m", &llmtest.Script{Rules: []llmtest.Rule{
+		{Times: 1, Replies: llmtest.Errors(&llm.Error{Class: llm.ClassOverloaded, Status: 503})},
+		{Replies: llmtest.Texts("SELECT 1")},
+	}})
+	root := trace.New("question")
+	account := llm.Budget{Calls: 20}.Start()
+	model = llm.Chain(model,
+		llm.Record(func(x llm.Exchange) error {
+			fmt.Println("recorded:", x.Model, x.Response.Text)
+			return nil
+		}),
+		llm.Cache{}.Middleware(),
+		account.Middleware(),
+		llm.Retry{Base: time.Millisecond}.Middleware(),
+		llm.Limit{Concurrency: 8, PerMinute: 300}.Middleware(),
+		llm.Timeout(time.Minute),
+		llm.Trace(),
+	)
+
+	ctx := trace.Into(context.Background(), root)
+	for range 2 {
+		if _, err := model.Complete(ctx, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Give me one."}}}); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println("calls:", account.Usage().Calls)
+	fmt.Println("spans:", len(root.Children()), "(two attempts and a hit of the cache)")
+	// Output:
+	// recorded: m SELECT 1
+	// recorded: m SELECT 1
+	// calls: 2
+	// spans: 3 (two attempts and a hit of the cache)
+}
+
+// A budget belongs to a question: each question has its own account.
+func ExampleBudget() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1"), Repeat: true}}}
+	budget := llm.Budget{Calls: 2}
+
+	for _, question := range []string{"How many singers?", "How many songs?"} {
+		account := budget.Start()
+		m := llm.Chain(model, account.Middleware())
+		for draw := range 3 {
+			_, err := m.Complete(context.Background(), llm.Request{
+				Messages: []llm.Message{{Role: llm.User, Text: question}},
+				Draw:     draw,
+			})
+			if errors.Is(err, llm.ErrBudget) {
+				fmt.Printf("%s draw %d: %v\n", question, draw, err)
+			}
+		}
+	}
+	// Output:
+	// How many singers? draw 2: llm: budget spent: calls: 2 of 2, 1 needed
+	// How many songs? draw 2: llm: budget spent: calls: 2 of 2, 1 needed
+}
+
+// Prices turn tokens into money.
+func ExampleBudget_money() {
+	model := llm.Named("small", &llmtest.Script{Rules: []llmtest.Rule{{Replies: []llmtest.Reply{
+		{Text: "SELECT 1", Usage: llm.Usage{Calls: 1, PromptTokens: 1200, CompletionTokens: 40, Known: true}},
+	}}}})
+	account := llm.Budget{
+		Money:  0.05,
+		Prices: map[string]llm.Price{"small": {Prompt: 0.15, Completion: 0.60}}, // a million tokens
+	}.Start()
+	if _, err := llm.Chain(model, account.Middleware()).Complete(context.Background(), llm.Request{}); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Printf("%.6f\n", account.Usage().Money)
+	// Output: 0.000204
+}
+
+// What a caller asks of an error is its class.
+func ExampleClassOf() {
+	err := fmt.Errorf("draw 3: %w", &llm.Error{
+		Class:      llm.ClassRateLimit,
+		Status:     429,
+		RetryAfter: 2 * time.Second,
+		Message:    "too many requests for key=abc123",
+	})
+	fmt.Println(err)
+	fmt.Println(llm.ClassOf(err))
+	// Output:
+	// draw 3: llm: rate limit (status 429): too many requests for key=***
+	// rate-limit
+}
+
+// A middleware of one's own: a function that wraps a model and keeps its name.
+func ExampleWrap() {
+	politely := func(next llm.Model) llm.Model {
+		return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			// A copy: the request belongs to the caller.
+			req.Messages = append([]llm.Message{{Role: llm.System, Text: "Please."}}, req.Messages...)
+			return next.Complete(ctx, req)
+		})
+	}
+	script := &llmtest.Script{Rules: []llmtest.Rule{{Contains: "Please.", Replies: llmtest.Texts("SELECT 1")}}}
+	model := llm.Chain(llm.Named("m", script), politely)
+	resp, err := model.Complete(context.Background(), llm.Request{})
+	fmt.Println(llm.NameOf(model), resp.Text, err)
+	// Output: m SELECT 1 <nil>
+}

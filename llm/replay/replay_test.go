@@ -1,0 +1,292 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/trace"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+func request(text string, draw int) llm.Request {
+	temperature := 0.8
+	return llm.Request{
+		Messages:    []llm.Message{{Role: llm.System, Text: "One statement."}, {Role: llm.User, Text: text}},
+		Purpose:     "generate",
+		Draw:        draw,
+		Temperature: &temperature,
+		MaxTokens:   512,
+	}
+}
+
+// outcomes is one of everything that can be recorded, for draws 0, 1, ….
+func outcomes() []llmtest.Reply {
+	return []llmtest.Reply{
+		{Text: "SELECT name FROM singer WHERE age < 30 AND name <> 'é'", Model: "m-1", Usage: llm.Usage{Calls: 1, PromptTokens: 40, CompletionTokens: 12, Money: .002, Known: true}},
+		{Text: "SELECT\nname", Stop: llm.StopLength},
+		{Text: "not \xff UTF-8"},
+		{Err: &llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: 1500 * time.Microsecond, Message: "slow down, key=abc"}},
+		{Err: &llm.Error{Class: llm.ClassOverloaded, Err: io.ErrUnexpectedEOF}},
+		{Err: io.EOF},
+	}
+}
+
+func script(replies ...llmtest.Reply) *llmtest.Script {
+	return &llmtest.Script{Rules: []llmtest.Rule{{Replies: replies}}}
+}
+
+// record makes a recording of one call a draw.
+func record(t *testing.T, m llm.Model, draws int) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	rec := replay.NewRecorder(&file)
+	m = llm.Chain(m, llm.Record(rec.Record))
+	for draw := range draws {
+		m.Complete(t.Context(), request("How many singers?\nDDL", draw))
+	}
+	if err := rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+func player(t *testing.T, file []byte) *replay.Player {
+	t.Helper()
+	p, err := replay.NewPlayer(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The file is read by later versions of this package: its bytes are the contract.
+func TestFormatGolden(t *testing.T) {
+	got := record(t, llm.Named("m", script(outcomes()...)), len(outcomes()))
+	path := filepath.Join("testdata", "v1.jsonl")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("(-want +got; -update writes it):\n%s", diff)
+	}
+}
+
+func TestReplayEqualsRun(t *testing.T) {
+	live := llm.Named("m", script(outcomes()...))
+	p := player(t, record(t, live, len(outcomes())))
+	if got := llm.NameOf(p); got != "m" {
+		t.Errorf("NameOf = %q, want the name of the only model", got)
+	}
+	for draw := range outcomes() {
+		want, wantErr := live.Complete(t.Context(), request("How many singers?\nDDL", draw))
+		got, err := p.Complete(t.Context(), request("How many singers?\nDDL", draw))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("draw %d (-run +replay):\n%s", draw, diff)
+		}
+		if (err == nil) != (wantErr == nil) || llm.ClassOf(err) != llm.ClassOf(wantErr) {
+			t.Errorf("draw %d: error = %v, want %v", draw, err, wantErr)
+		}
+		var e, wantE *llm.Error
+		if errors.As(wantErr, &wantE) && errors.As(err, &e) {
+			if e.Error() != wantE.Error() || e.Status != wantE.Status || e.RetryAfter < wantE.RetryAfter {
+				t.Errorf("draw %d: error = %#v, want %#v", draw, e, wantE)
+			}
+		}
+	}
+}
+
+// The whole point: a run around which the recorder sat directly gives the same
+// trace again, attempts and all.
+func TestReplayGivesTheSameTrace(t *testing.T) {
+	run := func(m llm.Model) (comparable []byte) {
+		synctest.Test(t, func(t *testing.T) {
+			root := trace.New("ask")
+			ctx := trace.Into(t.Context(), root)
+			m := llm.Chain(m, llm.Cache{}.Middleware(), llm.Retry{}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
+			var wg sync.WaitGroup
+			for draw := range 4 {
+				wg.Go(func() { m.Complete(ctx, request("q", draw)) })
+			}
+			wg.Wait()
+			var err error
+			if comparable, err = root.Comparable(); err != nil {
+				t.Fatal(err)
+			}
+		})
+		return comparable
+	}
+	limited := &llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: time.Second, Message: "slow down"}
+	live := llm.Named("m", &llmtest.Script{Rules: []llmtest.Rule{
+		{Times: 2, Replies: []llmtest.Reply{{Text: "first"}, {Err: limited}, {Err: &llm.Error{Class: llm.ClassRefused}}, {Err: io.EOF}}},
+		{Replies: llmtest.Texts("0", "1", "2", "3")},
+	}})
+	var file bytes.Buffer
+	rec := replay.NewRecorder(&file)
+	want := run(llm.Chain(live, llm.Record(rec.Record)))
+	p := player(t, file.Bytes())
+	for i := range 3 {
+		p.Rewind()
+		if diff := cmp.Diff(string(want), string(run(p))); diff != "" {
+			t.Fatalf("replay %d (-run +replay):\n%s", i, diff)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	p := player(t, record(t, llm.Named("m", script(llmtest.Texts("a", "b")...)), 2))
+	tests := []struct {
+		why string
+		req llm.Request
+		m   llm.Model
+		say []string
+	}{
+		{"another draw", request("How many singers?\nDDL", 7), p, []string{`"generate" of model "m"`, "draw 7", "(2 of its draws recorded)", "How many singers?"}},
+		{"another question", request("How many songs?", 0), p, []string{"draw 0", "(0 of its draws recorded)", "How many songs?"}},
+		{"another model", request("How many singers?\nDDL", 0), p.Model("n"), []string{`model "n"`}},
+		{"no message", llm.Request{Purpose: "judge"}, p, []string{`"judge"`}},
+		{"a long line", request(strings.Repeat("長", 200), 0), p, []string{strings.Repeat("長", 20)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			_, err := tt.m.Complete(t.Context(), tt.req)
+			var missing *replay.MissingError
+			if !errors.As(err, &missing) || llm.ClassOf(err) != llm.ClassPermanent {
+				t.Fatalf("error = %v, want a permanent MissingError", err)
+			}
+			if missing.Hash != tt.req.Hash() || missing.Draw != tt.req.Draw || missing.Purpose != tt.req.Purpose {
+				t.Errorf("error = %+v", missing)
+			}
+			for _, part := range append(tt.say, tt.req.Hash()[:16]) {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%q does not say %s", err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestKey(t *testing.T) {
+	p := player(t, record(t, script(llmtest.Texts("a")...), 1))
+	base := request("How many singers?\nDDL", 0)
+	if _, err := p.Complete(t.Context(), base); err != nil {
+		t.Fatal(err)
+	}
+	changes := map[string]func(*llm.Request){
+		"purpose":     func(r *llm.Request) { r.Purpose = "link" },
+		"draw":        func(r *llm.Request) { r.Draw = 1 },
+		"temperature": func(r *llm.Request) { r.Temperature = nil },
+		"limit":       func(r *llm.Request) { r.MaxTokens++ },
+		"seed":        func(r *llm.Request) { r.Seed++ },
+		"stop":        func(r *llm.Request) { r.Stop = []string{";"} },
+		"message":     func(r *llm.Request) { r.Messages = r.Messages[1:] },
+	}
+	for what, change := range changes {
+		req := base
+		change(&req)
+		if resp, err := p.Complete(t.Context(), req); err == nil {
+			t.Errorf("another %s is answered: %+v", what, resp)
+		}
+	}
+}
+
+func TestSequenceOfOneKey(t *testing.T) {
+	live := &llmtest.Script{Rules: []llmtest.Rule{
+		{Times: 2, Replies: llmtest.Errors(io.EOF)},
+		{Times: 1, Replies: llmtest.Texts("third")},
+	}}
+	var file bytes.Buffer
+	rec := replay.NewRecorder(&file)
+	m := llm.Chain(live, llm.Record(rec.Record))
+	for range 3 {
+		m.Complete(t.Context(), request("q", 0))
+	}
+	p := player(t, file.Bytes())
+	for round := range 2 {
+		for n := range 5 {
+			resp, err := p.Complete(t.Context(), request("q", 0))
+			if n < 2 && err == nil || n >= 2 && resp.Text != "third" {
+				t.Errorf("round %d, call %d: %+v, %v", round, n, resp, err)
+			}
+		}
+		p.Rewind()
+	}
+}
+
+func TestSeveralModels(t *testing.T) {
+	var file bytes.Buffer
+	rec := replay.NewRecorder(&file)
+	for _, name := range []string{"b", "a", ""} {
+		m := llm.Chain(llm.Named(name, script(llmtest.Texts("from "+name)...)), llm.Record(rec.Record))
+		if _, err := m.Complete(t.Context(), request("q", 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := player(t, file.Bytes())
+	if diff := cmp.Diff([]string{"", "a", "b"}, p.Models()); diff != "" {
+		t.Errorf("Models (-want +got):\n%s", diff)
+	}
+	for _, name := range p.Models() {
+		m := p.Model(name)
+		resp, err := m.Complete(t.Context(), request("q", 0))
+		if err != nil || resp.Text != "from "+name || llm.NameOf(m) != name {
+			t.Errorf("model %q: %q, %v, name %q", name, resp.Text, err, llm.NameOf(m))
+		}
+	}
+	if p.Name() != "" {
+		t.Errorf("Name = %q, although there are several", p.Name())
+	}
+}
+
+func TestWhatIsNotRecorded(t *testing.T) {
+	var file bytes.Buffer
+	rec := replay.NewRecorder(&file)
+	m := llm.Chain(script(llmtest.Texts("a")...), llm.Record(rec.Record), llm.Budget{Calls: 1}.Start().Middleware())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m.Complete(ctx, request("cancelled", 0))
+	m.Complete(t.Context(), request("made", 0))
+	if _, err := m.Complete(t.Context(), request("no budget", 0)); !errors.Is(err, llm.ErrBudget) {
+		t.Errorf("error = %v", err)
+	}
+	if n := bytes.Count(file.Bytes(), []byte("\n")); n != 1 || !bytes.Contains(file.Bytes(), []byte(`"made"`)) {
+		t.Errorf("recorded:\n%s", file.Bytes())
+	}
+}
+
+func TestPlayerConformance(t *testing.T) {
+	llmtest.Conformance(t, func(t *testing.T, b llmtest.Behaviour) llm.Model {
+		if b == llmtest.Fails {
+			return player(t, nil) // nothing is recorded
+		}
+		if b != llmtest.Answers {
+			return nil
+		}
+		// The suite's requests are its own: record them on the way.
+		var file bytes.Buffer
+		rec := replay.NewRecorder(&file)
+		live := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("x"), Repeat: true}}}
+		return player(t, nil).Or(llm.Chain(live, llm.Record(rec.Record)))
+	})
+}

@@ -1,0 +1,182 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+)
+
+// attempts is a model that answers its calls one after the other.
+func attempts(outcomes ...llmtest.Reply) *llmtest.Script {
+	var s llmtest.Script
+	for _, o := range outcomes {
+		s.Rules = append(s.Rules, llmtest.Rule{Replies: []llmtest.Reply{o}, Repeat: true, Times: 1})
+	}
+	return &s
+}
+
+func failed(class llm.Class, after time.Duration) llmtest.Reply {
+	return llmtest.Reply{Err: &llm.Error{Class: class, RetryAfter: after, Message: "scripted"}}
+}
+
+func fixed(x float64) func() float64 { return func() float64 { return x } }
+
+func TestRetry(t *testing.T) {
+	ok := llmtest.Reply{Text: "x"}
+	limited, overloaded, late := failed(llm.ClassRateLimit, 0), failed(llm.ClassOverloaded, 0), failed(llm.ClassTimeout, 0)
+	unknown := llmtest.Reply{Err: io.ErrUnexpectedEOF}
+	most := math.Nextafter(1, 0)
+	tests := []struct {
+		why      string
+		retry    llm.Retry
+		outcomes []llmtest.Reply
+		attempts int
+		class    llm.Class // of the error; "ok" for none
+		took     time.Duration
+	}{
+		{"nothing to repeat", llm.Retry{}, []llmtest.Reply{ok}, 1, "ok", 0},
+		{"the waits double, at least half of each", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{limited, overloaded, late, ok}, 4, "ok", 250*time.Millisecond + 500*time.Millisecond + time.Second},
+		{"and at most all of each", llm.Retry{Rand: fixed(most)}, []llmtest.Reply{limited, limited, ok}, 3, "ok", 1500 * time.Millisecond},
+		{"four attempts by default", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{limited, limited, limited, overloaded, ok}, 4, llm.ClassOverloaded, 1750 * time.Millisecond},
+		{"as many as set", llm.Retry{Attempts: 2, Rand: fixed(0)}, []llmtest.Reply{late, late, ok}, 2, llm.ClassTimeout, 250 * time.Millisecond},
+		{"none", llm.Retry{Attempts: 1}, []llmtest.Reply{limited, ok}, 1, llm.ClassRateLimit, 0},
+		{"none, negative", llm.Retry{Attempts: -1}, []llmtest.Reply{limited, ok}, 1, llm.ClassRateLimit, 0},
+		{"Max bounds the wait", llm.Retry{Attempts: 3, Base: time.Second, Max: time.Second, Rand: fixed(0)}, []llmtest.Reply{limited, limited, ok}, 3, "ok", time.Second},
+		{"unknown once", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, ok}, 2, "ok", 250 * time.Millisecond},
+		{"not twice", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, unknown, ok}, 2, llm.ClassUnknown, 250 * time.Millisecond},
+		{"not even with another between", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, limited, unknown, ok}, 3, llm.ClassUnknown, 750 * time.Millisecond},
+		{"permanent", llm.Retry{}, []llmtest.Reply{failed(llm.ClassPermanent, 0), ok}, 1, llm.ClassPermanent, 0},
+		{"permanent, whatever wait it names", llm.Retry{}, []llmtest.Reply{failed(llm.ClassPermanent, time.Second), ok}, 1, llm.ClassPermanent, 0},
+		{"refused", llm.Retry{}, []llmtest.Reply{failed(llm.ClassRefused, 0), ok}, 1, llm.ClassRefused, 0},
+		{"too long", llm.Retry{}, []llmtest.Reply{failed(llm.ClassContextTooLong, 0), ok}, 1, llm.ClassContextTooLong, 0},
+		{"cancelled by somebody else", llm.Retry{}, []llmtest.Reply{failed(llm.ClassCancelled, 0), ok}, 1, llm.ClassCancelled, 0},
+		{"a spent budget", llm.Retry{}, []llmtest.Reply{{Err: &llm.BudgetError{}}, ok}, 1, llm.ClassPermanent, 0},
+		{"the wait the provider names", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, 7*time.Second), ok}, 2, "ok", 7 * time.Second},
+		{"with up to Base more", llm.Retry{Rand: fixed(.5)}, []llmtest.Reply{failed(llm.ClassRateLimit, 7*time.Second), ok}, 2, "ok", 7250 * time.Millisecond},
+		{"a wait over Max is not waited for", llm.Retry{}, []llmtest.Reply{failed(llm.ClassRateLimit, 2*time.Minute), ok}, 1, llm.ClassRateLimit, 0},
+		{"many attempts do not overflow", llm.Retry{Attempts: 40, Base: time.Minute, Max: time.Minute, Rand: fixed(0)}, many(limited, 39, ok), 40, "ok", 39 * 30 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				script := attempts(tt.outcomes...)
+				m := llm.Chain(script, tt.retry.Middleware())
+				start := time.Now()
+				resp, err := m.Complete(t.Context(), ask("q"))
+				// The jitter of the row "at most all" ends a nanosecond short of it.
+				if took := time.Since(start).Round(time.Millisecond); took != tt.took {
+					t.Errorf("took %v, want %v", took, tt.took)
+				}
+				if n := len(script.Requests()); n != tt.attempts {
+					t.Errorf("%d attempts, want %d", n, tt.attempts)
+				}
+				if tt.class == "ok" {
+					if err != nil || resp.Text != "x" || resp.Usage.Calls != tt.attempts {
+						t.Errorf("got %+v, %v, want a reply with %d calls", resp, err, tt.attempts)
+					}
+					return
+				}
+				if err == nil || llm.ClassOf(err) != tt.class {
+					t.Errorf("error = %v, want one of class %v", err, tt.class)
+				}
+				if tt.attempts > 1 && !strings.Contains(err.Error(), "(attempt ") {
+					t.Errorf("error %q does not say how many attempts there were", err)
+				}
+			})
+		})
+	}
+}
+
+func many(o llmtest.Reply, n int, last llmtest.Reply) []llmtest.Reply {
+	all := make([]llmtest.Reply, n, n+1)
+	for i := range all {
+		all[i] = o
+	}
+	return append(all, last)
+}
+
+func TestRetryUsage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reply := llmtest.Reply{Text: "x", Usage: llm.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 2, Known: true}}
+		tests := []struct {
+			why   string
+			first llmtest.Reply
+			want  llm.Usage
+		}{
+			{"turned away: nothing was worked", failed(llm.ClassRateLimit, 0), llm.Usage{Calls: 2, PromptTokens: 10, CompletionTokens: 2, Known: true}},
+			{"given up on: it may have been", failed(llm.ClassTimeout, 0), llm.Usage{Calls: 2, PromptTokens: 10, CompletionTokens: 2, Partial: true}},
+		}
+		for _, tt := range tests {
+			resp, err := llm.Chain(attempts(tt.first, reply), llm.Retry{}.Middleware()).Complete(t.Context(), ask("q"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, resp.Usage); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+			}
+		}
+	})
+}
+
+func TestRetryStopsWithContext(t *testing.T) {
+	t.Run("cancelled while waiting", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			script := attempts(failed(llm.ClassRateLimit, 30*time.Second), llmtest.Reply{Text: "x"})
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			start := time.Now()
+			_, err := llm.Chain(script, llm.Retry{}.Middleware()).Complete(ctx, ask("q"))
+			if err != context.Canceled || time.Since(start) != time.Second {
+				t.Errorf("error = %v after %v, want context.Canceled after 1s", err, time.Since(start))
+			}
+			if n := len(script.Requests()); n != 1 {
+				t.Errorf("%d attempts, want 1", n)
+			}
+		})
+	})
+	t.Run("no wait past the deadline", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			start := time.Now()
+			_, err := llm.Chain(attempts(failed(llm.ClassRateLimit, 30*time.Second)), llm.Retry{}.Middleware()).Complete(ctx, ask("q"))
+			if llm.ClassOf(err) != llm.ClassRateLimit || time.Since(start) != 0 {
+				t.Errorf("error = %v after %v, want the rate limit at once", err, time.Since(start))
+			}
+		})
+	})
+	t.Run("a model that hides the cancellation", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := 0
+		m := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			calls++
+			cancel()
+			return llm.Response{}, errors.New("network error: failed to reach API server")
+		})
+		_, err := llm.Chain(m, llm.Retry{}.Middleware()).Complete(ctx, ask("q"))
+		if err != context.Canceled || calls != 1 {
+			t.Errorf("error = %v after %d calls, want context.Canceled after 1", err, calls)
+		}
+	})
+	t.Run("ended before", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		script := answering("x")
+		if _, err := llm.Chain(script, llm.Retry{}.Middleware()).Complete(ctx, ask("q")); err != context.Canceled {
+			t.Errorf("error = %v", err)
+		}
+		if n := len(script.Requests()); n != 0 {
+			t.Errorf("%d calls were made", n)
+		}
+	})
+}

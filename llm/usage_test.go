@@ -1,0 +1,56 @@
+package llm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/llm"
+)
+
+func TestEstimate(t *testing.T) {
+	tests := []struct {
+		why           string
+		prompt, reply string
+		want          llm.Usage
+	}{
+		{"nothing", "", "", llm.Usage{Calls: 1}},
+		{"rounded up", "12345", "1", llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 1}},
+		{"characters, not bytes", "éééé", "日本語の", llm.Usage{Calls: 1, PromptTokens: 1, CompletionTokens: 1}},
+		{"long", strings.Repeat("x", 4000), strings.Repeat("x", 400), llm.Usage{Calls: 1, PromptTokens: 1000, CompletionTokens: 100}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, llm.Estimate(ask(tt.prompt), tt.reply)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	two := llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "123"}, {Role: llm.User, Text: "45"}}}
+	if got := llm.Estimate(two, "").PromptTokens; got != 2 {
+		t.Errorf("two messages of 5 characters are %d tokens, want 2", got)
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	tests := []struct {
+		why       string
+		has, want llm.Usage
+	}{
+		{"the provider said nothing", llm.Usage{}, llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 1}},
+		{"it said all", llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: 8, Known: true}, llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: 8, Known: true}},
+		{"the adapter forgot to count the call", llm.Usage{PromptTokens: 9, Known: true}, llm.Usage{Calls: 1, PromptTokens: 9, Known: true}},
+		{"an estimate of the adapter stays", llm.Usage{Calls: 1, PromptTokens: 5}, llm.Usage{Calls: 1, PromptTokens: 5}},
+		{"several attempts", llm.Usage{Calls: 3, Partial: true}, llm.Usage{Calls: 3, PromptTokens: 2, CompletionTokens: 1, Partial: true}},
+		{"known to be nothing, as a hit of a cache", llm.Usage{Known: true}, llm.Usage{Known: true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			got := llm.Measure(ask("12345"), llm.Response{Text: "1234", Usage: tt.has})
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
