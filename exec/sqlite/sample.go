@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// sampleParts is the number of places of a long table that a spread sample
+// comes from.
+const sampleParts = 20
+
+// SampleRows reads the first rows of t in the order of its rowid or primary key.
+//
+// With Spread, a table that is longer than Rows is read in 20 places that lie
+// evenly between its smallest and its largest rowid, each found by a search and
+// read for a twentieth of Rows; the first place is the start of the table. Where
+// rowids have gaps, fewer rows may come back. A WITHOUT ROWID table, a virtual
+// table and a view have no rowid to search by: their first rows are taken.
+func (d Dialect) SampleRows(ctx context.Context, run exec.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+	var (
+		out  = exec.RowSample{Rows: [][]any{}}
+		from = d.source(t)
+		list = d.selectList(o)
+	)
+	if o.Count > 0 {
+		n, err := count(ctx, run, from, o.Count)
+		if err != nil {
+			return exec.RowSample{}, err
+		}
+		out.Count, out.CountAtLeast = min(n, o.Count), n > o.Count
+	}
+	if len(o.Columns) == 0 {
+		return out, nil
+	}
+	read := func(where string, n int) error {
+		rows, err := run(ctx, "SELECT "+list+" FROM "+from+where, n)
+		if err != nil {
+			return err
+		}
+		out.Rows = append(out.Rows, rows.Rows...)
+		return nil
+	}
+	if o.Spread && (o.Count == 0 || out.CountAtLeast || out.Count > int64(o.Rows)) {
+		if rowid, low, high, ok := rowidRange(ctx, run, t, from); ok {
+			for _, p := range spread(low, high, o) {
+				if err := read(p.where(rowid), p.rows); err != nil {
+					return exec.RowSample{}, err
+				}
+			}
+			return out, nil
+		}
+	}
+	if err := read(fmt.Sprintf(" LIMIT %d", o.Rows+1), o.Rows); err != nil {
+		return exec.RowSample{}, err
+	}
+	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
+	return out, nil
+}
+
+// source writes a table for FROM. NOT INDEXED keeps SQLite from reading a
+// covering index in place of the table, which would give the rows in the order
+// of that index.
+func (d Dialect) source(t schema.Table) string {
+	from := d.Quote(cmp.Or(t.Schema, d.DefaultSchema())) + "." + d.Quote(t.Name) + " AS t"
+	if t.Kind == schema.BaseTable {
+		from += " NOT INDEXED"
+	}
+	return from
+}
+
+// selectList writes the columns to read, cut to a length.
+func (d Dialect) selectList(o exec.SampleOptions) string {
+	columns := make([]string, len(o.Columns))
+	for i, name := range o.Columns {
+		// With a table in front it cannot be taken for a string.
+		columns[i] = "t." + d.Quote(name)
+		if o.Cut > 0 {
+			columns[i] = fmt.Sprintf("CASE WHEN length(%[1]s) < %[2]d THEN %[1]s ELSE substr(%[1]s, 1, %[2]d) END", columns[i], o.Cut)
+		}
+	}
+	return strings.Join(columns, ", ")
+}
+
+// count counts the rows of a table up to limit, and returns limit+1 if there are
+// more.
+func count(ctx context.Context, run exec.Runner, from string, limit int64) (int64, error) {
+	// An index is the shortest way to count, so here it may be used.
+	from = strings.TrimSuffix(from, " NOT INDEXED")
+	rows, err := run(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM %s LIMIT %d)", from, limit+1), 1)
+	if err != nil {
+		return 0, err
+	}
+	if len(rows.Rows) == 1 {
+		if n, ok := rows.Rows[0][0].(int64); ok {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("sqlite: counting the rows of %s: no number came back", from)
+}
+
+// rowidRange returns the name by which the rowid of t can be read, and its
+// smallest and largest value. ok is false where there is none.
+func rowidRange(ctx context.Context, run exec.Runner, t schema.Table, from string) (name string, low, high int64, ok bool) {
+	if t.Kind != schema.BaseTable {
+		return "", 0, 0, false
+	}
+	name = rowidName(t)
+	if name == "" {
+		return "", 0, 0, false
+	}
+	// Not quoted: in a WITHOUT ROWID table the quoted name would be a string.
+	// Two queries in one, because min and max together would read every row.
+	rows, err := run(ctx, fmt.Sprintf("SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM %[2]s)", name, from), 1)
+	if err != nil || len(rows.Rows) != 1 {
+		return "", 0, 0, false
+	}
+	low, lowOK := rows.Rows[0][0].(int64)
+	high, highOK := rows.Rows[0][1].(int64)
+	return name, low, high, lowOK && highOK
+}
+
+// rowidName returns a name of the rowid that no column of t hides.
+func rowidName(t schema.Table) string {
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		hidden := false
+		for _, c := range t.Columns {
+			hidden = hidden || strings.EqualFold(c.Name, name)
+		}
+		if !hidden {
+			return name
+		}
+	}
+	return ""
+}
+
+// part is a range of rowids, both ends included, and the rows to read from it.
+type part struct {
+	low, high int64
+	rows      int
+}
+
+func (p part) where(rowid string) string {
+	return fmt.Sprintf(" WHERE %[1]s BETWEEN %[2]d AND %[3]d ORDER BY %[1]s LIMIT %[4]d", rowid, p.low, p.high, p.rows)
+}
+
+// spread divides the rowids from low to high into parts. All but the first begin
+// at a random place that leaves room for their rows, so that data written in a
+// rhythm is not always met at the same beat.
+func spread(low, high int64, o exec.SampleOptions) []part {
+	var (
+		random = rand.New(rand.NewPCG(o.Seed, 0))
+		// The distance of two int64 fits an uint64.
+		span  = uint64(high) - uint64(low)
+		n     = uint64(min(sampleParts, o.Rows))
+		width = span/n + 1
+		parts = make([]part, 0, n)
+	)
+	for i := range n {
+		offset := i * width
+		if offset > span || offset/width != i {
+			break
+		}
+		last := min(offset+width-1, span)
+		if last < offset {
+			last = span
+		}
+		rows := o.Rows/int(n) + btoi(i < uint64(o.Rows)%n)
+		start := offset
+		if room := last - offset + 1; i > 0 && room > uint64(rows) {
+			start += random.Uint64N(room - uint64(rows) + 1)
+		}
+		parts = append(parts, part{low: low + int64(start), high: low + int64(last), rows: rows})
+	}
+	return parts
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
