@@ -1,0 +1,89 @@
+package sqlite_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+
+	_ "github.com/mattn/go-sqlite3"
+)
+
+// fixture is the two tables of the payloads' README.
+const fixture = `
+CREATE TABLE t(a INTEGER, b TEXT);
+CREATE TABLE users(id INTEGER, name TEXT, password TEXT);
+INSERT INTO t VALUES (1,'alpha'),(2,'beta;gamma'),(3,NULL),(4,'it''s'),(5,'北京');
+INSERT INTO users VALUES (1,'ann','s3cret-1'),(2,'bob','s3cret-2'),(3,'cyd','s3cret-3');`
+
+// open makes a database file of script in a directory of its own and returns a
+// pool on it.
+func open(t testing.TB, script string) (pool *sql.DB, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "test.db")
+	pool, err := sql.Open("sqlite3", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	if _, err := pool.Exec(script); err != nil {
+		t.Fatal(err)
+	}
+	return pool, file
+}
+
+func newDB(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
+	t.Helper()
+	db, err := exec.New(pool, sqlite.Dialect{}, c)
+	if err == nil {
+		err = db.Ready(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// snapshot is the name and hash of every file below dir.
+func snapshot(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files[path] = fmt.Sprintf("%x", sha256.Sum256(content))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// unchanged fails the test if the files below dir are not those of before.
+func unchanged(t testing.TB, dir string, before map[string]string) {
+	t.Helper()
+	if after := snapshot(t, dir); !maps.Equal(before, after) {
+		t.Errorf("files changed:\nbefore %v\nafter  %v", before, after)
+	}
+}
+
+// dataDir is the evaluation data; without it the test is skipped.
+func dataDir(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("TEXTTOSQL_DATA")
+	if dir == "" {
+		t.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
+	}
+	return dir
+}

@@ -1,0 +1,70 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// Misread implements exec.Misreader. SQLite takes "x" for a string where no column
+// x is in reach, but never `x`.
+func (d Dialect) Misread(ctx context.Context, h exec.Held, sql string) ([]sqltext.ColumnRef, error) {
+	var quoted []sqltext.ColumnRef
+	for _, c := range d.Text().Columns(sql) {
+		if c.Quote == '"' && c.Qualifier == "" {
+			quoted = append(quoted, c)
+		}
+	}
+	if len(quoted) == 0 {
+		return nil, nil
+	}
+	// Usually none is misread, and one compilation shows it.
+	unknown, err := rejects(ctx, h, d.asNames(sql, quoted...))
+	if err != nil || !unknown {
+		return nil, err
+	}
+	var misread []sqltext.ColumnRef
+	for _, c := range quoted {
+		unknown, err := rejects(ctx, h, d.asNames(sql, c))
+		if err != nil {
+			return nil, err
+		}
+		if unknown {
+			misread = append(misread, c)
+		}
+	}
+	return misread, nil
+}
+
+// rejects reports whether sql does not compile for want of a name.
+func rejects(ctx context.Context, h exec.Held, sql string) (bool, error) {
+	_, err := h.Analyze(ctx, sql)
+	var invalid *exec.InvalidError
+	if errors.As(err, &invalid) {
+		return true, nil
+	}
+	return false, err
+}
+
+// asNames writes the given names, which are in order, in backticks.
+func (d Dialect) asNames(sql string, names ...sqltext.ColumnRef) string {
+	var b strings.Builder
+	done := 0
+	for _, t := range d.Text().Tokens(sql) {
+		if len(names) == 0 {
+			break
+		}
+		if t.Pos != names[0].Pos {
+			continue
+		}
+		b.WriteString(sql[done:t.Pos])
+		b.WriteString("`" + strings.ReplaceAll(names[0].Column, "`", "``") + "`")
+		done = t.Pos + len(t.Text)
+		names = names[1:]
+	}
+	b.WriteString(sql[done:])
+	return b.String()
+}
