@@ -39,7 +39,8 @@ const maxTries = 32
 //  4. The last fenced block that holds a query, of any language word.
 //  5. A JSON object: its field "sql".
 //  6. One pair of quotes or backticks around the whole.
-//  7. Every place where a line, or the text behind a colon, starts with a query.
+//  7. Every place where a line, or the text behind a colon, starts with a query;
+//     behind the full stop of a sentence if the query word is in capitals.
 //
 // At each place the text is cut at its first live semicolon, else tried whole,
 // then up to a line that starts with SQLResult:, Answer:, Explanation: or
@@ -91,7 +92,9 @@ type extraction struct {
 
 	likely, possible *Extraction // statements that Valid did not accept
 	truncated        bool
+	closed           bool          // a fence or JSON ends the text: the model was done
 	refused          *RefusedError // of the first text that reads like a query
+	refusedSQL       string        // that text
 }
 
 func (e *extraction) note(n string) {
@@ -117,7 +120,7 @@ func (e *extraction) result(text string) (Extraction, error) {
 		e.note("not-valid")
 		return e.with(*e.possible), nil
 	case e.refused != nil:
-		return Extraction{}, &ReplyError{Reason: ReasonRefused, Detail: e.refused.Detail, Err: e.refused}
+		return Extraction{}, &ReplyError{Reason: ReasonRefused, Detail: e.refused.Detail, SQL: e.refusedSQL, Err: e.refused}
 	case isRefusal(text):
 		return Extraction{}, &ReplyError{Reason: ReasonRefusal, Detail: "the model declined to answer"}
 	}
@@ -152,7 +155,7 @@ func (e *extraction) ladder(text, step string, depth int) {
 		e.ladder(inner, step, depth+1)
 		return
 	}
-	if e.fences(text, depth) || e.json(text, depth) {
+	if e.json(text, depth) || e.fences(text, depth) {
 		return
 	}
 	if inner, ok := e.quotes(text); ok {
@@ -207,8 +210,8 @@ func (e *extraction) accept(text, step string, sure bool) verdict {
 		refused := err.(*RefusedError)
 		if refused.Rule == RuleNotReadOnly && e.d.headOf(text) == headQuery {
 			e.fatal = &ReplyError{Reason: ReasonNotReadOnly, Detail: refused.Detail, Err: refused}
-		} else if e.refused == nil && sure && refused.Rule != RuleUnterminated {
-			e.refused = refused
+		} else if e.refused == nil && sure {
+			e.refused, e.refusedSQL = refused, strings.TrimSpace(text)
 		}
 		return rejected
 	}
@@ -224,7 +227,7 @@ func (e *extraction) accept(text, step string, sure bool) verdict {
 		}
 		return plausible
 	}
-	if e.possible == nil && sure && !e.d.isCut(text) && !isSentence(stmt) {
+	if e.possible == nil && sure && !isSentence(stmt) {
 		e.possible = found
 	}
 	return rejected
@@ -251,10 +254,11 @@ func isSentence(stmt string) bool {
 // statement tries the text, which starts with a query, and its cuts.
 func (e *extraction) statement(text, step string, sure bool) verdict {
 	cuts := e.d.cuts(text)
+	cutOff := !e.closed && !cuts[0].live && e.d.isCut(text)
 	best := rejected
 	for _, c := range cuts {
 		head, rest := text[:c.at], text[c.at:]
-		if c.live && e.d.headOf(rest) == headOther || c.live && e.d.headOf(rest) == headQuery {
+		if c.live && (e.d.headOf(rest) != headNone || e.d.continuesBehind(rest)) {
 			if e.looksWhole(head) {
 				e.several()
 				return rejected
@@ -262,7 +266,7 @@ func (e *extraction) statement(text, step string, sure bool) verdict {
 			continue
 		}
 		before := e.likely
-		v := e.accept(head, step, sure && c.whole())
+		v := e.accept(head, step, sure && c.whole() && !cutOff)
 		if e.fatal != nil {
 			return rejected
 		}
@@ -276,13 +280,13 @@ func (e *extraction) statement(text, step string, sure bool) verdict {
 		}
 		if v == accepted {
 			e.likely = before
-			if strings.Trim(rest, "; \t\r\n") != "" && e.d.headOf(rest) == headNone && hasText(rest) {
+			if len(e.d.Split(rest)) > 0 {
 				e.note("text-behind")
 			}
 			return accepted
 		}
 	}
-	if best == rejected && sure && e.d.isCut(text) && !isSentence(strings.TrimLeft(text, "( \t\r\n")) {
+	if best == rejected && sure && cutOff && !isSentence(strings.TrimLeft(text, "( \t\r\n")) {
 		e.truncated = true
 	}
 	return best
@@ -310,13 +314,6 @@ func (e *extraction) otherQuery(text, stmt string) bool {
 		}
 	}
 	return false
-}
-
-// hasText reports whether s holds a letter or digit.
-func hasText(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool {
-		return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r > 0x7F
-	})
 }
 
 // fences is step 4. It reports whether the text is used up.
@@ -354,7 +351,8 @@ func (e *extraction) fences(text string, depth int) bool {
 			e.note("other-blocks")
 		}
 	}
-	if !blocks[pick].closed {
+	e.closed = blocks[pick].closed
+	if !e.closed {
 		e.note("unclosed-fence")
 	}
 	e.ladder(blocks[pick].body, "fence", depth+1)
@@ -377,6 +375,7 @@ func (e *extraction) json(text string, depth int) bool {
 	}
 	var sql string
 	if json.Unmarshal(raw, &sql) == nil {
+		e.closed = true
 		e.ladder(sql, "json", depth+1)
 	}
 	return true
@@ -412,11 +411,7 @@ func (e *extraction) prose(text, step string) {
 		if v == accepted {
 			// A different query before it: nothing tells which one is meant.
 			for _, before := range places[:k] {
-				end := at
-				if line := strings.LastIndexByte(text[:at], '\n') + 1; line > before {
-					end = line
-				}
-				if stmt, err := e.d.Check(text[before:end]); err == nil && e.d.isPlausible(stmt) && e.valid(stmt, true) && e.d.Normalize(stmt) != e.d.Normalize(e.found.SQL) {
+				if e.differs(text[before:at]) {
 					e.found = nil
 					e.several()
 					return
@@ -425,4 +420,20 @@ func (e *extraction) prose(text, step string) {
 			return
 		}
 	}
+}
+
+// differs reports whether text, which starts at a place and ends before the one
+// of the accepted statement, holds a whole query of its own.
+func (e *extraction) differs(text string) bool {
+	if line := strings.LastIndexByte(text, '\n'); line >= 0 { // the mark of a list
+		text = text[:line]
+	}
+	paragraph, _, _ := strings.Cut(strings.ReplaceAll(text, "\r", ""), "\n\n")
+	for _, part := range []string{text, paragraph} {
+		stmt, err := e.d.Check(part)
+		if err == nil && e.d.isPlausible(stmt) && e.valid(stmt, true) && e.d.Normalize(stmt) != e.d.Normalize(e.found.SQL) {
+			return true
+		}
+	}
+	return false
 }

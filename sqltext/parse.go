@@ -53,6 +53,7 @@ type query struct {
 	parent int          // the query around it, or -1
 	frame  int          // number of the bracket pair it stands in; arms of a compound share it
 	cte    bool         // body of a CTE
+	source bool         // derived table
 	start  int          // first item
 	end    int          // behind its last item
 	at     [clauses]int // item of the keyword that opens the clause, or -1
@@ -150,6 +151,7 @@ type parser struct {
 	*parsed
 	frames []frame
 	count  int       // frames made so far
+	closed int       // the query that the bracket closed last ended, or -1
 	called *TableRef // a table function whose bracket comes next
 }
 
@@ -175,8 +177,10 @@ func (p *parser) push(f frame) {
 // pop ends the innermost frame before item i.
 func (p *parser) pop(i int) {
 	f := p.top()
+	p.closed = -1
 	if f.kind == queryFrame && f.query >= 0 && f.query != f.parent {
 		p.queries[f.query].end = i
+		p.closed = f.query
 	}
 	p.frames = p.frames[:len(p.frames)-1]
 }
@@ -301,7 +305,7 @@ func (p *parsed) nameOf(i int) string { return p.d.Value(p.items[i].Token) }
 // begin starts a query at item i.
 func (p *parser) begin(i int, c clause) {
 	f := p.top()
-	q := query{parent: f.parent, frame: f.number, cte: f.cte, start: i, end: len(p.items)}
+	q := query{parent: f.parent, frame: f.number, cte: f.cte, source: f.source, start: i, end: len(p.items)}
 	for c := range q.at {
 		q.at[c] = -1
 	}
@@ -364,6 +368,8 @@ func (p *parser) keyword(i int) int {
 			if running {
 				q := &p.queries[f.query]
 				q.op, q.end = op, i
+			} else if p.op(i-1, ")") && p.closed >= 0 { // (SELECT …) UNION
+				p.queries[p.closed].op = op
 			}
 			f.clause, f.expect = inNone, false
 			return p.mark(i)

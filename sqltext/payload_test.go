@@ -119,7 +119,9 @@ func TestPayloads(t *testing.T) {
 					t.Errorf("checking the result again gives %q, %v", again, err)
 				}
 			}
-			if p.Expect=="refuse"&&err==nil { t.Logf("passes: %q %s",body,p.Why) }
+			if p.Expect == "refuse" && err == nil {
+				t.Logf("passes: %q %s", body, p.Why)
+			}
 		})
 	}
 }
@@ -141,7 +143,8 @@ func TestPayloadReplies(t *testing.T) {
 					t.Errorf("%s: got %q", p.Why, got.SQL)
 				}
 				t.Log(err)
-			default: t.Log(got,err)
+			default:
+				t.Log(got, err)
 			}
 		})
 	}

@@ -6,26 +6,42 @@ import "strings"
 const maxPlaces = 24
 
 // places returns the bytes at which a line, or the text behind a colon, starts
-// with a query word. Marks of lists, quotes and code before it are skipped. A
-// SELECT that goes on with something (behind a bracket, UNION or AS) is none.
+// with a query word, or a sentence with one in capitals. Marks of lists, quotes
+// and code before it are skipped. A SELECT that goes on with something (behind a
+// bracket, UNION or AS) is none.
 func (d Dialect) places(text string) []int {
 	var found []int
-	for i := 0; i < len(text) && len(found) < maxPlaces; {
-		at := i + len(text[i:]) - len(strings.TrimLeft(text[i:], " \t\r\n"))
-		at += listMark(text[at:])
-		if at < len(text) && text[at] == '`' && !strings.HasPrefix(text[at:], "``") {
-			at++
-		}
-		if word := leadingWord(text[at:]); isQueryWord(word) && !d.continues(text[:at]) && (len(found) == 0 || found[len(found)-1] < at) {
+	mark := byte('\n') // what stands before i
+	for i := 0; len(found) < maxPlaces; {
+		if at := d.place(text, i, mark); at >= 0 && (len(found) == 0 || found[len(found)-1] < at) {
 			found = append(found, at)
 		}
-		n := strings.IndexAny(text[i:], "\n:")
+		n := strings.IndexAny(text[i:], "\n:.!?")
 		if n < 0 {
 			break
 		}
+		mark = text[i+n]
 		i += n + 1
 	}
 	return found
+}
+
+// place returns where the query word behind text[:i] stands, or -1.
+func (d Dialect) place(text string, i int, mark byte) int {
+	sentence := mark != '\n' && mark != ':'
+	if sentence && i < len(text) && !isSpace(text[i]) { // a dot inside a word or a number
+		return -1
+	}
+	at := i + len(text[i:]) - len(strings.TrimLeft(text[i:], " \t\r\n"))
+	at += listMark(text[at:])
+	if at < len(text) && text[at] == '`' && !strings.HasPrefix(text[at:], "``") {
+		at++
+	}
+	word := leadingWord(text[at:])
+	if !isQueryWord(word) || sentence && word != strings.ToUpper(word) || d.continues(text[:at]) {
+		return -1
+	}
+	return at
 }
 
 // listMark returns the length of "1. ", "- ", "* ", "> " and bold marks.
@@ -139,6 +155,14 @@ func isLabel(s string) bool {
 	}
 	return n < len(s) && s[n] == ':' && isOneOf(strings.TrimSpace(s[:n]),
 		"SQLRESULT", "SQL RESULT", "RESULT", "ANSWER", "FINAL ANSWER", "EXPLANATION", "NOTE", "NOTES", "OUTPUT", "QUESTION", "REASONING")
+}
+
+// continuesBehind reports whether s, behind a semicolon, starts with a keyword
+// in capitals that continues a statement: then the semicolon was a slip, and
+// what stands before it is not the whole statement.
+func (d Dialect) continuesBehind(s string) bool {
+	word := leadingWord(strings.TrimLeft(s, "; \t\r\n"))
+	return len(word) > 1 && word == strings.ToUpper(word) && d.goesOn(word)
 }
 
 // goesOn reports whether s starts with a keyword that continues a statement, as

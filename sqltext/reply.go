@@ -28,6 +28,7 @@ const (
 type ReplyError struct {
 	Reason Reason
 	Detail string // one line for a person; quotes nothing of the reply
+	SQL    string // under ReasonRefused the text that was refused, for a repair; else ""
 	Err    error  // a *RefusedError under ReasonRefused and ReasonNotReadOnly; else nil
 }
 

@@ -96,8 +96,8 @@ func dangling(word string) bool {
 // more.
 func (d Dialect) isCut(s string) bool {
 	p := d.parse(s)
-	if len(p.items) == 0 {
-		return false
+	if len(p.items) == 0 || strings.HasSuffix(s, ";") {
+		return false // a text that ends with a semicolon ends where it should
 	}
 	last := &p.items[len(p.items)-1]
 	switch {

@@ -1,0 +1,71 @@
+package sqltext_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// replyCase is one line of testdata/replies.jsonl: a reply, and either what is
+// extracted from it or why nothing is.
+type replyCase struct {
+	Name    string   `json:"name"`
+	Why     string   `json:"why"`
+	Dialect string   `json:"dialect"`
+	Reply   string   `json:"reply"`
+	SQL     string   `json:"sql"`
+	Step    string   `json:"step"`
+	Notes   []string `json:"notes"`
+	Reason  string   `json:"reason"`
+}
+
+func replyCases(t testing.TB) []replyCase {
+	t.Helper()
+	f, err := os.Open("testdata/replies.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var cases []replyCase
+	for in := bufio.NewScanner(f); in.Scan(); {
+		var c replyCase
+		if err := json.Unmarshal(in.Bytes(), &c); err != nil {
+			t.Fatalf("testdata/replies.jsonl: %v", err)
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+func (c replyCase) dialect() sqltext.Dialect {
+	d, _ := dialectOf(c.Dialect)
+	return d
+}
+
+func TestExtract(t *testing.T) {
+	for _, c := range replyCases(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			got, err := sqltext.Extractor{Dialect: c.dialect()}.Extract(c.Reply)
+			if c.Reason != "" {
+				var reply *sqltext.ReplyError
+				if !errors.As(err, &reply) || string(reply.Reason) != c.Reason {
+					t.Fatalf("%s: got %+v, %v, want reason %s", c.Why, got, err, c.Reason)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", c.Why, err)
+			}
+			want := sqltext.Extraction{SQL: c.SQL, Step: c.Step, Notes: c.Notes}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.Why, diff)
+			}
+		})
+	}
+}
