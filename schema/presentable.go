@@ -34,7 +34,7 @@ func shortName(name string) string {
 	n := 0
 	for i := range name {
 		if n == most {
-			return strconv.QuoteToASCII(name[:i]) + "…"
+			return strconv.QuoteToASCII(name[:i]) + "..."
 		}
 		n++
 	}

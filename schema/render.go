@@ -58,7 +58,7 @@ const (
 //     first w of each, with the greatest w that fits ([FewerColumns]);
 //  6. columns at all: the name of the table stays ([NameOnly]).
 //
-// Steps 1 to 4 and 6 go table by table, the one that saves most characters
+// Steps 1 to 4 and 6 go table by table, the one in which a step saves most bytes
 // first, of equal ones the earlier. No table is ever dropped; where even the
 // names do not fit, Rendering.OverBudget is set. A text that lost columns says
 // so and how many.

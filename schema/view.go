@@ -223,10 +223,11 @@ func typeText(declared string) string {
 	return text
 }
 
-// sameWords reports whether two texts are the same but for case and what
-// separates their words: such a readable name says no more than the name.
-func sameWords(a, b string) bool {
-	return squeeze(a) == squeeze(b)
+// sameWords reports whether a text is a name but for case and what separates the
+// words, so that it says no more than the name.
+func sameWords(text, name string) bool {
+	// Most texts are empty or far longer than a name: no need to look closer.
+	return text != "" && len(text) <= 2*len(name) && squeeze(text) == squeeze(name)
 }
 
 func squeeze(s string) string {
