@@ -1,0 +1,114 @@
+package langchain
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseProblem(t *testing.T) {
+	tests := []struct {
+		why, body string
+		want      problem
+	}{
+		{"OpenAI", `{"error":{"message":"m","type":"t","param":"temperature","code":"c"}}`, problem{"m", []string{"c", "t"}, "temperature"}},
+		{"OpenAI, nothing but a message", `{"error":{"message":"m","type":null,"param":null,"code":null}}`, problem{"m", []string{"", ""}, ""}},
+		{"Anthropic", `{"type":"error","error":{"type":"t","message":"m"}}`, problem{"m", []string{"", "t"}, ""}},
+		{"Google", `{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}`, problem{"m", []string{"", ""}, ""}},
+		{"Google, streamed", `[{"error":{"code":400,"message":"m"}}]`, problem{"m", []string{"", ""}, ""}},
+		{"Ollama", `{"error":"m"}`, problem{message: "m"}},
+		{"vLLM", `{"object":"error","message":"m","type":"t","param":null,"code":400}`, problem{"m", []string{"", "t"}, ""}},
+		{"no message is the whole body", `{"error":{"code":"c"}}`, problem{`{"error":{"code":"c"}}`, []string{"c", ""}, ""}},
+		{"a message that is none", `{"error":{"message":{"a":1}}}`, problem{`{"error":{"message":{"a":1}}}`, []string{"", ""}, ""}},
+		{"an odd error", `{"error":5}`, problem{message: `{"error":5}`}},
+		{"page", " <html>\n", problem{message: "<html>"}},
+		{"nothing", "", problem{}},
+	}
+	for _, test := range tests {
+		got := parseProblem([]byte(test.body))
+		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(problem{})); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", test.why, diff)
+		}
+	}
+}
+
+func TestSplitStatus(t *testing.T) {
+	tests := []struct {
+		text    string
+		status  int
+		message string
+		why     string
+	}{
+		{"API returned unexpected status code: 429: slow down", 429, "slow down", "OpenAI"},
+		{"API returned unexpected status code: 503", 503, "", "OpenAI, no JSON"},
+		{"anthropic: failed to create message: API returned unexpected status code: 529: Overloaded", 529, "Overloaded", "Anthropic"},
+		{"unexpected status code: 503, body: busy", 503, "busy", "Hugging Face"},
+		{"503 Service Unavailable", 503, "", "Ollama"},
+		{"503 rows are wrong", 0, "", "not what the status is called"},
+		{"200 OK", 0, "", "no failure"},
+		{"429", 0, "", "just a number"},
+		{"the API returned unexpected status code: 429", 0, "", "not at the beginning"},
+		{"API returned unexpected status code: 4290", 0, "", "no status"},
+		{"", 0, "", "empty"},
+	}
+	for _, test := range tests {
+		status, message, ok := splitStatus(test.text)
+		if status != test.status || message != test.message || ok != (test.status != 0) {
+			t.Errorf("%s: splitStatus(%q) = %d, %q, %t", test.why, test.text, status, message, ok)
+		}
+	}
+}
+
+func TestWithoutTemperature(t *testing.T) {
+	tests := []struct{ why, body, want string }{
+		{"OpenAI, Anthropic", `{"model":"m","temperature":0.5}`, `{"model":"m"}`},
+		{"Ollama", `{"options":{"temperature":0.5,"seed":1}}`, `{"options":{"seed":1}}`},
+		{"the word in a message stays", `{"messages":["temperature"]}`, `{"messages":["temperature"]}`},
+		{"no object", `[1]`, `[1]`},
+		{"null", `null`, `null`},
+		{"no JSON", `x=1`, `x=1`},
+		{"empty", ``, ``},
+	}
+	for _, test := range tests {
+		req, err := http.NewRequest(http.MethodPost, "http://provider.test", strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed, err := withoutTemperature(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(changed.Body)
+		if err != nil || string(body) != test.want || changed.ContentLength != int64(len(test.want)) {
+			t.Errorf("%s: got %s, %v, length %d", test.why, body, err, changed.ContentLength)
+		}
+	}
+	get, err := http.NewRequest(http.MethodGet, "http://provider.test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := withoutTemperature(get); err != nil || changed.Body != nil {
+		t.Errorf("without a body: %v", err)
+	}
+}
+
+// FuzzParseProblem: what a failed response says is anybody's bytes.
+func FuzzParseProblem(f *testing.F) {
+	for _, seed := range []string{`{"error":{"message":"m","code":"c"}}`, `{"error":"m"}`, `[{"error":{}}]`, `<html>`, `{"error":null}`, `[[]]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		p := parseProblem(body)
+		if len(bytes.TrimSpace(body)) > 0 && !json.Valid(body) && p.message != string(bytes.TrimSpace(body)) {
+			t.Errorf("the text %q of a body that is no JSON is %q", body, p.message)
+		}
+		for _, status := range []int{400, 429, 500} {
+			classOf(status, p.codes)
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package langchain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/tmc/langchaingo/llms"
+)
+
+var errEmpty = errors.New("the reply is empty")
+
+// response reads out, the outcome of a call that the client takes for a success.
+func response(out *llms.ContentResponse, maxTokens int, n *notes) (llm.Response, error) {
+	var choices []*llms.ContentChoice
+	if out != nil {
+		for _, c := range out.Choices {
+			if c != nil {
+				choices = append(choices, c)
+			}
+		}
+	}
+	if len(choices) == 0 {
+		return llm.Response{}, failure(errEmpty, n)
+	}
+	// Usage and stop reason are copied to every choice.
+	resp := llm.Response{
+		Text:       textOf(choices),
+		StopReason: stopReason(choices[0].StopReason),
+		Usage:      usageOf(choices[0].GenerationInfo),
+	}
+	if resp.StopReason == llm.StopUnknown && resp.Usage.CompletionTokens >= maxTokens {
+		resp.StopReason = llm.StopLength // Ollama's client does not say
+	}
+	switch {
+	case resp.StopReason == llm.StopFilter:
+		return llm.Response{}, &llm.Error{Class: llm.ClassRefused, Message: fmt.Sprintf("the provider held the reply back (%s)", choices[0].StopReason)}
+	case strings.TrimSpace(resp.Text) != "":
+		return resp, nil
+	case resp.StopReason == llm.StopLength:
+		return llm.Response{}, failure(fmt.Errorf("%w: its %d tokens were used up before the first word; allow more", errEmpty, maxTokens), n)
+	}
+	return llm.Response{}, failure(errEmpty, n)
+}
+
+// textOf returns the reply. Anthropic's choices are the blocks of one reply,
+// those of thinking without text; its client alone names the tokens so. The
+// choices of others would be alternatives, of which we asked for one.
+func textOf(choices []*llms.ContentChoice) string {
+	if _, blocks := choices[0].GenerationInfo["InputTokens"]; !blocks {
+		return choices[0].Content
+	}
+	var texts []string
+	for _, c := range choices {
+		if c.Content != "" {
+			texts = append(texts, c.Content)
+		}
+	}
+	return strings.Join(texts, "\n") // a fence that ends a block must stay a line of its own
+}
+
+// stopReason maps what the providers say, in langchaingo's spelling.
+func stopReason(s string) llm.StopReason {
+	switch strings.ToLower(s) {
+	case "stop", "end_turn", "stop_sequence", "finishreasonstop", "complete", "finish":
+		return llm.StopEnd
+	case "length", "max_tokens", "model_length", "model_context_window_exceeded", "finishreasonmaxtokens":
+		return llm.StopLength
+	case "content_filter", "content_filtered", "refusal", "guardrail_intervened", "finishreasonsafety",
+		"finishreasonrecitation", "finishreasonprohibitedcontent", "finishreasonblocklist", "finishreasonspii":
+		return llm.StopFilter
+	}
+	return llm.StopUnknown
+}
+
+// usageOf reads the tokens of one call from the information of a choice. They
+// are known if both counts are above 0: no request and no reply has none, but
+// the clients write 0 for what the provider left out.
+func usageOf(info map[string]any) llm.Usage {
+	if usage, ok := info["usage"]; ok { // Mistral's client: a struct
+		info = fieldsOf(usage)
+	}
+	u := llm.Usage{
+		Calls:            1,
+		PromptTokens:     firstCount(info, "PromptTokens", "InputTokens", "input_tokens"),
+		CompletionTokens: firstCount(info, "CompletionTokens", "OutputTokens", "output_tokens"),
+	}
+	if _, ok := info["InputTokens"]; ok {
+		// Anthropic counts what it reads from or writes to its prompt cache apart.
+		u.PromptTokens += firstCount(info, "CacheReadInputTokens") + firstCount(info, "CacheCreationInputTokens")
+	}
+	u.Known = u.PromptTokens > 0 && u.CompletionTokens > 0
+	return u
+}
+
+func firstCount(info map[string]any, keys ...string) int {
+	for _, key := range keys {
+		if n := count(info[key]); n > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// count returns v as a number of tokens; 0 for what is none.
+func count(v any) int {
+	const most = math.MaxInt32
+	switch v := v.(type) {
+	case int:
+		return min(max(v, 0), most)
+	case int32:
+		return max(int(v), 0)
+	case int64:
+		return int(min(max(v, 0), most))
+	case uint32:
+		return int(min(v, most))
+	case uint64:
+		return int(min(v, most))
+	case float32:
+		return count(float64(v))
+	case float64:
+		if v > 0 && v < most { // false for NaN
+			return int(v)
+		}
+	}
+	return 0
+}
+
+// fieldsOf returns the exported fields of a struct, or of what a pointer points
+// to; nil for anything else.
+func fieldsOf(v any) map[string]any {
+	r := reflect.Indirect(reflect.ValueOf(v))
+	if r.Kind() != reflect.Struct {
+		return nil
+	}
+	fields := make(map[string]any, r.NumField())
+	for f, value := range r.Fields() {
+		if f.IsExported() {
+			fields[f.Name] = value.Interface()
+		}
+	}
+	return fields
+}
