@@ -38,7 +38,8 @@
 //   - The error of a context that ended keeps its identity through every layer:
 //     errors.Is(err, context.Canceled) holds when, and only when, the caller
 //     cancelled.
-//   - Failed calls are an [*Error] with a [Class]; ask [ClassOf].
+//   - Failed calls are an [*Error] with a [Class]; ask [ClassOf]. [Trace], which
+//     stands next to the adapter, makes one of whatever a model returns.
 //   - Usage is never invented in silence: where a provider reports no tokens,
 //     [Measure] estimates them, and Usage.Known is false.
 //   - Error texts hold at most 200 bytes of what a provider said, scrubbed of

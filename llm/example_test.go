@@ -102,6 +102,94 @@ func ExampleBudget_money() {
 	// Output: 0.000204
 }
 
+// A provider that says how long to wait is given that time.
+func ExampleRetry() {
+	script := &llmtest.Script{Rules: []llmtest.Rule{
+		{Times: 1, Replies: llmtest.Errors(&llm.Error{Class: llm.ClassRateLimit, RetryAfter: 2 * time.Millisecond})},
+		{Replies: llmtest.Texts("SELECT 1")},
+	}}
+	model := llm.Chain(script, llm.Retry{Attempts: 3, Base: time.Millisecond}.Middleware())
+	resp, err := model.Complete(context.Background(), llm.Request{})
+	fmt.Println(resp.Text, err, "in", resp.Usage.Calls, "attempts")
+	// Output: SELECT 1 <nil> in 2 attempts
+}
+
+// The draw is part of a cache's key: samples stay different.
+func ExampleCache() {
+	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1", "SELECT 2")}}}
+	model := llm.Chain(script, llm.Cache{Entries: 100}.Middleware())
+	for _, draw := range []int{0, 1, 0, 1} {
+		resp, err := model.Complete(context.Background(), llm.Request{Draw: draw})
+		fmt.Println(resp.Text, err, resp.Usage.Calls)
+	}
+	// Output:
+	// SELECT 1 <nil> 1
+	// SELECT 2 <nil> 1
+	// SELECT 1 <nil> 0
+	// SELECT 2 <nil> 0
+}
+
+// One limit for all models of a provider.
+func ExampleLimit() {
+	provider := llm.Limit{Concurrency: 4, PerMinute: 500}.Middleware()
+	small := provider(llm.Named("small", &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1")}}}))
+	large := provider(llm.Named("large", &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 2")}}}))
+	for _, model := range []llm.Model{small, large} {
+		resp, err := model.Complete(context.Background(), llm.Request{})
+		fmt.Println(llm.NameOf(model), resp.Text, err)
+	}
+	// Output:
+	// small SELECT 1 <nil>
+	// large SELECT 2 <nil>
+}
+
+// The time-out of an attempt is not the deadline of the caller.
+func ExampleTimeout() {
+	slow := &llmtest.Script{Rules: []llmtest.Rule{{Replies: []llmtest.Reply{{Text: "SELECT 1", Delay: time.Hour}}}}}
+	_, err := llm.Chain(slow, llm.Timeout(time.Millisecond)).Complete(context.Background(), llm.Request{})
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, context.DeadlineExceeded))
+	// Output:
+	// llm: timeout: no reply within 1ms
+	// false
+}
+
+// Every attempt leaves a span.
+func ExampleTrace() {
+	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1", "SELECT 2")}}}
+	model := llm.Chain(llm.Named("m", script), llm.Trace())
+	root := trace.New("ask")
+	ctx := trace.Into(context.Background(), root)
+	for draw := range 2 {
+		if _, err := model.Complete(ctx, llm.Request{Purpose: "generate", Draw: draw}); err != nil {
+			fmt.Println(err)
+		}
+	}
+	for _, span := range root.Children() {
+		draw, _ := span.Attr("draw")
+		reply, _ := span.Attr("reply")
+		fmt.Println(span.Name(), draw, reply)
+	}
+	// Output:
+	// model call 0 reply not shown (8 bytes)
+	// model call 1 reply not shown (8 bytes)
+}
+
+// A recording is a function that is told of every call. See package replay.
+func ExampleRecord() {
+	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1")}}}
+	model := llm.Chain(script, llm.Record(func(x llm.Exchange) error {
+		fmt.Println(x.Request.Draw, x.Response.Text, x.Err)
+		return nil
+	}))
+	for draw := range 2 {
+		model.Complete(context.Background(), llm.Request{Draw: draw})
+	}
+	// Output:
+	// 0 SELECT 1 <nil>
+	// 1  llm: permanent: llmtest: no scripted reply to "", draw 1: rules [0] match, but have no reply left for this draw: ""
+}
+
 // What a caller asks of an error is its class.
 func ExampleClassOf() {
 	err := fmt.Errorf("draw 3: %w", &llm.Error{

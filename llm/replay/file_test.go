@@ -39,13 +39,14 @@ func TestReading(t *testing.T) {
 		{"torn in the only line", failed[:30], "", "30 bytes after 0 calls"},
 		{"broken in the middle", failed[:30] + "\n" + whole + "\n", "line 1: not a recorded call", ""},
 		{"broken and ended by a newline: no crash did that", whole + "\n" + failed[:30] + "\n", "line 2: not a recorded call", ""},
-		{"another version", whole + "\n" + strings.Replace(failed, `"v":1`, `"v":2`, 1), "", "after 1 calls"},
-		{"another version, with a newline", strings.Replace(failed, `"v":1`, `"v":2`, 1) + "\n", "line 1: format version 2, this program reads 1", ""},
+		{"another version, whole but for its newline", whole + "\n" + strings.Replace(failed, `"v":1`, `"v":2`, 1), "line 2: format version 2", ""},
+		{"another version", strings.Replace(failed, `"v":1`, `"v":2`, 1) + "\n", "line 1: format version 2, this program reads 1", ""},
 		{"no version", `{"hash":"aa"}` + "\n", "no format version", ""},
 		{"no hash", `{"v":1,"reply":{"text":"x"}}` + "\n", "needs a hash", ""},
 		{"neither reply nor error", `{"v":1,"hash":"aa"}` + "\n", "either a reply or an error", ""},
 		{"both", `{"v":1,"hash":"aa","reply":{"text":"x"},"error":{}}` + "\n", "either a reply or an error", ""},
 		{"a text file", "Dear reader,\nnothing here.\n", "line 1: not a recorded call", ""},
+		{"a form feed, which is space for Go and not for JSON", "\f", "line 1: not a recorded call", ""},
 		{"a text without newline", "Dear reader", "line 1: not a recorded call", ""},
 		{"another JSON", `[1]`, "line 1", ""},
 	}
@@ -133,7 +134,7 @@ func TestAppendMendsTheEnd(t *testing.T) {
 }
 
 func TestAppendLeavesOtherFilesAlone(t *testing.T) {
-	for _, content := range []string{"Dear reader", "Dear\nreader", whole + "\nDear reader", `{"version":1`, "{\"v\":2,\"hash\":\"a\",\"reply\":{}}\n"} {
+	for _, content := range []string{"Dear reader", "Dear\nreader", whole + "\nDear reader", `{"version":1`, `{"v":2,"hash":"a","reply":{}}`, "{\"v\":2,\"hash\":\"a\",\"reply\":{}}\n"} {
 		path := write(t, content)
 		if rec, err := replay.Append(path); err == nil {
 			t.Errorf("%q is taken for a recording", content)

@@ -139,7 +139,7 @@ type recording struct {
 }
 
 // read reads a recording. A line that does not decode is an error, unless it
-// is the last one, has no newline and looks like the start of one of ours.
+// is the last one, has no newline and is the start of one of ours.
 func read(r io.Reader) (recording, error) {
 	var rec recording
 	in := bufio.NewReader(r)
@@ -149,7 +149,7 @@ func read(r io.Reader) (recording, error) {
 			return rec, fmt.Errorf("replay: reading line %d: %w", n, err)
 		}
 		last := err == io.EOF
-		if len(bytes.TrimSpace(b)) > 0 {
+		if len(bytes.Trim(b, " \t\r\n")) > 0 { // what JSON calls space: a line may be written behind it
 			l, err := decode(b)
 			switch {
 			case err == nil:
@@ -169,12 +169,13 @@ func read(r io.Reader) (recording, error) {
 	}
 }
 
-// startsLine reports whether b is the start of a line as encode writes it. It
-// keeps Append from cutting off the end of a file of another kind.
+// startsLine reports whether b is the start of a line as encode writes it, and
+// no more than the start. It keeps Append from cutting off the end of a file of
+// another kind, or of a later version.
 func startsLine(b []byte) bool {
 	const start = `{"v":`
 	n := min(len(b), len(start))
-	return string(b[:n]) == start[:n]
+	return string(b[:n]) == start[:n] && !json.Valid(b)
 }
 
 // note tells a person about a torn line; "" if there is none.
