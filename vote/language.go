@@ -46,7 +46,10 @@ type Language struct {
 	And       []string // joins two things
 	Also      []string // after the cut: one thing more
 	AsksAgain []string // a second question in the sentence: one thing more
-	Measures  []string // a number per group
+
+	Furthermore []string // begins a sentence that asks for more than the one before
+	Ranking     []string // asks for a ranking, which shows what it ranks by: one thing more
+	Measures    []string // a number, which a question by group asks for beside the group
 }
 
 // English returns the word lists of selection.md for English.
@@ -58,6 +61,7 @@ func English() Language {
 			"have", "has", "does", "did", "were", "with", "from", "that", "than", "their", "there", "these", "those", "they",
 			"each", "every", "and", "not", "list", "show", "find", "give", "please", "tell", "return", "count", "number",
 			"names", "both", "by", "any", "only", "less", "least", "been", "whether", "it", "its", "you", "is", "to", "for",
+			"average", "amount", "between", "more", "most", "never", "highest", "lowest", "largest", "smallest", "top",
 		},
 		Foreign: []string{
 			// German, French, Spanish, Italian, Portuguese, Dutch, Swedish,
@@ -83,7 +87,7 @@ func English() Language {
 		},
 		Percent: []string{"percent*", "ratio", "proportion", "rate", "%"},
 		Sum:     []string{"total", "sum", "overall", "how much", "combined"},
-		NotSum:  []string{"total number/count/numbers"},
+		NotSum:  []string{"total number/count/numbers", "how much does/is/was"},
 		Superlative: []string{
 			"most/least/highest/lowest/largest/smallest/biggest/oldest/youngest/earliest/latest/newest/longest/shortest",
 			"tallest/heaviest/lightest/best/worst/maximum/minimum/max/min/top/greatest/fewest/cheapest/fastest/slowest",
@@ -99,7 +103,10 @@ func English() Language {
 			"all information/details/info/columns/attributes/data", "all the information/details/info/columns/attributes/data",
 			"details of", "information about",
 		},
-		Negation: []string{"not", "no", "never", "without", "except", "*n't", "neither", "nor", "exclud*", "other than", "none"},
+		Negation: []string{
+			"not", "no", "never", "without", "except", "*n't", "neither", "nor", "exclud*", "other than", "none",
+			"missing", "unknown", "null", "blank", "empty", "lack*", "different from", "besides", "apart from", "unless", "only",
+		},
 
 		Ask: []string{
 			"what's", "what", "which", "who", "whose", "how many/much/old/often/long", "list", "show", "find", "give", "return",
@@ -112,10 +119,15 @@ func English() Language {
 			"of", "for", "whose", "who", "that", "which", "with", "where", "in", "from", "by", "sorted", "ordered", "have", "has",
 			"are", "is", "do", "on", "at", "to", "having", "if", "along",
 		},
-		And:       []string{"and", "&"},
-		Also:      []string{"along with", "as well as", "and its/their/the", "with its/their/the", "with number/total/average"},
-		AsksAgain: []string{"and what/who", "and how many"},
-		Measures:  []string{"how many", "number/numbers", "count", "average", "mean", "sum", "total", "maximum", "minimum", "max", "min"},
+		And: []string{"and", "&"},
+		Also: []string{
+			"along with its/their/the", "along with", "as well as", "and its/their/the", "with its/their",
+			"with the number/total/average", "with number/total/average",
+		},
+		AsksAgain:   []string{"and what/who/which/how/when/where", "and also", "also list/show/give/find/return"},
+		Furthermore: []string{"also"},
+		Ranking:     []string{"top # ... by"},
+		Measures:    []string{"how many", "number/numbers", "count", "average", "mean", "sum", "total", "maximum", "minimum", "max", "min"},
 	}
 }
 

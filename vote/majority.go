@@ -59,8 +59,8 @@ type Majority struct {
 	// representatives: a minimum Bayes risk decision instead of a majority.
 	Overlap func(a, b Candidate) float64
 
-	// Calibrate turns share × e^(−doubt/2) into the chance of being right;
-	// Calibration.At is one. nil: no change.
+	// Calibrate turns the raw confidence (see Ballot) into the chance of being
+	// right; Calibration.At is one. nil: no change.
 	Calibrate func(float64) float64
 
 	// MaxWeight and MaxDoubt bound what a vote still to come can bring, for the
@@ -168,7 +168,8 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 		return tie(candidates[x.Best], candidates[y.Best])
 	})
 
-	b.Confidence = b.Clusters[0].confidence(m.Calibrate)
+	settleConfidence(b.Clusters, m.Calibrate)
+	b.Confidence = b.Clusters[0].Confidence
 	b.Weak = b.Clusters[0].Share < m.MinShare-1e-9
 	return b, nil
 }
@@ -250,14 +251,26 @@ func (cl *Cluster) settle() {
 	slices.SortStableFunc(cl.Doubts, func(a, b Doubt) int { return cmp.Compare(round9(b.Doubt), round9(a.Doubt)) })
 }
 
-// confidence is share × e^(−doubt/2): the AUROC of that against being right was
-// .77 over 29 pools, of the share alone .70.
-func (cl *Cluster) confidence(calibrate func(float64) float64) float64 {
-	c := cl.Share * math.Exp(-cl.Doubt/2)
-	if calibrate != nil {
-		c = calibrate(c)
+// settleConfidence fills in the confidence of every cluster: see Ballot.
+func settleConfidence(clusters []Cluster, calibrate func(float64) float64) {
+	credit := func(c *Cluster) float64 { return c.Weight * math.Exp(-c.Doubt) }
+	total := 0.0
+	for i := range clusters {
+		total += credit(&clusters[i])
 	}
-	return min(max(c, 0), 1)
+	for i := range clusters {
+		c := &clusters[i]
+		x := 0.0
+		if total > 0 { // 0 only for doubts beyond the range of float64
+			x = credit(c) / total * math.Exp(-c.Doubt/2)
+		}
+		if calibrate != nil {
+			x = calibrate(x)
+		}
+		if x > 0 { // a NaN of calibrate leaves 0
+			c.Confidence = min(x, 1)
+		}
+	}
 }
 
 // noKey says why a candidate that was not rejected has no key.

@@ -1,6 +1,11 @@
 package vote
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/sqltext"
+)
 
 // Question is what doubt rules read in a question, once for all its candidates:
 // see [Doubts.Read]. Safe for concurrent use.
@@ -27,6 +32,9 @@ type Question struct {
 	// Columns is how many columns the asking phrase names, at most 6; 0 when it
 	// cannot be told.
 	Columns int
+	// Things are the last words of what the asking phrase names, without plural
+	// endings: order and total in "list orders and totals for …".
+	Things []string
 
 	words   []string
 	numbers []string
@@ -72,16 +80,41 @@ func negates(evidence string) bool {
 // columns counts the columns that the asking phrase names: the parts of the list
 // that follows the last asking word, as selection.md has it.
 func (q *Question) columns(l *Language) int {
-	sentence := askingSentence(q.tokens, l)
-	if sentence == nil {
-		return 0
+	end := len(q.tokens)
+	sum := 0
+	for {
+		from, to := askingSentence(q.tokens[:end], l)
+		if from == to {
+			return min(sum, maxColumns)
+		}
+		n := q.sentenceColumns(q.tokens[from:to], l)
+		if n == 0 {
+			return 0
+		}
+		sum += n
+		if _, more := matchTokens(q.tokens[from:to], l.Furthermore, l.Numbers); !more {
+			return min(sum, maxColumns)
+		}
+		end = from
 	}
-	sentence = dropEachFirst(sentence, l)
-	at, n := findTokens(sentence, l.Ask, l.Numbers)
+}
+
+// maxColumns is where counting ends: nobody names more things in one sentence.
+const maxColumns = 6
+
+// sentenceColumns is columns for one sentence.
+func (q *Question) sentenceColumns(sentence []token, l *Language) int {
+	rest := dropEachFirst(sentence, l)
+	at, n := findTokens(rest, l.Ask, l.Numbers)
 	if n == 0 {
 		return 0
 	}
-	rest := sentence[at+n:]
+	measure := func(tokens []token) bool {
+		_, n := findTokens(tokens, l.Measures, l.Numbers)
+		return n > 0
+	}
+	asked := rest[at : at+n] // "how many" is a measure itself
+	rest = rest[at+n:]
 	for len(rest) > 0 {
 		if _, ok := matchTokens(rest, l.AskFill, l.Numbers); !ok {
 			break
@@ -90,48 +123,65 @@ func (q *Question) columns(l *Language) int {
 	}
 
 	// The parts up to the cut: a part is counted when a word stands in it.
-	parts, filled, cut := 0, false, len(rest)
+	parts, measures, cut := 0, 0, len(rest)
+	part := func(tokens []token) {
+		if !slices.ContainsFunc(tokens, func(t token) bool { return !t.mark }) {
+			return
+		}
+		parts++
+		if last := tokens[len(tokens)-1]; !last.mark {
+			q.Things = append(q.Things, sqltext.Stem(last.text))
+		}
+		if measure(tokens) || parts == 1 && measure(asked) {
+			measures++
+		}
+	}
+	begin := 0
 	for i, t := range rest {
-		if !t.mark {
-			if _, ok := matchTokens(rest[i:], l.Cut, l.Numbers); ok {
-				cut = i
-				break
-			}
+		if _, ok := matchTokens(rest[i:], l.Cut, l.Numbers); ok {
+			cut = i
+			break
 		}
 		if t.text == "," || t.text == "&" || contains(l.And, t.text) {
-			if filled {
-				parts++
-			}
-			filled = false
-			continue
-		}
-		if !t.mark {
-			filled = true
+			part(rest[begin:i])
+			begin = i + 1
 		}
 	}
-	if filled {
-		parts++
+	part(rest[min(begin, cut):cut])
+	if parts == 0 { // "How many are there?"
+		parts = 1
+		if measure(asked) {
+			measures = 1
+		}
 	}
-	parts = max(parts, 1)
 
 	also := 0
-	for i := cut; i < len(rest); i++ {
-		if _, ok := matchTokens(rest[i:], l.Also, l.Numbers); ok {
+	for i := cut; i < len(rest); {
+		if n, ok := matchTokens(rest[i:], l.Also, l.Numbers); ok {
 			also++
+			i += n
+			continue
 		}
 		if _, ok := matchTokens(rest[i:], l.AsksAgain, l.Numbers); ok {
-			parts++
+			also++
 		}
+		i++
 	}
-	parts += min(also, 2)
-	if q.Each && has(q.words, l.Measures, l.Numbers) {
-		parts++
+	more := min(also, 2)
+	if q.Each && parts == measures {
+		// Numbers by group, and nothing named that they are of: the group itself
+		// goes without saying.
+		more++
 	}
-	return min(parts, 6)
+	if has(q.words, l.Ranking, l.Numbers) {
+		more++
+	}
+	return parts + more
 }
 
-// askingSentence returns the last sentence with an asking word.
-func askingSentence(tokens []token, l *Language) []token {
+// askingSentence returns where the last sentence with an asking word begins and
+// ends; both are 0 when there is none.
+func askingSentence(tokens []token, l *Language) (from, to int) {
 	end := len(tokens)
 	for i := len(tokens); i >= 0; i-- {
 		if i > 0 {
@@ -142,11 +192,11 @@ func askingSentence(tokens []token, l *Language) []token {
 			}
 		}
 		if _, n := findTokens(tokens[i:end], l.Ask, l.Numbers); n > 0 {
-			return tokens[i:end]
+			return i, end
 		}
 		end = max(i-1, 0)
 	}
-	return nil
+	return 0, 0
 }
 
 // dropEachFirst drops a "for each …," in front.

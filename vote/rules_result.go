@@ -3,7 +3,7 @@ package vote
 import "strings"
 
 // ResultRules returns the rules on results: empty, any_null, how_many,
-// superlative, more_columns, echo.
+// superlative, echo.
 func ResultRules() []Rule {
 	return []Rule{
 		{
@@ -37,16 +37,6 @@ func ResultRules() []Rule {
 			Broken: func(in RuleInput) (string, bool) {
 				q := in.Question
 				return "one extreme asked, several rows", q.Superlative && q.Single && !q.Each && !q.TopN && len(in.Table.Rows) > 1
-			},
-		},
-		{
-			Name:       "more_columns",
-			Source:     "people name what they want to see; gains most of all rules and loses most, so report it apart",
-			ReadsWords: true,
-			OnResult:   true,
-			Broken: func(in RuleInput) (string, bool) {
-				q := in.Question
-				return "more columns than asked", q.Columns > 0 && !q.Everything && len(in.Table.Columns) > q.Columns
 			},
 		},
 		{

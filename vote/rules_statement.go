@@ -1,11 +1,22 @@
 package vote
 
-import "slices"
+import (
+	"slices"
+	"strings"
 
-// StatementRules returns the rules on the SQL: star, sum, negation, group_bare,
-// count_top.
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// StatementRules returns the rules on the SQL: more_columns, star, sum, negation,
+// group_bare, count_top.
 func StatementRules() []Rule {
 	return []Rule{
+		{
+			Name:       "more_columns",
+			Source:     "people name what they want to see; gains most of all rules and loses most, so report it apart",
+			ReadsWords: true,
+			Broken:     moreColumns,
+		},
 		{
 			Name:       "star",
 			Source:     "people name what they want to see; * is for who asks for everything",
@@ -29,9 +40,7 @@ func StatementRules() []Rule {
 			Source:     "a statement that excludes something answers a question that says so",
 			ReadsWords: true,
 			Broken: func(in RuleInput) (string, bool) {
-				o := in.Outline
-				excludes := o.Words["NOT"] || o.Words["EXCEPT"] || o.Operators["<>"] || o.IsNull
-				return "something excluded that was not asked for", excludes && !in.Question.Negation
+				return "something excluded that was not asked for", !in.Question.Negation && excludes(in)
 			},
 		},
 		{
@@ -50,6 +59,52 @@ func StatementRules() []Rule {
 			},
 		},
 	}
+}
+
+func moreColumns(in RuleInput) (string, bool) {
+	q := in.Question
+	if in.Table == nil || q.Columns == 0 || q.Everything || len(in.Table.Columns) <= q.Columns {
+		return "", false
+	}
+	// Who asks for orders, not for their numbers, asks for things and leaves open
+	// what tells one from the other: a key and a name, a first and a last name.
+	asked := q.Columns
+	seen := make(map[string]bool)
+	for _, t := range in.Dialect.Tables(in.SQL) {
+		w := sqltext.SplitName(t.Name)
+		if len(w) == 0 || seen[t.Name] {
+			continue
+		}
+		seen[t.Name] = true
+		if contains(q.Things, sqltext.Stem(w[len(w)-1])) {
+			asked++
+		}
+	}
+	return "more columns than asked", len(in.Table.Columns) > asked
+}
+
+// excludes reports whether the statement excludes something. IS NOT NULL does
+// not: careful authors write it where the question takes values for granted.
+func excludes(in RuleInput) bool {
+	o := in.Outline
+	if o.Words["EXCEPT"] || o.Operators["<>"] || o.IsNull {
+		return true
+	}
+	if !o.Words["NOT"] {
+		return false
+	}
+	not := false // the word before is NOT
+	for _, t := range in.Dialect.Tokens(in.SQL) {
+		switch t.Kind {
+		case sqltext.Space, sqltext.Comment:
+			continue
+		}
+		if not && !strings.EqualFold(t.Text, "null") {
+			return true
+		}
+		not = t.Kind == sqltext.Word && strings.EqualFold(t.Text, "not")
+	}
+	return not
 }
 
 func groupBare(in RuleInput) (string, bool) {
