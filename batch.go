@@ -1,0 +1,138 @@
+package texttosql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// Answer is what became of one question of a batch.
+type Answer struct {
+	Question Question
+	Result   *Result // see Ask; nil when there is nothing to show
+	Err      error
+	Resumed  bool // from the journal: no model was called for it
+}
+
+// BatchOption configures one call of AskAll.
+type BatchOption func(*batch)
+
+type batch struct {
+	parallel int
+	journal  string
+}
+
+// WithParallel bounds the questions answered at the same time, n ≥ 1. Default: 4.
+func WithParallel(n int) BatchOption { return func(b *batch) { b.parallel = n } }
+
+// WithJournal makes a batch resumable: every finished question is appended to
+// the JSONL file at path, and a question found there is not asked again.
+//
+// Finished means answered, abstained, or without a candidate; a question that a
+// provider, a budget or a cancellation ended is asked again. A resumed answer
+// has everything its first one had but rows, which are read again. The file
+// names the strategy and the schema it was written with; AskAll refuses one of
+// another engine. A line that a crash cut short is dropped.
+func WithJournal(path string) BatchOption { return func(b *batch) { b.journal = path } }
+
+// AskAll answers questions in parallel and gives their answers in the order of
+// the questions.
+//
+// Questions are pulled as places become free, at most WithParallel ahead of the
+// answers, in the goroutine that ranges over the answers. Breaking out of the
+// loop cancels what is in flight; the loop ends when all of it has ended. When
+// ctx ends, the questions in flight are answered with ctx.Err() and the loop
+// ends. A journal that cannot be read, or written, is the Err of a last Answer
+// without a question.
+func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], opts ...BatchOption) iter.Seq[Answer] {
+	b := batch{parallel: 4}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&b)
+		}
+	}
+	return func(yield func(Answer) bool) {
+		if b.parallel < 1 {
+			yield(Answer{Err: fmt.Errorf("texttosql: WithParallel: %d is not at least 1", b.parallel)})
+			return
+		}
+		log, err := e.openJournal(ctx, b.journal)
+		if err != nil {
+			yield(Answer{Err: err})
+			return
+		}
+		err = e.askAll(ctx, questions, b.parallel, log, yield)
+		if err = errors.Join(err, log.close()); err != nil && !errors.Is(err, errStopped) {
+			yield(Answer{Err: err})
+		}
+	}
+}
+
+// errStopped says that the loop over the answers was left.
+var errStopped = errors.New("stopped")
+
+func (e *Engine) askAll(ctx context.Context, questions iter.Seq[Question], parallel int, log *journal, yield func(Answer) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	next, stop := iter.Pull(questions)
+	defer stop()
+	var flying []chan Answer // in the order of the questions
+	defer func() {
+		cancel()
+		for _, answer := range flying {
+			<-answer
+		}
+	}()
+	for more := true; ; {
+		for more && len(flying) < parallel && ctx.Err() == nil {
+			var q Question
+			if q, more = next(); !more {
+				break
+			}
+			answer := make(chan Answer, 1)
+			flying = append(flying, answer)
+			go func() { answer <- e.answerOf(ctx, q, log) }()
+		}
+		if len(flying) == 0 {
+			return nil
+		}
+		a := <-flying[0]
+		flying = flying[1:]
+		if err := log.keep(a); err != nil {
+			return err
+		}
+		if !yield(a) {
+			return errStopped
+		}
+	}
+}
+
+// answerOf answers one question of a batch, from the journal if it is there.
+func (e *Engine) answerOf(ctx context.Context, q Question, log *journal) Answer {
+	if a, ok := log.find(q); ok {
+		return e.resume(ctx, a)
+	}
+	r, err := e.ask(ctx, q, !e.skipRunning)
+	return Answer{Question: q, Result: r, Err: err}
+}
+
+// resume reads the rows of a journaled answer again.
+func (e *Engine) resume(ctx context.Context, a Answer) Answer {
+	if a.Err != nil || e.skipRunning {
+		return a
+	}
+	a.Result.Rows, a.Err = e.db.Query(ctx, a.Result.SQL)
+	if err := ctx.Err(); err != nil {
+		a.Err = err
+	}
+	return a
+}
+
+func is(err error, targets ...error) bool {
+	for _, t := range targets {
+		if errors.Is(err, t) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,39 @@
+// Package texttosql turns a question in natural language into one checked,
+// read-only SQL statement, with its rows, an honest confidence, its cost and a
+// trace of why.
+//
+// It is not a chat bot, a chart maker, an HTTP server or a client of a provider:
+// it writes no prose about rows, and talks to models through a port of one
+// method (package llm; llm/langchain for langchaingo's providers).
+//
+//	db, _ := sql.Open("sqlite3", "file:shop.db?mode=ro")
+//	client, _ := openai.New() // any langchaingo model
+//	engine, err := texttosql.New(db, langchain.Model(client))
+//	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?")
+//	fmt.Println(answer.SQL, answer.Confidence)
+//	answer.Rows.WriteTable(os.Stdout)
+//
+// # How an answer comes about
+//
+// The schema is inspected once and kept until it changes; a strategy writes
+// prompts from it, draws replies in parallel, takes one statement out of each,
+// and puts every distinct statement through the checks: one reading statement by
+// the text, by the engine's own authorizer and by EXPLAIN, then executed under
+// limits. Equal results are equal votes; the largest group wins, and its share,
+// less the doubts about it, is the confidence. The winner is checked once more
+// before it is returned. Choose a preset or compose a strategy with WithStrategy.
+//
+// # Safety
+//
+// No statement of a model reaches the database but a single reading one, on a
+// connection that is guarded first and given back as it was, within limits on
+// time, rows and bytes. A database that cannot be guarded is refused. What a
+// person, a model or the database wrote is untrusted text in every prompt, log
+// and trace.
+//
+// # Rules
+//
+// Equal replies give equal results, byte for byte. An error comes with a non-nil
+// Result whenever there is something to show. Cancelling ctx ends everything
+// soon, and errors.Is(err, context.Canceled) holds.
+package texttosql

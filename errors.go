@@ -1,0 +1,61 @@
+package texttosql
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// The errors that callers test for, with errors.Is. Each package owns the types
+// behind them, for errors.As: *strategy.NoCandidateError,
+// *strategy.AbstainedError, *llm.BudgetError, *exec.RefusedError, …
+var (
+	// ErrNoCandidate says that no statement passed the checks.
+	ErrNoCandidate = strategy.ErrNoCandidate
+	// ErrAbstained says that the best answer is below the confidence asked for.
+	ErrAbstained = strategy.ErrAbstained
+	// ErrNotReadOnly says that a statement writes, or would change state.
+	ErrNotReadOnly = exec.ErrNotReadOnly
+	// ErrUnguarded says that the database cannot be guarded as it was opened.
+	ErrUnguarded = exec.ErrUnguarded
+	// ErrBudget says that a budget is spent: of model calls (WithBudget), or of
+	// a statement's time, rows or bytes (WithLimits).
+	ErrBudget = errors.New("texttosql: budget spent")
+	// ErrEmptyQuestion says that the question has no word.
+	ErrEmptyQuestion = strategy.ErrEmptyQuestion
+)
+
+// Limits of what a person may send, in bytes.
+const (
+	maxQuestion = 8 << 10
+	maxEvidence = 16 << 10
+)
+
+// InputError is a question or its evidence that is too long. It is never cut in
+// silence.
+type InputError struct {
+	Field string // "question" or "evidence"
+	Bytes int
+	Limit int
+}
+
+func (e *InputError) Error() string {
+	return fmt.Sprintf("texttosql: the %s has %d bytes; the limit is %d", e.Field, e.Bytes, e.Limit)
+}
+
+// budgetError makes the errors of all budgets match ErrBudget.
+type budgetError struct{ error }
+
+func (e budgetError) Unwrap() error        { return e.error }
+func (e budgetError) Is(target error) bool { return target == ErrBudget }
+
+func classify(err error) error {
+	var limit *exec.LimitError
+	if errors.Is(err, llm.ErrBudget) || errors.As(err, &limit) {
+		return budgetError{err}
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+// Quickstart answers questions about a database:
+//
+//	go run ./examples/quickstart                                  # the listed questions, scripted replies
+//	go run ./examples/quickstart -model openai:gpt-4o-mini "Which customers in the USA never ordered?"
+//	go run ./examples/quickstart -model ollama:qwen2.5-coder -db shop.sqlite "How many orders are open?"
+//
+// It prints the question, the statement, its rows, the confidence, what it cost
+// and why, and writes a page about the last answer with -trace FILE.html.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/examples/internal/shop"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	cli.Exit(run(ctx, os.Args[1:], os.Stdout, os.Getenv))
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
+	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), "usage: quickstart [flags] [question]\n\nAnswers a question about a database, or the listed questions about a small shop.\n\n")
+		flags.PrintDefaults()
+	}
+	spec := cli.ModelFlag(flags)
+	path := flags.String("db", "", "SQLite `file` to ask about; default: a small shop")
+	page := flags.String("trace", "", "write a page about the last answer to this HTML `file`")
+	rows := flags.Bool("trace-rows", false, "let the page show rows of the result")
+	write := flags.String("write-db", "", "write the shop's database to this `file` and stop")
+	if err := cli.Parse(flags, args); err != nil {
+		return err
+	}
+	if *write != "" {
+		return shop.Write(*write)
+	}
+	question := strings.Join(flags.Args(), " ")
+	if flags.NArg() > 0 && strings.TrimSpace(question) == "" {
+		return texttosql.ErrEmptyQuestion
+	}
+	questions := []string{question}
+	if flags.NArg() == 0 {
+		if *path != "" {
+			return errors.New("quickstart: -db needs a question")
+		}
+		questions = shop.Questions()
+	}
+
+	model := shop.Scripted()
+	if *spec != "" {
+		var err error
+		if model, err = cli.Model(*spec, getenv); err != nil {
+			return err
+		}
+	} else {
+		for _, q := range questions {
+			if *path != "" || !slices.Contains(shop.Questions(), q) {
+				return errors.New("quickstart: no model is configured for this question; name one: -model openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE")
+			}
+		}
+		fmt.Fprintln(stdout, "No model is configured: none is called, the replies are scripted (examples/internal/shop/replies.json).\nName one with -model openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE.")
+	}
+
+	db, closeDB, err := shop.Open()
+	if *path != "" {
+		db, closeDB, err = cli.OpenReadOnly(*path)
+	}
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+
+	engine, err := texttosql.New(db, model)
+	if err != nil {
+		return err
+	}
+	var last *texttosql.Result
+	var lastErr error
+	for _, q := range questions {
+		last, lastErr = engine.Ask(ctx, q)
+		if lastErr != nil && (last == nil || len(questions) == 1) {
+			break
+		}
+		if err := report(stdout, last, lastErr); err != nil {
+			return err
+		}
+	}
+	if *page != "" && last != nil {
+		if err := writePage(*page, last, lastErr, *rows); err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "\nWrote %s\n", *page)
+	}
+	return lastErr
+}
+
+// report prints one answer.
+func report(w io.Writer, r *texttosql.Result, err error) error {
+	fmt.Fprintf(w, "\n── %s\n", r.Question)
+	if err != nil {
+		fmt.Fprintf(w, "no answer: %v\n", err)
+		return nil
+	}
+	fmt.Fprintf(w, "%s\n\n", r.SQL)
+	if err := r.Rows.WriteTable(w); err != nil {
+		return err
+	}
+	tokens := fmt.Sprintf("%d tokens", r.Usage.PromptTokens+r.Usage.CompletionTokens)
+	if !r.Usage.Known {
+		tokens = "about " + tokens
+	}
+	fmt.Fprintf(w, "\nconfidence %.2f: %s\n%d calls, %s, %d draws saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, tokens, r.Saved)
+	for _, a := range r.Ballot.Abstained {
+		fmt.Fprintf(w, "  draw %d had no vote: %s\n", r.Candidates[a.Candidate].Draw, a.Why)
+	}
+	for _, c := range r.Candidates {
+		for _, f := range c.Findings {
+			if f.Rule == "repaired" {
+				fmt.Fprintf(w, "  draw %d was repaired: %s\n", c.Draw, f.Detail)
+			}
+		}
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "  %s\n", n)
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(w, "  warning: %s\n", warning.Message)
+	}
+	return nil
+}
+
+func writePage(path string, r *texttosql.Result, answerErr error, rows bool) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return r.WritePage(f, answerErr, rows)
+}

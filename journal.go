@@ -1,0 +1,175 @@
+package texttosql
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// journalVersion is the version of the lines of a journal.
+const journalVersion = 1
+
+// A journal is a JSONL file: a header, then a line for each finished question.
+type journalHeader struct {
+	Version  int    `json:"version"`
+	Strategy string `json:"strategy"`
+	Schema   string `json:"schema"` // schema.Schema.Fingerprint
+}
+
+type journalLine struct {
+	Question Question `json:"asked"`
+	Outcome  string   `json:"outcome"` // "answered", "abstained" or "no-candidate"
+	Message  string   `json:"message,omitempty"`
+	Min      float64  `json:"min_confidence,omitempty"`
+	Result   *Result  `json:"result"`
+}
+
+// journal keeps finished questions. The nil journal keeps nothing.
+type journal struct {
+	file     *os.File
+	finished map[Question]Answer // read at the start, never changed after
+}
+
+// openJournal opens or starts the journal at path; "" is none.
+func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error) {
+	if path == "" {
+		return nil, nil
+	}
+	snap, err := e.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	header := journalHeader{Version: journalVersion, Strategy: fmt.Sprintf("%T", e.strategy), Schema: snap.schema.Fingerprint()}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("texttosql: journal: %w", err)
+	}
+	j := &journal{file: f, finished: map[Question]Answer{}}
+	if err := j.load(header); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("texttosql: journal %s: %w", path, err)
+	}
+	return j, nil
+}
+
+// load reads the file and leaves it ready to be appended to. A last line
+// without its end was cut by a crash: it is taken away.
+func (j *journal) load(want journalHeader) error {
+	r := bufio.NewReader(j.file)
+	var whole int64
+	for n := 1; ; n++ {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := j.read(n, line, want); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		whole += int64(len(line))
+	}
+	if err := j.file.Truncate(whole); err != nil {
+		return err
+	}
+	if _, err := j.file.Seek(whole, io.SeekStart); err != nil {
+		return err
+	}
+	if whole == 0 {
+		return j.write(want)
+	}
+	return nil
+}
+
+func (j *journal) read(n int, line []byte, want journalHeader) error {
+	if n == 1 {
+		var got journalHeader
+		if err := json.Unmarshal(line, &got); err != nil {
+			return fmt.Errorf("no journal of AskAll: %w", err)
+		}
+		if got != want {
+			return fmt.Errorf("written by another engine (version %d, %s, schema %.12s); this one is version %d, %s, schema %.12s: use another file",
+				got.Version, got.Strategy, got.Schema, want.Version, want.Strategy, want.Schema)
+		}
+		return nil
+	}
+	var l journalLine
+	if err := json.Unmarshal(line, &l); err != nil {
+		return err
+	}
+	if l.Result == nil {
+		return errors.New("a line without a result")
+	}
+	a := Answer{Question: l.Question, Result: l.Result, Resumed: true}
+	switch l.Outcome {
+	case "abstained":
+		a.Err = &strategy.AbstainedError{Confidence: l.Result.Confidence, Min: l.Min}
+	case "no-candidate":
+		e := &strategy.NoCandidateError{}
+		for _, c := range l.Result.Candidates {
+			if c.Rejected != "" {
+				e.Rejected = append(e.Rejected, c)
+			}
+		}
+		a.Err = e
+	}
+	j.finished[l.Question] = a
+	return nil
+}
+
+func (j *journal) find(q Question) (Answer, bool) {
+	if j == nil {
+		return Answer{}, false
+	}
+	a, ok := j.finished[q]
+	return a, ok
+}
+
+// keep appends a finished question.
+func (j *journal) keep(a Answer) error {
+	if j == nil || a.Resumed || a.Result == nil {
+		return nil
+	}
+	l := journalLine{Question: a.Question, Outcome: outcomeOf(a.Err), Result: a.Result}
+	switch l.Outcome {
+	case "answered", "no-candidate":
+	case "abstained":
+		var abstained *strategy.AbstainedError
+		if errors.As(a.Err, &abstained) {
+			l.Min = abstained.Min
+		}
+	default:
+		return nil // it may go better next time
+	}
+	if a.Err != nil {
+		l.Message = a.Err.Error()
+	}
+	return j.write(l)
+}
+
+// write appends one line with one call, so that a crash cuts at most the last.
+func (j *journal) write(line any) error {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(line); err != nil {
+		return fmt.Errorf("texttosql: journal: %w", err)
+	}
+	if _, err := j.file.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("texttosql: journal: %w", err)
+	}
+	return nil
+}
+
+func (j *journal) close() error {
+	if j == nil {
+		return nil
+	}
+	return j.file.Close()
+}

@@ -1,0 +1,51 @@
+package linker
+
+import (
+	"context"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// Linker chooses the schema items that a question needs (schema linking).
+//
+// It names items; keeping what joins them is the business of
+// schema.Schema.Restrict. No choice (the zero Links) means no opinion, and the
+// whole schema is kept. Safe for concurrent use.
+type Linker interface {
+	Link(ctx context.Context, in Input) (schema.Links, error)
+}
+
+// Func makes a Linker of a function.
+type Func func(ctx context.Context, in Input) (schema.Links, error)
+
+// Link calls f.
+func (f Func) Link(ctx context.Context, in Input) (schema.Links, error) { return f(ctx, in) }
+
+// Input is what a Linker may look at.
+type Input struct {
+	Question string
+	Evidence string
+	Schema   *schema.Schema // profiled where example values are to be matched
+	DB       *exec.DB       // for bounded look-ups; nil: none are made
+	// WithoutValues keeps stored values out of the choice and of its result.
+	WithoutValues bool
+}
+
+// Union links what any of its linkers links. Scores of one item are added,
+// matched values are listed once. If one of them keeps the whole schema, so
+// does the union; one that fails ends it.
+type Union []Linker
+
+// Link asks every linker in turn.
+func (u Union) Link(ctx context.Context, in Input) (schema.Links, error) {
+	var all schema.Links
+	for _, l := range u {
+		links, err := l.Link(ctx, in)
+		if err != nil {
+			return schema.Links{}, err
+		}
+		all = merge(all, links)
+	}
+	return all, nil
+}

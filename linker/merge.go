@@ -1,0 +1,50 @@
+package linker
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/schema"
+)
+
+// merge adds b to a. Tables keep the order in which they were first linked.
+func merge(a, b schema.Links) schema.Links {
+	out := schema.Links{
+		Whole:  a.Whole || b.Whole,
+		Tables: slices.Clone(a.Tables),
+		Notes:  append(slices.Clone(a.Notes), b.Notes...),
+	}
+	for _, t := range b.Tables {
+		i := slices.IndexFunc(out.Tables, func(o schema.TableLink) bool {
+			return strings.EqualFold(o.Schema, t.Schema) && strings.EqualFold(o.Table, t.Table)
+		})
+		if i < 0 {
+			out.Tables = append(out.Tables, t)
+			continue
+		}
+		o := &out.Tables[i]
+		o.Score += t.Score
+		switch {
+		case o.Columns == nil || t.Columns == nil: // nil is all columns
+			o.Columns = nil
+		default:
+			o.Columns = union(o.Columns, t.Columns)
+		}
+		for _, v := range t.Values {
+			if !slices.Contains(o.Values, v) {
+				o.Values = append(slices.Clip(o.Values), v)
+			}
+		}
+	}
+	return out
+}
+
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, name := range b {
+		if !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, name) }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package linker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/schema"
+)
+
+// Values finds the stored values that a question names.
+//
+// Spans of the question that look like a value (quoted, in capitals, a
+// capitalised word inside the sentence, a number of three digits or more; up to
+// four words) are looked up as they are, by equality with a bound parameter, in
+// the text columns of the schema (numbers in the numeric ones). Every look-up
+// is one exec.DB.Probe, guarded and bounded; Probes caps them, quoted spans
+// first, so a big schema costs no more than a small one. A look-up that fails
+// counts as not found; the first failure is in the notes.
+//
+// By default it chooses no tables: the Links keep the whole schema and carry the
+// matches, for a prompt to show. Choose makes it link what holds a match, for a
+// Union with other linkers. Without a DB, and where values may not be used, it
+// finds nothing.
+//
+// Safe for concurrent use.
+type Values struct {
+	Probes int  // look-ups at most; 0 means 200
+	Choose bool // link the tables and columns that hold a match, instead of keeping the whole schema
+}
+
+// Link looks the spans up. It fails only when ctx ends.
+func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
+	links := schema.Links{Whole: !l.Choose}
+	if in.DB == nil || in.WithoutValues {
+		return links, ctx.Err()
+	}
+	probes := l.Probes
+	if probes <= 0 {
+		probes = 200
+	}
+	var failed error
+	for _, s := range spans(in.Question, in.Schema) {
+		for i := range in.Schema.Tables {
+			t := &in.Schema.Tables[i]
+			for j := range t.Columns {
+				c := &t.Columns[j]
+				value, ok := s.valueFor(c)
+				if !ok || c.Sensitive || t.Kind == schema.View {
+					continue
+				}
+				if probes--; probes < 0 {
+					links.Notes = append(links.Notes, "the limit on value look-ups was reached")
+					return links, nil
+				}
+				found, err := in.DB.Probe(ctx, t.Schema, t.Name, c.Name, value)
+				if cerr := ctx.Err(); cerr != nil {
+					return links, cerr
+				}
+				if err != nil {
+					if failed == nil {
+						failed = err
+					}
+					continue
+				}
+				if found {
+					links = merge(links, schema.Links{Whole: links.Whole, Tables: []schema.TableLink{{
+						Schema: t.Schema, Table: t.Name, Columns: []string{c.Name}, Score: 2,
+						Values: []schema.ValueMatch{{Column: c.Name, Value: value, Span: s.text}},
+					}}})
+				}
+			}
+		}
+	}
+	if failed != nil {
+		links.Notes = append(links.Notes, fmt.Sprintf("some value look-ups failed: %v", failed))
+	}
+	return links, nil
+}

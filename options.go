@@ -1,0 +1,214 @@
+package texttosql
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// Option configures an Engine. A nil Option is skipped.
+type Option func(*config)
+
+// config is what the options say, checked in one place by validate.
+type config struct {
+	strategy     strategy.Strategy
+	samples      int
+	models       []llm.Model
+	dialect      exec.Dialect
+	exec         exec.Config
+	budget       llm.Budget
+	retry        llm.Retry
+	concurrency  int
+	schema       *schema.Schema
+	descriptions schema.Descriptions
+	instructions string
+	exemplars    []strategy.Pair
+	skipRunning  bool
+	skipValues   bool
+	progress     func(Progress)
+	logger       *slog.Logger
+	keep         trace.Private
+	seed         int64
+	errs         []error
+}
+
+func (c *config) fail(format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("texttosql: "+format, args...))
+}
+
+// WithStrategy chooses how questions are answered. Default: strategy.Consensus{}.
+func WithStrategy(s strategy.Strategy) Option {
+	return func(c *config) {
+		if s == nil {
+			c.fail("WithStrategy: the strategy is nil")
+		}
+		c.strategy = s
+	}
+}
+
+// WithSamples sets the number of draws a question, n ≥ 1. What a draw is, and
+// how many there are by default, says the strategy's doc; one that takes no
+// samples makes New fail.
+func WithSamples(n int) Option {
+	return func(c *config) {
+		if n < 1 {
+			c.fail("WithSamples: %d is not at least 1", n)
+		}
+		c.samples = n
+	}
+}
+
+// WithModels adds models to the one given to New. Each needs a name of its own
+// (llm.Named); draws go round them in order, New's model first.
+func WithModels(models ...llm.Model) Option {
+	return func(c *config) { c.models = append(c.models, models...) }
+}
+
+// WithDialect says which engine the database is. SQLite is recognised; every
+// other one must be named.
+func WithDialect(d exec.Dialect) Option {
+	return func(c *config) {
+		if d == nil {
+			c.fail("WithDialect: the dialect is nil")
+		}
+		c.dialect = d
+	}
+}
+
+// WithPolicy restricts what a statement may read. Denied tables and columns are
+// neither shown to a model nor sampled nor readable.
+func WithPolicy(p exec.Policy) Option { return func(c *config) { c.exec.Policy = p } }
+
+// WithLimits bounds what statements may take: time, rows, bytes, connections.
+// Fields that are 0 keep their defaults.
+func WithLimits(l exec.Limits) Option { return func(c *config) { c.exec.Limits = l } }
+
+// WithDriverHook unwraps the connections of a wrapped driver, as tracing
+// libraries make them: unwrap gets what the driver gave to database/sql and
+// returns the connection of the engine's own driver inside.
+func WithDriverHook(unwrap func(driverConn any) any) Option {
+	return func(c *config) { c.exec.Unwrap = unwrap }
+}
+
+// WithBudget bounds the model calls of each question. A question that spends it
+// ends with the best answer it has, or with an error that matches ErrBudget.
+func WithBudget(b llm.Budget) Option {
+	return func(c *config) {
+		if b.Calls < 0 || b.Tokens < 0 || b.Money < 0 || b.Time < 0 {
+			c.fail("WithBudget: a limit is negative")
+		}
+		c.budget = b
+	}
+}
+
+// WithRetry replaces the default llm.Retry{} that wraps every model. A model
+// that retries by itself wants llm.Retry{Attempts: 1}.
+func WithRetry(r llm.Retry) Option { return func(c *config) { c.retry = r } }
+
+// WithConcurrency bounds the model calls in flight for one question, n ≥ 1.
+// Default: 16.
+func WithConcurrency(n int) Option {
+	return func(c *config) {
+		if n < 1 {
+			c.fail("WithConcurrency: %d is not at least 1", n)
+		}
+		c.concurrency = n
+	}
+}
+
+// WithSchema uses s instead of inspecting the database: for a view of your own,
+// or where inspection is too dear. The guard still goes by the database's own.
+func WithSchema(s *schema.Schema) Option {
+	return func(c *config) {
+		if s == nil || len(s.Tables) == 0 {
+			c.fail("WithSchema: the schema has no tables")
+		}
+		c.schema = s
+	}
+}
+
+// WithDescriptions says in prose what tables and columns mean; every prompt
+// carries it. Names that do not exist become a warning of each Result.
+func WithDescriptions(d schema.Descriptions) Option {
+	return func(c *config) { c.descriptions = d }
+}
+
+// WithInstructions adds rules of the embedding program to every system message:
+// what is trusted and holds for all questions. At most 16 KiB.
+func WithInstructions(text string) Option {
+	return func(c *config) {
+		if len(text) > maxEvidence {
+			c.fail("WithInstructions: %d bytes are over the limit of %d", len(text), maxEvidence)
+		}
+		c.instructions = text
+	}
+}
+
+// WithExemplars gives a pool of solved questions to strategies that show some
+// in their prompts.
+func WithExemplars(pairs ...strategy.Pair) Option {
+	return func(c *config) {
+		for i, p := range pairs {
+			if p.Question == "" || p.SQL == "" {
+				c.fail("WithExemplars: pair %d needs a question and SQL", i)
+			}
+		}
+		c.exemplars = append(c.exemplars, pairs...)
+	}
+}
+
+// WithoutExecution keeps every statement of a model from running: candidates are
+// planned only, votes go by plan, no rows reach a judge, and Ask gives no rows.
+func WithoutExecution() Option { return func(c *config) { c.skipRunning = true } }
+
+// WithoutSampleValues keeps stored values out of every prompt: no profile, no
+// value look-ups, no rows for a judge, masked error messages.
+func WithoutSampleValues() Option { return func(c *config) { c.skipValues = true } }
+
+// WithProgress calls f with every step of every question as it happens. Calls
+// never overlap, also with several questions at once; a slow f slows them all.
+// f must not call the Engine.
+func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress = f } }
+
+// WithLogger writes a record a question (Info), a warning (Warn) and a step
+// (Debug). Records hold counts, durations, classes of errors and fingerprints;
+// never SQL, prompts, rows or the question.
+func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
+
+// WithPrivate lets traces keep, and show, private values: trace.PrivateSQL,
+// PrivatePrompts, PrivateReplies, PrivateRows. Without it a trace holds SQL for
+// the caller's eyes and hashes and lengths of the rest.
+func WithPrivate(kinds trace.Private) Option { return func(c *config) { c.keep = kinds } }
+
+// WithSeed makes draws send seeds: base, base+1, … . Not every provider honours
+// them. It also seeds the choice of exemplars. 0 sends none.
+func WithSeed(base int64) Option { return func(c *config) { c.seed = base } }
+
+// validate adds what only the whole configuration can tell.
+func (c *config) validate() error {
+	names := map[string]bool{}
+	for i, m := range c.models {
+		switch name := llm.NameOf(m); {
+		case m == nil:
+			c.fail("model %d is nil", i)
+		case len(c.models) > 1 && name == "":
+			c.fail("model %d has no name: with several models each needs one (llm.Named)", i)
+		case len(c.models) > 1 && names[name]:
+			c.fail("two models are called %q: give each a name of its own (llm.Named)", name)
+		default:
+			names[name] = true
+		}
+	}
+	if v, ok := c.strategy.(strategy.Validator); ok {
+		if err := v.Validate(c.samples); err != nil {
+			c.errs = append(c.errs, err)
+		}
+	}
+	return errors.Join(c.errs...)
+}

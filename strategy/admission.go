@@ -1,0 +1,211 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// VoteDigits is how many significant digits of a float count in a vote:
+// the same sum in another order differs in the last bits.
+const VoteDigits = 9
+
+// Admission turns replies into candidates that may vote: extraction, then the
+// checks, once for each distinct statement of a question. Every copy of a
+// statement keeps its own vote.
+//
+// The rules are those of methods/plan-voting.md 3.2. An Admission belongs to
+// one question; safe for concurrent use.
+type Admission struct {
+	env    *Env
+	checks []exec.Check
+	doubts *vote.Doubts // nil: none
+	// question is read once for all candidates
+	question vote.Question
+
+	mu      sync.Mutex
+	checked map[string]*admitted // by statement
+	span    *trace.Span          // parent of the statements' spans
+}
+
+// admitted is one distinct statement.
+type admitted struct {
+	once      sync.Once
+	slot      int // lowest draw that has it
+	span      *trace.Span
+	candidate vote.Candidate // without what differs from copy to copy
+	invalid   error          // the engine's word, for a repair
+	err       error          // the database failed, not the statement
+}
+
+// NewAdmission starts the admission of one question. checks nil means
+// env.Checks(); doubts nil finds none.
+func NewAdmission(ctx context.Context, env *Env, t Task, checks []exec.Check, doubts *vote.Doubts) *Admission {
+	if checks == nil {
+		checks = env.Checks()
+	}
+	_, span := trace.Start(ctx, "statements")
+	a := &Admission{env: env, checks: checks, doubts: doubts, checked: map[string]*admitted{}, span: span}
+	if doubts != nil {
+		a.question = doubts.Read(t.Question, t.Evidence)
+	}
+	return a
+}
+
+// Close ends the admission's span. No method may be called after it.
+func (a *Admission) Close() { a.span.End() }
+
+// Admit makes the candidate of one reply. A reply without a statement, or with
+// one that the guard or the engine refuses, is a rejected candidate and no
+// error; the error means that the database could not be asked.
+func (a *Admission) Admit(ctx context.Context, draw int, model string, reply llm.Response) (vote.Candidate, error) {
+	c := vote.Candidate{Draw: draw, Model: model}
+	if reply.StopReason == llm.StopLength {
+		c.Rejected = "truncated: the reply was cut at its token limit"
+		return c, nil
+	}
+	text := a.env.DB.Dialect().Text()
+	found, err := sqltext.Extractor{
+		Dialect: text,
+		Valid:   func(sql string) bool { return a.compiles(ctx, sql) },
+	}.Extract(reply.Text)
+	if cerr := ctx.Err(); cerr != nil {
+		return c, cerr
+	}
+	if err != nil {
+		c.Rejected = reasonOf(err)
+		return c, nil
+	}
+	for _, note := range found.Notes {
+		trace.From(ctx).Event(note)
+	}
+	return a.AdmitSQL(ctx, draw, model, found.SQL)
+}
+
+// AdmitSQL makes the candidate of one statement.
+func (a *Admission) AdmitSQL(ctx context.Context, draw int, model, sql string) (vote.Candidate, error) {
+	e := a.entry(sql, draw)
+	e.once.Do(func() { a.examine(trace.Into(ctx, e.span), sql, e) })
+	c := e.candidate
+	c.SQL, c.Draw, c.Model = sql, draw, model
+	return c, e.err
+}
+
+// Invalid is what the engine said about a statement that it rejected; nil for
+// any other.
+func (a *Admission) Invalid(sql string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if e := a.checked[sql]; e != nil {
+		return e.invalid
+	}
+	return nil
+}
+
+// entry finds or makes the entry of a statement. Its span stands in the slot of
+// the lowest draw that has it, so that the trace does not depend on which came
+// first.
+func (a *Admission) entry(sql string, draw int) *admitted {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := a.checked[sql]
+	if e == nil {
+		_, span := trace.StartAt(trace.Into(context.Background(), a.span), draw, "check", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
+		e = &admitted{slot: draw, span: span}
+		a.checked[sql] = e
+	}
+	if draw < e.slot {
+		e.slot = draw
+		e.span.SetSlot(draw)
+	}
+	return e
+}
+
+// Discard marks the statements that only draws from index counted on had: an
+// early stop made them unnecessary.
+func (a *Admission) Discard(counted int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range a.checked {
+		if e.slot >= counted {
+			e.span.Cancelled()
+		}
+	}
+}
+
+func (a *Admission) compiles(ctx context.Context, sql string) bool {
+	a.mu.Lock()
+	e := a.checked[sql]
+	a.mu.Unlock()
+	if e != nil {
+		return true // known; its entry says what is wrong with it
+	}
+	_, err := a.env.DB.Analyze(ctx, sql)
+	var invalid *exec.InvalidError
+	return !errors.As(err, &invalid)
+}
+
+func (a *Admission) examine(ctx context.Context, sql string, e *admitted) {
+	defer e.span.End()
+	checked, err := a.env.DB.Examine(ctx, sql, a.checks...)
+	c := &e.candidate
+	c.SQL = sql
+	if checked.Plan != nil {
+		c.Plan, c.Cost = checked.Plan.Signature(), checked.Plan.Cost()
+	}
+	if t := checked.Table; t != nil {
+		describe(c, t, a.env.SkipExecution)
+	}
+	for _, f := range checked.Findings {
+		c.Findings = append(c.Findings, vote.Finding{Rule: f.Rule, Detail: f.Detail})
+	}
+	switch {
+	case err == nil:
+		if a.doubts != nil {
+			c.Findings = append(c.Findings, a.doubts.About(a.question, *c, checked.Table)...)
+		}
+	case exec.IsRejection(err):
+		c.Rejected = reasonOf(err)
+		var invalid *exec.InvalidError
+		if errors.As(err, &invalid) {
+			e.invalid = err
+		}
+		e.span.Set("rejected", c.Rejected)
+	default:
+		e.err = err
+		e.span.Fail(err)
+	}
+}
+
+// describe notes what a vote needs to know of a result.
+func describe(c *vote.Candidate, t *result.Table, withoutRows bool) {
+	c.Rows, c.Columns = len(t.Rows), len(t.Columns)
+	c.Empty, c.AllNull, c.Truncated = t.Empty(), t.AllNull(), t.Truncated
+	c.Fingerprint, _ = result.Equality{Digits: VoteDigits}.Fingerprint(t)
+	c.Sequence, _ = result.Equality{Mode: result.Ordered, Digits: VoteDigits}.Fingerprint(t)
+	if !withoutRows {
+		c.Preview = t.Preview(previewRows, previewRunes)
+	}
+}
+
+// What a judge sees of a result.
+const (
+	previewRows  = 5
+	previewRunes = 64
+)
+
+// reasonOf is why a reply or a statement may not vote, in one line.
+func reasonOf(err error) string {
+	var reply *sqltext.ReplyError
+	if errors.As(err, &reply) {
+		return string(reply.Reason) + ": " + reply.Detail
+	}
+	return err.Error()
+}

@@ -1,0 +1,100 @@
+package strategy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// Consensus is the default strategy: the parts of this module put together as
+// the measurements suggest.
+//
+// At most 12 draws of three prompt forms (M-Schema, DDL, one-line code), each
+// with the stored values that the question names, go out in waves until the
+// leader cannot be overtaken. Candidates vote by result; broken doubt rules
+// (vote.DefaultRules) cost votes and confidence. A statement that the engine
+// rejected is repaired only where its vote could change the winner. When the
+// leading cluster holds less than 0.6 of the votes, a pairwise judge sees the
+// two best. Confidence is share × e^(−doubts/2), or Calibration of it.
+//
+// Calls a question: Samples draws, 2 repairs and 2 of the judge at most. The
+// preset samples stored values (profile, value look-ups) unless
+// texttosql.WithoutSampleValues is given.
+//
+// Sources: self-consistency (Wang et al. 2023), M-Schema (XiYan-SQL), a judge
+// below 0.6 (DeepEye-SQL); doubts and their weights are our own measurement.
+type Consensus struct {
+	Samples       int               // 0 means 12; WithSamples overrides it
+	Temperature   float64           // 0 means 0.7; draw 0 is greedy
+	Shots         int               // few-shot exemplars; 0: none
+	AheadBy       int               // stop also when the leader is this many votes ahead; 0: only when it is decided
+	MinConfidence float64           // 0..1; a weaker answer is an ErrAbstained; 0: never
+	Doubts        *vote.Doubts      // nil means &vote.Doubts{}, the default rules; one with an empty list of Rules turns them off
+	Calibration   *vote.Calibration // fitted by eval; nil: the formula above
+	WithoutJudge  bool
+	WithoutRepair bool
+}
+
+// Validate refuses numbers out of range.
+func (c Consensus) Validate(int) error {
+	if c.Samples < 0 || c.Temperature < 0 || c.Shots < 0 || c.AheadBy < 0 {
+		return fmt.Errorf("strategy: a field of Consensus is negative")
+	}
+	return Pipeline{MinConfidence: c.MinConfidence}.Validate(0)
+}
+
+// Generate answers one question.
+func (c Consensus) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
+	if err := c.Validate(t.Samples); err != nil {
+		return nil, err
+	}
+	return c.Pipeline().Generate(ctx, env, t)
+}
+
+// Pipeline is the composition, to start a pipeline of your own from.
+func (c Consensus) Pipeline() Pipeline {
+	p := Pipeline{
+		Linker: linker.Values{},
+		Prompter: Alternate{
+			Prompt{Form: schema.MSchema, Shots: c.Shots},
+			Prompt{Form: schema.DDL, Shots: c.Shots},
+			Prompt{Form: schema.Code, Shots: c.Shots},
+		},
+		Sampler: Sampler{
+			Samples: cmp.Or(c.Samples, 12), Temperature: cmp.Or(c.Temperature, 0.7), FirstGreedy: true,
+			Until: vote.Decided,
+		},
+		Doubts:        c.Doubts,
+		Repairer:      TypedRepair{},
+		Voter:         c.Voter(),
+		Judge:         Pairwise{Form: schema.MSchema},
+		MinConfidence: c.MinConfidence,
+	}
+	if p.Doubts == nil {
+		p.Doubts = &vote.Doubts{}
+	}
+	if c.AheadBy > 0 {
+		p.Sampler.Until = vote.AnyOf(vote.Decided, vote.AheadBy(c.AheadBy))
+		p.Sampler.Wave.K = c.AheadBy
+	}
+	if c.WithoutJudge {
+		p.Judge = nil
+	}
+	if c.WithoutRepair {
+		p.Repairer = nil
+	}
+	return p
+}
+
+// Voter is the vote of Consensus, for replay and for a strategy of your own.
+func (c Consensus) Voter() vote.Majority {
+	m := vote.Majority{Penalty: 1, MinShare: 0.6}
+	if c.Calibration != nil {
+		m.Calibrate = c.Calibration.At
+	}
+	return m
+}

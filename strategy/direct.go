@@ -1,0 +1,38 @@
+package strategy
+
+import (
+	"context"
+	"fmt"
+)
+
+// Direct is the baseline: one greedy draw of a k-shot prompt, checked. Its
+// confidence is 1 when the statement runs, which is no measure of anything: a
+// single draw has no second opinion.
+//
+// One call a question. Samples other than 1 are refused. Specification:
+// methods/staged-agent.md 3.2.
+type Direct struct {
+	Shots int // few-shot exemplars from Env.Exemplars; 0: none
+}
+
+// Validate refuses negative shots and more than one sample.
+func (d Direct) Validate(samples int) error {
+	if d.Shots < 0 {
+		return fmt.Errorf("strategy: Direct.Shots is %d; want 0 or more", d.Shots)
+	}
+	if samples > 1 {
+		return fmt.Errorf("strategy: Direct makes one draw and takes no samples, got %d; SelfConsistency votes over several", samples)
+	}
+	return nil
+}
+
+// Generate answers one question.
+func (d Direct) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
+	if err := d.Validate(t.Samples); err != nil {
+		return nil, err
+	}
+	return Pipeline{
+		Prompter: Prompt{Shots: d.Shots},
+		Sampler:  Sampler{MaxTokens: 512},
+	}.Generate(ctx, env, t)
+}

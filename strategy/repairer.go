@@ -1,0 +1,164 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// Repairer asks for another statement in place of one that the engine rejected.
+type Repairer interface {
+	Repair(ctx context.Context, env *Env, in RepairInput) (llm.Response, error)
+}
+
+// RepairInput is a failed statement and what is known of its failure.
+type RepairInput struct {
+	Task   Task
+	Schema *schema.Schema
+	Draw   int    // of the candidate
+	SQL    string // as extracted
+	Err    error  // the engine's word, an *exec.InvalidError
+}
+
+// TypedRepair shows the model its statement, the class and the first line of
+// the error, a hint for that class and the existing names that are nearest to
+// an unknown one. It makes one call a repair, at temperature 0.
+type TypedRepair struct {
+	Form schema.Form // how the schema is written; the zero value is DDL
+}
+
+// Repair asks the model that wrote the statement.
+func (r TypedRepair) Repair(ctx context.Context, env *Env, in RepairInput) (llm.Response, error) {
+	messages, err := Prompt{Form: r.Form}.Prompt(ctx, env, PromptInput{Task: in.Task, Schema: in.Schema, Draw: in.Draw})
+	if err != nil {
+		return llm.Response{}, err
+	}
+	messages = append(messages,
+		llm.Message{Role: llm.Assistant, Text: fence(in.SQL)},
+		llm.Message{Role: llm.User, Text: r.complaint(env, in)})
+	model, _ := env.Model(in.Draw)
+	greedy := 0.0
+	return model.Complete(ctx, llm.Request{
+		Messages: messages, Purpose: PurposeRepair, Draw: in.Draw,
+		Temperature: &greedy, MaxTokens: 1024, Seed: env.SeedOf(in.Draw),
+	})
+}
+
+func (r TypedRepair) complaint(env *Env, in RepairInput) string {
+	var b strings.Builder
+	b.WriteString("### Error\nThe database rejected this statement")
+	var invalid *exec.InvalidError
+	if errors.As(in.Err, &invalid) {
+		fmt.Fprintf(&b, " (%s): %s\n", invalid.Fault, ErrorLine(invalid.Message, env.SkipValues))
+		if near := nearest(in.Schema, invalid.Name); len(near) > 0 {
+			fmt.Fprintf(&b, "Existing names that are close: %s\n", strings.Join(near, ", "))
+		}
+	} else {
+		fmt.Fprintf(&b, ": %s\n", ErrorLine(in.Err.Error(), env.SkipValues))
+	}
+	b.WriteString("Write the statement again so that it answers the question and runs. Give it in one ```sql block.\n")
+	return b.String()
+}
+
+// ErrorLine is the first line of an engine's message as a prompt may show it:
+// cleaned, at most 300 runes, and with quoted literals masked when mask is set
+// (security.md §11).
+func ErrorLine(message string, mask bool) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	line = oneLine(line)
+	if mask {
+		line = maskQuoted(line)
+	}
+	if runes := []rune(line); len(runes) > 300 {
+		line = string(runes[:300])
+	}
+	return line
+}
+
+// maskQuoted replaces what stands in quotes.
+func maskQuoted(line string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexAny(line, `'"`)
+		if i < 0 {
+			break
+		}
+		j := strings.IndexByte(line[i+1:], line[i])
+		if j < 0 {
+			b.WriteString(line[:i] + "…")
+			return b.String()
+		}
+		b.WriteString(line[:i] + "…")
+		line = line[i+j+2:]
+	}
+	b.WriteString(line)
+	return b.String()
+}
+
+// nearest lists up to five names of the schema that are close to name, nearest
+// first, ties by the order of the schema.
+func nearest(s *schema.Schema, name string) []string {
+	if name == "" {
+		return nil
+	}
+	_, name, _ = cutLast(name, ".")
+	type near struct {
+		name     string
+		distance int
+	}
+	var found []near
+	add := func(full, own string) {
+		d := editDistance(strings.ToLower(own), strings.ToLower(name))
+		if 2*d <= max(len(own), len(name)) {
+			found = append(found, near{full, d})
+		}
+	}
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		add(t.Name, t.Name)
+		for j := range t.Columns {
+			add(t.Name+"."+t.Columns[j].Name, t.Columns[j].Name)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b near) int { return a.distance - b.distance })
+	names := make([]string, 0, 5)
+	for _, n := range found[:min(len(found), 5)] {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// cutLast is strings.Cut at the last sep; without one, all of s is after.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return "", s, false
+}
+
+// editDistance is the Levenshtein distance in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,64 @@
+package strategy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// Sampler says how a Pipeline draws. The zero Sampler makes one greedy draw.
+type Sampler struct {
+	Samples     int       // draws at most; Task.Samples overrides it; 0 means 1
+	Temperature float64   // of every draw; 0 is greedy
+	FirstGreedy bool      // draw 0 at temperature 0, whatever Temperature says
+	MaxTokens   int       // of a reply; 0 means 1,024
+	StopTexts   []string  // a reply ends before the first of them
+	Wave        vote.Wave // how draws are sent out; the zero Wave wastes none
+	Until       vote.Stop // nil: every draw is made, all at once
+	MinVotes    int       // quorum; 0 means 1
+}
+
+func (s Sampler) samples(t Task) int {
+	return cmp.Or(t.Samples, s.Samples, 1)
+}
+
+func (s Sampler) validate() error {
+	if s.Samples < 0 || s.Temperature < 0 || s.MaxTokens < 0 || s.MinVotes < 0 {
+		return fmt.Errorf("strategy: a field of Sampler is negative")
+	}
+	return nil
+}
+
+// Request is the request of draw i.
+func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
+	temperature := s.Temperature
+	if s.FirstGreedy && i == 0 {
+		temperature = 0
+	}
+	return llm.Request{
+		Messages: messages, Purpose: PurposeGenerate, Draw: i,
+		Temperature: &temperature, MaxTokens: cmp.Or(s.MaxTokens, 1024),
+		Seed: env.SeedOf(i), Stop: s.StopTexts,
+	}
+}
+
+// The purposes of the requests of this package (llm.Request.Purpose).
+const (
+	PurposeGenerate = "generate"
+	PurposeRepair   = "repair"
+	PurposeJudge    = "judge"
+)
+
+// draw asks the model of draw i.
+func (s Sampler) draw(ctx context.Context, env *Env, p Prompter, in PromptInput) (llm.Response, string, error) {
+	messages, err := p.Prompt(ctx, env, in)
+	if err != nil {
+		return llm.Response{}, "", err
+	}
+	model, name := env.Model(in.Draw)
+	reply, err := model.Complete(ctx, s.Request(env, in.Draw, messages))
+	return reply, name, err
+}

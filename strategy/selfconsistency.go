@@ -1,0 +1,44 @@
+package strategy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/vote"
+)
+
+// SelfConsistency draws one prompt n times at temperature 0.7 and elects the
+// majority by result: Wang et al. 2023 on result sets, with the vote rules of
+// methods/plan-voting.md 3.5. It stops as soon as the leader cannot be
+// overtaken, which never changes the winner.
+//
+// At most Samples calls a question; WithSamples overrides it.
+type SelfConsistency struct {
+	Samples     int     // 0 means 12
+	Temperature float64 // 0 means 0.7
+	Shots       int     // few-shot exemplars; 0: none
+}
+
+// Validate refuses negative numbers.
+func (s SelfConsistency) Validate(int) error {
+	if s.Samples < 0 || s.Temperature < 0 || s.Shots < 0 {
+		return fmt.Errorf("strategy: a field of SelfConsistency is negative")
+	}
+	return nil
+}
+
+// Generate answers one question.
+func (s SelfConsistency) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
+	if err := s.Validate(t.Samples); err != nil {
+		return nil, err
+	}
+	return Pipeline{
+		Prompter: Prompt{Shots: s.Shots},
+		Sampler: Sampler{
+			Samples: cmp.Or(s.Samples, 12), Temperature: cmp.Or(s.Temperature, 0.7),
+			Until: vote.Decided,
+		},
+		Voter: vote.Majority{},
+	}.Generate(ctx, env, t)
+}
