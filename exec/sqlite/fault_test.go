@@ -1,0 +1,423 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+)
+
+// faulty is a connector whose connections fail where a test wants them to.
+type faulty struct {
+	dsn  string
+	fail func(event string) error // asked before each event; may panic; nil: nothing fails
+}
+
+func (f *faulty) Connect(context.Context) (driver.Conn, error) {
+	c, err := (&sqlite3.SQLiteDriver{}).Open(f.dsn)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyConn{c.(*sqlite3.SQLiteConn), f}, nil
+}
+
+func (f *faulty) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
+
+func (f *faulty) event(name string) error {
+	if f.fail == nil {
+		return nil
+	}
+	return f.fail(name)
+}
+
+// faultyConn is a whole connection of go-sqlite3, so it has its hooks.
+type faultyConn struct {
+	*sqlite3.SQLiteConn
+	faults *faulty
+}
+
+func (c *faultyConn) RegisterAuthorizer(callback func(int, string, string, string) int) {
+	name := "authorizer off"
+	if callback != nil {
+		name = "authorizer on"
+	}
+	if err := c.faults.event(name); err != nil {
+		panic(err) // a method without an error has no other way
+	}
+	c.SQLiteConn.RegisterAuthorizer(callback)
+}
+
+func (c *faultyConn) SetLimit(id, value int) int {
+	if err := c.faults.event(fmt.Sprintf("limit %d %d", id, value)); err != nil {
+		panic(err)
+	}
+	return c.SQLiteConn.SetLimit(id, value)
+}
+
+func (c *faultyConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.faults.event(query); err != nil {
+		return nil, err
+	}
+	return c.SQLiteConn.QueryContext(ctx, query, args)
+}
+
+func (c *faultyConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if err := c.faults.event("prepare"); err != nil {
+		return nil, err
+	}
+	return c.SQLiteConn.PrepareContext(ctx, query)
+}
+
+// TestFaults breaks one thing after the other and looks at what the next user of
+// the pool gets, on disk and in memory.
+func TestFaults(t *testing.T) {
+	type outcome int
+	const (
+		skipped  outcome = iota // the driver loses the database before we do anything
+		answered
+		failed           // the statement, and nothing more
+		broken           // the DB refuses further work: only in memory
+	)
+	boom := errors.New("disk I/O error: injected")
+	on := func(events ...string) func(string) error {
+		return func(event string) error {
+			for _, e := range events {
+				if strings.HasPrefix(event, e) {
+					return boom
+				}
+			}
+			return nil
+		}
+	}
+	panicking := func(event string) func(string) error {
+		return func(e string) error {
+			if e == event {
+				panic("injected")
+			}
+			return nil
+		}
+	}
+	tests := []struct {
+		why          string
+		fail         func(string) error
+		disk, memory outcome
+	}{
+		{"nothing fails", nil, answered, answered},
+		{"the first PRAGMA fails", on("PRAGMA busy_timeout"), failed, failed},
+		{"the list of databases fails", on("PRAGMA database_list"), failed, failed},
+		{"the version fails", on(`PRAGMA "main".schema_version`), failed, failed},
+		{"the catalog fails", on("SELECT type"), failed, failed},
+		{"the functions fail", on("PRAGMA function_list"), failed, failed},
+		{"query_only cannot be set", on("PRAGMA query_only = 1"), failed, failed},
+		{"a limit panics", on("limit 5 25000"), failed, failed},
+		{"the authorizer panics", on("authorizer on"), failed, failed},
+		{"the statement cannot be prepared", on("prepare"), failed, failed},
+		{"the driver gives the connection up", func(e string) error {
+			if e == "prepare" {
+				return driver.ErrBadConn
+			}
+			return nil
+		}, failed, skipped},
+		{"the driver panics", panicking("prepare"), failed, failed},
+		{"the authorizer cannot be removed", on("authorizer off"), answered, broken},
+		{"a limit cannot be restored", on("limit 0 1000000000"), answered, broken},
+		{"query_only cannot be restored", on("PRAGMA query_only = 0"), answered, broken},
+		{"nothing can be undone after a failure", on("authorizer on", "PRAGMA query_only = 0"), failed, broken},
+	}
+	for _, test := range tests {
+		for place, want := range map[string]outcome{"disk": test.disk, "memory": test.memory} {
+			t.Run(test.why+" on "+place, func(t *testing.T) {
+				if want == skipped {
+					t.Skip("database/sql drops what the driver gives up")
+				}
+				dir := t.TempDir()
+				connector := &faulty{dsn: filepath.Join(dir, "test.db")}
+				if place == "memory" {
+					connector.dsn = ":memory:"
+				}
+				pool := sql.OpenDB(connector)
+				defer pool.Close()
+				pool.SetMaxOpenConns(1) // every database in memory is one connection
+				if _, err := pool.Exec(fixture); err != nil {
+					t.Fatal(err)
+				}
+				before, files := settingsOf(t, pool), snapshot(t, dir)
+
+				db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				connector.fail = test.fail
+				err = catch(func() error { _, err := db.Query(context.Background(), "SELECT a FROM t"); return err })
+				connector.fail = nil
+
+				if (err == nil) != (want == answered) {
+					t.Errorf("Query: %v", err)
+				}
+				if errors.Is(err, exec.ErrBroken) != (want == broken) {
+					t.Errorf("Query: %v", err)
+				}
+				if want == failed && exec.IsRejection(err) {
+					t.Errorf("the statement is blamed: %v", err)
+				}
+				var rows int
+				if err := pool.QueryRow("SELECT count(*) FROM t").Scan(&rows); err != nil || rows != 5 {
+					t.Errorf("the caller's data: %d rows, %v", rows, err)
+				}
+				again, err := db.Query(context.Background(), "SELECT a FROM t")
+				if want == broken {
+					if !errors.Is(err, exec.ErrBroken) {
+						t.Errorf("a broken DB goes on: %v, %v", again, err)
+					}
+					return
+				}
+				if err != nil || len(again.Rows) != 5 {
+					t.Errorf("the next statement: %v, %v", again, err)
+				}
+				if after := settingsOf(t, pool); after != before {
+					t.Errorf("settings %+v, before %+v", after, before)
+				}
+				unchanged(t, dir, files)
+				if _, err := pool.Exec("INSERT INTO t VALUES (6, 'written')"); err != nil {
+					t.Errorf("the caller cannot write any more: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// catch returns a panic as an error.
+func catch(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return f()
+}
+
+// TestCancelled interrupts a statement that runs.
+func TestCancelled(t *testing.T) {
+	const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+	for _, test := range []struct {
+		why    string
+		dsn    string
+		cancel bool // by the caller; else our own limit ends it
+		drops  bool
+	}{
+		{"by the caller, on disk", "file", true, true},
+		{"by the caller, in memory", ":memory:", true, false},
+		{"by the limit, on disk", "file", false, true},
+		{"by the limit, in memory", ":memory:", false, false},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			connector := &faulty{dsn: test.dsn}
+			if test.dsn == "file" {
+				connector.dsn = filepath.Join(t.TempDir(), "test.db")
+			}
+			pool := sql.OpenDB(connector)
+			defer pool.Close()
+			pool.SetMaxOpenConns(1)
+			if _, err := pool.Exec(fixture); err != nil {
+				t.Fatal(err)
+			}
+			before := settingsOf(t, pool)
+			address := connectionOf(t, pool)
+
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			c := exec.Config{}
+			if test.cancel {
+				time.AfterFunc(50*time.Millisecond, cancel)
+			} else {
+				c.Limits.Answer.Timeout = 50 * time.Millisecond
+			}
+			db := newDB(t, pool, c)
+			_, err := db.Query(ctx, endless)
+			var limit *exec.LimitError
+			if test.cancel && !errors.Is(err, context.Canceled) || !test.cancel && !(errors.As(err, &limit) && limit.Limit == "time") {
+				t.Errorf("error %v", err)
+			}
+			if got := connectionOf(t, pool) != address; got != test.drops {
+				t.Errorf("connection dropped: %v, want %v", got, test.drops)
+			}
+			if after := settingsOf(t, pool); after != before {
+				t.Errorf("settings %+v, before %+v", after, before)
+			}
+			if _, err := pool.Exec("INSERT INTO t VALUES (6, 'written')"); err != nil {
+				t.Errorf("the caller cannot write any more: %v", err)
+			}
+			table, err := db.Query(context.Background(), "SELECT a FROM t")
+			if err != nil || len(table.Rows) != 6 {
+				t.Errorf("the next statement: %v, %v", table, err)
+			}
+		})
+	}
+}
+
+// connectionOf returns the address of the connection that the pool has free.
+func connectionOf(t *testing.T, pool *sql.DB) (address any) {
+	t.Helper()
+	conn, err := pool.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.Raw(func(dc any) error { address = dc; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
+// TestUnguarded is about connections that cannot be guarded.
+func TestUnguarded(t *testing.T) {
+	ctx := context.Background()
+	ready := func(t *testing.T, pool *sql.DB, d sqlite.Dialect, c exec.Config) error {
+		t.Helper()
+		db, err := exec.New(pool, d, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db.Ready(ctx)
+	}
+	hidden := func(t *testing.T) *sql.DB {
+		_, file := open(t, fixture)
+		pool := sql.OpenDB(wrapping{&faulty{dsn: file}})
+		t.Cleanup(func() { pool.Close() })
+		return pool
+	}
+	inner := func(dc any) any { return dc.(*plainConn).Conn }
+
+	t.Run("a driver without hooks", func(t *testing.T) {
+		pool := hidden(t)
+		before := 0
+		err := ready(t, pool, sqlite.Dialect{}, exec.Config{})
+		if !errors.Is(err, exec.ErrUnguarded) {
+			t.Fatalf("error %v", err)
+		}
+		for _, want := range []string{"plainConn", "Config.Unwrap", "mattn/go-sqlite3", "Hooks"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("the error does not say %q: %v", want, err)
+			}
+		}
+		if err := pool.QueryRow("PRAGMA query_only").Scan(&before); err != nil || before != 0 {
+			t.Errorf("query_only is %d, %v", before, err)
+		}
+	})
+	t.Run("a wrapped driver is unwrapped", func(t *testing.T) {
+		pool := hidden(t)
+		db := newDB(t, pool, exec.Config{Unwrap: inner})
+		table, err := db.Query(ctx, "SELECT a FROM t")
+		if err != nil || len(table.Rows) != 5 {
+			t.Errorf("%v, %v", table, err)
+		}
+		if _, err := db.Query(ctx, "SELECT load_extension('x')"); !errors.As(err, new(*exec.RefusedError)) {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("a driver is adapted", func(t *testing.T) {
+		pool := hidden(t)
+		d := sqlite.Dialect{Hooks: func(dc any) sqlite.Hooks { return dc.(*plainConn).Conn.(sqlite.Hooks) }}
+		if err := ready(t, pool, d, exec.Config{}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("a temporary table hides one of the schema", func(t *testing.T) {
+		pool, _ := open(t, fixture)
+		pool.SetMaxOpenConns(1)
+		if _, err := pool.Exec("CREATE TEMP VIEW Users AS SELECT 1 AS id"); err != nil {
+			t.Fatal(err)
+		}
+		before := settingsOf(t, pool)
+		err := ready(t, pool, sqlite.Dialect{}, exec.Config{})
+		if !errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), "users") {
+			t.Errorf("error %v", err)
+		}
+		if after := settingsOf(t, pool); after != before {
+			t.Errorf("settings %+v, before %+v", after, before)
+		}
+	})
+	t.Run("another temporary table cannot be read", func(t *testing.T) {
+		pool, _ := open(t, fixture)
+		pool.SetMaxOpenConns(1)
+		if _, err := pool.Exec("CREATE TEMP TABLE basket AS SELECT 1 AS id"); err != nil {
+			t.Fatal(err)
+		}
+		db := newDB(t, pool, exec.Config{})
+		for _, text := range []string{"SELECT id FROM basket", "SELECT count(*) FROM basket", "SELECT count(*) FROM temp.basket", "SELECT count(*) FROM users NATURAL JOIN basket"} {
+			if _, err := db.Query(ctx, text); !errors.As(err, new(*exec.RefusedError)) {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	})
+	t.Run("not a database", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "test.db")
+		pool, err := sql.Open("sqlite3", "file:"+file+"?mode=ro")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		if err := ready(t, pool, sqlite.Dialect{}, exec.Config{}); err == nil || exec.IsRejection(err) || !strings.Contains(err.Error(), "unable to open database file") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// wrapping hides the hooks of a connection, as libraries that trace do.
+type wrapping struct{ driver.Connector }
+
+func (w wrapping) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := w.Connector.Connect(ctx)
+	return &plainConn{c}, err
+}
+
+// plainConn has nothing but what every driver has.
+type plainConn struct{ driver.Conn }
+
+// TestOwnAuthorizer is about an application that registers an authorizer.
+func TestOwnAuthorizer(t *testing.T) {
+	pool, _ := open(t, fixture)
+	pool.SetMaxOpenConns(1)
+	asked := 0
+	own := func(op int, arg1, _, _ string) int {
+		asked++
+		if op == 20 && arg1 == "users" { // SQLITE_READ
+			return 1
+		}
+		return 0
+	}
+	conn, err := pool.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = conn.Raw(func(dc any) error { dc.(sqlite.Hooks).RegisterAuthorizer(own); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+
+	db, err := exec.New(pool, sqlite.Dialect{Authorizer: own}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Query(context.Background(), "SELECT a FROM t"); err != nil {
+		t.Error(err)
+	}
+	if _, err := db.Query(context.Background(), "SELECT id FROM users"); !errors.As(err, new(*exec.RefusedError)) {
+		t.Errorf("the guard does not ask the application: %v", err)
+	}
+	asked = 0
+	if _, err := pool.Exec("SELECT id FROM users"); err == nil || asked == 0 {
+		t.Errorf("the application's authorizer is gone: asked %d times, %v", asked, err)
+	}
+}
