@@ -83,10 +83,10 @@ func (c *faultyConn) PrepareContext(ctx context.Context, query string) (driver.S
 func TestFaults(t *testing.T) {
 	type outcome int
 	const (
-		skipped  outcome = iota // the driver loses the database before we do anything
+		skipped outcome = iota // the driver loses the database before we do anything
 		answered
-		failed           // the statement, and nothing more
-		broken           // the DB refuses further work: only in memory
+		failed // the statement, and nothing more
+		broken // the DB refuses further work: only in memory
 	)
 	boom := errors.New("disk I/O error: injected")
 	on := func(events ...string) func(string) error {
