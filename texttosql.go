@@ -239,6 +239,7 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 	return &strategy.Env{
 		DB: e.db, Models: models, Schema: snap.schema,
 		Profile:      func(ctx context.Context) (*schema.Schema, error) { return e.profile(ctx, snap) },
+		CallsLeft:    account.CallsLeft,
 		Instructions: e.instructions, Exemplars: slices.Clip(e.exemplars),
 		Concurrency: e.concurrency, Seed: e.seed,
 		SkipExecution: e.skipRunning, SkipValues: e.skipValues,

@@ -38,6 +38,11 @@ type Election[T any] struct {
 	// draws that succeeded, in index order. nil: one vote each, by Key.
 	Tally func(values []T, planned int) vote.Tally
 
+	// Room says how many draws may still be sent; false: any number. A spent
+	// budget then ends the election at the same index whatever the timing. nil:
+	// any number.
+	Room func() (draws int, bounded bool)
+
 	N           int       // draws at most; below 1 is an error
 	Wave        vote.Wave // the zero Wave wastes no draw
 	Stop        vote.Stop // nil: never before N, and all draws go out at once
@@ -110,6 +115,9 @@ func (e Election[T]) Run(ctx context.Context) (Drawn[T], error) {
 	)
 	for counted := 0; counted < e.N && !out.Stopped && ctx.Err() == nil; counted = len(out.Slots) {
 		end := counted + e.wave(out.Tally, e.N-counted)
+		if end == counted {
+			break
+		}
 		w := e.launch(ctx, slots, counted, end)
 		arrived := make([]bool, end-counted)
 		for i := range w.arrived {
@@ -138,13 +146,23 @@ func (e Election[T]) Run(ctx context.Context) (Drawn[T], error) {
 	return out, nil
 }
 
-// wave is the size of the next wave.
+// wave is the size of the next wave; 0 when no draw may be sent any more. The
+// first draw is always sent, so that an empty budget has its say as an error.
 func (e Election[T]) wave(t vote.Tally, remaining int) int {
-	if e.Stop == nil {
-		return remaining
+	size := remaining
+	if e.Stop != nil {
+		t.Remaining = remaining
+		size = min(max(e.Wave.Next(t), 1), remaining)
 	}
-	t.Remaining = remaining
-	return min(max(e.Wave.Next(t), 1), remaining)
+	if e.Room != nil {
+		if room, bounded := e.Room(); bounded {
+			size = min(size, max(room, 0))
+		}
+	}
+	if size == 0 && t.Drawn == 0 {
+		return 1
+	}
+	return size
 }
 
 // settle looks up what a finished draw votes for.

@@ -154,7 +154,7 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 	}
 	election := Election[vote.Candidate]{
 		N: p.Sampler.samples(t), Wave: p.Sampler.Wave, Stop: p.Sampler.Until,
-		MinVotes: p.Sampler.MinVotes, Concurrency: env.concurrency(),
+		MinVotes: p.Sampler.MinVotes, Concurrency: env.concurrency(), Room: env.CallsLeft,
 		Draw: func(ctx context.Context, i int) (vote.Candidate, error) {
 			reply, name, err := p.Sampler.draw(ctx, env, prompter, PromptInput{Task: t, Schema: s, Links: out.Links, Draw: i})
 			if err != nil {
@@ -188,6 +188,10 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 		if s.Err != nil {
 			out.note("draw %d failed: %v", i, s.Err)
 		}
+	}
+	if n := len(drawn.Slots); err == nil && !drawn.Stopped && n < election.N {
+		out.note("the budget allowed %d of %d draws", n, election.N)
+		trace.From(ctx).Warn("budget-spent", out.Notes[len(out.Notes)-1])
 	}
 	if errors.Is(err, ErrQuorum) {
 		repairable := p.Repairer != nil && drawn.Votes()+len(p.failing(admission, out.Candidates)) >= max(p.Sampler.MinVotes, 1)

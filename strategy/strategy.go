@@ -50,6 +50,10 @@ type Env struct {
 	// version of the schema. nil: nothing is profiled.
 	Profile func(ctx context.Context) (*schema.Schema, error)
 
+	// CallsLeft says how many model calls the question's budget has left; false:
+	// no limit. nil: no limit.
+	CallsLeft func() (calls int, bounded bool)
+
 	Instructions  string // the embedding program's own rules; trusted, part of the system message
 	Exemplars     []Pair // pool of solved questions
 	SchemaBudget  int    // tokens a schema may take in a prompt; 0 means 6,000

@@ -1,0 +1,216 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+var errDraw = errors.New("draw failed")
+
+// letters elects letters: draw i says votes[i]; '-' abstains, '!' fails.
+func letters(votes string, delay func(i int) time.Duration) strategy.Election[string] {
+	return strategy.Election[string]{
+		N: len(votes),
+		Draw: func(ctx context.Context, i int) (string, error) {
+			select {
+			case <-time.After(delay(i)):
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+			if votes[i] == '!' {
+				return "", errDraw
+			}
+			return votes[i : i+1], nil
+		},
+		Key: func(s string) (string, bool) { return s, s != "-" },
+	}
+}
+
+// second is the delay of draws that all take a second.
+func second(int) time.Duration { return time.Second }
+
+func TestElectionStops(t *testing.T) {
+	tests := []struct {
+		name    string
+		votes   string
+		stop    vote.Stop
+		wave    vote.Wave
+		counted int // draws that count
+		saved   int
+		wasted  int
+		took    time.Duration // each draw takes a second
+		why     string
+	}{
+		{name: "no stop", votes: "aaaa", counted: 4, took: time.Second, why: "without a stop all go out at once"},
+		{name: "unanimous", votes: "aaaaaaaaaaaa", stop: vote.Decided, counted: 7, saved: 5, took: time.Second, why: "seven of twelve cannot be overtaken, and no smaller wave could decide"},
+		{name: "one against", votes: "aaabaaaaaaaa", stop: vote.Decided, counted: 8, saved: 4, took: 2 * time.Second, why: "the second wave is the one vote that is missing"},
+		{name: "failed draw", votes: "aaa!aaaaaaaa", stop: vote.Decided, counted: 7, saved: 5, took: time.Second, why: "a failed draw uses its index and casts no vote: six against the five that remain"},
+		{name: "ahead by three", votes: "aaaaaaaaaaaa", stop: vote.AheadBy(3), wave: vote.Wave{K: 3}, counted: 3, saved: 9, took: time.Second, why: "three alike"},
+		{name: "all at once", votes: "aaaaaaaaaaaa", stop: vote.Decided, wave: vote.Wave{Min: 12}, counted: 7, wasted: 5, took: time.Second, why: "the prefix decides, what lies behind it does not count"},
+		{name: "even", votes: "abababababab", stop: vote.Decided, counted: 12, took: 4 * time.Second, why: "never decided: waves of 7, 3, 1 and 1, for the lead of one after the first two"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := letters(tt.votes, second)
+				e.Stop, e.Wave = tt.stop, tt.wave
+				start := time.Now()
+				got, err := e.Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				type outcome struct{ Counted, Saved, Wasted int }
+				if diff := cmp.Diff(outcome{tt.counted, tt.saved, tt.wasted}, outcome{len(got.Slots), got.Saved, got.Wasted}); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+				}
+				if took := time.Since(start); took > tt.took {
+					t.Errorf("took %v, want at most %v", took, tt.took)
+				}
+			})
+		})
+	}
+}
+
+// TestElectionIgnoresTiming runs the same draws with random delays: slots, tally
+// and trace are those of the draws alone.
+func TestElectionIgnoresTiming(t *testing.T) {
+	votes := "aba!-caabaacbaaa"
+	for _, wave := range []vote.Wave{{}, {Min: 5}, {Min: len(votes)}} {
+		var want string
+		for seed := range uint64(40) {
+			synctest.Test(t, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(seed, 1))
+				delays := make([]time.Duration, len(votes))
+				for i := range delays {
+					delays[i] = time.Duration(rng.IntN(1000)) * time.Millisecond
+				}
+				e := letters(votes, func(i int) time.Duration { return delays[i] })
+				e.Stop, e.Wave, e.Concurrency = vote.AheadBy(3), wave, int(seed%4)
+				root := trace.New("test")
+				drawn, err := e.Run(trace.Into(t.Context(), root))
+				if err != nil {
+					t.Fatal(err)
+				}
+				root.End()
+				page, err := root.Comparable()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := fmt.Sprintf("%+v %+v %s", drawn.Slots, drawn.Tally, page)
+				if want == "" {
+					want = got
+				}
+				if got != want {
+					t.Errorf("wave %+v, seed %d: the outcome depends on timing:\n%s\n%s", wave, seed, want, got)
+				}
+			})
+		}
+	}
+}
+
+func TestElectionQuorum(t *testing.T) {
+	tests := []struct {
+		name  string
+		votes string
+		min   int
+		want  error
+		why   string
+	}{
+		{"all failed", "!!!", 0, errDraw, "the cause of the failures is in the error"},
+		{"all abstained", "---", 0, strategy.ErrQuorum, "an abstention is no vote"},
+		{"too few", "a!!!", 2, strategy.ErrQuorum, "one of the two votes needed"},
+		{"enough", "a!!a", 2, nil, "failed draws do not spoil the others"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := letters(tt.votes, func(int) time.Duration { return 0 })
+			e.MinVotes = tt.min
+			if _, err := e.Run(t.Context()); !errors.Is(err, tt.want) || tt.want == nil && err != nil {
+				t.Errorf("got %v, want %v: %s", err, tt.want, tt.why)
+			}
+		})
+	}
+}
+
+func TestElectionRoom(t *testing.T) {
+	e := letters("aaaaaaaa", func(int) time.Duration { return 0 })
+	left := 3
+	e.Room = func() (int, bool) { return left, true }
+	draw := e.Draw
+	e.Concurrency = 1
+	e.Draw = func(ctx context.Context, i int) (string, error) { left--; return draw(ctx, i) }
+	got, err := e.Run(t.Context())
+	if err != nil || len(got.Slots) != 3 || got.Saved != 5 {
+		t.Errorf("got %d slots, %d saved, %v; want 3, 5 and no error", len(got.Slots), got.Saved, err)
+	}
+}
+
+func TestElectionRefusesNonsense(t *testing.T) {
+	for _, e := range []strategy.Election[string]{{}, {N: 1}, {N: -1, Draw: letters("a", second).Draw, Key: letters("a", second).Key}} {
+		if _, err := e.Run(t.Context()); err == nil {
+			t.Errorf("%+v: no error", e.N)
+		}
+	}
+}
+
+// TestElectionCancel ends an election while draws are in flight: it returns
+// promptly, keeps the identity of the error and what had arrived, and leaves no
+// goroutine behind.
+func TestElectionCancel(t *testing.T) {
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithCancel(t.Context())
+	var started atomic.Int32
+	e := strategy.Election[string]{
+		N: 8, Concurrency: 4,
+		Draw: func(ctx context.Context, i int) (string, error) {
+			if i == 0 {
+				return "a", nil
+			}
+			if started.Add(1) == 3 {
+				cancel()
+			}
+			<-ctx.Done()
+			return "", ctx.Err()
+		},
+		Key: func(s string) (string, bool) { return s, true },
+	}
+	drawn, err := e.Run(ctx)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+	if len(drawn.Slots) > 8 {
+		t.Errorf("%d slots", len(drawn.Slots))
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}
+
+func ExampleElection() {
+	answers := []string{"7", "7", "12", "7", "7", "8", "7"}
+	drawn, err := strategy.Election[string]{
+		N:    len(answers),
+		Draw: func(_ context.Context, i int) (string, error) { return answers[i], nil },
+		Key:  func(answer string) (string, bool) { return answer, answer != "" },
+		Stop: vote.Decided,
+	}.Run(context.Background())
+	fmt.Println(drawn.Tally.Leader, "of", len(drawn.Slots), "draws, saved", drawn.Saved, err)
+	// Output: 4 of 5 draws, saved 2 <nil>
+}

@@ -1,0 +1,100 @@
+package strategy_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// latencies are the answer times that a real provider had, a tenth of them.
+func latencies(tb testing.TB) []time.Duration {
+	data := os.Getenv("TEXTTOSQL_DATA")
+	if data == "" {
+		tb.Skip("TEXTTOSQL_DATA is not set: no recorded latencies")
+	}
+	f, err := os.Open(filepath.Join(data, "predictions", "spider_dev_latency_tokens.jsonl.gz"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []time.Duration
+	for lines := bufio.NewScanner(z); lines.Scan(); {
+		var l struct {
+			Latency float64 `json:"latency_s"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			tb.Fatal(err)
+		}
+		if l.Latency > 0 {
+			all = append(all, time.Duration(l.Latency*float64(time.Second)/10))
+		}
+	}
+	return all
+}
+
+// BenchmarkQuestion is the time of a question of twelve draws. With real
+// latencies (a tenth of them) "over-path-%" is what it takes beyond its slowest
+// path: the slowest draw of each wave, one wave after the other. With a model
+// that answers at once, "sdk-µs/call" is all there is.
+func BenchmarkQuestion(b *testing.B) {
+	env := shopEnv(b, nil)
+	reply := llm.Response{Text: "SELECT name FROM customers WHERE country = 'USA'", StopReason: llm.StopEnd}
+	task := strategy.Task{Question: "Which customers live in the USA?"}
+
+	b.Run("latency=recorded", func(b *testing.B) {
+		times := latencies(b)
+		next := 0
+		var path, took time.Duration
+		for b.Loop() {
+			draws := times[next : next+12]
+			next = (next + 12) % (len(times) - 12)
+			env.Models = []llm.Model{llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				select {
+				case <-time.After(draws[req.Draw]):
+					return reply, nil
+				case <-ctx.Done():
+					return llm.Response{}, ctx.Err()
+				}
+			})}
+			start := time.Now()
+			// All twelve go out at once and every one counts.
+			s := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12, Temperature: 0.7}, Voter: vote.Majority{}}
+			if _, err := s.Generate(b.Context(), env, task); err != nil {
+				b.Fatal(err)
+			}
+			took += time.Since(start)
+			slowest := time.Duration(0)
+			for _, d := range draws {
+				slowest = max(slowest, d)
+			}
+			path += slowest
+		}
+		b.ReportMetric(100*float64(took-path)/float64(path), "over-path-%")
+	})
+
+	b.Run("latency=0", func(b *testing.B) {
+		env.Models = []llm.Model{llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return reply, nil })}
+		calls := 0
+		for b.Loop() {
+			s := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12, Temperature: 0.7}, Voter: vote.Majority{}}
+			if _, err := s.Generate(b.Context(), env, task); err != nil {
+				b.Fatal(err)
+			}
+			calls += 12
+		}
+		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(calls), "sdk-µs/call")
+	})
+}
