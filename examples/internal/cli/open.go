@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "github.com/mattn/go-sqlite3" // the driver of the examples
+)
+
+// OpenReadOnly opens a SQLite file that exists, for reading. Nothing may be
+// written through the result, and close closes it. What is no SQLite file is an
+// error here and not of the first statement; damage further in is not.
+func OpenReadOnly(path string) (db *sql.DB, close func(), err error) {
+	if err := checkSQLite(path); err != nil {
+		var fault *os.PathError
+		if errors.As(err, &fault) {
+			err = fault.Err // without the name, which stands before it
+		}
+		return nil, nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	// As a URL, or a name with "?" or "%" in it would be another file.
+	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: "mode=ro"}
+	db, err = sql.Open("sqlite3", uri.String())
+	if err != nil {
+		return nil, nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	return db, func() { db.Close() }, nil
+}
+
+// checkSQLite looks at the first bytes of a file. An empty file is an empty
+// database.
+func checkSQLite(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return errors.New("is a folder")
+	}
+	magic := []byte("SQLite format 3\x00")
+	head := make([]byte, len(magic))
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return err
+	}
+	if n > 0 && !bytes.Equal(head[:n], magic) {
+		return errors.New("is no SQLite database")
+	}
+	return nil
+}
