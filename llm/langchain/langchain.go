@@ -66,16 +66,17 @@ func (c Config) Model(m llms.Model) llm.Model {
 	if c.MaxTokens <= 0 {
 		c.MaxTokens = defaultMaxTokens
 	}
-	if c.Temperature == nil {
-		t := defaultTemperature
-		c.Temperature = &t
+	a := &adapter{model: m, config: c, temperature: defaultTemperature}
+	if c.Temperature != nil {
+		a.temperature = *c.Temperature
 	}
-	return &adapter{model: m, config: c}
+	return a
 }
 
 type adapter struct {
-	model  llms.Model
-	config Config // defaults filled in
+	model       llms.Model
+	config      Config
+	temperature float64 // for requests without one
 
 	// refuses is set once the provider took a call without a temperature that it
 	// had refused with one.
@@ -92,7 +93,7 @@ func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 	if err != nil {
 		return llm.Response{}, err
 	}
-	c := call{messages: messages, request: req, maxTokens: req.MaxTokens, temperature: *a.config.Temperature}
+	c := call{messages: messages, request: req, maxTokens: req.MaxTokens, temperature: a.temperature}
 	if c.maxTokens <= 0 {
 		c.maxTokens = a.config.MaxTokens
 	}
@@ -113,9 +114,12 @@ func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 	}
 	resp, err = a.withoutTemperature(ctx, c)
 	if err == nil {
-		// Not before: the word may have stood in an error that repeats the prompt.
-		a.refuses.Store(true)
 		resp.Usage.Calls++
+		// Not before: the word may have stood in an error that repeats the prompt.
+		// And not for what Anthropic merely finds too high.
+		if c.temperature <= 1 {
+			a.refuses.Store(true)
+		}
 	}
 	return resp, err
 }

@@ -413,6 +413,33 @@ func TestTemperatureNamedByThePrompt(t *testing.T) {
 	}
 }
 
+// A temperature that is only too high for the provider says nothing of others.
+func TestTemperatureTooHigh(t *testing.T) {
+	w := wires[2]
+	var seen bodies
+	m := w.model(t, true, func(rw http.ResponseWriter, r *http.Request) {
+		if got, sent := sampling(w, seen.take(t, r))["temperature"]; sent && got.(float64) > 1 {
+			answer(400, w.fault("temperature: range: 0..1", "invalid_request_error"))(rw, r)
+			return
+		}
+		io.WriteString(rw, w.reply("SELECT 1"))
+	})
+	var got []any
+	for _, temperature := range []float64{1.2, 0.5} {
+		req := ask("One?")
+		req.Temperature = &temperature
+		if _, err := m.Complete(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, body := range seen.all() {
+		got = append(got, sampling(w, body)["temperature"])
+	}
+	if diff := cmp.Diff([]any{1.2, nil, 0.5}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 // Concurrent calls of one client keep their notes apart: each gets the error
 // that was meant for it.
 func TestConcurrentErrors(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -72,7 +73,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := base.RoundTrip(req)
 	if err != nil {
-		n.broke(ctx, err)
+		n.broke(ctx, "no reply", err)
 		return nil, err
 	}
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
@@ -116,13 +117,13 @@ func (n *notes) begin() {
 
 // broke notes err, or why ctx ended: the context of a request also holds the
 // time-out of an http.Client, which puts it into words above the transport.
-func (n *notes) broke(ctx context.Context, err error) {
+func (n *notes) broke(ctx context.Context, what string, err error) {
 	if end := ended(ctx); end != nil {
 		err = end
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.last = outcome{err: err}
+	n.last = outcome{err: fmt.Errorf("%s: %w", what, err)}
 }
 
 func (n *notes) failed(status int, retryAfter time.Duration, body []byte) {
@@ -170,7 +171,7 @@ func (w *watched) Read(p []byte) (int, error) {
 
 func (w *watched) note(err error) error {
 	if err != nil && err != io.EOF {
-		w.notes.broke(w.ctx, err)
+		w.notes.broke(w.ctx, "the reply broke off", err)
 	}
 	return err
 }
