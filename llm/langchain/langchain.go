@@ -157,11 +157,7 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 	if err != nil {
 		return llm.Response{}, failure(err, n)
 	}
-	resp, err := response(out, c.maxTokens, n)
-	if err != nil {
-		return llm.Response{}, err
-	}
-	return resp, nil
+	return response(out, c.maxTokens, n)
 }
 
 // generate makes the call. A reply can make the clients panic: OpenAI's does on
