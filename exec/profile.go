@@ -171,12 +171,12 @@ func (db *DB) profileTable(ctx context.Context, t *schema.Table, readable *schem
 	var errs []error
 	for _, columns := range parts {
 		err := look(columns)
-		if err == nil || len(columns) < 2 || ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+		if !isCellLimit(err) {
 			errs = append(errs, err)
 			continue
 		}
-		// One stored value over the engine's limits fails the statement that
-		// reads it: find out which columns are well.
+		// One value over the limit on cells fails the statement that reads it:
+		// find out which columns are well.
 		for _, c := range columns {
 			if err := look([]int{c}); err != nil {
 				errs = append(errs, fmt.Errorf("column %s: %w", t.Columns[c].Name, err))
@@ -186,10 +186,17 @@ func (db *DB) profileTable(ctx context.Context, t *schema.Table, readable *schem
 	return errors.Join(errs...)
 }
 
+// isCellLimit reports whether err is about a single value that is too large.
+func isCellLimit(err error) bool {
+	var limit *LimitError
+	return errors.As(err, &limit) && limit.Limit == "cell"
+}
+
 // Sample returns the first rows of a table or view, at most rows of them, with
 // the columns that the policy allows and that are not Sensitive, in the order of
-// the table. Values are as stored, whatever their length, up to the limits of an
-// answer; with more rows in the table, Truncated is set.
+// the table. Values are as stored, blobs and long texts too, up to the limits of
+// an answer; a column with a value over the limit on cells is left out. Where
+// the table has more rows, Truncated is set.
 //
 // The order is that of the engine when it reads the table itself: in SQLite by
 // rowid or primary key. A view may have to read all of the tables under it.
@@ -208,22 +215,34 @@ func (db *DB) Sample(ctx context.Context, table schema.Table, rows int) (*result
 	if err != nil {
 		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
 	}
-	out := &result.Table{Columns: columnNames(table, slices.Concat(parts...)), Rows: [][]any{}}
-	if len(out.Columns) == 0 {
-		return out, nil
-	}
-	run := db.runner(db.limits.Answer)
-	sample, err := db.dialect.SampleRows(ctx, func(ctx context.Context, sql string, n int) (*result.Table, error) {
-		t, err := run(ctx, sql, n)
-		if err == nil {
-			out.Truncated, out.TooLarge = t.Truncated, t.TooLarge
+	read := func(columns []string) (*result.Table, error) {
+		t := &result.Table{Columns: columns, Rows: [][]any{}}
+		if len(columns) == 0 {
+			return t, nil
 		}
+		run := func(ctx context.Context, sql string, n int) (*result.Table, error) {
+			part, err := db.runner(db.limits.Answer)(ctx, sql, n)
+			if err == nil {
+				t.Truncated, t.TooLarge = part.Truncated, part.TooLarge
+			}
+			return part, err
+		}
+		sample, err := db.dialect.SampleRows(ctx, run, source, SampleOptions{Columns: columns, Rows: rows})
+		t.Rows = sample.Rows
 		return t, err
-	}, source, SampleOptions{Columns: out.Columns, Rows: rows})
+	}
+	columns := columnNames(table, slices.Concat(parts...))
+	out, err := read(columns)
+	if isCellLimit(err) {
+		columns = slices.DeleteFunc(columns, func(name string) bool {
+			_, err := read([]string{name})
+			return isCellLimit(err)
+		})
+		out, err = read(columns)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
 	}
-	out.Rows = sample.Rows
 	return out, nil
 }
 

@@ -61,7 +61,7 @@ func valueKey(v any) any {
 	case []byte:
 		return blobKey(v)
 	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
+		if v == math.Trunc(v) && v >= -(1<<63) && v < 1<<63 {
 			return int64(v)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 type planNames struct {
 	scopes []planScope // one a SELECT, in the order of the text
 	known  map[string]bool
+	length map[int]bool // lengths of known names, so that few texts are looked up
 }
 
 // planScope is the FROM clause of one SELECT.
@@ -54,10 +55,10 @@ func readPlanNames(sql string) planNames {
 			}
 		}
 	}
-	p.known = make(map[string]bool)
+	p.known, p.length = make(map[string]bool), make(map[int]bool)
 	for _, s := range p.scopes {
 		for name := range s.tables {
-			p.known[name] = true
+			p.known[name], p.length[len(name)] = true, true
 		}
 	}
 	return p
@@ -154,7 +155,7 @@ func (p *planNames) access(kind exec.PlanKind, rest string) planStep {
 	s := planStep{node: exec.PlanNode{Kind: kind}}
 	lower := fold(rest)
 	for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], ' ') {
-		if p.known[lower[:end]] && s.readAccess(rest[end:]) {
+		if p.length[end] && p.known[lower[:end]] && s.readAccess(rest[end:]) {
 			s.name = lower[:end]
 			return s
 		}

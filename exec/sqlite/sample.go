@@ -20,8 +20,9 @@ const sampleParts = 20
 // With Spread, a table that is longer than Rows is read in 20 places that lie
 // evenly between its smallest and its largest rowid, each found by a search and
 // read for a twentieth of Rows; the first place is the start of the table. Where
-// rowids have gaps, fewer rows may come back. A WITHOUT ROWID table, a virtual
-// table and a view have no rowid to search by: their first rows are taken.
+// rowids have gaps, fewer rows may come back; if they are less than half of Rows,
+// the first rows are taken instead, as in a WITHOUT ROWID table, a virtual table
+// or a view, which have no rowid to search by.
 func (d Dialect) SampleRows(ctx context.Context, run exec.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	var (
 		out  = exec.RowSample{Rows: [][]any{}}
@@ -53,7 +54,10 @@ func (d Dialect) SampleRows(ctx context.Context, run exec.Runner, t schema.Table
 					return exec.RowSample{}, err
 				}
 			}
-			return out, nil
+			if len(out.Rows) >= o.Rows/2 {
+				return out, nil
+			}
+			out.Rows = out.Rows[:0]
 		}
 	}
 	if err := read(fmt.Sprintf(" LIMIT %d", o.Rows+1), o.Rows); err != nil {

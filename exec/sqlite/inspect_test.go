@@ -1,0 +1,325 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/schema"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// inspect reads the schema of a new database.
+func inspect(t testing.TB, script string) *schema.Schema {
+	t.Helper()
+	pool, _ := open(t, script)
+	s, err := sqlite.Dialect{}.Inspect(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestInspectAwkward holds everything that makes a schema awkward to a golden
+// file: go test ./exec/sqlite -run InspectAwkward -update
+func TestInspectAwkward(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join("testdata", "awkward.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := inspect(t, string(script))
+	if len(s.Functions) < 50 || !slices.Contains(s.Functions, "json_extract") || !slices.IsSorted(s.Functions) {
+		t.Errorf("functions: %q", s.Functions)
+	}
+	s.Functions = nil // another build has others
+	s.Version = ""
+	got, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	golden := filepath.Join("testdata", "awkward.golden.json")
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestInspectEmpty(t *testing.T) {
+	s := inspect(t, "")
+	if len(s.Tables) != 0 || s.Tables == nil || s.Dialect != "sqlite" || s.Version == "" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestInspectComments(t *testing.T) {
+	for _, c := range []struct {
+		name, ddl  string
+		table      string
+		a, b, cDoc string
+		why        string
+	}{
+		{"behind", "CREATE TABLE t (\n a INT, -- first\n b INT, -- second\n c INT -- third\n)", "", "first", "second", "third", "the usual place"},
+		{"leading commas", "CREATE TABLE t (\n a INT -- first\n, b INT -- second\n, c INT -- third\n)", "", "first", "second", "third", "no comma before the comment"},
+		{"before, block", "CREATE TABLE t (\n /* first */\n a INT,\n /* second */ b INT,\n /* third */\n c INT)", "", "first", "second", "third", "alone on a line, or before its column"},
+		{"before, lines", "CREATE TABLE t (\n -- first\n -- still first\n a INT,\n -- second\n b INT, c INT)", "", "first still first", "second", "", "lines add up"},
+		{"one line", "CREATE TABLE t (a INT /* first */, b INT, /* third */ c INT)", "", "first", "", "third", "a block before a column on its line is about that column"},
+		{"block ends the line", "CREATE TABLE t (a INT, /* first */\n b INT, /* second */\n c INT)", "", "first", "second", "", "nothing follows, so it is about the column before"},
+		{"table", "CREATE TABLE t ( -- the table\n a INT, b INT, c INT)", "the table", "", "", "", "behind the bracket"},
+		{"table, before", "CREATE TABLE t -- the table\n(a INT, b INT, c INT)", "the table", "", "", "", "before the bracket"},
+		{"table, block", "CREATE TABLE t /* the table */ (/* first */ a INT, b INT, c INT)", "the table", "first", "", "", ""},
+		{"strings", "CREATE TABLE t (a TEXT DEFAULT '-- no', b TEXT DEFAULT '/* no */', c TEXT DEFAULT 'it''s --' -- yes\n)", "", "", "", "yes", "a comment in a string is none"},
+		{"names", "CREATE TABLE t (a INT, \"b\" INT, [c] INT, \"-- no\" INT)", "", "", "", "", "nor is one in a name"},
+		{"check", "CREATE TABLE t (a INT CHECK (a > 0 /* first */ AND a < 9), -- still first\n b INT, c INT)", "", "first still first", "", "", "brackets within a column"},
+		{"constraints", "CREATE TABLE t (a INT, b INT, c INT, -- third\n -- no\n UNIQUE (a), -- no\n PRIMARY KEY (b) /* no */\n)", "", "", "", "third", "what is about a constraint is about no column"},
+		{"after the last", "CREATE TABLE t (a INT, b INT, c INT -- third\n -- no\n)", "", "", "", "third", "a line alone belongs to what follows"},
+		{"ornaments", "CREATE TABLE t (\n -------------\n -- first --\n /***\n * is\n * -5\n ***/\n a INT, /* === */\n b INT, c INT)", "", "first is -5", "", "", "rulers and frames say nothing"},
+		{"quoted column", "CREATE TABLE t (\"a\" INT, -- first\n [b] INT, -- second\n `C` INT -- third\n)", "", "first", "second", "third", ""},
+		{"windows lines", "CREATE TABLE t (\r\n a INT, -- first\r\n b INT, -- second\r\n c INT\r\n)", "", "first", "second", "", ""},
+		{"view", "CREATE TABLE x(a,b,c); CREATE VIEW t AS -- the view\n SELECT a, -- no\n b, c FROM x", "the view", "", "", "", "a query is not read"},
+		{"view with names", "CREATE TABLE x(a,b,c); CREATE VIEW t(a, -- first\n b, c) AS /* the view */ WITH y(a,b /* no */) AS (SELECT a,b FROM x) SELECT 1,2,3 FROM y", "the view", "first", "", "", "the names of a view are"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := inspect(t, c.ddl)
+			table, ok := s.Lookup("", "t")
+			if !ok {
+				t.Fatal("no table")
+			}
+			want := map[string]string{"": c.table, "a": c.a, "b": c.b, "c": c.cDoc}
+			got := map[string]string{"": table.Description}
+			for _, name := range []string{"a", "b", "c"} {
+				column, _ := table.Column(name)
+				got[name] = column.Description
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s\n-want +got\n%s", c.why, diff)
+			}
+		})
+	}
+}
+
+func TestInspectAttached(t *testing.T) {
+	dir := t.TempDir()
+	pool, err := sql.Open("sqlite3", filepath.Join(dir, "main.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	pool.SetMaxOpenConns(1)
+	_, err = pool.Exec(`CREATE TABLE t(a INTEGER PRIMARY KEY);
+		ATTACH '` + filepath.Join(dir, "other.db") + `' AS "the other";
+		CREATE TABLE "the other".t(x INTEGER PRIMARY KEY, y UNIQUE);
+		CREATE TABLE "the other".u(t REFERENCES t);
+		CREATE TEMP TABLE hidden(a)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Dialect{}.Inspect(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, table := range s.Tables {
+		got = append(got, fmt.Sprintf("%s.%s %d %v %v", table.Schema, table.Name, len(table.Columns), table.Unique, table.ForeignKeys))
+	}
+	want := []string{".t 1 [] []", "the other.t 2 [[y]] []", "the other.u 1 [] [{[t] the other t [x]}]"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE t(a)")
+	version := func() string {
+		t.Helper()
+		v, err := sqlite.Dialect{}.Version(t.Context(), pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	first := version()
+	if _, err := pool.Exec("INSERT INTO t VALUES (1)"); err != nil {
+		t.Fatal(err)
+	}
+	if got := version(); got != first {
+		t.Errorf("rows changed the version from %q to %q", first, got)
+	}
+	if _, err := pool.Exec("ALTER TABLE t ADD COLUMN b"); err != nil {
+		t.Fatal(err)
+	}
+	if got := version(); got == first {
+		t.Errorf("a new column left the version at %q", got)
+	}
+}
+
+// TestInspectBroken: one view or module that SQLite cannot open takes nothing
+// else with it.
+func TestInspectBroken(t *testing.T) {
+	pool, _ := open(t, `CREATE TABLE base(a);
+		CREATE VIEW good AS SELECT a FROM base;
+		CREATE VIEW bad AS SELECT a FROM gone;
+		CREATE TABLE gone(a); DROP TABLE gone;
+		CREATE TABLE notes_data(id INTEGER PRIMARY KEY, block BLOB);
+		CREATE TABLE notes_of(a);
+		PRAGMA writable_schema = ON;
+		INSERT INTO sqlite_master VALUES ('table','notes','notes',0,'CREATE VIRTUAL TABLE notes USING nosuchmodule(a)');
+		PRAGMA writable_schema = RESET`)
+	s, err := sqlite.Dialect{}.Inspect(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, table := range s.Tables {
+		got = append(got, table.Name)
+	}
+	if diff := cmp.Diff([]string{"base", "good", "notes_of"}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestInspectData reads every database of the evaluation data.
+func TestInspectData(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(dataDir(t), "db", "*", "*.sqlite"))
+	if err != nil || len(files) < 22 {
+		t.Fatal(len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			s, err := openData(t, file).Schema(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Tables) == 0 {
+				t.Error("no tables")
+			}
+			for _, table := range s.Tables {
+				if len(table.Columns) == 0 || strings.HasPrefix(table.Name, "sqlite_") {
+					t.Errorf("%s has %d columns", table.Name, len(table.Columns))
+				}
+				for _, key := range table.ForeignKeys {
+					target, ok := s.Lookup(key.RefSchema, key.RefTable)
+					if !ok || len(key.Columns) != len(key.RefColumns) {
+						t.Errorf("%s: key %+v leads nowhere", table.Name, key)
+						continue
+					}
+					for _, name := range key.RefColumns {
+						if _, ok := target.Column(name); !ok {
+							t.Errorf("%s: key %+v: no column %s", table.Name, key, name)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestInspectChinook holds the numbers of a schema that everybody knows.
+func TestInspectChinook(t *testing.T) {
+	s, err := openData(t, filepath.Join(dataDir(t), "db", "chinook", "Chinook_Sqlite.sqlite")).Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, columns := 0, 0
+	for _, table := range s.Tables {
+		keys += len(table.ForeignKeys)
+		columns += len(table.Columns)
+	}
+	if len(s.Tables) != 11 || columns != 64 || keys != 11 {
+		t.Errorf("%d tables, %d columns, %d foreign keys, want 11, 64, 11", len(s.Tables), columns, keys)
+	}
+	employee, _ := s.Lookup("", "employee")
+	want := []schema.ForeignKey{{Columns: []string{"ReportsTo"}, RefTable: "Employee", RefColumns: []string{"EmployeeId"}}}
+	if diff := cmp.Diff(want, employee.ForeignKeys); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	playlist, _ := s.Lookup("", "PlaylistTrack")
+	if diff := cmp.Diff([]string{"PlaylistId", "TrackId"}, playlist.PrimaryKey); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// bigSchema makes 1,000 tables of 20 columns with a key, a unique constraint and
+// a foreign key each.
+func bigSchema(t testing.TB) *sql.DB {
+	var b strings.Builder
+	b.WriteString("BEGIN;")
+	types := [...]string{"INTEGER", "TEXT", "REAL", "VARCHAR(40)"}
+	for i := range 1000 {
+		fmt.Fprintf(&b, "CREATE TABLE table_%d (id INTEGER PRIMARY KEY", i)
+		for c := 1; c < 20; c++ {
+			fmt.Fprintf(&b, ", column_%d %s", c, types[c%len(types)])
+			if c%3 == 0 {
+				b.WriteString(" NOT NULL")
+			}
+			if c%5 == 0 {
+				b.WriteString(" DEFAULT 0")
+			}
+		}
+		b.WriteString(", UNIQUE (column_2, column_3)")
+		if i > 0 {
+			fmt.Fprintf(&b, ", FOREIGN KEY (column_1) REFERENCES table_%d(id)", i-1)
+		}
+		b.WriteString(");")
+	}
+	b.WriteString("COMMIT")
+	pool, _ := open(t, b.String())
+	return pool
+}
+
+func TestInspectBig(t *testing.T) {
+	s, err := sqlite.Dialect{}.Inspect(t.Context(), bigSchema(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Tables) != 1000 {
+		t.Fatalf("%d tables", len(s.Tables))
+	}
+	last := s.Tables[999]
+	if last.Name != "table_999" || len(last.Columns) != 20 || len(last.ForeignKeys) != 1 || len(last.Unique) != 1 {
+		t.Errorf("%+v", last)
+	}
+}
+
+// BenchmarkInspect reads 1,000 tables of 20 columns. The comparison is the same
+// reading with one PRAGMA a table in Python:
+//
+//	import sqlite3, time
+//	c = sqlite3.connect("big.db"); start = time.process_time()
+//	for (t,) in c.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall():
+//	    c.execute(f'PRAGMA table_xinfo("{t}")').fetchall()
+//	    c.execute(f'PRAGMA foreign_key_list("{t}")').fetchall()
+//	    for i in c.execute(f'PRAGMA index_list("{t}")').fetchall():
+//	        c.execute(f'PRAGMA index_info("{i[1]}")').fetchall()
+//	print(time.process_time() - start)
+func BenchmarkInspect(b *testing.B) {
+	pool := bigSchema(b)
+	conn, err := pool.Conn(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Close()
+	for b.Loop() {
+		if _, err := (sqlite.Dialect{}).Inspect(b.Context(), conn); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"database/sql"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/result"
+)
+
+// openData opens a database of the evaluation data, which is never written.
+func openData(t testing.TB, path string) *exec.DB {
+	t.Helper()
+	pool, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// TestSignatureOnSpider measures how often two answers with equal results have
+// different signatures, over all pairs of answers to one question.
+func TestSignatureOnSpider(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explains and runs some thousand statements")
+	}
+	type answer struct {
+		Run  string `json:"run"`
+		Qid  int    `json:"qid"`
+		DB   string `json:"db_id"`
+		SQL  string `json:"sql"`
+		Exec struct {
+			Status string `json:"status"`
+		} `json:"exec"`
+	}
+	dir := dataDir(t)
+	file, err := os.Open(filepath.Join(dir, "predictions", "preds_spider_dev.exec.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	type seen struct {
+		fingerprint    string
+		strict, compat string
+	}
+	var (
+		dbs    = make(map[string]*exec.DB)
+		known  = make(map[[2]string]*seen) // by database and text
+		byQ    = make(map[int]map[string]*seen)
+		lines  = bufio.NewScanner(unzipped)
+		failed int
+	)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var a answer
+		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+			t.Fatal(err)
+		}
+		if a.Exec.Status != "ok" {
+			continue
+		}
+		db := dbs[a.DB]
+		if db == nil {
+			db = openData(t, filepath.Join(dir, "db", "spider", a.DB+".sqlite"))
+			dbs[a.DB] = db
+		}
+		key := [2]string{a.DB, a.SQL}
+		s, ok := known[key]
+		if !ok {
+			plan, err := db.Explain(t.Context(), a.SQL)
+			if err == nil {
+				var rows *result.Table
+				if rows, err = db.QueryWithin(t.Context(), a.SQL, db.Limits().Candidate); err == nil {
+					if fp, ok := (result.Equality{Digits: 9}).Fingerprint(rows); ok {
+						s = &seen{fingerprint: fp, strict: plan.Signature(), compat: plan.CompatSignature()}
+					}
+				}
+			}
+			if s == nil {
+				failed++
+				t.Logf("not run: %v: %.100s", err, a.SQL)
+			}
+			known[key] = s
+		}
+		if s != nil {
+			if byQ[a.Qid] == nil {
+				byQ[a.Qid] = make(map[string]*seen)
+			}
+			byQ[a.Qid][a.Run] = s
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d questions, %d distinct statements, %d of them not run", len(byQ), len(known), failed)
+
+	for _, pool := range []struct {
+		name       string
+		runs       []string // nil: all
+		mostStrict float64
+		compat     float64 // as published; within 0.02
+	}{
+		{"four experts", []string{"dail_sql/DAIL-SQL+GPT-4", "dail_sql/DAIL-SQL+GPT-4+self-consistency", "dail_sql/graphix_result", "c3sql/predicted_sql"}, 0.20, 0.47},
+		{"34 runs", nil, 0.25, 0.46},
+	} {
+		var pairs, strict, compat float64
+		var alike, misled float64 // pairs with equal strict signature; of them with different results
+		for _, answers := range byQ {
+			var list []*seen
+			for run, s := range answers {
+				if pool.runs == nil || slices.Contains(pool.runs, run) {
+					list = append(list, s)
+				}
+			}
+			for i, a := range list {
+				for _, b := range list[:i] {
+					if a.strict == b.strict {
+						alike++
+						if a.fingerprint != b.fingerprint {
+							misled++
+						}
+					}
+					if a.fingerprint != b.fingerprint {
+						continue
+					}
+					pairs++
+					if a.strict != b.strict {
+						strict++
+					}
+					if a.compat != b.compat {
+						compat++
+					}
+				}
+			}
+		}
+		t.Logf("%s: of %.0f pairs with equal results %.1f%% have different strict signatures, %.1f%% different compat signatures; of the pairs with equal strict signature %.1f%% differ in result",
+			pool.name, pairs, 100*strict/pairs, 100*compat/pairs, 100*misled/alike)
+		if got := strict / pairs; got > pool.mostStrict {
+			t.Errorf("%s: strict signatures differ for %.3f of the pairs, want at most %.2f", pool.name, got, pool.mostStrict)
+		}
+		if got := compat / pairs; got < pool.compat-0.02 || got > pool.compat+0.02 {
+			t.Errorf("%s: compat signatures differ for %.3f of the pairs, want %.2f", pool.name, got, pool.compat)
+		}
+	}
+}
