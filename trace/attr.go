@@ -3,8 +3,8 @@ package trace
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -58,10 +58,16 @@ func (t *tree) frozen(attrs []Attr) []Attr {
 // freeze makes the value of a one that nobody can change any more, and
 // withholds it if it is private and not to be kept.
 func (t *tree) freeze(a Attr) Attr {
+	a.Key = valid(a.Key)
 	switch v := a.Value.(type) {
-	case nil, string, bool, int64, time.Duration, Withheld, SQL:
+	case nil, bool, int64, time.Duration, Withheld:
 		return a
+	case string:
+		a.Value = valid(v)
+	case SQL:
+		a.Value = SQL(valid(string(v)))
 	case Prompt, Reply, Rows:
+		a.Value = privateValue(kindOf(v), valid(privateText(v)))
 		if kind := kindOf(v); t.keep&kind == 0 {
 			a.Value = withhold(v)
 		}
@@ -70,14 +76,15 @@ func (t *tree) freeze(a Attr) Attr {
 	case int32:
 		a.Value = int64(v)
 	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !finite(v) {
 			a.Value = fmt.Sprint(v)
 		}
 	case []string:
-		a.Value = slices.Clone(v)
-		if v == nil {
-			a.Value = []string{}
+		texts := make([]string, len(v))
+		for i := range v {
+			texts[i] = valid(v[i])
 		}
+		a.Value = texts
 	case error:
 		a.Value = failureText(v)
 	default:
@@ -100,3 +107,7 @@ func encoded(v any) any {
 	}
 	return out
 }
+
+// valid is text with bytes that are no UTF-8 replaced, as they would be in JSON:
+// so a trace is the same before and after a round trip.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

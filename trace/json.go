@@ -54,7 +54,8 @@ func (s *Span) JSON(f Format) ([]byte, error) {
 	if s.lock() {
 		d := wireDoc{Version: Version, Total: s.sum(!f.Comparable), Root: s.wire(f, f.Show|s.tree.keep)}
 		if !f.Comparable {
-			d.Started = &s.tree.start
+			started := s.tree.start.UTC()
+			d.Started = &started
 		}
 		s.tree.mu.Unlock()
 		doc = d
@@ -75,7 +76,8 @@ func (s *Span) JSON(f Format) ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON or JSON wrote, in place of what s held.
-// Written again it gives the same bytes. Spans may be added below it.
+// Written again it gives the same bytes. A trace that was read has no clock:
+// what is added to it has no time.
 func (s *Span) UnmarshalJSON(b []byte) error {
 	if string(bytes.TrimSpace(b)) == "null" {
 		return nil
@@ -95,10 +97,13 @@ func (s *Span) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("trace: reading JSON: %w", err)
 	}
 	// What was written was meant to be seen, so it is written again.
-	t := &tree{now: time.Now, keep: privateAll}
+	t := &tree{keep: privateAll}
 	if doc.Started != nil {
-		t.start = *doc.Started
+		if t.start = doc.Started.UTC(); t.start.Year() < 0 || t.start.Year() > 9999 {
+			return errors.New("trace: reading JSON: started is out of range")
+		}
 	}
+	t.now = func() time.Time { return t.start }
 	doc.Root.into(s, t, nil, order{})
 	return nil
 }
@@ -183,7 +188,7 @@ func (w *wireSpan) into(s *Span, t *tree, parent *Span, o order) {
 		s.events = append(s.events, e)
 	}
 	if w.Usage != nil {
-		s.addUsage(*w.Usage)
+		s.usage = s.usage.Add(*w.Usage)
 	}
 	below := func(w *wireSpan, cancelled bool) {
 		s.starts++

@@ -2,22 +2,24 @@ package trace
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-const value = `("[^"]*"|'[^']*'|[^\s&;,"')}\]]+)`
+const secretValue = `("[^"]*"|'[^']*'|[^\s&;,"')}\]]+)`
 
 // The forms in which a credential gets into an error text. "token: x" and
 // "key: x" are not among them, because engines write so of SQL (SQLite:
 // `unrecognized token: "x"`). All are linear, as everything of regexp.
 var (
-	parameter = regexp.MustCompile(`(?i)([\w-]*(?:key|token|password|passwd|pwd|secret)\s*=\s*)` + value)
-	field     = regexp.MustCompile(`(?i)([\w-]*(?:api[_-]?key|password|passwd|secret|access_token)["']?\s*:\s*)` + value)
-	header    = regexp.MustCompile(`(?i)((?:proxy-)?authorization["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;]+`)
+	header    = regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;]+`)
 	bearer    = regexp.MustCompile(`(?i)(\bbearer\s+)[^\s"',;]+`)
-	userinfo  = regexp.MustCompile(`(://[^\s/:@]*:)[^\s/]*@`)
-	apiKey    = regexp.MustCompile(`\b(sk-|AIza)[\w-]{8,}`)
+	parameter = regexp.MustCompile(`(?i)((?:key|token|password|passwd|pwd|secret)\s*=\s*)` + secretValue)
+	field     = regexp.MustCompile(`(?i)((?:api[_-]?key|password|passwd|secret|access_token)["']?\s*:\s*)` + secretValue)
+	userinfo  = regexp.MustCompile(`(://[^\s/:@]*:)[^\s/]*(@)`)
+	mysqlDSN  = regexp.MustCompile(`(\b[\w.-]+:)[^\s/]*(@(?:tcp|unix)\()`)
+	apiKey    = regexp.MustCompile(`\b(sk-|AIza)[\w-]{8,}()`)
 )
 
 // Scrub returns text with what looks like a credential replaced by "***":
@@ -25,14 +27,31 @@ var (
 // password of a URL or DSN, and well-known forms of provider keys. It is a net
 // under code that should not let one get here, no proof that none is left.
 func Scrub(text string) string {
-	if !strings.ContainsAny(text, "=:-") && !strings.Contains(text, "AIza") && !bearer.MatchString(text) {
-		return text // none of the forms without one of these
+	// A pattern is tried only where each of its needles is: it costs a hundred
+	// times what looking for them does, and ordinary errors have none.
+	lower := strings.ToLower(text)
+	for _, form := range [...]struct {
+		needles []string
+		find    *regexp.Regexp
+		replace string
+	}{
+		{[]string{"authorization"}, header, "${1}***"},
+		{[]string{"bearer"}, bearer, "${1}***"},
+		{[]string{"="}, parameter, "${1}***"},
+		{[]string{":", "key"}, field, "${1}***"},
+		{[]string{":", "pass"}, field, "${1}***"},
+		{[]string{":", "secret"}, field, "${1}***"},
+		{[]string{":", "access_token"}, field, "${1}***"},
+		{[]string{"://", "@"}, userinfo, "${1}***${2}"},
+		{[]string{":", "@", "("}, mysqlDSN, "${1}***${2}"},
+		{[]string{"sk-"}, apiKey, "${1}***"},
+		{[]string{"aiza"}, apiKey, "${1}***"},
+	} {
+		if !slices.ContainsFunc(form.needles, func(n string) bool { return !strings.Contains(lower, n) }) {
+			text = form.find.ReplaceAllString(text, form.replace)
+		}
 	}
-	for _, find := range [...]*regexp.Regexp{header, bearer, parameter, field} {
-		text = find.ReplaceAllString(text, "${1}***")
-	}
-	text = userinfo.ReplaceAllString(text, "${1}***@")
-	return apiKey.ReplaceAllString(text, "${1}***")
+	return text
 }
 
 // maxFailure bounds the text of an error in bytes: providers and engines send
@@ -41,10 +60,10 @@ const maxFailure = 1000
 
 // failureText is the text of err as a trace may hold it.
 func failureText(err error) string {
-	text := strings.ToValidUTF8(err.Error(), "\uFFFD")
+	text := err.Error()
 	// Cut before scrubbing as well: the patterns need not see a megabyte. What
 	// the first cut leaves is so much longer that the second one ends before it.
-	text = Scrub(cut(text, 8*maxFailure))
+	text = valid(Scrub(cut(text, 8*maxFailure)))
 	if text == "" {
 		return "unknown error"
 	}

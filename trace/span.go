@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -96,7 +95,7 @@ func (t Tracer) New(name string, attrs ...Attr) *Span {
 		now = time.Now
 	}
 	tr := &tree{now: now, start: now(), keep: t.Keep, observe: t.Observe}
-	s := &Span{tree: tr, name: name, attrs: tr.frozen(attrs)}
+	s := &Span{tree: tr, name: valid(name), attrs: tr.frozen(attrs)}
 	tr.tell(Notice{Kind: Started, Span: s})
 	return s
 }
@@ -143,7 +142,7 @@ func StartAt(ctx context.Context, slot int, name string, attrs ...Attr) (context
 
 func (s *Span) child(first bool, slot int, name string, attrs []Attr) *Span {
 	t := s.tree
-	c := &Span{tree: t, parent: s, name: name, attrs: t.frozen(attrs), start: t.since()}
+	c := &Span{tree: t, parent: s, name: valid(name), attrs: t.frozen(attrs), start: t.since()}
 	t.mu.Lock()
 	if first {
 		s.starts++
@@ -184,7 +183,7 @@ func (s *Span) Event(name string, attrs ...Attr) {
 	if s == nil || s.tree == nil {
 		return
 	}
-	e := Event{Name: name, At: s.tree.since(), Attrs: s.tree.frozen(attrs)}
+	e := Event{Name: valid(name), At: s.tree.since(), Attrs: s.tree.frozen(attrs)}
 	s.tree.mu.Lock()
 	s.events = append(s.events, e)
 	s.tree.mu.Unlock()
@@ -196,7 +195,7 @@ func (s *Span) Warn(code, message string) {
 	if !s.lock() {
 		return
 	}
-	w := Warning{Code: code, Message: message}
+	w := Warning{Code: valid(code), Message: valid(message)}
 	s.warnings = append(s.warnings, w)
 	s.tree.mu.Unlock()
 	s.tree.tell(Notice{Kind: Warned, Span: s, Warning: w})
@@ -208,17 +207,7 @@ func (s *Span) AddUsage(u Usage) {
 		return
 	}
 	defer s.tree.mu.Unlock()
-	s.addUsage(u)
-}
-
-// addUsage keeps money finite: a price that is no number would make every sum
-// above it none either. The lock is held by the caller.
-func (s *Span) addUsage(u Usage) {
-	sum := s.usage.Add(u)
-	if math.IsNaN(sum.Money) || math.IsInf(sum.Money, 0) {
-		sum.Money, sum.Known = s.usage.Money, false
-	}
-	s.usage = sum
+	s.usage = s.usage.Add(u)
 }
 
 // Cancelled says that s was given up while in flight, because its outcome no
@@ -321,10 +310,15 @@ func (s *Span) Duration() time.Duration {
 	now := s.tree.since()
 	s.tree.mu.Lock()
 	defer s.tree.mu.Unlock()
-	if !s.ended {
-		return now - s.start
+	return s.until(now) - s.start
+}
+
+// until is the end of s, or now if it goes on. The lock is held by the caller.
+func (s *Span) until(now time.Duration) time.Duration {
+	if s.ended {
+		return s.end
 	}
-	return s.end - s.start
+	return max(s.start, now) // a trace read from JSON has no clock
 }
 
 // Name returns the name that s was started with.

@@ -1,5 +1,7 @@
 package trace
 
+import "math"
+
 // Usage is what model calls cost. The zero Usage is no call.
 type Usage struct {
 	Calls            int     `json:"calls"` // attempts sent to a provider, failed ones included
@@ -11,7 +13,9 @@ type Usage struct {
 }
 
 // Add returns the sum of u and v. Known holds only if it holds for both
-// (a Usage without calls does not count), Partial if for either.
+// (a Usage without calls does not count), Partial if for either. Money stays
+// finite: an amount that is no number, or too much, is left out and makes the
+// sum unknown, because one bad price must not spoil all sums above it.
 func (u Usage) Add(v Usage) Usage {
 	known := u.Known && v.Known
 	switch {
@@ -20,12 +24,23 @@ func (u Usage) Add(v Usage) Usage {
 	case v.Calls == 0:
 		known = u.Known
 	}
+	money := u.Money + v.Money
+	if !finite(money) {
+		money, known = 0, false
+		if finite(u.Money) {
+			money = u.Money
+		} else if finite(v.Money) {
+			money = v.Money
+		}
+	}
 	return Usage{
 		Calls:            u.Calls + v.Calls,
 		PromptTokens:     u.PromptTokens + v.PromptTokens,
 		CompletionTokens: u.CompletionTokens + v.CompletionTokens,
-		Money:            u.Money + v.Money,
+		Money:            money,
 		Known:            known,
 		Partial:          u.Partial || v.Partial,
 	}
 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

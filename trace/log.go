@@ -1,0 +1,107 @@
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// LogTo returns an observer that logs every ended span and event at debug level
+// and every warning at warn level. The messages are fixed; all else is in
+// attributes, so that a handler quotes what is not to be trusted. Private values
+// are logged only if show has their kind, whatever the [Tracer] keeps: logs go
+// further than a trace does. ctx is handed to the logger. Safe for concurrent
+// use.
+func LogTo(ctx context.Context, l *slog.Logger, show Private) func(Notice) {
+	return func(n Notice) {
+		switch n.Kind {
+		case Ended:
+			if l.Enabled(ctx, slog.LevelDebug) {
+				l.LogAttrs(ctx, slog.LevelDebug, "span ended", n.Span.logAttrs(show)...)
+			}
+		case Happened:
+			l.LogAttrs(ctx, slog.LevelDebug, "event", slog.String("span", n.Span.Name()),
+				slog.String("name", n.Event.Name), logGroup(n.Event.Attrs, show))
+		case Warned:
+			l.LogAttrs(ctx, slog.LevelWarn, "warning", slog.String("span", n.Span.Name()),
+				slog.String("code", n.Warning.Code), slog.String("message", n.Warning.Message))
+		}
+	}
+}
+
+// LogValue implements slog.LogValuer: s without the spans below it, with their
+// usage. Private values are left out.
+func (s *Span) LogValue() slog.Value {
+	if s == nil || s.tree == nil {
+		return slog.Value{}
+	}
+	return slog.GroupValue(s.logAttrs(0)...)
+}
+
+func (s *Span) logAttrs(show Private) []slog.Attr {
+	out := []slog.Attr{slog.String("name", s.Name()), slog.Duration("took", s.Duration())}
+	if failure := s.Failure(); failure != "" {
+		out = append(out, slog.String("failure", failure))
+	}
+	if s.IsCancelled() {
+		out = append(out, slog.Bool("cancelled", true))
+	}
+	if u := s.Usage(); u != (Usage{}) {
+		out = append(out, slog.Any("usage", u))
+	}
+	if attrs := s.Attrs(); len(attrs) > 0 {
+		out = append(out, logGroup(attrs, show))
+	}
+	return out
+}
+
+// LogValue implements slog.LogValuer.
+func (u Usage) LogValue() slog.Value {
+	out := []slog.Attr{slog.Int("calls", u.Calls), slog.Int("prompt_tokens", u.PromptTokens),
+		slog.Int("completion_tokens", u.CompletionTokens), slog.Bool("known", u.Known)}
+	if u.Money != 0 {
+		out = append(out, slog.Float64("money", u.Money))
+	}
+	if u.Partial {
+		out = append(out, slog.Bool("partial", true))
+	}
+	return slog.GroupValue(out...)
+}
+
+func logGroup(attrs []Attr, show Private) slog.Attr {
+	out := make([]slog.Attr, 0, len(attrs))
+	for _, a := range attrs {
+		out = append(out, slog.Attr{Key: a.Key, Value: logValue(shown(a.Value, show))})
+	}
+	return slog.Attr{Key: "attrs", Value: slog.GroupValue(out...)}
+}
+
+func logValue(v any) slog.Value {
+	switch v := v.(type) {
+	case time.Duration:
+		return slog.DurationValue(v)
+	case Withheld:
+		return slog.StringValue(v.String())
+	case SQL, Prompt, Reply, Rows:
+		return slog.StringValue(privateText(v))
+	case json.RawMessage:
+		return slog.StringValue(string(v))
+	default:
+		return slog.AnyValue(v)
+	}
+}
+
+// String returns the name of s, how long it took and how many spans are below
+// it: what a print of a struct that holds a trace should show of it.
+func (s *Span) String() string {
+	if s == nil || s.tree == nil {
+		return "no trace"
+	}
+	below := -1
+	for range s.All() {
+		below++
+	}
+	return fmt.Sprintf("%s (%s, %d spans below)", s.name, durationText(s.Duration()), below)
+}

@@ -1,0 +1,118 @@
+package trace_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/texttosql/texttosql/trace"
+)
+
+const canary = "s3cret-7f3a"
+
+// secretive is a trace with a canary in every private value, told to log.
+func secretive(keep trace.Private, observe func(trace.Notice)) *trace.Span {
+	root := trace.Tracer{Keep: keep, Observe: observe}.New("ask")
+	ctx := trace.Into(context.Background(), root)
+	_, s := trace.Start(ctx, "llm", trace.Attr{Key: "prompt", Value: trace.Prompt(canary + "-prompt")})
+	s.Set("reply", trace.Reply(canary+"-reply"))
+	s.Set("sql", trace.SQL("SELECT '"+canary+"-sql'"))
+	s.Event("probed", trace.Attr{Key: "rows", Value: trace.Rows(canary + "-rows")})
+	s.Fail(fmt.Errorf("401: key=%s-key", canary))
+	s.End()
+	root.End()
+	return root
+}
+
+// Each way out of a trace shows what it was asked to show, and nothing else.
+func TestPrivate(t *testing.T) {
+	logged := func(show trace.Private) func(keep trace.Private) string {
+		return func(keep trace.Private) string {
+			var out bytes.Buffer
+			l := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			root := secretive(keep, trace.LogTo(context.Background(), l, show))
+			l.Info("done", "trace", root, "llm", root.Children()[0])
+			return out.String()
+		}
+	}
+	asJSON := func(show trace.Private) func(keep trace.Private) string {
+		return func(keep trace.Private) string {
+			b, err := secretive(keep, nil).JSON(trace.Format{Show: show})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(b)
+		}
+	}
+	asPage := func(show trace.Private) func(keep trace.Private) string {
+		return func(keep trace.Private) string {
+			var out bytes.Buffer
+			if err := (trace.Page{Root: secretive(keep, nil), Show: show}).WriteHTML(&out); err != nil {
+				t.Fatal(err)
+			}
+			return out.String()
+		}
+	}
+	printed := func(keep trace.Private) string {
+		root := secretive(keep, nil)
+		return fmt.Sprintf("%v %+v %s %+v", root, root, root, struct{ Trace *trace.Span }{root})
+	}
+	const all = trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows
+	tests := []struct {
+		name string
+		why  string
+		out  func(keep trace.Private) string
+		keep trace.Private
+		want []string
+	}{
+		{"JSON", "nothing is written unasked", asJSON(0), 0, nil},
+		{"JSON, SQL shown", "SQL is held, so it can be shown later", asJSON(trace.PrivateSQL), 0, []string{"sql"}},
+		{"JSON, all shown", "what is not held cannot be shown", asJSON(all), 0, []string{"sql"}},
+		{"JSON, prompts kept", "what is kept is written", asJSON(0), trace.PrivatePrompts, []string{"prompt"}},
+		{"JSON, all kept", "", asJSON(0), all, []string{"prompt", "reply", "sql", "rows"}},
+		{"page", "a page is no exception", asPage(0), 0, nil},
+		{"page, SQL shown", "", asPage(trace.PrivateSQL), 0, []string{"sql"}},
+		{"page, rows kept", "", asPage(0), trace.PrivateRows, []string{"rows"}},
+		{"log", "", logged(0), 0, nil},
+		{"log, all kept", "logs go further than a trace", logged(0), all, nil},
+		{"log, SQL shown", "", logged(trace.PrivateSQL), 0, []string{"sql"}},
+		{"log, all kept and shown", "", logged(all), all, []string{"prompt", "reply", "sql", "rows"}},
+		{"print", "a print shows a summary", printed, all, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out := tt.out(tt.keep)
+			for _, kind := range []string{"prompt", "reply", "sql", "rows", "key"} {
+				want := false
+				for _, w := range tt.want {
+					want = want || w == kind
+				}
+				if got := strings.Contains(out, canary+"-"+kind); got != want {
+					t.Errorf("%s: the canary of %s is shown: %v, want %v\n%s", tt.why, kind, got, want, out)
+				}
+			}
+		})
+	}
+}
+
+func TestWithheld(t *testing.T) {
+	root := secretive(0, nil)
+	llm := root.Children()[0]
+	prompt, _ := llm.Attr("prompt")
+	reply, _ := llm.Attr("reply")
+	want := []any{
+		trace.Withheld{Kind: trace.PrivatePrompts, Bytes: 18, Sum: "cf60a219544e69d1"},
+		trace.Withheld{Kind: trace.PrivateReplies, Bytes: 17},
+	}
+	got := []any{prompt, reply}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := fmt.Sprint(reply); got != "reply not shown (17 bytes)" {
+		t.Errorf("String = %q", got)
+	}
+}

@@ -1,0 +1,410 @@
+package trace_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// names are the names of s and all below it in tree order, indented.
+func names(s *trace.Span) string {
+	var b strings.Builder
+	for s := range s.All() {
+		depth := 0
+		for p := s.Parent(); p != nil; p = p.Parent() {
+			depth++
+		}
+		fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", depth), s.Name())
+	}
+	return b.String()
+}
+
+func TestStart_order(t *testing.T) {
+	tests := []struct {
+		name string
+		why  string
+		run  func(ctx context.Context)
+		want []string
+	}{
+		{"sequence", "sequential work stands as it was done", func(ctx context.Context) {
+			for _, name := range []string{"schema", "link", "vote"} {
+				trace.Start(ctx, name)
+			}
+		}, []string{"schema", "link", "vote"}},
+		{"slots", "parallel work stands by slot, whatever started first", func(ctx context.Context) {
+			for _, slot := range []int{2, 0, 1} {
+				trace.StartAt(ctx, slot, fmt.Sprint(slot))
+			}
+		}, []string{"0", "1", "2"}},
+		{"same slot", "two of one slot stand as they were started", func(ctx context.Context) {
+			trace.StartAt(ctx, 0, "first")
+			trace.StartAt(ctx, 0, "second")
+		}, []string{"first", "second"}},
+		{"mixed", "Start comes after all slots before it and before all after it", func(ctx context.Context) {
+			trace.StartAt(ctx, 9, "wave 1 draw 9")
+			trace.StartAt(ctx, 8, "wave 1 draw 8")
+			trace.Start(ctx, "count")
+			trace.StartAt(ctx, 1, "wave 2 draw 1")
+			trace.StartAt(ctx, 0, "wave 2 draw 0")
+			trace.Start(ctx, "vote")
+		}, []string{"wave 1 draw 8", "wave 1 draw 9", "count", "wave 2 draw 0", "wave 2 draw 1", "vote"}},
+		{"negative slot", "any int is a slot", func(ctx context.Context) {
+			trace.StartAt(ctx, 0, "0")
+			trace.StartAt(ctx, math.MinInt, "min")
+			trace.StartAt(ctx, math.MaxInt, "max")
+		}, []string{"min", "0", "max"}},
+		{"cancelled", "what was given up is not among the others", func(ctx context.Context) {
+			_, s := trace.StartAt(ctx, 0, "given up")
+			s.Cancelled()
+			trace.StartAt(ctx, 1, "kept")
+		}, []string{"kept"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := trace.New("root")
+			tt.run(trace.Into(context.Background(), root))
+			var got []string
+			for _, c := range root.Children() {
+				got = append(got, c.Name())
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", tt.why, diff)
+			}
+		})
+	}
+}
+
+// The tree of 100 goroutines is the same bytes every time.
+func TestStartAt_concurrent(t *testing.T) {
+	run := func() string {
+		root := trace.New("root")
+		ctx := trace.Into(context.Background(), root)
+		var wg sync.WaitGroup
+		for i := range 100 {
+			wg.Go(func() {
+				ctx, draw := trace.StartAt(ctx, i, "draw", trace.Attr{Key: "draw", Value: i})
+				defer draw.End()
+				for j := range 3 {
+					_, call := trace.Start(ctx, "llm")
+					call.Set("attempt", j)
+					call.Event("sent")
+					call.AddUsage(trace.Usage{Calls: 1, PromptTokens: i, CompletionTokens: j, Money: 0.1 * float64(i), Known: true})
+					call.Warn("slow", fmt.Sprint(i))
+					call.Fail(errors.New("overloaded"))
+					call.End()
+				}
+				// Readers beside writers must see something whole.
+				_ = root.Usage()
+				_ = root.Warnings()
+				if _, err := root.JSON(trace.Format{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		root.End()
+		b, err := root.Comparable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b) + fmt.Sprint(root.Warnings(), root.Usage())
+	}
+	first := run()
+	for range 4 {
+		if diff := cmp.Diff(first, run()); diff != "" {
+			t.Fatalf("two runs differ (-first +second)\n%s", diff)
+		}
+	}
+}
+
+func TestSpan_nilAndZero(t *testing.T) {
+	for name, s := range map[string]*trace.Span{"nil": nil, "zero": {}} {
+		t.Run(name, func(t *testing.T) {
+			s.Set("k", 1)
+			s.Event("e")
+			s.Warn("w", "m")
+			s.AddUsage(trace.Usage{Calls: 1})
+			s.Cancelled()
+			s.Fail(errors.New("x"))
+			s.End()
+			if s.Usage() != (trace.Usage{}) || s.Warnings() != nil || s.Duration() != 0 || s.Name() != "" ||
+				s.Parent() != nil || !s.Started().IsZero() || s.Failure() != "" || s.IsCancelled() ||
+				s.Attrs() != nil || s.Events() != nil || s.Children() != nil || s.CancelledChildren() != nil {
+				t.Error("a span that is none gives something")
+			}
+			if _, ok := s.Attr("k"); ok {
+				t.Error("a span that is none has an attribute")
+			}
+			for range s.All() {
+				t.Error("a span that is none has spans")
+			}
+			if b, err := s.JSON(trace.Format{}); string(b) != "null" || err != nil {
+				t.Errorf("JSON = %s, %v", b, err)
+			}
+			if s.String() != "no trace" {
+				t.Errorf("String = %q", s)
+			}
+			ctx := trace.Into(context.Background(), s)
+			got, child := trace.Start(ctx, "child")
+			if child != nil || got != ctx {
+				t.Error("Start below no span made one")
+			}
+			if _, child := trace.StartAt(ctx, 1, "child"); child != nil {
+				t.Error("StartAt below no span made one")
+			}
+		})
+	}
+	if s := trace.From(context.Background()); s != nil {
+		t.Errorf("From(background) = %v", s)
+	}
+}
+
+func TestSpan_usage(t *testing.T) {
+	known := trace.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 2, Money: 0.5, Known: true}
+	guess := trace.Usage{Calls: 1, PromptTokens: 7}
+	cut := trace.Usage{Calls: 1, Known: true, Partial: true}
+	tests := []struct {
+		name      string
+		why       string
+		own       []trace.Usage
+		children  []trace.Usage
+		cancelled []trace.Usage
+		want      trace.Usage
+	}{
+		{"none", "no call costs nothing", nil, nil, nil, trace.Usage{}},
+		{"own", "several calls of one span add up", []trace.Usage{known, known}, nil, nil,
+			trace.Usage{Calls: 2, PromptTokens: 20, CompletionTokens: 4, Money: 1, Known: true}},
+		{"children", "a stage costs what its calls cost", nil, []trace.Usage{known, known}, nil,
+			trace.Usage{Calls: 2, PromptTokens: 20, CompletionTokens: 4, Money: 1, Known: true}},
+		{"stage without calls", "a span without calls does not make it unknown", nil, []trace.Usage{{}, known, {}}, nil, known},
+		{"unknown", "one unknown call makes the sum unknown", []trace.Usage{known}, []trace.Usage{guess}, nil,
+			trace.Usage{Calls: 2, PromptTokens: 17, CompletionTokens: 2, Money: 0.5}},
+		{"cancelled", "what was given up cost all the same", nil, []trace.Usage{known}, []trace.Usage{cut},
+			trace.Usage{Calls: 2, PromptTokens: 10, CompletionTokens: 2, Money: 0.5, Known: true, Partial: true}},
+		{"money is no number", "one bad price does not spoil the sum, and says so",
+			[]trace.Usage{known, {Calls: 1, PromptTokens: 1, Money: math.NaN(), Known: true}, {Calls: 1, Money: math.Inf(1), Known: true}}, nil, nil,
+			trace.Usage{Calls: 3, PromptTokens: 11, CompletionTokens: 2, Money: 0.5}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := trace.New("root")
+			ctx := trace.Into(context.Background(), root)
+			for _, u := range tt.own {
+				root.AddUsage(u)
+			}
+			for _, u := range tt.children {
+				_, s := trace.Start(ctx, "child")
+				s.AddUsage(u)
+			}
+			for _, u := range tt.cancelled {
+				_, s := trace.Start(ctx, "child")
+				s.AddUsage(u)
+				s.Cancelled()
+			}
+			if diff := cmp.Diff(tt.want, root.Usage()); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", tt.why, diff)
+			}
+		})
+	}
+}
+
+// The usage of every span of any tree is the sum of what was added to it and
+// below it.
+func TestSpan_usageOfRandomTrees(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		root := trace.New("root")
+		spans := []*trace.Span{root}
+		want := map[*trace.Span]int{}
+		for range r.IntN(60) {
+			parent := spans[r.IntN(len(spans))]
+			_, s := trace.StartAt(trace.Into(context.Background(), parent), r.IntN(5), "s")
+			if r.IntN(4) == 0 {
+				s.Cancelled()
+			}
+			spans = append(spans, s)
+			tokens := r.IntN(100)
+			s.AddUsage(trace.Usage{Calls: 1, PromptTokens: tokens})
+			for ; s != nil; s = s.Parent() {
+				want[s] += tokens
+			}
+		}
+		for _, s := range spans {
+			if got := s.Usage().PromptTokens; got != want[s] {
+				t.Fatalf("usage is %d, want %d", got, want[s])
+			}
+		}
+	}
+}
+
+func TestUsage_Add(t *testing.T) {
+	known, guess := trace.Usage{Calls: 1, Known: true}, trace.Usage{Calls: 1}
+	tests := []struct {
+		why     string
+		u, v    trace.Usage
+		known   bool
+		partial bool
+	}{
+		{"nothing", trace.Usage{}, trace.Usage{}, false, false},
+		{"the zero usage changes nothing", trace.Usage{}, known, true, false},
+		{"on either side", known, trace.Usage{}, true, false},
+		{"both known", known, known, true, false},
+		{"one unknown", known, guess, false, false},
+		{"both unknown", guess, guess, false, false},
+		{"one partial", known, trace.Usage{Calls: 1, Known: true, Partial: true}, true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			got := tt.u.Add(tt.v)
+			if got.Known != tt.known || got.Partial != tt.partial || got != tt.v.Add(tt.u) {
+				t.Errorf("Add = %+v, and %+v the other way", got, tt.v.Add(tt.u))
+			}
+		})
+	}
+}
+
+func TestSpan_Warnings(t *testing.T) {
+	root := trace.New("root")
+	ctx := trace.Into(context.Background(), root)
+	_, b := trace.StartAt(ctx, 1, "b")
+	_, a := trace.StartAt(ctx, 0, "a")
+	_, c := trace.StartAt(ctx, 2, "c")
+	b.Warn("two", "second")
+	b.Warn("one", "first")
+	a.Warn("one", "first")
+	a.Warn("one", "another text")
+	c.Warn("late", "given up")
+	c.Cancelled()
+	root.Warn("zero", "of the root")
+	want := []trace.Warning{{Code: "zero", Message: "of the root"}, {Code: "one", Message: "first"}, {Code: "one", Message: "another text"}, {Code: "two", Message: "second"}}
+	if diff := cmp.Diff(want, root.Warnings()); diff != "" {
+		t.Errorf("tree order, each once, none of cancelled work (-want +got)\n%s", diff)
+	}
+}
+
+func TestSpan_times(t *testing.T) {
+	c := newClock()
+	root := trace.Tracer{Now: c.read}.New("root")
+	c.add(time.Second)
+	_, s := trace.Start(trace.Into(context.Background(), root), "child")
+	c.add(2 * time.Second)
+	s.Event("half")
+	if got := s.Duration(); got != 2*time.Second {
+		t.Errorf("a running span has gone for %v, want 2s", got)
+	}
+	c.add(time.Second)
+	s.End()
+	c.add(time.Hour)
+	s.End()
+	if got := s.Duration(); got != 3*time.Second {
+		t.Errorf("a second End counts: %v, want 3s", got)
+	}
+	if got := s.Started(); !got.Equal(newClock().now.Add(time.Second)) {
+		t.Errorf("Started = %v", got)
+	}
+	if got := s.Events()[0].At; got != 3*time.Second {
+		t.Errorf("the event is at %v after the root started, want 3s", got)
+	}
+}
+
+func TestSpan_Fail(t *testing.T) {
+	s := trace.New("s")
+	s.Fail(nil)
+	if s.Failure() != "" {
+		t.Error("nil is a failure")
+	}
+	s.Fail(errors.New("opening: dsn postgres://me:hunter2@host/db?password=hunter2"))
+	s.Fail(errors.New("second"))
+	if want := "opening: dsn postgres://me:***@host/db?password=***"; s.Failure() != want {
+		t.Errorf("Failure = %q, want %q", s.Failure(), want)
+	}
+	long := trace.New("long")
+	long.Fail(errors.New(strings.Repeat("é", 5000) + "\xff"))
+	if got := long.Failure(); len(got) > 1010 || !strings.HasSuffix(got, "é…") {
+		t.Errorf("Failure is %d bytes, ends in %q", len(got), got[len(got)-8:])
+	}
+	empty := trace.New("empty")
+	empty.Fail(errors.New(""))
+	if empty.Failure() == "" {
+		t.Error("an error without a text is no failure")
+	}
+}
+
+func TestSpan_IsCancelled(t *testing.T) {
+	root := trace.New("root")
+	ctx, draw := trace.Start(trace.Into(context.Background(), root), "draw")
+	_, call := trace.Start(ctx, "llm")
+	draw.Cancelled()
+	if !draw.IsCancelled() || !call.IsCancelled() || root.IsCancelled() {
+		t.Error("a span is cancelled with all below it, and nothing above it")
+	}
+	if got := root.CancelledChildren(); len(got) != 1 || got[0] != draw || len(root.Children()) != 0 {
+		t.Errorf("CancelledChildren = %v, Children = %v", got, root.Children())
+	}
+}
+
+func TestSpan_All_stops(t *testing.T) {
+	root := trace.New("root")
+	ctx := trace.Into(context.Background(), root)
+	trace.Start(ctx, "a")
+	trace.Start(ctx, "b")
+	seen := 0
+	for s := range root.All() {
+		s.Set("seen", true) // the loop may use the spans
+		if seen++; seen == 2 {
+			break
+		}
+	}
+	if seen != 2 || names(root) != "root\n a\n b\n" {
+		t.Errorf("seen %d of\n%s", seen, names(root))
+	}
+}
+
+func BenchmarkSpan(b *testing.B) {
+	b.Run("start and end", func(b *testing.B) {
+		ctx := trace.Into(context.Background(), trace.New("root"))
+		b.ReportAllocs()
+		for b.Loop() {
+			_, s := trace.Start(ctx, "llm")
+			s.End()
+		}
+	})
+	b.Run("as a model call", func(b *testing.B) {
+		ctx := trace.Into(context.Background(), trace.New("root"))
+		b.ReportAllocs()
+		for b.Loop() {
+			_, s := trace.StartAt(ctx, 3, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "draw", Value: 3})
+			s.AddUsage(trace.Usage{Calls: 1, PromptTokens: 512, CompletionTokens: 48, Known: true})
+			s.End()
+		}
+	})
+	b.Run("without a trace", func(b *testing.B) {
+		ctx := context.Background()
+		b.ReportAllocs()
+		for b.Loop() {
+			_, s := trace.Start(ctx, "llm")
+			s.Set("draw", 3)
+			s.End()
+		}
+	})
+	b.Run("100 goroutines", func(b *testing.B) {
+		ctx := trace.Into(context.Background(), trace.New("root"))
+		b.SetParallelism(50)
+		b.ReportAllocs()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				_, s := trace.StartAt(ctx, 3, "llm")
+				s.End()
+			}
+		})
+	})
+}
