@@ -22,7 +22,8 @@ var ErrQuorum = errors.New("strategy: too few votes")
 // the order of arrival; the draws behind the index where it stops are cancelled
 // and do not count, even those that had arrived. So equal replies give equal
 // slots whatever the timing. A failed draw uses its index, casts no vote and
-// never cancels its siblings.
+// never cancels its siblings. A whole wave that fails ends the election: whatever
+// is down will not be asked again.
 //
 // The wave rules of vote size a wave so that no draw of it is wasted: a smaller
 // one could not have decided. The method is that of methods/maker.md 3.2.
@@ -135,6 +136,9 @@ func (e Election[T]) Run(ctx context.Context) (Drawn[T], error) {
 		}
 		w.cancel()
 		w.discard(len(out.Slots))
+		if allFailed(out.Slots[min(counted, len(out.Slots)):]) {
+			break
+		}
 	}
 	out.Saved, out.Wasted = e.N-max(sent, len(out.Slots)), sent-len(out.Slots)
 	if err := ctx.Err(); err != nil {
@@ -163,6 +167,15 @@ func (e Election[T]) wave(t vote.Tally, remaining int) int {
 		return 1
 	}
 	return size
+}
+
+func allFailed[T any](slots []Slot[T]) bool {
+	for _, s := range slots {
+		if s.Err == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // settle looks up what a finished draw votes for.

@@ -145,6 +145,16 @@ func TestElectionQuorum(t *testing.T) {
 	}
 }
 
+// TestElectionGivesUp sends no second wave to a model that is down.
+func TestElectionGivesUp(t *testing.T) {
+	e := letters("!!!!!!!!!!!!", func(int) time.Duration { return 0 })
+	e.Stop = vote.Decided
+	got, err := e.Run(t.Context())
+	if !errors.Is(err, errDraw) || len(got.Slots) != 7 || got.Saved != 5 {
+		t.Errorf("%d slots, %d saved, %v; want 7, 5 and the cause", len(got.Slots), got.Saved, err)
+	}
+}
+
 func TestElectionRoom(t *testing.T) {
 	e := letters("aaaaaaaa", func(int) time.Duration { return 0 })
 	left := 3

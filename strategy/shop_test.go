@@ -1,6 +1,7 @@
 package strategy_test
 
 import (
+	"context"
 	"database/sql"
 	"path/filepath"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -22,15 +24,7 @@ INSERT INTO orders VALUES (1,1,10.5),(2,2,20),(3,1,NULL);`
 // shopEnv is an Env over a small database in a file of its own.
 func shopEnv(tb testing.TB, model llm.Model) *strategy.Env {
 	tb.Helper()
-	pool, err := sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "shop.sqlite"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { pool.Close() })
-	if _, err := pool.Exec(shopSQL); err != nil {
-		tb.Fatal(err)
-	}
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	db, err := exec.New(poolOf(tb, shopSQL), sqlite.Dialect{}, exec.Config{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -39,4 +33,25 @@ func shopEnv(tb testing.TB, model llm.Model) *strategy.Env {
 		tb.Fatal(err)
 	}
 	return &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s}
+}
+
+// poolOf opens a database file made by script.
+func poolOf(tb testing.TB, script string) *sql.DB {
+	tb.Helper()
+	pool, err := sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { pool.Close() })
+	if _, err := pool.Exec(script); err != nil {
+		tb.Fatal(err)
+	}
+	return pool
+}
+
+// profileOf profiles the schema of env.
+func profileOf(env *strategy.Env) func(context.Context) (*schema.Schema, error) {
+	return func(ctx context.Context) (*schema.Schema, error) {
+		return env.DB.Profile(ctx, env.Schema, exec.ProfileOptions{})
+	}
 }

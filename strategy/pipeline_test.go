@@ -1,0 +1,285 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+const (
+	usa      = "SELECT name FROM customers WHERE country = 'USA'"
+	usaJoin  = "SELECT c.name FROM customers AS c WHERE c.country IN ('USA')"
+	everyone = "SELECT name FROM customers"
+	broken   = "SELECT name FROM custmers WHERE country = 'USA'"
+)
+
+func generate(replies ...string) llmtest.Rule {
+	return llmtest.Rule{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(replies...)}
+}
+
+func repairs(replies ...string) llmtest.Rule {
+	return llmtest.Rule{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(replies...), Repeat: true}
+}
+
+func judges(replies ...string) llmtest.Rule {
+	return llmtest.Rule{Purpose: strategy.PurposeJudge, Replies: llmtest.Texts(replies...)}
+}
+
+// plain is a pipeline without doubts or early stop, to see one stage at a time.
+func plain(n int) strategy.Pipeline {
+	return strategy.Pipeline{Sampler: strategy.Sampler{Samples: n, Temperature: 0.7}, Voter: vote.Majority{MinShare: 0.6}}
+}
+
+func TestPipeline(t *testing.T) {
+	repairing, judging := plain(4), plain(4)
+	repairing.Repairer = strategy.TypedRepair{}
+	judging.Judge = strategy.Pairwise{}
+	tests := []struct {
+		name     string
+		pipeline strategy.Pipeline
+		rules    []llmtest.Rule
+		sql      string
+		share    float64
+		calls    int
+		note     string // part of one of the notes
+		why      string
+	}{
+		{"majority by result", plain(4), []llmtest.Rule{generate(everyone, usa, usaJoin, usa)}, usa, 0.75, 4, "", "two spellings, one result; the shorter represents it"},
+		{"tie to the first", plain(2), []llmtest.Rule{generate(everyone, usa)}, everyone, 0.5, 2, "", "the earliest draw wins a tie"},
+		{"an unsafe reply has no vote", plain(3), []llmtest.Rule{generate("DELETE FROM orders", usa, "SELECT 1; DROP TABLE orders")}, usa, 1, 3, "", "neither reaches the database"},
+		{"one failed draw", plain(3), []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: []llmtest.Reply{{Err: &llm.Error{Class: llm.ClassRateLimit}}, {Text: usa}, {Text: usa}}}}, usa, 1, 3, "draw 0 failed", "the others still vote"},
+		{"repair that could change", repairing, []llmtest.Rule{generate(everyone, broken, usa, broken), repairs(usa)}, usa, 0.75, 5, "", "two lost votes could overtake: one repair gives both"},
+		{"repair that could not", repairing, []llmtest.Rule{generate(usa, usa, usa, broken)}, usa, 1, 4, "", "one lost vote against three: no call is made"},
+		{"repair of the last hope", repairing, []llmtest.Rule{generate(broken, broken, broken, broken), repairs(usa)}, usa, 1, 5, "", "nothing ran, one statement to repair"},
+		{"repair that fails again", repairing, []llmtest.Rule{generate(usa, broken, broken, everyone), repairs("SELECT nothing FROM nowhere")}, usa, 0.5, 5, "repair of draw 1 was rejected", "the vote stands without it"},
+		{"a model that cannot repair", repairing, []llmtest.Rule{generate(usa, broken, broken, everyone)}, usa, 0.5, 5, "repair of draw 1 failed", "a permanent error of a repair is a note"},
+		{"judge for the runner-up", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone), judges("B", "The answer is **A**.")}, everyone, 0.5, 6, "preferred the runner-up", "B in the first order and A in the second are the same statement"},
+		{"judge that follows position", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone), judges("A", "A")}, usa, 0.5, 6, "could not tell", "a verdict that does not survive the swap is none"},
+		{"judge not needed", judging, []llmtest.Rule{generate(usa, usa, usa, everyone)}, usa, 0.75, 4, "", "above MinShare nobody is asked"},
+		{"judge that cannot be asked", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone)}, usa, 0.5, 5, "the vote stands", "a recorded model has no verdict"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			script := &llmtest.Script{Rules: tt.rules}
+			out, err := tt.pipeline.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "Which customers live in the USA?"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.SQL != tt.sql || out.Ballot.Clusters[0].Share != tt.share {
+				t.Errorf("got %q with share %v, want %q with %v: %s", out.SQL, out.Ballot.Clusters[0].Share, tt.sql, tt.share, tt.why)
+			}
+			if calls := len(script.Requests()); calls != tt.calls {
+				t.Errorf("%d calls, want %d: %s", calls, tt.calls, tt.why)
+			}
+			if tt.note != "" && !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, tt.note) }) {
+				t.Errorf("no note with %q in %q", tt.note, out.Notes)
+			}
+		})
+	}
+}
+
+func TestPipelineErrors(t *testing.T) {
+	rate := &llm.Error{Class: llm.ClassRateLimit, Message: "slow down"}
+	abstaining := plain(2)
+	abstaining.MinConfidence = 0.9
+	tests := []struct {
+		name     string
+		pipeline strategy.Pipeline
+		task     strategy.Task
+		rule     llmtest.Rule
+		want     error
+		text     string
+		why      string
+	}{
+		{"no candidate", plain(3), strategy.Task{Question: "q"}, generate("I cannot help with that.", "DROP TABLE orders", broken), strategy.ErrNoCandidate, "no such table: custmers", "every reason is told"},
+		{"provider down", plain(2), strategy.Task{Question: "q"}, llmtest.Rule{Replies: llmtest.Errors(rate, rate)}, rate, "slow down", "the provider's error is in it"},
+		{"provider down is no candidate too", plain(2), strategy.Task{Question: "q"}, llmtest.Rule{Replies: llmtest.Errors(rate, rate)}, strategy.ErrNoCandidate, "2 × ", "equal reasons are counted"},
+		{"abstained", abstaining, strategy.Task{Question: "q"}, generate(usa, everyone), strategy.ErrAbstained, "0.50 is below 0.90", "an answer, but no sure one"},
+		{"empty question", plain(1), strategy.Task{Question: " \n"}, generate(usa), strategy.ErrEmptyQuestion, "", "before any call"},
+		{"negative samples", plain(1), strategy.Task{Question: "q", Samples: -1}, generate(usa), nil, "Samples is -1", "before any call"},
+		{"wrong confidence", strategy.Pipeline{MinConfidence: 2}, strategy.Task{Question: "q"}, generate(usa), nil, "want 0 to 1", "before any call"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := tt.pipeline.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{tt.rule}}), tt.task)
+			if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("got %v, want %v with %q: %s", err, tt.want, tt.text, tt.why)
+			}
+		})
+	}
+}
+
+// TestAbstainedKeepsTheRanking: whoever asked can still see the best answer.
+func TestAbstainedKeepsTheRanking(t *testing.T) {
+	p := plain(3)
+	p.MinConfidence = 0.9
+	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, everyone, usa)}}), strategy.Task{Question: "q"})
+	var abstained *strategy.AbstainedError
+	if !errors.As(err, &abstained) || out == nil || out.SQL != usa || len(out.Ballot.Clusters) != 2 {
+		t.Errorf("got %+v, %v", out, err)
+	}
+}
+
+// TestEachStatementIsCheckedOnce counts the checks of equal and different replies.
+func TestEachStatementIsCheckedOnce(t *testing.T) {
+	checked := map[string]int{}
+	count := exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
+		checked[c.SQL]++
+		return nil
+	})
+	p := plain(6)
+	p.Checks = append(exec.DefaultChecks(), count)
+	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa, "```sql\n"+usa+";\n```", everyone, usa, everyone)}})
+	env.Concurrency = 1
+	if _, err := p.Generate(t.Context(), env, strategy.Task{Question: "q"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int{usa: 1, everyone: 1}, checked); diff != "" {
+		t.Errorf("checks by statement (-want +got):\n%s", diff)
+	}
+}
+
+// TestSkipExecution runs nothing: votes go by plan and the judge sees no rows.
+func TestSkipExecution(t *testing.T) {
+	p := plain(4)
+	p.Judge = strategy.Pairwise{}
+	p.Voter = vote.Majority{MinShare: 0.9}
+	script := &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usaJoin, "SELECT total FROM orders", "SELECT count(*) FROM orders"), judges("A", "B")}}
+	env := shopEnv(t, script)
+	env.SkipExecution = true
+	root := trace.New("test")
+	out, err := p.Generate(trace.Into(t.Context(), root), env, strategy.Task{Question: "q"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range out.Candidates {
+		if c.Fingerprint != "" || c.Plan == "" {
+			t.Errorf("candidate %d was run, or has no plan: %+v", c.Draw, c)
+		}
+	}
+	for span := range root.All() {
+		if span.Name() == "exec.query" {
+			t.Errorf("a statement was executed")
+		}
+	}
+	for _, r := range script.RequestsFor(strategy.PurposeJudge) {
+		if text := r.Messages[1].Text; strings.Contains(text, "Its result") {
+			t.Errorf("the judge saw rows:\n%s", text)
+		}
+	}
+}
+
+// TestSkipValues keeps every stored value out of every prompt.
+func TestSkipValues(t *testing.T) {
+	for _, skip := range []bool{false, true} {
+		script := &llmtest.Script{Rules: []llmtest.Rule{
+			{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(everyone, usa, broken, broken, broken, broken, broken, broken, broken, broken, broken, broken)},
+			repairs("SELECT 'Ada' FROM nowhere"), judges("A", "B"),
+		}}
+		env := shopEnv(t, script)
+		env.SkipValues = skip
+		env.Profile = profileOf(env)
+		if _, err := (strategy.Consensus{}).Generate(t.Context(), env, strategy.Task{Question: "How much did Cyd order?"}); err != nil {
+			t.Fatal(err)
+		}
+		seen := ""
+		for _, r := range script.Requests() {
+			for _, m := range r.Messages {
+				if m.Role != llm.Assistant { // what the model wrote itself is its own
+					seen += m.Text
+				}
+			}
+		}
+		if got := strings.Contains(seen, `"Ada"`) || strings.Contains(seen, `has "Cyd"`); got == skip {
+			t.Errorf("SkipValues %v: stored values in prompts: %v\n%s", skip, got, seen)
+		}
+	}
+}
+
+// TestCancelledPipeline returns promptly with the identity of the error.
+func TestCancelledPipeline(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	env := shopEnv(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		cancel()
+		<-ctx.Done()
+		return llm.Response{}, errors.New("network error: failed to reach API server")
+	}))
+	start := time.Now()
+	_, err := strategy.Consensus{}.Generate(ctx, env, strategy.Task{Question: "q"})
+	if !errors.Is(err, context.Canceled) || time.Since(start) > 2*time.Second {
+		t.Errorf("got %v after %v", err, time.Since(start))
+	}
+}
+
+// TestEndlessCandidate gives one candidate its deadline and no more, and lets
+// the others vote.
+func TestEndlessCandidate(t *testing.T) {
+	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa,
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", usa)}})
+	db, err := exec.New(poolOf(t, shopSQL), env.DB.Dialect(), exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 200 * time.Millisecond}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.DB = db
+	out, err := plain(3).Generate(t.Context(), env, strategy.Task{Question: "q"})
+	if err != nil || out.SQL != usa {
+		t.Fatalf("got %+v, %v", out, err)
+	}
+	if why := out.Candidates[1].Rejected; !strings.Contains(why, "time") {
+		t.Errorf("the endless candidate was rejected for %q", why)
+	}
+}
+
+// TestModelsTakeTurns: draws go round the models, and a model that is down is
+// isolated.
+func TestModelsTakeTurns(t *testing.T) {
+	env := shopEnv(t, nil)
+	down := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{}, &llm.Error{Class: llm.ClassOverloaded}
+	})
+	env.Models = []llm.Model{
+		llm.Named("a", &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}),
+		llm.Named("b", down),
+	}
+	out, err := plain(4).Generate(t.Context(), env, strategy.Task{Question: "q"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range out.Candidates {
+		got = append(got, fmt.Sprint(c.Draw, c.Model))
+	}
+	if diff := cmp.Diff([]string{"0a", "2a"}, got); diff != "" {
+		t.Errorf("draws (-want +got):\n%s", diff)
+	}
+}
+
+func TestSamplesOfPresets(t *testing.T) {
+	tests := []struct {
+		strategy strategy.Validator
+		samples  int
+		ok       bool
+	}{
+		{strategy.Direct{}, 0, true}, {strategy.Direct{}, 1, true}, {strategy.Direct{}, 2, false}, {strategy.Direct{Shots: -1}, 0, false},
+		{strategy.SelfConsistency{}, 30, true}, {strategy.SelfConsistency{Temperature: -1}, 0, false},
+		{strategy.Consensus{}, 5, true}, {strategy.Consensus{AheadBy: -1}, 0, false}, {strategy.Consensus{MinConfidence: 1.1}, 0, false},
+	}
+	for _, tt := range tests {
+		if err := tt.strategy.Validate(tt.samples); (err == nil) != tt.ok {
+			t.Errorf("%#v with %d samples: %v", tt.strategy, tt.samples, err)
+		}
+	}
+}
