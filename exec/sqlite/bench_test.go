@@ -1,0 +1,111 @@
+package sqlite_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+)
+
+const benchStatement = "SELECT u.name, count(*) FROM users AS u JOIN t ON t.a = u.id WHERE t.b LIKE 'a%' GROUP BY u.name ORDER BY 2 DESC"
+
+// BenchmarkHold puts the guard on a connection and takes it off.
+func BenchmarkHold(b *testing.B) {
+	pool, _ := open(b, fixture)
+	for _, bench := range []struct {
+		name   string
+		policy exec.Policy
+	}{
+		{"plain", exec.Policy{}},
+		{"policy", exec.Policy{DenyColumns: []string{"users.password"}}},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			ctx := context.Background()
+			guard, err := sqlite.Dialect{}.Guard(exec.GuardConfig{Policy: bench.policy})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				conn, err := pool.Conn(ctx) // anew: the guard drops one after 10,000 installs
+				if err != nil {
+					b.Fatal(err)
+				}
+				held, err := guard.Hold(ctx, conn, exec.HoldOptions{Timeout: 3e9})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := held.Release(false); err != nil {
+					b.Fatal(err)
+				}
+				conn.Close()
+			}
+		})
+	}
+}
+
+// BenchmarkCompile compiles one statement on a bare connection and on a held one.
+func BenchmarkCompile(b *testing.B) {
+	pool, _ := open(b, fixture)
+	ctx := context.Background()
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Close()
+	b.Run("bare", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			stmt, err := conn.PrepareContext(ctx, benchStatement)
+			if err != nil {
+				b.Fatal(err)
+			}
+			stmt.Close()
+		}
+	})
+	guard, err := sqlite.Dialect{}.Guard(exec.GuardConfig{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	held, err := guard.Hold(ctx, conn, exec.HoldOptions{Timeout: 3e9})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer held.Release(false)
+	b.Run("guarded", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := held.Analyze(ctx, benchStatement); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkQuery runs one statement, from the text check to the rows.
+func BenchmarkQuery(b *testing.B) {
+	pool, _ := open(b, fixture)
+	ctx := context.Background()
+	b.Run("bare", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			rows, err := pool.QueryContext(ctx, benchStatement)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for rows.Next() {
+			}
+			rows.Close()
+		}
+	})
+	b.Run("guarded", func(b *testing.B) {
+		db := newDB(b, pool, exec.Config{})
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := db.Query(ctx, benchStatement); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+)
+
+// readLines decodes a file of JSON lines, gzipped, below the evaluation data.
+func readLines[T any](t testing.TB, file string) []T {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dataDir(t), file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []T
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var v T
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// dataDatabases opens the SQLite files of the evaluation data, by name.
+func dataDatabases(t testing.TB) map[string]*sql.DB {
+	t.Helper()
+	pools := map[string]*sql.DB{}
+	for _, pattern := range []string{"db/spider/*.sqlite", "db/bird/*.sqlite", "db/classicmodels/*.sqlite"} {
+		files, err := filepath.Glob(filepath.Join(dataDir(t), pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			pool, err := sql.Open("sqlite3", "file:"+file+"?mode=ro&immutable=1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { pool.Close() })
+			name := filepath.Base(file)
+			pools[name[:len(name)-len(".sqlite")]] = pool
+		}
+	}
+	return pools
+}
+
+// TestRealStatements is about false positives: what real models wrote and SQLite
+// answered has to be answered here too, with the same number of rows.
+func TestRealStatements(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs some 19,000 statements")
+	}
+	type answer struct {
+		DB   string `json:"db_id"`
+		SQL  string
+		Gold string
+		Exec struct {
+			Status string
+			Rows   int `json:"nrows"`
+		}
+	}
+	pools := dataDatabases(t)
+	dbs := map[string]*exec.DB{}
+	for name, pool := range pools {
+		dbs[name] = newDB(t, pool, exec.Config{Limits: exec.Limits{
+			Answer: exec.Bounds{Rows: 200_000, Bytes: 256 << 20, Timeout: 10 * time.Second},
+		}})
+	}
+	type key struct{ db, sql string }
+	seen := map[key]bool{}
+	run := func(db, text string) (int, error) {
+		table, err := dbs[db].Query(context.Background(), text)
+		if err != nil {
+			return 0, err
+		}
+		return len(table.Rows), nil
+	}
+
+	gold := 0
+	for _, file := range []string{"questions/questions_spider_dev.jsonl.gz", "questions/questions_bird_dev.jsonl.gz"} {
+		for _, q := range readLines[answer](t, file) {
+			if dbs[q.DB] == nil || seen[key{q.DB, q.Gold}] {
+				continue
+			}
+			seen[key{q.DB, q.Gold}] = true
+			gold++
+			if _, err := run(q.DB, q.Gold); err != nil {
+				t.Errorf("gold of %s: %v: %s", q.DB, err, q.Gold)
+			}
+		}
+	}
+
+	answers, refused, differ := 0, 0, 0
+	for _, file := range []string{
+		"predictions/preds_spider_dev.exec.jsonl.gz", "predictions/preds_bird_dev.exec.jsonl.gz",
+		"predictions/preds_bird_minidev.exec.jsonl.gz", "predictions/preds_bird_dev100.exec.jsonl.gz",
+		"samples/samples_spider_dev.exec.jsonl.gz", "samples/samples_bird_dev_k8.exec.jsonl.gz",
+		"samples/samples_spider_dev100_diverse.exec.jsonl.gz",
+	} {
+		for _, a := range readLines[answer](t, file) {
+			if dbs[a.DB] == nil || a.Exec.Status != "ok" || seen[key{a.DB, a.SQL}] {
+				continue
+			}
+			seen[key{a.DB, a.SQL}] = true
+			answers++
+			rows, err := run(a.DB, a.SQL)
+			var rejection *exec.RefusedError
+			switch {
+			case errors.As(err, &rejection):
+				refused++
+				t.Logf("%s: %v: %s", a.DB, err, a.SQL)
+			case err != nil:
+				differ++
+				t.Logf("%s: %v: %s", a.DB, err, a.SQL)
+			case rows != a.Exec.Rows:
+				differ++
+				t.Logf("%s: %d rows, recorded %d: %s", a.DB, rows, a.Exec.Rows, a.SQL)
+			}
+		}
+	}
+	t.Logf("%d gold, %d answers: %d refused, %d with another outcome than recorded", gold, answers, refused, differ)
+	if gold < 400 || answers < 10_000 {
+		t.Errorf("only %d gold and %d answers were found", gold, answers)
+	}
+	if refused > answers/1000 || differ > answers/1000 {
+		t.Errorf("of %d answers %d are refused and %d differ; 0.1 %% may", answers, refused, differ)
+	}
+}
