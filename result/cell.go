@@ -80,16 +80,20 @@ func formatFloat(f float64) string {
 // control characters, format and direction marks, line separators, invalid
 // bytes. It reads no more of s than can show in limit columns.
 func visible(s string, limit int) string {
+	if limit >= 0 {
+		// Sixteen bytes a column are more than any script needs, marks included.
+		if most := 16 * (limit + 1); len(s) > most {
+			for range utf8.UTFMax - 1 { // not inside of a character
+				if !utf8.RuneStart(s[most]) {
+					most--
+				}
+			}
+			s = s[:most] + "…"
+		}
+	}
 	plain := true
 	for i := 0; i < len(s) && plain; i++ {
 		plain = s[i] >= 0x20 && s[i] < 0x7f
-	}
-	if limit >= 0 {
-		// Every rune that is seen takes a column or sits on one that does; 16
-		// marks on each is more than any script has.
-		if most := 16*4*(limit+1) + utf8.UTFMax; len(s) > most {
-			s = s[:most]
-		}
 	}
 	if plain {
 		return s

@@ -117,7 +117,11 @@ func footer(shown, held int, truncated bool) string {
 // writeLine writes cells padded to widths, without blanks at the end.
 func writeLine(b *bufio.Writer, cells []cellText, widths []int) {
 	for i, c := range cells {
-		if i > 0 {
+		last := i == len(cells)-1
+		switch {
+		case i > 0 && last && c.width == 0 && !c.right:
+			b.WriteString(" |")
+		case i > 0:
 			b.WriteString(" | ")
 		}
 		pad := widths[i] - c.width
@@ -125,7 +129,7 @@ func writeLine(b *bufio.Writer, cells []cellText, widths []int) {
 			writeBlanks(b, pad)
 		}
 		b.WriteString(c.text)
-		if !c.right && i < len(cells)-1 {
+		if !c.right && !last {
 			writeBlanks(b, pad)
 		}
 	}

@@ -1,0 +1,106 @@
+package result_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/texttosql/texttosql/result"
+)
+
+func ExampleEqual() {
+	a := &result.Table{Columns: []string{"country", "n"}, Rows: [][]any{{"France", int64(3)}, {"Italy", int64(5)}}}
+	b := &result.Table{Columns: []string{"c", "count(*)"}, Rows: [][]any{{"Italy", 5.0}, {"France", 3.0}}}
+	fmt.Println(result.Equal(a, b))
+	fmt.Println(result.Equality{Mode: result.Ordered}.Equal(a, b))
+	// Output:
+	// true
+	// false
+}
+
+func ExampleEquality_digits() {
+	a := &result.Table{Columns: []string{"avg"}, Rows: [][]any{{0.30000000000000004}}}
+	b := &result.Table{Columns: []string{"avg"}, Rows: [][]any{{0.3}}}
+	fmt.Println(result.Equality{}.Equal(a, b))
+	fmt.Println(result.Equality{Digits: 9}.Equal(a, b))
+	// Output:
+	// false
+	// true
+}
+
+func ExampleEquality_Fingerprint() {
+	t := &result.Table{Columns: []string{"n"}, Rows: [][]any{{int64(42)}}}
+	fp, ok := result.Equality{}.Fingerprint(t)
+	fmt.Println(len(fp), ok)
+
+	t.Truncated = true // there were more rows than were read
+	fp, ok = result.Equality{}.Fingerprint(t)
+	fmt.Printf("%q %v\n", fp, ok)
+	// Output:
+	// 32 true
+	// "" false
+}
+
+func ExampleOverlap() {
+	a := &result.Table{Columns: []string{"name"}, Rows: [][]any{{"Ann"}, {"Bo"}, {"Cy"}}}
+	b := &result.Table{Columns: []string{"name"}, Rows: [][]any{{"Ann"}, {"Bo"}}}
+	e := result.Equality{}
+	fmt.Printf("%.2f\n", result.Overlap(e.Sketch(a, 64), e.Sketch(b, 64)))
+	// Output:
+	// 0.67
+}
+
+func ExampleTable_WriteTable() {
+	t := &result.Table{
+		Columns: []string{"name", "orders"},
+		Rows:    [][]any{{"Ann", int64(12)}, {"名前", nil}, {"two\nlines", 0.5}},
+	}
+	t.WriteTable(os.Stdout)
+	// Output:
+	// name       | orders
+	// -----------+-------
+	// Ann        |     12
+	// 名前       | NULL
+	// two\nlines |    0.5
+	// (3 rows)
+}
+
+func ExampleTextTable() {
+	t := &result.Table{Columns: []string{"title"}, Rows: [][]any{{"The Life and Times of a Table"}, {"Rows"}}}
+	result.TextTable{MaxCell: 10, MaxRows: 1}.Write(os.Stdout, t)
+	// Output:
+	// title
+	// ----------
+	// The Life …
+	// (1 of 2 rows)
+}
+
+func ExampleTable_WriteCSV() {
+	t := &result.Table{Columns: []string{"name", "note"}, Rows: [][]any{{"Ann", nil}, {"Bo", ""}, {"Cy", `"so, so"`}}}
+	t.WriteCSV(os.Stdout)
+	// Output:
+	// name,note
+	// Ann,
+	// Bo,""
+	// Cy,"""so, so"""
+}
+
+func ExampleTable_WriteJSON() {
+	t := &result.Table{Columns: []string{"id", "price"}, Rows: [][]any{{int64(9007199254740993), 2.0}, {nil, []byte("hi")}}}
+	t.WriteJSON(os.Stdout)
+	// Output:
+	// {"columns":["id","price"],"rows":[[9007199254740993,2.0],[null,{"blob":"aGk="}]]}
+}
+
+func ExampleTable_Preview() {
+	t := &result.Table{
+		Columns: []string{"name", "bio"},
+		Rows:    [][]any{{"Ann", "writes ```sql``` all day long"}, {"Bo", nil}, {"Cy", ""}},
+	}
+	fmt.Println(t.Preview(2, 12))
+	// Output:
+	// 3 rows, 2 columns
+	// ["name","bio"]
+	// ["Ann","writes \u0060\u0060\u0060sq…"]
+	// ["Bo",null]
+	// …
+}

@@ -1,0 +1,246 @@
+package result
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// writerTables are what every writer is shown, by the name of its golden files.
+func writerTables() map[string]*Table {
+	return map[string]*Table{
+		"plain": {
+			Columns: []string{"name", "orders", "total"},
+			Rows:    [][]any{{"Ann", int64(12), 1499.5}, {"Bo", int64(3), 20.0}, {"Cy", int64(-1), nil}},
+		},
+		"empty":      {Columns: []string{"name", "orders"}},
+		"no-columns": {},
+		"one":        {Columns: []string{"count(*)"}, Rows: [][]any{{int64(1)}}},
+		"truncated":  {Columns: []string{"id"}, Rows: [][]any{{int64(1)}, {int64(2)}}, Truncated: true},
+		"nulls": {
+			Columns: []string{"value", "what"},
+			Rows:    [][]any{{nil, "NULL"}, {"NULL", "the text"}, {"", "empty"}, {" x ", "blanks"}, {`"q"`, "quotes"}, {`a"b`, "inner"}},
+		},
+		"numbers": {
+			Columns: []string{"n"},
+			Rows: [][]any{
+				{int64(math.MaxInt64)}, {int64(math.MinInt64)}, {1.0}, {-0.5}, {1e-7}, {123456789012345.0}, {1e15}, {1e300},
+				{math.NaN()}, {math.Inf(1)}, {math.Inf(-1)}, {math.Copysign(0, -1)}, {0.1},
+			},
+		},
+		"wide": {
+			Columns: []string{"名前", "x"},
+			Rows: [][]any{
+				{"東京タワー", int64(1)}, {"한국어", int64(2)}, {"ｶﾀｶﾅ", int64(3)}, {"e\u0301galité", int64(4)}, {"🎉 party", int64(5)},
+				{"ไทย", int64(6)}, {"naïve", int64(7)}, {"עברית", int64(8)}, {"हिन्दी", int64(9)},
+			},
+		},
+		"hostile": {
+			Columns: []string{"a\tb", ""},
+			Rows: [][]any{
+				{"line\nbreak\r\n", int64(1)}, {"\x1b[31mred\x1b[0m", int64(2)}, {"evil\u202etxt.exe", int64(3)},
+				{"zero\u200bwidth\ufeff", int64(4)}, {"bad \xff\xfe bytes", int64(5)}, {"nul\x00", int64(6)}, {"c1 \u009b31m", int64(7)},
+				{"sep\u2028arator", int64(8)}, {"tag\U000e0041", int64(9)}, {"family 👨\u200d👩", int64(10)},
+				{"=HYPERLINK(\"http://x\")", int64(11)}, {"```\n</table> & <b>", int64(12)},
+			},
+		},
+		"long": {
+			Columns: []string{strings.Repeat("column ", 12), "n"},
+			Rows: [][]any{
+				{strings.Repeat("x", 59), int64(59)}, {strings.Repeat("x", 60), int64(60)}, {strings.Repeat("x", 61), int64(61)},
+				{strings.Repeat("界", 30), int64(60)}, {strings.Repeat("界", 31), int64(62)}, {"x" + strings.Repeat("界", 30), int64(61)},
+				{strings.Repeat("y", 1<<20), int64(1 << 20)}, {"z" + strings.Repeat("\u0301", 10_000), int64(1)},
+			},
+		},
+		"blobs":  {Columns: []string{"b"}, Rows: [][]any{{[]byte{}}, {[]byte{0, 255}}, {bytes.Repeat([]byte{7}, 100)}}},
+		"ragged": {Columns: []string{"a", "b"}, Rows: [][]any{{int64(1)}, {int64(1), int64(2), int64(3)}, {}}},
+		"csv":    {Columns: []string{"a,b", `q"q`}, Rows: [][]any{{"x,y", "line\nbreak"}, {`say "hi"`, " lead"}, {nil, ""}}},
+	}
+}
+
+func TestGoldenWriters(t *testing.T) {
+	for name, table := range writerTables() {
+		for _, w := range []struct {
+			ext   string
+			write func(io.Writer) error
+		}{{"txt", table.WriteTable}, {"csv", table.WriteCSV}, {"json", table.WriteJSON}} {
+			if name == "long" && w.ext != "txt" {
+				continue // a megabyte of y
+			}
+			t.Run(name+"."+w.ext, func(t *testing.T) {
+				var b bytes.Buffer
+				if err := w.write(&b); err != nil {
+					t.Fatal(err)
+				}
+				golden(t, name+"."+w.ext, b.Bytes())
+			})
+		}
+		t.Run(name+".preview", func(t *testing.T) { golden(t, name+".preview", []byte(table.Preview(0, 0)+"\n")) })
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+func TestTextTableOptions(t *testing.T) {
+	table := &Table{Columns: []string{"name"}, Rows: [][]any{{"a long name"}, {"b"}, {"c"}}}
+	tests := []struct {
+		name string
+		x    TextTable
+		want string
+	}{
+		{"cells cut", TextTable{MaxCell: 5}, "name\n-----\na lo…\nb\nc\n(3 rows)\n"},
+		{"cells of one column", TextTable{MaxCell: 1}, "…\n-\n…\nb\nc\n(3 rows)\n"},
+		{"no limit", TextTable{MaxCell: -1}, "name\n-----------\na long name\nb\nc\n(3 rows)\n"},
+		{"rows cut", TextTable{MaxRows: 1}, "name\n-----------\na long name\n(1 of 3 rows)\n"},
+		{"more than there are", TextTable{MaxRows: 9}, "name\n-----------\na long name\nb\nc\n(3 rows)\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := tt.x.Write(&b, table); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNilTable(t *testing.T) {
+	var table *Table
+	var text, csv, jsn bytes.Buffer
+	for _, err := range []error{table.WriteTable(&text), table.WriteCSV(&csv), table.WriteJSON(&jsn)} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	got := []string{text.String(), csv.String(), jsn.String(), table.Preview(1, 1)}
+	if diff := cmp.Diff([]string{"(no rows)\n", "", "null\n", "no result"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// broken is a writer that fails after n bytes.
+type broken struct{ n int }
+
+var errBroken = errors.New("pipe closed")
+
+func (w *broken) Write(p []byte) (int, error) {
+	if len(p) > w.n {
+		return w.n, errBroken
+	}
+	w.n -= len(p)
+	return len(p), nil
+}
+
+func TestWriterErrors(t *testing.T) {
+	table := benchTable(1000)
+	for name, write := range map[string]func(io.Writer) error{"text": table.WriteTable, "csv": table.WriteCSV, "json": table.WriteJSON} {
+		if err := write(&broken{n: 100}); !errors.Is(err, errBroken) {
+			t.Errorf("%s: error %v, want that of the writer", name, err)
+		}
+	}
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	for name, table := range writerTables() {
+		data, err := json.Marshal(table) // through the interface, as in a Result
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var back Table
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(table, &back, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestUnmarshalJSONErrors(t *testing.T) {
+	for _, data := range []string{
+		`[]`, `{"columns":[1]}`, `{"rows":[[true]]}`, `{"rows":[[{}]]}`, `{"rows":[[{"blob":"!"}]]}`,
+		`{"rows":[[{"float":"x"}]]}`, `{"rows":[[[1]]]}`, `{"columns":`,
+	} {
+		table := Table{Columns: []string{"kept"}}
+		if err := json.Unmarshal([]byte(data), &table); err == nil {
+			t.Errorf("%s: no error, got %v", data, table)
+		}
+		if len(table.Columns) != 1 || table.Columns[0] != "kept" {
+			t.Errorf("%s: the table was changed to %v", data, table)
+		}
+	}
+	var table Table
+	if err := json.Unmarshal([]byte(`{"columns":["n"],"rows":[[12345678901234567890]]}`), &table); err != nil {
+		t.Fatal(err)
+	}
+	if got := table.Rows[0][0]; got != 12345678901234567890.0 {
+		t.Errorf("a number beyond int64 is %v (%T), want a float", got, got)
+	}
+}
+
+func TestCSVReadsBack(t *testing.T) {
+	table := writerTables()["csv"]
+	var b bytes.Buffer
+	if err := table.WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"a,b", `q"q`}, {"x,y", "line\nbreak"}, {`say "hi"`, " lead"}, {"", ""}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRuneWidth(t *testing.T) {
+	tests := map[rune]int{
+		'a': 1, 'é': 1, '\u0301': 0, '一': 2, '、': 2, '〿': 1, 'Ａ': 2, 'ｱ': 1, '한': 2, 'ᄀ': 2, '\u1161': 0,
+		'\u200d': 0, '😀': 2, '☎': 1, '⚡': 2, '→': 1, '𠀀': 2, '\U0001f1e9': 1, 'ไ': 1, '\u0e35': 0, '\U0010ffff': 1, '⿰': 2, '☰': 2,
+	}
+	for r, want := range tests {
+		if got := runeWidth(r); got != want {
+			t.Errorf("%q (%U): width %d, want %d", r, r, got, want)
+		}
+	}
+}
+
+func TestLongCellOfContinuationBytes(t *testing.T) {
+	// Looking for the beginning of a character must not eat the whole cell.
+	c := showCell(strings.Repeat("\x80", 1<<16), 20)
+	if want := `\x80\x80\x80\x80\x8…`; c.text != want || c.width != 20 {
+		t.Errorf("cell %q of width %d, want %q", c.text, c.width, want)
+	}
+}
