@@ -400,3 +400,51 @@ func BenchmarkProfile(b *testing.B) {
 		}
 	}
 }
+
+// TestProfileWide: more columns than one statement reads.
+func TestProfileWide(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("CREATE TABLE t(c0")
+	for i := 1; i < 700; i++ {
+		fmt.Fprintf(&b, ", c%d DEFAULT %d", i, i)
+	}
+	table := profiled(t, b.String()+"); INSERT INTO t(c0) VALUES (0), (1)", "t", exec.Config{}, exec.ProfileOptions{})
+	if *table.Rows != 2 {
+		t.Errorf("%d rows", *table.Rows)
+	}
+	for i, c := range table.Columns {
+		if i > 0 && (c.Profile == nil || c.Profile.Min != int64(i)) {
+			t.Fatalf("%s: %+v", c.Name, c.Profile)
+		}
+	}
+}
+
+// TestProfileAttached: two tables of one name in two databases.
+func TestProfileAttached(t *testing.T) {
+	pool, file := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)")
+	pool.SetMaxOpenConns(1)
+	_, err := pool.Exec(`ATTACH '` + filepath.Join(filepath.Dir(file), "other.db") + `' AS "the other";
+		CREATE TABLE "the other".t(a); INSERT INTO "the other".t VALUES (3)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := newDB(t, pool, exec.Config{})
+	s, err := db.Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err = db.Profile(t.Context(), s, exec.ProfileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int64{"": 2, "the other": 1} {
+		table, _ := s.Lookup(name, "t")
+		if *table.Rows != want || column(t, table, "a").Sampled != want {
+			t.Errorf("%q: %d rows", name, *table.Rows)
+		}
+		sample, err := db.Sample(t.Context(), *table, 5)
+		if err != nil || int64(len(sample.Rows)) != want {
+			t.Errorf("%q: %+v, %v", name, sample, err)
+		}
+	}
+}
