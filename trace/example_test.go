@@ -1,8 +1,14 @@
 package trace_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
 
 	"github.com/texttosql/texttosql/trace"
 )
@@ -51,4 +57,128 @@ func Example() {
 	// 	}
 	// }
 	// <nil>
+}
+
+// Parallel draws keep their order whatever the timing; the vote comes after them.
+func ExampleStartAt() {
+	root := trace.New("ask")
+	ctx := trace.Into(context.Background(), root)
+
+	var wg sync.WaitGroup
+	for i := range 3 {
+		wg.Go(func() {
+			_, draw := trace.StartAt(ctx, i, fmt.Sprint("draw ", i))
+			defer draw.End()
+		})
+	}
+	wg.Wait()
+	_, vote := trace.Start(ctx, "vote")
+	vote.End()
+
+	for s := range root.All() {
+		fmt.Println(s.Name())
+	}
+	// Output:
+	// ask
+	// draw 0
+	// draw 1
+	// draw 2
+	// vote
+}
+
+// Progress as it happens, from the spans themselves.
+func ExampleTracer_observe() {
+	t := trace.Tracer{Observe: func(n trace.Notice) {
+		if n.Kind == trace.Ended {
+			fmt.Println("done:", n.Span.Name(), n.Span.Failure())
+		}
+	}}
+	root := t.New("ask")
+	_, s := trace.Start(trace.Into(context.Background(), root), "check")
+	s.Fail(errors.New("no such column: nme"))
+	s.End()
+	root.End()
+	// Output:
+	// done: check no such column: nme
+	// done: ask
+}
+
+// Private values leave a trace only when they are asked for.
+func ExampleTracer_keep() {
+	for _, keep := range []trace.Private{0, trace.PrivateSQL | trace.PrivateReplies} {
+		root := trace.Tracer{Keep: keep, Now: func() time.Time { return time.Unix(0, 0) }}.New("ask")
+		root.Set("reply", trace.Reply("```sql\nSELECT 1\n```"))
+		root.Set("sql", trace.SQL("SELECT 1"))
+		for _, a := range root.Attrs() {
+			fmt.Printf("%s: %q\n", a.Key, a.Value)
+		}
+	}
+	// Output:
+	// reply: "reply not shown (19 bytes)"
+	// sql: "SELECT 1"
+	// reply: "```sql\nSELECT 1\n```"
+	// sql: "SELECT 1"
+}
+
+// What was given up still costs, and is no part of a comparison.
+func ExampleSpan_Cancelled() {
+	root := trace.New("ask")
+	ctx := trace.Into(context.Background(), root)
+	_, a := trace.StartAt(ctx, 0, "draw")
+	a.AddUsage(trace.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 20, Known: true})
+	_, b := trace.StartAt(ctx, 1, "draw")
+	b.AddUsage(trace.Usage{Calls: 1, PromptTokens: 100, Partial: true})
+	b.Cancelled()
+
+	u := root.Usage()
+	fmt.Println(len(root.Children()), len(root.CancelledChildren()))
+	fmt.Println(u.Calls, u.PromptTokens, u.Known, u.Partial)
+	// Output:
+	// 1 1
+	// 2 200 false true
+}
+
+func ExampleLogTo() {
+	l := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	root := trace.Tracer{Observe: trace.LogTo(context.Background(), l, 0)}.New("ask")
+	root.Warn("schema-linked", "2 of 11 tables were chosen")
+	root.End() // logged at debug level
+	// Output:
+	// level=WARN msg=warning span=ask code=schema-linked message="2 of 11 tables were chosen"
+}
+
+func ExamplePage() {
+	root := trace.New("ask")
+	root.End()
+	page := trace.Page{
+		Question: "How many customers are there?",
+		SQL:      "SELECT count(*) FROM customers",
+		Facts:    []trace.Fact{{Name: "Confidence", Value: "0.75", Share: 0.75}},
+		Sections: []trace.Section{{Title: "Ballot", Bars: []trace.Bar{
+			{Label: "Result A", Share: 0.75, Text: "3 of 4", Lead: true},
+			{Label: "Result B", Share: 0.25, Text: "1 of 4"},
+		}}},
+		Root: root,
+	}
+	var out bytes.Buffer // a file, for a person
+	err := page.WriteHTML(&out)
+	fmt.Println(out.Len() > 0, err)
+	// Output: true <nil>
+}
+
+func ExampleScrub() {
+	fmt.Println(trace.Scrub("dial postgres://shop:hunter2@db/shop?sslkey=abc: refused"))
+	// Output: dial postgres://shop:***@db/shop?sslkey=*** refused
+}
+
+func ExampleUsage_Add() {
+	a := trace.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 20, Known: true}
+	b := trace.Usage{Calls: 1, PromptTokens: 80} // the provider reported no tokens
+	fmt.Printf("%+v\n", a.Add(b))
+	// Output: {Calls:2 PromptTokens:180 CompletionTokens:20 Money:0 Known:false Partial:false}
 }
