@@ -96,7 +96,7 @@ const (
 // rest: the schema is usable whenever it is not nil. When ctx ends the error
 // matches ctx.Err().
 //
-// It runs 2 statements a table, about 20 for a table longer than Rows, on as
+// It runs 2 statements a table, on SQLite 22 for a table longer than Rows, on as
 // many connections as Limits allows. Stored values end up in the copy; whoever
 // renders it into a prompt sends them to a model.
 //
