@@ -23,9 +23,9 @@ type Span struct {
 	tree   *tree // nil: a zero Span
 	parent *Span // nil: the root
 	name   string
-	order  order
 
 	// All below is guarded by tree.mu. Times are offsets from tree.start.
+	order      order
 	start, end time.Duration
 	ended      bool
 	cancelled  bool
@@ -39,8 +39,8 @@ type Span struct {
 }
 
 // tree is what the spans of one answer share. One lock for all of them makes
-// what a reader sees one moment of the whole answer; a lock a span was not
-// measurably faster at the dozen parallel draws of a question.
+// what a reader sees one moment of the whole answer. BenchmarkSpan shows what
+// it costs when 100 goroutines want it.
 type tree struct {
 	mu    sync.Mutex
 	start time.Time

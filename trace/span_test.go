@@ -57,6 +57,19 @@ func TestStart_order(t *testing.T) {
 			trace.StartAt(ctx, 0, "wave 2 draw 0")
 			trace.Start(ctx, "vote")
 		}, []string{"wave 1 draw 8", "wave 1 draw 9", "count", "wave 2 draw 0", "wave 2 draw 1", "vote"}},
+		{"moved", "SetSlot moves a span among those beside it", func(ctx context.Context) {
+			_, a := trace.StartAt(ctx, 2, "a")
+			trace.StartAt(ctx, 1, "b")
+			a.SetSlot(0)
+		}, []string{"a", "b"}},
+		{"moved, not across", "SetSlot does not move a span past a call of Start, nor one of Start", func(ctx context.Context) {
+			_, a := trace.StartAt(ctx, 0, "a")
+			_, b := trace.Start(ctx, "b")
+			trace.StartAt(ctx, 0, "c")
+			a.SetSlot(9)
+			b.SetSlot(9)
+			trace.From(ctx).SetSlot(9)
+		}, []string{"a", "b", "c"}},
 		{"negative slot", "any int is a slot", func(ctx context.Context) {
 			trace.StartAt(ctx, 0, "0")
 			trace.StartAt(ctx, math.MinInt, "min")
@@ -134,6 +147,7 @@ func TestSpan_nilAndZero(t *testing.T) {
 			s.Warn("w", "m")
 			s.AddUsage(trace.Usage{Calls: 1})
 			s.Cancelled()
+			s.SetSlot(1)
 			s.Fail(errors.New("x"))
 			s.End()
 			if s.Usage() != (trace.Usage{}) || s.Warnings() != nil || s.Duration() != 0 || s.Name() != "" ||
@@ -369,42 +383,52 @@ func TestSpan_All_stops(t *testing.T) {
 	}
 }
 
+// Each root gets a thousand children, as a long answer may: with all spans of
+// the benchmark below one root, the garbage collector would be measured.
 func BenchmarkSpan(b *testing.B) {
-	b.Run("start and end", func(b *testing.B) {
-		ctx := trace.Into(context.Background(), trace.New("root"))
-		b.ReportAllocs()
-		for b.Loop() {
-			_, s := trace.Start(ctx, "llm")
-			s.End()
-		}
-	})
-	b.Run("as a model call", func(b *testing.B) {
-		ctx := trace.Into(context.Background(), trace.New("root"))
-		b.ReportAllocs()
-		for b.Loop() {
-			_, s := trace.StartAt(ctx, 3, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "draw", Value: 3})
-			s.AddUsage(trace.Usage{Calls: 1, PromptTokens: 512, CompletionTokens: 48, Known: true})
-			s.End()
-		}
-	})
-	b.Run("without a trace", func(b *testing.B) {
-		ctx := context.Background()
-		b.ReportAllocs()
-		for b.Loop() {
-			_, s := trace.Start(ctx, "llm")
-			s.Set("draw", 3)
-			s.End()
-		}
-	})
-	b.Run("100 goroutines", func(b *testing.B) {
-		ctx := trace.Into(context.Background(), trace.New("root"))
-		b.SetParallelism(50)
-		b.ReportAllocs()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				_, s := trace.StartAt(ctx, 3, "llm")
-				s.End()
+	bench := func(name string, work func(ctx context.Context)) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var ctx context.Context
+			n := 0
+			for b.Loop() {
+				if n%1000 == 0 {
+					ctx = trace.Into(context.Background(), trace.New("root"))
+				}
+				n++
+				work(ctx)
 			}
 		})
+	}
+	bench("start and end", func(ctx context.Context) {
+		_, s := trace.Start(ctx, "llm")
+		s.End()
+	})
+	bench("as a model call", func(ctx context.Context) {
+		_, s := trace.StartAt(ctx, 3, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "draw", Value: 3})
+		s.AddUsage(trace.Usage{Calls: 1, PromptTokens: 512, CompletionTokens: 48, Known: true})
+		s.End()
+	})
+	bench("without a trace", func(context.Context) {
+		_, s := trace.Start(context.Background(), "llm")
+		s.Set("draw", 3)
+		s.End()
+	})
+	b.Run("one trace, 100 goroutines", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			ctx := trace.Into(context.Background(), trace.New("root"))
+			var wg sync.WaitGroup
+			for i := range 100 {
+				wg.Go(func() {
+					for range 10 {
+						_, s := trace.StartAt(ctx, i, "llm")
+						s.End()
+					}
+				})
+			}
+			wg.Wait()
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/span")
 	})
 }
