@@ -42,14 +42,14 @@ type Ballot struct {
 // Cluster is a group of equal candidates.
 type Cluster struct {
 	Key     string  `json:"key"`
-	Members []int   `json:"members"` // by draw
-	Best    int     `json:"best"`    // the member that represents it
-	SQL     string  `json:"sql"`     // of Best
-	Weight  float64 `json:"weight"`  // of its members; the number of members where votes are equal
-	Share   float64 `json:"share"`   // Weight ÷ the weight of all votes, in 0..1
+	Members []int   `json:"members"`           // by draw
+	Best    int     `json:"best"`              // the member that represents it
+	SQL     string  `json:"sql"`               // of Best
+	Weight  float64 `json:"weight"`            // of its members; the number of members where votes are equal
+	Share   float64 `json:"share"`             // Weight ÷ the weight of all votes, in 0..1
 	Support float64 `json:"support,omitempty"` // weight of the other clusters × their overlap; 0 without Majority.Overlap
-	Doubt   float64 `json:"doubt"` // weighted mean over the members of what their findings add up to
-	Score   float64 `json:"score"` // what clusters are ordered by: ln(share) − Penalty × doubt
+	Doubt   float64 `json:"doubt"`             // weighted mean over the members of what their findings add up to
+	Score   float64 `json:"score"`             // what clusters are ordered by: ln(share) − Penalty × doubt
 	Doubts  []Doubt `json:"doubts,omitempty"`
 
 	Confidence float64 `json:"confidence"` // the ballot's, if this cluster is the answer
@@ -93,10 +93,15 @@ func (b Ballot) noVote() error {
 	var reasons []string
 	seen := make(map[string]bool)
 	for _, a := range b.Abstained {
-		if !seen[a.Why] && len(reasons) < 3 {
-			reasons = append(reasons, a.Why)
-			seen[a.Why] = true
+		if seen[a.Why] {
+			continue
 		}
+		seen[a.Why] = true
+		if len(reasons) == 3 {
+			reasons = append(reasons, "…")
+			break
+		}
+		reasons = append(reasons, a.Why)
 	}
 	if len(reasons) == 0 {
 		return fmt.Errorf("%w: %d candidates of no weight", ErrNoVote, b.Drawn)

@@ -6,8 +6,11 @@ import "math"
 // it sends no more than the smallest number that could decide the vote, so that
 // for plain votes as many are drawn as if they were drawn one by one.
 type Wave struct {
-	// Min is the least number of draws of a wave: more of them waste calls and
-	// save waiting. 0 means 1; the planned number of draws sends all at once.
+	// Min is the least number of draws of a wave. More of them waste calls and
+	// save waiting; with AheadBy or Posterior they also save answers, because
+	// every look is another chance to stop at a lead that is luck. (On recorded
+	// pools 4 halved the looks, for a few more calls; a longer first wave alone
+	// did nothing.) 0 means 1; the planned number of draws sends all at once.
 	Min int
 	// K is that of AheadBy, where the election stops by it; 0: it stops by
 	// Decided alone.

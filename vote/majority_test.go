@@ -1,0 +1,380 @@
+package vote
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/result"
+)
+
+// pool makes one candidate for every letter of votes: its fingerprint is the
+// letter, its SQL names letter and draw. "." is a candidate that was rejected.
+func pool(votes string) []Candidate {
+	out := make([]Candidate, len(votes))
+	for i, v := range votes {
+		out[i] = Candidate{SQL: "SELECT " + string(v), Draw: i, Fingerprint: string(v)}
+		if v == '.' {
+			out[i].Rejected, out[i].Fingerprint = "syntax error", ""
+		}
+	}
+	return out
+}
+
+// winner returns the key and the representative of the winner.
+func winner(t *testing.T, m Majority, candidates []Candidate) (key string, best int) {
+	t.Helper()
+	b, err := m.Count(candidates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := b.Winner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Key, w.Best
+}
+
+func TestMajority(t *testing.T) {
+	with := func(votes string, change func([]Candidate)) []Candidate {
+		c := pool(votes)
+		change(c)
+		return c
+	}
+	doubt := func(rule string, d float64) []Finding { return []Finding{{Rule: rule, Doubt: d}} }
+	tests := []struct {
+		name  string
+		why   string
+		m     Majority
+		cands []Candidate
+		want  string
+		best  int
+	}{
+		{"most votes", "the largest cluster wins", Majority{}, pool("abbcb"), "b", 1},
+		{"one candidate", "it elects itself", Majority{}, pool("a"), "a", 0},
+		{"rejected", "a rejected candidate never votes", Majority{}, pool("..a"), "a", 2},
+		{"tie: earliest", "the cluster drawn first wins a tie", Majority{}, pool("baab"), "b", 0},
+		{"tie 1: empty", "with equal votes a result with rows goes first", Majority{},
+			with("aabb", func(c []Candidate) { c[0].Empty, c[1].Empty = true, true }), "b", 2},
+		{"tie 1: all NULL", "NULLs are as good as nothing", Majority{},
+			with("aabb", func(c []Candidate) { c[0].AllNull, c[1].AllNull = true, true }), "b", 2},
+		{"empty majority", "only ties: an empty result may well be right", Majority{},
+			with("aaab", func(c []Candidate) { c[0].Empty, c[1].Empty, c[2].Empty = true, true, true }), "a", 0},
+		{"tie: off", "Earliest has no opinion", Majority{Tie: Earliest},
+			with("aabb", func(c []Candidate) { c[0].Empty, c[1].Empty = true, true }), "a", 0},
+		{"tie: own, then default", "Ties asks in order", Majority{Tie: Ties(func(a, b Candidate) int { return b.Rows - a.Rows }, PreferRows)},
+			with("abc", func(c []Candidate) { c[1].Rows, c[2].Rows, c[1].Empty = 5, 5, true }), "c", 2},
+		{"weights", "weight decides, not heads", Majority{Weight: func(c Candidate) float64 { return []float64{5, 2, 2}[c.Draw] }}, pool("abb"), "a", 0},
+		{"equal sums of weights", "0.1+0.2 ties with 0.3", Majority{Weight: func(c Candidate) float64 { return []float64{0.3, 0.1, 0.2}[c.Draw] }}, pool("abb"), "a", 0},
+		{"weight 0", "is no vote", Majority{Weight: func(c Candidate) float64 { return float64(c.Draw) }}, pool("ab"), "b", 1},
+		{"doubt without penalty", "findings are no votes", Majority{},
+			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", 1), doubt("x", 1) }), "a", 0},
+		{"doubt with penalty", "one doubt costs a factor e: 2/e < 1", Majority{Penalty: 1},
+			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", 1), doubt("x", 1) }), "b", 2},
+		{"enough votes", "3/e > 1: a doubt is no veto", Majority{Penalty: 1},
+			with("aaab", func(c []Candidate) {
+				c[0].Findings, c[1].Findings, c[2].Findings = doubt("x", 1), doubt("x", 1), doubt("x", 1)
+			}), "a", 0},
+		{"mean doubt", "half of the members doubt: 2·e^(−½) > 1", Majority{Penalty: 1},
+			with("aab", func(c []Candidate) { c[0].Findings = doubt("x", 1) }), "a", 0},
+		{"information", "a finding of weight 0 costs nothing", Majority{Penalty: 1},
+			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", 0), doubt("x", -3) }), "a", 0},
+		{"broken doubt", "NaN and infinity are ignored", Majority{Penalty: 1},
+			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", math.NaN()), doubt("x", math.Inf(1)) }), "a", 0},
+		{"represented by cost", "the cheapest plan", Majority{},
+			with("aaa", func(c []Candidate) { c[0].Cost, c[1].Cost, c[2].Cost = 100, 50, 150 }), "a", 1},
+		{"represented by length", "then the shortest text", Majority{},
+			with("aaa", func(c []Candidate) { c[2].SQL = "TABLE a" }), "a", 2},
+		{"represented by draw", "then the earliest draw, whatever the order of the list", Majority{},
+			with("aa", func(c []Candidate) { c[0].Draw, c[1].Draw = 1, 0 }), "a", 1},
+		{"ordered", "most members sort, so the answer does, however short the other is", Majority{},
+			with("aaa", func(c []Candidate) { c[0].SQL, c[1].SQL = "SELECT x FROM t ORDER BY x", "SELECT x FROM t ORDER BY y" }), "a", 0},
+		{"not ordered", "half is not most", Majority{},
+			with("aa", func(c []Candidate) { c[0].SQL = "SELECT x FROM t ORDER BY x" }), "a", 1},
+		{"ordered inside", "an ORDER BY of a subquery sorts nothing", Majority{},
+			with("aaa", func(c []Candidate) {
+				for i := range 2 {
+					c[i].SQL = "SELECT x FROM (SELECT x FROM t ORDER BY x LIMIT 3)"
+				}
+			}), "a", 2},
+		{"ordered as most", "among those that sort the most frequent sequence, though it costs more", Majority{},
+			with("aaa", func(c []Candidate) {
+				for i := range c {
+					c[i].SQL = "SELECT x FROM t ORDER BY x"
+				}
+				c[0].Sequence, c[1].Sequence, c[2].Sequence = "up", "down", "down"
+				c[1].Cost, c[2].Cost = 50, 40
+			}), "a", 2},
+		{"truncated", "cut results are equal when their texts are", Majority{},
+			with("abc", func(c []Candidate) {
+				c[1].Truncated, c[1].SQL = true, "SELECT x  FROM t;"
+				c[2].Truncated, c[2].SQL = true, "select x from t"
+			}), "text:" + mustText("select x from t"), 2},
+		{"truncated and complete", "a cut result never joins a complete one", Majority{},
+			with("aab", func(c []Candidate) { c[0].Truncated = true; c[1].Truncated, c[1].SQL = true, "SELECT other" }), "text:" + mustText("SELECT a"), 0},
+		{"by plan", "another key", Majority{Key: ByPlan},
+			with("abc", func(c []Candidate) { c[1].Plan, c[2].Plan = "scan:t", "scan:t" }), "scan:t", 1},
+		{"by text", "case and blanks do not count", Majority{Key: ByText},
+			with("abc", func(c []Candidate) { c[1].SQL, c[2].SQL = "SELECT x FROM t", "select  x\nfrom t;" }), mustText("SELECT x FROM t"), 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			key, best := winner(t, tt.m, tt.cands)
+			if key != tt.want || best != tt.best {
+				t.Errorf("winner %q by candidate %d, want %q by %d: %s", key, best, tt.want, tt.best, tt.why)
+			}
+		})
+	}
+}
+
+func mustText(sql string) string {
+	key, ok := ByText(Candidate{SQL: sql})
+	if !ok {
+		panic("no key for " + sql)
+	}
+	return key
+}
+
+func TestNoVote(t *testing.T) {
+	tests := []struct {
+		name  string
+		cands []Candidate
+		want  string
+	}{
+		{"nobody", nil, "vote: no vote: no candidate"},
+		{"all rejected", pool(".."), "vote: no vote: 2 of 2 candidates abstained: syntax error"},
+		{"not executed", []Candidate{{SQL: "SELECT 1"}}, "vote: no vote: 1 of 1 candidates abstained: nothing to vote with: not executed or not explained"},
+		{"nothing", []Candidate{{}}, "vote: no vote: 1 of 1 candidates abstained: no SQL"},
+		{"many reasons", []Candidate{{Rejected: "a"}, {Rejected: "b"}, {Rejected: "a"}, {Rejected: "c"}, {Rejected: "d"}},
+			"vote: no vote: 5 of 5 candidates abstained: a; b; c; …"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := Majority{}.Count(tt.cands)
+			if !errors.Is(err, ErrNoVote) || err.Error() != tt.want {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+			if len(b.Abstained) != len(tt.cands) || b.Drawn != len(tt.cands) {
+				t.Errorf("the ballot does not hold the abstentions: %+v", b)
+			}
+			if _, werr := b.Winner(); werr == nil || werr.Error() != tt.want {
+				t.Errorf("Winner: %v", werr)
+			}
+			if got := b.Explain(); "vote: "+got != tt.want {
+				t.Errorf("Explain: %s", got)
+			}
+		})
+	}
+}
+
+func TestMajorityErrors(t *testing.T) {
+	tests := []struct {
+		name string
+		m    Majority
+		want string
+	}{
+		{"negative weight", Majority{Weight: func(Candidate) float64 { return -1 }}, "weight of candidate 0 is -1"},
+		{"NaN weight", Majority{Weight: func(Candidate) float64 { return math.NaN() }}, "weight of candidate 0 is NaN"},
+		{"infinite weight", Majority{Weight: func(Candidate) float64 { return math.Inf(1) }}, "weight of candidate 0 is +Inf"},
+		{"negative penalty", Majority{Penalty: -1}, "Majority.Penalty is -1"},
+		{"NaN penalty", Majority{Penalty: math.NaN()}, "Majority.Penalty is NaN"},
+		{"share", Majority{MinShare: 1.5}, "Majority.MinShare is 1.5"},
+		{"two faults", Majority{MinShare: -1, Penalty: -1}, "Majority.MinShare is -1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := tt.m.Count(pool("a")); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Count: %v, want %q", err, tt.want)
+			}
+			if _, err := tt.m.Tally(pool("a"), 3); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Tally: %v, want %q", err, tt.want)
+			}
+			if _, _, err := tt.m.CountUntil(pool("a"), Decided, Wave{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("CountUntil: %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestMinShare(t *testing.T) {
+	for _, tt := range []struct {
+		votes string
+		min   float64
+		weak  bool
+	}{{"aab", 0.6, false}, {"ab", 0.6, true}, {"aaabb", 0.6, false}, {"ab", 0, false}} {
+		b, err := Majority{MinShare: tt.min}.Count(pool(tt.votes))
+		if err != nil || b.Weak != tt.weak {
+			t.Errorf("%s at %v: weak %v, %v, want %v", tt.votes, tt.min, b.Weak, err, tt.weak)
+		}
+	}
+}
+
+func TestConfidence(t *testing.T) {
+	broken := func(d float64) []Finding { return []Finding{{Rule: "r", Doubt: d}} }
+	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
+
+	b, _ := Majority{}.Count(pool("aaab."))
+	if !near(b.Confidence, 0.75) {
+		t.Errorf("without doubts it is the share of the votes: %v", b.Confidence)
+	}
+	c := pool("aaab")
+	for i := range 3 {
+		c[i].Findings = broken(1)
+	}
+	b, _ = Majority{}.Count(c)
+	if want := 3 * math.Exp(-1) / (3*math.Exp(-1) + 1) * math.Exp(-0.5); !near(b.Confidence, want) {
+		t.Errorf("with a doubt of the winner: %v, want %v", b.Confidence, want)
+	}
+	c = pool("aaab")
+	c[3].Findings = broken(2)
+	b, _ = Majority{}.Count(c)
+	if want := 3 / (3 + math.Exp(-2)); !near(b.Confidence, want) {
+		t.Errorf("with doubts of a rival: %v, want %v", b.Confidence, want)
+	}
+	c = pool("aa")
+	c[0].Findings, c[1].Findings = broken(1e6), broken(1e6)
+	if b, err := (Majority{}).Count(c); err != nil || b.Confidence != 0 {
+		t.Errorf("a doubt beyond the range: %v, %v", b.Confidence, err)
+	}
+	for _, tt := range []struct{ calibrated, want float64 }{{0.4, 0.4}, {7, 1}, {-1, 0}, {math.NaN(), 0}} {
+		b, _ = Majority{Calibrate: func(float64) float64 { return tt.calibrated }}.Count(pool("aab"))
+		if b.Confidence != tt.want {
+			t.Errorf("calibrated to %v: %v, want %v", tt.calibrated, b.Confidence, tt.want)
+		}
+	}
+}
+
+func TestOverlapVote(t *testing.T) {
+	// Three draws nearly agree on the rows, two agree exactly on others.
+	sketch := func(rows ...any) result.Sketch {
+		var table result.Table
+		for _, r := range rows {
+			table.Rows = append(table.Rows, []any{r})
+		}
+		return result.Equality{}.Sketch(&table, 64)
+	}
+	c := pool("abcdd")
+	c[0].Sketch = sketch("x", "y", "z", "w")
+	c[1].Sketch = sketch("x", "y", "z")
+	c[2].Sketch = sketch("x", "y", "z", "v")
+	c[3].Sketch = sketch("other")
+	c[4].Sketch = sketch("other")
+	if key, _ := winner(t, Majority{}, c); key != "d" {
+		t.Errorf("hard vote: %s, want d", key)
+	}
+	if key, _ := winner(t, Majority{Overlap: RowOverlap}, c); key != "b" {
+		t.Errorf("soft vote: %s, want b, which most others nearly give", key)
+	}
+	nan := func(a, b Candidate) float64 { return math.NaN() }
+	if key, _ := winner(t, Majority{Overlap: nan}, c); key != "d" {
+		t.Errorf("an overlap that is no number is no support: %s, want d", key)
+	}
+}
+
+func TestCountDoesNotDependOnOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		c := randomCandidates(r, 12)
+		m := Majority{Penalty: float64(r.IntN(2)), Weight: func(c Candidate) float64 { return 0.1 * float64(1+len(c.Model)) }}
+		want, err := m.Count(c)
+		shuffled := append([]Candidate(nil), c...)
+		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		got, err2 := m.Count(shuffled)
+		if (err == nil) != (err2 == nil) {
+			t.Fatalf("%v, shuffled %v", err, err2)
+		}
+		if err != nil {
+			continue
+		}
+		if shuffled[got.Clusters[0].Best].Draw != c[want.Clusters[0].Best].Draw || len(got.Clusters) != len(want.Clusters) {
+			t.Fatalf("winner %+v, shuffled %+v", want.Clusters[0], got.Clusters[0])
+		}
+		for i := range got.Clusters {
+			if got.Clusters[i].Key != want.Clusters[i].Key {
+				t.Fatalf("cluster %d is %q, shuffled %q", i, want.Clusters[i].Key, got.Clusters[i].Key)
+			}
+		}
+	}
+}
+
+// randomCandidates makes n candidates of four results, with doubts, models,
+// rejections and ties.
+func randomCandidates(r *rand.Rand, n int) []Candidate {
+	out := make([]Candidate, n)
+	for i := range out {
+		k := min(r.IntN(6), r.IntN(6))
+		c := Candidate{
+			SQL: strings.Repeat("S", 1+r.IntN(3)), Draw: i, Fingerprint: string(rune('a' + k)),
+			Model: strings.Repeat("m", r.IntN(3)), Empty: k == 1, Cost: float64(r.IntN(2)),
+		}
+		if k == 2 { // a doubt of the result is that of all members
+			c.Findings = append(c.Findings, Finding{Rule: "result", Doubt: 1})
+		}
+		for range r.IntN(3) {
+			c.Findings = append(c.Findings, Finding{Rule: "sql", Doubt: 0.5})
+		}
+		if r.IntN(8) == 0 {
+			c.Rejected = "broken"
+		}
+		out[i] = c
+	}
+	return out
+}
+
+func TestSetKey(t *testing.T) {
+	tests := []struct {
+		why  string
+		a, b []string
+		want bool
+	}{
+		{"order does not matter", []string{"a", "b"}, []string{"b", "a"}, true},
+		{"how often does: a self-join", []string{"a", "a"}, []string{"a"}, false},
+		{"members keep their borders", []string{"ab", "c"}, []string{"a", "bc"}, false},
+		{"whatever they hold", []string{"1:a"}, []string{"a"}, false},
+		{"an empty set is a vote", nil, []string{}, true},
+		{"an empty member is one", []string{""}, nil, false},
+	}
+	for _, tt := range tests {
+		if got := SetKey(tt.a) == SetKey(tt.b); got != tt.want {
+			t.Errorf("%q and %q equal: %v, want %v: %s", tt.a, tt.b, got, tt.want, tt.why)
+		}
+	}
+	key := BySet(func(c Candidate) ([]string, bool) { return strings.Fields(c.SQL), c.SQL != "" })
+	a, ok := key(Candidate{SQL: "x y"})
+	b, _ := key(Candidate{SQL: "y x"})
+	if !ok || a != b {
+		t.Errorf("BySet: %q %v, %q", a, ok, b)
+	}
+	if _, ok := key(Candidate{}); ok {
+		t.Error("BySet votes where its members abstain")
+	}
+}
+
+func TestOverrule(t *testing.T) {
+	b, err := Majority{}.Count(pool("aaabbc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := b
+	b.Overrule(1)
+	var keys []string
+	for _, c := range b.Clusters {
+		keys = append(keys, c.Key)
+	}
+	if diff := cmp.Diff([]string{"b", "a", "c"}, keys); diff != "" || !b.Overruled || b.Confidence != 2.0/6 {
+		t.Errorf("overruled %v, confidence %v (-want +got):\n%s", b.Overruled, b.Confidence, diff)
+	}
+	if kept.Clusters[0].Key != "a" {
+		t.Error("the copy of the ballot changed")
+	}
+	for _, i := range []int{-1, 0, 9} {
+		b := kept
+		if b.Overrule(i); b.Overruled {
+			t.Errorf("Overrule(%d) did something", i)
+		}
+	}
+}
