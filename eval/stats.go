@@ -1,0 +1,73 @@
+package eval
+
+import "github.com/texttosql/texttosql/sqltext"
+
+// Outcome is what one run or pool scored on one question: the input of every
+// statistic of this package.
+//
+// Score is 0 for wrong and 1 for right; a metric with partial credit may lie
+// between. A question without an answer scores 0 and stays in the list: a rate
+// is over all questions.
+type Outcome struct {
+	Pool       string  `json:"pool,omitempty"`     // the pool or run that was scored, where several are looked at together
+	Question   string  `json:"question"`           // identity of the question, unique over all databases
+	Template   string  `json:"template,omitempty"` // the gold without its literals, see GoldTemplate
+	Database   string  `json:"database,omitempty"`
+	Difficulty string  `json:"difficulty,omitempty"`
+	Score      float64 `json:"score"`                // 0..1
+	Confidence float64 `json:"confidence,omitempty"` // 0..1, of the answer that was scored
+}
+
+// Right reports whether the score is full. Statistics of confidence look at
+// this and not at partial credit.
+func (o Outcome) Right() bool { return o.Score >= 1 }
+
+// GoldTemplate returns the template of a gold statement: its literals masked,
+// its names in one spelling. Questions that share it were made from one pattern
+// and are right or wrong together. See sqltext.Dialect.Template.
+func GoldTemplate(d sqltext.Dialect, gold string) string { return d.Template(gold) }
+
+// Grouping names the group of an outcome. It says what a bootstrap draws as
+// one, and by what a breakdown is broken down.
+type Grouping func(Outcome) string
+
+// ByQuestion groups the outcomes of one question in all pools.
+func ByQuestion(o Outcome) string { return o.Question }
+
+// ByTemplate groups the questions of a database that have the same template. An
+// outcome without a template is a group of its question.
+func ByTemplate(o Outcome) string {
+	if o.Template == "" {
+		return "question\x00" + o.Question
+	}
+	return o.Database + "\x00" + o.Template
+}
+
+// ByDatabase groups by database.
+func ByDatabase(o Outcome) string { return o.Database }
+
+// ByDifficulty groups by difficulty.
+func ByDifficulty(o Outcome) string { return o.Difficulty }
+
+// ByPool groups by pool or run.
+func ByPool(o Outcome) string { return o.Pool }
+
+// groups numbers the groups of n outcomes by first appearance.
+func groups(by Grouping, n int, at func(int) Outcome) (of []int, names []string) {
+	if by == nil {
+		by = ByQuestion
+	}
+	numbers := make(map[string]int, n)
+	of = make([]int, n)
+	for i := range n {
+		name := by(at(i))
+		g, ok := numbers[name]
+		if !ok {
+			g = len(names)
+			numbers[name] = g
+			names = append(names, name)
+		}
+		of[i] = g
+	}
+	return of, names
+}

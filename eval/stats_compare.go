@@ -1,0 +1,247 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Contract names what must be equal for two conditions to be comparable. A field
+// that does not apply is "" on both sides.
+type Contract struct {
+	Prompt string `json:"prompt,omitempty"` // hash of the prompt contract
+	Schema string `json:"schema,omitempty"` // fingerprint of the schemas
+	Scorer string `json:"scorer,omitempty"` // metric and mode
+	Limits string `json:"limits,omitempty"` // limits of execution
+}
+
+// Condition is one way of answering, with what it scored.
+//
+// A question may occur several times, as with several seeds: then its score is
+// the mean of them. Seeds share their questions, so they never count as further
+// evidence.
+type Condition struct {
+	Name     string    `json:"name"`
+	Contract Contract  `json:"contract"`
+	Outcomes []Outcome `json:"outcomes"`
+}
+
+// ContractError says in what two conditions differ that must not differ.
+type ContractError struct {
+	A, B   string   // names of the conditions
+	Fields []string // of Contract, as "scorer: set, bag"
+}
+
+func (e *ContractError) Error() string {
+	return fmt.Sprintf("eval: comparing %s with %s: contracts differ: %s", e.A, e.B, strings.Join(e.Fields, "; "))
+}
+
+// UnpairedError lists questions that only one of two conditions has. They are in
+// order of appearance, with their pool in front where they have one.
+type UnpairedError struct {
+	OnlyA, OnlyB []string
+}
+
+func (e *UnpairedError) Error() string {
+	some := func(names []string) string {
+		if len(names) > 3 {
+			return strings.Join(names[:3], ", ") + ", …"
+		}
+		return strings.Join(names, ", ")
+	}
+	var parts []string
+	if n := len(e.OnlyA); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d only in the first (%s)", n, some(e.OnlyA)))
+	}
+	if n := len(e.OnlyB); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d only in the second (%s)", n, some(e.OnlyB)))
+	}
+	return "eval: pairing questions: " + strings.Join(parts, ", ")
+}
+
+// Pair is one question of one pool under two conditions. Everything but Score
+// and Confidence is the same on both sides.
+type Pair struct {
+	A, B Outcome
+}
+
+// Pairs puts the outcomes of two conditions side by side, by pool and question,
+// in the order of a. Several outcomes of one question in one pool become one
+// with the mean score and confidence. A question that only one side has is an
+// *UnpairedError: a missing answer is a wrong one, and scores 0, but who left it
+// out must say so.
+func Pairs(a, b []Outcome) ([]Pair, error) {
+	as, bs := averaged(a), averaged(b)
+	byKey := make(map[[2]string]Outcome, len(bs))
+	for _, o := range bs {
+		byKey[[2]string{o.Pool, o.Question}] = o
+	}
+	var unpaired UnpairedError
+	pairs := make([]Pair, 0, len(as))
+	for _, o := range as {
+		key := [2]string{o.Pool, o.Question}
+		other, ok := byKey[key]
+		if !ok {
+			unpaired.OnlyA = append(unpaired.OnlyA, labelled(o))
+			continue
+		}
+		delete(byKey, key)
+		pairs = append(pairs, Pair{A: o, B: other})
+	}
+	for _, o := range bs {
+		if _, left := byKey[[2]string{o.Pool, o.Question}]; left {
+			unpaired.OnlyB = append(unpaired.OnlyB, labelled(o))
+		}
+	}
+	if len(unpaired.OnlyA)+len(unpaired.OnlyB) > 0 {
+		return nil, &unpaired
+	}
+	return pairs, nil
+}
+
+func labelled(o Outcome) string {
+	if o.Pool == "" {
+		return o.Question
+	}
+	return o.Pool + "/" + o.Question
+}
+
+// averaged returns one outcome a pool and question, in order of appearance.
+func averaged(outcomes []Outcome) []Outcome {
+	at := make(map[[2]string]int, len(outcomes))
+	var merged []Outcome
+	var times []float64
+	for _, o := range outcomes {
+		key := [2]string{o.Pool, o.Question}
+		i, ok := at[key]
+		if !ok {
+			at[key] = len(merged)
+			merged, times = append(merged, o), append(times, 1)
+			continue
+		}
+		merged[i].Score += o.Score
+		merged[i].Confidence += o.Confidence
+		times[i]++
+	}
+	for i, n := range times {
+		if n > 1 {
+			merged[i].Score /= n
+			merged[i].Confidence /= n
+		}
+	}
+	return merged
+}
+
+// Comparison says whether B is better than A, and how sure that is.
+type Comparison struct {
+	A          Estimate `json:"a"` // mean score, drawn by the unit of the bootstrap
+	B          Estimate `json:"b"`
+	Difference Estimate `json:"difference"`  // B − A, drawn by the unit of the bootstrap
+	ByTemplate Estimate `json:"by_template"` // B − A, drawn by template
+	McNemar    McNemar  `json:"mcnemar"`
+	MidP       float64  `json:"mid_p"` // of McNemar, two-sided
+
+	Databases    []Group `json:"databases,omitempty"`
+	Difficulties []Group `json:"difficulties,omitempty"`
+}
+
+// Compare compares two conditions question by question.
+//
+// It returns a *ContractError when their contracts differ, and an *UnpairedError
+// when their questions do. Groups are in order of their names.
+func Compare(a, b Condition, boot Bootstrap) (Comparison, error) {
+	if fields := a.Contract.differences(b.Contract); len(fields) > 0 {
+		return Comparison{}, &ContractError{A: a.Name, B: b.Name, Fields: fields}
+	}
+	pairs, err := Pairs(a.Outcomes, b.Outcomes)
+	if err != nil {
+		return Comparison{}, err
+	}
+	as, bs := make([]Outcome, len(pairs)), make([]Outcome, len(pairs))
+	for i, p := range pairs {
+		as[i], bs[i] = p.A, p.B
+	}
+	byTemplate := boot
+	byTemplate.Unit = ByTemplate
+	c := Comparison{
+		A: boot.Mean(as), B: boot.Mean(bs),
+		Difference: boot.Difference(pairs), ByTemplate: byTemplate.Difference(pairs),
+		McNemar:      NewMcNemar(pairs),
+		Databases:    Breakdown(pairs, ByDatabase, boot),
+		Difficulties: Breakdown(pairs, ByDifficulty, boot),
+	}
+	c.MidP = c.McNemar.MidP()
+	return c, nil
+}
+
+func (c Contract) differences(other Contract) []string {
+	var fields []string
+	for _, f := range []struct{ name, a, b string }{
+		{"prompt", c.Prompt, other.Prompt},
+		{"schema", c.Schema, other.Schema},
+		{"scorer", c.Scorer, other.Scorer},
+		{"limits", c.Limits, other.Limits},
+	} {
+		if f.a != f.b {
+			fields = append(fields, fmt.Sprintf("%s: %q, %q", f.name, f.a, f.b))
+		}
+	}
+	return fields
+}
+
+// Group is one part of a breakdown.
+type Group struct {
+	Name       string   `json:"name"`
+	N          int      `json:"n"`
+	A          float64  `json:"a"` // mean score
+	B          float64  `json:"b"`
+	Difference Estimate `json:"difference"` // B − A
+	McNemar    McNemar  `json:"mcnemar"`
+}
+
+// Breakdown returns the groups of pairs in order of their names. One group says
+// nothing new, so its list is empty. Among many groups some differ by chance:
+// an interval of one of them is for a look, not for a claim.
+func Breakdown(pairs []Pair, by Grouping, boot Bootstrap) []Group {
+	of, names := groups(by, len(pairs), func(i int) Outcome { return pairs[i].A })
+	if len(names) < 2 {
+		return nil
+	}
+	parts := make([][]Pair, len(names))
+	for i, g := range of {
+		parts[g] = append(parts[g], pairs[i])
+	}
+	list := make([]Group, len(names))
+	for g, part := range parts {
+		list[g] = Group{Name: names[g], N: len(part), Difference: boot.Difference(part), McNemar: NewMcNemar(part)}
+		for _, p := range part {
+			list[g].A += p.A.Score
+			list[g].B += p.B.Score
+		}
+		list[g].A /= float64(len(part))
+		list[g].B /= float64(len(part))
+	}
+	slices.SortFunc(list, func(x, y Group) int { return strings.Compare(x.Name, y.Name) })
+	return list
+}
+
+// Rate is the mean score of one group of outcomes.
+type Rate struct {
+	Name  string   `json:"name"`
+	Score Estimate `json:"score"`
+}
+
+// Rates returns the mean score of each group of outcomes, in order of names.
+func Rates(outcomes []Outcome, by Grouping, boot Bootstrap) []Rate {
+	of, names := groups(by, len(outcomes), func(i int) Outcome { return outcomes[i] })
+	parts := make([][]Outcome, len(names))
+	for i, g := range of {
+		parts[g] = append(parts[g], outcomes[i])
+	}
+	list := make([]Rate, len(names))
+	for g, part := range parts {
+		list[g] = Rate{Name: names[g], Score: boot.Mean(part)}
+	}
+	slices.SortFunc(list, func(x, y Rate) int { return strings.Compare(x.Name, y.Name) })
+	return list
+}
