@@ -1,0 +1,198 @@
+package exec_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+)
+
+const shop = `
+CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT, "order" TEXT);
+CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), total REAL, note TEXT);
+CREATE VIEW french AS SELECT id, name FROM customers WHERE country = 'France';
+INSERT INTO customers VALUES (1, 'Ann', 'France', 'a'), (2, 'Bob', 'Chile', 'b'), (3, 'Cyd', NULL, 'c');
+INSERT INTO orders VALUES (1, 1, 2.5, NULL), (2, 1, 4.0, NULL);`
+
+func TestAnalyze(t *testing.T) {
+	_, db := open(t, shop, exec.Config{})
+	read := func(table string, columns ...string) exec.TableRead {
+		return exec.TableRead{Schema: "main", Table: table, Columns: columns}
+	}
+	tests := []struct {
+		why, sql  string
+		tables    []exec.TableRead
+		functions []string
+	}{
+		{"no table", "SELECT 1", nil, nil},
+		{"columns in order, once", "SELECT name, id, name FROM Customers WHERE ID > 0", []exec.TableRead{read("customers", "id", "name")}, nil},
+		{"only rows", "SELECT count(*) FROM orders", []exec.TableRead{read("orders")}, []string{"count"}},
+		{"star", "SELECT * FROM french", []exec.TableRead{read("customers", "country", "id", "name"), read("french", "id", "name")}, nil},
+		{"aliases and subqueries", "SELECT c.name FROM customers c WHERE c.id IN (SELECT customer_id FROM orders o)",
+			[]exec.TableRead{read("customers", "id", "name"), read("orders", "customer_id")}, nil},
+		{"a CTE is no table", "WITH recent AS (SELECT id FROM orders) SELECT count(*) FROM recent", []exec.TableRead{read("orders", "id")}, []string{"count"}},
+		{"operators that are functions", "SELECT upper(name) FROM customers WHERE name LIKE 'a%' AND '{}' ->> '$.a' IS NULL",
+			[]exec.TableRead{read("customers", "name")}, []string{"->>", "like", "upper"}},
+		{"nothing is run", "SELECT abs(-9223372036854775808)", nil, []string{"abs"}},
+	}
+	for _, test := range tests {
+		t.Run(test.why, func(t *testing.T) {
+			got, err := db.Analyze(context.Background(), test.sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := exec.Analysis{Kind: "select", Tables: append([]exec.TableRead{}, test.tables...), Functions: append([]string{}, test.functions...)}
+			for i := range want.Tables {
+				want.Tables[i].Columns = append([]string(nil), want.Tables[i].Columns...)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestUnknownNames(t *testing.T) {
+	_, db := open(t, shop, exec.Config{})
+	tests := []struct {
+		why, sql string
+		found    []string // names taken for strings where that is worth a word
+	}{
+		{"no quotes", "SELECT name FROM customers", nil},
+		{"a column in quotes", `SELECT "name", "order" FROM customers WHERE "id" = 1`, nil},
+		{"a table and an alias in quotes", `SELECT "c"."name" AS "n" FROM "customers" AS "c" ORDER BY "n"`, nil},
+		{"a string beside a comparison", `SELECT name FROM customers WHERE country = "France"`, nil},
+		{"on the left of it", `SELECT name FROM customers WHERE "France" = country`, nil},
+		{"beside a column in quotes", `SELECT name FROM customers WHERE "country" = "France"`, nil},
+		{"behind LIKE", `SELECT name FROM customers WHERE country NOT LIKE "Fr%"`, nil},
+		{"in a list", `SELECT name FROM customers WHERE country IN ("France", 'Chile', "Peru")`, nil},
+		{"between", `SELECT name FROM customers WHERE name BETWEEN "A" AND "B"`, nil},
+		{"a misspelt column", `SELECT "nmae" FROM customers`, []string{"nmae"}},
+		{"two of them, one twice", `SELECT "nmae", "id", "Nmae" FROM customers GROUP BY "contry"`, []string{"nmae", "Nmae", "contry"}},
+		{"a misspelt column in the order", `SELECT name FROM customers ORDER BY "nmae"`, []string{"nmae"}},
+		{"a misspelt column beside a constant", `SELECT name FROM customers WHERE "contry" = 'France'`, []string{"contry"}},
+		{"two unknown names beside each other", `SELECT name FROM customers WHERE "contry" = "France"`, []string{"contry", "France"}},
+		{"an argument", `SELECT upper("nmae") FROM customers`, []string{"nmae"}},
+		{"known in the subquery, unknown outside", `SELECT "total" FROM customers WHERE id IN (SELECT customer_id FROM orders WHERE "total" > 1)`, []string{"total"}},
+		{"quotes in the name", `SELECT "a""b` + "`" + `c" FROM customers`, []string{"a\"b`c"}},
+	}
+	for _, test := range tests {
+		t.Run(test.why, func(t *testing.T) {
+			c, err := db.Examine(context.Background(), test.sql, exec.SingleRead{}, exec.UnknownNames{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(c.Findings) != len(test.found) {
+				t.Fatalf("findings %+v, want %q", c.Findings, test.found)
+			}
+			_, err = db.Examine(context.Background(), test.sql, exec.SingleRead{}, exec.UnknownNames{Reject: true})
+			var invalid *exec.InvalidError
+			switch {
+			case len(test.found) == 0 && err != nil:
+				t.Error(err)
+			case len(test.found) > 0 && (!errors.As(err, &invalid) || invalid.Name != test.found[0]):
+				t.Errorf("error %v, want one about %q", err, test.found[0])
+			}
+		})
+	}
+}
+
+func TestExamine(t *testing.T) {
+	_, db := open(t, shop, exec.Config{})
+	ctx := context.Background()
+	rules := func(c exec.Checked) (names []string) {
+		for _, f := range c.Findings {
+			names = append(names, f.Rule)
+		}
+		return names
+	}
+
+	c, err := db.Examine(ctx, "  SELECT name FROM customers WHERE country = 'France'; -- done")
+	if err != nil || c.SQL != "SELECT name FROM customers WHERE country = 'France'" || c.Analysis == nil || c.Plan == nil || len(c.Table.Rows) != 1 || c.Findings != nil {
+		t.Errorf("%+v, %v", c, err)
+	}
+	c, err = db.Examine(ctx, "SELECT name FROM customers WHERE country = 'france'")
+	if err != nil || !cmp.Equal(rules(c), []string{"empty"}) {
+		t.Errorf("%v, %v", rules(c), err)
+	}
+	c, err = db.Examine(ctx, "SELECT note FROM orders")
+	if err != nil || !cmp.Equal(rules(c), []string{"all-null"}) {
+		t.Errorf("%v, %v", rules(c), err)
+	}
+	c, err = db.Examine(ctx, "SELECT name FROM customers", exec.PlanChecks()...)
+	if err != nil || c.Table != nil || c.Plan == nil {
+		t.Errorf("plan checks: %+v, %v", c, err)
+	}
+	c, err = db.Examine(ctx, "SELECT abs(-9223372036854775808)")
+	if !exec.IsRejection(err) || c.Analysis == nil || c.Plan == nil || c.Table != nil {
+		t.Errorf("what was found before the error: %+v, %v", c, err)
+	}
+	c, err = db.Examine(ctx, "DROP TABLE customers")
+	if !errors.Is(err, exec.ErrNotReadOnly) || c.Analysis != nil {
+		t.Errorf("%+v, %v", c, err)
+	}
+	c, err = db.Examine(ctx, count10+"SELECT i FROM n", exec.Execute{Bounds: exec.Bounds{Rows: 3}})
+	if err != nil || len(c.Table.Rows) != 3 || !c.Table.Truncated {
+		t.Errorf("%+v, %v", c.Table, err)
+	}
+
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := db.Examine(ended, "SELECT 1"); !errors.Is(err, context.Canceled) || exec.IsRejection(err) {
+		t.Errorf("a cancelled examination: %v", err)
+	}
+	own := errors.New("own check")
+	calls := 0
+	_, err = db.Examine(ctx, "SELECT 1",
+		exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
+			calls++
+			c.Findings = append(c.Findings, exec.Finding{Rule: "own"})
+			return own
+		}),
+		exec.Execute{})
+	if !errors.Is(err, own) || calls != 1 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+}
+
+func TestProbe(t *testing.T) {
+	_, db := open(t, shop, exec.Config{Policy: exec.Policy{DenyColumns: []string{"orders.note"}}})
+	tests := []struct {
+		why, table, column string
+		value              any
+		want               bool
+	}{
+		{"text that is there", "customers", "country", "France", true},
+		{"text in another case", "customers", "country", "france", false},
+		{"a number", "orders", "total", 4.0, true},
+		{"an integer against a real column", "orders", "total", int64(4), true},
+		{"NULL", "customers", "country", nil, true},
+		{"NULL where there is none", "customers", "name", nil, false},
+		{"a keyword for a name", "customers", "order", "b", true},
+		{"text that would be SQL", "customers", "name", "' OR 1 = 1 --", false},
+	}
+	for _, test := range tests {
+		t.Run(test.why, func(t *testing.T) {
+			got, err := db.Probe(context.Background(), "", test.table, test.column, test.value)
+			if err != nil || got != test.want {
+				t.Errorf("%v, %v; want %v", got, err, test.want)
+			}
+		})
+	}
+	ctx := context.Background()
+	if got, err := db.Probe(ctx, "main", "customers", "name", "Bob"); err != nil || !got {
+		t.Errorf("with a schema: %v, %v", got, err)
+	}
+	if _, err := db.Probe(ctx, "", "customers", "nmae", "nmae"); !errors.As(err, new(*exec.InvalidError)) {
+		t.Errorf("an unknown column is taken for a string: %v", err)
+	}
+	if _, err := db.Probe(ctx, "", "orders", "note", "x"); !errors.As(err, new(*exec.RefusedError)) {
+		t.Errorf("a denied column: %v", err)
+	}
+	if _, err := db.Probe(ctx, "", "customers", "name", struct{}{}); err == nil {
+		t.Error("a struct for a value")
+	}
+}

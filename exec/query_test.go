@@ -1,0 +1,288 @@
+package exec_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/result"
+
+	_ "github.com/mattn/go-sqlite3"
+)
+
+// open makes a database file of script and a DB on it.
+func open(t testing.TB, script string, c exec.Config) (*sql.DB, *exec.DB) {
+	t.Helper()
+	pool, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "test.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	if _, err := pool.Exec(script); err != nil {
+		t.Fatal(err)
+	}
+	db, err := exec.New(pool, sqlite.Dialect{}, c)
+	if err == nil {
+		err = db.Ready(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pool, db
+}
+
+const count10 = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10) "
+
+func TestBounds(t *testing.T) {
+	_, db := open(t, "CREATE TABLE t(a)", exec.Config{})
+	wide := "SELECT 1" + strings.Repeat(", 1", 9)
+	tests := []struct {
+		why    string
+		sql    string
+		bounds exec.Bounds
+		rows   int
+		cut    bool // Truncated
+		large  bool // TooLarge
+		limit  string
+	}{
+		{"fewer rows than allowed", count10 + "SELECT i FROM n", exec.Bounds{Rows: 11}, 10, false, false, ""},
+		{"exactly as many rows as allowed", count10 + "SELECT i FROM n", exec.Bounds{Rows: 10}, 10, false, false, ""},
+		{"one row more than allowed", count10 + "SELECT i FROM n", exec.Bounds{Rows: 9}, 9, true, false, ""},
+		{"a LIMIT of the statement is not ours", count10 + "SELECT i FROM n LIMIT 5", exec.Bounds{Rows: 5}, 5, false, false, ""},
+		{"no rows", "SELECT a FROM t", exec.Bounds{Rows: 1}, 0, false, false, ""},
+		{"exactly as many bytes as allowed", count10 + "SELECT 'abcd' FROM n", exec.Bounds{Bytes: 40}, 10, false, false, ""},
+		{"one byte more than allowed", count10 + "SELECT 'abcd' FROM n", exec.Bounds{Bytes: 39}, 9, true, true, ""},
+		{"blobs count too", count10 + "SELECT x'00010203' FROM n", exec.Bounds{Bytes: 39}, 9, true, true, ""},
+		{"numbers and NULL count 16", count10 + "SELECT i, NULL FROM n", exec.Bounds{Bytes: 10 * 32}, 10, false, false, ""},
+		{"a number too much", count10 + "SELECT i, NULL FROM n", exec.Bounds{Bytes: 10*32 - 1}, 9, true, true, ""},
+		{"the row that is too large is not the first too many", count10 + "SELECT i, CASE i WHEN 10 THEN 'abcdefghij' END FROM n", exec.Bounds{Rows: 9, CellBytes: 5}, 9, true, false, ""},
+		{"a cell too large", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n", exec.Bounds{CellBytes: 9}, 3, true, true, ""},
+		{"a cell as large as allowed", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n", exec.Bounds{CellBytes: 10}, 10, false, false, ""},
+		{"too many columns", wide, exec.Bounds{Columns: 9}, 0, false, false, "columns"},
+		{"as many columns as allowed", wide, exec.Bounds{Columns: 10}, 1, false, false, ""},
+		{"a value over the engine's limit", "SELECT hex(printf('%.*c', 999999, 'x'))", exec.Bounds{}, 0, false, false, "cell"},
+		{"time", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c", exec.Bounds{Timeout: 30 * time.Millisecond}, 0, false, false, "time"},
+	}
+	for _, test := range tests {
+		t.Run(test.why, func(t *testing.T) {
+			table, err := db.QueryWithin(context.Background(), test.sql, test.bounds)
+			if test.limit != "" {
+				var limit *exec.LimitError
+				if !errors.As(err, &limit) || limit.Limit != test.limit || !exec.IsRejection(err) {
+					t.Errorf("error %v, want the limit on %s", err, test.limit)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(table.Rows) != test.rows || table.Truncated != test.cut || table.TooLarge != test.large {
+				t.Errorf("%d rows, truncated %v, too large %v; want %d, %v, %v",
+					len(table.Rows), table.Truncated, table.TooLarge, test.rows, test.cut, test.large)
+			}
+		})
+	}
+}
+
+func TestLimitsAreChecked(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
+	for _, c := range []exec.Config{
+		{Limits: exec.Limits{Candidate: exec.Bounds{Rows: -1}}},
+		{Limits: exec.Limits{Answer: exec.Bounds{Timeout: -1}}},
+		{Limits: exec.Limits{Connections: -1}},
+		{Policy: exec.Policy{DenyTables: []string{""}}},
+		{Policy: exec.Policy{DenyTables: []string{"a.b.c"}}},
+		{Policy: exec.Policy{AllowTables: []string{`"open`}}},
+		{Policy: exec.Policy{DenyColumns: []string{"a.b.c.d"}}},
+		{Policy: exec.Policy{AllowFunctions: []string{"main.f"}}},
+	} {
+		if _, err := exec.New(pool, sqlite.Dialect{}, c); err == nil {
+			t.Errorf("%+v is accepted", c)
+		}
+	}
+	if _, err := exec.New(nil, sqlite.Dialect{}, exec.Config{}); err == nil {
+		t.Error("a nil pool is accepted")
+	}
+	if _, err := exec.New(pool, nil, exec.Config{}); err == nil {
+		t.Error("a nil dialect is accepted")
+	}
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Rows: 7}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := exec.Limits{
+		Candidate:   exec.Bounds{Rows: 7, Bytes: 4 << 20, CellBytes: 1e6, Columns: 500, Timeout: 3 * time.Second},
+		Answer:      exec.Bounds{Rows: 1000, Bytes: 4 << 20, CellBytes: 1e6, Columns: 500, Timeout: 30 * time.Second},
+		Connections: 4,
+	}
+	if diff := cmp.Diff(want, db.Limits()); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
+	}
+	if _, err := db.QueryWithin(context.Background(), "SELECT 1", exec.Bounds{Rows: -1}); err == nil {
+		t.Error("negative bounds are accepted")
+	}
+}
+
+func TestErrors(t *testing.T) {
+	_, db := open(t, "CREATE TABLE t(a INTEGER, b TEXT); INSERT INTO t VALUES (1, 's3cret')", exec.Config{})
+	refused := func(rule exec.Rule) *exec.RefusedError { return &exec.RefusedError{Rule: rule} }
+	invalid := func(fault exec.Fault, name string) *exec.InvalidError {
+		return &exec.InvalidError{Fault: fault, Name: name}
+	}
+	tests := []struct {
+		why, sql string
+		want     error // compared by rule, or by fault and name
+		writes   bool
+	}{
+		{"a write", "DELETE FROM t", refused("not-read-only"), true},
+		{"a write behind WITH", "WITH x AS (SELECT 1) DELETE FROM t", refused("not-read-only"), true},
+		{"several statements", "SELECT 1; SELECT 2", refused("several-statements"), false},
+		{"a write behind a read", "SELECT 1; DELETE FROM t", refused("several-statements"), true},
+		{"nothing", " ", refused("empty"), false},
+		{"a placeholder", "SELECT ?", refused("placeholder"), false},
+		{"an unknown relation of SQLite", "SELECT * FROM sqlite_master", refused(exec.RuleTable), false},
+		{"a function off the list", "SELECT load_extension('x')", refused(exec.RuleFunction), false},
+		{"too deep", "SELECT 1" + strings.Repeat("+1", 1000), refused(exec.RuleTooComplex), false},
+		{"a program too long", "SELECT 1 WHERE 1 IN (" + strings.Repeat("(SELECT 1),", 8000) + "1)", refused(exec.RuleTooComplex), false},
+		{"a compound too long", "SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", 60), refused(exec.RuleTooComplex), false},
+		{"too many tables", "SELECT 1 FROM t" + strings.Repeat(", t", 70), refused(exec.RuleTooComplex), false},
+		{"too many columns for the engine", "SELECT 1" + strings.Repeat(", 1", 600), refused(exec.RuleTooComplex), false},
+		{"a syntax error", "SELECT FROM WHERE", invalid(exec.FaultSyntax, ""), false},
+		{"an end too early", "SELECT a FROM", invalid(exec.FaultSyntax, ""), false},
+		{"no such table", "SELECT a FROM tt", invalid(exec.FaultSchema, "tt"), false},
+		{"no such column", "SELECT t.c FROM t", invalid(exec.FaultSchema, "t.c"), false},
+		{"no such function", "SELECT year(a) FROM t", invalid(exec.FaultSchema, "year"), false},
+		{"an ambiguous column", "SELECT a FROM t, t AS u", invalid(exec.FaultSchema, "a"), false},
+		{"a misplaced aggregate", "SELECT a FROM t WHERE count(*) > 1", invalid(exec.FaultCompile, ""), false},
+		{"a wrong number of arguments", "SELECT abs(1, 2)", invalid(exec.FaultCompile, ""), false},
+		{"an overflow while it runs", "SELECT abs(-9223372036854775808)", invalid(exec.FaultRun, ""), false},
+		{"JSON that does not parse", "SELECT json_extract(b, '$') FROM t", invalid(exec.FaultRun, ""), false},
+	}
+	for _, test := range tests {
+		t.Run(test.why, func(t *testing.T) {
+			_, err := db.Query(context.Background(), test.sql)
+			if !exec.IsRejection(err) {
+				t.Fatalf("no rejection: %v", err)
+			}
+			if errors.Is(err, exec.ErrNotReadOnly) != test.writes {
+				t.Errorf("ErrNotReadOnly is not %v: %v", test.writes, err)
+			}
+			if strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("a stored value is in the error: %v", err)
+			}
+			switch want := test.want.(type) {
+			case *exec.RefusedError:
+				var got *exec.RefusedError
+				if !errors.As(err, &got) || got.Rule != want.Rule {
+					t.Errorf("got %v, want the rule %s", err, want.Rule)
+				}
+			case *exec.InvalidError:
+				var got *exec.InvalidError
+				if !errors.As(err, &got) || got.Fault != want.Fault || got.Name != want.Name {
+					t.Errorf("got %v, want the fault %s %q", err, want.Fault, want.Name)
+				}
+			}
+		})
+	}
+}
+
+// TestBusy holds a lock that no reader gets past.
+func TestBusy(t *testing.T) {
+	pool, db := open(t, "CREATE TABLE t(a)", exec.Config{})
+	ctx := context.Background()
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	// go-sqlite3 waits for the lock when it opens a connection, whatever we do.
+	if _, err := db.Query(ctx, "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.ExecContext(ctx, "BEGIN EXCLUSIVE"); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	_, err = db.QueryWithin(ctx, "SELECT a FROM t", exec.Bounds{Timeout: 200 * time.Millisecond})
+	if !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("took %v: SQLite waits 5 s for a lock, whatever the context says", took)
+	}
+	if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Query(ctx, "SELECT a FROM t"); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// TestPoolInUse asks for a connection that somebody else keeps.
+func TestPoolInUse(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
+	pool.SetMaxOpenConns(1)
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := db.Limits().Connections; got != 1 {
+		t.Errorf("%d connections of a pool of one", got)
+	}
+	rows, err := pool.Query("SELECT 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.QueryWithin(context.Background(), "SELECT 1", exec.Bounds{Timeout: 20 * time.Millisecond})
+	if !errors.Is(err, exec.ErrBusy) {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := db.Query(ctx, "SELECT 1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	rows.Close()
+	if _, err := db.Query(context.Background(), "SELECT 1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestParallel runs many statements at once: none waits for ever, none holds more
+// connections than it may, and each gets its own rows.
+func TestParallel(t *testing.T) {
+	pool, db := open(t, "CREATE TABLE t(a)", exec.Config{Limits: exec.Limits{Connections: 3}})
+	var wg sync.WaitGroup
+	for i := range 60 {
+		wg.Go(func() {
+			ctx := context.Background()
+			want := &result.Table{Columns: []string{"x"}, Rows: [][]any{{int64(i)}}}
+			text := "SELECT " + strings.Repeat("1 + ", i) + "0 AS x"
+			got, err := db.Query(ctx, text)
+			if err != nil || !cmp.Equal(want, got) {
+				t.Errorf("%d: %v, %v", i, got, err)
+			}
+			if i%3 == 0 {
+				if _, err := db.Schema(ctx); err != nil {
+					t.Error(err)
+				}
+			}
+			if in := pool.Stats().InUse; in > 3 {
+				t.Errorf("%d connections in use", in)
+			}
+		})
+	}
+	wg.Wait()
+	if in := pool.Stats().InUse; in != 0 {
+		t.Errorf("%d connections still in use", in)
+	}
+}
