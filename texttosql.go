@@ -221,7 +221,10 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 
 // env builds what a strategy works with for one question.
 func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
-	snap, err := e.snapshot(ctx)
+	schemaCtx, span := trace.Start(ctx, "schema")
+	snap, err := e.snapshot(trace.Into(schemaCtx, nil)) // kept for the questions to come
+	span.Fail(err)
+	span.End()
 	if err != nil {
 		return nil, fmt.Errorf("texttosql: inspecting the database: %w", err)
 	}
@@ -269,7 +272,7 @@ func (e *Engine) snapshot(ctx context.Context) (snapshot, error) {
 
 // profile returns the snapshot's schema with profiles, taken once a state of the
 // schema. Questions that need it at the same time share one run, which a caller
-// that gives up does not end for the others.
+// that gives up does not end for the others; so it is in the trace of none.
 func (e *Engine) profile(ctx context.Context, snap snapshot) (*schema.Schema, error) {
 	e.mu.Lock()
 	if e.described.of == snap.of && e.described.profiled != nil {
@@ -278,7 +281,7 @@ func (e *Engine) profile(ctx context.Context, snap snapshot) (*schema.Schema, er
 	}
 	e.mu.Unlock()
 	done := e.profiling.DoChan(fmt.Sprintf("%p", snap.of), func() (any, error) {
-		profiled, err := e.db.Profile(context.WithoutCancel(ctx), snap.schema, exec.ProfileOptions{})
+		profiled, err := e.db.Profile(context.WithoutCancel(trace.Into(ctx, nil)), snap.schema, exec.ProfileOptions{})
 		if err != nil {
 			return nil, err
 		}

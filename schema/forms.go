@@ -75,12 +75,19 @@ func writeDDL(v *view, d detail) block {
 	return block{body: b.String(), missing: missing}
 }
 
-// writeCode writes a line: name(column type, …) with its keys.
+// writeCode writes a line: name(column type, …) with its keys, and behind it the
+// descriptions.
 func writeCode(v *view, d detail) block {
 	columns, missing := v.shown(d)
-	var parts []string
+	var parts, notes []string
+	if d.descriptions && v.description != "" {
+		notes = append(notes, v.description)
+	}
 	for i := range columns {
 		c := &columns[i]
+		if about := c.notes(d); len(about) > 0 {
+			notes = append(notes, c.name+": "+strings.Join(about, ", "))
+		}
 		text := c.name
 		if c.typ != "" {
 			text += " " + c.typ
@@ -111,6 +118,9 @@ func writeCode(v *view, d detail) block {
 	text := v.name
 	if len(parts) > 0 {
 		text += "(" + strings.Join(parts, ", ") + ")"
+	}
+	if len(notes) > 0 {
+		text += " -- " + strings.Join(notes, "; ")
 	}
 	return block{body: text + "\n", missing: missing}
 }

@@ -13,8 +13,9 @@ const (
 	// written from what the Schema holds, so they look the same for every
 	// engine; [Augmented] shows the engine's own text.
 	DDL Form = iota
-	// Code is a line a table: name(column type, …) with its keys, without
-	// descriptions and values. The shortest form.
+	// Code is a line a table: name(column type, …) with its keys, and behind it
+	// what is known in words of the table and its columns. It shows no values;
+	// the shortest form.
 	Code
 	// MSchema is the semi-structured form of XiYan-SQL (arXiv 2411.08599): a
 	// tuple a column with type, key, description and examples, and the foreign

@@ -22,8 +22,8 @@ var ErrQuorum = errors.New("strategy: too few votes")
 // the order of arrival; the draws behind the index where it stops are cancelled
 // and do not count, even those that had arrived. So equal replies give equal
 // slots whatever the timing. A failed draw uses its index, casts no vote and
-// never cancels its siblings. A whole wave that fails ends the election: whatever
-// is down will not be asked again.
+// never cancels its siblings. When every draw of the first wave fails the election
+// ends: whatever is down will not be asked again.
 //
 // The wave rules of vote size a wave so that no draw of it is wasted: a smaller
 // one could not have decided. The method is that of methods/maker.md 3.2.
@@ -136,7 +136,7 @@ func (e Election[T]) Run(ctx context.Context) (Drawn[T], error) {
 		}
 		w.cancel()
 		w.discard(len(out.Slots))
-		if allFailed(out.Slots[min(counted, len(out.Slots)):]) {
+		if allFailed(out.Slots) {
 			break
 		}
 	}

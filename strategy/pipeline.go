@@ -95,7 +95,10 @@ func (p Pipeline) voter(env *Env) Voter {
 func (p Pipeline) link(ctx context.Context, env *Env, t Task, out *Outcome) (*schema.Schema, error) {
 	s := env.Schema
 	if env.Profile != nil && !env.SkipValues {
-		profiled, err := env.Profile(ctx)
+		profileCtx, span := trace.Start(ctx, "profile")
+		profiled, err := env.Profile(profileCtx)
+		span.Fail(err)
+		span.End()
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

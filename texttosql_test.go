@@ -1,0 +1,474 @@
+package texttosql_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+)
+
+const shop = `
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL, password TEXT);
+CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id), total REAL);
+INSERT INTO customers VALUES (1,'Ada','USA','s3cret-1'),(2,'Bo','Norway','s3cret-2'),(3,'Cyd','USA','s3cret-3');
+INSERT INTO orders VALUES (1,1,10.5),(2,2,20),(3,1,NULL);`
+
+const usa = "SELECT name FROM customers WHERE country = 'USA'"
+
+// open makes a database file of its own.
+func open(tb testing.TB, script string) *sql.DB {
+	tb.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { db.Close() })
+	if _, err := db.Exec(script); err != nil {
+		tb.Fatal(err)
+	}
+	return db
+}
+
+// always answers every request with the same text.
+func always(text string) *llmtest.Script {
+	return &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(text), Repeat: true}}}
+}
+
+func engine(tb testing.TB, model llm.Model, opts ...texttosql.Option) *texttosql.Engine {
+	tb.Helper()
+	e, err := texttosql.New(open(tb, shop), model, opts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}
+
+func TestAsk(t *testing.T) {
+	r, err := engine(t, always("```sql\n"+usa+";\n```")).Ask(t.Context(), "Which customers live in the USA?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]any{{"Ada"}, {"Cyd"}}, r.Rows.Rows); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if r.SQL != usa || r.Confidence != 1 || r.Usage.Calls != 8 || r.Saved != 4 {
+		t.Errorf("got %q, confidence %v, %d calls, %d saved", r.SQL, r.Confidence, r.Usage.Calls, r.Saved)
+	}
+}
+
+func TestGenerateGivesNoRows(t *testing.T) {
+	r, err := engine(t, always(usa)).Generate(t.Context(), "Which customers live in the USA?")
+	if err != nil || r.SQL != usa || r.Rows != nil {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func TestNewReportsAllFaults(t *testing.T) {
+	_, err := texttosql.New(open(t, shop), nil,
+		texttosql.WithSamples(0), texttosql.WithConcurrency(-1), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
+		texttosql.WithSchema(nil), texttosql.WithBudget(llm.Budget{Calls: -1}), texttosql.WithInstructions(strings.Repeat("x", 17<<10)),
+		texttosql.WithExemplars(strategy.Pair{Question: "q"}), texttosql.WithLimits(exec.Limits{Connections: -1}),
+	)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"WithSamples", "WithConcurrency", "WithStrategy", "WithDialect", "WithSchema", "WithBudget", "WithInstructions", "WithExemplars", "Connections", "model 0 is nil"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no word about %s in:\n%v", want, err)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	missing, _ := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "missing.sqlite")+"?mode=ro")
+	t.Cleanup(func() { missing.Close() })
+	two := always(usa)
+	tests := []struct {
+		name string
+		db   *sql.DB
+		opts []texttosql.Option
+		want string
+		is   error
+	}{
+		{"no database", nil, nil, "database is nil", nil},
+		{"missing file", missing, nil, "unable to open database file", nil},
+		{"unknown driver", sql.OpenDB(connector{}), nil, "WithDialect", texttosql.ErrUnguarded},
+		{"unnamed models", open(t, shop), []texttosql.Option{texttosql.WithModels(two)}, "llm.Named", nil},
+		{"models of one name", open(t, shop), []texttosql.Option{texttosql.WithModels(llm.Named("a", two), llm.Named("a", two))}, `"a"`, nil},
+		{"samples for Direct", open(t, shop), []texttosql.Option{texttosql.WithStrategy(strategy.Direct{}), texttosql.WithSamples(3)}, "SelfConsistency votes", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := texttosql.New(tt.db, llm.Named("first", two), tt.opts...)
+			if tt.name == "unnamed models" {
+				_, err = texttosql.New(tt.db, two, tt.opts...)
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("got %v, want %q and %v", err, tt.want, tt.is)
+			}
+		})
+	}
+}
+
+func TestInputs(t *testing.T) {
+	e := engine(t, always(usa))
+	var input *texttosql.InputError
+	tests := []struct {
+		name     string
+		question string
+		opts     []texttosql.AskOption
+		check    func(error) bool
+	}{
+		{"empty", "", nil, func(err error) bool { return errors.Is(err, texttosql.ErrEmptyQuestion) }},
+		{"blank", " \n\t\u00a0", nil, func(err error) bool { return errors.Is(err, texttosql.ErrEmptyQuestion) }},
+		{"a megabyte", strings.Repeat("please ", 150_000), nil, func(err error) bool { return errors.As(err, &input) && input.Field == "question" }},
+		{"long evidence", "q", []texttosql.AskOption{texttosql.WithEvidence(strings.Repeat("x", 16<<10+1))}, func(err error) bool { return errors.As(err, &input) && input.Field == "evidence" }},
+		{"negative draws", "q", []texttosql.AskOption{texttosql.WithDraws(-1)}, func(err error) bool { return strings.Contains(err.Error(), "WithDraws") }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := e.Ask(t.Context(), tt.question, tt.opts...); err == nil || !tt.check(err) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestErrorsExplainThemselves: an error comes with what there is to show.
+func TestErrorsExplainThemselves(t *testing.T) {
+	tests := []struct {
+		name  string
+		model llm.Model
+		opts  []texttosql.Option
+		want  error
+		check func(r *texttosql.Result) bool
+	}{
+		{"no candidate", always("DROP TABLE orders"), nil, texttosql.ErrNoCandidate, func(r *texttosql.Result) bool { return len(r.Candidates) == 12 && r.Usage.Calls == 12 }},
+		{"budget", always("no SQL here"), []texttosql.Option{texttosql.WithBudget(llm.Budget{Calls: 3})}, texttosql.ErrNoCandidate, func(r *texttosql.Result) bool { return r.Usage.Calls == 3 && len(r.Warnings) == 0 }},
+		{"abstained", &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT 1", "SELECT 2", "SELECT 3")}}},
+			[]texttosql.Option{texttosql.WithStrategy(strategy.Consensus{Samples: 4, MinConfidence: 0.9})}, texttosql.ErrAbstained, func(r *texttosql.Result) bool { return r.SQL != "" && len(r.Ballot.Clusters) == 4 }},
+		{"provider down", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no such model"}
+		}), nil, texttosql.ErrNoCandidate, func(r *texttosql.Result) bool { return r.Trace != nil && len(r.Notes) > 0 }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := engine(t, tt.model, tt.opts...).Ask(t.Context(), "Which customers live in the USA?")
+			if !errors.Is(err, tt.want) || r == nil || !tt.check(r) {
+				t.Errorf("got %+v, %v", r, err)
+			}
+			var page bytes.Buffer
+			if err := r.WritePage(&page, err, false); err != nil || !strings.Contains(page.String(), "<html") {
+				t.Errorf("a failed question has no page: %v", err)
+			}
+		})
+	}
+}
+
+// TestBudgetKeepsTheAnswer: a budget that ends the draws early leaves the vote
+// of those there were, with a warning.
+func TestBudgetKeepsTheAnswer(t *testing.T) {
+	e := engine(t, always(usa), texttosql.WithBudget(llm.Budget{Calls: 2}))
+	r, err := e.Ask(t.Context(), "Which customers live in the USA?")
+	if err != nil || r.SQL != usa || r.Usage.Calls != 2 || len(r.Warnings) != 1 || r.Warnings[0].Code != "budget-spent" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	// The budget is one of each question.
+	if r, err := e.Ask(t.Context(), "And again?"); err != nil || r.Usage.Calls != 2 {
+		t.Errorf("second question: %+v, %v", r, err)
+	}
+}
+
+func TestLimitIsABudget(t *testing.T) {
+	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+	e := engine(t, always(endless), texttosql.WithStrategy(strategy.Direct{}), texttosql.WithoutExecution())
+	if r, err := e.Ask(t.Context(), "q"); err != nil || r.Rows != nil {
+		t.Errorf("WithoutExecution ran something: %+v, %v", r, err)
+	}
+	e = engine(t, always(endless), texttosql.WithStrategy(planned{}), texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Timeout: 100 * time.Millisecond}}))
+	r, err := e.Ask(t.Context(), "q")
+	if !errors.Is(err, texttosql.ErrBudget) || r.SQL == "" {
+		t.Errorf("got %+v, %v; want ErrBudget and the statement", r, err)
+	}
+}
+
+// planned is a strategy of somebody else's that runs nothing.
+type planned struct{}
+
+func (planned) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+	reply, err := env.Models[0].Complete(ctx, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: t.Question}}})
+	return &strategy.Outcome{SQL: reply.Text, Confidence: 1}, err
+}
+
+// TestForeignStrategyIsChecked: what a strategy hands over is checked whatever
+// it says about it.
+func TestForeignStrategyIsChecked(t *testing.T) {
+	for _, evil := range []string{"DELETE FROM orders", "SELECT 1; DROP TABLE orders", "PRAGMA writable_schema = 1", "ATTACH 'x.db' AS x"} {
+		e := engine(t, always(evil), texttosql.WithStrategy(planned{}))
+		if r, err := e.Ask(t.Context(), "q"); !errors.Is(err, texttosql.ErrNotReadOnly) || r.Rows != nil {
+			t.Errorf("%s: %v", evil, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	e := engine(t, always(usa), texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.password"}}))
+	tests := []struct {
+		sql   string
+		want  string
+		is    error
+		reads string
+	}{
+		{sql: usa + " ; -- done", reads: "customers"},
+		{sql: "DELETE FROM orders", want: "refused", is: texttosql.ErrNotReadOnly},
+		{sql: "SELECT password FROM customers", want: "password"},
+		{sql: "SELECT weight FROM orders", want: "no such column"},
+		{sql: "SELEC 1", want: "refused"},
+	}
+	for _, tt := range tests {
+		v, err := e.Check(t.Context(), tt.sql)
+		if tt.want == "" {
+			if err != nil || v.SQL != usa || v.Analysis.Tables[0].Table != tt.reads || v.Plan == nil {
+				t.Errorf("%s: %+v, %v", tt.sql, v, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+			t.Errorf("%s: %v, want %q", tt.sql, err, tt.want)
+		}
+	}
+}
+
+// TestPromptsCarryEverything: instructions, descriptions and evidence reach every
+// prompt of every purpose that writes SQL.
+func TestPromptsCarryEverything(t *testing.T) {
+	script := &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: "generate", Replies: llmtest.Texts("SELECT nothing FROM orders", "SELECT total FROM orders", "SELECT id FROM orders", "SELECT 4")},
+		{Purpose: "repair", Replies: llmtest.Texts("SELECT id FROM orders"), Repeat: true},
+		{Purpose: "judge", Replies: llmtest.Texts("A", "B")},
+	}}
+	e := engine(t, script, texttosql.WithSamples(4), texttosql.WithInstructions("Amounts are in crowns."),
+		texttosql.WithDescriptions(schema.Descriptions{"orders.total": {Text: "what the customer paid"}, "orders.nothing": {Text: "?"}}))
+	r, err := e.Ask(t.Context(), "Which orders are big?", texttosql.WithEvidence("big means over 15"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	purposes := map[string]int{}
+	for _, req := range script.Requests() {
+		purposes[req.Purpose]++
+		all := ""
+		for _, m := range req.Messages {
+			all += string(m.Role) + ": " + m.Text + "\n"
+		}
+		for _, want := range []string{"what the customer paid", "big means over 15", "Which orders are big?"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("%s %d: no %q in\n%s", req.Purpose, req.Draw, want, all)
+			}
+		}
+		if req.Purpose != "judge" && !strings.Contains(req.Messages[0].Text, "Amounts are in crowns.") {
+			t.Errorf("%s %d: no instructions in the system message", req.Purpose, req.Draw)
+		}
+	}
+	if purposes["generate"] != 4 || purposes["repair"] == 0 {
+		t.Errorf("calls by purpose: %v", purposes)
+	}
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "unknown-description" || !strings.Contains(r.Warnings[0].Message, "orders.nothing") {
+		t.Errorf("warnings: %+v", r.Warnings)
+	}
+}
+
+// TestOtherLanguages asks in two languages that are not English.
+func TestOtherLanguages(t *testing.T) {
+	for _, question := range []string{"¿Qué clientes viven en los Estados Unidos?", "有哪些客户住在美国？"} {
+		script := always(usa)
+		r, err := engine(t, script).Ask(t.Context(), question)
+		if err != nil || len(r.Rows.Rows) != 2 {
+			t.Fatalf("%s: %+v, %v", question, r, err)
+		}
+		last := script.Requests()[0].Messages
+		if !strings.Contains(last[len(last)-1].Text, question) {
+			t.Errorf("the question was changed: %s", last[len(last)-1].Text)
+		}
+		for _, c := range r.Candidates {
+			if len(c.Findings) > 0 {
+				t.Errorf("%s: rules of English words spoke: %+v", question, c.Findings)
+			}
+		}
+	}
+}
+
+// TestResultAsJSON leaves rows out unless asked, and comes back.
+func TestResultAsJSON(t *testing.T) {
+	r, err := engine(t, always(usa)).Ask(t.Context(), "Which customers live in the USA?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := r.MarshalWithRows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(plain, []byte("Cyd")) || !bytes.Contains(full, []byte("Cyd")) {
+		t.Errorf("rows in the plain form, or none in the full one:\n%s\n%s", plain, full)
+	}
+	var back texttosql.Result
+	if err := json.Unmarshal(plain, &back); err != nil || back.SQL != r.SQL || back.Ballot.Clusters[0].Share != 1 || back.Trace.Name() != "question" {
+		t.Errorf("read back: %+v, %v", back, err)
+	}
+}
+
+// TestReplayIsByteForByte records a question and asks it again from the
+// recording: result and trace are the same, times aside.
+func TestReplayIsByteForByte(t *testing.T) {
+	var recording bytes.Buffer
+	script := &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT name FROM customers", "SELECT nme FROM customers", usa, "DROP TABLE orders", "SELECT nme FROM customers",
+			"SELECT name FROM customers", usa, "SELECT name FROM customers", usa, "SELECT 1", "SELECT 2")},
+		{Purpose: "repair", Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
+		{Purpose: "judge", Replies: llmtest.Texts("B", "A")},
+	}}
+	recorder := replay.NewRecorder(&recording)
+	db := open(t, shop)
+	ask := func(m llm.Model) string {
+		e, err := texttosql.New(db, m, texttosql.WithSeed(7))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := e.Ask(t.Context(), "Which customers live in the USA?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := r.Trace.Comparable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Trace = nil
+		rest, err := r.MarshalWithRows()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(rest) + "\n" + string(page)
+	}
+	want := ask(llm.Chain(llm.Named("m", script), llm.Record(recorder.Record)))
+	for range 20 {
+		player, err := replay.NewPlayer(bytes.NewReader(recording.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(llm.Named("m", player)); got != want {
+			t.Fatalf("the replay differs (-first +replay):\n%s", cmp.Diff(want, got))
+		}
+	}
+}
+
+func TestProgressAndLog(t *testing.T) {
+	var log bytes.Buffer
+	var mu sync.Mutex
+	steps := map[string]int{}
+	busy := false
+	e := engine(t, always(usa+" AND password <> 's3cret-9'"),
+		texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+		texttosql.WithProgress(func(p texttosql.Progress) {
+			mu.Lock()
+			defer mu.Unlock()
+			if busy {
+				t.Error("calls overlap")
+			}
+			busy = true
+			if p.Kind == trace.Ended {
+				steps[p.Step]++
+			}
+			busy = false
+		}))
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if _, err := e.Ask(t.Context(), "Which of my secret customers live in the USA?"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if steps["question"] != 4 || steps["draw"] < 4*7 || steps["vote"] != 4 {
+		t.Errorf("steps: %v", steps)
+	}
+	for _, private := range []string{"s3cret", "secret customers", "SELECT", "Ada"} {
+		if strings.Contains(log.String(), private) {
+			t.Errorf("%q is in the log:\n%s", private, log.String())
+		}
+	}
+	if !strings.Contains(log.String(), "outcome=answered") {
+		t.Errorf("no record of the question:\n%s", log.String())
+	}
+}
+
+// TestSchemaChanges are seen by the next question.
+func TestSchemaChanges(t *testing.T) {
+	db := open(t, shop)
+	script := &llmtest.Script{Rules: []llmtest.Rule{
+		{Contains: `returns`, Replies: llmtest.Texts("SELECT count(*) FROM returns"), Repeat: true},
+		{Replies: llmtest.Texts(usa), Repeat: true},
+	}}
+	e, err := texttosql.New(db, script, texttosql.WithStrategy(strategy.Direct{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := e.Ask(t.Context(), "q"); err != nil || r.SQL != usa {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if _, err := db.Exec("CREATE TABLE returns (id INTEGER PRIMARY KEY)"); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := e.Ask(t.Context(), "q"); err != nil || r.SQL != "SELECT count(*) FROM returns" {
+		t.Errorf("the new table is not seen: %+v, %v", r, err)
+	}
+}
+
+// TestBigSchemaIsLinked: a schema over the budget is linked to the question, not
+// cut, and the result says so.
+func TestBigSchemaIsLinked(t *testing.T) {
+	var script strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&script, "CREATE TABLE warehouse_%d (id INTEGER PRIMARY KEY, location_%d TEXT, capacity INTEGER, opened_on DATE);\n", i, i)
+	}
+	script.WriteString("CREATE TABLE invoices (id INTEGER PRIMARY KEY, amount REAL);")
+	model := always("SELECT sum(amount) FROM invoices")
+	e, err := texttosql.New(open(t, script.String()), model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Ask(t.Context(), "What is the total amount of all invoices?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := model.Requests()[0].Messages[1].Text
+	if !strings.Contains(prompt, "invoices") || len(prompt) > 4*7000 {
+		t.Errorf("a prompt of %d bytes, with invoices: %v", len(prompt), strings.Contains(prompt, "invoices"))
+	}
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "schema-linked" {
+		t.Errorf("warnings: %+v", r.Warnings)
+	}
+}
