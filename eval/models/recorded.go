@@ -1,0 +1,209 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// ErrNotRecorded matches the error of a call that no stored reply answers: for
+// another purpose, about an unknown question, or for a draw that was never made.
+// The error is an *llm.Error of llm.ClassPermanent.
+var ErrNotRecorded = errors.New("models: not recorded")
+
+// Question is one question with the replies that models gave to it.
+type Question struct {
+	ID      string  // for error texts
+	Text    string  // as it stands in a prompt
+	Replies []Reply // by draw
+}
+
+// Reply is one stored reply.
+type Reply struct {
+	Text string // as the model wrote it; an empty one is a failed draw
+
+	// Model is who wrote it; may be empty.
+	Model string
+	// Usage is what it cost. The zero Usage is estimated from the length of
+	// request and reply, with Known false.
+	Usage llm.Usage
+	// Latency is how long the call takes. 0: no time.
+	Latency time.Duration
+}
+
+// Recorded is an [llm.Model] that replies what is stored.
+//
+// It recognises the question in the request: the longest known question that
+// stands whole in a user message, case and white space aside. (Some questions
+// contain one another. The last message that holds any counts, since solved
+// examples come before the question.) It answers only calls for the purpose
+// "generate", and "link" where the link is a first SQL, as PET-SQL's; a repair or
+// a judgement is nothing that was stored.
+//
+// Draw i gets reply i, never one twice. Greedy replies to different prompts are
+// draws of one pool all the same; a report should say so.
+//
+// Safe for concurrent use.
+type Recorded struct {
+	name  string
+	turns int
+	known []known // the longest first
+}
+
+// known is a question with its text as requests are searched for it.
+type known struct {
+	Question
+	folded string
+}
+
+// NewRecorded returns a model of the name of a pool. Two questions of equal text,
+// case and white space aside, and one without text are errors.
+func NewRecorded(name string, questions []Question) (*Recorded, error) {
+	r := &Recorded{name: name, turns: 1, known: make([]known, 0, len(questions))}
+	by := make(map[string]string, len(questions))
+	for _, q := range questions {
+		folded := fold(q.Text)
+		if folded == "" {
+			return nil, fmt.Errorf("models: pool %s: question %s has no text", name, q.ID)
+		}
+		if other, twice := by[folded]; twice {
+			return nil, fmt.Errorf("models: pool %s: questions %s and %s have the same text, so no request can tell them apart", name, other, q.ID)
+		}
+		by[folded] = q.ID
+		r.known = append(r.known, known{q, folded})
+	}
+	slices.SortStableFunc(r.known, func(a, b known) int { return len(b.folded) - len(a.folded) })
+	return r, nil
+}
+
+// InTurn returns a copy for an election in which n models take turns, as with
+// texttosql.WithModels: draw i asks for reply i ÷ n, so that each model gives its
+// replies one after the other. n below 1 is 1.
+func (r *Recorded) InTurn(n int) *Recorded {
+	turned := *r
+	turned.turns = max(n, 1)
+	return &turned
+}
+
+// Name returns the name of the pool, for llm.NameOf.
+func (r *Recorded) Name() string { return r.name }
+
+// Complete replies what is stored. Its errors are ctx.Err(), one that matches
+// ErrNotRecorded, and one of llm.ClassUnknown for a stored reply that is empty.
+func (r *Recorded) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return llm.Response{}, err
+	}
+	if req.Purpose != "generate" && req.Purpose != "link" {
+		return llm.Response{}, r.missing(": no stored draw answers a call for %q, only SQL for a question was recorded", req.Purpose)
+	}
+	q := r.find(req)
+	if q == nil {
+		return llm.Response{}, r.missing(": no known question stands in the request %q", firstLine(req))
+	}
+	at := req.Draw / r.turns
+	if at < 0 || at >= len(q.Replies) {
+		return llm.Response{}, r.missing(" has %d draws of question %s", len(q.Replies), q.ID)
+	}
+	reply := q.Replies[at]
+	if err := wait(ctx, reply.Latency); err != nil {
+		return llm.Response{}, err
+	}
+	if reply.Text == "" {
+		return llm.Response{}, &llm.Error{Message: fmt.Sprintf("pool %s: the stored draw %d of question %s is empty", r.name, at, q.ID)}
+	}
+	resp := llm.Response{Text: reply.Text, StopReason: llm.StopEnd, Usage: reply.Usage, Model: reply.Model}
+	if resp.Usage == (llm.Usage{}) {
+		resp.Usage = llm.Estimate(req, reply.Text)
+	}
+	return resp, nil
+}
+
+func (r *Recorded) missing(format string, args ...any) error {
+	return &llm.Error{
+		Class:   llm.ClassPermanent,
+		Message: "pool " + r.name + fmt.Sprintf(format, args...),
+		Err:     ErrNotRecorded,
+	}
+}
+
+// find returns the question that a request is about, nil if none is known.
+func (r *Recorded) find(req llm.Request) *Question {
+	for _, m := range slices.Backward(req.Messages) {
+		if m.Role != llm.User {
+			continue
+		}
+		text := fold(m.Text)
+		for i := range r.known {
+			if standsIn(text, r.known[i].folded) {
+				return &r.known[i].Question
+			}
+		}
+	}
+	return nil
+}
+
+// standsIn reports whether phrase stands in text and does not end or begin in
+// the middle of a word.
+func standsIn(text, phrase string) bool {
+	first, _ := utf8.DecodeRuneInString(phrase)
+	last, _ := utf8.DecodeLastRuneInString(phrase)
+	for from := 0; ; {
+		at := strings.Index(text[from:], phrase)
+		if at < 0 {
+			return false
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(phrase):])
+		if !(inWord(before) && inWord(first)) && !(inWord(last) && inWord(after)) {
+			return true
+		}
+		from = at + 1
+	}
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// fold makes texts comparable: what a prompt never holds taken out, white space
+// collapsed, in lower case.
+func fold(text string) string {
+	return strings.ToLower(strings.Join(strings.Fields(sqltext.CleanText(text)), " "))
+}
+
+// firstLine is the first line of a request's last user message.
+func firstLine(req llm.Request) string {
+	for _, m := range slices.Backward(req.Messages) {
+		if m.Role == llm.User {
+			line, _, _ := strings.Cut(strings.TrimSpace(m.Text), "\n")
+			if runes := []rune(line); len(runes) > 80 {
+				line = string(runes[:80]) + "…"
+			}
+			return line
+		}
+	}
+	return ""
+}
+
+// wait lets d pass, or less if ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
