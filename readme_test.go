@@ -1,0 +1,106 @@
+package texttosql_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms/openai"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/langchain"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// TestReadmeShowsCompiledCode holds every Go block of the README against this
+// file: each of its lines stands here, in the same order.
+func TestReadmeShowsCompiledCode(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("readme_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(readme), "```go\n")[1:]
+	if len(blocks) == 0 {
+		t.Fatal("the README has no Go block")
+	}
+	for _, block := range blocks {
+		block, _, _ = strings.Cut(block, "```")
+		rest := folded(string(source))
+		for line := range strings.Lines(block) {
+			line = folded(line)
+			_, after, found := strings.Cut(rest, line)
+			if !found {
+				t.Errorf("the README shows a line that no example compiles, or in another order: %q", line)
+				break
+			}
+			rest = after
+		}
+	}
+}
+
+func folded(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+var ctx = context.Background()
+
+func Example_sixLines() {
+	db, _ := sql.Open("sqlite3", "file:shop.db?mode=ro")
+	client, _ := openai.New(openai.WithHTTPClient(langchain.HTTPClient(nil)))
+	engine, err := texttosql.New(db, langchain.Model(client))
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer.SQL, answer.Confidence)
+	answer.Rows.WriteTable(os.Stdout)
+}
+
+func Example_ownModel() {
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		body, _ := json.Marshal(req.Messages)
+		call, _ := http.NewRequestWithContext(ctx, "POST", "http://localhost:8080/complete", bytes.NewReader(body))
+		reply, err := http.DefaultClient.Do(call)
+		if err != nil {
+			return llm.Response{}, &llm.Error{Class: llm.ClassOverloaded, Err: err}
+		}
+		defer reply.Body.Close()
+		var out llm.Response
+		return out, json.NewDecoder(reply.Body).Decode(&out)
+	})
+	_ = model
+}
+
+func Example_ownPipeline() {
+	var db *sql.DB
+	var model llm.Model
+	careful := strategy.Pipeline{
+		Linker:   linker.Union{linker.Lexical{}, linker.Values{Choose: true}},
+		Prompter: strategy.Prompt{Form: schema.MSchema, Shots: 3},
+		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, Until: vote.AheadBy(3)},
+		Voter:    vote.Majority{Penalty: 1, MinShare: 0.6},
+		Repairer: strategy.TypedRepair{},
+		Judge:    strategy.Pairwise{},
+	}
+	engine, err := texttosql.New(db, model, texttosql.WithStrategy(careful),
+		texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.password"}}),
+		texttosql.WithBudget(llm.Budget{Calls: 20}))
+	_, _ = engine, err
+}
