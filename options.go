@@ -178,7 +178,7 @@ func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress
 
 // WithLogger writes a record a question (Info), a warning (Warn) and a step
 // (Debug). Records hold counts, durations, classes of errors and fingerprints;
-// never SQL, prompts, rows or the question.
+// the question never, SQL, prompts and rows only as WithPrivate says.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
 // WithPrivate lets traces keep, and show, private values: trace.PrivateSQL,

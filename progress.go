@@ -25,10 +25,12 @@ func (e *Engine) observer(q Question) func(trace.Notice) {
 	if e.config.progress == nil && e.logger == nil {
 		return nil
 	}
+	logStep := func(trace.Notice) {}
+	if e.logger != nil {
+		logStep = trace.LogTo(context.Background(), e.logger, e.keep)
+	}
 	return func(n trace.Notice) {
-		if e.logger != nil {
-			e.logStep(n)
-		}
+		logStep(n)
 		if e.config.progress == nil {
 			return
 		}
@@ -44,24 +46,6 @@ func (e *Engine) observer(q Question) func(trace.Notice) {
 		e.progress.Lock()
 		defer e.progress.Unlock()
 		e.config.progress(p)
-	}
-}
-
-// logStep writes the steps of a question. What a person, a model or the database
-// wrote is not among the attributes.
-func (e *Engine) logStep(n trace.Notice) {
-	ctx := context.Background()
-	switch n.Kind {
-	case trace.Ended:
-		if !e.logger.Enabled(ctx, slog.LevelDebug) {
-			return
-		}
-		usage := n.Span.Usage()
-		e.logger.LogAttrs(ctx, slog.LevelDebug, "texttosql: step", slog.String("step", n.Span.Name()),
-			slog.Duration("took", n.Span.Duration()), slog.Bool("failed", n.Span.Failure() != ""),
-			slog.Int("calls", usage.Calls), slog.Int("tokens", usage.PromptTokens+usage.CompletionTokens))
-	case trace.Warned:
-		e.logger.LogAttrs(ctx, slog.LevelWarn, "texttosql: warning", slog.String("code", n.Warning.Code))
 	}
 }
 

@@ -173,7 +173,7 @@ func (a *Admission) examine(ctx context.Context, sql string, e *admitted) {
 		if errors.As(err, &invalid) {
 			e.invalid = err
 		}
-		e.span.Set("rejected", c.Rejected)
+		e.span.Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
 	default:
 		e.err = err
 		e.span.Fail(err)

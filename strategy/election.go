@@ -232,7 +232,7 @@ func (e Election[T]) launch(ctx context.Context, slots []Slot[T], first, end int
 				if ctx.Err() != nil {
 					return nil // never sent
 				}
-				drawCtx, span := trace.StartAt(ctx, i, name)
+				drawCtx, span := trace.StartAt(ctx, i, name, trace.Attr{Key: "draw", Value: i})
 				w.spans[i-first] = span
 				slots[i].Value, slots[i].Err = e.Draw(drawCtx, i)
 				span.Fail(slots[i].Err)

@@ -166,7 +166,7 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 			c, err := admission.Admit(ctx, i, name, reply)
 			trace.From(ctx).Set("sql", trace.SQL(c.SQL))
 			if c.Rejected != "" {
-				trace.From(ctx).Set("rejected", c.Rejected)
+				trace.From(ctx).Set("rejected", trace.SQL(c.Rejected))
 			}
 			return c, err
 		},
@@ -253,7 +253,7 @@ func (p Pipeline) repair(ctx context.Context, env *Env, t Task, s *schema.Schema
 	}
 	for _, i := range failing[:min(most, len(failing))] {
 		old := out.Candidates[i]
-		repairCtx, span := trace.StartAt(ctx, old.Draw, "repair", trace.Attr{Key: "sql", Value: trace.SQL(old.SQL)})
+		repairCtx, span := trace.Start(ctx, "repair", trace.Attr{Key: "draw", Value: old.Draw}, trace.Attr{Key: "sql", Value: trace.SQL(old.SQL)})
 		fixed, err := p.repairOne(repairCtx, env, t, s, admission, old)
 		span.Fail(err)
 		span.End()
