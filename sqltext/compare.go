@@ -123,7 +123,7 @@ func (p *parsed) compared(c column) (Comparison, bool) {
 		return Comparison{}, false
 	}
 	if p.up(c.start-1) == "CASE" {
-		if lits := p.cases(c.end); len(lits) > 0 {
+		if lits := p.cases(c.start - 1); len(lits) > 0 {
 			return Comparison{Op: "=", Literals: lits}, true
 		}
 		return Comparison{}, false
@@ -207,22 +207,17 @@ func (p *parsed) members(i int) []Literal {
 	return lits
 }
 
-// cases reads the constants of CASE column WHEN 'x' THEN … WHEN 'y' ….
+// cases reads the constants of CASE column WHEN 'x' THEN … WHEN 'y' …, CASE
+// being item i.
 func (p *parsed) cases(i int) []Literal {
 	var lits []Literal
-	for nested := 0; i < len(p.items); i++ {
-		switch up := p.items[i].up; {
-		case p.op(i, "(") && p.items[i].match > i:
-			i = p.items[i].match
-		case p.op(i, ")"), p.op(i, ";"):
-			return lits
-		case up == "CASE":
-			nested++
-		case up == "END" && nested == 0:
-			return lits
-		case up == "END":
-			nested--
-		case up == "WHEN" && nested == 0:
+	end := p.items[i].match
+	for i++; i < end; i++ {
+		if m := p.items[i].match; m > i { // what is nested is no case of this one
+			i = m
+			continue
+		}
+		if p.up(i) == "WHEN" {
 			if lit, next := p.operand(i + 1); lit.Text != "" && p.up(next) == "THEN" {
 				lits = append(lits, lit)
 			}

@@ -23,8 +23,12 @@ type Extractor struct {
 	Valid func(sql string) bool
 }
 
-// maxTries bounds the calls of Valid for a reply full of places to start at.
-const maxTries = 32
+// maxTries bounds the calls of Valid, and maxRead the bytes that are read, for a
+// reply full of places to start at.
+const (
+	maxTries = 32
+	maxRead  = 32 * MaxReply
+)
 
 // Extract returns the statement in reply, or a *ReplyError.
 //
@@ -85,6 +89,7 @@ type extraction struct {
 	x     Extractor
 	d     Dialect
 	tries map[string]bool // what Valid said
+	read  int             // bytes given to accept
 	notes []string
 
 	found *Extraction
@@ -205,6 +210,9 @@ const (
 // where only a statement can, so that it is kept for the engine to judge even
 // if its shape is odd.
 func (e *extraction) accept(text, step string, sure bool) verdict {
+	if e.read += len(text); e.read > maxRead {
+		return rejected
+	}
 	stmt, err := e.d.Check(text)
 	if err != nil {
 		refused := err.(*RefusedError)
@@ -253,6 +261,9 @@ func isSentence(stmt string) bool {
 
 // statement tries the text, which starts with a query, and its cuts.
 func (e *extraction) statement(text, step string, sure bool) verdict {
+	if e.read > maxRead {
+		return rejected
+	}
 	cuts := e.d.cuts(text)
 	cutOff := !e.closed && !cuts[0].live && e.d.isCut(text)
 	best := rejected

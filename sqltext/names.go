@@ -29,7 +29,8 @@ type ColumnRef struct {
 	// may belong to several tables, or comes from a CTE, a derived table or a
 	// function.
 	Schema, Table string
-	// Scope is the base tables of the query around it, in text order.
+	// Scope is the base tables in FROM of the query around it. Columns of one
+	// query share the slice: do not write to it.
 	Scope []TableRef
 
 	Quote byte // the opening quote: 0 for none, or one of " ` [
@@ -139,16 +140,52 @@ func (p *parsed) ref(c column) ColumnRef {
 	}
 	r.Qualifier = strings.Join(parts, ".")
 	if c.query >= 0 {
-		for _, t := range p.queries[c.query].tables {
-			if ref := p.tables[t]; ref.Base() {
-				r.Scope = append(r.Scope, ref)
-			}
-		}
+		r.Scope = p.scope(c.query).base
 	}
 	if t := p.resolve(parts, c.query); t >= 0 && p.tables[t].Base() {
 		r.Schema, r.Table = p.tables[t].Schema, p.tables[t].Name
 	}
 	return r
+}
+
+// scope is what a query has in FROM.
+type scope struct {
+	base  []TableRef
+	names map[string]int // alias, name, or schema.name in lower case, to the table
+}
+
+// scope returns that of query q. Both of its parts would cost the number of
+// columns times the number of tables if every column looked for its own.
+func (p *parsed) scope(q int) *scope {
+	if p.scopes == nil {
+		p.scopes = make([]scope, len(p.queries))
+	}
+	s := &p.scopes[q]
+	if s.names != nil {
+		return s
+	}
+	s.names = make(map[string]int)
+	add := func(name string, t int) {
+		if _, ok := s.names[name]; !ok {
+			s.names[name] = t
+		}
+	}
+	for _, t := range p.queries[q].tables {
+		ref := p.tables[t]
+		if ref.Base() {
+			s.base = append(s.base, ref)
+		}
+		switch {
+		case ref.Alias != "":
+			add(asciiLower(ref.Alias), t)
+		case ref.Name != "":
+			add(asciiLower(ref.Name), t)
+			if ref.Schema != "" {
+				add(asciiLower(ref.Schema+"."+ref.Name), t)
+			}
+		}
+	}
+	return s
 }
 
 // resolve returns the table of the qualifier, or of no qualifier, as seen from
@@ -162,18 +199,12 @@ func (p *parsed) resolve(qualifier []string, q int) int {
 		// the nearest table is what a reader would take.
 		return p.queries[q].tables[0]
 	}
-	name := qualifier[len(qualifier)-1]
-	schema := strings.Join(qualifier[:len(qualifier)-1], ".")
-	for ; q >= 0; q = p.queries[q].parent {
-		for _, t := range p.queries[q].tables {
-			ref := p.tables[t]
-			if ref.Alias != "" && schema == "" && strings.EqualFold(ref.Alias, name) {
-				return t
-			}
-			if ref.Alias == "" && strings.EqualFold(ref.Name, name) && (schema == "" || strings.EqualFold(ref.Schema, schema)) {
-				return t
-			}
+	name := asciiLower(strings.Join(qualifier, "."))
+	for depth := 0; q >= 0 && depth < MaxDepth; depth++ {
+		if t, ok := p.scope(q).names[name]; ok {
+			return t
 		}
+		q = p.queries[q].parent
 	}
 	return -1
 }

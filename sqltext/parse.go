@@ -24,7 +24,7 @@ const (
 type item struct {
 	Token
 	up    string // a Word in upper case; else ""
-	match int    // the other bracket of a pair, or -1
+	match int    // the other bracket of a pair, CASE to its END and back; or -1
 	in    int    // the bracket around it, or -1
 	query int    // the innermost query it belongs to, or -1
 	role  role
@@ -88,7 +88,8 @@ type parsed struct {
 	ctes    []span
 	using   []string
 	natural bool
-	main    int // the outer query, or -1
+	scopes  []scope // of each query, made when asked for
+	main    int     // the outer query, or -1
 }
 
 // frame is a bracket pair that is open, or the text as a whole.
@@ -117,9 +118,9 @@ const (
 
 // parse reads sql. It is linear in its length and does not recurse.
 func (d Dialect) parse(sql string) *parsed {
-	p := &parsed{d: d, sql: sql, main: -1}
+	p := &parsed{d: d, sql: sql, main: -1, items: make([]item, 0, len(sql)/5+4)}
 	l := lexer{d: d, src: sql}
-	var open []int
+	var open, cases []int
 	for l.next() {
 		t := l.tok
 		if t.Kind == Space || t.Kind == Comment {
@@ -132,6 +133,13 @@ func (d Dialect) parse(sql string) *parsed {
 		switch {
 		case t.Kind == Word:
 			it.up = strings.ToUpper(t.Text)
+			if n := len(cases); it.up == "CASE" {
+				cases = append(cases, len(p.items))
+			} else if it.up == "END" && n > 0 && p.items[cases[n-1]].in == it.in {
+				it.match = cases[n-1]
+				cases = cases[:n-1]
+				p.items[it.match].match = len(p.items)
+			}
 		case t.isOperator("("):
 			open = append(open, len(p.items))
 		case t.isOperator(")") && len(open) > 0:
@@ -153,6 +161,7 @@ type parser struct {
 	count  int       // frames made so far
 	closed int       // the query that the bracket closed last ended, or -1
 	called *TableRef // a table function whose bracket comes next
+	inner  int       // see behindBrackets
 }
 
 func (p *parser) run() {
@@ -270,10 +279,7 @@ func (p *parser) open(i int) int {
 	if until < 0 {
 		until = len(p.items)
 	}
-	first := i + 1
-	for p.op(first, "(") {
-		first++
-	}
+	first := p.behindBrackets(i)
 	isQuery := isQueryWord(p.up(first)) || p.d.FromFirst && p.up(first) == "FROM"
 	switch {
 	case p.called != nil:
@@ -297,6 +303,20 @@ func (p *parser) open(i int) int {
 		p.push(frame{query: f.query, until: until, call: call})
 	}
 	return i + 1
+}
+
+// behindBrackets returns the first item behind the bracket at item i that opens
+// no further one. It remembers what it found: a text of brackets alone would
+// cost the square of its length otherwise.
+func (p *parser) behindBrackets(i int) int {
+	if i < p.inner {
+		return p.inner
+	}
+	p.inner = i + 1
+	for p.op(p.inner, "(") {
+		p.inner++
+	}
+	return p.inner
 }
 
 // nameOf returns the name that item i is, without quotes.
