@@ -60,7 +60,7 @@ func (p Pairwise) Choose(ctx context.Context, env *Env, in JudgeInput) (int, err
 func (p Pairwise) ask(ctx context.Context, env *Env, in JudgeInput, order int, first, second vote.Candidate) (int, error) {
 	rendering := schema.Renderer{
 		Form: p.Form, MaxTokens: env.schemaBudget(),
-		Quote: env.DB.Dialect().Quote, WithoutValues: env.SkipValues,
+		Quote: env.Quote, WithoutValues: env.SkipValues,
 	}.Render(in.Schema)
 	var b strings.Builder
 	b.WriteString("### Schema\n" + strings.TrimRight(rendering.Text, "\n") + "\n\n" + ask(in.Task.Question, in.Task.Evidence, ""))

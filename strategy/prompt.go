@@ -51,7 +51,7 @@ type Prompt struct {
 func (p Prompt) Prompt(_ context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
 	rendering := schema.Renderer{
 		Form: p.Form, MaxTokens: env.schemaBudget(),
-		Quote: env.DB.Dialect().Quote, WithoutValues: env.SkipValues,
+		Quote: env.Quote, WithoutValues: env.SkipValues,
 	}.Render(in.Schema)
 	messages := []llm.Message{{Role: llm.System, Text: p.rules(env)}}
 	head := "### Schema\n" + strings.TrimRight(rendering.Text, "\n") + "\n\n"
@@ -112,11 +112,10 @@ func fence(sql string) string { return "```sql\n" + strings.TrimSpace(sql) + "\n
 
 func valueLines(env *Env, links schema.Links) string {
 	var b strings.Builder
-	quote := env.DB.Dialect().Quote
 	for _, t := range links.Tables {
 		for _, v := range t.Values {
 			if text, ok := schema.Literal(v.Value); ok {
-				fmt.Fprintf(&b, "%s.%s has %s\n", quote(t.Table), quote(v.Column), text)
+				fmt.Fprintf(&b, "%s.%s has %s\n", env.Quote(t.Table), env.Quote(v.Column), text)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Repairer asks for another statement in place of one that the engine rejected.
@@ -102,28 +103,37 @@ func maskQuoted(line string) string {
 }
 
 // nearest lists up to five names of the schema that are close to name, nearest
-// first, ties by the order of the schema.
+// first, ties by the order of the schema. Names are compared by their stemmed
+// words, a column's also with its table's in front: product_name is close to
+// products.name.
 func nearest(s *schema.Schema, name string) []string {
 	if name == "" {
 		return nil
 	}
 	_, name, _ = cutLast(name, ".")
+	name = stemmed(name)
 	type near struct {
 		name     string
 		distance int
 	}
 	var found []near
-	add := func(full, own string) {
-		d := editDistance(strings.ToLower(own), strings.ToLower(name))
-		if 2*d <= max(len(own), len(name)) {
-			found = append(found, near{full, d})
+	add := func(full string, spellings ...string) {
+		best := near{name: full, distance: len(name) + 1}
+		for _, spelling := range spellings {
+			if d := editDistance(spelling, name); 2*d <= max(len(spelling), len(name)) {
+				best.distance = min(best.distance, d)
+			}
+		}
+		if best.distance <= len(name) {
+			found = append(found, best)
 		}
 	}
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		add(t.Name, t.Name)
+		add(t.Name, stemmed(t.Name))
 		for j := range t.Columns {
-			add(t.Name+"."+t.Columns[j].Name, t.Columns[j].Name)
+			c := t.Columns[j].Name
+			add(t.Name+"."+c, stemmed(c), stemmed(t.Name+"_"+c))
 		}
 	}
 	slices.SortStableFunc(found, func(a, b near) int { return a.distance - b.distance })
@@ -132,6 +142,15 @@ func nearest(s *schema.Schema, name string) []string {
 		names = append(names, n.name)
 	}
 	return names
+}
+
+// stemmed is a name as its stemmed words.
+func stemmed(name string) string {
+	words := sqltext.SplitName(name)
+	for i, w := range words {
+		words[i] = sqltext.Stem(w)
+	}
+	return strings.Join(words, "_")
 }
 
 // cutLast is strings.Cut at the last sep; without one, all of s is after.

@@ -118,6 +118,14 @@ func (e *Env) SeedOf(i int) int {
 	return int(uint64(e.Seed)%(1<<30)) + i + 1
 }
 
+// Quote writes a name as a prompt shows it: quoted where it must be.
+func (e *Env) Quote(name string) string {
+	if schema.QuoteName(name) == name {
+		return name
+	}
+	return e.DB.Dialect().Quote(name)
+}
+
 func (e *Env) concurrency() int {
 	if e.Concurrency > 0 {
 		return e.Concurrency
