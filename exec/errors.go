@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Errors to test for with errors.Is.
@@ -99,6 +100,16 @@ func (e *UnguardedError) Error() string {
 
 // Is makes every UnguardedError match [ErrUnguarded].
 func (e *UnguardedError) Is(target error) bool { return target == ErrUnguarded }
+
+// PolicyError says that a [Policy] names tables or columns that the database does
+// not have. A guard says so once, at its first use; what goes later is no error.
+type PolicyError struct {
+	Unknown []string // with the field in front: `DenyColumns: "users.pasword"`
+}
+
+func (e *PolicyError) Error() string {
+	return "exec: the policy names what the database does not have: " + strings.Join(e.Unknown, ", ")
+}
 
 // IsRejection reports whether err is about the statement itself: it was refused,
 // the engine rejected it, or it ran into a limit. A candidate with such an error

@@ -19,7 +19,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	switch {
 	case err == nil:
 		return nil
-	case exec.IsRejection(err), errors.Is(err, exec.ErrUnguarded), errors.Is(err, exec.ErrBusy), errors.Is(err, exec.ErrBroken):
+	case isTyped(err):
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, driver.ErrBadConn):
 		return fmt.Errorf("sqlite: running a statement: %w", err)
@@ -63,4 +63,11 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	default:
 		return &exec.InvalidError{Fault: exec.FaultRun, Message: message}
 	}
+}
+
+// isTyped reports whether err has been classified before.
+func isTyped(err error) bool {
+	var policy *exec.PolicyError
+	return exec.IsRejection(err) || errors.As(err, &policy) ||
+		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
 }

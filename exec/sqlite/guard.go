@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"strings"
 	"sync"
 	"time"
 
@@ -136,7 +135,7 @@ func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached) (
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.checked && len(c.unknown) > 0 {
-		return nil, fmt.Errorf("sqlite: the policy names what the database does not have: %s", strings.Join(c.unknown, ", "))
+		return nil, &exec.PolicyError{Unknown: c.unknown}
 	}
 	g.checked = true
 	if key == again {
