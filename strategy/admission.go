@@ -24,6 +24,10 @@ const VoteDigits = 9
 // The rules are those of methods/plan-voting.md 3.2. An Admission belongs to
 // one question; safe for concurrent use.
 type Admission struct {
+	// Signature turns a plan into what vote.ByPlan compares, and its cost. nil:
+	// exec.Plan.Signature and Cost. Not to be changed after the first candidate.
+	Signature func(exec.Plan) (signature string, cost float64)
+
 	env    *Env
 	checks []exec.Check
 	doubts *vote.Doubts // nil: none
@@ -153,7 +157,11 @@ func (a *Admission) examine(ctx context.Context, sql string, e *admitted) {
 	checked, err := a.env.DB.Examine(ctx, sql, a.checks...)
 	c := &e.candidate
 	c.SQL = sql
-	if checked.Plan != nil {
+	switch {
+	case checked.Plan == nil:
+	case a.Signature != nil:
+		c.Plan, c.Cost = a.Signature(*checked.Plan)
+	default:
 		c.Plan, c.Cost = checked.Plan.Signature(), checked.Plan.Cost()
 	}
 	if t := checked.Table; t != nil {

@@ -44,6 +44,11 @@ type Election[T any] struct {
 	// any number.
 	Room func() (draws int, bounded bool)
 
+	// Before is called with what has been drawn before each wave but the first,
+	// to start work that will likely be needed while the wave is in flight. It
+	// must return quickly. nil: nothing is.
+	Before func(Drawn[T])
+
 	N           int       // draws at most; below 1 is an error
 	Wave        vote.Wave // the zero Wave wastes no draw
 	Stop        vote.Stop // nil: never before N, and all draws go out at once
@@ -118,6 +123,9 @@ func (e Election[T]) Run(ctx context.Context) (Drawn[T], error) {
 		end := counted + e.wave(out.Tally, e.N-counted)
 		if end == counted {
 			break
+		}
+		if e.Before != nil && counted > 0 {
+			e.Before(out)
 		}
 		w := e.launch(ctx, slots, counted, end)
 		arrived := make([]bool, end-counted)

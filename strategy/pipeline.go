@@ -36,6 +36,17 @@ type Pipeline struct {
 	Voter    Voter        // nil: vote.Majority; a Majority without Key compares by Env.Key
 	Judge    Judge        // asked when the ballot is Weak (vote.Majority.MinShare)
 
+	// Signature is that of Admission: what plans are compared by. nil: the strict
+	// signature.
+	Signature func(exec.Plan) (signature string, cost float64)
+	// Admission examines the statements of several pipelines that work on the
+	// same question, each distinct one once; Checks, Doubts and Signature are
+	// then its own. nil: one for this run alone.
+	Admission *Admission
+	// Key is how candidates are compared while they are drawn. nil: as the voter
+	// does where it is a vote.Majority, else Env.Key.
+	Key vote.Key
+
 	// MinConfidence, in 0..1, turns a weaker answer into an *AbstainedError; 0: never.
 	MinConfidence float64
 }
@@ -62,8 +73,12 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	if err != nil {
 		return out, err
 	}
-	admission := NewAdmission(ctx, env, t, p.Checks, p.Doubts)
-	defer admission.Close()
+	admission := p.Admission
+	if admission == nil {
+		admission = NewAdmission(ctx, env, t, p.Checks, p.Doubts)
+		admission.Signature = p.Signature
+		defer admission.Close()
+	}
 	voter := p.voter(env)
 	if err := p.draw(ctx, env, t, linked, admission, voter, out); err != nil {
 		return out, err
@@ -155,10 +170,14 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 	if isMajority {
 		key = majority.Key
 	}
+	if p.Key != nil {
+		key = p.Key
+	}
 	election := Election[vote.Candidate]{
 		N: p.Sampler.samples(t), Wave: p.Sampler.Wave, Stop: p.Sampler.Until,
 		MinVotes: p.Sampler.MinVotes, Concurrency: env.concurrency(), Room: env.CallsLeft,
 		Draw: func(ctx context.Context, i int) (vote.Candidate, error) {
+			i += p.Sampler.First
 			reply, name, err := p.Sampler.draw(ctx, env, prompter, PromptInput{Task: t, Schema: s, Links: out.Links, Draw: i})
 			if err != nil {
 				return vote.Candidate{Draw: i, Model: name}, err
@@ -185,11 +204,11 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 		}
 	}
 	drawn, err := election.Run(ctx)
-	admission.Discard(len(drawn.Slots))
+	admission.Discard(p.Sampler.First + len(drawn.Slots))
 	out.Candidates, out.Saved = drawn.Values(), drawn.Saved
 	for i, s := range drawn.Slots {
 		if s.Err != nil {
-			out.note("draw %d failed: %v", i, s.Err)
+			out.note("draw %d failed: %v", p.Sampler.First+i, s.Err)
 		}
 	}
 	if n := len(drawn.Slots); err == nil && !drawn.Stopped && n < election.N {

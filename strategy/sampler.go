@@ -19,6 +19,14 @@ type Sampler struct {
 	Wave        vote.Wave // how draws are sent out; the zero Wave wastes none
 	Until       vote.Stop // nil: every draw is made, all at once
 	MinVotes    int       // quorum; 0 means 1
+
+	// First is the index of the first draw, where an earlier round of the same
+	// question made some: draws are told apart by their index.
+	First int
+	// Purpose of the requests; "" means PurposeGenerate. Draws that are shown
+	// more than the question, as a correction is, have one of their own: stored
+	// replies to the question do not answer them.
+	Purpose string
 }
 
 func (s Sampler) samples(t Task) int {
@@ -26,7 +34,7 @@ func (s Sampler) samples(t Task) int {
 }
 
 func (s Sampler) validate() error {
-	if s.Samples < 0 || s.Temperature < 0 || s.MaxTokens < 0 || s.MinVotes < 0 {
+	if s.Samples < 0 || s.Temperature < 0 || s.MaxTokens < 0 || s.MinVotes < 0 || s.First < 0 {
 		return fmt.Errorf("strategy: a field of Sampler is negative")
 	}
 	return nil
@@ -39,7 +47,7 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 		temperature = 0
 	}
 	return llm.Request{
-		Messages: messages, Purpose: PurposeGenerate, Draw: i,
+		Messages: messages, Purpose: cmp.Or(s.Purpose, PurposeGenerate), Draw: i,
 		Temperature: &temperature, MaxTokens: cmp.Or(s.MaxTokens, 1024),
 		Seed: env.SeedOf(i), Stop: s.StopTexts,
 	}
@@ -50,6 +58,12 @@ const (
 	PurposeGenerate = "generate"
 	PurposeRepair   = "repair"
 	PurposeJudge    = "judge"
+	PurposeCorrect  = "correct" // of ExecutionFeedback
+
+	// The phases of MAKER.
+	PurposeScope      = "maker.scope"
+	PurposeFilter     = "maker.filter"
+	PurposeProjection = "maker.projection"
 )
 
 // draw asks the model of draw i.

@@ -50,6 +50,10 @@ type Env struct {
 	// version of the schema. nil: nothing is profiled.
 	Profile func(ctx context.Context) (*schema.Schema, error)
 
+	// Rows keeps the sample rows of prompts from question to question; see
+	// Augmented. nil: they are read anew for each prompt.
+	Rows *RowCache
+
 	// CallsLeft says how many model calls the question's budget has left; false:
 	// no limit. nil: no limit.
 	CallsLeft func() (calls int, bounded bool)
@@ -80,6 +84,9 @@ type Outcome struct {
 	Saved      int              // draws that an early stop made unnecessary
 	Table      *result.Table    // the winner's result as the vote saw it; nil when it was not run
 	Notes      []string         // decisions in words, in the order they were taken
+
+	Phases   []PhaseReport // of a strategy that decides in phases, in the order they were run
+	Fallback string        // why another method had to answer, one of the Fallback… words; "": none had to
 }
 
 func (o *Outcome) note(format string, args ...any) {

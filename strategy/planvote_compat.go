@@ -1,0 +1,50 @@
+package strategy
+
+import (
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// compatPrompt is the one user message of galah92/egtts: schema, question, hint
+// (methods/plan-voting.md 2.1). Question and hint are one line each, as
+// everywhere.
+func compatPrompt(schemaText string, t Task) []llm.Message {
+	var b strings.Builder
+	b.WriteString(schemaText + "\n\nQuestion: " + oneLine(t.Question) + "\n")
+	if evidence := oneLine(t.Evidence); evidence != "" {
+		b.WriteString("Hint: " + evidence + "\n")
+	}
+	b.WriteString("\nWrite only the SQL query, no explanation, no markdown.")
+	return []llm.Message{{Role: llm.User, Text: b.String()}}
+}
+
+// compatSignature is the documented signature and cost of a plan.
+func compatSignature(p exec.Plan) (string, float64) { return p.CompatSignature(), p.CompatCost() }
+
+// compatVote is the vote of galah92/egtts (methods/plan-voting.md 2.5): most
+// candidates, then the signature seen first; lowest cost in it, then earliest.
+type compatVote struct{}
+
+func (compatVote) Count(candidates []vote.Candidate) (vote.Ballot, error) {
+	ballot, err := vote.Majority{Key: vote.ByPlan, Tie: vote.Earliest}.Count(candidates)
+	for i := range ballot.Clusters {
+		c := &ballot.Clusters[i]
+		c.Best = cheapest(candidates, c.Members)
+		c.SQL = candidates[c.Best].SQL
+	}
+	return ballot, err
+}
+
+// cheapest returns the member of the lowest cost; of several the earliest.
+func cheapest(candidates []vote.Candidate, members []int) int {
+	best := members[0]
+	for _, i := range members[1:] {
+		if candidates[i].Cost < candidates[best].Cost {
+			best = i
+		}
+	}
+	return best
+}
