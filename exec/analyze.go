@@ -16,7 +16,8 @@ type Analysis struct {
 }
 
 // TableRead is one relation and the columns read of it, in order of their names.
-// Columns is empty where only the rows count, as in count(*).
+// Columns is empty where only the rows count, as in count(*). Of a join by USING
+// or NATURAL it may lack the columns compared: SQLite does not tell them.
 type TableRead struct {
 	Schema  string   `json:"schema"`
 	Table   string   `json:"table"`

@@ -36,6 +36,8 @@ func TestAnalyze(t *testing.T) {
 		{"a CTE is no table", "WITH recent AS (SELECT id FROM orders) SELECT count(*) FROM recent", []exec.TableRead{read("orders", "id")}, []string{"count"}},
 		{"operators that are functions", "SELECT upper(name) FROM customers WHERE name LIKE 'a%' AND '{}' ->> '$.a' IS NULL",
 			[]exec.TableRead{read("customers", "name")}, []string{"->>", "like", "upper"}},
+		{"a table that only USING reads", "SELECT count(*) FROM customers JOIN main.orders USING (id)",
+			[]exec.TableRead{read("customers"), read("orders")}, []string{"count"}},
 		{"nothing is run", "SELECT abs(-9223372036854775808)", nil, []string{"abs"}},
 	}
 	for _, test := range tests {

@@ -12,9 +12,9 @@ import (
 // The zero Policy allows every table and view of the schema, every column, and
 // the dialect's list of functions. What is denied stays denied, whatever is
 // allowed. Names compare without regard to ASCII case. A name that holds a dot
-// is written in double quotes: `"order.items".id`. A table or column that the
-// database does not have is an error of [New], so that a slip of the pen does not
-// leave a column open.
+// is written in double quotes: `"order.items".id`. An entry of the table and column
+// lists that names nothing is a [*PolicyError] of [DB.Ready], or of the first
+// statement, so that a slip of the pen does not leave a column open.
 type Policy struct {
 	// AllowTables, when not empty, is all that may be read: "table" or
 	// "schema.table". A view needs its base tables on the list too.

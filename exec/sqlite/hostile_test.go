@@ -39,6 +39,7 @@ func TestMemory(t *testing.T) {
 		{"too many arguments", "SELECT length(concat(x" + strings.Repeat(", x", 900) + ")) FROM (SELECT " + long + " AS x)", "over SQLITE_LIMIT_FUNCTION_ARG"},
 		{"indented JSON", "SELECT length(json_pretty(" + strings.Repeat("json_array(", 90) + "json_array(" + listed(99, "%d") + ")" + strings.Repeat(")", 90) + ", " + long + "))", "json_pretty indents as deep as the text nests"},
 		{"long IN list", "SELECT 1 WHERE random() IN (" + listed(3000, "printf('%%.*c', 990000-%d, 'x')") + ")", "a program too long"},
+		{"columns of a subquery", "SELECT count(*) FROM (SELECT " + listed(490, "x AS a%d") + " FROM (SELECT " + long + " AS x) LIMIT 1) WHERE " + strings.ReplaceAll(listed(190, "a%d <> ''"), ",", " AND"), "the result has one column, the subquery 490"},
 		{"compound", "SELECT length(x) FROM (" + strings.Repeat("SELECT "+long+" AS x UNION ALL ", 49) + "SELECT 1)", "a register each, or one for all"},
 		{"sorted long rows", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 40) SELECT length(x) FROM (SELECT printf('%.*c', 990000-i, 'x') AS x FROM n ORDER BY x)", "the sorter spills to a file, which it maps"},
 		{"distinct long values", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 1000) SELECT count(DISTINCT printf('%.*c', 990000-i, 'x')) FROM n", "an index in a temporary file"},

@@ -1,0 +1,50 @@
+// Package sqlite is the SQLite dialect of exec: its guard, its catalog and its
+// plans. It imports no driver.
+//
+//	pool, _ := sql.Open("sqlite3", "file:shop.db?mode=ro") // github.com/mattn/go-sqlite3
+//	db, _ := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+//	err := db.Ready(ctx)
+//
+// # The guard
+//
+// For each statement a connection of the pool is held, and on it the guard
+//
+//   - refuses a connection whose temporary tables hide tables of the schema;
+//   - lowers busy_timeout below the time-out, since SQLite waits for locks without
+//     looking at a context, and sets query_only;
+//   - lowers SQLite's limits: values of 1 MB, less for a statement that could hold
+//     many of them at once, expressions 200 deep, 50 parts of a compound, programs
+//     of 25,000 steps, no parameters, nothing newly attached;
+//   - registers an authorizer that allows four actions: SELECT, recursion, reading
+//     a column of a table of the schema that the policy allows, and calling a
+//     function on a list.
+//
+// Afterwards everything is put back in reverse order. A connection that cannot be
+// put back, one whose statement was cancelled, and one that was held 10,000 times
+// (go-sqlite3 keeps each callback until it closes) is closed. A connection to a
+// database in memory never is, for the data would go with it: if it cannot be put
+// back, the exec.DB refuses further work with exec.ErrBroken.
+//
+// SQLite's authorizer does not hear of columns that only USING or a NATURAL join
+// name, nor of what a generated column is made of, nor what the module of a
+// virtual table reads. So a statement with such a join is refused when anything it
+// names may not be read, a generated column made of a denied one is denied too,
+// and so are virtual tables with a denied column and those that name a denied
+// table in their definition. Catalog tables (sqlite_master, sqlite_stat1),
+// PRAGMA functions, temporary tables and eponymous virtual tables are no part of a
+// schema and cannot be read.
+//
+// # What it does not stop
+//
+// One step of SQLite that takes long (a sort being merged, a LIKE over a megabyte)
+// ends only after its time-out. Sorts and groups go to temporary files, which may
+// grow to gigabytes within 30 seconds; where the application set PRAGMA
+// temp_store=MEMORY, that is memory. A collation that the application registered
+// can be called by a statement; SQLite has no hook for that. A driver that waits
+// for a lock while it opens a connection does so before there is a guard.
+//
+// # Drivers
+//
+// github.com/mattn/go-sqlite3 works as it is. For a library that wraps it, set
+// exec.Config.Unwrap; for another driver, adapt it with [Dialect].Hooks.
+package sqlite

@@ -1,0 +1,63 @@
+package sqlite
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+)
+
+func resultColumns(rows *sql.Rows) (names, declared []string, err error) {
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range types {
+		names = append(names, t.Name())
+		declared = append(declared, t.DatabaseTypeName())
+	}
+	return names, declared, nil
+}
+
+// converted reports whether drivers turn the values of a column of one of the
+// declared types into something else than what is stored: go-sqlite3 makes the
+// zero time of a text that is no date, and true of every positive integer.
+func converted(declared []string) bool {
+	for _, d := range declared {
+		switch strings.ToUpper(d) {
+		case "DATE", "DATETIME", "TIMESTAMP", "TIME", "BOOLEAN", "BOOL":
+			return true
+		}
+	}
+	return false
+}
+
+// asStored wraps a statement so that its columns are expressions, which have no
+// declared type for a driver to act on.
+//
+// The rows keep their order: SQLite drops the ORDER BY of a subquery only where
+// the outer query has an order of its own or joins something (select.c,
+// tag-select-0230, in 3.53.4), and what it flattens takes the order along. That
+// is no promise of its documentation, so TestStoredOrder holds it against real
+// statements.
+func asStored(text string, names []string) string {
+	quote := Dialect{}.Quote
+	var b strings.Builder
+	b.WriteString("WITH stored(")
+	for i := range names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "c%d", i)
+	}
+	b.WriteString(") AS (")
+	b.WriteString(text)
+	b.WriteString("\n) SELECT ") // the text may end in a comment
+	for i, name := range names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "+c%d AS %s", i, quote(name))
+	}
+	b.WriteString(" FROM stored")
+	return b.String()
+}
