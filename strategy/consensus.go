@@ -19,7 +19,8 @@ import (
 // (vote.DefaultRules) cost votes and confidence. A statement that the engine
 // rejected is repaired only where its vote could change the winner. When the
 // leading cluster holds less than 0.6 of the votes, a pairwise judge sees the
-// two best. Confidence is share × e^(−doubts/2), or Calibration of it.
+// two best. Confidence is (share of credited votes, one more on either side) ×
+// e^(−doubts/2), see vote.Ballot, or Calibration of it.
 //
 // Calls a question: Samples draws, 2 repairs and 2 of the judge at most. The
 // preset samples stored values (profile, value look-ups) unless
@@ -92,7 +93,7 @@ func (c Consensus) Pipeline() Pipeline {
 
 // Voter is the vote of Consensus, for replay and for a strategy of your own.
 func (c Consensus) Voter() vote.Majority {
-	m := vote.Majority{Penalty: 1, MinShare: 0.6}
+	m := vote.Majority{Penalty: 1, Prior: 1, MinShare: 0.6}
 	if c.Calibration != nil {
 		m.Calibrate = c.Calibration.At
 	}

@@ -59,6 +59,13 @@ type Majority struct {
 	// representatives: a minimum Bayes risk decision instead of a majority.
 	Overlap func(a, b Candidate) float64
 
+	// Prior is how many votes for the winner, and how many against it, the
+	// confidence takes for granted: see Ballot. With 1 it is the rule of
+	// succession of Laplace, by which 5 of 5 votes say less than 77 of 77. 0: none,
+	// so that without doubts the confidence is the share. Negative or NaN is an
+	// error of Count.
+	Prior float64
+
 	// Calibrate turns the raw confidence (see Ballot) into the chance of being
 	// right; Calibration.At is one. nil: no change.
 	Calibrate func(float64) float64
@@ -106,7 +113,7 @@ func Ties(rules ...func(a, b Candidate) int) func(a, b Candidate) int {
 // ErrNoVote when nobody voted. Other errors name a field of m that is wrong, or
 // the candidate with a wrong weight.
 func (m Majority) Count(candidates []Candidate) (Ballot, error) {
-	b := Ballot{Drawn: len(candidates)}
+	b := Ballot{Drawn: len(candidates), Clusters: []Cluster{}} // [] in JSON, not null
 	if err := m.validate(); err != nil {
 		return b, err
 	}
@@ -168,7 +175,7 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 		return tie(candidates[x.Best], candidates[y.Best])
 	})
 
-	settleConfidence(b.Clusters, m.Calibrate)
+	m.settleConfidence(b.Clusters, total/float64(b.Voted))
 	b.Confidence = b.Clusters[0].Confidence
 	b.Weak = b.Clusters[0].Share < m.MinShare-1e-9
 	return b, nil
@@ -251,9 +258,10 @@ func (cl *Cluster) settle() {
 	slices.SortStableFunc(cl.Doubts, func(a, b Doubt) int { return cmp.Compare(round9(b.Doubt), round9(a.Doubt)) })
 }
 
-// settleConfidence fills in the confidence of every cluster: see Ballot.
-func settleConfidence(clusters []Cluster, calibrate func(float64) float64) {
-	credit := func(c *Cluster) float64 { return c.Weight * math.Exp(-c.Doubt) }
+// settleConfidence fills in the confidence of every cluster: see Ballot. mean is
+// the weight of an average vote.
+func (m Majority) settleConfidence(clusters []Cluster, mean float64) {
+	credit := func(c *Cluster) float64 { return c.Weight / mean * math.Exp(-c.Doubt) }
 	total := 0.0
 	for i := range clusters {
 		total += credit(&clusters[i])
@@ -261,13 +269,13 @@ func settleConfidence(clusters []Cluster, calibrate func(float64) float64) {
 	for i := range clusters {
 		c := &clusters[i]
 		x := 0.0
-		if total > 0 { // 0 only for doubts beyond the range of float64
-			x = credit(c) / total * math.Exp(-c.Doubt/2)
+		if all := total + 2*m.Prior; all > 0 { // 0 only for doubts beyond the range of float64
+			x = (credit(c) + m.Prior) / all * math.Exp(-c.Doubt/2)
 		}
-		if calibrate != nil {
-			x = calibrate(x)
+		if m.Calibrate != nil {
+			x = m.Calibrate(x)
 		}
-		if x > 0 { // a NaN of calibrate leaves 0
+		if x > 0 { // a NaN of Calibrate leaves 0
 			c.Confidence = min(x, 1)
 		}
 	}
@@ -285,6 +293,9 @@ func (m Majority) validate() error {
 	var errs []error
 	if !(m.Penalty >= 0) || math.IsInf(m.Penalty, 1) {
 		errs = append(errs, fmt.Errorf("vote: Majority.Penalty is %v, not a number from 0 up", m.Penalty))
+	}
+	if !(m.Prior >= 0) || math.IsInf(m.Prior, 1) {
+		errs = append(errs, fmt.Errorf("vote: Majority.Prior is %v, not a number from 0 up", m.Prior))
 	}
 	if !(m.MinShare >= 0 && m.MinShare <= 1) {
 		errs = append(errs, fmt.Errorf("vote: Majority.MinShare is %v, not in 0..1", m.MinShare))

@@ -235,6 +235,30 @@ func TestConfidence(t *testing.T) {
 	if want := 3 / (3 + math.Exp(-2)); !near(b.Confidence, want) {
 		t.Errorf("with doubts of a rival: %v, want %v", b.Confidence, want)
 	}
+	for _, tt := range []struct {
+		votes  string
+		prior  float64
+		weight float64
+		want   float64
+		why    string
+	}{
+		{"aaaaa", 1, 1, 6.0 / 7, "the rule of succession"},
+		{"aaaaaaaaaaaa", 1, 1, 13.0 / 14, "more votes of the same share say more"},
+		{"a", 1, 1, 2.0 / 3, "a single vote says little"},
+		{"aab.", 1, 1, 3.0 / 5, "who abstains says nothing"},
+		{"aab", 1, 7, 3.0 / 5, "a prior vote counts as an average one"},
+		{"aab", 0.5, 1, 2.5 / 4, "half a vote for each side"},
+	} {
+		b, err := Majority{Prior: tt.prior, Weight: func(Candidate) float64 { return tt.weight }}.Count(pool(tt.votes))
+		if err != nil || !near(b.Confidence, tt.want) {
+			t.Errorf("%s: %s with prior %v: %v, %v, want %v", tt.why, tt.votes, tt.prior, b.Confidence, err, tt.want)
+		}
+	}
+	for _, prior := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := (Majority{Prior: prior}).Count(pool("a")); err == nil || !strings.Contains(err.Error(), "Majority.Prior") {
+			t.Errorf("prior %v: %v", prior, err)
+		}
+	}
 	c = pool("aa")
 	c[0].Findings, c[1].Findings = broken(1e6), broken(1e6)
 	if b, err := (Majority{}).Count(c); err != nil || b.Confidence != 0 {
