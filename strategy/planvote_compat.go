@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"context"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -19,6 +20,17 @@ func compatPrompt(schemaText string, t Task) []llm.Message {
 	}
 	b.WriteString("\nWrite only the SQL query, no explanation, no markdown.")
 	return []llm.Message{{Role: llm.User, Text: b.String()}}
+}
+
+// compatDDL is the prompt of M7: the CREATE texts without samples.
+type compatDDL struct{}
+
+func (compatDDL) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
+	text, err := Augmented{Rows: -1, MaxChars: -1, Compat: true}.Schema(ctx, env, in.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return compatPrompt(text, in.Task), nil
 }
 
 // compatSignature is the documented signature and cost of a plan.

@@ -1,0 +1,35 @@
+package strategy
+
+import (
+	"strings"
+
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// compatProbes lists what M13 of galah92/egtts looks up: name = '…', name LIKE
+// '…' and the first member of name IN ('…', whatever table the name is of. A
+// name that no table has is not looked up.
+func compatProbes(s *schema.Schema, d sqltext.Dialect, sql string) []probe {
+	var probes []probe
+	for _, c := range d.Comparisons(sql) {
+		if c.Op != "=" && c.Op != "LIKE" && c.Op != "IN" {
+			continue
+		}
+		lit := c.Literals[0]
+		if lit.Kind != sqltext.String || lit.Pos < c.Pos || strings.Contains(lit.Value, "%") || isDigits(lit.Value) {
+			continue
+		}
+		for _, t := range s.Tables {
+			if column, ok := t.Column(c.Column); ok {
+				probes = append(probes, probe{t.Schema, t.Name, column.Name, lit.Value})
+				break
+			}
+		}
+	}
+	return probes
+}
+
+func isDigits(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+}
