@@ -8,6 +8,7 @@ import (
 
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // Queryer reads rows. A *sql.Conn is one, and so is a held connection.
@@ -53,6 +54,12 @@ type Dialect interface {
 	// statements given to run. What it reads is bounded by o, whatever the size
 	// of t, unless t is a view. The same o on the same data gives the same rows.
 	SampleRows(ctx context.Context, run Runner, t schema.Table, o SampleOptions) (RowSample, error)
+}
+
+// Warner is a [Dialect] that looks for settings of the database that make its
+// guard weaker than the caller may think.
+type Warner interface {
+	Warnings(ctx context.Context, q Queryer) ([]trace.Warning, error)
 }
 
 // GuardConfig is what a guard enforces.

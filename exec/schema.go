@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // schemaCache holds the schema that was inspected last. One caller inspects at a
@@ -26,8 +27,9 @@ func newSchemaCache() schemaCache { return schemaCache{turn: make(chan struct{},
 // engine's CREATE text of a table that lost a column.
 //
 // The schema is inspected once and again when the engine says that it changed;
-// a call that finds it current costs one small query. Callers share one *Schema:
-// do not change it.
+// a call that finds it current costs two small queries. Callers share one *Schema:
+// do not change it. What a [Warner] has to say about the database goes to the
+// span in ctx.
 func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	select {
 	case db.schemas.turn <- struct{}{}:
@@ -57,6 +59,13 @@ func (db *DB) inspect(ctx context.Context) (fresh *schema.Schema, err error) {
 		running, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		version, err := db.dialect.Version(running, conn)
+		if w, ok := db.dialect.(Warner); ok && err == nil {
+			var warnings []trace.Warning
+			warnings, err = w.Warnings(running, conn)
+			for _, warning := range warnings {
+				trace.From(ctx).Warn(warning.Code, warning.Message)
+			}
+		}
 		if err == nil && db.schemas.current != nil && db.schemas.current.Version == version {
 			return nil
 		}

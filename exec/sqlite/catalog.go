@@ -97,9 +97,9 @@ type catalog struct {
 	modules   map[string]bool                 // folded names of virtual table modules
 	functions map[string]bool                 // folded names of functions that may be called
 	virtual   []string                        // quoted names of virtual tables
-	// joinedViews says that some view joins by USING or NATURAL, and that the
-	// policy makes that matter.
-	joinedViews bool
+	// silentViews says that some view uses columns without naming them to the
+	// authorizer, and that the policy makes that matter.
+	silentViews bool
 	unknown     []string // entries of the policy that name nothing
 }
 
@@ -172,7 +172,7 @@ func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database str
 		r.allowed = policy.AllowsTable(database, r.name)
 		if policy.Restricts() && r.kind != table {
 			r.words = mentioned(definition)
-			c.joinedViews = c.joinedViews || r.kind == view && r.words.joins()
+			c.silentViews = c.silentViews || r.kind == view && r.words.silent()
 		}
 		in[fold(r.name)] = r
 		c.named[fold(r.name)] = append(c.named[fold(r.name)], r)

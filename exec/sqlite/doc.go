@@ -26,9 +26,9 @@
 // back, the exec.DB refuses further work with exec.ErrBroken.
 //
 // SQLite's authorizer does not hear of columns that only USING or a NATURAL join
-// name, nor of what a generated column is made of, nor what the module of a
-// virtual table reads. So a statement with such a join is refused when anything it
-// names may not be read, a generated column made of a denied one is denied too,
+// name or that an index orders by, nor of what a generated column is made of, nor
+// what the module of a virtual table reads. So a statement with such a join, or
+// with INDEXED BY, is refused when anything it names may not be read, a generated column made of a denied one is denied too,
 // and so are virtual tables with a denied column and those that name a denied
 // table in their definition. Catalog tables (sqlite_master, sqlite_stat1),
 // PRAGMA functions, temporary tables and eponymous virtual tables are no part of a

@@ -153,10 +153,11 @@ func (g *gate) hidden(name string) string {
 // vet refuses what the authorizer never hears of: a column that is named only by
 // USING or by a NATURAL join makes no READ callback (SQLite 3.40 to 3.53), so it
 // could be compared with guesses, and so could a whole table that is not named
-// otherwise, the catalog among them. Whatever the text and the views under it
-// name has to be readable, then.
+// otherwise, the catalog among them. INDEXED BY gives rows in the order of columns
+// that it does not name. Whatever the text and the views under it name has to be
+// readable, then.
 func (g *gate) vet(text string) *exec.RefusedError {
-	if !mayJoin(text) && !g.catalog.joinedViews {
+	if !maySilence(text) && !g.catalog.silentViews {
 		return nil
 	}
 	m := mentioned(text)
@@ -167,6 +168,7 @@ func (g *gate) vet(text string) *exec.RefusedError {
 				continue
 			}
 			m.natural = m.natural || r.words.natural
+			m.indexed = m.indexed || r.words.indexed
 			m.using = append(m.using, r.words.using...)
 			for _, name := range slices.Sorted(maps.Keys(r.words.names)) {
 				if !m.names[name] {
@@ -176,17 +178,17 @@ func (g *gate) vet(text string) *exec.RefusedError {
 			}
 		}
 	}
-	if !m.joins() {
+	if !m.silent() {
 		return nil
 	}
 	for _, name := range names {
 		if detail := g.hidden(name); detail != "" {
-			return &exec.RefusedError{Rule: exec.RuleTable, Detail: name + detail + ", and a join by USING or NATURAL does not name what it reads"}
+			return &exec.RefusedError{Rule: exec.RuleTable, Detail: name + detail + ", and USING, NATURAL and INDEXED BY do not name what they read"}
 		}
 		for _, r := range g.catalog.named[name] {
 			for _, column := range slices.Sorted(maps.Keys(r.denied)) {
-				if m.natural || slices.Contains(m.using, column) {
-					return &exec.RefusedError{Rule: exec.RuleColumn, Detail: "a join by USING or NATURAL may compare " + name + "." + column}
+				if m.natural || m.indexed || slices.Contains(m.using, column) {
+					return &exec.RefusedError{Rule: exec.RuleColumn, Detail: "USING, NATURAL or INDEXED BY may use " + name + "." + column}
 				}
 			}
 		}

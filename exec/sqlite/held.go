@@ -70,7 +70,7 @@ func (h *held) Analyze(ctx context.Context, text string) (exec.Analysis, error) 
 	if err := h.compile(ctx, text); err != nil {
 		return exec.Analysis{}, err
 	}
-	if mayJoin(text) {
+	if maySilence(text) {
 		// A table of which only USING or a NATURAL join reads something is not
 		// named to the authorizer.
 		for _, ref := range sqltext.SQLite().Tables(text) {

@@ -12,6 +12,7 @@ type mentions struct {
 	names   map[string]bool // folded
 	using   []string        // folded names in USING (…)
 	natural bool
+	indexed bool // INDEXED BY
 }
 
 // mentioned reads the names of a statement or of a definition.
@@ -28,6 +29,7 @@ func mentioned(text string) mentions {
 			name := fold(lexer.Value(t))
 			m.names[name] = true
 			m.natural = m.natural || t.Kind == sqltext.Word && name == "natural"
+			m.indexed = m.indexed || t.Kind == sqltext.Word && name == "by" && last == "indexed"
 			if inUsing {
 				m.using = append(m.using, name)
 			}
@@ -49,16 +51,20 @@ func mentioned(text string) mentions {
 	return m
 }
 
-// joins reports whether columns may be compared without being named to the
+// silent reports whether columns may be used without being named to the
 // authorizer.
-func (m mentions) joins() bool { return m.natural || len(m.using) > 0 }
+func (m mentions) silent() bool { return m.natural || m.indexed || len(m.using) > 0 }
 
-// mayJoin is a quick look for the words that make joins true.
-func mayJoin(text string) bool {
+// maySilence is a quick look for the words that make silent true.
+func maySilence(text string) bool {
 	for i := range len(text) {
 		switch text[i] | 0x20 {
 		case 'n':
 			if len(text)-i >= 7 && strings.EqualFold(text[i:i+7], "natural") {
+				return true
+			}
+		case 'i':
+			if len(text)-i >= 7 && strings.EqualFold(text[i:i+7], "indexed") {
 				return true
 			}
 		case 'u':

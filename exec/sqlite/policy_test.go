@@ -88,6 +88,8 @@ func TestPolicy(t *testing.T) {
 		{"by a FULL JOIN", column, "WITH g(password) AS (VALUES ('s3cret-1')) SELECT count(*) FROM g FULL JOIN users USING (password)", exec.RuleColumn},
 		{"by NATURAL JOIN", column, "SELECT count(*) FROM keyring NATURAL JOIN users", exec.RuleColumn},
 		{"by NATURAL LEFT JOIN", column, "SELECT count(*) FROM keyring natural left join users", exec.RuleColumn},
+		{"its order by INDEXED BY", column, "SELECT id FROM users INDEXED BY users_password", exec.RuleColumn},
+		{"no index is no order", column, "SELECT id FROM users NOT INDEXED", fine},
 		{"in a view by USING", column, "SELECT id FROM matched", exec.RuleColumn},
 		{"in a view of that view", column, "SELECT count(*) FROM matched_again", exec.RuleColumn},
 		{"in a view by NATURAL JOIN", column, "SELECT note FROM natural_keys", exec.RuleColumn},
