@@ -77,15 +77,25 @@ func (d Dialect) Check(sql string) (string, error) {
 	sql = strings.TrimPrefix(sql, "\ufeff")
 	c := checker{main: mainStart}
 	l := lexer{d: d, src: sql}
-	for l.next() {
-		if err := c.token(d, l.tok); err != nil {
+	for l.pos < len(sql) {
+		start := l.pos
+		kind := l.scan()
+		if kind == Space || kind == Comment && !d.ExecutableComments {
+			continue
+		}
+		if err := c.token(Token{Kind: kind, Text: sql[start:l.pos], Pos: start}); err != nil {
 			return "", err
 		}
 	}
 	if err := c.verdict(d); err != nil {
 		return "", err
 	}
-	return sql[c.start:c.end], nil
+	stmt := sql[c.start:c.end]
+	if d.DashNeedsBlank && strings.HasSuffix(stmt, "--") {
+		// Two minus signs, which become a comment once nothing follows them.
+		return "", &RefusedError{Rule: RuleUnterminated, Detail: "the statement ends with an operator"}
+	}
+	return stmt, nil
 }
 
 // checker holds what the text check learns in its one pass.
@@ -117,32 +127,33 @@ const (
 	mainKnown
 )
 
-func (c *checker) token(d Dialect, t Token) error {
+func (c *checker) token(t Token) error {
 	switch t.Kind {
-	case Space:
-		return nil
 	case Comment:
-		if d.ExecutableComments && isExecutable(t.Text) {
+		if isExecutable(t.Text) {
 			return &RefusedError{Rule: RuleExecutableComment, Detail: "a comment holds code or a hint"}
 		}
 		return nil
 	case Unterminated:
 		return &RefusedError{Rule: RuleUnterminated, Detail: "a string, quoted name or comment has no end"}
 	case Operator:
-		switch t.Text {
-		case "(", "[", "{":
+		if len(t.Text) > 1 {
+			break
+		}
+		switch b := t.Text[0]; b {
+		case '(', '[', '{':
 			if c.depth == MaxDepth {
 				return &RefusedError{Rule: RuleDepth, Detail: fmt.Sprintf("brackets are nested over %d deep", MaxDepth)}
 			}
-			c.open[c.depth] = closing(t.Text[0])
+			c.open[c.depth] = closing(b)
 			c.depth++
-		case ")", "]", "}":
+		case ')', ']', '}':
 			// A closing bracket of the wrong kind closes nothing, so that it
 			// cannot hide depth.
-			if c.depth > 0 && c.open[c.depth-1] == t.Text[0] {
+			if c.depth > 0 && c.open[c.depth-1] == b {
 				c.depth--
 			}
-		case ";":
+		case ';':
 			c.closed, c.fresh = c.closed || c.begun, true
 			return nil
 		}
@@ -160,7 +171,9 @@ func (c *checker) token(d Dialect, t Token) error {
 	if t.Kind == Placeholder && c.placeholder.Text == "" {
 		c.placeholder = t
 	}
-	c.follow(t)
+	if c.main != mainKnown {
+		c.follow(t)
+	}
 	return nil
 }
 

@@ -51,7 +51,7 @@ func (p *parsed) comparisonOp(i int) (op string, ok bool) {
 		}
 		return "", false
 	}
-	if it.role != roleKeyword && it.up != "MATCH" && it.up != "TO" {
+	if it.role != roleKeyword {
 		return "", false
 	}
 	switch it.up {
@@ -109,7 +109,12 @@ func (p *parsed) compared(c column) (Comparison, bool) {
 	// The operator's last word: behind NOT, IS NOT, SIMILAR TO.
 	end := i
 	switch p.up(i) {
-	case "NOT", "SIMILAR":
+	case "NOT":
+		end++
+		if p.up(end) == "SIMILAR" {
+			end++
+		}
+	case "SIMILAR":
 		end++
 	case "IS":
 		if p.up(i+1) == "NOT" {
@@ -274,7 +279,10 @@ func (p *parsed) isOperand(c column) bool {
 	if p.up(i) == "COLLATE" {
 		i += 2
 	}
-	if p.up(i) == "NOT" || p.up(i) == "SIMILAR" {
+	if p.up(i) == "NOT" {
+		i++
+	}
+	if p.up(i) == "SIMILAR" {
 		i++
 	}
 	if _, ok := p.comparisonOp(i); ok {

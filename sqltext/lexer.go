@@ -51,9 +51,11 @@ func (l *lexer) scan() Kind {
 	c := l.src[l.pos]
 	switch {
 	case isSpace(c):
-		for l.pos < len(l.src) && isSpace(l.src[l.pos]) {
-			l.pos++
+		n := l.pos + 1
+		for n < len(l.src) && isSpace(l.src[n]) {
+			n++
 		}
+		l.pos = n
 		return Space
 	case isNameStart(c):
 		return l.word(c)
@@ -137,9 +139,11 @@ func (l *lexer) word(c byte) Kind {
 			}
 		}
 	}
-	for l.pos < len(l.src) && isName(l.src[l.pos]) {
-		l.pos++
+	n := l.pos + 1
+	for n < len(l.src) && isName(l.src[n]) {
+		n++
 	}
+	l.pos = n
 	return Word
 }
 

@@ -150,7 +150,7 @@ func (d Dialect) parse(sql string) *parsed {
 		}
 		p.items = append(p.items, it)
 	}
-	ps := parser{parsed: p}
+	ps := parser{parsed: p, closed: -1}
 	ps.run()
 	return p
 }
@@ -498,9 +498,22 @@ func (p *parser) contextual(i int) bool {
 		return next == "GROUP"
 	case "MATERIALIZED":
 		return prev == "AS" || prev == "NOT"
-	case "SEPARATOR":
+	case "TO":
+		return prev == "SIMILAR"
+	case "UNKNOWN":
+		return prev == "IS" || prev == "NOT"
+	case "AT":
+		return next == "TIME"
+	case "ZONE":
+		return prev == "TIME"
+	case "MATCH", "SEPARATOR":
 		return i+1 < len(p.items) && p.items[i+1].Kind == String
-	case "DATE", "TIME", "TIMESTAMP", "DATETIME", "TIMESTAMPTZ", "NUMERIC", "JSON", "N", "_UTF8", "_UTF8MB4":
+	case "TIME":
+		if prev == "AT" && next == "ZONE" {
+			return true
+		}
+		return i+1 < len(p.items) && p.items[i+1].Kind == String
+	case "DATE", "TIMESTAMP", "DATETIME", "TIMESTAMPTZ", "NUMERIC", "JSON", "N", "_UTF8", "_UTF8MB4":
 		return i+1 < len(p.items) && p.items[i+1].Kind == String
 	case "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR":
 		// INTERVAL 1 DAY, EXTRACT(YEAR FROM x), TIMESTAMPDIFF(YEAR, a, b)
@@ -673,6 +686,9 @@ func (p *parsed) endsOperand(i int) bool {
 	case String, Number, Blob, Placeholder:
 		return true
 	case Operator:
+		if it.Text == ")" && it.match >= 0 && p.up(it.match-1) == "ON" && p.up(it.match-2) == "DISTINCT" {
+			return false
+		}
 		return it.Text == ")" || it.Text == "]"
 	}
 	return it.role == roleColumn || it.role == roleType || it.up == "END" || it.up == "NULL" || it.up == "TRUE" || it.up == "FALSE" ||

@@ -83,9 +83,10 @@ func isPlural(runes []rune, i int) bool {
 
 // Stem returns an English word in lower case without the ending of its plural:
 // countries → country, boxes → box, singers → singer; words of up to three
-// letters and those in -ss, -us and -is stay. It is for matching names with
-// words of a question, and changes no other ending, because singer and singing
-// are rarely the same column.
+// letters and those in -ss, -us and -is stay. A final -ie becomes -y, so that
+// movie and movies agree. It is for matching names with words of a question,
+// and changes no other ending, because singer and singing are rarely the same
+// column.
 func Stem(word string) string {
 	w := strings.ToLower(word)
 	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "'")
@@ -97,7 +98,10 @@ func Stem(word string) string {
 		return w
 	case strings.HasSuffix(w, "ies") && len(w) > 4:
 		return w[:len(w)-3] + "y"
-	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"), strings.HasSuffix(w, "zzes"):
+	case strings.HasSuffix(w, "ie") && len(w) > 4:
+		return w[:len(w)-2] + "y"
+	case strings.HasSuffix(w, "uses") && !strings.HasSuffix(w, "ouses") && !strings.HasSuffix(w, "auses"),
+		strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"), strings.HasSuffix(w, "zzes"):
 		return w[:len(w)-2]
 	case strings.HasSuffix(w, "s"):
 		return w[:len(w)-1]

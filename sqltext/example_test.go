@@ -1,0 +1,208 @@
+package sqltext_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+func ExampleExtractor_Extract() {
+	x := sqltext.Extractor{Dialect: sqltext.SQLite()}
+	got, err := x.Extract("Sure! Here is the query:\n\n```sql\nSELECT name FROM singer;\n```\nIt lists every singer.")
+	fmt.Println(got.SQL, got.Step, err)
+	// Output: SELECT name FROM singer fence <nil>
+}
+
+func ExampleExtractor_Extract_reasons() {
+	for _, reply := range []string{
+		"I cannot answer this: there is no table of albums.",
+		"SELECT name FROM singer; DROP TABLE singer",
+		"SELECT name FROM singer WHERE country IN ('France', 'Sp",
+	} {
+		_, err := sqltext.Extractor{}.Extract(reply)
+		var failed *sqltext.ReplyError
+		if errors.As(err, &failed) {
+			fmt.Println(failed.Reason)
+		}
+	}
+	// Output:
+	// refusal
+	// several-statements
+	// truncated
+}
+
+// Only the engine knows that the first of these lines is prose.
+func ExampleExtractor_valid() {
+	prepares := func(stmt string) bool { return strings.HasPrefix(stmt, "SELECT ") } // ask your engine here
+	x := sqltext.Extractor{Valid: prepares}
+	got, _ := x.Extract("Select singer, then count:\nSELECT count(*) FROM singer")
+	fmt.Println(got.SQL)
+	// Output: SELECT count(*) FROM singer
+}
+
+func ExampleDialect_Check() {
+	stmt, err := sqltext.SQLite().Check("SELECT name FROM singer; -- all of them")
+	fmt.Printf("%q %v\n", stmt, err)
+
+	_, err = sqltext.SQLite().Check("WITH x AS (SELECT 1) DELETE FROM singer")
+	fmt.Println(err)
+	// Output:
+	// "SELECT name FROM singer" <nil>
+	// sqltext: refused: not-read-only: WITH leads to DELETE
+}
+
+// Where a comment ends decides whether the second statement is live.
+func ExampleDialect_Check_dialects() {
+	text := "SELECT 1 /* /* */ ; DROP TABLE t -- */"
+	_, err := sqltext.SQLite().Check(text)
+	fmt.Println(err)
+	_, err = sqltext.PostgreSQL().Check(text)
+	fmt.Println(err)
+	// Output:
+	// sqltext: refused: several-statements: the text goes on behind its first statement
+	// <nil>
+}
+
+func ExampleDialect_Tokens() {
+	for _, t := range sqltext.MySQL().Tokens("SELECT `a b` # x") {
+		if t.Kind != sqltext.Space {
+			fmt.Printf("%d %v %s\n", t.Pos, t.Kind, t.Text)
+		}
+	}
+	// Output:
+	// 0 word SELECT
+	// 7 quoted name `a b`
+	// 13 comment # x
+}
+
+func ExampleDialect_Split() {
+	fmt.Printf("%q\n", sqltext.SQLite().Split("SELECT ';'; -- first\nSELECT 2;"))
+	// Output: ["SELECT ';'" "SELECT 2"]
+}
+
+func ExampleDialect_Placeholders() {
+	fmt.Println(sqltext.SQLite().Placeholders("SELECT name FROM singer WHERE age > ? AND country = :country"))
+	// Output: [? :country]
+}
+
+func ExampleDialect_Normalize() {
+	fmt.Println(sqltext.SQLite().Normalize("SELECT  Name FROM \"Singer\"\nWHERE Country != 'France'; -- c"))
+	// Output: select name from singer where country <> 'France'
+}
+
+func ExampleDialect_Template() {
+	d := sqltext.SQLite()
+	a := d.Template("SELECT s.name FROM singer AS s WHERE s.age > 30")
+	b := d.Template("select T1.Name from Singer T1 where T1.age > 25;")
+	c := d.Template("SELECT T1.name FROM singer AS T1 WHERE T1.age > 25")
+	fmt.Println(a)
+	fmt.Println(a == b, a == c)
+	// Output:
+	// select t1.name from singer as t1 where t1.age > ?
+	// false true
+}
+
+func ExampleDialect_Tables() {
+	for _, t := range sqltext.SQLite().Tables("WITH x AS (SELECT 1 FROM main.album) SELECT s.name FROM singer AS s, x") {
+		fmt.Printf("%q %q %q base: %v\n", t.Schema, t.Name, t.Alias, t.Base())
+	}
+	// Output:
+	// "main" "album" "" base: true
+	// "" "singer" "s" base: true
+	// "" "x" "" base: false
+}
+
+func ExampleDialect_Columns() {
+	for _, c := range sqltext.SQLite().Columns("SELECT s.name FROM singer AS s JOIN album a ON s.id = a.singer WHERE year > 2000") {
+		fmt.Printf("%q of %q\n", c.Column, c.Table)
+	}
+	// Output:
+	// "name" of "singer"
+	// "id" of "singer"
+	// "singer" of "album"
+	// "year" of ""
+}
+
+func ExampleDialect_Names() {
+	fmt.Println(sqltext.SQLite().Names("SELECT count(*) AS n FROM singer AS s WHERE s.age > 30"))
+	// Output: [count n singer s age]
+}
+
+func ExampleDialect_Literals() {
+	for _, l := range sqltext.SQLite().Literals("SELECT name FROM singer WHERE country = 'Côte d''Ivoire' AND age > -1") {
+		fmt.Println(l.Kind, l.Value)
+	}
+	// Output:
+	// string Côte d'Ivoire
+	// number -1
+}
+
+func ExampleDialect_Comparisons() {
+	sql := "SELECT 1 FROM singer AS s JOIN album a ON s.id = a.singer WHERE s.country IN ('France', 'Spain') AND 2000 <= a.year"
+	for _, c := range sqltext.SQLite().Comparisons(sql) {
+		fmt.Print(c.Table, ".", c.Column, " ", c.Op)
+		for _, l := range c.Literals {
+			fmt.Print(" ", l.Value)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// singer.country IN France Spain
+	// album.year >= 2000
+}
+
+func ExampleDialect_Outline() {
+	o := sqltext.SQLite().Outline("SELECT country, count(*) FROM singer GROUP BY country ORDER BY 2 DESC LIMIT 1")
+	fmt.Println(len(o.Items), o.Items[0].Column, o.Aggregates, o.GroupBy, o.OrderBy, o.Limit)
+	// Output: 2 country [COUNT] [country] [2 DESC] true
+}
+
+// A clause of the outer query, cut out.
+func ExampleOutline_Clause() {
+	sql := "SELECT name FROM singer ORDER BY age LIMIT 3"
+	if c, ok := sqltext.SQLite().Outline(sql).Clause("LIMIT"); ok {
+		fmt.Println(strings.TrimSpace(sql[:c.Start] + sql[c.End:]))
+	}
+	// Output: SELECT name FROM singer ORDER BY age
+}
+
+func ExampleDialect_Hardness() {
+	d := sqltext.SQLite()
+	fmt.Println(d.Hardness("SELECT name FROM singer"))
+	fmt.Println(d.Hardness("SELECT name FROM singer WHERE age > (SELECT avg(age) FROM singer)"))
+	// Output:
+	// easy
+	// hard
+}
+
+func ExampleQuestionTemplate() {
+	gold := "SELECT count(*) FROM singer WHERE country = 'France' AND age > 30"
+	var values []string
+	for _, l := range sqltext.SQLite().Literals(gold) {
+		values = append(values, l.Value)
+	}
+	fmt.Println(sqltext.QuestionTemplate("How many singers from France are over 30?", values))
+	// Output: how many singers from ? are over ?
+}
+
+func ExampleSplitName() {
+	fmt.Println(sqltext.SplitName("customerName"), sqltext.SplitName("ORDER_LINE2"))
+	// Output: [customer name] [order line 2]
+}
+
+func ExampleWords() {
+	fmt.Printf("%q\n", sqltext.Words("Which singers don't live in “Paris”?"))
+	// Output: ["which" "singers" "don't" "live" "in" "paris"]
+}
+
+func ExampleStem() {
+	fmt.Println(sqltext.Stem("Countries"), sqltext.Stem("country"))
+	// Output: country country
+}
+
+func ExampleCleanText() {
+	fmt.Printf("%q\n", sqltext.CleanText("name\u200b of the\x00 singer"))
+	// Output: "name of the singer"
+}

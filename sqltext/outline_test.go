@@ -1,0 +1,144 @@
+package sqltext_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+func TestOutline(t *testing.T) {
+	type outline = sqltext.Outline
+	item := func(text string) sqltext.SelectItem { return sqltext.SelectItem{Text: text} }
+	column := func(text, name string) sqltext.SelectItem { return sqltext.SelectItem{Text: text, Column: name} }
+	tests := []struct {
+		name, why, sql string
+		want           outline // without Clauses, Functions, Words, Operators
+	}{
+		{"columns", "plain ones and expressions", "SELECT a, t.\"b c\" AS d, a + 1 e FROM t", outline{Items: []sqltext.SelectItem{
+			column("a", "a"), {Text: `t."b c"`, Alias: "d", Column: "b c"}, {Text: "a + 1", Alias: "e"}}}},
+		{"star", "with and without a table", "SELECT *, t.* FROM t", outline{Star: true, Items: []sqltext.SelectItem{{Text: "*", Star: true}, {Text: "t.*", Star: true}}}},
+		{"star inside", "of a nested query or count", "SELECT count(*) FROM (SELECT * FROM t)", outline{Aggregates: []string{"COUNT"}, Subqueries: 1,
+			Items: []sqltext.SelectItem{{Text: "count(*)", Aggregates: []string{"COUNT"}}}}},
+		{"aggregates", "not in nested queries, windows, or of several values", "SELECT max(a) - min(b), sum(c) OVER (), max(d, e), (SELECT count(*) FROM u), avg(f) FILTER (WHERE g) OVER w, count(DISTINCT h) FROM t",
+			outline{Aggregates: []string{"MAX", "MIN", "COUNT"}, Subqueries: 1, Items: []sqltext.SelectItem{
+				{Text: "max(a) - min(b)", Aggregates: []string{"MAX", "MIN"}}, item("sum(c) OVER ()"), item("max(d, e)"), item("(SELECT count(*) FROM u)"), item("avg(f) FILTER (WHERE g) OVER w"),
+				{Text: "count(DISTINCT h)", Aggregates: []string{"COUNT"}}}}},
+		{"clauses", "all of them", "SELECT DISTINCT a FROM t JOIN u ON 1, v WHERE b = 1 GROUP BY a, lower(b, c) HAVING 1 ORDER BY a DESC, 2 LIMIT 3 OFFSET 4",
+			outline{Distinct: true, Items: []sqltext.SelectItem{column("a", "a")}, GroupBy: []string{"a", "lower(b, c)"}, OrderBy: []string{"a DESC", "2"}, Where: true, Having: true, Limit: true, Joins: 2}},
+		{"nested clauses", "belong to the nested query", "SELECT a FROM (SELECT a FROM t WHERE 1 GROUP BY a ORDER BY a LIMIT 1) WHERE a IN (SELECT 1)", outline{Items: []sqltext.SelectItem{column("a", "a")}, Where: true, Subqueries: 2}},
+		{"compound", "the order is that of the whole", "SELECT a FROM t WHERE 1 UNION ALL SELECT b FROM u EXCEPT SELECT c FROM v ORDER BY 1 LIMIT 2",
+			outline{Items: []sqltext.SelectItem{column("a", "a")}, Where: true, OrderBy: []string{"1"}, Limit: true, SetOps: []string{"UNION ALL", "EXCEPT"}}},
+		{"cte", "the main query is the outer one", "WITH x AS (SELECT max(a) AS m FROM t GROUP BY b) SELECT m FROM x", outline{Items: []sqltext.SelectItem{column("m", "m")}, Subqueries: 1}},
+		{"distinct on", "PostgreSQL's list is no item", "SELECT DISTINCT ON (a, b) c FROM t", outline{Distinct: true, Items: []sqltext.SelectItem{column("c", "c")}}},
+		{"from distinct", "FROM behind DISTINCT is no clause", "SELECT a FROM t WHERE a IS NOT DISTINCT FROM b", outline{Items: []sqltext.SelectItem{column("a", "a")}, Where: true}},
+		{"is null", "anywhere", "SELECT a FROM t WHERE a IS NULL", outline{Items: []sqltext.SelectItem{column("a", "a")}, Where: true, IsNull: true}},
+		{"is not null", "is another thing", "SELECT a FROM t WHERE a IS NOT NULL", outline{Items: []sqltext.SelectItem{column("a", "a")}, Where: true}},
+		{"natural and using", "anywhere", "SELECT 1 FROM a NATURAL JOIN b JOIN c USING (x, y)", outline{Items: []sqltext.SelectItem{item("1")}, Joins: 2, Natural: true, Using: []string{"x", "y"}}},
+		{"values", "has no list", "VALUES (1), (2) ORDER BY 1", outline{OrderBy: []string{"1"}}},
+		{"prose", "has no query", "Here you are", outline{}},
+		{"empty", "has none either", "", outline{}},
+	}
+	ignore := cmpopts.IgnoreFields(outline{}, "Clauses", "Functions", "Words", "Operators")
+	noPlace := cmpopts.IgnoreFields(sqltext.SelectItem{}, "Start", "End")
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := sqltext.SQLite().Outline(tt.sql)
+			if diff := cmp.Diff(tt.want, got, ignore, noPlace); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+			}
+			for _, it := range got.Items {
+				if text := tt.sql[it.Start:it.End]; !strings.HasPrefix(text, it.Text) {
+					t.Errorf("item %q is not at its place, there is %q", it.Text, text)
+				}
+			}
+		})
+	}
+}
+
+func TestOutlineClauses(t *testing.T) {
+	sql := "WITH x AS (SELECT 1 LIMIT 1) SELECT a /* b */ FROM x -- c\n WHERE a = 1 GROUP BY a UNION SELECT 2 ORDER BY 1 LIMIT 5 ;"
+	var got []string
+	o := sqltext.SQLite().Outline(sql)
+	for _, c := range o.Clauses {
+		got = append(got, c.Keyword+": "+sql[c.Start:c.End])
+	}
+	want := []string{"SELECT: SELECT a", "FROM: FROM x", "WHERE: WHERE a = 1", "GROUP BY: GROUP BY a", "ORDER BY: ORDER BY 1", "LIMIT: LIMIT 5"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, ok := o.Clause("HAVING"); ok {
+		t.Error("there is no HAVING")
+	}
+	if c, ok := o.Clause("LIMIT"); !ok || sql[:c.Start]+sql[c.End:] != strings.Replace(sql, "LIMIT 5", "", 1) {
+		t.Error("a clause cut out leaves the rest as it was")
+	}
+}
+
+func TestOutlineWhole(t *testing.T) {
+	o := sqltext.SQLite().Outline("SELECT Sum(a), round(avg(b)) FROM t WHERE c != 'NOT' AND d NOT IN (SELECT sum(e) FROM u WHERE x.except = 1)")
+	if diff := cmp.Diff([]string{"SUM", "ROUND", "AVG"}, o.Functions); diff != "" {
+		t.Errorf("functions (-want +got):\n%s", diff)
+	}
+	if !o.Words["NOT"] || o.Words["EXCEPT"] || !o.Operators["<>"] || o.Operators["!="] {
+		t.Errorf("words %v, operators %v", o.Words, o.Operators)
+	}
+}
+
+func TestHardness(t *testing.T) {
+	tests := []struct {
+		name, why, sql string
+		want           sqltext.Grade
+	}{
+		{"plain", "no component", "SELECT a FROM t", sqltext.Easy},
+		{"one component", "C1 = 1", "SELECT a FROM t WHERE b = 1", sqltext.Easy},
+		{"between", "its AND joins no conditions", "SELECT a FROM t WHERE b BETWEEN 1 AND 2", sqltext.Easy},
+		{"two items", "O = 1", "SELECT a, b FROM t", sqltext.Medium},
+		{"two components", "C1 = 2", "SELECT a FROM t WHERE b = 1 ORDER BY a", sqltext.Medium},
+		{"two components, two others", "C1 = 2, O = 2", "SELECT a, b FROM t WHERE c = 1 AND d = 2 ORDER BY a", sqltext.Extra},
+		{"one component, two others", "C1 = 1, O = 2", "SELECT a, b FROM t WHERE c = 1 AND d = 2", sqltext.Medium},
+		{"three others", "C1 = 2, O = 3", "SELECT count(a), max(b) FROM t WHERE c = 1 AND d = 2 GROUP BY e", sqltext.Hard},
+		{"three components", "C1 = 3", "SELECT a FROM t WHERE b = 1 ORDER BY a LIMIT 1", sqltext.Hard},
+		{"like", "a component", "SELECT a FROM t WHERE b LIKE 'x'", sqltext.Medium},
+		{"nested", "C2 = 1", "SELECT a FROM t WHERE b > (SELECT avg(b) FROM t)", sqltext.Hard},
+		{"compound", "C2 = 1", "SELECT a FROM t EXCEPT SELECT a FROM u", sqltext.Hard},
+		{"compound in brackets", "C2 = 1", "(SELECT a FROM t) UNION (SELECT a FROM u)", sqltext.Hard},
+		{"cte", "C2 = 1", "WITH x AS (SELECT 1) SELECT a FROM x", sqltext.Hard},
+		{"derived table", "does not count", "SELECT a FROM (SELECT a FROM t)", sqltext.Easy},
+		{"two nested", "C2 = 2", "SELECT a FROM t WHERE b > (SELECT 1) AND c IN (SELECT 2)", sqltext.Extra},
+		{"not and count", "the quirk of the scorer", "SELECT count(*) FROM t WHERE a NOT IN (SELECT b FROM u)", sqltext.Extra},
+		{"having", "its aggregates do not count", "SELECT a FROM t GROUP BY a HAVING count(*) > 1", sqltext.Easy},
+		{"four components", "C1 = 4", "SELECT a FROM t JOIN u ON 1 WHERE b = 1 ORDER BY a LIMIT 1", sqltext.Extra},
+		{"no query", "cannot be graded", "Here you are", sqltext.Extra},
+		{"write", "cannot be graded", "DELETE FROM t", sqltext.Extra},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := sqltext.SQLite().Hardness(tt.sql); got != tt.want {
+				t.Errorf("%s: got %s, want %s", tt.why, got, tt.want)
+			}
+		})
+	}
+}
+
+// The counts and the questions named are those of the official scorer.
+func TestHardnessSpider(t *testing.T) {
+	counts := map[sqltext.Grade]int{}
+	extra := []float64{427, 697, 764, 765, 766, 916, 979, 983}
+	for a := range lines(t, dataDir(t)+"/questions/questions_spider_dev.jsonl.gz") {
+		g := sqltext.SQLite().Hardness(a.Gold)
+		counts[g]++
+		qid, _ := a.QID.(float64)
+		if slices.Contains(extra, qid) && g != sqltext.Extra || qid == 793 && g != sqltext.Medium {
+			t.Errorf("question %v is %s", qid, g)
+		}
+	}
+	want := map[sqltext.Grade]int{sqltext.Easy: 130, sqltext.Medium: 220, sqltext.Hard: 87, sqltext.Extra: 92}
+	if diff := cmp.Diff(want, counts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
