@@ -8,6 +8,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -17,18 +18,20 @@ import (
 // As JSON it leaves rows out, and the trace shows what WithPrivate allows; see
 // MarshalWithRows.
 type Result struct {
-	Question   string           `json:"question"`
-	SQL        string           `json:"sql"`                  // one checked, reading statement; "" when there is none
-	Rows       *result.Table    `json:"-"`                    // nil from Generate, and when the statement was not run
-	Confidence float64          `json:"confidence"`           // 0..1; see vote.Ballot and the strategy
-	Ballot     vote.Ballot      `json:"ballot"`               // how the votes fell
-	Candidates []vote.Candidate `json:"candidates,omitempty"` // in draw order
-	Links      schema.Links     `json:"links,omitzero"`       // what was linked; zero: the whole schema
-	Saved      int              `json:"saved,omitempty"`      // draws that an early stop made unnecessary
-	Notes      []string         `json:"notes,omitempty"`      // decisions in words
-	Usage      llm.Usage        `json:"usage"`                // of all model calls, cancelled ones included
-	Warnings   []trace.Warning  `json:"warnings,omitempty"`
-	Trace      *trace.Span      `json:"trace,omitempty"`
+	Question   string                 `json:"question"`
+	SQL        string                 `json:"sql"`                  // one checked, reading statement; "" when there is none
+	Rows       *result.Table          `json:"-"`                    // nil from Generate, and when the statement was not run
+	Confidence float64                `json:"confidence"`           // 0..1; see vote.Ballot and the strategy
+	Ballot     vote.Ballot            `json:"ballot"`               // how the votes fell
+	Candidates []vote.Candidate       `json:"candidates,omitempty"` // in draw order
+	Links      schema.Links           `json:"links,omitzero"`       // what was linked; zero: the whole schema
+	Phases     []strategy.PhaseReport `json:"phases,omitempty"`     // of a strategy that decides in phases
+	Fallback   string                 `json:"fallback,omitempty"`   // why another method had to answer; "": none had to
+	Saved      int                    `json:"saved,omitempty"`      // draws that an early stop made unnecessary
+	Notes      []string               `json:"notes,omitempty"`      // decisions in words
+	Usage      llm.Usage              `json:"usage"`                // of all model calls, cancelled ones included
+	Warnings   []trace.Warning        `json:"warnings,omitempty"`
+	Trace      *trace.Span            `json:"trace,omitempty"`
 }
 
 // MarshalWithRows is the JSON form of r with its rows under "rows".

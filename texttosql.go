@@ -25,6 +25,7 @@ type Engine struct {
 	config
 	db       *exec.DB
 	progress sync.Mutex // calls of config.progress never overlap
+	rows     strategy.RowCache
 
 	profiling singleflight.Group
 	mu        sync.Mutex
@@ -187,7 +188,7 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	if out != nil {
 		res.SQL, res.Confidence = out.SQL, out.Confidence
 		res.Ballot, res.Candidates, res.Links, res.Notes = out.Ballot, out.Candidates, out.Links, out.Notes
-		res.Saved = out.Saved
+		res.Saved, res.Phases, res.Fallback = out.Saved, out.Phases, out.Fallback
 	}
 	if err != nil {
 		return err
@@ -242,6 +243,7 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 	return &strategy.Env{
 		DB: e.db, Models: models, Schema: snap.schema,
 		Profile:      func(ctx context.Context) (*schema.Schema, error) { return e.profile(ctx, snap) },
+		Rows:         &e.rows,
 		CallsLeft:    account.CallsLeft,
 		Instructions: e.instructions, Exemplars: slices.Clip(e.exemplars),
 		Concurrency: e.concurrency, Seed: e.seed,

@@ -71,7 +71,7 @@ func TestAsk(t *testing.T) {
 	if diff := cmp.Diff([][]any{{"Ada"}, {"Cyd"}}, r.Rows.Rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
-	if r.SQL != usa || r.Confidence != 1 || r.Usage.Calls != 8 || r.Saved != 4 {
+	if r.SQL != usa || r.Confidence != 0.9 || r.Usage.Calls != 8 || r.Saved != 4 {
 		t.Errorf("got %q, confidence %v, %d calls, %d saved", r.SQL, r.Confidence, r.Usage.Calls, r.Saved)
 	}
 }
