@@ -45,7 +45,7 @@ func (d Dialect) Conditions(sql string, name func(ColumnRef) string) []Condition
 			continue
 		}
 		if it.up == "WHERE" || it.up == "HAVING" || it.up == "ON" && c.up(i-1) != "DISTINCT" {
-			c.clause(it.up, i+1, c.clauseEnd(i))
+			c.clause(it.up, i+1, c.clauseEnd(i), 0)
 		}
 	}
 	return c.found
@@ -95,15 +95,14 @@ func (c *conditions) clauseEnd(i int) int {
 	return len(c.items)
 }
 
-func (c *conditions) clause(word string, start, end int) {
+func (c *conditions) clause(word string, start, end, depth int) {
 	start, end = c.unwrap(start, end)
 	if start >= end {
 		return
 	}
-	parts := c.splitAt("AND", start, end)
-	if len(parts) > 1 {
+	if parts := c.splitAt("AND", start, end); len(parts) > 1 && depth < maxNested {
 		for _, part := range parts {
-			c.clause(word, part[0], part[1]) // (a AND b) AND c
+			c.clause(word, part[0], part[1], depth+1) // (a AND b) AND c
 		}
 		return
 	}

@@ -2,6 +2,7 @@ package sqltext_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,22 +112,16 @@ func TestConditionsNamed(t *testing.T) {
 	}
 }
 
-// FuzzConditions: no text makes it fail, and a key in a WHERE of its own is its
-// own key.
+// FuzzConditions: no text makes it fail, and every condition says where it stands.
 func FuzzConditions(f *testing.F) {
 	for _, s := range []string{"a = 1 AND (b OR NOT c)", "x IN (SELECT y FROM z WHERE w)", "CASE a WHEN 1 THEN (", "((((", "a BETWEEN b AND c AND d"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, where string) {
-		d := sqltext.SQLite()
 		sql := "SELECT 1 FROM t WHERE " + where
-		if _, err := d.Check(sql); err != nil {
-			d.Conditions(sql, nil)
-			return
-		}
-		for _, c := range d.Conditions(sql, nil) {
-			if again := d.Conditions("SELECT 1 FROM t WHERE "+c.Text, nil); len(again) == 0 {
-				t.Errorf("the text of %q has no condition", c.Text)
+		for _, c := range sqltext.SQLite().Conditions(sql, nil) {
+			if !strings.HasPrefix(sql[c.Pos:], c.Text) || c.Key == "" {
+				t.Errorf("condition %+v is not in the text", c)
 			}
 		}
 	})
