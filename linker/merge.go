@@ -1,6 +1,7 @@
 package linker
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -25,13 +26,14 @@ func merge(a, b schema.Links) schema.Links {
 		o := &out.Tables[i]
 		o.Score += t.Score
 		switch {
-		case o.Columns == nil || t.Columns == nil: // nil is all columns
+		case len(o.Columns) == 0 || len(t.Columns) == 0: // none named is all columns
 			o.Columns = nil
 		default:
 			o.Columns = union(o.Columns, t.Columns)
 		}
 		for _, v := range t.Values {
-			if !slices.Contains(o.Values, v) {
+			same := func(m schema.ValueMatch) bool { return reflect.DeepEqual(m, v) } // a Value may be a []byte
+			if !slices.ContainsFunc(o.Values, same) {
 				o.Values = append(slices.Clip(o.Values), v)
 			}
 		}

@@ -91,7 +91,7 @@ func questionWords(question string) []word {
 	var words []word
 	opens := true
 	for _, field := range strings.FieldsFunc(question, func(r rune) bool { return unicode.IsSpace(r) }) {
-		text := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		text := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "'s"), "’s")
 		if text == "" {
 			continue
@@ -127,20 +127,25 @@ func isNumber(s string) bool {
 	return err == nil && s[0] >= '0' && s[0] <= '9'
 }
 
-// quotePairs are the quotes that people put around a value.
-var quotePairs = map[rune]rune{'"': '"', '\'': '\'', '“': '”', '‘': '’', '«': '»', '「': '」', '`': '`'}
+// quotePairs are the quotes that people put around a value, each with those
+// that may close it.
+var quotePairs = map[rune]string{
+	'"': `"`, '\'': "'", '`': "`", '“': "”", '‘': "’", '„': "“”", '‚': "‘’", '«': "»", '»': "«", '‹': "›",
+	'「': "」", '『': "』", '《': "》",
+}
 
-// quoted lists what stands in quotes. An apostrophe inside a word opens none.
+// quoted lists what stands in quotes. An apostrophe inside a word, and the inch
+// behind a number, open and close none.
 func quoted(question string) []string {
 	var found []string
 	runes := []rune(question)
 	for i := 0; i < len(runes); i++ {
 		closing, ok := quotePairs[runes[i]]
-		if !ok || i > 0 && (unicode.IsLetter(runes[i-1]) || unicode.IsDigit(runes[i-1])) {
+		if !ok || i > 0 && isApostrophe(runes[i], runes[i-1]) {
 			continue
 		}
 		for j := i + 1; j < len(runes); j++ {
-			if runes[j] == closing && (j+1 == len(runes) || !unicode.IsLetter(runes[j+1])) {
+			if strings.ContainsRune(closing, runes[j]) && (j+1 == len(runes) || !isApostrophe(runes[j], runes[j+1])) {
 				found = append(found, strings.TrimSpace(string(runes[i+1:j])))
 				i = j
 				break
@@ -148,6 +153,18 @@ func quoted(question string) []string {
 		}
 	}
 	return found
+}
+
+// isApostrophe reports whether the quote r, beside a letter or digit that does
+// not belong to what it quotes, is an apostrophe or a mark of inches. In scripts
+// without blanks between words a quote stands beside a letter as a rule.
+func isApostrophe(r, beside rune) bool {
+	switch r {
+	case '\'', '’', '"', '`':
+		return unicode.IsDigit(beside) || unicode.IsLetter(beside) &&
+			!unicode.In(beside, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	}
+	return false
 }
 
 // schemaWords are the stemmed words of all names of the schema.

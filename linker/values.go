@@ -2,8 +2,10 @@ package linker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -15,7 +17,9 @@ import (
 // the text columns of the schema (numbers in the numeric ones). Every look-up
 // is one exec.DB.Probe, guarded and bounded; Probes caps them, quoted spans
 // first, so a big schema costs no more than a small one. A look-up that fails
-// counts as not found; the first failure is in the notes.
+// counts as not found; the first failure is in the notes. A table in which one
+// ran out of time (a second) is not looked into again, and after the third such
+// table the search ends: big tables without an index cost seconds, not minutes.
 //
 // By default it chooses no tables: the Links keep the whole schema and carry the
 // matches, for a prompt to show. Choose makes it link what holds a match, for a
@@ -28,30 +32,36 @@ type Values struct {
 	Choose bool // link the tables and columns that hold a match, instead of keeping the whole schema
 }
 
+// maxSlowTables is how many tables may be too slow before Values gives up.
+const maxSlowTables = 3
+
 // Link looks the spans up. It fails only when ctx ends.
 func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 	links := schema.Links{Whole: !l.Choose}
 	if in.DB == nil || in.WithoutValues {
 		return links, ctx.Err()
 	}
-	probes := l.Probes
-	if probes <= 0 {
-		probes = 200
+	left := l.Probes
+	if left <= 0 {
+		left = 200
 	}
 	var failed error
+	slow := map[int]bool{} // places of tables
+search:
 	for _, s := range spans(in.Question, in.Schema) {
 		for i := range in.Schema.Tables {
 			t := &in.Schema.Tables[i]
 			for j := range t.Columns {
 				c := &t.Columns[j]
 				value, ok := s.valueFor(c)
-				if !ok || c.Sensitive || t.Kind == schema.View {
+				if !ok || c.Sensitive || t.Kind == schema.View || slow[i] {
 					continue
 				}
-				if probes--; probes < 0 {
+				if left == 0 {
 					links.Notes = append(links.Notes, "the limit on value look-ups was reached")
-					return links, nil
+					break search
 				}
+				left--
 				found, err := in.DB.Probe(ctx, t.Schema, t.Name, c.Name, value)
 				if cerr := ctx.Err(); cerr != nil {
 					return links, cerr
@@ -59,6 +69,13 @@ func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 				if err != nil {
 					if failed == nil {
 						failed = err
+					}
+					if outOfTime(err) {
+						slow[i] = true
+					}
+					if len(slow) == maxSlowTables {
+						links.Notes = append(links.Notes, fmt.Sprintf("%d tables were too slow to look for values in: no more were tried", len(slow)))
+						break search
 					}
 					continue
 				}
@@ -75,4 +92,9 @@ func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 		links.Notes = append(links.Notes, fmt.Sprintf("some value look-ups failed: %v", failed))
 	}
 	return links, nil
+}
+
+func outOfTime(err error) bool {
+	var limit *exec.LimitError
+	return errors.As(err, &limit) && limit.Limit == "time"
 }

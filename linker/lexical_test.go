@@ -1,0 +1,146 @@
+package linker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// linked writes links in one line: table(columns) in order, "*" for all
+// columns, or "whole".
+func linked(l schema.Links) string {
+	var parts []string
+	if l.Whole {
+		parts = append(parts, "whole")
+	}
+	for _, t := range l.Tables {
+		columns := "*"
+		if t.Columns != nil {
+			columns = strings.Join(t.Columns, ",")
+		}
+		parts = append(parts, t.Table+"("+columns+")")
+	}
+	return strings.Join(parts, " ")
+}
+
+func TestLexical(t *testing.T) {
+	described := tables([]string{"t1", "c1"}, []string{"t2", "c2"})
+	described.Tables[0].Description = "what a person paid for"
+	described.Tables[1].Columns[0].Title = "credit limit"
+	exampled := tables([]string{"customers", "country", "name"}, []string{"orders", "status"})
+	exampled.Tables[0].Columns[0].Profile = &schema.Profile{Examples: []any{"New Zealand", int64(7), "Norway"}}
+	exampled.Tables[1].Columns[0].Profile = &schema.Profile{Examples: []any{"shipped"}}
+	secret := tables([]string{"customers", "pin"}, []string{"orders", "status"})
+	secret.Tables[0].Columns[0].Profile = &schema.Profile{Examples: []any{"norway"}}
+	secret.Tables[0].Columns[0].Sensitive = true
+	many := tables()
+	for i := range 12 {
+		many.Tables = append(many.Tables, tables([]string{fmt.Sprintf("sale_%d", i), "amount"}).Tables...)
+	}
+
+	tests := []struct {
+		name          string
+		lexical       linker.Lexical
+		schema        *schema.Schema
+		question      string
+		evidence      string
+		withoutValues bool
+		want          string
+		note          string
+		why           string
+	}{
+		{name: "plural", schema: tables([]string{"country", "code"}, []string{"box", "size"}), question: "How many countries have boxes?", want: "country(*) box(*)", why: "both sides are stemmed"},
+		{name: "plural in the schema", schema: tables([]string{"customers", "id"}, []string{"orders", "id"}), question: "Who is the best customer?", want: "customers(*)", why: "in either direction"},
+		{name: "word boundary", schema: tables([]string{"rate", "x"}, []string{"orders", "y"}), question: "Count the separate orders", want: "orders(*)", why: "rate is no word of separate"},
+		{name: "camelCase", schema: tables([]string{"orderDetails", "quantityOrdered"}, []string{"offices", "city"}), question: "What quantity was ordered?", want: "orderDetails(*)", why: "names are split into words"},
+		{name: "snake_case", schema: tables([]string{"t", "credit_limit"}, []string{"u", "x"}), question: "Who has a credit card?", want: "t(*)", why: "one word of two is a match"},
+		{name: "case", schema: tables([]string{"ORDERS", "ID"}, []string{"t", "x"}), question: "ORDERS?", want: "ORDERS(*)", why: "case does not matter"},
+		{name: "stop words", schema: tables([]string{"how", "many"}, []string{"orders", "id"}), question: "How many orders are there?", want: "orders(*)", why: "words that name nothing do not count"},
+		{name: "rare words first", schema: tables([]string{"a", "name"}, []string{"b", "name"}, []string{"c", "name", "country"}), question: "name and country", want: "c(*) a(*) b(*)", why: "a word on every table is shared out, country is on one"},
+		{name: "table before column", schema: tables([]string{"visits", "patient"}, []string{"patient", "id"}), question: "patients", want: "patient(*) visits(*)", why: "3 for a table, 2 for a column"},
+		{name: "ties", schema: tables([]string{"b", "name"}, []string{"a", "name"}), question: "names", want: "b(*) a(*)", why: "of equal scores the earlier table stays first"},
+		{name: "columns", lexical: linker.Lexical{Columns: true}, schema: tables([]string{"orders", "status", "total"}, []string{"customers", "name"}), question: "status of orders of customers", want: "orders(status) customers(*)", why: "a table that matches by its name alone keeps all"},
+		{name: "most tables", lexical: linker.Lexical{Tables: 2}, schema: many, question: "sale amount", want: "sale_0(*) sale_1(*)", note: "12 tables match words of the question, the best 2 are kept", why: "what is left out is told"},
+		{name: "eight by default", schema: many, question: "sale", want: "sale_0(*) sale_1(*) sale_2(*) sale_3(*) sale_4(*) sale_5(*) sale_6(*) sale_7(*)", note: "the best 8 are kept", why: "the documented default"},
+		{name: "descriptions", schema: described, question: "Who paid?", want: "t1(*)", why: "what a table means counts"},
+		{name: "titles", schema: described, question: "credit", want: "t2(*)", why: "and a readable name"},
+		{name: "evidence", schema: tables([]string{"orders", "total"}, []string{"customers", "name"}), question: "How big are they?", evidence: "big refers to total", want: "orders(*)", why: "evidence is read like the question"},
+		{name: "values", schema: exampled, question: "how many from new zealand", want: "customers(*)", why: "every word of the value stands in the question"},
+		{name: "part of a value", schema: exampled, question: "what is new", want: "whole", note: "no word of the question", why: "one word of two is no value"},
+		{name: "values not allowed", schema: exampled, question: "which were shipped to Norway", withoutValues: true, want: "whole", note: "no word of the question", why: "without values they say nothing"},
+		{name: "sensitive values", schema: secret, question: "norway", want: "whole", note: "no word", why: "a sensitive column is not looked into"},
+		{name: "Spanish", schema: tables([]string{"customers", "country"}), question: "¿Qué clientes viven en Noruega?", want: "whole", note: "no word of the question matches the schema", why: "no match: the whole schema, with a note"},
+		{name: "Chinese", schema: tables([]string{"customers", "country"}), question: "有哪些客户住在美国？", want: "whole", note: "no word", why: "the same without blanks between words"},
+		{name: "schema of that language", schema: tables([]string{"客户", "国家"}, []string{"orders", "id"}), question: "客户 的 国家", want: "客户(*)", why: "words of any script match"},
+		{name: "no question", schema: tables([]string{"t", "x"}), question: "", want: "whole", note: "no word", why: "nothing asked, nothing chosen"},
+		{name: "no tables", schema: &schema.Schema{}, question: "orders", want: "whole", note: "no word", why: "an empty schema is no error"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := linker.Input{Question: tt.question, Evidence: tt.evidence, Schema: tt.schema, WithoutValues: tt.withoutValues}
+			got, err := tt.lexical.Link(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if linked(got) != tt.want {
+				t.Errorf("got %s, want %s: %s", linked(got), tt.want, tt.why)
+			}
+			if notes := strings.Join(got.Notes, "\n"); !strings.Contains(notes, tt.note) || tt.note == "" && notes != "" {
+				t.Errorf("notes %q, want %q: %s", notes, tt.note, tt.why)
+			}
+			for range 5 {
+				again, _ := tt.lexical.Link(t.Context(), in)
+				if diff := cmp.Diff(got, again); diff != "" {
+					t.Fatalf("the same question gave other links (-first +again):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// TestLexicalValues carries the value that the words of the question are.
+func TestLexicalValues(t *testing.T) {
+	s := tables([]string{"customers", "country"})
+	s.Tables[0].Columns[0].Profile = &schema.Profile{Examples: []any{"New Zealand"}}
+	got, err := linker.Lexical{}.Link(t.Context(), linker.Input{Question: "Who lives in new zealand?", Schema: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []schema.ValueMatch{{Column: "country", Value: "New Zealand", Span: "new zealand"}}
+	if diff := cmp.Diff(want, got.Tables[0].Values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+func TestLexicalEndsWithContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (linker.Lexical{}).Link(ctx, linker.Input{Schema: tables()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// BenchmarkLexical links a question to 1,000 tables of 20 columns.
+func BenchmarkLexical(b *testing.B) {
+	s := tables()
+	for i := range 1000 {
+		names := []string{fmt.Sprintf("warehouse_%d", i)}
+		for j := range 20 {
+			names = append(names, fmt.Sprintf("some_column_%d", j))
+		}
+		s.Tables = append(s.Tables, tables(names).Tables...)
+	}
+	in := linker.Input{Question: "Which warehouse has the largest column 7?", Schema: s}
+	for b.Loop() {
+		if _, err := (linker.Lexical{}).Link(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
