@@ -1,0 +1,145 @@
+package testsuite
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+)
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// The weights of the choice. A gold that a replica lets see counts as much as
+// eight mutants that it kills; what was reached before counts a quarter, each
+// time.
+const (
+	seeingWeight = 8
+	killWeight   = 1
+	fullValue    = 1 << 20
+	decay        = 4
+)
+
+// choose picks draws, one after the other: always the one that adds most, the
+// lowest on a tie. Later picks reach again, elsewhere, what was reached once.
+func (w *workshop) choose() []int {
+	seen := make([]int, len(w.trials))
+	killed := make([][]int, len(w.trials))
+	for n, t := range w.trials {
+		killed[n] = make([]int, len(t.mutants))
+	}
+	var chosen []int
+	for len(chosen) < orDefault(w.Replicas, defaultReplicas) {
+		best, most := -1, -1
+		for i, l := range w.looks {
+			if l == nil || slices.Contains(chosen, i) {
+				continue
+			}
+			if gain := w.gain(l, seen, killed); gain > most {
+				best, most = i, gain
+			}
+		}
+		if best < 0 {
+			break
+		}
+		chosen = append(chosen, best)
+		for n := range w.trials {
+			if w.looks[best].seeing[n] {
+				seen[n]++
+			}
+			for i, k := range w.looks[best].kills[n] {
+				if k {
+					killed[n][i]++
+				}
+			}
+		}
+	}
+	slices.Sort(chosen)
+	return chosen
+}
+
+// gain is what a look adds to what was reached before.
+func (w *workshop) gain(l *look, seen []int, killed [][]int) int {
+	worth := func(times int) int {
+		v := fullValue
+		for range times {
+			v /= decay
+		}
+		return v
+	}
+	sum := 0
+	for n, t := range w.trials {
+		if l.seeing[n] && t.blind {
+			sum += seeingWeight * worth(seen[n])
+		}
+		for i, k := range l.kills[n] {
+			if k {
+				sum += killWeight * worth(killed[n][i])
+			}
+		}
+	}
+	return sum
+}
+
+// manifest describes the suite of the chosen draws.
+func (w *workshop) manifest(chosen []int) *Manifest {
+	m := &Manifest{
+		Version: ManifestVersion, Seed: w.Seed, Base: w.content, Draws: len(w.looks), Golds: len(w.trials), Rejected: w.rejected,
+		Replicas: []Replica{}, Blind: []string{}, Excluded: []string{}, Survivors: []Survivor{},
+	}
+	for place, draw := range chosen {
+		l := w.looks[draw]
+		r := Replica{
+			File: fmt.Sprintf("replica-%02d.sqlite", place+1), Draw: draw, Content: l.content, Operations: l.operations,
+			Failing: []string{}, Unstable: []string{},
+		}
+		for n, t := range w.trials {
+			switch {
+			case t.excluded:
+			case l.failing[n]:
+				r.Failing = append(r.Failing, t.gold.ID)
+			case l.unstable[n]:
+				r.Unstable = append(r.Unstable, t.gold.ID)
+			case !l.seeing[n]:
+				r.Blind++
+			}
+			for _, k := range l.kills[n] {
+				if k {
+					r.Killed++
+				}
+			}
+		}
+		m.Replicas = append(m.Replicas, r)
+	}
+	for n, t := range w.trials {
+		if t.excluded {
+			m.Excluded = append(m.Excluded, t.gold.ID)
+			continue
+		}
+		sees := func(draw int) bool { return w.looks[draw].seeing[n] }
+		switch {
+		case t.blind && !slices.ContainsFunc(chosen, sees):
+			m.Blind = append(m.Blind, t.gold.ID)
+		case t.blind:
+			m.BaseOnly++
+		}
+		for i, mutant := range t.mutants {
+			switch {
+			case !t.decided[i]:
+				m.Undecided++
+				continue
+			case t.killed[i]:
+				m.Killed++
+				m.OnBase++
+			case slices.ContainsFunc(chosen, func(draw int) bool { return w.looks[draw].kills[n][i] }):
+				m.Killed++
+			default:
+				m.Survivors = append(m.Survivors, Survivor{Gold: t.gold.ID, Mutant: mutant})
+			}
+			m.Mutants++
+		}
+	}
+	return m
+}

@@ -1,0 +1,369 @@
+package testsuite
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// kind says how the values of a column may vary.
+type kind uint8
+
+const (
+	fixed   kind = iota // left as it is
+	number              // scaled
+	year                // shifted by whole years
+	date                // shifted by days
+	choice              // redrawn from the values that it has
+	written             // text with many values: only literals of golds go in
+)
+
+// column is a column of the base and what may be done to it.
+type column struct {
+	schema.Column
+	kind     kind
+	key      bool // of a primary key or a unique constraint
+	foreign  bool // of a foreign key, declared or implied
+	pointed  bool // some foreign key points at it
+	scale    int  // decimals of its numbers
+	decimal  bool // it holds numbers that are not whole
+	layout   string
+	distinct []any // values but NULL in order of appearance, of a choice
+}
+
+// isKey reports whether changing single cells could break a key.
+func (c *column) isKey() bool { return c.key || c.pointed }
+
+// nullable reports whether a cell may become NULL.
+func (c *column) nullable() bool { return !c.NotNull && !c.isKey() && !c.Generated }
+
+// table is a table of the base with its rows.
+type table struct {
+	def     schema.Table
+	columns []column
+	unique  [][]int // columns of the primary key and of unique constraints
+	refs    []*reference
+	rows    [][]any
+}
+
+// reference is a foreign key, or a column that behaves like one.
+type reference struct {
+	from, to       *table
+	cols, refCols  []int
+	implied, loose bool // not declared; declared and broken in the base
+}
+
+// database is what is varied: the base tables, in the order of the schema.
+type database struct {
+	tables []*table
+	refs   []*reference
+}
+
+// dateLayouts are the texts that are read as dates. All have a fixed width, so
+// that their text order is their order in time.
+var dateLayouts = []string{"2006-01-02", "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05.000", "2006/01/02"}
+
+// mostChoices is how many distinct values a text column may have to be redrawn.
+const mostChoices = 200
+
+// load reads all base tables of db.
+func load(ctx context.Context, db *exec.DB) (*database, error) {
+	s, err := db.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := &database{}
+	for _, def := range s.Tables {
+		if def.Kind != schema.BaseTable || def.Schema != "" {
+			continue
+		}
+		t, err := loadTable(ctx, db, def)
+		if err != nil {
+			return nil, err
+		}
+		d.tables = append(d.tables, t)
+	}
+	d.link()
+	for _, t := range d.tables {
+		t.classify()
+	}
+	return d, nil
+}
+
+// everything is the bounds under which a table of the base is read.
+var everything = exec.Bounds{Rows: 2_000_000, Bytes: 1 << 30, CellBytes: 1_000_000, Columns: 500, Timeout: 5 * time.Minute}
+
+func loadTable(ctx context.Context, db *exec.DB, def schema.Table) (*table, error) {
+	quote := db.Dialect().Quote
+	var names []string
+	for _, c := range def.Columns {
+		names = append(names, quote(def.Name)+"."+quote(c.Name))
+	}
+	rows, err := db.QueryWithin(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+quote(def.Name), everything)
+	if err != nil {
+		return nil, fmt.Errorf("reading table %s: %w", def.Name, err)
+	}
+	if rows.Truncated {
+		return nil, fmt.Errorf("reading table %s: more than %d rows or %d bytes", def.Name, everything.Rows, everything.Bytes)
+	}
+	t := &table{def: def, rows: rows.Rows}
+	for _, c := range def.Columns {
+		t.columns = append(t.columns, column{Column: c})
+	}
+	for _, list := range append([][]string{def.PrimaryKey}, def.Unique...) {
+		cols := t.indexes(list)
+		for _, c := range cols {
+			t.columns[c].key = true
+		}
+		if len(cols) > 0 {
+			t.unique = append(t.unique, cols)
+		}
+	}
+	return t, nil
+}
+
+// indexes returns the numbers of named columns, nil if one is not there.
+func (t *table) indexes(names []string) []int {
+	var cols []int
+	for _, name := range names {
+		i := t.index(name)
+		if i < 0 {
+			return nil
+		}
+		cols = append(cols, i)
+	}
+	return cols
+}
+
+func (t *table) index(name string) int {
+	return slices.IndexFunc(t.columns, func(c column) bool { return strings.EqualFold(c.Name, name) })
+}
+
+func (d *database) table(name string) *table {
+	i := slices.IndexFunc(d.tables, func(t *table) bool { return strings.EqualFold(t.def.Name, name) })
+	if i < 0 {
+		return nil
+	}
+	return d.tables[i]
+}
+
+// link finds the references between tables.
+func (d *database) link() {
+	for _, t := range d.tables {
+		for _, fk := range t.def.ForeignKeys {
+			to := d.table(fk.RefTable)
+			if to == nil || fk.RefSchema != "" {
+				continue
+			}
+			r := &reference{from: t, to: to, cols: t.indexes(fk.Columns), refCols: to.indexes(fk.RefColumns)}
+			if len(r.cols) == 0 || len(r.cols) != len(r.refCols) {
+				continue
+			}
+			r.loose = !r.holds()
+			d.add(r)
+		}
+	}
+	// A schema that declares no keys still joins by them: a column that is called
+	// like the key of another table and holds nothing but its values.
+	for _, t := range d.tables {
+		for i, c := range t.columns {
+			for _, to := range d.tables {
+				if to == t || c.foreign || len(to.def.PrimaryKey) != 1 || !strings.EqualFold(to.def.PrimaryKey[0], c.Name) || len(to.rows) == 0 {
+					continue
+				}
+				if strings.EqualFold(c.Name, "id") { // each table's own
+					continue
+				}
+				r := &reference{from: t, to: to, cols: []int{i}, refCols: to.indexes(to.def.PrimaryKey), implied: true}
+				// Of two tables that share a key the later one hangs on the earlier.
+				mutual := slices.ContainsFunc(to.refs, func(other *reference) bool { return other.to == t })
+				if len(r.refCols) == 1 && !mutual && r.holds() {
+					d.add(r)
+				}
+			}
+		}
+	}
+}
+
+func (d *database) add(r *reference) {
+	for i, c := range r.cols {
+		r.from.columns[c].foreign = true
+		r.to.columns[r.refCols[i]].pointed = true
+	}
+	r.from.refs = append(r.from.refs, r)
+	d.refs = append(d.refs, r)
+}
+
+// holds reports whether every row that refers to something finds it.
+func (r *reference) holds() bool {
+	known := make(map[string]bool, len(r.to.rows))
+	for _, row := range r.to.rows {
+		if k, ok := keyOf(row, r.refCols); ok {
+			known[k] = true
+		}
+	}
+	for _, row := range r.from.rows {
+		if k, ok := keyOf(row, r.cols); ok && !known[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// keyOf spells the values of some columns of a row, so that equal values have
+// equal texts and no others do. ok is false if one is NULL.
+func keyOf(row []any, cols []int) (key string, ok bool) {
+	var b strings.Builder
+	for _, c := range cols {
+		if row[c] == nil {
+			return "", false
+		}
+		writeKey(&b, row[c])
+	}
+	return b.String(), true
+}
+
+func writeKey(b *strings.Builder, v any) {
+	switch v := v.(type) {
+	case int64:
+		b.WriteString("n" + strconv.FormatInt(v, 10))
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			b.WriteString("n" + strconv.FormatInt(int64(v), 10))
+		} else {
+			b.WriteString("n" + strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	case string:
+		b.WriteString("t" + strconv.Itoa(len(v)) + ":" + v)
+	case []byte:
+		b.WriteString("b" + strconv.Itoa(len(v)) + ":" + string(v))
+	default:
+		b.WriteString("0")
+	}
+	b.WriteByte(';')
+}
+
+// checked reports whether the table has a CHECK constraint. Which columns it is
+// about is not read, so the cells of such a table stay as they are.
+func (t *table) checked() bool {
+	for _, tok := range sqltext.SQLite().Tokens(t.def.Definition) {
+		if tok.Kind == sqltext.Word && strings.EqualFold(tok.Text, "CHECK") {
+			return true
+		}
+	}
+	return false
+}
+
+// classify says of every column what may be done to it.
+func (t *table) classify() {
+	if t.checked() {
+		return
+	}
+	for i := range t.columns {
+		if c := &t.columns[i]; !c.isKey() && !c.foreign && !c.Generated {
+			t.classifyColumn(i, c)
+		}
+	}
+}
+
+func (t *table) classifyColumn(i int, c *column) {
+	var ints, floats, texts, others int
+	low, high := int64(math.MaxInt64), int64(math.MinInt64)
+	layouts := slices.Clone(dateLayouts)
+	seen := map[string]bool{}
+	for _, row := range t.rows {
+		switch v := row[i].(type) {
+		case nil:
+			continue
+		case int64:
+			ints++
+			low, high = min(low, v), max(high, v)
+		case float64:
+			floats++
+			c.scale = max(c.scale, decimals(v))
+		case string:
+			texts++
+			layouts = slices.DeleteFunc(layouts, func(l string) bool { _, err := time.Parse(l, v); return err != nil })
+		default:
+			others++
+		}
+		if k, _ := keyOf(row, []int{i}); len(seen) <= mostChoices && !seen[k] {
+			seen[k] = true
+			c.distinct = append(c.distinct, row[i])
+		}
+	}
+	few := len(c.distinct) <= mostChoices
+	switch {
+	case others > 0 || ints+floats > 0 && texts > 0 || ints+floats+texts == 0:
+	case texts > 0 && len(layouts) > 0:
+		c.kind, c.layout = date, layouts[0]
+	case texts > 0 && few:
+		c.kind = choice
+	case texts > 0:
+		c.kind = written
+	case floats == 0 && low >= 0 && high <= 1: // a flag
+		c.kind = choice
+	case floats == 0 && low >= 1800 && high <= 2100:
+		c.kind = year
+	case floats == 0 && isIdentifier(c.Name): // an id that nobody declared
+	default:
+		c.kind, c.decimal = number, floats > 0
+	}
+	if c.kind != choice {
+		c.distinct = nil
+	}
+}
+
+// decimals returns how many decimals a number is written with, at most 6.
+func decimals(v float64) int {
+	text := strconv.FormatFloat(v, 'f', -1, 64)
+	if _, after, ok := strings.Cut(text, "."); ok {
+		return min(len(after), 6)
+	}
+	return 0
+}
+
+// isIdentifier reports whether a name is that of an identifier, whose size means
+// nothing.
+func isIdentifier(name string) bool {
+	words := sqltext.SplitName(name)
+	if len(words) == 0 {
+		return false
+	}
+	switch strings.ToLower(words[len(words)-1]) {
+	case "id", "ids", "key", "code", "number", "no", "nr", "num", "uuid", "index":
+		return true
+	}
+	return false
+}
+
+// clone returns a copy whose rows may be changed.
+func (d *database) clone() *database {
+	c := &database{}
+	to := make(map[*table]*table, len(d.tables))
+	for _, t := range d.tables {
+		n := *t
+		n.refs = nil
+		n.rows = make([][]any, len(t.rows))
+		for i, row := range t.rows {
+			n.rows[i] = slices.Clone(row)
+		}
+		to[t] = &n
+		c.tables = append(c.tables, &n)
+	}
+	for _, r := range d.refs {
+		n := *r
+		n.from, n.to = to[r.from], to[r.to]
+		n.from.refs = append(n.from.refs, &n)
+		c.refs = append(c.refs, &n)
+	}
+	return c
+}

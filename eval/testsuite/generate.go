@@ -1,0 +1,297 @@
+package testsuite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+)
+
+// Gold is a statement that is known to be right.
+type Gold struct {
+	ID  string // for the manifest
+	SQL string
+}
+
+// Generator makes suites. Only Open is required.
+//
+// Safe for concurrent use, on different folders.
+type Generator struct {
+	// Open opens the SQLite database in a file, for reading and writing. It is
+	// called with files that the generator made, never with the base; the pool
+	// is closed here.
+	Open func(path string) (*sql.DB, error)
+
+	// Golds guide the choice of replicas and the values that are put into them.
+	// Without golds the first draws are taken.
+	Golds []Gold
+
+	Replicas int    // to keep; 0: 10
+	Draws    int    // to choose from; 0: 40; fewer than Replicas is an error
+	Seed     uint64 // another seed, another suite
+
+	// Exec says how golds and mutants run: AllowFunctions for functions that Open
+	// registers, Unwrap for a wrapped driver.
+	Exec exec.Config
+	// Bounds bounds each of them; zero fields mean 20,000 rows, 32 MiB, 10 s.
+	// What runs into a bound decides nothing, and a time that is too short makes
+	// suites depend on the speed of the machine.
+	Bounds exec.Bounds
+	// Workers is how many databases are worked on at once; 0: 2.
+	Workers int
+}
+
+const (
+	defaultReplicas = 10
+	defaultDraws    = 40
+	defaultWorkers  = 2
+)
+
+func orDefault(n, def int) int {
+	if n == 0 {
+		return def
+	}
+	return n
+}
+
+func bounds(b exec.Bounds) exec.Bounds {
+	if b.Rows == 0 {
+		b.Rows = 20_000
+	}
+	if b.Bytes == 0 {
+		b.Bytes = 32 << 20
+	}
+	if b.Timeout == 0 {
+		b.Timeout = 10 * time.Second
+	}
+	return b
+}
+
+func (g Generator) validate() error {
+	var errs []error
+	if g.Open == nil {
+		errs = append(errs, errors.New("testsuite: Generator.Open is missing"))
+	}
+	if g.Replicas < 0 || g.Draws < 0 || g.Workers < 0 {
+		errs = append(errs, errors.New("testsuite: a number of Generator is negative"))
+	}
+	if orDefault(g.Draws, defaultDraws) < orDefault(g.Replicas, defaultReplicas) {
+		errs = append(errs, errors.New("testsuite: Generator has fewer Draws than Replicas"))
+	}
+	return errors.Join(errs...)
+}
+
+// Generate writes a suite for the SQLite database in the file base into the
+// folder dir, which is made if need be, and returns its manifest. The base is
+// read as a file and never opened.
+//
+// It draws variations, runs the golds and their mutants on the base and on each
+// of them, and keeps those that together leave fewest golds blind and fewest
+// mutants alive. It runs (Draws + 1) × (2 golds + mutants) statements at most,
+// and holds the base in memory, once a worker and once more.
+//
+// A folder that has a manifest is an error, and so is a database with no rows, or
+// one of which no variation keeps the rules. After an error, or when ctx ends,
+// dir has no manifest and holds none of our files.
+func (g Generator) Generate(ctx context.Context, base, dir string) (*Manifest, error) {
+	if err := g.validate(); err != nil {
+		return nil, err
+	}
+	m, err := g.generate(ctx, base, dir)
+	if err != nil {
+		return nil, fmt.Errorf("testsuite: generating from %s: %w", base, err)
+	}
+	return m, nil
+}
+
+func (g Generator) generate(ctx context.Context, base, dir string) (m *Manifest, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, ManifestName)); err == nil {
+		return nil, fmt.Errorf("%s holds a suite already", dir)
+	}
+	scratch, err := os.MkdirTemp(dir, ".draws-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+
+	w := &workshop{Generator: g, base: base, scratch: scratch}
+	if err := w.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.draw(ctx); err != nil {
+		return nil, err
+	}
+	m = w.manifest(w.choose())
+	if err := w.keep(dir, m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// workshop is one run of a Generator.
+type workshop struct {
+	Generator
+	base, scratch string
+
+	data      *database
+	witnesses []witness
+	trials    []*trial // one a gold
+	content   string   // of the base
+	looks     []*look  // what each draw shows; nil where it was rejected
+	rejected  []string
+	mu        sync.Mutex
+}
+
+func (w *workshop) file(draw int) string {
+	return filepath.Join(w.scratch, fmt.Sprintf("draw-%03d.sqlite", draw))
+}
+
+// prepare reads the base and runs golds and mutants on it.
+func (w *workshop) prepare(ctx context.Context) error {
+	path := filepath.Join(w.scratch, "base.sqlite")
+	if err := copyBase(w.base, path); err != nil {
+		return err
+	}
+	b, err := w.bench(path)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	if w.data, err = load(ctx, b.db); err != nil {
+		return err
+	}
+	rows := 0
+	for _, t := range w.data.tables {
+		rows += len(t.rows)
+	}
+	if rows == 0 {
+		return errors.New("the database has no rows to vary")
+	}
+	if w.content, err = b.content(ctx, w.data); err != nil {
+		return err
+	}
+	s, err := b.db.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	for _, gold := range w.Golds {
+		w.trials = append(w.trials, &trial{gold: gold, mutants: Mutants(s, gold.SQL)})
+	}
+	w.witnesses = witnesses(w.data, w.Golds)
+	return b.first(ctx, w.trials)
+}
+
+// draw makes all variations and looks at golds and mutants on each.
+func (w *workshop) draw(ctx context.Context) error {
+	draws := orDefault(w.Draws, defaultDraws)
+	w.looks = make([]*look, draws)
+	faults := make([]string, draws)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(orDefault(w.Workers, defaultWorkers))
+	for i := range draws {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			l, err := w.try(ctx, i)
+			var fault *faultError
+			if errors.As(err, &fault) {
+				faults[i] = fmt.Sprintf("draw %d: %s", i, fault.detail)
+				return nil
+			}
+			w.looks[i] = l
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, f := range faults {
+		if f != "" {
+			w.rejected = append(w.rejected, f)
+		}
+	}
+	if len(w.rejected) == draws {
+		return fmt.Errorf("no variation keeps the rules of the database: %s", w.rejected[0])
+	}
+	return nil
+}
+
+// try makes one variation and looks at it.
+func (w *workshop) try(ctx context.Context, draw int) (*look, error) {
+	path := w.file(draw)
+	if err := copyBase(w.base, path); err != nil {
+		return nil, err
+	}
+	v := vary(w.data, w.witnesses, w.Seed, draw)
+	pool, err := w.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(v.write(ctx, pool), pool.Close()); err != nil {
+		return nil, err
+	}
+	b, err := w.bench(path)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	l, err := b.look(ctx, w.trials)
+	if err != nil {
+		return nil, err
+	}
+	l.operations = v.log
+	l.content, err = b.content(ctx, w.data)
+	return l, err
+}
+
+// keep moves the chosen databases to their place and writes the manifest.
+func (w *workshop) keep(dir string, m *Manifest) (err error) {
+	var moved []string
+	defer func() {
+		if err != nil {
+			for _, path := range moved {
+				err = errors.Join(err, os.Remove(path))
+			}
+		}
+	}()
+	for _, r := range m.Replicas {
+		to := filepath.Join(dir, r.File)
+		if err := os.Rename(w.file(r.Draw), to); err != nil {
+			return err
+		}
+		moved = append(moved, to)
+	}
+	return m.write(dir)
+}
+
+// bench opens a database for reading, twice: as it is, and with SQLite reading
+// backwards where no order is asked for.
+func (w *workshop) bench(path string) (*bench, error) {
+	return newBench(path, w.Open, w.Exec, bounds(w.Bounds))
+}
+
+func newBench(path string, open func(string) (*sql.DB, error), c exec.Config, limits exec.Bounds) (*bench, error) {
+	pool, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{pool: pool, bounds: limits}
+	pool.SetMaxOpenConns(1)
+	if b.db, err = exec.New(pool, sqlite.Dialect{}, c); err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return b, nil
+}

@@ -1,0 +1,123 @@
+package testsuite
+
+import (
+	"bufio"
+	"compress/gzip"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/exec"
+)
+
+// open opens a database file with go-sqlite3.
+func open(path string) (*sql.DB, error) { return sql.Open("sqlite3", path) }
+
+// mysqlFunctions are functions of MySQL that golds of ClassicModels call, in the
+// meaning they have for its data.
+var mysqlFunctions = map[string]any{
+	"YEAR":  func(date string) (int64, error) { at, err := parse(date); return int64(at.Year()), err },
+	"MONTH": func(date string) (int64, error) { at, err := parse(date); return int64(at.Month()), err },
+	"DAY":   func(date string) (int64, error) { at, err := parse(date); return int64(at.Day()), err },
+	"DATEDIFF": func(a, b string) (int64, error) {
+		x, err := parse(a)
+		if err != nil {
+			return 0, err
+		}
+		y, err := parse(b)
+		return int64(x.Sub(y).Hours() / 24), err
+	},
+}
+
+func parse(date string) (time.Time, error) {
+	return time.Parse("2006-01-02", date[:min(10, len(date))])
+}
+
+var registerMySQL = sync.OnceFunc(func() {
+	sql.Register("sqlite3_testsuite_mysql", &sqlite3.SQLiteDriver{ConnectHook: func(c *sqlite3.SQLiteConn) error {
+		for name, f := range mysqlFunctions {
+			if err := c.RegisterFunc(name, f, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+})
+
+// openMySQL opens a database file whose connections have mysqlFunctions.
+func openMySQL(path string) (*sql.DB, error) {
+	registerMySQL()
+	return sql.Open("sqlite3_testsuite_mysql", path)
+}
+
+func mysqlConfig() exec.Config {
+	var c exec.Config
+	for name := range mysqlFunctions {
+		c.Policy.AllowFunctions = append(c.Policy.AllowFunctions, strings.ToLower(name))
+	}
+	return c
+}
+
+// data returns a path below TEXTTOSQL_DATA.
+func data(t testing.TB, path string) string {
+	t.Helper()
+	dir := os.Getenv("TEXTTOSQL_DATA")
+	if dir == "" {
+		t.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
+	}
+	return filepath.Join(dir, path)
+}
+
+// lines decodes a gzipped file of JSON lines.
+func lines[T any](t testing.TB, path string) []T {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []T
+	scanner := bufio.NewScanner(z)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		var v T
+		if err := json.Unmarshal(scanner.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, v)
+	}
+	if err := scanner.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+type question struct {
+	ID   int    `json:"qid"`
+	DB   string `json:"db_id"`
+	Text string `json:"question"`
+	Gold string `json:"gold"`
+}
+
+func golds(t testing.TB, file, db string) []Gold {
+	t.Helper()
+	var list []Gold
+	for _, q := range lines[question](t, data(t, file)) {
+		if q.DB == db {
+			list = append(list, Gold{ID: fmt.Sprint(q.ID), SQL: q.Gold})
+		}
+	}
+	return list
+}

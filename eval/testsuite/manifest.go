@@ -1,0 +1,102 @@
+package testsuite
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ManifestName is the name of the manifest in the folder of a suite.
+const ManifestName = "manifest.json"
+
+// ManifestVersion is the version of its format that is written here.
+const ManifestVersion = 1
+
+// Manifest says what a suite is and how strong. The same base, golds and
+// configuration give the same manifest.
+type Manifest struct {
+	Version  int       `json:"version"`
+	Seed     uint64    `json:"seed"`
+	Base     string    `json:"base"` // fingerprint of the content of the base
+	Draws    int       `json:"draws"`
+	Replicas []Replica `json:"replicas"`
+
+	Golds    int      `json:"golds"`
+	Blind    []string `json:"blind"`     // golds that are blind on the base and on every replica
+	BaseOnly int      `json:"base_only"` // golds that are blind on the base alone
+	Excluded []string `json:"excluded"`  // golds that do not run on the base
+
+	Mutants   int        `json:"mutants"` // of golds that run, but for the undecided
+	Killed    int        `json:"killed"`  // that have another result than their gold somewhere
+	OnBase    int        `json:"on_base"` // of the killed, on the base
+	Survivors []Survivor `json:"survivors"`
+	Undecided int        `json:"undecided"` // mutants that failed to run or hit a limit
+
+	// Rejected are draws that broke a rule of the database, with the reason.
+	Rejected []string `json:"rejected,omitempty"`
+}
+
+// KillRate is Killed ÷ Mutants, 1 without mutants.
+func (m *Manifest) KillRate() float64 {
+	if m.Mutants == 0 {
+		return 1
+	}
+	return float64(m.Killed) / float64(m.Mutants)
+}
+
+// Replica is one database of a suite.
+type Replica struct {
+	File       string      `json:"file"`    // in the folder of the suite
+	Draw       int         `json:"draw"`    // odd: wide factors, even: narrow ones
+	Content    string      `json:"content"` // fingerprint of its rows
+	Operations []Operation `json:"operations"`
+	Failing    []string    `json:"failing"`  // golds that do not run on it, or hit a limit
+	Unstable   []string    `json:"unstable"` // golds whose rows depend on the order in which SQLite reads
+	Blind      int         `json:"blind"`    // golds that are blind on it
+	Killed     int         `json:"killed"`   // mutants that it tells from their gold
+}
+
+// Survivor is a mutant that no database of the suite tells from its gold. Many
+// mean the same as the gold.
+type Survivor struct {
+	Gold string `json:"gold"` // its ID
+	Mutant
+}
+
+// ReadManifest reads the manifest of the suite in dir.
+func ReadManifest(dir string) (*Manifest, error) {
+	path := filepath.Join(dir, ManifestName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("testsuite: reading manifest: %w", err)
+	}
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("testsuite: reading manifest %s: %w", path, err)
+	}
+	if m.Version != ManifestVersion {
+		return nil, fmt.Errorf("testsuite: reading manifest %s: version %d, want %d", path, m.Version, ManifestVersion)
+	}
+	for _, r := range m.Replicas {
+		if r.File != filepath.Base(r.File) || r.File == "." || r.File == ".." {
+			return nil, fmt.Errorf("testsuite: reading manifest %s: replica %q is not in its folder", path, r.File)
+		}
+	}
+	return &m, nil
+}
+
+// write writes the manifest beside its name and renames it: a folder with a
+// manifest holds a whole suite.
+func (m *Manifest) write(dir string) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, ManifestName)
+	if err := os.WriteFile(path+".part", append(text, '\n'), 0o644); err != nil {
+		return errors.Join(err, os.Remove(path+".part"))
+	}
+	return os.Rename(path+".part", path)
+}

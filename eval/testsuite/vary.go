@@ -1,0 +1,469 @@
+package testsuite
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Operation is what one operator did to one table of a replica.
+type Operation struct {
+	Operator string   `json:"operator"` // "scale", "shift", "redraw", "rewire", "delete", "duplicate", "null" or "witness"
+	Table    string   `json:"table"`
+	Columns  []string `json:"columns,omitempty"`
+	Detail   string   `json:"detail,omitempty"` // factors, days
+	Changed  int      `json:"changed"`          // cells, or rows for delete and duplicate
+}
+
+// The shares and factors of the operators.
+const (
+	noise          = 0.10 // of a number, either way, a row
+	redrawShare    = 0.50
+	rewireShare    = 0.30
+	deleteShare    = 0.10
+	duplicateShare = 0.10
+	nullShare      = 0.08
+)
+
+// Wide replicas move values across borders such as x > 50000, narrow ones along
+// them.
+var (
+	wideFactors   = []float64{.25, .5, 2, 3, 4}
+	narrowFactors = []float64{.8, .89, .93, 1.07, 1.11, 1.25}
+)
+
+const (
+	wideDays   = 400
+	narrowDays = 45
+)
+
+// variation is one replica in the making.
+type variation struct {
+	*database
+	seed uint64
+	wide bool // odd draws
+	log  []Operation
+}
+
+// vary applies operators 1 to 6 to a copy of base, then plants the literals of
+// golds.
+func vary(base *database, witnesses []witness, seed uint64, draw int) *variation {
+	v := &variation{database: base.clone(), seed: seed, wide: draw%2 == 1}
+	name := strconv.Itoa(draw)
+	for _, t := range v.tables {
+		v.scale(t, newRandom(seed, name, "scale", t.def.Name))
+		v.shift(t, newRandom(seed, name, "shift", t.def.Name))
+		v.redraw(t, newRandom(seed, name, "redraw", t.def.Name))
+	}
+	for _, t := range v.tables {
+		v.rewire(t, newRandom(seed, name, "rewire", t.def.Name))
+	}
+	v.remove(newRandom(seed, name, "delete"))
+	for _, t := range v.tables {
+		v.duplicate(t, newRandom(seed, name, "duplicate", t.def.Name))
+		v.blank(t, newRandom(seed, name, "null", t.def.Name))
+	}
+	v.plant(witnesses, newRandom(seed, name, "witness"))
+	return v
+}
+
+func (v *variation) done(o Operation) {
+	if o.Changed > 0 {
+		v.log = append(v.log, o)
+	}
+}
+
+// scale multiplies the numbers of a column by one factor, with noise a row.
+func (v *variation) scale(t *table, r random) {
+	for i := range t.columns {
+		c := &t.columns[i]
+		if c.kind != number {
+			continue
+		}
+		factor := pick(r, narrowFactors)
+		if v.wide {
+			factor = pick(r, wideFactors)
+		}
+		changed := 0
+		for _, row := range t.rows {
+			if row[i] == nil {
+				continue
+			}
+			if n := c.scaled(row[i], factor*(1+noise*(2*r.unit()-1))); n != row[i] {
+				row[i] = n
+				changed++
+			}
+		}
+		v.done(Operation{Operator: "scale", Table: t.def.Name, Columns: []string{c.Name}, Detail: fmt.Sprintf("x %g", factor), Changed: changed})
+	}
+}
+
+// scaled keeps the storage class of a value, and the decimals of its column.
+func (c *column) scaled(value any, factor float64) any {
+	switch n := value.(type) {
+	case int64:
+		x := math.Round(float64(n) * factor)
+		if c.decimal { // a whole number among others: DECIMAL(10,2) keeps 100.00 as 100
+			return c.rounded(float64(n) * factor)
+		}
+		if math.Abs(x) >= 1<<62 {
+			return value
+		}
+		return int64(x)
+	case float64:
+		return c.rounded(n * factor)
+	}
+	return value
+}
+
+// rounded returns x with the decimals of the column.
+func (c *column) rounded(x float64) float64 {
+	p := math.Pow10(c.scale)
+	if r := math.Round(x*p) / p; !math.IsInf(r, 0) && !math.IsNaN(r) {
+		return r
+	}
+	return x
+}
+
+// shift moves all dates of a table by the same number of days, so that the dates
+// of a row keep their order, and years by whole years.
+func (v *variation) shift(t *table, r random) {
+	most := narrowDays
+	years := []int64{-1, 1}
+	if v.wide {
+		most, years = wideDays, []int64{-2, -1, 1, 2}
+	}
+	days := 1 + r.below(most)
+	if r.happens(.5) {
+		days = -days
+	}
+	by := pick(r, years)
+	var dates, yearly []string
+	changedDates, changedYears := 0, 0
+	for i := range t.columns {
+		c := &t.columns[i]
+		changed := 0
+		switch c.kind {
+		case date:
+			for _, row := range t.rows {
+				if text, ok := row[i].(string); ok {
+					row[i] = shifted(text, c.layout, days)
+					changed++
+				}
+			}
+			dates = append(dates, c.Name)
+			changedDates += changed
+		case year:
+			for _, row := range t.rows {
+				if n, ok := row[i].(int64); ok {
+					row[i] = n + by
+					changed++
+				}
+			}
+			yearly = append(yearly, c.Name)
+			changedYears += changed
+		}
+	}
+	v.done(Operation{Operator: "shift", Table: t.def.Name, Columns: dates, Detail: fmt.Sprintf("%+d days", days), Changed: changedDates})
+	v.done(Operation{Operator: "shift", Table: t.def.Name, Columns: yearly, Detail: fmt.Sprintf("%+d years", by), Changed: changedYears})
+}
+
+// shifted moves a date, unless it would leave the four digits of its year.
+func shifted(text, layout string, days int) string {
+	at, err := time.Parse(layout, text)
+	if err != nil {
+		return text
+	}
+	if at = at.AddDate(0, 0, days); at.Year() < 1 || at.Year() > 9999 {
+		return text
+	}
+	return at.Format(layout)
+}
+
+// redraw gives half of the cells of a column another of its values.
+func (v *variation) redraw(t *table, r random) {
+	for i := range t.columns {
+		c := &t.columns[i]
+		if c.kind != choice || len(c.distinct) < 2 {
+			continue
+		}
+		changed := 0
+		for _, row := range t.rows {
+			if row[i] != nil && r.happens(redrawShare) {
+				row[i] = pick(r, c.distinct)
+				changed++
+			}
+		}
+		v.done(Operation{Operator: "redraw", Table: t.def.Name, Columns: []string{c.Name}, Changed: changed})
+	}
+}
+
+// rewire lets references point at another row. A reference that is part of a key
+// stays: its row would become another one.
+func (v *variation) rewire(t *table, r random) {
+	for _, ref := range t.refs {
+		if ref.loose || len(ref.to.rows) == 0 || ref.isKey() {
+			continue
+		}
+		changed := 0
+		for _, row := range t.rows {
+			if _, ok := keyOf(row, ref.cols); ok && r.happens(rewireShare) {
+				target := pick(r, ref.to.rows)
+				if _, ok := keyOf(target, ref.refCols); ok {
+					ref.set(row, target)
+					changed++
+				}
+			}
+		}
+		v.done(Operation{Operator: "rewire", Table: t.def.Name, Columns: ref.names(), Detail: "to " + ref.to.def.Name, Changed: changed})
+	}
+}
+
+// isKey reports whether the reference shares a column with a key, or with
+// another reference.
+func (ref *reference) isKey() bool {
+	for _, c := range ref.cols {
+		if ref.from.columns[c].isKey() {
+			return true
+		}
+		for _, other := range ref.from.refs {
+			if other != ref && contains(other.cols, c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func contains(list []int, n int) bool {
+	for _, m := range list {
+		if m == n {
+			return true
+		}
+	}
+	return false
+}
+
+func (ref *reference) set(row, target []any) {
+	for i, c := range ref.cols {
+		row[c] = target[ref.refCols[i]]
+	}
+}
+
+func (ref *reference) names() []string {
+	var names []string
+	for _, c := range ref.cols {
+		names = append(names, ref.from.columns[c].Name)
+	}
+	return names
+}
+
+// remove deletes rows that nothing refers to. A table keeps at least one row.
+func (v *variation) remove(r random) {
+	used := map[*table]map[string]bool{}
+	byCols := map[*table][][]int{}
+	for _, ref := range v.refs {
+		if used[ref.to] == nil {
+			used[ref.to] = map[string]bool{}
+		}
+		byCols[ref.to] = append(byCols[ref.to], ref.refCols)
+		for _, row := range ref.from.rows {
+			if k, ok := keyOf(row, ref.cols); ok {
+				used[ref.to][fmt.Sprint(ref.refCols)+k] = true
+			}
+		}
+	}
+	for _, t := range v.tables {
+		var kept [][]any
+		for i, row := range t.rows {
+			last := len(kept) == 0 && i == len(t.rows)-1
+			if !last && !referred(row, byCols[t], used[t]) && r.happens(deleteShare) {
+				continue
+			}
+			kept = append(kept, row)
+		}
+		v.done(Operation{Operator: "delete", Table: t.def.Name, Changed: len(t.rows) - len(kept)})
+		t.rows = kept
+	}
+}
+
+func referred(row []any, refCols [][]int, used map[string]bool) bool {
+	for _, cols := range refCols {
+		if k, ok := keyOf(row, cols); ok && used[fmt.Sprint(cols)+k] {
+			return true
+		}
+	}
+	return false
+}
+
+// duplicate adds copies of rows under fresh keys. The copies have no children.
+func (v *variation) duplicate(t *table, r random) {
+	k := newKeys(t)
+	n := len(t.rows)
+	for i := range n {
+		if r.happens(duplicateShare) {
+			if row, ok := k.copyOf(t.rows[i], r); ok {
+				t.rows = append(t.rows, row)
+			}
+		}
+	}
+	v.done(Operation{Operator: "duplicate", Table: t.def.Name, Changed: len(t.rows) - n})
+}
+
+// keys knows the values of the keys of a table, and makes fresh ones.
+type keys struct {
+	t     *table
+	taken []map[string]bool // by unique constraint
+	next  map[int]int64     // column to the next free number
+}
+
+func newKeys(t *table) *keys {
+	k := &keys{t: t, next: map[int]int64{}}
+	for _, cols := range t.unique {
+		taken := make(map[string]bool, len(t.rows))
+		for _, row := range t.rows {
+			if key, ok := keyOf(row, cols); ok {
+				taken[key] = true
+			}
+		}
+		k.taken = append(k.taken, taken)
+		for _, c := range cols {
+			for _, row := range t.rows {
+				switch n := row[c].(type) {
+				case int64:
+					k.next[c] = max(k.next[c], n+1)
+				case float64:
+					if n < 1<<53 {
+						k.next[c] = max(k.next[c], int64(n)+1)
+					}
+				}
+			}
+		}
+	}
+	return k
+}
+
+// tries is how often a key made of references is drawn before giving up.
+const tries = 20
+
+// copyOf returns a copy of row with fresh keys, which are then taken. ok is false
+// where none was found.
+func (k *keys) copyOf(row []any, r random) (made []any, ok bool) {
+	made = append([]any(nil), row...)
+	for i, cols := range k.t.unique {
+		if !k.isFree(i, made, cols) && !k.refresh(i, made, cols, r) {
+			return nil, false
+		}
+	}
+	// A change for one constraint may have hit another.
+	for i, cols := range k.t.unique {
+		if !k.isFree(i, made, cols) {
+			return nil, false
+		}
+	}
+	for i, cols := range k.t.unique {
+		if key, ok := keyOf(made, cols); ok {
+			k.taken[i][key] = true
+		}
+	}
+	return made, true
+}
+
+// isFree reports whether a constraint allows the row. SQLite takes NULLs as
+// different.
+func (k *keys) isFree(i int, row []any, cols []int) bool {
+	key, ok := keyOf(row, cols)
+	return !ok || !k.taken[i][key]
+}
+
+func (k *keys) refresh(i int, row []any, cols []int, r random) bool {
+	for _, c := range cols {
+		col := &k.t.columns[c]
+		if col.foreign || col.Generated || k.t.checked() {
+			continue
+		}
+		old := row[c]
+		for n := range tries {
+			if row[c] = k.fresh(c, old, n); row[c] != nil && k.isFree(i, row, cols) {
+				return true
+			}
+		}
+		row[c] = old
+	}
+	for _, ref := range k.t.refs {
+		if ref.loose || len(ref.to.rows) == 0 || !within(ref.cols, cols) {
+			continue
+		}
+		for range tries {
+			ref.set(row, pick(r, ref.to.rows))
+			if k.isFree(i, row, cols) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func within(part, whole []int) bool {
+	for _, c := range part {
+		if !contains(whole, c) {
+			return false
+		}
+	}
+	return true
+}
+
+// fresh returns a value for a key column: the next number, a later date, or a
+// text with a number behind it. nil for anything else.
+func (k *keys) fresh(c int, old any, n int) any {
+	switch old := old.(type) {
+	case int64:
+		k.next[c]++
+		return k.next[c] - 1
+	case float64:
+		k.next[c]++
+		return float64(k.next[c] - 1)
+	case string:
+		for _, layout := range dateLayouts {
+			if _, err := time.Parse(layout, old); err == nil {
+				return shifted(old, layout, n+1)
+			}
+		}
+		return strings.TrimRight(old, "0123456789") + strconv.Itoa(1000+n+37*len(k.t.rows))
+	}
+	return nil
+}
+
+// blank makes cells NULL where the schema allows it.
+func (v *variation) blank(t *table, r random) {
+	if t.checked() {
+		return
+	}
+	for i := range t.columns {
+		c := &t.columns[i]
+		if !c.nullable() || v.sharedReference(t, i) {
+			continue
+		}
+		changed := 0
+		for _, row := range t.rows {
+			if row[i] != nil && r.happens(nullShare) {
+				row[i] = nil
+				changed++
+			}
+		}
+		v.done(Operation{Operator: "null", Table: t.def.Name, Columns: []string{c.Name}, Changed: changed})
+	}
+}
+
+// sharedReference reports whether column i is one of several of a reference, of
+// which NULL in one alone would change what the others mean.
+func (v *variation) sharedReference(t *table, i int) bool {
+	for _, ref := range t.refs {
+		if len(ref.cols) > 1 && contains(ref.cols, i) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,181 @@
+package testsuite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec/sqlite"
+)
+
+// copyBase copies the file of a database. Pages that wait in a write-ahead log
+// would be missing from the copy, so a log with content is an error.
+func copyBase(base, to string) error {
+	if info, err := os.Stat(base + "-wal"); err == nil && info.Size() > 0 {
+		return fmt.Errorf("%s-wal holds changes: checkpoint the database first", base)
+	}
+	in, err := os.Open(base)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// faultError says that a variation breaks a rule of its database, so it is no
+// replica.
+type faultError struct{ detail string }
+
+func (e *faultError) Error() string { return e.detail }
+
+// write puts the rows of v into the database of pool, a copy of the base.
+// Triggers are away while it writes: they would change what is written.
+func (v *variation) write(ctx context.Context, pool *sql.DB) (err error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	for _, pragma := range []string{"PRAGMA journal_mode=DELETE", "PRAGMA foreign_keys=OFF", "PRAGMA synchronous=OFF"} {
+		if _, err := conn.ExecContext(ctx, pragma); err != nil {
+			return err
+		}
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := v.fill(ctx, tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+func (v *variation) fill(ctx context.Context, tx *sql.Tx) error {
+	triggers, err := dropTriggers(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, t := range v.tables {
+		if err := t.fill(ctx, tx); err != nil {
+			return err
+		}
+	}
+	for _, text := range triggers {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	return v.verify(ctx, tx)
+}
+
+func dropTriggers(ctx context.Context, tx *sql.Tx) (definitions []string, err error) {
+	var names []string
+	err = each(ctx, tx, "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'", 2, func(row []sql.NullString) {
+		names, definitions = append(names, row[0].String), append(definitions, row[1].String)
+	})
+	for _, name := range names {
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "DROP TRIGGER "+sqlite.Dialect{}.Quote(name))
+		}
+	}
+	return definitions, err
+}
+
+// each calls f for the rows of a statement of ours.
+func each(ctx context.Context, tx *sql.Tx, text string, columns int, f func(row []sql.NullString)) error {
+	rows, err := tx.QueryContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	row, dest := make([]sql.NullString, columns), make([]any, columns)
+	for i := range row {
+		dest[i] = &row[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		f(row)
+	}
+	return rows.Err()
+}
+
+// fill replaces the rows of one table.
+func (t *table) fill(ctx context.Context, tx *sql.Tx) error {
+	quote := sqlite.Dialect{}.Quote
+	if _, err := tx.ExecContext(ctx, "DELETE FROM "+quote(t.def.Name)); err != nil {
+		return err
+	}
+	var names, marks []string
+	var cols []int
+	for i, c := range t.columns {
+		if !c.Generated {
+			names, marks, cols = append(names, quote(c.Name)), append(marks, "?"), append(cols, i)
+		}
+	}
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+quote(t.def.Name)+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")")
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	args := make([]any, len(cols))
+	for _, row := range t.rows {
+		for i, c := range cols {
+			args[i] = row[c]
+		}
+		if _, err := insert.ExecContext(ctx, args...); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return &faultError{fmt.Sprintf("writing table %s: %v", t.def.Name, err)}
+		}
+	}
+	return nil
+}
+
+// verify runs SQLite's own checks on what was written. A foreign key that the
+// base breaks already may stay broken.
+func (v *variation) verify(ctx context.Context, tx *sql.Tx) error {
+	var faults []string
+	err := each(ctx, tx, "PRAGMA integrity_check(3)", 1, func(row []sql.NullString) {
+		if row[0].String != "ok" {
+			faults = append(faults, row[0].String)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	err = each(ctx, tx, `SELECT DISTINCT c."table", f."to", c.parent FROM pragma_foreign_key_check AS c, pragma_foreign_key_list(c."table") AS f WHERE f.id = c.fkid AND f.seq = 0`, 3, func(row []sql.NullString) {
+		if !v.broken(row[0].String, row[2].String) {
+			faults = append(faults, fmt.Sprintf("a foreign key from %s to %s", row[0].String, row[2].String))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if len(faults) > 0 {
+		return &faultError{"checking: " + strings.Join(faults, "; ")}
+	}
+	return nil
+}
+
+// broken reports whether the base breaks a foreign key between two tables.
+func (v *variation) broken(from, to string) bool {
+	for _, ref := range v.refs {
+		if strings.EqualFold(ref.from.def.Name, from) && strings.EqualFold(ref.to.def.Name, to) && ref.loose {
+			return true
+		}
+	}
+	return false
+}
