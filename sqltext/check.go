@@ -238,8 +238,9 @@ func closing(open byte) byte {
 	return '}'
 }
 
-// shortWord keeps an error message short whatever the text holds.
+// shortWord keeps an error message short and printable whatever the text holds.
 func shortWord(s string) string {
+	s = CleanText(s)
 	if runes := []rune(s); len(runes) > 32 {
 		return string(runes[:32]) + "…"
 	}

@@ -1,7 +1,6 @@
 package sqltext
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -315,6 +314,9 @@ func (e *extraction) otherQuery(text, stmt string) bool {
 	norm := e.d.Normalize(stmt)
 	for _, at := range e.d.places(text) {
 		for _, c := range e.d.cuts(text[at:]) {
+			if e.read += c.at; e.read > maxRead {
+				return true // too much to be sure
+			}
 			other, err := e.d.Check(text[at : at+c.at])
 			if err == nil && e.d.isPlausible(other) {
 				if e.d.Normalize(other) != norm {
@@ -322,128 +324,6 @@ func (e *extraction) otherQuery(text, stmt string) bool {
 				}
 				break
 			}
-		}
-	}
-	return false
-}
-
-// fences is step 4. It reports whether the text is used up.
-func (e *extraction) fences(text string, depth int) bool {
-	blocks := fencedBlocks(text)
-	if len(blocks) == 0 {
-		return false
-	}
-	pick := -1
-	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
-		body := trimReply(blocks[i].body)
-		if e.d.headOf(body) == headQuery || strings.HasPrefix(body, "{") {
-			pick = i
-		}
-	}
-	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
-		if len(e.d.places(blocks[i].body)) > 0 || e.d.headOf(blocks[i].body) == headOther {
-			pick = i
-		}
-	}
-	if pick < 0 { // tables, outputs: look at the text between them
-		var outside strings.Builder
-		at := 0
-		for _, b := range blocks {
-			outside.WriteString(text[at:b.start] + "\n\n")
-			at = b.end
-		}
-		outside.WriteString(text[at:])
-		e.prose(outside.String(), "prose")
-		return true
-	}
-	norm := e.d.Normalize(blocks[pick].body)
-	for _, b := range blocks[:pick] {
-		if e.d.headOf(b.body) == headQuery && e.d.Normalize(b.body) != norm {
-			e.note("other-blocks")
-		}
-	}
-	e.closed = blocks[pick].closed
-	if !e.closed {
-		e.note("unclosed-fence")
-	}
-	e.ladder(blocks[pick].body, "fence", depth+1)
-	return true
-}
-
-// json is step 5. It reports whether the text is used up.
-func (e *extraction) json(text string, depth int) bool {
-	if !strings.HasPrefix(text, "{") {
-		return false
-	}
-	var object map[string]json.RawMessage
-	if err := json.NewDecoder(strings.NewReader(text)).Decode(&object); err != nil {
-		e.fatal = &ReplyError{Reason: ReasonBrokenJSON, Detail: "the reply starts like a JSON object and is none"}
-		return true
-	}
-	raw, ok := object["sql"]
-	if !ok {
-		raw = object["SQL"]
-	}
-	var sql string
-	if json.Unmarshal(raw, &sql) == nil {
-		e.closed = true
-		e.ladder(sql, "json", depth+1)
-	}
-	return true
-}
-
-// quotes is step 6: it strips one pair around a query.
-func (e *extraction) quotes(text string) (string, bool) {
-	if len(text) < 2 || text[0] != text[len(text)-1] || !strings.ContainsRune("\"'`", rune(text[0])) {
-		return "", false
-	}
-	inner := text[1 : len(text)-1]
-	return inner, e.d.headOf(inner) == headQuery
-}
-
-// prose is step 7.
-func (e *extraction) prose(text, step string) {
-	places := e.d.places(text)
-	for k, at := range places {
-		from := text[at:]
-		if at > 0 && text[at-1] == '`' { // code in a line
-			if n := strings.IndexByte(from, '\n'); n >= 0 {
-				from = from[:n]
-			}
-			if n := strings.LastIndexByte(from, '`'); n >= 0 {
-				from = from[:n]
-			}
-		}
-		word := leadingWord(from)
-		v := e.statement(from, step, word == strings.ToUpper(word))
-		if e.fatal != nil || v == plausible {
-			return
-		}
-		if v == accepted {
-			// A different query before it: nothing tells which one is meant.
-			for _, before := range places[:k] {
-				if e.differs(text[before:at]) {
-					e.found = nil
-					e.several()
-					return
-				}
-			}
-			return
-		}
-	}
-}
-
-// differs reports whether text, which starts at a place and ends before the one
-// of the accepted statement, holds a whole query of its own.
-func (e *extraction) differs(text string) bool {
-	if line := strings.LastIndexByte(text, '\n'); line >= 0 { // the mark of a list
-		text = text[:line]
-	}
-	paragraph, _, _ := strings.Cut(strings.ReplaceAll(text, "\r", ""), "\n\n")
-	for _, part := range []string{text, paragraph} {
-		stmt, err := e.d.Check(part)
-		if err == nil && e.d.isPlausible(stmt) && e.valid(stmt, true) && e.d.Normalize(stmt) != e.d.Normalize(e.found.SQL) {
-			return true
 		}
 	}
 	return false

@@ -1,0 +1,115 @@
+package sqltext
+
+import (
+	"slices"
+	"strings"
+)
+
+// cte reads the head of a list item of WITH: name, columns, AS.
+func (p *parser) cte(i int) int {
+	f := p.top()
+	f.name = false
+	p.items[i].role = roleCTE
+	p.ctes = append(p.ctes, span{name: strings.ToLower(p.nameOf(i)), from: i, to: f.until})
+	i++
+	if p.op(i, "(") && p.items[i].match > 0 {
+		for j := i + 1; j < p.items[i].match; j++ {
+			if p.items[j].Kind == Word || p.items[j].Kind == QuotedName {
+				p.items[j].role = roleCTE
+			}
+		}
+		i = p.items[i].match + 1
+	}
+	return i
+}
+
+// table reads a table in FROM with its alias.
+func (p *parser) table(i int) int {
+	f := p.top()
+	if w := p.up(i); (w == "LATERAL" || w == "ONLY" || w == "TABLE") && !p.op(i+1, ".") {
+		return p.mark(i)
+	}
+	f.expect = false
+	if !p.isName(i) && p.items[i].Kind != String && !p.op(i+1, ".") && !p.op(i+1, "(") {
+		return i // a keyword where a table should be
+	}
+	ref := TableRef{Pos: p.items[i].Pos}
+	var parts []string
+	start := i
+	for {
+		parts = append(parts, p.nameOf(i))
+		p.items[i].role, p.items[i].query = roleTable, f.query
+		i++
+		if !p.op(i, ".") || i+1 >= len(p.items) || p.items[i+1].Kind != Word && p.items[i+1].Kind != QuotedName {
+			break
+		}
+		i++
+	}
+	ref.Name = parts[len(parts)-1]
+	ref.Schema = strings.Join(parts[:len(parts)-1], ".")
+	if p.op(i, "(") {
+		ref.Function = true
+		p.items[i-1].role = roleFunction
+		p.called = &ref
+		return i
+	}
+	if len(parts) == 1 {
+		ref.CTE = p.isCTE(parts[0], start)
+	}
+	return p.alias(i, ref)
+}
+
+func (p *parsed) isCTE(name string, at int) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(p.ctes, func(s span) bool {
+		return s.name == name && s.from < at && at < s.to
+	})
+}
+
+// alias reads the alias of a table that ends before item i and keeps the table.
+func (p *parser) alias(i int, ref TableRef) int {
+	if p.up(i) == "AS" && i+1 < len(p.items) {
+		p.mark(i)
+		i++
+		if it := &p.items[i]; it.Kind == Word || it.Kind == QuotedName || it.Kind == String {
+			ref.Alias = p.nameOf(i)
+			it.role = roleAlias
+			i++
+		}
+	} else if i < len(p.items) && (p.items[i].Kind == QuotedName || p.items[i].Kind == Word && !endsTable(p.items[i].up) && !p.op(i+1, ".")) {
+		ref.Alias = p.nameOf(i)
+		p.items[i].role = roleAlias
+		i++
+	}
+	if ref.Alias != "" && p.op(i, "(") && p.items[i].match > 0 && p.items[i-1].role == roleAlias {
+		for j := i + 1; j < p.items[i].match; j++ { // AS x(a, b)
+			if p.items[j].Kind == Word || p.items[j].Kind == QuotedName {
+				p.items[j].role = roleAlias
+			}
+		}
+		i = p.items[i].match + 1
+	}
+	q := p.top().query
+	if q >= 0 {
+		p.queries[q].tables = append(p.queries[q].tables, len(p.tables))
+	}
+	p.tables = append(p.tables, ref)
+	p.owner = append(p.owner, q)
+	return i
+}
+
+// usingList reads the columns of USING (…), whose bracket is item i.
+func (p *parser) usingList(i int) int {
+	end := p.items[i].match
+	if end < 0 {
+		return i
+	}
+	for j := i + 1; j < end; j++ {
+		if it := &p.items[j]; it.Kind == Word || it.Kind == QuotedName {
+			it.role, it.query = roleColumn, p.top().query
+			p.using = append(p.using, p.nameOf(j))
+			p.columns = append(p.columns, column{start: j, end: j + 1, query: it.query})
+		}
+	}
+	return end + 1
+}
