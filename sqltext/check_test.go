@@ -66,6 +66,7 @@ func TestCheck(t *testing.T) {
 		{"placeholder", "nobody binds it", lite, "SELECT ?", "", sqltext.RulePlaceholder, false},
 		{"placeholder, PostgreSQL", "nobody binds it", pg, "SELECT $1", "", sqltext.RulePlaceholder, false},
 		{"user variable", "state of the connection", my, "SELECT @a", "", sqltext.RulePlaceholder, false},
+		{"two minus signs", "a comment once the one behind them is cut", my, "SELECT 1 --#", "", sqltext.RuleUnterminated, false},
 		{"executable comment", "code", my, "SELECT 1 /*!50000 + 1 */", "", sqltext.RuleExecutableComment, false},
 		{"executable comment, MariaDB", "code", my, "/*M! DROP TABLE t */", "", sqltext.RuleExecutableComment, false},
 		{"hint", "overrides the time-out", my, "SELECT /*+ MAX_EXECUTION_TIME(0) */ 1", "", sqltext.RuleExecutableComment, false},

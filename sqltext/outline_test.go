@@ -40,6 +40,7 @@ func TestOutline(t *testing.T) {
 		{"is not null", "is another thing", "SELECT a FROM t WHERE a IS NOT NULL", outline{Items: []sqltext.SelectItem{column("a", "a")}, Where: true}},
 		{"natural and using", "anywhere", "SELECT 1 FROM a NATURAL JOIN b JOIN c USING (x, y)", outline{Items: []sqltext.SelectItem{item("1")}, Joins: 2, Natural: true, Using: []string{"x", "y"}}},
 		{"values", "has no list", "VALUES (1), (2) ORDER BY 1", outline{OrderBy: []string{"1"}}},
+		{"stray bracket", "a compound of nothing", ") UNION", outline{}},
 		{"prose", "has no query", "Here you are", outline{}},
 		{"empty", "has none either", "", outline{}},
 	}
