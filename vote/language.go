@@ -111,7 +111,7 @@ func English() Language {
 		Ask: []string{
 			"what's", "what", "which", "who", "whose", "how many/much/old/often/long", "list", "show", "find", "give", "return",
 			"tell", "count", "display", "select", "get", "provide", "state", "name", "identify", "calculate", "compute",
-			"describe", "report", "determine", "print", "retrieve", "fetch", "indicate", "mention", "enumerate", "output", "search",
+			"describe", "report", "determine", "print", "retrieve", "fetch", "indicate", "mention", "enumerate", "output", "search", "include", "write",
 		},
 		AskFill:   []string{"is", "are", "was", "were", "me", "us", "the", "all", "out", "down", "a", "an", "different", "distinct", "both"},
 		EachFirst: []string{"for/in/of each/every"},
@@ -124,8 +124,11 @@ func English() Language {
 			"along with its/their/the", "along with", "as well as", "and its/their/the", "with its/their",
 			"with the number/total/average", "with number/total/average",
 		},
-		AsksAgain:   []string{"and what/who/which/how/when/where", "and also", "also list/show/give/find/return"},
-		Furthermore: []string{"also"},
+		AsksAgain: []string{
+			"and what/who/which/how/when/where", "and is/are/was/were", "and also", "also list/show/give/find/return",
+			"and list/show/give/find/tell/state/include/calculate/describe/indicate/mention/name",
+		},
+		Furthermore: []string{"also", "please also", "indicate/include/mention/state", "please indicate/include/mention/state"},
 		Ranking:     []string{"top # ... by"},
 		Measures:    []string{"how many", "number/numbers", "count", "average", "mean", "sum", "total", "maximum", "minimum", "max", "min"},
 	}

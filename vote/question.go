@@ -74,7 +74,7 @@ func (q *Question) read(l *Language) {
 // negates reports whether evidence holds a negation in SQL's own marks.
 func negates(evidence string) bool {
 	return strings.Contains(evidence, "<>") || strings.Contains(evidence, "!=") || strings.Contains(evidence, "≠") ||
-		mayContainFold(evidence, "is null")
+		strings.Contains(strings.ToLower(evidence), "is null")
 }
 
 // columns counts the columns that the asking phrase names: the parts of the list

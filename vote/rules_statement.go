@@ -80,7 +80,27 @@ func moreColumns(in RuleInput) (string, bool) {
 			asked++
 		}
 	}
+	if twoNames(in.Outline.Items) && !q.Has("first/last/middle/forename/forenames/surname/surnames/given/family") {
+		asked++
+	}
 	return "more columns than asked", len(in.Table.Columns) > asked
+}
+
+// twoNames reports whether the name of a person is selected in two columns, which
+// is one thing for who asks for a name.
+func twoNames(items []sqltext.SelectItem) bool {
+	first, last := false, false
+	for _, item := range items {
+		for _, w := range sqltext.SplitName(item.Column) {
+			switch w {
+			case "first", "fore", "forename", "firstname", "fname", "given":
+				first = true
+			case "last", "sur", "surname", "lastname", "lname", "family":
+				last = true
+			}
+		}
+	}
+	return first && last
 }
 
 // excludes reports whether the statement excludes something. IS NOT NULL does

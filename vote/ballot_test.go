@@ -1,0 +1,131 @@
+package vote
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// mixedVote has clusters of every kind: doubted, empty, truncated, abstaining.
+func mixedVote() []Candidate {
+	more := Finding{Rule: "more_columns", Detail: "more columns than asked", Doubt: 1}
+	star := Finding{Rule: "star", Detail: "all columns selected, some asked", Doubt: 1}
+	return []Candidate{
+		{SQL: "SELECT * FROM singer", Draw: 0, Model: "m", Fingerprint: "aa", Rows: 2, Columns: 7, Findings: []Finding{more, star}},
+		{SQL: "SELECT name FROM singer", Draw: 1, Model: "m", Fingerprint: "bb", Rows: 2, Columns: 1},
+		{SQL: "SELECT id, name FROM singer", Draw: 2, Model: "m", Fingerprint: "aa", Rows: 2, Columns: 7, Findings: []Finding{more}},
+		{SQL: "SELEC name", Draw: 3, Model: "m", Rejected: "syntax error near SELEC"},
+		{SQL: "SELECT name FROM singer WHERE 0", Draw: 4, Model: "m", Fingerprint: "cc", Columns: 1, Empty: true,
+			Findings: []Finding{{Rule: "empty", Detail: "no rows", Doubt: 1}}},
+		{SQL: "SELECT a.name FROM singer a, singer b", Draw: 5, Model: "m", Truncated: true, Rows: 10000, Columns: 1},
+		{SQL: "SELECT name FROM singer ORDER BY 1", Draw: 6, Model: "m", Fingerprint: "bb", Rows: 2, Columns: 1},
+	}
+}
+
+func TestBallotGolden(t *testing.T) {
+	for name, m := range map[string]Majority{
+		"plain.json":   {},
+		"penalty.json": {Penalty: 1, MinShare: 0.6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := m.Count(mixedVote())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := json.MarshalIndent(b, "", "\t")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, '\n')
+			path := filepath.Join("testdata", name)
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", path, diff)
+			}
+			for range 20 {
+				again, _ := m.Count(mixedVote())
+				b, _ := json.MarshalIndent(again, "", "\t")
+				if !bytes.Equal(append(b, '\n'), got) {
+					t.Fatal("the same vote gave other bytes")
+				}
+			}
+		})
+	}
+}
+
+func TestExplain(t *testing.T) {
+	doubted := func(votes string, doubts ...Finding) []Candidate {
+		c := pool(votes)
+		for i := range c {
+			if votes[i] == 'a' {
+				c[i].Findings = doubts
+			}
+		}
+		return c
+	}
+	more := Finding{Rule: "more_columns", Detail: "more columns than asked", Doubt: 1}
+	tests := []struct {
+		name  string
+		m     Majority
+		cands []Candidate
+		want  string
+	}{
+		{"clean", Majority{}, pool("aab"), "2 of 3 draws, no doubt"},
+		{"one draw", Majority{}, pool("a"), "1 of 1 draw, no doubt"},
+		{"abstained", Majority{}, pool("aa.b"), "2 of 4 draws (1 abstained), no doubt"},
+		{"one doubt", Majority{}, doubted("aaab", more), "3 of 4 draws, 1 doubt: more columns than asked"},
+		{"two doubts", Majority{}, doubted("aaab", more, Finding{Rule: "star", Doubt: 1}), "3 of 4 draws, 2 doubts: more columns than asked; star"},
+		{"half a doubt", Majority{}, func() []Candidate {
+			c := pool("aab")
+			c[0].Findings = []Finding{more}
+			return c
+		}(), "2 of 3 draws, 0.5 doubts: more columns than asked"},
+		{"doubt of a few", Majority{}, func() []Candidate {
+			c := doubted("aaaaaaaaaa", more)
+			c[9].Findings = append([]Finding{{Rule: "star", Doubt: 1}}, more)
+			return c
+		}(), "10 of 10 draws, 1.1 doubts: more columns than asked"},
+		{"weights", Majority{Weight: func(c Candidate) float64 { return float64(3 - c.Draw) }}, pool("ab"), "1 of 2 draws (60 % of the weight), no doubt"},
+		{"judged", Majority{}, pool("aab"), "1 of 3 draws, no doubt; a judge chose it over the count"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := tt.m.Count(tt.cands)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.name == "judged" {
+				b.Overrule(1)
+			}
+			if got := b.Explain(); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRunnerUp(t *testing.T) {
+	b, _ := Majority{}.Count(pool("aab"))
+	if c, ok := b.RunnerUp(); !ok || c.Key != "b" {
+		t.Errorf("%q, %v", c.Key, ok)
+	}
+	b, _ = Majority{}.Count(pool("aa"))
+	if _, ok := b.RunnerUp(); ok {
+		t.Error("one cluster has a runner-up")
+	}
+}

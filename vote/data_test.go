@@ -1,0 +1,64 @@
+package vote
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// TestQuestionsOfBenchmarks reads the questions of the evaluation data: nearly all
+// must be known for English, and the columns that their words name must be those
+// that the gold selects, most of the time.
+func TestQuestionsOfBenchmarks(t *testing.T) {
+	data := os.Getenv("TEXTTOSQL_DATA")
+	if data == "" {
+		t.Skip("TEXTTOSQL_DATA is not set: no questions to read")
+	}
+	for _, tt := range []struct {
+		file             string
+		english, columns float64 // least share of the questions
+	}{
+		{"questions_spider_dev", 1, 0.93},
+		{"questions_bird_dev", 0.99, 0.83},
+		{"questions_classicmodels", 0.96, 0.6},
+	} {
+		f, err := os.Open(filepath.Join(data, "questions", tt.file+".jsonl.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, english, columns := 0, 0, 0
+		for s := bufio.NewScanner(z); s.Scan(); {
+			var q struct{ Question, Evidence, Gold string }
+			if err := json.Unmarshal(s.Bytes(), &q); err != nil {
+				t.Fatal(err)
+			}
+			o := sqltext.SQLite().Outline(q.Gold)
+			if o.Star || len(o.Items) == 0 {
+				continue // how many columns that is only the engine knows
+			}
+			read := Doubts{}.Read(q.Question, q.Evidence)
+			n++
+			if read.Language == "en" {
+				english++
+			}
+			if read.Columns == len(o.Items) {
+				columns++
+			}
+		}
+		e, c := float64(english)/float64(n), float64(columns)/float64(n)
+		t.Logf("%s: %d questions, %.3f English, %.3f with the columns of the gold", tt.file, n, e, c)
+		if e < tt.english || c < tt.columns {
+			t.Errorf("%s: %.3f English, %.3f columns right; want at least %.3f and %.3f", tt.file, e, c, tt.english, tt.columns)
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package vote
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLanguage(t *testing.T) {
+	tests := []struct {
+		question string
+		want     string
+	}{
+		{"How many singers do we have?", "en"},
+		{"List the name of all products.", "en"},
+		{"Average MSRP by product line.", "en"},
+		{"Show me films with \"El hombre que sabía demasiado\" in the title", "en"},
+		{"Which countries' names start with 'Les'?", "en"},
+		{"", ""},
+		{"?!", ""},
+		{"42", ""},
+		{"Wie viele Kunden gibt es in jedem Land?", ""},
+		{"Welche Kunden haben nie bestellt?", ""},
+		{"Zeige die Namen aller Produkte", ""},
+		{"Wie oft wurde The Lord of the Rings ausgeliehen?", ""},
+		{"Wie viele Filme heißen \"The Lord of the Rings\"?", ""},
+		{"Combien de clients y a-t-il dans chaque pays ?", ""},
+		{"Quels sont les produits les plus chers ?", ""},
+		{"¿Cuántos clientes hay en España?", ""},
+		{"Lista los nombres de los empleados", ""},
+		{"Quanti clienti ci sono per paese?", ""},
+		{"Quais são os produtos mais caros?", ""},
+		{"Hoeveel klanten zijn er in elk land?", ""},
+		{"Hur många kunder finns det i varje land?", ""},
+		{"Hvor mange kunder er der?", ""},
+		{"Ilu klientów jest w Polsce?", ""},
+		{"Her ülkede kaç müşteri var?", ""},
+		{"Berapa banyak pelanggan yang ada?", ""},
+		{"Сколько клиентов в каждой стране?", ""},
+		{"每个国家有多少客户？", ""},
+		{"顧客は何人いますか", ""},
+		{"كم عدد العملاء؟", ""},
+		{"प्रत्येक देश में कितने ग्राहक हैं?", ""},
+	}
+	for _, tt := range tests {
+		if got := (Doubts{}).Read(tt.question, "").Language; got != tt.want {
+			t.Errorf("%q is read as %q, want %q", tt.question, got, tt.want)
+		}
+	}
+}
+
+func TestOwnLanguage(t *testing.T) {
+	german := Language{
+		Name: "de", Common: []string{"wie", "viele", "gibt", "es", "jedem"},
+		HowMany: []string{"wie viele"}, Each: []string{"jede*"}, Numbers: []string{"zwei"}, TopN: []string{"die # besten"},
+	}
+	d := Doubts{Languages: []Language{german, English()}}
+	q := d.Read("Wie viele Kunden gibt es?", "")
+	if q.Language != "de" || !q.HowMany || q.Each {
+		t.Errorf("read as %+v", q)
+	}
+	if q := d.Read("Wie viele gibt es in jedem Land?", ""); !q.Each {
+		t.Error("a beginning of a word does not match")
+	}
+	if q := d.Read("How many customers are there?", ""); q.Language != "en" {
+		t.Errorf("read as %q", q.Language)
+	}
+}
+
+func TestQuestionWords(t *testing.T) {
+	type facts struct {
+		HowMany, Count, Each, Percent, Sum, Superlative, Single, TopN, Everything, Negation bool
+	}
+	tests := []struct {
+		question string
+		evidence string
+		want     facts
+	}{
+		{"How many singers do we have?", "", facts{HowMany: true, Count: true}},
+		{"What is the total number of cars?", "", facts{HowMany: true, Count: true, Single: true}},
+		{"Count the cars.", "", facts{HowMany: true, Count: true}},
+		{"How many singers are from each country?", "", facts{HowMany: true, Count: true, Each: true}},
+		{"Which singers account for the most songs?", "", facts{Superlative: true}},
+		{"What is the name of the oldest singer?", "", facts{Superlative: true, Single: true}},
+		{"What is the first name of the student?", "", facts{Single: true}},
+		{"Students with at least two pets are who?", "", facts{}},
+		{"What are the names of the top 3 players?", "", facts{Superlative: true, TopN: true}},
+		{"What are the three most popular shows?", "", facts{Superlative: true, TopN: true}},
+		{"What is the percentage of women?", "", facts{Percent: true, Single: true}},
+		{"What is the total sales of the shop?", "", facts{Sum: true, Single: true}},
+		{"How much does the youngest dog weigh?", "", facts{Superlative: true}},
+		{"How much did customer 5 pay?", "", facts{Sum: true}},
+		{"Show all information about dogs.", "", facts{Everything: true}},
+		{"Students who don't own a dog", "", facts{Negation: true}},
+		{"Students who don’t own a dog", "", facts{Negation: true}},
+		{"Which heroes have missing weight?", "", facts{Negation: true}},
+		{"Which of the heroes are bald?", "bald refers to hair_id != 3", facts{Negation: true}},
+		{"Which of the heroes are bald?", "bald refers to hair IS NULL", facts{Negation: true}},
+		{"Which of the heroes are nothing special?", "", facts{}},
+		{"What are the totals by country?", "", facts{Each: true}},
+	}
+	for _, tt := range tests {
+		q := Doubts{}.Read(tt.question, tt.evidence)
+		got := facts{q.HowMany, q.Count, q.Each, q.Percent, q.Sum, q.Superlative, q.Single, q.TopN, q.Everything, q.Negation}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.question, diff)
+		}
+	}
+}
+
+func TestQuestionColumns(t *testing.T) {
+	tests := []struct {
+		question string
+		want     int
+	}{
+		{"How many singers do we have?", 1},
+		{"Show name, country, age for all singers.", 3},
+		{"What are the name, country and age of the singers?", 3},
+		{"List the name and the age of all students", 2},
+		{"What is the name & age of the oldest singer?", 2},
+		{"Give the code of the airport with the least flights.", 1},
+		{"What are the first and last names of all students?", 2},
+		{"Return the version number, along with its template type code.", 2},
+		{"List the name of the professionals along with the description of the treatment.", 2},
+		{"What is the name of each car maker and its country?", 2},
+		{"How many employees work in each office?", 2},
+		{"For each continent, show its name and how many countries it has.", 2},
+		{"Show all countries and the number of singers in each country.", 2},
+		{"What is the average age for each pet type?", 2},
+		{"What type of pet is the youngest animal, and how much does it weigh?", 2},
+		{"Show the top 5 products by sales amount.", 2},
+		{"How many times at most? Also show the id.", 2},
+		{"There are shops. Show the name and size of the shops. They open at 9.5 a.m.", 2},
+		{"For each stadium, what is the name and the capacity?", 2},
+		{"List a, b, c, d, e, f, g and h", 6},
+		{"How many are there?", 1},
+		{"Customers and their orders are what we look at", 1},
+		{"Customers with more than two orders by country.", 0}, // nothing asks
+		{"", 0},
+	}
+	for _, tt := range tests {
+		if got := (Doubts{}).Read(tt.question, "").Columns; got != tt.want {
+			t.Errorf("%q names %d columns, want %d", tt.question, got, tt.want)
+		}
+	}
+}
+
+func TestThings(t *testing.T) {
+	q := Doubts{}.Read("List orders and their totals for customers in Spain.", "")
+	if diff := cmp.Diff([]string{"order", "total"}, q.Things); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMatchAt(t *testing.T) {
+	numbers := []string{"two"}
+	tests := []struct {
+		words  []string
+		phrase string
+		n      int
+	}{
+		{[]string{"how", "many", "dogs"}, "how many", 2},
+		{[]string{"how"}, "how many", 0},
+		{[]string{"for", "each"}, "for/in each/every", 2},
+		{[]string{"top", "two"}, "top #", 2},
+		{[]string{"top", "10"}, "top #", 2},
+		{[]string{"top", "10a"}, "top #", 0},
+		{[]string{"percentage"}, "percent*", 1},
+		{[]string{"don't"}, "*n't", 1},
+		{[]string{"n't"}, "*n't", 1},
+		{[]string{"which", "city", "is"}, "which * is/was", 3},
+		{[]string{"different", "a", "b", "how", "many"}, "different ... how many", 5},
+		{[]string{"different", "how", "many"}, "different ... how many", 3},
+		{[]string{"different", "how"}, "different ... how many", 0},
+		{[]string{"a"}, "", 0},
+		{nil, "a", 0},
+	}
+	for _, tt := range tests {
+		n, ok := matchAt(tt.words, tt.phrase, numbers)
+		if ok != (tt.n > 0) || ok && n != tt.n {
+			t.Errorf("%q in %q: %d, %v, want %d", tt.phrase, tt.words, n, ok, tt.n)
+		}
+	}
+}
+
+func TestQuotedSpans(t *testing.T) {
+	tests := []struct {
+		text string
+		want []string
+	}{
+		{`the song "Hey Jude" and 'Let it be'`, []string{"Hey Jude", "Let it be"}},
+		{"the country's oldest singers' songs", nil},
+		{"‘Smith’ and “Jones” and «Dupont» and „Meier“", []string{"Smith", "Jones", "Dupont", "Meier"}},
+		{`named 'O'Brien'`, []string{"O'Brien"}},
+		{`an "open one`, nil},
+		{`""`, []string{""}},
+	}
+	for _, tt := range tests {
+		var got []string
+		for _, s := range quotedSpans(tt.text) {
+			got = append(got, tt.text[s.from:s.to])
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	schema := func(w string) bool { return w == "country" }
+	tests := []struct {
+		question string
+		want     []string
+	}{
+		{"Which songs are by Paul McCartney of the UK?", []string{"Paul McCartney", "Paul", "McCartney", "UK"}},
+		{"Paul wrote what?", nil}, // a capital at the beginning says nothing
+		{"What is in Country France?", []string{"France"}},
+		{`Who sang "hey jude"?`, []string{"hey jude"}},
+		{"NASA runs what?", []string{"NASA"}},
+	}
+	for _, tt := range tests {
+		got := Doubts{}.Read(tt.question, "").named(schema)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.question, diff)
+		}
+	}
+}
+
+func TestHas(t *testing.T) {
+	q := Doubts{}.Read("What are the two cheapest books?", "")
+	for phrase, want := range map[string]bool{"# cheap*": true, "cheapest books": true, "books cheapest": false, "": false} {
+		if got := q.Has(phrase); got != want {
+			t.Errorf("Has(%q) = %v, want %v", phrase, got, want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, q := range []string{"How many singers do we have?", "List a, b & c; also show d.", "“x” 'y' don’t %", "top 3 ... how many", "\xff\u0301"} {
+		f.Add(q, "x != 'a'")
+	}
+	f.Fuzz(func(t *testing.T, question, evidence string) {
+		q := Doubts{}.Read(question, evidence)
+		if q.Columns < 0 || q.Columns > 6 {
+			t.Fatalf("%d columns", q.Columns)
+		}
+		if q.Language == "" && (q.HowMany || q.Each || q.Columns > 0) {
+			t.Fatalf("words were read in no language: %+v", q)
+		}
+		q.named(nil)
+		for i := 1; i < len(q.tokens); i++ {
+			if q.tokens[i].from < q.tokens[i-1].to {
+				t.Fatalf("tokens overlap: %+v", q.tokens)
+			}
+		}
+		if slices.ContainsFunc(q.words, func(w string) bool { return w == "" }) {
+			t.Fatal("empty word")
+		}
+	})
+}
