@@ -1,0 +1,171 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Question is one question of a dataset with its gold statement.
+type Question struct {
+	Dataset    string // name of the dataset, "" where it has none
+	ID         string // unique in the dataset; numbers are written in decimal
+	DB         string // id of its database
+	Text       string
+	Evidence   string // BIRD's external knowledge; "" where there is none
+	Difficulty string // the dataset's own word: "simple"; "" where it has none
+	Gold       string // "" where the dataset gives no answers
+
+	// Gold2023 is BIRD's gold of 2023, which later releases changed; "" where
+	// the file has none. See [Question.With2023].
+	Gold2023 string
+
+	// Place is the number by which published prediction files name the question,
+	// from 0: its field idx, else its id where all ids are whole numbers, else
+	// its place in the file.
+	Place int
+	Line  int // where it stands in its file, from 1; 0 when it comes from none
+}
+
+// Key names the question in lists over several datasets: "spider_dev/6".
+func (q Question) Key() string {
+	if q.Dataset == "" {
+		return q.ID
+	}
+	return q.Dataset + "/" + q.ID
+}
+
+// With2023 returns q with the gold of 2023, by which old leaderboards, and the
+// labels of recorded runs, were made. Without one q stays as it is.
+func (q Question) With2023() Question {
+	if q.Gold2023 != "" {
+		q.Gold = q.Gold2023
+	}
+	return q
+}
+
+// Dataset is a list of questions with unique ids. Do not change Questions after
+// the first call of a method. Safe for concurrent use.
+type Dataset struct {
+	Name      string
+	Questions []Question // in the order of the file
+
+	byID map[string]int
+}
+
+// NewDataset returns a dataset of questions made by a program, under a name that
+// is written into them. Two questions of one id are an error.
+func NewDataset(name string, questions []Question) (*Dataset, error) {
+	d := &Dataset{Name: name, Questions: questions, byID: make(map[string]int, len(questions))}
+	for i := range questions {
+		q := &questions[i]
+		q.Dataset = name
+		if first, ok := d.byID[q.ID]; ok {
+			return nil, fmt.Errorf("eval: dataset %s: questions %d and %d have the same id %q", name, first, i, q.ID)
+		}
+		d.byID[q.ID] = i
+	}
+	return d, nil
+}
+
+// Question returns the question of an id.
+func (d *Dataset) Question(id string) (Question, bool) {
+	i, ok := d.byID[id]
+	if !ok {
+		return Question{}, false
+	}
+	return d.Questions[i], true
+}
+
+// Select returns a dataset of those questions that keep accepts.
+func (d *Dataset) Select(keep func(Question) bool) *Dataset {
+	out := &Dataset{Name: d.Name, byID: map[string]int{}}
+	for _, q := range d.Questions {
+		if keep(q) {
+			out.byID[q.ID] = len(out.Questions)
+			out.Questions = append(out.Questions, q)
+		}
+	}
+	return out
+}
+
+// WithGold returns the dataset with the golds of another one, such as a
+// published gold file that [ReadDataset] read: by id where the other has all
+// ids of d, else line by line, which needs as many golds as questions. A gold
+// for another database than that of its question is an error.
+func (d *Dataset) WithGold(golds *Dataset) (*Dataset, error) {
+	byID := true
+	for _, q := range d.Questions {
+		_, ok := golds.byID[q.ID]
+		byID = byID && ok
+	}
+	if !byID && len(golds.Questions) != len(d.Questions) {
+		return nil, fmt.Errorf("eval: %d golds for the %d questions of %s", len(golds.Questions), len(d.Questions), d.Name)
+	}
+	out := d.Select(func(Question) bool { return true })
+	for i := range out.Questions {
+		q := &out.Questions[i]
+		g := golds.Questions[min(i, len(golds.Questions)-1)]
+		if byID {
+			g = golds.Questions[golds.byID[q.ID]]
+		}
+		if g.DB != "" && q.DB != "" && g.DB != q.DB {
+			return nil, fmt.Errorf("eval: question %s is about database %s, its gold (line %d) about %s", q.ID, q.DB, g.Line, g.DB)
+		}
+		q.Gold = g.Gold
+		if q.DB == "" {
+			q.DB = g.DB
+		}
+	}
+	return out, nil
+}
+
+// Databases returns the ids of the databases asked about, in order.
+func (d *Dataset) Databases() []string {
+	var ids []string
+	for _, q := range d.Questions {
+		ids = append(ids, q.DB)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// place finds the question that a published prediction file means by a place.
+func (d *Dataset) place(i int, byLine bool) (Question, bool) {
+	if byLine {
+		if i < 0 || i >= len(d.Questions) {
+			return Question{}, false
+		}
+		return d.Questions[i], true
+	}
+	at := slices.IndexFunc(d.Questions, func(q Question) bool { return q.Place == i })
+	if at < 0 {
+		return Question{}, false
+	}
+	return d.Questions[at], true
+}
+
+// FileError says what is wrong with a file of questions or answers, and where.
+type FileError struct {
+	File  string
+	Line  int    // from 1; 0 when it is the file as a whole
+	Field string // "" when it is the line as a whole
+	Err   error
+}
+
+func (e *FileError) Error() string {
+	var b strings.Builder
+	b.WriteString("eval: ")
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	if e.Field != "" {
+		b.WriteString(": field " + e.Field)
+	}
+	b.WriteString(": " + e.Err.Error())
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }

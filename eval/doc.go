@@ -1,0 +1,38 @@
+// Package eval says how good statements are that models wrote: it reads
+// datasets and recorded answers, executes both, and scores, compares and
+// calibrates.
+//
+// It is not for asking a model (package strategy does) nor for choosing among
+// candidates (package vote does). No model and no voter is ever shown a gold by
+// it.
+//
+//	folder, err := eval.OpenFolder(os.Getenv("TEXTTOSQL_DATA"))
+//	dataset, err := folder.Dataset("spider_dev")
+//	store := eval.NewStore(eval.StoreConfig{
+//		Find: folder.Database,
+//		Open: func(path string) (*sql.DB, error) {
+//			return sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
+//		},
+//	})
+//	defer store.Close()
+//	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.VA{}, eval.EX{}}}
+//	reports, err := scorer.ScoreRuns(ctx, dataset, path, eval.Answers(path))
+//	for _, r := range reports {
+//		fmt.Print(r)
+//	}
+//
+// The parts: a [Dataset] of [Question] and files of [Answer], in a [Folder]; a
+// [Pool] of answers that vote together; a [Store] that runs each distinct
+// statement once and remembers fingerprints instead of rows; a [Metric], such as
+// [VA], [EX], [SuiteEX], [EM], [SoftF1], [VES] or [TS], which the [Scorer] asks
+// about every answer; a [Report] of a run; and statistics over [Outcome].
+//
+// Denominators are always all questions of the dataset. A question without an
+// answer counts as wrong, and so does one whose gold has no result or whose
+// database is missing; how many those are stands beside every rate, and files
+// that cannot be right are one [FileError] with file, line and field.
+//
+// Statements run under the guard of package exec, with the limits under which
+// the recorded verdicts were made: 10 seconds and 200,000 rows. The package
+// imports no driver.
+package eval

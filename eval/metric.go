@@ -1,0 +1,142 @@
+package eval
+
+import (
+	"context"
+
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// Metric gives one answer to one question a number, 1 for perfect and 0 for
+// worthless; those of this package say in their doc comments where else they
+// lie. A metric of a run is the mean over all its questions.
+//
+// Score is called for questions whose gold has a result. An error means that the
+// metric could not be taken, not that the answer is wrong. Implementations are
+// safe for concurrent use and give the same number again.
+type Metric interface {
+	// Name is stable and short: "ex_set". It is a key in reports.
+	Name() string
+	Score(ctx context.Context, t *Trial) (float64, error)
+}
+
+// Trial is one answer beside the gold of its question, both executed.
+//
+// Tables and fingerprints are fetched when they are asked for; those of a gold
+// are shared by all answers to it. Not safe for concurrent use.
+type Trial struct {
+	Question Question
+	SQL      string // the answer as it was given
+	Gold     Execution
+	Answer   Execution
+
+	store        *Store
+	gold, answer *side
+}
+
+// side is one of the two statements of a trial.
+type side struct {
+	entry *entry
+	table *result.Table // nil until it is needed
+}
+
+// Store returns the Store that ran the statements.
+func (t *Trial) Store() *Store { return t.store }
+
+// Dialect returns the lexing rules of the database.
+func (t *Trial) Dialect() sqltext.Dialect { return t.store.config.Dialect.Text() }
+
+// GoldTable returns the rows of the gold. Do not change them.
+func (t *Trial) GoldTable(ctx context.Context) (*result.Table, error) {
+	return t.store.rows(ctx, t.gold)
+}
+
+// AnswerTable returns the rows of the answer, nil when it has no result. Do not
+// change them.
+func (t *Trial) AnswerTable(ctx context.Context) (*result.Table, error) {
+	return t.store.rows(ctx, t.answer)
+}
+
+func (s *Store) rows(ctx context.Context, x *side) (*result.Table, error) {
+	if x.table != nil || !x.entry.execution.OK() {
+		return x.table, nil
+	}
+	var err error
+	x.table, err = s.table(ctx, x.entry)
+	return x.table, err
+}
+
+// Equal reports whether answer and gold have the same result under eq. An answer
+// without a result is never equal.
+func (t *Trial) Equal(ctx context.Context, eq result.Equality) (bool, error) {
+	if !t.Gold.OK() || !t.Answer.OK() {
+		return false, nil
+	}
+	if t.gold.entry == t.answer.entry {
+		return true, nil
+	}
+	// Shapes tell most of the different ones apart without a fingerprint.
+	if t.Gold.Columns != t.Answer.Columns || eq.Mode != result.Set && t.Gold.Rows != t.Answer.Rows {
+		return false, nil
+	}
+	gold, err := t.store.fingerprint(ctx, t.gold.entry, t.gold.table, eq)
+	if err != nil {
+		return false, err
+	}
+	answer, err := t.store.fingerprint(ctx, t.answer.entry, t.answer.table, eq)
+	return gold == answer, err
+}
+
+// DefaultMetrics returns valid accuracy, and execution accuracy by sets and by
+// bags.
+func DefaultMetrics() []Metric {
+	return []Metric{VA{}, EX{Rule: RuleSet}, EX{Rule: RuleBag}}
+}
+
+// VA is valid accuracy: 1 for an answer that runs without an error, under the
+// guard and within the limits, whatever its result.
+//
+// Source: "valid SQL" of 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, which
+// looks for forbidden words where we have a guard.
+type VA struct{}
+
+// Name returns "va".
+func (VA) Name() string { return "va" }
+
+// Score implements [Metric].
+func (VA) Score(_ context.Context, t *Trial) (float64, error) { return score(t.Answer.OK()), nil }
+
+// EM is exact match: 1 for an answer with the same text as the gold once both are
+// in lower case, with white space collapsed and semicolons at the end dropped.
+//
+// Source: 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL. It is not Spider's "exact
+// set match", which compares parts of a parse.
+type EM struct {
+	// Lexed compares the normal forms of sqltext.Dialect.Normalize instead, where
+	// comments, quotes and <> for != do not count and the case of literals does.
+	Lexed bool
+}
+
+// Name returns "em", or "em_lexed".
+func (m EM) Name() string {
+	if m.Lexed {
+		return "em_lexed"
+	}
+	return "em"
+}
+
+// Score implements [Metric].
+func (m EM) Score(_ context.Context, t *Trial) (float64, error) {
+	if m.Lexed {
+		d := t.Dialect()
+		return score(d.Normalize(t.SQL) == d.Normalize(t.Question.Gold)), nil
+	}
+	return score(plainText(t.SQL) == plainText(t.Question.Gold)), nil
+}
+
+func score(right bool) float64 {
+	if right {
+		return 1
+	}
+	return 0
+}

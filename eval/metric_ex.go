@@ -1,0 +1,160 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/texttosql/texttosql/result"
+)
+
+// Rule is what two results have to share for an answer to be right.
+type Rule uint8
+
+// The rules of execution accuracy, the one that forgives most first. Column
+// names never count, the order of columns always does.
+const (
+	// RuleSet compares the sets of rows: order and copies do not count. It is the
+	// rule of BIRD (AlibabaResearch/DAMO-ConvAI, bird/llm/src/evaluation.py:
+	// set(predicted) == set(gold)), and like there two results without rows are
+	// equal whatever their columns.
+	RuleSet Rule = iota
+	// RuleBag compares rows and how often each occurs; order does not count. It is
+	// the EX of 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, for ClassicModels.
+	RuleBag
+	// RuleOrder is RuleBag, and where the gold orders its rows they have to come in
+	// that order. Rows that the gold's order leaves tied may swap, as far as the
+	// result shows the tie: all terms of its ORDER BY stand in the select list.
+	RuleOrder
+	// RuleStrict compares row by row, whether the gold orders them or not: the same
+	// rows in the same order.
+	RuleStrict
+)
+
+// EX is execution accuracy: 1 for an answer whose result is that of the gold. The
+// zero EX is that of BIRD.
+//
+// Cells are compared by result.Equality, exactly: 1 equals 1.0 and NULL equals
+// NULL, text has its case and its blanks. A result that was cut at a limit equals
+// nothing.
+type EX struct {
+	Rule Rule
+	// Digits rounds floats to so many significant digits before they are
+	// compared, see result.Equality; 0: exact. Labels made with an engine that
+	// sums decimals exactly need it, since floats depend on the order of a sum.
+	Digits int
+}
+
+// Name returns "ex_set", "ex_bag", "ex_order" or "ex_strict", with the digits
+// behind it where there are any: "ex_bag_9".
+func (m EX) Name() string {
+	name := [...]string{"ex_set", "ex_bag", "ex_order", "ex_strict"}[min(m.Rule, RuleStrict)]
+	if m.Digits > 0 {
+		name += fmt.Sprintf("_%d", m.Digits)
+	}
+	return name
+}
+
+// Score implements [Metric].
+func (m EX) Score(ctx context.Context, t *Trial) (float64, error) {
+	eq := result.Equality{Mode: result.Bag, Digits: m.Digits}
+	switch m.Rule {
+	case RuleSet:
+		if t.Gold.Empty() && t.Answer.Empty() {
+			return 1, nil
+		}
+		eq.Mode = result.Set
+	case RuleOrder:
+		return m.ordered(ctx, t)
+	case RuleStrict:
+		eq.Mode = result.Ordered
+	}
+	equal, err := t.Equal(ctx, eq)
+	return score(equal), err
+}
+
+// ordered is the rule RuleOrder.
+func (m EX) ordered(ctx context.Context, t *Trial) (float64, error) {
+	bag := result.Equality{Mode: result.Bag, Digits: m.Digits}
+	same, err := t.Equal(ctx, bag)
+	terms := t.Dialect().Outline(t.Question.Gold).OrderBy
+	if err != nil || !same || len(terms) == 0 {
+		return score(same), err
+	}
+	same, err = t.Equal(ctx, result.Equality{Mode: result.Ordered, Digits: m.Digits})
+	if err != nil || same {
+		return score(same), err
+	}
+	keys, all := m.keys(t, terms)
+	if !all {
+		return 0, nil
+	}
+	gold, err := t.GoldTable(ctx)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := t.AnswerTable(ctx)
+	if err != nil {
+		return 0, err
+	}
+	// Within a run of rows that the gold's order leaves tied any order will do.
+	for from := 0; from < len(gold.Rows); {
+		to := from + 1
+		for to < len(gold.Rows) && tied(bag, gold, keys, from, to) {
+			to++
+		}
+		if !bag.Equal(part(gold, from, to), part(answer, from, to)) {
+			return 0, nil
+		}
+		from = to
+	}
+	return 1, nil
+}
+
+// keys returns the columns of the gold that it is ordered by; all is false where
+// one of the terms is not among them.
+func (m EX) keys(t *Trial, terms []string) (columns []int, all bool) {
+	d := t.Dialect()
+	items := d.Outline(t.Question.Gold).Items
+	for _, term := range terms {
+		term = strings.TrimSuffix(strings.TrimSuffix(d.Normalize(term), " desc"), " asc")
+		found := -1
+		for i, item := range items {
+			if item.Star {
+				return nil, false // which column is which, the text does not say
+			}
+			if term == fmt.Sprint(i+1) || term == d.Normalize(item.Text) || item.Alias != "" && term == strings.ToLower(item.Alias) {
+				found = i
+				break
+			}
+		}
+		if found < 0 {
+			return nil, false
+		}
+		columns = append(columns, found)
+	}
+	return columns, true
+}
+
+// tied reports whether two rows of t have equal keys.
+func tied(eq result.Equality, t *result.Table, keys []int, a, b int) bool {
+	pick := func(row []any) *result.Table {
+		out := &result.Table{Columns: make([]string, len(keys)), Rows: [][]any{make([]any, len(keys))}}
+		for i, k := range keys {
+			out.Rows[0][i] = row[k]
+		}
+		return out
+	}
+	return eq.Equal(pick(t.Rows[a]), pick(t.Rows[b]))
+}
+
+// part is a table of some rows of t.
+func part(t *result.Table, from, to int) *result.Table {
+	return &result.Table{Columns: t.Columns, Rows: t.Rows[from:to]}
+}
+
+// plainText is the text that EM compares.
+func plainText(sql string) string {
+	sql = strings.Join(strings.Fields(strings.ToLower(sql)), " ")
+	return strings.TrimSpace(strings.TrimRight(sql, "; "))
+}

@@ -1,0 +1,256 @@
+package eval
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// SuiteEX is execution accuracy by the rules of the test-suite scorer that
+// Spider's leaderboard uses (taoyds/test-suite-sql-eval, exec_eval.py: result_eq
+// and eval_exec_match), on one database; [TS] asks it on several.
+//
+//   - Unless KeepDistinct is set, every DISTINCT is taken out of both statements,
+//     that in count(DISTINCT x) included, and what is left is executed.
+//   - "> =", "< =" and "! =" are joined, and YEAR(CURDATE()) is 2020.
+//   - Two results without rows are equal whatever their columns.
+//   - The columns of the answer may be in any order: the answer is right when
+//     some permutation of them makes the results equal.
+//   - Rows compare as bags; as sequences when "order by" stands anywhere in the
+//     gold.
+//
+// The code tries the permutations that 20 random rows leave; here a column may
+// only stand for one with the same values, so the outcome is the same each time.
+// Among columns with equal values, more than 5,000 permutations are not tried:
+// the answer is wrong then.
+type SuiteEX struct{ KeepDistinct bool }
+
+// Name returns "ex_suite", or "ex_suite_distinct".
+func (m SuiteEX) Name() string {
+	if m.KeepDistinct {
+		return "ex_suite_distinct"
+	}
+	return "ex_suite"
+}
+
+// Score implements [Metric].
+func (m SuiteEX) Score(ctx context.Context, t *Trial) (float64, error) {
+	d := t.Dialect()
+	gold, err := m.table(ctx, t, t.Question.Gold)
+	if err != nil || gold == nil {
+		return 0, err
+	}
+	answer, err := m.table(ctx, t, t.SQL)
+	if err != nil || answer == nil {
+		return 0, err
+	}
+	ordered := strings.Contains(strings.ToLower(suiteText(d, t.Question.Gold, m.KeepDistinct)), "order by")
+	return score(suiteEqual(gold, answer, ordered)), nil
+}
+
+// table executes a statement as the scorer rewrites it.
+func (m SuiteEX) table(ctx context.Context, t *Trial, sql string) (*result.Table, error) {
+	text := suiteText(t.Dialect(), sql, m.KeepDistinct)
+	switch text {
+	case t.Question.Gold:
+		return t.GoldTable(ctx)
+	case t.SQL:
+		return t.AnswerTable(ctx)
+	}
+	return t.store.Table(ctx, t.Question.DB, text)
+}
+
+// suiteText is a statement as the test-suite scorer executes it.
+func suiteText(d sqltext.Dialect, sql string, keepDistinct bool) string {
+	var b strings.Builder
+	tokens := d.Tokens(sql)
+	for i, token := range tokens {
+		if !keepDistinct && token.Kind == sqltext.Word && strings.EqualFold(token.Text, "distinct") {
+			continue
+		}
+		// A blank between the two halves of an operator.
+		if token.Kind == sqltext.Space && token.Text == " " && i > 0 && i+1 < len(tokens) && tokens[i+1].Text == "=" &&
+			(tokens[i-1].Text == ">" || tokens[i-1].Text == "<" || tokens[i-1].Text == "!") {
+			continue
+		}
+		b.WriteString(token.Text)
+	}
+	return withoutCurrentYear(d, b.String())
+}
+
+// withoutCurrentYear writes 2020 for YEAR(CURDATE()).
+func withoutCurrentYear(d sqltext.Dialect, sql string) string {
+	if !strings.Contains(strings.ToLower(sql), "curdate") {
+		return sql
+	}
+	var solid []sqltext.Token
+	for _, token := range d.Tokens(sql) {
+		if token.Kind != sqltext.Space {
+			solid = append(solid, token)
+		}
+	}
+	want := []string{"year", "(", "curdate", "(", ")", ")"}
+	var b strings.Builder
+	from := 0
+	for i := 0; i+len(want) <= len(solid); i++ {
+		matches := true
+		for j, w := range want {
+			matches = matches && strings.EqualFold(solid[i+j].Text, w)
+		}
+		if !matches {
+			continue
+		}
+		b.WriteString(sql[from:solid[i].Pos] + "2020 ")
+		i += len(want) - 1
+		from = solid[i].Pos + len(solid[i].Text)
+	}
+	return b.String() + sql[from:]
+}
+
+// maxPermutations bounds the search among columns with equal values.
+const maxPermutations = 5_000
+
+// suiteEqual reports whether some order of b's columns makes it equal to a.
+func suiteEqual(a, b *result.Table, ordered bool) bool {
+	if a.Truncated || b.Truncated {
+		return false
+	}
+	if a.Empty() && b.Empty() {
+		return true
+	}
+	if len(a.Rows) != len(b.Rows) || len(a.Columns) != len(b.Columns) {
+		return false
+	}
+	eq := result.Equality{Mode: result.Bag}
+	if ordered {
+		eq.Mode = result.Ordered
+	}
+	if eq.Equal(a, b) {
+		return true
+	}
+	// may[i] are the columns of b that hold the values of column i of a.
+	n := len(a.Columns)
+	of, same := columnPrints(b, eq), columnPrints(b, result.Equality{Mode: result.Ordered})
+	may := make([][]int, n)
+	for i, print := range columnPrints(a, eq) {
+		for j := range n {
+			if of[j] == print {
+				may[i] = append(may[i], j)
+			}
+		}
+		if len(may[i]) == 0 {
+			return false
+		}
+	}
+	s := permutation{a: a, b: b, eq: eq, may: may, same: same, chosen: make([]int, 0, n), left: maxPermutations}
+	return s.search()
+}
+
+// columnPrints returns the fingerprint of every column.
+func columnPrints(t *result.Table, eq result.Equality) []string {
+	out := make([]string, len(t.Columns))
+	column := &result.Table{Columns: []string{""}, Rows: make([][]any, len(t.Rows))}
+	for i := range out {
+		for r, row := range t.Rows {
+			column.Rows[r] = row[i : i+1]
+		}
+		out[i], _ = eq.Fingerprint(column)
+	}
+	return out
+}
+
+// permutation searches for an order of columns.
+type permutation struct {
+	a, b   *result.Table
+	eq     result.Equality
+	may    [][]int
+	same   []string // columns of b with equal prints can stand for one another
+	chosen []int
+	left   int
+}
+
+func (s *permutation) search() bool {
+	i := len(s.chosen)
+	if i == len(s.may) {
+		s.left--
+		return s.eq.Equal(s.a, columnsOf(s.b, s.chosen))
+	}
+	tried := map[string]bool{}
+	for _, j := range s.may[i] {
+		if tried[s.same[j]] || slices.Contains(s.chosen, j) {
+			continue
+		}
+		tried[s.same[j]] = true
+		s.chosen = append(s.chosen, j)
+		if s.left > 0 && s.search() {
+			return true
+		}
+		s.chosen = s.chosen[:i]
+	}
+	return false
+}
+
+// columnsOf is t with some of its columns, in that order.
+func columnsOf(t *result.Table, columns []int) *result.Table {
+	out := &result.Table{Columns: make([]string, len(columns)), Rows: make([][]any, len(t.Rows))}
+	cells := make([]any, len(columns)*len(t.Rows))
+	for r, row := range t.Rows {
+		out.Rows[r], cells = cells[:len(columns):len(columns)], cells[len(columns):]
+		for i, j := range columns {
+			out.Rows[r][i] = row[j]
+		}
+	}
+	return out
+}
+
+// TS is test-suite accuracy: 1 for an answer that is right on the database of its
+// question and on every variation of it. The variations tell an answer that is
+// right from one that happens to give the same rows.
+//
+// Source: Zhong, Yu, Klein: Semantic Evaluation for Text-to-SQL with Distilled
+// Test Suites, EMNLP 2020.
+type TS struct {
+	// Stores hold one variation each, under the ids of the dataset's databases.
+	// Package eval/testsuite makes them.
+	Stores []*Store
+	// Metric says what right is, 1 or not, on each database; nil: EX by bags, in
+	// order where the gold orders.
+	Metric Metric
+	// StrictGold scores 0 where the gold has no result on a variation; without
+	// it that variation is passed over.
+	StrictGold bool
+}
+
+// Name returns "ts".
+func (TS) Name() string { return "ts" }
+
+// Score implements [Metric].
+func (m TS) Score(ctx context.Context, t *Trial) (float64, error) {
+	metric := m.Metric
+	if metric == nil {
+		metric = EX{Rule: RuleOrder}
+	}
+	x, err := metric.Score(ctx, t)
+	if err != nil || x < 1 {
+		return 0, err
+	}
+	for _, s := range m.Stores {
+		on, err := s.trial(ctx, t.Question, t.SQL)
+		if err != nil {
+			return 0, err
+		}
+		if !on.Gold.OK() {
+			if m.StrictGold {
+				return 0, nil
+			}
+			continue
+		}
+		if x, err = metric.Score(ctx, on); err != nil || x < 1 {
+			return 0, err
+		}
+	}
+	return 1, nil
+}

@@ -1,0 +1,285 @@
+package eval
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Pool is a set of recorded answers that vote together: for each question the
+// answers of several systems, several settings or several draws.
+type Pool struct {
+	Name      string
+	Dataset   *Dataset   // where the questions come from, all of them
+	Questions []Question // those that the pool answers and whose database is there, in the dataset's order
+	Answers   [][]Answer // of each question, in voting order: never empty
+
+	LeftOut LeftOut
+}
+
+// Size returns the number of answers that most questions have.
+func (p *Pool) Size() int {
+	times := map[int]int{}
+	size := 0
+	for _, a := range p.Answers {
+		times[len(a)]++
+		if n := times[len(a)]; n > times[size] || n == times[size] && len(a) > size {
+			size = len(a)
+		}
+	}
+	return size
+}
+
+// LeftOut counts what a file holds and nothing was done with.
+type LeftOut struct {
+	Unknown     int    // answers to questions that the dataset does not have
+	UnknownAt   string // file, line and id of the first one
+	NoDatabase  int    // questions with answers whose database is not there
+	Mismatched  int    // answers that name another database than their question
+	MismatchAt  string // file, line and id of the first one
+	Unrecorded  int    // questions of the dataset without any answer
+	Overwritten int    // answers of one run to a question that it answered before
+}
+
+// String says what was left out in a line, "" when it was nothing.
+func (l LeftOut) String() string {
+	var parts []string
+	add := func(n int, what, at string) {
+		if n == 0 {
+			return
+		}
+		text := fmt.Sprintf("%d %s", n, what)
+		if at != "" {
+			text += " (first: " + at + ")"
+		}
+		parts = append(parts, text)
+	}
+	add(l.Unknown, "answers to unknown questions", l.UnknownAt)
+	add(l.Mismatched, "answers about another database than their question", l.MismatchAt)
+	add(l.Overwritten, "answers to a question that the run had answered", "")
+	add(l.NoDatabase, "questions without their database", "")
+	add(l.Unrecorded, "questions without an answer", "")
+	return strings.Join(parts, "; ")
+}
+
+// UnknownPoolError says that a folder has no answers under a name.
+type UnknownPoolError struct {
+	Name string
+	File string // where they would be; "" when the name itself leads nowhere
+}
+
+func (e *UnknownPoolError) Error() string {
+	if e.File == "" {
+		return fmt.Sprintf("eval: there is no pool %q: pools are named spider_dev/RUN, bird_dev/RUN, samples/RUN or classicmodels/PREFIX", e.Name)
+	}
+	return fmt.Sprintf("eval: there is no pool %q: no answer in %s is of it", e.Name, e.File)
+}
+
+// Pools returns the names of the pools that this project's figures are about.
+func Pools() []string {
+	return []string{
+		"classicmodels/llama_base_k3", "classicmodels/qwen_base_k3", "classicmodels/base_k3", "classicmodels/qwen_react_k3",
+		"spider_dev/all",
+		"samples/spider_samples_k16", "samples/spider_samples_multi", "samples/grok-4-1-fast-non-reasoning_k=12",
+		"bird_dev/all",
+	}
+}
+
+// poolSource is where the answers of a pool are, and which of them belong to it.
+type poolSource struct {
+	files   []string
+	dataset func(file string) string
+	belongs func(run string) bool
+	order   func(a, b Answer) int // nil: file order
+}
+
+// Pool reads the pool of a name:
+//
+//	spider_dev/all, bird_dev/all       every run, in file order
+//	spider_dev/RUN, bird_dev/RUN       one run
+//	samples/RUN                        the draws of one run, by sample
+//	classicmodels/PREFIX               the runs PREFIX_seed*, by seed; or the run PREFIX
+//	classicmodels/base_k3              llama_base_k3 and qwen_base_k3, in file order
+//
+// Answers to questions without a database, or that the dataset does not have, are
+// left out and counted. The file is read as a stream: the pool holds no more than
+// its own answers. A name without answers is an *[UnknownPoolError], a broken
+// file a *[FileError], and a pool none of whose databases is there an error that
+// says so.
+func (f *Folder) Pool(name string) (*Pool, error) {
+	src, err := f.poolSource(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range src.files {
+		p, err := f.readPool(name, file, src)
+		var unknown *UnknownPoolError
+		if errors.As(err, &unknown) && file != src.files[len(src.files)-1] {
+			continue
+		}
+		return p, err
+	}
+	return nil, &UnknownPoolError{Name: name}
+}
+
+func (f *Folder) poolSource(name string) (poolSource, error) {
+	source, rest, _ := strings.Cut(name, "/")
+	if rest == "" {
+		return poolSource{}, &UnknownPoolError{Name: name}
+	}
+	one := func(dataset string) poolSource {
+		return poolSource{
+			files:   []string{f.Path("predictions", "preds_"+dataset+".jsonl.gz")},
+			dataset: func(string) string { return dataset },
+			belongs: func(run string) bool { return run == rest || rest == "all" },
+		}
+	}
+	switch source {
+	case "spider_dev", "bird_dev":
+		return one(source), nil
+	case "classicmodels":
+		src := one(source)
+		prefixes := []string{rest}
+		if rest == "base_k3" {
+			prefixes = []string{"llama_base_k3", "qwen_base_k3"}
+		} else {
+			src.order = func(a, b Answer) int { return cmp.Compare(seed(a.Run), seed(b.Run)) }
+		}
+		src.belongs = func(run string) bool {
+			return slices.ContainsFunc(prefixes, func(p string) bool { return run == p || strings.HasPrefix(run, p+"_seed") })
+		}
+		return src, nil
+	case "samples":
+		files, _ := filepath.Glob(f.Path("samples", "samples_*.jsonl.gz"))
+		files = slices.DeleteFunc(files, func(p string) bool { return strings.HasSuffix(p, ".exec.jsonl.gz") })
+		return poolSource{
+			files: files,
+			dataset: func(file string) string {
+				if strings.HasPrefix(filepath.Base(file), "samples_bird") {
+					return "bird_dev"
+				}
+				return "spider_dev"
+			},
+			belongs: func(run string) bool { return run == rest },
+			order: func(a, b Answer) int {
+				x, errX := strconv.Atoi(a.Sample)
+				y, errY := strconv.Atoi(b.Sample)
+				if errX != nil || errY != nil {
+					return 0 // named, not numbered: in file order
+				}
+				return cmp.Compare(x, y)
+			},
+		}, nil
+	}
+	return poolSource{}, &UnknownPoolError{Name: name}
+}
+
+// seed is the number that a run's name ends in.
+func seed(run string) int {
+	at := strings.LastIndex(run, "_seed")
+	if at < 0 {
+		return -1
+	}
+	n, err := strconv.Atoi(run[at+len("_seed"):])
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func (f *Folder) readPool(name, file string, src poolSource) (*Pool, error) {
+	d, err := f.Dataset(src.dataset(file))
+	if err != nil {
+		return nil, err
+	}
+	here := map[string]bool{}
+	for _, id := range d.Databases() {
+		_, err := f.Database(id)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		here[id] = err == nil
+	}
+	p := &Pool{Name: name, Dataset: d}
+	answers := map[string][]Answer{}
+	found, elsewhere := false, map[string]bool{}
+	for a, err := range Answers(file) {
+		if err != nil {
+			return nil, err
+		}
+		if !src.belongs(a.Run) {
+			continue
+		}
+		found = true
+		q, ok := p.LeftOut.find(d, a, false, file)
+		switch {
+		case !ok:
+		case !here[q.DB]:
+			elsewhere[q.ID] = true
+		default:
+			answers[q.ID] = append(answers[q.ID], a)
+		}
+	}
+	if !found {
+		if len(src.files) > 1 {
+			file = filepath.Dir(file)
+		}
+		return nil, &UnknownPoolError{Name: name, File: file}
+	}
+	p.LeftOut.NoDatabase = len(elsewhere)
+	for _, q := range d.Questions {
+		of := answers[q.ID]
+		if len(of) == 0 {
+			if !elsewhere[q.ID] {
+				p.LeftOut.Unrecorded++
+			}
+			continue
+		}
+		if src.order != nil {
+			slices.SortStableFunc(of, src.order)
+		}
+		p.Questions = append(p.Questions, q)
+		p.Answers = append(p.Answers, of)
+	}
+	if len(p.Questions) == 0 {
+		return nil, fmt.Errorf("eval: pool %s: %s", name, p.LeftOut)
+	}
+	return p, nil
+}
+
+// find returns the question of an answer, and counts the answers without one.
+func (l *LeftOut) find(d *Dataset, a Answer, byLine bool, file string) (Question, bool) {
+	var (
+		q  Question
+		ok bool
+	)
+	if a.Place >= 0 {
+		q, ok = d.place(a.Place, byLine)
+	} else {
+		q, ok = d.Question(a.Question)
+	}
+	if !ok {
+		if l.Unknown == 0 {
+			id := a.Question
+			if a.Place >= 0 {
+				id = strconv.Itoa(a.Place)
+			}
+			l.UnknownAt = fmt.Sprintf("%s:%d, question %s", file, a.Line, id)
+		}
+		l.Unknown++
+		return Question{}, false
+	}
+	if a.DB != "" && q.DB != "" && a.DB != q.DB {
+		if l.Mismatched == 0 {
+			l.MismatchAt = fmt.Sprintf("%s:%d, question %s about %s, not %s", file, a.Line, q.ID, q.DB, a.DB)
+		}
+		l.Mismatched++
+		return Question{}, false
+	}
+	return q, true
+}

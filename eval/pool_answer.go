@@ -1,0 +1,351 @@
+package eval
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql/trace"
+)
+
+// Answer is one statement that a model gave to a question.
+type Answer struct {
+	Run      string // the system or setting that it came from; for files without one, the file's name
+	Question string // id of the question; "" in files that only number their lines
+	Place    int    // number of the question in published files, see [Question]; -1 when Question says it
+	DB       string // "" where the file does not say
+	SQL      string // as it was stored, never cleaned
+	Model    string
+	Sample   string   // which of several draws it is; "" for a single one
+	LogProb  *float64 // of the reply; nil when unknown
+
+	// Verdicts of the source, nil where it gave none: on the result, on running at
+	// all, on a test suite.
+	Label, Valid, Suite *bool
+
+	// Usage and Wall are what the answer cost, zero where the file does not say.
+	Usage trace.Usage
+	Wall  time.Duration
+
+	// Recorded is what a plain execution of the statement gave, in files made to
+	// test a scorer with; nil in others.
+	Recorded *Recorded
+
+	Line int // in its file, from 1
+}
+
+// Recorded is the outcome of an answer as a file has it: made with SQLite 3.40,
+// read-only, within 10 s.
+type Recorded struct {
+	Status             string // "ok", "error", "timeout", "toomany" (over 200,000 rows), "noselect"
+	SetMatch, BagMatch bool
+	Rows, GoldRows     int
+}
+
+// Answers reads a file of answers, gzipped or not, one after the other, so that a
+// file larger than memory can be read. It knows by content:
+//
+//   - lines of JSON objects {run, qid, db_id, sql, label}, with {model, sample,
+//     logp} for samples; {valid, ts, exec} and the costs {calls, prompt_tokens,
+//     response_tokens, latency_s} where they are there; a JSON list of the same,
+//     or CSV; the names of ids and databases are those of [ReadDataset];
+//   - BIRD's predict_dev.json, an object from places to
+//     "SQL\t----- bird -----\tdatabase";
+//   - Spider's prediction file, a statement a line, without tab or with the
+//     database behind one; an empty line is an answer without a statement.
+//
+// The sequence ends with the first error, a *[FileError].
+func Answers(path string) iter.Seq2[Answer, error] {
+	return func(yield func(Answer, error) bool) {
+		s, err := openSource(path)
+		if err != nil {
+			yield(Answer{}, err)
+			return
+		}
+		defer s.Close()
+		first, err := s.first()
+		if err != nil {
+			yield(Answer{}, err)
+			return
+		}
+		run := runName(path)
+		switch {
+		case first == '{' && !strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".jsonl"):
+			s.answersObject(run, yield)
+		case first == '{', first == '[', isCSV(path):
+			for r, err := range s.records() {
+				var a Answer
+				if err == nil {
+					a, err = s.answer(r, run)
+				}
+				if !yield(a, err) || err != nil {
+					return
+				}
+			}
+		case first == 0:
+			yield(Answer{}, s.fault(0, "", errors.New("the file is empty")))
+		default:
+			s.answerLines(run, yield)
+		}
+	}
+}
+
+// ReadAnswers is [Answers] for files that fit into memory.
+func ReadAnswers(path string) ([]Answer, error) {
+	var out []Answer
+	for a, err := range Answers(path) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+func runName(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	return name
+}
+
+func isCSV(path string) bool { return strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".csv") }
+
+// answersObject reads what may be BIRD's object, or JSON lines in a file with
+// another ending. An object with a statement in it is a line.
+func (s *source) answersObject(run string, yield func(Answer, error) bool) {
+	data, err := s.all()
+	if err != nil {
+		yield(Answer{}, err)
+		return
+	}
+	s.text.Reset(bytes.NewReader(data))
+	head := record{fields: map[string]json.RawMessage{}}
+	json.NewDecoder(bytes.NewReader(data)).Decode(&head.fields) // an error comes again below
+	if _, ok := head.fields["sql"]; ok {
+		for r, err := range s.records() {
+			var a Answer
+			if err == nil {
+				a, err = s.answer(r, run)
+			}
+			if !yield(a, err) || err != nil {
+				return
+			}
+		}
+		return
+	}
+	for a, err := range s.birdObject(data, run) {
+		if !yield(a, err) || err != nil {
+			return
+		}
+	}
+}
+
+// birdMark stands between statement and database in BIRD's prediction files.
+const birdMark = "\t----- bird -----\t"
+
+func (s *source) birdObject(data []byte, run string) iter.Seq2[Answer, error] {
+	return func(yield func(Answer, error) bool) {
+		dec := json.NewDecoder(bytes.NewReader(data))
+		line, counted := 1, 0
+		at := func() int {
+			to := int(dec.InputOffset())
+			line += bytes.Count(data[counted:to], []byte("\n"))
+			counted = to
+			return line
+		}
+		dec.Token()
+		for dec.More() {
+			key, err := dec.Token()
+			if err != nil {
+				yield(Answer{}, s.fault(at(), "", badJSON(err)))
+				return
+			}
+			name := fmt.Sprint(key)
+			a := Answer{Run: run, Line: at()}
+			var text any
+			if err := dec.Decode(&text); err != nil {
+				yield(a, s.fault(a.Line, name, badJSON(err)))
+				return
+			}
+			a.Place, err = strconv.Atoi(name)
+			if err != nil || a.Place < 0 {
+				yield(a, s.fault(a.Line, name, errors.New("neither a field sql, nor the number of a question")))
+				return
+			}
+			switch v := text.(type) {
+			case string:
+				sql, db, found := strings.Cut(v, birdMark)
+				if !found {
+					yield(a, s.fault(a.Line, name, errors.New(`no "\t----- bird -----\t" between statement and database`)))
+					return
+				}
+				a.SQL, a.DB = sql, strings.TrimSpace(db)
+			case float64, nil:
+				// BIRD's own tools write 0 for a question without an answer.
+			default:
+				yield(a, s.fault(a.Line, name, errors.New("neither a statement nor 0")))
+				return
+			}
+			if !yield(a, nil) {
+				return
+			}
+		}
+		if _, err := dec.Token(); err != nil {
+			yield(Answer{}, s.fault(at(), "", badJSON(err)))
+		}
+	}
+}
+
+// answerLines reads one statement a line.
+func (s *source) answerLines(run string, yield func(Answer, error) bool) {
+	for place := 0; ; place++ {
+		line, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			yield(Answer{}, err)
+			return
+		}
+		a := Answer{Run: run, Place: place, Line: s.line}
+		a.SQL, a.DB, _ = strings.Cut(string(line), birdMark)
+		if at := strings.LastIndexByte(a.SQL, '\t'); a.DB == "" && at >= 0 && isName(a.SQL[at+1:]) {
+			a.SQL, a.DB = a.SQL[:at], a.SQL[at+1:]
+		}
+		a.SQL = strings.TrimSpace(a.SQL)
+		if !yield(a, nil) {
+			return
+		}
+	}
+}
+
+// isName reports whether s could be the id of a database.
+func isName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	})
+}
+
+// statementNames are the names by which files of answers call the statement.
+var statementNames = []string{"sql", "pred_sql", "predicted_sql", "prediction", "SQL", "query"}
+
+// answer reads one object.
+func (s *source) answer(r record, run string) (a Answer, err error) {
+	a = Answer{Place: -1, Line: r.line}
+	find := func(names []string) string {
+		at := slices.IndexFunc(names, func(n string) bool { _, ok := r.fields[n]; return ok })
+		if at < 0 {
+			return ""
+		}
+		return names[at]
+	}
+	id, sql := find(idNames), find(statementNames)
+	if sql == "" {
+		return a, s.fault(r.line, statementNames[0], errors.New("missing: this is no file of answers"))
+	}
+	if id == "" {
+		place, ok, err := r.integer("idx")
+		if err != nil || !ok {
+			return a, s.fault(r.line, idNames[0], errors.New("missing: nothing says which question is answered"))
+		}
+		a.Place = place
+	}
+	for _, f := range []struct {
+		to   *string
+		name string
+	}{
+		{&a.Run, "run"}, {&a.Question, id}, {&a.SQL, sql}, {&a.DB, find(databaseNames)},
+		{&a.Model, "model"}, {&a.Sample, "sample"},
+	} {
+		if *f.to, err = r.text(f.name); err != nil {
+			return a, s.fault(r.line, f.name, err)
+		}
+	}
+	if id != "" && a.Question == "" {
+		return a, s.fault(r.line, id, errors.New("empty"))
+	}
+	if a.Run == "" {
+		a.Run = run
+	}
+	for _, f := range []struct {
+		to   **bool
+		name string
+	}{{&a.Label, "label"}, {&a.Valid, "valid"}, {&a.Suite, "ts"}} {
+		if *f.to, err = r.truth(f.name); err != nil {
+			return a, s.fault(r.line, f.name, err)
+		}
+	}
+	if x, ok, err := r.number("logp"); err != nil {
+		return a, s.fault(r.line, "logp", err)
+	} else if ok {
+		a.LogProb = &x
+	}
+	if err := s.costs(r, &a); err != nil {
+		return a, err
+	}
+	if raw := r.fields["exec"]; len(raw) > 0 {
+		var x struct {
+			Status   string `json:"status"`
+			SetMatch bool   `json:"set_match"`
+			BagMatch bool   `json:"bag_match"`
+			Rows     *int   `json:"nrows"`
+			GoldRows *int   `json:"gold_rows"`
+		}
+		if err := json.Unmarshal(raw, &x); err != nil {
+			return a, s.fault(r.line, "exec", badJSON(err))
+		}
+		a.Recorded = &Recorded{Status: x.Status, SetMatch: x.SetMatch, BagMatch: x.BagMatch}
+		if x.Rows != nil {
+			a.Recorded.Rows = *x.Rows
+		}
+		if x.GoldRows != nil {
+			a.Recorded.GoldRows = *x.GoldRows
+		}
+	}
+	return a, nil
+}
+
+// costs reads what an answer cost. A file with tokens and no calls is one of
+// single calls.
+func (s *source) costs(r record, a *Answer) error {
+	tokens := false
+	for _, f := range []struct {
+		to   *int
+		name string
+	}{
+		{&a.Usage.PromptTokens, "prompt_tokens"}, {&a.Usage.CompletionTokens, "response_tokens"},
+		{&a.Usage.CompletionTokens, "completion_tokens"}, {&a.Usage.Calls, "calls"},
+	} {
+		n, ok, err := r.integer(f.name)
+		if err != nil {
+			return s.fault(r.line, f.name, err)
+		}
+		if !ok {
+			continue
+		}
+		*f.to = n
+		tokens = tokens || f.to != &a.Usage.Calls
+	}
+	if tokens {
+		a.Usage.Calls = max(a.Usage.Calls, 1)
+		a.Usage.Known = true
+	}
+	for _, name := range []string{"latency_s", "sec"} {
+		seconds, ok, err := r.number(name)
+		if err != nil {
+			return s.fault(r.line, name, err)
+		}
+		if ok {
+			a.Wall = time.Duration(seconds * float64(time.Second))
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Folder is a directory of evaluation data:
+//
+//	db/SOURCE/ID.sqlite or db/SOURCE/ID/ID.sqlite     databases
+//	questions/questions_NAME.jsonl.gz                 datasets
+//	predictions/preds_NAME.jsonl.gz                   answers of many systems
+//	samples/samples_NAME….jsonl.gz                    draws of models
+//
+// It reads files when it is asked and keeps nothing. Safe for concurrent use.
+type Folder struct{ dir string }
+
+// OpenFolder returns the folder at a path, which has to hold a folder questions.
+func OpenFolder(dir string) (*Folder, error) {
+	info, err := os.Stat(filepath.Join(dir, "questions"))
+	if err != nil {
+		return nil, fmt.Errorf("eval: %s holds no evaluation data: %w", dir, err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("eval: %s holds no evaluation data: questions is no folder", dir)
+	}
+	return &Folder{dir: dir}, nil
+}
+
+// Dir returns the path of the folder.
+func (f *Folder) Dir() string { return f.dir }
+
+// Path returns the path of a file in the folder.
+func (f *Folder) Path(elements ...string) string {
+	return filepath.Join(append([]string{f.dir}, elements...)...)
+}
+
+// Dataset reads the dataset of a name: "spider_dev".
+func (f *Folder) Dataset(name string) (*Dataset, error) {
+	for _, ending := range []string{".jsonl.gz", ".jsonl", ".json", ".csv"} {
+		path := f.Path("questions", "questions_"+name+ending)
+		if _, err := os.Stat(path); err == nil {
+			return ReadDataset(path)
+		}
+	}
+	return nil, fmt.Errorf("eval: there is no dataset %q in %s; there are %s", name, f.dir, strings.Join(f.Datasets(), ", "))
+}
+
+// Datasets returns the names of the datasets, in order.
+func (f *Folder) Datasets() []string {
+	paths, _ := filepath.Glob(f.Path("questions", "questions_*"))
+	var names []string
+	for _, path := range paths {
+		names = append(names, datasetName(path))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Database returns the path of the database of an id, wherever under db it is.
+// The error matches [fs.ErrNotExist] where there is none.
+func (f *Folder) Database(id string) (string, error) {
+	roots, err := os.ReadDir(f.Path("db"))
+	if err != nil {
+		return "", fmt.Errorf("eval: looking for database %s: %w", id, err)
+	}
+	for _, root := range roots {
+		if path, err := DatabaseIn(f.Path("db", root.Name()), id); err == nil {
+			return path, nil
+		}
+	}
+	return "", &DatabaseError{ID: id, Dir: f.Path("db")}
+}
+
+// DatabaseIn returns the path of the database of an id in one folder, as the
+// published benchmarks lay them out: ID.sqlite, ID.db or the same in a folder
+// ID. The error matches [fs.ErrNotExist] where there is none.
+func DatabaseIn(dir, id string) (string, error) {
+	// An id comes from a file; it must not lead out of the folder.
+	if id != "" && filepath.IsLocal(id) && filepath.Base(id) == id {
+		for _, name := range []string{id + ".sqlite", filepath.Join(id, id+".sqlite"), id + ".db", filepath.Join(id, id+".db")} {
+			path := filepath.Join(dir, name)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path, nil
+			}
+		}
+	}
+	return "", &DatabaseError{ID: id, Dir: dir}
+}
+
+// DatabaseError says that a folder does not hold a database. It matches
+// [fs.ErrNotExist].
+type DatabaseError struct{ ID, Dir string }
+
+func (e *DatabaseError) Error() string {
+	return fmt.Sprintf("eval: database %q is not in %s", e.ID, e.Dir)
+}
+
+// Is makes a DatabaseError match [fs.ErrNotExist].
+func (e *DatabaseError) Is(target error) bool { return errors.Is(fs.ErrNotExist, target) }

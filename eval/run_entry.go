@@ -1,0 +1,266 @@
+package eval
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// database is one open database and what is known of its statements.
+type database struct {
+	id    string
+	ready chan struct{} // closed when db or err is set
+	db    *exec.DB
+	pool  *sql.DB // to close; nil when the caller gave db
+	err   error
+
+	mu       sync.Mutex
+	spelled  map[string]*entry // by text as it came
+	distinct map[string]*entry // by normal form
+}
+
+func newDatabase(id string, db *exec.DB) *database {
+	d := &database{id: id, db: db, ready: make(chan struct{}), spelled: map[string]*entry{}, distinct: map[string]*entry{}}
+	if db != nil {
+		close(d.ready)
+	}
+	return d
+}
+
+func (d *database) size() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.distinct)
+}
+
+// entry is one distinct statement. turn is held by the one that runs it; done
+// says that the rest is set, for good.
+type entry struct {
+	db   *database
+	sql  string
+	turn chan struct{}
+
+	mu           sync.Mutex
+	done         bool
+	execution    Execution
+	fingerprints []fingerprint
+	plan         *planned
+}
+
+type fingerprint struct {
+	equality result.Equality
+	text     string
+}
+
+func (e *entry) known(eq result.Equality) (string, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, f := range e.fingerprints {
+		if f.equality == eq {
+			return f.text, true
+		}
+	}
+	return "", false
+}
+
+func (e *entry) learn(eq result.Equality, text string) {
+	if _, ok := e.known(eq); ok {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fingerprints = append(e.fingerprints, fingerprint{eq, text})
+}
+
+func (e *entry) finished() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.done
+}
+
+// database returns the database of an id, opened. The first one to ask opens it;
+// the others wait for that.
+func (s *Store) database(ctx context.Context, id string) (*database, error) {
+	s.mu.Lock()
+	d, known := s.databases[id]
+	if !known {
+		d = newDatabase(id, nil)
+		s.databases[id] = d
+	}
+	s.mu.Unlock()
+	if !known {
+		d.db, d.pool, d.err = s.open(ctx, id)
+		if d.err != nil && ctx.Err() != nil {
+			s.mu.Lock()
+			delete(s.databases, id) // not the database's fault: the next one tries again
+			s.mu.Unlock()
+		}
+		close(d.ready)
+	}
+	select {
+	case <-d.ready:
+		return d, d.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("eval: waiting for database %s: %w", id, ctx.Err())
+	}
+}
+
+func (s *Store) open(ctx context.Context, id string) (*exec.DB, *sql.DB, error) {
+	c := s.config
+	if c.Find == nil || c.Open == nil {
+		return nil, nil, fmt.Errorf("eval: database %s: StoreConfig needs Find and Open", id)
+	}
+	path, err := c.Find(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	pool, err := c.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("eval: opening %s: %w", path, err)
+	}
+	db, err := exec.New(pool, c.Dialect, exec.Config{
+		Policy: c.Policy,
+		Limits: exec.Limits{Candidate: s.bounds, Answer: s.bounds, Connections: c.Workers},
+	})
+	if err == nil {
+		err = db.Ready(ctx)
+	}
+	if err != nil {
+		pool.Close()
+		return nil, nil, fmt.Errorf("eval: opening %s: %w", path, err)
+	}
+	return db, pool, nil
+}
+
+// entry returns the entry of a statement that has run.
+func (s *Store) entry(ctx context.Context, id, text string) (*entry, error) {
+	e, _, err := s.fetch(ctx, id, text)
+	return e, err
+}
+
+// fetch is entry for a caller who needs the rows: it has them too where they are
+// at hand, that is where this call ran the statement.
+func (s *Store) fetch(ctx context.Context, id, text string) (*entry, *result.Table, error) {
+	s.asked.Add(1)
+	d, err := s.database(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := d.entry(s.config.Dialect.Text(), text)
+	if e.finished() {
+		return e, nil, nil
+	}
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+		return nil, nil, fmt.Errorf("eval: waiting for a statement: %w", ctx.Err())
+	}
+	if e.finished() {
+		return e, nil, nil
+	}
+	x, t, err := s.run(ctx, e)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.executed.Add(1)
+	s.tables.put(e, t)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.execution, e.done = x, true
+	return e, t, nil
+}
+
+// entry finds or makes the entry of a text.
+func (d *database) entry(dialect sqltext.Dialect, text string) *entry {
+	d.mu.Lock()
+	e := d.spelled[text]
+	d.mu.Unlock()
+	if e != nil {
+		return e
+	}
+	// A text that is refused is no other spelling of one that is not.
+	key := "refused\x00" + text
+	if checked, err := dialect.Check(text); err == nil {
+		key = dialect.Normalize(checked)
+	}
+	// The text may be a part of a long line that should not be kept for it.
+	text = strings.Clone(text)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e = d.distinct[key]
+	if e == nil {
+		e = &entry{db: d, sql: text, turn: make(chan struct{}, 1)}
+		d.distinct[key] = e
+	}
+	d.spelled[text] = e
+	return e
+}
+
+// run executes a statement. The error is one that says nothing about it.
+func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, error) {
+	select {
+	case s.running <- struct{}{}:
+		defer func() { <-s.running }()
+	case <-ctx.Done():
+		return Execution{}, nil, fmt.Errorf("eval: waiting for a statement: %w", ctx.Err())
+	}
+	start := time.Now()
+	t, err := e.db.db.QueryWithin(ctx, e.sql, s.bounds)
+	x := Execution{Status: StatusOK, Took: time.Since(start)}
+	if err != nil {
+		if !exec.IsRejection(err) || ctx.Err() != nil {
+			return x, nil, fmt.Errorf("eval: running a statement on %s: %w", e.db.id, err)
+		}
+		x.Status, x.Err = statusOf(err), err.Error()
+		return x, nil, nil
+	}
+	x.Rows, x.Columns, x.AllNull = len(t.Rows), len(t.Columns), t.AllNull()
+	if t.Truncated {
+		x.Status, x.Err = StatusTooLarge, fmt.Sprintf("more than %d rows or %d bytes", s.bounds.Rows, s.bounds.Bytes)
+		return x, nil, nil
+	}
+	return x, t, nil
+}
+
+func statusOf(err error) Status {
+	var refused *exec.RefusedError
+	var limit *exec.LimitError
+	switch {
+	case errors.As(err, &refused):
+		return StatusRefused
+	case errors.As(err, &limit) && limit.Limit == "time":
+		return StatusTimeout
+	case errors.As(err, &limit):
+		return StatusTooLarge
+	}
+	return StatusError
+}
+
+// table returns the rows of an entry that has run, nil when it has no result.
+func (s *Store) table(ctx context.Context, e *entry) (*result.Table, error) {
+	if !e.execution.OK() {
+		return nil, nil
+	}
+	if t := s.tables.get(e); t != nil {
+		return t, nil
+	}
+	s.again.Add(1)
+	x, t, err := s.run(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if !x.OK() {
+		return nil, fmt.Errorf("eval: a statement on %s has no result the second time: %s", e.db.id, x.Err)
+	}
+	s.tables.put(e, t)
+	return t, nil
+}

@@ -1,0 +1,94 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+)
+
+// Verdict is what one answer scored.
+type Verdict struct {
+	Question Question
+	Answered bool   // there is an answer; a question without one scores 0
+	SQL      string // the answer as it was given
+	Answer   Execution
+	Scores   []float64 // in the order of Scorer.Metrics
+	Fault    string    // why nothing could be scored: the gold has no result, its database is missing; "" when it could
+}
+
+// Scorer scores answers. Safe for concurrent use.
+type Scorer struct {
+	Store   *Store
+	Metrics []Metric // nil: DefaultMetrics
+}
+
+func (s *Scorer) metrics() []Metric {
+	if s.Metrics == nil {
+		return DefaultMetrics()
+	}
+	return s.Metrics
+}
+
+// Names returns the names of the metrics in the order of Verdict.Scores.
+func (s *Scorer) Names() []string {
+	var names []string
+	for _, m := range s.metrics() {
+		names = append(names, m.Name())
+	}
+	return names
+}
+
+// Score scores one answer. A gold without a result and a missing database are a
+// Fault of the verdict, with scores of 0, and no error.
+func (s *Scorer) Score(ctx context.Context, q Question, sql string) (Verdict, error) {
+	metrics := s.metrics()
+	v := Verdict{Question: q, Answered: true, SQL: sql, Scores: make([]float64, len(metrics))}
+	t, err := s.Store.trial(ctx, q, sql)
+	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+		v.Fault = err.Error()
+		return v, nil
+	}
+	if err != nil {
+		return v, err
+	}
+	v.Answer = t.Answer
+	if !t.Gold.OK() {
+		v.Fault = "the gold has no result (" + string(t.Gold.Status) + "): " + t.Gold.Err
+	}
+	for i, m := range metrics {
+		if _, valid := m.(VA); v.Fault != "" && !valid {
+			continue // whether the answer runs does not depend on the gold
+		}
+		if v.Scores[i], err = m.Score(ctx, t); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// trial executes both statements of a trial, the gold first.
+func (s *Store) trial(ctx context.Context, q Question, sql string) (*Trial, error) {
+	t := &Trial{Question: q, SQL: sql, store: s, gold: &side{}, answer: &side{}}
+	var err error
+	if t.gold.entry, t.gold.table, err = s.fetch(ctx, q.DB, q.Gold); err != nil {
+		return nil, err
+	}
+	if t.answer.entry, t.answer.table, err = s.fetch(ctx, q.DB, sql); err != nil {
+		return nil, err
+	}
+	t.Gold, t.Answer = t.gold.entry.execution, t.answer.entry.execution
+	return t, nil
+}
+
+// Mean returns the mean of one metric over verdicts, over all of them: questions
+// without an answer and with a Fault count as 0.
+func Mean(verdicts []Verdict, metric int) float64 {
+	if len(verdicts) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range verdicts {
+		sum += v.Scores[metric]
+	}
+	return sum / float64(len(verdicts))
+}

@@ -1,0 +1,326 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/texttosql/texttosql/trace"
+)
+
+// Report is what one run scored on a dataset.
+type Report struct {
+	Run      string
+	Dataset  string
+	Metrics  []string  // names, in the order of Verdict.Scores
+	Verdicts []Verdict // one a question, in the dataset's order
+
+	LeftOut LeftOut
+	Cost    Cost
+}
+
+// N returns the number of questions: the denominator of every mean.
+func (r *Report) N() int { return len(r.Verdicts) }
+
+// Value returns the mean of a metric over all questions; ok is false where the
+// run was not scored by it. Questions without an answer, and those whose gold has
+// no result, count as 0: see [Report.Faults] for how many of the latter there are.
+func (r *Report) Value(metric string) (value float64, ok bool) {
+	i := slices.Index(r.Metrics, metric)
+	if i < 0 {
+		return 0, false
+	}
+	return Mean(r.Verdicts, i), true
+}
+
+// Faults returns the verdicts on questions that could not be scored, because the
+// gold has no result or the database is missing.
+func (r *Report) Faults() []Verdict {
+	return slices.DeleteFunc(slices.Clone(r.Verdicts), func(v Verdict) bool { return v.Fault == "" })
+}
+
+// Unanswered returns the number of questions without an answer.
+func (r *Report) Unanswered() int {
+	n := 0
+	for _, v := range r.Verdicts {
+		if !v.Answered {
+			n++
+		}
+	}
+	return n
+}
+
+// Statuses counts the answers by how their execution ended.
+func (r *Report) Statuses() map[Status]int {
+	counts := map[Status]int{}
+	for _, v := range r.Verdicts {
+		if v.Answered && v.Answer.Status != "" {
+			counts[v.Answer.Status]++
+		}
+	}
+	return counts
+}
+
+// String says in a few lines what was scored and what was not.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %s, %d questions\n", r.Run, r.Dataset, r.N())
+	for i, name := range r.Metrics {
+		fmt.Fprintf(&b, "  %-10s %.4f\n", name, Mean(r.Verdicts, i))
+	}
+	if n := r.Unanswered(); n > 0 {
+		fmt.Fprintf(&b, "  without an answer: %d\n", n)
+	}
+	if faults := r.Faults(); len(faults) > 0 {
+		fmt.Fprintf(&b, "  not scorable, counted as 0: %d (first: question %s: %s)\n", len(faults), faults[0].Question.ID, faults[0].Fault)
+	}
+	if left := r.LeftOut.String(); left != "" {
+		fmt.Fprintf(&b, "  left out: %s\n", left)
+	}
+	if cost := r.Cost.String(); cost != "" {
+		fmt.Fprintf(&b, "  cost: %s\n", cost)
+	}
+	return b.String()
+}
+
+// Cost is what the answers of a run cost, as far as the file of answers says. It
+// is a sum over questions; divide by their number for a mean.
+type Cost struct {
+	Usage    trace.Usage
+	Wall     time.Duration
+	Recorded int // answers that say what they cost
+}
+
+// add takes in the cost of one answer.
+func (c *Cost) add(a Answer) {
+	if a.Usage == (trace.Usage{}) && a.Wall == 0 {
+		return
+	}
+	c.Recorded++
+	c.Usage = c.Usage.Add(a.Usage)
+	c.Wall += a.Wall
+}
+
+// String returns one line, "" where nothing is known.
+func (c Cost) String() string {
+	if c.Recorded == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d calls, %d + %d tokens, %v, of %d answers",
+		c.Usage.Calls, c.Usage.PromptTokens, c.Usage.CompletionTokens, c.Wall.Round(time.Millisecond), c.Recorded)
+	if !c.Usage.Known {
+		b.WriteString(" (tokens in part unknown)")
+	}
+	return b.String()
+}
+
+// pairing is what has to be scored: distinct pairs of question and statement, and
+// who gave which.
+type pairing struct {
+	dataset *Dataset
+	runs    []*runAnswers
+	byName  map[string]*runAnswers
+	work    [][]scored // of each question of the dataset, its distinct statements
+	found   []map[string]int
+}
+
+type runAnswers struct {
+	report *Report
+	of     []int // of each question: the statement in work, -1 for none
+}
+
+type scored struct {
+	sql     string
+	verdict Verdict
+}
+
+// ScoreRuns scores every run of a sequence of answers on a dataset, and returns a
+// report a run, in the order of their first answers. Every distinct statement of a
+// question is scored once, whoever gave it.
+//
+// Answers to questions that the dataset does not have, and about another
+// database than their question, are left out and counted in the report of their
+// run. Where a run answers a question twice the first answer counts: score
+// samples as runs of their own.
+//
+// File names the sequence in messages. Files that only number their questions
+// (BIRD's and Spider's) mean the lines of the dataset where both have the same
+// number, and Question.Place else.
+//
+// The error is that of the sequence, of ctx, or of a database that cannot be
+// asked. Statements run on Store.Workers goroutines; nothing runs after it
+// returned.
+func (s *Scorer) ScoreRuns(ctx context.Context, d *Dataset, file string, answers iter.Seq2[Answer, error]) ([]*Report, error) {
+	p := &pairing{
+		dataset: d, byName: map[string]*runAnswers{},
+		work: make([][]scored, len(d.Questions)), found: make([]map[string]int, len(d.Questions)),
+	}
+	if err := p.read(file, answers, s.Names()); err != nil {
+		return nil, err
+	}
+	if err := s.scoreAll(ctx, p); err != nil {
+		return nil, err
+	}
+	reports := make([]*Report, len(p.runs))
+	for i, run := range p.runs {
+		reports[i] = p.report(run, len(s.metrics()))
+	}
+	return reports, nil
+}
+
+// ScoreRun is ScoreRuns for answers of one run. No answers at all are an empty
+// report under the name of the file.
+func (s *Scorer) ScoreRun(ctx context.Context, d *Dataset, file string, answers iter.Seq2[Answer, error]) (*Report, error) {
+	one := func(yield func(Answer, error) bool) {
+		for a, err := range answers {
+			a.Run = runName(file)
+			if !yield(a, err) {
+				return
+			}
+		}
+	}
+	reports, err := s.ScoreRuns(ctx, d, file, one)
+	if err != nil {
+		return nil, err
+	}
+	if len(reports) == 0 {
+		p := &pairing{dataset: d}
+		run := p.newRun(runName(file), s.Names())
+		return p.report(run, len(s.metrics())), nil
+	}
+	return reports[0], nil
+}
+
+func (p *pairing) newRun(name string, metrics []string) *runAnswers {
+	run := &runAnswers{report: &Report{Run: name, Dataset: p.dataset.Name, Metrics: metrics}, of: make([]int, len(p.dataset.Questions))}
+	for i := range run.of {
+		run.of[i] = -1
+	}
+	return run
+}
+
+// read takes in all answers. Those that only have a place wait for the end, when
+// it is known how many there are.
+func (p *pairing) read(file string, answers iter.Seq2[Answer, error], metrics []string) error {
+	var placed []Answer
+	for a, err := range answers {
+		if err != nil {
+			return err
+		}
+		if a.Place >= 0 {
+			placed = append(placed, a)
+			continue
+		}
+		p.add(a, false, file, metrics)
+	}
+	byLine := len(placed) == len(p.dataset.Questions)
+	for i, a := range placed {
+		byLine = byLine && a.Place == i
+	}
+	for _, a := range placed {
+		p.add(a, byLine, file, metrics)
+	}
+	return nil
+}
+
+func (p *pairing) add(a Answer, byLine bool, file string, metrics []string) {
+	run := p.byName[a.Run]
+	if run == nil {
+		run = p.newRun(a.Run, metrics)
+		p.byName[a.Run] = run
+		p.runs = append(p.runs, run)
+	}
+	left := &run.report.LeftOut
+	q, ok := left.find(p.dataset, a, byLine, file)
+	if !ok {
+		return
+	}
+	at := p.dataset.byID[q.ID]
+	if run.of[at] >= 0 {
+		left.Overwritten++
+		return
+	}
+	run.report.Cost.add(a)
+	if p.found[at] == nil {
+		p.found[at] = map[string]int{}
+	}
+	i, ok := p.found[at][a.SQL]
+	if !ok {
+		i = len(p.work[at])
+		p.found[at][a.SQL] = i
+		p.work[at] = append(p.work[at], scored{sql: a.SQL})
+	}
+	run.of[at] = i
+}
+
+// scoreAll scores the work, database by database so that few are busy at once,
+// and within one question by question so that its gold stays at hand.
+func (s *Scorer) scoreAll(ctx context.Context, p *pairing) error {
+	var order []int
+	for i := range p.work {
+		if len(p.work[i]) > 0 {
+			order = append(order, i)
+		}
+	}
+	questions := p.dataset.Questions
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(questions[a].DB, questions[b].DB) })
+	// The first error stops the rest here: what is missing is not one answer but
+	// the database.
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(s.Store.Workers())
+	for _, i := range order {
+		group.Go(func() error {
+			for j := range p.work[i] {
+				if err := ctx.Err(); err != nil {
+					return fmt.Errorf("eval: scoring stopped: %w", err)
+				}
+				v, err := s.Score(ctx, questions[i], p.work[i][j].sql)
+				if err != nil {
+					return fmt.Errorf("eval: question %s: %w", questions[i].ID, err)
+				}
+				p.work[i][j].verdict = v
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func (p *pairing) report(run *runAnswers, metrics int) *Report {
+	r := run.report
+	for i, at := range run.of {
+		if at >= 0 {
+			r.Verdicts = append(r.Verdicts, p.work[i][at].verdict)
+			continue
+		}
+		r.LeftOut.Unrecorded++
+		r.Verdicts = append(r.Verdicts, Verdict{Question: p.dataset.Questions[i], Scores: make([]float64, metrics)})
+	}
+	return r
+}
+
+// Outcomes returns the scores of a run by one metric, as statistics take them:
+// one a question, in the dataset's order.
+func (s *Scorer) Outcomes(r *Report, metric string) ([]Outcome, error) {
+	at := slices.Index(r.Metrics, metric)
+	if at < 0 {
+		return nil, fmt.Errorf("eval: run %s was not scored by %s; it has %s", r.Run, strconv.Quote(metric), strings.Join(r.Metrics, ", "))
+	}
+	text := s.Store.config.Dialect.Text()
+	out := make([]Outcome, len(r.Verdicts))
+	for i, v := range r.Verdicts {
+		out[i] = Outcome{
+			Pool: r.Run, Question: v.Question.Key(), Template: GoldTemplate(text, v.Question.Gold),
+			Database: v.Question.DB, Difficulty: v.Question.Difficulty, Score: v.Scores[at],
+		}
+	}
+	return out, nil
+}
