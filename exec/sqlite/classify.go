@@ -65,6 +65,18 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	}
 }
 
+// unready gives an error met before there was any statement its type. No statement
+// is to blame for it.
+func unready(err error) error {
+	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
+		err = typed
+	}
+	if isTyped(err) {
+		return err
+	}
+	return fmt.Errorf("sqlite: guarding a connection: %w", err)
+}
+
 // isTyped reports whether err has been classified before.
 func isTyped(err error) bool {
 	var policy *exec.PolicyError

@@ -115,6 +115,12 @@ func TestFaults(t *testing.T) {
 		{"nothing fails", nil, answered, answered},
 		{"the first PRAGMA fails", on("PRAGMA busy_timeout"), failed, failed},
 		{"the list of databases fails", on("PRAGMA database_list"), failed, failed},
+		{"an error that nobody knows", func(e string) error {
+			if e == "PRAGMA module_list" {
+				return errors.New("bad luck")
+			}
+			return nil
+		}, failed, failed},
 		{"the version fails", on(`PRAGMA "main".schema_version`), failed, failed},
 		{"the catalog fails", on("SELECT type"), failed, failed},
 		{"the functions fail", on("PRAGMA function_list"), failed, failed},
@@ -262,6 +268,22 @@ func TestCancelled(t *testing.T) {
 				t.Errorf("the next statement: %v, %v", table, err)
 			}
 		})
+	}
+}
+
+// TestFailedStatement keeps the connection of a statement that failed by itself.
+func TestFailedStatement(t *testing.T) {
+	pool, _ := open(t, fixture)
+	pool.SetMaxOpenConns(1)
+	db := newDB(t, pool, exec.Config{})
+	address := connectionOf(t, pool)
+	for _, text := range []string{"SELECT abs(-9223372036854775808)", "SELECT nothing FROM t", "DELETE FROM t", "SELECT json_extract('{', '$') FROM t"} {
+		if _, err := db.Query(context.Background(), text); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+		if connectionOf(t, pool) != address {
+			t.Errorf("%s: the connection was dropped", text)
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ const heavyValues = 24
 // own, so that one row of printf('%.*c', 999999, 'x') 490 times over took 480 MB.
 // Ordinary statements have few enough to be left alone.
 func (h *held) fit(text string, resultColumns int) error {
-	most := max(minLength, h.guard.config.CellBytes)
+	most := h.longest()
 	commas, joins := sideBySide(text)
 	values := max(resultColumns, commas) + joins + len(h.gate.functions)
 	length := most

@@ -7,36 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/texttosql/texttosql/exec"
 )
 
-// The ids of sqlite3_limit that the guard sets, and what it sets them to.
 const (
-	limitLength        = 0 // of a string, blob or row: exec.GuardConfig.CellBytes, but no less than minLength
-	limitSQLLength     = 1
-	limitColumn        = 2
-	limitExprDepth     = 3
-	limitCompound      = 4
-	limitVDBEOp        = 5
-	limitFunctionArg   = 6
-	limitAttached      = 7
-	limitLikePattern   = 8
-	limitVariable      = 9
-	minLength          = 1_000_000
-	ownVariables       = 2
-	virtualVariables   = 16 // the statements that the modules of virtual tables run bind some
-	sqlLength          = 120_000
-	columns            = 500
-	exprDepth          = 200 // 100 already refuses an OR list of 121 terms
-	compoundSelect     = 50
-	vdbeOp             = 25_000 // an IN list of 3,000 passes
-	functionArg        = 100
-	likePattern        = 100
 	installsBeforeDrop = 10_000 // go-sqlite3 keeps 134 bytes of each until the connection closes
-	releaseTimeout     = 5 * time.Second
-	catalogsKept       = 16 // databases of one pool differ at most in what is attached
+	catalogsKept       = 16     // databases of one pool differ at most in what is attached
+	addressesKept      = 10_000 // connections come and go
 )
 
 // guard is the exec.Guard of one DB.
@@ -67,8 +45,7 @@ func (g *guard) Hold(ctx context.Context, conn *sql.Conn, o exec.HoldOptions) (e
 	h := &held{guard: g, conn: conn, options: o, gate: g.gate()}
 	var fault error
 	err := conn.Raw(func(dc any) error {
-		fault = h.install(ctx, dc)
-		if fault == nil {
+		if fault = h.install(ctx, dc); fault == nil {
 			return nil
 		}
 		if undo := h.restore(dc); undo != nil {
@@ -76,16 +53,20 @@ func (g *guard) Hold(ctx context.Context, conn *sql.Conn, o exec.HoldOptions) (e
 		}
 		return nil
 	})
-	switch {
-	case fault == nil && err == nil:
+	if fault == nil && err == nil {
 		return h, nil
-	case fault == nil:
-		fault = fmt.Errorf("sqlite: guarding a connection: %w", err)
-	case errors.Is(err, exec.ErrBroken):
-		fault = errors.Join(fault, err)
 	}
-	g.put(h.gate)
-	return nil, fault
+	if err == nil {
+		g.put(h.gate)
+	}
+	switch {
+	case fault == nil:
+		return nil, fmt.Errorf("sqlite: guarding a connection: %w", err)
+	case errors.Is(err, exec.ErrBroken):
+		return nil, errors.Join(fault, err)
+	default:
+		return nil, fault
+	}
 }
 
 // gate takes a gate out of the store.
@@ -153,14 +134,14 @@ func (g *guard) count(address uintptr) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.installs[address]++
-	if g.installs[address] < installsBeforeDrop {
-		if len(g.installs) > 4*installsBeforeDrop {
-			clear(g.installs) // connections come and go: forget the gone ones
-		}
-		return false
+	if g.installs[address] >= installsBeforeDrop {
+		delete(g.installs, address)
+		return true
 	}
-	delete(g.installs, address)
-	return true
+	if len(g.installs) > addressesKept {
+		clear(g.installs)
+	}
+	return false
 }
 
 // hooks finds the hooks of a driver connection.

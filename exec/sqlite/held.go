@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/sqltext"
@@ -50,9 +49,7 @@ func (h *held) run(ctx context.Context, text string, args []any) (*sql.Rows, err
 
 // compile prepares text as the statement of h.
 func (h *held) compile(ctx context.Context, text string) error {
-	if err := h.close(); err != nil {
-		return classify(err, false, nil)
-	}
+	h.close()
 	if refused := h.gate.vet(text); refused != nil {
 		return refused
 	}
@@ -85,15 +82,14 @@ func (h *held) Analyze(ctx context.Context, text string) (exec.Analysis, error) 
 // Classify implements exec.Held.
 func (h *held) Classify(err error) error { return classify(err, false, h.gate.refused) }
 
-// close ends the statement that ran last.
-func (h *held) close() error {
-	var errs []error
+// close ends the statement that ran last. What closing says is no news: SQLite
+// repeats the error that the statement had.
+func (h *held) close() {
 	if h.rows != nil {
-		errs = append(errs, h.rows.Close())
+		h.rows.Close()
 	}
 	if h.statement != nil {
-		errs = append(errs, h.statement.Close())
+		h.statement.Close()
 	}
 	h.rows, h.statement = nil, nil
-	return errors.Join(errs...)
 }

@@ -50,19 +50,12 @@ func (h *held) install(ctx context.Context, raw any) (err error) {
 		return err
 	}
 	if err := h.prepare(ctx, dc); err != nil {
-		return fmt.Errorf("sqlite: guarding a connection: %w", classify(err, false, nil))
+		return unready(err)
 	}
-	h.limit(limitLength, max(minLength, h.guard.config.CellBytes))
-	h.length = max(minLength, h.guard.config.CellBytes)
-	h.limit(limitSQLLength, sqlLength)
-	h.limit(limitColumn, columns)
-	h.limit(limitExprDepth, exprDepth)
-	h.limit(limitCompound, compoundSelect)
-	h.limit(limitVDBEOp, vdbeOp)
-	h.limit(limitFunctionArg, functionArg)
-	h.limit(limitAttached, 0)
-	h.limit(limitLikePattern, likePattern)
-	h.limit(limitVariable, h.variables())
+	for _, l := range h.limits() {
+		h.limit(l[0], l[1])
+	}
+	h.length = h.longest()
 
 	h.undo = append(h.undo, func(context.Context, driver.Conn) error {
 		h.hooks.RegisterAuthorizer(h.guard.dialect.Authorizer)
@@ -118,18 +111,6 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 	return h.pragma(ctx, dc, "query_only", func(int64) int64 { return 1 })
 }
 
-// variables is how many parameters a statement may have.
-func (h *held) variables() int {
-	n := 0
-	if h.options.Use == exec.Own {
-		n = ownVariables
-	}
-	if len(h.gate.catalog.virtual) > 0 {
-		n = virtualVariables
-	}
-	return n
-}
-
 // pragma changes a setting that is a number.
 func (h *held) pragma(ctx context.Context, dc driver.Conn, name string, change func(old int64) int64) error {
 	old, err := number(ctx, dc, "PRAGMA "+name)
@@ -155,6 +136,9 @@ func (h *held) limit(id, value int) {
 		return nil
 	})
 }
+
+// releaseTimeout bounds what puts a connection back.
+const releaseTimeout = 5 * time.Second
 
 // restore takes back what install did, last things first, on a context of its
 // own: that of the statement may be over.
@@ -208,9 +192,9 @@ func (h *held) volatile() bool {
 
 // Release implements exec.Held.
 func (h *held) Release(drop bool) error {
-	closing := h.close()
+	h.close()
 	err := h.conn.Raw(func(raw any) error {
-		if (drop || h.worn || closing != nil) && !h.volatile() {
+		if (drop || h.worn) && !h.volatile() {
 			return driver.ErrBadConn
 		}
 		if err := h.restore(raw); err != nil {

@@ -16,7 +16,7 @@ import (
 func TestMemory(t *testing.T) {
 	pool, file := open(t, fixture)
 	before := snapshot(t, filepath.Dir(file))
-	const deadline = time.Second
+	const deadline = 400 * time.Millisecond
 	db := newDB(t, pool, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: deadline}}})
 
 	long := "printf('%.*c', 990000, 'x')"
