@@ -80,7 +80,6 @@ func (c Consensus) Pipeline() Pipeline {
 	}
 	if c.AheadBy > 0 {
 		p.Sampler.Until = vote.AnyOf(vote.Decided, vote.AheadBy(c.AheadBy))
-		p.Sampler.Wave.K = c.AheadBy
 	}
 	if c.WithoutJudge {
 		p.Judge = nil

@@ -164,7 +164,7 @@ func (e Election[T]) wave(t vote.Tally, remaining int) int {
 	size := remaining
 	if e.Stop != nil {
 		t.Remaining = remaining
-		size = min(max(e.Wave.Next(t), 1), remaining)
+		size = min(max(e.Wave.Next(t, e.Stop), 1), remaining)
 	}
 	if e.Room != nil {
 		if room, bounded := e.Room(); bounded {

@@ -128,13 +128,10 @@ func ExampleCounter() {
 	var count vote.Counter
 	var wave vote.Wave
 	drawn := 0
-	for next := wave.Next(count.Tally(planned)); next > 0 && drawn < len(replies); next = wave.Next(count.Tally(planned)) {
-		for range min(next, len(replies)-drawn) {
+	for tally := count.Tally(planned); !vote.Decided(tally) && drawn < len(replies); tally = count.Tally(planned) {
+		for range wave.Next(tally, vote.Decided) {
 			count.Vote(vote.SetKey(strings.Split(replies[drawn], ", ")), 1, 0)
 			drawn++
-		}
-		if vote.Decided(count.Tally(planned)) {
-			break
 		}
 	}
 	key, _ := count.Leader()
@@ -144,12 +141,15 @@ func ExampleCounter() {
 }
 
 func ExampleWave() {
-	fmt.Println(vote.Wave{}.Next(vote.Tally{Remaining: 12}))
-	fmt.Println(vote.Wave{K: 3}.Next(vote.Tally{Remaining: 12}))
-	fmt.Println(vote.Wave{}.Next(vote.Tally{Leader: 5, RunnerUp: 2, Drawn: 7, Remaining: 5}))
+	first := vote.Tally{Remaining: 12}
+	fmt.Println(vote.Wave{}.Next(first, vote.Decided))
+	fmt.Println(vote.Wave{}.Next(first, vote.AheadBy(3)))
+	fmt.Println(vote.Wave{Min: 4}.Next(first, vote.AheadBy(3)))
+	fmt.Println(vote.Wave{}.Next(vote.Tally{Leader: 5, RunnerUp: 2, Drawn: 7, Remaining: 5}, vote.Decided))
 	// Output:
 	// 7
 	// 3
+	// 4
 	// 2
 }
 

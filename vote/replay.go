@@ -65,7 +65,7 @@ func (m Majority) CountUntil(candidates []Candidate, stop Stop, wave Wave) (Ball
 			spent.Stopped = true
 			break
 		}
-		for range wave.Next(t) {
+		for range wave.Next(t, stop) {
 			if err := m.add(c, spent.Drawn, candidates[spent.Drawn]); err != nil {
 				return Ballot{Drawn: spent.Drawn}, spent, err
 			}

@@ -1,6 +1,7 @@
 package vote
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -190,55 +191,88 @@ func TestWave(t *testing.T) {
 	tests := []struct {
 		name string
 		w    Wave
+		stop Stop
 		t    Tally
 		want int
 	}{
-		{"first of 12", Wave{}, Tally{Remaining: 12}, 7},
-		{"first of 12, ahead by 3", Wave{K: 3}, Tally{Remaining: 12}, 3},
-		{"all at once", Wave{Min: 12}, Tally{Remaining: 12}, 12},
-		{"never more than remain", Wave{Min: 12}, Tally{Remaining: 5}, 5},
-		{"one", Wave{}, Tally{Remaining: 1}, 1},
-		{"none", Wave{Min: 4}, Tally{}, 0},
-		{"lead of 3 of 7", Wave{}, Tally{Leader: 5, RunnerUp: 2, Drawn: 7, Remaining: 5}, 2},
-		{"lead of 2, ahead by 3", Wave{K: 3}, Tally{Leader: 2, Drawn: 2, Remaining: 10}, 1},
-		{"decided", Wave{}, Tally{Leader: 7, Drawn: 7, Remaining: 5}, 1},
-		{"weights", Wave{}, Tally{Leader: 1, LeaderWeight: 3, MaxWeight: 2, Drawn: 1, Remaining: 5}, 2},
+		{"first of 12", Wave{}, Decided, Tally{Remaining: 12}, 7},
+		{"first of 12, ahead by 3", Wave{}, AheadBy(3), Tally{Remaining: 12}, 3},
+		{"first of 12, either", Wave{}, AnyOf(Decided, AheadBy(3)), Tally{Remaining: 12}, 3},
+		{"first of 4, either", Wave{}, AnyOf(Decided, AheadBy(5)), Tally{Remaining: 4}, 3},
+		{"first of 12, posterior", Wave{}, Posterior(0.95), Tally{Remaining: 12}, 4},
+		{"no stop", Wave{}, nil, Tally{Remaining: 12}, 12},
+		{"a stop that never holds", Wave{}, AheadBy(99), Tally{Remaining: 12}, 12},
+		{"all at once", Wave{Min: 12}, Decided, Tally{Remaining: 12}, 12},
+		{"never more than remain", Wave{Min: 12}, Decided, Tally{Remaining: 5}, 5},
+		{"one", Wave{}, Decided, Tally{Remaining: 1}, 1},
+		{"none", Wave{Min: 4}, Decided, Tally{}, 0},
+		{"lead of 3 of 7", Wave{}, Decided, Tally{Leader: 5, RunnerUp: 2, Drawn: 7, Remaining: 5}, 2},
+		{"lead of 2, ahead by 3", Wave{}, AheadBy(3), Tally{Leader: 2, Drawn: 2, Remaining: 10}, 1},
+		{"decided", Wave{}, Decided, Tally{Leader: 7, Drawn: 7, Remaining: 5}, 1},
+		{"weights", Wave{}, Decided, Tally{Leader: 1, LeaderWeight: 3, MaxWeight: 2, Drawn: 1, Remaining: 5}, 2},
+		{"first, weights", Wave{}, AheadBy(3), Tally{MaxWeight: 2, Remaining: 12}, 3},
+		{"first, doubts", Wave{}, Decided, Tally{Penalty: 1, MaxDoubt: 0, Remaining: 12}, 7},
+		{"a new cluster is sooner sure than a doubted leader", Wave{}, AheadBy(3),
+			Tally{Leader: 3, LeaderWeight: 3, Drawn: 3, Remaining: 9, Penalty: 1, Standings: []Standing{{Votes: 3, Weight: 3, Doubt: 3}}}, 4},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.w.Next(tt.t); got != tt.want {
+			if got := tt.w.Next(tt.t, tt.stop); got != tt.want {
 				t.Errorf("next wave %d, want %d", got, tt.want)
 			}
 		})
 	}
 }
 
-// TestWavesWasteNothing: without abstentions as many draws are made in waves as
-// one by one.
+// TestWaveOfDecided holds the rule to the formula of maker.md 3.2.
+func TestWaveOfDecided(t *testing.T) {
+	for n := 1; n < 20; n++ {
+		for leader := range n + 1 {
+			for rival := range min(leader, n-leader) + 1 {
+				drawn := leader + rival
+				if drawn >= n || leader-rival > n-drawn {
+					continue
+				}
+				want := min((n-drawn-(leader-rival))/2+1, n-drawn)
+				if got := (Wave{}).Next(Tally{Leader: leader, RunnerUp: rival, Drawn: drawn, Remaining: n - drawn}, Decided); got != want {
+					t.Errorf("%d to %d of %d: %d, want %d", leader, rival, n, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestWavesWasteNothing: as many draws are made in waves as one by one, with
+// weights, doubts and abstentions as well.
 func TestWavesWasteNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for range 10_000 {
-		n := 1 + r.IntN(20)
-		var votes strings.Builder
-		for range n {
-			votes.WriteByte("aaabbcdefgh"[r.IntN(1+r.IntN(11))])
+		n := 1 + r.IntN(14)
+		candidates := randomCandidates(r, n)
+		m := Majority{MaxDoubt: 1}
+		if r.IntN(3) == 0 {
+			m.Weight, m.MaxWeight = func(c Candidate) float64 { return []float64{0.3, 1, 0.7}[len(c.Model)] }, 1
 		}
-		candidates := pool(votes.String())
-		wave, stop := Wave{}, Stop(Decided)
-		if k := r.IntN(5); k > 0 {
-			wave.K, stop = k, AnyOf(Decided, AheadBy(k))
+		if r.IntN(2) == 0 {
+			m.Penalty = 1
 		}
-		_, waves, err := Majority{}.CountUntil(candidates, stop, wave)
-		if err != nil {
+		stop := []Stop{Decided, AheadBy(2), AnyOf(Decided, AheadBy(3)), Posterior(0.9)}[r.IntN(4)]
+		_, waves, err := m.CountUntil(candidates, stop, Wave{})
+		if err != nil && !errors.Is(err, ErrNoVote) {
 			t.Fatal(err)
 		}
-		single, drawn := Counter{}, 0
-		for drawn < n && !stop(single.Tally(n)) {
-			single.Vote(candidates[drawn].Fingerprint, 1, 0)
-			drawn++
+		drawn := 0
+		for ; drawn < n; drawn++ {
+			tally, err := m.Tally(candidates[:drawn], n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if stop(tally) {
+				break
+			}
 		}
 		if waves.Drawn != drawn {
-			t.Fatalf("%s, k %d: %d draws in waves, %d one by one", votes.String(), wave.K, waves.Drawn, drawn)
+			t.Fatalf("%d draws in waves, %d one by one: %+v", waves.Drawn, drawn, candidates)
 		}
 	}
 }
@@ -252,7 +286,7 @@ func TestCountUntil(t *testing.T) {
 		t.Errorf("spent %+v, saved %d, ballot of %d; want %+v", spent, spent.Saved(), b.Drawn, want)
 	}
 	_, spent, _ = Majority{}.CountUntil(pool("abcdef"), nil, Wave{Min: 4})
-	if want := (Spent{Planned: 6, Drawn: 6, Waves: 2}); spent != want {
+	if want := (Spent{Planned: 6, Drawn: 6, Waves: 1}); spent != want {
 		t.Errorf("without a stop: %+v, want %+v", spent, want)
 	}
 	if _, _, err := (Majority{}).CountUntil(nil, Decided, Wave{}); err == nil {

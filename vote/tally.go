@@ -146,12 +146,19 @@ func (c *Counter) Tally(planned int) Tally {
 		}
 	}
 	slices.SortStableFunc(t.Standings[1:], func(a, b Standing) int { return cmp.Compare(b.Weight, a.Weight) })
-	t.Leader, t.LeaderWeight = t.Standings[0].Votes, t.Standings[0].Weight
-	for _, s := range t.Standings[1:] {
+	t.stand(t.Standings)
+	return t
+}
+
+// stand sets the standings, the leader first, and what follows from them.
+func (t *Tally) stand(standings []Standing) {
+	t.Standings = standings
+	t.Leader, t.LeaderWeight = standings[0].Votes, standings[0].Weight
+	t.RunnerUp, t.RunnerUpWeight = 0, 0
+	for _, s := range standings[1:] {
 		t.RunnerUp = max(t.RunnerUp, s.Votes)
 		t.RunnerUpWeight = max(t.RunnerUpWeight, s.Weight)
 	}
-	return t
 }
 
 func (k *counted) standing() Standing {

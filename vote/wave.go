@@ -1,10 +1,10 @@
 package vote
 
-import "math"
+import "slices"
 
 // Wave says how many draws an election sends at once. The zero Wave wastes none:
-// it sends no more than the smallest number that could decide the vote, so that
-// for plain votes as many are drawn as if they were drawn one by one.
+// it sends no more than the smallest number that could end the vote, so that as
+// many are drawn as if they were drawn one by one.
 type Wave struct {
 	// Min is the least number of draws of a wave. More of them waste calls and
 	// save waiting; with AheadBy or Posterior they also save answers, because
@@ -12,28 +12,87 @@ type Wave struct {
 	// pools 4 halved the looks, for a few more calls; a longer first wave alone
 	// did nothing.) 0 means 1; the planned number of draws sends all at once.
 	Min int
-	// K is that of AheadBy, where the election stops by it; 0: it stops by
-	// Decided alone.
-	K int
 }
 
-// Next returns the number of draws of the next wave, 0 when none remains. With
-// lead L (in votes of the greatest weight) and R draws remaining it is
-// ⌊(R − L)/2⌋ + 1, or K − L if that is less, at least Min and at most R: fewer
-// than ⌊(R − L)/2⌋ + 1 could not decide even if all went to the leader. For 12
-// draws the first wave is 7, with K = 3 it is 3.
+// Next returns the number of draws of the next wave: the smallest number for
+// which stop would hold if all of them voted for one cluster, with the greatest
+// weight and no doubt; at least Min, at most what remains, 0 when none does.
+// Without a stop it is all that remains.
 //
-// The rule is that of methods/maker.md 3.2. It looks at votes and not at doubts;
-// with doubts a wave may be smaller than what could decide, which costs time but
-// no call.
-func (w Wave) Next(t Tally) int {
-	if t.Remaining <= 0 {
+// For 12 plain draws the first wave is 7 with [Decided], 3 with AheadBy(3) and 4
+// with Posterior(0.95). After m draws with lead L it is ⌊(12−m−L)/2⌋+1 with
+// Decided (methods/maker.md 3.2).
+func (w Wave) Next(t Tally, stop Stop) int {
+	n := t.Remaining
+	if n <= 0 {
 		return 0
 	}
-	lead := t.lead()
-	n := int(math.Floor((float64(t.Remaining)-lead)/2+1e-9)) + 1
-	if w.K > 0 {
-		n = min(n, int(math.Ceil(float64(w.K)-lead-1e-9)))
+	if stop != nil {
+		for k := 1; k < n; k++ {
+			if t.couldStop(k, stop) {
+				n = k
+				break
+			}
+		}
 	}
 	return min(max(n, w.Min, 1), t.Remaining)
+}
+
+// couldStop reports whether k more votes for one cluster could make stop hold.
+func (t Tally) couldStop(k int, stop Stop) bool {
+	if stop(t.with(0, k)) {
+		return true
+	}
+	// Without doubts no other cluster can be as sure as the leader.
+	if t.Penalty > 0 {
+		for i := 1; i <= len(t.Standings); i++ {
+			if stop(t.with(i, k)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// with returns the tally after k more votes for cluster i of Standings, a new
+// cluster when there is none of that index. Cluster 0 is the leader, also where
+// the tally has no Standings.
+func (t Tally) with(i, k int) Tally {
+	unit := t.MaxWeight
+	if unit == 0 {
+		unit = 1
+	}
+	more := float64(k) * unit
+	t.Drawn += k
+	t.Remaining -= k
+	if len(t.Standings) == 0 && t.Leader > 0 {
+		t.Leader += k
+		t.LeaderWeight += more
+		return t
+	}
+
+	standings := slices.Clone(t.Standings)
+	if i >= len(standings) {
+		i = len(standings)
+		standings = append(standings, Standing{})
+	}
+	s := &standings[i]
+	s.Doubt *= s.Weight / (s.Weight + more)
+	s.Votes += k
+	s.Weight += more
+
+	lead := 0
+	for j := range standings {
+		if standings[j].score(t.Penalty) > standings[lead].score(t.Penalty) {
+			lead = j
+		}
+	}
+	standings[0], standings[lead] = standings[lead], standings[0]
+	t.stand(standings)
+	return t
+}
+
+// score is that of the cluster up to a constant.
+func (s Standing) score(penalty float64) float64 {
+	return round9(score(s.Weight, s.Weight*s.Doubt, penalty))
 }
