@@ -223,7 +223,7 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 // env builds what a strategy works with for one question.
 func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 	schemaCtx, span := trace.Start(ctx, "schema")
-	snap, err := e.snapshot(trace.Into(schemaCtx, nil)) // kept for the questions to come
+	snap, err := e.snapshot(schemaCtx)
 	span.Fail(err)
 	span.End()
 	if err != nil {
