@@ -61,8 +61,22 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	case compiling:
 		return &exec.InvalidError{Fault: exec.FaultCompile, Message: message}
 	default:
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: message}
+		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(message)}
 	}
+}
+
+// masked leaves out what stands in quotes: an error met while a statement runs
+// repeats values that it read ("bad JSON path: 's3cret'").
+func masked(message string) string {
+	i := strings.IndexAny(message, `'"`)
+	if i < 0 {
+		return message
+	}
+	j := strings.LastIndexByte(message, message[i])
+	if j == i {
+		return message[:i+1] + "…"
+	}
+	return message[:i+1] + "…" + message[j:]
 }
 
 // unready gives an error met before there was any statement its type. No statement
