@@ -75,9 +75,16 @@ func (m McNemar) ChiSquared() (statistic, p float64) {
 	return statistic, math.Erfc(math.Sqrt(statistic / 2))
 }
 
-// binomial returns P(X = x) for X ~ Binomial(n, ½). It goes through logarithms,
-// because 2^-n is no float from n = 1075 on.
+// binomial returns P(X = x) for X ~ Binomial(n, ½): exactly for small n, and
+// through logarithms above, because 2^-n is no float from n = 1075 on.
 func binomial(n, x int) float64 {
+	if n <= 50 { // every product below stays a whole number under 2^53
+		ways := 1.0
+		for i := range x {
+			ways = ways * float64(n-i) / float64(i+1)
+		}
+		return math.Ldexp(ways, -n)
+	}
 	lg := func(k int) float64 { v, _ := math.Lgamma(float64(k) + 1); return v }
 	return math.Exp(lg(n) - lg(x) - lg(n-x) - float64(n)*math.Ln2)
 }
