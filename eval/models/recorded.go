@@ -56,6 +56,8 @@ type Recorded struct {
 	name  string
 	turns int
 	known []known // the longest first
+
+	latency func(question string, draw int) time.Duration // nil: that of the replies
 }
 
 // known is a question with its text as requests are searched for it.
@@ -65,7 +67,8 @@ type known struct {
 }
 
 // NewRecorded returns a model of the name of a pool. Two questions of equal text,
-// case and white space aside, and one without text are errors.
+// case and white space aside, and one without text are errors. [FromPool] makes
+// one of a pool that package eval read.
 func NewRecorded(name string, questions []Question) (*Recorded, error) {
 	r := &Recorded{name: name, turns: 1, known: make([]known, 0, len(questions))}
 	by := make(map[string]string, len(questions))
@@ -114,7 +117,11 @@ func (r *Recorded) Complete(ctx context.Context, req llm.Request) (llm.Response,
 		return llm.Response{}, r.missing(" has %d draws of question %s", len(q.Replies), q.ID)
 	}
 	reply := q.Replies[at]
-	if err := wait(ctx, reply.Latency); err != nil {
+	latency := reply.Latency
+	if r.latency != nil {
+		latency = r.latency(q.ID, at)
+	}
+	if err := wait(ctx, latency); err != nil {
 		return llm.Response{}, err
 	}
 	if reply.Text == "" {

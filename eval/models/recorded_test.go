@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/eval/models"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -171,6 +172,46 @@ func TestLatency(t *testing.T) {
 		defer cancel()
 		if _, err := m.Complete(ctx, ask(0, "Show all")); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestFromPool(t *testing.T) {
+	p := &eval.Pool{
+		Name: "p",
+		Questions: []eval.Question{
+			{ID: "1", DB: "a", Text: "Show all"}, {ID: "2", DB: "b", Text: "show ALL"}, {ID: "3", DB: "b", Text: "Show  all"}, {ID: "4", DB: "b", Text: "Count them"},
+		},
+		Answers: [][]eval.Answer{
+			{{SQL: "SELECT 1", Run: "r"}}, {{SQL: "SELECT 2", Run: "r", Model: "m"}}, {{SQL: "SELECT 3"}},
+			{{SQL: "SELECT 4", Usage: llm.Usage{Calls: 2, PromptTokens: 7, CompletionTokens: 3, Known: true}}},
+		},
+	}
+	if _, err := models.FromPool(p, ""); err == nil || !strings.Contains(err.Error(), "questions 1 and 2") {
+		t.Errorf("the same question about two databases: %v", err)
+	}
+	m, err := models.FromPool(p, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := m.Complete(t.Context(), ask(0, "Show all"))
+	if err != nil || first.Text != "SELECT 2" || first.Model != "m" {
+		t.Errorf("got %+v, %v, want the answer to question 2", first, err)
+	}
+	counted, err := m.Complete(t.Context(), ask(0, "Count them"))
+	if err != nil || counted.Usage.Calls != 2 || !counted.Usage.Known {
+		t.Errorf("got %+v, %v, want the recorded usage", counted, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		slow := m.Delayed(func(question string, draw int) time.Duration {
+			if question != "4" || draw != 0 {
+				t.Errorf("asked for the latency of question %s, draw %d", question, draw)
+			}
+			return time.Minute
+		})
+		start := time.Now()
+		if _, err := slow.Complete(t.Context(), ask(0, "Count them")); err != nil || time.Since(start) != time.Minute {
+			t.Errorf("%v after %v", err, time.Since(start))
 		}
 	})
 }
