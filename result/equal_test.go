@@ -210,7 +210,7 @@ func randomTable(r *rand.Rand) *Table {
 func TestEqualAgainstOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	equal := 0
-	for range 200_000 {
+	for range 50_000 {
 		a, b := randomTable(r), randomTable(r)
 		if r.IntN(2) == 0 { // the same rows in another order, some doubled
 			b = &Table{Columns: a.Columns, Rows: slices.Clone(a.Rows)}
@@ -235,7 +235,7 @@ func TestEqualAgainstOracle(t *testing.T) {
 			}
 		}
 	}
-	if equal < 10_000 {
+	if equal < 2_500 {
 		t.Errorf("only %d equal pairs: the test says little", equal)
 	}
 }

@@ -59,8 +59,8 @@ func ordered(d sqltext.Dialect, candidates []Candidate, members []int) []int {
 
 // sortsRows reports whether sql has a top-level ORDER BY: whether
 // Outline(sql).OrderBy has terms. It reads plain statements itself, because this
-// is most of the work of a count (0.2 against 5 microseconds a statement), and
-// leaves what it is not sure of to Outline.
+// would be most of the work of a count (see BenchmarkMajority), and leaves what
+// it is not sure of to Outline.
 func sortsRows(d sqltext.Dialect, sql string) bool {
 	// A backslash may escape a quote, and a statement may stand in brackets.
 	sure := strings.IndexByte(sql, '\\') < 0 && !strings.HasPrefix(sql, "(")

@@ -64,8 +64,8 @@ type Lookup func(column, value string, fold bool) (stored, known bool)
 // where the table is at hand, and in replay. The zero Doubts is the default: the
 // rules of [DefaultRules] for English questions. It reads no data but the result.
 //
-// The method is ours and measured in docs: a count of simple doubts travels
-// between benchmarks where fitted weights do not.
+// The method is ours: a count of simple doubts, each worth the same, travels
+// between benchmarks where fitted weights of many features did not.
 //
 // Doubts is plain data; With, Without and Weigh return copies. Safe for
 // concurrent use where its functions are.

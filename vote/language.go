@@ -52,7 +52,7 @@ type Language struct {
 	Measures    []string // a number, which a question by group asks for beside the group
 }
 
-// English returns the word lists of selection.md for English.
+// English returns the words of English.
 func English() Language {
 	return Language{
 		Name: "en",

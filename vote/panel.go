@@ -83,7 +83,7 @@ func (p Panel) Validate() error {
 //
 // so that a grade with few questions falls back on how good the model is in
 // general. Ties go to the better model in general, then by name. A grade not in
-// records gets the best models in general. (pet-sql.md 3.7)
+// records gets the best models in general.
 func PanelFromLabels(size int, records map[string]map[string]Record) Panel {
 	if size <= 0 {
 		size = 5

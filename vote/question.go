@@ -78,7 +78,7 @@ func negates(evidence string) bool {
 }
 
 // columns counts the columns that the asking phrase names: the parts of the list
-// that follows the last asking word, as selection.md has it.
+// that follows the asking word, in the last sentence that asks.
 func (q *Question) columns(l *Language) int {
 	end := len(q.tokens)
 	sum := 0

@@ -224,7 +224,7 @@ func TestWave(t *testing.T) {
 	}
 }
 
-// TestWaveOfDecided holds the rule to the formula of maker.md 3.2.
+// TestWaveOfDecided holds the rule to its formula.
 func TestWaveOfDecided(t *testing.T) {
 	for n := 1; n < 20; n++ {
 		for leader := range n + 1 {

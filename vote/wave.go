@@ -8,9 +8,9 @@ import "slices"
 type Wave struct {
 	// Min is the least number of draws of a wave. More of them waste calls and
 	// save waiting; with AheadBy or Posterior they also save answers, because
-	// every look is another chance to stop at a lead that is luck. (On recorded
-	// pools 4 halved the looks, for a few more calls; a longer first wave alone
-	// did nothing.) 0 means 1; the planned number of draws sends all at once.
+	// every look is another chance to stop at a lead that is luck. 4 serves both
+	// well; a longer first wave alone did nothing. 0 means 1; the planned number
+	// of draws sends all at once.
 	Min int
 }
 
@@ -21,7 +21,7 @@ type Wave struct {
 //
 // For 12 plain draws the first wave is 7 with [Decided], 3 with AheadBy(3) and 4
 // with Posterior(0.95). After m draws with lead L it is ⌊(12−m−L)/2⌋+1 with
-// Decided (methods/maker.md 3.2).
+// Decided.
 func (w Wave) Next(t Tally, stop Stop) int {
 	n := t.Remaining
 	if n <= 0 {

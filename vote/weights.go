@@ -73,7 +73,7 @@ type Record struct {
 }
 
 // shrinkage is how many questions of mean accuracy every model is given on top
-// of its own (pet-sql.md 3.7): ten keep a model that was lucky on five questions
+// of its own: ten keep a model that was lucky on five questions
 // near the others.
 const shrinkage = 10
 
