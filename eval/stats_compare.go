@@ -59,37 +59,44 @@ func (e *UnpairedError) Error() string {
 	return "eval: pairing questions: " + strings.Join(parts, ", ")
 }
 
-// Pair is one question of one pool under two conditions. Everything but Score
+// Pair is one question, of one pool or of all, under two conditions. Everything but Score
 // and Confidence is the same on both sides.
 type Pair struct {
 	A, B Outcome
 }
 
-// Pairs puts the outcomes of two conditions side by side, by pool and question,
-// in the order of a. Several outcomes of one question in one pool become one
-// with the mean score and confidence. A question that only one side has is an
-// *UnpairedError: a missing answer is a wrong one, and scores 0, but who left it
-// out must say so.
+// Pairs puts the outcomes of two conditions side by side, question by question,
+// in the order of a.
+//
+// Where both sides name the same pools, a question is paired pool by pool. Where
+// they share none, as the runs or seeds of two models do, pools do not count: the
+// question has one pair for all of them. Several outcomes of one question, in one
+// pool or then in all, become one with the mean score and confidence.
+//
+// A question that only one side has is an *UnpairedError: a missing answer is a
+// wrong one, and scores 0, but who left it out must say so.
 func Pairs(a, b []Outcome) ([]Pair, error) {
+	if !sharePools(a, b) {
+		a, b = withoutPools(a), withoutPools(b)
+	}
 	as, bs := averaged(a), averaged(b)
 	byKey := make(map[[2]string]Outcome, len(bs))
 	for _, o := range bs {
-		byKey[[2]string{o.Pool, o.Question}] = o
+		byKey[pairKey(o)] = o
 	}
 	var unpaired UnpairedError
 	pairs := make([]Pair, 0, len(as))
 	for _, o := range as {
-		key := [2]string{o.Pool, o.Question}
-		other, ok := byKey[key]
+		other, ok := byKey[pairKey(o)]
 		if !ok {
 			unpaired.OnlyA = append(unpaired.OnlyA, labelled(o))
 			continue
 		}
-		delete(byKey, key)
+		delete(byKey, pairKey(o))
 		pairs = append(pairs, Pair{A: o, B: other})
 	}
 	for _, o := range bs {
-		if _, left := byKey[[2]string{o.Pool, o.Question}]; left {
+		if _, left := byKey[pairKey(o)]; left {
 			unpaired.OnlyB = append(unpaired.OnlyB, labelled(o))
 		}
 	}
@@ -97,6 +104,25 @@ func Pairs(a, b []Outcome) ([]Pair, error) {
 		return nil, &unpaired
 	}
 	return pairs, nil
+}
+
+func pairKey(o Outcome) [2]string { return [2]string{o.Pool, o.Question} }
+
+// sharePools reports whether a pool is named on both sides.
+func sharePools(a, b []Outcome) bool {
+	pools := make(map[string]bool)
+	for _, o := range a {
+		pools[o.Pool] = true
+	}
+	return slices.ContainsFunc(b, func(o Outcome) bool { return pools[o.Pool] })
+}
+
+func withoutPools(outcomes []Outcome) []Outcome {
+	list := slices.Clone(outcomes)
+	for i := range list {
+		list[i].Pool = ""
+	}
+	return list
 }
 
 func labelled(o Outcome) string {
@@ -112,10 +138,9 @@ func averaged(outcomes []Outcome) []Outcome {
 	var merged []Outcome
 	var times []float64
 	for _, o := range outcomes {
-		key := [2]string{o.Pool, o.Question}
-		i, ok := at[key]
+		i, ok := at[pairKey(o)]
 		if !ok {
-			at[key] = len(merged)
+			at[pairKey(o)] = len(merged)
 			merged, times = append(merged, o), append(times, 1)
 			continue
 		}

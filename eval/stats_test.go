@@ -267,6 +267,23 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// Two runs have other names, and two seeds of one model are no further questions.
+func TestPairsOfRuns(t *testing.T) {
+	a := []Outcome{{Pool: "a seed 1", Question: "x", Score: 1}, {Pool: "a seed 2", Question: "x", Score: 0}}
+	b := []Outcome{{Pool: "b", Question: "x", Score: 1}}
+	got, err := Pairs(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Pair{{Outcome{Question: "x", Score: .5}, Outcome{Question: "x", Score: 1}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if a[0].Pool != "a seed 1" {
+		t.Error("the outcomes were changed")
+	}
+}
+
 func TestCompare(t *testing.T) {
 	contract := Contract{Prompt: "1", Schema: "2", Scorer: "ex_set", Limits: "10s"}
 	a := Condition{Name: "a", Contract: contract}
