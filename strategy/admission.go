@@ -41,9 +41,14 @@ type Admission struct {
 
 // admitted is one distinct statement.
 type admitted struct {
-	once      sync.Once
-	slot      int // lowest draw that has it
-	span      *trace.Span
+	slot int // lowest draw that has it; guarded by Admission.mu
+	span *trace.Span
+
+	// turn is held while the statement is examined: a channel and no mutex,
+	// because who waits for it waits no longer than its context. It guards what
+	// follows.
+	turn      chan struct{}
+	done      bool
 	candidate vote.Candidate // without what differs from copy to copy
 	invalid   error          // the engine's word, for a repair
 	err       error          // the database failed, not the statement
@@ -96,8 +101,20 @@ func (a *Admission) Admit(ctx context.Context, draw int, model string, reply llm
 // AdmitSQL makes the candidate of one statement.
 func (a *Admission) AdmitSQL(ctx context.Context, draw int, model, sql string) (vote.Candidate, error) {
 	e := a.entry(sql, draw)
-	e.once.Do(func() { a.examine(trace.Into(ctx, e.span), sql, e) })
-	c := e.candidate
+	c := vote.Candidate{SQL: sql, Draw: draw, Model: model}
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+		return c, ctx.Err()
+	}
+	if !e.done {
+		a.examine(trace.Into(ctx, e.span), sql, e)
+		// The end of one draw's context says nothing about the statement: the next
+		// draw that has it asks again.
+		e.done = ctx.Err() == nil
+	}
+	c = e.candidate
 	c.SQL, c.Draw, c.Model = sql, draw, model
 	return c, e.err
 }
@@ -106,11 +123,14 @@ func (a *Admission) AdmitSQL(ctx context.Context, draw int, model, sql string) (
 // any other.
 func (a *Admission) Invalid(sql string) error {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if e := a.checked[sql]; e != nil {
-		return e.invalid
+	e := a.checked[sql]
+	a.mu.Unlock()
+	if e == nil {
+		return nil
 	}
-	return nil
+	e.turn <- struct{}{}
+	defer func() { <-e.turn }()
+	return e.invalid
 }
 
 // entry finds or makes the entry of a statement. Its span stands in the slot of
@@ -122,7 +142,7 @@ func (a *Admission) entry(sql string, draw int) *admitted {
 	e := a.checked[sql]
 	if e == nil {
 		_, span := trace.StartAt(trace.Into(context.Background(), a.span), draw, "check", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
-		e = &admitted{slot: draw, span: span}
+		e = &admitted{slot: draw, span: span, turn: make(chan struct{}, 1)}
 		a.checked[sql] = e
 	}
 	if draw < e.slot {
@@ -132,14 +152,16 @@ func (a *Admission) entry(sql string, draw int) *admitted {
 	return e
 }
 
-// Discard marks the statements that only draws from index counted on had: an
-// early stop made them unnecessary.
+// Discard forgets the statements that only draws from index counted on had: an
+// early stop made them unnecessary, and how far they came depends on timing. One
+// that comes up again is examined as if it were new.
 func (a *Admission) Discard(counted int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, e := range a.checked {
+	for sql, e := range a.checked {
 		if e.slot >= counted {
 			e.span.Cancelled()
+			delete(a.checked, sql)
 		}
 	}
 }
@@ -155,6 +177,7 @@ func (a *Admission) compiles(ctx context.Context, sql string) bool {
 func (a *Admission) examine(ctx context.Context, sql string, e *admitted) {
 	defer e.span.End()
 	checked, err := a.env.DB.Examine(ctx, sql, a.checks...)
+	e.candidate, e.invalid, e.err = vote.Candidate{}, nil, nil
 	c := &e.candidate
 	c.SQL = sql
 	switch {

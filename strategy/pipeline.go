@@ -53,7 +53,7 @@ type Pipeline struct {
 
 // Validate checks the configuration; see Validator.
 func (p Pipeline) Validate(int) error {
-	if p.MinConfidence < 0 || p.MinConfidence > 1 {
+	if !(p.MinConfidence >= 0 && p.MinConfidence <= 1) {
 		return fmt.Errorf("strategy: MinConfidence is %v; want 0 to 1", p.MinConfidence)
 	}
 	if p.Repairs < 0 {
@@ -80,13 +80,14 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 		defer admission.Close()
 	}
 	voter := p.voter(env)
-	if err := p.draw(ctx, env, t, linked, admission, voter, out); err != nil {
+	failed, err := p.draw(ctx, env, t, linked, admission, voter, out)
+	if err != nil {
 		return out, err
 	}
 	if err := p.repair(ctx, env, t, linked, admission, voter, out); err != nil {
 		return out, err
 	}
-	return out, p.elect(ctx, env, t, linked, voter, out)
+	return out, p.elect(ctx, env, t, linked, voter, failed, out)
 }
 
 func (p Pipeline) voter(env *Env) Voter {
@@ -103,6 +104,23 @@ func (p Pipeline) voter(env *Env) Voter {
 		return v
 	default:
 		return v
+	}
+}
+
+// voted is how a candidate votes while draws are still made.
+func (p Pipeline) voted(env *Env, voter Voter) vote.Key {
+	key := env.Key()
+	if majority, ok := voter.(vote.Majority); ok {
+		key = majority.Key
+	}
+	if p.Key != nil {
+		key = p.Key
+	}
+	return func(c vote.Candidate) (string, bool) {
+		if c.Rejected != "" {
+			return "", false
+		}
+		return key(c)
 	}
 }
 
@@ -130,7 +148,7 @@ func (p Pipeline) link(ctx context.Context, env *Env, t Task, out *Outcome) (*sc
 		if l == nil {
 			l = linker.Lexical{}
 		} else {
-			l = linker.Union{linker.Lexical{}, l}
+			l = linker.Union{linker.Lexical{}, choosing{l}}
 		}
 	}
 	if l == nil {
@@ -159,19 +177,23 @@ func (p Pipeline) link(ctx context.Context, env *Env, t Task, out *Outcome) (*sc
 	return restricted, nil
 }
 
-// drawn is one draw of the pipeline.
-func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, admission *Admission, voter Voter, out *Outcome) error {
+// choosing is a linker whose word for the whole schema does not count, only what
+// it found: the whole is too big.
+type choosing struct{ linker.Linker }
+
+func (c choosing) Link(ctx context.Context, in linker.Input) (schema.Links, error) {
+	links, err := c.Linker.Link(ctx, in)
+	links.Whole = false
+	return links, err
+}
+
+// draw holds the election. It returns the errors of the draws that failed; err
+// ends the question. Fewer votes than asked for are no error as long as repairs
+// could make up for them.
+func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, admission *Admission, voter Voter, out *Outcome) (failed []error, err error) {
 	prompter := p.Prompter
 	if prompter == nil {
 		prompter = Prompt{}
-	}
-	key := env.Key()
-	majority, isMajority := voter.(vote.Majority)
-	if isMajority {
-		key = majority.Key
-	}
-	if p.Key != nil {
-		key = p.Key
 	}
 	election := Election[vote.Candidate]{
 		N: p.Sampler.samples(t), Wave: p.Sampler.Wave, Stop: p.Sampler.Until,
@@ -189,14 +211,9 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 			}
 			return c, err
 		},
-		Key: func(c vote.Candidate) (string, bool) {
-			if c.Rejected != "" {
-				return "", false
-			}
-			return key(c)
-		},
+		Key: p.voted(env, voter),
 	}
-	if isMajority {
+	if majority, ok := voter.(vote.Majority); ok {
 		election.Tally = func(values []vote.Candidate, planned int) vote.Tally {
 			// A Majority with wrong settings fails when it counts; until then nothing is decided.
 			tally, _ := majority.Tally(values, planned)
@@ -206,6 +223,7 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 	drawn, err := election.Run(ctx)
 	admission.Discard(p.Sampler.First + len(drawn.Slots))
 	out.Candidates, out.Saved = drawn.Values(), drawn.Saved
+	failed = drawn.Failed()
 	for i, s := range drawn.Slots {
 		if s.Err != nil {
 			out.note("draw %d failed: %v", p.Sampler.First+i, s.Err)
@@ -216,13 +234,18 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 		trace.From(ctx).Warn("budget-spent", out.Notes[len(out.Notes)-1])
 	}
 	if errors.Is(err, ErrQuorum) {
-		repairable := p.Repairer != nil && drawn.Votes()+len(p.failing(admission, out.Candidates)) >= max(p.Sampler.MinVotes, 1)
-		if repairable {
-			return nil
+		repairable := 0
+		for _, c := range out.Candidates {
+			if isFailing(admission, c) {
+				repairable++
+			}
 		}
-		return noCandidate(out.Candidates, drawn.Failed(), drawn.Votes(), err)
+		if p.Repairer != nil && drawn.Votes()+repairable >= max(p.Sampler.MinVotes, 1) {
+			return failed, nil
+		}
+		return failed, noCandidate(out.Candidates, failed, drawn.Votes(), err)
 	}
-	return err
+	return failed, err
 }
 
 // noCandidate is the error of an election without a quorum.
@@ -239,13 +262,18 @@ func noCandidate(candidates []vote.Candidate, failed []error, votes int, quorum 
 	return e
 }
 
+// isFailing reports whether the engine rejected c, so that a repair may help.
+func isFailing(admission *Admission, c vote.Candidate) bool {
+	return c.Rejected != "" && c.SQL != "" && admission.Invalid(c.SQL) != nil
+}
+
 // failing lists the indices of the candidates that the engine rejected, the
 // most frequent statement first, then by draw; one index a statement.
 func (p Pipeline) failing(admission *Admission, candidates []vote.Candidate) []int {
 	copies := map[string]int{}
 	var first []int
 	for i, c := range candidates {
-		if c.Rejected == "" || c.SQL == "" || admission.Invalid(c.SQL) == nil {
+		if !isFailing(admission, c) {
 			continue
 		}
 		if copies[c.SQL]++; copies[c.SQL] == 1 {
@@ -313,10 +341,24 @@ func (p Pipeline) repairOne(ctx context.Context, env *Env, t Task, s *schema.Sch
 	return admission.Admit(ctx, c.Draw, c.Model, reply)
 }
 
-// couldChange reports whether the votes of the failed candidates, all given to
-// the runner-up or to a newcomer, could overtake the leader.
+// couldChange reports whether the votes of the failed candidates could change
+// who wins: whether the vote would be undecided if they were still to come.
 func couldChange(voter Voter, admission *Admission, candidates []vote.Candidate) bool {
-	ballot, err := voter.Count(candidates)
+	settled := make([]vote.Candidate, 0, len(candidates))
+	for _, c := range candidates {
+		if !isFailing(admission, c) {
+			settled = append(settled, c)
+		}
+	}
+	lost := len(candidates) - len(settled)
+	if lost == 0 {
+		return false
+	}
+	if majority, ok := voter.(vote.Majority); ok {
+		tally, err := majority.Tally(settled, len(candidates))
+		return err != nil || !vote.Decided(tally)
+	}
+	ballot, err := voter.Count(settled)
 	if err != nil {
 		return true
 	}
@@ -325,29 +367,32 @@ func couldChange(voter Voter, admission *Admission, candidates []vote.Candidate)
 		return true
 	}
 	second, _ := ballot.RunnerUp()
-	lost := 0
-	for _, c := range candidates {
-		if c.Rejected != "" && c.SQL != "" && admission.Invalid(c.SQL) != nil {
-			lost++
-		}
-	}
-	return lost > 0 && second.Weight+float64(lost) >= leader.Weight
+	return second.Weight+float64(lost) >= leader.Weight
 }
 
 // elect counts the votes and fills in the outcome.
-func (p Pipeline) elect(ctx context.Context, env *Env, t Task, s *schema.Schema, voter Voter, out *Outcome) error {
+func (p Pipeline) elect(ctx context.Context, env *Env, t Task, s *schema.Schema, voter Voter, failed []error, out *Outcome) error {
 	voteCtx, span := trace.Start(ctx, "vote")
 	defer span.End()
 	ballot, err := voter.Count(out.Candidates)
 	out.Ballot = ballot
-	if errors.Is(err, vote.ErrNoVote) {
-		err = noCandidate(out.Candidates, nil, 0, nil)
+	votes, key := 0, p.voted(env, voter)
+	for _, c := range out.Candidates {
+		if _, ok := key(c); ok {
+			votes++
+		}
+	}
+	switch quorum := max(p.Sampler.MinVotes, 1); {
+	case errors.Is(err, vote.ErrNoVote):
+		err = noCandidate(out.Candidates, failed, 0, nil)
+	case err == nil && votes < quorum: // the repairs did not make up for it
+		err = noCandidate(out.Candidates, failed, votes, &quorumError{votes: votes, quorum: quorum, failed: failed})
 	}
 	if err != nil {
 		span.Fail(err)
 		return err
 	}
-	if err := p.judge(voteCtx, env, t, s, voter, out); err != nil {
+	if err := p.judge(voteCtx, env, t, s, out); err != nil {
 		return err
 	}
 	winner := out.Ballot.Clusters[0]
@@ -361,7 +406,7 @@ func (p Pipeline) elect(ctx context.Context, env *Env, t Task, s *schema.Schema,
 }
 
 // judge lets the judge choose between the two leading clusters of a weak ballot.
-func (p Pipeline) judge(ctx context.Context, env *Env, t Task, s *schema.Schema, voter Voter, out *Outcome) error {
+func (p Pipeline) judge(ctx context.Context, env *Env, t Task, s *schema.Schema, out *Outcome) error {
 	second, ok := out.Ballot.RunnerUp()
 	if p.Judge == nil || !out.Ballot.Weak || !ok {
 		return nil
@@ -380,9 +425,6 @@ func (p Pipeline) judge(ctx context.Context, env *Env, t Task, s *schema.Schema,
 		out.note("the judge could not be asked, the vote stands: %v", err)
 	case choice == 1:
 		out.Ballot.Overrule(1)
-		if m, ok := voter.(vote.Majority); ok && m.Calibrate != nil {
-			out.Ballot.Confidence = m.Calibrate(out.Ballot.Confidence)
-		}
 		out.note("the judge preferred the runner-up")
 	case choice == 0:
 		out.note("the judge agreed with the vote")

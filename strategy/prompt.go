@@ -3,6 +3,7 @@ package strategy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/llm"
@@ -90,36 +91,71 @@ func (p Prompt) rules(env *Env) string {
 	return b.String()
 }
 
-// ask writes the part of a message that is about one question. The question is
-// one line, so nothing in it can look like a section of ours.
+// ask writes the part of a message that is about one question. What people wrote
+// is one line, so nothing in it can look like a section of ours.
 func ask(question, evidence, values string) string {
 	var b strings.Builder
 	if values != "" {
 		b.WriteString("### Stored values that the question may name\n" + values + "\n")
 	}
-	if evidence = oneLine(evidence); evidence != "" {
+	if evidence = plainLine(evidence); evidence != "" {
 		b.WriteString("### Notes\n" + evidence + "\n\n")
 	}
-	b.WriteString("### Question\n" + oneLine(question) + "\n")
+	b.WriteString("### Question\n" + plainLine(question) + "\n")
 	return b.String()
 }
 
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(sqltext.CleanText(text)), " ")
+// plainLine is text from outside as a line that opens neither a section of the
+// prompt nor a code fence.
+func plainLine(text string) string {
+	line := strings.ReplaceAll(oneLine(text), "```", "'''")
+	if strings.HasPrefix(line, "###") {
+		line = strings.TrimLeft(line, "# ")
+	}
+	return line
 }
 
-func fence(sql string) string { return "```sql\n" + strings.TrimSpace(sql) + "\n```" }
+// oneLine is text from outside as one line without control characters. Blanks
+// are squeezed first: what is a line end to a person must not join two words.
+func oneLine(text string) string {
+	squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	return squeeze(sqltext.CleanText(squeeze(text)))
+}
 
+// lineEnds makes every blank of SQL one that CleanText leaves.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n", "\v", "\n")
+
+// fence shows a statement in a code block that nothing in the statement closes.
+func fence(sql string) string {
+	sql = strings.TrimSpace(sqltext.CleanText(lineEnds.Replace(sql)))
+	marks := "```"
+	for strings.Contains(sql, marks) {
+		marks += "`"
+	}
+	return marks + "sql\n" + sql + "\n" + marks
+}
+
+// valueLines shows the stored values that the question names. A name that no
+// prompt may hold has its value left out: the schema does not show it either.
 func valueLines(env *Env, links schema.Links) string {
 	var b strings.Builder
 	for _, t := range links.Tables {
+		table := env.Quote(t.Table)
+		if t.Schema != "" {
+			table = env.Quote(t.Schema) + "." + table
+		}
 		for _, v := range t.Values {
-			if text, ok := schema.Literal(v.Value); ok {
-				fmt.Fprintf(&b, "%s.%s has %s\n", env.Quote(t.Table), env.Quote(v.Column), text)
+			text, ok := schema.Literal(v.Value)
+			if ok && !hasFault(t.Schema, t.Table, v.Column) {
+				fmt.Fprintf(&b, "%s.%s has %s\n", table, env.Quote(v.Column), text)
 			}
 		}
 	}
 	return b.String()
+}
+
+func hasFault(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return schema.NameFault(name) != "" })
 }
 
 // Alternate goes round its prompters: draw i is written by prompter i modulo

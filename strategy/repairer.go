@@ -57,7 +57,7 @@ func (r TypedRepair) complaint(env *Env, in RepairInput) string {
 	var invalid *exec.InvalidError
 	if errors.As(in.Err, &invalid) {
 		fmt.Fprintf(&b, " (%s): %s\n", invalid.Fault, ErrorLine(invalid.Message, env.SkipValues))
-		if near := nearest(in.Schema, invalid.Name); len(near) > 0 {
+		if near := nearest(env, in.Schema, invalid.Name); len(near) > 0 {
 			fmt.Fprintf(&b, "Existing names that are close: %s\n", strings.Join(near, ", "))
 		}
 	} else {
@@ -103,10 +103,10 @@ func maskQuoted(line string) string {
 }
 
 // nearest lists up to five names of the schema that are close to name, nearest
-// first, ties by the order of the schema. Names are compared by their stemmed
-// words, a column's also with its table's in front: product_name is close to
-// products.name.
-func nearest(s *schema.Schema, name string) []string {
+// first, ties by the order of the schema, quoted where they must be. Names are
+// compared by their stemmed words, a column's also with its table's in front:
+// product_name is close to products.name.
+func nearest(env *Env, s *schema.Schema, name string) []string {
 	if name == "" {
 		return nil
 	}
@@ -120,7 +120,13 @@ func nearest(s *schema.Schema, name string) []string {
 	add := func(full string, spellings ...string) {
 		best := near{name: full, distance: len(name) + 1}
 		for _, spelling := range spellings {
-			if d := editDistance(spelling, name); 2*d <= max(len(spelling), len(name)) {
+			// The difference in length alone rules most names out. The model chose
+			// the length of name, so nothing here may cost its square.
+			long := max(len(spelling), len(name))
+			if 2*(long-min(len(spelling), len(name))) > long {
+				continue
+			}
+			if d := editDistance(spelling, name); 2*d <= long {
 				best.distance = min(best.distance, d)
 			}
 		}
@@ -128,12 +134,13 @@ func nearest(s *schema.Schema, name string) []string {
 			found = append(found, best)
 		}
 	}
+	s, _ = s.Presentable() // the names go into a prompt
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		add(t.Name, stemmed(t.Name))
+		add(env.Quote(t.Name), stemmed(t.Name))
 		for j := range t.Columns {
 			c := t.Columns[j].Name
-			add(t.Name+"."+c, stemmed(c), stemmed(t.Name+"_"+c))
+			add(env.Quote(t.Name)+"."+env.Quote(c), stemmed(c), stemmed(t.Name+"_"+c))
 		}
 	}
 	slices.SortStableFunc(found, func(a, b near) int { return a.distance - b.distance })

@@ -24,7 +24,13 @@ INSERT INTO orders VALUES (1,1,10.5),(2,2,20),(3,1,NULL);`
 // shopEnv is an Env over a small database in a file of its own.
 func shopEnv(tb testing.TB, model llm.Model) *strategy.Env {
 	tb.Helper()
-	db, err := exec.New(poolOf(tb, shopSQL), sqlite.Dialect{}, exec.Config{})
+	return envOf(tb, shopSQL, model)
+}
+
+// envOf is an Env over the database that script makes.
+func envOf(tb testing.TB, script string, model llm.Model) *strategy.Env {
+	tb.Helper()
+	db, err := exec.New(poolOf(tb, script), sqlite.Dialect{}, exec.Config{})
 	if err != nil {
 		tb.Fatal(err)
 	}

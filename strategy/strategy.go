@@ -3,7 +3,6 @@ package strategy
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
@@ -117,12 +116,13 @@ func (e *Env) Model(i int) (llm.Model, string) {
 	return m, llm.NameOf(m)
 }
 
-// SeedOf returns the seed of draw i: 0 when Seed is 0, else at least 1.
+// SeedOf returns the seed of draw i: Seed + i, or 0 when Seed is 0. A Seed out of
+// 1..2³⁰ is first brought into it: providers take small seeds above 0 only.
 func (e *Env) SeedOf(i int) int {
 	if e.Seed == 0 {
 		return 0
 	}
-	return int(uint64(e.Seed)%(1<<30)) + i + 1
+	return int(uint64(e.Seed-1)%(1<<30)) + 1 + i
 }
 
 // Quote writes a name as a prompt shows it: quoted where it must be.
@@ -152,7 +152,7 @@ func (e *Env) validate(t Task) error {
 	switch {
 	case e.DB == nil || len(e.Models) == 0 || e.Schema == nil:
 		return fmt.Errorf("strategy: Env needs DB, Schema and at least one model")
-	case strings.TrimSpace(t.Question) == "":
+	case oneLine(t.Question) == "":
 		return ErrEmptyQuestion
 	case t.Samples < 0:
 		return fmt.Errorf("strategy: Task.Samples is %d; want 0 (the preset's default) or more", t.Samples)
