@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"":               {"strategy", "llm", "exec", "exec/sqlite", "vote", "linker", "schema", "sqltext", "result", "trace"},
 	"eval":           {"llm", "exec", "exec/sqlite", "vote", "schema", "sqltext", "result", "trace"},
 	"eval/models":    {"eval", "llm", "exec", "vote", "schema", "sqltext", "result", "trace"},
-	"eval/testsuite": {"exec", "exec/sqlite", "schema", "sqltext", "result", "trace"},
+	"eval/testsuite": {"eval", "exec", "exec/sqlite", "schema", "sqltext", "result", "trace"},
 }
 
 // rootLinks are the only packages outside of the standard library and of the
