@@ -59,7 +59,7 @@ func (a Augmented) Schema(ctx context.Context, env *Env, s *schema.Schema) (stri
 		trace.From(ctx).Event("sample-failed", trace.Attr{Key: "error", Value: err.Error()})
 	}
 	rendering := schema.Augmented{
-		MaxChars: a.MaxChars, Rows: a.Rows, Quote: env.DB.Dialect().Quote,
+		MaxChars: a.MaxChars, Rows: a.Rows, Quote: env.Quote,
 		WithoutValues: env.SkipValues, Compat: a.Compat,
 	}.Render(s, samples)
 	if what := reduced(rendering); what != "" {

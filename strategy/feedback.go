@@ -97,8 +97,9 @@ func (r *feedbackRun) answer(ctx context.Context) (*Outcome, error) {
 		first += r.samples(round)
 		if err != nil {
 			failed = err
-			if !errors.Is(err, ErrNoCandidate) {
-				break // the database failed
+			if !errors.Is(err, ErrNoCandidate) { // the database failed
+				all.note("round %d failed: %v", round, err)
+				break
 			}
 			if len(rejectedSQL(out.Candidates)) == 0 {
 				if round > 0 {
@@ -119,8 +120,11 @@ func (r *feedbackRun) answer(ctx context.Context) (*Outcome, error) {
 		r.tell(all, out)
 	}
 	if best == nil {
-		all.Ballot = vote.Ballot{Drawn: len(all.Candidates)}
-		return all, cmp.Or(failed, error(&NoCandidateError{Rejected: all.Candidates}))
+		var none *NoCandidateError
+		if errors.As(failed, &none) { // the reasons of every round
+			failed = noCandidate(all.Candidates, none.Failed, 0, nil)
+		}
+		return all, failed
 	}
 	all.SQL, all.Confidence, all.Ballot = best.SQL, best.Confidence, best.Ballot
 	if errors.Is(failed, llm.ErrBudget) {

@@ -11,9 +11,9 @@ type PhaseReport struct {
 	Attempt int    `json:"attempt,omitempty"` // how often the strategy had gone back before
 	Valid   bool   `json:"valid"`             // the phase has an outcome to build on
 
-	Draws            int            `json:"draws"`             // that count
-	Flagged          int            `json:"flagged"`           // of them without a vote, failed ones included
-	UniqueSignatures int            `json:"unique_signatures"` // different answers among the votes
+	Draws            int            `json:"draws"`              // that count
+	Flagged          int            `json:"flagged"`            // of them without a vote, failed ones included
+	UniqueSignatures int            `json:"unique_signatures"`  // different answers among the votes
 	Clusters         []vote.Cluster `json:"clusters,omitempty"` // most votes first; Key is the answer in words, Members are draws
 
 	Winner   string  `json:"winner,omitempty"`   // the answer in words, as SQL where it is some
