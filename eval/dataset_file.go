@@ -18,23 +18,32 @@ const maxLine = 16 << 20
 // source is an opened file, unpacked as it is read.
 type source struct {
 	name string
-	file *os.File
+	file io.Closer
 	text *bufio.Reader
 	line int // lines read so far
 }
 
-// openSource opens a file, and unpacks it when its first bytes are those of gzip,
-// whatever its name. A byte order mark is skipped.
 func openSource(path string) (*source, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, &FileError{File: path, Err: withoutPath(err)}
 	}
-	s := &source{name: path, file: file, text: bufio.NewReaderSize(file, 64<<10)}
+	s, err := newSource(path, file)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	s.file = file
+	return s, nil
+}
+
+// newSource unpacks what r has when its first bytes are those of gzip, whatever
+// its name. A byte order mark is skipped.
+func newSource(name string, r io.Reader) (*source, error) {
+	s := &source{name: name, text: bufio.NewReaderSize(r, 64<<10)}
 	if magic, _ := s.text.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(s.text)
 		if err != nil {
-			file.Close()
 			return nil, s.fault(0, "", packed(err))
 		}
 		s.text = bufio.NewReaderSize(z, 64<<10)
@@ -45,6 +54,7 @@ func openSource(path string) (*source, error) {
 	return s, nil
 }
 
+// Close closes the file.
 func (s *source) Close() error { return s.file.Close() }
 
 // fault makes the error about a place in the file.

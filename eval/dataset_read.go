@@ -45,12 +45,15 @@ func ReadDataset(path string) (*Dataset, error) {
 		return nil, err
 	}
 	defer s.Close()
-	var questions []Question
-	if isGoldFile(path) {
-		questions, err = s.goldLines()
-	} else {
-		questions, err = s.questions()
+	return s.dataset()
+}
+
+func (s *source) dataset() (*Dataset, error) {
+	read := s.questions
+	if isGoldFile(s.name) {
+		read = s.goldLines
 	}
+	questions, err := read()
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ func ReadDataset(path string) (*Dataset, error) {
 		lines[q.ID] = q.Line
 	}
 	setPlaces(questions)
-	d, err := NewDataset(datasetName(path), questions)
+	d, err := NewDataset(datasetName(s.name), questions)
 	if err != nil {
 		return nil, s.fault(0, "", err)
 	}
@@ -77,9 +80,7 @@ func datasetName(path string) string {
 
 // isGoldFile knows gold files by their ending: a line of SQL could be taken for
 // a line of CSV.
-func isGoldFile(path string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".sql")
-}
+func isGoldFile(path string) bool { return hasEnding(path, ".sql") }
 
 func (s *source) goldLines() ([]Question, error) {
 	var out []Question

@@ -24,8 +24,8 @@
 // The parts: a [Dataset] of [Question] and files of [Answer], in a [Folder]; a
 // [Pool] of answers that vote together; a [Store] that runs each distinct
 // statement once and remembers fingerprints instead of rows; a [Metric], such as
-// [VA], [EX], [SuiteEX], [EM], [SoftF1], [VES] or [TS], which the [Scorer] asks
-// about every answer; a [Report] of a run; and statistics over [Outcome].
+// [VA], [EX], [SuiteEX], [EM], [SoftF1] or [VES], which the [Scorer] asks about
+// every answer; a [Report] of a run; and statistics over [Outcome].
 //
 // Denominators are always all questions of the dataset. A question without an
 // answer counts as wrong, and so does one whose gold has no result or whose

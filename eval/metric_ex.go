@@ -12,12 +12,13 @@ import (
 type Rule uint8
 
 // The rules of execution accuracy, the one that forgives most first. Column
-// names never count, the order of columns always does.
+// names never count, the order of columns always does. Two results without rows
+// are equal whatever their columns, but for RuleStrict: so it is in the scorers
+// that the rules come from, where a result is a list of rows.
 const (
 	// RuleSet compares the sets of rows: order and copies do not count. It is the
 	// rule of BIRD (AlibabaResearch/DAMO-ConvAI, bird/llm/src/evaluation.py:
-	// set(predicted) == set(gold)), and like there two results without rows are
-	// equal whatever their columns.
+	// set(predicted) == set(gold)).
 	RuleSet Rule = iota
 	// RuleBag compares rows and how often each occurs; order does not count. It is
 	// the EX of 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, for ClassicModels.
@@ -26,8 +27,8 @@ const (
 	// that order. Rows that the gold's order leaves tied may swap, as far as the
 	// result shows the tie: all terms of its ORDER BY stand in the select list.
 	RuleOrder
-	// RuleStrict compares row by row, whether the gold orders them or not: the same
-	// rows in the same order.
+	// RuleStrict compares row by row, whether the gold orders them or not: as many
+	// columns, and the same rows in the same order.
 	RuleStrict
 )
 
@@ -57,12 +58,12 @@ func (m EX) Name() string {
 
 // Score implements [Metric].
 func (m EX) Score(ctx context.Context, t *Trial) (float64, error) {
+	if m.Rule != RuleStrict && t.Gold.Empty() && t.Answer.Empty() {
+		return 1, nil
+	}
 	eq := result.Equality{Mode: result.Bag, Digits: m.Digits}
 	switch m.Rule {
 	case RuleSet:
-		if t.Gold.Empty() && t.Answer.Empty() {
-			return 1, nil
-		}
 		eq.Mode = result.Set
 	case RuleOrder:
 		return m.ordered(ctx, t)

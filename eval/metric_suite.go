@@ -11,7 +11,8 @@ import (
 
 // SuiteEX is execution accuracy by the rules of the test-suite scorer that
 // Spider's leaderboard uses (taoyds/test-suite-sql-eval, exec_eval.py: result_eq
-// and eval_exec_match), on one database; [TS] asks it on several.
+// and eval_exec_match), on one database. Package eval/testsuite
+// asks about variations of it.
 //
 //   - Unless KeepDistinct is set, every DISTINCT is taken out of both statements,
 //     that in count(DISTINCT x) included, and what is left is executed.
@@ -204,53 +205,4 @@ func columnsOf(t *result.Table, columns []int) *result.Table {
 		}
 	}
 	return out
-}
-
-// TS is test-suite accuracy: 1 for an answer that is right on the database of its
-// question and on every variation of it. The variations tell an answer that is
-// right from one that happens to give the same rows.
-//
-// Source: Zhong, Yu, Klein: Semantic Evaluation for Text-to-SQL with Distilled
-// Test Suites, EMNLP 2020.
-type TS struct {
-	// Stores hold one variation each, under the ids of the dataset's databases.
-	// Package eval/testsuite makes them.
-	Stores []*Store
-	// Metric says what right is, 1 or not, on each database; nil: EX by bags, in
-	// order where the gold orders.
-	Metric Metric
-	// StrictGold scores 0 where the gold has no result on a variation; without
-	// it that variation is passed over.
-	StrictGold bool
-}
-
-// Name returns "ts".
-func (TS) Name() string { return "ts" }
-
-// Score implements [Metric].
-func (m TS) Score(ctx context.Context, t *Trial) (float64, error) {
-	metric := m.Metric
-	if metric == nil {
-		metric = EX{Rule: RuleOrder}
-	}
-	x, err := metric.Score(ctx, t)
-	if err != nil || x < 1 {
-		return 0, err
-	}
-	for _, s := range m.Stores {
-		on, err := s.trial(ctx, t.Question, t.SQL)
-		if err != nil {
-			return 0, err
-		}
-		if !on.Gold.OK() {
-			if m.StrictGold {
-				return 0, nil
-			}
-			continue
-		}
-		if x, err = metric.Score(ctx, on); err != nil || x < 1 {
-			return 0, err
-		}
-	}
-	return 1, nil
 }

@@ -71,29 +71,36 @@ func Answers(path string) iter.Seq2[Answer, error] {
 			return
 		}
 		defer s.Close()
-		first, err := s.first()
-		if err != nil {
-			yield(Answer{}, err)
-			return
+		s.answers(yield)
+	}
+}
+
+func (s *source) answers(yield func(Answer, error) bool) {
+	run := runName(s.name)
+	first, err := s.first()
+	switch {
+	case err != nil:
+		yield(Answer{}, err)
+	case first == 0:
+		yield(Answer{}, s.fault(0, "", errors.New("the file is empty")))
+	case first == '{' && !hasEnding(s.name, ".jsonl"):
+		s.answersObject(run, yield)
+	case first == '{', first == '[', hasEnding(s.name, ".csv"):
+		s.answerRecords(run, yield)
+	default:
+		s.answerLines(run, yield)
+	}
+}
+
+// answerRecords reads the forms that [ReadDataset] knows too.
+func (s *source) answerRecords(run string, yield func(Answer, error) bool) {
+	for r, err := range s.records() {
+		var a Answer
+		if err == nil {
+			a, err = s.answer(r, run)
 		}
-		run := runName(path)
-		switch {
-		case first == '{' && !strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".jsonl"):
-			s.answersObject(run, yield)
-		case first == '{', first == '[', isCSV(path):
-			for r, err := range s.records() {
-				var a Answer
-				if err == nil {
-					a, err = s.answer(r, run)
-				}
-				if !yield(a, err) || err != nil {
-					return
-				}
-			}
-		case first == 0:
-			yield(Answer{}, s.fault(0, "", errors.New("the file is empty")))
-		default:
-			s.answerLines(run, yield)
+		if !yield(a, err) || err != nil {
+			return
 		}
 	}
 }
@@ -115,7 +122,9 @@ func runName(path string) string {
 	return name
 }
 
-func isCSV(path string) bool { return strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".csv") }
+func hasEnding(path, ending string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ending)
+}
 
 // answersObject reads what may be BIRD's object, or JSON lines in a file with
 // another ending. An object with a statement in it is a line.
@@ -129,15 +138,7 @@ func (s *source) answersObject(run string, yield func(Answer, error) bool) {
 	head := record{fields: map[string]json.RawMessage{}}
 	json.NewDecoder(bytes.NewReader(data)).Decode(&head.fields) // an error comes again below
 	if _, ok := head.fields["sql"]; ok {
-		for r, err := range s.records() {
-			var a Answer
-			if err == nil {
-				a, err = s.answer(r, run)
-			}
-			if !yield(a, err) || err != nil {
-				return
-			}
-		}
+		s.answerRecords(run, yield)
 		return
 	}
 	for a, err := range s.birdObject(data, run) {

@@ -1,0 +1,109 @@
+package eval_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/result"
+)
+
+// TestNaiveMajority reproduces the column result of the table in the data's
+// README, and the other three: the winner is the largest set of equal sets of
+// rows among the answers that execute, first seen wins ties.
+func TestNaiveMajority(t *testing.T) {
+	f := folder(t)
+	want := map[string]struct {
+		n, k             int
+		one, result, any float64
+	}{
+		"classicmodels/llama_base_k3":              {99, 10, .532, .646, .838},
+		"classicmodels/qwen_base_k3":               {99, 10, .627, .727, .899},
+		"classicmodels/base_k3":                    {99, 20, .580, .737, .929},
+		"classicmodels/qwen_react_k3":              {99, 5, .693, .727, .889},
+		"spider_dev/all":                           {496, 34, .757, .871, .964},
+		"samples/spider_samples_k16":               {251, 16, .814, .817, .833},
+		"samples/spider_samples_multi":             {245, 8, .661, .665, .714},
+		"samples/grok-4-1-fast-non-reasoning_k=12": {50, 12, .718, .820, .860},
+		"bird_dev/all":                             {70, 77, .768, .900, .971},
+	}
+	store := newStore(t, f.Database)
+	for _, name := range eval.Pools() {
+		t.Run(name, func(t *testing.T) {
+			p, err := f.Pool(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, faults, one, majority, any := 0, 0, 0.0, 0, 0
+			scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
+			for i, q := range p.Questions {
+				right := map[string]bool{}
+				votes := map[string]int{}
+				winner, single, fault := "", 0, ""
+				for _, a := range p.Answers[i] {
+					v, err := scorer.Score(context.Background(), q, a.SQL)
+					if err != nil {
+						t.Fatal(err)
+					}
+					fault = v.Fault
+					single += int(v.Scores[0])
+					fp, ok, err := store.Fingerprint(context.Background(), q.DB, a.SQL, result.Equality{Mode: result.Set})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if v.Answer.Empty() {
+						fp = "empty" // to plain Python no rows are no rows, whatever the columns
+					}
+					if ok {
+						votes[fp]++
+						right[fp] = v.Scores[0] == 1
+					}
+				}
+				if fault != "" {
+					faults++
+					continue
+				}
+				n++
+				one += float64(single) / float64(len(p.Answers[i]))
+				for _, a := range p.Answers[i] { // first seen wins ties
+					x, err := store.Execute(context.Background(), q.DB, a.SQL)
+					if err != nil {
+						t.Fatal(err)
+					}
+					fp, ok, _ := store.Fingerprint(context.Background(), q.DB, a.SQL, result.Equality{Mode: result.Set})
+					if x.Empty() {
+						fp = "empty"
+					}
+					if ok && votes[fp] > votes[winner] {
+						winner = fp
+					}
+				}
+				if right[winner] {
+					majority++
+				}
+				for _, r := range right {
+					if r {
+						any++
+						break
+					}
+				}
+			}
+			w := want[name]
+			t.Logf("n %d (and %d golds without a result) k %d one %.3f result %.3f any %.3f %s", n, faults, p.Size(),
+				one/float64(n), float64(majority)/float64(n), float64(any)/float64(n), p.LeftOut)
+			if n != w.n || p.Size() != w.k {
+				t.Errorf("n %d k %d, want %d and %d", n, p.Size(), w.n, w.k)
+			}
+			for _, x := range []struct {
+				name      string
+				got, want float64
+			}{{"one", one, w.one}, {"result", float64(majority), w.result}, {"any", float64(any), w.any}} {
+				if math.Abs(x.got-x.want*float64(w.n)) > 1+0.0005*float64(w.n) {
+					t.Errorf("%s: %.3f, want %.3f", x.name, x.got/float64(n), x.want)
+				}
+			}
+		})
+	}
+	t.Logf("%+v", store.Stats())
+}
