@@ -1,0 +1,93 @@
+// Package page writes figures as one HTML document that needs nothing else: no
+// script, no font, no image and no network. It reads well in light and dark, on
+// a telephone and on a wide screen.
+//
+// The charts are SVG made here. A chart library would load its script from
+// another server or put a megabyte of it into every page.
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+// Page is a document.
+type Page struct {
+	Title   string
+	Intro   string // a paragraph
+	Command string // that makes the page again
+	Facts   []Fact
+	Figures []Figure
+	Tables  []Table
+	Notes   []string
+}
+
+// Fact is a figure with its name.
+type Fact struct{ Name, Value, Note string }
+
+// Figure is a chart with its heading.
+type Figure struct {
+	Title string
+	Note  string // how to read it
+	Wide  bool   // takes a row of its own
+	chart template.HTML
+}
+
+// Chart is the drawing, for the template.
+func (f Figure) Chart() template.HTML { return f.chart }
+
+// Table is a table; a cell that is a number stands right.
+type Table struct {
+	Title   string
+	Note    string
+	Columns []string
+	Rows    [][]string
+}
+
+// Right reports whether a cell is shown flush right.
+func (t Table) Right(cell string) bool { return isNumber(cell) }
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+// WriteHTML writes the page. Nothing is written if it cannot be made.
+func (p Page) WriteHTML(w io.Writer) error {
+	t, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	sum := sha256.Sum256([]byte(pageCSS))
+	var out bytes.Buffer
+	if err := t.Execute(&out, struct {
+		Page
+		CSS    template.CSS
+		Policy string
+	}{p, template.CSS(pageCSS), "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"}); err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// isNumber reports whether a cell holds figures and signs alone.
+func isNumber(cell string) bool {
+	digits := false
+	for _, r := range cell {
+		switch {
+		case r >= '0' && r <= '9':
+			digits = true
+		case r == '.', r == '-', r == '+', r == '−', r == '%', r == ' ', r == ',', r == '[', r == ']', r == '–', r == '/':
+		default:
+			return false
+		}
+	}
+	return digits || cell == "–"
+}

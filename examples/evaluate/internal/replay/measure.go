@@ -1,0 +1,175 @@
+package replay
+
+import (
+	"fmt"
+
+	"github.com/texttosql/texttosql/eval"
+)
+
+// AllPools is the name of all pools together.
+const AllPools = "all"
+
+// Line is what one voter did in one pool. The JSON keys are documented in the
+// help of the program and stay as they are.
+type Line struct {
+	Pool  string  `json:"pool"`
+	Voter string  `json:"voter"`
+	N     int     `json:"n"`     // questions
+	K     int     `json:"k"`     // most candidates of a question
+	Right float64 `json:"right"` // right answers; a fraction only for the voter one
+
+	EX float64    `json:"ex"` // Right ÷ N
+	CI [2]float64 `json:"ci"` // 95 % of EX, questions drawn again
+
+	Calls int     `json:"calls"`      // draws, of all questions
+	Mean  float64 `json:"calls_mean"` // draws a question
+	Saved float64 `json:"saved"`      // part of the draws that were not needed
+
+	AUROC   *float64    `json:"auroc"` // of the confidence; null where it has none
+	AUROCCI *[2]float64 `json:"auroc_ci,omitempty"`
+	Risk50  *float64    `json:"risk50,omitempty"` // share of wrong answers in the surer half
+
+	Versus *Versus `json:"versus,omitempty"` // against the voter result
+	Fits   string  `json:"fitted,omitempty"` // how, for a voter that was
+	Kind   string  `json:"model_kind"`       // "recorded"
+
+	Outcomes []eval.Outcome `json:"-"`
+}
+
+// Versus is a paired comparison with naive majority by result.
+type Versus struct {
+	Voter      string     `json:"voter"`
+	Difference float64    `json:"difference"`     // of EX
+	CI         [2]float64 `json:"ci"`             // 95 %, questions drawn again
+	ByTemplate [2]float64 `json:"ci_by_template"` // 95 %, templates of golds drawn again
+	Better     int        `json:"better"`         // questions right here and wrong there
+	Worse      int        `json:"worse"`
+	MidP       float64    `json:"mid_p"` // of McNemar's test; questions of several pools count once a pool
+}
+
+// outcome is a decision as statistics take it.
+func (q *Question) outcome(pool string, d Decision) eval.Outcome {
+	return eval.Outcome{
+		Pool: pool, Question: q.ID, Template: q.Template, Database: q.Database, Difficulty: q.Difficulty,
+		Score: d.Score, Confidence: d.Confidence,
+	}
+}
+
+// Measure lets voters vote on pools. Lines stand by pool, then by voter, with
+// those of all pools together last if there are several. step is called after
+// each voter in each pool; it may be nil.
+func Measure(pools []Pool, voters []Voter, s Settings, boot eval.Bootstrap, step func()) ([]Line, error) {
+	together := make([]Line, len(voters))
+	for i, v := range voters {
+		together[i] = Line{Pool: AllPools, Voter: v.Name}
+	}
+	var lines []Line
+	for _, p := range pools {
+		first := len(lines)
+		for i, v := range voters {
+			l, err := measure(p, pools, v, s)
+			if err != nil {
+				return nil, fmt.Errorf("voter %s: %w", v.Name, err)
+			}
+			lines = append(lines, l)
+			together[i].join(l)
+			if step != nil {
+				step()
+			}
+		}
+		finish(lines[first:], voters, s, boot)
+	}
+	if len(pools) > 1 {
+		finish(together, voters, s, boot)
+		lines = append(lines, together...)
+	}
+	return lines, nil
+}
+
+// measure is one voter in one pool, without statistics: Saved holds all draws.
+func measure(p Pool, all []Pool, v Voter, s Settings) (Line, error) {
+	l := Line{Pool: p.Name, Voter: v.Name}
+	elect, err := v.start(p, all, s)
+	if err != nil {
+		return l, err
+	}
+	for _, q := range p.Questions {
+		d, err := elect(q)
+		if err != nil {
+			return l, err
+		}
+		l.N++
+		l.K = max(l.K, len(q.Candidates))
+		l.Right += d.Score
+		l.Calls += d.Calls
+		l.Saved += float64(len(q.Candidates))
+		l.Outcomes = append(l.Outcomes, q.outcome(p.Name, d))
+	}
+	return l, nil
+}
+
+func (l *Line) join(other Line) {
+	l.N += other.N
+	l.K = max(l.K, other.K)
+	l.Right += other.Right
+	l.Calls += other.Calls
+	l.Saved += other.Saved
+	l.Outcomes = append(l.Outcomes, other.Outcomes...)
+}
+
+// finish turns sums into figures, and compares each line with that of result.
+func finish(lines []Line, voters []Voter, s Settings, boot eval.Bootstrap) {
+	var naive []eval.Outcome
+	for _, l := range lines {
+		if l.Voter == "result" {
+			naive = l.Outcomes
+		}
+	}
+	for i := range lines {
+		l := &lines[i]
+		n := float64(max(l.N, 1))
+		mean := boot.Mean(l.Outcomes)
+		l.EX, l.CI = l.Right/n, [2]float64{mean.Low, mean.High}
+		if l.Saved > 0 {
+			l.Saved = 1 - float64(l.Calls)/l.Saved
+		}
+		l.Mean = float64(l.Calls) / n
+		l.Kind = "recorded"
+		if voters[i].Fits {
+			l.Fits = fmt.Sprintf("%d folds by template", s.folds())
+		}
+		if voters[i].Name != "one" && voters[i].Name != "any" {
+			if e, ok := boot.AUROC(l.Outcomes); ok {
+				risk := eval.RiskCurve(l.Outcomes).At(0.5)
+				l.AUROC, l.AUROCCI, l.Risk50 = &e.Value, &[2]float64{e.Low, e.High}, &risk
+			}
+		}
+		if naive != nil && l.Voter != "result" {
+			l.Versus = versus(naive, l.Outcomes, boot)
+		}
+	}
+}
+
+func versus(naive, outcomes []eval.Outcome, boot eval.Bootstrap) *Versus {
+	pairs, err := eval.Pairs(naive, outcomes)
+	if err != nil {
+		return nil // both lists are of the same questions
+	}
+	byQuestion := boot.Difference(pairs)
+	boot.Unit = eval.ByTemplate
+	byTemplate := boot.Difference(pairs)
+	v := &Versus{
+		Voter: "result", Difference: byQuestion.Value,
+		CI: [2]float64{byQuestion.Low, byQuestion.High}, ByTemplate: [2]float64{byTemplate.Low, byTemplate.High},
+		MidP: eval.NewMcNemar(pairs).MidP(),
+	}
+	for _, p := range pairs {
+		switch {
+		case p.B.Score > p.A.Score:
+			v.Better++
+		case p.B.Score < p.A.Score:
+			v.Worse++
+		}
+	}
+	return v
+}

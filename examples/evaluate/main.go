@@ -1,0 +1,71 @@
+// Evaluate measures votes, files of answers and strategies on evaluation data.
+//
+//	go run . votes --data DIR                      replay recorded answers through voters
+//	go run . score --data DIR --dataset NAME --predictions FILE
+//	go run . run   --data DIR --dataset NAME --strategy NAME --model SPEC
+//
+// Each verb explains its flags and the keys of its JSON with --help. A progress
+// bar goes to standard error, a table or JSON lines to standard output.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/texttosql/texttosql/examples/internal/cli"
+)
+
+func main() {
+	// Results come and go; a fifth more work for the collector keeps the peak low.
+	debug.SetGCPercent(80)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cli.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
+}
+
+// verbs are the program's commands.
+type verbs struct {
+	Votes votes `cmd:"" help:"Replay recorded answers through voters and stop rules."`
+	Score score `cmd:"" help:"Score a file of answers."`
+	Run   live  `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
+}
+
+// program is what every verb works with.
+type program struct {
+	ctx    context.Context
+	out    io.Writer
+	err    io.Writer
+	getenv func(string) string
+	args   []string
+}
+
+// note writes one line for a person.
+func (p *program) note(format string, args ...any) {
+	fmt.Fprintf(p.err, format+"\n", args...)
+}
+
+// run runs one command line.
+func run(ctx context.Context, args []string, out, errs io.Writer, getenv func(string) string) error {
+	parser, err := kong.New(&verbs{},
+		kong.Name("evaluate"),
+		kong.Description("Measures votes, files of answers and strategies on evaluation data."),
+		kong.Writers(out, errs),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], " + cli.Specs, "cpus": cpus()},
+	)
+	if err != nil {
+		return err
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return fmt.Errorf("%w (--help lists the flags)", err)
+	}
+	return parsed.Run(&program{ctx: ctx, out: out, err: errs, getenv: getenv, args: args})
+}

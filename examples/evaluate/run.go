@@ -1,0 +1,453 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// live is the verb run.
+type live struct {
+	Data        string `required:"" default:"${data}" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Dataset     string `required:"" placeholder:"NAME" help:"Dataset of the folder, or a file of one."`
+	Strategy    string `required:"" placeholder:"NAME" help:"How questions are answered; the names are below."`
+	Model       string `required:"" placeholder:"SPEC" help:"${specs}."`
+	Samples     int    `placeholder:"N" help:"Draws a question; 0: the strategy's default."`
+	Limit       int    `placeholder:"N" help:"Only the first N questions; 0: all."`
+	Concurrency int    `default:"4" placeholder:"N" help:"Questions at a time."`
+	Out         string `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
+	Latency     bool   `help:"Let recorded calls take as long as the folder's latencies say."`
+	Seed        uint64 `default:"1" help:"Seed of the intervals."`
+	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
+	JSON        bool   `name:"json" help:"JSON lines instead of a table."`
+	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+}
+
+// Help is the part of --help that explains words and keys.
+func (live) Help() string {
+	text := "Strategies:\n\n"
+	for _, s := range strategies() {
+		text += fmt.Sprintf("  %-17s %s\n", s.name, s.about)
+	}
+	return text + `
+Models:
+
+  pool:NAME[,NAME…]   recorded: the stored answers of a pool, a draw each, in stored order; several
+                      pools are several models that take turns. Only questions that all of them
+                      answer are asked. A repair or a judge gets no answer; strategies go on.
+  replay:FILE         a recording of package llm/replay
+  openai:NAME (OPENAI_API_KEY, OPENAI_BASE_URL), ollama:NAME (OLLAMA_HOST),
+  anthropic:NAME (ANTHROPIC_API_KEY)
+
+A run that was interrupted goes on with the same command and --out. Questions that a provider or a
+budget failed are not finished and asked again; here they count as wrong.
+
+JSON: a line for each question as it is finished (and so in --out, which score reads):
+  v (1), run, qid, db_id, sql, confidence, ex, va (1 or 0), calls, prompt_tokens,
+  completion_tokens, tokens_known, latency_s, saved (draws not needed), error, model_kind
+and the last line, for all:
+  n, ex, va        questions, and the means over all of them; ex compares sets of rows
+  ci               95 % interval of ex
+  calls, tokens    sums; tokens_known is false where some were estimated (4 characters a token)
+  sec              wall time of the questions, added up
+  auroc            of the confidence against being right, null where it cannot be told
+  failed           questions that got no answer because something was down; they count as wrong
+  left_out         questions that were not asked: no database, no stored answer, a gold that fails
+  model_kind       "recorded", "replayed" or "live"; strategy, model, dataset as they were given`
+}
+
+// summary is the last line.
+type summary struct {
+	N           int        `json:"n"`
+	EX          float64    `json:"ex"`
+	VA          float64    `json:"va"`
+	CI          [2]float64 `json:"ci"`
+	Calls       int        `json:"calls"`
+	Tokens      int        `json:"tokens"`
+	TokensKnown bool       `json:"tokens_known"`
+	Sec         float64    `json:"sec"`
+	AUROC       *float64   `json:"auroc"`
+	Failed      int        `json:"failed"`
+	LeftOut     int        `json:"left_out"`
+	Kind        string     `json:"model_kind"`
+	Strategy    string     `json:"strategy"`
+	Model       string     `json:"model"`
+	Dataset     string     `json:"dataset"`
+}
+
+// giveUp is how many questions may fail before the first one is answered: then
+// whatever is wrong is wrong with all of them.
+const giveUp = 5
+
+// Run runs the strategy.
+func (l *live) Run(p *program) error {
+	if l.Rounds < 1 || l.Concurrency < 1 || l.Samples < 0 || l.Limit < 0 {
+		return errors.New("--rounds and --concurrency must be at least 1, --samples and --limit not negative")
+	}
+	chosen, err := strategyNamed(l.Strategy)
+	if err != nil {
+		return err
+	}
+	folder, dataset, err := openDataset(l.Data, l.Dataset)
+	if err != nil {
+		return err
+	}
+	source, err := newSource(folder, l.Model, l.Latency, p.getenv)
+	if err != nil {
+		return err
+	}
+	store := newStore(folder, l.Concurrency)
+	defer store.Close()
+	questions, left, err := l.choose(p, folder, dataset, source, store)
+	if err != nil {
+		return err
+	}
+	if len(questions) == 0 {
+		return fmt.Errorf("no question of %s can be asked", l.Dataset)
+	}
+	asker := &asker{folder: folder, source: source, strategy: chosen, samples: l.Samples}
+	defer asker.close()
+	// Wrong settings end the run here and not at every question.
+	if _, err := asker.engine(questions[0].DB); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s %s", chosen.name, l.Model)
+	if l.Samples > 0 {
+		name += fmt.Sprintf(" n=%d", l.Samples)
+	}
+	log, err := openJournal(l.Out, name)
+	if err != nil {
+		return err
+	}
+	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
+
+	t := newTally(p, l, questions, log)
+	err = t.all(p.ctx, func(ctx context.Context, q eval.Question) (finished, error) {
+		f, err := asker.ask(ctx, q)
+		f.Run, f.Kind = name, source.kind
+		if err != nil {
+			return f, err
+		}
+		v, err := scorer.Score(ctx, q, f.SQL)
+		if err != nil {
+			return f, err
+		}
+		if v.Fault != "" {
+			return f, fmt.Errorf("it cannot be scored: %s", v.Fault)
+		}
+		f.EX, f.VA = int(v.Scores[0]), int(v.Scores[1])
+		return f, nil
+	})
+	if err := errors.Join(err, log.close()); err != nil {
+		return err
+	}
+	s := t.summary(l, source.kind)
+	s.LeftOut = left
+	if err := l.print(p, s); err != nil {
+		return err
+	}
+	if l.HTML == "" {
+		return nil
+	}
+	return writePage(l.HTML, t.page(p, s))
+}
+
+// choose returns the questions to ask and the number of those left out, which it
+// tells: nobody should pay for an answer that cannot be judged.
+func (l *live) choose(p *program, folder *eval.Folder, dataset *eval.Dataset, source *source, store *eval.Store) (list []eval.Question, left int, err error) {
+	var homeless, unknown, goldless int
+	first := ""
+	for _, q := range dataset.Questions {
+		if l.Limit > 0 && len(list) == l.Limit {
+			break
+		}
+		if _, err := folder.Database(q.DB); err != nil {
+			homeless++
+			continue
+		}
+		if !source.knows(q) {
+			unknown++
+			continue
+		}
+		gold, err := store.Execute(p.ctx, q.DB, q.Gold)
+		if err != nil {
+			return nil, 0, err
+		}
+		if !gold.OK() {
+			if goldless++; goldless == 1 {
+				first = fmt.Sprintf("%s:%d, question %s: %s", datasetFile(folder, l.Dataset), q.Line, q.ID, gold.Err)
+			}
+			continue
+		}
+		list = append(list, q)
+	}
+	if homeless > 0 {
+		p.note("left out: %d questions without their database", homeless)
+	}
+	if unknown > 0 {
+		p.note("left out: %d questions that %s has no answer to", unknown, l.Model)
+	}
+	if goldless > 0 {
+		p.note("left out: %d questions whose gold does not run (first: %s)", goldless, first)
+	}
+	return list, homeless + unknown + goldless, nil
+}
+
+func (l *live) print(p *program, s summary) error {
+	if l.JSON {
+		return jsonLines(p.out, []summary{s})
+	}
+	auroc := "–"
+	if s.AUROC != nil {
+		auroc = share(*s.AUROC)
+	}
+	tokens := strconv.Itoa(s.Tokens)
+	if !s.TokensKnown {
+		tokens = "about " + tokens
+	}
+	return table(p.out,
+		[]string{"strategy", "model", "kind", "n", "ex", "95 %", "va", "calls", "tokens", "sec", "auroc", "failed"},
+		[][]string{{
+			s.Strategy, s.Model, s.Kind, strconv.Itoa(s.N), share(s.EX), share(s.CI[0]) + " to " + share(s.CI[1]), share(s.VA),
+			strconv.Itoa(s.Calls), tokens, strconv.FormatFloat(s.Sec, 'f', 1, 64), auroc, strconv.Itoa(s.Failed),
+		}})
+}
+
+// tally collects finished questions.
+type tally struct {
+	program   *program
+	live      *live
+	log       *journal
+	questions []eval.Question
+	bar       *progress
+
+	done   map[string]finished // by question
+	failed int
+	right  int
+	calls  int
+	tokens int
+}
+
+func newTally(p *program, l *live, questions []eval.Question, log *journal) *tally {
+	t := &tally{program: p, live: l, log: log, questions: questions, done: make(map[string]finished)}
+	resumed := 0
+	for _, q := range questions {
+		if f, ok := log.finished[q.ID]; ok {
+			t.add(f)
+			resumed++
+		}
+	}
+	if resumed > 0 {
+		p.note("%s: %d of %d questions are finished", l.Out, resumed, len(questions))
+	}
+	t.bar = newProgress(p.err, "", len(questions))
+	t.bar.jump(resumed)
+	return t
+}
+
+func (t *tally) add(f finished) {
+	t.done[f.ID] = f
+	t.right += f.EX
+	t.calls += f.Calls
+	t.tokens += f.PromptTokens + f.CompletionTokens
+}
+
+// all asks the questions that are not finished, several at a time. One that
+// fails is said and left; what cannot go on ends it all.
+func (t *tally) all(ctx context.Context, ask func(context.Context, eval.Question) (finished, error)) error {
+	type outcome struct {
+		question eval.Question
+		finished finished
+		err      error
+	}
+	outcomes := make(chan outcome)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group errgroup.Group // a failed question must not cancel the others
+	group.SetLimit(t.live.Concurrency)
+	go func() {
+		defer close(outcomes)
+		for _, q := range t.questions {
+			if _, ok := t.done[q.ID]; ok || ctx.Err() != nil {
+				continue
+			}
+			group.Go(func() error {
+				f, err := ask(ctx, q)
+				outcomes <- outcome{q, f, err}
+				return nil
+			})
+		}
+		group.Wait()
+	}()
+	var stopped error
+	answered := len(t.done)
+	for o := range outcomes {
+		switch {
+		case ctx.Err() != nil && o.err != nil:
+			continue // cancelled in flight
+		case o.err != nil:
+			t.failed++
+			t.program.note("question %s: %v", o.question.ID, o.err)
+			if answered == 0 && t.failed >= giveUp && stopped == nil {
+				stopped = fmt.Errorf("the first %d questions failed, the last one with: %w", t.failed, o.err)
+				cancel()
+			}
+		default:
+			answered++
+			t.add(o.finished)
+			if err := t.keep(o.finished); err != nil && stopped == nil {
+				stopped = err
+				cancel()
+			}
+		}
+		t.bar.say(fmt.Sprintf("ex %s, %d calls, %d tokens", share(float64(t.right)/float64(answered+t.failed)), t.calls, t.tokens))
+		t.bar.step(len(t.questions))
+	}
+	t.bar.done()
+	if stopped != nil {
+		return stopped
+	}
+	if err := t.program.ctx.Err(); err != nil {
+		if t.live.Out != "" {
+			t.program.note("%d of %d questions are finished; the same command goes on with the rest", len(t.done), len(t.questions))
+		}
+		return err
+	}
+	return nil
+}
+
+// keep writes a finished question down, and shows it.
+func (t *tally) keep(f finished) error {
+	if err := t.log.keep(f); err != nil {
+		return err
+	}
+	if t.live.JSON {
+		return jsonLines(t.program.out, []finished{f})
+	}
+	return nil
+}
+
+// outcomes are the questions as statistics take them; a failed one is wrong.
+func (t *tally) outcomes() []eval.Outcome {
+	var list []eval.Outcome
+	for _, q := range t.questions {
+		f := t.done[q.ID]
+		list = append(list, eval.Outcome{
+			Question: q.Key(), Database: q.DB, Difficulty: q.Difficulty,
+			Score: float64(f.EX), Confidence: f.Confidence,
+		})
+	}
+	return list
+}
+
+func (t *tally) summary(l *live, kind string) summary {
+	n := float64(len(t.questions))
+	outcomes := t.outcomes()
+	mean := eval.Bootstrap{Rounds: l.Rounds, Seed: l.Seed}.Mean(outcomes)
+	s := summary{
+		N: len(t.questions), EX: float64(t.right) / n, CI: [2]float64{mean.Low, mean.High},
+		Calls: t.calls, Tokens: t.tokens, TokensKnown: true, Failed: t.failed,
+		Kind: kind, Strategy: l.Strategy, Model: l.Model, Dataset: l.Dataset,
+	}
+	var wall time.Duration
+	valid := 0
+	for _, q := range t.questions {
+		f, ok := t.done[q.ID]
+		if !ok {
+			continue
+		}
+		valid += f.VA
+		s.TokensKnown = s.TokensKnown && f.TokensKnown
+		wall += time.Duration(f.Sec * float64(time.Second))
+	}
+	s.VA, s.Sec = float64(valid)/n, wall.Seconds()
+	if a, ok := eval.AUROC(outcomes); ok {
+		s.AUROC = &a
+	}
+	return s
+}
+
+// page shows what the run gave.
+func (t *tally) page(p *program, s summary) page.Page {
+	outcomes := t.outcomes()
+	n := float64(s.N)
+	doc := page.Page{
+		Title:   s.Strategy + " on " + s.Dataset,
+		Intro:   fmt.Sprintf("Model %s, of kind %s. Right means: the rows are the gold's, compared as sets.", s.Model, s.Kind),
+		Command: p.command(),
+		Facts: []page.Fact{
+			{Name: "Right", Value: percent(s.EX), Note: fmt.Sprintf("%s to %s", percent(s.CI[0]), percent(s.CI[1]))},
+			{Name: "Runs", Value: percent(s.VA)},
+			{Name: "Calls", Value: strconv.FormatFloat(float64(s.Calls)/n, 'f', 1, 64), Note: "a question"},
+			{Name: "Tokens", Value: strconv.FormatFloat(float64(s.Tokens)/n, 'f', 0, 64), Note: "a question"},
+			{Name: "Seconds", Value: strconv.FormatFloat(s.Sec/n, 'f', 2, 64), Note: "a question"},
+		},
+		Figures: []page.Figure{
+			reliability("the confidence", outcomes),
+			page.Risk("Risk and coverage", "How many answers are wrong if only the surest are given.", []page.Curve{riskCurve(s.Strategy, outcomes)}),
+			rateBars("By database", "", outcomes, eval.ByDatabase),
+		},
+	}
+	var costs []page.Point
+	byCalls := map[int][]eval.Outcome{}
+	for i, q := range t.questions {
+		calls := t.done[q.ID].Calls
+		byCalls[calls] = append(byCalls[calls], outcomes[i])
+	}
+	for calls, list := range byCalls {
+		mean := eval.Bootstrap{Rounds: t.live.Rounds, Seed: t.live.Seed}.Mean(list)
+		costs = append(costs, page.Point{Name: fmt.Sprintf("%d calls: %d questions", calls, len(list)), Cost: float64(calls), Right: mean.Value, Low: mean.Low, High: mean.High})
+	}
+	doc.Figures = append([]page.Figure{page.CostChart("Accuracy against cost", "Questions by how many calls they took: an early stop asks more of what is hard.", "calls a question", costs)}, doc.Figures...)
+	table := page.Table{Title: "Questions", Columns: []string{"question", "database", "right", "runs", "confidence", "calls", "tokens", "seconds", "statement or reason"}}
+	for _, q := range t.questions {
+		f, ok := t.done[q.ID]
+		if !ok {
+			table.Rows = append(table.Rows, []string{q.ID, q.DB, "–", "–", "–", "–", "–", "–", "failed"})
+			continue
+		}
+		table.Rows = append(table.Rows, []string{
+			q.ID, q.DB, strconv.Itoa(f.EX), strconv.Itoa(f.VA), strconv.FormatFloat(f.Confidence, 'f', 2, 64), strconv.Itoa(f.Calls),
+			strconv.Itoa(f.PromptTokens + f.CompletionTokens), strconv.FormatFloat(f.Sec, 'f', 2, 64), f.SQL + f.Error,
+		})
+	}
+	doc.Tables = append(doc.Tables, table)
+	return doc
+}
+
+// named is a strategy of the command line.
+type named struct {
+	name, about string
+	strategy    strategy.Strategy
+}
+
+func strategies() []named {
+	return []named{
+		{"direct", "one greedy draw, checked", strategy.Direct{}},
+		{"self-consistency", "draws of one prompt, majority by result, stopped when decided", strategy.SelfConsistency{}},
+		{"consensus", "the default: three prompt forms, values, doubts, repair, judge", strategy.Consensus{}},
+		{"consensus-ahead3", "consensus that also stops when 3 votes ahead", strategy.Consensus{AheadBy: aheadBy}},
+	}
+}
+
+// aheadBy is the recommended lead.
+const aheadBy = 3
+
+func strategyNamed(name string) (named, error) {
+	var names []string
+	for _, s := range strategies() {
+		if s.name == name {
+			return s, nil
+		}
+		names = append(names, s.name)
+	}
+	return named{}, fmt.Errorf("strategy %q: unknown; want one of %v", name, names)
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/eval/models"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// source gives the models of a spec.
+type source struct {
+	kind  string
+	live  llm.Model    // nil for pools
+	pools []*eval.Pool // of a recorded one
+
+	known   []map[string]bool // questions of each pool
+	latency map[string][]time.Duration
+}
+
+// newSource reads a spec: pool:NAME[,NAME…], or what cli.Model takes.
+func newSource(folder *eval.Folder, spec string, latency bool, getenv func(string) string) (*source, error) {
+	provider, rest, _ := strings.Cut(spec, ":")
+	if provider != "pool" {
+		m, err := cli.Model(spec, getenv)
+		if err != nil {
+			return nil, err
+		}
+		s := &source{kind: "live", live: m}
+		if provider == "replay" {
+			s.kind = "replayed"
+		}
+		return s, nil
+	}
+	s := &source{kind: models.KindRecorded}
+	for _, name := range strings.Split(rest, ",") {
+		p, err := folder.Pool(strings.TrimSpace(name))
+		if err != nil {
+			return nil, fmt.Errorf("model %q: %w", spec, err)
+		}
+		known := make(map[string]bool, len(p.Questions))
+		for _, q := range p.Questions {
+			known[q.Key()] = true
+		}
+		s.pools, s.known = append(s.pools, p), append(s.known, known)
+	}
+	if latency {
+		var err error
+		if s.latency, err = readLatencies(folder.Path("predictions", "spider_dev_latency_tokens.jsonl.gz")); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// knows reports whether a question can be asked: of every pool, since they take
+// turns.
+func (s *source) knows(q eval.Question) bool {
+	for _, known := range s.known {
+		if !known[q.Key()] {
+			return false
+		}
+	}
+	return true
+}
+
+// models returns the models for questions about one database.
+func (s *source) models(database string) ([]llm.Model, error) {
+	if s.live != nil {
+		return []llm.Model{s.live}, nil
+	}
+	var list []llm.Model
+	for _, p := range s.pools {
+		m, err := models.FromPool(p, database)
+		if err != nil {
+			return nil, err
+		}
+		m = m.InTurn(len(s.pools))
+		if s.latency != nil {
+			m = m.Delayed(s.delay)
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// delay is how long a draw takes: one of the recorded times of its question, or
+// of any other where it has none.
+func (s *source) delay(question string, draw int) time.Duration {
+	times := s.latency[question]
+	if len(times) == 0 {
+		times = s.latency[""]
+	}
+	if len(times) == 0 {
+		return 0
+	}
+	return times[draw%len(times)]
+}
+
+// asker asks a strategy, with one engine a database.
+type asker struct {
+	folder   *eval.Folder
+	source   *source
+	strategy named
+	samples  int
+
+	mu      sync.Mutex
+	engines map[string]*texttosql.Engine
+	closers []func()
+}
+
+func (a *asker) engine(database string) (*texttosql.Engine, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if e := a.engines[database]; e != nil {
+		return e, nil
+	}
+	path, err := a.folder.Database(database)
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.source.models(database)
+	if err != nil {
+		return nil, err
+	}
+	handle, closeDB, err := cli.OpenReadOnly(path)
+	if err != nil {
+		return nil, err
+	}
+	options := []texttosql.Option{texttosql.WithStrategy(a.strategy.strategy), texttosql.WithModels(list[1:]...)}
+	if a.samples > 0 {
+		options = append(options, texttosql.WithSamples(a.samples))
+	}
+	e, err := texttosql.New(handle, list[0], options...)
+	if err != nil {
+		closeDB()
+		return nil, err
+	}
+	a.closers = append(a.closers, closeDB)
+	if a.engines == nil {
+		a.engines = make(map[string]*texttosql.Engine)
+	}
+	a.engines[database] = e
+	return e, nil
+}
+
+func (a *asker) close() {
+	for _, f := range a.closers {
+		f()
+	}
+}
+
+// ask answers one question. An answer that could not be found is finished, with
+// its reason; an error means that it may go better the next time.
+func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
+	f := finished{Version: journalVersion, ID: q.ID, DB: q.DB}
+	engine, err := a.engine(q.DB)
+	if err != nil {
+		return f, err
+	}
+	start := time.Now()
+	r, err := engine.Generate(ctx, q.Text, texttosql.WithEvidence(q.Evidence))
+	f.Sec = time.Since(start).Seconds()
+	if r != nil {
+		f.SQL, f.Confidence, f.Saved = r.SQL, r.Confidence, r.Saved
+		f.Calls, f.TokensKnown = r.Usage.Calls, r.Usage.Known
+		f.PromptTokens, f.CompletionTokens = r.Usage.PromptTokens, r.Usage.CompletionTokens
+	}
+	var nobody *strategy.NoCandidateError
+	switch {
+	case err == nil:
+		return f, nil
+	case errors.Is(err, texttosql.ErrAbstained),
+		errors.As(err, &nobody) && (len(nobody.Failed) == 0 || a.source.kind == models.KindRecorded):
+		f.SQL, f.Error = "", err.Error()
+		return f, nil
+	}
+	return f, err
+}

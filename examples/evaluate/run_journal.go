@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// journalVersion is the version of the lines of --out.
+const journalVersion = 1
+
+// finished is one finished question, as --out and --json have it. It is also a
+// line of answers that eval.Answers reads.
+type finished struct {
+	Version          int     `json:"v"`
+	Run              string  `json:"run"` // strategy, model and samples
+	ID               string  `json:"qid"`
+	DB               string  `json:"db_id"`
+	SQL              string  `json:"sql"` // "" when there is none
+	Confidence       float64 `json:"confidence"`
+	EX               int     `json:"ex"`
+	VA               int     `json:"va"`
+	Calls            int     `json:"calls"`
+	PromptTokens     int     `json:"prompt_tokens"`
+	CompletionTokens int     `json:"completion_tokens"`
+	TokensKnown      bool    `json:"tokens_known"`
+	Sec              float64 `json:"latency_s"`
+	Saved            int     `json:"saved"`
+	Error            string  `json:"error,omitempty"`
+	Kind             string  `json:"model_kind"`
+}
+
+// journal keeps finished questions in a file. Without a file it keeps nothing.
+type journal struct {
+	file     *os.File
+	finished map[string]finished // read at the start
+}
+
+// openJournal opens or starts the file of a run. A last line without its end was
+// cut by a crash: it is taken away. Lines of another run are an error: two runs
+// in one file could not be told apart later.
+func openJournal(path, run string) (*journal, error) {
+	j := &journal{finished: make(map[string]finished)}
+	if path == "" {
+		return j, nil
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err // it names the file
+	}
+	j.file = file
+	if err := j.load(run); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return j, nil
+}
+
+func (j *journal) load(run string) error {
+	r := bufio.NewReader(j.file)
+	var whole int64
+	for n := 1; ; n++ {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		var f finished
+		if err := json.Unmarshal(line, &f); err != nil || f.ID == "" {
+			return fmt.Errorf("line %d: no line of evaluate run; give another --out", n)
+		}
+		if f.Version != journalVersion {
+			return fmt.Errorf("line %d: version %d, this program writes %d; give another --out", n, f.Version, journalVersion)
+		}
+		if f.Run != run {
+			return fmt.Errorf("line %d: of the run %q, this one is %q; give another --out", n, f.Run, run)
+		}
+		j.finished[f.ID] = f
+		whole += int64(len(line))
+	}
+	if err := j.file.Truncate(whole); err != nil {
+		return err
+	}
+	_, err := j.file.Seek(whole, io.SeekStart)
+	return err
+}
+
+// keep appends one line with one write, so that a crash cuts at most the last.
+func (j *journal) keep(f finished) error {
+	if j.file == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(f); err != nil {
+		return err
+	}
+	_, err := j.file.Write(b.Bytes())
+	return err
+}
+
+func (j *journal) close() error {
+	if j.file == nil {
+		return nil
+	}
+	return j.file.Close()
+}
+
+// readLatencies reads how long calls took, by question, and under "" all of them.
+func readLatencies(path string) (map[string][]time.Duration, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	times := make(map[string][]time.Duration)
+	lines := bufio.NewScanner(z)
+	n := 0
+	for lines.Scan() {
+		n++
+		var l struct {
+			ID      json.Number `json:"qid"`
+			Latency *float64    `json:"latency_s"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || l.Latency == nil {
+			return nil, fmt.Errorf("%s:%d: no line with qid and latency_s", path, n)
+		}
+		d := time.Duration(*l.Latency * float64(time.Second))
+		times[l.ID.String()] = append(times[l.ID.String()], d)
+		times[""] = append(times[""], d)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", path, n+1, err)
+	}
+	return times, nil
+}

@@ -1,0 +1,375 @@
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+)
+
+// score is the verb score.
+type score struct {
+	Data        string `required:"" default:"${data}" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Dataset     string `required:"" placeholder:"NAME" help:"Dataset of the folder, or a file: BIRD's or Spider's dev.json, a list of {nlq, sql}, CSV, JSONL."`
+	Predictions string `required:"" placeholder:"FILE" help:"File of answers: {qid, sql} lines, BIRD's or Spider's prediction file; gzip is fine."`
+	RunName     string `name:"run" placeholder:"NAME" help:"Score only this run of a file with several."`
+	Gold2023    bool   `name:"gold-2023" help:"Compare with BIRD's golds of 2023, as old leaderboards do."`
+	Timed       bool   `help:"Also ves and r_ves, which run every right answer and its gold many times."`
+	PerQuestion bool   `help:"Also a line for each question."`
+	Workers     int    `default:"${cpus}" help:"Statements at a time."`
+	Seed        uint64 `default:"1" help:"Seed of the intervals."`
+	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
+	JSON        bool   `name:"json" help:"JSON lines instead of tables."`
+	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+}
+
+// Help is the part of --help that explains metrics and keys.
+func (score) Help() string {
+	return `Every metric is a mean over all questions of the dataset: one without an answer, or whose gold or
+database is not there, counts as 0, and is counted below.
+
+  va                 the answer runs (valid accuracy)
+  ex_set, ex_bag     execution accuracy: equal sets of rows (BIRD), equal bags of rows
+  ex_order           bags, in order where the gold orders
+  ex_strict          row by row
+  ex_suite           rules of test-suite-sql-eval without DISTINCT; ex_suite_distinct keeps it
+  em, em_lexed       same text after folding case and space; after lexing
+  soft_f1            BIRD's soft F1
+  ves, r_ves         BIRD's efficiency scores (--timed): they depend on the machine
+  calls, prompt_tokens, completion_tokens, wall_sec
+                     what an answer cost, in the mean of those that say so
+
+JSON: a line for each run and metric.
+  run, metric, value, n   n is the number of questions, or of answers for costs
+  ci                      95 % interval, questions drawn again; ci_by_template: templates of golds
+  unanswered, faults      questions without an answer; whose gold or database is not there
+With --per-question first a line for each run and question:
+  run, qid, db_id, difficulty, answered, status (ok, refused, error, timeout, too_large), error,
+  fault (why it cannot be scored), scores (an object from metric to number)`
+}
+
+// metricLine is one figure.
+type metricLine struct {
+	Run        string      `json:"run"`
+	Metric     string      `json:"metric"`
+	Value      float64     `json:"value"`
+	N          int         `json:"n"`
+	CI         *[2]float64 `json:"ci,omitempty"`
+	ByTemplate *[2]float64 `json:"ci_by_template,omitempty"`
+	Unanswered int         `json:"unanswered"`
+	Faults     int         `json:"faults"`
+}
+
+// questionLine is one question of a run.
+type questionLine struct {
+	Run        string             `json:"run"`
+	ID         string             `json:"qid"`
+	DB         string             `json:"db_id"`
+	Difficulty string             `json:"difficulty,omitempty"`
+	Answered   bool               `json:"answered"`
+	Status     string             `json:"status,omitempty"`
+	Error      string             `json:"error,omitempty"`
+	Fault      string             `json:"fault,omitempty"`
+	Scores     map[string]float64 `json:"scores"`
+}
+
+// Run scores the file.
+func (s *score) Run(p *program) error {
+	if s.Rounds < 1 || s.Workers < 1 {
+		return errors.New("--rounds and --workers must be at least 1")
+	}
+	folder, dataset, err := openDataset(s.Data, s.Dataset)
+	if err != nil {
+		return err
+	}
+	if s.Gold2023 {
+		for i, q := range dataset.Questions {
+			dataset.Questions[i] = q.With2023()
+		}
+	}
+	store := newStore(folder, s.Workers)
+	defer store.Close()
+	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{
+		eval.VA{},
+		eval.EX{Rule: eval.RuleSet}, eval.EX{Rule: eval.RuleBag}, eval.EX{Rule: eval.RuleOrder}, eval.EX{Rule: eval.RuleStrict},
+		eval.SuiteEX{}, eval.SuiteEX{KeepDistinct: true},
+		eval.EM{}, eval.EM{Lexed: true}, eval.SoftF1{},
+	}}
+	if s.Timed {
+		scorer.Metrics = append(scorer.Metrics, eval.VES{}, eval.RVES{})
+	}
+
+	bar := newProgress(p.err, "reading and scoring "+s.Predictions, -1)
+	reports, err := scorer.ScoreRuns(p.ctx, dataset, s.Predictions, s.answers(bar))
+	bar.done()
+	if err != nil {
+		return err
+	}
+	if len(reports) == 0 {
+		if s.RunName != "" {
+			return fmt.Errorf("%s has no answer of a run %q", s.Predictions, s.RunName)
+		}
+		return fmt.Errorf("%s has no answer", s.Predictions)
+	}
+	var lines []metricLine
+	var outcomes [][]eval.Outcome // by ex_set, a report each
+	s.tell(p, folder, reports)
+	for _, r := range reports {
+		list, ex, err := s.figures(scorer, r)
+		if err != nil {
+			return err
+		}
+		lines, outcomes = append(lines, list...), append(outcomes, ex)
+	}
+	if err := s.print(p, reports, lines); err != nil {
+		return err
+	}
+	if s.HTML == "" {
+		return nil
+	}
+	return writePage(s.HTML, scorePage(p, reports, lines, outcomes))
+}
+
+// answers reads the file, one run of it if only one is wanted.
+func (s *score) answers(bar *progress) iter.Seq2[eval.Answer, error] {
+	return func(yield func(eval.Answer, error) bool) {
+		for a, err := range eval.Answers(s.Predictions) {
+			if err == nil && s.RunName != "" && a.Run != s.RunName {
+				continue
+			}
+			bar.step(-1)
+			if !yield(a, err) {
+				return
+			}
+		}
+	}
+}
+
+// tell says what could not be scored: once for all runs that share it.
+func (s *score) tell(p *program, folder *eval.Folder, reports []*eval.Report) {
+	var texts []string
+	runs := map[string][]string{}
+	add := func(run, text string) {
+		if runs[text] == nil {
+			texts = append(texts, text)
+		}
+		runs[text] = append(runs[text], run)
+	}
+	for _, r := range reports {
+		if faults := r.Faults(); len(faults) > 0 {
+			q := faults[0].Question
+			add(r.Run, fmt.Sprintf("%d of %d questions cannot be scored and count as 0 (first: %s:%d, question %s: %s)",
+				len(faults), r.N(), datasetFile(folder, s.Dataset), q.Line, q.ID, faults[0].Fault))
+		}
+		if text := r.LeftOut.String(); text != "" {
+			add(r.Run, "left out: "+text)
+		}
+	}
+	for _, text := range texts {
+		name := runs[text][0]
+		if n := len(runs[text]); n > 1 {
+			name = fmt.Sprintf("%d runs", n)
+		}
+		p.note("%s: %s", name, text)
+	}
+}
+
+// figures are the means of a report with their intervals, and its outcomes by
+// execution accuracy.
+func (s *score) figures(scorer eval.Scorer, r *eval.Report) (lines []metricLine, ex []eval.Outcome, err error) {
+	boot := eval.Bootstrap{Rounds: s.Rounds, Seed: s.Seed}
+	line := metricLine{Run: r.Run, N: r.N(), Unanswered: r.Unanswered(), Faults: len(r.Faults())}
+	for _, metric := range r.Metrics {
+		outcomes, err := scorer.Outcomes(r, metric)
+		if err != nil {
+			return nil, nil, err
+		}
+		if metric == "ex_set" {
+			ex = outcomes
+		}
+		l := line
+		boot.Unit = eval.ByQuestion
+		mean := boot.Mean(outcomes)
+		boot.Unit = eval.ByTemplate
+		byTemplate := boot.Mean(outcomes)
+		l.Metric, l.Value = metric, mean.Value
+		l.CI, l.ByTemplate = &[2]float64{mean.Low, mean.High}, &[2]float64{byTemplate.Low, byTemplate.High}
+		lines = append(lines, l)
+	}
+	if n := r.Cost.Recorded; n > 0 {
+		for _, c := range []struct {
+			name string
+			sum  float64
+		}{
+			{"calls", float64(r.Cost.Usage.Calls)}, {"prompt_tokens", float64(r.Cost.Usage.PromptTokens)},
+			{"completion_tokens", float64(r.Cost.Usage.CompletionTokens)}, {"wall_sec", r.Cost.Wall.Seconds()},
+		} {
+			l := line
+			l.Metric, l.Value, l.N = c.name, c.sum/float64(n), n
+			lines = append(lines, l)
+		}
+	}
+	return lines, ex, nil
+}
+
+func (s *score) print(p *program, reports []*eval.Report, lines []metricLine) error {
+	var questions []questionLine
+	if s.PerQuestion {
+		for _, r := range reports {
+			questions = append(questions, questionLines(r)...)
+		}
+	}
+	if s.JSON {
+		if err := jsonLines(p.out, questions); err != nil {
+			return err
+		}
+		return jsonLines(p.out, lines)
+	}
+	if len(questions) > 0 {
+		heads := append([]string{"run", "question", "database", "status"}, reports[0].Metrics...)
+		var rows [][]string
+		for _, q := range questions {
+			row := []string{q.Run, q.ID, q.DB, q.Status}
+			for _, m := range reports[0].Metrics {
+				row = append(row, strconv.FormatFloat(q.Scores[m], 'g', 3, 64))
+			}
+			rows = append(rows, row)
+		}
+		if err := table(p.out, heads, rows); err != nil {
+			return err
+		}
+		fmt.Fprintln(p.out)
+	}
+	heads, rows := metricsTable(lines)
+	return table(p.out, heads, rows)
+}
+
+func questionLines(r *eval.Report) []questionLine {
+	var list []questionLine
+	for _, v := range r.Verdicts {
+		q := questionLine{
+			Run: r.Run, ID: v.Question.ID, DB: v.Question.DB, Difficulty: v.Question.Difficulty, Answered: v.Answered,
+			Status: string(v.Answer.Status), Error: v.Answer.Err, Fault: v.Fault, Scores: make(map[string]float64, len(r.Metrics)),
+		}
+		for i, m := range r.Metrics {
+			q.Scores[m] = v.Scores[i]
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+func metricsTable(lines []metricLine) (heads []string, rows [][]string) {
+	heads = []string{"run", "metric", "value", "n", "95 %", "by template", "unanswered", "faults"}
+	for _, l := range lines {
+		row := []string{l.Run, l.Metric, strconv.FormatFloat(l.Value, 'f', 4, 64), strconv.Itoa(l.N), "–", "–", strconv.Itoa(l.Unanswered), strconv.Itoa(l.Faults)}
+		if l.CI != nil {
+			row[4] = share(l.CI[0]) + " to " + share(l.CI[1])
+			row[5] = share(l.ByTemplate[0]) + " to " + share(l.ByTemplate[1])
+		}
+		rows = append(rows, row)
+	}
+	return heads, rows
+}
+
+// scorePage shows what score measured.
+func scorePage(p *program, reports []*eval.Report, lines []metricLine, outcomes [][]eval.Outcome) page.Page {
+	doc := page.Page{
+		Title:   "Scores of " + reports[0].Run,
+		Intro:   fmt.Sprintf("Answers to the %d questions of %s, executed and compared with the golds.", reports[0].N(), reports[0].Dataset),
+		Command: p.command(),
+	}
+	if len(reports) > 1 {
+		doc.Title = fmt.Sprintf("Scores of %d runs", len(reports))
+		var bars []page.Bar
+		var costs []page.Point
+		for i, r := range reports {
+			ex, _ := r.Value("ex_set")
+			va, _ := r.Value("va")
+			bars = append(bars, page.Bar{Name: r.Run, Shares: []float64{ex, va}, Note: fmt.Sprintf("of %d", r.N())})
+			if n := r.Cost.Recorded; n > 0 {
+				mean := eval.Bootstrap{Rounds: 200}.Mean(outcomes[i])
+				costs = append(costs, page.Point{
+					Name: r.Run, Cost: float64(r.Cost.Usage.PromptTokens+r.Cost.Usage.CompletionTokens) / float64(n),
+					Right: ex, Low: mean.Low, High: mean.High,
+				})
+			}
+		}
+		if len(costs) > 0 {
+			doc.Figures = append(doc.Figures, page.CostChart("Accuracy against cost", "ex_set of each run by the tokens of an answer.", "tokens an answer", costs))
+		}
+		doc.Figures = append(doc.Figures, page.Bars("Runs", "", []string{"ex_set", "va"}, bars))
+	} else {
+		for _, l := range lines {
+			if l.CI != nil {
+				doc.Facts = append(doc.Facts, page.Fact{Name: l.Metric, Value: percent(l.Value), Note: fmt.Sprintf("%s to %s", percent(l.CI[0]), percent(l.CI[1]))})
+			} else {
+				doc.Facts = append(doc.Facts, page.Fact{Name: l.Metric, Value: strconv.FormatFloat(l.Value, 'f', 1, 64), Note: "an answer"})
+			}
+		}
+		doc.Figures = append(doc.Figures, rateBars("By database", "Execution accuracy by sets of rows.", outcomes[0], eval.ByDatabase))
+		if slices.ContainsFunc(outcomes[0], func(o eval.Outcome) bool { return o.Difficulty != "" }) {
+			doc.Figures = append(doc.Figures, rateBars("By difficulty", "The dataset's own words.", outcomes[0], eval.ByDifficulty))
+		}
+	}
+	heads, rows := metricsTable(lines)
+	doc.Tables = append(doc.Tables, page.Table{Title: "Metrics", Columns: heads, Rows: rows})
+	return doc
+}
+
+// rateBars shows the mean score of each group of outcomes.
+func rateBars(title, note string, outcomes []eval.Outcome, by eval.Grouping) page.Figure {
+	var bars []page.Bar
+	for _, r := range eval.Rates(outcomes, by, eval.Bootstrap{Rounds: 1}) {
+		bars = append(bars, page.Bar{Name: r.Name, Shares: []float64{r.Score.Value}, Note: fmt.Sprintf("of %d", r.Score.N)})
+	}
+	return page.Bars(title, note, []string{"right"}, bars)
+}
+
+// openDataset opens the folder and a dataset of it, or a dataset in a file.
+func openDataset(dir, name string) (*eval.Folder, *eval.Dataset, error) {
+	folder, err := eval.OpenFolder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		dataset, err := eval.ReadDataset(name)
+		return folder, dataset, err
+	}
+	dataset, err := folder.Dataset(name)
+	return folder, dataset, err
+}
+
+// datasetFile is the file that a dataset was read from, for messages.
+func datasetFile(folder *eval.Folder, name string) string {
+	for _, ending := range []string{".jsonl.gz", ".jsonl", ".json", ".csv"} {
+		path := folder.Path("questions", "questions_"+name+ending)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return name
+}
+
+// newStore returns a Store over the databases of a folder.
+func newStore(folder *eval.Folder, workers int) *eval.Store {
+	return eval.NewStore(eval.StoreConfig{
+		Find: folder.Database,
+		Open: func(path string) (*sql.DB, error) {
+			db, _, err := cli.OpenReadOnly(path)
+			return db, err
+		},
+		Workers: workers,
+	})
+}
+
+// cpus is the default of --workers.
+func cpus() string { return strconv.Itoa(runtime.GOMAXPROCS(0)) }

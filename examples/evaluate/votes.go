@@ -1,0 +1,194 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/examples/evaluate/internal/replay"
+)
+
+// votes is the verb votes.
+type votes struct {
+	Data   string   `required:"" default:"${data}" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Pool   []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the reference pools."`
+	Voter  []string `sep:"none" placeholder:"NAME" help:"Voter to use; may be repeated. Default: all, listed below."`
+	Seed   uint64   `default:"1" help:"Seed of the intervals."`
+	Rounds int      `default:"2000" help:"Rounds of the bootstrap."`
+	Folds  int      `default:"5" help:"Folds of fitted voters."`
+	Rules  bool     `help:"Also what each rule of the doubts does to consensus."`
+	JSON   bool     `name:"json" help:"JSON lines instead of tables."`
+	HTML   string   `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+}
+
+// Help is the part of --help that explains words and keys.
+func (votes) Help() string {
+	text := `Pools are named spider_dev/all, spider_dev/RUN, bird_dev/all, bird_dev/RUN, samples/RUN or
+classicmodels/PREFIX. Each stored answer is one draw, in stored order; it is extracted, guarded,
+planned and run as a live draw would be. An answer is right when its rows are the gold's as a set
+(execution accuracy as BIRD has it). Figures so made are "recorded": true for these questions and
+answers, and nothing else.
+
+Voters (fitted ones are fitted on other questions than they vote on, by template):
+`
+	for _, v := range replay.Voters() {
+		text += fmt.Sprintf("  %-21s %s", v.Name, v.About)
+		if v.Fits {
+			text += " (fitted)"
+		}
+		text += "\n"
+	}
+	return text + `
+JSON: a line for each pool and voter, and for all pools together with "pool": "all".
+  pool, voter  names
+  n, k         questions; most answers a question
+  right, ex    right answers, and their share (a fraction only for "one")
+  ci           95 % interval of ex, questions drawn again (a question of several pools as one)
+  calls        draws for all questions; calls_mean a question; saved is the part of all stored
+               draws that was not needed
+  auroc        of the confidence against being right, null where there is none; auroc_ci its interval
+  risk50       share of wrong answers in the surer half of the questions
+  versus       against the voter result: difference, ci, ci_by_template (templates of golds drawn
+               again), better and worse questions, mid_p of McNemar's test
+  fitted       how, for a voter that was; model_kind is "recorded"
+With --rules also a line for each pool and rule:
+  pool, rule, candidates (that may vote), fires (of them), fires_right, winners (of consensus that
+  break it), winner_right, n, right (of consensus), without (right when the rule is left out),
+  leaving_out (the difference: negative where the rule helps)`
+}
+
+// Run replays the pools.
+func (v *votes) Run(p *program) error {
+	if v.Rounds < 1 || v.Folds < 2 {
+		return fmt.Errorf("--rounds must be at least 1 and --folds at least 2")
+	}
+	folder, err := eval.OpenFolder(v.Data)
+	if err != nil {
+		return err
+	}
+	names := v.Pool
+	if len(names) == 0 {
+		names = eval.Pools()
+	}
+	voters, err := votersNamed(v.Voter)
+	if err != nil {
+		return err
+	}
+
+	bar := newProgress(p.err, "examining answers", -1)
+	pools, err := replay.Loader{Folder: folder, Step: bar.step}.Load(p.ctx, names)
+	bar.done()
+	if err != nil {
+		return err
+	}
+	for _, pool := range pools {
+		for _, text := range pool.LeftOut {
+			p.note("%s: left out: %s", pool.Name, text)
+		}
+	}
+	bar = newProgress(p.err, "voting", len(pools)*len(voters))
+	lines, err := replay.Measure(pools, voters, replay.Settings{Folds: v.Folds},
+		eval.Bootstrap{Rounds: v.Rounds, Seed: v.Seed}, func() { bar.step(len(pools) * len(voters)) })
+	bar.done()
+	if err != nil {
+		return err
+	}
+	var rules []replay.RuleFigures
+	if v.Rules {
+		if rules, err = replay.Rules(pools); err != nil {
+			return err
+		}
+	}
+	if err := v.print(p, lines, rules); err != nil {
+		return err
+	}
+	if v.HTML == "" {
+		return nil
+	}
+	return writePage(v.HTML, votesPage(p, lines, rules))
+}
+
+// votersNamed returns the voters of these names, all for none.
+func votersNamed(names []string) ([]replay.Voter, error) {
+	if len(names) == 0 {
+		return replay.Voters(), nil
+	}
+	var list []replay.Voter
+	for _, name := range names {
+		v, err := replay.VoterNamed(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+func (v *votes) print(p *program, lines []replay.Line, rules []replay.RuleFigures) error {
+	if v.JSON {
+		if err := jsonLines(p.out, lines); err != nil {
+			return err
+		}
+		return jsonLines(p.out, rules)
+	}
+	heads, rows := votesTable(lines)
+	if err := table(p.out, heads, rows); err != nil {
+		return err
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	fmt.Fprintln(p.out)
+	heads, rows = rulesTable(rules)
+	return table(p.out, heads, rows)
+}
+
+func votesTable(lines []replay.Line) (heads []string, rows [][]string) {
+	heads = []string{"pool", "voter", "n", "k", "right", "ex", "95 %", "calls", "a question", "saved", "auroc", "risk50", "points", "95 %", "by template"}
+	for _, l := range lines {
+		row := []string{
+			l.Pool, l.Voter, strconv.Itoa(l.N), strconv.Itoa(l.K), strconv.FormatFloat(l.Right, 'f', rightPlaces(l), 64),
+			share(l.EX), share(l.CI[0]) + " to " + share(l.CI[1]),
+			strconv.Itoa(l.Calls), strconv.FormatFloat(l.Mean, 'f', 1, 64), fmt.Sprintf("%.0f %%", 100*l.Saved),
+			"–", "–", "–", "–", "–",
+		}
+		if l.Fits != "" {
+			row[1] += " *"
+		}
+		if l.AUROC != nil {
+			row[10], row[11] = share(*l.AUROC), share(*l.Risk50)
+		}
+		if l.Versus != nil {
+			row[12] = points(l.Versus.Difference)
+			row[13] = points(l.Versus.CI[0]) + " to " + points(l.Versus.CI[1])
+			row[14] = points(l.Versus.ByTemplate[0]) + " to " + points(l.Versus.ByTemplate[1])
+		}
+		rows = append(rows, row)
+	}
+	return heads, rows
+}
+
+// rightPlaces: only a mean of answers is no whole number.
+func rightPlaces(l replay.Line) int {
+	if l.Right != float64(int(l.Right)) {
+		return 1
+	}
+	return 0
+}
+
+func rulesTable(rules []replay.RuleFigures) (heads []string, rows [][]string) {
+	heads = []string{"pool", "rule", "fires", "of candidates", "right then", "winners", "right then", "of all winners", "leaving it out"}
+	rate := func(right, n int) string {
+		if n == 0 {
+			return "–"
+		}
+		return share(float64(right) / float64(n))
+	}
+	for _, r := range rules {
+		rows = append(rows, []string{
+			r.Pool, r.Rule, strconv.Itoa(r.Fires), strconv.Itoa(r.Candidates), rate(r.FiresRight, r.Fires),
+			strconv.Itoa(r.Winners), rate(r.WinnersWhen, r.Winners), rate(r.Right, r.Questions), fmt.Sprintf("%+d", r.Difference),
+		})
+	}
+	return heads, rows
+}
