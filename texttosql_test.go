@@ -285,7 +285,7 @@ func TestPromptsCarryEverything(t *testing.T) {
 				t.Errorf("%s %d: no %q in\n%s", req.Purpose, req.Draw, want, all)
 			}
 		}
-		if req.Purpose != "judge" && !strings.Contains(req.Messages[0].Text, "Amounts are in crowns.") {
+		if !strings.Contains(req.Messages[0].Text, "Amounts are in crowns.") {
 			t.Errorf("%s %d: no instructions in the system message", req.Purpose, req.Draw)
 		}
 	}

@@ -85,10 +85,17 @@ func (p Prompt) rules(env *Env) string {
 	} else {
 		b.WriteString("7. Give the statement in one ```sql block, without an explanation.\n")
 	}
-	if text := strings.TrimSpace(env.Instructions); text != "" {
-		b.WriteString("\nInstructions for this database:\n" + text + "\n")
-	}
+	b.WriteString(env.instructions())
 	return b.String()
+}
+
+// instructions is the end of every system message.
+func (e *Env) instructions() string {
+	text := strings.TrimSpace(e.Instructions)
+	if text == "" {
+		return ""
+	}
+	return "\nInstructions for this database:\n" + text + "\n"
 }
 
 // ask writes the part of a message that is about one question. What people wrote

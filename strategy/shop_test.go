@@ -61,3 +61,10 @@ func profileOf(env *strategy.Env) func(context.Context) (*schema.Schema, error) 
 		return env.DB.Profile(ctx, env.Schema, exec.ProfileOptions{})
 	}
 }
+
+// judgeFunc is a judge without a model.
+type judgeFunc func(strategy.JudgeInput) (int, error)
+
+func (f judgeFunc) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeInput) (int, error) {
+	return f(in)
+}

@@ -1,0 +1,200 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+func TestAdmission(t *testing.T) {
+	tests := []struct {
+		name     string
+		reply    llm.Response
+		sql      string
+		rejected string // part of it
+		invalid  bool   // a repair may help
+		why      string
+	}{
+		{"plain", llm.Response{Text: usa}, usa, "", false, "a statement alone"},
+		{"fenced", llm.Response{Text: "Sure:\n```sql\n" + usa + ";\n```\nDone."}, usa, "", false, "the statement in it"},
+		{"cut by the provider", llm.Response{Text: usa, StopReason: llm.StopLength}, "", "truncated", false, "what is missing may be half a condition"},
+		{"cut in the middle", llm.Response{Text: "```sql\nSELECT name FROM customers WHERE country = 'US"}, "", "truncated", false, "an open string"},
+		{"refusal", llm.Response{Text: "I cannot help with that."}, "", "refusal", false, "no statement"},
+		{"prose", llm.Response{Text: "There are three."}, "", "no-sql", false, "no statement"},
+		{"two statements", llm.Response{Text: usa + "; " + everyone}, "", "several", false, "which one is meant?"},
+		{"writes", llm.Response{Text: "DROP TABLE orders"}, "", "not-read-only", false, "refused before the database sees it"},
+		{"reads the catalog", llm.Response{Text: "SELECT name FROM sqlite_master"}, "SELECT name FROM sqlite_master", "refused (table)", false, "refused by the guard"},
+		{"unknown column", llm.Response{Text: "SELECT nme FROM customers"}, "SELECT nme FROM customers", "no such column: nme", true, "the engine's word"},
+		{"fails while it runs", llm.Response{Text: "SELECT abs(-9223372036854775808)"}, "SELECT abs(-9223372036854775808)", "integer overflow", true, "the engine's word"},
+		{"too long", llm.Response{Text: usa + strings.Repeat(" ", 40_000)}, "", "too-long", false, "a model that does not stop"},
+		{"not UTF-8", llm.Response{Text: "SELECT '\xff'"}, "", "not-utf8", false, "no text"},
+	}
+	env := shopEnv(t, nil)
+	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, nil, nil)
+	defer a.Close()
+	for i, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := a.Admit(t.Context(), i, "m", tt.reply)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.SQL != tt.sql || c.Draw != i || c.Model != "m" || c.Rejected != "" != (tt.rejected != "") || !strings.Contains(c.Rejected, tt.rejected) {
+				t.Errorf("got %+v: %s", c, tt.why)
+			}
+			if strings.Contains(c.Rejected, "\n") {
+				t.Errorf("the reason is no line: %q", c.Rejected)
+			}
+			if invalid := a.Invalid(c.SQL) != nil; invalid != tt.invalid {
+				t.Errorf("to be repaired: %v: %s", invalid, tt.why)
+			}
+		})
+	}
+	if a.Invalid("SELECT 'never seen'") != nil {
+		t.Error("a statement that nobody admitted is invalid")
+	}
+}
+
+// TestAdmissionDescribes what a vote needs to know.
+func TestAdmissionDescribes(t *testing.T) {
+	env := shopEnv(t, nil)
+	doubts := &vote.Doubts{}
+	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "How many customers are there?"}, nil, doubts)
+	defer a.Close()
+	admit := func(sql string) vote.Candidate {
+		t.Helper()
+		c, err := a.AdmitSQL(t.Context(), 0, "", sql)
+		if err != nil || c.Rejected != "" {
+			t.Fatalf("%s: %+v, %v", sql, c, err)
+		}
+		return c
+	}
+	rows, none, null := admit(everyone), admit(everyone+" WHERE id > 9"), admit("SELECT total FROM orders WHERE id = 3")
+	type known struct {
+		rows, columns  int
+		empty, allNull bool
+	}
+	for _, tt := range []struct {
+		c    vote.Candidate
+		want known
+	}{{rows, known{3, 1, false, false}}, {none, known{0, 1, true, false}}, {null, known{1, 1, false, true}}} {
+		if got := (known{tt.c.Rows, tt.c.Columns, tt.c.Empty, tt.c.AllNull}); got != tt.want || tt.c.Fingerprint == "" || tt.c.Plan == "" || tt.c.Preview == "" {
+			t.Errorf("%s: %+v", tt.c.SQL, tt.c)
+		}
+	}
+	if a, b := admit(usa), admit(usaJoin); a.Fingerprint != b.Fingerprint || a.Fingerprint == rows.Fingerprint {
+		t.Errorf("equal results have unequal fingerprints: %q and %q", a.Fingerprint, b.Fingerprint)
+	}
+	if up, down := admit(everyone+" ORDER BY name"), admit(everyone+" ORDER BY name DESC"); up.Fingerprint != down.Fingerprint || up.Sequence == down.Sequence {
+		t.Error("the order of rows is in the fingerprint, or not in the sequence")
+	}
+	// 0.1+0.2 differs from 0.3 in the last bit alone.
+	if a, b := admit("SELECT 0.1 + 0.2"), admit("SELECT 0.3"); a.Fingerprint != b.Fingerprint {
+		t.Error("sums that differ in the last bits are unequal votes")
+	}
+	found := ""
+	for _, f := range rows.Findings {
+		found += f.Rule + " "
+	}
+	if !strings.Contains(found, "how_many") {
+		t.Errorf("three rows for \"how many\" raise no doubt: %q", found)
+	}
+}
+
+// TestAdmissionIgnoresTiming admits the same replies in many orders at once:
+// candidates and trace are the same, and each statement is checked once.
+func TestAdmissionIgnoresTiming(t *testing.T) {
+	replies := []string{usa, everyone, "SELECT nme FROM customers", usa, "```sql\n" + usa + "\n```", everyone, "I refuse.", "SELECT nme FROM customers", usaJoin, usa}
+	env := shopEnv(t, nil)
+	var want string
+	for round := range 20 {
+		var checks atomic.Int32
+		count := exec.CheckFunc(func(context.Context, *exec.DB, *exec.Checked) error { checks.Add(1); return nil })
+		root := trace.New("test")
+		a := strategy.NewAdmission(trace.Into(t.Context(), root), env, strategy.Task{Question: "q"}, append([]exec.Check{count}, exec.DefaultChecks()...), nil)
+		candidates := make([]vote.Candidate, len(replies))
+		var all sync.WaitGroup
+		for k := range replies {
+			i := (k*7 + round) % len(replies) // every round starts with another one
+			all.Go(func() {
+				var err error
+				if candidates[i], err = a.Admit(t.Context(), i, "", llm.Response{Text: replies[i]}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		a.Close()
+		root.End()
+		tree, err := root.Comparable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprintf("%+v\n%s", candidates, tree)
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Fatalf("round %d (-first +this):\n%s", round, cmp.Diff(want, got))
+		}
+		if n := checks.Load(); n != 4 {
+			t.Errorf("%d checks of 4 distinct statements", n)
+		}
+	}
+}
+
+// TestAdmissionTellsTheDatabasesFaults: a database that fails is no fault of the
+// statement.
+func TestAdmissionTellsTheDatabasesFaults(t *testing.T) {
+	env := shopEnv(t, nil)
+	gone := errors.New("the disk is gone")
+	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, []exec.Check{exec.CheckFunc(func(context.Context, *exec.DB, *exec.Checked) error { return gone })}, nil)
+	defer a.Close()
+	if c, err := a.AdmitSQL(t.Context(), 0, "", usa); !errors.Is(err, gone) || c.Rejected != "" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.Admit(ctx, 1, "", llm.Response{Text: usa}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context: %v", err)
+	}
+}
+
+// TestAdmissionWaitsNoLongerThanItsContext: a draw whose statement another one
+// is examining returns when its own context ends.
+func TestAdmissionWaitsNoLongerThanItsContext(t *testing.T) {
+	env := shopEnv(t, nil)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, []exec.Check{exec.CheckFunc(func(context.Context, *exec.DB, *exec.Checked) error {
+		close(entered)
+		<-leave
+		return nil
+	})}, nil)
+	defer a.Close()
+	first := make(chan error)
+	go func() {
+		_, err := a.AdmitSQL(t.Context(), 0, "", usa)
+		first <- err
+	}()
+	<-entered
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.AdmitSQL(ctx, 1, "", usa); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	close(leave)
+	if err := <-first; err != nil {
+		t.Errorf("the first draw: %v", err)
+	}
+}
