@@ -1,0 +1,241 @@
+package strategy_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// exampleModel answers draw i with replies[i], and what has no reply with an error,
+// as a model would that is out of service.
+func exampleModel(replies ...string) llm.Model {
+	return &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(replies...)}}}
+}
+
+// exampleEnv is an Env over a small shop in memory. texttosql.Engine makes one
+// for every question.
+func exampleEnv(model llm.Model) *strategy.Env {
+	pool, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		panic(err)
+	}
+	pool.SetMaxOpenConns(1) // each connection to :memory: is a database of its own
+	if _, err := pool.Exec(shopSQL); err != nil {
+		panic(err)
+	}
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		panic(err)
+	}
+	s, err := db.Schema(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	return &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s}
+}
+
+var exampleTask = strategy.Task{Question: "Which customers live in the USA?"}
+
+func ExampleDirect() {
+	env := exampleEnv(exampleModel("```sql\nSELECT name FROM customers WHERE country = 'USA';\n```"))
+	out, err := strategy.Direct{}.Generate(context.Background(), env, exampleTask)
+	fmt.Println(out.SQL, err)
+	// Output: SELECT name FROM customers WHERE country = 'USA' <nil>
+}
+
+// Statements that are spelled differently and have equal results are votes for
+// the same answer.
+func ExampleSelfConsistency() {
+	env := exampleEnv(exampleModel(
+		"SELECT name FROM customers",
+		"SELECT name FROM customers WHERE country = 'USA'",
+		"SELECT c.name FROM customers AS c WHERE c.country IN ('USA')",
+	))
+	out, err := strategy.SelfConsistency{Samples: 3}.Generate(context.Background(), env, exampleTask)
+	fmt.Println(out.SQL, err)
+	fmt.Println(out.Ballot.Explain())
+	// Output:
+	// SELECT name FROM customers WHERE country = 'USA' <nil>
+	// 2 of 3 draws, no doubt
+}
+
+// The default strategy stops as soon as the leader cannot be overtaken.
+func ExampleConsensus() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT name FROM customers WHERE country = 'USA'"), Repeat: true}}}
+	out, err := strategy.Consensus{}.Generate(context.Background(), exampleEnv(model), exampleTask)
+	fmt.Println(out.SQL, err)
+	fmt.Printf("%d draws made, %d saved\n", len(out.Candidates), out.Saved)
+	// Output:
+	// SELECT name FROM customers WHERE country = 'USA' <nil>
+	// 8 draws made, 4 saved
+}
+
+// With MinConfidence a weak answer is none, and the ranking comes with the error.
+func ExampleConsensus_minConfidence() {
+	env := exampleEnv(exampleModel("SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers", "SELECT country FROM customers"))
+	out, err := strategy.Consensus{Samples: 3, MinConfidence: 0.9}.Generate(context.Background(), env, exampleTask)
+	fmt.Println(errors.Is(err, strategy.ErrAbstained), len(out.Ballot.Clusters), "answers")
+	// Output: true 3 answers
+}
+
+// A strategy of your own is a Pipeline with the stages you choose. This one
+// links the schema by words, and repairs what the engine rejects.
+func ExamplePipeline() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts("SELECT name FROM customer", "SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customer")},
+		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
+	}}
+	careful := strategy.Pipeline{
+		Linker:   linker.Lexical{},
+		Prompter: strategy.Prompt{Form: schema.MSchema},
+		Sampler:  strategy.Sampler{Samples: 3, Temperature: 0.8, Until: vote.Decided},
+		Repairer: strategy.TypedRepair{},
+	}
+	out, err := careful.Generate(context.Background(), exampleEnv(model), exampleTask)
+	fmt.Println(out.SQL, err)
+	fmt.Println(out.Ballot.Explain())
+	fmt.Println(out.Candidates[0].Findings[len(out.Candidates[0].Findings)-1].Detail)
+	// Output:
+	// SELECT name FROM customers <nil>
+	// 2 of 3 draws, no doubt
+	// exec: invalid statement (schema): no such table: customer
+}
+
+// A Func is a Strategy too: here one that asks a cheap strategy first and a
+// better one only when the first is not sure.
+func ExampleFunc() {
+	cascade := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+		out, err := strategy.SelfConsistency{Samples: 2}.Generate(ctx, env, t)
+		if err == nil && out.Confidence == 1 {
+			return out, nil
+		}
+		return strategy.Consensus{Samples: 5}.Generate(ctx, env, t)
+	})
+	env := exampleEnv(exampleModel("SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers WHERE country IN ('USA')"))
+	out, err := cascade.Generate(context.Background(), env, exampleTask)
+	fmt.Println(len(out.Candidates), "draws", err)
+	// Output: 2 draws <nil>
+}
+
+func ExamplePrompt() {
+	env := exampleEnv(nil)
+	messages, err := strategy.Prompt{Form: schema.Code}.Prompt(context.Background(), env, strategy.PromptInput{
+		Task:   strategy.Task{Question: "Which customers\nlive in the USA?", Evidence: "live means country"},
+		Schema: env.Schema,
+	})
+	fmt.Println(messages[0].Role, err)
+	fmt.Print(messages[1].Text)
+	// Output:
+	// system <nil>
+	// ### Schema
+	// customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT)
+	// orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), total REAL)
+	//
+	// ### Notes
+	// live means country
+	//
+	// ### Question
+	// Which customers live in the USA?
+}
+
+// Draws go round the prompters, so that a vote is not one over twelve copies of
+// the same misunderstanding.
+func ExampleAlternate() {
+	env := exampleEnv(nil)
+	forms := strategy.Alternate{strategy.Prompt{Form: schema.MSchema}, strategy.Prompt{}, strategy.Prompt{Form: schema.Code}}
+	for draw := range 4 {
+		messages, err := forms.Prompt(context.Background(), env, strategy.PromptInput{Task: exampleTask, Schema: env.Schema, Draw: draw})
+		if err != nil {
+			panic(err)
+		}
+		first, _, _ := strings.Cut(strings.TrimPrefix(messages[1].Text, "### Schema\n"), "\n")
+		fmt.Println(draw, first)
+	}
+	// Output:
+	// 0 【Schema】
+	// 1 CREATE TABLE customers (
+	// 2 customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT)
+	// 3 【Schema】
+}
+
+// No exemplar gives the answer away: a pair that differs from the question in a
+// value alone is left out.
+func ExampleShots() {
+	pool := []strategy.Pair{
+		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
+		{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
+	}
+	for _, pair := range (strategy.Shots{K: 2}).Pick(pool, "Which customers live in the USA?", 1) {
+		fmt.Println(pair.Question)
+	}
+	// Output: How many orders are there?
+}
+
+// An Admission is what turns replies into candidates that may vote.
+func ExampleAdmission() {
+	ctx, env := context.Background(), exampleEnv(nil)
+	admission := strategy.NewAdmission(ctx, env, exampleTask, nil, nil)
+	defer admission.Close()
+	for draw, reply := range []string{
+		"```sql\nSELECT name FROM customers WHERE country = 'USA'\n```",
+		"SELECT nme FROM customers",
+		"DROP TABLE customers",
+	} {
+		c, err := admission.Admit(ctx, draw, "", llm.Response{Text: reply})
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("%d rows, rejected: %q\n", c.Rows, c.Rejected)
+	}
+	// Output:
+	// 2 rows, rejected: ""
+	// 0 rows, rejected: "exec: invalid statement (schema): no such column: nme"
+	// 0 rows, rejected: "not-read-only: the statement is no query"
+}
+
+// A repair shows the model what the engine said, and which names are close.
+func ExampleTypedRepair() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true}}}
+	ctx, env := context.Background(), exampleEnv(model)
+	const sql = "SELECT customer_name FROM customers"
+	_, rejected := env.DB.Query(ctx, sql)
+	reply, err := strategy.TypedRepair{}.Repair(ctx, env, strategy.RepairInput{Task: exampleTask, Schema: env.Schema, SQL: sql, Err: rejected})
+	fmt.Println(reply.Text, err)
+
+	messages := model.Requests()[0].Messages
+	fmt.Print(messages[len(messages)-1].Text)
+	// Output:
+	// SELECT name FROM customers <nil>
+	// ### Error
+	// The database rejected this statement (schema): no such column: customer_name
+	// Existing names that are close: customers.name, customers.id, orders.customer_id, customers, customers.country
+	// Write the statement again so that it answers the question and runs. Give it in one ```sql block.
+}
+
+// The judge is asked twice, with the statements swapped: a model that prefers
+// whatever comes first decides nothing.
+func ExamplePairwise() {
+	pair := [2]vote.Candidate{{SQL: "SELECT name FROM customers"}, {SQL: "SELECT name FROM customers WHERE country = 'USA'"}}
+	for _, replies := range [][]string{{"B", "A"}, {"A", "A"}} {
+		model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeJudge, Replies: llmtest.Texts(replies...)}}}
+		env := exampleEnv(model)
+		choice, err := strategy.Pairwise{}.Choose(context.Background(), env, strategy.JudgeInput{Task: exampleTask, Schema: env.Schema, Pair: pair})
+		fmt.Println(choice, err)
+	}
+	// Output:
+	// 1 <nil>
+	// -1 <nil>
+}
