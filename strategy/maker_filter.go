@@ -58,14 +58,14 @@ func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f 
 	head := "SELECT 1 FROM " + strings.Join(slices.Compact(names), ", ") + " WHERE "
 	sql, cerr := d.Text().Check(head + text)
 	if cerr != nil {
-		return Filter{}, nil, malformed(reply, "the conditions do not read: %v", cerr)
+		return Filter{}, nil, malformed(reply, flagged(FlagFormat, "the conditions do not read: %v", cerr))
 	}
 	outline := d.Text().Outline(sql)
 	if len(outline.SetOps) > 0 || len(outline.GroupBy) > 0 || len(outline.OrderBy) > 0 || outline.Having || outline.Limit {
 		return Filter{}, nil, flagged(FlagFormat, "more than the conditions of a WHERE clause")
 	}
 	if err := insideScope(s, d.Text(), scope, sql); err != nil {
-		return Filter{}, nil, err
+		return Filter{}, nil, malformed(reply, err)
 	}
 	end := 0
 	for _, c := range d.Text().Conditions(sql, ColumnNames(s, quoting(d))) {

@@ -69,12 +69,12 @@ func answerText(reply string) string {
 	return strings.TrimSpace(strings.ReplaceAll(reply, "\r\n", "\n"))
 }
 
-// malformed is the flag of a reply without the expected form: a refusal in words
-// is told apart.
-func malformed(reply, format string, args ...any) error {
+// malformed is the flag of a reply that does not read as what was asked for: a
+// refusal in words is told apart.
+func malformed(reply string, err error) error {
 	var e *sqltext.ReplyError
-	if _, err := (sqltext.Extractor{}).Extract(reply); errors.As(err, &e) && e.Reason == sqltext.ReasonRefusal {
+	if _, xerr := (sqltext.Extractor{}).Extract(reply); errors.As(xerr, &e) && e.Reason == sqltext.ReasonRefusal {
 		return flagged(FlagRefusal, "%s", e.Detail)
 	}
-	return flagged(FlagFormat, format, args...)
+	return err
 }

@@ -25,7 +25,7 @@ func ReadScope(s *schema.Schema, d sqltext.Dialect, reply string) (Scope, error)
 		return Scope{}, err
 	}
 	if !parts.found {
-		return Scope{}, malformed(reply, "no line with Tables:")
+		return Scope{}, malformed(reply, flagged(FlagFormat, "no line with Tables:"))
 	}
 	r := scopeReader{schema: s, dialect: d, aliases: map[string]TableName{}}
 	if !isNothing(parts.tables) {
