@@ -146,7 +146,7 @@ func (s *source) questions() ([]Question, error) {
 func namesOf(r record) questionNames {
 	find := func(names []string) string {
 		for _, name := range names {
-			if _, ok := r.fields[name]; ok {
+			if r.get(name) != nil {
 				return name
 			}
 		}
@@ -159,7 +159,7 @@ func namesOf(r record) questionNames {
 	for _, name := range goldNames {
 		// Spider's "sql" is a parse of its "query", which comes first; elsewhere an
 		// object is no statement.
-		if raw, ok := r.fields[name]; ok && len(raw) > 0 && raw[0] == '"' {
+		if raw := r.get(name); len(raw) > 0 && raw[0] == '"' {
 			n.gold = name
 			break
 		}
@@ -185,8 +185,8 @@ func (s *source) question(r record, names questionNames) (q Question, err error)
 		if f.name == "" {
 			continue
 		}
-		raw, there := r.fields[f.name]
-		if f.required && (!there || string(raw) == "null") {
+		raw := r.get(f.name)
+		if f.required && (raw == nil || string(raw) == "null") {
 			return q, s.fault(r.line, f.name, errors.New("missing, though the first question has it"))
 		}
 		if *f.to, err = r.text(f.name); err != nil {

@@ -10,13 +10,30 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // record is one object of a file: a line of JSONL, a member of a JSON list, a
-// row of CSV.
+// row of CSV. The bytes are valid until the next one is read.
 type record struct {
 	line   int
-	fields map[string]json.RawMessage
+	fields []field
+}
+
+// field is one field of an object, its value as JSON.
+type field struct {
+	name  string
+	value []byte
+}
+
+// get returns the value of a field, nil where there is none.
+func (r *record) get(name string) []byte {
+	for i := range r.fields {
+		if r.fields[i].name == name {
+			return r.fields[i].value
+		}
+	}
+	return nil
 }
 
 // records reads the objects of a file in whichever of the three forms it has.
@@ -40,6 +57,7 @@ func (s *source) records() iter.Seq2[record, error] {
 }
 
 func (s *source) lines(yield func(record, error) bool) {
+	var split splitter
 	for {
 		line, err := s.next()
 		if errors.Is(err, io.EOF) {
@@ -53,7 +71,7 @@ func (s *source) lines(yield func(record, error) bool) {
 			continue
 		}
 		r := record{line: s.line}
-		if err := json.Unmarshal(line, &r.fields); err != nil {
+		if r.fields, err = split.object(line); err != nil {
 			yield(r, s.fault(s.line, "", badJSON(err)))
 			return
 		}
@@ -81,9 +99,17 @@ func (s *source) list(yield func(record, error) bool) {
 		counted = from
 		return line
 	}
+	var (
+		split splitter
+		raw   json.RawMessage
+	)
 	for dec.More() {
 		r := record{line: at()}
-		if err := dec.Decode(&r.fields); err != nil {
+		err := dec.Decode(&raw)
+		if err == nil {
+			r.fields, err = split.object(raw)
+		}
+		if err != nil {
 			yield(r, s.fault(r.line, "", badJSON(err)))
 			return
 		}
@@ -121,9 +147,10 @@ func (s *source) csv(yield func(record, error) bool) {
 			return
 		}
 		line, _ := r.FieldPos(0)
-		rec := record{line: line, fields: make(map[string]json.RawMessage, len(row))}
+		rec := record{line: line, fields: make([]field, len(row))}
 		for i, v := range row {
-			rec.fields[head[i]], _ = json.Marshal(v)
+			text, _ := json.Marshal(v) // a string always can
+			rec.fields[i] = field{head[i], text}
 		}
 		if !yield(rec, nil) {
 			return
@@ -155,12 +182,15 @@ func badCSV(err error) error {
 }
 
 // text reads a field that is text; a number is taken as it is written, null as "".
-func (r record) text(name string) (string, error) {
-	raw := r.fields[name]
+func (r *record) text(name string) (string, error) {
+	raw := r.get(name)
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
 		return "", nil
 	case raw[0] == '"':
+		if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+			return string(raw[1 : len(raw)-1]), nil
+		}
 		var s string
 		err := json.Unmarshal(raw, &s)
 		return s, err
@@ -171,7 +201,7 @@ func (r record) text(name string) (string, error) {
 }
 
 // integer reads a field that is a whole number; ok is false where it is absent.
-func (r record) integer(name string) (n int, ok bool, err error) {
+func (r *record) integer(name string) (n int, ok bool, err error) {
 	s, err := r.text(name)
 	if err != nil || s == "" {
 		return 0, false, err
@@ -184,7 +214,7 @@ func (r record) integer(name string) (n int, ok bool, err error) {
 }
 
 // number reads a field that is a number; ok is false where it is absent.
-func (r record) number(name string) (x float64, ok bool, err error) {
+func (r *record) number(name string) (x float64, ok bool, err error) {
 	s, err := r.text(name)
 	if err != nil || s == "" {
 		return 0, false, err
@@ -197,8 +227,8 @@ func (r record) number(name string) (x float64, ok bool, err error) {
 }
 
 // truth reads a verdict: 0, 1, true, false; nil where it is absent or null.
-func (r record) truth(name string) (*bool, error) {
-	raw := r.fields[name]
+func (r *record) truth(name string) (*bool, error) {
+	raw := r.get(name)
 	yes := true
 	no := false
 	switch strings.Trim(string(raw), `"`) {
@@ -212,7 +242,7 @@ func (r record) truth(name string) (*bool, error) {
 	return nil, fmt.Errorf("%.20s is neither 0 nor 1", raw)
 }
 
-func kindOf(raw json.RawMessage) string {
+func kindOf(raw []byte) string {
 	switch raw[0] {
 	case '{':
 		return "object"

@@ -41,10 +41,19 @@ func extraFunctions() map[string]any {
 			return nil
 		}
 	}
+	number := func(v any) float64 {
+		switch v := v.(type) {
+		case int64:
+			return float64(v)
+		case float64:
+			return v
+		}
+		return math.NaN()
+	}
 	today := func() string { return "2026-01-01" }
 	return map[string]any{
-		"ceil":    func(x float64) float64 { return math.Ceil(x) },
-		"mod":     func(x, y float64) float64 { return math.Mod(x, y) },
+		"ceil":    func(x any) any { return math.Ceil(number(x)) },
+		"mod":     func(x, y any) any { return math.Mod(number(x), number(y)) },
 		"year":    part(time.Time.Year),
 		"month":   part(func(t time.Time) int { return int(t.Month()) }),
 		"day":     part(time.Time.Day),

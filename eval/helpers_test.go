@@ -35,7 +35,13 @@ func folder(t testing.TB) *eval.Folder {
 // newStore is a Store that finds databases with find.
 func newStore(t testing.TB, find func(string) (string, error)) *eval.Store {
 	t.Helper()
-	s := eval.NewStore(eval.StoreConfig{Find: find, Open: openReadOnly})
+	return openStore(t, eval.StoreConfig{Find: find, Open: openReadOnly})
+}
+
+// openStore is a Store that the test closes.
+func openStore(t testing.TB, c eval.StoreConfig) *eval.Store {
+	t.Helper()
+	s := eval.NewStore(c)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -135,9 +135,9 @@ func (s *source) answersObject(run string, yield func(Answer, error) bool) {
 		return
 	}
 	s.text.Reset(bytes.NewReader(data))
-	head := record{fields: map[string]json.RawMessage{}}
-	json.NewDecoder(bytes.NewReader(data)).Decode(&head.fields) // an error comes again below
-	if _, ok := head.fields["sql"]; ok {
+	var head map[string]json.RawMessage
+	json.NewDecoder(bytes.NewReader(data)).Decode(&head) // an error comes again below
+	if _, ok := head["sql"]; ok {
 		s.answerRecords(run, yield)
 		return
 	}
@@ -241,7 +241,7 @@ var statementNames = []string{"sql", "pred_sql", "predicted_sql", "prediction", 
 func (s *source) answer(r record, run string) (a Answer, err error) {
 	a = Answer{Place: -1, Line: r.line}
 	find := func(names []string) string {
-		at := slices.IndexFunc(names, func(n string) bool { _, ok := r.fields[n]; return ok })
+		at := slices.IndexFunc(names, func(n string) bool { return r.get(n) != nil })
 		if at < 0 {
 			return ""
 		}
@@ -291,7 +291,7 @@ func (s *source) answer(r record, run string) (a Answer, err error) {
 	if err := s.costs(r, &a); err != nil {
 		return a, err
 	}
-	if raw := r.fields["exec"]; len(raw) > 0 {
+	if raw := r.get("exec"); raw != nil {
 		var x struct {
 			Status   string `json:"status"`
 			SetMatch bool   `json:"set_match"`

@@ -1,8 +1,8 @@
 package eval_test
 
 import (
-	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
@@ -38,26 +38,31 @@ func TestNaiveMajority(t *testing.T) {
 			n, faults, one, majority, any := 0, 0, 0.0, 0, 0
 			scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
 			for i, q := range p.Questions {
-				right := map[string]bool{}
-				votes := map[string]int{}
-				winner, single, fault := "", 0, ""
+				var (
+					sets  []string // of every answer with a result
+					right = map[string]bool{}
+					votes = map[string]int{}
+					mean  = 0.0
+					fault = ""
+				)
 				for _, a := range p.Answers[i] {
-					v, err := scorer.Score(context.Background(), q, a.SQL)
+					v, err := scorer.Score(t.Context(), q, a.SQL)
 					if err != nil {
 						t.Fatal(err)
 					}
 					fault = v.Fault
-					single += int(v.Scores[0])
-					fp, ok, err := store.Fingerprint(context.Background(), q.DB, a.SQL, result.Equality{Mode: result.Set})
+					mean += v.Scores[0] / float64(len(p.Answers[i]))
+					set, ok, err := store.Fingerprint(t.Context(), q.DB, a.SQL, result.Equality{Mode: result.Set})
 					if err != nil {
 						t.Fatal(err)
 					}
 					if v.Answer.Empty() {
-						fp = "empty" // to plain Python no rows are no rows, whatever the columns
+						set = "empty" // to plain Python no rows are no rows, whatever the columns
 					}
 					if ok {
-						votes[fp]++
-						right[fp] = v.Scores[0] == 1
+						sets = append(sets, set)
+						votes[set]++
+						right[set] = v.Scores[0] == 1
 					}
 				}
 				if fault != "" {
@@ -65,28 +70,18 @@ func TestNaiveMajority(t *testing.T) {
 					continue
 				}
 				n++
-				one += float64(single) / float64(len(p.Answers[i]))
-				for _, a := range p.Answers[i] { // first seen wins ties
-					x, err := store.Execute(context.Background(), q.DB, a.SQL)
-					if err != nil {
-						t.Fatal(err)
-					}
-					fp, ok, _ := store.Fingerprint(context.Background(), q.DB, a.SQL, result.Equality{Mode: result.Set})
-					if x.Empty() {
-						fp = "empty"
-					}
-					if ok && votes[fp] > votes[winner] {
-						winner = fp
+				one += mean
+				winner := ""
+				for _, set := range sets { // first seen wins ties
+					if votes[set] > votes[winner] {
+						winner = set
 					}
 				}
 				if right[winner] {
 					majority++
 				}
-				for _, r := range right {
-					if r {
-						any++
-						break
-					}
+				if slices.ContainsFunc(sets, func(set string) bool { return right[set] }) {
+					any++
 				}
 			}
 			w := want[name]
