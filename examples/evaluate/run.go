@@ -35,7 +35,7 @@ type live struct {
 func (live) Help() string {
 	text := "Strategies:\n\n"
 	for _, s := range strategies() {
-		text += fmt.Sprintf("  %-17s %s\n", s.name, s.about)
+		text += fmt.Sprintf("  %-20s %s\n", s.name, s.about)
 	}
 	return text + `
 Models:
@@ -268,6 +268,12 @@ func (t *tally) all(ctx context.Context, ask func(context.Context, eval.Question
 		finished finished
 		err      error
 	}
+	var open []eval.Question
+	for _, q := range t.questions {
+		if _, ok := t.done[q.ID]; !ok {
+			open = append(open, q)
+		}
+	}
 	outcomes := make(chan outcome)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -275,11 +281,11 @@ func (t *tally) all(ctx context.Context, ask func(context.Context, eval.Question
 	group.SetLimit(t.live.Concurrency)
 	go func() {
 		defer close(outcomes)
-		for _, q := range t.questions {
-			if _, ok := t.done[q.ID]; ok || ctx.Err() != nil {
-				continue
-			}
+		for _, q := range open {
 			group.Go(func() error {
+				if ctx.Err() != nil {
+					return nil // never asked
+				}
 				f, err := ask(ctx, q)
 				outcomes <- outcome{q, f, err}
 				return nil
@@ -435,6 +441,10 @@ func strategies() []named {
 		{"self-consistency", "draws of one prompt, majority by result, stopped when decided", strategy.SelfConsistency{}},
 		{"consensus", "the default: three prompt forms, values, doubts, repair, judge", strategy.Consensus{}},
 		{"consensus-ahead3", "consensus that also stops when 3 votes ahead", strategy.Consensus{AheadBy: aheadBy}},
+		{"plan-vote", "draws of one prompt, majority by plan (M7)", strategy.PlanVote{}},
+		{"augmented-plan-vote", "plan-vote on a schema with sample rows (M10)", strategy.AugmentedPlanVote{}},
+		{"execution-feedback", "rounds of augmented-plan-vote that see what failed (M12)", strategy.ExecutionFeedback{}},
+		{"maker", "consensus on tables, then filters, then the statement (M15)", strategy.MAKER{}},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/eval/testsuite"
 	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
 	"github.com/texttosql/texttosql/examples/internal/cli"
 )
@@ -23,6 +24,7 @@ type score struct {
 	RunName     string `name:"run" placeholder:"NAME" help:"Score only this run of a file with several."`
 	Gold2023    bool   `name:"gold-2023" help:"Compare with BIRD's golds of 2023, as old leaderboards do."`
 	Timed       bool   `help:"Also ves and r_ves, which run every right answer and its gold many times."`
+	Suites      string `placeholder:"DIR" help:"Also ts: test-suite accuracy on variations of the databases, kept in DIR and made there if need be."`
 	PerQuestion bool   `help:"Also a line for each question."`
 	Workers     int    `default:"${cpus}" help:"Statements at a time."`
 	Seed        uint64 `default:"1" help:"Seed of the intervals."`
@@ -43,6 +45,7 @@ database is not there, counts as 0, and is counted below.
   ex_suite           rules of test-suite-sql-eval without DISTINCT; ex_suite_distinct keeps it
   em, em_lexed       same text after folding case and space; after lexing
   soft_f1            BIRD's soft F1
+  ts                 test-suite accuracy (--suites): right on seeded variations of the database too
   ves, r_ves         BIRD's efficiency scores (--timed): they depend on the machine
   calls, prompt_tokens, completion_tokens, wall_sec
                      what an answer cost, in the mean of those that say so
@@ -105,6 +108,15 @@ func (s *score) Run(p *program) error {
 	}}
 	if s.Timed {
 		scorer.Metrics = append(scorer.Metrics, eval.VES{}, eval.RVES{})
+	}
+
+	if s.Suites != "" {
+		loaded, closeAll, err := s.suites(p, folder, dataset)
+		defer closeAll()
+		if err != nil {
+			return err
+		}
+		scorer.Metrics = append(scorer.Metrics, suiteMetric{testsuite.TS{Suites: loaded}})
 	}
 
 	bar := newProgress(p.err, "reading and scoring "+s.Predictions, -1)

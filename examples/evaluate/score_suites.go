@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/eval/testsuite"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+)
+
+// suiteMetric is test-suite accuracy where a database has no suite, which is said
+// once: its questions count as 0.
+type suiteMetric struct{ testsuite.TS }
+
+// Score implements eval.Metric.
+func (m suiteMetric) Score(ctx context.Context, t *eval.Trial) (float64, error) {
+	if m.Suites[t.Question.DB] == nil {
+		return 0, nil
+	}
+	return m.TS.Score(ctx, t)
+}
+
+// suites loads the test suites of a dataset's databases, one folder each in dir,
+// and makes those that are not there. The golds of the dataset guide them; equal
+// golds and seed make equal suites. A database that is not there has none: its
+// questions cannot be scored anyway.
+func (s *score) suites(p *program, folder *eval.Folder, dataset *eval.Dataset) (loaded map[string]*testsuite.Suite, closeAll func(), err error) {
+	loaded = make(map[string]*testsuite.Suite)
+	closeAll = func() {
+		for _, suite := range loaded {
+			suite.Close()
+		}
+	}
+	ids := dataset.Databases()
+	bar := newProgress(p.err, "making test suites", len(ids))
+	defer bar.done()
+	for _, id := range ids {
+		base, err := folder.Database(id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return loaded, closeAll, err
+		}
+		dir := filepath.Join(s.Suites, id)
+		bar.say("test suite of " + id)
+		if err := s.makeSuite(p.ctx, base, dir, id, dataset); p.ctx.Err() != nil {
+			return loaded, closeAll, p.ctx.Err()
+		} else if err != nil {
+			bar.step(len(ids))
+			p.note("no test suite of %s, its questions count as 0 in ts: %v", id, err)
+			continue
+		}
+		suite, err := testsuite.Load(dir, eval.StoreConfig{Workers: s.Workers, Open: func(path string) (*sql.DB, error) {
+			db, _, err := cli.OpenReadOnly(path)
+			return db, err
+		}})
+		if err != nil {
+			return loaded, closeAll, err
+		}
+		loaded[id] = suite
+		bar.step(len(ids))
+	}
+	return loaded, closeAll, nil
+}
+
+// makeSuite makes the suite of one database unless it is there.
+func (s *score) makeSuite(ctx context.Context, base, dir, id string, dataset *eval.Dataset) error {
+	_, err := testsuite.ReadManifest(dir)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	g := testsuite.Generator{Seed: s.Seed, Workers: s.Workers, Open: func(path string) (*sql.DB, error) {
+		uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}
+		return sql.Open("sqlite3", uri.String())
+	}}
+	for _, q := range dataset.Questions {
+		if q.DB == id {
+			g.Golds = append(g.Golds, testsuite.Gold{ID: q.ID, SQL: q.Gold})
+		}
+	}
+	_, err = g.Generate(ctx, base, dir)
+	return err
+}
