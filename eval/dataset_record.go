@@ -91,14 +91,7 @@ func (s *source) list(yield func(record, error) bool) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.Token() // the bracket
-	line, counted := 1, 0
-	at := func() int {
-		from := int(dec.InputOffset())
-		from += len(data[from:]) - len(bytes.TrimLeft(data[from:], " \t\r\n,"))
-		line += bytes.Count(data[counted:from], []byte("\n"))
-		counted = from
-		return line
-	}
+	at := lineOf(data, dec)
 	var (
 		split splitter
 		raw   json.RawMessage
@@ -119,6 +112,18 @@ func (s *source) list(yield func(record, error) bool) {
 	}
 	if _, err := dec.Token(); err != nil {
 		yield(record{}, s.fault(at(), "", badJSON(err)))
+	}
+}
+
+// lineOf returns a function that says on which line dec is about to read.
+func lineOf(data []byte, dec *json.Decoder) func() int {
+	line, counted := 1, 0
+	return func() int {
+		to := int(dec.InputOffset())
+		to += len(data[to:]) - len(bytes.TrimLeft(data[to:], " \t\r\n,:"))
+		line += bytes.Count(data[counted:to], []byte("\n"))
+		counted = to
+		return line
 	}
 }
 

@@ -154,22 +154,16 @@ const birdMark = "\t----- bird -----\t"
 func (s *source) birdObject(data []byte, run string) iter.Seq2[Answer, error] {
 	return func(yield func(Answer, error) bool) {
 		dec := json.NewDecoder(bytes.NewReader(data))
-		line, counted := 1, 0
-		at := func() int {
-			to := int(dec.InputOffset())
-			line += bytes.Count(data[counted:to], []byte("\n"))
-			counted = to
-			return line
-		}
+		at := lineOf(data, dec)
 		dec.Token()
 		for dec.More() {
+			a := Answer{Run: run, Line: at()}
 			key, err := dec.Token()
 			if err != nil {
-				yield(Answer{}, s.fault(at(), "", badJSON(err)))
+				yield(a, s.fault(a.Line, "", badJSON(err)))
 				return
 			}
 			name := fmt.Sprint(key)
-			a := Answer{Run: run, Line: at()}
 			var text any
 			if err := dec.Decode(&text); err != nil {
 				yield(a, s.fault(a.Line, name, badJSON(err)))

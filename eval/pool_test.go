@@ -1,0 +1,249 @@
+package eval_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/trace"
+)
+
+func TestReadAnswers(t *testing.T) {
+	yes, no, logp := true, false, -0.5
+	for _, test := range []struct {
+		why, file, content string
+		want               []eval.Answer
+	}{
+		{
+			"recorded runs, with the verdicts of an oracle",
+			"preds.jsonl.gz",
+			`{"run": "r/a", "qid": 3, "db_id": "d", "sql": "SELECT 'é'", "label": 1, "valid": true, "ts": null}` + "\n" +
+				`{"run": "r/a", "qid": 4, "db_id": "d", "sql": "", "label": 0, "exec": {"status": "toomany", "set_match": false, "bag_match": true, "nrows": 7, "sec": 1.5, "err": null, "gold_rows": null}}`,
+			[]eval.Answer{
+				{Run: "r/a", Question: "3", Place: -1, DB: "d", SQL: "SELECT 'é'", Label: &yes, Valid: &yes, Line: 1},
+				{Run: "r/a", Question: "4", Place: -1, DB: "d", Label: &no, Line: 2, Recorded: &eval.Recorded{Status: "toomany", BagMatch: true, Rows: 7}},
+			},
+		},
+		{
+			"samples, numbered and named, and their cost",
+			"s.jsonl",
+			`{"run": "s", "qid": 1, "sql": "A", "label": null, "model": "m", "sample": 0, "logp": -0.5, "prompt_tokens": 10, "response_tokens": 3, "latency_s": 0.25}` + "\n" +
+				`{"run": "s", "qid": 1, "sql": "B", "sample": "|x|2", "calls": 4}`,
+			[]eval.Answer{
+				{
+					Run: "s", Question: "1", Place: -1, SQL: "A", Model: "m", Sample: "0", LogProb: &logp, Line: 1, Wall: 250 * time.Millisecond,
+					Usage: trace.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 3, Known: true},
+				},
+				{Run: "s", Question: "1", Place: -1, SQL: "B", Sample: "|x|2", Line: 2, Usage: trace.Usage{Calls: 4}},
+			},
+		},
+		{
+			"BIRD's prediction file, with a question that has no answer",
+			"predict_dev.json",
+			"{\n  \"0\": \"SELECT 1\\t----- bird -----\\tshop\",\n  \"12\": 0\n}",
+			[]eval.Answer{
+				{Run: "predict_dev", Place: 0, SQL: "SELECT 1", DB: "shop", Line: 2},
+				{Run: "predict_dev", Place: 12, Line: 3},
+			},
+		},
+		{
+			"lines of objects in a file with another ending",
+			"out.json",
+			`{"qid": "a", "sql": "SELECT 1"}` + "\n" + `{"qid": "b", "sql": "SELECT 2"}`,
+			[]eval.Answer{{Run: "out", Question: "a", Place: -1, SQL: "SELECT 1", Line: 1}, {Run: "out", Question: "b", Place: -1, SQL: "SELECT 2", Line: 2}},
+		},
+		{
+			"a list of objects",
+			"out.json",
+			`[{"question_id": 2, "db_id": "d", "predicted_sql": "SELECT 1"}]`,
+			[]eval.Answer{{Run: "out", Question: "2", Place: -1, DB: "d", SQL: "SELECT 1", Line: 1}},
+		},
+		{
+			"CSV",
+			"out.csv",
+			"qid,sql\n5,\"SELECT 1,\n2\"\n",
+			[]eval.Answer{{Run: "out", Question: "5", Place: -1, SQL: "SELECT 1,\n2", Line: 2}},
+		},
+		{
+			"Spider's prediction file: an empty line is a question without an answer",
+			"pred.txt",
+			"SELECT 1\n\nSELECT\ta FROM t\tshop_1\nSELECT\t'x y'\n",
+			[]eval.Answer{
+				{Run: "pred", Place: 0, SQL: "SELECT 1", Line: 1},
+				{Run: "pred", Place: 1, Line: 2},
+				{Run: "pred", Place: 2, SQL: "SELECT\ta FROM t", DB: "shop_1", Line: 3},
+				{Run: "pred", Place: 3, SQL: "SELECT\t'x y'", Line: 4},
+			},
+		},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			got, err := eval.ReadAnswers(write(t, test.file, test.content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadAnswersFaults(t *testing.T) {
+	for _, test := range []struct{ why, file, content, want string }{
+		{"nothing in it", "a.jsonl", "", "a.jsonl: the file is empty"},
+		{"questions instead of answers", "a.jsonl", `{"qid": 1, "question": "A", "gold": "B"}`, "a.jsonl:1: field sql: missing: this is no file of answers"},
+		{"answers to nothing", "a.jsonl", `{"sql": "SELECT 1"}`, "a.jsonl:1: field qid: missing: nothing says which question is answered"},
+		{"an empty id", "a.jsonl", `{"qid": "", "sql": "SELECT 1"}`, "a.jsonl:1: field qid: empty"},
+		{"a label that is none", "a.jsonl", `{"qid": 1, "sql": "A", "label": 0.5}`, "a.jsonl:1: field label: 0.5 is neither 0 nor 1"},
+		{"a broken oracle", "a.jsonl", `{"qid": 1, "sql": "A", "exec": [1]}`, "a.jsonl:1: field exec: a JSON array where an object belongs"},
+		{"a statement that is an object", "a.jsonl", `{"qid": 1, "sql": {}}`, "a.jsonl:1: field sql: a JSON object where text belongs"},
+		{"BIRD's form without the mark", "p.json", "{\n\"0\": \"SELECT 1\"}", `p.json:2: field 0: no "\t----- bird -----\t" between statement and database`},
+		{"an object of something else", "p.json", "{\"name\": \"x\"}", "p.json:1: field name: neither a field sql, nor the number of a question"},
+		{"BIRD's form, cut", "p.json", "{\"0\": \"SELECT 1\\t----- bird -----\\td\",\n", "p.json:2: the JSON is cut off"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			path := write(t, test.file, test.content)
+			_, err := eval.ReadAnswers(path)
+			fault(t, err, filepath.Dir(path), test.want)
+		})
+	}
+}
+
+// dataFolder is a folder of evaluation data made by the test.
+func dataFolder(t *testing.T, files map[string]string) *eval.Folder {
+	t.Helper()
+	dir := t.TempDir()
+	for _, sub := range []string{"questions", "predictions", "samples", "db/spider"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, content := range files {
+		if err := os.Rename(write(t, filepath.Base(name), content), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	makeDatabase(t, filepath.Join(dir, "db", "spider"), "shop", "CREATE TABLE t (a, b)", "INSERT INTO t VALUES (1, 'x'), (2, 'y')")
+	f, err := eval.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestPool(t *testing.T) {
+	const questions = `{"qid": 1, "db_id": "shop", "question": "A", "gold": "SELECT a FROM t"}
+{"qid": 2, "db_id": "shop", "question": "B", "gold": "SELECT b FROM t"}
+{"qid": 3, "db_id": "gone", "question": "C", "gold": "SELECT 1"}
+{"qid": 4, "db_id": "shop", "question": "D", "gold": "SELECT 2"}
+`
+	answer := func(run, qid, db, sample, sql string) string {
+		return `{"run": "` + run + `", "qid": ` + qid + `, "db_id": "` + db + `", "sample": ` + sample + `, "sql": "` + sql + `"}` + "\n"
+	}
+	f := dataFolder(t, map[string]string{
+		"questions/questions_spider_dev.jsonl.gz":    questions,
+		"questions/questions_classicmodels.jsonl.gz": questions,
+		"predictions/preds_spider_dev.jsonl.gz": answer("x", "2", "shop", "null", "x2") + answer("x", "1", "shop", "null", "x1") + answer("y/z", "1", "shop", "null", "y1") +
+			answer("x", "9", "shop", "null", "?") + answer("x", "3", "gone", "null", "x3") + answer("y/z", "4", "other", "null", "!"),
+		"predictions/preds_classicmodels.jsonl.gz": answer("p_seed17", "1", "shop", "null", "17") + answer("p_seed7", "1", "shop", "null", "7") + answer("p_k0", "1", "shop", "null", "0") +
+			answer("llama_base_k3_seed9", "1", "shop", "null", "l9") + answer("qwen_base_k3_seed1", "1", "shop", "null", "q1") + answer("llama_base_k3_seed8", "1", "shop", "null", "l8"),
+		"samples/samples_spider_dev.jsonl.gz":      answer("s", "1", "shop", "10", "ten") + answer("s", "1", "shop", "9", "nine") + answer("s", "1", "shop", "0", "zero"),
+		"samples/samples_spider_dev100.jsonl.gz":   answer("named", "2", "shop", `"b"`, "first") + answer("named", "2", "shop", `"a"`, "second"),
+		"samples/samples_spider_other.jsonl.gz":    answer("far", "3", "gone", "0", "x"),
+		"samples/samples_spider_dev.exec.jsonl.gz": answer("s", "1", "shop", "0", "not of the pool"),
+	})
+	for _, test := range []struct {
+		why, name string
+		want      map[string][]string // statements by question
+		size      int
+		left      string
+	}{
+		{"every run, in file order, and what is left out counted", "spider_dev/all", map[string][]string{"1": {"x1", "y1"}, "2": {"x2"}}, 2,
+			"1 answers to unknown questions (first: preds_spider_dev.jsonl.gz:4, question 9); " +
+				"1 answers about another database than their question (first: preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); " +
+				"1 questions without their database; 1 questions without an answer"},
+		{"one run, whose name has a slash", "spider_dev/y/z", map[string][]string{"1": {"y1"}}, 1,
+			"1 answers about another database than their question (first: preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); 3 questions without an answer"},
+		{"by seed as a number", "classicmodels/p", map[string][]string{"1": {"7", "17"}}, 2, "3 questions without an answer"},
+		{"a run without seeds", "classicmodels/p_k0", map[string][]string{"1": {"0"}}, 1, "3 questions without an answer"},
+		{"two models in file order", "classicmodels/base_k3", map[string][]string{"1": {"l9", "q1", "l8"}}, 3, "3 questions without an answer"},
+		{"by sample as a number", "samples/s", map[string][]string{"1": {"zero", "nine", "ten"}}, 3, "3 questions without an answer"},
+		{"samples with names stay in file order, in another file", "samples/named", map[string][]string{"2": {"first", "second"}}, 2, "3 questions without an answer"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			p, err := f.Pool(test.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string][]string{}
+			for i, q := range p.Questions {
+				for _, a := range p.Answers[i] {
+					got[q.ID] = append(got[q.ID], a.SQL)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("answers (-want +got)\n%s", diff)
+			}
+			if p.Size() != test.size {
+				t.Errorf("size %d, want %d", p.Size(), test.size)
+			}
+			left := strings.ReplaceAll(p.LeftOut.String(), f.Path("predictions")+string(filepath.Separator), "")
+			if diff := cmp.Diff(test.left, left); diff != "" {
+				t.Errorf("left out (-want +got)\n%s", diff)
+			}
+		})
+	}
+
+	for _, name := range []string{"", "all", "spider_dev", "nowhere/x", "spider_dev/none", "samples/none", "classicmodels/p_seed"} {
+		var unknown *eval.UnknownPoolError
+		if _, err := f.Pool(name); !errors.As(err, &unknown) || unknown.Name != name {
+			t.Errorf("pool %q: %v, want *UnknownPoolError", name, err)
+		}
+	}
+	_, err := f.Pool("samples/far")
+	if want := "eval: pool samples/far: 1 questions without their database; 3 questions without an answer"; err == nil || err.Error() != want {
+		t.Errorf("a pool without a database: %v, want %s", err, want)
+	}
+}
+
+func TestFolder(t *testing.T) {
+	if _, err := eval.OpenFolder(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	f := dataFolder(t, map[string]string{"questions/questions_b.jsonl.gz": `{"nlq": "A", "sql": "B"}`, "questions/questions_a.csv": "nlq,sql\nA,B\n"})
+	if diff := cmp.Diff([]string{"a", "b"}, f.Datasets()); diff != "" {
+		t.Errorf("datasets (-want +got)\n%s", diff)
+	}
+	for _, name := range f.Datasets() {
+		if d, err := f.Dataset(name); err != nil || d.Name != name || len(d.Questions) != 1 {
+			t.Errorf("dataset %s: %+v, %v", name, d, err)
+		}
+	}
+	if _, err := f.Dataset("c"); err == nil || !strings.HasSuffix(err.Error(), "there are a, b") {
+		t.Errorf("dataset c: %v", err)
+	}
+	if path, err := f.Database("shop"); err != nil || path != f.Path("db", "spider", "shop.sqlite") {
+		t.Errorf("database shop: %s, %v", path, err)
+	}
+	for _, id := range []string{"", "none", "../shop", "spider/shop", "..", "/etc/passwd"} {
+		var missing *eval.DatabaseError
+		if path, err := f.Database(id); !errors.As(err, &missing) || !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("database %q: %s, %v", id, path, err)
+		}
+	}
+
+	nested := filepath.Join(t.TempDir(), "shop")
+	if err := os.Mkdir(nested, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	makeDatabase(t, nested, "shop", "CREATE TABLE t (a)")
+	if path, err := eval.DatabaseIn(filepath.Dir(nested), "shop"); err != nil || path != filepath.Join(nested, "shop.sqlite") {
+		t.Errorf("a database in a folder of its own: %s, %v", path, err)
+	}
+}
