@@ -301,4 +301,3 @@ func FuzzReadFilter(f *testing.F) {
 		}
 	})
 }
-
