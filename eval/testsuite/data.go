@@ -23,6 +23,7 @@ const (
 	year                // shifted by whole years
 	date                // shifted by days
 	choice              // redrawn from the values that it has
+	label               // a number that means nothing: only literals of golds go in
 	written             // text with many values: only literals of golds go in
 )
 
@@ -35,6 +36,7 @@ type column struct {
 	pointed  bool // some foreign key points at it
 	scale    int  // decimals of its numbers
 	decimal  bool // it holds numbers that are not whole
+	text     bool // it holds text
 	layout   string
 	distinct []any // values but NULL in order of appearance, of a choice
 }
@@ -52,6 +54,11 @@ type table struct {
 	unique  [][]int // columns of the primary key and of unique constraints
 	refs    []*reference
 	rows    [][]any
+
+	uncheckable bool // its foreign keys point at what is no key
+	// frozen says that rules that are not read here watch its cells: a CHECK, a
+	// unique index on an expression or on a part of the rows. It only loses rows.
+	frozen bool
 }
 
 // reference is a foreign key, or a column that behaves like one.
@@ -74,7 +81,7 @@ var dateLayouts = []string{"2006-01-02", "2006-01-02 15:04:05", "2006-01-02T15:0
 // mostChoices is how many distinct values a text column may have to be redrawn.
 const mostChoices = 200
 
-// load reads all base tables of db.
+// load reads all base tables of db. The columns are not classified yet.
 func load(ctx context.Context, db *exec.DB) (*database, error) {
 	s, err := db.Schema(ctx)
 	if err != nil {
@@ -92,9 +99,6 @@ func load(ctx context.Context, db *exec.DB) (*database, error) {
 		d.tables = append(d.tables, t)
 	}
 	d.link()
-	for _, t := range d.tables {
-		t.classify()
-	}
 	return d, nil
 }
 
@@ -251,20 +255,16 @@ func writeKey(b *strings.Builder, v any) {
 	b.WriteByte(';')
 }
 
-// checked reports whether the table has a CHECK constraint. Which columns it is
-// about is not read, so the cells of such a table stay as they are.
-func (t *table) checked() bool {
-	for _, tok := range sqltext.SQLite().Tokens(t.def.Definition) {
-		if tok.Kind == sqltext.Word && strings.EqualFold(tok.Text, "CHECK") {
-			return true
-		}
-	}
-	return false
+// hasCheck reports whether the table has a CHECK constraint.
+func (t *table) hasCheck() bool {
+	return slices.ContainsFunc(sqltext.SQLite().Tokens(t.def.Definition), func(tok sqltext.Token) bool {
+		return tok.Kind == sqltext.Word && strings.EqualFold(tok.Text, "CHECK")
+	})
 }
 
 // classify says of every column what may be done to it.
 func (t *table) classify() {
-	if t.checked() {
+	if t.frozen {
 		return
 	}
 	for i := range t.columns {
@@ -301,8 +301,11 @@ func (t *table) classifyColumn(i int, c *column) {
 		}
 	}
 	few := len(c.distinct) <= mostChoices
+	c.text = texts > 0
 	switch {
-	case others > 0 || ints+floats > 0 && texts > 0 || ints+floats+texts == 0:
+	case others > 0 || ints+floats > 0 && texts > 0:
+	case ints+floats+texts == 0:
+		c.classifyEmpty()
 	case texts > 0 && len(layouts) > 0:
 		c.kind, c.layout = date, layouts[0]
 	case texts > 0 && few:
@@ -313,12 +316,30 @@ func (t *table) classifyColumn(i int, c *column) {
 		c.kind = choice
 	case floats == 0 && low >= 1800 && high <= 2100:
 		c.kind = year
-	case floats == 0 && isIdentifier(c.Name): // an id that nobody declared
+	case floats == 0 && isIdentifier(c.Name): // a key that nobody declared
+		c.kind = label
 	default:
 		c.kind, c.decimal = number, floats > 0
 	}
 	if c.kind != choice {
 		c.distinct = nil
+	}
+}
+
+// classifyEmpty goes by the declared type of a column without values, as SQLite
+// does for its affinity (www.sqlite.org/datatype3.html, 3.1).
+func (c *column) classifyEmpty() {
+	declared := strings.ToUpper(c.Type)
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(declared, p) })
+	}
+	switch {
+	case has("INT"):
+		c.kind = label
+	case has("CHAR", "CLOB", "TEXT"):
+		c.kind, c.text = written, true
+	case has("REAL", "FLOA", "DOUB", "DEC", "NUMERIC"):
+		c.kind, c.decimal = number, true
 	}
 }
 

@@ -99,7 +99,8 @@ func (g Generator) validate() error {
 // mutants alive. It runs (Draws + 1) × (2 golds + mutants) statements at most,
 // and holds the base in memory, once a worker and once more.
 //
-// A folder that has a manifest is an error, and so is a database with no rows, or
+// Where the database rejects many draws, fewer replicas come out than were asked
+// for. A folder that has a manifest is an error, and so is a database with no rows, or
 // one of which no variation keeps the rules. After an error, or when ctx ends,
 // dir has no manifest and holds none of our files.
 func (g Generator) Generate(ctx context.Context, base, dir string) (*Manifest, error) {
@@ -170,6 +171,9 @@ func (w *workshop) prepare(ctx context.Context) error {
 	}
 	defer b.close()
 	if w.data, err = load(ctx, b.db); err != nil {
+		return err
+	}
+	if err := w.data.inspect(ctx, b.pool); err != nil {
 		return err
 	}
 	rows := 0

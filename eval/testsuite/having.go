@@ -149,7 +149,7 @@ func (p *planter) gather(w *witness, h having, rows map[int][]any, above int, r 
 		i = w.tables[0] // COUNT(*) counts the rows that lead to all others
 	}
 	row, of := rows[i], rows[h.group]
-	if row == nil || of == nil || p.tables[i].checked() {
+	if row == nil || of == nil || p.tables[i].frozen {
 		return
 	}
 	members := p.members(i, h, of[h.by])
@@ -161,6 +161,9 @@ func (p *planter) gather(w *witness, h having, rows map[int][]any, above int, r 
 		return
 	}
 	value := p.tables[i].columns[h.columns[0]].stepped(h.literal, above, r)
+	if value == nil {
+		return
+	}
 	for n, member := range members {
 		for place, c := range h.columns {
 			v := any(int64(1))
@@ -178,10 +181,11 @@ func (p *planter) gather(w *witness, h having, rows map[int][]any, above int, r 
 	}
 }
 
-// stepped returns the literal of an aggregate, or the next value.
+// stepped returns the literal of an aggregate, or the next value; nil for what
+// the column cannot hold.
 func (c *column) stepped(literal float64, above int, r random) any {
 	n, _ := parseNumber(strconv.FormatFloat(literal, 'f', -1, 64))
-	if above == 0 {
+	if n = c.fitting(n); n == nil || above == 0 {
 		return n
 	}
 	return c.moved(n, above, r)

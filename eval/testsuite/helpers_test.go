@@ -1,4 +1,4 @@
-package testsuite
+package testsuite_test
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
+	"github.com/texttosql/texttosql/eval/testsuite"
 	"github.com/texttosql/texttosql/exec"
 )
 
@@ -58,12 +59,18 @@ func openMySQL(path string) (*sql.DB, error) {
 	return sql.Open("sqlite3_testsuite_mysql", path)
 }
 
-func mysqlConfig() exec.Config {
-	var c exec.Config
+// openReadOnly is openMySQL for a file that nobody changes.
+func openReadOnly(path string) (*sql.DB, error) {
+	return openMySQL("file:" + path + "?mode=ro&immutable=1")
+}
+
+// mysqlPolicy lets statements call mysqlFunctions.
+func mysqlPolicy() exec.Policy {
+	var p exec.Policy
 	for name := range mysqlFunctions {
-		c.Policy.AllowFunctions = append(c.Policy.AllowFunctions, strings.ToLower(name))
+		p.AllowFunctions = append(p.AllowFunctions, strings.ToLower(name))
 	}
-	return c
+	return p
 }
 
 // data returns a path below TEXTTOSQL_DATA.
@@ -111,12 +118,12 @@ type question struct {
 	Gold string `json:"gold"`
 }
 
-func golds(t testing.TB, file, db string) []Gold {
+func goldsOf(t testing.TB, file, db string) []testsuite.Gold {
 	t.Helper()
-	var list []Gold
+	var list []testsuite.Gold
 	for _, q := range lines[question](t, data(t, file)) {
 		if q.DB == db {
-			list = append(list, Gold{ID: fmt.Sprint(q.ID), SQL: q.Gold})
+			list = append(list, testsuite.Gold{ID: fmt.Sprint(q.ID), SQL: q.Gold})
 		}
 	}
 	return list

@@ -34,6 +34,7 @@ type Mutant struct {
 // The reading is lexical, so a mutant may fail to run. Never fails itself.
 func Mutants(s *schema.Schema, gold string) []Mutant {
 	m := mutator{lexed: lex(gold), schema: s}
+	m.tables, m.columns = m.text.Tables(gold), m.text.Columns(gold)
 	m.comparisons()
 	m.conjuncts()
 	m.distinct()
@@ -46,15 +47,24 @@ func Mutants(s *schema.Schema, gold string) []Mutant {
 
 type mutator struct {
 	lexed
-	schema *schema.Schema
-	found  []Mutant
+	schema  *schema.Schema
+	tables  []sqltext.TableRef
+	columns []sqltext.ColumnRef
+	found   []Mutant
 }
 
 // replace adds the mutant in which tokens from..to-1 are another text.
 func (m *mutator) replace(from, to int, with, edit string) {
 	start := m.tokens[from].Pos
 	last := m.tokens[to-1]
-	sql := m.sql[:start] + with + m.sql[last.Pos+len(last.Text):]
+	before, after := m.sql[:start], m.sql[last.Pos+len(last.Text):]
+	if with == "" { // no two blanks where something was
+		before, after = strings.TrimRight(before, " "), strings.TrimLeft(after, " ")
+		if after != "" && after[0] != ')' {
+			with = " "
+		}
+	}
+	sql := before + with + after
 	if sql == m.sql || slices.ContainsFunc(m.found, func(x Mutant) bool { return x.SQL == sql }) {
 		return
 	}
@@ -130,7 +140,7 @@ func (m *mutator) selectsKey(i int) bool {
 	if m.schema == nil || !ok || !o.Distinct || m.depth[i] > 0 || o.Joins > 0 || len(o.SetOps) > 0 {
 		return false
 	}
-	for _, ref := range m.text.Tables(m.sql) {
+	for _, ref := range m.tables {
 		if ref.Pos < from.Start || !ref.Base() {
 			continue
 		}
@@ -158,7 +168,7 @@ func (m *mutator) extremes() {
 
 // counts exchanges COUNT(*) with COUNT of a column that may be NULL.
 func (m *mutator) counts() {
-	columns := m.text.Columns(m.sql)
+	columns := m.columns
 	for i := range m.tokens {
 		if !m.word(i, "COUNT") || !m.op(i+1, "(") {
 			continue
@@ -204,7 +214,7 @@ func (m *mutator) nullableInScope(i int) string {
 		if m.depth[j] != m.depth[i] || !m.word(j, "FROM") || j+1 >= len(m.tokens) {
 			continue
 		}
-		for _, ref := range m.text.Tables(m.sql) {
+		for _, ref := range m.tables {
 			if ref.Pos != m.tokens[j+1].Pos || !ref.Base() {
 				continue
 			}
@@ -273,7 +283,7 @@ func (m *mutator) total(i int) bool {
 	if m.schema == nil || i+1 >= len(m.tokens) {
 		return false
 	}
-	refs := m.text.Tables(m.sql)
+	refs := m.tables
 	at := slices.IndexFunc(refs, func(r sqltext.TableRef) bool { return r.Pos == m.tokens[i+1].Pos })
 	if at < 0 || !refs[at].Base() {
 		return false
@@ -308,7 +318,7 @@ func (m *mutator) rejected(i int) bool {
 	if i+1 >= len(m.tokens) {
 		return false
 	}
-	refs := m.text.Tables(m.sql)
+	refs := m.tables
 	at := slices.IndexFunc(refs, func(r sqltext.TableRef) bool { return r.Pos == m.tokens[i+1].Pos })
 	if at < 0 {
 		return false
@@ -317,7 +327,7 @@ func (m *mutator) rejected(i int) bool {
 	if end < len(m.tokens) && m.word(end, "ON") {
 		end = m.clauseEnd(end)
 	}
-	for _, c := range m.text.Columns(m.sql) {
+	for _, c := range m.columns {
 		ours := strings.EqualFold(c.Qualifier, refs[at].Alias) && c.Qualifier != "" || strings.EqualFold(c.Qualifier, refs[at].Name)
 		tok := slices.IndexFunc(m.tokens, func(t sqltext.Token) bool { return t.Pos == c.Pos })
 		if !ours || !c.Operand || tok < end || m.depth[tok] != m.depth[i] || m.isNullTest(tok) {
@@ -360,7 +370,7 @@ func (m *mutator) named(from, to int) []string {
 		end = m.tokens[to].Pos
 	}
 	var names []string
-	for _, c := range m.text.Columns(m.sql) {
+	for _, c := range m.columns {
 		if c.Pos >= start && c.Pos < end {
 			names = append(names, c.Column)
 		}

@@ -117,25 +117,28 @@ func (c *column) stored(lit sqltext.Literal) any {
 		return nil
 	}
 	n, isNumber := parseNumber(lit.Value)
-	switch c.kind {
-	case number, year:
-		if !isNumber {
-			return nil
-		}
+	switch {
+	case c.kind == fixed && isNumber && lit.Kind == sqltext.Number: // a key, to find rows by
 		return n
-	case date, written:
+	case c.kind == fixed, c.text:
 		return lit.Value
-	case choice, fixed:
-		if len(c.distinct) > 0 {
-			if _, text := c.distinct[0].(string); text {
-				return lit.Value
-			}
-		}
-		if isNumber && lit.Kind == sqltext.Number {
-			return n
-		}
+	case !isNumber:
+		return nil
 	}
-	return lit.Value
+	return c.fitting(n)
+}
+
+// fitting returns a number as the column would hold it: among whole ones it is
+// rounded; nil where it does not fit.
+func (c *column) fitting(n any) any {
+	f, ok := n.(float64)
+	switch {
+	case !ok || c.decimal:
+		return n
+	case math.Abs(f) >= 1<<62:
+		return nil
+	}
+	return int64(math.Round(f))
 }
 
 func parseNumber(text string) (any, bool) {
@@ -257,7 +260,7 @@ func (p *planter) linked(w *witness, i int, rows map[int][]any, r random) ([]any
 			if len(children) > 0 {
 				return pick(r, children), true
 			}
-			if len(t.rows) > 0 && !ref.isKey() && !ref.loose {
+			if len(t.rows) > 0 && !ref.isKey() && !t.frozen {
 				child := pick(r, t.rows)
 				ref.set(child, row)
 				p.changed[[2]int{i, ref.cols[0]}]++
@@ -329,7 +332,7 @@ func (p *planter) write(w *witness, rows map[int][]any, beside int, r random) {
 			value = c.neighbour(col, r)
 		}
 		switch {
-		case value == nil, t.checked(), col.isKey(), col.Generated:
+		case value == nil, t.frozen, col.isKey(), col.Generated, col.kind == fixed && !col.foreign:
 		case col.foreign:
 			p.point(c, row, value)
 		case !sameValue(row[c.column], value):
@@ -343,7 +346,7 @@ func (p *planter) write(w *witness, rows map[int][]any, beside int, r random) {
 // is one.
 func (p *planter) point(c condition, row []any, value any) {
 	for _, ref := range p.tables[c.table].refs {
-		if len(ref.cols) != 1 || ref.cols[0] != c.column || ref.isKey() || ref.loose {
+		if len(ref.cols) != 1 || ref.cols[0] != c.column || ref.isKey() {
 			continue
 		}
 		key, _ := keyOf([]any{value}, []int{0})

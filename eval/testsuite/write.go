@@ -156,13 +156,18 @@ func (v *variation) verify(ctx context.Context, tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	err = each(ctx, tx, `SELECT DISTINCT c."table", f."to", c.parent FROM pragma_foreign_key_check AS c, pragma_foreign_key_list(c."table") AS f WHERE f.id = c.fkid AND f.seq = 0`, 3, func(row []sql.NullString) {
-		if !v.broken(row[0].String, row[2].String) {
-			faults = append(faults, fmt.Sprintf("a foreign key from %s to %s", row[0].String, row[2].String))
+	for _, t := range v.tables {
+		if t.uncheckable {
+			continue
 		}
-	})
-	if err != nil {
-		return err
+		err := each(ctx, tx, foreignKeyCheck(t), 1, func(row []sql.NullString) {
+			if !v.broken(t, row[0].String) {
+				faults = append(faults, fmt.Sprintf("a foreign key from %s to %s", t.def.Name, row[0].String))
+			}
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if len(faults) > 0 {
 		return &faultError{"checking: " + strings.Join(faults, "; ")}
@@ -170,12 +175,38 @@ func (v *variation) verify(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
+func foreignKeyCheck(t *table) string {
+	return "SELECT DISTINCT parent FROM pragma_foreign_key_check('" + strings.ReplaceAll(t.def.Name, "'", "''") + "')"
+}
+
 // broken reports whether the base breaks a foreign key between two tables.
-func (v *variation) broken(from, to string) bool {
-	for _, ref := range v.refs {
-		if strings.EqualFold(ref.from.def.Name, from) && strings.EqualFold(ref.to.def.Name, to) && ref.loose {
+func (v *variation) broken(from *table, to string) bool {
+	for _, ref := range from.refs {
+		if strings.EqualFold(ref.to.def.Name, to) && ref.loose {
 			return true
 		}
 	}
 	return false
+}
+
+// inspect finds what the schema does not say: tables whose foreign keys SQLite
+// cannot check, because what they point at is no key, and frozen ones. It
+// classifies the columns then.
+func (d *database) inspect(ctx context.Context, pool *sql.DB) error {
+	for _, t := range d.tables {
+		var n int
+		err := pool.QueryRowContext(ctx, "SELECT count(*) FROM ("+foreignKeyCheck(t)+")").Scan(&n)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		t.uncheckable = err != nil
+		err = pool.QueryRowContext(ctx, `SELECT count(*) FROM pragma_index_list(?) AS l, pragma_index_xinfo(l.name) AS x
+			WHERE l."unique" AND x.key AND (l.partial OR x.cid = -2)`, t.def.Name).Scan(&n)
+		if err != nil {
+			return err
+		}
+		t.frozen = n > 0 || t.hasCheck()
+		t.classify()
+	}
+	return nil
 }

@@ -1,0 +1,299 @@
+package testsuite
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/schema"
+)
+
+// small is customers with their orders, as load would read them.
+func small() *database {
+	names := func(list ...string) []schema.Column {
+		var columns []schema.Column
+		for _, n := range list {
+			columns = append(columns, schema.Column{Name: n})
+		}
+		return columns
+	}
+	make := func(name string, columns []schema.Column, rows ...[]any) *table {
+		t := &table{def: schema.Table{Name: name, Columns: columns, PrimaryKey: []string{columns[0].Name}}, rows: rows}
+		for _, c := range columns {
+			t.columns = append(t.columns, column{Column: c})
+		}
+		t.columns[0].key = true
+		t.unique = [][]int{{0}}
+		return t
+	}
+	customers := make("customers", names("id", "country", "credit"),
+		[]any{int64(1), "USA", 10.5}, []any{int64(2), "France", 20.25}, []any{int64(3), "Spain", nil})
+	orders := make("orders", names("nr", "customer", "status", "day", "total"),
+		[]any{int64(10), int64(1), "open", "2020-01-01", int64(5)}, []any{int64(11), int64(1), "done", "2020-02-01", int64(7)},
+		[]any{int64(12), int64(2), "open", "2020-03-01", int64(9)})
+	orders.def.ForeignKeys = []schema.ForeignKey{{Columns: []string{"customer"}, RefTable: "customers", RefColumns: []string{"id"}}}
+	d := &database{tables: []*table{customers, orders}}
+	d.link()
+	for _, t := range d.tables {
+		t.classify()
+	}
+	return d
+}
+
+func TestClassify(t *testing.T) {
+	got := map[string]string{}
+	for _, tab := range small().tables {
+		for _, c := range tab.columns {
+			got[tab.def.Name+"."+c.Name] = fmt.Sprintf("kind %d, key %v, foreign %v, pointed %v, scale %d", c.kind, c.key, c.foreign, c.pointed, c.scale)
+		}
+	}
+	want := map[string]string{
+		"customers.id":      "kind 0, key true, foreign false, pointed true, scale 0",
+		"customers.country": "kind 4, key false, foreign false, pointed false, scale 0",
+		"customers.credit":  "kind 1, key false, foreign false, pointed false, scale 2",
+		"orders.nr":         "kind 0, key true, foreign false, pointed false, scale 0",
+		"orders.customer":   "kind 0, key false, foreign true, pointed false, scale 0",
+		"orders.status":     "kind 4, key false, foreign false, pointed false, scale 0",
+		"orders.day":        "kind 3, key false, foreign false, pointed false, scale 0",
+		"orders.total":      "kind 1, key false, foreign false, pointed false, scale 0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestWitnesses(t *testing.T) {
+	d := small()
+	for _, test := range []struct {
+		why, gold  string
+		tables     []int
+		conditions []condition
+		havings    []having
+	}{
+		{"no comparison, no witness", "SELECT * FROM orders", nil, nil, nil},
+		{
+			"the table that leads to the other comes first",
+			"SELECT c.id FROM customers c JOIN orders o ON o.customer = c.id WHERE c.country = 'Peru' AND o.total >= 8",
+			[]int{1, 0}, []condition{{0, 1, "=", []any{"Peru"}}, {1, 4, ">=", []any{int64(8)}}}, nil,
+		},
+		{"whole numbers stay whole", "SELECT nr FROM orders WHERE total < 2.5", []int{1}, []condition{{1, 4, "<", []any{int64(3)}}}, nil},
+		{"decimals stay decimals", "SELECT id FROM customers WHERE credit > 2.5", []int{0}, []condition{{0, 2, ">", []any{2.5}}}, nil},
+		{"text is no number", "SELECT nr FROM orders WHERE total = 'much'", nil, nil, nil},
+		{"\"x\" is text where no such column is", `SELECT id FROM customers WHERE country = "Peru"`, []int{0}, []condition{{0, 1, "=", []any{"Peru"}}}, nil},
+		{"and a column where there is one", `SELECT id FROM customers WHERE country = "credit"`, nil, nil, nil},
+		{
+			"a sum, by its alias",
+			"SELECT COUNT(*) FROM (SELECT c.country, SUM(o.total) AS s FROM customers c JOIN orders o ON o.customer = c.id GROUP BY c.country HAVING s > 100) t",
+			[]int{1, 0}, nil, []having{{"SUM", 1, []int{4}, 100, 0, 1}},
+		},
+		{"a product", "SELECT customer FROM orders GROUP BY customer HAVING AVG(total * total) <= 9", []int{1}, nil, []having{{"AVG", 1, []int{4, 4}, 9, 1, 1}}},
+		{"a count", "SELECT customer FROM orders GROUP BY customer HAVING COUNT(*) > 2 AND MAX(day) > 'x'", []int{1}, nil, []having{{"COUNT", -1, nil, 2, 1, 1}}},
+		{"a sum of something else", "SELECT customer FROM orders GROUP BY customer HAVING SUM(total + 1) > 2", nil, nil, nil},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			var want []witness
+			if test.tables != nil {
+				want = []witness{{test.tables, test.conditions, test.havings}}
+			}
+			got := witnesses(d, []Gold{{SQL: test.gold}})
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(witness{}, condition{}, having{})); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is planted must be found by the gold's comparisons, whatever the seed.
+func TestPlant(t *testing.T) {
+	d := small()
+	list := witnesses(d, []Gold{{SQL: "SELECT o.nr FROM customers c JOIN orders o ON o.customer = c.id WHERE c.country = 'Peru' AND o.status = 'lost' AND o.day > '2031-05-05' AND o.total BETWEEN 40 AND 50"}})
+	found := 0
+	for seed := range uint64(50) {
+		v := &variation{database: d.clone()}
+		p := planter{variation: v, changed: map[[2]int]int{}, deleted: map[int]int{}, looked: map[*reference]map[string][]any{}}
+		r := newRandom(seed)
+		p.write(&list[0], p.joined(&list[0], r), -1, r)
+		for _, o := range v.tables[1].rows {
+			for _, c := range v.tables[0].rows {
+				total, _ := o[4].(int64)
+				if o[1] == c[0] && c[1] == "Peru" && o[2] == "lost" && o[3] == "2031-05-06" && total >= 40 && total <= 50 {
+					found++
+				}
+			}
+		}
+		if len(v.tables[0].rows) != 3 || len(v.tables[1].rows) != 3 || sameValue(d.tables[0].rows[0][1], "Peru") {
+			t.Fatalf("seed %d: rows %v, base %v", seed, v.tables, d.tables[0].rows)
+		}
+	}
+	if found != 50 {
+		t.Errorf("the joined row is there for %d of 50 seeds", found)
+	}
+}
+
+func TestGather(t *testing.T) {
+	for _, test := range []struct {
+		why, having string
+		above       int
+		total       int64 // of the group's rows, by the function
+		rows        int
+	}{
+		{"a sum at its literal", "SUM(total) > 100", 0, 100, 2},
+		{"a sum one above", "SUM(total) > 100", 1, 101, 2},
+		{"the greatest", "MAX(total) >= 30", 0, 60, 2}, // both rows
+		{"a count", "COUNT(*) > 1", 0, 5, 1},
+	} {
+		d := small()
+		list := witnesses(d, []Gold{{SQL: "SELECT customer FROM orders GROUP BY customer HAVING " + test.having}})
+		v := &variation{database: d.clone()}
+		p := planter{variation: v, changed: map[[2]int]int{}, deleted: map[int]int{}, looked: map[*reference]map[string][]any{}}
+		orders := v.tables[1]
+		p.gather(&list[0], list[0].havings[0], map[int][]any{1: orders.rows[0]}, test.above, newRandom(1))
+		var total int64
+		rows := 0
+		for _, row := range orders.rows {
+			if row[1] == int64(1) {
+				total += row[4].(int64)
+				rows++
+			}
+		}
+		if total != test.total || rows != test.rows {
+			t.Errorf("%s: %d rows with a total of %d, want %d with %d", test.why, rows, total, test.rows, test.total)
+		}
+	}
+}
+
+func TestScaled(t *testing.T) {
+	money := column{kind: number, decimal: true, scale: 2}
+	whole := column{kind: number}
+	for _, test := range []struct {
+		why    string
+		c      column
+		in     any
+		factor float64
+		want   any
+	}{
+		{"rounded to the decimals of the column", money, 10.25, 1.1, 11.28},
+		{"a whole number among decimals", money, int64(10), 1.055, 10.55},
+		{"whole numbers stay whole", whole, int64(5), .25, int64(1)},
+		{"below zero", whole, int64(-5), 2.0, int64(-10)},
+		{"too large to move", whole, int64(1) << 61, 3.0, int64(1) << 61},
+		{"text is left alone", whole, "x", 2.0, "x"},
+	} {
+		if got := test.c.scaled(test.in, test.factor); got != test.want {
+			t.Errorf("%s: got %v, want %v", test.why, got, test.want)
+		}
+	}
+}
+
+func TestShifted(t *testing.T) {
+	for _, test := range []struct {
+		why, in, layout string
+		days            int
+		want            string
+	}{
+		{"over a leap day", "2020-02-28", dateLayouts[0], 2, "2020-03-01"},
+		{"with a time", "2019-12-31 23:59:59", dateLayouts[1], 1, "2020-01-01 23:59:59"},
+		{"before the first year", "0001-01-02", dateLayouts[0], -400, "0001-01-02"},
+		{"after the last", "9999-12-31", dateLayouts[0], 1, "9999-12-31"},
+		{"no date", "soon", dateLayouts[0], 1, "soon"},
+	} {
+		if got := shifted(test.in, test.layout, test.days); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.why, got, test.want)
+		}
+	}
+}
+
+func TestFreshKeys(t *testing.T) {
+	d := small()
+	k := newKeys(d.tables[0])
+	row, ok := k.copyOf(d.tables[0].rows[1], newRandom(1))
+	if !ok || row[0] != int64(4) || row[1] != "France" || d.tables[0].rows[1][0] != int64(2) {
+		t.Errorf("got %v, %v", row, ok)
+	}
+	if row, ok = k.copyOf(d.tables[0].rows[1], newRandom(1)); !ok || row[0] != int64(5) {
+		t.Errorf("the key before was taken: got %v, %v", row, ok)
+	}
+}
+
+func TestKeyOf(t *testing.T) {
+	for _, test := range []struct {
+		why  string
+		a, b any
+		same bool
+	}{
+		{"one number in two types", int64(2), 2.0, true},
+		{"numbers that differ", int64(2), 2.5, false},
+		{"text is no number", int64(2), "2", false},
+		{"text is no blob", "a", []byte("a"), false},
+		{"equal text", "a", "a", true},
+	} {
+		if sameValue(test.a, test.b) != test.same {
+			t.Errorf("%s: %v and %v", test.why, test.a, test.b)
+		}
+	}
+	if _, ok := keyOf([]any{nil}, []int{0}); ok {
+		t.Error("NULL is no key")
+	}
+	one, _ := keyOf([]any{"a;t1:b", "c"}, []int{0, 1})
+	two, _ := keyOf([]any{"a", "b;t1:c"}, []int{0, 1})
+	if one == two {
+		t.Error("two keys have one spelling")
+	}
+}
+
+func TestRandom(t *testing.T) {
+	r := newRandom(1, "a")
+	counts := make([]int, 5)
+	for range 5000 {
+		counts[r.below(5)]++
+		if u := r.unit(); u < 0 || u >= 1 {
+			t.Fatal(u)
+		}
+	}
+	for i, n := range counts {
+		if n < 850 || n > 1150 {
+			t.Errorf("%d came %d of 5000 times", i, n)
+		}
+	}
+	seen := map[int]bool{}
+	for _, i := range r.order(20) {
+		seen[i] = true
+	}
+	if len(seen) != 20 {
+		t.Errorf("an order of 20 has %d numbers", len(seen))
+	}
+	if a, b := newRandom(1, "ab"), newRandom(1, "a", "b"); a.unit() == b.unit() {
+		t.Error("two purposes share a generator")
+	}
+}
+
+func FuzzWitnesses(f *testing.F) {
+	f.Add("SELECT o.nr FROM customers c JOIN orders o ON o.customer = c.id WHERE c.country LIKE 'P%' AND o.total BETWEEN 4 AND -5 GROUP BY c.id HAVING SUM(o.total) > 5", uint64(1))
+	f.Add("SELECT nr FROM orders GROUP BY customer HAVING COUNT(*) > 0 AND total IN (1, 'x', 2.5e300)", uint64(2))
+	f.Add("SELECT SUM(total) AS s FROM orders GROUP BY day HAVING s = 99999999999999999999", uint64(3))
+	d := small()
+	f.Fuzz(func(t *testing.T, gold string, seed uint64) {
+		list := witnesses(d, []Gold{{SQL: gold}})
+		v := &variation{database: d.clone()}
+		v.plant(list, newRandom(seed))
+		for i, tab := range v.tables {
+			for _, row := range tab.rows {
+				for c, value := range row {
+					col := tab.columns[c]
+					switch value.(type) {
+					case nil:
+					case string:
+						if !col.text {
+							t.Fatalf("text in %s of table %d: %q", col.Name, i, gold)
+						}
+					case float64:
+						if !col.decimal {
+							t.Fatalf("a decimal in %s of table %d: %q", col.Name, i, gold)
+						}
+					}
+				}
+			}
+		}
+	})
+}
