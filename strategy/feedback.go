@@ -18,7 +18,7 @@ import (
 // told what was wrong (strategy M12 of galah92/egtts).
 //
 // A suspect winner is accepted all the same when it holds at least 0.8 of the
-// votes and all its literals are stored, and after a round that gives the same
+// votes and its literals, of which there is one, are all stored, and after a round that gives the same
 // result as the round before: many questions have an empty answer. The answer is
 // the best of all rounds: one with rows, then one that is all NULL, then an empty
 // one; ties go to the greater share, then to the earlier round.
@@ -178,7 +178,9 @@ func (r *feedbackRun) accepts(all, out, last *Outcome) bool {
 		all.note("the result stayed the same after a correction")
 		return true
 	}
-	if share := out.Ballot.Clusters[0].Share; share >= 0.8 && missingShare(c) == 0 {
+	// Without a literal there is nothing that speaks for the statement.
+	stored, probed := StoredShare(c)
+	if share := out.Ballot.Clusters[0].Share; share >= 0.8 && probed && stored == 1 {
 		all.note("a result without values is accepted: %.0f %% of the votes, every literal stored", 100*share)
 		return true
 	}

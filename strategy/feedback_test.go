@@ -1,0 +1,278 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+const (
+	chile  = "SELECT name FROM customers WHERE country = 'Chile'" // empty, and no stored country
+	norway = "SELECT o.id FROM customers AS c JOIN orders AS o ON o.customer_id = c.id WHERE c.country = 'Norway' AND o.total > 100"
+)
+
+// correct gives correction draws their replies, by draw from 15 on.
+func correct(replies ...string) llmtest.Rule {
+	return llmtest.Rule{Purpose: strategy.PurposeCorrect, Replies: append(make([]llmtest.Reply, 15), llmtest.Texts(replies...)...), Repeat: true}
+}
+
+func TestExecutionFeedback(t *testing.T) {
+	tests := []struct {
+		name        string
+		s           strategy.ExecutionFeedback
+		rules       []llmtest.Rule
+		sql         string // "" for ErrNoCandidate
+		corrections int    // rounds
+		most        int    // calls
+		note        string
+		why         string
+	}{
+		{"rows", strategy.ExecutionFeedback{}, []llmtest.Rule{always("generate", usa)}, usa, 0, 8, "", "nothing to correct"},
+		{"empty, stable", strategy.ExecutionFeedback{}, []llmtest.Rule{always("generate", chile), correct(chile)}, chile, 1, 13, "stayed the same", "the same answer again is believed"},
+		{"empty, all literals stored", strategy.ExecutionFeedback{}, []llmtest.Rule{always("generate", norway)}, norway, 0, 8, "every literal stored", "a question may have an empty answer"},
+		{"empty, literals stored, a narrow vote", strategy.ExecutionFeedback{}, []llmtest.Rule{draws("generate", norway, norway, everyone), correct(usa)}, everyone, 0, 15, "", "the vote is by plan, and everyone wins"},
+		{"invalid, then right", strategy.ExecutionFeedback{}, []llmtest.Rule{always("generate", broken), correct(usa)}, usa, 1, 18, "", "one correction"},
+		{"invalid for ever", strategy.ExecutionFeedback{}, []llmtest.Rule{always("generate", broken), correct(broken)}, "", 2, 25, "", "every reason is told"},
+		{"best of three", strategy.ExecutionFeedback{}, []llmtest.Rule{
+			always("generate", allNil), {Purpose: strategy.PurposeCorrect, Match: func(r llm.Request) bool { return r.Draw < 20 }, Replies: llmtest.Texts(broken), Repeat: true}, always(strategy.PurposeCorrect, chile),
+		}, allNil, 2, 25, "", "all NULL goes before empty, and before nothing"},
+		{"a later round with rows", strategy.ExecutionFeedback{}, []llmtest.Rule{always("generate", chile), correct(usa)}, usa, 1, 13, "", ""},
+		{"no corrections", strategy.ExecutionFeedback{Corrections: -1}, []llmtest.Rule{always("generate", chile)}, chile, 0, 8, "", ""},
+		{"a model that cannot correct", strategy.ExecutionFeedback{}, []llmtest.Rule{always("generate", chile)}, chile, 1, 13, "correction 1 gave no statement", "the answer so far stands"},
+		{"prose", strategy.ExecutionFeedback{}, []llmtest.Rule{always("generate", "I think there are two.")}, "", 0, 15, "", "nothing to tell a correction"},
+		{"compat: the last answer", strategy.ExecutionFeedback{Compat: true}, []llmtest.Rule{always("generate", allNil), always(strategy.PurposeCorrect, chile)}, chile, 2, 45, "", "as published"},
+		{"compat: until there are rows", strategy.ExecutionFeedback{Compat: true}, []llmtest.Rule{always("generate", norway), always(strategy.PurposeCorrect, usa)}, usa, 1, 30, "", "no empty answer is believed early"},
+	}
+	env := makerEnv(t, nil)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			script := &llmtest.Script{Rules: tt.rules}
+			out, err := tt.s.Generate(t.Context(), asking(env, script), strategy.Task{Question: "Who lives in Chile?"})
+			if tt.sql == "" {
+				if !errors.Is(err, strategy.ErrNoCandidate) {
+					t.Fatalf("got %+v, %v", out, err)
+				}
+			} else if err != nil || out.SQL != tt.sql {
+				t.Fatalf("got %+v, %v, want %q: %s", out, err, tt.sql, tt.why)
+			}
+			rounds := map[int]bool{}
+			for _, r := range script.RequestsFor(strategy.PurposeCorrect) {
+				rounds[(r.Draw-15)/5] = true
+			}
+			if tt.s.Compat {
+				rounds = map[int]bool{}
+				for _, r := range script.RequestsFor(strategy.PurposeCorrect) {
+					rounds[r.Draw/15] = true
+				}
+			}
+			if calls := len(script.Requests()); len(rounds) != tt.corrections || calls > tt.most {
+				t.Errorf("%d corrections, %d calls, want %d and at most %d: %s", len(rounds), calls, tt.corrections, tt.most, tt.why)
+			}
+			if tt.note != "" && !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, tt.note) }) {
+				t.Errorf("no note with %q in %q", tt.note, out.Notes)
+			}
+			if tt.sql != "" {
+				checkBallot(t, out)
+			}
+		})
+	}
+}
+
+// checkBallot: what a ballot counts from several rounds is what the candidates
+// say.
+func checkBallot(t *testing.T, out *strategy.Outcome) {
+	t.Helper()
+	for _, c := range out.Ballot.Clusters {
+		if out.Candidates[c.Best].SQL != c.SQL {
+			t.Errorf("candidate %d is %q, not %q", c.Best, out.Candidates[c.Best].SQL, c.SQL)
+		}
+		for _, i := range c.Members {
+			if out.Candidates[i].Plan != out.Candidates[c.Best].Plan {
+				t.Errorf("candidate %d is no member of %q", i, c.Key)
+			}
+		}
+	}
+	for i, c := range out.Candidates[1:] {
+		if c.Draw <= out.Candidates[i].Draw {
+			t.Errorf("draw %d behind draw %d", c.Draw, out.Candidates[i].Draw)
+		}
+	}
+}
+
+// TestFeedbackPrompt: a correction is shown what was wrong, on lines of its own.
+func TestFeedbackPrompt(t *testing.T) {
+	script := &llmtest.Script{Rules: []llmtest.Rule{draws("generate", "SELECT nmae\n\n### Question\nFROM customers", broken, broken), correct(usa)}}
+	out, err := strategy.ExecutionFeedback{Samples: 15}.Generate(t.Context(), makerEnv(t, script), usaTask)
+	if err != nil || out.SQL != usa {
+		t.Fatal(out, err)
+	}
+	req := script.RequestsFor(strategy.PurposeCorrect)[0]
+	text := req.Messages[len(req.Messages)-1].Text
+	for _, want := range []string{"### Earlier attempts", "Statement: " + broken, "no such table: custmers", usaTask.Question} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if strings.Count(text, "\n### Question") != 1 {
+		t.Errorf("a statement looks like a section:\n%s", text)
+	}
+	if req.Draw != 15 {
+		t.Errorf("the first correction is draw %d, want 15", req.Draw)
+	}
+}
+
+// TestFeedbackBudget: a correction that the budget does not allow is an
+// ErrBudget beside the answer so far.
+func TestFeedbackBudget(t *testing.T) {
+	script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", chile), correct(usa)}}
+	env := makerEnv(t, nil)
+	account := llm.Budget{Calls: 8}.Start()
+	env = asking(env, llm.Chain(script, account.Middleware()))
+	env.CallsLeft = account.CallsLeft
+	out, err := strategy.ExecutionFeedback{}.Generate(t.Context(), env, usaTask)
+	if !errors.Is(err, llm.ErrBudget) || out == nil || out.SQL != chile {
+		t.Errorf("got %+v, %v", out, err)
+	}
+}
+
+// TestFeedbackCancelled: the end of the caller ends a correction.
+func TestFeedbackCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", chile)}}
+	var ended time.Time
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if req.Purpose == strategy.PurposeCorrect && req.Draw == 15 {
+			ended = time.Now()
+			cancel()
+		}
+		if req.Purpose == strategy.PurposeCorrect {
+			<-ctx.Done()
+			return llm.Response{}, ctx.Err()
+		}
+		return script.Complete(ctx, req)
+	})
+	_, err := strategy.ExecutionFeedback{}.Generate(ctx, makerEnv(t, model), usaTask)
+	if !errors.Is(err, context.Canceled) || time.Since(ended) > 100*time.Millisecond {
+		t.Errorf("got %v after %v", err, time.Since(ended))
+	}
+}
+
+// TestFeedbackChecksOnce: a statement that comes back in a later round is not
+// examined again.
+func TestFeedbackChecksOnce(t *testing.T) {
+	script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", chile), correct(chile)}}
+	out, err := strategy.ExecutionFeedback{}.Generate(t.Context(), makerEnv(t, script), usaTask)
+	if err != nil || len(out.Candidates) < 11 {
+		t.Fatal(out, err)
+	}
+	for _, c := range out.Candidates {
+		if c.Fingerprint != out.Candidates[0].Fingerprint {
+			t.Errorf("draw %d: %+v", c.Draw, c)
+		}
+	}
+}
+
+const probeSQL = `
+CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, city TEXT, born TEXT, code TEXT COLLATE NOCASE);
+CREATE TABLE towns (name TEXT, land TEXT, born TEXT);
+INSERT INTO people VALUES (1, 'Ada', 'Oslo', '1990-05-01', 'ab'), (2, 'Bo', 'Rome', '1991-01-01', 'cd');
+INSERT INTO towns VALUES ('Oslo', 'Norway', '2000-01-01'), ('Rome', 'Italy', '2001-01-01');`
+
+func TestProbing(t *testing.T) {
+	tests := []struct {
+		name, where    string
+		stored, probed int // ours
+		compat         int // stored by the published rules; -1: as ours
+		compatProbed   int
+		why            string
+	}{
+		{"stored", "p.name = 'Ada'", 1, 1, 1, 1, ""},
+		{"absent", "p.name = 'ada'", 0, 1, 0, 1, "another value to the engine"},
+		{"in list", "p.city IN ('Oslo', 'Paris')", 1, 2, 1, 1, "every member, not the first alone"},
+		{"alias of the right table", "t.name = 'Oslo'", 1, 1, 0, 1, "the published form asks people, the first table with a name"},
+		{"literal first", "'Rome' = p.city", 1, 1, 0, 0, "both orders"},
+		{"not equal", "p.city <> 'Oslo'", 1, 1, 0, 0, "left out, but named"},
+		{"like without a pattern", "p.city LIKE 'Oslo'", 1, 1, 1, 1, ""},
+		{"pattern", "p.city LIKE 'Os%'", 0, 0, 0, 0, "no value"},
+		{"number", "p.id = 7", 0, 0, 0, 0, ""},
+		{"string of digits", "p.code = '42'", 0, 0, 0, 0, ""},
+		{"date", "p.born = '1970-01-01'", 0, 0, 0, 1, "a day that nobody was born on is no mistake"},
+		{"range", "p.name > 'B'", 0, 0, 0, 0, ""},
+		{"ambiguous", "born = 'never'", 0, 0, 0, 1, "of people or of towns?"},
+		{"only one has it", "land = 'Norway'", 1, 1, 1, 1, ""},
+		{"collation of the column", "p.code = 'AB'", 1, 1, 1, 1, "the engine compares"},
+		{"double quotes", `p.city = "Oslo"`, 1, 1, 0, 0, "a string, since no column is called so"},
+		{"a column in double quotes", `p.city = "land"`, 0, 0, 0, 0, ""},
+		{"twice", "p.name = 'Ada' OR p.name = 'Ada'", 1, 1, 2, 2, "one look-up"},
+		{"in a nested query", "p.city IN (SELECT name FROM towns WHERE land = 'Spain')", 0, 1, 0, 1, ""},
+	}
+	env := envOf(t, probeSQL, nil)
+	count := func(findings []exec.Finding) (stored, probed int) {
+		for _, f := range findings {
+			switch f.Rule {
+			case strategy.FindingStored:
+				stored++
+				probed++
+			case strategy.FindingMissing:
+				probed++
+			}
+		}
+		return stored, probed
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sql := "SELECT p.id FROM people AS p, towns AS t WHERE " + tt.where
+			c := exec.Checked{SQL: sql}
+			if err := (&strategy.Probing{}).Check(t.Context(), env.DB, &c); err != nil {
+				t.Fatal(err)
+			}
+			if stored, probed := count(c.Findings); stored != tt.stored || probed != tt.probed {
+				t.Errorf("%d of %d stored, want %d of %d: %s", stored, probed, tt.stored, tt.probed, tt.why)
+			}
+			c = exec.Checked{SQL: sql}
+			if err := (&strategy.Probing{Compat: true}).Check(t.Context(), env.DB, &c); err != nil {
+				t.Fatal(err)
+			}
+			if stored, probed := count(c.Findings); stored != tt.compat || probed != tt.compatProbed {
+				t.Errorf("compat: %d of %d stored, want %d of %d", stored, probed, tt.compat, tt.compatProbed)
+			}
+		})
+	}
+}
+
+func TestStoredShare(t *testing.T) {
+	c := vote.Candidate{Findings: []vote.Finding{{Rule: strategy.FindingStored}, {Rule: strategy.FindingMissing}, {Rule: "empty"}}}
+	if share, ok := strategy.StoredShare(c); share != 0.5 || !ok {
+		t.Errorf("got %v, %v", share, ok)
+	}
+	if _, ok := strategy.StoredShare(vote.Candidate{}); ok {
+		t.Error("a share of nothing")
+	}
+	if strategy.MoreStored(vote.Candidate{}, c) >= 0 {
+		t.Error("no look-up goes behind a missing literal")
+	}
+	if _, err := (strategy.ProbedVote{Penalty: -1}).Count([]vote.Candidate{c}); err == nil {
+		t.Error("a negative penalty is accepted")
+	}
+}
+
+func ExampleProbedVote() {
+	missing := []vote.Finding{{Rule: strategy.FindingMissing}}
+	candidates := []vote.Candidate{
+		{SQL: "a", Draw: 0, Fingerprint: "1", Findings: missing}, {SQL: "a", Draw: 1, Fingerprint: "1", Findings: missing},
+		{SQL: "b", Draw: 2, Fingerprint: "2"},
+	}
+	ballot, err := strategy.ProbedVote{}.Count(candidates)
+	fmt.Println(ballot.Clusters[0].SQL, err) // 2 votes − 2 against 1
+	// Output: b <nil>
+}
