@@ -29,11 +29,13 @@ func WithParallel(n int) BatchOption { return func(b *batch) { b.parallel = n } 
 // WithJournal makes a batch resumable: every finished question is appended to
 // the JSONL file at path, and a question found there is not asked again.
 //
-// Finished means answered, abstained, or without a candidate; a question that a
-// provider, a budget or a cancellation ended is asked again. A resumed answer
-// has everything its first one had but rows, which are read again. The file
-// names the strategy and the schema it was written with; AskAll refuses one of
-// another engine. A line that a crash cut short is dropped.
+// Finished means answered, abstained, or without a candidate though every draw
+// got a reply; a question that a provider, a budget, the database or a
+// cancellation ended is asked again. A resumed answer has everything its first
+// one had but rows, which are read again. The file names the strategy, the
+// models and the schema it was written with; AskAll refuses one of another
+// engine, and a file that is no journal. A last line that a crash cut short is
+// dropped. A journal is for one batch at a time.
 func WithJournal(path string) BatchOption { return func(b *batch) { b.journal = path } }
 
 // AskAll answers questions in parallel and gives their answers in the order of
@@ -44,7 +46,7 @@ func WithJournal(path string) BatchOption { return func(b *batch) { b.journal = 
 // loop cancels what is in flight; the loop ends when all of it has ended. When
 // ctx ends, the questions in flight are answered with ctx.Err() and the loop
 // ends. A journal that cannot be read, or written, is the Err of a last Answer
-// without a question.
+// without a question; the answer that could not be written comes before it.
 func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], opts ...BatchOption) iter.Seq[Answer] {
 	b := batch{parallel: 4}
 	for _, opt := range opts {
@@ -80,7 +82,7 @@ func (e *Engine) askAll(ctx context.Context, questions iter.Seq[Question], paral
 	defer func() {
 		cancel()
 		for _, answer := range flying {
-			<-answer
+			log.keep(<-answer) // what was finished was paid for; nobody is left to tell an error
 		}
 	}()
 	for more := true; ; {
@@ -98,11 +100,12 @@ func (e *Engine) askAll(ctx context.Context, questions iter.Seq[Question], paral
 		}
 		a := <-flying[0]
 		flying = flying[1:]
-		if err := log.keep(a); err != nil {
-			return err
-		}
+		unkept := log.keep(a)
 		if !yield(a) {
 			return errStopped
+		}
+		if unkept != nil {
+			return unkept
 		}
 	}
 }
@@ -118,13 +121,16 @@ func (e *Engine) answerOf(ctx context.Context, q Question, log *journal) Answer 
 
 // resume reads the rows of a journaled answer again.
 func (e *Engine) resume(ctx context.Context, a Answer) Answer {
+	r := *a.Result // a question that is there twice has one line in the journal
+	a.Result = &r
 	if a.Err != nil || e.skipRunning {
 		return a
 	}
-	a.Result.Rows, a.Err = e.db.Query(ctx, a.Result.SQL)
-	if err := ctx.Err(); err != nil {
-		a.Err = err
+	r.Rows, a.Err = e.db.Query(ctx, r.SQL)
+	if a.Err != nil && ctx.Err() != nil {
+		a.Err = ctx.Err()
 	}
+	a.Err = classify(a.Err)
 	return a
 }
 

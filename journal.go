@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -20,7 +23,12 @@ const journalVersion = 1
 type journalHeader struct {
 	Version  int    `json:"version"`
 	Strategy string `json:"strategy"`
+	Models   string `json:"models"` // their names
 	Schema   string `json:"schema"` // schema.Schema.Fingerprint
+}
+
+func (h journalHeader) String() string {
+	return fmt.Sprintf("version %d, %s, models %q, schema %.12s", h.Version, h.Strategy, h.Models, h.Schema)
 }
 
 type journalLine struct {
@@ -34,6 +42,7 @@ type journalLine struct {
 // journal keeps finished questions. The nil journal keeps nothing.
 type journal struct {
 	file     *os.File
+	broken   bool                // a line may be written in part: nothing may follow it
 	finished map[Question]Answer // read at the start, never changed after
 }
 
@@ -46,7 +55,14 @@ func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error)
 	if err != nil {
 		return nil, err
 	}
-	header := journalHeader{Version: journalVersion, Strategy: fmt.Sprintf("%T", e.strategy), Schema: snap.schema.Fingerprint()}
+	names := make([]string, len(e.models))
+	for i, m := range e.models {
+		names[i] = llm.NameOf(m)
+	}
+	header := journalHeader{
+		Version: journalVersion, Strategy: fmt.Sprintf("%T", e.strategy),
+		Models: strings.Join(names, ", "), Schema: snap.schema.Fingerprint(),
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("texttosql: journal: %w", err)
@@ -67,6 +83,9 @@ func (j *journal) load(want journalHeader) error {
 	for n := 1; ; n++ {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
+			if header, _ := json.Marshal(want); n == 1 && !bytes.HasPrefix(header, line) {
+				return errNoJournal // and not to be overwritten
+			}
 			break
 		}
 		if err != nil {
@@ -93,11 +112,10 @@ func (j *journal) read(n int, line []byte, want journalHeader) error {
 	if n == 1 {
 		var got journalHeader
 		if err := json.Unmarshal(line, &got); err != nil {
-			return fmt.Errorf("no journal of AskAll: %w", err)
+			return fmt.Errorf("%w: %w", errNoJournal, err)
 		}
 		if got != want {
-			return fmt.Errorf("written by another engine (version %d, %s, schema %.12s); this one is version %d, %s, schema %.12s: use another file",
-				got.Version, got.Strategy, got.Schema, want.Version, want.Strategy, want.Schema)
+			return fmt.Errorf("written by another engine (%v); this one is %v: use another file", got, want)
 		}
 		return nil
 	}
@@ -110,6 +128,10 @@ func (j *journal) read(n int, line []byte, want journalHeader) error {
 	}
 	a := Answer{Question: l.Question, Result: l.Result, Resumed: true}
 	switch l.Outcome {
+	case "answered":
+		if l.Result.SQL == "" {
+			return errors.New("an answer without a statement")
+		}
 	case "abstained":
 		a.Err = &strategy.AbstainedError{Confidence: l.Result.Confidence, Min: l.Min}
 	case "no-candidate":
@@ -120,34 +142,40 @@ func (j *journal) read(n int, line []byte, want journalHeader) error {
 			}
 		}
 		a.Err = e
+	default:
+		return fmt.Errorf("unknown outcome %q", l.Outcome)
 	}
 	j.finished[l.Question] = a
 	return nil
 }
 
+var errNoJournal = errors.New("no journal of AskAll")
+
 func (j *journal) find(q Question) (Answer, bool) {
 	if j == nil {
 		return Answer{}, false
 	}
-	a, ok := j.finished[q]
+	a, ok := j.finished[q.asWritten()]
+	a.Question = q
 	return a, ok
+}
+
+// asWritten is q as it comes back from a journal: JSON holds valid UTF-8 only.
+func (q Question) asWritten() Question {
+	valid := func(s string) string { return strings.Map(func(r rune) rune { return r }, s) }
+	q.ID, q.Text, q.Evidence = valid(q.ID), valid(q.Text), valid(q.Evidence)
+	return q
 }
 
 // keep appends a finished question.
 func (j *journal) keep(a Answer) error {
-	if j == nil || a.Resumed || a.Result == nil {
+	if j == nil || j.broken || a.Resumed || a.Result == nil || !isFinished(a.Err) {
 		return nil
 	}
 	l := journalLine{Question: a.Question, Outcome: outcomeOf(a.Err), Result: a.Result}
-	switch l.Outcome {
-	case "answered", "no-candidate":
-	case "abstained":
-		var abstained *strategy.AbstainedError
-		if errors.As(a.Err, &abstained) {
-			l.Min = abstained.Min
-		}
-	default:
-		return nil // it may go better next time
+	var abstained *strategy.AbstainedError
+	if errors.As(a.Err, &abstained) {
+		l.Min = abstained.Min
 	}
 	if a.Err != nil {
 		l.Message = a.Err.Error()
@@ -155,13 +183,27 @@ func (j *journal) keep(a Answer) error {
 	return j.write(l)
 }
 
+// isFinished reports whether the same question would end the same way: every
+// draw got its reply, and the replies decided.
+func isFinished(err error) bool {
+	switch outcomeOf(err) {
+	case "answered", "abstained":
+		return true
+	case "no-candidate":
+		var none *strategy.NoCandidateError
+		return errors.As(err, &none) && !slices.ContainsFunc(none.Failed, func(err error) bool { return !errors.Is(err, strategy.ErrQuorum) })
+	}
+	return false
+}
+
 // write appends one line with one call, so that a crash cuts at most the last.
 func (j *journal) write(line any) error {
-	var b bytes.Buffer
-	if err := json.NewEncoder(&b).Encode(line); err != nil {
+	b, err := json.Marshal(line)
+	if err != nil {
 		return fmt.Errorf("texttosql: journal: %w", err)
 	}
-	if _, err := j.file.Write(b.Bytes()); err != nil {
+	if _, err := j.file.Write(append(b, '\n')); err != nil {
+		j.broken = true
 		return fmt.Errorf("texttosql: journal: %w", err)
 	}
 	return nil

@@ -10,12 +10,11 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/singleflight"
-
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -27,7 +26,7 @@ type Engine struct {
 	progress sync.Mutex // calls of config.progress never overlap
 	rows     strategy.RowCache
 
-	profiling singleflight.Group
+	profiling chan struct{} // holds a value while a question profiles the database
 	mu        sync.Mutex
 	described snapshot // the last schema with descriptions, and its profile
 }
@@ -38,6 +37,7 @@ type snapshot struct {
 	schema   *schema.Schema // with descriptions
 	unknown  []string       // descriptions of names that do not exist
 	profiled *schema.Schema // nil until a strategy asks for it
+	gaps     error          // what could not be profiled
 }
 
 // New makes an Engine for a database and a model.
@@ -55,7 +55,10 @@ type snapshot struct {
 // The error joins every bad option, and says what to do about a database that
 // cannot be guarded (ErrUnguarded). Nothing needs to be closed.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
-	e := &Engine{config: config{strategy: strategy.Consensus{}, models: []llm.Model{model}}}
+	e := &Engine{
+		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}},
+		profiling: make(chan struct{}, 1),
+	}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&e.config)
@@ -149,7 +152,7 @@ func (q Question) validate() error {
 		return &InputError{Field: "question", Bytes: len(q.Text), Limit: maxQuestion}
 	case len(q.Evidence) > maxEvidence:
 		return &InputError{Field: "evidence", Bytes: len(q.Evidence), Limit: maxEvidence}
-	case strings.TrimSpace(q.Text) == "":
+	case strings.TrimSpace(sqltext.CleanText(q.Text)) == "":
 		return ErrEmptyQuestion
 	case q.Samples < 0:
 		return fmt.Errorf("texttosql: WithDraws: %d is negative", q.Samples)
@@ -165,7 +168,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rows bool) (*Result, error
 		trace.Attr{Key: "strategy", Value: nameOf(e.strategy)})
 	res := &Result{Question: q.Text, Trace: root}
 	err := e.answer(trace.Into(ctx, root), q, rows, res)
-	if cerr := ctx.Err(); cerr != nil {
+	if cerr := ctx.Err(); cerr != nil && err != nil {
 		err = cerr // whatever a provider or a driver made of it
 	}
 	err = classify(err)
@@ -185,8 +188,17 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	out, err := e.strategy.Generate(ctx, env, strategy.Task{
 		Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples),
 	})
+	// A strategy may be anybody's: what leaves the engine is checked again, and
+	// trimmed to the one statement.
+	var refused error
+	if out != nil && out.SQL != "" {
+		var checked exec.Checked
+		if checked, refused = e.db.Examine(ctx, out.SQL, exec.PlanChecks()...); refused == nil {
+			res.SQL = checked.SQL
+		}
+	}
 	if out != nil {
-		res.SQL, res.Confidence = out.SQL, out.Confidence
+		res.Confidence = out.Confidence
 		res.Ballot, res.Candidates, res.Links, res.Notes = out.Ballot, out.Candidates, out.Links, out.Notes
 		res.Saved, res.Phases, res.Fallback = out.Saved, out.Phases, out.Fallback
 	}
@@ -196,13 +208,9 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	if out == nil || out.SQL == "" {
 		return fmt.Errorf("texttosql: %s gave no statement and no error", nameOf(e.strategy))
 	}
-	// A strategy may be anybody's: what leaves the engine is checked again, and
-	// trimmed to the one statement.
-	checked, err := e.db.Examine(ctx, out.SQL, exec.PlanChecks()...)
-	if err != nil {
-		return fmt.Errorf("texttosql: the winner does not pass the checks: %w", err)
+	if refused != nil {
+		return fmt.Errorf("texttosql: the winner does not pass the checks: %w", refused)
 	}
-	res.SQL = checked.SQL
 	if !rows {
 		return nil
 	}
@@ -273,36 +281,42 @@ func (e *Engine) snapshot(ctx context.Context) (snapshot, error) {
 }
 
 // profile returns the snapshot's schema with profiles, taken once a state of the
-// schema. Questions that need it at the same time share one run, which a caller
-// that gives up does not end for the others; so it is in the trace of none.
+// schema and in the trace of none of the questions that share it. One question
+// takes it and the others wait, no longer than their contexts; when its own ends,
+// the next one starts anew. Nothing goes on when the last one has left.
+//
+// What cannot be profiled stays without, unless somebody else's lock was in the
+// way: to try again would cost every question the same time-out.
 func (e *Engine) profile(ctx context.Context, snap snapshot) (*schema.Schema, error) {
-	e.mu.Lock()
-	if e.described.of == snap.of && e.described.profiled != nil {
-		defer e.mu.Unlock()
-		return e.described.profiled, nil
-	}
-	e.mu.Unlock()
-	done := e.profiling.DoChan(fmt.Sprintf("%p", snap.of), func() (any, error) {
-		profiled, err := e.db.Profile(context.WithoutCancel(trace.Into(ctx, nil)), snap.schema, exec.ProfileOptions{})
-		if err != nil {
-			return nil, err
-		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.described.of == snap.of {
-			e.described.profiled = profiled
-		}
-		return profiled, nil
-	})
 	select {
-	case r := <-done:
-		if r.Err != nil {
-			return nil, r.Err
-		}
-		return r.Val.(*schema.Schema), nil
+	case e.profiling <- struct{}{}:
+		defer func() { <-e.profiling }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	e.mu.Lock()
+	if e.described.of == snap.of && e.described.profiled != nil {
+		snap = e.described
+	}
+	e.mu.Unlock()
+	if snap.profiled == nil {
+		snap.profiled, snap.gaps = e.db.Profile(trace.Into(ctx, nil), snap.schema, exec.ProfileOptions{})
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if snap.profiled == nil {
+			return nil, snap.gaps
+		}
+		e.mu.Lock()
+		if e.described.of == snap.of && !errors.Is(snap.gaps, exec.ErrBusy) {
+			e.described = snap
+		}
+		e.mu.Unlock()
+	}
+	if snap.gaps != nil {
+		trace.From(ctx).Warn("profile-incomplete", "not all of the database could be profiled: "+llm.Scrub(snap.gaps.Error()))
+	}
+	return snap.profiled, nil
 }
 
 // Verdict is what Check found out about a statement.

@@ -1,0 +1,590 @@
+package texttosql_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// asked makes questions of texts.
+func asked(texts ...string) []texttosql.Question {
+	questions := make([]texttosql.Question, len(texts))
+	for i, text := range texts {
+		questions[i] = texttosql.Question{ID: fmt.Sprint(i), Text: text}
+	}
+	return questions
+}
+
+// said writes an answer in one line.
+func said(a texttosql.Answer) string {
+	s := a.Question.Text + ": "
+	if a.Result != nil {
+		s += a.Result.SQL
+		if a.Result.Rows != nil {
+			s += fmt.Sprint(" ", a.Result.Rows.Rows)
+		}
+	}
+	if a.Err != nil {
+		s += " " + a.Err.Error()
+	}
+	return s
+}
+
+func saidAll(answers iter.Seq[texttosql.Answer]) []string {
+	var all []string
+	for a := range answers {
+		all = append(all, said(a))
+	}
+	return all
+}
+
+// settled waits until no more goroutines run than before.
+func settled(t *testing.T, before int) {
+	t.Helper()
+	for range 200 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	stacks := make([]byte, 1<<20)
+	t.Errorf("%d goroutines before, %d after:\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
+}
+
+// TestAskAllOrder gives answers in the order of the questions, also when of those
+// in flight the last is always done first.
+func TestAskAllOrder(t *testing.T) {
+	const n = 12
+	for _, parallel := range []int{1, 3, 50} {
+		var questions []string
+		done := make([]chan struct{}, n)
+		for i := range n {
+			questions = append(questions, fmt.Sprintf("question %c?", 'a'+i))
+			done[i] = make(chan struct{})
+		}
+		e := engine(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			text := req.Messages[len(req.Messages)-1].Text
+			i := int(text[strings.LastIndex(text, "question ")+len("question ")] - 'a')
+			defer close(done[i])
+			if i+1 < n && (i+1)%parallel != 0 {
+				select {
+				case <-done[i+1]:
+				case <-ctx.Done():
+					return llm.Response{}, ctx.Err()
+				}
+			}
+			return llm.Response{Text: fmt.Sprintf("SELECT '%c'", 'a'+i)}, nil
+		}), texttosql.WithStrategy(strategy.Direct{}))
+		got := saidAll(e.AskAll(t.Context(), slices.Values(asked(questions...)), texttosql.WithParallel(parallel)))
+		var want []string
+		for i, q := range questions {
+			want = append(want, fmt.Sprintf("%s: SELECT '%c' [[%c]]", q, 'a'+i, 'a'+i))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("parallel %d (-want +got):\n%s", parallel, diff)
+		}
+	}
+}
+
+// TestAskAllIsBounded counts the questions in flight: as many as WithParallel
+// says, no more, and none is pulled before there is a place for it.
+func TestAskAllIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		opts []texttosql.BatchOption
+		most int32
+	}{{nil, 4}, {[]texttosql.BatchOption{texttosql.WithParallel(1)}, 1}, {[]texttosql.BatchOption{nil, texttosql.WithParallel(3)}, 3}} {
+		var flying, peak, pulled, given atomic.Int32
+		full := make(chan struct{})
+		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			n := flying.Add(1)
+			defer flying.Add(-1)
+			peak.Store(max(peak.Load(), n))
+			if n == tt.most {
+				select {
+				case <-full:
+				default:
+					close(full)
+				}
+			}
+			<-full
+			return llm.Response{Text: usa}, nil
+		})
+		e := engine(t, model, texttosql.WithStrategy(strategy.Direct{}))
+		questions := func(yield func(texttosql.Question) bool) {
+			for range 20 {
+				if ahead := pulled.Add(1) - given.Load(); ahead > tt.most {
+					t.Errorf("%d questions ahead of the answers, want at most %d", ahead, tt.most)
+				}
+				if !yield(texttosql.Question{Text: "q"}) {
+					return
+				}
+			}
+		}
+		for a := range e.AskAll(t.Context(), questions, tt.opts...) {
+			given.Add(1)
+			if a.Err != nil {
+				t.Fatal(a.Err)
+			}
+		}
+		if given.Load() != 20 || peak.Load() > tt.most {
+			t.Errorf("%d answers, %d in flight; want 20 and at most %d", given.Load(), peak.Load(), tt.most)
+		}
+	}
+}
+
+// TestAskAllWithoutQuestions gives no answer, and one that says what is wrong.
+func TestAskAllWithoutQuestions(t *testing.T) {
+	e := engine(t, always(usa))
+	if got := saidAll(e.AskAll(t.Context(), slices.Values(asked()))); len(got) != 0 {
+		t.Errorf("got %q", got)
+	}
+	got := saidAll(e.AskAll(t.Context(), slices.Values(asked("q")), texttosql.WithParallel(0)))
+	if len(got) != 1 || !strings.Contains(got[0], "WithParallel: 0 is not at least 1") {
+		t.Errorf("got %q", got)
+	}
+	// What cannot be asked is an answer like any other.
+	got = saidAll(e.AskAll(t.Context(), slices.Values(asked("", "Which customers live in the USA?", strings.Repeat("x", 9<<10)))))
+	if len(got) != 3 || !strings.Contains(got[0], "empty") || !strings.Contains(got[1], "Ada") || !strings.Contains(got[2], "the limit is 8192") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestAskAllBreak leaves the loop: what is in flight is cancelled, the sequence of
+// questions is stopped, and nothing is left when the loop is over.
+func TestAskAllBreak(t *testing.T) {
+	var cancelled atomic.Int32
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if strings.Contains(req.Messages[len(req.Messages)-1].Text, "first") {
+			return llm.Response{Text: usa}, nil
+		}
+		<-ctx.Done()
+		cancelled.Add(1)
+		return llm.Response{}, ctx.Err()
+	})
+	e := engine(t, model, texttosql.WithStrategy(strategy.Direct{}))
+	before := runtime.NumGoroutine()
+	stopped := false
+	questions := func(yield func(texttosql.Question) bool) {
+		defer func() { stopped = true }()
+		for i := 0; ; i++ {
+			if text := map[bool]string{true: "first", false: "other"}[i == 0]; !yield(texttosql.Question{Text: text}) {
+				return
+			}
+		}
+	}
+	start := time.Now()
+	for a := range e.AskAll(t.Context(), questions) {
+		if a.Err != nil {
+			t.Fatal(a.Err)
+		}
+		break
+	}
+	if took := time.Since(start); took > 5*time.Second || !stopped {
+		t.Errorf("took %v, questions stopped: %v", took, stopped)
+	}
+	if n := cancelled.Load(); n > 3 {
+		t.Errorf("%d calls were cancelled, want those of 3 questions at most", n)
+	}
+	settled(t, before)
+}
+
+// TestAskAllPanic: a panic in the loop, or in the questions, comes through and
+// leaves nothing running.
+func TestAskAllPanic(t *testing.T) {
+	e := engine(t, always(usa), texttosql.WithStrategy(strategy.Direct{}))
+	before := runtime.NumGoroutine()
+	for name, run := range map[string]func(){
+		"loop": func() {
+			for range e.AskAll(t.Context(), slices.Values(asked("a", "b", "c"))) {
+				panic("mine")
+			}
+		},
+		"questions": func() {
+			for range e.AskAll(t.Context(), func(yield func(texttosql.Question) bool) {
+				yield(texttosql.Question{Text: "a"})
+				panic("mine")
+			}) {
+			}
+		},
+	} {
+		func() {
+			defer func() {
+				if recover() != "mine" {
+					t.Errorf("%s: the panic is lost", name)
+				}
+			}()
+			run()
+		}()
+	}
+	settled(t, before)
+}
+
+// TestAskAllContext: when the context ends, what is in flight is answered with
+// its error, and no more is asked.
+func TestAskAllContext(t *testing.T) {
+	e := engine(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if strings.Contains(req.Messages[len(req.Messages)-1].Text, "quick") {
+			return llm.Response{Text: usa}, nil
+		}
+		<-ctx.Done()
+		return llm.Response{}, errors.New("network error: failed to reach API server")
+	}), texttosql.WithStrategy(strategy.Direct{}))
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var answers []texttosql.Answer
+	for a := range e.AskAll(ctx, slices.Values(asked("quick", "slow", "slow", "slow", "slow", "never", "never")), texttosql.WithParallel(3)) {
+		if answers = append(answers, a); len(answers) == 1 {
+			cancel()
+		}
+	}
+	if len(answers) > 4 || len(answers) < 3 || answers[0].Err != nil {
+		t.Errorf("%d answers, the first with %v", len(answers), answers[0].Err)
+	}
+	for _, a := range answers[1:] {
+		if !errors.Is(a.Err, context.Canceled) || strings.Contains(a.Err.Error(), "network") {
+			t.Errorf("%s: %v, want context.Canceled", a.Question.Text, a.Err)
+		}
+	}
+	if got := saidAll(e.AskAll(ctx, slices.Values(asked("quick")))); len(got) != 0 {
+		t.Errorf("a context that has ended: %q", got)
+	}
+	settled(t, before)
+}
+
+// journaled runs a batch with a journal.
+func journaled(t *testing.T, e *texttosql.Engine, path string, questions []texttosql.Question) []texttosql.Answer {
+	t.Helper()
+	var all []texttosql.Answer
+	for a := range e.AskAll(t.Context(), slices.Values(questions), texttosql.WithJournal(path), texttosql.WithParallel(2)) {
+		all = append(all, a)
+	}
+	return all
+}
+
+// batchModel answers by the question's first word and counts the calls.
+type batchModel struct {
+	mu    sync.Mutex
+	calls int
+	up    bool // the provider of "down" and "part" is up
+}
+
+func (m *batchModel) Complete(_ context.Context, req llm.Request) (llm.Response, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls++
+	text := req.Messages[len(req.Messages)-1].Text
+	word, _, _ := strings.Cut(text[strings.LastIndex(text, "### Question\n")+len("### Question\n"):], " ")
+	down := &llm.Error{Class: llm.ClassPermanent, Message: "out of service"}
+	switch word {
+	case "unsure":
+		return llm.Response{Text: []string{usa, "SELECT 1", "SELECT 2"}[req.Draw%3]}, nil
+	case "unsafe":
+		return llm.Response{Text: "DROP TABLE orders"}, nil
+	case "down":
+		if !m.up {
+			return llm.Response{}, down
+		}
+	case "part": // one reply is of no use, the others do not come
+		if !m.up && req.Draw > 0 {
+			return llm.Response{}, down
+		}
+		if !m.up {
+			return llm.Response{Text: "I cannot."}, nil
+		}
+	}
+	return llm.Response{Text: usa}, nil
+}
+
+func (m *batchModel) since(calls int) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls - calls
+}
+
+var sure = texttosql.WithStrategy(strategy.Consensus{Samples: 3, MinConfidence: 0.7, WithoutRepair: true, WithoutJudge: true})
+
+// TestAskAllResumes: what was finished comes from the journal with everything but
+// rows, which are read again; what a provider ended is asked again.
+func TestAskAllResumes(t *testing.T) {
+	model := &batchModel{}
+	db := open(t, shop)
+	newEngine := func() *texttosql.Engine {
+		e, err := texttosql.New(db, llm.Named("m", model), sure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	questions := asked("who lives in the USA?", "unsure about it", "unsafe wish", "down it is", "part of it", "caf\xe9 \xff who?", "who lives in the USA?")
+	questions[6].ID = questions[0].ID // the very same question twice
+	first := journaled(t, newEngine(), path, questions)
+	for i, want := range []error{nil, texttosql.ErrAbstained, texttosql.ErrNoCandidate, texttosql.ErrNoCandidate, texttosql.ErrNoCandidate, nil, nil} {
+		if !errors.Is(first[i].Err, want) || first[i].Resumed {
+			t.Fatalf("first run: %s", said(first[i]))
+		}
+	}
+
+	if _, err := db.Exec("INSERT INTO customers VALUES (4,'Dee','USA',NULL)"); err != nil {
+		t.Fatal(err)
+	}
+	model.up = true
+	calls := model.since(0)
+	second := journaled(t, newEngine(), path, questions)
+	for i, resumed := range []bool{true, true, true, false, false, true, true} {
+		a, b := first[i], second[i]
+		if b.Resumed != resumed {
+			t.Errorf("%s: resumed %v, want %v", a.Question.Text, b.Resumed, resumed)
+		}
+		if !resumed {
+			if b.Err != nil || b.Result.SQL != usa {
+				t.Errorf("asked again: %s", said(b))
+			}
+			continue
+		}
+		if fmt.Sprint(a.Err) != fmt.Sprint(b.Err) || a.Question != b.Question {
+			t.Errorf("%s came back as %s", said(a), said(b))
+		}
+		for _, is := range []error{texttosql.ErrAbstained, texttosql.ErrNoCandidate} {
+			if errors.Is(a.Err, is) != errors.Is(b.Err, is) {
+				t.Errorf("%v lost its identity: %v", a.Err, b.Err)
+			}
+		}
+		if a.Result.SQL != b.Result.SQL || a.Result.Confidence != b.Result.Confidence || len(a.Result.Candidates) != len(b.Result.Candidates) ||
+			a.Result.Usage != b.Result.Usage || a.Result.Ballot.Explain() != b.Result.Ballot.Explain() || b.Result.Trace == nil || b.Result.Trace.Name() != "question" {
+			t.Errorf("%s came back as %+v, was %+v", a.Question.Text, b.Result, a.Result)
+		}
+	}
+	if got := len(second[0].Result.Rows.Rows); got != 3 {
+		t.Errorf("%d rows: they were not read again", got)
+	}
+	if second[0].Result == second[6].Result {
+		t.Error("two answers share a result")
+	}
+	if n := model.since(calls); n != 4 { // two questions, decided after two of three draws each
+		t.Errorf("%d calls for two questions", n)
+	}
+	var abstained *strategy.AbstainedError
+	if !errors.As(second[1].Err, &abstained) || abstained.Min != 0.7 {
+		t.Errorf("the bound is lost: %+v", abstained)
+	}
+	var none *strategy.NoCandidateError
+	if !errors.As(second[2].Err, &none) || len(none.Rejected) != 3 {
+		t.Errorf("the reasons are lost: %+v", none)
+	}
+
+	calls = model.since(0)
+	for _, a := range journaled(t, newEngine(), path, questions) {
+		if !a.Resumed {
+			t.Errorf("third run: %s was asked again", a.Question.Text)
+		}
+	}
+	if n := model.since(calls); n != 0 {
+		t.Errorf("third run: %d calls", n)
+	}
+}
+
+// TestResumeIsUnderGuardAndLimits: rows of a resumed answer are read as those of
+// a fresh one.
+func TestResumeIsUnderGuardAndLimits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	db := open(t, shop)
+	ask := func(model llm.Model, opts ...texttosql.Option) texttosql.Answer {
+		e, err := texttosql.New(db, model, append(opts, texttosql.WithStrategy(strategy.Direct{}))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return journaled(t, e, path, asked("q"))[0]
+	}
+	slow := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) SELECT count(*) FROM n"
+	if a := ask(always(slow)); a.Err != nil {
+		t.Fatal(a.Err)
+	}
+	quick := texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Timeout: time.Millisecond}})
+	if a := ask(always(usa), quick); !a.Resumed || !errors.Is(a.Err, texttosql.ErrBudget) || a.Result.SQL != slow {
+		t.Errorf("got %s", said(a))
+	}
+	if a := ask(always(usa), texttosql.WithoutExecution()); !a.Resumed || a.Err != nil || a.Result.Rows != nil {
+		t.Errorf("WithoutExecution: %s", said(a))
+	}
+	if _, err := db.Exec("DROP TABLE orders; DROP TABLE customers; " + shop); err != nil { // the schema is the same, its version is not
+		t.Fatal(err)
+	}
+	if a := ask(always(usa)); !a.Resumed || a.Err != nil {
+		t.Errorf("an equal schema: %s", said(a))
+	}
+}
+
+// TestJournalIsOfOneEngine refuses the journal of another one and leaves it as
+// it was.
+func TestJournalIsOfOneEngine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	ask := func(db string, opts ...texttosql.Option) string {
+		e, err := texttosql.New(open(t, db), llm.Named("m", always(usa)), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said(journaled(t, e, path, asked("q"))[0])
+	}
+	if got := ask(shop); !strings.HasPrefix(got, "q: SELECT") {
+		t.Fatal(got)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{
+		"another strategy": ask(shop, texttosql.WithStrategy(strategy.Direct{})),
+		"another schema":   ask(shop + "CREATE TABLE t (x);"),
+		"another model":    ask(shop, texttosql.WithModels(llm.Named("n", always(usa)))),
+	} {
+		if !strings.Contains(got, "another engine") || !strings.Contains(got, path) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the journal was changed: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read the journal: %v, %v", info.Mode(), err)
+	}
+}
+
+// TestJournalDamage: a torn last line is dropped, anything else that is wrong is
+// told with its place, and a file that is no journal is not touched.
+func TestJournalDamage(t *testing.T) {
+	dir := t.TempDir()
+	whole := filepath.Join(dir, "whole.jsonl")
+	db := open(t, shop)
+	run := func(path string) []string {
+		e, err := texttosql.New(db, always(usa), texttosql.WithStrategy(strategy.Direct{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range journaled(t, e, path, asked("a", "b", "c")) {
+			if a.Resumed {
+				got = append(got, "resumed "+a.Question.Text)
+			} else {
+				got = append(got, said(a))
+			}
+		}
+		return got
+	}
+	run(whole)
+	text, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n")) // header, a, b, c, ""
+	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+	fresh := func(q string) string { return q + ": " + usa + " [[Ada] [Cyd]]" }
+	resumed := func(q string) string { return "resumed " + q }
+	tests := []struct {
+		name string
+		file []byte
+		want []string // answers; or part of the one error
+		why  string
+	}{
+		{"whole", text, []string{resumed("a"), resumed("b"), resumed("c")}, "nothing is asked again"},
+		{"torn in the middle", text[:len(text)-100], []string{resumed("a"), resumed("b"), fresh("c")}, "a crash while the last line was written"},
+		{"torn before the line end", text[:len(text)-1], []string{resumed("a"), resumed("b"), fresh("c")}, "the line may be short of more"},
+		{"torn header", lines[0][:10], []string{fresh("a"), fresh("b"), fresh("c")}, "a crash right at the start"},
+		{"empty", nil, []string{fresh("a"), fresh("b"), fresh("c")}, "a crash before the start"},
+		{"header alone", lines[0], []string{fresh("a"), fresh("b"), fresh("c")}, "nothing was finished"},
+		{"corrupt line", join(lines[0], lines[1], []byte("{\"asked\":\n"), lines[3]), []string{"line 3: unexpected end of JSON input"}, "by its number"},
+		{"binary line", join(lines[0], []byte("\x00\x01\xff\n")), []string{"line 2: invalid character"}, "by its number"},
+		{"blank line", join(lines[0], []byte("\n"), lines[1]), []string{"line 2: "}, "nobody wrote it"},
+		{"line without a result", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\"}\n")), []string{"line 2: a line without a result"}, "of no use"},
+		{"null", join(lines[0], []byte("null\n")), []string{"line 2: a line without a result"}, "of no use"},
+		{"answer without a statement", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\",\"result\":{}}\n")), []string{"line 2: an answer without a statement"}, "of no use"},
+		{"unknown outcome", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"maybe\",\"result\":{}}\n")), []string{"line 2: unknown outcome \"maybe\""}, "of a later version"},
+		{"no header", join(lines[1:]...), []string{"another engine"}, "the first line is its head"},
+		{"some other file", []byte("a,b,c\n1,2,3\n"), []string{"line 1: no journal of AskAll"}, "not ours"},
+		{"some other file without a line end", []byte("SQLite format 3\x00 and so on"), []string{"no journal of AskAll"}, "and never to be overwritten"},
+		{"other version", bytes.Replace(lines[0], []byte(`"version":1`), []byte(`"version":2`), 1), []string{"version 2"}, "told as such"},
+	}
+	for i, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(dir, fmt.Sprintf("%d.jsonl", i))
+			if err := os.WriteFile(path, tt.file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got := run(path)
+			if len(tt.want) == 3 {
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+				}
+				// What was mended is a whole journal again.
+				if again := run(path); !slices.Equal(again, []string{resumed("a"), resumed("b"), resumed("c")}) {
+					t.Errorf("the next run: %q", again)
+				}
+				return
+			}
+			if len(got) != 1 || !strings.Contains(got[0], tt.want[0]) || !strings.Contains(got[0], path) {
+				t.Errorf("got %q, want %q with the file's name: %s", got, tt.want, tt.why)
+			}
+			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, tt.file) {
+				t.Errorf("the file was changed: %v", err)
+			}
+		})
+	}
+}
+
+// TestJournalCannotBeOpened says so once, without asking anything.
+func TestJournalCannotBeOpened(t *testing.T) {
+	model := always(usa)
+	e := engine(t, model)
+	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "missing", "journal.jsonl")} {
+		got := journaled(t, e, path, asked("a", "b"))
+		if len(got) != 1 || got[0].Err == nil || got[0].Result != nil || !strings.Contains(got[0].Err.Error(), path) {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+	if len(model.Requests()) > 0 {
+		t.Errorf("%d calls", len(model.Requests()))
+	}
+}
+
+// TestBreakKeepsWhatIsFinished: leaving the loop loses no answer that was there.
+func TestBreakKeepsWhatIsFinished(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	var answered sync.WaitGroup
+	answered.Add(3)
+	e := engine(t, always(usa), texttosql.WithStrategy(strategy.Direct{}), texttosql.WithProgress(func(p texttosql.Progress) {
+		if p.Step == "question" && p.Kind.String() == "ended" {
+			answered.Done()
+		}
+	}))
+	for range e.AskAll(t.Context(), slices.Values(asked("a", "b", "c")), texttosql.WithJournal(path), texttosql.WithParallel(3)) {
+		answered.Wait()
+		break
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("\n")); n != 4 {
+		t.Errorf("%d lines, want the header and three answers", n)
+	}
+}

@@ -1,0 +1,151 @@
+package texttosql
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// TestJournalCannotBeWritten: the answer that could not be kept is given all the
+// same, the error after it, and nothing is written behind half a line.
+func TestJournalCannotBeWritten(t *testing.T) {
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE t (x)"); err != nil {
+		t.Fatal(err)
+	}
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT x FROM t"), Repeat: true}}}
+	e, err := New(db, model, WithStrategy(strategy.Direct{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j, err := e.openJournal(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.file.Close() // as a disk that is full from here on
+	var got []Answer
+	questions := slices.Values([]Question{{Text: "a"}, {Text: "b"}, {Text: "c"}, {Text: "d"}, {Text: "e"}, {Text: "f"}})
+	err = e.askAll(t.Context(), questions, 2, j, func(a Answer) bool {
+		got = append(got, a)
+		return true
+	})
+	if !errors.Is(err, os.ErrClosed) || !strings.Contains(err.Error(), "texttosql: journal") {
+		t.Errorf("the error is %v", err)
+	}
+	if len(got) != 1 || got[0].Err != nil || got[0].Result.SQL == "" {
+		t.Errorf("answers %+v, want the one that was paid for", got)
+	}
+	if n := len(model.Requests()); n > 3 {
+		t.Errorf("%d calls: it went on without a journal", n)
+	}
+}
+
+// TestIsFinished tells what would end the same way again.
+func TestIsFinished(t *testing.T) {
+	down := &llm.Error{Class: llm.ClassOverloaded}
+	rejected := []vote.Candidate{{Rejected: "why"}}
+	tests := []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"answered", nil, true},
+		{"abstained", &strategy.AbstainedError{}, true},
+		{"every reply rejected", &strategy.NoCandidateError{Rejected: rejected}, true},
+		{"too few votes", &strategy.NoCandidateError{Rejected: rejected, Failed: []error{strategy.ErrQuorum}}, true},
+		{"a draw failed", &strategy.NoCandidateError{Rejected: rejected, Failed: []error{down}}, false},
+		{"too few votes because draws failed", &strategy.NoCandidateError{Failed: []error{strategy.ErrQuorum, down}}, false},
+		{"provider", down, false},
+		{"budget", ErrBudget, false},
+		{"budget of a draw", &strategy.NoCandidateError{Failed: []error{llm.ErrBudget}}, false},
+		{"database", errors.New("disk I/O error"), false},
+	}
+	for _, tt := range tests {
+		if got := isFinished(tt.err); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// FuzzJournal: whatever a file holds, reading it ends in an error or in a journal
+// that can be appended to and read again with all that it had.
+func FuzzJournal(f *testing.F) {
+	want := journalHeader{Version: journalVersion, Strategy: "s", Models: "m", Schema: "x"}
+	header, err := json.Marshal(want)
+	if err != nil {
+		f.Fatal(err)
+	}
+	line := func(outcome string) string {
+		b, err := json.Marshal(journalLine{Question: Question{Text: outcome}, Outcome: outcome, Result: &Result{SQL: "SELECT 1", Candidates: []vote.Candidate{{Rejected: "no"}}}})
+		if err != nil {
+			f.Fatal(err)
+		}
+		return string(b) + "\n"
+	}
+	head := string(header) + "\n"
+	for _, text := range []string{
+		"", head, string(header), head[:7], head + line("answered") + line("abstained") + line("no-candidate"), head + line("answered")[:30], head + line("maybe"),
+		head + "null\n", head + "\n", "{}\n", "\x00\xff", head + `{"asked":{},"outcome":"answered","result":{"sql":"x","trace":{"version":1,"root":{"name":"r"}}}}` + "\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "journal.jsonl")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		open := func() (*journal, error) {
+			file, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := &journal{file: file, finished: map[Question]Answer{}}
+			err = j.load(want)
+			if err != nil {
+				file.Close()
+			}
+			return j, err
+		}
+		j, err := open()
+		if err != nil {
+			if after, _ := os.ReadFile(path); !bytes.Equal(after, text) {
+				t.Fatalf("a file that was refused was changed")
+			}
+			return
+		}
+		for q, a := range j.finished {
+			if a.Result == nil || !a.Resumed || a.Err == nil && a.Result.SQL == "" {
+				t.Fatalf("%q came back as %+v", q.Text, a)
+			}
+		}
+		asked := Question{ID: "new", Text: "one more"}
+		if err := j.keep(Answer{Question: asked, Result: &Result{SQL: "SELECT 2"}}); err != nil {
+			t.Fatal(err)
+		}
+		j.close()
+		again, err := open()
+		if err != nil {
+			t.Fatalf("it cannot be read again: %v", err)
+		}
+		defer again.close()
+		if _, ok := again.find(asked); !ok || len(again.finished) < len(j.finished) {
+			t.Fatalf("%d finished questions became %d", len(j.finished), len(again.finished))
+		}
+	})
+}
