@@ -410,9 +410,9 @@ func (t *tally) page(p *program, s summary) page.Page {
 	}
 	for calls, list := range byCalls {
 		mean := eval.Bootstrap{Rounds: t.live.Rounds, Seed: t.live.Seed}.Mean(list)
-		costs = append(costs, page.Point{Name: fmt.Sprintf("%d calls: %d questions", calls, len(list)), Cost: float64(calls), Right: mean.Value, Low: mean.Low, High: mean.High})
+		costs = append(costs, page.Point{Name: fmt.Sprintf("%d calls (%d)", calls, len(list)), Cost: float64(calls), Right: mean.Value, Low: mean.Low, High: mean.High})
 	}
-	doc.Figures = append([]page.Figure{page.CostChart("Accuracy against cost", "Questions by how many calls they took: an early stop asks more of what is hard.", "calls a question", costs)}, doc.Figures...)
+	doc.Figures = append([]page.Figure{page.CostChart("Accuracy against cost", "Questions by the calls they took, with their number: an early stop asks more of what is hard.", "calls a question", costs)}, doc.Figures...)
 	table := page.Table{Title: "Questions", Columns: []string{"question", "database", "right", "runs", "confidence", "calls", "tokens", "seconds", "statement or reason"}}
 	for _, q := range t.questions {
 		f, ok := t.done[q.ID]

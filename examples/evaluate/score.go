@@ -53,6 +53,7 @@ database is not there, counts as 0, and is counted below.
 JSON: a line for each run and metric.
   run, metric, value, n   n is the number of questions, or of answers for costs
   ci                      95 % interval, questions drawn again; ci_by_template: templates of golds
+  scorable                the mean over the questions that can be scored, where that differs
   unanswered, faults      questions without an answer; whose gold or database is not there
 With --per-question first a line for each run and question:
   run, qid, db_id, difficulty, answered, status (ok, refused, error, timeout, too_large), error,
@@ -65,6 +66,7 @@ type metricLine struct {
 	Metric     string      `json:"metric"`
 	Value      float64     `json:"value"`
 	N          int         `json:"n"`
+	Scorable   *float64    `json:"scorable,omitempty"`
 	CI         *[2]float64 `json:"ci,omitempty"`
 	ByTemplate *[2]float64 `json:"ci_by_template,omitempty"`
 	Unanswered int         `json:"unanswered"`
@@ -213,6 +215,10 @@ func (s *score) figures(scorer eval.Scorer, r *eval.Report) (lines []metricLine,
 		boot.Unit = eval.ByTemplate
 		byTemplate := boot.Mean(outcomes)
 		l.Metric, l.Value = metric, mean.Value
+		if l.Faults > 0 && l.Faults < l.N {
+			value := scorable(r, metric)
+			l.Scorable = &value
+		}
 		l.CI, l.ByTemplate = &[2]float64{mean.Low, mean.High}, &[2]float64{byTemplate.Low, byTemplate.High}
 		lines = append(lines, l)
 	}
@@ -230,6 +236,13 @@ func (s *score) figures(scorer eval.Scorer, r *eval.Report) (lines []metricLine,
 		}
 	}
 	return lines, ex, nil
+}
+
+// scorable is the mean of a metric over the questions without a fault.
+func scorable(r *eval.Report, metric string) float64 {
+	at := slices.Index(r.Metrics, metric)
+	sound := slices.DeleteFunc(slices.Clone(r.Verdicts), func(v eval.Verdict) bool { return v.Fault != "" })
+	return eval.Mean(sound, at)
 }
 
 func (s *score) print(p *program, reports []*eval.Report, lines []metricLine) error {
@@ -280,12 +293,15 @@ func questionLines(r *eval.Report) []questionLine {
 }
 
 func metricsTable(lines []metricLine) (heads []string, rows [][]string) {
-	heads = []string{"run", "metric", "value", "n", "95 %", "by template", "unanswered", "faults"}
+	heads = []string{"run", "metric", "value", "n", "95 %", "by template", "unanswered", "faults", "scorable"}
 	for _, l := range lines {
-		row := []string{l.Run, l.Metric, strconv.FormatFloat(l.Value, 'f', 4, 64), strconv.Itoa(l.N), "–", "–", strconv.Itoa(l.Unanswered), strconv.Itoa(l.Faults)}
+		row := []string{l.Run, l.Metric, strconv.FormatFloat(l.Value, 'f', 4, 64), strconv.Itoa(l.N), "–", "–", strconv.Itoa(l.Unanswered), strconv.Itoa(l.Faults), "–"}
 		if l.CI != nil {
 			row[4] = share(l.CI[0]) + " to " + share(l.CI[1])
 			row[5] = share(l.ByTemplate[0]) + " to " + share(l.ByTemplate[1])
+		}
+		if l.Scorable != nil {
+			row[8] = strconv.FormatFloat(*l.Scorable, 'f', 4, 64)
 		}
 		rows = append(rows, row)
 	}
@@ -330,6 +346,11 @@ func scorePage(p *program, reports []*eval.Report, lines []metricLine, outcomes 
 		doc.Figures = append(doc.Figures, rateBars("By database", "Execution accuracy by sets of rows.", outcomes[0], eval.ByDatabase))
 		if slices.ContainsFunc(outcomes[0], func(o eval.Outcome) bool { return o.Difficulty != "" }) {
 			doc.Figures = append(doc.Figures, rateBars("By difficulty", "The dataset's own words.", outcomes[0], eval.ByDifficulty))
+		}
+	}
+	for _, r := range reports {
+		if n := len(r.Faults()); n > 0 {
+			doc.Notes = append(doc.Notes, fmt.Sprintf("%s: %d of %d questions cannot be scored and count as 0: their gold or their database is not there.", r.Run, n, r.N()))
 		}
 	}
 	heads, rows := metricsTable(lines)

@@ -102,7 +102,7 @@ func (d *drawing) axes(x, y scale, nameX, nameY string, tick func(float64) strin
 	d.line("axis", x.from, y.from, x.to, y.from)
 	d.line("axis", x.from, y.from, x.from, y.to)
 	d.text("soft", "middle", (x.from+x.to)/2, y.from+36, nameX)
-	d.text("soft", "start", 2, y.to-10, nameY)
+	d.text("soft", "start", 2, y.to-14, nameY)
 }
 
 // Point is one way of answering: what it costs and how often it is right.

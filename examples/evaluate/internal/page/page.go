@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strconv"
+	"strings"
 )
 
 // Page is a document.
@@ -41,7 +43,7 @@ type Figure struct {
 // Chart is the drawing, for the template.
 func (f Figure) Chart() template.HTML { return f.chart }
 
-// Table is a table; a cell that is a number stands right.
+// Table is a table; a column of numbers stands right.
 type Table struct {
 	Title   string
 	Note    string
@@ -49,8 +51,16 @@ type Table struct {
 	Rows    [][]string
 }
 
-// Right reports whether a cell is shown flush right.
-func (t Table) Right(cell string) bool { return isNumber(cell) }
+// Right reports whether a column holds numbers alone, which are read from the
+// right.
+func (t Table) Right(column int) bool {
+	for _, row := range t.Rows {
+		if column < len(row) && !isNumber(row[column]) {
+			return false
+		}
+	}
+	return len(t.Rows) > 0
+}
 
 //go:embed page.html
 var pageHTML string
@@ -77,17 +87,15 @@ func (p Page) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// isNumber reports whether a cell holds figures and signs alone.
+// isNumber reports whether a cell holds figures, or nothing.
 func isNumber(cell string) bool {
-	digits := false
-	for _, r := range cell {
-		switch {
-		case r >= '0' && r <= '9':
-			digits = true
-		case r == '.', r == '-', r == '+', r == '−', r == '%', r == ' ', r == ',', r == '[', r == ']', r == '–', r == '/':
-		default:
+	for _, word := range strings.Fields(cell) {
+		if word == "–" || word == "%" || word == "to" {
+			continue
+		}
+		if _, err := strconv.ParseFloat(word, 64); err != nil {
 			return false
 		}
 	}
-	return digits || cell == "–"
+	return true
 }

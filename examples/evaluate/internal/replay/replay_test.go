@@ -1,0 +1,200 @@
+package replay
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// question makes a question of candidates: a letter each for what they vote for,
+// in lower case where that is right, "." for one that failed. models names the
+// run of each; "" for none.
+func question(id, votes string, models ...string) *Question {
+	q := &Question{ID: id, Database: "db", Template: "t" + id, Grade: "easy"}
+	for i, v := range votes {
+		c := vote.Candidate{SQL: "SELECT " + string(v), Draw: i, Fingerprint: string(v), Plan: "plan " + string(v)}
+		if i < len(models) {
+			c.Model = models[i]
+		}
+		a := &answer{rows: string(v), compat: "p" + string(v), right: v >= 'a' && v <= 'z'}
+		if v == '.' {
+			c.Rejected, c.Fingerprint, a.rows = "failed", "", ""
+		}
+		a.candidate = c
+		q.Candidates, q.answers = append(q.Candidates, c), append(q.answers, a)
+	}
+	return q
+}
+
+// doubted gives the candidates of q that vote for what a broken rule.
+func doubted(q *Question, what, rule string) *Question {
+	for i, c := range q.Candidates {
+		if c.Fingerprint == what {
+			q.Candidates[i].Findings = []vote.Finding{{Rule: rule, Doubt: 1}}
+		}
+	}
+	return q
+}
+
+func TestVoters(t *testing.T) {
+	pool := Pool{Name: "p", Draws: 5, Questions: []*Question{
+		question("1", "aaBB."),                        // a tie: the first wins
+		question("2", "BBa.."),                        // wrong by count
+		doubted(question("3", "BBaaB"), "B", "star"),  // wrong by count, doubted
+		question("4", "....."),                        // nobody votes
+		doubted(question("5", "aaaaa"), "a", "empty"), // right, doubted
+	}}
+	tests := []struct {
+		voter string
+		right float64
+		calls int
+	}{
+		{"one", 2.0/5 + 1.0/5 + 2.0/5 + 0 + 1, 5},
+		{"any", 4, 25},
+		{"text", 2, 25}, // the failed ones vote, too
+		{"result", 2, 25},
+		{"result-bag", 2, 25},
+		{"plan", 2, 25},
+		{"plan-compat", 2, 25},
+		{"consensus", 3, 25},
+		{"result+decided", 2, 5 + 5 + 5 + 5 + 3},
+	}
+	for _, test := range tests {
+		v, err := VoterNamed(test.voter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := Measure([]Pool{pool}, []Voter{v}, Settings{}, eval.Bootstrap{Rounds: 20}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := lines[0]; len(lines) != 1 || math.Abs(l.Right-test.right) > 1e-9 || l.Calls != test.calls || l.N != 5 || l.K != 5 {
+			t.Errorf("%s: %v right in %d calls, want %v in %d", test.voter, l.Right, l.Calls, test.right, test.calls)
+		}
+	}
+}
+
+func TestEveryVoterHasANameAndRuns(t *testing.T) {
+	var questions []*Question
+	for i := range 20 {
+		questions = append(questions, question(fmt.Sprint(i), []string{"aaBa", "BaBa", "aa.."}[i%3], "m1_seed1", "m2_seed1", "m1_seed2", "m2_seed2"))
+	}
+	pools := []Pool{{Name: "p", Draws: 4, Questions: questions}, {Name: "q", Draws: 4, Questions: questions[:10]}}
+	steps := 0
+	lines, err := Measure(pools, Voters(), Settings{Folds: 3}, eval.Bootstrap{Rounds: 20}, func() { steps++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 3*len(Voters()) || steps != 2*len(Voters()) {
+		t.Errorf("%d lines, %d steps for %d voters", len(lines), steps, len(Voters()))
+	}
+	names := map[string]bool{}
+	for _, v := range Voters() {
+		if names[v.Name] || v.Name == "" || v.About == "" {
+			t.Errorf("voter %q (%q) is there twice or says nothing", v.Name, v.About)
+		}
+		names[v.Name] = true
+	}
+	for _, l := range lines[2*len(Voters()):] {
+		if l.Pool != AllPools || l.N != 30 {
+			t.Errorf("the last lines are of all pools: %s, %d questions", l.Pool, l.N)
+		}
+		// Ten questions are in both pools: 20 units.
+		if l.Voter == "consensus" && l.Versus == nil {
+			t.Error("no comparison with result")
+		}
+	}
+	if _, err := VoterNamed("x"); err == nil || !strings.Contains(err.Error(), "consensus") {
+		t.Errorf("an unknown voter: %v", err)
+	}
+}
+
+func TestFittingNeedsOtherQuestions(t *testing.T) {
+	pool := Pool{Name: "p", Questions: []*Question{question("1", "aB")}}
+	for _, v := range fitted() {
+		_, err := Measure([]Pool{pool}, []Voter{v}, Settings{}, eval.Bootstrap{Rounds: 2}, nil)
+		if err == nil || !strings.Contains(err.Error(), "too few questions") {
+			t.Errorf("%s: %v", v.Name, err)
+		}
+	}
+}
+
+func TestInTurn(t *testing.T) {
+	tests := []struct{ runs, want, why string }{
+		{"a_seed1 a_seed2 a_seed3 b_seed1 b_seed2", "a_seed1 b_seed1 a_seed2 b_seed2 a_seed3", "two models take turns"},
+		{"a_seed1 a_seed2", "a_seed1 a_seed2", "one model"},
+		{"a b c", "a b c", "each its own model"},
+	}
+	for _, test := range tests {
+		runs := strings.Fields(test.runs)
+		q := question("1", "abcde"[:len(runs)], runs...)
+		turned := q.inTurn()
+		var got []string
+		for i, c := range turned.Candidates {
+			got = append(got, c.Model)
+			if c.Draw != i || turned.answers[i].rows != c.Fingerprint {
+				t.Errorf("%s: candidate %d is draw %d of %s", test.why, i, c.Draw, c.Fingerprint)
+			}
+		}
+		if diff := cmp.Diff(strings.Fields(test.want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.why, diff)
+		}
+	}
+}
+
+func TestRules(t *testing.T) {
+	pools := []Pool{
+		{Name: "p", Questions: []*Question{doubted(question("1", "BBa"), "B", "star"), doubted(question("2", "aB"), "a", "star")}},
+		{Name: "q", Questions: []*Question{question("3", "aa")}},
+	}
+	list, err := Rules(pools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []RuleFigures
+	for _, f := range list {
+		if f.Rule == "star" {
+			got = append(got, f)
+		}
+	}
+	want := []RuleFigures{
+		// It rescues question 1 and spoils question 2: all the same in sum.
+		{Pool: "p", Rule: "star", Candidates: 5, Fires: 3, FiresRight: 1, Questions: 2, Right: 1, Without: 1},
+		{Pool: "q", Rule: "star", Candidates: 2, Questions: 1, Right: 1, Without: 1},
+		{Pool: AllPools, Rule: "star", Candidates: 7, Fires: 3, FiresRight: 1, Questions: 3, Right: 2, Without: 2},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestRuleWeightsKeepTheirSigns(t *testing.T) {
+	var good, bad []*Question
+	for i := range 40 {
+		good = append(good, doubted(question(fmt.Sprint(i), "aaBB"), "B", "star")) // who breaks it is wrong
+		bad = append(bad, doubted(question(fmt.Sprint(i), "aaBB"), "a", "star"))   // who breaks it is right
+	}
+	if w := ruleWeights(good)["star"]; w < 1.5 || w > 2 {
+		t.Errorf("a good rule weighs %v", w)
+	}
+	if w := ruleWeights(bad)["star"]; w != 0 {
+		t.Errorf("a bad rule weighs %v: it must not speak for an answer", w)
+	}
+	if w := ruleWeights(nil)["star"]; math.Abs(w-1) > 1e-9 {
+		t.Errorf("a rule that nothing is known of weighs %v", w)
+	}
+}
+
+func TestReweighedLeavesItsInput(t *testing.T) {
+	q := doubted(question("1", "aB"), "B", "star")
+	out := reweighed(q.Candidates, map[string]float64{"star": 0})
+	if q.Candidates[1].Findings[0].Doubt != 1 || out[1].Findings[0].Doubt != 0 {
+		t.Errorf("in %v, out %v", q.Candidates[1].Findings, out[1].Findings)
+	}
+}
