@@ -316,7 +316,7 @@ func TestSpider(t *testing.T) {
 	for _, base := range paths {
 		name := strings.TrimSuffix(filepath.Base(base), ".sqlite")
 		dir := t.TempDir()
-		g := testsuite.Generator{Open: open, Golds: goldsOf(t, "questions/questions_spider_dev.jsonl.gz", name), Seed: 1}
+		g := testsuite.Generator{Open: open, Golds: goldsOf(t, "questions/questions_spider_dev.jsonl.gz", name), Seed: 1, Draws: 20}
 		if testing.Short() {
 			g.Draws = 10
 		}
