@@ -30,7 +30,9 @@ type Condition struct {
 //
 // name writes a column in Key; where it returns "" the mention is a string: "x"
 // is one to SQLite where no such column exists. nil writes the column, with its
-// qualifier as written, in lower case. Never fails.
+// qualifier as written, in lower case. Columns of a query inside of a condition
+// are not named but written that way, since its aliases stand there, too. Never
+// fails.
 func (d Dialect) Conditions(sql string, name func(ColumnRef) string) []Condition {
 	if name == nil {
 		name = lowerColumn
@@ -45,6 +47,7 @@ func (d Dialect) Conditions(sql string, name func(ColumnRef) string) []Condition
 			continue
 		}
 		if it.up == "WHERE" || it.up == "HAVING" || it.up == "ON" && c.up(i-1) != "DISTINCT" {
+			c.own = it.query
 			c.clause(it.up, i+1, c.clauseEnd(i), 0)
 		}
 	}
@@ -62,7 +65,50 @@ type conditions struct {
 	*parsed
 	name  func(ColumnRef) string
 	at    map[int]column // by first item
+	own   int            // the query whose clause is read
 	found []Condition
+}
+
+// text writes a column; "" for what is a string.
+func (c *conditions) text(col column) string {
+	name := c.name(c.ref(col))
+	if name == "" || !c.isInner(col) {
+		return name
+	}
+	var b strings.Builder
+	for i := col.start; i < col.end; i++ {
+		if it := &c.items[i]; it.Kind == Word {
+			b.WriteString(asciiLower(it.Text))
+		} else {
+			b.WriteString(it.Text)
+		}
+	}
+	return b.String()
+}
+
+// isInner reports whether a column is one of a query inside of the condition, and
+// not of the query that has the condition or of one around it.
+func (c *conditions) isInner(col column) bool {
+	if col.query == c.own {
+		return false
+	}
+	if col.end-col.start == 1 {
+		return true
+	}
+	var qualifier []string
+	for i := col.start; i < col.end-1; i += 2 {
+		qualifier = append(qualifier, c.nameOf(i))
+	}
+	t := c.resolve(qualifier, col.query)
+	if t < 0 {
+		return true
+	}
+	for q := c.own; q >= 0; q = c.queries[q].parent {
+		if c.owner[t] == q {
+			return false
+		}
+	}
+	return true
 }
 
 // clauseEnd returns the item behind the clause whose keyword is item i.
@@ -249,7 +295,7 @@ func (c *conditions) write(start, end int) string {
 	for i := start; i < end; i++ {
 		it := &c.items[i]
 		if col, ok := c.at[i]; ok && col.end <= end {
-			text := c.name(c.ref(col))
+			text := c.text(col)
 			if text == "" {
 				text = "'" + strings.ReplaceAll(c.nameOf(col.end-1), "'", "''") + "'"
 			}

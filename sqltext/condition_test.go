@@ -110,6 +110,20 @@ func TestConditionsNamed(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
+
+	// Inside of a nested query an alias hides the table's name, so it stays.
+	sql = `SELECT 1 FROM customers AS c WHERE c.id IN (SELECT O.customer FROM orders AS O WHERE O."a b" = c.x AND total > 1)`
+	got = nil
+	for _, c := range sqltext.SQLite().Conditions(sql, name) {
+		got = append(got, c.Key)
+	}
+	want = []string{
+		`customers.id IN (SELECT o.customer FROM orders AS o WHERE o."a b" = customers.x AND total > 1)`,
+		`customers.x = orders.a b`, `orders.total > 1`,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("nested (-want +got):\n%s", d)
+	}
 }
 
 // FuzzConditions: no text makes it fail, and every condition says where it stands.
