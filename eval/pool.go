@@ -42,7 +42,7 @@ type LeftOut struct {
 	NoDatabase  int    // questions with answers whose database is not there
 	Mismatched  int    // answers that name another database than their question
 	MismatchAt  string // file, line and id of the first one
-	Unrecorded  int    // questions of the dataset without any answer
+	Unanswered  int    // questions of the dataset that a pool has no answer to
 	Overwritten int    // answers of one run to a question that it answered before
 }
 
@@ -53,7 +53,7 @@ func (l LeftOut) String() string {
 		if n == 0 {
 			return
 		}
-		text := fmt.Sprintf("%d %s", n, what)
+		text := fmt.Sprintf("%s: %d", what, n)
 		if at != "" {
 			text += " (first: " + at + ")"
 		}
@@ -63,7 +63,7 @@ func (l LeftOut) String() string {
 	add(l.Mismatched, "answers about another database than their question", l.MismatchAt)
 	add(l.Overwritten, "answers to a question that the run had answered", "")
 	add(l.NoDatabase, "questions without their database", "")
-	add(l.Unrecorded, "questions without an answer", "")
+	add(l.Unanswered, "questions without an answer", "")
 	return strings.Join(parts, "; ")
 }
 
@@ -236,7 +236,7 @@ func (f *Folder) readPool(name, file string, src poolSource) (*Pool, error) {
 		of := answers[q.ID]
 		if len(of) == 0 {
 			if !elsewhere[q.ID] {
-				p.LeftOut.Unrecorded++
+				p.LeftOut.Unanswered++
 			}
 			continue
 		}

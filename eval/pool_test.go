@@ -165,16 +165,16 @@ func TestPool(t *testing.T) {
 		left      string
 	}{
 		{"every run, in file order, and what is left out counted", "spider_dev/all", map[string][]string{"1": {"x1", "y1"}, "2": {"x2"}}, 2,
-			"1 answers to unknown questions (first: preds_spider_dev.jsonl.gz:4, question 9); " +
-				"1 answers about another database than their question (first: preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); " +
-				"1 questions without their database; 1 questions without an answer"},
+			"answers to unknown questions: 1 (first: preds_spider_dev.jsonl.gz:4, question 9); " +
+				"answers about another database than their question: 1 (first: preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); " +
+				"questions without their database: 1; questions without an answer: 1"},
 		{"one run, whose name has a slash", "spider_dev/y/z", map[string][]string{"1": {"y1"}}, 1,
-			"1 answers about another database than their question (first: preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); 3 questions without an answer"},
-		{"by seed as a number", "classicmodels/p", map[string][]string{"1": {"7", "17"}}, 2, "3 questions without an answer"},
-		{"a run without seeds", "classicmodels/p_k0", map[string][]string{"1": {"0"}}, 1, "3 questions without an answer"},
-		{"two models in file order", "classicmodels/base_k3", map[string][]string{"1": {"l9", "q1", "l8"}}, 3, "3 questions without an answer"},
-		{"by sample as a number", "samples/s", map[string][]string{"1": {"zero", "nine", "ten"}}, 3, "3 questions without an answer"},
-		{"samples with names stay in file order, in another file", "samples/named", map[string][]string{"2": {"first", "second"}}, 2, "3 questions without an answer"},
+			"answers about another database than their question: 1 (first: preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); questions without an answer: 3"},
+		{"by seed as a number", "classicmodels/p", map[string][]string{"1": {"7", "17"}}, 2, "questions without an answer: 3"},
+		{"a run without seeds", "classicmodels/p_k0", map[string][]string{"1": {"0"}}, 1, "questions without an answer: 3"},
+		{"two models in file order", "classicmodels/base_k3", map[string][]string{"1": {"l9", "q1", "l8"}}, 3, "questions without an answer: 3"},
+		{"by sample as a number", "samples/s", map[string][]string{"1": {"zero", "nine", "ten"}}, 3, "questions without an answer: 3"},
+		{"samples with names stay in file order, in another file", "samples/named", map[string][]string{"2": {"first", "second"}}, 2, "questions without an answer: 3"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			p, err := f.Pool(test.name)
@@ -207,7 +207,7 @@ func TestPool(t *testing.T) {
 		}
 	}
 	_, err := f.Pool("samples/far")
-	if want := "eval: pool samples/far: 1 questions without their database; 3 questions without an answer"; err == nil || err.Error() != want {
+	if want := "eval: pool samples/far: questions without their database: 1; questions without an answer: 3"; err == nil || err.Error() != want {
 		t.Errorf("a pool without a database: %v, want %s", err, want)
 	}
 }

@@ -44,17 +44,14 @@ func (s *Scorer) Score(ctx context.Context, q Question, sql string) (Verdict, er
 	metrics := s.metrics()
 	v := Verdict{Question: q, Answered: true, SQL: sql, Scores: make([]float64, len(metrics))}
 	t, err := s.Store.trial(ctx, q, sql)
-	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+	if missing(ctx, err) {
 		v.Fault = err.Error()
 		return v, nil
 	}
 	if err != nil {
 		return v, err
 	}
-	v.Answer = t.Answer
-	if !t.Gold.OK() {
-		v.Fault = "the gold has no result (" + string(t.Gold.Status) + "): " + t.Gold.Err
-	}
+	v.Answer, v.Fault = t.Answer, faultOf(t.Gold)
 	for i, m := range metrics {
 		if _, valid := m.(VA); v.Fault != "" && !valid {
 			continue // whether the answer runs does not depend on the gold
@@ -64,6 +61,28 @@ func (s *Scorer) Score(ctx context.Context, q Question, sql string) (Verdict, er
 		}
 	}
 	return v, nil
+}
+
+// fault says why a question cannot be scored, "" where it can.
+func (s *Scorer) fault(ctx context.Context, q Question) (string, error) {
+	gold, err := s.Store.Execute(ctx, q.DB, q.Gold)
+	if missing(ctx, err) {
+		return err.Error(), nil
+	}
+	return faultOf(gold), err
+}
+
+// missing reports whether err says that there is no such database: a fault of one
+// question, not of the scoring.
+func missing(ctx context.Context, err error) bool {
+	return errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil
+}
+
+func faultOf(gold Execution) string {
+	if gold.OK() {
+		return ""
+	}
+	return "the gold has no result (" + string(gold.Status) + "): " + gold.Err
 }
 
 // trial executes both statements of a trial, the gold first.

@@ -128,8 +128,9 @@ type pairing struct {
 	dataset *Dataset
 	runs    []*runAnswers
 	byName  map[string]*runAnswers
-	work    [][]scored // of each question of the dataset, its distinct statements
-	found   []map[string]int
+	work    [][]scored       // of each question of the dataset, its distinct statements
+	found   []map[string]int // of each question, its statements in work by their text
+	faults  []string         // of each question, why it cannot be scored
 }
 
 type runAnswers struct {
@@ -162,6 +163,7 @@ func (s *Scorer) ScoreRuns(ctx context.Context, d *Dataset, file string, answers
 	p := &pairing{
 		dataset: d, byName: map[string]*runAnswers{},
 		work: make([][]scored, len(d.Questions)), found: make([]map[string]int, len(d.Questions)),
+		faults: make([]string, len(d.Questions)),
 	}
 	if err := p.read(file, answers, s.Names()); err != nil {
 		return nil, err
@@ -192,9 +194,11 @@ func (s *Scorer) ScoreRun(ctx context.Context, d *Dataset, file string, answers 
 		return nil, err
 	}
 	if len(reports) == 0 {
-		p := &pairing{dataset: d}
-		run := p.newRun(runName(file), s.Names())
-		return p.report(run, len(s.metrics())), nil
+		r := &Report{Run: runName(file), Dataset: d.Name, Metrics: s.Names()}
+		for _, q := range d.Questions {
+			r.Verdicts = append(r.Verdicts, Verdict{Question: q, Scores: make([]float64, len(r.Metrics))})
+		}
+		return r, nil
 	}
 	return reports[0], nil
 }
@@ -264,20 +268,22 @@ func (p *pairing) add(a Answer, byLine bool, file string, metrics []string) {
 // scoreAll scores the work, database by database so that few are busy at once,
 // and within one question by question so that its gold stays at hand.
 func (s *Scorer) scoreAll(ctx context.Context, p *pairing) error {
-	var order []int
-	for i := range p.work {
-		if len(p.work[i]) > 0 {
-			order = append(order, i)
-		}
-	}
 	questions := p.dataset.Questions
+	order := make([]int, len(questions))
+	for i := range order {
+		order[i] = i
+	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(questions[a].DB, questions[b].DB) })
 	// The first error stops the rest here: what is missing is not one answer but
 	// the database.
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.Store.Workers())
 	for _, i := range order {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			// A gold without a result is told even where nobody answered.
+			if p.faults[i], err = s.fault(ctx, questions[i]); err != nil {
+				return fmt.Errorf("eval: question %s: %w", questions[i].ID, err)
+			}
 			for j := range p.work[i] {
 				if err := ctx.Err(); err != nil {
 					return fmt.Errorf("eval: scoring stopped: %w", err)
@@ -301,8 +307,7 @@ func (p *pairing) report(run *runAnswers, metrics int) *Report {
 			r.Verdicts = append(r.Verdicts, p.work[i][at].verdict)
 			continue
 		}
-		r.LeftOut.Unrecorded++
-		r.Verdicts = append(r.Verdicts, Verdict{Question: p.dataset.Questions[i], Scores: make([]float64, metrics)})
+		r.Verdicts = append(r.Verdicts, Verdict{Question: p.dataset.Questions[i], Fault: p.faults[i], Scores: make([]float64, metrics)})
 	}
 	return r
 }

@@ -1,0 +1,221 @@
+package eval_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/texttosql/texttosql/eval"
+)
+
+// numbers is a database for comparisons.
+func numbers(t testing.TB) func(string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	makeDatabase(t, dir, "n",
+		"CREATE TABLE p (id INTEGER, name TEXT, price REAL, day DATE)",
+		"INSERT INTO p VALUES (1, 'a', 0.1, '2024-01-01'), (2, 'b', 0.2, '2024-01-02'), (3, 'b', 0.3, '2024-01-02'), (4, NULL, 0.2, NULL)")
+	return func(id string) (string, error) { return eval.DatabaseIn(dir, id) }
+}
+
+func scoreOf(t *testing.T, store *eval.Store, m eval.Metric, gold, sql string) float64 {
+	t.Helper()
+	s := eval.Scorer{Store: store, Metrics: []eval.Metric{m}}
+	v, err := s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: gold}, sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Fault != "" {
+		t.Fatal(v.Fault)
+	}
+	return v.Scores[0]
+}
+
+func TestEX(t *testing.T) {
+	store := newStore(t, numbers(t))
+	set, bag, order, strict := eval.EX{}, eval.EX{Rule: eval.RuleBag}, eval.EX{Rule: eval.RuleOrder}, eval.EX{Rule: eval.RuleStrict}
+	all := []eval.Metric{set, bag, order, strict}
+	for _, test := range []struct {
+		why, gold, sql string
+		want           [4]float64 // set, bag, order, strict
+	}{
+		{"the same text", "SELECT name FROM p", "SELECT name FROM p", [4]float64{1, 1, 1, 1}},
+		{"column names do not count", "SELECT name FROM p", "SELECT name AS n FROM p", [4]float64{1, 1, 1, 1}},
+		{"copies", "SELECT name FROM p", "SELECT DISTINCT name FROM p", [4]float64{1, 0, 0, 0}},
+		{"another number of copies", "SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 2", "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 2", [4]float64{1, 0, 0, 0}},
+		{"order that nobody asked for", "SELECT id FROM p", "SELECT id FROM p ORDER BY id DESC", [4]float64{1, 1, 1, 0}},
+		{"order that the gold has", "SELECT id FROM p ORDER BY id", "SELECT id FROM p ORDER BY id DESC", [4]float64{1, 1, 0, 0}},
+		{"ties may swap", "SELECT id, price FROM p ORDER BY price, id DESC", "SELECT id, price FROM p ORDER BY price, id", [4]float64{1, 1, 0, 0}},
+		{"ties may swap where the terms are shown", "SELECT id, price FROM p ORDER BY price", "SELECT id, price FROM p ORDER BY price, id DESC", [4]float64{1, 1, 1, 0}},
+		{"by number and alias", "SELECT id, price AS c FROM p ORDER BY c DESC, 2", "SELECT id, price FROM p ORDER BY price DESC, id DESC", [4]float64{1, 1, 1, 0}},
+		{"ties of a term that is not shown", "SELECT id FROM p ORDER BY price", "SELECT id FROM p ORDER BY price, id DESC", [4]float64{1, 1, 0, 0}},
+		{"an order inside is none", "SELECT id FROM p WHERE id IN (SELECT id FROM p ORDER BY id)", "SELECT id FROM p ORDER BY id DESC", [4]float64{1, 1, 1, 0}},
+		{"order of columns", "SELECT id, name FROM p", "SELECT name, id FROM p", [4]float64{0, 0, 0, 0}},
+		{"one column more", "SELECT id FROM p", "SELECT id, name FROM p", [4]float64{0, 0, 0, 0}},
+		{"1 is 1.0", "SELECT count(*) FROM p", "SELECT 4.0", [4]float64{1, 1, 1, 1}},
+		{"1 is not '1'", "SELECT 1", "SELECT '1'", [4]float64{0, 0, 0, 0}},
+		{"case and blanks count", "SELECT 'a'", "SELECT 'A'", [4]float64{0, 0, 0, 0}},
+		{"a blank counts", "SELECT 'a'", "SELECT 'a '", [4]float64{0, 0, 0, 0}},
+		{"NULL is NULL", "SELECT name FROM p WHERE id = 4", "SELECT NULL", [4]float64{1, 1, 1, 1}},
+		{"NULL is not 0", "SELECT sum(id) FROM p WHERE id > 9", "SELECT 0", [4]float64{0, 0, 0, 0}},
+		{"1e-7 apart", "SELECT 1.0", "SELECT 1.0000001", [4]float64{0, 0, 0, 0}},
+		{"dates are what is stored", "SELECT day FROM p WHERE id = 1", "SELECT '2024-01-01'", [4]float64{1, 1, 1, 1}},
+		{"no rows, of other columns", "SELECT id FROM p WHERE id > 9", "SELECT id, name FROM p WHERE id > 9", [4]float64{1, 1, 1, 0}},
+		{"no rows against some", "SELECT id FROM p WHERE id > 9", "SELECT id FROM p", [4]float64{0, 0, 0, 0}},
+		{"an error", "SELECT id FROM p WHERE id > 9", "SELECT nix FROM p", [4]float64{0, 0, 0, 0}},
+		{"no statement", "SELECT id FROM p WHERE id > 9", "", [4]float64{0, 0, 0, 0}},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			for i, m := range all {
+				if got := scoreOf(t, store, m, test.gold, test.sql); got != test.want[i] {
+					t.Errorf("%s is %v, want %v", m.Name(), got, test.want[i])
+				}
+			}
+		})
+	}
+
+	// 0.1 + 0.2 + 0.3 depends on the order of the sum.
+	gold, other := "SELECT 0.1 + 0.2 + 0.3", "SELECT 0.3 + 0.2 + 0.1"
+	if scoreOf(t, store, bag, gold, other) != 0 || scoreOf(t, store, eval.EX{Rule: eval.RuleBag, Digits: 12}, gold, other) != 1 {
+		t.Error("Digits do not round")
+	}
+}
+
+// TestTruncated: a result that was cut equals nothing, itself neither.
+func TestTruncated(t *testing.T) {
+	c := eval.StoreConfig{Find: numbers(t), Open: openReadOnly}
+	c.Bounds.Rows = 2
+	s := eval.Scorer{Store: openStore(t, c), Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
+	v, err := s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: "SELECT id FROM p WHERE id < 3"}, "SELECT id FROM p")
+	if err != nil || v.Answer.Status != eval.StatusTooLarge || v.Scores[0] != 0 || v.Scores[1] != 0 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	v, err = s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: "SELECT id FROM p"}, "SELECT id FROM p")
+	if err != nil || v.Fault == "" || v.Scores[0] != 0 {
+		t.Errorf("a gold that is cut: %+v, %v", v, err)
+	}
+}
+
+func TestSuiteEX(t *testing.T) {
+	store := newStore(t, numbers(t))
+	for _, test := range []struct {
+		why, gold, sql string
+		without, kept  float64 // DISTINCT taken out, and kept
+	}{
+		{"columns in another order", "SELECT id, name FROM p", "SELECT name, id FROM p", 1, 1},
+		{"three columns in another order", "SELECT id, name, price FROM p", "SELECT price, id, name FROM p", 1, 1},
+		{"the values of two columns swapped in one row", "SELECT 1, 2 UNION ALL SELECT 2, 1", "SELECT 1, 2 UNION ALL SELECT 1, 2", 0, 0},
+		{"columns with equal values, rows that tell them apart", "SELECT 1, 2, 3 UNION ALL SELECT 2, 1, 4", "SELECT 2, 1, 3 UNION ALL SELECT 1, 2, 4", 1, 1},
+		{"columns with equal values that do not fit", "SELECT 1, 2, 3 UNION ALL SELECT 2, 1, 3", "SELECT 1, 1, 3 UNION ALL SELECT 2, 2, 3", 0, 0},
+		{"a DISTINCT too much", "SELECT name FROM p", "SELECT DISTINCT name FROM p", 1, 0},
+		{"a DISTINCT too little", "SELECT DISTINCT name FROM p", "SELECT name FROM p", 1, 0},
+		{"a DISTINCT that is counted", "SELECT count(DISTINCT name) FROM p", "SELECT count(name) FROM p", 1, 0},
+		{"a DISTINCT in a string stays", "SELECT 'distinct'", "SELECT 'distinct' WHERE 'distinct' = 'DISTINCT'", 0, 0},
+		{"copies count", "SELECT name FROM p", "SELECT name FROM p GROUP BY name", 0, 0},
+		{"order that the gold has", "SELECT id FROM p ORDER BY id", "SELECT id FROM p ORDER BY id DESC", 0, 0},
+		{"order anywhere in the gold", "SELECT id FROM p WHERE id IN (SELECT id FROM p order by id)", "SELECT id FROM p ORDER BY id DESC", 0, 0},
+		{"order that only the answer has", "SELECT id FROM p", "SELECT id FROM p ORDER BY id DESC", 1, 1},
+		{"a blank inside an operator of the answer", "SELECT id FROM p WHERE id >= 2", "SELECT id FROM p WHERE id > = 2", 1, 1},
+		{"no rows, of other columns", "SELECT id FROM p WHERE id > 9", "SELECT id, name FROM p WHERE id > 9", 1, 1},
+		{"one column more", "SELECT id FROM p", "SELECT id, id FROM p", 0, 0},
+		{"the current year is 2020", "SELECT 2020", "SELECT YEAR ( CURDATE() )", 1, 1},
+		{"an error", "SELECT id FROM p", "SELECT nix FROM p", 0, 0},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			s := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.SuiteEX{}, eval.SuiteEX{KeepDistinct: true}}}
+			v, err := s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: test.gold}, test.sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Scores[0] != test.without || v.Scores[1] != test.kept {
+				t.Errorf("%v, want %v and %v (%s)", v.Scores, test.without, test.kept, v.Fault)
+			}
+		})
+	}
+}
+
+func TestSoftF1(t *testing.T) {
+	store := newStore(t, numbers(t))
+	for _, test := range []struct {
+		why, gold, sql string
+		want           float64
+	}{
+		{"equal", "SELECT id, name FROM p", "SELECT id, name FROM p", 1},
+		{"columns in another order", "SELECT id, name FROM p", "SELECT name, id FROM p", 1},
+		{"copies do not count", "SELECT name FROM p", "SELECT DISTINCT name FROM p", 1},
+		{"no rows and no rows", "SELECT id FROM p WHERE id > 9", "SELECT name FROM p WHERE id > 9", 1},
+		{"no rows against some", "SELECT id FROM p WHERE id > 9", "SELECT id FROM p", 0},
+		{"nothing shared", "SELECT 1", "SELECT 2", 0},
+		// A column more: tp 1, fp 1, fn 0.
+		{"a column too many", "SELECT id FROM p WHERE id = 1", "SELECT id, 'z' FROM p WHERE id = 1", 2.0 / 3},
+		// A column less: tp 1/2, fp 0, fn 1/2.
+		{"a column too few", "SELECT id, name FROM p WHERE id = 1", "SELECT id FROM p WHERE id = 1", 2.0 / 3},
+		// Two of four rows: tp 2, fn 2.
+		{"rows missing", "SELECT id FROM p", "SELECT id FROM p WHERE id < 3", 2.0 / 3},
+		// Four rows for two: tp 2, fp 2.
+		{"rows too many", "SELECT id FROM p WHERE id < 3", "SELECT id FROM p", 2.0 / 3},
+		// Row by row: 1 beside 2 and 2 beside 1.
+		{"rows in another order", "SELECT id FROM p WHERE id < 3", "SELECT id FROM p WHERE id < 3 ORDER BY id DESC", 0},
+		{"an error", "SELECT id FROM p WHERE id > 9", "SELECT nix FROM p", 0},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			if got := scoreOf(t, store, eval.SoftF1{}, test.gold, test.sql); math.Abs(got-test.want) > 1e-12 {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestEM(t *testing.T) {
+	store := newStore(t, numbers(t))
+	for _, test := range []struct {
+		why, gold, sql string
+		plain, lexed   float64
+	}{
+		{"case, white space and semicolons", "SELECT  id\nFROM p;", "select id from P ; ", 1, 1},
+		{"a comment", "SELECT id FROM p", "SELECT id FROM p -- all", 0, 1},
+		{"another spelling of unequal", "SELECT id FROM p WHERE id <> 1", "SELECT id FROM p WHERE id != 1", 0, 1},
+		{"the case of a literal", "SELECT id FROM p WHERE name = 'a'", "SELECT id FROM p WHERE name = 'A'", 1, 0},
+		{"another text", "SELECT id FROM p", "SELECT p.id FROM p", 0, 0},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			if got := scoreOf(t, store, eval.EM{}, test.gold, test.sql); got != test.plain {
+				t.Errorf("em is %v, want %v", got, test.plain)
+			}
+			if got := scoreOf(t, store, eval.EM{Lexed: true}, test.gold, test.sql); got != test.lexed {
+				t.Errorf("em_lexed is %v, want %v", got, test.lexed)
+			}
+		})
+	}
+}
+
+func TestVES(t *testing.T) {
+	store := newStore(t, numbers(t))
+	const slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT max(i) FROM n"
+	if got := scoreOf(t, store, eval.VES{Runs: 3}, slow, "SELECT 20000"); got <= 1 {
+		t.Errorf("an answer much faster than the gold: VES %v", got)
+	}
+	if got := scoreOf(t, store, eval.RVES{Runs: 3}, slow, "SELECT 20000"); math.Abs(got-math.Sqrt(1.25)) > 1e-12 {
+		t.Errorf("an answer much faster than the gold: R-VES %v", got)
+	}
+	if got := scoreOf(t, store, eval.RVES{Runs: 3}, "SELECT 20000", slow); math.Abs(got-0.5) > 1e-12 {
+		t.Errorf("an answer much slower than the gold: R-VES %v", got)
+	}
+	for _, m := range []eval.Metric{eval.VES{}, eval.RVES{}} {
+		if got := scoreOf(t, store, m, "SELECT 1", "SELECT 2"); got != 0 {
+			t.Errorf("%s of a wrong answer is %v", m.Name(), got)
+		}
+	}
+}
+
+func TestMetricNames(t *testing.T) {
+	want := map[string]eval.Metric{
+		"va": eval.VA{}, "em": eval.EM{}, "em_lexed": eval.EM{Lexed: true}, "soft_f1": eval.SoftF1{}, "ves": eval.VES{}, "r_ves": eval.RVES{},
+		"ex_set": eval.EX{}, "ex_bag": eval.EX{Rule: eval.RuleBag}, "ex_order": eval.EX{Rule: eval.RuleOrder}, "ex_strict": eval.EX{Rule: eval.RuleStrict},
+		"ex_bag_9": eval.EX{Rule: eval.RuleBag, Digits: 9}, "ex_suite": eval.SuiteEX{}, "ex_suite_distinct": eval.SuiteEX{KeepDistinct: true},
+	}
+	for name, m := range want {
+		if m.Name() != name {
+			t.Errorf("%#v is called %q, want %q", m, m.Name(), name)
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package eval_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// shop is a folder with one small database.
+func shop(t testing.TB) func(string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	makeDatabase(t, dir, "shop",
+		"CREATE TABLE t (a INTEGER, b TEXT, d DATE)",
+		"INSERT INTO t VALUES (1, 'x', '2024-01-01'), (2, 'y', 'soon'), (3, 'y', NULL)")
+	return func(id string) (string, error) { return eval.DatabaseIn(dir, id) }
+}
+
+func TestStoreExecute(t *testing.T) {
+	store := openStore(t, eval.StoreConfig{Find: shop(t), Open: openReadOnly, Bounds: exec.Bounds{Rows: 2_000, Timeout: 300 * time.Millisecond}})
+	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+	for _, test := range []struct {
+		why, sql string
+		want     eval.Execution
+		err      string // how Err starts
+	}{
+		{"rows", "SELECT a, b FROM t", eval.Execution{Status: eval.StatusOK, Rows: 3, Columns: 2}, ""},
+		{"no rows", "SELECT a FROM t WHERE a > 9", eval.Execution{Status: eval.StatusOK, Columns: 1}, ""},
+		{"nothing but NULL", "SELECT max(a), NULL FROM t WHERE a > 9", eval.Execution{Status: eval.StatusOK, Rows: 1, Columns: 2, AllNull: true}, ""},
+		{"no such column", "SELECT c FROM t", eval.Execution{Status: eval.StatusError}, "exec: invalid statement (schema): no such column: c"},
+		{"a write", "DELETE FROM t", eval.Execution{Status: eval.StatusRefused}, "exec: refused (not-read-only)"},
+		{"two statements", "SELECT 1; SELECT 2", eval.Execution{Status: eval.StatusRefused}, "exec: refused"},
+		{"no statement", "", eval.Execution{Status: eval.StatusRefused}, "exec: refused"},
+		{"prose", "I cannot answer that.", eval.Execution{Status: eval.StatusRefused}, "exec: refused"},
+		{"too many rows", endless + "SELECT i FROM n", eval.Execution{Status: eval.StatusTooLarge, Rows: 2_000, Columns: 1}, "more than 2000 rows"},
+		{"too long", endless + "SELECT count(*) FROM n", eval.Execution{Status: eval.StatusTimeout}, "exec: over the limit on time"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			got, err := store.Execute(t.Context(), "shop", test.sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(got.Err, test.err) || (got.Err == "") != got.OK() {
+				t.Errorf("Err is %q, want %q", got.Err, test.err)
+			}
+			got.Err, got.Took = "", 0
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			table, err := store.Table(t.Context(), "shop", test.sql)
+			if err != nil || (table != nil) != got.OK() {
+				t.Errorf("Table: %v, %v", table, err)
+			}
+			if _, ok, err := store.Fingerprint(t.Context(), "shop", test.sql, result.Equality{}); ok != got.OK() || err != nil {
+				t.Errorf("Fingerprint: %v, %v", ok, err)
+			}
+		})
+	}
+}
+
+func TestStoreShares(t *testing.T) {
+	store := newStore(t, shop(t))
+	for _, sql := range []string{
+		"SELECT a FROM t", "select  A\nfrom `t`;", "SELECT a FROM t -- all of them", "SELECT /* the */ a FROM t;;",
+		"SELECT a FROM t WHERE b = 'x'", "SELECT a FROM t WHERE b = 'X'", // the case of a literal counts
+		"SELECT a FROM t; SELECT a FROM t", "SELECT a FROM t; drop table t", // refused, each by itself
+	} {
+		if _, err := store.Execute(t.Context(), "shop", sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := eval.StoreStats{Asked: 8, Executed: 5, Statements: 5}
+	if diff := cmp.Diff(want, store.Stats()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestStoreConcurrent: however many ask, one runs it.
+func TestStoreConcurrent(t *testing.T) {
+	store := newStore(t, shop(t))
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			for _, sql := range []string{"SELECT a FROM t", "SELECT b FROM t", "SELECT nix FROM t"} {
+				if _, err := store.Execute(context.Background(), "shop", sql); err != nil {
+					t.Error(err)
+				}
+				if _, _, err := store.Fingerprint(context.Background(), "shop", sql, result.Equality{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := store.Stats(); got.Executed != 3 || got.Again != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestStoreForgetsTables: rows are kept within a bound and asked for again beyond
+// it; fingerprints stay.
+func TestStoreForgetsTables(t *testing.T) {
+	store := openStore(t, eval.StoreConfig{Find: shop(t), Open: openReadOnly, TableBytes: 2_000})
+	many := func(n string) string {
+		return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT " + n + ") SELECT i FROM n"
+	}
+	for _, sql := range []string{many("10"), many("11"), many("12"), many("1000")} {
+		for range 2 {
+			if _, _, err := store.Fingerprint(t.Context(), "shop", sql, result.Equality{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := store.Stats(); got.Executed != 4 || got.Again != 0 {
+		t.Errorf("after fingerprints: %+v", got)
+	}
+	for _, test := range []struct {
+		why, sql string
+		again    int
+	}{
+		{"kept", many("12"), 0},
+		{"pushed out by later ones", many("10"), 1},
+		{"larger than the bound", many("1000"), 2},
+		{"and again", many("1000"), 3},
+	} {
+		table, err := store.Table(t.Context(), "shop", test.sql)
+		if err != nil || table == nil || store.Stats().Again != test.again {
+			t.Errorf("%s: %v, again %d, want %d", test.why, err, store.Stats().Again, test.again)
+		}
+	}
+}
+
+func TestStoreFaults(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "broken.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	find := func(id string) (string, error) { return eval.DatabaseIn(dir, id) }
+	store := newStore(t, find)
+	_, err := store.Execute(t.Context(), "gone", "SELECT 1")
+	if want := `eval: database "gone" is not in ` + dir; !errors.Is(err, fs.ErrNotExist) || err.Error() != want {
+		t.Errorf("a missing database: %v, want %s", err, want)
+	}
+	_, err = store.Execute(t.Context(), "broken", "SELECT 1")
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "broken.sqlite")) {
+		t.Errorf("a broken database: %v", err)
+	}
+	_, err = eval.NewStore(eval.StoreConfig{}).Execute(t.Context(), "shop", "SELECT 1")
+	if want := "eval: database shop: StoreConfig needs Find and Open"; err == nil || err.Error() != want {
+		t.Errorf("no Find: %v", err)
+	}
+
+	// A context that ended is nobody's verdict: the next one asks again.
+	store = newStore(t, shop(t))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := store.Execute(ended, "shop", "SELECT a FROM t"); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if x, err := store.Execute(t.Context(), "shop", "SELECT a FROM t"); err != nil || !x.OK() {
+		t.Errorf("after a cancelled one: %+v, %v", x, err)
+	}
+}
+
+// TestStoreUse: a database that is at hand needs neither Find nor Open.
+func TestStoreUse(t *testing.T) {
+	path, err := shop(t)("shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := eval.NewStore(eval.StoreConfig{})
+	store.Use("mine", db)
+	if x, err := store.Execute(t.Context(), "mine", "SELECT a FROM t"); err != nil || x.Rows != 3 {
+		t.Errorf("%+v, %v", x, err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := pool.Ping(); err != nil {
+		t.Errorf("Close closed the caller's pool: %v", err)
+	}
+}
+
+func TestStoreTime(t *testing.T) {
+	store := newStore(t, shop(t))
+	times, err := store.Time(t.Context(), "shop", "SELECT d FROM t", 4)
+	if err != nil || len(times) != 4 {
+		t.Errorf("%v, %v", times, err)
+	}
+	if times, err := store.Time(t.Context(), "shop", "SELECT nix FROM t", 4); err != nil || times != nil {
+		t.Errorf("a statement without a result: %v, %v", times, err)
+	}
+	var wg sync.WaitGroup
+	for range 4 { // nobody waits for ever
+		wg.Go(func() {
+			if _, err := store.Time(context.Background(), "shop", "SELECT a FROM t", 2); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestStoreCandidates(t *testing.T) {
+	store := newStore(t, shop(t))
+	answers := []eval.Answer{
+		{Run: "r", SQL: "SELECT b FROM t WHERE a = 2"},
+		{Run: "r", Model: "m", SQL: "SELECT 'y'"},
+		{Run: "r", SQL: "SELECT nix FROM t"},
+		{Run: "r", SQL: "SELECT b FROM t WHERE a = 2;"},
+		{Run: "r", SQL: "SELECT a FROM t WHERE a > 9"},
+	}
+	q := eval.Question{ID: "1", DB: "shop", Text: "What is b of 2?"}
+	got, err := store.Candidates(t.Context(), q, answers, eval.CandidateOptions{Plans: true, Doubts: &vote.Doubts{}, Sketch: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range got {
+		if c.SQL != answers[i].SQL || c.Draw != i {
+			t.Errorf("candidate %d is %+v", i, c)
+		}
+	}
+	if got[0].Fingerprint != got[1].Fingerprint || got[0].Fingerprint == got[4].Fingerprint || got[0].Fingerprint != got[3].Fingerprint {
+		t.Error("equal results have different fingerprints, or different ones equal")
+	}
+	if got[0].Model != "r" || got[1].Model != "m" {
+		t.Errorf("models %q and %q", got[0].Model, got[1].Model)
+	}
+	if got[2].Rejected == "" || !strings.Contains(got[2].Rejected, "no such column") {
+		t.Errorf("rejected: %q", got[2].Rejected)
+	}
+	if got[0].Plan == "" || got[0].Plan == got[1].Plan || got[0].Sequence == "" || got[0].Sketch.Rows != 1 {
+		t.Errorf("candidate 0 is %+v", got[0])
+	}
+	if !got[4].Empty || len(got[4].Findings) == 0 {
+		t.Errorf("candidate 4 is %+v", got[4])
+	}
+	if s := store.Stats(); s.Executed != 4 || s.Again != 0 {
+		t.Errorf("%+v", s)
+	}
+	ballot, err := vote.Majority{}.Count(got)
+	if err != nil || len(ballot.Clusters) != 2 || ballot.Clusters[0].Weight != 3 {
+		t.Errorf("ballot %+v, %v", ballot, err)
+	}
+
+	if plan, ok, err := store.Plan(t.Context(), "shop", "SELECT a FROM t"); err != nil || !ok || plan.Signature() == "" {
+		t.Errorf("Plan: %v, %v, %v", plan, ok, err)
+	}
+	if _, ok, err := store.Plan(t.Context(), "shop", "SELECT nix FROM t"); err != nil || ok {
+		t.Errorf("the plan of a statement that does not compile: %v, %v", ok, err)
+	}
+}

@@ -1,0 +1,182 @@
+package eval_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/eval"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares got with a golden file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", name, diff)
+	}
+}
+
+func fiveQuestions(t *testing.T) *eval.Dataset {
+	t.Helper()
+	d, err := eval.NewDataset("five", []eval.Question{
+		{ID: "10", DB: "n", Text: "A", Gold: "SELECT id FROM p", Difficulty: "simple", Place: 0},
+		{ID: "11", DB: "n", Text: "B", Gold: "SELECT name FROM p WHERE id = 1", Difficulty: "simple", Place: 1},
+		{ID: "12", DB: "n", Text: "C", Gold: "SELECT nix FROM p", Place: 2},
+		{ID: "13", DB: "gone", Text: "D", Gold: "SELECT 1", Place: 3},
+		{ID: "14", DB: "n", Text: "E", Gold: "SELECT name FROM p WHERE id = 2", Place: 4},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestReports: everything that may go wrong beside a right answer, in one file.
+func TestReports(t *testing.T) {
+	path := write(t, "answers.jsonl", strings.Join([]string{
+		`{"run": "first", "qid": 10, "db_id": "n", "sql": "SELECT id FROM p ORDER BY id DESC", "calls": 2, "prompt_tokens": 100, "response_tokens": 20, "latency_s": 1.5}`,
+		`{"run": "second", "qid": 10, "sql": "SELECT id FROM p ORDER BY id DESC"}`,
+		`{"run": "first", "qid": 11, "sql": "Sure! Here it is."}`,
+		`{"run": "first", "qid": 12, "sql": "SELECT 1"}`,
+		`{"run": "first", "qid": 13, "sql": "SELECT 1"}`,
+		`{"run": "first", "qid": 99, "sql": "SELECT 1"}`,
+		`{"run": "first", "qid": 98, "sql": "SELECT 1"}`,
+		`{"run": "second", "qid": 14, "db_id": "m", "sql": "SELECT 1"}`,
+		`{"run": "second", "qid": 11, "sql": "SELECT 'a'"}`,
+		`{"run": "second", "qid": 11, "sql": "SELECT 'b'"}`,
+	}, "\n"))
+	s := eval.Scorer{Store: newStore(t, numbers(t))}
+	d := fiveQuestions(t)
+	reports, err := s.ScoreRuns(t.Context(), d, "answers.jsonl", eval.Answers(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, r := range reports {
+		text.WriteString(r.String())
+	}
+	got := strings.ReplaceAll(text.String(), filepath.Dir(databasePath(t, s.Store)), "DIR")
+	golden(t, "reports.golden", got)
+
+	first := reports[0]
+	if first.N() != 5 || len(first.Faults()) != 2 || first.Unanswered() != 1 {
+		t.Errorf("%d questions, %d faults, %d unanswered", first.N(), len(first.Faults()), first.Unanswered())
+	}
+	if diff := cmp.Diff(map[eval.Status]int{eval.StatusOK: 2, eval.StatusRefused: 1}, first.Statuses()); diff != "" {
+		t.Errorf("statuses (-want +got)\n%s", diff)
+	}
+	if _, ok := first.Value("ts"); ok {
+		t.Error("a metric that was not asked for has a value")
+	}
+	outcomes, err := s.Outcomes(reports[1], "ex_set")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := eval.Outcome{Pool: "second", Question: "five/11", Template: "select name from p where id = ?", Database: "n", Difficulty: "simple", Score: 1}
+	if diff := cmp.Diff(want, outcomes[1]); diff != "" {
+		t.Errorf("outcome (-want +got)\n%s", diff)
+	}
+	if _, err := s.Outcomes(first, "ts"); err == nil {
+		t.Error("outcomes by a metric that was not asked for")
+	}
+}
+
+// databasePath finds where the test's database is, by the error about one that is
+// not there.
+func databasePath(t *testing.T, s *eval.Store) string {
+	t.Helper()
+	_, err := s.Execute(t.Context(), "gone", "SELECT 1")
+	var missing *eval.DatabaseError
+	if !errors.As(err, &missing) {
+		t.Fatal(err)
+	}
+	return filepath.Join(missing.Dir, "x")
+}
+
+// TestPlacedAnswers: files that number their answers mean lines where there are
+// as many as questions, and published places else.
+func TestPlacedAnswers(t *testing.T) {
+	d, err := eval.NewDataset("half", []eval.Question{
+		{ID: "4", DB: "n", Gold: "SELECT 4", Place: 4}, {ID: "6", DB: "n", Gold: "SELECT 6", Place: 6},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ why, file, content, left string }{
+		{"as many lines as questions", "pred.txt", "SELECT 4\nSELECT 6\n", ""},
+		{"the whole published set", "pred.txt", "0\n1\n2\n3\nSELECT 4\n5\nSELECT 6\n7\n", "answers to unknown questions: 6 (first: pred.txt:1, question 0)"},
+		{"BIRD's object names places", "predict_dev.json", `{"6": "SELECT 6\t----- bird -----\tn", "4": "SELECT 4\t----- bird -----\tn"}`, ""},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			s := eval.Scorer{Store: newStore(t, numbers(t))}
+			path := write(t, test.file, test.content)
+			r, err := s.ScoreRun(t.Context(), d, filepath.Base(path), eval.Answers(path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ex, _ := r.Value("ex_bag"); ex != 1 || r.LeftOut.String() != test.left {
+				t.Errorf("ex %v, left out %q, want 1 and %q", ex, r.LeftOut, test.left)
+			}
+		})
+	}
+}
+
+// TestScoreAgain: the same answers give the same report, in whatever order the
+// statements ran.
+func TestScoreAgain(t *testing.T) {
+	path := write(t, "a.jsonl", `{"qid": 10, "sql": "SELECT id FROM p"}`+"\n"+`{"qid": 11, "sql": "SELECT 'a'"}`+"\n"+`{"qid": 14, "sql": "SELECT max(id) FROM p"}`)
+	d := fiveQuestions(t).Select(func(q eval.Question) bool { return q.DB == "n" })
+	var texts []string
+	for range 10 {
+		s := eval.Scorer{Store: newStore(t, numbers(t)), Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.SuiteEX{}, eval.SoftF1{}, eval.EM{}}}
+		r, err := s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, r.String())
+	}
+	for _, text := range texts {
+		if text != texts[0] {
+			t.Fatalf("two reports of the same answers:\n%s\n%s", texts[0], text)
+		}
+	}
+}
+
+func TestScoreEnds(t *testing.T) {
+	s := eval.Scorer{Store: newStore(t, numbers(t))}
+	d := fiveQuestions(t)
+	path := write(t, "a.jsonl", `{"qid": 10, "sql": "SELECT id FROM p"}`)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.ScoreRun(ended, d, path, eval.Answers(path)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that ended: %v", err)
+	}
+	broken := write(t, "b.jsonl", `{"qid": 10, "sql": "SELECT id FROM p"}`+"\n{")
+	var file *eval.FileError
+	if _, err := s.ScoreRun(t.Context(), d, broken, eval.Answers(broken)); !errors.As(err, &file) || file.Line != 2 {
+		t.Errorf("a broken file: %v", err)
+	}
+	none := func(func(eval.Answer, error) bool) {}
+	r, err := s.ScoreRun(t.Context(), d, "none.jsonl", none)
+	if err != nil || r.Run != "none" || r.N() != 5 || r.Unanswered() != 5 {
+		t.Errorf("no answers: %+v, %v", r, err)
+	}
+}
