@@ -1,0 +1,286 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// KindSimulated is how reports call figures that a [Phases] model made.
+const KindSimulated = "simulated"
+
+// Phases is an [llm.Model] for strategies that settle a statement step by step:
+// it answers each step with the part of a recorded answer that the step is
+// about. Draw i of the scope ("maker.scope") names the tables and joins of
+// recorded answer i, draw i of the filter ("maker.filter") its conditions, draw i
+// of the projection ("maker.projection"), and of "generate", is the answer as it
+// stands.
+//
+// It shows the machinery on a real distribution of mistakes: votes, stops, ways
+// back, fallbacks. It says nothing about whether taking a question apart helps a
+// model, because no model was asked to: figures made with it carry the word
+// "simulated" and the assumption. Without KeepScope that is that a model ignores
+// what was agreed on before, the hardest case for a strategy that checks it.
+//
+// Safe for concurrent use.
+type Phases struct {
+	recorded *Recorded
+	keep     bool
+	parts    map[*Question][]Part
+}
+
+// PhaseOptions says what a simulated model assumes.
+type PhaseOptions struct {
+	// KeepScope draws the filter and the projection from the recorded answers
+	// that read just the tables agreed on, and from all where there is none: the
+	// assumption that a model that is told to keep to tables does.
+	KeepScope bool
+}
+
+// NewPhases derives the steps of the replies of a recorded model. db is the
+// database that its questions are about. The error is that of the database.
+func NewPhases(ctx context.Context, r *Recorded, db *exec.DB, o PhaseOptions) (*Phases, error) {
+	p := &Phases{recorded: r, keep: o.KeepScope, parts: make(map[*Question][]Part, len(r.known))}
+	derived := map[string]Part{} // equal replies are common
+	for i := range r.known {
+		q := &r.known[i].Question
+		for _, reply := range q.Replies {
+			part, ok := derived[reply.Text]
+			if !ok {
+				var err error
+				if part, err = Derive(ctx, db, reply.Text); err != nil {
+					return nil, fmt.Errorf("models: pool %s: question %s: %w", r.name, q.ID, err)
+				}
+				derived[reply.Text] = part
+			}
+			p.parts[q] = append(p.parts[q], part)
+		}
+	}
+	return p, nil
+}
+
+// Name returns the name of the pool, for llm.NameOf.
+func (p *Phases) Name() string { return p.recorded.Name() }
+
+// Complete answers one step. Its errors are those of [Recorded.Complete].
+func (p *Phases) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
+	var step func(Part) string
+	switch req.Purpose {
+	case "maker.scope":
+		step = func(part Part) string { return part.Scope }
+	case "maker.filter":
+		step = func(part Part) string { return part.Filter }
+	case "maker.projection":
+		step = func(part Part) string { return part.Reply }
+	default:
+		return p.recorded.Complete(ctx, req)
+	}
+	if err := ctx.Err(); err != nil {
+		return llm.Response{}, err
+	}
+	q := p.recorded.find(req)
+	if q == nil {
+		return llm.Response{}, p.recorded.missing(": no known question stands in the request %q", firstLine(req))
+	}
+	parts := p.parts[q]
+	if p.keep && req.Purpose != "maker.scope" {
+		parts = keeping(parts, agreedTables(req))
+	}
+	at := req.Draw / p.recorded.turns
+	if at < 0 || at >= len(parts) {
+		return llm.Response{}, p.recorded.missing(" has %d draws of question %s for %s", len(parts), q.ID, req.Purpose)
+	}
+	text := step(parts[at])
+	if text == "" {
+		return llm.Response{}, &llm.Error{Message: fmt.Sprintf("pool %s: the stored draw %d of question %s is empty", p.Name(), at, q.ID)}
+	}
+	return llm.Response{Text: text, StopReason: llm.StopEnd, Usage: llm.Estimate(req, text)}, nil
+}
+
+// keeping are the parts with these tables, or all where there are none.
+func keeping(parts []Part, tables string) []Part {
+	var kept []Part
+	for _, part := range parts {
+		if part.Tables != "" && part.Tables == tables {
+			kept = append(kept, part)
+		}
+	}
+	if len(kept) == 0 {
+		return parts
+	}
+	return kept
+}
+
+// agreedTables is the line of a request that says which tables were agreed on. The
+// last one counts: lines of the schema stand before it.
+func agreedTables(req llm.Request) string {
+	tables := ""
+	for _, m := range req.Messages {
+		if m.Role != llm.User {
+			continue
+		}
+		for line := range strings.Lines(m.Text) {
+			if rest, ok := strings.CutPrefix(line, "Tables: "); ok {
+				tables = strings.TrimSpace(rest)
+			}
+		}
+	}
+	return tables
+}
+
+// Part is a recorded answer, taken apart.
+type Part struct {
+	Reply  string // as it was recorded
+	Scope  string // "Tables: …" and "Joins: …"; the reply where it holds no statement that compiles
+	Filter string // its conditions, or "No filters needed"; the reply where Scope is
+	Tables string // what it reads, by name, as a prompt lists them; "" where Scope is the reply
+}
+
+// Derive takes a reply apart (methods/maker.md 4). The tables are those the engine
+// says the statement reads, each once. Joins are equalities of columns of two
+// tables, and column IN (SELECT column …). Every other condition outside of a
+// nested one belongs to the filter, but for those over aggregates. The error is
+// that of the database, never about the reply.
+func Derive(ctx context.Context, db *exec.DB, reply string) (Part, error) {
+	raw := Part{Reply: reply, Scope: reply, Filter: reply}
+	text := db.Dialect().Text()
+	found, err := sqltext.Extractor{Dialect: text, Valid: func(sql string) bool {
+		_, err := db.Analyze(ctx, sql)
+		return err == nil
+	}}.Extract(reply)
+	if err != nil {
+		return raw, ctx.Err()
+	}
+	a, err := db.Analyze(ctx, found.SQL)
+	if err != nil {
+		if exec.IsRejection(err) {
+			err = nil
+		}
+		return raw, err
+	}
+	s, err := db.Schema(ctx)
+	if err != nil {
+		return raw, err
+	}
+	part := Part{Reply: reply, Tables: tableList(db, s, a)}
+	names := columnNames{schema: s, quote: quoting(db.Dialect())}
+	var joins, filters []string
+	end := 0
+	for _, c := range text.Conditions(found.SQL, names.write) {
+		inner := c.Pos < end
+		if !inner {
+			end = c.Pos + len(c.Text)
+		}
+		if pair := names.pair(c.Equal); pair != "" && !slices.Contains(joins, pair) {
+			joins = append(joins, pair)
+		}
+		if !inner && !c.Aggregate && (names.pair(c.Equal) == "" || c.Nested) && !slices.Contains(filters, c.Key) {
+			filters = append(filters, c.Key)
+		}
+	}
+	part.Scope = "Tables: " + part.Tables
+	if len(joins) > 0 {
+		part.Scope += "\nJoins: " + strings.Join(joins, " AND ")
+	}
+	part.Filter = "No filters needed"
+	if len(filters) > 0 {
+		part.Filter = strings.Join(filters, " AND ")
+	}
+	return part, nil
+}
+
+// tableList lists the tables of an analysis by name; "none" for none.
+func tableList(db *exec.DB, s *schema.Schema, a exec.Analysis) string {
+	quote := quoting(db.Dialect())
+	var names []string
+	for _, t := range a.Tables {
+		name, in := t.Table, ""
+		if !strings.EqualFold(t.Schema, db.Dialect().DefaultSchema()) {
+			in = t.Schema
+		}
+		if found, ok := s.Lookup(in, name); ok {
+			name = found.Name
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = quote(name)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// quoting quotes names where they must be.
+func quoting(d exec.Dialect) func(string) string {
+	return func(name string) string {
+		if schema.QuoteName(name) == name {
+			return name
+		}
+		return d.Quote(name)
+	}
+}
+
+// columnNames writes columns behind their tables.
+type columnNames struct {
+	schema *schema.Schema
+	quote  func(string) string
+}
+
+// find returns the table and the name of a column, as the schema writes them.
+func (n columnNames) find(r sqltext.ColumnRef) (table, column string, ok bool) {
+	scope := r.Scope
+	if r.Table != "" {
+		scope = []sqltext.TableRef{{Schema: r.Schema, Name: r.Table}}
+	} else if r.Qualifier != "" {
+		return "", "", false
+	}
+	for _, ref := range scope {
+		t, found := n.schema.Lookup(ref.Schema, ref.Name)
+		if !found || ok && t.Name == table {
+			continue
+		}
+		if c, found := t.Column(r.Column); found {
+			if ok {
+				return "", "", false // of two tables
+			}
+			table, column, ok = t.Name, c.Name, true
+		}
+	}
+	return table, column, ok
+}
+
+// write is for sqltext.Dialect.Conditions.
+func (n columnNames) write(r sqltext.ColumnRef) string {
+	table, column, ok := n.find(r)
+	switch {
+	case ok:
+		return n.quote(table) + "." + n.quote(column)
+	case r.Quote == '"' && r.Operand && r.Qualifier == "":
+		return "" // a string, to SQLite
+	}
+	return strings.ToLower(r.Column)
+}
+
+// pair writes two columns of two tables as a join; "" for anything else.
+func (n columnNames) pair(equal []sqltext.ColumnRef) string {
+	if len(equal) != 2 {
+		return ""
+	}
+	leftTable, left, ok := n.find(equal[0])
+	rightTable, right, ok2 := n.find(equal[1])
+	if !ok || !ok2 || leftTable == rightTable {
+		return ""
+	}
+	sides := []string{n.quote(leftTable) + "." + n.quote(left), n.quote(rightTable) + "." + n.quote(right)}
+	slices.Sort(sides)
+	return sides[0] + " = " + sides[1]
+}

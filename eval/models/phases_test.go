@@ -1,0 +1,123 @@
+package models_test
+
+import (
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/eval/models"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/llm"
+)
+
+func concerts(t *testing.T) *exec.DB {
+	t.Helper()
+	pool, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	if _, err := pool.Exec(`CREATE TABLE singer (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+		CREATE TABLE concert (id INTEGER PRIMARY KEY, singer_id INTEGER, year INTEGER);
+		CREATE TABLE "sold tickets" (concert INTEGER, n INTEGER)`); err != nil {
+		t.Fatal(err)
+	}
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func TestDerive(t *testing.T) {
+	tests := []struct {
+		name, reply   string
+		scope, filter string
+		why           string
+	}{
+		{"one table", "SELECT name FROM singer", "Tables: singer", "No filters needed", ""},
+		{"aliases", "```sql\nSELECT T1.name FROM singer AS T1 JOIN concert AS T2 ON T1.id = T2.singer_id WHERE T2.year > 2014 AND 'France' = T1.country\n```",
+			"Tables: concert, singer\nJoins: concert.singer_id = singer.id", "concert.year > 2014 AND singer.country = 'France'", "resolved"},
+		{"join in WHERE", "SELECT name FROM singer, concert WHERE singer.id = singer_id AND year = 2014",
+			"Tables: concert, singer\nJoins: concert.singer_id = singer.id", "concert.year = 2014", ""},
+		{"IN as a join", "SELECT name FROM singer WHERE id NOT IN (SELECT singer_id FROM concert WHERE year = 2014)",
+			"Tables: concert, singer", "singer.id NOT IN (SELECT singer_id FROM concert WHERE year = 2014)", "NOT IN joins nothing; what is inside stays inside"},
+		{"IN", "SELECT name FROM singer WHERE id IN (SELECT singer_id FROM concert)",
+			"Tables: concert, singer\nJoins: concert.singer_id = singer.id", "singer.id IN (SELECT singer_id FROM concert)", "a join and a condition"},
+		{"having", "SELECT country FROM singer GROUP BY country HAVING count(*) > 2", "Tables: singer", "No filters needed", "aggregates are left to the projection"},
+		{"name with a blank", `SELECT sum(n) FROM "sold tickets" AS s JOIN concert AS c ON s.concert = c.id`,
+			"Tables: concert, \"sold tickets\"\nJoins: \"sold tickets\".concert = concert.id", "No filters needed", ""},
+		{"string in double quotes", `SELECT name FROM singer WHERE country = "France"`, "Tables: singer", "singer.country = 'France'", ""},
+		{"no table", "SELECT 1 + 1", "Tables: none", "No filters needed", ""},
+		{"does not compile", "SELECT nmae FROM singer", "SELECT nmae FROM singer", "SELECT nmae FROM singer", "the raw text"},
+		{"prose", "I do not know.", "I do not know.", "I do not know.", "the raw text"},
+	}
+	db := concerts(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			part, err := models.Derive(t.Context(), db, tt.reply)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff([]string{tt.reply, tt.scope, tt.filter}, []string{part.Reply, part.Scope, part.Filter}); d != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.why, d)
+			}
+		})
+	}
+}
+
+func TestPhases(t *testing.T) {
+	const question = "Who is from France?"
+	r, err := models.NewRecorded("pool/two", []models.Question{{ID: "7", Text: question, Replies: []models.Reply{
+		{Text: "SELECT name FROM singer WHERE country = 'France'"},
+		{Text: "SELECT name FROM singer JOIN concert ON singer.id = singer_id WHERE country = 'France'"},
+		{Text: ""},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := concerts(t)
+	ask := func(o models.PhaseOptions, purpose, lock string, draw int) (string, error) {
+		m, err := models.NewPhases(t.Context(), r, db, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := m.Complete(t.Context(), llm.Request{Purpose: purpose, Draw: draw, Messages: []llm.Message{
+			{Role: llm.User, Text: "### Schema\nTables: not this line\n" + lock + "### Question\n" + question},
+		}})
+		return reply.Text, err
+	}
+	const lock = "### Agreed by vote\nTables: concert, singer\n"
+	tests := []struct {
+		name, purpose, lock string
+		keep                bool
+		draw                int
+		want                string // "" for ErrNotRecorded
+	}{
+		{"scope", "maker.scope", "", false, 1, "Tables: concert, singer\nJoins: concert.singer_id = singer.id"},
+		{"filter ignores the lock", "maker.filter", lock, false, 0, "singer.country = 'France'"},
+		{"projection ignores the lock", "maker.projection", lock, false, 0, "SELECT name FROM singer WHERE country = 'France'"},
+		{"projection keeps to it", "maker.projection", lock, true, 0, "SELECT name FROM singer JOIN concert ON singer.id = singer_id WHERE country = 'France'"},
+		{"no second one keeps to it", "maker.projection", lock, true, 1, ""},
+		{"nobody keeps to it", "maker.projection", "Tables: concert\n", true, 0, "SELECT name FROM singer WHERE country = 'France'"},
+		{"the fallback", "generate", "", true, 0, "SELECT name FROM singer WHERE country = 'France'"},
+		{"no such draw", "maker.scope", "", false, 3, ""},
+		{"a repair", "repair", "", false, 0, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := ask(models.PhaseOptions{KeepScope: tt.keep}, tt.purpose, tt.lock, tt.draw)
+			if got != tt.want || (tt.want == "") != errors.Is(err, models.ErrNotRecorded) {
+				t.Errorf("got %q, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+	if _, err := ask(models.PhaseOptions{}, "maker.scope", "", 2); err == nil || errors.Is(err, models.ErrNotRecorded) {
+		t.Errorf("an empty stored draw: %v", err)
+	}
+}
