@@ -8,6 +8,24 @@
 //
 // Linkers name items; schema.Schema.Restrict keeps what joins them. A linker
 // that finds nothing has no opinion: the whole schema is kept, never an empty
-// one. Lexical goes by words, Values by the stored values that the question
-// names. It is not a retriever: nothing here embeds text.
+// one. Lexical goes by words, Names by whole names, Values by the stored values
+// that the question names, PreSQL by what a first statement of a model reads. It
+// is not a retriever: nothing here embeds text.
+//
+// What PreSQL keeps of what the gold reads, with each recorded run in turn as the
+// model that drafts; the median run (recorded answers; tokens of the schema as
+// DDL without values, on databases of 5 tables or more):
+//
+//	                                  recall  all kept  tokens saved
+//	Wide, Values      Spider, 496       .999      .998           59 %
+//	                  ClassicModels, 99    1         1           56 %
+//	                  superhero, 70        1         1           59 %
+//	and Columns       Spider            .996      .990           66 %
+//	                  ClassicModels     .993      .980           70 %
+//	                  superhero            1         1           61 %
+//
+// The zero PreSQL shows 1.8 of 4.4 tables on Spider and misses a table in 3 to 14
+// questions, depending on the run. The command:
+//
+//	TEXTTOSQL_DATA=../shared/data go test ./linker -run PreSQL -v
 package linker

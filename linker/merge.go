@@ -8,17 +8,28 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// merge adds b to a. Tables keep the order in which they were first linked.
+// merge adds b to a. Tables keep the order in which they were first linked; the
+// case of their names does not matter.
 func merge(a, b schema.Links) schema.Links {
+	return mergeBy(a, b, func(x, y schema.TableLink) bool {
+		return strings.EqualFold(x.Schema, y.Schema) && strings.EqualFold(x.Table, y.Table)
+	})
+}
+
+// mergeExact is merge for links that write names as the schema does: it keeps
+// two tables apart that differ in case only.
+func mergeExact(a, b schema.Links) schema.Links {
+	return mergeBy(a, b, func(x, y schema.TableLink) bool { return sameTable(x.Schema, x.Table, y.Schema, y.Table) })
+}
+
+func mergeBy(a, b schema.Links, same func(x, y schema.TableLink) bool) schema.Links {
 	out := schema.Links{
 		Whole:  a.Whole || b.Whole,
 		Tables: slices.Clone(a.Tables),
 		Notes:  append(slices.Clone(a.Notes), b.Notes...),
 	}
 	for _, t := range b.Tables {
-		i := slices.IndexFunc(out.Tables, func(o schema.TableLink) bool {
-			return strings.EqualFold(o.Schema, t.Schema) && strings.EqualFold(o.Table, t.Table)
-		})
+		i := slices.IndexFunc(out.Tables, func(o schema.TableLink) bool { return same(o, t) })
 		if i < 0 {
 			out.Tables = append(out.Tables, t)
 			continue
@@ -32,8 +43,8 @@ func merge(a, b schema.Links) schema.Links {
 			o.Columns = union(o.Columns, t.Columns)
 		}
 		for _, v := range t.Values {
-			same := func(m schema.ValueMatch) bool { return reflect.DeepEqual(m, v) } // a Value may be a []byte
-			if !slices.ContainsFunc(o.Values, same) {
+			known := func(m schema.ValueMatch) bool { return reflect.DeepEqual(m, v) } // a Value may be a []byte
+			if !slices.ContainsFunc(o.Values, known) {
 				o.Values = append(slices.Clip(o.Values), v)
 			}
 		}

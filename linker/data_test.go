@@ -1,0 +1,275 @@
+package linker_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// asked is one question with what its gold reads.
+type asked struct {
+	eval.Question
+	db      *exec.DB
+	schema  *schema.Schema
+	tables  []string     // that the gold reads
+	columns []string     // table.column
+	values  schema.Links // of linker.Values, looked up once
+	full    int          // tokens of the whole schema
+}
+
+// data opens the evaluation data.
+func data(tb testing.TB) *eval.Folder {
+	tb.Helper()
+	dir := os.Getenv("TEXTTOSQL_DATA")
+	if dir == "" {
+		tb.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
+	}
+	f, err := eval.OpenFolder(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
+// questions reads a dataset, and for each question what its gold reads.
+func questions(tb testing.TB, f *eval.Folder, name string) []asked {
+	tb.Helper()
+	d, err := f.Dataset(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	dbs := map[string]*exec.DB{}
+	var all []asked
+	for _, q := range d.Questions {
+		path, err := f.Database(q.DB)
+		if err != nil {
+			continue
+		}
+		db := dbs[q.DB]
+		if db == nil {
+			pool, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
+			if err != nil {
+				tb.Fatal(err)
+			}
+			tb.Cleanup(func() { pool.Close() })
+			if db, err = exec.New(pool, sqlite.Dialect{}, exec.Config{}); err != nil {
+				tb.Fatal(err)
+			}
+			dbs[q.DB] = db
+		}
+		s, err := db.Schema(tb.Context())
+		if err != nil {
+			tb.Fatal(err)
+		}
+		a := asked{Question: q, db: db, schema: s}
+		analysis, err := db.Analyze(tb.Context(), q.Gold)
+		if err != nil {
+			continue // a gold of another engine
+		}
+		for _, t := range analysis.Tables {
+			if found, ok := s.Lookup("", t.Table); ok {
+				a.tables = append(a.tables, found.Name)
+				for _, c := range t.Columns {
+					a.columns = append(a.columns, found.Name+"."+c)
+				}
+			}
+		}
+		a.values, err = linker.Values{Choose: true}.Link(tb.Context(), linker.Input{Question: q.Text, Evidence: q.Evidence, Schema: s, DB: db})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		a.full = tokens(s)
+		all = append(all, a)
+	}
+	return all
+}
+
+func tokens(s *schema.Schema) int { return schema.EstimateTokens(schema.Renderer{}.Render(s).Text) }
+
+// kept is how much of what golds read was kept, summed over questions.
+type kept struct {
+	columnRecall                                                                float64
+	n, tables, tablesKept, tablesFull, shown, columns, columnsKept, columnsFull int
+	tokens, full                                                                int // of databases of 5 tables or more
+}
+
+func (k *kept) add(a asked, s *schema.Schema) {
+	k.n++
+	k.shown += len(s.Tables)
+	tables, columns := 0, 0
+	for _, name := range a.tables {
+		if _, ok := s.Lookup("", name); ok {
+			tables++
+		}
+	}
+	have := map[string]bool{}
+	for _, t := range s.Tables {
+		for _, c := range t.Columns {
+			have[t.Name+"."+c.Name] = true
+		}
+	}
+	for _, c := range a.columns {
+		if have[c] {
+			columns++
+		}
+	}
+	k.tables, k.tablesKept = k.tables+len(a.tables), k.tablesKept+tables
+	k.columns, k.columnsKept = k.columns+len(a.columns), k.columnsKept+columns
+	if len(a.columns) == 0 {
+		k.columnRecall++
+	} else {
+		k.columnRecall += share(columns, len(a.columns))
+	}
+	if tables == len(a.tables) {
+		k.tablesFull++
+	}
+	if columns == len(a.columns) {
+		k.columnsFull++
+	}
+	if len(a.schema.Tables) >= 5 {
+		k.tokens, k.full = k.tokens+tokens(s), k.full+a.full
+	}
+}
+
+func (k kept) String() string {
+	return fmt.Sprintf("n %d, tables %.4f (%.4f) shown %.2f, columns %.4f (%.4f), saved %.3f",
+		k.n, share(k.tablesKept, k.tables), share(k.tablesFull, k.n), share(k.shown, k.n),
+		k.columnRecall/float64(max(k.n, 1)), share(k.columnsFull, k.n), 1-share(k.tokens, k.full))
+}
+
+func share(a, b int) float64 { return float64(a) / float64(max(b, 1)) }
+
+// linkAll links all questions by one statement each.
+func linkAll(tb testing.TB, all []asked, p linker.PreSQL, statement func(asked) string) kept {
+	tb.Helper()
+	var k kept
+	for _, q := range all {
+		p := p
+		if p.With != nil {
+			p.With = append(slices.Clone(p.With.(linker.Union)), fixed(q.values))
+		}
+		links, err := p.Read(tb.Context(), linker.Input{Question: q.Text, Evidence: q.Evidence, Schema: q.schema, DB: q.db}, statement(q))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		s, unknown := q.schema.Restrict(links)
+		if len(unknown) > 0 {
+			tb.Errorf("question %s: links name %q, which does not exist", q.ID, unknown)
+		}
+		k.add(q, s)
+	}
+	return k
+}
+
+// statements reads a file of answers: run -> question -> SQL, and the runs in
+// order.
+func statements(tb testing.TB, path string) (of map[string]map[string]string, runs []string) {
+	tb.Helper()
+	of = map[string]map[string]string{}
+	for a, err := range eval.Answers(path) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if of[a.Run] == nil {
+			of[a.Run] = map[string]string{}
+			runs = append(runs, a.Run)
+		}
+		of[a.Run][a.Question] = a.SQL
+	}
+	return of, runs
+}
+
+// TestPreSQLGold: with the gold as first statement nothing that it reads is lost.
+func TestPreSQLGold(t *testing.T) {
+	f := data(t)
+	n := 0
+	for _, name := range []string{"spider_dev", "classicmodels", "bird_dev"} {
+		all := questions(t, f, name)
+		n += len(all)
+		for _, columns := range []bool{false, true} {
+			k := linkAll(t, all, linker.PreSQL{Columns: columns}, func(q asked) string { return q.Gold })
+			if k.tablesFull != k.n || k.columnsFull != k.n {
+				t.Errorf("%s, columns %v: %s", name, columns, k)
+			}
+		}
+	}
+	if n != 496+70+99 {
+		t.Errorf("%d golds were read, want 665", n)
+	}
+}
+
+// TestPreSQLRecorded holds the default linker against recorded first statements
+// of systems: questions whose links miss a gold table.
+func TestPreSQLRecorded(t *testing.T) {
+	f := data(t)
+	all := questions(t, f, "spider_dev")
+	of, _ := statements(t, f.Path("predictions", "preds_spider_dev.jsonl.gz"))
+	for _, tt := range []struct {
+		run  string
+		miss int
+	}{
+		{"dail_sql/DAIL-SQL+GPT-4", 5}, {"c3sql/predicted_sql", 4}, {"thu_chatgpt/spider", 16},
+	} {
+		for run := range of {
+			if run != tt.run {
+				continue
+			}
+			k := linkAll(t, all, linker.PreSQL{}, func(q asked) string { return of[run][q.ID] })
+			t.Logf("%s misses a table of %d questions: %s", run, k.n-k.tablesFull, k)
+			if k.n-k.tablesFull > tt.miss || share(k.shown, k.n) > 1.9 {
+				t.Errorf("%s: %d questions miss a table, want at most %d; %.2f tables shown, want at most 1.9", run, k.n-k.tablesFull, tt.miss, share(k.shown, k.n))
+			}
+		}
+	}
+}
+
+// TestPreSQLWide holds the wide linker, united with values, against every
+// recorded run as the first statement: the median run.
+func TestPreSQLWide(t *testing.T) {
+	f := data(t)
+	for _, tt := range []struct {
+		dataset, file string
+		columns       bool
+		recall, full  float64 // of tables; with columns, of columns
+		saved         float64 // of the schema's tokens, on databases of 5 tables or more
+	}{
+		{"spider_dev", "preds_spider_dev", false, .998, .997, .50},
+		{"spider_dev", "preds_spider_dev", true, .99, .975, .65},
+		{"classicmodels", "preds_classicmodels", false, .99, .985, .45},
+		{"classicmodels", "preds_classicmodels", true, .975, .92, .68},
+		{"bird_dev", "preds_bird_dev", false, 1, 1, .48},
+		{"bird_dev", "preds_bird_dev", true, 1, 1, .60},
+	} {
+		all := questions(t, f, tt.dataset)
+		of, runs := statements(t, f.Path("predictions", tt.file+".jsonl.gz"))
+		var recall, full, saved []float64
+		for _, run := range runs {
+			k := linkAll(t, all, linker.PreSQL{Wide: true, Columns: tt.columns, With: linker.Union{linker.Names{}}},
+				func(q asked) string { return of[run][q.ID] })
+			if tt.columns {
+				recall, full = append(recall, k.columnRecall/float64(k.n)), append(full, share(k.columnsFull, k.n))
+			} else {
+				recall, full = append(recall, share(k.tablesKept, k.tables)), append(full, share(k.tablesFull, k.n))
+			}
+			saved = append(saved, 1-share(k.tokens, k.full))
+		}
+		r, a, s := median(recall), median(full), median(saved)
+		t.Logf("%s, columns %v, %d runs, medians: recall %.4f, all kept %.4f, saved %.3f", tt.dataset, tt.columns, len(runs), r, a, s)
+		if r < tt.recall || a < tt.full || s < tt.saved {
+			t.Errorf("%s, columns %v: recall %.4f, all kept %.4f, saved %.3f; want %v, %v, %v", tt.dataset, tt.columns, r, a, s, tt.recall, tt.full, tt.saved)
+		}
+	}
+}
+
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
+}

@@ -1,0 +1,44 @@
+package linker
+
+import (
+	"context"
+
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// Names links the tables that the question names in full: every word of the
+// table's name, in the singular, stands in the question or its evidence.
+//
+// It is the narrow sister of Lexical, made for a Union with a linker that knows
+// more: where no table is named it has no opinion. It calls no model and runs no
+// SQL. Safe for concurrent use.
+type Names struct{}
+
+// Link looks for the names. It fails only when ctx has ended.
+func (Names) Link(ctx context.Context, in Input) (schema.Links, error) {
+	var links schema.Links
+	asked := askedWords(in)
+	for i := range in.Schema.Tables {
+		t := &in.Schema.Tables[i]
+		if isNamed(t.Name, asked) {
+			links.Tables = append(links.Tables, schema.TableLink{Schema: t.Schema, Table: t.Name, Score: 1})
+		}
+	}
+	return links, ctx.Err()
+}
+
+// askedWords are the stemmed words of the question and its evidence.
+func askedWords(in Input) map[string]bool {
+	asked := map[string]bool{}
+	for _, w := range sqltext.Words(in.Question + " " + in.Evidence) {
+		asked[sqltext.Stem(w)] = true
+	}
+	return asked
+}
+
+// isNamed reports whether all words of a name are asked for.
+func isNamed(name string, asked map[string]bool) bool {
+	words := sqltext.SplitName(name)
+	return len(words) > 0 && all(words, asked)
+}

@@ -1,0 +1,131 @@
+package linker
+
+import (
+	"slices"
+
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// Up to so many columns Wide keeps a table whole: there is little to save in one
+// that the statement reads, and of another the statement says nothing.
+const (
+	narrowRead  = 4
+	narrowAdded = 5
+)
+
+// minPrefix is the length of the shortest word that counts as the beginning of a
+// name.
+const minPrefix = 4
+
+// widen adds the tables that PreSQL.Wide describes. drafted is how many of links
+// the preliminary SQL reads; they come first.
+func widen(in Input, links schema.Links, drafted int) schema.Links {
+	asked := askedWords(in)
+	add := func(t *schema.Table) {
+		links = mergeExact(links, schema.Links{Tables: []schema.TableLink{{Schema: t.Schema, Table: t.Name, Columns: keyOf(t)}}})
+	}
+	for i := range in.Schema.Tables {
+		if t := &in.Schema.Tables[i]; isTouched(t.Name, asked) || isBegun(t.Name, asked) {
+			add(t)
+		}
+	}
+	small, _ := in.Schema.Restrict(tablesOnly(links))
+	covered := map[string]bool{}
+	for i := range small.Tables {
+		for _, c := range small.Tables[i].Columns {
+			covered[singular(c.Name)] = true
+		}
+	}
+	for i := range in.Schema.Tables {
+		t := &in.Schema.Tables[i]
+		if slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
+			return len(sqltext.SplitName(c.Name)) > 1 && isNamed(c.Name, asked) && !covered[singular(c.Name)]
+		}) {
+			add(t)
+		}
+	}
+	if drafted == 1 {
+		t, _ := in.Schema.Lookup(links.Tables[0].Schema, links.Tables[0].Table)
+		for _, k := range t.ForeignKeys {
+			if to, ok := in.Schema.Lookup(k.RefSchema, k.RefTable); ok {
+				add(to)
+			}
+		}
+	}
+	return links
+}
+
+// addAskedColumns adds the columns of linked tables that the question asks for.
+// The first drafted of links are read by the statement.
+func (p PreSQL) addAskedColumns(in Input, links schema.Links, drafted int) schema.Links {
+	asked := askedWords(in)
+	isAsked := func(t *schema.Table, read bool, c schema.Column) bool {
+		if isNamed(c.Name, asked) || isNamed(c.Title, asked) {
+			return true
+		}
+		narrow := narrowAdded
+		if read {
+			narrow = narrowRead
+		}
+		return p.Wide && (len(t.Columns) <= narrow || isTouched(c.Name, asked) || isTouched(c.Title, asked) || read && isLabel(c.Name))
+	}
+	small, _ := in.Schema.Restrict(tablesOnly(links)) // with bridges: their columns may be asked for
+	for i := range small.Tables {
+		t := &small.Tables[i]
+		at := slices.IndexFunc(links.Tables, func(l schema.TableLink) bool { return sameTable(l.Schema, l.Table, t.Schema, t.Name) })
+		if at >= 0 && len(links.Tables[at].Columns) == 0 {
+			continue // all of them
+		}
+		read := at >= 0 && at < drafted
+		var found []string
+		for _, c := range t.Columns {
+			if isAsked(t, read, c) {
+				found = append(found, c.Name)
+			}
+		}
+		switch {
+		case at >= 0:
+			links.Tables[at].Columns = union(links.Tables[at].Columns, found)
+		case len(found) > 0:
+			links.Tables = append(links.Tables, schema.TableLink{Schema: t.Schema, Table: t.Name, Columns: found})
+		}
+	}
+	return links
+}
+
+// tablesOnly leaves out the columns: every table has all of them.
+func tablesOnly(l schema.Links) schema.Links {
+	l.Tables = slices.Clone(l.Tables)
+	for i := range l.Tables {
+		l.Tables[i].Columns = nil
+	}
+	return l
+}
+
+// isTouched reports whether any word of a name is asked for.
+func isTouched(name string, asked map[string]bool) bool {
+	return slices.ContainsFunc(sqltext.SplitName(name), func(w string) bool {
+		w = sqltext.Stem(w)
+		return asked[w] && !stopWords[w]
+	})
+}
+
+// isBegun reports whether a word of a name begins with one that is asked for, as
+// orderdetails does with order.
+func isBegun(name string, asked map[string]bool) bool {
+	for _, w := range sqltext.SplitName(name) {
+		for n := minPrefix; n < len(w); n++ {
+			if asked[w[:n]] && !stopWords[w[:n]] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isLabel reports whether a column is what people call a row by.
+func isLabel(name string) bool {
+	words := sqltext.SplitName(name)
+	return len(words) > 0 && words[len(words)-1] == "name"
+}
