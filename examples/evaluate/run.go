@@ -190,13 +190,13 @@ func (l *live) choose(p *program, folder *eval.Folder, dataset *eval.Dataset, so
 		list = append(list, q)
 	}
 	if homeless > 0 {
-		p.note("left out: %d questions without their database", homeless)
+		p.note("left out: questions without their database: %d", homeless)
 	}
 	if unknown > 0 {
-		p.note("left out: %d questions that %s has no answer to", unknown, l.Model)
+		p.note("left out: questions that %s has no answer to: %d", l.Model, unknown)
 	}
 	if goldless > 0 {
-		p.note("left out: %d questions whose gold does not run (first: %s)", goldless, first)
+		p.note("left out: questions whose gold does not run: %d (first: %s)", goldless, first)
 	}
 	return list, homeless + unknown + goldless, nil
 }

@@ -180,7 +180,7 @@ func (s *score) tell(p *program, folder *eval.Folder, reports []*eval.Report) {
 	for _, r := range reports {
 		if faults := r.Faults(); len(faults) > 0 {
 			q := faults[0].Question
-			add(r.Run, fmt.Sprintf("%d of %d questions cannot be scored and count as 0 (first: %s:%d, question %s: %s)",
+			add(r.Run, fmt.Sprintf("questions that cannot be scored and count as 0: %d of %d (first: %s:%d, question %s: %s)",
 				len(faults), r.N(), datasetFile(folder, s.Dataset), q.Line, q.ID, faults[0].Fault))
 		}
 		if text := r.LeftOut.String(); text != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -17,6 +18,7 @@ type votes struct {
 	Rounds int      `default:"2000" help:"Rounds of the bootstrap."`
 	Folds  int      `default:"5" help:"Folds of fitted voters."`
 	Rules  bool     `help:"Also what each rule of the doubts does to consensus."`
+	Waves  bool     `help:"Also what stop rules do with waves of several sizes."`
 	JSON   bool     `name:"json" help:"JSON lines instead of tables."`
 	HTML   string   `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
 }
@@ -38,6 +40,10 @@ Voters (fitted ones are fitted on other questions than they vote on, by template
 		}
 		text += "\n"
 	}
+	text += "\nBy name only, consensus with one thing changed:\n\n"
+	for _, v := range replay.Ablations() {
+		text += fmt.Sprintf("  %-21s %s\n", v.Name, v.About)
+	}
 	return text + `
 JSON: a line for each pool and voter, and for all pools together with "pool": "all".
   pool, voter  names
@@ -54,7 +60,11 @@ JSON: a line for each pool and voter, and for all pools together with "pool": "a
 With --rules also a line for each pool and rule:
   pool, rule, candidates (that may vote), fires (of them), fires_right, winners (of consensus that
   break it), winner_right, n, right (of consensus), without (right when the rule is left out),
-  leaving_out (the difference: negative where the rule helps)`
+  leaving_out (the difference: negative where the rule helps)
+With --waves also a line for each voter, stop and least wave, over the pools with 8 answers and more:
+  voter, stop, order (file, or turn: models in turn), min, calls (part of all draws, mean of the
+  pools), looks (waves a question), changed (questions with another winner than the full vote),
+  lost (right answers fewer than the full vote), n`
 }
 
 // Run replays the pools.
@@ -99,7 +109,13 @@ func (v *votes) Run(p *program) error {
 			return err
 		}
 	}
-	if err := v.print(p, lines, rules); err != nil {
+	var waves []replay.WaveFigures
+	if v.Waves {
+		if waves, err = replay.Waves(pools); err != nil {
+			return err
+		}
+	}
+	if err := v.print(p, lines, rules, waves); err != nil {
 		return err
 	}
 	if v.HTML == "" {
@@ -124,23 +140,34 @@ func votersNamed(names []string) ([]replay.Voter, error) {
 	return list, nil
 }
 
-func (v *votes) print(p *program, lines []replay.Line, rules []replay.RuleFigures) error {
+func (v *votes) print(p *program, lines []replay.Line, rules []replay.RuleFigures, waves []replay.WaveFigures) error {
 	if v.JSON {
-		if err := jsonLines(p.out, lines); err != nil {
-			return err
-		}
-		return jsonLines(p.out, rules)
+		return errors.Join(jsonLines(p.out, lines), jsonLines(p.out, rules), jsonLines(p.out, waves))
 	}
 	heads, rows := votesTable(lines)
-	if err := table(p.out, heads, rows); err != nil {
-		return err
+	err := table(p.out, heads, rows)
+	if len(rules) > 0 {
+		fmt.Fprintln(p.out)
+		heads, rows = rulesTable(rules)
+		err = errors.Join(err, table(p.out, heads, rows))
 	}
-	if len(rules) == 0 {
-		return nil
+	if len(waves) > 0 {
+		fmt.Fprintln(p.out)
+		heads, rows = wavesTable(waves)
+		err = errors.Join(err, table(p.out, heads, rows))
 	}
-	fmt.Fprintln(p.out)
-	heads, rows = rulesTable(rules)
-	return table(p.out, heads, rows)
+	return err
+}
+
+func wavesTable(waves []replay.WaveFigures) (heads []string, rows [][]string) {
+	heads = []string{"voter", "stop", "order", "least wave", "calls", "looks", "other winner", "points lost"}
+	for _, w := range waves {
+		rows = append(rows, []string{
+			w.Voter, w.Stop, w.Order, strconv.Itoa(w.Min), fmt.Sprintf("%.1f %%", 100*w.Calls), strconv.FormatFloat(w.Looks, 'f', 2, 64),
+			strconv.Itoa(w.Changed), strconv.FormatFloat(100*float64(w.Lost)/float64(max(w.N, 1)), 'f', 2, 64),
+		})
+	}
+	return heads, rows
 }
 
 func votesTable(lines []replay.Line) (heads []string, rows [][]string) {

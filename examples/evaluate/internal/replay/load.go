@@ -218,7 +218,7 @@ func pool(folder *eval.Folder, raw *eval.Pool, questions map[string]*asked) Pool
 		p.LeftOut = append(p.LeftOut, text)
 	}
 	if failed > 0 {
-		p.LeftOut = append(p.LeftOut, fmt.Sprintf("%d questions whose gold does not run (first: %s)", failed, first))
+		p.LeftOut = append(p.LeftOut, fmt.Sprintf("questions whose gold does not run: %d (first: %s)", failed, first))
 	}
 	p.LeftOut = slices.Clip(p.LeftOut)
 	return p

@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,7 +96,7 @@ func TestEveryVoterHasANameAndRuns(t *testing.T) {
 		t.Errorf("%d lines, %d steps for %d voters", len(lines), steps, len(Voters()))
 	}
 	names := map[string]bool{}
-	for _, v := range Voters() {
+	for _, v := range slices.Concat(Voters(), Ablations()) {
 		if names[v.Name] || v.Name == "" || v.About == "" {
 			t.Errorf("voter %q (%q) is there twice or says nothing", v.Name, v.About)
 		}
@@ -109,6 +110,9 @@ func TestEveryVoterHasANameAndRuns(t *testing.T) {
 		if l.Voter == "consensus" && l.Versus == nil {
 			t.Error("no comparison with result")
 		}
+	}
+	if _, err := Measure(pools, Ablations(), Settings{}, eval.Bootstrap{Rounds: 20}, nil); err != nil {
+		t.Error(err)
 	}
 	if _, err := VoterNamed("x"); err == nil || !strings.Contains(err.Error(), "consensus") {
 		t.Errorf("an unknown voter: %v", err)
@@ -188,6 +192,31 @@ func TestRuleWeightsKeepTheirSigns(t *testing.T) {
 	}
 	if w := ruleWeights(nil)["star"]; math.Abs(w-1) > 1e-9 {
 		t.Errorf("a rule that nothing is known of weighs %v", w)
+	}
+}
+
+func TestWaves(t *testing.T) {
+	pools := []Pool{{Name: "p", Draws: 8, Questions: []*Question{question("1", "aaaaBBBB"), question("2", "aaaaaaaa")}}, {Name: "small", Draws: 2, Questions: []*Question{question("3", "aB")}}}
+	list, err := Waves(pools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list {
+		if f.Voter != "result" || f.Order != "file" || f.Min != 1 {
+			continue
+		}
+		want := map[string]WaveFigures{
+			"decided":     {Calls: (8 + 5) / 16.0, Looks: 2.5, N: 2},
+			"ahead3":      {Calls: (3 + 3) / 16.0, Looks: 1, N: 2},
+			"posterior95": {Calls: (4 + 4) / 16.0, Looks: 1, N: 2},
+		}[f.Stop]
+		want.Voter, want.Stop, want.Order, want.Min = f.Voter, f.Stop, f.Order, f.Min
+		if f.Stop == "decided" {
+			f.Looks = want.Looks // how many waves it takes is tested with the rule
+		}
+		if diff := cmp.Diff(want, f); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
 	}
 }
 

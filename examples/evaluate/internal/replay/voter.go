@@ -52,10 +52,10 @@ func Voters() []Voter {
 	return slices.Concat(baselines(), counted(), fitted(), stopped())
 }
 
-// VoterNamed returns a voter by its name.
+// VoterNamed returns one of Voters or Ablations by its name.
 func VoterNamed(name string) (Voter, error) {
 	var names []string
-	for _, v := range Voters() {
+	for _, v := range slices.Concat(Voters(), Ablations()) {
 		if v.Name == name {
 			return v, nil
 		}

@@ -1,0 +1,96 @@
+package replay
+
+import (
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// WaveFigures is what one stop rule does with waves of a least size, over the
+// pools in which it has draws to save.
+type WaveFigures struct {
+	Voter string `json:"voter"` // "result" or "consensus"
+	Stop  string `json:"stop"`  // "decided", "ahead3" or "posterior95"
+	Order string `json:"order"` // "file", or "turn": models in turn
+	Min   int    `json:"min"`   // least draws of a wave
+
+	Calls   float64 `json:"calls"`   // part of all draws, mean of the pools
+	Looks   float64 `json:"looks"`   // waves a question: how often it waits for a model
+	Changed int     `json:"changed"` // questions on which another cluster won than in the full vote
+	Lost    int     `json:"lost"`    // right answers fewer than in the full vote
+	N       int     `json:"n"`
+}
+
+// leastDraws is the size from which on a pool is worth stopping in.
+const leastDraws = 8
+
+// Waves measures stop rules with waves of several sizes over the pools with 8
+// answers and more a question.
+func Waves(pools []Pool) ([]WaveFigures, error) {
+	voters := []struct {
+		name string
+		of   func(*Question) vote.Majority
+	}{
+		{"result", naive},
+		{"consensus", func(*Question) vote.Majority { return strategy.Consensus{}.Voter() }},
+	}
+	stops := []struct {
+		name string
+		stop vote.Stop
+	}{
+		{"decided", vote.Decided},
+		{"ahead3", vote.AnyOf(vote.Decided, vote.AheadBy(aheadBy))},
+		{"posterior95", vote.AnyOf(vote.Decided, vote.Posterior(0.95))},
+	}
+	var list []WaveFigures
+	for _, v := range voters {
+		for _, s := range stops {
+			for _, order := range []string{"file", "turn"} {
+				for _, least := range []int{1, 2, 3, 4, 5, 6, 8, 12} {
+					f := WaveFigures{Voter: v.name, Stop: s.name, Order: order, Min: least}
+					if err := f.measure(pools, v.of, s.stop); err != nil {
+						return nil, err
+					}
+					list = append(list, f)
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+func (f *WaveFigures) measure(pools []Pool, of func(*Question) vote.Majority, stop vote.Stop) error {
+	large := 0
+	for _, p := range pools {
+		if p.Draws < leastDraws {
+			continue
+		}
+		large++
+		drawn, planned := 0, 0
+		for _, q := range p.Questions {
+			if f.Order == "turn" {
+				q = q.inTurn()
+			}
+			full, err := q.count(of(q), q.Candidates)
+			if err != nil {
+				return err
+			}
+			ballot, spent, err := of(q).CountUntil(q.Candidates, stop, vote.Wave{Min: f.Min})
+			early, err := q.decision(ballot, spent.Drawn, err)
+			if err != nil {
+				return err
+			}
+			drawn += spent.Drawn
+			planned += spent.Planned
+			f.Looks += float64(spent.Waves)
+			f.N++
+			f.Lost += int(full.Score - early.Score)
+			if early.Key != full.Key {
+				f.Changed++
+			}
+		}
+		f.Calls += float64(drawn) / float64(max(planned, 1))
+	}
+	f.Calls /= float64(max(large, 1))
+	f.Looks /= float64(max(f.N, 1))
+	return nil
+}
