@@ -17,7 +17,7 @@ func compatProbes(s *schema.Schema, d sqltext.Dialect, sql string) []probe {
 			continue
 		}
 		lit := c.Literals[0]
-		if lit.Kind != sqltext.String || lit.Pos < c.Pos || strings.Contains(lit.Value, "%") || isDigits(lit.Value) {
+		if lit.Kind != sqltext.String || lit.Pos < c.Pos || strings.Contains(lit.Value, "%") || onlyDigits(lit.Value) {
 			continue
 		}
 		for _, t := range s.Tables {
@@ -30,6 +30,6 @@ func compatProbes(s *schema.Schema, d sqltext.Dialect, sql string) []probe {
 	return probes
 }
 
-func isDigits(s string) bool {
+func onlyDigits(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
