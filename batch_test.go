@@ -415,13 +415,9 @@ func TestResumeIsUnderGuardAndLimits(t *testing.T) {
 		}
 		return journaled(t, e, path, asked("q"))[0]
 	}
-	slow := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) SELECT count(*) FROM n"
-	if a := ask(always(slow)); a.Err != nil {
+	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+	if a := ask(always(endless), texttosql.WithoutExecution()); a.Err != nil {
 		t.Fatal(a.Err)
-	}
-	quick := texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Timeout: time.Millisecond}})
-	if a := ask(always(usa), quick); !a.Resumed || !errors.Is(a.Err, texttosql.ErrBudget) || a.Result.SQL != slow {
-		t.Errorf("got %s", said(a))
 	}
 	if a := ask(always(usa), texttosql.WithoutExecution()); !a.Resumed || a.Err != nil || a.Result.Rows != nil {
 		t.Errorf("WithoutExecution: %s", said(a))
@@ -429,8 +425,9 @@ func TestResumeIsUnderGuardAndLimits(t *testing.T) {
 	if _, err := db.Exec("DROP TABLE orders; DROP TABLE customers; " + shop); err != nil { // the schema is the same, its version is not
 		t.Fatal(err)
 	}
-	if a := ask(always(usa)); !a.Resumed || a.Err != nil {
-		t.Errorf("an equal schema: %s", said(a))
+	limited := texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Timeout: 200 * time.Millisecond}})
+	if a := ask(always(usa), limited); !a.Resumed || !errors.Is(a.Err, texttosql.ErrBudget) || a.Result.SQL != endless {
+		t.Errorf("got %s", said(a))
 	}
 }
 
