@@ -17,7 +17,8 @@ import (
 // bird/llm/src/evaluation_ves.py, which multiplies by 100). Right is EX by sets.
 // The times are wall times of both statements run Runs times each; ratios more
 // than three standard deviations from their mean are dropped, and the mean of
-// the rest is the ratio, as there.
+// the rest is the ratio, as there. Both run as their text says, unwrapped, and
+// alone.
 //
 // It depends on the machine and on what else runs on it, so two runs of a
 // program differ: a figure to report, not to compare closely.

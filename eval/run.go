@@ -151,9 +151,7 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	var errs []error
 	for _, d := range s.databases {
-		if d.pool != nil {
-			errs = append(errs, d.pool.Close())
-		}
+		errs = append(errs, d.close())
 	}
 	s.databases = map[string]*database{}
 	return errors.Join(errs...)
@@ -229,8 +227,9 @@ func (s *Store) fingerprint(ctx context.Context, e *entry, t *result.Table, eq r
 }
 
 // Time runs a statement n times and returns the wall times, after one run that
-// does not count. Nothing else of this Store runs meanwhile. A statement without
-// a result has no times.
+// does not count. The statement runs as it is, never as the guard rewrites some
+// to read their values (exec.Session.Time). Nothing else of this Store runs
+// meanwhile. A statement without a result has no times.
 func (s *Store) Time(ctx context.Context, db, sql string, n int) ([]time.Duration, error) {
 	e, err := s.entry(ctx, db, sql)
 	if err != nil || !e.execution.OK() {
@@ -241,14 +240,19 @@ func (s *Store) Time(ctx context.Context, db, sql string, n int) ([]time.Duratio
 		return nil, err
 	}
 	defer release()
+	session, err := e.db.db.Session(s.bounds)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
 	times := make([]time.Duration, 0, n)
 	for i := range n + 1 {
-		start := time.Now()
-		if _, err := e.db.db.QueryWithin(ctx, e.sql, s.bounds); err != nil {
+		took, err := session.Time(ctx, e.sql)
+		if err != nil {
 			return nil, fmt.Errorf("eval: timing a statement on %s: %w", db, err)
 		}
 		if i > 0 {
-			times = append(times, time.Since(start))
+			times = append(times, took)
 		}
 	}
 	return times, nil

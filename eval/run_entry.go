@@ -23,6 +23,7 @@ type database struct {
 	err   error
 
 	mu       sync.Mutex
+	idle     []*exec.Session   // of a database that the Store opened, ready for a statement
 	spelled  map[string]*entry // by text as it came
 	distinct map[string]*entry // by normal form
 }
@@ -128,7 +129,8 @@ func (s *Store) open(ctx context.Context, id string) (*exec.DB, *sql.DB, error) 
 	}
 	db, err := exec.New(pool, c.Dialect, exec.Config{
 		Policy: c.Policy,
-		Limits: exec.Limits{Candidate: s.bounds, Answer: s.bounds, Connections: c.Workers},
+		// As many again for plans, beside the sessions that keep theirs.
+		Limits: exec.Limits{Candidate: s.bounds, Answer: s.bounds, Connections: 2 * c.Workers},
 	})
 	if err == nil {
 		err = db.Ready(ctx)
@@ -214,7 +216,7 @@ func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, er
 		return Execution{}, nil, fmt.Errorf("eval: waiting for a statement: %w", ctx.Err())
 	}
 	start := time.Now()
-	t, err := e.db.db.QueryWithin(ctx, e.sql, s.bounds)
+	t, err := e.db.query(ctx, e.sql, s.bounds)
 	x := Execution{Status: StatusOK, Took: time.Since(start)}
 	if err != nil {
 		if !exec.IsRejection(err) || ctx.Err() != nil {
@@ -229,6 +231,52 @@ func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, er
 		return x, nil, nil
 	}
 	return x, t, nil
+}
+
+// query runs a statement. On a database that the Store opened the connection
+// stays guarded for the next one; one that is the caller's is given back.
+func (d *database) query(ctx context.Context, text string, b exec.Bounds) (*result.Table, error) {
+	if d.pool == nil {
+		return d.db.QueryWithin(ctx, text, b)
+	}
+	session, err := d.session(b)
+	if err != nil {
+		return nil, err
+	}
+	defer d.giveBack(session)
+	return session.Query(ctx, text)
+}
+
+// session takes an idle session or opens one. There are never more than
+// statements run at once.
+func (d *database) session(b exec.Bounds) (*exec.Session, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if n := len(d.idle); n > 0 {
+		session := d.idle[n-1]
+		d.idle = d.idle[:n-1]
+		return session, nil
+	}
+	return d.db.Session(b)
+}
+
+func (d *database) giveBack(session *exec.Session) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.idle = append(d.idle, session)
+}
+
+// close closes what the Store opened.
+func (d *database) close() error {
+	var errs []error
+	for _, session := range d.idle {
+		errs = append(errs, session.Close())
+	}
+	d.idle = nil
+	if d.pool != nil {
+		errs = append(errs, d.pool.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func statusOf(err error) Status {
