@@ -1,0 +1,255 @@
+package texttosql_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// memory is a small shop in memory. A program opens its own database.
+func memory() *sql.DB {
+	db, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		panic(err)
+	}
+	db.SetMaxOpenConns(1) // each connection to :memory: is a database of its own
+	if _, err := db.Exec(shop); err != nil {
+		panic(err)
+	}
+	return db
+}
+
+// says is a model that always says the same. A program has one of langchaingo's
+// (package llm/langchain), or one of its own: llm.Model has one method.
+func says(reply string) llm.Model {
+	return &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(reply), Repeat: true}}}
+}
+
+func Example() {
+	db := memory()
+	model := says("```sql\nSELECT name FROM customers WHERE country = 'USA';\n```")
+
+	engine, err := texttosql.New(db, model)
+	if err != nil {
+		panic(err)
+	}
+	answer, err := engine.Ask(context.Background(), "Which customers live in the USA?")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%s (confidence %.1f)\n", answer.SQL, answer.Confidence)
+	answer.Rows.WriteTable(os.Stdout)
+	// Output:
+	// SELECT name FROM customers WHERE country = 'USA' (confidence 0.9)
+	// name
+	// ----
+	// Ada
+	// Cyd
+	// (2 rows)
+}
+
+// New reports every bad option at once.
+func ExampleNew() {
+	_, err := texttosql.New(memory(), says("SELECT 1"),
+		texttosql.WithSamples(0),
+		texttosql.WithStrategy(strategy.Consensus{MinConfidence: 2}),
+	)
+	fmt.Println(err)
+	// Output:
+	// texttosql: WithSamples: 0 is not at least 1
+	// strategy: MinConfidence is 2; want 0 to 1
+}
+
+// An answer that is not good enough is an error with everything there is to show.
+func ExampleEngine_Ask() {
+	engine, err := texttosql.New(memory(), says("DROP TABLE customers"), texttosql.WithStrategy(strategy.Direct{}))
+	if err != nil {
+		panic(err)
+	}
+	answer, err := engine.Ask(context.Background(), "Which customers live in the USA?")
+	fmt.Println(errors.Is(err, texttosql.ErrNoCandidate))
+	for _, c := range answer.Candidates {
+		fmt.Println(c.Rejected)
+	}
+	// Output:
+	// true
+	// not-read-only: the statement is no query
+}
+
+// Generate gives checked SQL and no rows, for a program that runs it itself.
+func ExampleEngine_Generate() {
+	engine, err := texttosql.New(memory(), says("SELECT count(*) FROM orders"))
+	if err != nil {
+		panic(err)
+	}
+	answer, err := engine.Generate(context.Background(), "How many orders are there?")
+	fmt.Println(answer.SQL, answer.Rows == nil, err)
+	// Output: SELECT count(*) FROM orders true <nil>
+}
+
+// A batch with a journal can be stopped and run again: what was finished is not
+// asked twice.
+func ExampleEngine_AskAll() {
+	engine, err := texttosql.New(memory(), says("SELECT count(*) FROM orders"))
+	if err != nil {
+		panic(err)
+	}
+	folder, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+	journal := texttosql.WithJournal(filepath.Join(folder, "journal.jsonl"))
+	questions := []texttosql.Question{{ID: "1", Text: "How many orders are there?"}, {ID: "2", Text: "Count the orders."}}
+
+	for answer := range engine.AskAll(context.Background(), slices.Values(questions[:1]), journal) {
+		fmt.Println(answer.Question.ID, answer.Result.SQL, answer.Resumed, answer.Err)
+	}
+	for answer := range engine.AskAll(context.Background(), slices.Values(questions), journal) {
+		fmt.Println(answer.Question.ID, answer.Result.SQL, answer.Resumed, answer.Err)
+	}
+	// Output:
+	// 1 SELECT count(*) FROM orders false <nil>
+	// 1 SELECT count(*) FROM orders true <nil>
+	// 2 SELECT count(*) FROM orders false <nil>
+}
+
+// Check puts a statement of the program's own through the guard.
+func ExampleEngine_Check() {
+	engine, err := texttosql.New(memory(), says("SELECT 1"))
+	if err != nil {
+		panic(err)
+	}
+	for _, statement := range []string{
+		"SELECT name FROM customers; -- done",
+		"DELETE FROM orders",
+		"SELECT weight FROM orders",
+	} {
+		verdict, err := engine.Check(context.Background(), statement)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(verdict.SQL, "reads", verdict.Analysis.Tables[0].Table)
+	}
+	// Output:
+	// SELECT name FROM customers reads customers
+	// exec: refused (not-read-only): the statement starts with DELETE
+	// exec: invalid statement (schema): no such column: weight
+}
+
+// What the policy denies is neither shown to a model nor readable.
+func ExampleWithPolicy() {
+	engine, err := texttosql.New(memory(), says("SELECT password FROM customers"),
+		texttosql.WithStrategy(strategy.Direct{}),
+		texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.password"}}),
+	)
+	if err != nil {
+		panic(err)
+	}
+	known, err := engine.Schema(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	for _, c := range known.Tables[0].Columns {
+		fmt.Print(c.Name, " ")
+	}
+	answer, err := engine.Ask(context.Background(), "What is Ada's password?")
+	fmt.Println(errors.Is(err, texttosql.ErrNoCandidate))
+	fmt.Println(answer.Candidates[0].Rejected)
+	// Output:
+	// id name country true
+	// exec: refused (column): customers.password may not be read
+}
+
+// What the program knows about its data, and what belongs to one question, go
+// into the prompts in different ways.
+func ExampleWithDescriptions() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT count(*) FROM orders WHERE total > 15"), Repeat: true}}}
+	engine, err := texttosql.New(memory(), model,
+		texttosql.WithStrategy(strategy.Direct{}),
+		texttosql.WithInstructions("Amounts are in crowns."),
+		texttosql.WithDescriptions(schema.Descriptions{"orders.total": {Text: "what the customer paid"}}),
+	)
+	if err != nil {
+		panic(err)
+	}
+	answer, err := engine.Ask(context.Background(), "How many big orders are there?",
+		texttosql.WithEvidence("big means over 15 crowns"))
+	fmt.Println(answer.SQL, err)
+	// Output: SELECT count(*) FROM orders WHERE total > 15 <nil>
+}
+
+// A budget that ends the draws early leaves the best answer there is.
+func ExampleWithBudget() {
+	engine, err := texttosql.New(memory(), says("SELECT count(*) FROM orders"),
+		texttosql.WithBudget(llm.Budget{Calls: 3}))
+	if err != nil {
+		panic(err)
+	}
+	answer, err := engine.Ask(context.Background(), "How many orders are there?")
+	fmt.Println(answer.SQL, answer.Usage.Calls, err)
+	fmt.Println(answer.Warnings[0].Message)
+	// Output:
+	// SELECT count(*) FROM orders 3 <nil>
+	// the budget allowed 3 of 12 draws
+}
+
+// Progress tells every step of a question as it happens.
+func ExampleWithProgress() {
+	engine, err := texttosql.New(memory(), says("SELECT count(*) FROM orders"),
+		texttosql.WithStrategy(strategy.Direct{}),
+		texttosql.WithProgress(func(p texttosql.Progress) {
+			if p.Kind == trace.Ended && (p.Step == "model call" || p.Step == "vote" || p.Step == "rows") {
+				fmt.Println(p.Step)
+			}
+		}))
+	if err != nil {
+		panic(err)
+	}
+	if _, err := engine.Ask(context.Background(), "How many orders are there?"); err != nil {
+		panic(err)
+	}
+	// Output:
+	// model call
+	// vote
+	// rows
+}
+
+// A result as JSON holds no rows unless they are asked for.
+func ExampleResult_MarshalWithRows() {
+	engine, err := texttosql.New(memory(), says("SELECT name FROM customers WHERE id = 1"), texttosql.WithStrategy(strategy.Direct{}))
+	if err != nil {
+		panic(err)
+	}
+	answer, err := engine.Ask(context.Background(), "Who is the first customer?")
+	if err != nil {
+		panic(err)
+	}
+	plain, err := json.Marshal(answer)
+	if err != nil {
+		panic(err)
+	}
+	full, err := answer.MarshalWithRows()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(bytes.Contains(plain, []byte("Ada")), bytes.Contains(full, []byte(`"rows":[["Ada"]]`)))
+	// Output: false true
+}
