@@ -35,6 +35,7 @@ type verbs struct {
 	Votes votes `cmd:"" help:"Replay recorded answers through voters and stop rules."`
 	Score score `cmd:"" help:"Score a file of answers."`
 	Run   live  `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
+	Steps steps `cmd:"" help:"Run strategies that decide step by step on simulated models."`
 }
 
 // program is what every verb works with.
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer, getenv func(st
 		kong.Description("Measures votes, files of answers and strategies on evaluation data."),
 		kong.Writers(out, errs),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], " + cli.Specs, "cpus": cpus()},
+		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], " + cli.Specs, "cpus": cpus()},
 	)
 	if err != nil {
 		return err

@@ -43,6 +43,9 @@ Models:
   pool:NAME[,NAME…]   recorded: the stored answers of a pool, a draw each, in stored order; several
                       pools are several models that take turns. Only questions that all of them
                       answer are asked. A repair or a judge gets no answer; strategies go on.
+  phases:NAME[,NAME…] simulated: as pool:, and each step of maker gets the part of a stored answer
+                      that the step is about; NAME?keep=scope draws the later steps from answers
+                      that read the tables agreed on. Not a measure of what steps do to a model.
   replay:FILE         a recording of package llm/replay
   openai:NAME (OPENAI_API_KEY, OPENAI_BASE_URL), ollama:NAME (OLLAMA_HOST),
   anthropic:NAME (ANTHROPIC_API_KEY)
@@ -61,7 +64,7 @@ and the last line, for all:
   auroc            of the confidence against being right, null where it cannot be told
   failed           questions that got no answer because something was down; they count as wrong
   left_out         questions that were not asked: no database, no stored answer, a gold that fails
-  model_kind       "recorded", "replayed" or "live"; strategy, model, dataset as they were given`
+  model_kind       "recorded", "simulated", "replayed" or "live"; strategy, model, dataset as they were given`
 }
 
 // summary is the last line.
@@ -116,7 +119,7 @@ func (l *live) Run(p *program) error {
 	asker := &asker{folder: folder, source: source, strategy: chosen, samples: l.Samples}
 	defer asker.close()
 	// Wrong settings end the run here and not at every question.
-	if _, err := asker.engine(questions[0].DB); err != nil {
+	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
 		return err
 	}
 	name := fmt.Sprintf("%s %s", chosen.name, l.Model)
@@ -445,6 +448,7 @@ func strategies() []named {
 		{"augmented-plan-vote", "plan-vote on a schema with sample rows (M10)", strategy.AugmentedPlanVote{}},
 		{"execution-feedback", "rounds of augmented-plan-vote that see what failed (M12)", strategy.ExecutionFeedback{}},
 		{"maker", "consensus on tables, then filters, then the statement (M15)", strategy.MAKER{}},
+		{"maker-compat", "maker as published", strategy.MAKER{Compat: true}},
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/eval/models"
 	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -20,16 +23,18 @@ import (
 type source struct {
 	kind  string
 	live  llm.Model    // nil for pools
-	pools []*eval.Pool // of a recorded one
+	pools []*eval.Pool // of a recorded or simulated one
+	keep  bool         // what a simulated one assumes: see models.PhaseOptions
 
 	known   []map[string]bool // questions of each pool
 	latency map[string][]time.Duration
 }
 
-// newSource reads a spec: pool:NAME[,NAME…], or what cli.Model takes.
+// newSource reads a spec: pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], or
+// what cli.Model takes.
 func newSource(folder *eval.Folder, spec string, latency bool, getenv func(string) string) (*source, error) {
 	provider, rest, _ := strings.Cut(spec, ":")
-	if provider != "pool" {
+	if provider != "pool" && provider != "phases" {
 		m, err := cli.Model(spec, getenv)
 		if err != nil {
 			return nil, err
@@ -41,6 +46,10 @@ func newSource(folder *eval.Folder, spec string, latency bool, getenv func(strin
 		return s, nil
 	}
 	s := &source{kind: models.KindRecorded}
+	if provider == "phases" {
+		s.kind = models.KindSimulated
+		rest, s.keep = strings.CutSuffix(rest, "?keep=scope")
+	}
 	for _, name := range strings.Split(rest, ",") {
 		p, err := folder.Pool(strings.TrimSpace(name))
 		if err != nil {
@@ -72,8 +81,8 @@ func (s *source) knows(q eval.Question) bool {
 	return true
 }
 
-// models returns the models for questions about one database.
-func (s *source) models(database string) ([]llm.Model, error) {
+// models returns the models for questions about one database, which handle is of.
+func (s *source) models(ctx context.Context, database string, handle *sql.DB) ([]llm.Model, error) {
 	if s.live != nil {
 		return []llm.Model{s.live}, nil
 	}
@@ -87,7 +96,19 @@ func (s *source) models(database string) ([]llm.Model, error) {
 		if s.latency != nil {
 			m = m.Delayed(s.delay)
 		}
-		list = append(list, m)
+		if s.kind == models.KindRecorded {
+			list = append(list, m)
+			continue
+		}
+		db, err := exec.New(handle, sqlite.Dialect{}, exec.Config{})
+		if err != nil {
+			return nil, err
+		}
+		phases, err := models.NewPhases(ctx, m, db, models.PhaseOptions{KeepScope: s.keep})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, phases)
 	}
 	return list, nil
 }
@@ -117,7 +138,7 @@ type asker struct {
 	closers []func()
 }
 
-func (a *asker) engine(database string) (*texttosql.Engine, error) {
+func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if e := a.engines[database]; e != nil {
@@ -127,12 +148,13 @@ func (a *asker) engine(database string) (*texttosql.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.source.models(database)
+	handle, closeDB, err := cli.OpenReadOnly(path)
 	if err != nil {
 		return nil, err
 	}
-	handle, closeDB, err := cli.OpenReadOnly(path)
+	list, err := a.source.models(ctx, database, handle)
 	if err != nil {
+		closeDB()
 		return nil, err
 	}
 	options := []texttosql.Option{texttosql.WithStrategy(a.strategy.strategy), texttosql.WithModels(list[1:]...)}
@@ -162,7 +184,7 @@ func (a *asker) close() {
 // its reason; an error means that it may go better the next time.
 func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	f := finished{Version: journalVersion, ID: q.ID, DB: q.DB}
-	engine, err := a.engine(q.DB)
+	engine, err := a.engine(ctx, q.DB)
 	if err != nil {
 		return f, err
 	}
@@ -179,7 +201,7 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	case err == nil:
 		return f, nil
 	case errors.Is(err, texttosql.ErrAbstained),
-		errors.As(err, &nobody) && (len(nobody.Failed) == 0 || a.source.kind == models.KindRecorded):
+		errors.As(err, &nobody) && (len(nobody.Failed) == 0 || len(a.source.pools) > 0):
 		f.SQL, f.Error = "", err.Error()
 		return f, nil
 	}

@@ -1,0 +1,419 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/eval/models"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// steps is the verb steps.
+type steps struct {
+	Data        string   `required:"" default:"${data}" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Pool        []string `sep:"none" placeholder:"NAME" help:"Pool to draw from; may be repeated. Default: the reference pools."`
+	Wide        bool     `help:"Also every other pool of four or more draws."`
+	Variant     []string `sep:"none" placeholder:"NAME" help:"Variant to run; may be repeated. Default: all, listed below."`
+	Keep        bool     `help:"Assume that a model keeps to the tables agreed on (phases:…?keep=scope)."`
+	Concurrency int      `default:"4" placeholder:"N" help:"Questions at a time."`
+	Seed        uint64   `default:"1" help:"Seed of the intervals."`
+	Rounds      int      `default:"2000" help:"Rounds of the bootstrap."`
+	JSON        bool     `name:"json" help:"JSON lines instead of a table."`
+}
+
+// variant is one way to answer from the draws of a pool.
+type variant struct {
+	name, about string
+	strategy    func(k int) strategy.Strategy // k draws a question
+}
+
+func variants() []variant {
+	maker := func(change func(*strategy.MAKER)) func(int) strategy.Strategy {
+		return func(k int) strategy.Strategy {
+			m := strategy.MAKER{Samples: k, FallbackCalls: k}
+			change(&m)
+			return m
+		}
+	}
+	flat := func(k int) strategy.Strategy { return strategy.SelfConsistency{Samples: k} }
+	return []variant{
+		{"flat", "vote by result over whole statements, the baseline (SelfConsistency)", flat},
+		{"plan", "flat vote by strict plan (PlanVote)", func(k int) strategy.Strategy { return strategy.PlanVote{Samples: k} }},
+		{"plan-compat", "flat vote by the documented plan signature (PlanVote.Compat)", func(k int) strategy.Strategy { return strategy.PlanVote{Samples: k, Compat: true} }},
+		{"maker", "the preset (MAKER)", maker(func(*strategy.MAKER) {})},
+		{"maker-k3", "MAKER that stops 3 votes ahead", maker(func(m *strategy.MAKER) { m.K = 3 })},
+		{"maker-plan", "MAKER whose last step votes by strict plan", maker(func(m *strategy.MAKER) { m.ByPlan = true })},
+		{"maker-exact", "MAKER whose statements must read every agreed table", maker(func(m *strategy.MAKER) { m.Lock = strategy.LockExact })},
+		{"maker-advice", "MAKER whose agreed tables are advice: no lock, no way back", maker(func(m *strategy.MAKER) { m.Lock = strategy.LockNone })},
+		{"maker-flat-fallback", "MAKER that falls back to a vote by result", func(k int) strategy.Strategy {
+			return strategy.MAKER{Samples: k, Fallback: strategy.SelfConsistency{Samples: k}}
+		}},
+		{"maker-compat", "MAKER as published (MAKER.Compat)", maker(func(m *strategy.MAKER) { m.Compat = true })},
+	}
+}
+
+// Help is the part of --help that explains words and keys.
+func (steps) Help() string {
+	text := `Strategies that settle a statement step by step, on simulated models: draw i of a step is the part
+of recorded answer i that the step is about (eval/models, Phases). Every variant sees the same
+draws, as many as the pool has. It shows votes, stops, ways back and fallbacks on real mistakes, and
+says nothing about whether taking a question apart helps a model.
+
+Variants:
+
+`
+	for _, v := range variants() {
+		text += fmt.Sprintf("  %-20s %s\n", v.name, v.about)
+	}
+	return text + `
+JSON: a line for each pool and variant.
+  pool, variant, n (questions), k (draws a step), right (sets of rows, as BIRD has it), ex
+  better, worse    questions against flat; points, ci, ci_by_template: the difference and its 95 %
+                   intervals; mid_p of McNemar's test
+  calls            made for all questions; calls_mean a question
+  scope_valid      questions whose first step found tables that join
+  consensus        mean share of the winning filter
+  signatures       mean number of different answers in the last step
+  backtracks       questions that gave their first tables up
+  fallbacks        questions that another method answered, with why as counts
+  model_kind       "simulated", "recorded" for flat votes; keep (the assumption)`
+}
+
+// stepsLine is one line of the output.
+type stepsLine struct {
+	Pool       string         `json:"pool"`
+	Variant    string         `json:"variant"`
+	N          int            `json:"n"`
+	K          int            `json:"k"`
+	Right      int            `json:"right"`
+	EX         float64        `json:"ex"`
+	Better     int            `json:"better"`
+	Worse      int            `json:"worse"`
+	Points     float64        `json:"points"`
+	CI         [2]float64     `json:"ci"`
+	Template   [2]float64     `json:"ci_by_template"`
+	MidP       float64        `json:"mid_p"`
+	Calls      int            `json:"calls"`
+	CallsMean  float64        `json:"calls_mean"`
+	ScopeValid int            `json:"scope_valid"`
+	Consensus  float64        `json:"consensus"`
+	Signatures float64        `json:"signatures"`
+	Backtracks int            `json:"backtracks"`
+	Fallbacks  int            `json:"fallbacks"`
+	Why        map[string]int `json:"why,omitempty"`
+	Kind       string         `json:"model_kind"`
+	Keep       bool           `json:"keep"`
+}
+
+// Run runs every variant on every pool.
+func (s *steps) Run(p *program) error {
+	if s.Rounds < 1 || s.Concurrency < 1 {
+		return errors.New("--rounds and --concurrency must be at least 1")
+	}
+	folder, err := eval.OpenFolder(s.Data)
+	if err != nil {
+		return err
+	}
+	chosen, err := s.chosen()
+	if err != nil {
+		return err
+	}
+	names := s.Pool
+	if len(names) == 0 {
+		names = eval.Pools()
+	}
+	if s.Wide {
+		names = append(names, widePools()...)
+	}
+	store := newStore(folder, s.Concurrency)
+	defer store.Close()
+	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
+	var lines []stepsLine
+	for _, name := range names {
+		pool, err := folder.Pool(name)
+		if err != nil {
+			return err
+		}
+		run := &stepsRun{steps: s, pool: pool, folder: folder, scorer: scorer}
+		of, err := run.measure(p, chosen)
+		run.close()
+		if err != nil {
+			return fmt.Errorf("pool %s: %w", name, err)
+		}
+		lines = append(lines, of...)
+	}
+	if s.JSON {
+		return jsonLines(p.out, lines)
+	}
+	heads, rows := stepsTable(lines)
+	return table(p.out, heads, rows)
+}
+
+// widePools are the pools of four or more draws that eval.Pools leaves out.
+func widePools() []string {
+	return []string{
+		"classicmodels/llama_qlora_k3", "classicmodels/qwen_qlora_k3", "classicmodels/llama_react_k3",
+		"samples/spider_samples", "samples/spider_samples_lp", "samples/spider_samples_gpt_4o", "samples/spider_samples_gpt_3_5_turbo",
+		"samples/bird_samples", "samples/bird_samples_gpt_4_1_mini",
+		"samples/deepseek_chat_k=4", "samples/deepseek_chat_k=5", "samples/deepseek_chat_k=8", "samples/deepseek_chat_k=12",
+		"samples/deepseek_chat_k=22", "samples/deepseek_chat_k=35",
+		"samples/grok-4-1-fast-non-reasoning_k=4", "samples/grok-4-1-fast-non-reasoning_k=5", "samples/grok-4-1-fast-non-reasoning_k=8",
+		"samples/grok-4-1-fast-non-reasoning_k=22", "samples/grok-4-1-fast-non-reasoning_k=35",
+	}
+}
+
+// chosen are the variants to run, flat first: the others are compared with it.
+func (s *steps) chosen() ([]variant, error) {
+	all := variants()
+	list := all[:1]
+	for _, v := range all[1:] {
+		if len(s.Variant) == 0 {
+			list = append(list, v)
+		}
+	}
+	for _, name := range s.Variant {
+		found := false
+		for _, v := range all {
+			if v.name == name {
+				found = true
+				if v.name != "flat" {
+					list = append(list, v)
+				}
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no variant %q (--help lists them)", name)
+		}
+	}
+	return list, nil
+}
+
+// stepsRun works on one pool.
+type stepsRun struct {
+	*steps
+	pool   *eval.Pool
+	folder *eval.Folder
+	scorer *eval.Scorer
+	envs   map[string]*strategy.Env
+	closes []func()
+}
+
+func (r *stepsRun) close() {
+	for _, f := range r.closes {
+		f()
+	}
+}
+
+// env is what strategies work with on one database.
+func (r *stepsRun) env(ctx context.Context, database string) (*strategy.Env, error) {
+	if env := r.envs[database]; env != nil {
+		return env, nil
+	}
+	path, err := r.folder.Database(database)
+	if err != nil {
+		return nil, err
+	}
+	handle, closeDB, err := cli.OpenReadOnly(path)
+	if err != nil {
+		return nil, err
+	}
+	r.closes = append(r.closes, closeDB)
+	db, err := exec.New(handle, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		return nil, err
+	}
+	schema, err := db.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := models.FromPool(r.pool, database)
+	if err != nil {
+		return nil, err
+	}
+	phases, err := models.NewPhases(ctx, recorded, db, models.PhaseOptions{KeepScope: r.Keep})
+	if err != nil {
+		return nil, err
+	}
+	env := &strategy.Env{DB: db, Schema: schema, Models: []llm.Model{phases}, Rows: &strategy.RowCache{}}
+	if r.envs == nil {
+		r.envs = map[string]*strategy.Env{}
+	}
+	r.envs[database] = env
+	return env, nil
+}
+
+// measured is what one variant did with one question.
+type measured struct {
+	right bool
+	calls int
+	out   *strategy.Outcome
+}
+
+func (r *stepsRun) measure(p *program, chosen []variant) ([]stepsLine, error) {
+	var questions []eval.Question
+	for _, q := range r.pool.Questions {
+		if _, err := r.env(p.ctx, q.DB); err != nil {
+			return nil, err
+		}
+		v, err := r.scorer.Score(p.ctx, q, q.Gold)
+		if err != nil {
+			return nil, err
+		}
+		if v.Fault == "" {
+			questions = append(questions, q)
+		}
+	}
+	bar := newProgress(p.err, r.pool.Name, len(questions)*len(chosen))
+	defer bar.done()
+	var lines []stepsLine
+	var baseline []eval.Outcome
+	boot := eval.Bootstrap{Rounds: r.Rounds, Seed: r.Seed}
+	for _, v := range chosen {
+		results := make([]measured, len(questions))
+		g, ctx := errgroup.WithContext(p.ctx)
+		g.SetLimit(r.Concurrency)
+		for i, q := range questions {
+			g.Go(func() error {
+				var err error
+				results[i], err = r.answer(ctx, q, v)
+				bar.step(len(questions) * len(chosen))
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return nil, err
+		}
+		outcomes := make([]eval.Outcome, len(questions))
+		for i, q := range questions {
+			outcomes[i] = eval.Outcome{
+				Pool: r.pool.Name, Question: q.Key(), Database: q.DB,
+				Template: q.DB + " " + eval.GoldTemplate(sqlite.Dialect{}.Text(), q.Gold),
+			}
+			if results[i].right {
+				outcomes[i].Score = 1
+			}
+		}
+		if baseline == nil {
+			baseline = outcomes
+		}
+		line, err := r.line(v, results, baseline, outcomes, boot)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+func (r *stepsRun) answer(ctx context.Context, q eval.Question, v variant) (measured, error) {
+	var m measured
+	env := *r.envs[q.DB]
+	counted := make(chan struct{}, 1024)
+	inner := env.Models[0]
+	env.Models = []llm.Model{llm.Named(llm.NameOf(inner), llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		counted <- struct{}{}
+		return inner.Complete(ctx, req)
+	}))}
+	out, err := v.strategy(r.pool.Size()).Generate(ctx, &env, strategy.Task{Question: q.Text, Evidence: q.Evidence})
+	if ctx.Err() != nil {
+		return m, ctx.Err()
+	}
+	if err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
+		return m, fmt.Errorf("%s: question %s: %w", v.name, q.ID, err)
+	}
+	m.calls, m.out = len(counted), out
+	if err != nil || out.SQL == "" {
+		return m, nil
+	}
+	verdict, err := r.scorer.Score(ctx, q, out.SQL)
+	if err != nil {
+		return m, err
+	}
+	m.right = verdict.Scores[0] == 1
+	return m, nil
+}
+
+func (r *stepsRun) line(v variant, results []measured, flat, outcomes []eval.Outcome, boot eval.Bootstrap) (stepsLine, error) {
+	l := stepsLine{Pool: r.pool.Name, Variant: v.name, N: len(results), K: r.pool.Size(), Why: map[string]int{}, Kind: models.KindSimulated, Keep: r.Keep}
+	filters, last := 0, 0
+	for _, m := range results {
+		if m.right {
+			l.Right++
+		}
+		l.Calls += m.calls
+		if m.out == nil {
+			continue
+		}
+		if m.out.Fallback != "" {
+			l.Fallbacks++
+			l.Why[m.out.Fallback]++
+		}
+		back := false
+		for _, phase := range m.out.Phases {
+			back = back || phase.Attempt > 0
+			switch {
+			case phase.Phase == "scope" && phase.Valid:
+				l.ScopeValid++
+			case phase.Phase == "filter" && phase.Valid:
+				filters++
+				l.Consensus += phase.Share
+			case phase.Phase == "projection" && phase.Valid:
+				last++
+				l.Signatures += float64(phase.UniqueSignatures)
+			}
+		}
+		if back {
+			l.Backtracks++
+		}
+	}
+	l.EX, l.CallsMean = float64(l.Right)/float64(max(l.N, 1)), float64(l.Calls)/float64(max(l.N, 1))
+	l.Consensus /= float64(max(filters, 1))
+	l.Signatures /= float64(max(last, 1))
+	if !strings.HasPrefix(v.name, "maker") {
+		l.Kind = models.KindRecorded
+	}
+	pairs, err := eval.Pairs(flat, outcomes)
+	if err != nil {
+		return l, err
+	}
+	test := eval.NewMcNemar(pairs)
+	l.Better, l.Worse, l.MidP = test.OnlyB, test.OnlyA, test.MidP()
+	byQuestion := boot.Difference(pairs)
+	boot.Unit = eval.ByTemplate
+	byTemplate := boot.Difference(pairs)
+	l.Points, l.CI, l.Template = 100*byQuestion.Value, [2]float64{100 * byQuestion.Low, 100 * byQuestion.High}, [2]float64{100 * byTemplate.Low, 100 * byTemplate.High}
+	return l, nil
+}
+
+func stepsTable(lines []stepsLine) (heads []string, rows [][]string) {
+	heads = []string{"pool", "variant", "n", "k", "right", "better", "worse", "points", "95 %", "by template", "calls", "scope", "consensus", "signatures", "backtracks", "fallbacks"}
+	for _, l := range lines {
+		row := []string{
+			l.Pool, l.Variant, strconv.Itoa(l.N), strconv.Itoa(l.K), strconv.Itoa(l.Right), "–", "–", "–", "–", "–",
+			strconv.FormatFloat(l.CallsMean, 'f', 1, 64), "–", "–", "–", "–", "–",
+		}
+		if l.Variant != "flat" {
+			row[5], row[6] = strconv.Itoa(l.Better), strconv.Itoa(l.Worse)
+			row[7] = fmt.Sprintf("%+.1f", l.Points)
+			row[8] = fmt.Sprintf("%+.1f to %+.1f", l.CI[0], l.CI[1])
+			row[9] = fmt.Sprintf("%+.1f to %+.1f", l.Template[0], l.Template[1])
+		}
+		if l.Kind == models.KindSimulated {
+			row[11] = strconv.Itoa(l.ScopeValid)
+			row[12], row[13] = share(l.Consensus), strconv.FormatFloat(l.Signatures, 'f', 1, 64)
+			row[14], row[15] = strconv.Itoa(l.Backtracks), strconv.Itoa(l.Fallbacks)
+		}
+		rows = append(rows, row)
+	}
+	return heads, rows
+}
