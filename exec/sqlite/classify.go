@@ -82,13 +82,19 @@ func masked(message string) string {
 // unready gives an error met before there was any statement its type. No statement
 // is to blame for it.
 func unready(err error) error {
-	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
-		err = typed
-	}
-	if isTyped(err) {
+	if err = unblamed(err); isTyped(err) {
 		return err
 	}
 	return fmt.Errorf("sqlite: guarding a connection: %w", err)
+}
+
+// unblamed gives an error of a statement of our own its type, unless that would
+// blame a statement.
+func unblamed(err error) error {
+	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
+		return typed
+	}
+	return err
 }
 
 // isTyped reports whether err has been classified before.

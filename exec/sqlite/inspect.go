@@ -135,7 +135,7 @@ func functionNames(ctx context.Context, q exec.Queryer) ([]string, error) {
 func each(ctx context.Context, q exec.Queryer, f func(rows *sql.Rows) error, text string, args ...any) error {
 	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {
-		return err
+		return unblamed(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -144,7 +144,7 @@ func each(ctx context.Context, q exec.Queryer, f func(rows *sql.Rows) error, tex
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return err
+		return unblamed(err)
 	}
 	return rows.Close()
 }
