@@ -26,6 +26,7 @@ type Result struct {
 	Candidates []vote.Candidate       `json:"candidates,omitempty"` // in draw order
 	Links      schema.Links           `json:"links,omitzero"`       // what was linked; zero: the whole schema
 	Phases     []strategy.PhaseReport `json:"phases,omitempty"`     // of a strategy that decides in phases
+	Rounds     *strategy.Rounds       `json:"rounds,omitempty"`     // of strategy.PETSQL
 	Fallback   string                 `json:"fallback,omitempty"`   // why another method had to answer; "": none had to
 	Saved      int                    `json:"saved,omitempty"`      // draws that an early stop made unnecessary
 	Notes      []string               `json:"notes,omitempty"`      // decisions in words

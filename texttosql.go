@@ -25,6 +25,7 @@ type Engine struct {
 	db       *exec.DB
 	progress sync.Mutex // calls of config.progress never overlap
 	rows     strategy.RowCache
+	index    strategy.ExemplarIndex
 
 	profiling chan struct{} // holds a value while a question profiles the database
 	mu        sync.Mutex
@@ -200,7 +201,7 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	if out != nil {
 		res.Confidence = out.Confidence
 		res.Ballot, res.Candidates, res.Links, res.Notes = out.Ballot, out.Candidates, out.Links, out.Notes
-		res.Saved, res.Phases, res.Fallback = out.Saved, out.Phases, out.Fallback
+		res.Saved, res.Phases, res.Rounds, res.Fallback = out.Saved, out.Phases, out.Rounds, out.Fallback
 	}
 	if err != nil {
 		return err
@@ -252,6 +253,7 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 		DB: e.db, Models: models, Schema: snap.schema,
 		Profile:      func(ctx context.Context) (*schema.Schema, error) { return e.profile(ctx, snap) },
 		Rows:         &e.rows,
+		Index:        &e.index,
 		CallsLeft:    account.CallsLeft,
 		Instructions: e.instructions, Exemplars: slices.Clip(e.exemplars),
 		Concurrency: e.concurrency, Seed: e.seed,

@@ -204,6 +204,18 @@ func isCellLimit(err error) bool {
 // A table that the policy hides or that is not there is an error, and so is a
 // number of rows below 1. Safe for concurrent use.
 func (db *DB) Sample(ctx context.Context, table schema.Table, rows int) (*result.Table, error) {
+	return db.sample(ctx, table, rows, SampleOptions{})
+}
+
+// SampleSpread is Sample with rows from all over a long table, by seed: the same
+// seed on the same data gives the same rows. It never reads a table whole; where
+// the engine cannot jump into a table, and where ids have large gaps, the rows
+// are fewer or the first ones (see [Dialect.SampleRows]).
+func (db *DB) SampleSpread(ctx context.Context, table schema.Table, rows int, seed uint64) (*result.Table, error) {
+	return db.sample(ctx, table, rows, SampleOptions{Spread: true, Seed: seed})
+}
+
+func (db *DB) sample(ctx context.Context, table schema.Table, rows int, o SampleOptions) (*result.Table, error) {
 	if rows < 1 {
 		return nil, fmt.Errorf("exec: sampling %s: %d rows asked for", table.Name, rows)
 	}
@@ -220,6 +232,7 @@ func (db *DB) Sample(ctx context.Context, table schema.Table, rows int) (*result
 		if len(columns) == 0 {
 			return t, nil
 		}
+		o.Columns, o.Rows = columns, rows
 		run := func(ctx context.Context, sql string, n int) (*result.Table, error) {
 			part, err := db.runner(db.limits.Answer)(ctx, sql, n)
 			if err == nil {
@@ -227,7 +240,7 @@ func (db *DB) Sample(ctx context.Context, table schema.Table, rows int) (*result
 			}
 			return part, err
 		}
-		sample, err := db.dialect.SampleRows(ctx, run, source, SampleOptions{Columns: columns, Rows: rows})
+		sample, err := db.dialect.SampleRows(ctx, run, source, o)
 		t.Rows = sample.Rows
 		return t, err
 	}

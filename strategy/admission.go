@@ -133,6 +133,13 @@ func (a *Admission) Invalid(sql string) error {
 	return e.invalid
 }
 
+// Statements is the number of distinct statements examined so far.
+func (a *Admission) Statements() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.checked)
+}
+
 // entry finds or makes the entry of a statement. Its span stands in the slot of
 // the lowest draw that has it, so that the trace does not depend on which came
 // first.

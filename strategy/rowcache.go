@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -24,6 +25,8 @@ type RowCache struct {
 type rowsKey struct {
 	schema, table string
 	rows          int
+	spread        bool
+	seed          uint64
 }
 
 // rowsEntry is the rows of one table. turn is held by the caller that reads;
@@ -42,14 +45,25 @@ type rowsEntry struct {
 // is kept, so the next call tries again. The error is ctx.Err() and nothing
 // else. It costs one statement a table that is not in the cache.
 func (c *RowCache) Samples(ctx context.Context, env *Env, s *schema.Schema, rows int) (samples []schema.Sample, failed []error, err error) {
-	if env.SkipValues || rows < 1 {
+	return c.samples(ctx, env, s, rowsKey{rows: rows})
+}
+
+// Spread is Samples with rows from all over each table, by seed; see
+// exec.DB.SampleSpread.
+func (c *RowCache) Spread(ctx context.Context, env *Env, s *schema.Schema, rows int, seed uint64) (samples []schema.Sample, failed []error, err error) {
+	return c.samples(ctx, env, s, rowsKey{rows: rows, spread: true, seed: seed})
+}
+
+func (c *RowCache) samples(ctx context.Context, env *Env, s *schema.Schema, key rowsKey) (samples []schema.Sample, failed []error, err error) {
+	if env.SkipValues || key.rows < 1 {
 		return nil, nil, nil
 	}
 	for _, t := range s.Tables {
 		if t.Kind == schema.View {
 			continue
 		}
-		sample, err := c.sample(ctx, env, t, rows)
+		key.schema, key.table = t.Schema, t.Name
+		sample, err := c.sample(ctx, env, t, key)
 		if cerr := ctx.Err(); cerr != nil {
 			return nil, nil, cerr
 		}
@@ -63,11 +77,11 @@ func (c *RowCache) Samples(ctx context.Context, env *Env, s *schema.Schema, rows
 }
 
 // sample returns the rows of one table.
-func (c *RowCache) sample(ctx context.Context, env *Env, t schema.Table, rows int) (*schema.Sample, error) {
+func (c *RowCache) sample(ctx context.Context, env *Env, t schema.Table, key rowsKey) (*schema.Sample, error) {
 	if c == nil {
-		return readRows(ctx, env, t, rows)
+		return readRows(ctx, env, t, key)
 	}
-	e := c.entry(env, rowsKey{t.Schema, t.Name, rows})
+	e := c.entry(env, key)
 	select {
 	case e.turn <- struct{}{}:
 		defer func() { <-e.turn }()
@@ -80,7 +94,7 @@ func (c *RowCache) sample(ctx context.Context, env *Env, t schema.Table, rows in
 		if whole, ok := env.Schema.Lookup(t.Schema, t.Name); ok {
 			t = *whole
 		}
-		sample, err := readRows(ctx, env, t, rows)
+		sample, err := readRows(ctx, env, t, key)
 		if err != nil {
 			return nil, err
 		}
@@ -105,10 +119,14 @@ func (c *RowCache) entry(env *Env, key rowsKey) *rowsEntry {
 
 // readRows reads a table. Which prompt is the first to need it depends on
 // timing, so it is in the trace of none.
-func readRows(ctx context.Context, env *Env, t schema.Table, rows int) (*schema.Sample, error) {
+func readRows(ctx context.Context, env *Env, t schema.Table, key rowsKey) (*schema.Sample, error) {
 	ctx, cancel := context.WithTimeout(trace.Into(ctx, nil), env.DB.Limits().Candidate.Timeout)
 	defer cancel()
-	found, err := env.DB.Sample(ctx, t, rows)
+	read := func() (*result.Table, error) { return env.DB.Sample(ctx, t, key.rows) }
+	if key.spread {
+		read = func() (*result.Table, error) { return env.DB.SampleSpread(ctx, t, key.rows, key.seed) }
+	}
+	found, err := read()
 	if err != nil {
 		return nil, fmt.Errorf("strategy: no sample rows: %w", err)
 	}

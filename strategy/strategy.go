@@ -53,6 +53,10 @@ type Env struct {
 	// Augmented. nil: they are read anew for each prompt.
 	Rows *RowCache
 
+	// Index keeps the pool of exemplars indexed from question to question; see
+	// Exemplars. nil: it is indexed anew for each prompt.
+	Index *ExemplarIndex
+
 	// CallsLeft says how many model calls the question's budget has left; false:
 	// no limit. nil: no limit.
 	CallsLeft func() (calls int, bounded bool)
@@ -85,6 +89,7 @@ type Outcome struct {
 	Notes      []string         // decisions in words, in the order they were taken
 
 	Phases   []PhaseReport // of a strategy that decides in phases, in the order they were run
+	Rounds   *Rounds       // of PETSQL
 	Fallback string        // why another method had to answer, one of the Fallback… words; "": none had to
 }
 

@@ -1,0 +1,79 @@
+package sqltext
+
+import "strings"
+
+// Skeleton is what is left of a statement without its names and constants: its
+// tokens in lower case, with _ in place of every name, literal and list, and of
+// what is joined to one by an operator, a comma, JOIN … ON, AND or OR.
+//
+//	SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id WHERE x > 3 AND y = 'z' GROUP BY a.name
+//	select _ , count ( _ ) from _ where _ group by _
+//
+// The form is that of DAIL-SQL and PET-SQL (arXiv 2308.15363, 2403.09732), told
+// by tokens. Two statements of one skeleton ask in the same way. Never fails,
+// linear.
+func (d Dialect) Skeleton(sql string) []string {
+	p := d.parse(sql)
+	var out []string
+	push := func(token string) {
+		out = append(out, token)
+		for {
+			n := len(out)
+			switch {
+			case n >= 5 && out[n-1] == "_" && out[n-2] == "on" && out[n-3] == "_" && out[n-4] == "join" && out[n-5] == "_":
+				out = out[:n-4]
+			case n >= 3 && out[n-1] == "_" && out[n-3] == "_" && isGlue(out[n-2]):
+				out = out[:n-2]
+			default:
+				return
+			}
+		}
+	}
+	for i := range p.items {
+		it := &p.items[i]
+		switch {
+		case it.isOperator(";"), it.isOperator("."), it.role == roleQualif, it.role == roleAlias:
+		case it.role == roleKeyword && it.up == "AS", it.role == roleKeyword && (it.up == "INNER" || it.up == "OUTER"):
+		case it.role == roleKeyword || it.role == roleFunction:
+			push(strings.ToLower(it.Text))
+		case it.isOperator("*") && (i == 0 || !p.endsOperand(i-1)):
+			push("_")
+		case it.Kind == Operator:
+			push(plainOperator(it.Text))
+		case len(out) > 0 && out[len(out)-1] == "_" && (it.role == roleTable || it.role == roleColumn):
+			// the name behind a schema or another name of the same item
+		default:
+			push("_")
+		}
+	}
+	return out
+}
+
+// isGlue reports whether a token between two names makes one of them.
+func isGlue(token string) bool {
+	switch token {
+	case ",", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "-", "*", "/", "%", "||", "and", "or", "like", "is":
+		return true
+	}
+	return false
+}
+
+// SkeletonOverlap is the multiset Jaccard index of two skeletons, in 0..1: the
+// tokens they share ÷ all tokens, shared ones once. Two empty ones have 0.
+func SkeletonOverlap(a, b []string) float64 {
+	count := map[string]int{}
+	for _, t := range a {
+		count[t]++
+	}
+	shared := 0
+	for _, t := range b {
+		if count[t] > 0 {
+			count[t]--
+			shared++
+		}
+	}
+	if all := len(a) + len(b) - shared; all > 0 {
+		return float64(shared) / float64(all)
+	}
+	return 0
+}
