@@ -144,7 +144,7 @@ func TestPETSQL(t *testing.T) {
 }
 
 // TestPETSQLHangs: a model that hangs ends at its own time, not at that of the
-// petQuestion, and its siblings' votes count.
+// question, and its siblings' votes count.
 func TestPETSQLHangs(t *testing.T) {
 	db := shopEnv(t, nil)
 	synctest.Test(t, func(t *testing.T) {
