@@ -35,6 +35,7 @@ type verbs struct {
 	Votes votes `cmd:"" help:"Replay recorded answers through voters and stop rules."`
 	Score score `cmd:"" help:"Score a file of answers."`
 	Run   live  `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
+	Link  link  `cmd:"" help:"Measure what linkers keep of a schema."`
 	Steps steps `cmd:"" help:"Run strategies that decide step by step on simulated models."`
 }
 

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// link is the verb link.
+type link struct {
+	Data    string `required:"" default:"${data}" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Dataset string `required:"" placeholder:"NAME" help:"Dataset to link."`
+	PreSQL  string `name:"presql" placeholder:"POOL" help:"Pool whose answers are the preliminary SQL, each run in turn."`
+	Columns bool   `help:"Prune columns too."`
+	JSON    bool   `name:"json" help:"JSON lines instead of a table."`
+}
+
+// Help is the part of --help that explains words and keys.
+func (link) Help() string {
+	return `Compares what linkers keep of a schema with what the golds read, both as the engine says.
+
+Linkers:
+  lexical  words of the question (linker.Lexical)
+  presql   what a preliminary statement reads, alone (linker.PreSQL)
+  union    that, widened, with names and stored values of the question (linker.PreSQL{Wide: true})
+Links are closed under foreign keys. Without --presql only lexical is there. A pool of several runs
+gives several preliminary statements to a question: each figure is then the median over runs.
+
+JSON: a line for each linker and database, and one with "db": "all".
+  n                  questions whose gold the engine reads
+  table_recall       share of the gold's tables kept, mean over questions; table_precision of the kept
+                     ones that the gold reads
+  table_full         share of questions with all tables kept; column_recall, column_full alike
+  tokens_kept        estimated tokens of the schema in the prompt (REp, with values) ÷ those of the whole
+  tokens_kept_large  the same over databases of five tables or more; only in the line "all"
+  runs               preliminary statements a question`
+}
+
+// linkLine is what a linker keeps on one database.
+type linkLine struct {
+	Dataset        string   `json:"dataset"`
+	DB             string   `json:"db"`
+	Linker         string   `json:"linker"`
+	N              int      `json:"n"`
+	Runs           int      `json:"runs"`
+	TableRecall    float64  `json:"table_recall"`
+	TableFull      float64  `json:"table_full"`
+	TablePrecision float64  `json:"table_precision"`
+	ColumnRecall   float64  `json:"column_recall"`
+	ColumnFull     float64  `json:"column_full"`
+	TokensKept     float64  `json:"tokens_kept"`
+	TokensLarge    *float64 `json:"tokens_kept_large,omitempty"`
+}
+
+// Run links the questions.
+func (l *link) Run(p *program) error {
+	folder, err := eval.OpenFolder(l.Data)
+	if err != nil {
+		return err
+	}
+	dataset, err := folder.Dataset(l.Dataset)
+	if err != nil {
+		return err
+	}
+	drafts, runs := map[string][]string{}, 0
+	if l.PreSQL != "" {
+		pool, err := folder.Pool(l.PreSQL)
+		if err != nil {
+			return err
+		}
+		for i, q := range pool.Questions {
+			for _, a := range pool.Answers[i] {
+				drafts[q.ID] = append(drafts[q.ID], a.SQL)
+			}
+			runs = max(runs, len(drafts[q.ID]))
+		}
+	}
+	questions, closeAll, err := l.questions(p.ctx, folder, dataset, drafts)
+	defer closeAll()
+	if err != nil {
+		return err
+	}
+	if len(questions) == 0 {
+		return errors.New("no question of the dataset has a database whose engine reads its gold")
+	}
+	bar := newProgress(p.err, "linking", max(runs, 1))
+	var lines []linkLine
+	for _, name := range []string{"lexical", "presql", "union"} {
+		if name != "lexical" && runs == 0 {
+			continue
+		}
+		n := runs
+		if name == "lexical" {
+			n = 1
+		}
+		measured := make([]map[string]*linkSum, n)
+		for run := range n {
+			if measured[run], err = l.measure(p.ctx, questions, name, run); err != nil {
+				bar.done()
+				return err
+			}
+			bar.step(2*runs + 1)
+		}
+		lines = append(lines, l.lines(name, measured)...)
+	}
+	bar.done()
+	if l.JSON {
+		return jsonLines(p.out, lines)
+	}
+	return table(p.out, []string{"db", "linker", "n", "tables", "all", "precise", "columns", "all", "tokens kept", "of 5 tables on"}, linkRows(lines))
+}
+
+// linked is one question with what its gold reads.
+type linked struct {
+	eval.Question
+	env     *strategy.Env
+	tables  map[string]bool
+	columns map[string]bool
+	values  schema.Links
+	drafts  []string
+	full    int // tokens of the prompt with the whole schema
+}
+
+func (l *link) questions(ctx context.Context, folder *eval.Folder, dataset *eval.Dataset, drafts map[string][]string) (list []*linked, closeAll func(), err error) {
+	envs := map[string]*strategy.Env{}
+	var closers []func() error
+	closeAll = func() {
+		for _, c := range closers {
+			c()
+		}
+	}
+	for _, q := range dataset.Questions {
+		path, err := folder.Database(q.DB)
+		if err != nil || l.PreSQL != "" && len(drafts[q.ID]) == 0 {
+			continue
+		}
+		env := envs[q.DB]
+		if env == nil {
+			handle, closeDB, err := cli.OpenReadOnly(path)
+			if err != nil {
+				return nil, closeAll, err
+			}
+			closers = append(closers, func() error { closeDB(); return nil })
+			db, err := exec.New(handle, sqlite.Dialect{}, exec.Config{})
+			if err != nil {
+				return nil, closeAll, err
+			}
+			s, err := db.Schema(ctx)
+			if err != nil {
+				return nil, closeAll, err
+			}
+			env = &strategy.Env{DB: db, Schema: s, Rows: &strategy.RowCache{}}
+			envs[q.DB] = env
+		}
+		analysis, err := env.DB.Analyze(ctx, q.Gold)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, closeAll, ctx.Err()
+			}
+			continue // a gold of another engine
+		}
+		x := &linked{Question: q, env: env, tables: map[string]bool{}, columns: map[string]bool{}, drafts: drafts[q.ID]}
+		for _, read := range analysis.Tables {
+			if t, ok := env.Schema.Lookup("", read.Table); ok {
+				x.tables[t.Name] = true
+				for _, c := range read.Columns {
+					x.columns[t.Name+"."+c] = true
+				}
+			}
+		}
+		if x.values, err = (linker.Values{Choose: true}).Link(ctx, x.input()); err != nil {
+			return nil, closeAll, err
+		}
+		if x.full, err = x.tokens(ctx, env.Schema); err != nil {
+			return nil, closeAll, err
+		}
+		list = append(list, x)
+	}
+	return list, closeAll, nil
+}
+
+func (x *linked) input() linker.Input {
+	return linker.Input{Question: x.Text, Evidence: x.Evidence, Schema: x.env.Schema, DB: x.env.DB}
+}
+
+// tokens is the estimated length of what the prompt says of s.
+func (x *linked) tokens(ctx context.Context, s *schema.Schema) (int, error) {
+	with, err := x.prompt(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	without, err := x.prompt(ctx, &schema.Schema{Dialect: s.Dialect})
+	return with - without, err
+}
+
+func (x *linked) prompt(ctx context.Context, s *schema.Schema) (int, error) {
+	messages, err := strategy.REp{MaxTokens: 1 << 30}.Prompt(ctx, x.env, strategy.PromptInput{
+		Task: strategy.Task{Question: x.Text, Evidence: x.Evidence}, Schema: s,
+	})
+	n := 0
+	for _, m := range messages {
+		n += schema.EstimateTokens(m.Text)
+	}
+	return n, err
+}
+
+// links asks one linker. The look-ups of values were made once for all runs.
+func (l *link) links(ctx context.Context, x *linked, name string, run int) (schema.Links, error) {
+	draft := func() string {
+		if run < len(x.drafts) {
+			return x.drafts[run]
+		}
+		return ""
+	}
+	switch name {
+	case "lexical":
+		return linker.Lexical{Columns: l.Columns}.Link(ctx, x.input())
+	case "presql":
+		return linker.PreSQL{Columns: l.Columns, With: linker.Union{}}.Read(ctx, x.input(), draft())
+	default:
+		values := linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return x.values, nil })
+		return linker.PreSQL{Columns: l.Columns, Wide: true, With: linker.Union{linker.Names{}, values}}.Read(ctx, x.input(), draft())
+	}
+}
+
+// linkSum adds up the figures of questions.
+type linkSum struct {
+	n                                                                int
+	tableRecall, tableFull, tablePrecision, columnRecall, columnFull float64
+	kept, full, keptLarge, fullLarge                                 float64
+}
+
+// measure links every question by one run; the sums are by database, "all" too.
+func (l *link) measure(ctx context.Context, questions []*linked, name string, run int) (map[string]*linkSum, error) {
+	sums := map[string]*linkSum{"all": {}}
+	for _, x := range questions {
+		links, err := l.links(ctx, x, name, run)
+		if err != nil {
+			return nil, err
+		}
+		s, _ := x.env.Schema.Restrict(links)
+		tokens, err := x.tokens(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		tables, columns := 0, 0
+		for _, t := range s.Tables {
+			if x.tables[t.Name] {
+				tables++
+			}
+			for _, c := range t.Columns {
+				if x.columns[t.Name+"."+c.Name] {
+					columns++
+				}
+			}
+		}
+		if sums[x.DB] == nil {
+			sums[x.DB] = &linkSum{}
+		}
+		for _, sum := range []*linkSum{sums[x.DB], sums["all"]} {
+			sum.n++
+			sum.tableRecall += part(tables, len(x.tables))
+			sum.tableFull += whole(tables, len(x.tables))
+			sum.tablePrecision += part(tables, len(s.Tables))
+			sum.columnRecall += part(columns, len(x.columns))
+			sum.columnFull += whole(columns, len(x.columns))
+			sum.kept, sum.full = sum.kept+float64(tokens), sum.full+float64(x.full)
+			if len(x.env.Schema.Tables) >= 5 {
+				sum.keptLarge, sum.fullLarge = sum.keptLarge+float64(tokens), sum.fullLarge+float64(x.full)
+			}
+		}
+	}
+	return sums, nil
+}
+
+func part(a, b int) float64 {
+	if b == 0 {
+		return 1
+	}
+	return float64(a) / float64(b)
+}
+
+func whole(a, b int) float64 {
+	if a == b {
+		return 1
+	}
+	return 0
+}
+
+// lines are the medians over runs, by database, "all" last.
+func (l *link) lines(name string, runs []map[string]*linkSum) []linkLine {
+	var databases []string
+	for db := range runs[0] {
+		if db != "all" {
+			databases = append(databases, db)
+		}
+	}
+	slices.Sort(databases)
+	var lines []linkLine
+	for _, db := range append(databases, "all") {
+		middle := func(f func(*linkSum) float64) float64 {
+			figures := make([]float64, len(runs))
+			for i := range runs {
+				figures[i] = f(runs[i][db])
+			}
+			slices.Sort(figures)
+			return figures[len(figures)/2]
+		}
+		mean := func(f func(*linkSum) float64) float64 {
+			return middle(func(s *linkSum) float64 { return f(s) / float64(s.n) })
+		}
+		line := linkLine{
+			Dataset: l.Dataset, DB: db, Linker: name, N: runs[0][db].n, Runs: len(runs),
+			TableRecall:    mean(func(s *linkSum) float64 { return s.tableRecall }),
+			TableFull:      mean(func(s *linkSum) float64 { return s.tableFull }),
+			TablePrecision: mean(func(s *linkSum) float64 { return s.tablePrecision }),
+			ColumnRecall:   mean(func(s *linkSum) float64 { return s.columnRecall }),
+			ColumnFull:     mean(func(s *linkSum) float64 { return s.columnFull }),
+			TokensKept:     middle(func(s *linkSum) float64 { return s.kept / s.full }),
+		}
+		if db == "all" && runs[0][db].fullLarge > 0 {
+			large := middle(func(s *linkSum) float64 { return s.keptLarge / s.fullLarge })
+			line.TokensLarge = &large
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func linkRows(lines []linkLine) (rows [][]string) {
+	for _, l := range lines {
+		large := "–"
+		if l.TokensLarge != nil {
+			large = share(*l.TokensLarge)
+		}
+		rows = append(rows, []string{
+			l.DB, l.Linker, strconv.Itoa(l.N), share(l.TableRecall), share(l.TableFull), share(l.TablePrecision),
+			share(l.ColumnRecall), share(l.ColumnFull), share(l.TokensKept), large,
+		})
+	}
+	return rows
+}
