@@ -449,6 +449,7 @@ func strategies() []named {
 		{"execution-feedback", "rounds of augmented-plan-vote that see what failed (M12)", strategy.ExecutionFeedback{}},
 		{"maker", "consensus on tables, then filters, then the statement (M15)", strategy.MAKER{}},
 		{"maker-compat", "maker as published", strategy.MAKER{Compat: true}},
+		{"petsql", "two rounds: a first statement links the schema, then every model votes", strategy.PETSQL{}},
 	}
 }
 
