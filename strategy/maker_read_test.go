@@ -217,7 +217,7 @@ func TestReadFilter(t *testing.T) {
 		{"several lines", "segment = 'SME'\nAND a = 1", "Customers.Segment = 'SME' AND Customers.a = 1", 0, ""},
 		{"double-quoted string", `segment = "SME"`, sme, 0, "what SQLite takes it for"},
 		{"not equal", "segment != 'SME'", "Customers.Segment <> 'SME'", 0, ""},
-		{"nested", "customers.id NOT IN (SELECT customer_id FROM orders)", "Customers.id NOT IN (SELECT orders.customer_id FROM orders)", 0, "within the agreed tables"},
+		{"nested", "customers.id NOT IN (SELECT customer_id FROM orders)", "Customers.id NOT IN (SELECT customer_id FROM orders)", 0, "within the agreed tables; inner names stay as written"},
 		{"no filters needed", "No filters needed", "no filter", 0, "a vote like any other"},
 		{"no filter", "no filter.", "no filter", 0, ""},
 		{"none", "**None**", "no filter", 0, ""},
