@@ -1,0 +1,189 @@
+// Petsql shows PET-SQL at work: a first statement links the schema, then every
+// model answers with the linked tables only, and their results vote.
+//
+//	go run ./examples/petsql                                      # the listed questions, scripted replies
+//	go run ./examples/petsql -model openai:gpt-4o-mini -model ollama:qwen2.5-coder "Which products are cheap?"
+//
+// It prints both rounds step by step: the preliminary statement, the linked
+// schema, the prompt it saves, what each model answered and how they voted. The
+// first model links.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	cli.Exit(run(ctx, os.Args[1:], os.Stdout, os.Getenv))
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
+	flags := flag.NewFlagSet("petsql", flag.ContinueOnError)
+	var specs []string
+	flags.Func("model", "a model to ask, a `spec`; may be repeated, the first one links: "+cli.Specs, func(spec string) error {
+		specs = append(specs, spec)
+		return nil
+	})
+	path := flags.String("db", "", "SQLite `file` to ask about; default: a small shop")
+	if err := cli.Parse(flags, args); err != nil {
+		return err
+	}
+	script, err := readScript()
+	if err != nil {
+		return err
+	}
+	questions := script.questions()
+	if flags.NArg() > 0 {
+		questions = []string{strings.Join(flags.Args(), " ")}
+	}
+	models := script.models()
+	if len(specs) > 0 {
+		models = nil
+		for _, spec := range specs {
+			m, err := cli.Model(spec, getenv)
+			if err != nil {
+				return err
+			}
+			models = append(models, m)
+		}
+	} else {
+		for _, q := range questions {
+			if *path != "" || !slices.Contains(script.questions(), q) {
+				return errors.New("petsql: no model is configured for this question; name one or more: -model openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE")
+			}
+		}
+		fmt.Fprintln(stdout, "No model is configured: none is called, the replies are scripted (examples/petsql/replies.json).")
+	}
+
+	db, closeDB, err := shop.Open()
+	if *path != "" {
+		db, closeDB, err = cli.OpenReadOnly(*path)
+	}
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	engine, err := texttosql.New(db, models[0], texttosql.WithModels(models[1:]...), texttosql.WithStrategy(strategy.PETSQL{}))
+	if err != nil {
+		return err
+	}
+	s, err := engine.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	for _, q := range questions {
+		answer, err := engine.Ask(ctx, q)
+		if answer == nil || ctx.Err() != nil {
+			return err
+		}
+		if err := show(stdout, s, answer, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show prints both rounds of one answer.
+func show(w io.Writer, s *schema.Schema, r *texttosql.Result, err error) error {
+	fmt.Fprintf(w, "\n── %s\n", r.Question)
+	if rounds := r.Rounds; rounds != nil {
+		fmt.Fprintf(w, "Round 1 with all %d tables (about %d tokens):\n  %s\n", rounds.Tables, rounds.FullTokens, orNone(rounds.PreSQL))
+		small, _ := s.Restrict(r.Links)
+		fmt.Fprintf(w, "Linked schema, %d of %d tables:\n", rounds.Shown, rounds.Tables)
+		for _, t := range small.Tables {
+			var columns []string
+			for _, c := range t.Columns {
+				columns = append(columns, c.Name)
+			}
+			fmt.Fprintf(w, "  %s(%s)\n", t.Name, strings.Join(columns, ", "))
+		}
+		fmt.Fprintf(w, "Round 2 with them (about %d tokens), difficulty %s:\n", rounds.Tokens, rounds.Grade)
+	}
+	for _, c := range r.Candidates {
+		fmt.Fprintf(w, "  %-8s %s\n", c.Model, orNone(c.SQL))
+		if c.Rejected != "" {
+			fmt.Fprintf(w, "           has no vote: %s\n", c.Rejected)
+		}
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "  note: %s\n", n)
+	}
+	if err != nil {
+		fmt.Fprintf(w, "No answer: %v\n", err)
+		return nil
+	}
+	fmt.Fprintf(w, "Elected by %s: %s\n\n", r.Ballot.Explain(), r.SQL)
+	if err := r.Rows.WriteTable(w); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%d calls, confidence %.2f\n", r.Usage.Calls, r.Confidence)
+	return nil
+}
+
+func orNone(sql string) string {
+	if sql == "" {
+		return "(no statement)"
+	}
+	return strings.Join(strings.Fields(sql), " ")
+}
+
+//go:embed replies.json
+var replies []byte
+
+// script is what the models say where none is configured.
+type script []struct {
+	Question string            `json:"question"`
+	Link     string            `json:"link"`
+	Final    map[string]string `json:"final"` // by model; "" fails
+}
+
+func readScript() (s script, err error) { return s, json.Unmarshal(replies, &s) }
+
+func (s script) questions() (list []string) {
+	for _, e := range s {
+		list = append(list, e.Question)
+	}
+	return list
+}
+
+// models answer from the script. No model is called.
+func (s script) models() (list []llm.Model) {
+	for _, name := range []string{"small", "medium", "large"} {
+		list = append(list, llm.Named(name, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			for _, e := range s {
+				if !slices.ContainsFunc(req.Messages, func(m llm.Message) bool { return strings.Contains(m.Text, e.Question) }) {
+					continue
+				}
+				text := e.Final[name]
+				if req.Purpose == linker.PurposeLink {
+					text = e.Link
+				}
+				if text != "" {
+					return llm.Response{Text: text, StopReason: llm.StopEnd}, ctx.Err()
+				}
+			}
+			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no scripted reply"}
+		})))
+	}
+	return list
+}
