@@ -29,6 +29,7 @@ type config struct {
 	descriptions schema.Descriptions
 	instructions string
 	exemplars    []strategy.Pair
+	confirmed    *strategy.Confirmed
 	skipRunning  bool
 	skipValues   bool
 	progress     func(Progress)

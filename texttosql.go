@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -26,6 +25,7 @@ type Engine struct {
 	progress sync.Mutex // calls of config.progress never overlap
 	rows     strategy.RowCache
 	index    strategy.ExemplarIndex
+	pooled   pooled // under mu
 
 	profiling chan struct{} // holds a value while a question profiles the database
 	mu        sync.Mutex
@@ -57,7 +57,7 @@ type snapshot struct {
 // cannot be guarded (ErrUnguarded). Nothing needs to be closed.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{
-		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}},
+		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &strategy.Confirmed{}},
 		profiling: make(chan struct{}, 1),
 	}
 	for _, opt := range opts {
@@ -244,6 +244,10 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 	if len(snap.unknown) > 0 {
 		trace.From(ctx).Warn("unknown-description", fmt.Sprintf("descriptions of names that do not exist: %s", strings.Join(snap.unknown, ", ")))
 	}
+	pool, err := e.pool()
+	if err != nil {
+		return nil, err
+	}
 	account := e.budget.Start()
 	models := make([]llm.Model, len(e.models))
 	for i, m := range e.models {
@@ -255,7 +259,7 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 		Rows:         &e.rows,
 		Index:        &e.index,
 		CallsLeft:    account.CallsLeft,
-		Instructions: e.instructions, Exemplars: slices.Clip(e.exemplars),
+		Instructions: e.instructions, Exemplars: pool,
 		Concurrency: e.concurrency, Seed: e.seed,
 		SkipExecution: e.skipRunning, SkipValues: e.skipValues,
 	}, nil
