@@ -24,6 +24,10 @@
 //   - Admission turns replies into candidates: extraction, checks, doubts, once
 //     for each distinct statement.
 //   - TypedRepair and Pairwise are a repairer and a judge.
+//   - Augmented shows sample rows, Feedback what failed before; Probing looks up
+//     literals, Cheapest and ProbedVote count in other ways.
+//   - ReadScope, ReadFilter, WithinScope and CarriesFilter are the parts of
+//     MAKER, which settles a statement step by step.
 //   - vote.Majority counts, linker and exec.Check are the stages of their
 //     packages.
 //

@@ -136,7 +136,7 @@ func TestMAKER(t *testing.T) {
 			"filter valid=true draws=2 flagged=0 unique=1 no filter",
 			"projection valid=true draws=2 flagged=0 unique=1 " + usa,
 		}, "", 6, "then none is agreed on"},
-		{"filter carried decides a tie", strategy.MAKER{Samples: 4}, []llmtest.Rule{
+		{"filter carried decides a tie", strategy.MAKER{Samples: 4, PreferFiltered: true}, []llmtest.Rule{
 			always(strategy.PurposeScope, scopeOne), always(strategy.PurposeFilter, inUSA),
 			draws(strategy.PurposeProjection, everyone, everyone, usa, usaJoin),
 		}, usa, []string{

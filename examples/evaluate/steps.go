@@ -55,6 +55,7 @@ func variants() []variant {
 		{"maker-plan", "MAKER whose last step votes by strict plan", maker(func(m *strategy.MAKER) { m.ByPlan = true })},
 		{"maker-exact", "MAKER whose statements must read every agreed table", maker(func(m *strategy.MAKER) { m.Lock = strategy.LockExact })},
 		{"maker-advice", "MAKER whose agreed tables are advice: no lock, no way back", maker(func(m *strategy.MAKER) { m.Lock = strategy.LockNone })},
+		{"maker-filter", "MAKER that gives ties to the statement with the agreed filter", maker(func(m *strategy.MAKER) { m.PreferFiltered = true })},
 		{"maker-flat-fallback", "MAKER that falls back to a vote by result", func(k int) strategy.Strategy {
 			return strategy.MAKER{Samples: k, Fallback: strategy.SelfConsistency{Samples: k}}
 		}},
