@@ -49,8 +49,11 @@ func (e *NoCandidateError) Error() string {
 	if len(reasons) > most {
 		reasons = append(reasons[:most], fmt.Sprintf("%d more reasons", len(reasons)-most))
 	}
-	if len(reasons) == 0 {
+	switch {
+	case len(reasons) == 0:
 		return "strategy: " + ErrNoCandidate.Error()
+	case len(e.Rejected) == 0: // so nothing was checked
+		return "strategy: every draw failed: " + strings.Join(reasons, "; ")
 	}
 	return "strategy: " + ErrNoCandidate.Error() + ": " + strings.Join(reasons, "; ")
 }

@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 func main() {
@@ -74,10 +76,11 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		fmt.Fprintln(stdout, "No model is configured: none is called, the replies are scripted (examples/internal/shop/replies.json).\nName one with -model openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE.")
 	}
 
-	db, closeDB, err := shop.Open()
+	open := shop.Open
 	if *path != "" {
-		db, closeDB, err = cli.OpenReadOnly(*path)
+		open = func() (*sql.DB, func(), error) { return cli.OpenReadOnly(*path) }
 	}
+	db, closeDB, err := open()
 	if err != nil {
 		return err
 	}
@@ -87,34 +90,45 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err != nil {
 		return err
 	}
+	var file *os.File
+	if *page != "" { // before any call is paid for
+		if file, err = os.Create(*page); err != nil {
+			return err
+		}
+		defer file.Close()
+	}
 	var last *texttosql.Result
 	var lastErr error
+	var failed []error
 	for _, q := range questions {
-		last, lastErr = engine.Ask(ctx, q)
-		if lastErr != nil && (last == nil || len(questions) == 1) {
-			break
+		if last, lastErr = engine.Ask(ctx, q); lastErr != nil {
+			failed = append(failed, lastErr)
+			// A question that got no reply at all says that the next one will not either.
+			if len(questions) == 1 || last == nil || len(last.Candidates) == 0 || ctx.Err() != nil {
+				break
+			}
 		}
 		if err := report(stdout, last, lastErr); err != nil {
 			return err
 		}
 	}
-	if *page != "" && last != nil {
-		if err := writePage(*page, last, lastErr, *rows); err != nil {
+	if file != nil && last != nil {
+		if err := last.WritePage(file, lastErr, *rows); err != nil {
 			return err
 		}
 		fmt.Fprintf(stdout, "\nWrote %s\n", *page)
 	}
-	return lastErr
+	return errors.Join(failed...)
 }
 
 // report prints one answer.
 func report(w io.Writer, r *texttosql.Result, err error) error {
-	fmt.Fprintf(w, "\n── %s\n", r.Question)
+	say(w, "\n── %s\n", r.Question)
 	if err != nil {
-		fmt.Fprintf(w, "no answer: %v\n", err)
+		say(w, "no answer: %v\n", err)
 		return nil
 	}
-	fmt.Fprintf(w, "%s\n\n", r.SQL)
+	say(w, "%s\n\n", r.SQL)
 	if err := r.Rows.WriteTable(w); err != nil {
 		return err
 	}
@@ -122,31 +136,28 @@ func report(w io.Writer, r *texttosql.Result, err error) error {
 	if !r.Usage.Known {
 		tokens = "about " + tokens
 	}
-	fmt.Fprintf(w, "\nconfidence %.2f: %s\n%d calls, %s, %d draws saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, tokens, r.Saved)
+	say(w, "\nconfidence %.2f: %s\n%d calls, %s, %d draws saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, tokens, r.Saved)
 	for _, a := range r.Ballot.Abstained {
-		fmt.Fprintf(w, "  draw %d had no vote: %s\n", r.Candidates[a.Candidate].Draw, a.Why)
+		say(w, "  draw %d had no vote: %s\n", r.Candidates[a.Candidate].Draw, a.Why)
 	}
 	for _, c := range r.Candidates {
 		for _, f := range c.Findings {
 			if f.Rule == "repaired" {
-				fmt.Fprintf(w, "  draw %d was repaired: %s\n", c.Draw, f.Detail)
+				say(w, "  draw %d was repaired: %s\n", c.Draw, f.Detail)
 			}
 		}
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(w, "  %s\n", n)
+		say(w, "  %s\n", n)
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "  warning: %s\n", warning.Message)
+		say(w, "  warning: %s\n", warning.Message)
 	}
 	return nil
 }
 
-func writePage(path string, r *texttosql.Result, answerErr error, rows bool) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return r.WritePage(f, answerErr, rows)
+// say prints what people, models and databases wrote without the characters that
+// a terminal would obey.
+func say(w io.Writer, format string, args ...any) {
+	io.WriteString(w, sqltext.CleanText(fmt.Sprintf(format, args...)))
 }
