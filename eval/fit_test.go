@@ -137,7 +137,7 @@ func TestPanelFitPools(t *testing.T) {
 		{"Spider, nine weaker", "spider_dev", []string{"spider_dev/all"}, nineWeak, "dail_sql/DAIL-SQL+GPT-4", .5},
 		{"superhero, all", "bird_dev", []string{"bird_dev/all"}, nil, "rsl_sql", -1.5},
 		{"superhero, plain prompts", "bird_dev", []string{"bird_dev/all"}, []string{"artessay/Base/", "artessay/CoT/"}, "artessay/Base/", -1.5},
-		{"ClassicModels, six", "classicmodels", classic("llama_base", "qwen_base", "llama_qlora", "qwen_qlora", "llama_react", "qwen_react"), six, "qwen_base_k3_seed7", 2},
+		{"ClassicModels, six", "classicmodels", classic("llama_base", "qwen_base", "llama_qlora", "qwen_qlora", "llama_react", "qwen_react"), six, "qwen_base_k3_seed7", 1.5},
 		{"ClassicModels, all k=3", "classicmodels", classic("llama_base", "qwen_base", "llama_qlora", "qwen_qlora", "llama_react", "qwen_react"), nil, "qwen_base_k3_seed7", -1.5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
