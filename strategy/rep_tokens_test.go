@@ -1,0 +1,63 @@
+package strategy_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// TestREpTokens tells how long prompts are with and without linking, and what
+// each part of the prompt takes: the table of methods/pet-sql.md, acceptance 17.
+func TestREpTokens(t *testing.T) {
+	for _, tables := range []int{20, 200} {
+		var script strings.Builder
+		for i := range tables {
+			fmt.Fprintf(&script, "CREATE TABLE thing%d (id INTEGER PRIMARY KEY, name TEXT, amount REAL, before_id INTEGER REFERENCES thing%d(id));\n", i, max(i-1, 0))
+			fmt.Fprintf(&script, "INSERT INTO thing%d VALUES (1, 'one', 1.5, 1), (2, 'two', 2.5, 1), (3, 'three', 3.5, 2);\n", i)
+		}
+		env := envOf(t, script.String(), nil)
+		env.Rows = &strategy.RowCache{}
+		task := strategy.Task{Question: "What is the amount of the first?"}
+		length := func(r strategy.REp, s *schema.Schema) int {
+			messages, err := r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, m := range messages {
+				n += schema.EstimateTokens(m.Text)
+			}
+			return n
+		}
+		links, err := linker.PreSQL{}.Read(t.Context(), linker.Input{Question: task.Question, Schema: env.Schema, DB: env.DB},
+			"SELECT a.amount FROM thing3 a JOIN thing5 b ON a.id = b.before_id")
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, _ := env.Schema.Restrict(links)
+		full, linked := length(strategy.REp{}, env.Schema), length(strategy.REp{}, small)
+		t.Logf("%d tables: %d tokens, linked to %d tables %d tokens, %.0f %% saved", tables, full, len(small.Tables), linked, 100*(1-float64(linked)/float64(full)))
+		if linked*4 > full {
+			t.Errorf("%d tables: %d of %d tokens are left", tables, linked, full)
+		}
+		odp := strategy.REpRule | strategy.REpValues | strategy.REpForeignKeys
+		last := 0
+		for _, step := range []struct {
+			name    string
+			without strategy.REpParts
+		}{
+			{"ODp", odp}, {"+OR", odp &^ strategy.REpRule}, {"+CV", strategy.REpForeignKeys}, {"+FK = REp", 0},
+		} {
+			n := length(strategy.REp{Compat: true, Without: step.without}, env.Schema)
+			t.Logf("  %-10s %d", step.name, n)
+			if n <= last {
+				t.Errorf("%s adds nothing", step.name)
+			}
+			last = n
+		}
+	}
+}
