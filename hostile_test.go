@@ -115,7 +115,7 @@ type evening struct {
 func askHostile(t *testing.T, where, text string, obeys bool, opts ...texttosql.Option) evening {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "test.sqlite"))
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "test.sqlite")+"?_sync=OFF")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,6 +272,9 @@ func TestHostileText(t *testing.T) {
 			text := p.text(t)
 			for name, opts := range settings {
 				for _, obeys := range []bool{false, true} {
+					if !obeys && name == "without values" {
+						continue // the prompts with values hold all that these would
+					}
 					got := askHostile(t, p.Where, text, obeys, opts...)
 					if p.Expect == "refuse" {
 						checkRefused(t, got)

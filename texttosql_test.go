@@ -38,7 +38,7 @@ const usa = "SELECT name FROM customers WHERE country = 'USA'"
 // open makes a database file of its own.
 func open(tb testing.TB, script string) *sql.DB {
 	tb.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite"))
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite")+"?_sync=OFF") // the disk need not last
 	if err != nil {
 		tb.Fatal(err)
 	}
