@@ -234,3 +234,12 @@ func labelPool(t *testing.T, f *eval.Folder, names, runs []string, grade string)
 	}
 	return list
 }
+
+func ExamplePanelFit() {
+	// What models answered to questions with known answers, of which none is asked
+	// later. One is right most of the time, four guess.
+	questions := labelled(100, map[string]float64{"good": .9, "g1": .2, "g2": .2, "g3": .2, "g4": .2}, 1)
+	choice, err := eval.PanelFit{Sizes: []int{3}}.Fit(questions)
+	fmt.Println(choice.Best != eval.WayEqual, err)
+	// Output: true <nil>
+}

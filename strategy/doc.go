@@ -28,6 +28,9 @@
 //     literals, Cheapest and ProbedVote count in other ways.
 //   - ReadScope, ReadFilter, WithinScope and CarriesFilter are the parts of
 //     MAKER, which settles a statement step by step.
+//   - REp writes the prompt of PETSQL, which asks several models in two rounds;
+//     Masker and Exemplars find solved questions that are like a question,
+//     Confirmed keeps those that a person confirmed.
 //   - vote.Majority counts, linker and exec.Check are the stages of their
 //     packages.
 //

@@ -41,7 +41,10 @@ import (
 // one model that is self-consistency. Calls a question: 1 + n·models asked, or
 // one less. The preset sends stored values to every model, unless
 // texttosql.WithoutSampleValues is given. No label reaches it: weights and panels
-// are fitted by package eval on other questions.
+// are fitted by eval.PanelFit on other questions.
+//
+// The voting code of the source was never published, so that part is ours
+// (methods/pet-sql.md 3.5 to 3.7).
 type PETSQL struct {
 	Prompter REp           // of both rounds; its zero value is the documented default
 	Linker   linker.PreSQL // Model, Prompt and Seed are filled in; the zero value links tables with Names

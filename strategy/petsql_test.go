@@ -298,3 +298,34 @@ func ExamplePETSQL() {
 	// 2 of 3 draws, no doubt <nil>
 	// easy [one two three]
 }
+
+func ExampleREp() {
+	env := exampleEnv(nil)
+	messages, err := strategy.REp{Without: strategy.REpValues}.Prompt(context.Background(), env, strategy.PromptInput{
+		Task: strategy.Task{Question: "How many live in the USA?"}, Schema: env.Schema,
+	})
+	fmt.Println(messages[1].Text)
+	fmt.Println(err)
+	// Output:
+	// ### Answer with one SQLite query and nothing else. Minimise execution time while ensuring correctness.
+	// ### SQLite tables, with their properties:
+	// #
+	// # customers(id INTEGER, name TEXT, country TEXT, PRIMARY KEY (id));
+	// # orders(id INTEGER, customer_id INTEGER, total REAL, PRIMARY KEY (id)).
+	// #
+	// ### Foreign keys:
+	// #
+	// # orders(customer_id) REFERENCES customers(id)
+	// #
+	// ### Question: How many live in the USA?
+	// ### SQL:
+	// <nil>
+}
+
+func ExampleConfirmed() {
+	var kept strategy.Confirmed // in memory; strategy.OpenConfirmed keeps a file
+	err := kept.Add(strategy.Pair{Question: "How many live in Norway?", SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"})
+	pairs, _ := kept.Pairs()
+	fmt.Println(len(pairs), pairs[0].Question, err)
+	// Output: 1 How many live in Norway? <nil>
+}
