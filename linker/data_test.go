@@ -96,6 +96,7 @@ func tokens(s *schema.Schema) int { return schema.EstimateTokens(schema.Renderer
 
 // kept is how much of what golds read was kept, summed over questions.
 type kept struct {
+	shorter                                                                     int // prompts
 	columnRecall                                                                float64
 	n, tables, tablesKept, tablesFull, shown, columns, columnsKept, columnsFull int
 	tokens, full                                                                int // of databases of 5 tables or more
@@ -133,6 +134,9 @@ func (k *kept) add(a asked, s *schema.Schema) {
 	}
 	if columns == len(a.columns) {
 		k.columnsFull++
+	}
+	if tokens(s) < a.full {
+		k.shorter++
 	}
 	if len(a.schema.Tables) >= 5 {
 		k.tokens, k.full = k.tokens+tokens(s), k.full+a.full
@@ -224,6 +228,9 @@ func TestPreSQLRecorded(t *testing.T) {
 			}
 			k := linkAll(t, all, linker.PreSQL{}, func(q asked) string { return of[run][q.ID] })
 			t.Logf("%s misses a table of %d questions: %s", run, k.n-k.tablesFull, k)
+			if share(k.shorter, k.n) < .85 {
+				t.Errorf("%s: the schema is shorter in %d of %d questions", run, k.shorter, k.n)
+			}
 			if k.n-k.tablesFull > tt.miss || share(k.shown, k.n) > 1.9 {
 				t.Errorf("%s: %d questions miss a table, want at most %d; %.2f tables shown, want at most 1.9", run, k.n-k.tablesFull, tt.miss, share(k.shown, k.n))
 			}
