@@ -22,6 +22,9 @@ type Folder struct{ dir string }
 
 // OpenFolder returns the folder at a path, which has to hold a folder questions.
 func OpenFolder(dir string) (*Folder, error) {
+	if dir == "" {
+		return nil, errors.New("eval: no folder of evaluation data is given: name one, or set TEXTTOSQL_DATA")
+	}
 	info, err := os.Stat(filepath.Join(dir, "questions"))
 	if err != nil {
 		return nil, fmt.Errorf("eval: %s holds no evaluation data: %w", dir, err)

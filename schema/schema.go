@@ -15,8 +15,8 @@ type Schema struct {
 type Kind string
 
 const (
-	BaseTable Kind = "table"
-	View      Kind = "view"
+	BaseTable Kind = "table"   // rows of its own
+	View      Kind = "view"    // a stored query
 	Virtual   Kind = "virtual" // a virtual table; its shadow tables are left out
 )
 

@@ -76,20 +76,3 @@ func (e *AbstainedError) Error() string {
 
 // Is reports whether target is ErrAbstained.
 func (e *AbstainedError) Is(target error) bool { return target == ErrAbstained }
-
-// AmbiguityError says that the question has several readings, and what they are.
-type AmbiguityError struct {
-	Kind    string // what is ambiguous: "column", "value", "time", …
-	Message string // one question back to the person
-	Options []Option
-}
-
-// Option is one reading of an ambiguous question.
-type Option struct {
-	Label    string // what the person picks
-	Question string // the question in this reading
-}
-
-func (e *AmbiguityError) Error() string {
-	return fmt.Sprintf("strategy: ambiguous question (%s): %s", e.Kind, e.Message)
-}

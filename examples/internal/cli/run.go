@@ -13,7 +13,8 @@ import (
 
 // Parse parses args. An error is one line and not printed here, unlike those of
 // the flag package; for -h the usage is printed and the error is flag.ErrHelp,
-// which Exit takes for a success. flags must continue on errors.
+// which Exit takes for a success. A flag behind an argument is an error, not a
+// part of the question. flags must continue on errors.
 func Parse(flags *flag.FlagSet, args []string) error {
 	out, usage := flags.Output(), flags.Usage
 	flags.SetOutput(io.Discard)
@@ -30,6 +31,12 @@ func Parse(flags *flag.FlagSet, args []string) error {
 		return err
 	case err != nil:
 		return fmt.Errorf("%w (-h lists the flags)", err)
+	}
+	for _, arg := range flags.Args() {
+		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if strings.HasPrefix(arg, "-") && flags.Lookup(name) != nil {
+			return fmt.Errorf("the flag %s stands behind the question; flags come first", arg)
+		}
 	}
 	return nil
 }
