@@ -280,6 +280,9 @@ func (s *Scorer) scoreAll(ctx context.Context, p *pairing) error {
 	group.SetLimit(s.Store.Workers())
 	for _, i := range order {
 		group.Go(func() (err error) {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("eval: scoring stopped: %w", err)
+			}
 			// A gold without a result is told even where nobody answered.
 			if p.faults[i], err = s.fault(ctx, questions[i]); err != nil {
 				return fmt.Errorf("eval: question %s: %w", questions[i].ID, err)
