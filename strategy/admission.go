@@ -34,6 +34,8 @@ type Admission struct {
 	// question is read once for all candidates
 	question vote.Question
 
+	compiled sync.Map // by statement: whether the engine takes it
+
 	mu      sync.Mutex
 	checked map[string]*admitted // by statement
 	span    *trace.Span          // parent of the statements' spans
@@ -173,12 +175,19 @@ func (a *Admission) Discard(counted int) {
 	}
 }
 
-// compiles reports whether the engine takes sql for a statement. It asks the
-// engine each time: what another draw found out would make it depend on timing.
+// compiles reports whether the engine takes sql for a statement. Only its own
+// words are remembered: that it could not be asked says nothing of the statement.
 func (a *Admission) compiles(ctx context.Context, sql string) bool {
+	if known, ok := a.compiled.Load(sql); ok {
+		return known.(bool)
+	}
 	_, err := a.env.DB.Analyze(ctx, sql)
 	var invalid *exec.InvalidError
-	return !errors.As(err, &invalid)
+	ok := !errors.As(err, &invalid)
+	if err == nil || !ok {
+		a.compiled.Store(sql, ok)
+	}
+	return ok
 }
 
 func (a *Admission) examine(ctx context.Context, sql string, e *admitted) {
