@@ -35,6 +35,9 @@ func TestReadmeShowsCompiledCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(string(readme), "FIGURE") {
+		t.Error("the README still waits for a figure")
+	}
 	blocks := strings.Split(string(readme), "```go\n")[1:]
 	if len(blocks) == 0 {
 		t.Fatal("the README has no Go block")
