@@ -28,13 +28,16 @@ func (m Majority) best(candidates []Candidate, members []int) int {
 // members sort their rows, so must the answer, and as most of them do.
 func ordered(d sqltext.Dialect, candidates []Candidate, members []int) []int {
 	sorts := make([]int, 0, len(members))
-	for _, i := range members {
-		if sortsRows(d, candidates[i].SQL) {
-			sorts = append(sorts, i)
+	text, sorted := "", false // draws of one model are often the same text
+	for seen, i := range members {
+		if sql := candidates[i].SQL; sql != text {
+			text, sorted = sql, sortsRows(d, sql)
 		}
-	}
-	if 2*len(sorts) <= len(members) {
-		return members
+		if sorted {
+			sorts = append(sorts, i)
+		} else if plain := seen + 1 - len(sorts); 2*plain >= len(members) {
+			return members // the rest cannot make it most of them
+		}
 	}
 	times := make(map[string]int, len(sorts))
 	most := 0
@@ -98,8 +101,12 @@ func orderBy(sql string, i int) bool {
 	if i > 0 && nameByte(sql[i-1]) || !hasPrefixFold(sql[i:], "order") {
 		return false
 	}
-	by := strings.TrimLeft(sql[i+len("order"):], " \t\r\n")
-	return len(by) < len(sql)-i-len("order") && hasPrefixFold(by, "by") && (len(by) == 2 || !nameByte(by[2]))
+	rest := sql[i+len("order"):]
+	if rest == "" || rest[0] > ' ' {
+		return false // orders, order_id
+	}
+	by := strings.TrimLeft(rest, " \t\r\n")
+	return len(by) < len(rest) && hasPrefixFold(by, "by") && (len(by) == 2 || !nameByte(by[2]))
 }
 
 // nameByte reports whether c may be part of a name.

@@ -118,16 +118,10 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 		return b, err
 	}
 
-	order := make([]int, len(candidates))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(candidates[i].Draw, candidates[j].Draw) })
-
 	total := 0.0
 	index := make(map[string]int)
-	for _, i := range order {
-		c := candidates[i]
+	for _, i := range byDraw(candidates) {
+		c := &candidates[i]
 		k, w, why, err := m.voteOf(i, c)
 		if err != nil {
 			return b, err
@@ -140,7 +134,7 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 		if !seen {
 			at = len(b.Clusters)
 			index[k] = at
-			b.Clusters = append(b.Clusters, Cluster{Key: k})
+			b.Clusters = append(b.Clusters, Cluster{Key: k, Members: make([]int, 0, 8)})
 		}
 		cl := &b.Clusters[at]
 		cl.Members = append(cl.Members, i)
@@ -181,9 +175,23 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 	return b, nil
 }
 
+// byDraw returns the indices of candidates in the order of their draws.
+func byDraw(candidates []Candidate) []int {
+	order := make([]int, len(candidates))
+	sorted := true
+	for i := range order {
+		order[i] = i
+		sorted = sorted && (i == 0 || candidates[i-1].Draw <= candidates[i].Draw)
+	}
+	if !sorted {
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(candidates[i].Draw, candidates[j].Draw) })
+	}
+	return order
+}
+
 // voteOf returns what candidate i votes for and with which weight, or why it does
 // not vote.
-func (m Majority) voteOf(i int, c Candidate) (key string, weight float64, why string, err error) {
+func (m *Majority) voteOf(i int, c *Candidate) (key string, weight float64, why string, err error) {
 	if c.Rejected != "" {
 		return "", 0, c.Rejected, nil
 	}
@@ -191,14 +199,14 @@ func (m Majority) voteOf(i int, c Candidate) (key string, weight float64, why st
 	if k == nil {
 		k = ByResult
 	}
-	key, ok := k(c)
+	key, ok := k(*c)
 	if !ok {
 		return "", 0, noKey(c), nil
 	}
 	if m.Weight == nil {
 		return key, 1, "", nil
 	}
-	weight = m.Weight(c)
+	weight = m.Weight(*c)
 	switch {
 	case !(weight >= 0) || math.IsInf(weight, 1):
 		return "", 0, "", fmt.Errorf("vote: weight of candidate %d is %v, not a number from 0 up", i, weight)
@@ -282,7 +290,7 @@ func (m Majority) settleConfidence(clusters []Cluster, mean float64) {
 }
 
 // noKey says why a candidate that was not rejected has no key.
-func noKey(c Candidate) string {
+func noKey(c *Candidate) string {
 	if c.SQL == "" {
 		return "no SQL"
 	}

@@ -79,7 +79,7 @@ func (m Majority) CountUntil(candidates []Candidate, stop Stop, wave Wave) (Ball
 
 // add counts one candidate.
 func (m Majority) add(c *Counter, i int, cand Candidate) error {
-	key, w, why, err := m.voteOf(i, cand)
+	key, w, why, err := m.voteOf(i, &cand)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func WeightsFromAgreement(key Key, questions [][]Candidate) Weights {
 			if sums[c.Model] == nil {
 				sums[c.Model] = &sum{}
 			}
-			k, _, why, err := m.voteOf(i, c)
+			k, _, why, err := m.voteOf(i, &c)
 			if err != nil || why != "" {
 				continue
 			}
