@@ -676,3 +676,28 @@ func TestGivenSchema(t *testing.T) {
 		t.Errorf("prompt:\n%s", prompt)
 	}
 }
+
+// TestGivenSchemaUnderPolicy: what the policy denies is in no prompt, although the
+// caller's schema names it.
+func TestGivenSchemaUnderPolicy(t *testing.T) {
+	column := func(name string) schema.Column { return schema.Column{Name: name, Type: "TEXT"} }
+	given := &schema.Schema{Dialect: "sqlite", Tables: []schema.Table{
+		{Name: "customers", Kind: schema.BaseTable, Columns: []schema.Column{column("id"), column("name"), column("country")}},
+		{Name: "orders", Kind: schema.BaseTable, Columns: []schema.Column{column("total")}},
+	}}
+	script := always(usa)
+	e := engine(t, script, texttosql.WithSchema(given), texttosql.WithStrategy(strategy.Direct{}),
+		texttosql.WithDescriptions(schema.Descriptions{"customers.name": {Text: "as they call themselves"}}),
+		texttosql.WithPolicy(exec.Policy{DenyTables: []string{"orders"}, DenyColumns: []string{"customers.id"}}))
+	for range 2 { // the second from the cache
+		if _, err := e.Ask(t.Context(), whoInUSA); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range script.Requests() {
+		prompt := r.Messages[1].Text
+		if strings.Contains(prompt, "orders") || strings.Contains(prompt, "id TEXT") || !strings.Contains(prompt, "country TEXT") || !strings.Contains(prompt, "call themselves") {
+			t.Errorf("prompt:\n%s", prompt)
+		}
+	}
+}

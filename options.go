@@ -124,7 +124,8 @@ func WithConcurrency(n int) Option {
 }
 
 // WithSchema uses s instead of inspecting the database: for a view of your own,
-// or where inspection is too dear. The guard still goes by the database's own.
+// or where inspection is too dear. The guard still goes by the database's own,
+// and what the policy denies is left out of s as well.
 func WithSchema(s *schema.Schema) Option {
 	return func(c *config) {
 		if s == nil || len(s.Tables) == 0 {

@@ -34,8 +34,8 @@ type Engine struct {
 
 // snapshot is what was made of one state of the database's schema.
 type snapshot struct {
-	of       *schema.Schema // as inspected; identity is the key
-	schema   *schema.Schema // with descriptions
+	of       *schema.Schema // as inspected or given; identity is the key
+	schema   *schema.Schema // what the policy allows of it, with descriptions
 	unknown  []string       // descriptions of names that do not exist
 	profiled *schema.Schema // nil until a strategy asks for it
 	gaps     error          // what could not be profiled
@@ -267,20 +267,32 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 
 // snapshot returns the schema as it is now, described.
 func (e *Engine) snapshot(ctx context.Context) (snapshot, error) {
-	inspected := e.schema
-	if inspected == nil {
+	of := e.schema
+	if of == nil {
 		var err error
-		if inspected, err = e.db.Schema(ctx); err != nil {
+		if of, err = e.db.Schema(ctx); err != nil {
 			return snapshot{}, err
 		}
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.described.of != inspected {
-		s := snapshot{of: inspected, schema: inspected}
-		if len(e.descriptions) > 0 {
-			s.schema, s.unknown = inspected.Describe(e.descriptions)
+	s := e.described
+	e.mu.Unlock()
+	if s.of == of {
+		return s, nil
+	}
+	s = snapshot{of: of, schema: of}
+	if e.schema != nil {
+		var err error
+		if s.schema, err = e.db.Permitted(ctx, of); err != nil {
+			return snapshot{}, err
 		}
+	}
+	if len(e.descriptions) > 0 {
+		s.schema, s.unknown = s.schema.Describe(e.descriptions)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.described.of != of { // or another question was quicker, and its profile counts
 		e.described = s
 	}
 	return e.described, nil

@@ -42,7 +42,7 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 		return nil, err
 	}
 	if fresh != nil {
-		fresh, err = db.permitted(ctx, fresh)
+		fresh, err = db.Permitted(ctx, fresh)
 		if err != nil {
 			return nil, err
 		}
@@ -81,8 +81,13 @@ func (db *DB) inspect(ctx context.Context) (fresh *schema.Schema, err error) {
 	return fresh, err
 }
 
-// permitted returns s without what the policy denies.
-func (db *DB) permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, error) {
+// Permitted returns s without the tables, views and columns that the policy
+// denies, and without what is said about them: keys that need them, and the
+// engine's CREATE text of a table that lost a column. Whether a view or a
+// generated column reads something denied is asked of the engine, which runs
+// nothing for it. It is for a schema that does not come from [DB.Schema]; s stays
+// as it is, and comes back itself where the policy denies nothing.
+func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, error) {
 	if !db.policy.Restricts() {
 		return s, nil
 	}

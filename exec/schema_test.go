@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -63,13 +64,26 @@ CREATE VIEW broken AS SELECT gone FROM users; -- not to be read, so not in any s
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
-			_, db := open(t, script, exec.Config{Policy: test.policy})
+			pool, db := open(t, script, exec.Config{Policy: test.policy})
 			s, err := db.Schema(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, outline(s)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
+			}
+			unrestricted, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := unrestricted.Schema(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := outline(all)
+			given, err := db.Permitted(context.Background(), all)
+			if err != nil || !cmp.Equal(given.Tables, s.Tables) || !cmp.Equal(outline(all), before) {
+				t.Errorf("a given schema: %v, %v; it is now %v", err, cmp.Diff(s.Tables, given.Tables), outline(all))
 			}
 			for _, table := range s.Tables {
 				if table.Name == "orders" && len(table.ForeignKeys) != test.keys {
