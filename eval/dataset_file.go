@@ -3,6 +3,7 @@ package eval
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -118,10 +119,11 @@ func (s *source) all() ([]byte, error) {
 
 // packed says in words what gzip has to say.
 func packed(err error) error {
+	var flip flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fmt.Errorf("the gzip file is cut off: %w", io.ErrUnexpectedEOF)
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &flip):
 		return fmt.Errorf("the gzip file is damaged: %w", err)
 	}
 	return err

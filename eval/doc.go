@@ -29,7 +29,7 @@
 //
 // Denominators are always all questions of the dataset. A question without an
 // answer counts as wrong, and so does one whose gold has no result or whose
-// database is missing; how many those are stands beside every rate, and files
+// database is missing or damaged; how many those are stands beside every rate, and files
 // that cannot be right are one [FileError] with file, line and field.
 //
 // Statements run under the guard of package exec, with the limits under which

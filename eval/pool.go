@@ -35,35 +35,52 @@ func (p *Pool) Size() int {
 	return size
 }
 
-// LeftOut counts what a file holds and nothing was done with.
+// LeftOut counts what a file holds and nothing was done with. The lists of places
+// hold the first three.
 type LeftOut struct {
-	Unknown     int    // answers to questions that the dataset does not have
-	UnknownAt   string // file, line and id of the first one
-	NoDatabase  int    // questions with answers whose database is not there
-	Mismatched  int    // answers that name another database than their question
-	MismatchAt  string // file, line and id of the first one
-	Unanswered  int    // questions of the dataset that a pool has no answer to
-	Overwritten int    // answers of one run to a question that it answered before
+	Unknown       int      // answers to questions that the dataset does not have
+	UnknownAt     []string // file, line and id
+	NoDatabase    int      // questions with answers whose database is not there
+	Databases     []string // ids of those databases, all of them
+	Mismatched    int      // answers that name another database than their question
+	MismatchAt    []string // file, line and id
+	Unanswered    int      // questions of the dataset that a pool has no answer to
+	Overwritten   int      // answers of one run to a question that it answered before
+	OverwrittenAt []string // file, line and id
+}
+
+// mostPlaces is how many places a LeftOut names.
+const mostPlaces = 3
+
+// addPlace adds a place to a list of them, unless there are enough.
+func addPlace(places *[]string, format string, args ...any) {
+	if len(*places) < mostPlaces {
+		*places = append(*places, fmt.Sprintf(format, args...))
+	}
 }
 
 // String says what was left out in a line, "" when it was nothing.
 func (l LeftOut) String() string {
 	var parts []string
-	add := func(n int, what, at string) {
+	add := func(n int, what string, of int, places []string) {
 		if n == 0 {
 			return
 		}
 		text := fmt.Sprintf("%s: %d", what, n)
-		if at != "" {
-			text += " (first: " + at + ")"
+		if len(places) > 0 {
+			text += " (" + strings.Join(places[:min(mostPlaces, len(places))], "; ")
+			if of > mostPlaces {
+				text += "; …"
+			}
+			text += ")"
 		}
 		parts = append(parts, text)
 	}
-	add(l.Unknown, "answers to unknown questions", l.UnknownAt)
-	add(l.Mismatched, "answers about another database than their question", l.MismatchAt)
-	add(l.Overwritten, "answers to a question that the run had answered", "")
-	add(l.NoDatabase, "questions without their database", "")
-	add(l.Unanswered, "questions without an answer", "")
+	add(l.Unknown, "answers to unknown questions", l.Unknown, l.UnknownAt)
+	add(l.Mismatched, "answers about another database than their question", l.Mismatched, l.MismatchAt)
+	add(l.Overwritten, "answers to a question that the run had answered", l.Overwritten, l.OverwrittenAt)
+	add(l.NoDatabase, "questions without their database", len(l.Databases), l.Databases)
+	add(l.Unanswered, "questions without an answer", 0, nil)
 	return strings.Join(parts, "; ")
 }
 
@@ -93,6 +110,7 @@ func Pools() []string {
 // poolSource is where the answers of a pool are, and which of them belong to it.
 type poolSource struct {
 	files   []string
+	place   string // of the files, for messages
 	dataset func(file string) string
 	belongs func(run string) bool
 	order   func(a, b Answer) int // nil: file order
@@ -116,15 +134,20 @@ func (f *Folder) Pool(name string) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	var broken error // of a file that may or may not have had the pool
 	for _, file := range src.files {
-		p, err := f.readPool(name, file, src)
-		var unknown *UnknownPoolError
-		if errors.As(err, &unknown) && file != src.files[len(src.files)-1] {
-			continue
+		p, found, err := f.readPool(name, file, src)
+		switch {
+		case found:
+			return p, err
+		case broken == nil:
+			broken = err
 		}
-		return p, err
 	}
-	return nil, &UnknownPoolError{Name: name}
+	if broken != nil {
+		return nil, broken
+	}
+	return nil, &UnknownPoolError{Name: name, File: src.place}
 }
 
 func (f *Folder) poolSource(name string) (poolSource, error) {
@@ -133,8 +156,10 @@ func (f *Folder) poolSource(name string) (poolSource, error) {
 		return poolSource{}, &UnknownPoolError{Name: name}
 	}
 	one := func(dataset string) poolSource {
+		file := f.Path("predictions", "preds_"+dataset+".jsonl.gz")
 		return poolSource{
-			files:   []string{f.Path("predictions", "preds_"+dataset+".jsonl.gz")},
+			files:   []string{file},
+			place:   file,
 			dataset: func(string) string { return dataset },
 			belongs: func(run string) bool { return run == rest || rest == "all" },
 		}
@@ -159,6 +184,7 @@ func (f *Folder) poolSource(name string) (poolSource, error) {
 		files = slices.DeleteFunc(files, func(p string) bool { return strings.HasSuffix(p, ".exec.jsonl.gz") })
 		return poolSource{
 			files: files,
+			place: f.Path("samples"),
 			dataset: func(file string) string {
 				if strings.HasPrefix(filepath.Base(file), "samples_bird") {
 					return "bird_dev"
@@ -192,25 +218,26 @@ func seed(run string) int {
 	return n
 }
 
-func (f *Folder) readPool(name, file string, src poolSource) (*Pool, error) {
+// readPool reads the pool of a name from one file; found says that it is there.
+func (f *Folder) readPool(name, file string, src poolSource) (p *Pool, found bool, err error) {
 	d, err := f.Dataset(src.dataset(file))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	here := map[string]bool{}
 	for _, id := range d.Databases() {
 		_, err := f.Database(id)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+			return nil, false, err
 		}
 		here[id] = err == nil
 	}
-	p := &Pool{Name: name, Dataset: d}
+	p = &Pool{Name: name, Dataset: d}
 	answers := map[string][]Answer{}
-	found, elsewhere := false, map[string]bool{}
+	elsewhere := map[string]bool{}
 	for a, err := range Answers(file) {
 		if err != nil {
-			return nil, err
+			return nil, found, err
 		}
 		if !src.belongs(a.Run) {
 			continue
@@ -226,10 +253,7 @@ func (f *Folder) readPool(name, file string, src poolSource) (*Pool, error) {
 		}
 	}
 	if !found {
-		if len(src.files) > 1 {
-			file = filepath.Dir(file)
-		}
-		return nil, &UnknownPoolError{Name: name, File: file}
+		return nil, false, nil
 	}
 	p.LeftOut.NoDatabase = len(elsewhere)
 	for _, q := range d.Questions {
@@ -237,6 +261,8 @@ func (f *Folder) readPool(name, file string, src poolSource) (*Pool, error) {
 		if len(of) == 0 {
 			if !elsewhere[q.ID] {
 				p.LeftOut.Unanswered++
+			} else if !slices.Contains(p.LeftOut.Databases, q.DB) {
+				p.LeftOut.Databases = append(p.LeftOut.Databases, q.DB)
 			}
 			continue
 		}
@@ -247,9 +273,9 @@ func (f *Folder) readPool(name, file string, src poolSource) (*Pool, error) {
 		p.Answers = append(p.Answers, of)
 	}
 	if len(p.Questions) == 0 {
-		return nil, fmt.Errorf("eval: pool %s: %s", name, p.LeftOut)
+		return nil, true, fmt.Errorf("eval: pool %s: %s", name, p.LeftOut)
 	}
-	return p, nil
+	return p, true, nil
 }
 
 // find returns the question of an answer, and counts the answers without one.
@@ -264,20 +290,16 @@ func (l *LeftOut) find(d *Dataset, a Answer, byLine bool, file string) (Question
 		q, ok = d.Question(a.Question)
 	}
 	if !ok {
-		if l.Unknown == 0 {
-			id := a.Question
-			if a.Place >= 0 {
-				id = strconv.Itoa(a.Place)
-			}
-			l.UnknownAt = fmt.Sprintf("%s:%d, question %s", file, a.Line, id)
+		id := a.Question
+		if a.Place >= 0 {
+			id = strconv.Itoa(a.Place)
 		}
+		addPlace(&l.UnknownAt, "%s:%d, question %s", file, a.Line, id)
 		l.Unknown++
 		return Question{}, false
 	}
 	if a.DB != "" && q.DB != "" && a.DB != q.DB {
-		if l.Mismatched == 0 {
-			l.MismatchAt = fmt.Sprintf("%s:%d, question %s about %s, not %s", file, a.Line, q.ID, q.DB, a.DB)
-		}
+		addPlace(&l.MismatchAt, "%s:%d, question %s about %s, not %s", file, a.Line, q.ID, q.DB, a.DB)
 		l.Mismatched++
 		return Question{}, false
 	}

@@ -77,7 +77,7 @@ func (f *Folder) Database(id string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", &DatabaseError{ID: id, Dir: f.Path("db")}
+	return "", &DatabaseError{ID: id, Path: f.Path("db")}
 }
 
 // DatabaseIn returns the path of the database of an id in one folder, as the
@@ -93,16 +93,26 @@ func DatabaseIn(dir, id string) (string, error) {
 			}
 		}
 	}
-	return "", &DatabaseError{ID: id, Dir: dir}
+	return "", &DatabaseError{ID: id, Path: dir}
 }
 
-// DatabaseError says that a folder does not hold a database. It matches
-// [fs.ErrNotExist].
-type DatabaseError struct{ ID, Dir string }
+// DatabaseError says that a database is not in a folder, or that its file cannot
+// be read. It matches [fs.ErrNotExist] in the first case alone.
+type DatabaseError struct {
+	ID   string
+	Path string // of the folder that does not hold it, or of the file
+	Err  error  // what is wrong with the file; nil: there is none
+}
 
 func (e *DatabaseError) Error() string {
-	return fmt.Sprintf("eval: database %q is not in %s", e.ID, e.Dir)
+	if e.Err == nil {
+		return fmt.Sprintf("eval: database %q is not in %s", e.ID, e.Path)
+	}
+	return fmt.Sprintf("eval: database %s: %v", e.Path, e.Err)
 }
 
-// Is makes a DatabaseError match [fs.ErrNotExist].
-func (e *DatabaseError) Is(target error) bool { return errors.Is(fs.ErrNotExist, target) }
+// Is makes a DatabaseError about a file that is not there match [fs.ErrNotExist].
+func (e *DatabaseError) Is(target error) bool { return e.Err == nil && target == fs.ErrNotExist }
+
+// Unwrap returns what is wrong with the file.
+func (e *DatabaseError) Unwrap() error { return e.Err }

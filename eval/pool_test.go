@@ -165,11 +165,11 @@ func TestPool(t *testing.T) {
 		left      string
 	}{
 		{"every run, in file order, and what is left out counted", "spider_dev/all", map[string][]string{"1": {"x1", "y1"}, "2": {"x2"}}, 2,
-			"answers to unknown questions: 1 (first: preds_spider_dev.jsonl.gz:4, question 9); " +
-				"answers about another database than their question: 1 (first: preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); " +
-				"questions without their database: 1; questions without an answer: 1"},
+			"answers to unknown questions: 1 (preds_spider_dev.jsonl.gz:4, question 9); " +
+				"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); " +
+				"questions without their database: 1 (gone); questions without an answer: 1"},
 		{"one run, whose name has a slash", "spider_dev/y/z", map[string][]string{"1": {"y1"}}, 1,
-			"answers about another database than their question: 1 (first: preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); questions without an answer: 3"},
+			"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); questions without an answer: 3"},
 		{"by seed as a number", "classicmodels/p", map[string][]string{"1": {"7", "17"}}, 2, "questions without an answer: 3"},
 		{"a run without seeds", "classicmodels/p_k0", map[string][]string{"1": {"0"}}, 1, "questions without an answer: 3"},
 		{"two models in file order", "classicmodels/base_k3", map[string][]string{"1": {"l9", "q1", "l8"}}, 3, "questions without an answer: 3"},
@@ -207,8 +207,32 @@ func TestPool(t *testing.T) {
 		}
 	}
 	_, err := f.Pool("samples/far")
-	if want := "eval: pool samples/far: questions without their database: 1; questions without an answer: 3"; err == nil || err.Error() != want {
+	if want := "eval: pool samples/far: questions without their database: 1 (gone); questions without an answer: 3"; err == nil || err.Error() != want {
 		t.Errorf("a pool without a database: %v, want %s", err, want)
+	}
+}
+
+// TestPoolBesideDamage: a file that cannot be read costs the pools in it, not
+// those in other files.
+func TestPoolBesideDamage(t *testing.T) {
+	f := dataFolder(t, map[string]string{
+		"questions/questions_spider_dev.jsonl.gz":  `{"qid": 1, "db_id": "shop", "question": "A", "gold": "SELECT a FROM t"}`,
+		"samples/samples_bird_dev.jsonl.gz":        `{"run": "b", "qid": 1, "sql": "of a dataset that is not there"}`,
+		"samples/samples_spider_dev.jsonl.gz":      `{"run": "s", "qid": 1, "sql": "x"}` + "\n" + `{"run": "t", "qid": 1, "sql": "x"}` + "\n{",
+		"samples/samples_spider_dev_more.jsonl.gz": `{"run": "u", "qid": 1, "sql": "x"}`,
+	})
+	if p, err := f.Pool("samples/u"); err != nil || len(p.Questions) != 1 {
+		t.Errorf("a pool in a sound file: %v, %v", p, err)
+	}
+	for _, pool := range []string{"samples/s", "samples/t"} {
+		_, err := f.Pool(pool)
+		var file *eval.FileError
+		if !errors.As(err, &file) || file.Line != 3 || file.File != f.Path("samples", "samples_spider_dev.jsonl.gz") {
+			t.Errorf("pool %s: %v, want what is wrong with its file", pool, err)
+		}
+	}
+	if _, err := f.Pool("samples/nobody"); err == nil || !strings.Contains(err.Error(), `there is no dataset "bird_dev"`) {
+		t.Errorf("a pool that may be in a file that cannot be read: %v", err)
 	}
 }
 

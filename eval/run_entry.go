@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,6 +19,7 @@ import (
 type database struct {
 	id    string
 	ready chan struct{} // closed when db or err is set
+	path  string        // of the file; "" when the caller gave db
 	db    *exec.DB
 	pool  *sql.DB // to close; nil when the caller gave db
 	err   error
@@ -98,7 +100,7 @@ func (s *Store) database(ctx context.Context, id string) (*database, error) {
 	}
 	s.mu.Unlock()
 	if !known {
-		d.db, d.pool, d.err = s.open(ctx, id)
+		d.err = s.open(ctx, d)
 		if d.err != nil && ctx.Err() != nil {
 			s.mu.Lock()
 			delete(s.databases, id) // not the database's fault: the next one tries again
@@ -114,18 +116,19 @@ func (s *Store) database(ctx context.Context, id string) (*database, error) {
 	}
 }
 
-func (s *Store) open(ctx context.Context, id string) (*exec.DB, *sql.DB, error) {
+// open finds and opens the file of a database. What is wrong with the file is a
+// *DatabaseError.
+func (s *Store) open(ctx context.Context, d *database) (err error) {
 	c := s.config
 	if c.Find == nil || c.Open == nil {
-		return nil, nil, fmt.Errorf("eval: database %s: StoreConfig needs Find and Open", id)
+		return fmt.Errorf("eval: database %s: StoreConfig needs Find and Open", d.id)
 	}
-	path, err := c.Find(id)
-	if err != nil {
-		return nil, nil, err
+	if d.path, err = c.Find(d.id); err != nil {
+		return err
 	}
-	pool, err := c.Open(path)
+	pool, err := c.Open(d.path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("eval: opening %s: %w", path, err)
+		return d.unreadable(ctx, err)
 	}
 	db, err := exec.New(pool, c.Dialect, exec.Config{
 		Policy: c.Policy,
@@ -137,9 +140,19 @@ func (s *Store) open(ctx context.Context, id string) (*exec.DB, *sql.DB, error) 
 	}
 	if err != nil {
 		pool.Close()
-		return nil, nil, fmt.Errorf("eval: opening %s: %w", path, err)
+		return d.unreadable(ctx, err)
 	}
-	return db, pool, nil
+	d.db, d.pool = db, pool
+	return nil
+}
+
+// unreadable says that err is the database's fault, unless the context ended or
+// somebody else holds a lock: then it may go better the next time.
+func (d *database) unreadable(ctx context.Context, err error) error {
+	if d.path == "" || ctx.Err() != nil || errors.Is(err, exec.ErrBusy) {
+		return fmt.Errorf("eval: database %s: %w", cmp.Or(d.path, d.id), err)
+	}
+	return &DatabaseError{ID: d.id, Path: d.path, Err: err}
 }
 
 // entry returns the entry of a statement that has run.
@@ -220,7 +233,7 @@ func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, er
 	x := Execution{Status: StatusOK, Took: time.Since(start)}
 	if err != nil {
 		if !exec.IsRejection(err) || ctx.Err() != nil {
-			return x, nil, fmt.Errorf("eval: running a statement on %s: %w", e.db.id, err)
+			return x, nil, e.db.unreadable(ctx, err)
 		}
 		x.Status, x.Err = statusOf(err), err.Error()
 		return x, nil, nil

@@ -26,7 +26,7 @@ func (s *Store) explain(ctx context.Context, d *database, sql string) (plan exec
 	case exec.IsRejection(err) && ctx.Err() == nil:
 		return plan, false, nil
 	}
-	return plan, false, err
+	return plan, false, d.unreadable(ctx, err)
 }
 
 // planned is what a vote needs of a plan.

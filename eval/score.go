@@ -3,7 +3,6 @@ package eval
 import (
 	"context"
 	"errors"
-	"io/fs"
 )
 
 // Verdict is what one answer scored.
@@ -13,7 +12,7 @@ type Verdict struct {
 	SQL      string // the answer as it was given
 	Answer   Execution
 	Scores   []float64 // in the order of Scorer.Metrics
-	Fault    string    // why nothing could be scored: the gold has no result, its database is missing; "" when it could
+	Fault    string    // why nothing could be scored: the gold has no result, its database is missing or damaged; "" when it could
 }
 
 // Scorer scores answers. Safe for concurrent use.
@@ -38,13 +37,13 @@ func (s *Scorer) Names() []string {
 	return names
 }
 
-// Score scores one answer. A gold without a result and a missing database are a
-// Fault of the verdict, with scores of 0, and no error.
+// Score scores one answer. A gold without a result and a database that is missing
+// or damaged are a Fault of the verdict, with scores of 0, and no error.
 func (s *Scorer) Score(ctx context.Context, q Question, sql string) (Verdict, error) {
 	metrics := s.metrics()
 	v := Verdict{Question: q, Answered: true, SQL: sql, Scores: make([]float64, len(metrics))}
 	t, err := s.Store.trial(ctx, q, sql)
-	if missing(ctx, err) {
+	if unreadable(err) {
 		v.Fault = err.Error()
 		return v, nil
 	}
@@ -56,7 +55,10 @@ func (s *Scorer) Score(ctx context.Context, q Question, sql string) (Verdict, er
 		if _, valid := m.(VA); v.Fault != "" && !valid {
 			continue // whether the answer runs does not depend on the gold
 		}
-		if v.Scores[i], err = m.Score(ctx, t); err != nil {
+		if v.Scores[i], err = m.Score(ctx, t); unreadable(err) {
+			v.Fault, v.Scores = err.Error(), make([]float64, len(metrics))
+			return v, nil
+		} else if err != nil {
 			return v, err
 		}
 	}
@@ -66,16 +68,17 @@ func (s *Scorer) Score(ctx context.Context, q Question, sql string) (Verdict, er
 // fault says why a question cannot be scored, "" where it can.
 func (s *Scorer) fault(ctx context.Context, q Question) (string, error) {
 	gold, err := s.Store.Execute(ctx, q.DB, q.Gold)
-	if missing(ctx, err) {
+	if unreadable(err) {
 		return err.Error(), nil
 	}
 	return faultOf(gold), err
 }
 
-// missing reports whether err says that there is no such database: a fault of one
-// question, not of the scoring.
-func missing(ctx context.Context, err error) bool {
-	return errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil
+// unreadable reports whether err is about one database: a fault of the questions
+// about it, not of the scoring.
+func unreadable(err error) bool {
+	var database *DatabaseError
+	return errors.As(err, &database)
 }
 
 func faultOf(gold Execution) string {

@@ -41,7 +41,7 @@ func (r *Report) Value(metric string) (value float64, ok bool) {
 }
 
 // Faults returns the verdicts on questions that could not be scored, because the
-// gold has no result or the database is missing.
+// gold has no result or the database is missing or damaged.
 func (r *Report) Faults() []Verdict {
 	return slices.DeleteFunc(slices.Clone(r.Verdicts), func(v Verdict) bool { return v.Fault == "" })
 }
@@ -249,6 +249,7 @@ func (p *pairing) add(a Answer, byLine bool, file string, metrics []string) {
 	}
 	at := p.dataset.byID[q.ID]
 	if run.of[at] >= 0 {
+		addPlace(&left.OverwrittenAt, "%s:%d, question %s", file, a.Line, q.ID)
 		left.Overwritten++
 		return
 	}

@@ -108,7 +108,7 @@ func databasePath(t *testing.T, s *eval.Store) string {
 	if !errors.As(err, &missing) {
 		t.Fatal(err)
 	}
-	return filepath.Join(missing.Dir, "x")
+	return filepath.Join(missing.Path, "x")
 }
 
 // TestPlacedAnswers: files that number their answers mean lines where there are
@@ -122,7 +122,7 @@ func TestPlacedAnswers(t *testing.T) {
 	}
 	for _, test := range []struct{ why, file, content, left string }{
 		{"as many lines as questions", "pred.txt", "SELECT 4\nSELECT 6\n", ""},
-		{"the whole published set", "pred.txt", "0\n1\n2\n3\nSELECT 4\n5\nSELECT 6\n7\n", "answers to unknown questions: 6 (first: pred.txt:1, question 0)"},
+		{"the whole published set", "pred.txt", "0\n1\n2\n3\nSELECT 4\n5\nSELECT 6\n7\n", "answers to unknown questions: 6 (pred.txt:1, question 0; pred.txt:2, question 1; pred.txt:3, question 2; …)"},
 		{"BIRD's object names places", "predict_dev.json", `{"6": "SELECT 6\t----- bird -----\tn", "4": "SELECT 4\t----- bird -----\tn"}`, ""},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -178,5 +178,54 @@ func TestScoreEnds(t *testing.T) {
 	r, err := s.ScoreRun(t.Context(), d, "none.jsonl", none)
 	if err != nil || r.Run != "none" || r.N() != 5 || r.Unanswered() != 5 {
 		t.Errorf("no answers: %+v, %v", r, err)
+	}
+}
+
+// TestDamagedDatabases: a file that is no database, and one that was cut off, cost
+// their own questions and nothing else.
+func TestDamagedDatabases(t *testing.T) {
+	dir := t.TempDir()
+	makeDatabase(t, dir, "whole", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1)")
+	makeDatabase(t, dir, "cut", "CREATE TABLE t (a)", "CREATE TABLE u (a)", "INSERT INTO t VALUES (1)", "INSERT INTO u VALUES (1)")
+	cut := filepath.Join(dir, "cut.sqlite")
+	info, err := os.Stat(cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(cut, info.Size()-4096); err != nil { // the page of u
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "text.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := eval.NewDataset("damage", []eval.Question{
+		{ID: "1", DB: "whole", Gold: "SELECT a FROM t"},
+		{ID: "2", DB: "text", Gold: "SELECT a FROM t"},
+		{ID: "3", DB: "cut", Gold: "SELECT a FROM u"},
+		{ID: "4", DB: "cut", Gold: "SELECT 1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "a.jsonl", `{"qid": 1, "sql": "SELECT 1"}
+{"qid": 2, "sql": "SELECT 1"}
+{"qid": 3, "sql": "SELECT 1"}
+{"qid": 4, "sql": "SELECT a FROM u"}`)
+	s := eval.Scorer{Store: newStore(t, func(id string) (string, error) { return eval.DatabaseIn(dir, id) })}
+	r, err := s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ex, _ := r.Value("ex_set"); ex != 0.25 {
+		t.Errorf("ex_set %v, want 0.25", ex)
+	}
+	for i, want := range []string{"", "text.sqlite: ", "cut.sqlite: ", "cut.sqlite: "} {
+		if got := r.Verdicts[i].Fault; !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("question %d: fault %q, want one that names %q", i+1, got, want)
+		}
+	}
+	var damaged *eval.DatabaseError
+	if _, err := s.Store.Execute(t.Context(), "text", "SELECT 1"); !errors.As(err, &damaged) || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is no database: %v", err)
 	}
 }
