@@ -12,7 +12,20 @@ import (
 func TestExplain(t *testing.T) {
 	pool, file := open(t, fixture)
 	db := newDB(t, pool, exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.password"}}})
-	p, err := db.Explain(t.Context(), "SELECT u.name FROM users AS u JOIN t ON t.a = u.id; -- done")
+	session, err := db.Session(exec.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for name, explain := range map[string]explainer{"one statement": db.Explain, "session": session.Explain} {
+		t.Run(name, func(t *testing.T) { testExplain(t, explain, file) })
+	}
+}
+
+type explainer func(ctx context.Context, sql string) (exec.Plan, error)
+
+func testExplain(t *testing.T, explain explainer, file string) {
+	p, err := explain(t.Context(), "SELECT u.name FROM users AS u JOIN t ON t.a = u.id; -- done")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +61,7 @@ func TestExplain(t *testing.T) {
 		{"SELECT nosuch FROM t", &invalid, false, ""},
 		{"SELECT FROM t", &invalid, false, ""},
 	} {
-		p, err := db.Explain(t.Context(), c.sql)
+		p, err := explain(t.Context(), c.sql)
 		if err == nil || !errors.As(err, c.target) {
 			t.Errorf("%s: error %v, want a %T: %s", c.sql, err, c.target, c.why)
 		}
@@ -63,17 +76,27 @@ func TestExplain(t *testing.T) {
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := db.Explain(ended, "SELECT 1"); !errors.Is(err, context.Canceled) {
+	if _, err := explain(ended, "SELECT 1"); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
+// BenchmarkExplain is one statement, and one of many on the same connection.
 func BenchmarkExplain(b *testing.B) {
 	pool, _ := open(b, fixture)
 	db := newDB(b, pool, exec.Config{})
-	for b.Loop() {
-		if _, err := db.Explain(b.Context(), "SELECT u.name FROM users AS u JOIN t ON t.a = u.id"); err != nil {
-			b.Fatal(err)
-		}
+	session, err := db.Session(exec.Bounds{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer session.Close()
+	for name, explain := range map[string]explainer{"one": db.Explain, "session": session.Explain} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := explain(b.Context(), "SELECT u.name FROM users AS u JOIN t ON t.a = u.id"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
