@@ -20,9 +20,9 @@
 //	Wide, Values      Spider, 496       .999      .998           59 %
 //	                  ClassicModels, 99    1         1           56 %
 //	                  superhero, 70        1         1           59 %
-//	and Columns       Spider            .996      .990           66 %
+//	and Columns       Spider            .996      .990           67 %
 //	                  ClassicModels     .993      .980           70 %
-//	                  superhero            1         1           61 %
+//	                  superhero            1         1           67 %
 //
 // The zero PreSQL shows 1.8 of 4.4 tables on Spider and misses a table in 3 to 14
 // questions, depending on the run. The command:

@@ -17,9 +17,10 @@ import (
 //     shortest paths the first by name is taken. A part that no path leads out
 //     of stays alone. A bridge shows all its columns, or only its keys where
 //     some link names columns;
-//   - key columns: of each kept table the primary key, the columns of its
-//     foreign keys, and the columns that foreign keys of kept tables refer to;
-//   - the foreign keys between kept tables, those of a table to itself included.
+//   - the foreign keys between kept tables, those of a table to itself included;
+//   - key columns: of each kept table the primary key, which tells its rows apart,
+//     and the columns on both ends of the foreign keys kept. A column that refers
+//     to a table left out joins nothing, so it stays only where a link names it.
 //
 // With l.Whole set, or when no linked table exists, the whole schema is kept:
 // an empty schema helps nobody. The CREATE text of a table that lost a column is
@@ -89,7 +90,8 @@ type choice struct {
 	columns map[int]bool
 }
 
-// addKeys marks the key columns of every table of wanted.
+// addKeys marks of every table of wanted the primary key, and both ends of the
+// foreign keys that join it with a table of wanted.
 func (s *Schema) addKeys(index *index, wanted map[int]*choice) {
 	mark := func(i int, names []string) {
 		for _, name := range names {
@@ -102,8 +104,8 @@ func (s *Schema) addKeys(index *index, wanted map[int]*choice) {
 		t := &s.Tables[i]
 		mark(i, t.PrimaryKey)
 		for _, k := range t.ForeignKeys {
-			mark(i, k.Columns)
 			if ref := index.target(t, k); ref >= 0 && wanted[ref] != nil {
+				mark(i, k.Columns)
 				mark(ref, k.RefColumns)
 			}
 		}

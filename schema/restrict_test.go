@@ -87,9 +87,15 @@ func TestRestrict(t *testing.T) {
 		{why: "a table that nothing joins stays alone",
 			links: []schema.TableLink{link("island"), link("lecturer")},
 			want:  []string{"lecturer(id name)", "island(id name)"}},
-		{why: "columns: keys stay, others go, bridges show their keys",
+		{why: "columns: keys of joins stay, others go, bridges show their keys",
 			links: []schema.TableLink{link("student", "born"), link("course", "title")},
-			want:  []string{"student(id born)", "enrolment(id student_id course_id) -> student -> course", "course(id title lecturer_id)"}},
+			want:  []string{"student(id born)", "enrolment(id student_id course_id) -> student -> course", "course(id title)"}},
+		{why: "a key column that joins nothing kept stays where it is linked",
+			links: []schema.TableLink{link("course", "lecturer_id")},
+			want:  []string{"course(id lecturer_id)"}},
+		{why: "a bridge shows no key to a table left out",
+			links: []schema.TableLink{link("enrolment", "grade"), link("lecturer", "name")},
+			want:  []string{"enrolment(id course_id grade) -> course", "course(id lecturer_id) -> lecturer", "lecturer(id name)"}},
 		{why: "a table linked twice: columns united",
 			links: []schema.TableLink{link("student", "born"), link("STUDENT", "NAME")},
 			want:  []string{"student(id name born)"}},
@@ -158,9 +164,9 @@ func TestRestrictAttached(t *testing.T) {
 }
 
 // TestRestrictClosure holds on random schemas: linked tables that foreign keys
-// join in the whole schema are joined in the restricted one, key columns are all
-// there, no key refers to what is not there, and the order of links and tables
-// makes no difference.
+// join in the whole schema are joined in the restricted one, every key between
+// kept tables is there with the columns of both ends, no key refers to what is not
+// there, and the order of links and tables makes no difference.
 func TestRestrictClosure(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -193,10 +199,18 @@ func TestRestrictClosure(t *testing.T) {
 					t.Errorf("seed %d: %s lost its key column %s", seed, table.Name, name)
 				}
 			}
+			joins := 0 // keys to a kept table
 			for _, k := range whole.ForeignKeys {
+				if _, ok := got.Lookup("", k.RefTable); !ok {
+					continue
+				}
+				joins++
 				if _, ok := table.Column(k.Columns[0]); !ok {
 					t.Errorf("seed %d: %s lost its key column %s", seed, table.Name, k.Columns[0])
 				}
+			}
+			if len(table.ForeignKeys) != joins {
+				t.Errorf("seed %d: %s shows %d of its %d keys to kept tables", seed, table.Name, len(table.ForeignKeys), joins)
 			}
 			for _, k := range table.ForeignKeys {
 				ref, ok := got.Lookup("", k.RefTable)

@@ -25,6 +25,7 @@ func TestLink(t *testing.T) {
 		{"--dataset classicmodels --presql classicmodels/base_k3", .99, .985, .55},
 		{"--dataset classicmodels --presql classicmodels/base_k3 --columns", .975, .92, .30},
 		{"--dataset bird_dev --presql bird_dev/all", 1, 1, .52},
+		{"--dataset bird_dev --presql bird_dev/all --columns", 1, 1, .38},
 	} {
 		var out bytes.Buffer
 		args := append(strings.Fields("link --json --data "+dir), strings.Fields(tt.args)...)

@@ -1,0 +1,5 @@
+//go:build race
+
+package linker_test
+
+const raceEnabled = true
