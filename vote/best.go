@@ -28,12 +28,8 @@ func (m Majority) best(candidates []Candidate, members []int) int {
 // members sort their rows, so must the answer, and as most of them do.
 func ordered(d sqltext.Dialect, candidates []Candidate, members []int) []int {
 	sorts := make([]int, 0, len(members))
-	text, sorted := "", false // draws of one model are often the same text
 	for seen, i := range members {
-		if sql := candidates[i].SQL; sql != text {
-			text, sorted = sql, sortsRows(d, sql)
-		}
-		if sorted {
+		if sortsRows(d, candidates[i].SQL) {
 			sorts = append(sorts, i)
 		} else if plain := seen + 1 - len(sorts); 2*plain >= len(members) {
 			return members // the rest cannot make it most of them
@@ -65,6 +61,9 @@ func ordered(d sqltext.Dialect, candidates []Candidate, members []int) []int {
 // would be most of the work of a count (see BenchmarkMajority), and leaves what
 // it is not sure of to Outline.
 func sortsRows(d sqltext.Dialect, sql string) bool {
+	if !holdsBy(sql) {
+		return false
+	}
 	// A backslash may escape a quote, and a statement may stand in brackets.
 	sure := strings.IndexByte(sql, '\\') < 0 && !strings.HasPrefix(sql, "(")
 	depth := 0
@@ -94,6 +93,24 @@ func sortsRows(d sqltext.Dialect, sql string) bool {
 		return false
 	}
 	return len(d.Outline(sql).OrderBy) > 0
+}
+
+// holdsBy reports whether the letters BY stand somewhere in sql: two searches for
+// a rare letter spare most statements a look at each of theirs.
+func holdsBy(sql string) bool {
+	for _, y := range []byte("yY") {
+		for i := strings.IndexByte(sql, y); i >= 0; {
+			if i > 0 && sql[i-1]|0x20 == 'b' {
+				return true
+			}
+			next := strings.IndexByte(sql[i+1:], y)
+			if next < 0 {
+				break
+			}
+			i += 1 + next
+		}
+	}
+	return false
 }
 
 // orderBy reports whether the words ORDER BY stand at i.
