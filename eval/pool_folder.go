@@ -45,13 +45,23 @@ func (f *Folder) Path(elements ...string) string {
 
 // Dataset reads the dataset of a name: "spider_dev".
 func (f *Folder) Dataset(name string) (*Dataset, error) {
+	path, ok := f.DatasetPath(name)
+	if !ok {
+		return nil, fmt.Errorf("eval: there is no dataset %q in %s; there are %s", name, f.dir, strings.Join(f.Datasets(), ", "))
+	}
+	return ReadDataset(path)
+}
+
+// DatasetPath returns the path of the file of a dataset, for messages about its
+// lines; ok is false where there is none.
+func (f *Folder) DatasetPath(name string) (path string, ok bool) {
 	for _, ending := range []string{".jsonl.gz", ".jsonl", ".json", ".csv"} {
 		path := f.Path("questions", "questions_"+name+ending)
-		if _, err := os.Stat(path); err == nil {
-			return ReadDataset(path)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, true
 		}
 	}
-	return nil, fmt.Errorf("eval: there is no dataset %q in %s; there are %s", name, f.dir, strings.Join(f.Datasets(), ", "))
+	return "", false
 }
 
 // Datasets returns the names of the datasets, in order.

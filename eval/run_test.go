@@ -32,7 +32,7 @@ func shop(t testing.TB) func(string) (string, error) {
 }
 
 func TestStoreExecute(t *testing.T) {
-	store := openStore(t, eval.StoreConfig{Find: shop(t), Open: openReadOnly, Bounds: exec.Bounds{Rows: 2_000, Timeout: 300 * time.Millisecond}})
+	store := openStore(t, eval.StoreConfig{Find: shop(t), Open: openReadOnly, Bounds: exec.Bounds{Rows: 2_000, Timeout: time.Second}})
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 	for _, test := range []struct {
 		why, sql string

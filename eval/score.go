@@ -65,8 +65,9 @@ func (s *Scorer) Score(ctx context.Context, q Question, sql string) (Verdict, er
 	return v, nil
 }
 
-// fault says why a question cannot be scored, "" where it can.
-func (s *Scorer) fault(ctx context.Context, q Question) (string, error) {
+// Fault says why no answer to a question can be scored, whatever it is: its gold
+// has no result, or its database is missing or damaged. It is "" where one can.
+func (s *Scorer) Fault(ctx context.Context, q Question) (string, error) {
 	gold, err := s.Store.Execute(ctx, q.DB, q.Gold)
 	if unreadable(err) {
 		return err.Error(), nil

@@ -285,7 +285,7 @@ func (s *Scorer) scoreAll(ctx context.Context, p *pairing) error {
 				return fmt.Errorf("eval: scoring stopped: %w", err)
 			}
 			// A gold without a result is told even where nobody answered.
-			if p.faults[i], err = s.fault(ctx, questions[i]); err != nil {
+			if p.faults[i], err = s.Fault(ctx, questions[i]); err != nil {
 				return fmt.Errorf("eval: question %s: %w", questions[i].ID, err)
 			}
 			for j := range p.work[i] {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,19 +24,8 @@ import (
 func data(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	path := filepath.Join(dir, "db", "spider", "shop.sqlite")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Exec(`CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
-		INSERT INTO customers VALUES (1, 'Ada', 'UK'), (2, 'Bob', 'USA'), (3, 'Cyd', 'USA')`); err != nil {
-		t.Fatal(err)
-	}
+	makeDatabase(t, filepath.Join(dir, "db", "spider", "shop.sqlite"), `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+		INSERT INTO customers VALUES (1, 'Ada', 'UK'), (2, 'Bob', 'USA'), (3, 'Cyd', 'USA')`)
 	write(t, filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"), pack(
 		`{"qid": 1, "db_id": "shop", "question": "How many customers are there?", "gold": "SELECT count(*) FROM customers"}`,
 		`{"qid": 2, "db_id": "shop", "question": "Which customers live in the USA?", "gold": "SELECT name FROM customers WHERE country = 'USA'"}`,
@@ -147,7 +135,8 @@ func TestVotes(t *testing.T) {
 	}
 	for _, part := range []string{
 		"answers to unknown questions", "preds_spider_dev.jsonl.gz:6, question 99",
-		"questions without their database: 1", "questions whose gold does not run: 1 (first: ", "questions_spider_dev.jsonl.gz:4, question 4",
+		"questions without their database: 1 (farm)", "questions whose gold does not run: 1", "questions_spider_dev.jsonl.gz:4: question 4: the gold does not run",
+		"in all: pools 2, questions 6; left out: pools 0, questions 4",
 	} {
 		if !strings.Contains(notes, part) {
 			t.Errorf("the notes lack %q:\n%s", part, notes)
@@ -215,7 +204,7 @@ func TestScore(t *testing.T) {
 	if l := got["va"]; l["value"] != 0.8 {
 		t.Errorf("va: %v", l)
 	}
-	if !strings.Contains(notes, "questions_spider_dev.jsonl.gz:4, question 4") || !strings.Contains(notes, "answers to unknown questions") {
+	if !strings.Contains(notes, "questions_spider_dev.jsonl.gz:4: question 4: the gold has no result") || !strings.Contains(notes, `jsonl.gz:5: question 5: database "farm" is not in`) || !strings.Contains(notes, "answers to unknown questions") {
 		t.Errorf("notes:\n%s", notes)
 	}
 	selfContained(t, page)
@@ -331,8 +320,8 @@ func TestRunGivesUp(t *testing.T) {
 	defer server.Close()
 	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DATA": data(t)}
 	out, _, err := evaluate(t, env, "run", "--dataset", "spider_dev", "--strategy", "direct", "--model", "openai:m", "--json", "--rounds", "50")
-	// Three questions are fewer than giveUp: all count as failed.
-	if err != nil || !strings.Contains(out, `"failed":3`) {
+	// Three questions are fewer than giveUp: all are asked, and fail.
+	if err == nil || !strings.Contains(err.Error(), "all 3 questions failed, the last one with: ") || !strings.Contains(out, `"failed":3`) {
 		t.Errorf("got %v\n%s", err, out)
 	}
 }
@@ -390,7 +379,8 @@ func TestBadInput(t *testing.T) {
 		{"no_statement", score(file("n.jsonl", "{\"qid\": 1, \"sql\": \"SELECT 1\"}\n{\"qid\": 2}\n")), []string{"n.jsonl:2", "sql"}},
 		{"unknown_run", append(score(predictions), "--run", "x"), []string{`"x"`, predictions}},
 		{"unknown_dataset", []string{"score", "--data", dir, "--dataset", "x", "--predictions", predictions}, []string{`"x"`, "spider_dev"}},
-		{"unknown_strategy", live("--strategy", "x", "--model", "pool:spider_dev/all"), []string{`"x"`, "consensus"}},
+		{"unknown_strategy", live("--strategy", "x", "--model", "pool:spider_dev/all"), []string{`"x"`, "direct, self-consistency, consensus, "}},
+		{"steps_of_whole_statements", live("--strategy", "maker", "--model", "pool:spider_dev/all"), []string{"maker", "phases:spider_dev/all"}},
 		{"unknown_model", live("--strategy", "direct", "--model", "x:y"), []string{"x:y", "openai:NAME"}},
 		{"unknown_pool_model", live("--strategy", "direct", "--model", "pool:spider_dev/x"), []string{"spider_dev/x"}},
 		{"no_key", live("--strategy", "direct", "--model", "openai:m"), []string{"OPENAI_API_KEY"}},

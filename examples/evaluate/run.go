@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,7 +17,7 @@ import (
 
 // live is the verb run.
 type live struct {
-	Data        string `required:"" default:"${data}" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Data        string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Dataset     string `required:"" placeholder:"NAME" help:"Dataset of the folder, or a file of one."`
 	Strategy    string `required:"" placeholder:"NAME" help:"How questions are answered; the names are below."`
 	Model       string `required:"" placeholder:"SPEC" help:"${specs}."`
@@ -42,7 +43,8 @@ Models:
 
   pool:NAME[,NAME…]   recorded: the stored answers of a pool, a draw each, in stored order; several
                       pools are several models that take turns. Only questions that all of them
-                      answer are asked. A repair or a judge gets no answer; strategies go on.
+                      answer are asked. A repair or a judge gets no answer; strategies go on. Not for
+                      maker, whose steps nobody recorded.
   phases:NAME[,NAME…] simulated: as pool:, and each step of maker gets the part of a stored answer
                       that the step is about; NAME?keep=scope draws the later steps from answers
                       that read the tables agreed on. Not a measure of what steps do to a model.
@@ -51,7 +53,8 @@ Models:
   anthropic:NAME (ANTHROPIC_API_KEY)
 
 A run that was interrupted goes on with the same command and --out. Questions that a provider or a
-budget failed are not finished and asked again; here they count as wrong.
+budget failed are not finished and asked again; here they count as wrong. The exit status is 1 when
+all failed. Questions without database, stored answer or a gold that runs are told and not asked.
 
 JSON: a line for each question as it is finished (and so in --out, which score reads):
   v (1), run, qid, db_id, sql, confidence, ex, va (1 or 0), calls, prompt_tokens,
@@ -63,7 +66,8 @@ and the last line, for all:
   sec              wall time of the questions, added up
   auroc            of the confidence against being right, null where it cannot be told
   failed           questions that got no answer because something was down; they count as wrong
-  left_out         questions that were not asked: no database, no stored answer, a gold that fails
+  left_out         questions that were not asked: no database or a damaged one, no stored answer, a
+                   gold that fails
   model_kind       "recorded", "simulated", "replayed" or "live"; strategy, model, dataset as they were given`
 }
 
@@ -99,6 +103,10 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if _, stepwise := chosen.strategy.(strategy.MAKER); stepwise && strings.HasPrefix(l.Model, "pool:") {
+		return fmt.Errorf("strategy %s asks for a statement step by step, and pools hold whole ones: give --model phases:%s, which simulates the steps",
+			chosen.name, strings.TrimPrefix(l.Model, "pool:"))
+	}
 	folder, dataset, err := openDataset(l.Data, l.Dataset)
 	if err != nil {
 		return err
@@ -109,7 +117,8 @@ func (l *live) Run(p *program) error {
 	}
 	store := newStore(folder, l.Concurrency)
 	defer store.Close()
-	questions, left, err := l.choose(p, folder, dataset, source, store)
+	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
+	questions, left, err := l.choose(p, folder, dataset, source, scorer)
 	if err != nil {
 		return err
 	}
@@ -130,8 +139,6 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
-
 	t := newTally(p, l, questions, log)
 	err = t.all(p.ctx, func(ctx context.Context, q eval.Question) (finished, error) {
 		f, err := asker.ask(ctx, q)
@@ -157,51 +164,48 @@ func (l *live) Run(p *program) error {
 	if err := l.print(p, s); err != nil {
 		return err
 	}
-	if l.HTML == "" {
-		return nil
+	if l.HTML != "" {
+		if err := writePage(l.HTML, t.page(p, s)); err != nil {
+			return err
+		}
 	}
-	return writePage(l.HTML, t.page(p, s))
+	if s.Failed == s.N {
+		return fmt.Errorf("all %d questions failed, the last one with: %w", s.N, t.last)
+	}
+	return nil
 }
 
 // choose returns the questions to ask and the number of those left out, which it
 // tells: nobody should pay for an answer that cannot be judged.
-func (l *live) choose(p *program, folder *eval.Folder, dataset *eval.Dataset, source *source, store *eval.Store) (list []eval.Question, left int, err error) {
-	var homeless, unknown, goldless int
-	first := ""
+func (l *live) choose(p *program, folder *eval.Folder, dataset *eval.Dataset, source *source, scorer *eval.Scorer) (list []eval.Question, left int, err error) {
+	var faults []eval.Verdict
+	unknown := 0
 	for _, q := range dataset.Questions {
 		if l.Limit > 0 && len(list) == l.Limit {
 			break
-		}
-		if _, err := folder.Database(q.DB); err != nil {
-			homeless++
-			continue
 		}
 		if !source.knows(q) {
 			unknown++
 			continue
 		}
-		gold, err := store.Execute(p.ctx, q.DB, q.Gold)
+		fault, err := scorer.Fault(p.ctx, q)
 		if err != nil {
 			return nil, 0, err
 		}
-		if !gold.OK() {
-			if goldless++; goldless == 1 {
-				first = fmt.Sprintf("%s:%d, question %s: %s", datasetFile(folder, l.Dataset), q.Line, q.ID, gold.Err)
-			}
+		if fault != "" {
+			faults = append(faults, eval.Verdict{Question: q, Fault: fault})
 			continue
 		}
 		list = append(list, q)
 	}
-	if homeless > 0 {
-		p.note("left out: questions without their database: %d", homeless)
-	}
 	if unknown > 0 {
 		p.note("left out: questions that %s has no answer to: %d", l.Model, unknown)
 	}
-	if goldless > 0 {
-		p.note("left out: questions whose gold does not run: %d (first: %s)", goldless, first)
+	if len(faults) > 0 {
+		p.note("left out: questions that cannot be judged: %d", len(faults))
+		p.tellFaults(faults, datasetFile(folder, l.Dataset))
 	}
-	return list, homeless + unknown + goldless, nil
+	return list, unknown + len(faults), nil
 }
 
 func (l *live) print(p *program, s summary) error {
@@ -234,6 +238,7 @@ type tally struct {
 
 	done   map[string]finished // by question
 	failed int
+	last   error // of the question that failed last
 	right  int
 	calls  int
 	tokens int
@@ -304,6 +309,7 @@ func (t *tally) all(ctx context.Context, ask func(context.Context, eval.Question
 			continue // cancelled in flight
 		case o.err != nil:
 			t.failed++
+			t.last = o.err
 			t.program.note("question %s: %v", o.question.ID, o.err)
 			if answered == 0 && t.failed >= giveUp && stopped == nil {
 				stopped = fmt.Errorf("the first %d questions failed, the last one with: %w", t.failed, o.err)
@@ -464,5 +470,5 @@ func strategyNamed(name string) (named, error) {
 		}
 		names = append(names, s.name)
 	}
-	return named{}, fmt.Errorf("strategy %q: unknown; want one of %v", name, names)
+	return named{}, fmt.Errorf("strategy %q: unknown; want one of %s", name, strings.Join(names, ", "))
 }

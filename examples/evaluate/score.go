@@ -18,7 +18,7 @@ import (
 
 // score is the verb score.
 type score struct {
-	Data        string `required:"" default:"${data}" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Data        string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Dataset     string `required:"" placeholder:"NAME" help:"Dataset of the folder, or a file: BIRD's or Spider's dev.json, a list of {nlq, sql}, CSV, JSONL."`
 	Predictions string `required:"" placeholder:"FILE" help:"File of answers: {qid, sql} lines, BIRD's or Spider's prediction file; gzip is fine."`
 	RunName     string `name:"run" placeholder:"NAME" help:"Score only this run of a file with several."`
@@ -36,7 +36,8 @@ type score struct {
 // Help is the part of --help that explains metrics and keys.
 func (score) Help() string {
 	return `Every metric is a mean over all questions of the dataset: one without an answer, or whose gold or
-database is not there, counts as 0, and is counted below.
+database is missing or broken, counts as 0; it is told on standard error with file and line, and
+counted. A file of answers that cannot be read to its end is an error, and nothing is scored.
 
   va                 the answer runs (valid accuracy)
   ex_set, ex_bag     execution accuracy: equal sets of rows (BIRD), equal bags of rows
@@ -54,7 +55,7 @@ JSON: a line for each run and metric.
   run, metric, value, n   n is the number of questions, or of answers for costs
   ci                      95 % interval, questions drawn again; ci_by_template: templates of golds
   scorable                the mean over the questions that can be scored, where that differs
-  unanswered, faults      questions without an answer; whose gold or database is not there
+  unanswered, faults      questions without an answer; that cannot be scored
 With --per-question first a line for each run and question:
   run, qid, db_id, difficulty, answered, status (ok, refused, error, timeout, too_large), error,
   fault (why it cannot be scored), scores (an object from metric to number)`
@@ -178,10 +179,8 @@ func (s *score) tell(p *program, folder *eval.Folder, reports []*eval.Report) {
 		runs[text] = append(runs[text], run)
 	}
 	for _, r := range reports {
-		if faults := r.Faults(); len(faults) > 0 {
-			q := faults[0].Question
-			add(r.Run, fmt.Sprintf("questions that cannot be scored and count as 0: %d of %d (first: %s:%d, question %s: %s)",
-				len(faults), r.N(), datasetFile(folder, s.Dataset), q.Line, q.ID, faults[0].Fault))
+		if n := len(r.Faults()); n > 0 {
+			add(r.Run, fmt.Sprintf("questions that cannot be scored and count as 0: %d of %d", n, r.N()))
 		}
 		if text := r.LeftOut.String(); text != "" {
 			add(r.Run, "left out: "+text)
@@ -194,6 +193,18 @@ func (s *score) tell(p *program, folder *eval.Folder, reports []*eval.Report) {
 		}
 		p.note("%s: %s", name, text)
 	}
+	// A fault is one of every run but where only its own answer met the damage.
+	var faults []eval.Verdict
+	seen := map[string]bool{}
+	for _, r := range reports {
+		for _, v := range r.Faults() {
+			if !seen[v.Question.ID] {
+				seen[v.Question.ID] = true
+				faults = append(faults, v)
+			}
+		}
+	}
+	p.tellFaults(faults, datasetFile(folder, s.Dataset))
 }
 
 // figures are the means of a report with their intervals, and its outcomes by
@@ -373,7 +384,7 @@ func openDataset(dir, name string) (*eval.Folder, *eval.Dataset, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+	if isFile(name) {
 		dataset, err := eval.ReadDataset(name)
 		return folder, dataset, err
 	}
@@ -381,15 +392,9 @@ func openDataset(dir, name string) (*eval.Folder, *eval.Dataset, error) {
 	return folder, dataset, err
 }
 
-// datasetFile is the file that a dataset was read from, for messages.
-func datasetFile(folder *eval.Folder, name string) string {
-	for _, ending := range []string{".jsonl.gz", ".jsonl", ".json", ".csv"} {
-		path := folder.Path("questions", "questions_"+name+ending)
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	return name
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // newStore returns a Store over the databases of a folder.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/texttosql/texttosql/eval"
@@ -11,7 +12,7 @@ import (
 
 // votes is the verb votes.
 type votes struct {
-	Data   string   `required:"" default:"${data}" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Data   string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Pool   []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the reference pools."`
 	Voter  []string `sep:"none" placeholder:"NAME" help:"Voter to use; may be repeated. Default: all, listed below."`
 	Seed   uint64   `default:"1" help:"Seed of the intervals."`
@@ -45,9 +46,15 @@ Voters (fitted ones are fitted on other questions than they vote on, by template
 		text += fmt.Sprintf("  %-21s %s\n", v.Name, v.About)
 	}
 	return text + `
+What cannot be used is left out, told on standard error with file and line, and counted: a question
+whose gold does not run or whose database cannot be read, and a pool that is not there or whose file
+is broken. The exit status is 1 when no pool is left, or one that was asked for by --pool is not.
+
 JSON: a line for each pool and voter, and for all pools together with "pool": "all".
   pool, voter  names
   n, k         questions; most answers a question
+  left_out     questions with answers that are not in n: their database is missing or damaged, or
+               their gold does not run; pools_left_out (in lines of "all"): pools that cannot be used
   right, ex    right answers, and their share (a fraction only for "one")
   ci           95 % interval of ex, questions drawn again (a question of several pools as one)
   calls        draws for all questions; calls_mean a question; saved is the part of all stored
@@ -76,28 +83,28 @@ func (v *votes) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	names := v.Pool
+	names := distinct(v.Pool)
 	if len(names) == 0 {
 		names = eval.Pools()
 	}
-	voters, err := votersNamed(v.Voter)
+	voters, err := votersNamed(distinct(v.Voter))
 	if err != nil {
 		return err
 	}
 
 	bar := newProgress(p.err, "examining answers", -1)
-	pools, err := replay.Loader{Folder: folder, Step: bar.step}.Load(p.ctx, names)
+	loaded, err := replay.Loader{Folder: folder, Step: bar.step}.Load(p.ctx, names)
 	bar.done()
 	if err != nil {
 		return err
 	}
-	for _, pool := range pools {
-		for _, text := range pool.LeftOut {
-			p.note("%s: left out: %s", pool.Name, text)
-		}
+	pools := loaded.Pools
+	if len(pools) == 0 {
+		return errors.Join(loaded.Failed...)
 	}
+	left := v.tell(p, folder, loaded)
 	bar = newProgress(p.err, "voting", len(pools)*len(voters))
-	lines, err := replay.Measure(pools, voters, replay.Settings{Folds: v.Folds},
+	lines, err := replay.Measure(pools, voters, replay.Settings{Folds: v.Folds, Failed: len(loaded.Failed)},
 		eval.Bootstrap{Rounds: v.Rounds, Seed: v.Seed}, func() { bar.step(len(pools) * len(voters)) })
 	bar.done()
 	if err != nil {
@@ -118,10 +125,49 @@ func (v *votes) Run(p *program) error {
 	if err := v.print(p, lines, rules, waves); err != nil {
 		return err
 	}
-	if v.HTML == "" {
-		return nil
+	if v.HTML != "" {
+		if err := writePage(v.HTML, votesPage(p, lines, rules, left)); err != nil {
+			return err
+		}
 	}
-	return writePage(v.HTML, votesPage(p, lines, rules))
+	if len(v.Pool) > 0 && len(loaded.Failed) > 0 {
+		return fmt.Errorf("%d of the %d pools asked for are left out", len(loaded.Failed), len(names))
+	}
+	return nil
+}
+
+// tell says what is left out, and returns those lines that are about pools.
+func (v *votes) tell(p *program, folder *eval.Folder, loaded replay.Loaded) (left []string) {
+	for _, err := range loaded.Failed {
+		left = append(left, "left out: "+err.Error())
+	}
+	voted, without := 0, 0
+	for _, pool := range loaded.Pools {
+		for _, text := range pool.LeftOut {
+			left = append(left, pool.Name+": left out: "+text)
+		}
+		voted += len(pool.Questions)
+		without += pool.Without
+	}
+	for _, text := range left {
+		p.note("%s", text)
+	}
+	p.tellFaults(loaded.Faults, datasetFile(folder, ""))
+	if n := len(loaded.Failed); n+without > 0 {
+		p.note("in all: pools %d, questions %d; left out: pools %d, questions %d", len(loaded.Pools), voted, n, without)
+	}
+	return left
+}
+
+// distinct drops names that stand there twice: they would count twice.
+func distinct(names []string) []string {
+	var list []string
+	for _, name := range names {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // votersNamed returns the voters of these names, all for none.

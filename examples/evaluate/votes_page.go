@@ -8,8 +8,8 @@ import (
 	"github.com/texttosql/texttosql/examples/evaluate/internal/replay"
 )
 
-// votesPage shows what votes measured.
-func votesPage(p *program, lines []replay.Line, rules []replay.RuleFigures) page.Page {
+// votesPage shows what votes measured, and says what was left out.
+func votesPage(p *program, lines []replay.Line, rules []replay.RuleFigures, left []string) page.Page {
 	// The charts are about all pools together, or the only one.
 	scope := lines[len(lines)-1].Pool
 	of := map[string]replay.Line{}
@@ -33,6 +33,7 @@ func votesPage(p *program, lines []replay.Line, rules []replay.RuleFigures) page
 		Title:   "Votes over recorded answers",
 		Intro:   "Stored answers of real models, voting again. Right means: the rows are the gold's, compared as sets. Figures are of kind recorded; charts show " + where + ".",
 		Command: p.command(),
+		Notes:   left,
 		Figures: []page.Figure{page.CostChart("Accuracy against cost", "Each voter by the draws it needs a question; consensus is marked.", "draws a question", costs)},
 	}
 	if any, ok := of["any"]; ok {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,43 +36,67 @@ type Loader struct {
 	Step func(total int)
 }
 
+// Loaded is what came of the pools that a [Loader] was asked for.
+type Loaded struct {
+	Pools  []Pool         // those that can vote, in the order of the names
+	Failed []error        // one for each other pool, with its name; a file that cannot be read has its line
+	Faults []eval.Verdict // questions without a verdict, once for all pools: the gold has no result, or the database is damaged
+}
+
 // Load examines the answers of the named pools. Each distinct answer to a
 // question is extracted, planned, run and doubted once, however many pools have
 // it, and its result is dropped at once: what stays is a fingerprint and a
 // sample.
 //
-// The error names the file and the line that cannot be read, or the pool that
-// does not exist. Answers that belong to nothing, and questions whose gold does
-// not run, are left out: see Pool.LeftOut.
-func (l Loader) Load(ctx context.Context, names []string) ([]Pool, error) {
-	raw := make([]*eval.Pool, len(names))
-	questions := make(map[string]*asked)
-	var order []*asked
-	for i, name := range names {
-		var err error
-		if raw[i], err = l.Folder.Pool(name); err != nil {
-			return nil, err
+// What cannot be used costs no more than itself: a pool that does not exist or
+// whose file is broken, a question whose gold does not run or whose database
+// cannot be read. A part of a broken file is not used, since it would be another
+// pool under the same name. The error is that of ctx.
+func (l Loader) Load(ctx context.Context, names []string) (Loaded, error) {
+	var (
+		out       Loaded
+		raw       []*eval.Pool
+		order     []*asked
+		questions = make(map[string]*asked)
+	)
+	for _, name := range names {
+		p, err := l.Folder.Pool(name)
+		if err != nil {
+			if !strings.Contains(err.Error(), name) {
+				err = fmt.Errorf("pool %s: %w", name, err)
+			}
+			out.Failed = append(out.Failed, err)
+			continue
 		}
-		for j, q := range raw[i].Questions {
+		raw = append(raw, p)
+		for j, q := range p.Questions {
 			a := questions[q.Key()]
 			if a == nil {
 				a = &asked{Question: q, answers: make(map[string]*answer)}
 				questions[q.Key()] = a
 				order = append(order, a)
 			}
-			for _, text := range raw[i].Answers[j] {
+			for _, text := range p.Answers[j] {
 				a.add(text.SQL)
 			}
 		}
 	}
 	if err := l.examine(ctx, order); err != nil {
-		return nil, err
+		return out, err
 	}
-	pools := make([]Pool, len(names))
-	for i, p := range raw {
-		pools[i] = pool(l.Folder, p, questions)
+	for _, a := range order {
+		if a.fault != nil {
+			out.Faults = append(out.Faults, eval.Verdict{Question: a.Question, Answered: true, Fault: a.fault.Error()})
+		}
 	}
-	return pools, nil
+	for _, p := range raw {
+		if pool := pool(p, questions); len(pool.Questions) > 0 {
+			out.Pools = append(out.Pools, pool)
+		} else {
+			out.Failed = append(out.Failed, fmt.Errorf("pool %s: no question can be judged: %s", p.Name, strings.Join(pool.LeftOut, "; ")))
+		}
+	}
+	return out, nil
 }
 
 // asked is one question with all that was ever answered to it.
@@ -81,7 +104,7 @@ type asked struct {
 	eval.Question
 	texts   []string // distinct, in order of appearance
 	answers map[string]*answer
-	failed  error // why the gold does not run
+	fault   error // why nothing can be said of the answers; nil: something can
 }
 
 func (a *asked) add(text string) {
@@ -92,32 +115,45 @@ func (a *asked) add(text string) {
 }
 
 // examine fills in the answers of questions, several at a time. Every database
-// is opened once.
+// is opened once; what is wrong with one is a fault of the questions about it.
 func (l Loader) examine(ctx context.Context, questions []*asked) error {
-	databases := make(map[string]*exec.DB)
+	type database struct {
+		*exec.DB
+		path string
+		err  error
+	}
+	databases := make(map[string]*database)
 	for _, q := range questions {
 		if databases[q.DB] != nil {
 			continue
 		}
-		path, err := l.Folder.Database(q.DB)
-		if err != nil {
-			return err
+		d := &database{}
+		databases[q.DB] = d
+		if d.path, d.err = l.Folder.Database(q.DB); d.err != nil {
+			continue
 		}
-		handle, closeDB, err := cli.OpenReadOnly(path)
+		handle, closeDB, err := cli.OpenReadOnly(d.path)
 		if err != nil {
-			return err
+			d.err = err
+			continue
 		}
 		defer closeDB()
-		if databases[q.DB], err = exec.New(handle, sqlite.Dialect{}, exec.Config{}); err != nil {
-			return fmt.Errorf("database %s: %w", path, err)
-		}
+		d.DB, d.err = exec.New(handle, sqlite.Dialect{}, exec.Config{})
 	}
-	group, ctx := errgroup.WithContext(ctx) // one broken database ends it all
+	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, q := range questions {
 		group.Go(func() error {
-			if err := q.examine(ctx, databases[q.DB]); err != nil {
-				return fmt.Errorf("question %s: %w", q.Key(), err)
+			d := databases[q.DB]
+			err := d.err
+			if err == nil {
+				err = q.examine(ctx, d.DB)
+			}
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil:
+				q.fault = &eval.DatabaseError{ID: q.DB, Path: d.path, Err: err}
 			}
 			if l.Step != nil {
 				l.Step(len(questions))
@@ -132,18 +168,18 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 // does for a live question.
 func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 	if strings.TrimSpace(a.Gold) == "" {
-		a.failed = errors.New("there is no gold")
+		a.fault = errors.New("there is no gold")
 		return nil
 	}
 	table, err := db.QueryWithin(ctx, a.Gold, goldBounds)
 	switch {
 	case err != nil && exec.IsRejection(err):
-		a.failed = err
+		a.fault = fmt.Errorf("the gold does not run: %w", err)
 		return nil
 	case err != nil:
 		return err
 	case table.Truncated:
-		a.failed = errors.New("the gold has more rows than can be compared")
+		a.fault = errors.New("the gold has more rows than can be compared")
 		return nil
 	}
 	gold := rowsOf(table)
@@ -189,15 +225,18 @@ func rowsOf(t *result.Table) string {
 }
 
 // pool makes the candidates of one pool.
-func pool(folder *eval.Folder, raw *eval.Pool, questions map[string]*asked) Pool {
-	p := Pool{Name: raw.Name}
-	failed, first := 0, ""
+func pool(raw *eval.Pool, questions map[string]*asked) Pool {
+	p := Pool{Name: raw.Name, Without: raw.LeftOut.NoDatabase}
+	golds, unreadable := 0, 0
 	for i, q := range raw.Questions {
 		a := questions[q.Key()]
-		if a.failed != nil {
-			if failed++; failed == 1 {
-				first = fmt.Sprintf("%s:%d, question %s: %v", folder.Path("questions", "questions_"+q.Dataset+".jsonl.gz"), q.Line, q.ID, a.failed)
-			}
+		var database *eval.DatabaseError
+		switch {
+		case errors.As(a.fault, &database):
+			unreadable++
+			continue
+		case a.fault != nil:
+			golds++
 			continue
 		}
 		one := &Question{
@@ -217,10 +256,13 @@ func pool(folder *eval.Folder, raw *eval.Pool, questions map[string]*asked) Pool
 	if text := raw.LeftOut.String(); text != "" {
 		p.LeftOut = append(p.LeftOut, text)
 	}
-	if failed > 0 {
-		p.LeftOut = append(p.LeftOut, fmt.Sprintf("questions whose gold does not run: %d (first: %s)", failed, first))
+	if golds > 0 {
+		p.LeftOut = append(p.LeftOut, fmt.Sprintf("questions whose gold does not run: %d", golds))
 	}
-	p.LeftOut = slices.Clip(p.LeftOut)
+	if unreadable > 0 {
+		p.LeftOut = append(p.LeftOut, fmt.Sprintf("questions whose database cannot be read: %d", unreadable))
+	}
+	p.Without += golds + unreadable
 	return p
 }
 

@@ -12,10 +12,14 @@ const AllPools = "all"
 // Line is what one voter did in one pool. The JSON keys are documented in the
 // help of the program and stay as they are.
 type Line struct {
-	Pool  string  `json:"pool"`
-	Voter string  `json:"voter"`
-	N     int     `json:"n"`     // questions
-	K     int     `json:"k"`     // most candidates of a question
+	Pool  string `json:"pool"`
+	Voter string `json:"voter"`
+	N     int    `json:"n"` // questions
+	K     int    `json:"k"` // most candidates of a question
+
+	Left   int `json:"left_out"`                 // questions with answers that are not in N
+	Failed int `json:"pools_left_out,omitempty"` // pools that are not in a line of all pools
+
 	Right float64 `json:"right"` // right answers; a fraction only for the voter one
 
 	EX float64    `json:"ex"` // Right ÷ N
@@ -56,12 +60,12 @@ func (q *Question) outcome(pool string, d Decision) eval.Outcome {
 }
 
 // Measure lets voters vote on pools. Lines stand by pool, then by voter, with
-// those of all pools together last if there are several. step is called after
+// those of all pools together last if there are several, or were to be. step is called after
 // each voter in each pool; it may be nil.
 func Measure(pools []Pool, voters []Voter, s Settings, boot eval.Bootstrap, step func()) ([]Line, error) {
 	together := make([]Line, len(voters))
 	for i, v := range voters {
-		together[i] = Line{Pool: AllPools, Voter: v.Name}
+		together[i] = Line{Pool: AllPools, Voter: v.Name, Failed: s.Failed}
 	}
 	var lines []Line
 	for _, p := range pools {
@@ -79,7 +83,7 @@ func Measure(pools []Pool, voters []Voter, s Settings, boot eval.Bootstrap, step
 		}
 		finish(lines[first:], voters, s, boot)
 	}
-	if len(pools) > 1 {
+	if len(pools)+s.Failed > 1 {
 		finish(together, voters, s, boot)
 		lines = append(lines, together...)
 	}
@@ -88,7 +92,7 @@ func Measure(pools []Pool, voters []Voter, s Settings, boot eval.Bootstrap, step
 
 // measure is one voter in one pool, without statistics: Saved holds all draws.
 func measure(p Pool, all []Pool, v Voter, s Settings) (Line, error) {
-	l := Line{Pool: p.Name, Voter: v.Name}
+	l := Line{Pool: p.Name, Voter: v.Name, Left: p.Without}
 	elect, err := v.start(p, all, s)
 	if err != nil {
 		return l, err
@@ -110,6 +114,7 @@ func measure(p Pool, all []Pool, v Voter, s Settings) (Line, error) {
 
 func (l *Line) join(other Line) {
 	l.N += other.N
+	l.Left += other.Left
 	l.K = max(l.K, other.K)
 	l.Right += other.Right
 	l.Calls += other.Calls

@@ -10,8 +10,9 @@ import (
 type Pool struct {
 	Name      string
 	Questions []*Question
-	Draws     int // most candidates of a question
-	LeftOut   []string
+	Draws     int      // most candidates of a question
+	LeftOut   []string // what of its file is not used, in words
+	Without   int      // questions with answers that are not used: no database, or no gold that runs
 }
 
 // Question is one question of a pool with its candidates in stored order.

@@ -37,7 +37,8 @@ type Decision struct {
 
 // Settings are what voters share.
 type Settings struct {
-	Folds int // of fitted voters; 0: 5
+	Folds  int // of fitted voters; 0: 5
+	Failed int // pools that could not be used: lines of all pools count them
 }
 
 func (s Settings) folds() int {
