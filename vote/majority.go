@@ -49,6 +49,13 @@ type Majority struct {
 	// draw.
 	Tie func(a, b Candidate) int
 
+	// DemoteEmpty puts clusters whose representative has no rows or only NULL
+	// behind all others, whatever their votes. Right answers may well be empty: it
+	// won 3 and 7 of 99 questions on two pools and lost 11 of 496 on another
+	// (docs/maker.md), so it is for databases where none should be. No vote is
+	// decided before its last draw then: one result with rows can still win.
+	DemoteEmpty bool
+
 	// MinShare, in 0..1, marks the ballot as weak when the winner's share is
 	// below it. 0: any lead will do.
 	MinShare float64
@@ -163,6 +170,11 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 	// Clusters stand in the order of their first draws, which a stable sort
 	// keeps where nothing else decides.
 	slices.SortStableFunc(b.Clusters, func(x, y Cluster) int {
+		if m.DemoteEmpty {
+			if c := PreferRows(candidates[x.Best], candidates[y.Best]); c != 0 {
+				return c
+			}
+		}
 		if c := cmp.Compare(round9(y.Score), round9(x.Score)); c != 0 {
 			return c
 		}

@@ -200,6 +200,35 @@ func TestMajorityErrors(t *testing.T) {
 	}
 }
 
+// TestDemoteEmpty: an empty result wins against nothing but another one, and no
+// lead of it is safe.
+func TestDemoteEmpty(t *testing.T) {
+	candidates := pool("aaaaaabbc")
+	for i := range 6 {
+		candidates[i].Empty = true
+	}
+	candidates[8].AllNull = true
+	m := Majority{DemoteEmpty: true}
+	b, err := m.Count(candidates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, c := range b.Clusters {
+		order = append(order, c.Key)
+	}
+	if d := cmp.Diff([]string{"b", "a", "c"}, order); d != "" || b.Confidence != 2.0/9 {
+		t.Errorf("confidence %v, clusters (-want +got):\n%s", b.Confidence, d)
+	}
+	b, spent, err := m.CountUntil(candidates, Decided, Wave{})
+	if err != nil || spent.Drawn != 9 || b.Clusters[0].Key != "b" {
+		t.Errorf("stopped after %d draws with %q, %v", spent.Drawn, b.Clusters[0].Key, err)
+	}
+	if b, err = m.Count(candidates[:6]); err != nil || b.Clusters[0].Key != "a" {
+		t.Errorf("nothing but empty results: %+v, %v", b, err)
+	}
+}
+
 func TestMinShare(t *testing.T) {
 	for _, tt := range []struct {
 		votes string

@@ -90,6 +90,10 @@ func (m Majority) add(c *Counter, i int, cand Candidate) error {
 	if w > c.MaxWeight+1e-9 {
 		return fmt.Errorf("vote: weight of candidate %d is %v, above the MaxWeight of %v", i, w, c.MaxWeight)
 	}
+	if m.DemoteEmpty {
+		c.Abstain() // a vote without standings is never decided
+		return nil
+	}
 	c.Vote(key, w, doubtOf(cand))
 	return nil
 }
