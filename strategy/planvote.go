@@ -27,6 +27,8 @@ type PlanVote struct {
 	Samples       int     // 0 means 15 (M7); 32 is M8; WithSamples overrides it
 	Temperature   float64 // 0 means 0.7
 	MinConfidence float64 // 0..1; a weaker answer is an ErrAbstained; 0: never
+	ExpectColumns int     // rejects statements with another number of columns; 0: any
+	DemoteEmpty   bool    // results without a value go last; see vote.Majority
 
 	// Cheapest elects the valid candidate of the lowest plan cost instead of the
 	// majority (M4, published with 5 draws). It lost 49 of 496 questions to
@@ -40,7 +42,7 @@ type PlanVote struct {
 
 // Validate refuses numbers out of range.
 func (v PlanVote) Validate(int) error {
-	return planOptions{v.Samples, v.Temperature, v.MinConfidence}.validate("PlanVote")
+	return v.options().validate("PlanVote")
 }
 
 // Generate answers one question.
@@ -53,7 +55,7 @@ func (v PlanVote) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 
 // Pipeline is the composition, to start a pipeline of your own from.
 func (v PlanVote) Pipeline(env *Env) Pipeline {
-	p := planOptions{v.Samples, v.Temperature, v.MinConfidence}.pipeline(env, v.Compat)
+	p := v.options().pipeline(env, v.Compat)
 	if v.Compat {
 		p.Prompter = compatDDL{}
 	}
@@ -61,6 +63,10 @@ func (v PlanVote) Pipeline(env *Env) Pipeline {
 		p.Voter, p.Key, p.Sampler.Until = Cheapest{}, vote.ByPlan, nil
 	}
 	return p
+}
+
+func (v PlanVote) options() planOptions {
+	return planOptions{v.Samples, v.Temperature, v.MinConfidence, v.ExpectColumns, v.DemoteEmpty}
 }
 
 // AugmentedPlanVote is PlanVote on a schema with sample rows: strategy M10 of
@@ -72,6 +78,8 @@ type AugmentedPlanVote struct {
 	Samples       int     // 0 means 15; WithSamples overrides it
 	Temperature   float64 // 0 means 0.7
 	MinConfidence float64 // 0..1; a weaker answer is an ErrAbstained; 0: never
+	ExpectColumns int     // rejects statements with another number of columns; 0: any
+	DemoteEmpty   bool    // results without a value go last; see vote.Majority
 
 	// Probe looks up whether the literals of candidates are stored where they are
 	// compared (M13), and lets that decide ties.
@@ -83,7 +91,7 @@ type AugmentedPlanVote struct {
 
 // Validate refuses numbers out of range.
 func (v AugmentedPlanVote) Validate(int) error {
-	return planOptions{v.Samples, v.Temperature, v.MinConfidence}.validate("AugmentedPlanVote")
+	return v.options().validate("AugmentedPlanVote")
 }
 
 // Generate answers one question.
@@ -97,7 +105,7 @@ func (v AugmentedPlanVote) Generate(ctx context.Context, env *Env, t Task) (*Out
 // Pipeline is the composition for one question of env: with Probe it remembers
 // the look-ups of the question.
 func (v AugmentedPlanVote) Pipeline(env *Env) Pipeline {
-	p := planOptions{v.Samples, v.Temperature, v.MinConfidence}.pipeline(env, v.Compat)
+	p := v.options().pipeline(env, v.Compat)
 	p.Prompter = Augmented{Compat: v.Compat}
 	if !v.Probe || env.SkipExecution {
 		return p
@@ -106,9 +114,13 @@ func (v AugmentedPlanVote) Pipeline(env *Env) Pipeline {
 	if v.Compat {
 		p.Voter = ProbedVote{Voter: compatVote{}}
 	} else {
-		p.Voter = vote.Majority{Key: vote.ByPlan, Tie: vote.Ties(vote.PreferRows, MoreStored)}
+		p.Voter = vote.Majority{Key: vote.ByPlan, Tie: vote.Ties(vote.PreferRows, MoreStored), DemoteEmpty: v.DemoteEmpty}
 	}
 	return p
+}
+
+func (v AugmentedPlanVote) options() planOptions {
+	return planOptions{v.Samples, v.Temperature, v.MinConfidence, v.ExpectColumns, v.DemoteEmpty}
 }
 
 // planOptions is what the presets by plan have in common.
@@ -116,10 +128,12 @@ type planOptions struct {
 	samples       int
 	temperature   float64
 	minConfidence float64
+	expectColumns int
+	demoteEmpty   bool
 }
 
 func (o planOptions) validate(preset string) error {
-	if o.samples < 0 || o.temperature < 0 {
+	if o.samples < 0 || o.temperature < 0 || o.expectColumns < 0 {
 		return fmt.Errorf("strategy: a field of %s is negative", preset)
 	}
 	return Pipeline{MinConfidence: o.minConfidence}.Validate(0)
@@ -132,13 +146,16 @@ func (o planOptions) pipeline(env *Env, compat bool) Pipeline {
 			Until: vote.Decided,
 		},
 		Checks:        strict(env.Checks()),
-		Voter:         vote.Majority{Key: vote.ByPlan},
+		Voter:         vote.Majority{Key: vote.ByPlan, DemoteEmpty: o.demoteEmpty},
 		MinConfidence: o.minConfidence,
 	}
 	if compat {
 		p.Sampler.MaxTokens, p.Sampler.Until = 256, nil
 		p.Checks = []exec.Check{exec.SingleRead{}, exec.Planned{}}
 		p.Signature, p.Voter, p.Key = compatSignature, compatVote{}, vote.ByPlan
+	}
+	if o.expectColumns > 0 {
+		p.Checks = append(p.Checks, ExpectColumns{o.expectColumns})
 	}
 	return p
 }

@@ -1,0 +1,65 @@
+package strategy_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// TestPlanVoteOptions: what a caller may know of a question or a database.
+func TestPlanVoteOptions(t *testing.T) {
+	const (
+		two  = "SELECT name, country FROM customers WHERE id = 1"
+		star = "SELECT * FROM customers WHERE id = 1"
+		none = "SELECT name FROM customers WHERE id = 99"
+		null = "SELECT total FROM orders WHERE id = 3"
+	)
+	tests := []struct {
+		name    string
+		voter   strategy.Strategy
+		run     bool // execution is allowed
+		replies []string
+		sql     string // "" for ErrNoCandidate
+		share   float64
+		why     string
+	}{
+		{"any number of columns", strategy.PlanVote{}, true, []string{two, two, everyone}, two, 1, "off by default: two of three decide"},
+		{"one column", strategy.PlanVote{ExpectColumns: 1}, true, []string{two, two, everyone}, everyone, 1, "the others have no vote"},
+		{"two columns", strategy.AugmentedPlanVote{ExpectColumns: 2}, true, []string{two, everyone, everyone}, two, 1, ""},
+		{"star, run", strategy.PlanVote{ExpectColumns: 1}, true, []string{star, star, everyone}, everyone, 1, "the result has three"},
+		{"star, not run", strategy.PlanVote{ExpectColumns: 1}, false, []string{star, star, everyone}, star, 1, "the text does not tell"},
+		{"not run", strategy.PlanVote{ExpectColumns: 1}, false, []string{two, two, everyone}, everyone, 1, "the select list tells"},
+		{"as published", strategy.PlanVote{ExpectColumns: 1, Compat: true}, true, []string{two, two, everyone}, everyone, 1, "M9's filter"},
+		{"none fits", strategy.PlanVote{ExpectColumns: 3}, true, []string{two, everyone}, "", 0, ""},
+		{"empty results win", strategy.PlanVote{}, true, []string{none, none, everyone}, none, 1, "off by default: two of three decide"},
+		{"empty results last", strategy.PlanVote{DemoteEmpty: true}, true, []string{none, none, everyone}, everyone, 1.0 / 3, ""},
+		{"NULL last", strategy.AugmentedPlanVote{DemoteEmpty: true, Probe: true}, true, []string{null, null, everyone}, everyone, 1.0 / 3, ""},
+		{"nothing but empty results", strategy.PlanVote{DemoteEmpty: true}, true, []string{none, none, none}, none, 1, "somebody has to win"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(tt.replies...), Repeat: true}}}
+			env := shopEnv(t, script)
+			env.SkipExecution = !tt.run
+			out, err := tt.voter.Generate(t.Context(), env, strategy.Task{Question: "q", Samples: len(tt.replies)})
+			if tt.sql == "" {
+				if !errors.Is(err, strategy.ErrNoCandidate) || !strings.Contains(err.Error(), "it has 2 columns, not the 3 expected") {
+					t.Fatalf("got %+v, %v", out, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.SQL != tt.sql || out.Confidence != tt.share {
+				t.Errorf("got %q with %v, want %q with %v: %s", out.SQL, out.Confidence, tt.sql, tt.share, tt.why)
+			}
+		})
+	}
+	if err := (strategy.PlanVote{ExpectColumns: -1}).Validate(0); err == nil {
+		t.Error("a negative number of columns is accepted")
+	}
+}
