@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -58,7 +59,7 @@ func TestMemoryDatabase(t *testing.T) {
 		{Contains: "endless", Replies: llmtest.Texts(endless, usa, usa), Repeat: true},
 		{Replies: llmtest.Texts(usa), Repeat: true},
 	}}
-	e, err := texttosql.New(db, script, texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 100 * time.Millisecond}}))
+	e, err := texttosql.New(db, script, texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestMemoryDatabase(t *testing.T) {
 func TestPoolOfOne(t *testing.T) {
 	db := open(t, shop)
 	db.SetMaxOpenConns(1)
-	e, err := texttosql.New(db, always(usa), texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 50 * time.Millisecond}, Answer: exec.Bounds{Timeout: 2 * time.Second}}))
+	e, err := texttosql.New(db, always(usa), texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +250,7 @@ func TestLockedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := texttosql.New(db, always(usa), texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{
-		Candidate: exec.Bounds{Timeout: 50 * time.Millisecond}, Answer: exec.Bounds{Timeout: 50 * time.Millisecond},
+		Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second},
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +313,6 @@ func TestDatabaseVanishes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			start := time.Now()
 			r, err := e.Ask(t.Context(), whoInUSA)
 			if err == nil || r == nil || r.Usage.Calls == 0 || r.Rows != nil {
 				t.Fatalf("got %+v, %v", r, err)
@@ -320,15 +320,13 @@ func TestDatabaseVanishes(t *testing.T) {
 			for _, c := range r.Candidates {
 				t.Errorf("a candidate is blamed: %+v", c)
 			}
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("took %v", took)
-			}
 		})
 	}
 }
 
-// TestCancel at every stage: the question ends within 100 ms of it, with the
-// identity of the context's error, and leaves nothing running.
+// TestCancel at every stage: the question ends soon, with the identity of the
+// context's error, and leaves nothing running. What would go on without it takes
+// an hour or for ever.
 func TestCancel(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("CREATE TABLE big (a TEXT); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) INSERT INTO big SELECT 'row ' || i FROM n;")
@@ -348,6 +346,7 @@ func TestCancel(t *testing.T) {
 	draws := func(replies ...string) *llmtest.Script {
 		return &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(replies...), Repeat: true}}}
 	}
+	patient := texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: time.Hour}, Answer: exec.Bounds{Timeout: time.Hour}})
 	retried := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 		return llm.Response{}, &llm.Error{Class: llm.ClassOverloaded}
 	})
@@ -362,7 +361,7 @@ func TestCancel(t *testing.T) {
 		{"link", "link", always(usa), nil},
 		{"draw", "draw", waiting, nil},
 		{"model call", "model call", waiting, nil},
-		{"waiting for a retry", "!model call", retried, []texttosql.Option{texttosql.WithRetry(llm.Retry{Base: time.Minute})}},
+		{"waiting for a retry", "!model call", retried, []texttosql.Option{texttosql.WithRetry(llm.Retry{Base: 10 * time.Hour, Max: 10 * time.Hour})}},
 		{"check", "check", draws(endless), []texttosql.Option{texttosql.WithSamples(4)}},
 		{"endless candidate", "exec.query", draws(endless), []texttosql.Option{texttosql.WithSamples(4)}},
 		{"repair", "repair", by("repair", draws("SELECT nme FROM customers")), []texttosql.Option{texttosql.WithSamples(2)}},
@@ -374,40 +373,32 @@ func TestCancel(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			db := open(t, shop+rows.String())
 			step, end := strings.CutPrefix(tt.step, "!")
-			// A busy machine may be slow once; three times in a row is the code.
-			var took time.Duration
-			for range 3 {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				var once sync.Once
-				var at time.Time
-				opts := append([]texttosql.Option{texttosql.WithProgress(func(p texttosql.Progress) {
-					if p.Step == step && (p.Kind.String() == "ended") == end {
-						once.Do(func() { at = time.Now(); cancel() })
-					}
-				})}, tt.opts...)
-				e, err := texttosql.New(db, tt.model, opts...)
-				if err != nil {
-					t.Fatal(err)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var once sync.Once
+			var at time.Time
+			opts := append([]texttosql.Option{patient, texttosql.WithProgress(func(p texttosql.Progress) {
+				if p.Step == step && (p.Kind.String() == "ended") == end {
+					once.Do(func() { at = time.Now(); cancel() })
 				}
-				before := runtime.NumGoroutine()
-				r, err := e.Ask(ctx, "How much did \"Ada\" order in Norway?")
-				if at.IsZero() {
-					t.Fatalf("there was no %s: %v", tt.step, err)
-				}
-				took = time.Since(at)
-				if !errors.Is(err, context.Canceled) || r == nil || r.Trace == nil || strings.Contains(err.Error(), "network") {
-					t.Errorf("got %+v, %v", r, err)
-				}
-				settled(t, before)
-				if db.Stats().InUse > 0 {
-					t.Errorf("%d connections are still in use", db.Stats().InUse)
-				}
-				if took <= 100*time.Millisecond {
-					return
-				}
+			})}, tt.opts...)
+			e, err := texttosql.New(db, tt.model, opts...)
+			if err != nil {
+				t.Fatal(err)
 			}
-			t.Errorf("took %v", took)
+			before := runtime.NumGoroutine()
+			r, err := e.Ask(ctx, "How much did \"Ada\" order in Norway?")
+			if at.IsZero() {
+				t.Fatalf("there was no %s: %v", tt.step, err)
+			}
+			t.Logf("ended after %v", time.Since(at))
+			if !errors.Is(err, context.Canceled) || r == nil || r.Trace == nil || strings.Contains(err.Error(), "network") {
+				t.Errorf("got %+v, %v", r, err)
+			}
+			settled(t, before)
+			if db.Stats().InUse > 0 {
+				t.Errorf("%d connections are still in use", db.Stats().InUse)
+			}
 		})
 	}
 }
@@ -699,5 +690,21 @@ func TestGivenSchemaUnderPolicy(t *testing.T) {
 		if strings.Contains(prompt, "orders") || strings.Contains(prompt, "id TEXT") || !strings.Contains(prompt, "country TEXT") || !strings.Contains(prompt, "call themselves") {
 			t.Errorf("prompt:\n%s", prompt)
 		}
+	}
+}
+
+// TestModelPanics: the panic of a model ends the program with its own stack, also
+// where the caller recovers. The test runs itself as that program.
+func TestModelPanics(t *testing.T) {
+	if os.Getenv("TEXTTOSQL_TEST_PANIC") != "" {
+		defer func() { recover() }()
+		engine(t, llm.Func(func(context.Context, llm.Request) (llm.Response, error) { panic("a model's own bug") })).Ask(t.Context(), "q")
+		return
+	}
+	program := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestModelPanics$")
+	program.Env = append(os.Environ(), "TEXTTOSQL_TEST_PANIC=1")
+	out, err := program.CombinedOutput()
+	if _, ended := err.(*osexec.ExitError); !ended || !strings.Contains(string(out), "panic: a model's own bug") {
+		t.Errorf("%v:\n%s", err, out)
 	}
 }

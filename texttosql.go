@@ -53,6 +53,11 @@ type snapshot struct {
 // Prompts hold the schema, and, unless WithoutSampleValues is given, sampled
 // values of the database.
 //
+// A panic of the model, or of any other part that the caller gives, is not caught:
+// draws run in goroutines of the engine's own, so that it ends the program. A
+// model that may panic is to be wrapped in one that recovers; llm/langchain does
+// so for the replies that langchaingo's clients cannot read.
+//
 // The error joins every bad option, and says what to do about a database that
 // cannot be guarded (ErrUnguarded). Nothing needs to be closed.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {

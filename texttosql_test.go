@@ -205,7 +205,7 @@ func TestLimitIsABudget(t *testing.T) {
 	if r, err := e.Ask(t.Context(), "q"); err != nil || r.Rows != nil {
 		t.Errorf("WithoutExecution ran something: %+v, %v", r, err)
 	}
-	e = engine(t, always(endless), texttosql.WithStrategy(planned{}), texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Timeout: 100 * time.Millisecond}}))
+	e = engine(t, always(endless), texttosql.WithStrategy(planned{}), texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Timeout: 500 * time.Millisecond}}))
 	r, err := e.Ask(t.Context(), "q")
 	if !errors.Is(err, texttosql.ErrBudget) || r.SQL == "" {
 		t.Errorf("got %+v, %v; want ErrBudget and the statement", r, err)
