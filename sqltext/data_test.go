@@ -226,7 +226,7 @@ func prepares(db *sql.DB, stmt string) bool {
 
 // rowsOf runs a statement and returns its rows as text, or its error.
 func rowsOf(t testing.TB, db *sql.DB, stmt string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	rows, err := db.QueryContext(ctx, stmt)
 	if err != nil {

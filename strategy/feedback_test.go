@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
@@ -149,10 +148,8 @@ func TestFeedbackBudget(t *testing.T) {
 func TestFeedbackCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", chile)}}
-	var ended time.Time
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		if req.Purpose == strategy.PurposeCorrect && req.Draw == 15 {
-			ended = time.Now()
 			cancel()
 		}
 		if req.Purpose == strategy.PurposeCorrect {
@@ -162,8 +159,8 @@ func TestFeedbackCancelled(t *testing.T) {
 		return script.Complete(ctx, req)
 	})
 	_, err := strategy.ExecutionFeedback{}.Generate(ctx, makerEnv(t, model), usaTask)
-	if !errors.Is(err, context.Canceled) || time.Since(ended) > 100*time.Millisecond {
-		t.Errorf("got %v after %v", err, time.Since(ended))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -139,10 +139,14 @@ func TestComplaintIsCheap(t *testing.T) {
 		}
 		script.WriteString(");")
 	}
-	start := time.Now()
-	got := complaint(t, script.String(), "SELECT "+strings.Repeat("column", 10_000)+" FROM t1", false)
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("took %v", took)
+	best, got := time.Hour, "" // a busy machine may let one run wait
+	for again := 0; best > 5*time.Second && again < 3; again++ {
+		start := time.Now()
+		got = complaint(t, script.String(), "SELECT "+strings.Repeat("column", 10_000)+" FROM t1", false)
+		best = min(best, time.Since(start))
+	}
+	if best > 5*time.Second {
+		t.Errorf("took %v", best)
 	}
 	if len(got) > 1000 {
 		t.Errorf("a complaint of %d bytes", len(got))

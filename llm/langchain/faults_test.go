@@ -309,24 +309,33 @@ func TestNeverEndingAnswer(t *testing.T) {
 }
 
 // The time-out of an http.Client is not the end of the caller's context, though
-// its error says that it is.
+// its error says that it is. On a clock of the test's own and without a network.
 func TestTimeoutOfTheHTTPClient(t *testing.T) {
 	for _, w := range wires {
-		server := httptest.NewServer(endless(w, nil))
-		t.Cleanup(server.Close)
-		plain := &http.Client{Timeout: 50 * time.Millisecond}
-		for _, c := range []*http.Client{plain, langchain.HTTPClient(plain)} {
-			_, err := langchain.Model(w.client(t, server.URL, c)).Complete(t.Context(), ask("One?"))
-			want := llm.ClassTimeout
-			if c == plain && w.name == "ollama" {
-				want = llm.ClassUnknown // a success without text
+		synctest.Test(t, func(t *testing.T) {
+			body := w.reply("SELECT 1")
+			plain := &http.Client{Timeout: time.Minute, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+				half := io.MultiReader(strings.NewReader(body[:len(body)/2]), ends{r.Context()})
+				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(half), Request: r}, nil
+			})}
+			for _, c := range []*http.Client{plain, langchain.HTTPClient(plain)} {
+				_, err := langchain.Model(w.client(t, "http://provider.test", c)).Complete(t.Context(), ask("One?"))
+				want := llm.ClassTimeout
+				if c == plain && w.name == "ollama" {
+					want = llm.ClassUnknown // a success without text
+				}
+				if llm.ClassOf(err) != want || errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s: got %v", w.name, err)
+				}
 			}
-			if llm.ClassOf(err) != want || errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s: got %v", w.name, err)
-			}
-		}
+		})
 	}
 }
+
+// ends is a body of which no more comes until its context ends.
+type ends struct{ ctx context.Context }
+
+func (e ends) Read([]byte) (int, error) { <-e.ctx.Done(); return 0, e.ctx.Err() }
 
 func TestContextEndedBefore(t *testing.T) {
 	m := langchain.Model(fakeModel(func(context.Context) (*llms.ContentResponse, error) {

@@ -26,7 +26,7 @@ const (
 
 // patience is how long a cancelled call may take to return, and a goroutine to
 // end: much more than either needs on a loaded machine.
-const patience = 5 * time.Second
+const patience = 30 * time.Second
 
 // Conformance holds models against the contract of llm.Model:
 //

@@ -60,12 +60,13 @@ func ExampleLatency() {
 		&llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1"), Repeat: true}}},
 		llmtest.Latency{ByDraw: []time.Duration{0, time.Hour}}.Middleware(),
 	)
+	resp, err := model.Complete(context.Background(), llm.Request{Draw: 0})
+	fmt.Printf("%q %v\n", resp.Text, err)
+
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	for draw := range 2 {
-		resp, err := model.Complete(ctx, llm.Request{Draw: draw})
-		fmt.Printf("%q %v\n", resp.Text, err)
-	}
+	resp, err = model.Complete(ctx, llm.Request{Draw: 1})
+	fmt.Printf("%q %v\n", resp.Text, err)
 	// Output:
 	// "SELECT 1" <nil>
 	// "" context deadline exceeded
