@@ -31,7 +31,7 @@ func failure(err error, n *notes) *llm.Error {
 		e.Message = cmp.Or(p.message, http.StatusText(o.status), "no message")
 	case o.err != nil:
 		e.Class = brokenClass(o.err, llm.ClassOverloaded)
-		e.Message = o.err.Error()
+		e.Message, e.Err = o.err.Error(), withoutContext(o.err)
 	default:
 		status, message, ok := splitStatus(err.Error())
 		if ok {

@@ -2,13 +2,17 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/texttosql/texttosql/llm"
@@ -22,6 +26,9 @@ import (
 
 // Specs is what Model takes, for messages.
 const Specs = "openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE"
+
+// dialTimeout ends the attempt to reach a server that says nothing.
+const dialTimeout = 10 * time.Second
 
 // attemptTimeout ends a call that no provider will answer any more. Ollama may
 // load a model of many gigabytes before the first word.
@@ -41,11 +48,12 @@ func ModelFlag(flags *flag.FlagSet) *string {
 //
 // The variables are read through getenv, never from the process. The model is
 // named by its spec, a recording by the name that is in it. An attempt ends
-// after 5 minutes. No connection is made here: a server that cannot be reached
-// is an error of the first call.
+// after 5 minutes. No connection is made here. A server that cannot be reached is
+// an error of the first call, which names it and is not worth a retry; once it has
+// answered, retries may bridge that it is away.
 func Model(spec string, getenv func(string) string) (llm.Model, error) {
 	provider, name, _ := strings.Cut(spec, ":")
-	builders := map[string]func(string, func(string) string) (llms.Model, error){
+	builders := map[string]builder{
 		"openai": openaiModel, "ollama": ollamaModel, "anthropic": anthropicModel,
 	}
 	build, ok := builders[provider]
@@ -57,62 +65,95 @@ func Model(spec string, getenv func(string) string) (llm.Model, error) {
 	case !ok:
 		return recording(spec, name)
 	}
-	m, err := build(name, getenv)
+	dialer := net.Dialer{Timeout: dialTimeout}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = dialer.DialContext
+	m, server, err := build(name, getenv, langchain.HTTPClient(&http.Client{Transport: transport}))
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", spec, err)
 	}
-	return llm.Chain(llm.Named(spec, langchain.Model(m)), llm.Timeout(attemptTimeout)), nil
+	return llm.Chain(llm.Named(spec, langchain.Model(m)), reached(spec, server), llm.Timeout(attemptTimeout)), nil
 }
 
-func openaiModel(name string, getenv func(string) string) (llms.Model, error) {
+// reached makes an error that is not to be retried of a connection that cannot be
+// made to a server that never answered: most likely its address is wrong, or it is
+// not running.
+func reached(spec, server string) llm.Middleware {
+	return func(next llm.Model) llm.Model {
+		var answered atomic.Bool
+		return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			resp, err := next.Complete(ctx, req)
+			var fault *net.OpError
+			switch {
+			case err == nil, llm.AsError(err).Status != 0:
+				answered.Store(true)
+			case ctx.Err() != nil, answered.Load(), !errors.As(err, &fault):
+			case fault.Op == "dial", fault.Op == "proxyconnect":
+				err = &llm.Error{
+					Class: llm.ClassPermanent, Err: err,
+					Message: fmt.Sprintf("%s: no server at %s: %v", spec, server, fault.Err),
+				}
+			}
+			return resp, err
+		})
+	}
+}
+
+// A builder makes the client of one provider, and tells where its server is.
+type builder func(name string, getenv func(string) string, c *http.Client) (m llms.Model, server string, err error)
+
+func openaiModel(name string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
 	key := strings.TrimSpace(getenv("OPENAI_API_KEY"))
 	if key == "" {
-		return nil, errors.New("OPENAI_API_KEY is not set (a server that asks for no key takes any text)")
+		return nil, "", errors.New("OPENAI_API_KEY is not set (a server that asks for no key takes any text)")
 	}
 	base, err := baseURL(getenv, "OPENAI_BASE_URL", "https://api.openai.com/v1")
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	// Every option is given: what is left out, the client reads from the process.
-	return openai.New(
+	m, err := openai.New(
 		openai.WithModel(name),
 		openai.WithToken(key),
 		openai.WithBaseURL(base),
 		openai.WithOrganization(getenv("OPENAI_ORGANIZATION")),
-		openai.WithHTTPClient(langchain.HTTPClient(nil)),
+		openai.WithHTTPClient(c),
 	)
+	return m, base, err
 }
 
-func anthropicModel(name string, getenv func(string) string) (llms.Model, error) {
+func anthropicModel(name string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
 	key := strings.TrimSpace(getenv("ANTHROPIC_API_KEY"))
 	if key == "" {
-		return nil, errors.New("ANTHROPIC_API_KEY is not set")
+		return nil, "", errors.New("ANTHROPIC_API_KEY is not set")
 	}
 	base, err := baseURL(getenv, "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if !strings.HasSuffix(base, "/v1") {
 		base += "/v1" // langchaingo counts it to the base, Anthropic's own clients do not
 	}
-	return anthropic.New(
+	m, err := anthropic.New(
 		anthropic.WithModel(name),
 		anthropic.WithToken(key),
 		anthropic.WithBaseURL(base),
-		anthropic.WithHTTPClient(langchain.HTTPClient(nil)),
+		anthropic.WithHTTPClient(c),
 	)
+	return m, base, err
 }
 
-func ollamaModel(name string, getenv func(string) string) (llms.Model, error) {
+func ollamaModel(name string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
 	host, err := ollamaURL(getenv("OLLAMA_HOST"))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return ollama.New(
+	m, err := ollama.New(
 		ollama.WithModel(name),
 		ollama.WithServerURL(host), // ends the program if the URL is bad: checked above
-		ollama.WithHTTPClient(langchain.HTTPClient(nil)),
+		ollama.WithHTTPClient(c),
 	)
+	return m, host, err
 }
 
 // baseURL returns the URL in the variable, or other, without a slash at its end.
@@ -128,10 +169,15 @@ func baseURL(getenv func(string) string, variable, other string) (string, error)
 // hold a password.
 func parseURL(variable, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !validPort(u.Port()) || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("%s is no URL of a server, as https://host:port/path: %s", variable, llm.Scrub(text))
 	}
 	return u, nil
+}
+
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 // ollamaURL reads OLLAMA_HOST as Ollama does: scheme, host and port may each be

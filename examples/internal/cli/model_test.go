@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -96,6 +98,47 @@ func TestUnknownModelAtTheServer(t *testing.T) {
 	}
 }
 
+// TestUnreachable: until it has answered once, a server that cannot be reached is
+// named and not worth a retry.
+func TestUnreachable(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := "http://" + listener.Addr().String()
+	listener.Close()
+	for _, spec := range []string{"openai:m", "ollama:m", "anthropic:m"} {
+		m, err := Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": closed + "/v1", "ANTHROPIC_BASE_URL": closed, "OLLAMA_HOST": closed}.get)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Complete(t.Context(), question())
+		if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), spec+": no server at "+closed) || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("%s: got %v", spec, err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := m.Complete(ended, question()); err != context.Canceled {
+			t.Errorf("%s, cancelled: got %v", spec, err)
+		}
+
+		// A server that answered, if with an error, and is away now.
+		gone := httptest.NewServer(http.NotFoundHandler())
+		m, err = Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": gone.URL, "ANTHROPIC_BASE_URL": gone.URL, "OLLAMA_HOST": gone.URL}.get)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Complete(t.Context(), question()); llm.ClassOf(err) != llm.ClassPermanent {
+			t.Errorf("%s: got %v", spec, err)
+		}
+		gone.CloseClientConnections()
+		gone.Close()
+		if _, err := m.Complete(t.Context(), question()); llm.ClassOf(err) != llm.ClassOverloaded {
+			t.Errorf("%s, gone: got %v", spec, err)
+		}
+	}
+}
+
 func TestModelErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -124,6 +167,11 @@ func TestModelErrors(t *testing.T) {
 		{"anthropic:m", with("ANTHROPIC_BASE_URL", "ftp://x"), "ANTHROPIC_BASE_URL is no URL"},
 		{"ollama:m", with("OLLAMA_HOST", "http://%zz"), "OLLAMA_HOST is no URL"},
 		{"ollama:m", with("OLLAMA_HOST", "http://a b"), "OLLAMA_HOST is no URL"},
+		{"ollama:m", with("OLLAMA_HOST", "[::bad"), "OLLAMA_HOST is no URL"},
+		{"ollama:m", with("OLLAMA_HOST", ":::bad"), "OLLAMA_HOST is no URL"},
+		{"ollama:m", with("OLLAMA_HOST", "box:65536"), "OLLAMA_HOST is no URL"},
+		{"ollama:m", with("OLLAMA_HOST", "box:0"), "OLLAMA_HOST is no URL"},
+		{"openai:m", with("OPENAI_BASE_URL", "http://box:99999/v1"), "OPENAI_BASE_URL is no URL"},
 		{"replay:" + filepath.Join(dir, "none.jsonl"), keys, "no such file"},
 		{"replay:" + file("empty.jsonl", ""), keys, "empty"},
 		{"replay:" + file("broken.jsonl", "{\"v\":1}\n{]\n{\"v\":1}\n"), keys, "line"},
@@ -175,6 +223,7 @@ func TestOllamaURL(t *testing.T) {
 		{"0.0.0.0:8080", "http://127.0.0.1:8080", "where a server listens"},
 		{"[::]:8080", "http://[::1]:8080", "where a server listens"},
 		{"::1", "http://[::1]:11434", "an address without brackets"},
+		{"::bad", "http://[::bad]:11434", "an address too, although it spells a word"},
 		{"http://box", "http://box:80", "with a scheme, its port: so does Ollama"},
 		{"https://box/ollama/", "https://box:443/ollama", "behind a proxy"},
 		{` "box" `, "http://box:11434", "quotes of a settings file"},

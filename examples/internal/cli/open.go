@@ -40,18 +40,20 @@ func OpenReadOnly(path string) (db *sql.DB, close func(), err error) {
 // checkSQLite looks at the first bytes of a file. An empty file is an empty
 // database.
 func checkSQLite(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("is a folder")
+	case !info.Mode().IsRegular(): // to open a pipe would wait for its writer
+		return errors.New("is no file")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		return errors.New("is a folder")
-	}
 	magic := []byte("SQLite format 3\x00")
 	head := make([]byte, len(magic))
 	n, err := io.ReadFull(f, head)
@@ -59,7 +61,7 @@ func checkSQLite(path string) error {
 		return err
 	}
 	if n > 0 && !bytes.Equal(head[:n], magic) {
-		return errors.New("is no SQLite database")
+		return errors.New("is no SQLite database, or an encrypted one")
 	}
 	return nil
 }

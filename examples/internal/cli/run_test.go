@@ -98,6 +98,7 @@ func TestOpenReadOnlyErrors(t *testing.T) {
 	for path, want := range map[string]string{
 		filepath.Join(dir, "none.sqlite"): "no such file",
 		dir:                               "is a folder",
+		os.DevNull:                        "is no file",
 		text:                              "is no SQLite database",
 	} {
 		_, _, err := OpenReadOnly(path)
