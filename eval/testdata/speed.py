@@ -3,6 +3,9 @@
     python3 speed.py DATA spider     all rows of preds_spider_dev, each distinct text executed once
     python3 speed.py DATA superhero  all rows of preds_bird_dev on superhero, both statements of every pair executed
 
+An answer without a statement (nothing, or a comment alone) has no result, though sqlite3 gives it an
+empty list of rows; two such answers of Spider would else count as right beside an empty gold.
+
 Prints one JSON object. See speed_test.go.
 """
 import gzip
@@ -37,21 +40,22 @@ def main():
             connections[db] = sqlite3.connect(f"file:{data}/db/{folder}/{db}.sqlite?mode=ro", uri=True)
         executed += 1
         try:
-            rows = connections[db].execute(sql).fetchmany(200_001)
+            cursor = connections[db].execute(sql)
+            rows = cursor.fetchmany(200_001) if cursor.description else None
         except (sqlite3.Error, sqlite3.Warning):
             rows = None
         if share:
             memo[db, sql] = rows
         return rows
 
-    rows = right = 0
+    answers = right = 0
     for a in lines(f"{data}/predictions/preds_{source}.exec.jsonl.gz"):
         if a["db_id"] not in here:
             continue
-        rows += 1
+        answers += 1
         gold, answer = run(a["db_id"], golds[a["qid"]]["gold"]), run(a["db_id"], a["sql"])
         right += gold is not None and answer is not None and set(gold) == set(answer)
-    print(json.dumps({"rows": rows, "right": right, "executed": executed}))
+    print(json.dumps({"answers": answers, "right": right, "executed": executed}))
 
 
 main()

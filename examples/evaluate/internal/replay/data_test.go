@@ -262,22 +262,26 @@ func TestVotingIsQuickAndSmall(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector is no measure of speed")
 	}
-	start := time.Now()
+	cpu := func() (spent time.Duration, peak int64) {
+		var usage syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), usage.Maxrss << 10
+	}
+	before, _ := cpu()
 	loaded, err := Loader{Folder: f}.Load(context.Background(), []string{"spider_dev/all"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pools := loaded.Pools
 	lines(t, pools, "result", "consensus")
-	took := time.Since(start)
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
-	peak := usage.Maxrss << 10
-	t.Logf("%d questions of %d answers in %v, %d MB at most (%d CPUs)", len(pools[0].Questions), pools[0].Draws, took.Round(time.Millisecond), peak>>20, runtime.NumCPU())
+	after, peak := cpu()
+	// The work, not the clock: other programs may run beside the test.
+	took := after - before
+	t.Logf("%d questions of %d answers in %v of CPU, %d MB at most", len(pools[0].Questions), pools[0].Draws, took.Round(time.Millisecond), peak>>20)
 	if took > time.Minute {
-		t.Errorf("it took %v", took)
+		t.Errorf("it took %v of CPU", took)
 	}
 	if runtime.GOOS == "linux" && peak > 300<<20 {
 		t.Errorf("it took %d MB", peak>>20)
