@@ -155,7 +155,7 @@ func recommended(right [][]bool) int {
 // the root of the number of questions on which they differ.) The best of several
 // ways looks better than it is: without the last condition the choice lost 1.6
 // points on the 50 runs of ClassicModels; with a whole standard error small pools
-// gained half as much (TestPanelFitPools).
+// gained half as much (TestPanelPools).
 func beats(a, b []bool) bool {
 	more, differ := 0, 0
 	for i := range a {
@@ -249,6 +249,7 @@ func (v wayVoter) right(q Labelled) bool {
 	candidates := make([]vote.Candidate, len(order))
 	for place, i := range order {
 		candidates[place] = q.Candidates[i]
+		candidates[place].Draw = place // the last tie goes to the earliest draw
 	}
 	ballot, err := vote.Majority{Weight: weight}.Count(candidates)
 	if err != nil {

@@ -75,7 +75,8 @@ type Rounds struct {
 	Statements int           `json:"statements"`         // distinct statements examined
 }
 
-// Validate refuses numbers and names that cannot be right.
+// Validate refuses numbers and names that cannot be right: a *PanelError for a
+// grade that does not exist, a *vote.WeightError for a weight that is none.
 func (p PETSQL) Validate(int) error {
 	var errs []error
 	if p.PerModelTimeout < 0 || p.MaxTokens < 0 || p.Prompter.Values < 0 || p.Prompter.MaxTokens < 0 {
@@ -90,16 +91,17 @@ func (p PETSQL) Validate(int) error {
 			switch sqltext.Grade(grade) {
 			case sqltext.Easy, sqltext.Medium, sqltext.Hard, sqltext.Extra:
 			default:
-				errs = append(errs, fmt.Errorf("strategy: the panel has the grade %q; there are easy, medium, hard and extra", grade))
+				errs = append(errs, &PanelError{Grade: grade})
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Generate answers one question. Its errors are those of Pipeline.
+// Generate answers one question. Its errors are those of Pipeline, and
+// *ModelError, *PanelError and *vote.WeightError for what does not fit.
 func (p PETSQL) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
-	if err := errors.Join(env.validate(t), p.Validate(t.Samples)); err != nil {
+	if err := cmp.Or(checkModels(env.Models), errors.Join(env.validate(t), p.Validate(t.Samples))); err != nil {
 		return nil, err
 	}
 	admission := NewAdmission(ctx, env, t, nil, nil)

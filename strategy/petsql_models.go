@@ -13,6 +13,51 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
+// ModelError says that the models of a question cannot vote as models: there is
+// none, or several of one name.
+type ModelError struct {
+	Name  string // that several have, "" if they have none
+	Count int    // how many models have it; 0: there is no model
+}
+
+func (e *ModelError) Error() string {
+	if e.Count == 0 {
+		return "strategy: there is no model"
+	}
+	return fmt.Sprintf("strategy: %d models are called %q: votes go by name (llm.Named)", e.Count, e.Name)
+}
+
+// PanelError says that a panel does not fit: it has a grade that does not exist,
+// or names a model that is not among those of the question.
+type PanelError struct {
+	Grade string
+	Model string // that is missing; "" where the grade is wrong
+}
+
+func (e *PanelError) Error() string {
+	if e.Model == "" {
+		return fmt.Sprintf("strategy: the panel has the grade %q; there are easy, medium, hard and extra", e.Grade)
+	}
+	return fmt.Sprintf("strategy: the panel of grade %s names the model %q, which is not among the models", e.Grade, e.Model)
+}
+
+// checkModels returns a *ModelError or nil.
+func checkModels(models []llm.Model) error {
+	if len(models) == 0 {
+		return &ModelError{}
+	}
+	count := map[string]int{}
+	for _, m := range models {
+		count[llm.NameOf(m)]++
+	}
+	for _, m := range models {
+		if name := llm.NameOf(m); count[name] > 1 {
+			return &ModelError{Name: name, Count: count[name]}
+		}
+	}
+	return nil
+}
+
 // voters orders the models by their weight, then as they are configured, so that
 // the draw index, which breaks the last tie, is the model's priority.
 func (p PETSQL) voters(env *Env, grade sqltext.Grade) (voters, error) {
@@ -31,7 +76,7 @@ func (p PETSQL) voters(env *Env, grade sqltext.Grade) (voters, error) {
 			}
 			for _, name := range names {
 				if !known[name] {
-					return v, fmt.Errorf("strategy: the panel of grade %s names the model %q, which is not among the models", grade, name)
+					return v, &PanelError{Grade: string(grade), Model: name}
 				}
 			}
 			v.weight = p.Panel.Weight(string(grade))

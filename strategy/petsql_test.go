@@ -225,16 +225,45 @@ func TestPETSQLSchemas(t *testing.T) {
 	}
 }
 
+// TestPETSQLValidate: each wrong setting is one error, of its own type.
 func TestPETSQLValidate(t *testing.T) {
-	for name, preset := range map[string]strategy.PETSQL{
-		"timeout": {PerModelTimeout: -1},
-		"weight":  {Weights: &vote.Weights{Of: map[string]float64{"a": 0}}},
-		"NaN":     {Weights: &vote.Weights{Of: map[string]float64{"a": math.NaN()}}},
-		"grade":   {Panel: &vote.Panel{Grades: map[string]vote.Weights{"simple": {Of: map[string]float64{"a": 1}}}}},
-		"empty":   {Panel: &vote.Panel{Grades: map[string]vote.Weights{"easy": {}}}},
+	a, _ := petModel("a", petUSA, petUSA)
+	twin, _ := petModel("a", petUSA, petUSA)
+	weights := func(x float64) *vote.Weights { return &vote.Weights{Of: map[string]float64{"a": x}} }
+	panel := func(grade string, w *vote.Weights) *vote.Panel {
+		return &vote.Panel{Grades: map[string]vote.Weights{grade: *w}}
+	}
+	var (
+		model  *strategy.ModelError
+		member *strategy.PanelError
+		weight *vote.WeightError
+	)
+	for _, tt := range []struct {
+		name   string
+		preset strategy.PETSQL
+		models []llm.Model
+		as     any // pointer to the type of the error; nil: any
+		want   string
+	}{
+		{"no models", strategy.PETSQL{}, nil, &model, "no model"},
+		{"two models of one name", strategy.PETSQL{}, []llm.Model{a, twin}, &model, `2 models are called "a"`},
+		{"unknown grade", strategy.PETSQL{Panel: panel("simple", weights(1))}, []llm.Model{a}, &member, `grade "simple"`},
+		{"missing model", strategy.PETSQL{Panel: panel("easy", &vote.Weights{Of: map[string]float64{"z": 1}})}, []llm.Model{a}, &member, `model "z"`},
+		{"weight 0", strategy.PETSQL{Weights: weights(0)}, []llm.Model{a}, &weight, `model "a"`},
+		{"weight below 0", strategy.PETSQL{Weights: weights(-1)}, []llm.Model{a}, &weight, `model "a"`},
+		{"weight NaN", strategy.PETSQL{Weights: weights(math.NaN())}, []llm.Model{a}, &weight, `model "a"`},
+		{"weight of a panel", strategy.PETSQL{Panel: panel("easy", weights(0))}, []llm.Model{a}, &weight, `model "a"`},
+		{"empty panel", strategy.PETSQL{Panel: panel("easy", &vote.Weights{})}, []llm.Model{a}, nil, "no model"},
+		{"timeout", strategy.PETSQL{PerModelTimeout: -1}, []llm.Model{a}, nil, "negative"},
 	} {
-		if err := preset.Validate(0); err == nil {
-			t.Errorf("%s is no error", name)
+		env := shopEnv(t, nil)
+		env.Models = tt.models
+		_, err := tt.preset.Generate(t.Context(), env, strategy.Task{Question: petQuestion})
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want one error with %q", tt.name, err, tt.want)
+		}
+		if tt.as != nil && !errors.As(err, tt.as) {
+			t.Errorf("%s: %T is not of its type", tt.name, err)
 		}
 	}
 }

@@ -60,6 +60,16 @@ func ExampleMajority_weights() {
 	// SELECT name, age FROM singer (0.35)
 }
 
+func ExampleWeights_Disagree() {
+	weights := vote.Weights{} // equal votes
+	candidates := draws()
+	ballot, _ := vote.Majority{Weight: weights.Weight}.Count(candidates)
+	weights = weights.Disagree(ballot, candidates, vote.LearningRate)
+	fmt.Printf("large %.4f, small %.4f\n", weights.Of["large"], weights.Of["small"])
+	// Output:
+	// large 0.9967, small 1.0000
+}
+
 func ExampleDoubts() {
 	question := "What is the name of the oldest singer?"
 	answer := vote.Candidate{SQL: "SELECT name, age FROM singer ORDER BY age DESC", Fingerprint: "r"}

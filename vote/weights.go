@@ -54,13 +54,23 @@ func (w Weights) Max() float64 {
 	return most
 }
 
+// WeightError says that a weight is not a number above 0.
+type WeightError struct {
+	Model  string
+	Weight float64
+}
+
+func (e *WeightError) Error() string {
+	return fmt.Sprintf("vote: weight %v of model %q is not a number above 0", e.Weight, e.Model)
+}
+
 // Validate says what is wrong with weights that were read from a file: each must
-// be a number above 0.
+// be a number above 0, or the error has a *[WeightError].
 func (w Weights) Validate() error {
 	var errs []error
 	for _, name := range sortedNames(w.Of) {
 		if x := w.Of[name]; !(x > 0) || math.IsInf(x, 1) {
-			errs = append(errs, fmt.Errorf("vote: weight %v of model %q is not a number above 0", x, name))
+			errs = append(errs, &WeightError{name, x})
 		}
 	}
 	return errors.Join(errs...)
