@@ -338,3 +338,25 @@ func FuzzPlayer(f *testing.F) {
 		}
 	})
 }
+
+// TestAbout: a recording and an error name the question, wherever the prompt has
+// it.
+func TestAbout(t *testing.T) {
+	for _, tt := range []struct{ text, want, why string }{
+		{"How many singers?\nCREATE TABLE singer (id)", "How many singers?", "the question first"},
+		{"### Schema\nCREATE TABLE t (a); -- why?\n\n### Question\nHow many? \n", "How many?", "the question last"},
+		{"### Schema\nCREATE TABLE t (a);\n\n### Question\nCount them\n", "Count them", "an order"},
+		{strings.Repeat("é", 81) + "?", strings.Repeat("é", 80) + "…", "a long one"},
+		{" \n", "be brief", "no text of the user"},
+	} {
+		p, err := replay.NewPlayer(strings.NewReader(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Complete(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "be brief"}, {Role: llm.User, Text: tt.text}}})
+		var missing *replay.MissingError
+		if !errors.As(err, &missing) || missing.About != tt.want {
+			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -189,8 +190,9 @@ func (rec recording) note() string {
 // maxAbout is how much of a request a recording and an error repeat, in runes.
 const maxAbout = 80
 
-// about is the first line of the last user message that has one, or of the last
-// message.
+// about is the question of the last user message that has a text, or of the last
+// message: its last line that ends in a question mark, or else its last line,
+// since prompts put the question behind all that is needed for it.
 func about(req llm.Request) string {
 	text := ""
 	for _, m := range req.Messages {
@@ -198,7 +200,14 @@ func about(req llm.Request) string {
 			text = t
 		}
 	}
-	text, _, _ = strings.Cut(text, "\n")
+	lines := strings.Split(text, "\n")
+	text = lines[len(lines)-1]
+	for _, l := range slices.Backward(lines) {
+		if l = strings.TrimSpace(l); strings.HasSuffix(l, "?") {
+			text = l
+			break
+		}
+	}
 	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
 	n := 0
 	for i := range text {

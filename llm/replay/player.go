@@ -39,7 +39,7 @@ type MissingError struct {
 	Purpose string
 	Draw    int
 	Hash    string // [llm.Request.Hash] of the request
-	About   string // first line of its last user message, cut at 80 runes
+	About   string // the question of its last user message, cut at 80 runes
 	Draws   int    // how many draws of this request the recording has
 }
 
