@@ -24,11 +24,13 @@ import (
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/examples/internal/shop"
 	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/strategy"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	cli.Exit(run(ctx, os.Args[1:], os.Stdout, os.Getenv))
 }
 
@@ -92,7 +94,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	}
 	var file *os.File
 	if *page != "" { // before any call is paid for
-		if file, err = os.Create(*page); err != nil {
+		if file, err = create(*page, *path); err != nil {
 			return err
 		}
 		defer file.Close()
@@ -102,7 +104,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	var failed []error
 	for _, q := range questions {
 		if last, lastErr = engine.Ask(ctx, q); lastErr != nil {
-			failed = append(failed, lastErr)
+			failed = append(failed, brief(lastErr))
 			// A question that got no reply at all says that the next one will not either.
 			if len(questions) == 1 || last == nil || len(last.Candidates) == 0 || ctx.Err() != nil {
 				break
@@ -119,6 +121,25 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		fmt.Fprintf(stdout, "\nWrote %s\n", *page)
 	}
 	return errors.Join(failed...)
+}
+
+// brief says once what became of all draws where none had a reply.
+func brief(err error) error {
+	var none *strategy.NoCandidateError
+	if errors.As(err, &none) && len(none.Rejected) == 0 && len(none.Failed) > 0 {
+		return fmt.Errorf("no reply in %d draws: %w", len(none.Failed), none.Failed[0])
+	}
+	return err
+}
+
+// create creates a file, unless it is the database.
+func create(page, db string) (*os.File, error) {
+	if old, err := os.Stat(page); err == nil {
+		if asked, err := os.Stat(db); err == nil && os.SameFile(old, asked) {
+			return nil, fmt.Errorf("quickstart: -trace %s is the database", page)
+		}
+	}
+	return os.Create(page)
 }
 
 // report prints one answer.

@@ -39,6 +39,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	cli.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 

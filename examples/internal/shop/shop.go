@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,7 +32,7 @@ func Write(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return fmt.Errorf("shop: %s exists already", path)
 	}
-	db, err := sql.Open("sqlite3", "file:"+path)
+	db, err := sql.Open("sqlite3", "file:"+url.PathEscape(path)) // a name may have "?" or "%" in it
 	if err != nil {
 		return err
 	}
