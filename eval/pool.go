@@ -92,7 +92,7 @@ type UnknownPoolError struct {
 
 func (e *UnknownPoolError) Error() string {
 	if e.File == "" {
-		return fmt.Sprintf("eval: there is no pool %q: pools are named spider_dev/RUN, bird_dev/RUN, samples/RUN or classicmodels/PREFIX", e.Name)
+		return fmt.Sprintf("eval: there is no pool %q: pools are named spider_dev/RUN, bird_dev/RUN, bird_minidev/RUN, samples/RUN or classicmodels/PREFIX", e.Name)
 	}
 	return fmt.Sprintf("eval: there is no pool %q: no answer in %s is of it", e.Name, e.File)
 }
@@ -119,7 +119,8 @@ type poolSource struct {
 // Pool reads the pool of a name:
 //
 //	spider_dev/all, bird_dev/all       every run, in file order
-//	spider_dev/RUN, bird_dev/RUN       one run
+//	spider_dev/RUN,RUN, bird_dev/RUN   some runs, or one
+//	bird_minidev/all, bird_minidev/RUN the same of the runs on SQLite
 //	samples/RUN                        the draws of one run, by sample
 //	classicmodels/PREFIX               the runs PREFIX_seed*, by seed; or the run PREFIX
 //	classicmodels/base_k3              llama_base_k3 and qwen_base_k3, in file order
@@ -157,16 +158,23 @@ func (f *Folder) poolSource(name string) (poolSource, error) {
 	}
 	one := func(dataset string) poolSource {
 		file := f.Path("predictions", "preds_"+dataset+".jsonl.gz")
+		runs := strings.Split(rest, ",")
 		return poolSource{
 			files:   []string{file},
 			place:   file,
 			dataset: func(string) string { return dataset },
-			belongs: func(run string) bool { return run == rest || rest == "all" },
+			belongs: func(run string) bool { return rest == "all" || slices.Contains(runs, run) },
 		}
 	}
 	switch source {
 	case "spider_dev", "bird_dev":
 		return one(source), nil
+	case "bird_minidev":
+		src := one(source)
+		src.dataset = func(string) string { return "bird_minidev_v2" }
+		named := src.belongs
+		src.belongs = func(run string) bool { return named(run) && strings.Contains(strings.ToLower(run), "sqlite") }
+		return src, nil
 	case "classicmodels":
 		src := one(source)
 		prefixes := []string{rest}

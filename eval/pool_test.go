@@ -147,8 +147,10 @@ func TestPool(t *testing.T) {
 		return `{"run": "` + run + `", "qid": ` + qid + `, "db_id": "` + db + `", "sample": ` + sample + `, "sql": "` + sql + `"}` + "\n"
 	}
 	f := dataFolder(t, map[string]string{
-		"questions/questions_spider_dev.jsonl.gz":    questions,
-		"questions/questions_classicmodels.jsonl.gz": questions,
+		"questions/questions_spider_dev.jsonl.gz":      questions,
+		"questions/questions_classicmodels.jsonl.gz":   questions,
+		"questions/questions_bird_minidev_v2.jsonl.gz": questions,
+		"predictions/preds_bird_minidev.jsonl.gz":      answer("m_SQLite", "1", "shop", "null", "m1") + answer("m_mysql", "1", "shop", "null", "my") + answer("n_sqlite", "1", "shop", "null", "n1"),
 		"predictions/preds_spider_dev.jsonl.gz": answer("x", "2", "shop", "null", "x2") + answer("x", "1", "shop", "null", "x1") + answer("y/z", "1", "shop", "null", "y1") +
 			answer("x", "9", "shop", "null", "?") + answer("x", "3", "gone", "null", "x3") + answer("y/z", "4", "other", "null", "!"),
 		"predictions/preds_classicmodels.jsonl.gz": answer("p_seed17", "1", "shop", "null", "17") + answer("p_seed7", "1", "shop", "null", "7") + answer("p_k0", "1", "shop", "null", "0") +
@@ -170,6 +172,12 @@ func TestPool(t *testing.T) {
 				"questions without their database: 1 (gone); questions without an answer: 1"},
 		{"one run, whose name has a slash", "spider_dev/y/z", map[string][]string{"1": {"y1"}}, 1,
 			"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); questions without an answer: 3"},
+		{"some runs", "spider_dev/y/z,x", map[string][]string{"1": {"x1", "y1"}, "2": {"x2"}}, 2,
+			"answers to unknown questions: 1 (preds_spider_dev.jsonl.gz:4, question 9); " +
+				"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); " +
+				"questions without their database: 1 (gone); questions without an answer: 1"},
+		{"the runs on SQLite", "bird_minidev/all", map[string][]string{"1": {"m1", "n1"}}, 2, "questions without an answer: 3"},
+		{"one of them", "bird_minidev/n_sqlite", map[string][]string{"1": {"n1"}}, 1, "questions without an answer: 3"},
 		{"by seed as a number", "classicmodels/p", map[string][]string{"1": {"7", "17"}}, 2, "questions without an answer: 3"},
 		{"a run without seeds", "classicmodels/p_k0", map[string][]string{"1": {"0"}}, 1, "questions without an answer: 3"},
 		{"two models in file order", "classicmodels/base_k3", map[string][]string{"1": {"l9", "q1", "l8"}}, 3, "questions without an answer: 3"},
@@ -200,7 +208,7 @@ func TestPool(t *testing.T) {
 		})
 	}
 
-	for _, name := range []string{"", "all", "spider_dev", "nowhere/x", "spider_dev/none", "samples/none", "classicmodels/p_seed"} {
+	for _, name := range []string{"", "all", "spider_dev", "nowhere/x", "spider_dev/none", "bird_minidev/m_mysql", "samples/none", "classicmodels/p_seed"} {
 		var unknown *eval.UnknownPoolError
 		if _, err := f.Pool(name); !errors.As(err, &unknown) || unknown.Name != name {
 			t.Errorf("pool %q: %v, want *UnknownPoolError", name, err)
