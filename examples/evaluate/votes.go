@@ -26,8 +26,8 @@ type votes struct {
 
 // Help is the part of --help that explains words and keys.
 func (votes) Help() string {
-	text := `Pools are named spider_dev/all, spider_dev/RUN, bird_dev/all, bird_dev/RUN, samples/RUN or
-classicmodels/PREFIX. Each stored answer is one draw, in stored order; it is extracted, guarded,
+	text := `Pools are named spider_dev/all, spider_dev/RUN, spider_dev/RUN,RUN, bird_dev/…, bird_minidev/…,
+samples/RUN or classicmodels/PREFIX. Each stored answer is one draw, in stored order; it is extracted, guarded,
 planned and run as a live draw would be. An answer is right when its rows are the gold's as a set
 (execution accuracy as BIRD has it). Figures so made are "recorded": true for these questions and
 answers, and nothing else.
@@ -40,6 +40,10 @@ Voters (fitted ones are fitted on other questions than they vote on, by template
 			text += " (fitted)"
 		}
 		text += "\n"
+	}
+	text += "\nBy name only, strategies by plan, and looking literals up:\n\n"
+	for _, v := range replay.Plans() {
+		text += fmt.Sprintf("  %-21s %s\n", v.Name, v.About)
 	}
 	text += "\nBy name only, consensus with one thing changed:\n\n"
 	for _, v := range replay.Ablations() {
@@ -60,7 +64,9 @@ JSON: a line for each pool and voter, and for all pools together with "pool": "a
   calls        draws for all questions; calls_mean a question; saved is the part of all stored
                draws that was not needed
   auroc        of the confidence against being right, null where there is none; auroc_ci its interval
-  risk50       share of wrong answers in the surer half of the questions
+  risk50       share of wrong answers in the surer half of the questions; risk50_ci its interval
+  risk50_reduction  by how much that is below the share of wrong answers among all questions;
+               risk50_reduction_ci its interval: above 0, the confidence is worth something
   versus       against the voter result: difference, ci, ci_by_template (templates of golds drawn
                again), better and worse questions, mid_p of McNemar's test
   fitted       how, for a voter that was; model_kind is "recorded"
@@ -229,7 +235,10 @@ func votesTable(lines []replay.Line) (heads []string, rows [][]string) {
 			row[1] += " *"
 		}
 		if l.AUROC != nil {
-			row[10], row[11] = share(*l.AUROC), share(*l.Risk50)
+			row[10] = share(*l.AUROC)
+		}
+		if l.Risk50 != nil {
+			row[11] = share(*l.Risk50)
 		}
 		if l.Versus != nil {
 			row[12] = points(l.Versus.Difference)

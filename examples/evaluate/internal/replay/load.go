@@ -184,9 +184,21 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 	}
 	gold := rowsOf(table)
 
-	var seen answer // what the last check saw of the statement before it
-	checks := append(exec.DefaultChecks(), exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
-		seen = answer{rows: rowsOf(c.Table), compat: c.Plan.CompatSignature(), cost: c.Plan.CompatCost()}
+	var (
+		seen      answer // what the last checks saw of the statement before them
+		published = &strategy.Probing{Compat: true}
+	)
+	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, db *exec.DB, c *exec.Checked) error {
+		seen.planned = planned{compiles: true, strict: c.Plan.Signature(), cost: c.Plan.Cost()}
+		seen.compat = planForm{signature: c.Plan.CompatSignature(), cost: c.Plan.CompatCost()}
+		probed := exec.Checked{SQL: c.SQL}
+		err := published.Check(ctx, db, &probed)
+		for _, f := range probed.Findings {
+			seen.compat.findings = append(seen.compat.findings, vote.Finding{Rule: f.Rule})
+		}
+		return err
+	}), &strategy.Probing{}, exec.Execute{}, exec.Suspect{}, exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
+		seen.rows = rowsOf(c.Table)
 		seen.candidate.Sketch = result.Equality{Digits: strategy.VoteDigits}.Sketch(c.Table, sketchRows)
 		return nil
 	}))

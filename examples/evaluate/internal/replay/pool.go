@@ -31,9 +31,8 @@ type Question struct {
 type answer struct {
 	candidate vote.Candidate
 	rows      string // its rows as a set, the naive way of comparing; "" where it did not run
-	compat    string // plan signature of galah92/egtts, with its cost
-	cost      float64
-	right     bool
+	planned
+	right bool
 }
 
 // right reports whether candidate i answers the question. It is for measuring
@@ -55,11 +54,6 @@ func (q *Question) Any() bool {
 func (q *Question) byRows(c vote.Candidate) (string, bool) {
 	rows := q.answers[c.Draw].rows
 	return rows, rows != ""
-}
-
-// byCompatPlan is ByPlan with the signature that plan voting was published with.
-func (q *Question) byCompatPlan(c vote.Candidate) (string, bool) {
-	return q.answers[c.Draw].compat, c.Plan != "" || q.answers[c.Draw].compat != ""
 }
 
 // inTurn returns the question with its candidates as an election with several

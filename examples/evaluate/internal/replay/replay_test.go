@@ -23,8 +23,10 @@ func question(id, votes string, models ...string) *Question {
 		if i < len(models) {
 			c.Model = models[i]
 		}
-		a := &answer{rows: string(v), compat: "p" + string(v), right: v >= 'a' && v <= 'z'}
-		if v == '.' {
+		a := &answer{rows: string(v), right: v >= 'a' && v <= 'z'}
+		if v != '.' {
+			a.planned = planned{compiles: true, strict: c.Plan, compat: planForm{signature: "p" + string(v)}}
+		} else {
 			c.Rejected, c.Fingerprint, a.rows = "failed", "", ""
 		}
 		a.candidate = c
@@ -96,7 +98,7 @@ func TestEveryVoterHasANameAndRuns(t *testing.T) {
 		t.Errorf("%d lines, %d steps for %d voters", len(lines), steps, len(Voters()))
 	}
 	names := map[string]bool{}
-	for _, v := range slices.Concat(Voters(), Ablations()) {
+	for _, v := range slices.Concat(Voters(), Plans(), Ablations()) {
 		if names[v.Name] || v.Name == "" || v.About == "" {
 			t.Errorf("voter %q (%q) is there twice or says nothing", v.Name, v.About)
 		}
@@ -111,7 +113,7 @@ func TestEveryVoterHasANameAndRuns(t *testing.T) {
 			t.Error("no comparison with result")
 		}
 	}
-	if _, err := Measure(pools, Ablations(), Settings{}, eval.Bootstrap{Rounds: 20}, nil); err != nil {
+	if _, err := Measure(pools, slices.Concat(Plans(), Ablations()), Settings{}, eval.Bootstrap{Rounds: 20}, nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := VoterNamed("x"); err == nil || !strings.Contains(err.Error(), "consensus") {

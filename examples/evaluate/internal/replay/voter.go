@@ -53,10 +53,10 @@ func Voters() []Voter {
 	return slices.Concat(baselines(), counted(), fitted(), stopped())
 }
 
-// VoterNamed returns one of Voters or Ablations by its name.
+// VoterNamed returns one of Voters, Plans or Ablations by its name.
 func VoterNamed(name string) (Voter, error) {
 	var names []string
-	for _, v := range slices.Concat(Voters(), Ablations()) {
+	for _, v := range slices.Concat(Voters(), Plans(), Ablations()) {
 		if v.Name == name {
 			return v, nil
 		}
@@ -122,18 +122,12 @@ func counted() []Voter {
 			start: majority(func(*Question) vote.Majority { return vote.Majority{} }),
 		},
 		{
-			Name: "plan", About: "majority by plan signature, ties to the lowest cost (PlanVote)",
-			start: majority(func(*Question) vote.Majority { return vote.Majority{Key: vote.ByPlan} }),
+			Name: "plan", About: "majority by plan signature, ties to a result with rows (PlanVote)",
+			start: by((*Question).strict, strategy.PlanVote{}),
 		},
 		{
-			Name: "plan-compat", About: "majority by the plan signature of galah92/egtts",
-			start: simple(func(q *Question) (Decision, error) {
-				candidates := slices.Clone(q.Candidates)
-				for i := range candidates {
-					candidates[i].Cost = q.answers[i].cost
-				}
-				return q.count(vote.Majority{Key: q.byCompatPlan, Tie: vote.Earliest}, candidates)
-			}),
+			Name: "plan-compat", About: "majority by plan signature as published (PlanVote.Compat, M7); nothing runs",
+			start: by((*Question).published, strategy.PlanVote{Compat: true}),
 		},
 		{
 			Name: "consensus", About: "what the strategy Consensus does: by result, a doubt costs a factor 2.7 in votes",
@@ -165,8 +159,8 @@ func majority(of func(*Question) vote.Majority) start {
 }
 
 // count counts candidates, which stand in the order of q's own.
-func (q *Question) count(m vote.Majority, candidates []vote.Candidate) (Decision, error) {
-	ballot, err := m.Count(candidates)
+func (q *Question) count(v strategy.Voter, candidates []vote.Candidate) (Decision, error) {
+	ballot, err := v.Count(candidates)
 	return q.decision(ballot, len(candidates), err)
 }
 

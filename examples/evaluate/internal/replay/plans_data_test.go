@@ -1,0 +1,105 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// experts are four systems that answer most of Spider alike.
+const experts = "spider_dev/dail_sql/DAIL-SQL+GPT-4,dail_sql/DAIL-SQL+GPT-4+self-consistency,dail_sql/graphix_result,c3sql/predicted_sql"
+
+// TestPlanVotesReproduceTheReference: the published votes give the figures that a
+// plain script gave (methods/plan-voting.md, section 4), and looking literals up
+// does no harm.
+func TestPlanVotesReproduceTheReference(t *testing.T) {
+	f := folder(t)
+	tests := []struct {
+		pool                                                   string
+		n                                                      float64
+		first, cost, plan, planProbing, earliest, ties, within float64
+	}{
+		{"spider_dev/all", 496, 390, 341, 404, 404, 433, 433, 2},
+		{experts, 496, 391, 390, 399, 401, 412, 416, 2},
+		{"bird_dev/all", 70, 59, 52, 60, 60, 63, 63, 2},
+		{"classicmodels/llama_base_k3", 99, 61, 63, 65, 65, 64, 65, 2},
+		{"classicmodels/base_k3", 99, 60, 61, 67, 67, 73, 73, 2},
+		{"bird_minidev/all", 25, 19, 19, 21, 22, 19, 19, 2},
+		{"samples/spider_samples_multi", 245, 164, 166, 164, 164, 163, 163, 2},
+	}
+	var names []string
+	for _, tt := range tests {
+		names = append(names, tt.pool)
+	}
+	loaded, err := Loader{Folder: f}.Load(context.Background(), names)
+	if err := errors.Join(append(loaded.Failed, err)...); err != nil {
+		t.Fatal(err)
+	}
+	got := lines(t, loaded.Pools, "first", "cost-compat", "plan-compat", "plan-probing-compat", "result", "result-bag", "result-probing", "plan", "plan-probing", "result-demote")
+	for _, tt := range tests {
+		right := func(voter string) float64 { return got[tt.pool+" "+voter].Right }
+		if n := got[tt.pool+" first"].N; float64(n) != tt.n {
+			t.Errorf("%s: %d questions, want %v", tt.pool, n, tt.n)
+		}
+		for voter, want := range map[string]float64{
+			"first": tt.first, "cost-compat": tt.cost, "plan-compat": tt.plan, "plan-probing-compat": tt.planProbing, "result": tt.earliest,
+		} {
+			if d := right(voter) - want; d > tt.within || d < -tt.within {
+				t.Errorf("%s: %s has %v right, want %v within %v", tt.pool, voter, right(voter), want, tt.within)
+			}
+		}
+		if right("result-probing") < tt.ties-1 {
+			t.Errorf("%s: result-probing has %v right, want %v", tt.pool, right("result-probing"), tt.ties-1)
+		}
+		for with, without := range map[string]string{"result-probing": "result-bag", "plan-probing": "plan"} {
+			if right(with) < right(without)-1 {
+				t.Errorf("%s: %s has %v right, %s has %v", tt.pool, with, right(with), without, right(without))
+			}
+		}
+	}
+	if right := got[experts+" result-probing"].Right; right < 415 {
+		t.Errorf("four experts: probing has %v right, want 415", right)
+	}
+	if loss := got["spider_dev/all result-bag"].Right - got["spider_dev/all result-demote"].Right; loss < 9 || loss > 13 {
+		t.Errorf("putting empty results last costs %v of 496 right answers, want about 11", loss)
+	}
+}
+
+// TestShareOfResults: the share of the votes tells right from wrong, and a caller
+// who wants 0.7 of them goes without an answer to a quarter of Spider.
+func TestShareOfResults(t *testing.T) {
+	var spider Pool
+	for _, p := range reference(t) {
+		if p.Name == "spider_dev/all" {
+			spider = p
+		}
+	}
+	weak := 0
+	var outcomes []eval.Outcome
+	for _, q := range spider.Questions {
+		d, err := q.count(vote.Majority{MinShare: 0.7}, q.Candidates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		winner, err := d.Ballot.Winner()
+		if want := float64(len(winner.Members)) / float64(d.Ballot.Voted); err != nil || winner.Share != want || !(want > 0) {
+			t.Errorf("question %s: a share of %v, want %v (%v)", q.ID, winner.Share, want, err)
+		}
+		if d.Ballot.Weak {
+			weak++
+		}
+		d.Confidence = winner.Share
+		outcomes = append(outcomes, q.outcome(spider.Name, d))
+	}
+	auroc, ok := eval.Bootstrap{Rounds: 10}.AUROC(outcomes)
+	t.Logf("AUROC %.3f, %d of %d below 0.7", auroc.Value, weak, len(outcomes))
+	if !ok || auroc.Value < 0.75 {
+		t.Errorf("AUROC is %.3f, want 0.75", auroc.Value)
+	}
+	if weak < 121 || weak > 127 {
+		t.Errorf("%d of 496 are below 0.7, want 124 within 3", weak)
+	}
+}
