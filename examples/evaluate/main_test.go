@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -112,6 +113,15 @@ func TestVotes(t *testing.T) {
 		}
 		right[fmt.Sprint(l["pool"], " ", l["voter"])] = l["right"].(float64)
 	}
+	for _, l := range lines {
+		if l["pool"] != "spider_dev/all" || l["voter"] != "result" {
+			continue
+		}
+		// One of three answers is wrong, and the least sure one.
+		if l["risk50"] != 0.0 || !near(l["risk50_reduction"], 1.0/3) || !interval(l["risk50_ci"], 0) || !interval(l["risk50_reduction_ci"], 1.0/3) {
+			t.Errorf("risk of the surer half: %v", l)
+		}
+	}
 	want := map[string]float64{
 		"spider_dev/all one":            3.0/3 + 1.0/3 + 1.0/3,
 		"spider_dev/all any":            3, // every question has one
@@ -143,6 +153,14 @@ func TestVotes(t *testing.T) {
 		}
 	}
 	selfContained(t, page)
+}
+
+func near(x any, want float64) bool { f, ok := x.(float64); return ok && math.Abs(f-want) < 1e-9 }
+
+// interval reports whether x is an interval around a value.
+func interval(x any, value float64) bool {
+	pair, ok := x.([]any)
+	return ok && len(pair) == 2 && pair[0].(float64) <= value+1e-9 && pair[1].(float64) >= value-1e-9
 }
 
 // selfContained reports anything in a page that would be fetched.

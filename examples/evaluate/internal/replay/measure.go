@@ -31,7 +31,13 @@ type Line struct {
 
 	AUROC   *float64    `json:"auroc"` // of the confidence; null where it has none
 	AUROCCI *[2]float64 `json:"auroc_ci,omitempty"`
-	Risk50  *float64    `json:"risk50,omitempty"` // share of wrong answers in the surer half
+
+	// Share of wrong answers in the surer half, and by how much it is below that
+	// of all answers, each with its 95 %.
+	Risk50      *float64    `json:"risk50,omitempty"`
+	Risk50CI    *[2]float64 `json:"risk50_ci,omitempty"`
+	Reduction   *float64    `json:"risk50_reduction,omitempty"`
+	ReductionCI *[2]float64 `json:"risk50_reduction_ci,omitempty"`
 
 	Versus *Versus `json:"versus,omitempty"` // against the voter result
 	Fits   string  `json:"fitted,omitempty"` // how, for a voter that was
@@ -144,15 +150,22 @@ func finish(lines []Line, voters []Voter, s Settings, boot eval.Bootstrap) {
 			l.Fits = fmt.Sprintf("%d folds by template", s.folds())
 		}
 		if voters[i].Name != "one" && voters[i].Name != "any" {
-			if e, ok := boot.AUROC(l.Outcomes); ok {
-				risk := eval.RiskCurve(l.Outcomes).At(0.5)
-				l.AUROC, l.AUROCCI, l.Risk50 = &e.Value, &[2]float64{e.Low, e.High}, &risk
-			}
+			l.AUROC, l.AUROCCI = figure(boot.AUROC(l.Outcomes))
+			l.Risk50, l.Risk50CI = figure(boot.Risk(l.Outcomes, 0.5))
+			l.Reduction, l.ReductionCI = figure(boot.RiskReduction(l.Outcomes, 0.5))
 		}
 		if naive != nil && l.Voter != "result" {
 			l.Versus = versus(naive, l.Outcomes, boot)
 		}
 	}
+}
+
+// figure is an estimate with its interval, nil where there is none.
+func figure(e eval.Estimate, ok bool) (value *float64, interval *[2]float64) {
+	if !ok {
+		return nil, nil
+	}
+	return &e.Value, &[2]float64{e.Low, e.High}
 }
 
 func versus(naive, outcomes []eval.Outcome, boot eval.Bootstrap) *Versus {
