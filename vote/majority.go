@@ -51,8 +51,8 @@ type Majority struct {
 
 	// DemoteEmpty puts clusters whose representative has no rows or only NULL
 	// behind all others, whatever their votes. Right answers may well be empty: it
-	// won 3 and 7 of 99 questions on two pools and lost 11 of 496 on another
-	// (docs/maker.md), so it is for databases where none should be. No vote is
+	// won 2 and 3 of 99 questions on two pools and lost 11 of 496 on another
+	// (docs/plans.md), so it is for databases where none should be. No vote is
 	// decided before its last draw then: one result with rows can still win.
 	DemoteEmpty bool
 

@@ -14,6 +14,7 @@ import (
 type votes struct {
 	Data   string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Pool   []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the reference pools."`
+	Wide   bool     `help:"Also every other pool of four or more draws."`
 	Voter  []string `sep:"none" placeholder:"NAME" help:"Voter to use; may be repeated. Default: all, listed below."`
 	Seed   uint64   `default:"1" help:"Seed of the intervals."`
 	Rounds int      `default:"2000" help:"Rounds of the bootstrap."`
@@ -23,6 +24,9 @@ type votes struct {
 	JSON   bool     `name:"json" help:"JSON lines instead of tables."`
 	HTML   string   `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
 }
+
+// fourExperts are systems that answer most of Spider alike.
+const fourExperts = "spider_dev/dail_sql/DAIL-SQL+GPT-4,dail_sql/DAIL-SQL+GPT-4+self-consistency,dail_sql/graphix_result,c3sql/predicted_sql"
 
 // Help is the part of --help that explains words and keys.
 func (votes) Help() string {
@@ -92,6 +96,9 @@ func (v *votes) Run(p *program) error {
 	names := distinct(v.Pool)
 	if len(names) == 0 {
 		names = eval.Pools()
+	}
+	if v.Wide {
+		names = append(append(names, widePools()...), "bird_minidev/all", fourExperts)
 	}
 	voters, err := votersNamed(distinct(v.Voter))
 	if err != nil {
