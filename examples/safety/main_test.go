@@ -9,8 +9,10 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -48,15 +50,15 @@ func TestVerdicts(t *testing.T) {
 {"id":"column","expect":"refuse","text":"SELECT password FROM users","policy":{"deny_columns":["users.password"]}}
 {"id":"no policy","expect":"refuse","text":"SELECT password FROM users"}
 
-{"id":"slow","expect":"survive","text":"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c"}
+{"id":"slow","text":"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c"}
 {"id":"overflow","text":"SELECT abs(-9223372036854775808)"}
 {"id":"typo","text":"SELECT a FROM tt"}
 {"text":"SELECT 1"}
-{"id":"elsewhere","text":"SELECT a FROM t","policy":{"deny_tables":["nowhere"]}}
+{"id":"else\u001b[31mwhere","expect":"accept","text":"SELECT a FROM t","policy":{"deny_tables":["nowhere"]}}
 {"id":"postgres-001","engine":"postgres","expect":"refuse","text":"DROP TABLE t"}
 `)
 	var out, summary bytes.Buffer
-	err := run(context.Background(), []string{"-db", db, "-statements", list, "-deadline", "100ms"}, &out, &summary)
+	err := run(context.Background(), []string{"-db", db, "-statements", list, "-deadline", "500ms"}, &out, &summary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestVerdicts(t *testing.T) {
 		{ID: "overflow", Verdict: "failed", Rule: "run"},
 		{ID: "typo", Verdict: "refused", Rule: "schema"},
 		{ID: "line-11", Verdict: "answered", Rows: 1},
-		{ID: "elsewhere", Verdict: "refused", Rule: "policy"},
+		{ID: "else\x1b[31mwhere", Verdict: "refused", Rule: "policy"},
 	}
 	var got []verdict
 	for line := range strings.Lines(out.String()) {
@@ -85,7 +87,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	for _, words := range []string{
 		"10 statements: 5 refused, 2 failed, 3 answered", "1 lines for other engines skipped",
-		"4 of 5 did what the file expects; not so no policy", "are unchanged",
+		"3 of 5 did what the file expects; not so no policy, else[31mwhere", "are unchanged",
 	} {
 		if !strings.Contains(summary.String(), words) {
 			t.Errorf("the summary does not say %q:\n%s", words, &summary)
@@ -93,7 +95,7 @@ func TestVerdicts(t *testing.T) {
 	}
 
 	summary.Reset()
-	if err := run(context.Background(), []string{"-db", db, "-statements", list, "-deadline", "100ms", "-json"}, &out, &summary); err != nil {
+	if err := run(context.Background(), []string{"-db", db, "-statements", list, "-deadline", "500ms", "-json"}, &out, &summary); err != nil {
 		t.Fatal(err)
 	}
 	var s map[string]any
@@ -120,7 +122,9 @@ func TestFaults(t *testing.T) {
 		{"no arguments", nil, "-db and -statements are needed"},
 		{"an unknown flag", []string{"-dbs", "x"}, "-dbs"},
 		{"an argument too many", []string{"-db", db, "-statements", list, "x"}, `unexpected argument "x"`},
-		{"a deadline of nothing", []string{"-db", db, "-statements", list, "-deadline", "0s"}, "-deadline"},
+		{"a deadline of nothing", []string{"-db", db, "-statements", list, "-deadline", "0"}, "-deadline must be positive"},
+		{"a deadline gone by", []string{"-db", db, "-statements", list, "-deadline", "-1s"}, "-deadline must be positive"},
+		{"no deadline", []string{"-db", db, "-statements", list, "-deadline", "soon"}, "-deadline"},
 		{"no database", []string{"-db", "nowhere.db", "-statements", list}, "database nowhere.db: no such file"},
 		{"a folder", []string{"-db", t.TempDir(), "-statements", list}, "is a folder"},
 		{"not a database", []string{"-db", write("just some text, long enough"), "-statements", list}, "is no SQLite database"},
@@ -134,6 +138,21 @@ func TestFaults(t *testing.T) {
 		{"two texts", []string{"-db", db, "-statements", write(`{"text":"SELECT 1","base64":""}`)}, "line 1: 2 of text, base64 and generator"},
 		{"broken base64", []string{"-db", db, "-statements", write(`{"base64":"?"}`)}, "line 1: base64"},
 		{"an endless generator", []string{"-db", db, "-statements", write(`{"generator":{"repeat":"x","times":9000000000000000000}}`)}, "line 1: the generator repeats"},
+		{"an unknown generator", []string{"-db", db, "-statements", write(`{"generator":"nested"}`)}, "line 1: no JSON object of a statement: generator: "},
+		{"a misspelt generator", []string{"-db", db, "-statements", write(`{"generator":{"repeat":"x","time":9}}`)}, `line 1: no JSON object of a statement: generator: json: unknown field "time"`},
+		{"a misspelt policy", []string{"-db", db, "-statements", write(`{"text":"SELECT 1","policy":{"deny_column":["users.password"]}}`)}, `policy: json: unknown field "deny_column"`},
+		{"a policy of another kind", []string{"-db", db, "-statements", write(`{"text":"SELECT 1","policy":{"deny_columns":"users.password"}}`)}, "line 1: no JSON object of a statement: policy: "},
+		{"broken lines", []string{"-db", db, "-statements", write(good + "\n{\n" + good + `
+{"text":7}
+{"base64":"?"}
+{}
+[]
+null
+"x"
+`)}, "line 2: no JSON object of a statement: unexpected end of JSON input; line 4: no JSON object"},
+		{"more of them than are told", []string{"-db", db, "-statements", write("{\n{\n{\n{\n{\n{\n{\n")}, "line 5: no JSON object of a statement: unexpected end of JSON input; 2 more broken lines"},
+		{"a line too long", []string{"-db", db, "-statements", write(good + "\n" + strings.Repeat("x", 65<<20))}, "line 2: over 64 MiB"},
+		{"a folder of statements", []string{"-db", db, "-statements", t.TempDir()}, ": is a directory"},
 		{"an unknown expectation", []string{"-db", db, "-statements", write(`{"expect":"reject","text":"SELECT 1"}`)}, `unknown expectation "reject"`},
 	}
 	for _, test := range tests {
@@ -155,5 +174,64 @@ func TestFaults(t *testing.T) {
 	cancel()
 	if err := run(ended, []string{"-db", db, "-statements", list}, &bytes.Buffer{}, &bytes.Buffer{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestSummary says for each expectation whether it was met.
+func TestSummary(t *testing.T) {
+	two := 2
+	for _, tt := range []struct {
+		item statement
+		v    verdict
+		met  bool
+	}{
+		{statement{Expect: "refuse"}, verdict{Verdict: refused}, true},
+		{statement{Expect: "refuse"}, verdict{Verdict: failed}, false},
+		{statement{Expect: "accept"}, verdict{Verdict: answered, Rows: 7}, true},
+		{statement{Expect: "accept", Rows: &two}, verdict{Verdict: answered, Rows: 2}, true},
+		{statement{Expect: "accept", Rows: &two}, verdict{Verdict: answered, Rows: 3}, false},
+		{statement{Expect: "accept"}, verdict{Verdict: failed}, false},
+		{statement{Expect: "survive"}, verdict{Verdict: answered, Seconds: 1.15}, true},
+		{statement{Expect: "survive"}, verdict{Verdict: failed, Seconds: 1.16}, false},
+	} {
+		var s summary
+		s.count(tt.item, tt.v, time.Second)
+		if (len(s.Unexpected) == 0) != tt.met || s.Expected != 1 {
+			t.Errorf("%s, %+v: %+v", tt.item.Expect, tt.v, s)
+		}
+	}
+}
+
+// TestPayloads: every statement of the data set does what it says. Of those that
+// are to survive the verdict does not matter, and how long they took is for
+// exec/sqlite to judge.
+func TestPayloads(t *testing.T) {
+	data := os.Getenv("TEXTTOSQL_DATA")
+	if data == "" {
+		t.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
+	}
+	db, _ := files(t, "")
+	list := filepath.Join(data, "security", "payloads.jsonl")
+	items, skipped, err := readStatements(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, stderr bytes.Buffer
+	if err := run(t.Context(), []string{"-db", db, "-statements", list, "-deadline", "500ms", "-json"}, &out, &stderr); err != nil {
+		t.Fatal(err)
+	}
+	var s summary
+	if err := json.Unmarshal(stderr.Bytes(), &s); err != nil {
+		t.Fatalf("%v: %s", err, &stderr)
+	}
+	verdicts := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(verdicts) != len(items) || s.Statements != len(items) || s.Refused+s.Failed+s.Answered != len(items) || s.Skipped != skipped || !s.Unchanged {
+		t.Errorf("%d verdicts for %d statements: %+v", len(verdicts), len(items), s)
+	}
+	t.Logf("%s", &stderr)
+	for i, item := range items {
+		if item.Expect != "survive" && slices.Contains(s.Unexpected, item.ID) {
+			t.Errorf("%s: %s, want %s", item.ID, verdicts[i], item.Expect)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -39,31 +40,56 @@ type generator struct {
 	Suffix string `json:"suffix"`
 }
 
+// UnmarshalJSON takes no unknown member: to pass over a misspelt one would try
+// another statement.
+func (g *generator) UnmarshalJSON(data []byte) error {
+	type plain generator
+	return strictly("generator", data, (*plain)(g))
+}
+
+// UnmarshalJSON takes no unknown member: to pass over a misspelt one would try
+// the statement without its policy.
+func (p *policy) UnmarshalJSON(data []byte) error {
+	type plain policy
+	return strictly("policy", data, (*plain)(p))
+}
+
+func strictly(name string, data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
 // mostText bounds a line of the file and a generated text, in bytes.
 const mostText = 64 << 20
 
+// mostFaults is how many broken lines of a file are told.
+const mostFaults = 5
+
 // readStatements reads a file of statements, and how many of its lines are for
 // another engine. It reads all of it before anything runs: a broken line is an
-// error, not half a report.
+// error, which names all of them, not half a report.
 func readStatements(path string) (items []statement, skipped int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		var fault *os.PathError
-		if errors.As(err, &fault) {
-			err = fault.Err // without the name, which stands before it
-		}
-		return nil, 0, fmt.Errorf("statements %s: %w", path, err)
+		return nil, 0, fmt.Errorf("statements %s: %w", path, withoutName(err))
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, mostText)
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	var faults []string
+	for ; lines.Scan(); n++ {
 		if strings.TrimSpace(lines.Text()) == "" {
 			continue
 		}
 		s, err := readStatement(lines.Bytes())
 		if err != nil {
-			return nil, 0, fmt.Errorf("statements %s: line %d: %w", path, n, err)
+			faults = append(faults, fmt.Sprintf("line %d: %v", n, err))
+			continue
 		}
 		if s.Engine != "" && s.Engine != "sqlite" {
 			skipped++
@@ -74,13 +100,32 @@ func readStatements(path string) (items []statement, skipped int, err error) {
 		}
 		items = append(items, s)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, 0, fmt.Errorf("statements %s: %w", path, err)
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		faults = append(faults, fmt.Sprintf("line %d: over %d MiB", n, mostText>>20))
+	case err != nil:
+		return nil, 0, fmt.Errorf("statements %s: %w", path, withoutName(err))
+	}
+	if more := len(faults) - mostFaults; more > 0 {
+		faults = append(faults[:mostFaults], fmt.Sprintf("%d more broken lines", more))
+	}
+	if len(faults) > 0 {
+		return nil, 0, fmt.Errorf("statements %s: %s", path, strings.Join(faults, "; "))
 	}
 	if len(items) == 0 {
 		return nil, 0, fmt.Errorf("statements %s: no statement for sqlite in it", path)
 	}
 	return items, skipped, nil
+}
+
+// withoutName returns the error of a file without its name, which stands before
+// it.
+func withoutName(err error) error {
+	var fault *os.PathError
+	if errors.As(err, &fault) {
+		return fault.Err
+	}
+	return err
 }
 
 func readStatement(line []byte) (statement, error) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 type pool = *sql.DB
@@ -86,7 +87,7 @@ func (s summary) write(w io.Writer, asJSON bool) error {
 		fmt.Fprintf(w, "\n%d of %d did what the file expects", s.Expected-len(s.Unexpected), s.Expected)
 		if len(s.Unexpected) > 0 {
 			shown := s.Unexpected[:min(10, len(s.Unexpected))]
-			fmt.Fprintf(w, "; not so %s", strings.Join(shown, ", "))
+			fmt.Fprintf(w, "; not so %s", sqltext.CleanText(strings.Join(shown, ", ")))
 			if more := len(s.Unexpected) - len(shown); more > 0 {
 				fmt.Fprintf(w, " and %d more", more)
 			}
