@@ -225,7 +225,7 @@ func (run *makerRun) check(ctx context.Context, v party[Scope]) (s Scope, joined
 	if !joined {
 		return s, false, false, nil
 	}
-	valid, err = run.compiles(ctx, sql)
+	valid, err = run.compiles(ctx, "scope", sql)
 	return s, true, valid, err
 }
 
@@ -244,8 +244,8 @@ func usualJoins(members []reading[Scope]) []Join {
 	return sets[leader]
 }
 
-// compiles asks the engine. The error is not about the statement.
-func (run *makerRun) compiles(ctx context.Context, sql string) (bool, error) {
+// compiles asks the engine, for a phase. The error is not about the statement.
+func (run *makerRun) compiles(ctx context.Context, phase, sql string) (bool, error) {
 	_, err := run.env.DB.Explain(ctx, sql)
 	switch {
 	case err == nil:
@@ -255,7 +255,7 @@ func (run *makerRun) compiles(ctx context.Context, sql string) (bool, error) {
 	case exec.IsRejection(err):
 		return false, nil
 	}
-	return false, fmt.Errorf("strategy: MAKER: checking %q: %w", cut(sql, 80), err)
+	return false, fmt.Errorf("strategy: MAKER: %s: checking %q: %w", phase, cut(sql, 80), err)
 }
 
 // filter is phase 2.
@@ -286,7 +286,7 @@ func (run *makerRun) filter(ctx context.Context, s Scope) (f Filter, why string,
 	report.Valid = true
 	for i, v := range voted {
 		sql, _ := s.Statement(run.env.Quote, v.members[0].value)
-		ok, err := run.compiles(ctx, sql)
+		ok, err := run.compiles(ctx, "filter", sql)
 		if err != nil {
 			return f, "", err
 		}

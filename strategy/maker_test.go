@@ -452,26 +452,6 @@ func TestMAKERBudget(t *testing.T) {
 	}
 }
 
-// TestMAKERDatabaseGone: a database that goes away between two phases ends the
-// question with its error, and with the phase.
-func TestMAKERDatabaseGone(t *testing.T) {
-	for _, tt := range []struct{ closeIn, phase string }{{strategy.PurposeFilter, "checking"}, {strategy.PurposeProjection, "projection"}} {
-		pool := poolOf(t, makerSQL)
-		script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
-		var once atomic.Bool
-		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-			if req.Purpose == tt.closeIn && once.CompareAndSwap(false, true) {
-				pool.Close()
-			}
-			return script.Complete(ctx, req)
-		})
-		_, err := strategy.MAKER{}.Generate(t.Context(), makerEnvOf(t, pool, model), usaTask)
-		if err == nil || !strings.Contains(err.Error(), "database is closed") || !strings.Contains(err.Error(), tt.phase) {
-			t.Errorf("closed in %s: got %v", tt.closeIn, err)
-		}
-	}
-}
-
 // TestMAKERCancelled: the caller's end ends every phase at once and leaves no
 // goroutine.
 func TestMAKERCancelled(t *testing.T) {
