@@ -143,6 +143,27 @@ func TestPETSQL(t *testing.T) {
 	}
 }
 
+// TestPETSQLReplies: end marks go, what stands in literals stays, and nothing is
+// put in front of a reply.
+func TestPETSQLReplies(t *testing.T) {
+	for _, tt := range []struct{ reply, want, why string }{
+		{"SELECT name FROM customers</s>", "SELECT name FROM customers", "the mark goes, not the letter before it"},
+		{"WITH x AS (SELECT name FROM customers) SELECT name FROM x", "WITH x AS (SELECT name FROM customers) SELECT name FROM x", "WITH begins a statement"},
+		{"SELECT name FROM customers WHERE name <> '#;~~'", "SELECT name FROM customers WHERE name <> '#;~~'", "a literal is not cut"},
+		{"name FROM customers", "", "a list of columns is no statement"},
+	} {
+		a, _ := petModel("a", tt.reply, tt.reply)
+		out, err := strategy.PETSQL{}.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion})
+		if tt.want == "" {
+			if !errors.Is(err, strategy.ErrNoCandidate) {
+				t.Errorf("%q: got %v: %s", tt.reply, err, tt.why)
+			}
+		} else if err != nil || out.SQL != tt.want {
+			t.Errorf("%q: got %v, %v: %s", tt.reply, out, err, tt.why)
+		}
+	}
+}
+
 // TestPETSQLHangs: a model that hangs ends at its own time, not at that of the
 // question, and its siblings' votes count.
 func TestPETSQLHangs(t *testing.T) {
