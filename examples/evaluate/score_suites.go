@@ -47,26 +47,31 @@ func (s *score) suites(p *program, folder *eval.Folder, dataset *eval.Dataset) (
 		if err != nil {
 			return loaded, closeAll, err
 		}
-		dir := filepath.Join(s.Suites, id)
 		bar.say("test suite of " + id)
-		if err := s.makeSuite(p.ctx, base, dir, id, dataset); p.ctx.Err() != nil {
-			return loaded, closeAll, p.ctx.Err()
-		} else if err != nil {
-			bar.step(len(ids))
-			p.note("no test suite of %s, its questions count as 0 in ts: %v", id, err)
-			continue
-		}
-		suite, err := testsuite.Load(dir, eval.StoreConfig{Workers: s.Workers, Open: func(path string) (*sql.DB, error) {
-			db, _, err := cli.OpenReadOnly(path)
-			return db, err
-		}})
-		if err != nil {
-			return loaded, closeAll, err
-		}
-		loaded[id] = suite
+		suite, err := s.suite(p.ctx, base, filepath.Join(s.Suites, id), id, dataset)
 		bar.step(len(ids))
+		switch {
+		case p.ctx.Err() != nil:
+			return loaded, closeAll, p.ctx.Err()
+		case err != nil:
+			p.note("no test suite of %s, its questions count as 0 in ts: %v", id, err)
+		default:
+			loaded[id] = suite
+		}
 	}
 	return loaded, closeAll, nil
+}
+
+// suite loads the suite of one database, and makes it before where it is not
+// there.
+func (s *score) suite(ctx context.Context, base, dir, id string, dataset *eval.Dataset) (*testsuite.Suite, error) {
+	if err := s.makeSuite(ctx, base, dir, id, dataset); err != nil {
+		return nil, err
+	}
+	return testsuite.Load(dir, eval.StoreConfig{Workers: s.Workers, Open: func(path string) (*sql.DB, error) {
+		db, _, err := cli.OpenReadOnly(path)
+		return db, err
+	}})
 }
 
 // makeSuite makes the suite of one database unless it is there.

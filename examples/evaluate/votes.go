@@ -36,7 +36,8 @@ planned and run as a live draw would be. An answer is right when its rows are th
 (execution accuracy as BIRD has it). Figures so made are "recorded": true for these questions and
 answers, and nothing else.
 
-Voters (fitted ones are fitted on other questions than they vote on, by template):
+Voters (fitted ones are fitted on other questions than they vote on, by template; where a pool has
+but one template there are none, and they vote as consensus does):
 `
 	for _, v := range replay.Voters() {
 		text += fmt.Sprintf("  %-21s %s", v.Name, v.About)

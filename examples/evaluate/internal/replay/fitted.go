@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/texttosql/texttosql/eval"
@@ -13,7 +12,8 @@ import (
 //
 // Questions are split into folds by the template of their gold, and a question is
 // voted on with what the other folds gave: neither it nor one that differs only
-// in its values was seen, in this pool or another.
+// in its values was seen, in this pool or another. Where all questions have one
+// template there is nothing to be fitted on, and they vote as consensus does.
 func fitted() []Voter {
 	return []Voter{
 		{
@@ -128,7 +128,8 @@ func (s Settings) perFold(questions []*Question, fit func([]*Question) (elect, e
 			}
 		}
 		if len(others) == 0 {
-			return nil, errors.New("too few questions to fit on some and vote on others")
+			elects[fold] = func(q *Question) (Decision, error) { return q.count(strategy.Consensus{}.Voter(), q.Candidates) }
+			continue
 		}
 		var err error
 		if elects[fold], err = fit(others); err != nil {

@@ -121,12 +121,22 @@ func TestEveryVoterHasANameAndRuns(t *testing.T) {
 	}
 }
 
+// TestFittingNeedsOtherQuestions: where there are none a fitted voter is as good as
+// consensus, and no better.
 func TestFittingNeedsOtherQuestions(t *testing.T) {
-	pool := Pool{Name: "p", Questions: []*Question{question("1", "aB")}}
-	for _, v := range fitted() {
-		_, err := Measure([]Pool{pool}, []Voter{v}, Settings{}, eval.Bootstrap{Rounds: 2}, nil)
-		if err == nil || !strings.Contains(err.Error(), "too few questions") {
-			t.Errorf("%s: %v", v.Name, err)
+	pool := Pool{Name: "p", Questions: []*Question{question("1", "aBB", "good", "bad", "bad")}}
+	consensus, err := VoterNamed("consensus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := Measure([]Pool{pool}, append(fitted(), consensus), Settings{}, eval.Bootstrap{Rounds: 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := lines[len(lines)-1]
+	for _, l := range lines {
+		if l.Right != 0 || l.Outcomes[0].Confidence != want.Outcomes[0].Confidence {
+			t.Errorf("%s: %v right, confidence %v, want that of consensus, %v", l.Voter, l.Right, l.Outcomes[0].Confidence, want.Outcomes[0].Confidence)
 		}
 	}
 }
