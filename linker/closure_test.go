@@ -2,39 +2,41 @@ package linker_test
 
 import (
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/schema"
 )
 
-// TestClosure: on the real databases, whatever tables are linked, Restrict keeps
-// them, shows every key between what it keeps, and joins them where keys can.
+// TestClosure: on all the real databases, whatever tables are linked, Restrict
+// keeps them, shows every key between what it keeps, and joins them where keys can.
 func TestClosure(t *testing.T) {
-	f := data(t)
-	done := map[string]bool{}
-	for _, name := range []string{"spider_dev", "bird_dev", "classicmodels"} {
-		for _, q := range questions(t, f, name) {
-			if done[q.DB] {
-				continue
-			}
-			done[q.DB] = true
-			rng := rand.New(rand.NewPCG(uint64(len(done)), 1))
-			for range 1000 {
-				var links schema.Links
-				for _, i := range rng.Perm(len(q.schema.Tables))[:1+rng.IntN(len(q.schema.Tables))] {
-					links.Tables = append(links.Tables, schema.TableLink{Table: q.schema.Tables[i].Name})
-				}
-				small, unknown := q.schema.Restrict(links)
-				if len(unknown) > 0 {
-					t.Fatalf("%s: unknown %q", q.DB, unknown)
-				}
-				checkClosure(t, q.schema, small, links)
-			}
-		}
+	paths, err := filepath.Glob(data(t).Path("db", "*", "*.sqlite"))
+	if err != nil || len(paths) < 20 {
+		t.Fatalf("%d databases, %v", len(paths), err)
 	}
-	if len(done) < 20 {
-		t.Errorf("%d databases", len(done))
+	for i, path := range paths {
+		s, err := openData(t, path).Schema(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(uint64(i+1), 1))
+		for range 1000 {
+			var links schema.Links
+			for _, i := range rng.Perm(len(s.Tables))[:1+rng.IntN(len(s.Tables))] {
+				l := schema.TableLink{Table: s.Tables[i].Name}
+				if rng.IntN(2) == 0 { // columns too: one of them
+					l.Columns = []string{s.Tables[i].Columns[rng.IntN(len(s.Tables[i].Columns))].Name}
+				}
+				links.Tables = append(links.Tables, l)
+			}
+			small, unknown := s.Restrict(links)
+			if len(unknown) > 0 {
+				t.Fatalf("%s: unknown %q", path, unknown)
+			}
+			checkClosure(t, s, small, links)
+		}
 	}
 }
 
@@ -42,8 +44,14 @@ func checkClosure(t *testing.T, s, small *schema.Schema, links schema.Links) {
 	t.Helper()
 	var linked []string
 	for _, l := range links.Tables {
-		if _, ok := small.Lookup("", l.Table); !ok {
+		kept, ok := small.Lookup("", l.Table)
+		if !ok {
 			t.Fatalf("linked %s is gone", l.Table)
+		}
+		for _, name := range l.Columns {
+			if _, ok := kept.Column(name); !ok {
+				t.Fatalf("linked %s.%s is gone", l.Table, name)
+			}
 		}
 		linked = append(linked, l.Table)
 	}
@@ -53,6 +61,12 @@ func checkClosure(t *testing.T, s, small *schema.Schema, links schema.Links) {
 		for _, k := range whole.ForeignKeys {
 			if _, ok := small.Lookup(k.RefSchema, k.RefTable); ok {
 				want++
+			}
+		}
+		for _, k := range small.Tables[i].ForeignKeys {
+			ref, _ := small.Lookup(k.RefSchema, k.RefTable)
+			if !has(&small.Tables[i], k.Columns) || !has(ref, k.RefColumns) {
+				t.Fatalf("%s shows the key %v without its columns, with %q", whole.Name, k, linked)
 			}
 		}
 		if got := len(small.Tables[i].ForeignKeys); got != want {
@@ -67,6 +81,15 @@ func checkClosure(t *testing.T, s, small *schema.Schema, links schema.Links) {
 			}
 		}
 	}
+}
+
+func has(t *schema.Table, columns []string) bool {
+	for _, name := range columns {
+		if _, ok := t.Column(name); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // parts numbers the parts of a schema that foreign keys join.

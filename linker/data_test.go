@@ -38,6 +38,20 @@ func data(tb testing.TB) *eval.Folder {
 	return f
 }
 
+func openData(tb testing.TB, path string) *exec.DB {
+	tb.Helper()
+	pool, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { pool.Close() })
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return db
+}
+
 // questions reads a dataset, and for each question what its gold reads.
 func questions(tb testing.TB, f *eval.Folder, name string) []asked {
 	tb.Helper()
@@ -54,14 +68,7 @@ func questions(tb testing.TB, f *eval.Folder, name string) []asked {
 		}
 		db := dbs[q.DB]
 		if db == nil {
-			pool, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
-			if err != nil {
-				tb.Fatal(err)
-			}
-			tb.Cleanup(func() { pool.Close() })
-			if db, err = exec.New(pool, sqlite.Dialect{}, exec.Config{}); err != nil {
-				tb.Fatal(err)
-			}
+			db = openData(tb, path)
 			dbs[q.DB] = db
 		}
 		s, err := db.Schema(tb.Context())

@@ -1,6 +1,7 @@
 package strategy_test
 
 import (
+	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"os"
@@ -160,14 +161,33 @@ func TestREpBudget(t *testing.T) {
 	}
 }
 
-// TestREpData writes the layout of the source for three Spider databases, and
-// the default one for superhero with its descriptions.
+// TestREpData writes the layout of the source for three Spider databases, whole
+// and without each of its parts, and the default one for superhero with its
+// descriptions. The golden has the sums of the bytes, since the values belong to
+// others.
 func TestREpData(t *testing.T) {
+	var sums strings.Builder
+	write := func(name, text string) {
+		fmt.Fprintf(&sums, "%-40s %5d %x\n", name, len(text), sha256.Sum256([]byte(text)))
+	}
 	for _, name := range []string{"concert_singer", "car_1", "world_1"} {
 		env := dataEnv(t, "spider", name+".sqlite")
-		text := repOf(t, strategy.REp{Compat: true}, env, strategy.Task{Question: "How many are there?"})
-		if n := strings.Count(text, "\n# "); n < 2*len(env.Schema.Tables) {
-			t.Errorf("%s: %d lines for %d tables\n%s", name, n, len(env.Schema.Tables), text)
+		whole := ""
+		for _, v := range []struct {
+			name    string
+			without strategy.REpParts
+			section string // that is missing
+		}{
+			{"REp", 0, ""}, {"without OR", strategy.REpRule, "Minimise execution time"},
+			{"without CV", strategy.REpValues, "### Sample values"}, {"without FK", strategy.REpForeignKeys, "### Foreign keys"},
+		} {
+			text := repOf(t, strategy.REp{Compat: true, Without: v.without}, env, strategy.Task{Question: "How many are there?"})
+			if v.section == "" {
+				whole = text
+			} else if strings.Contains(text, v.section) || !strings.Contains(whole, v.section) {
+				t.Errorf("%s %s: %q\n%s", name, v.name, v.section, text)
+			}
+			write(name+", compat "+v.name, text)
 		}
 	}
 	env := dataEnv(t, "bird", "superhero.sqlite")
@@ -182,4 +202,6 @@ func TestREpData(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
+	write("superhero, default with evidence", text)
+	golden(t, "rep_data.golden", sums.String())
 }
