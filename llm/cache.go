@@ -15,8 +15,8 @@ import (
 // A reply is found again by the name of the model, what was sent
 // ([Request.Hash]) and the draw. So equal requests of different draws stay
 // different calls, and no draw becomes a copy of another. Errors are not
-// remembered. A reply from the cache has the usage of no call, and a span of its
-// own that says so. Equal calls in flight at the same time are each made.
+// remembered. A reply from the cache has the usage of no call, and its span, one of
+// its own or that of a Trace around the cache, says so. Equal calls in flight at the same time are each made.
 //
 // The zero Cache holds up to 1,024 replies in up to 16 MiB.
 type Cache struct {
@@ -45,12 +45,16 @@ func (c Cache) Middleware() Middleware {
 			}
 			key := keyOf(NameOf(next), req)
 			if resp, ok := replies.get(key); ok {
+				resp.Usage = Usage{Known: true}
+				if outer := trace.From(ctx); outer.Name() == SpanName { // Trace stands around this cache
+					outer.Set("cached", true)
+					return resp, nil
+				}
 				_, span := trace.StartAt(ctx, req.Draw, SpanName,
 					trace.Attr{Key: "purpose", Value: req.Purpose},
 					trace.Attr{Key: "draw", Value: req.Draw},
 					trace.Attr{Key: "cached", Value: true})
 				span.End()
-				resp.Usage = Usage{Known: true}
 				return resp, nil
 			}
 			resp, err := next.Complete(ctx, req)

@@ -161,6 +161,28 @@ func TestCacheHitIsVisible(t *testing.T) {
 	}
 }
 
+// TestCacheWithinTrace: a hit of a cache that the user brings, inside of the
+// engine's own Trace, is one call and not two.
+func TestCacheWithinTrace(t *testing.T) {
+	root := trace.New("ask")
+	ctx := trace.Into(t.Context(), root)
+	m := llm.Chain(numbering(), llm.Trace(), llm.Cache{}.Middleware())
+	for range 2 {
+		if _, err := m.Complete(ctx, ask("q")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spans := root.Children()
+	if len(spans) != 2 || len(spans[1].Children()) != 0 {
+		t.Fatalf("%d spans, want 2 without children", len(spans))
+	}
+	for i, want := range []any{nil, true} {
+		if hit, _ := spans[i].Attr("cached"); hit != want {
+			t.Errorf("call %d: cached = %v, want %v", i, hit, want)
+		}
+	}
+}
+
 func TestCacheEndedContext(t *testing.T) {
 	m := llm.Chain(numbering(), llm.Cache{}.Middleware())
 	text(t, m, ask("q"))

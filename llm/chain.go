@@ -32,8 +32,14 @@ type wrapped struct {
 func (w wrapped) Name() string { return NameOf(w.next) }
 
 // Named gives m a name: its identity where several models answer, in cache and
-// replay keys, in price tables and in traces. Names are compared as they are.
-func Named(name string, m Model) Model { return named{m, name} }
+// replay keys, in price tables and in traces. Names are compared as they are. A
+// nil Model stays nil, so that whoever asks for one finds out.
+func Named(name string, m Model) Model {
+	if m == nil {
+		return nil
+	}
+	return named{m, name}
+}
 
 type named struct {
 	Model

@@ -25,7 +25,7 @@ const SpanName = "model call"
 //
 // The contract: once ctx has ended, what comes out is ctx.Err(), whatever the
 // model said; any other error is an [*Error] ([AsError]), so that its text is
-// scrubbed; an empty reply is an error, of ClassRefused if a filter made it so.
+// scrubbed, and no end of a context; an empty reply is an error, of ClassRefused if a filter made it so.
 func Trace() Middleware {
 	return func(next Model) Model {
 		name := NameOf(next)
@@ -63,6 +63,11 @@ func held(ctx context.Context, resp Response, err error) (Response, error) {
 		return Response{}, ctx.Err()
 	case err != nil && errors.Is(err, ErrBudget): // ours, not the model's
 		return Response{}, err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		// The model gave up by itself. That must not pass for the caller's end.
+		own := *AsError(err)
+		own.Message, own.Err = own.text(), nil
+		return Response{}, &own
 	case err != nil:
 		return Response{}, AsError(err)
 	case resp.Text != "":

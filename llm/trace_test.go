@@ -139,6 +139,8 @@ func TestTraceHoldsTheContract(t *testing.T) {
 		{"a budget further in stays", nil, reply(llm.Response{}, &llm.BudgetError{Limit: "calls"}), llm.ErrBudget, llm.ClassPermanent, "llm: budget spent: calls: 0 of 0, 0 needed"},
 		{"a reply beside an error does not come out", nil, reply(llm.Response{Text: "x"}, fault), fault, llm.ClassUnknown, "llm: unknown: refused, password=***"},
 		{"an empty reply", nil, reply(llm.Response{}, nil), nil, llm.ClassUnknown, "llm: unknown: empty reply"},
+		{"the model's own end is not the caller's", nil, reply(llm.Response{}, fmt.Errorf("client: %w", context.Canceled)), nil, llm.ClassCancelled, "llm: cancelled: client: context canceled"},
+		{"nor is its own deadline", nil, reply(llm.Response{}, context.DeadlineExceeded), nil, llm.ClassTimeout, "llm: timeout: context deadline exceeded"},
 		{"held back", nil, reply(llm.Response{StopReason: llm.StopFilter}, nil), nil, llm.ClassRefused, "llm: refused: the provider held the reply back"},
 		{"all tokens used up", nil, reply(llm.Response{StopReason: llm.StopLength}, nil), nil, llm.ClassUnknown, "llm: unknown: empty reply: the limit on tokens was used up before it began"},
 		{"cancelled, and called an error", ended, func(context.Context, llm.Request) (llm.Response, error) {
@@ -167,6 +169,9 @@ func TestTraceHoldsTheContract(t *testing.T) {
 				}
 				if err == nil || err.Error() != tt.text || llm.ClassOf(err) != tt.class {
 					t.Fatalf("error = %v of class %v, want %s of class %v", err, llm.ClassOf(err), tt.text, tt.class)
+				}
+				if tt.want == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+					t.Errorf("%v passes for the end of the caller's context", err)
 				}
 				if tt.want != nil && !errors.Is(err, tt.want) || resp.Text != "" {
 					t.Errorf("got %+v, %v, want %v", resp, err, tt.want)

@@ -21,21 +21,29 @@ func Estimate(req Request, reply string) Usage {
 func tokens(runes int) int { return (runes + 3) / 4 }
 
 // Measure returns resp.Usage with its gaps filled: the tokens of [Estimate]
-// where the provider reported none, and one call where none is counted. A
-// usage that is known to be nothing, as the hit of a cache, stays so.
+// where the provider reported none, or what no call can take, and one call where
+// none is counted. A usage that is known to be nothing, as the hit of a cache,
+// stays so.
 func Measure(req Request, resp Response) Usage {
 	u := resp.Usage
 	reported := u.PromptTokens != 0 || u.CompletionTokens != 0
-	if u.Known && !reported {
+	switch {
+	case !possible(u.PromptTokens), !possible(u.CompletionTokens), !possible(u.Calls):
+		// A figure that is taken as it is would switch a budget off.
+		return Estimate(req, resp.Text)
+	case u.Known && !reported:
 		return u
-	}
-	if !reported {
+	case !reported:
 		e := Estimate(req, resp.Text)
 		u.PromptTokens, u.CompletionTokens = e.PromptTokens, e.CompletionTokens
 	}
 	u.Calls = max(u.Calls, 1)
 	return u
 }
+
+// possible reports whether a provider may mean n: no model reads or writes more
+// than some millions of tokens at once.
+func possible(n int) bool { return n >= 0 && n <= 1<<30 }
 
 // failedUsage is what one failed attempt cost. A provider that turns a request
 // away charges nothing; one that was given up on may have worked for nothing.

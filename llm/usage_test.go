@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -43,6 +44,9 @@ func TestMeasure(t *testing.T) {
 		{"the adapter forgot to count the call", llm.Usage{PromptTokens: 9, Known: true}, llm.Usage{Calls: 1, PromptTokens: 9, Known: true}},
 		{"an estimate of the adapter stays", llm.Usage{Calls: 1, PromptTokens: 5}, llm.Usage{Calls: 1, PromptTokens: 5}},
 		{"several attempts", llm.Usage{Calls: 3, Partial: true}, llm.Usage{Calls: 3, PromptTokens: 2, CompletionTokens: 1, Partial: true}},
+		{"less than nothing", llm.Usage{Calls: 1, PromptTokens: -100, CompletionTokens: 3, Known: true}, llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 1}},
+		{"more than there is", llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: math.MaxInt, Known: true}, llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 1}},
+		{"calls that were never made", llm.Usage{Calls: -1, PromptTokens: 9, Known: true}, llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 1}},
 		{"known to be nothing, as a hit of a cache", llm.Usage{Known: true}, llm.Usage{Known: true}},
 	}
 	for _, tt := range tests {

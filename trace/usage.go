@@ -34,13 +34,21 @@ func (u Usage) Add(v Usage) Usage {
 		}
 	}
 	return Usage{
-		Calls:            u.Calls + v.Calls,
-		PromptTokens:     u.PromptTokens + v.PromptTokens,
-		CompletionTokens: u.CompletionTokens + v.CompletionTokens,
+		Calls:            sum(u.Calls, v.Calls),
+		PromptTokens:     sum(u.PromptTokens, v.PromptTokens),
+		CompletionTokens: sum(u.CompletionTokens, v.CompletionTokens),
 		Money:            money,
 		Known:            known,
 		Partial:          u.Partial || v.Partial,
 	}
+}
+
+// sum stays at the largest number instead of turning negative.
+func sum(a, b int) int {
+	if s := a + b; s >= a || b < 0 {
+		return s
+	}
+	return math.MaxInt
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
