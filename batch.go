@@ -32,10 +32,15 @@ func WithParallel(n int) BatchOption { return func(b *batch) { b.parallel = n } 
 // Finished means answered, abstained, or without a candidate though every draw
 // got a reply; a question that a provider, a budget, the database or a
 // cancellation ended is asked again. A resumed answer has everything its first
-// one had but rows, which are read again. The file names the strategy, the
-// models and the schema it was written with; AskAll refuses one of another
-// engine, and a file that is no journal. A last line that a crash cut short is
-// dropped. A journal is for one batch at a time.
+// one had but rows, which are read again. A last line that a crash cut
+// short is dropped.
+//
+// The file names the strategy, the models (llm.Named) and the schema it was
+// written with, and knows WithSamples, WithSeed, WithInstructions and
+// WithExemplars; AskAll refuses one of another engine, and
+// a file that is no journal. It cannot tell apart models without a name, nor
+// strategies of one type. Two batches on one journal ask the questions that both
+// have twice, and lose nothing.
 func WithJournal(path string) BatchOption { return func(b *batch) { b.journal = path } }
 
 // AskAll answers questions in parallel and gives their answers in the order of
@@ -43,10 +48,12 @@ func WithJournal(path string) BatchOption { return func(b *batch) { b.journal = 
 //
 // Questions are pulled as places become free, at most WithParallel ahead of the
 // answers, in the goroutine that ranges over the answers. Breaking out of the
-// loop cancels what is in flight; the loop ends when all of it has ended. When
-// ctx ends, the questions in flight are answered with ctx.Err() and the loop
-// ends. A journal that cannot be read, or written, is the Err of a last Answer
-// without a question; the answer that could not be written comes before it.
+// loop cancels what is in flight; the loop ends when all of it has ended.
+//
+// What ends a batch early is the Err of a last Answer without a question:
+// ctx.Err(), after the questions in flight were answered with it, where others
+// may be left; a journal that cannot be read, or written, after the answer that
+// could not be written.
 func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], opts ...BatchOption) iter.Seq[Answer] {
 	b := batch{parallel: 4}
 	for _, opt := range opts {
@@ -57,6 +64,10 @@ func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], opts 
 	return func(yield func(Answer) bool) {
 		if b.parallel < 1 {
 			yield(Answer{Err: fmt.Errorf("texttosql: WithParallel: %d is not at least 1", b.parallel)})
+			return
+		}
+		if questions == nil {
+			yield(Answer{Err: errors.New("texttosql: AskAll: the questions are nil")})
 			return
 		}
 		log, err := e.openJournal(ctx, b.journal)
@@ -74,8 +85,8 @@ func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], opts 
 // errStopped says that the loop over the answers was left.
 var errStopped = errors.New("stopped")
 
-func (e *Engine) askAll(ctx context.Context, questions iter.Seq[Question], parallel int, log *journal, yield func(Answer) bool) error {
-	ctx, cancel := context.WithCancel(ctx)
+func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], parallel int, log *journal, yield func(Answer) bool) error {
+	ctx, cancel := context.WithCancel(caller)
 	next, stop := iter.Pull(questions)
 	defer stop()
 	var flying []chan Answer // in the order of the questions
@@ -95,7 +106,11 @@ func (e *Engine) askAll(ctx context.Context, questions iter.Seq[Question], paral
 			flying = append(flying, answer)
 			go func() { answer <- e.answerOf(ctx, q, log) }()
 		}
-		if len(flying) == 0 {
+		switch {
+		case len(flying) > 0:
+		case more:
+			return caller.Err()
+		default:
 			return nil
 		}
 		a := <-flying[0]

@@ -255,15 +255,18 @@ func TestAskAllContext(t *testing.T) {
 			cancel()
 		}
 	}
-	if len(answers) > 4 || len(answers) < 3 || answers[0].Err != nil {
+	if len(answers) > 5 || len(answers) < 4 || answers[0].Err != nil {
 		t.Errorf("%d answers, the first with %v", len(answers), answers[0].Err)
+	}
+	if last := answers[len(answers)-1]; last.Question != (texttosql.Question{}) {
+		t.Errorf("the last answer is of %q; want one that says that others were left out", last.Question.Text)
 	}
 	for _, a := range answers[1:] {
 		if !errors.Is(a.Err, context.Canceled) || strings.Contains(a.Err.Error(), "network") {
 			t.Errorf("%s: %v, want context.Canceled", a.Question.Text, a.Err)
 		}
 	}
-	if got := saidAll(e.AskAll(ctx, slices.Values(asked("quick")))); len(got) != 0 {
+	if got := saidAll(e.AskAll(ctx, slices.Values(asked("quick")))); len(got) != 1 || !strings.HasSuffix(got[0], context.Canceled.Error()) {
 		t.Errorf("a context that has ended: %q", got)
 	}
 	settled(t, before)
@@ -451,6 +454,7 @@ func TestJournalIsOfOneEngine(t *testing.T) {
 	for name, got := range map[string]string{
 		"another strategy": ask(shop, texttosql.WithStrategy(strategy.Direct{})),
 		"another schema":   ask(shop + "CREATE TABLE t (x);"),
+		"other options":    ask(shop, texttosql.WithSamples(3)),
 		"another model":    ask(shop, texttosql.WithModels(llm.Named("n", always(usa)))),
 	} {
 		if !strings.Contains(got, "another engine") || !strings.Contains(got, path) {
@@ -463,6 +467,38 @@ func TestJournalIsOfOneEngine(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read the journal: %v, %v", info.Mode(), err)
+	}
+}
+
+// TestJournalOfTwoBatches: two batches on one file, by mistake, lose nothing.
+func TestJournalOfTwoBatches(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	db := open(t, shop)
+	run := func(texts ...string) []texttosql.Answer {
+		e, err := texttosql.New(db, always(usa), texttosql.WithStrategy(strategy.Direct{}))
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		var all []texttosql.Answer
+		for a := range e.AskAll(t.Context(), slices.Values(asked(texts...)), texttosql.WithJournal(path)) {
+			all = append(all, a)
+		}
+		return all
+	}
+	texts := strings.Fields("a b c d e f g h i j k l m n o p")
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() { run(texts...) })
+	}
+	both.Wait()
+	for _, a := range run(texts...) {
+		if a.Err != nil || !a.Resumed {
+			t.Errorf("not resumed: %s", said(a))
+		}
+	}
+	if len(run()) != 0 {
+		t.Error("the journal cannot be read again")
 	}
 }
 

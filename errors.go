@@ -22,16 +22,21 @@ var (
 	// ErrUnguarded says that the database cannot be guarded as it was opened.
 	ErrUnguarded = exec.ErrUnguarded
 	// ErrBudget says that a budget is spent: of model calls (WithBudget), or of
-	// a statement's time, rows or bytes (WithLimits).
+	// the time or the memory that the answer's statement may take (WithLimits).
+	// Too many rows are no error: result.Table.Truncated tells them.
 	ErrBudget = errors.New("texttosql: budget spent")
+	// ErrNoTables says that nothing of the database may be read: it is empty, as
+	// SQLite makes a file that was not there, or the policy leaves no table.
+	ErrNoTables = errors.New("texttosql: the database has no table that may be read; look at its path and at the policy")
 	// ErrEmptyQuestion says that the question has no word.
 	ErrEmptyQuestion = strategy.ErrEmptyQuestion
 )
 
-// Limits of what a person may send, in bytes.
+// Limits of what a person may send, in bytes, and of the draws for it.
 const (
 	maxQuestion = 8 << 10
 	maxEvidence = 16 << 10
+	maxSamples  = 10_000
 )
 
 // InputError is a question or its evidence that is too long. It is never cut in

@@ -72,7 +72,7 @@ func ExampleNew() {
 	)
 	fmt.Println(err)
 	// Output:
-	// texttosql: WithSamples: 0 is not at least 1
+	// texttosql: WithSamples: 0 is not in 1..10000
 	// strategy: MinConfidence is 2; want 0 to 1
 }
 

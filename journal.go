@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,12 +25,13 @@ const journalVersion = 1
 type journalHeader struct {
 	Version  int    `json:"version"`
 	Strategy string `json:"strategy"`
-	Models   string `json:"models"` // their names
-	Schema   string `json:"schema"` // schema.Schema.Fingerprint
+	Models   string `json:"models"`   // their names
+	Schema   string `json:"schema"`   // schema.Schema.Fingerprint
+	Settings string `json:"settings"` // a hash of the options that change an answer
 }
 
 func (h journalHeader) String() string {
-	return fmt.Sprintf("version %d, %s, models %q, schema %.12s", h.Version, h.Strategy, h.Models, h.Schema)
+	return fmt.Sprintf("version %d, %s, models %q, schema %.12s, settings %.12s", h.Version, h.Strategy, h.Models, h.Schema, h.Settings)
 }
 
 type journalLine struct {
@@ -37,6 +40,19 @@ type journalLine struct {
 	Message  string   `json:"message,omitempty"`
 	Min      float64  `json:"min_confidence,omitempty"`
 	Result   *Result  `json:"result"`
+}
+
+// settings is a hash of those options that change an answer and have one form in
+// writing. The fields of a strategy have none: it may hold functions. What keeps
+// statements from running changes no finished answer: it is read again under the
+// options of its reader.
+func (c *config) settings() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %d %q", c.samples, c.seed, c.instructions)
+	for _, p := range c.exemplars {
+		fmt.Fprintf(h, " %q %q", p.Question, p.SQL)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // journal keeps finished questions. The nil journal keeps nothing.
@@ -61,9 +77,11 @@ func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error)
 	}
 	header := journalHeader{
 		Version: journalVersion, Strategy: fmt.Sprintf("%T", e.strategy),
-		Models: strings.Join(names, ", "), Schema: snap.schema.Fingerprint(),
+		Models: strings.Join(names, ", "), Schema: snap.schema.Fingerprint(), Settings: e.settings(),
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	// Appending keeps two batches on one file, by mistake, from writing over each
+	// other: each line is there as a whole.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("texttosql: journal: %w", err)
 	}
@@ -80,12 +98,14 @@ func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error)
 func (j *journal) load(want journalHeader) error {
 	r := bufio.NewReader(j.file)
 	var whole int64
+	torn := false
 	for n := 1; ; n++ {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			if header, _ := json.Marshal(want); n == 1 && !bytes.HasPrefix(header, line) {
 				return errNoJournal // and not to be overwritten
 			}
+			torn = len(line) > 0
 			break
 		}
 		if err != nil {
@@ -96,11 +116,10 @@ func (j *journal) load(want journalHeader) error {
 		}
 		whole += int64(len(line))
 	}
-	if err := j.file.Truncate(whole); err != nil {
-		return err
-	}
-	if _, err := j.file.Seek(whole, io.SeekStart); err != nil {
-		return err
+	if torn {
+		if err := j.file.Truncate(whole); err != nil {
+			return err
+		}
 	}
 	if whole == 0 {
 		return j.write(want)
@@ -118,6 +137,9 @@ func (j *journal) read(n int, line []byte, want journalHeader) error {
 			return fmt.Errorf("written by another engine (%v); this one is %v: use another file", got, want)
 		}
 		return nil
+	}
+	if again, err := json.Marshal(want); err != nil || bytes.Equal(again, bytes.TrimSpace(line)) {
+		return err // two batches began the file at the same moment
 	}
 	var l journalLine
 	if err := json.Unmarshal(line, &l); err != nil {

@@ -111,7 +111,7 @@ func FuzzJournal(f *testing.F) {
 			t.Fatal(err)
 		}
 		open := func() (*journal, error) {
-			file, err := os.OpenFile(path, os.O_RDWR, 0)
+			file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,13 +53,13 @@ func WithStrategy(s strategy.Strategy) Option {
 	}
 }
 
-// WithSamples sets the number of draws a question, n ≥ 1. What a draw is, and
+// WithSamples sets the number of draws a question, 1 to 10,000. What a draw is, and
 // how many there are by default, says the strategy's doc; one that takes no
 // samples makes New fail.
 func WithSamples(n int) Option {
 	return func(c *config) {
-		if n < 1 {
-			c.fail("WithSamples: %d is not at least 1", n)
+		if n < 1 || n > maxSamples {
+			c.fail("WithSamples: %d is not in 1..%d", n, maxSamples)
 		}
 		c.samples = n
 	}
@@ -101,8 +101,8 @@ func WithDriverHook(unwrap func(driverConn any) any) Option {
 // ends with the best answer it has, or with an error that matches ErrBudget.
 func WithBudget(b llm.Budget) Option {
 	return func(c *config) {
-		if b.Calls < 0 || b.Tokens < 0 || b.Money < 0 || b.Time < 0 {
-			c.fail("WithBudget: a limit is negative")
+		if b.Calls < 0 || b.Tokens < 0 || !(b.Money >= 0) || b.Time < 0 {
+			c.fail("WithBudget: a limit is negative or no number")
 		}
 		c.budget = b
 	}
@@ -110,7 +110,14 @@ func WithBudget(b llm.Budget) Option {
 
 // WithRetry replaces the default llm.Retry{} that wraps every model. A model
 // that retries by itself wants llm.Retry{Attempts: 1}.
-func WithRetry(r llm.Retry) Option { return func(c *config) { c.retry = r } }
+func WithRetry(r llm.Retry) Option {
+	return func(c *config) {
+		if r.Attempts < 0 || r.Base < 0 || r.Max < 0 {
+			c.fail("WithRetry: a field is negative")
+		}
+		c.retry = r
+	}
+}
 
 // WithConcurrency bounds the model calls in flight for one question, n ≥ 1.
 // Default: 16.

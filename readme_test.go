@@ -85,8 +85,12 @@ func Example_ownModel() {
 			return llm.Response{}, &llm.Error{Class: llm.ClassOverloaded, Err: err}
 		}
 		defer reply.Body.Close()
+		if reply.StatusCode != http.StatusOK {
+			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: reply.StatusCode}
+		}
 		var out llm.Response
-		return out, json.NewDecoder(reply.Body).Decode(&out)
+		err = json.NewDecoder(reply.Body).Decode(&out)
+		return out, err
 	})
 	_ = model
 }

@@ -54,7 +54,7 @@ func (r *Result) WritePage(w io.Writer, err error, withRows bool) error {
 	if err != nil {
 		page.Problem = err.Error()
 	}
-	if len(r.Ballot.Clusters) > 0 {
+	if len(r.Ballot.Clusters)+len(r.Ballot.Abstained) > 0 {
 		page.Facts = append(page.Facts, trace.Fact{
 			Name: "Confidence", Value: fmt.Sprintf("%.2f", r.Confidence), Share: r.Confidence,
 		})
@@ -91,7 +91,7 @@ func (r *Result) votes() trace.Section {
 			case best.Empty:
 				label += ", no rows"
 			case best.Fingerprint != "":
-				label += fmt.Sprintf(", %d rows of %d columns", best.Rows, best.Columns)
+				label += ", " + count(best.Rows, "row") + " of " + count(best.Columns, "column")
 			}
 		}
 		s.Bars = append(s.Bars, trace.Bar{
@@ -110,6 +110,14 @@ func (r *Result) votes() trace.Section {
 		}
 	}
 	return s
+}
+
+// count is n things, in words.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
 }
 
 // pageRows is how many rows a page shows.

@@ -139,7 +139,8 @@ type AskOption func(*Question)
 // word means, how a figure is computed.
 func WithEvidence(text string) AskOption { return func(q *Question) { q.Evidence = text } }
 
-// WithDraws overrides WithSamples for one question.
+// WithDraws overrides WithSamples for one question, within the same limits; 0
+// does not.
 func WithDraws(n int) AskOption { return func(q *Question) { q.Samples = n } }
 
 func newQuestion(text string, opts []AskOption) Question {
@@ -160,8 +161,8 @@ func (q Question) validate() error {
 		return &InputError{Field: "evidence", Bytes: len(q.Evidence), Limit: maxEvidence}
 	case strings.TrimSpace(sqltext.CleanText(q.Text)) == "":
 		return ErrEmptyQuestion
-	case q.Samples < 0:
-		return fmt.Errorf("texttosql: WithDraws: %d is negative", q.Samples)
+	case q.Samples < 0 || q.Samples > maxSamples:
+		return fmt.Errorf("texttosql: WithDraws: %d is not in 0..%d", q.Samples, maxSamples)
 	}
 	return nil
 }
@@ -214,6 +215,9 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	if out == nil || out.SQL == "" {
 		return fmt.Errorf("texttosql: %s gave no statement and no error", nameOf(e.strategy))
 	}
+	if !(out.Confidence >= 0 && out.Confidence <= 1) {
+		return fmt.Errorf("texttosql: %s gave the confidence %v, which is not in 0..1", nameOf(e.strategy), out.Confidence)
+	}
 	if refused != nil {
 		return fmt.Errorf("texttosql: the winner does not pass the checks: %w", refused)
 	}
@@ -244,7 +248,7 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 		return nil, fmt.Errorf("texttosql: inspecting the database: %w", err)
 	}
 	if len(snap.schema.Tables) == 0 {
-		return nil, errors.New("texttosql: the database has no table that may be read")
+		return nil, ErrNoTables
 	}
 	if len(snap.unknown) > 0 {
 		trace.From(ctx).Warn("unknown-description", fmt.Sprintf("descriptions of names that do not exist: %s", strings.Join(snap.unknown, ", ")))
@@ -356,7 +360,7 @@ type Verdict struct {
 // until then.
 func (e *Engine) Check(ctx context.Context, sql string) (Verdict, error) {
 	checked, err := e.db.Examine(ctx, sql, exec.PlanChecks()...)
-	return Verdict{SQL: checked.SQL, Analysis: checked.Analysis, Plan: checked.Plan, Findings: checked.Findings}, err
+	return Verdict{SQL: checked.SQL, Analysis: checked.Analysis, Plan: checked.Plan, Findings: checked.Findings}, classify(err)
 }
 
 // Schema is the schema that prompts are written from: what the policy allows,

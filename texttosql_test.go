@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ import (
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
 )
 
 const shop = `
@@ -88,11 +90,12 @@ func TestNewReportsAllFaults(t *testing.T) {
 		texttosql.WithSamples(0), texttosql.WithConcurrency(-1), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
 		texttosql.WithSchema(nil), texttosql.WithBudget(llm.Budget{Calls: -1}), texttosql.WithInstructions(strings.Repeat("x", 17<<10)),
 		texttosql.WithExemplars(strategy.Pair{Question: "q"}), texttosql.WithLimits(exec.Limits{Connections: -1}),
+		texttosql.WithRetry(llm.Retry{Attempts: -1}),
 	)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"WithSamples", "WithConcurrency", "WithStrategy", "WithDialect", "WithSchema", "WithBudget", "WithInstructions", "WithExemplars", "Connections", "model 0 is nil"} {
+	for _, want := range []string{"WithSamples", "WithConcurrency", "WithStrategy", "WithDialect", "WithSchema", "WithBudget", "WithRetry", "WithInstructions", "WithExemplars", "Connections", "model 0 is nil"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word about %s in:\n%v", want, err)
 		}
@@ -115,6 +118,9 @@ func TestNewRefuses(t *testing.T) {
 		{"unknown driver", sql.OpenDB(connector{}), nil, "WithDialect", texttosql.ErrUnguarded},
 		{"unnamed models", open(t, shop), []texttosql.Option{texttosql.WithModels(two)}, "llm.Named", nil},
 		{"models of one name", open(t, shop), []texttosql.Option{texttosql.WithModels(llm.Named("a", two), llm.Named("a", two))}, `"a"`, nil},
+		{"a budget that is no number", open(t, shop), []texttosql.Option{texttosql.WithBudget(llm.Budget{Money: math.NaN()})}, "WithBudget", nil},
+		{"more samples than memory", open(t, shop), []texttosql.Option{texttosql.WithSamples(1 << 50)}, "WithSamples", nil},
+		{"a name and no model", open(t, shop), []texttosql.Option{texttosql.WithModels(llm.Named("second", nil))}, "model 1 is nil", nil},
 		{"samples for Direct", open(t, shop), []texttosql.Option{texttosql.WithStrategy(strategy.Direct{}), texttosql.WithSamples(3)}, "SelfConsistency votes", nil},
 	}
 	for _, tt := range tests {
@@ -143,6 +149,7 @@ func TestInputs(t *testing.T) {
 		{"blank", " \n\t\u00a0", nil, func(err error) bool { return errors.Is(err, texttosql.ErrEmptyQuestion) }},
 		{"a megabyte", strings.Repeat("please ", 150_000), nil, func(err error) bool { return errors.As(err, &input) && input.Field == "question" }},
 		{"long evidence", "q", []texttosql.AskOption{texttosql.WithEvidence(strings.Repeat("x", 16<<10+1))}, func(err error) bool { return errors.As(err, &input) && input.Field == "evidence" }},
+		{"more draws than memory", "q", []texttosql.AskOption{texttosql.WithDraws(1 << 50)}, func(err error) bool { return strings.Contains(err.Error(), "WithDraws") }},
 		{"negative draws", "q", []texttosql.AskOption{texttosql.WithDraws(-1)}, func(err error) bool { return strings.Contains(err.Error(), "WithDraws") }},
 	}
 	for _, tt := range tests {
@@ -227,6 +234,38 @@ func TestForeignStrategyIsChecked(t *testing.T) {
 		e := engine(t, always(evil), texttosql.WithStrategy(planned{}))
 		if r, err := e.Ask(t.Context(), "q"); !errors.Is(err, texttosql.ErrNotReadOnly) || r.Rows != nil {
 			t.Errorf("%s: %v", evil, err)
+		}
+	}
+}
+
+// TestForeignConfidence: a confidence that is none is the strategy's mistake, and
+// its answer is there to see.
+func TestForeignConfidence(t *testing.T) {
+	for _, confidence := range []float64{7, -0.1, math.NaN()} {
+		sure := strategy.Func(func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
+			return &strategy.Outcome{SQL: usa, Confidence: confidence}, nil
+		})
+		r, err := engine(t, always(usa), texttosql.WithStrategy(sure)).Ask(t.Context(), "q")
+		if err == nil || !strings.Contains(err.Error(), "not in 0..1") || r.SQL != usa || r.Rows != nil {
+			t.Errorf("%v: %+v, %v", confidence, r, err)
+		}
+	}
+}
+
+// TestFailedPage: the page of a question that failed says why no draw had a vote.
+func TestFailedPage(t *testing.T) {
+	r := &texttosql.Result{
+		Question:   "q",
+		Candidates: []vote.Candidate{{Draw: 4, Rejected: "no-sql: the reply holds no query"}},
+		Ballot:     vote.Ballot{Drawn: 1, Abstained: []vote.Abstention{{Candidate: 0, Why: "no-sql: the reply holds no query"}}},
+	}
+	var page bytes.Buffer
+	if err := r.WritePage(&page, texttosql.ErrNoCandidate, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Had no vote because", "the reply holds no query"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page does not say %q", want)
 		}
 	}
 }
