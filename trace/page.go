@@ -104,6 +104,7 @@ type factView struct {
 type sectionView struct {
 	Section
 	Bars    []barView
+	Head    bool   // a column has a name
 	Numeric []bool // by column
 }
 
@@ -161,6 +162,7 @@ func (s Section) view() sectionView {
 		return append(append(make([]string, 0, width), row...), make([]string, width-len(row))...)
 	}
 	v.Columns = fill(s.Columns)
+	v.Head = firstOf(s.Columns...) != ""
 	v.Rows = make([][]string, len(s.Rows))
 	for i, row := range s.Rows {
 		v.Rows[i] = fill(row)

@@ -127,6 +127,8 @@ func TestPage_partial(t *testing.T) {
 			[]string{`width="0.0"`, `width="1000.0"`}, []string{"NaN", "Inf"}},
 		{"ragged", "short rows and missing heads are filled up", trace.Page{Sections: []trace.Section{{Columns: []string{"a"}, Rows: [][]string{{"1", "x"}, {}}}}},
 			[]string{`<td dir="auto" class="number"></td><td dir="auto"></td>`}, nil},
+		{"list", "a column without a name needs no head", trace.Page{Sections: []trace.Section{{Columns: []string{""}, Rows: [][]string{{"a note"}}}}},
+			[]string{`<td dir="auto">a note</td>`}, []string{"<thead"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package trace
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -97,7 +98,7 @@ func (s *Span) row(depth int, cancelled bool, from, to, now time.Duration, show 
 	case !s.ended:
 		r.State = "open"
 	}
-	r.Brief = brief(r.Attrs)
+	r.Brief = brief(r.Name, r.Attrs)
 	for _, e := range s.events {
 		attrs := attrViews(e.Attrs, show)
 		r.Events = append(r.Events, eventView{
@@ -136,15 +137,19 @@ func attrViews(attrs []Attr, show Private) []attrView {
 	return out
 }
 
-// brief is the first few short attributes on one line.
-func brief(attrs []attrView) string {
+// brief is the first few short attributes of a step on one line.
+func brief(step string, attrs []attrView) string {
 	const few, short = 3, 32
 	var parts []string
 	for _, a := range attrs {
 		if a.Block || a.Withheld || len(a.Text) > short || a.Text == "" {
 			continue
 		}
-		if parts = append(parts, a.Key+" "+a.Text); len(parts) == few {
+		text := a.Key + " " + a.Text
+		if a.Key == step { // "draw 3", not "draw draw 3"
+			text = a.Text
+		}
+		if parts = append(parts, text); len(parts) == few {
 			break
 		}
 	}
@@ -164,6 +169,8 @@ func valueText(v any) string {
 		return string(v)
 	case time.Duration:
 		return durationText(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', 6, 64) // JSON has all digits
 	default:
 		return fmt.Sprint(v)
 	}

@@ -220,7 +220,7 @@ func TestLiveModel(t *testing.T) {
 		t.Errorf("the terminal is sent control characters: %q", out)
 	}
 	html, err := os.ReadFile(page)
-	if err != nil || !bytes.Contains(html, []byte("<html")) {
+	if err != nil || !bytes.Contains(html, []byte("<html")) || !bytes.Contains(html, []byte("1 row of 3 columns")) {
 		t.Errorf("page: %v", err)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
