@@ -34,13 +34,16 @@ type Input struct {
 
 // Union links what any of its linkers links. Scores of one item are added,
 // matched values are listed once. If one of them keeps the whole schema, so
-// does the union; one that fails ends it.
+// does the union; one that fails ends it. A nil one is skipped.
 type Union []Linker
 
 // Link asks every linker in turn.
 func (u Union) Link(ctx context.Context, in Input) (schema.Links, error) {
 	var all schema.Links
 	for _, l := range u {
+		if l == nil {
+			continue
+		}
 		links, err := l.Link(ctx, in)
 		if err != nil {
 			return schema.Links{}, err

@@ -74,7 +74,7 @@ func TestUnionKeepsItsParts(t *testing.T) {
 	}
 	a := part()
 	other := schema.Links{Tables: []schema.TableLink{{Table: "a", Score: 1, Columns: []string{"y"}, Values: []schema.ValueMatch{{Column: "y"}}}}}
-	if _, err := (linker.Union{fixed(a), fixed(other)}).Link(t.Context(), linker.Input{}); err != nil {
+	if _, err := (linker.Union{fixed(a), nil, fixed(other)}).Link(t.Context(), linker.Input{}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(part(), a); diff != "" {
