@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -92,7 +93,7 @@ type UnknownPoolError struct {
 
 func (e *UnknownPoolError) Error() string {
 	if e.File == "" {
-		return fmt.Sprintf("eval: there is no pool %q: pools are named spider_dev/RUN, bird_dev/RUN, bird_minidev/RUN, samples/RUN or classicmodels/PREFIX", e.Name)
+		return fmt.Sprintf("eval: there is no pool %q: pools are named DATASET/all, DATASET/RUN, bird_minidev/RUN, samples/RUN or classicmodels/PREFIX", e.Name)
 	}
 	return fmt.Sprintf("eval: there is no pool %q: no answer in %s is of it", e.Name, e.File)
 }
@@ -118,7 +119,7 @@ type poolSource struct {
 
 // Pool reads the pool of a name:
 //
-//	spider_dev/all, bird_dev/all       every run, in file order
+//	spider_dev/all, bird_dev/all       every run, in file order; so for any preds_DATASET
 //	spider_dev/RUN,RUN, bird_dev/RUN   some runs, or one
 //	bird_minidev/all, bird_minidev/RUN the same of the runs on SQLite
 //	samples/RUN                        the draws of one run, by sample
@@ -163,12 +164,10 @@ func (f *Folder) poolSource(name string) (poolSource, error) {
 			files:   []string{file},
 			place:   file,
 			dataset: func(string) string { return dataset },
-			belongs: func(run string) bool { return rest == "all" || slices.Contains(runs, run) },
+			belongs: func(run string) bool { return rest == "all" || run == rest || slices.Contains(runs, run) },
 		}
 	}
 	switch source {
-	case "spider_dev", "bird_dev":
-		return one(source), nil
 	case "bird_minidev":
 		src := one(source)
 		src.dataset = func(string) string { return "bird_minidev_v2" }
@@ -191,14 +190,9 @@ func (f *Folder) poolSource(name string) (poolSource, error) {
 		files, _ := filepath.Glob(f.Path("samples", "samples_*.jsonl.gz"))
 		files = slices.DeleteFunc(files, func(p string) bool { return strings.HasSuffix(p, ".exec.jsonl.gz") })
 		return poolSource{
-			files: files,
-			place: f.Path("samples"),
-			dataset: func(file string) string {
-				if strings.HasPrefix(filepath.Base(file), "samples_bird") {
-					return "bird_dev"
-				}
-				return "spider_dev"
-			},
+			files:   files,
+			place:   f.Path("samples"),
+			dataset: f.sampled,
 			belongs: func(run string) bool { return run == rest },
 			order: func(a, b Answer) int {
 				x, errX := strconv.Atoi(a.Sample)
@@ -210,7 +204,32 @@ func (f *Folder) poolSource(name string) (poolSource, error) {
 			},
 		}, nil
 	}
-	return poolSource{}, &UnknownPoolError{Name: name}
+	src := one(source)
+	_, questions := f.DatasetPath(source)
+	if _, err := os.Stat(src.place); err != nil && !questions {
+		return poolSource{}, &UnknownPoolError{Name: name}
+	}
+	return src, nil // if one of the two files is missing, that is the error
+}
+
+// sampled returns the name of the dataset that a file of samples is about: the
+// longest one that the file's name begins with, and for a file that is named
+// otherwise that of its benchmark.
+func (f *Folder) sampled(file string) string {
+	rest := strings.TrimPrefix(filepath.Base(file), "samples_")
+	longest := ""
+	for _, name := range f.Datasets() {
+		if strings.HasPrefix(rest, name) && len(name) > len(longest) {
+			longest = name
+		}
+	}
+	switch {
+	case longest != "":
+		return longest
+	case strings.HasPrefix(rest, "bird"):
+		return "bird_dev"
+	}
+	return "spider_dev"
 }
 
 // seed is the number that a run's name ends in.

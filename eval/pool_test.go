@@ -220,6 +220,27 @@ func TestPool(t *testing.T) {
 	}
 }
 
+// TestPoolsOfOtherNames: a folder may hold other datasets than the reference ones.
+func TestPoolsOfOtherNames(t *testing.T) {
+	const question = `{"qid": 1, "db_id": "shop", "question": "A", "gold": "SELECT a FROM t"}`
+	f := dataFolder(t, map[string]string{
+		"questions/questions_mine.jsonl.gz":      question,
+		"questions/questions_mine_more.jsonl.gz": strings.Replace(question, "1", "2", 1),
+		"predictions/preds_mine.jsonl.gz":        `{"run": "a,b", "qid": 1, "sql": "x"}`,
+		"samples/samples_mine_k8.jsonl.gz":       `{"run": "s", "qid": 1, "sql": "x"}`,
+		"samples/samples_mine_more_k8.jsonl.gz":  `{"run": "m", "qid": 2, "sql": "x"}`,
+	})
+	for pool, dataset := range map[string]string{"mine/all": "mine", "mine/a,b": "mine", "samples/s": "mine", "samples/m": "mine_more"} {
+		if p, err := f.Pool(pool); err != nil || p.Dataset.Name != dataset || len(p.Questions) != 1 {
+			t.Errorf("pool %s: %+v, %v, want one of %s", pool, p, err, dataset)
+		}
+	}
+	var file *eval.FileError
+	if _, err := f.Pool("mine_more/all"); !errors.As(err, &file) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a dataset without answers: %v", err)
+	}
+}
+
 // TestPoolBesideDamage: a file that cannot be read costs the pools in it, not
 // those in other files.
 func TestPoolBesideDamage(t *testing.T) {

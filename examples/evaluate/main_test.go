@@ -392,7 +392,7 @@ func TestBadInput(t *testing.T) {
 		{"no_data", []string{"votes"}, []string{"data"}},
 		{"no_folder", []string{"votes", "--data", "/nowhere"}, []string{"/nowhere"}},
 		{"unknown_pool", []string{"votes", "--data", dir, "--pool", "spider_dev/nobody"}, []string{`"spider_dev/nobody"`, predictions}},
-		{"no_such_pool", []string{"votes", "--data", dir, "--pool", "x"}, []string{`"x"`, "spider_dev/RUN"}},
+		{"no_such_pool", []string{"votes", "--data", dir, "--pool", "x"}, []string{`"x"`, "DATASET/RUN"}},
 		{"unknown_voter", []string{"votes", "--data", dir, "--voter", "x"}, []string{`"x"`, "consensus"}},
 		{"truncated_gzip", []string{"votes", "--data", broken, "--pool", "spider_dev/all"}, []string{"preds_spider_dev.jsonl.gz", "gzip"}},
 		{"negative_rounds", []string{"votes", "--data", dir, "--rounds", "-1"}, []string{"--rounds"}},

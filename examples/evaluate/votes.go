@@ -30,7 +30,7 @@ const fourExperts = "spider_dev/dail_sql/DAIL-SQL+GPT-4,dail_sql/DAIL-SQL+GPT-4+
 
 // Help is the part of --help that explains words and keys.
 func (votes) Help() string {
-	text := `Pools are named spider_dev/all, spider_dev/RUN, spider_dev/RUN,RUN, bird_dev/…, bird_minidev/…,
+	text := `Pools are named DATASET/all, DATASET/RUN, DATASET/RUN,RUN (as spider_dev/all), bird_minidev/RUN,
 samples/RUN or classicmodels/PREFIX. Each stored answer is one draw, in stored order; it is extracted, guarded,
 planned and run as a live draw would be. An answer is right when its rows are the gold's as a set
 (execution accuracy as BIRD has it). Figures so made are "recorded": true for these questions and
