@@ -52,6 +52,10 @@ func Plans() []Voter {
 			start: by((*Question).unrun, strategy.PlanVote{}),
 		},
 		{
+			Name: "text-unrun", About: "text, of the statements that compile; nothing runs",
+			start: simple(func(q *Question) (Decision, error) { return q.count(vote.Majority{Key: vote.ByText}, q.unrun()) }),
+		},
+		{
 			Name: "plan-probing", About: "plan with ties to the stored literals (AugmentedPlanVote.Probe, M13)",
 			start: by((*Question).strict, strategy.AugmentedPlanVote{Probe: true}),
 		},

@@ -40,6 +40,8 @@ func TestPlans(t *testing.T) {
 		{"plan-unrun", edit("aaB", func(q *Question) { q.Candidates[0].Rejected, q.Candidates[1].Rejected = "timeout", "timeout" }), 1, "unless nothing runs"},
 		{"plan", edit("aB", func(q *Question) { q.Candidates[0].Empty = true }), 0, "a tie goes to the result with rows"},
 		{"plan-unrun", edit("aB", func(q *Question) { q.Candidates[0].Empty = true }), 1, "which nobody knows where nothing runs"},
+		{"text-unrun", question("1", "BBa.."), 0, "the failed ones have no vote"},
+		{"text-unrun", question("1", "aB..."), 1, "a tie: the first wins"},
 		{"plan-probing", edit("Ba", func(q *Question) { q.Candidates[0].Findings = []vote.Finding{missing} }), 1, "ties to the stored literal"},
 		{"plan-probing-compat", edit("BBa", func(q *Question) {
 			q.answers[0].compat.findings, q.answers[2].compat.findings = []vote.Finding{missing}, []vote.Finding{stored}
