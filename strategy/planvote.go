@@ -174,13 +174,13 @@ func strict(checks []exec.Check) []exec.Check {
 
 // Cheapest is a Voter that elects the candidate of the lowest plan cost; of
 // several the earliest (M4). The clusters are those by plan, cheapest first, and
-// the confidence is the share of the first: a measure of agreement, which had no
-// part in the choice.
+// the confidence is that of the first: a measure of agreement, which had no part
+// in the choice.
 type Cheapest struct{}
 
 // Count orders the candidates.
 func (Cheapest) Count(candidates []vote.Candidate) (vote.Ballot, error) {
-	b, err := compatVote{}.Count(candidates)
+	b, err := countByCost(candidates)
 	slices.SortStableFunc(b.Clusters, func(x, y vote.Cluster) int {
 		return cmp.Or(cmp.Compare(candidates[x.Best].Cost, candidates[y.Best].Cost),
 			cmp.Compare(candidates[x.Best].Draw, candidates[y.Best].Draw))

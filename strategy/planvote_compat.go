@@ -37,14 +37,28 @@ func (compatDDL) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Me
 func compatSignature(p exec.Plan) (string, float64) { return p.CompatSignature(), p.CompatCost() }
 
 // compatVote is the vote of galah92/egtts (methods/plan-voting.md 2.5): most
-// candidates, then the signature seen first; lowest cost in it, then earliest.
+// candidates, then the signature seen first; lowest cost in it, then earliest. Its
+// confidence is the share.
 type compatVote struct{}
 
 func (compatVote) Count(candidates []vote.Candidate) (vote.Ballot, error) {
+	ballot, err := countByCost(candidates)
+	for i := range ballot.Clusters {
+		ballot.Clusters[i].Confidence = ballot.Clusters[i].Share
+	}
+	if len(ballot.Clusters) > 0 {
+		ballot.Confidence = ballot.Clusters[0].Confidence
+	}
+	return ballot, err
+}
+
+// countByCost counts by plan; the member of the lowest cost represents a cluster,
+// whatever the others answer.
+func countByCost(candidates []vote.Candidate) (vote.Ballot, error) {
 	ballot, err := vote.Majority{Key: vote.ByPlan, Tie: vote.Earliest}.Count(candidates)
 	for i := range ballot.Clusters {
 		c := &ballot.Clusters[i]
-		c.Best = cheapest(candidates, c.Members)
+		c.Best, c.Split = cheapest(candidates, c.Members), 0
 		c.SQL = candidates[c.Best].SQL
 	}
 	return ballot, err

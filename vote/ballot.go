@@ -24,12 +24,13 @@ type Ballot struct {
 	// Confidence is the winner's, in 0..1, or what Majority.Calibrate makes of
 	// it; 0 without a vote. It is
 	//
-	//	(credit + Prior) ÷ (credit of all clusters + 2·Prior) × e^(−doubt/2)
+	//	((1 − split) × credit + Prior) ÷ (credit of all clusters + 2·Prior) × e^(−doubt/2)
 	//	credit = weight ÷ mean weight × e^(−doubt)
 	//
-	// so without doubts and Prior it is the share. A rival that nobody would
+	// so without doubts, Prior and split it is the share. A rival that nobody would
 	// believe takes little from the winner, a unanimous but doubtful answer is not
-	// sure, and with a Prior neither is one that few votes agree on.
+	// sure, and with a Prior neither is one that few votes agree on. Statements of
+	// the winner's plan that answer something else do not speak for it.
 	//
 	// docs/votes.md has its AUROC against being right, beside that of the share.
 	Confidence float64 `json:"confidence"`
@@ -48,6 +49,7 @@ type Cluster struct {
 	SQL     string  `json:"sql"`               // of Best
 	Weight  float64 `json:"weight"`            // of its members; the number of members where votes are equal
 	Share   float64 `json:"share"`             // Weight ÷ the weight of all votes, in 0..1
+	Split   float64 `json:"split,omitempty"`   // part of Weight that answers something else than Best; 0 where the key is not the plan
 	Support float64 `json:"support,omitempty"` // weight of the other clusters × their overlap; 0 without Majority.Overlap
 	Doubt   float64 `json:"doubt"`             // weighted mean over the members of what their findings add up to
 	Score   float64 `json:"score"`             // what clusters are ordered by: ln(share) − Penalty × doubt
@@ -152,6 +154,9 @@ func (b Ballot) Explain() string {
 			word = "doubt"
 		}
 		s.WriteString(", " + n + " " + word + ": " + strings.Join(details, "; "))
+	}
+	if w.Split > 0 {
+		fmt.Fprintf(&s, "; %.0f %% of these votes are for another answer of the same plan", 100*w.Split)
 	}
 	if b.Overruled {
 		s.WriteString("; a judge chose it over the count")

@@ -1,26 +1,72 @@
 package vote
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// best returns the member that represents a cluster. members are in the order of
-// draws.
-func (m Majority) best(candidates []Candidate, members []int) int {
+// best returns the member that represents a cluster, and the part of the
+// cluster's votes that answer something else. members are in the order of draws.
+func (m *Majority) best(candidates []Candidate, members []int) (best int, split float64) {
 	if len(members) == 1 {
-		return members[0]
+		return members[0], 0
 	}
-	members = ordered(m.Dialect, candidates, members)
-	best := members[0]
-	for _, i := range members[1:] {
+	usual, split := m.usual(candidates, members)
+	usual = ordered(m.Dialect, candidates, usual)
+	best = usual[0]
+	for _, i := range usual[1:] {
 		a, b := &candidates[i], &candidates[best]
 		if a.Cost < b.Cost || a.Cost == b.Cost && len(a.SQL) < len(b.SQL) {
 			best = i
 		}
 	}
-	return best
+	return best, split
+}
+
+// usual returns the members that give the most frequent answer of a cluster, all
+// of the most frequent ones where votes are equal, and the part of the votes that
+// do not give it. Equal plans may return different rows: without a look at them
+// the shortest statement of a cluster would speak for all, and that is often the
+// one that forgot a condition. Members with equal results all answer the same.
+func (m *Majority) usual(candidates []Candidate, members []int) (usual []int, split float64) {
+	first := &candidates[members[0]]
+	if !slices.ContainsFunc(members[1:], func(i int) bool {
+		c := &candidates[i]
+		return c.Fingerprint != first.Fingerprint || c.Fingerprint == "" && c.SQL != first.SQL
+	}) {
+		return members, 0
+	}
+	answers := make([]string, len(members))
+	votes := make(map[string]float64)
+	most, all := 0.0, 0.0
+	for at, i := range members {
+		c := &candidates[i]
+		weight := 1.0
+		if m.Weight != nil {
+			weight = m.Weight(*c)
+		}
+		answers[at] = m.answer(c)
+		votes[answers[at]] += weight
+		most = max(most, votes[answers[at]])
+		all += weight
+	}
+	for at, i := range members {
+		if round9(votes[answers[at]]) == round9(most) {
+			usual = append(usual, i)
+		}
+	}
+	return usual, max(1-most/all, 0)
+}
+
+// answer is what is known of what a candidate returns: its result or, where it
+// was not run or not to the end, its text.
+func (m *Majority) answer(c *Candidate) string {
+	if c.Fingerprint != "" {
+		return "result:" + c.Fingerprint
+	}
+	return "text:" + m.Dialect.Normalize(c.SQL)
 }
 
 // ordered returns the members that may represent a cluster. The key does not see

@@ -24,10 +24,12 @@ import (
 // Tie, then to the cluster whose first member was drawn first, so equal input
 // gives equal output, whatever the order of the list.
 //
-// A cluster is represented by one member: if more than half of the members have
-// a top-level ORDER BY only those count, and among them those with the most
-// frequent row sequence; then the lowest Cost, the shortest SQL, the earliest
-// draw.
+// A cluster is represented by one member. Where members have different results,
+// as equal plans may, those with the most votes for theirs are asked; where they
+// were not run, those of the most frequent normalised text. If more than half of
+// them have a top-level ORDER BY only those count, and among them those with the
+// most frequent row sequence; then the lowest Cost, the shortest SQL, the
+// earliest draw.
 //
 // The rule is the self-consistency of Wang et al. (ICLR 2023) on results instead
 // of final answers; doubts are ours. It calls no model and runs no SQL. A
@@ -158,7 +160,10 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 		cl := &b.Clusters[i]
 		cl.Share = cl.Weight / total
 		cl.settle()
-		cl.Best = m.best(candidates, cl.Members)
+		cl.Best, cl.Split = m.best(candidates, cl.Members)
+		if cl.Key != candidates[cl.Best].Plan {
+			cl.Split = 0 // a key that is no proxy says which answers are equal
+		}
 		cl.SQL = candidates[cl.Best].SQL
 	}
 	m.score(candidates, b.Clusters, total)
@@ -290,7 +295,7 @@ func (m Majority) settleConfidence(clusters []Cluster, mean float64) {
 		c := &clusters[i]
 		x := 0.0
 		if all := total + 2*m.Prior; all > 0 { // 0 only for doubts beyond the range of float64
-			x = (credit(c) + m.Prior) / all * math.Exp(-c.Doubt/2)
+			x = ((1-c.Split)*credit(c) + m.Prior) / all * math.Exp(-c.Doubt/2)
 		}
 		if m.Calibrate != nil {
 			x = m.Calibrate(x)
