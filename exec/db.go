@@ -11,8 +11,8 @@ import (
 
 // Config configures a [DB]. The zero Config is ready to use.
 type Config struct {
-	Policy Policy
-	Limits Limits
+	Policy Policy // what statements may read; the zero Policy: everything
+	Limits Limits // what statements may cost; zero fields are their defaults
 	// Unwrap returns the engine's own driver connection for the one that
 	// database/sql has, where a library wraps the driver to trace or count. It
 	// is called with what sql.Conn.Raw gives, and may return its argument. nil:
@@ -94,36 +94,55 @@ func (db *DB) Policy() Policy { return db.policy }
 
 // connected runs f on a connection without a guard. It is for our own texts that
 // read the catalog, which a guard forbids, and for nothing else.
+func (db *DB) connected(ctx context.Context, wait time.Duration, f func(ctx context.Context, conn *sql.Conn) error) error {
+	conn, err := db.connect(ctx, wait)
+	if err != nil {
+		return err
+	}
+	defer db.disconnect(conn)
+	return f(ctx, conn)
+}
+
+// connect takes a slot and a connection, without a guard; disconnect gives both
+// back.
 //
 // The wait for a slot ends with ctx alone: whoever holds one is bounded, and a
 // timeout here would let one slow statement fail the quick ones behind it. The
 // wait for the pool is bounded by wait, since the caller of the pool may hold
 // connections for ever.
-func (db *DB) connected(ctx context.Context, wait time.Duration, f func(ctx context.Context, conn *sql.Conn) error) error {
+func (db *DB) connect(ctx context.Context, wait time.Duration) (conn *sql.Conn, err error) {
 	select {
 	case db.slots <- struct{}{}:
-		defer func() { <-db.slots }()
 	case <-ctx.Done():
-		return fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
+		return nil, fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
 	}
+	defer func() {
+		if conn == nil { // also where the driver panics
+			<-db.slots
+		}
+	}()
 	if err := db.broken.Load(); err != nil {
-		return *err
+		return nil, *err
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	conn, err := db.pool.Conn(waiting)
+	conn, err = db.pool.Conn(waiting)
 	switch {
 	case err == nil:
+		return conn, nil
 	case ctx.Err() != nil:
-		return fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
+		return nil, fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
 	case waiting.Err() != nil:
-		return fmt.Errorf("%w: the pool had no connection free within %v (%d in use)",
+		return nil, fmt.Errorf("%w: the pool had no connection free within %v (%d in use)",
 			ErrBusy, wait, db.pool.Stats().InUse)
 	default:
-		return fmt.Errorf("exec: opening a connection: %w", err)
+		return nil, fmt.Errorf("exec: opening a connection: %w", err)
 	}
-	defer conn.Close()
-	return f(ctx, conn)
+}
+
+func (db *DB) disconnect(conn *sql.Conn) {
+	conn.Close()
+	<-db.slots
 }
 
 // own runs f on a guarded connection for statements of ours. ctx in f ends
@@ -149,23 +168,15 @@ func (db *DB) generated(ctx context.Context, sql string, timeout time.Duration, 
 // still be on its way to the connection then.
 func (db *DB) held(ctx context.Context, o HoldOptions, f func(ctx context.Context, h Held) error) error {
 	return db.connected(ctx, o.Timeout, func(ctx context.Context, conn *sql.Conn) (err error) {
-		installing, cancel := context.WithTimeout(ctx, o.Timeout)
-		defer cancel()
-		h, err := db.guard.Hold(installing, conn, o)
+		h, err := db.hold(ctx, conn, o)
 		if err != nil {
-			db.mark(err)
-			if ctx.Err() == nil && installing.Err() != nil {
-				return fmt.Errorf("%w: guarding a connection took longer than %v", ErrBusy, o.Timeout)
-			}
-			return db.ended(ctx, installing, o.Timeout, err)
+			return err
 		}
-
 		running, cancel := context.WithTimeout(ctx, o.Timeout)
 		defer cancel()
 		finished := false
 		defer func() {
-			if rerr := h.Release(!finished || running.Err() != nil); rerr != nil {
-				db.mark(rerr)
+			if rerr := db.release(h, !finished || running.Err() != nil); rerr != nil {
 				err = errors.Join(err, rerr)
 			}
 		}()
@@ -173,6 +184,29 @@ func (db *DB) held(ctx context.Context, o HoldOptions, f func(ctx context.Contex
 		finished = true
 		return db.ended(ctx, running, o.Timeout, err)
 	})
+}
+
+// hold puts the guard on conn, within o.Timeout; release takes it off.
+func (db *DB) hold(ctx context.Context, conn *sql.Conn, o HoldOptions) (Held, error) {
+	installing, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	h, err := db.guard.Hold(installing, conn, o)
+	if err == nil {
+		return h, nil
+	}
+	db.mark(err)
+	if ctx.Err() == nil && installing.Err() != nil {
+		return nil, fmt.Errorf("%w: guarding a connection took longer than %v", ErrBusy, o.Timeout)
+	}
+	return nil, db.ended(ctx, installing, o.Timeout, err)
+}
+
+func (db *DB) release(h Held, drop bool) error {
+	err := h.Release(drop)
+	if err != nil {
+		db.mark(err)
+	}
+	return err
 }
 
 // ended gives an error that came from the end of a context its right name: the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/texttosql/texttosql/result"
@@ -114,51 +113,18 @@ func (s *Session) run(ctx context.Context, text string, f func(ctx context.Conte
 	return s.db.ended(ctx, running, s.bounds.Timeout, err)
 }
 
-// hold takes a connection and puts the guard on it, as [DB.connected] and
-// [DB.held] do for the time of a call.
-func (s *Session) hold(ctx context.Context) (err error) {
-	db := s.db
-	select {
-	case db.slots <- struct{}{}:
-	case <-ctx.Done():
-		return fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
-	}
-	defer func() {
-		if s.held != nil {
-			return
-		}
-		if s.conn != nil {
-			s.conn.Close()
-			s.conn = nil
-		}
-		<-db.slots
-	}()
-	if err := db.broken.Load(); err != nil {
-		return *err
-	}
-	waiting, cancel := context.WithTimeout(ctx, s.bounds.Timeout)
-	defer cancel()
-	if s.conn, err = db.pool.Conn(waiting); err != nil {
-		switch {
-		case ctx.Err() != nil:
-			return fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
-		case waiting.Err() != nil:
-			return fmt.Errorf("%w: the pool had no connection free within %v (%d in use)",
-				ErrBusy, s.bounds.Timeout, db.pool.Stats().InUse)
-		}
-		return fmt.Errorf("exec: opening a connection: %w", err)
-	}
-	installing, cancelInstall := context.WithTimeout(ctx, s.bounds.Timeout)
-	defer cancelInstall()
-	held, err := db.guard.Hold(installing, s.conn, HoldOptions{Timeout: s.bounds.Timeout})
+// hold takes a connection and puts the guard on it.
+func (s *Session) hold(ctx context.Context) error {
+	conn, err := s.db.connect(ctx, s.bounds.Timeout)
 	if err != nil {
-		db.mark(err)
-		if ctx.Err() == nil && installing.Err() != nil {
-			return fmt.Errorf("%w: guarding a connection took longer than %v", ErrBusy, s.bounds.Timeout)
-		}
-		return db.ended(ctx, installing, s.bounds.Timeout, err)
+		return err
 	}
-	s.held = held
+	held, err := s.db.hold(ctx, conn, HoldOptions{Timeout: s.bounds.Timeout})
+	if err != nil {
+		s.db.disconnect(conn)
+		return err
+	}
+	s.conn, s.held = conn, held
 	return nil
 }
 
@@ -167,12 +133,8 @@ func (s *Session) release(drop bool) error {
 	if s.held == nil {
 		return nil
 	}
-	err := s.held.Release(drop)
-	if err != nil {
-		s.db.mark(err)
-	}
-	s.conn.Close()
-	s.held, s.conn = nil, nil
-	<-s.db.slots
-	return err
+	defer s.db.disconnect(s.conn)
+	held := s.held
+	s.held = nil
+	return s.db.release(held, drop)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -152,7 +151,6 @@ type workshop struct {
 	content   string   // of the base
 	looks     []*look  // what each draw shows; nil where it was rejected
 	rejected  []string
-	mu        sync.Mutex
 }
 
 func (w *workshop) file(draw int) string {
