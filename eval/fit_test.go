@@ -76,6 +76,20 @@ func TestPanelFit(t *testing.T) {
 	}
 }
 
+// TestPanelChoiceTies: of clusters of equal weight, that of the weightiest model
+// wins, wherever it stands.
+func TestPanelChoiceTies(t *testing.T) {
+	q := eval.Labelled{ID: "1"}
+	for i, c := range []struct{ model, fp string }{{"b", "wrong"}, {"c", "wrong"}, {"a", "right"}} {
+		q.Candidates = append(q.Candidates, vote.Candidate{SQL: "SELECT 1", Draw: i, Model: c.model, Fingerprint: c.fp, Rows: 1})
+		q.Right = append(q.Right, c.fp == "right")
+	}
+	w := vote.Weights{Of: map[string]float64{"a": .5, "b": .25, "c": .25}}
+	if !(eval.PanelChoice{Voter: &w}).Right(q) || (eval.PanelChoice{}).Right(q) {
+		t.Error("a tie of weights went to the first models, or equal votes to the last")
+	}
+}
+
 // TestPanelFitSeesNoScored: labels of questions that are scored later change
 // nothing in the choice.
 func TestPanelFitSeesNoScored(t *testing.T) {
