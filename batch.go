@@ -9,10 +9,10 @@ import (
 
 // Answer is what became of one question of a batch.
 type Answer struct {
-	Question Question
-	Result   *Result // see Ask; nil when there is nothing to show
-	Err      error
-	Resumed  bool // from the journal: no model was called for it
+	Question Question // as it was asked
+	Result   *Result  // see Ask; nil when there is nothing to show
+	Err      error    // what Ask returned; or, without a Question, what ended the batch
+	Resumed  bool     // from the journal: no model was called for it
 }
 
 // BatchOption configures one call of AskAll.

@@ -43,10 +43,11 @@ const (
 // silence.
 type InputError struct {
 	Field string // "question" or "evidence"
-	Bytes int
-	Limit int
+	Bytes int    // how long it is
+	Limit int    // how long it may be
 }
 
+// Error names the field, its length and the limit.
 func (e *InputError) Error() string {
 	return fmt.Sprintf("texttosql: the %s has %d bytes; the limit is %d", e.Field, e.Bytes, e.Limit)
 }

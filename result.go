@@ -18,7 +18,7 @@ import (
 // As JSON it leaves rows out, and the trace shows what WithPrivate allows; see
 // MarshalWithRows.
 type Result struct {
-	Question   string                 `json:"question"`
+	Question   string                 `json:"question"`             // as it was asked
 	SQL        string                 `json:"sql"`                  // one checked, reading statement; "" when there is none
 	Rows       *result.Table          `json:"-"`                    // nil from Generate, and when the statement was not run
 	Confidence float64                `json:"confidence"`           // 0..1; see vote.Ballot and the strategy
@@ -31,8 +31,8 @@ type Result struct {
 	Saved      int                    `json:"saved,omitempty"`      // draws that an early stop made unnecessary
 	Notes      []string               `json:"notes,omitempty"`      // decisions in words
 	Usage      llm.Usage              `json:"usage"`                // of all model calls, cancelled ones included
-	Warnings   []trace.Warning        `json:"warnings,omitempty"`
-	Trace      *trace.Span            `json:"trace,omitempty"`
+	Warnings   []trace.Warning        `json:"warnings,omitempty"`   // what the person who asked should know
+	Trace      *trace.Span            `json:"trace,omitempty"`      // what was done, and why
 }
 
 // MarshalWithRows is the JSON form of r with its rows under "rows".

@@ -19,9 +19,9 @@ type Analysis struct {
 // Columns is empty where only the rows count, as in count(*). Of a join by USING
 // or NATURAL it may lack the columns compared: SQLite does not tell them.
 type TableRead struct {
-	Schema  string   `json:"schema"`
-	Table   string   `json:"table"`
-	Columns []string `json:"columns"`
+	Schema  string   `json:"schema"`  // where the table is: "main"
+	Table   string   `json:"table"`   // table or view, as the schema spells it
+	Columns []string `json:"columns"` // those that are read, sorted
 }
 
 // Analyze compiles one statement under the guard, without running it, and says

@@ -64,7 +64,7 @@ type Warner interface {
 
 // GuardConfig is what a guard enforces.
 type GuardConfig struct {
-	Policy Policy
+	Policy Policy // what the guard lets through
 	// CellBytes is the largest value, in bytes, that a result may hold.
 	CellBytes int
 	// Unwrap returns the engine's own driver connection for what database/sql
@@ -84,7 +84,7 @@ type Guard interface {
 
 // HoldOptions says what a connection is held for.
 type HoldOptions struct {
-	Use Use
+	Use Use // whose text will run
 	// Timeout is how long the statements may take. Where the engine waits for
 	// locks without looking at a context, it waits a little less than this.
 	Timeout time.Duration
@@ -93,6 +93,7 @@ type HoldOptions struct {
 // Use says whose text a held connection runs.
 type Use uint8
 
+// The uses.
 const (
 	// Generated text comes from a model or a person: placeholders are refused.
 	Generated Use = iota

@@ -39,11 +39,12 @@ const (
 
 // RefusedError says that a statement may not run. Nothing of it ran.
 type RefusedError struct {
-	Rule   Rule
+	Rule   Rule   // which rule refused it; those of sqltext's text check too
 	Detail string // one line for a person, without stored values
 	Writes bool   // the statement writes or changes state
 }
 
+// Error returns "exec: refused (RULE): DETAIL".
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("exec: refused (%s): %s", e.Rule, e.Detail)
 }
@@ -64,11 +65,12 @@ const (
 
 // InvalidError says that the engine rejected a statement.
 type InvalidError struct {
-	Fault   Fault
+	Fault   Fault  // what is wrong with it
 	Message string // the engine's own words; they may repeat parts of the statement
 	Name    string // the table, column or function that does not exist or is ambiguous, where the engine names it
 }
 
+// Error returns "exec: invalid statement (FAULT): MESSAGE".
 func (e *InvalidError) Error() string {
 	return fmt.Sprintf("exec: invalid statement (%s): %s", e.Fault, e.Message)
 }
@@ -80,6 +82,7 @@ type LimitError struct {
 	Max   string // the limit in force: "3s", "500"; "" where the engine has it
 }
 
+// Error returns "exec: over the limit on LIMIT", with Max where it is known.
 func (e *LimitError) Error() string {
 	if e.Max == "" {
 		return fmt.Sprintf("exec: over the limit on %s", e.Limit)
@@ -94,6 +97,7 @@ type UnguardedError struct {
 	Remedy string // "set Config.Unwrap, if …"
 }
 
+// Error returns what ErrUnguarded says, the reason and the remedy.
 func (e *UnguardedError) Error() string {
 	return fmt.Sprintf("%v: %s; %s", ErrUnguarded, e.Reason, e.Remedy)
 }
@@ -107,6 +111,7 @@ type PolicyError struct {
 	Unknown []string // with the field in front: `DenyColumns: "users.pasword"`
 }
 
+// Error returns all names that are unknown, in one line.
 func (e *PolicyError) Error() string {
 	return "exec: the policy names what the database does not have: " + strings.Join(e.Unknown, ", ")
 }

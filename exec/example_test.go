@@ -163,3 +163,33 @@ func ExampleIsRejection() {
 	// failed: true exec: refused (function): the function load_extension is not on the list; Policy.AllowFunctions adds to it
 	// repair: run
 }
+
+// Many statements, one after the other, on one guarded connection.
+func ExampleDB_Session() {
+	pool, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer pool.Close()
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	session, err := db.Session(exec.Bounds{Rows: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	for _, text := range []string{"VALUES (1), (2), (3)", "DROP TABLE t", "SELECT 'still at work'"} {
+		table, err := session.Query(context.Background(), text)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(table.Rows, table.Truncated)
+	}
+	// Output:
+	// [[1] [2]] true
+	// exec: refused (not-read-only): the statement starts with DROP
+	// [[still at work]] false
+}

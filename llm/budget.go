@@ -36,8 +36,8 @@ type Budget struct {
 
 // Price is the price of a million tokens.
 type Price struct {
-	Prompt     float64 `json:"prompt"`
-	Completion float64 `json:"completion"`
+	Prompt     float64 `json:"prompt"`     // of what is sent
+	Completion float64 `json:"completion"` // of what comes back
 }
 
 func (p Price) of(u Usage) float64 {

@@ -59,10 +59,10 @@ func NameOf(m Model) string {
 
 // Exchange is one finished call, as [Record] hands it on.
 type Exchange struct {
-	Model    string // NameOf the model
-	Request  Request
+	Model    string   // NameOf the model
+	Request  Request  // what was asked
 	Response Response // the zero Response with an Err that came alone
-	Err      error
+	Err      error    // how it failed; nil for a reply
 }
 
 // Record tells f of every call that ends. It is the outermost middleware and so

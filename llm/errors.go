@@ -34,6 +34,7 @@ func (c Class) String() string { return cmp.Or(string(c), "unknown") }
 
 // Error is a failed call.
 type Error struct {
+	// Class says what may help.
 	Class Class
 	// Status is the HTTP status of the reply; 0 if there was none or it is lost.
 	Status int

@@ -11,6 +11,51 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
+// post stands in for the call of a provider.
+func post(_ context.Context, messages []llm.Message, _ *float64, _ int) (string, error) {
+	return "SELECT count(*) FROM singer", nil
+}
+
+// An adapter of a provider is ten lines.
+func Example() {
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		text, err := post(ctx, req.Messages, req.Temperature, req.MaxTokens)
+		if ctx.Err() != nil {
+			return llm.Response{}, ctx.Err() // whatever the provider says
+		}
+		if err != nil {
+			return llm.Response{}, &llm.Error{Class: llm.ClassOverloaded, Err: err}
+		}
+		return llm.Response{Text: text}, nil
+	})
+	resp, err := model.Complete(context.Background(), llm.Request{
+		Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}},
+	})
+	fmt.Println(resp.Text, err)
+	// Output: SELECT count(*) FROM singer <nil>
+}
+
+// What a call costs where the provider does not say.
+func ExampleMeasure() {
+	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}}
+	u := llm.Measure(req, llm.Response{Text: "SELECT count(*) FROM singer"})
+	fmt.Println(u.Calls, u.PromptTokens, u.CompletionTokens, u.Known)
+	// Output: 1 7 7 false
+}
+
+// Traces, recordings and votes tell models apart by their names.
+func ExampleNamed() {
+	model := llm.Named("small", &llmtest.Script{})
+	fmt.Println(llm.NameOf(llm.Chain(model, llm.Retry{}.Middleware())))
+	// Output: small
+}
+
+// What a provider said, in an error of one's own.
+func ExampleScrub() {
+	fmt.Println(llm.Scrub("Incorrect API key provided:\n\tsk-test-0123456789abcdef"))
+	// Output: Incorrect API key provided: sk-***
+}
+
 // A model is one method. This one has no provider behind it.
 func ExampleFunc() {
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {

@@ -12,6 +12,7 @@ import (
 // said, an *Error for a failed call, and never an empty reply without an error.
 // It must be safe for concurrent use. llmtest.Conformance checks all of this.
 type Model interface {
+	// Complete sends req and returns the reply, which is the model's own.
 	Complete(ctx context.Context, req Request) (Response, error)
 }
 
@@ -27,21 +28,21 @@ type Role string
 // The roles. Instructions go in System messages; everything that a person, a
 // database or a model wrote goes in User and Assistant messages.
 const (
-	System    Role = "system"
-	User      Role = "user"
-	Assistant Role = "assistant"
+	System    Role = "system"    // rules, which no other message may change
+	User      Role = "user"      // what is asked, with all that belongs to it
+	Assistant Role = "assistant" // what the model said, or an example of it
 )
 
 // Message is one turn of the conversation.
 type Message struct {
-	Role Role   `json:"role"`
-	Text string `json:"text"`
+	Role Role   `json:"role"` // who speaks
+	Text string `json:"text"` // UTF-8; may have many lines
 }
 
 // Request is one call. A model does not change what it is given: the same
 // Messages may be in use by parallel calls.
 type Request struct {
-	Messages []Message
+	Messages []Message // in the order of the conversation; at least one
 
 	// Purpose says what the reply is for: "generate", "link", "repair",
 	// "judge", …. It is for traces, middlewares and tests; it is not sent.
@@ -70,10 +71,10 @@ const (
 
 // Response is one reply.
 type Response struct {
-	Text       string
-	StopReason StopReason
-	Usage      Usage
-	Model      string // the name the provider gives itself; may be empty
+	Text       string     // the reply, untrimmed; never empty without an error
+	StopReason StopReason // why it ended
+	Usage      Usage      // what it cost, failed attempts included
+	Model      string     // the name the provider gives itself; may be empty
 }
 
 // Usage is what calls cost.

@@ -4,6 +4,7 @@ package result
 // Column names never do; the number of columns always does.
 type Mode uint8
 
+// The modes.
 const (
 	// Bag compares rows with their multiplicities and ignores their order: SQL
 	// promises none without ORDER BY. It is the zero value and the mode of votes.
@@ -37,7 +38,7 @@ func (m Mode) String() string {
 //     -0 equals 0, 9007199254740993 does not equal 9007199254740992.0 (nothing is
 //     converted to a float first), NaN equals NaN;
 //   - both are text, or both are blobs, of the same bytes: no case folding, no
-//     trimming, no Unicode normalisation. NULL is not ”, text '1' is not the
+//     trimming, no Unicode normalisation. NULL is not the empty text, text '1' is not the
 //     number 1, and the text 'a' is not the blob x'61'.
 //
 // The relation is an equivalence, and it holds exactly when the two

@@ -7,6 +7,21 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
+func Example() {
+	t := &result.Table{Columns: []string{"name", "n"}, Rows: [][]any{{"Ann", int64(1)}}}
+	u := &result.Table{Columns: []string{"who", "count"}, Rows: [][]any{{"Ann", 1.0}}}
+	fmt.Println(result.Equal(t, u))
+	if err := t.WriteTable(os.Stdout); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// true
+	// name | n
+	// -----+--
+	// Ann  | 1
+	// (1 row)
+}
+
 func ExampleEqual() {
 	a := &result.Table{Columns: []string{"country", "n"}, Rows: [][]any{{"France", int64(3)}, {"Italy", int64(5)}}}
 	b := &result.Table{Columns: []string{"c", "count(*)"}, Rows: [][]any{{"Italy", 5.0}, {"France", 3.0}}}

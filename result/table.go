@@ -9,8 +9,8 @@ package result
 //
 // A Table is plain data: safe for concurrent reading, not for writing.
 type Table struct {
-	Columns []string `json:"columns"`
-	Rows    [][]any  `json:"rows"`
+	Columns []string `json:"columns"` // names, in column order
+	Rows    [][]any  `json:"rows"`    // each with one value a column
 
 	// Truncated is exact: true when and only when the statement had more rows
 	// than are held here, because of a limit on rows or bytes.

@@ -35,7 +35,7 @@ const (
 
 // RefusedError is the refusal of a text by Check.
 type RefusedError struct {
-	Rule   Rule
+	Rule   Rule   // which rule refused it
 	Detail string // one line for a person; quotes no literal of the text
 
 	// Writes says that, by its words, the text writes or changes state: always

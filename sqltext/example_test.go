@@ -8,6 +8,18 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
+func Example() {
+	x := sqltext.Extractor{Dialect: sqltext.SQLite()}
+	got, err := x.Extract("Sure!\n```sql\nSELECT name FROM singer;\n```")
+	if err != nil {
+		var reply *sqltext.ReplyError // says why: a refusal, a cut reply, several statements, …
+		fmt.Println(errors.As(err, &reply))
+		return
+	}
+	fmt.Println(got.SQL)
+	// Output: SELECT name FROM singer
+}
+
 func ExampleExtractor_Extract() {
 	x := sqltext.Extractor{Dialect: sqltext.SQLite()}
 	got, err := x.Extract("Sure! Here is the query:\n\n```sql\nSELECT name FROM singer;\n```\nIt lists every singer.")
@@ -205,4 +217,14 @@ func ExampleStem() {
 func ExampleCleanText() {
 	fmt.Printf("%q\n", sqltext.CleanText("name\u200b of the\x00 singer"))
 	// Output: "name of the singer"
+}
+
+// How alike two statements are built, whatever they name.
+func ExampleSkeletonOverlap() {
+	d := sqltext.SQLite()
+	fmt.Printf("%.2f\n", sqltext.SkeletonOverlap(
+		d.Skeleton("SELECT name FROM singer WHERE age > 30"),
+		d.Skeleton("SELECT title FROM album WHERE year > 1999"),
+	))
+	// Output: 1.00
 }

@@ -14,7 +14,7 @@ import (
 //
 // Safe for concurrent use if Valid is.
 type Extractor struct {
-	Dialect Dialect
+	Dialect Dialect // whose SQL is looked for
 
 	// Valid asks the engine whether it can prepare the statement, which has
 	// passed Dialect.Check. It is called at most 32 times a reply, mostly once.

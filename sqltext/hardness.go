@@ -5,10 +5,10 @@ type Grade string
 
 // The grades, from the easiest to the hardest.
 const (
-	Easy   Grade = "easy"
-	Medium Grade = "medium"
-	Hard   Grade = "hard"
-	Extra  Grade = "extra"
+	Easy   Grade = "easy"   // one clause beyond SELECT at most
+	Medium Grade = "medium" // a few clauses or columns
+	Hard   Grade = "hard"   // many of them, or one nested query
+	Extra  Grade = "extra"  // all that is beyond
 )
 
 // Hardness grades a query by the rubric of Spider's official scorer

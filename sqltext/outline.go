@@ -9,16 +9,16 @@ import (
 // a question. "Outer" means the first SELECT that is in no bracket and no CTE;
 // ORDER BY and LIMIT are those of the statement as a whole.
 type Outline struct {
-	Items    []SelectItem
-	Star     bool // * or t.* is in the outer select list
-	Distinct bool
+	Items    []SelectItem // the outer select list
+	Star     bool         // * or t.* is in the outer select list
+	Distinct bool         // SELECT DISTINCT
 	// Aggregates are the functions that aggregate in the outer select list, in
 	// upper case and text order, those in nested queries and windows left out.
 	Aggregates []string
 	GroupBy    []string // terms as written
 	OrderBy    []string // terms as written, with ASC and DESC
-	Where      bool
-	Having     bool
+	Where      bool     // the outer query has a WHERE
+	Having     bool     // … a HAVING
 	Limit      bool     // LIMIT, OFFSET or FETCH
 	SetOps     []string // UNION, UNION ALL, EXCEPT, INTERSECT, …, in text order
 	Joins      int      // JOINs and commas in FROM
@@ -52,7 +52,7 @@ type SelectItem struct {
 // the next clause, without blanks and comments behind it.
 type Clause struct {
 	Keyword    string // SELECT, FROM, WHERE, GROUP BY, HAVING, QUALIFY, WINDOW, ORDER BY or LIMIT (also for OFFSET and FETCH)
-	Start, End int
+	Start, End int    // byte offsets of its text, keyword included
 }
 
 // Clause returns the clause with that keyword.

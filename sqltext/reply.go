@@ -26,7 +26,7 @@ const (
 // abstentions, ReasonRefusal and ReasonNoSQL, are answers of the model; the
 // others are faults.
 type ReplyError struct {
-	Reason Reason
+	Reason Reason // why; stable, for counting
 	Detail string // one line for a person; quotes nothing of the reply
 	SQL    string // under ReasonRefused the text that was refused, for a repair; else ""
 	Err    error  // a *RefusedError under ReasonRefused and ReasonNotReadOnly; else nil

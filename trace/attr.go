@@ -16,21 +16,21 @@ import (
 // int64, and []string is copied. A float that is no number is held as its text.
 // A time.Duration is a measured time, and as such no part of a comparison.
 type Attr struct {
-	Key   string
-	Value any
+	Key   string // written in code, never from outside
+	Value any    // see above
 }
 
 // Event is something that happened at one moment of a span.
 type Event struct {
-	Name  string
+	Name  string        // written in code: "retry"
 	At    time.Duration // since the root started
 	Attrs []Attr        // each key once
 }
 
 // Warning is something the person who asked should know.
 type Warning struct {
-	Code    string `json:"code"` // stable, lower case with dashes: "schema-linked"
-	Message string `json:"message"`
+	Code    string `json:"code"`    // stable, lower case with dashes: "schema-linked"
+	Message string `json:"message"` // one line for a person
 }
 
 // put sets a in attrs.

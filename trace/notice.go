@@ -29,10 +29,10 @@ func (k NoticeKind) String() string {
 
 // Notice is what an observer is told. See [Tracer.Observe].
 type Notice struct {
-	Kind    NoticeKind
-	Span    *Span   // what it is about; to be read only
-	Event   Event   // with Happened
-	Warning Warning // with Warned
+	Kind    NoticeKind // what happened
+	Span    *Span      // what it is about; to be read only
+	Event   Event      // with Happened
+	Warning Warning    // with Warned
 }
 
 // tell calls the observer. The lock of the tree is not held: the observer may

@@ -21,8 +21,8 @@ import (
 // wants to show. What stands in the fields is shown as it is, private or not;
 // only the timeline of Root follows Show. An empty field shows nothing.
 type Page struct {
-	Title    string // of the document; "": the question
-	Question string
+	Title    string    // of the document; "": the question
+	Question string    // the heading
 	SQL      string    // the statement of the answer
 	Problem  string    // why there is no answer, or what is wrong with it
 	Facts    []Fact    // shown first; time, calls and tokens of Root follow
@@ -33,23 +33,23 @@ type Page struct {
 
 // Fact is a figure with its name: "Confidence", "0.83".
 type Fact struct {
-	Name  string
-	Value string
+	Name  string  // what it is
+	Value string  // as shown
 	Share float64 // 0..1, drawn as a bar; 0: no bar
 }
 
 // Section is a part of the page with a heading, with bars, a table, or both.
 type Section struct {
-	Title   string
-	Note    string // a line below the heading
-	Bars    []Bar
+	Title   string     // its heading
+	Note    string     // a line below the heading
+	Bars    []Bar      // shown above the table
 	Columns []string   // heads of the table
 	Rows    [][]string // cells by column; a short row is filled up with empty cells
 }
 
 // Bar is one of several shares: a cluster of a ballot.
 type Bar struct {
-	Label  string
+	Label  string  // beside the bar
 	Share  float64 // 0..1; what is outside, or no number, is moved into it
 	Text   string  // the share in words: "7 of 12"
 	Detail string  // in a block to be opened, such as the statement of the cluster

@@ -11,6 +11,20 @@ import (
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
+func Example() {
+	pool, err := sql.Open("sqlite3", ":memory:") // "file:shop.db?mode=ro"; github.com/mattn/go-sqlite3
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer pool.Close()
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(db.Ready(context.Background()))
+	// Output: <nil>
+}
+
 // tracedConn is what a library makes of a connection to trace it.
 type tracedConn struct{ driver.Conn }
 

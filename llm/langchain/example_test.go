@@ -2,13 +2,18 @@ package langchain_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 
+	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 	"github.com/tmc/langchaingo/llms"
@@ -22,6 +27,40 @@ func provider(status int, header, body string) *httptest.Server {
 		w.WriteHeader(status)
 		io.WriteString(w, body)
 	}))
+}
+
+func Example() {
+	server := provider(200, "", `{"choices":[{"message":{"content":"SELECT count(*) FROM singer"},"finish_reason":"stop"}]}`)
+	defer server.Close()
+	db, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // a database in memory belongs to its connection
+	if _, err := db.Exec("CREATE TABLE singer (id INTEGER); INSERT INTO singer VALUES (1), (2)"); err != nil {
+		log.Fatal(err)
+	}
+
+	client, err := openai.New(
+		openai.WithBaseURL(server.URL), // leave both out for OpenAI itself
+		openai.WithToken("key"),
+		openai.WithModel("gpt-4o-mini"),
+		openai.WithHTTPClient(langchain.HTTPClient(nil)),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	engine, err := texttosql.New(db, langchain.Model(client))
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := engine.Ask(context.Background(), "How many singers are there?")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer.SQL, answer.Rows.Rows)
+	// Output: SELECT count(*) FROM singer [[2]]
 }
 
 func ExampleModel() {

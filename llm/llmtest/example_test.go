@@ -10,6 +10,22 @@ import (
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
 
+func Example() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: "generate", Contains: "How many singers", Replies: llmtest.Texts(
+			"SELECT count(*) FROM singer",  // draw 0
+			"SELECT count(*) FROM singers", // draw 1
+		)},
+		{Purpose: "judge", Replies: llmtest.Texts("A"), Repeat: true},
+	}}
+	resp, err := model.Complete(context.Background(), llm.Request{
+		Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}},
+		Purpose:  "generate",
+	})
+	fmt.Println(resp.Text, err)
+	// Output: SELECT count(*) FROM singer <nil>
+}
+
 // A model by purpose, text and draw.
 func ExampleScript() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{

@@ -16,7 +16,7 @@ import (
 // which order, plays no part, but for [Rule.Times]. The zero Script answers
 // nothing. Rules must not change once calls are made. Safe for concurrent use.
 type Script struct {
-	Rules []Rule
+	Rules []Rule // asked in this order; not to be changed once the model is in use
 
 	mu   sync.Mutex
 	seen []llm.Request
@@ -33,7 +33,7 @@ type Rule struct {
 	// Replies has the reply to draw i at i. A draw beyond them is not answered by
 	// this rule, unless Repeat gives it the last one.
 	Replies []Reply
-	Repeat  bool
+	Repeat  bool // draws beyond Replies get the last of them
 
 	// Times is how often the rule answers one draw of one purpose; 0 is any
 	// number of times. With Times: 1, a rule of errors before a rule of replies
@@ -72,7 +72,7 @@ func Errors(errs ...error) []Reply {
 // UnmatchedError says that no rule of a [Script] answers a request. It comes in
 // an [*llm.Error] of ClassPermanent.
 type UnmatchedError struct {
-	Request llm.Request
+	Request llm.Request // the request that nothing answers
 	// Rules are the indexes of the rules that match the request but have no reply
 	// left for its draw.
 	Rules []int

@@ -36,8 +36,8 @@ type Player struct {
 // it in an [*llm.Error] of ClassPermanent.
 type MissingError struct {
 	Model   string // "" if the model has no name
-	Purpose string
-	Draw    int
+	Purpose string // of the request
+	Draw    int    // of the request
 	Hash    string // [llm.Request.Hash] of the request
 	About   string // the question of its last user message, cut at 80 runes
 	Draws   int    // how many draws of this request the recording has
