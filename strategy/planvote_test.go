@@ -36,7 +36,7 @@ func TestPlanVote(t *testing.T) {
 		name    string
 		voter   strategy.Strategy
 		replies []string
-		sql     string // "" for ErrNoCandidate
+		sql     string  // "" for ErrNoCandidate
 		sure    float64 // the confidence
 		why     string
 	}{

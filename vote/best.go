@@ -57,7 +57,7 @@ func (m *Majority) usual(candidates []Candidate, members []int) (usual []int, sp
 			usual = append(usual, i)
 		}
 	}
-	return usual, max(1-most/all, 0)
+	return usual, max((all-most)/all, 0)
 }
 
 // answer is what is known of what a candidate returns: its result or, where it
