@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tmc/langchaingo/embeddings"
+
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
@@ -89,6 +91,9 @@ func FuzzMasker(f *testing.F) {
 		}
 	})
 }
+
+// The embedders of langchaingo fit as they are.
+var _ strategy.Embedder = embeddings.Embedder(nil)
 
 // vectors embeds texts by their length, and fails on demand.
 type vectors struct{ err error }
