@@ -99,7 +99,7 @@ func (v *votes) Run(p *program) error {
 		names = eval.Pools()
 	}
 	if v.Wide {
-		names = append(append(names, widePools()...), "bird_minidev/all", fourExperts)
+		names = distinct(append(append(names, widePools()...), "bird_minidev/all", fourExperts))
 	}
 	voters, err := votersNamed(distinct(v.Voter))
 	if err != nil {

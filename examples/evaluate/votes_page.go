@@ -54,6 +54,9 @@ func votesPage(p *program, lines []replay.Line, rules []replay.RuleFigures, left
 	}
 	if best.AUROC != nil {
 		doc.Facts = append(doc.Facts, page.Fact{Name: "AUROC of " + best.Voter, Value: share(*best.AUROC), Note: fmt.Sprintf("%s to %s", share(best.AUROCCI[0]), share(best.AUROCCI[1]))})
+		if best.Risk50 != nil {
+			doc.Facts = append(doc.Facts, page.Fact{Name: "Wrong in the surer half", Value: percent(*best.Risk50), Note: fmt.Sprintf("%s to %s", percent(best.Risk50CI[0]), percent(best.Risk50CI[1]))})
+		}
 		doc.Figures = append(doc.Figures, reliability(best.Voter, best.Outcomes))
 		curves := []page.Curve{riskCurve(best.Voter, best.Outcomes)}
 		if l, ok := of["result"]; ok && best.Voter != "result" {
