@@ -60,10 +60,10 @@ type Augmented struct {
 // Sample is some rows of one table, in the order in which to show them. A value
 // is nil, bool, int, int64, float64, string or []byte.
 type Sample struct {
-	Schema  string   `json:"schema,omitempty"`
-	Table   string   `json:"table"`
-	Columns []string `json:"columns"`
-	Rows    [][]any  `json:"rows"` // one value a column each
+	Schema  string   `json:"schema,omitempty"` // of the table
+	Table   string   `json:"table"`            // that the rows are of
+	Columns []string `json:"columns"`          // those that are sampled, in order
+	Rows    [][]any  `json:"rows"`             // one value a column each
 }
 
 // Render writes s with samples, in which later ones of the same table and those

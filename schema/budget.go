@@ -28,9 +28,9 @@ const (
 // Step is the furthest step taken; those before it were taken too, as far as
 // there was something to take.
 type Reduction struct {
-	Schema  string `json:"schema,omitempty"`
-	Table   string `json:"table"`
-	Step    Step   `json:"step"`
+	Schema  string `json:"schema,omitempty"`  // of the table
+	Table   string `json:"table"`             // that is shown with less
+	Step    Step   `json:"step"`              // what was left out of it
 	Columns int    `json:"columns,omitempty"` // columns not shown
 }
 

@@ -9,11 +9,11 @@ import (
 // LeftOut is something of the schema that a prompt does not show because it
 // could not be shown safely. It belongs into the warnings of an answer.
 type LeftOut struct {
-	Item   string `json:"item"` // "table", "column" or "definition" (the CREATE text, see [Augmented])
-	Schema string `json:"schema,omitempty"`
-	Table  string `json:"table"` // raw: may hold anything
-	Column string `json:"column,omitempty"`
-	Reason string `json:"reason"` // one line without text from the database
+	Item   string `json:"item"`             // "table", "column" or "definition" (the CREATE text, see [Augmented])
+	Schema string `json:"schema,omitempty"` // of the table; raw too
+	Table  string `json:"table"`            // raw: may hold anything
+	Column string `json:"column,omitempty"` // raw; with Item "column"
+	Reason string `json:"reason"`           // one line without text from the database
 }
 
 // String is one line of printable ASCII: names are quoted, escaped and, unlike

@@ -8,6 +8,7 @@ import (
 // Form is a way to write a schema into a prompt.
 type Form uint8
 
+// The forms.
 const (
 	// DDL is CREATE statements with comments behind the columns. They are
 	// written from what the Schema holds, so they look the same for every
@@ -66,9 +67,9 @@ const (
 //
 // The same schema gives the same text. Safe for concurrent use.
 type Renderer struct {
-	Form      Form
-	MaxChars  int // characters (runes); 0: no limit
-	MaxTokens int // as [EstimateTokens] counts; 0: no limit
+	Form      Form // how it looks; zero: DDL
+	MaxChars  int  // characters (runes); 0: no limit
+	MaxTokens int  // as [EstimateTokens] counts; 0: no limit
 
 	// Quote writes a name as an identifier of the dialect; nil: [QuoteName].
 	Quote func(name string) string

@@ -13,7 +13,9 @@ import (
 //
 // It counts those of the result where the statement was run, else the terms of
 // the select list; one with a * then passes.
-type ExpectColumns struct{ N int }
+type ExpectColumns struct {
+	N int // columns; 0 or less: any number
+}
 
 // RuleColumns is the rule of what ExpectColumns refuses.
 const RuleColumns exec.Rule = "columns"

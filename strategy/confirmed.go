@@ -29,11 +29,12 @@ type Confirmed struct {
 
 // PairError says which line of a file of pairs is wrong.
 type PairError struct {
-	File string
-	Line int // from 1
-	Err  error
+	File string // its name
+	Line int    // from 1
+	Err  error  // what is wrong with the line
 }
 
+// Error names the file, the line and the fault.
 func (e *PairError) Error() string {
 	return fmt.Sprintf("strategy: %s, line %d: %v", e.File, e.Line, e.Err)
 }

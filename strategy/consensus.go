@@ -36,8 +36,8 @@ type Consensus struct {
 	MinConfidence float64           // 0..1; a weaker answer is an ErrAbstained; 0: never
 	Doubts        *vote.Doubts      // nil means &vote.Doubts{}, the default rules; one with an empty list of Rules turns them off
 	Calibration   *vote.Calibration // fitted by eval; nil: the formula above
-	WithoutJudge  bool
-	WithoutRepair bool
+	WithoutJudge  bool              // a weak vote is not put to the model
+	WithoutRepair bool              // failed candidates stay failed
 }
 
 // Validate refuses numbers out of range.

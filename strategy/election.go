@@ -28,6 +28,8 @@ var ErrQuorum = errors.New("strategy: too few votes")
 // The wave rules of vote size a wave so that no draw of it is wasted: a smaller
 // one could not have decided. The method is that of methods/maker.md 3.2.
 //
+// Every draw keeps its slot from the beginning, so N is bounded by MaxSamples.
+//
 // An Election is a plain value, safe for concurrent use if its functions are.
 type Election[T any] struct {
 	// Draw makes draw i, 0 ≤ i < N. Required. It must return soon after ctx
@@ -49,7 +51,7 @@ type Election[T any] struct {
 	// must return quickly. nil: nothing is.
 	Before func(Drawn[T])
 
-	N           int       // draws at most; below 1 is an error
+	N           int       // draws at most, 1 to MaxSamples
 	Wave        vote.Wave // the zero Wave wastes no draw
 	Stop        vote.Stop // nil: never before N, and all draws go out at once
 	MinVotes    int       // quorum; 0 means 1
@@ -59,10 +61,10 @@ type Election[T any] struct {
 
 // Slot is what became of one draw.
 type Slot[T any] struct {
-	Value T
+	Value T      // what the draw gave
 	Err   error  // the draw failed; Value is whatever came with the error
 	Key   string // "" where Voted is false
-	Voted bool
+	Voted bool   // Key counts
 }
 
 // Drawn is the outcome of an Election.
@@ -111,8 +113,8 @@ func (d Drawn[T]) Votes() int {
 // ctx.Err() when ctx ended, one that matches ErrQuorum when too few draws voted;
 // Drawn holds what there is in both cases.
 func (e Election[T]) Run(ctx context.Context) (Drawn[T], error) {
-	if e.Draw == nil || e.Key == nil || e.N < 1 {
-		return Drawn[T]{}, fmt.Errorf("strategy: Election needs Draw, Key and an N of at least 1, got N %d", e.N)
+	if e.Draw == nil || e.Key == nil || e.N < 1 || e.N > MaxSamples {
+		return Drawn[T]{}, fmt.Errorf("strategy: Election needs Draw, Key and an N of 1 to %d, got N %d", MaxSamples, e.N)
 	}
 	var (
 		slots = make([]Slot[T], e.N)
@@ -271,7 +273,7 @@ type quorumError struct {
 func (e *quorumError) Error() string {
 	msg := fmt.Sprintf("%v: %d of the %d needed", ErrQuorum, e.votes, e.quorum)
 	if len(e.failed) > 0 {
-		msg += fmt.Sprintf(" (%d draws failed, the first with: %v)", len(e.failed), e.failed[0])
+		msg += fmt.Sprintf(" (%d draws failed, the first with: %s)", len(e.failed), brief(e.failed[0].Error()))
 	}
 	return msg
 }

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
+// Errors to test for with errors.Is.
 var (
 	// ErrEmptyQuestion is returned for a question without a word.
 	ErrEmptyQuestion = errors.New("strategy: the question is empty")
@@ -20,16 +22,44 @@ var (
 )
 
 // NoCandidateError tells why nothing could be elected. It matches
-// ErrNoCandidate and the causes of the failed draws.
+// ErrNoCandidate, ErrQuorum where there were votes but too few of them, and the
+// causes of the failed draws.
 type NoCandidateError struct {
-	Rejected []vote.Candidate // draws that gave a reply, each with its reason
+	Rejected []vote.Candidate // draws that gave a reply and have no vote, by index, with the reason of each
 	Failed   []error          // draws that gave none, in draw order
+	Votes    int              // that there were; the leader is in the Outcome where there are any
+	Needed   int              // the quorum (Sampler.MinVotes); 0 where there were no votes
 }
 
+// noCandidate tells why b elected none of candidates: why those that did not vote
+// did not, and that the others are too few.
+func noCandidate(candidates []vote.Candidate, b vote.Ballot, failed []error, votes, needed int) *NoCandidateError {
+	e := &NoCandidateError{Failed: failed}
+	why := make(map[int]string, len(b.Abstained))
+	for _, a := range b.Abstained {
+		why[a.Candidate] = a.Why
+	}
+	for i, c := range candidates {
+		c.Rejected = cmp.Or(c.Rejected, why[i])
+		if c.Rejected == "" && votes == 0 {
+			c.Rejected = "the voter did not count it and gave no reason"
+		}
+		if c.Rejected != "" {
+			e.Rejected = append(e.Rejected, c)
+		}
+	}
+	if votes > 0 {
+		e.Votes, e.Needed = votes, needed
+	}
+	return e
+}
+
+// Error is one line with at most five reasons.
 func (e *NoCandidateError) Error() string {
 	var reasons []string
 	count := map[string]int{}
 	add := func(why string) {
+		why = brief(why)
 		if count[why]++; count[why] == 1 {
 			reasons = append(reasons, why)
 		}
@@ -49,18 +79,38 @@ func (e *NoCandidateError) Error() string {
 	if len(reasons) > most {
 		reasons = append(reasons[:most], fmt.Sprintf("%d more reasons", len(reasons)-most))
 	}
+	what := "strategy: " + ErrNoCandidate.Error()
 	switch {
-	case len(reasons) == 0:
-		return "strategy: " + ErrNoCandidate.Error()
-	case len(e.Rejected) == 0: // so nothing was checked
-		return "strategy: every draw failed: " + strings.Join(reasons, "; ")
+	case e.Votes > 0:
+		what = fmt.Sprintf("%v: %d of the %d needed", ErrQuorum, e.Votes, e.Needed)
+	case len(e.Rejected) == 0 && len(e.Failed) > 0: // so nothing was checked
+		what = "strategy: every draw failed"
 	}
-	return "strategy: " + ErrNoCandidate.Error() + ": " + strings.Join(reasons, "; ")
+	if len(reasons) == 0 {
+		return what
+	}
+	return what + ": " + strings.Join(reasons, "; ")
 }
 
-// Unwrap makes errors.Is and errors.As see ErrNoCandidate and every failed draw.
+// Unwrap makes errors.Is and errors.As see ErrNoCandidate, ErrQuorum and every
+// failed draw.
 func (e *NoCandidateError) Unwrap() []error {
-	return append([]error{ErrNoCandidate}, e.Failed...)
+	errs := []error{ErrNoCandidate}
+	if e.Votes > 0 {
+		errs = append(errs, ErrQuorum)
+	}
+	return append(errs, e.Failed...)
+}
+
+// brief is a reason as a line of an error or a note shows it: models, engines and
+// databases wrote parts of it.
+func brief(why string) string {
+	const most = 300
+	why = oneLine(why)
+	if runes := []rune(why); len(runes) > most {
+		why = string(runes[:most]) + "…"
+	}
+	return why
 }
 
 // AbstainedError says that the best answer stayed below the confidence that was
@@ -70,6 +120,7 @@ type AbstainedError struct {
 	Min        float64 // what was asked for
 }
 
+// Error tells both figures.
 func (e *AbstainedError) Error() string {
 	return fmt.Sprintf("strategy: abstained: confidence %.2f is below %.2f", e.Confidence, e.Min)
 }

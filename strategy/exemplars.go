@@ -10,10 +10,10 @@ import (
 
 // Pair is a solved question: a few-shot exemplar or a line of training data.
 type Pair struct {
-	ID       string `json:"id,omitempty"`
-	Question string `json:"question"`
-	Evidence string `json:"evidence,omitempty"`
-	SQL      string `json:"sql"`
+	ID       string `json:"id,omitempty"`       // of its owner; may be empty
+	Question string `json:"question"`           // as a person asked it
+	Evidence string `json:"evidence,omitempty"` // what belonged to it
+	SQL      string `json:"sql"`                // a statement that answers it
 }
 
 // Shots picks few-shot exemplars for a question.

@@ -81,7 +81,7 @@ type feedbackRun struct {
 }
 
 func (r *feedbackRun) answer(ctx context.Context) (*Outcome, error) {
-	all := &Outcome{} // what happened in every round
+	all := &Outcome{Ballot: vote.Ballot{Clusters: []vote.Cluster{}}} // what happened in every round
 	var best, last *Outcome
 	var failed error
 	first := 0
@@ -94,6 +94,8 @@ func (r *feedbackRun) answer(ctx context.Context) (*Outcome, error) {
 		all.Candidates = append(all.Candidates, out.Candidates...)
 		all.Notes = append(all.Notes, out.Notes...)
 		all.Saved += out.Saved
+		all.Ballot.Drawn += out.Ballot.Drawn
+		all.Ballot.Abstained = append(all.Ballot.Abstained, out.Ballot.Abstained...)
 		first += r.samples(round)
 		if err != nil {
 			failed = err
@@ -122,7 +124,7 @@ func (r *feedbackRun) answer(ctx context.Context) (*Outcome, error) {
 	if best == nil {
 		var none *NoCandidateError
 		if errors.As(failed, &none) { // the reasons of every round
-			failed = noCandidate(all.Candidates, none.Failed, 0, nil)
+			failed = noCandidate(all.Candidates, all.Ballot, none.Failed, 0, 0)
 		}
 		return all, failed
 	}

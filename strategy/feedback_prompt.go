@@ -9,7 +9,7 @@ import (
 
 // Attempt is a statement that was tried and what was wrong with it.
 type Attempt struct {
-	SQL     string
+	SQL     string // the statement that did not do
 	Problem string // one line; what is quoted in it is masked where values may not be shown
 
 	votes int

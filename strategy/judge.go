@@ -21,8 +21,8 @@ type Judge interface {
 
 // JudgeInput is the choice.
 type JudgeInput struct {
-	Task   Task
-	Schema *schema.Schema
+	Task   Task              // what is asked
+	Schema *schema.Schema    // as the draws were shown it
 	Pair   [2]vote.Candidate // the leader first
 }
 

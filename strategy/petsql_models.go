@@ -20,6 +20,7 @@ type ModelError struct {
 	Count int    // how many models have it; 0: there is no model
 }
 
+// Error names what the models share, in one line.
 func (e *ModelError) Error() string {
 	if e.Count == 0 {
 		return "strategy: there is no model"
@@ -30,10 +31,11 @@ func (e *ModelError) Error() string {
 // PanelError says that a panel does not fit: it has a grade that does not exist,
 // or names a model that is not among those of the question.
 type PanelError struct {
-	Grade string
+	Grade string // of the panel
 	Model string // that is missing; "" where the grade is wrong
 }
 
+// Error names the grade, and the model where one is missing.
 func (e *PanelError) Error() string {
 	if e.Model == "" {
 		return fmt.Sprintf("strategy: the panel has the grade %q; there are easy, medium, hard and extra", e.Grade)

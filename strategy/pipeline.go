@@ -14,8 +14,21 @@ import (
 )
 
 // Voter counts candidates. vote.Majority is one.
+//
+// Numbers of the ballot are places in candidates, and a rejected candidate has no
+// vote. Where nobody has one, the error is vote.ErrNoVote; a ballot without a
+// cluster means the same. It is best to fill in Abstained: the error of the
+// question tells these reasons.
 type Voter interface {
 	Count(candidates []vote.Candidate) (vote.Ballot, error)
+}
+
+// Tallier is a Voter that can say how a vote stands after the first of planned
+// draws. vote.Majority is one. Only such a vote can be decided before its last
+// draw: how another Voter counts is not known.
+type Tallier interface {
+	Voter
+	Tally(candidates []vote.Candidate, planned int) (vote.Tally, error)
 }
 
 // Pipeline is the composition that most strategies are: link the schema, draw
@@ -28,13 +41,13 @@ type Voter interface {
 type Pipeline struct {
 	Linker   linker.Linker // nil: the whole schema, or linker.Lexical when it is over Env.SchemaBudget
 	Prompter Prompter      // nil: Prompt{}
-	Sampler  Sampler
-	Checks   []exec.Check // nil: Env.Checks
-	Doubts   *vote.Doubts // rules whose findings weigh in the vote; nil: none
-	Repairer Repairer     // nil: failed candidates stay failed
-	Repairs  int          // distinct statements repaired at most; 0 means 2
-	Voter    Voter        // nil: vote.Majority; a Majority without Key compares by Env.Key
-	Judge    Judge        // asked when the ballot is Weak (vote.Majority.MinShare)
+	Sampler  Sampler       // how many draws, how, and when to stop
+	Checks   []exec.Check  // nil: Env.Checks
+	Doubts   *vote.Doubts  // rules whose findings weigh in the vote; nil: none
+	Repairer Repairer      // nil: failed candidates stay failed
+	Repairs  int           // distinct statements repaired at most; 0 means 2
+	Voter    Voter         // nil: vote.Majority; a Majority without Key compares by Env.Key
+	Judge    Judge         // asked when the ballot is Weak (vote.Majority.MinShare)
 
 	// Signature is that of Admission: what plans are compared by. nil: the strict
 	// signature.
@@ -43,8 +56,9 @@ type Pipeline struct {
 	// same question, each distinct one once; Checks, Doubts and Signature are
 	// then its own. nil: one for this run alone.
 	Admission *Admission
-	// Key is how candidates are compared while they are drawn. nil: as the voter
-	// does where it is a vote.Majority, else Env.Key.
+	// Key says which candidates have a vote, for the quorum and, where the voter
+	// is no Tallier, which are equal, so that Sampler.Until may end the draws. nil:
+	// as a vote.Majority does; with any other voter each that is not rejected votes.
 	Key vote.Key
 
 	// MinConfidence, in 0..1, turns a weaker answer into an *AbstainedError; 0: never.
@@ -52,21 +66,26 @@ type Pipeline struct {
 }
 
 // Validate checks the configuration; see Validator.
-func (p Pipeline) Validate(int) error {
+func (p Pipeline) Validate(samples int) error {
 	if !(p.MinConfidence >= 0 && p.MinConfidence <= 1) {
 		return fmt.Errorf("strategy: MinConfidence is %v; want 0 to 1", p.MinConfidence)
 	}
 	if p.Repairs < 0 {
 		return fmt.Errorf("strategy: Repairs is %d; want 0 or more", p.Repairs)
 	}
-	return p.Sampler.validate()
+	return p.Sampler.validate(samples)
 }
 
 // Generate answers one question. Its errors are those of the Env and the Task,
-// ctx.Err(), *NoCandidateError, *AbstainedError, and what a database failed with.
+// ctx.Err(), *NoCandidateError, *AbstainedError, what a database failed with, and
+// what is wrong with a ballot of its Voter.
 func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
 	if err := errors.Join(env.validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
+	}
+	voter := p.voter(env)
+	if majority, ok := voter.(vote.Majority); ok && env.SkipExecution && comparesResults(majority.Key) {
+		return nil, errors.New("strategy: the voter compares results, and nothing is executed here: leave its Key nil, or use vote.ByPlan")
 	}
 	out := &Outcome{}
 	linked, err := p.link(ctx, env, t, out)
@@ -79,7 +98,6 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 		admission.Signature = p.Signature
 		defer admission.Close()
 	}
-	voter := p.voter(env)
 	failed, err := p.draw(ctx, env, t, linked, admission, voter, out)
 	if err != nil {
 		return out, err
@@ -90,31 +108,48 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	return out, p.elect(ctx, env, t, linked, voter, failed, out)
 }
 
+// voter is Voter with what it leaves open.
 func (p Pipeline) voter(env *Env) Voter {
+	var majority vote.Majority
 	switch v := p.Voter.(type) {
 	case nil:
-		return vote.Majority{Key: env.Key()}
 	case vote.Majority:
-		if v.Key == nil {
-			v.Key = env.Key()
+		majority = v
+	case *vote.Majority:
+		if v != nil {
+			majority = *v
 		}
-		if v.MaxDoubt == 0 && p.Doubts != nil {
-			v.MaxDoubt = p.Doubts.Spread()
-		}
-		return v
 	default:
 		return v
 	}
+	if majority.Key == nil {
+		majority.Key = env.Key()
+	}
+	if majority.MaxDoubt == 0 && p.Doubts != nil {
+		majority.MaxDoubt = p.Doubts.Spread()
+	}
+	return majority
+}
+
+// comparesResults reports whether a candidate has a vote only if it was run.
+func comparesResults(key vote.Key) bool {
+	c := vote.Candidate{SQL: "SELECT 1", Plan: "constant"}
+	if _, ok := key(c); ok {
+		return false
+	}
+	c.Fingerprint = "1"
+	_, ok := key(c)
+	return ok
 }
 
 // voted is how a candidate votes while draws are still made.
-func (p Pipeline) voted(env *Env, voter Voter) vote.Key {
-	key := env.Key()
-	if majority, ok := voter.(vote.Majority); ok {
+func (p Pipeline) voted(voter Voter) vote.Key {
+	key := p.Key
+	if majority, ok := voter.(vote.Majority); ok && key == nil {
 		key = majority.Key
 	}
-	if p.Key != nil {
-		key = p.Key
+	if key == nil {
+		key = func(c vote.Candidate) (string, bool) { return c.SQL, true }
 	}
 	return func(c vote.Candidate) (string, bool) {
 		if c.Rejected != "" {
@@ -122,6 +157,17 @@ func (p Pipeline) voted(env *Env, voter Voter) vote.Key {
 		}
 		return key(c)
 	}
+}
+
+// votes is how many of candidates have a vote.
+func (p Pipeline) votes(voter Voter, candidates []vote.Candidate) int {
+	votes, key := 0, p.voted(voter)
+	for _, c := range candidates {
+		if _, ok := key(c); ok {
+			votes++
+		}
+	}
+	return votes
 }
 
 // link restricts the schema to what the question needs.
@@ -188,8 +234,8 @@ func (c choosing) Link(ctx context.Context, in linker.Input) (schema.Links, erro
 }
 
 // draw holds the election. It returns the errors of the draws that failed; err
-// ends the question. Fewer votes than asked for are no error as long as repairs
-// could make up for them.
+// ends the question. Fewer votes than asked for do not: repairs may make up for
+// them, and elect tells why they did not.
 func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, admission *Admission, voter Voter, out *Outcome) (failed []error, err error) {
 	prompter := p.Prompter
 	if prompter == nil {
@@ -211,14 +257,19 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 			}
 			return c, err
 		},
-		Key: p.voted(env, voter),
+		Key: p.voted(voter),
 	}
-	if majority, ok := voter.(vote.Majority); ok {
+	if tallier, ok := voter.(Tallier); ok {
 		election.Tally = func(values []vote.Candidate, planned int) vote.Tally {
 			// A Majority with wrong settings fails when it counts; until then nothing is decided.
-			tally, _ := majority.Tally(values, planned)
+			tally, err := tallier.Tally(values, planned)
+			if err != nil {
+				return vote.Tally{}
+			}
 			return tally
 		}
+	} else if p.Key == nil {
+		election.Stop = nil
 	}
 	drawn, err := election.Run(ctx)
 	admission.Discard(p.Sampler.First + len(drawn.Slots))
@@ -234,32 +285,9 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 		trace.From(ctx).Warn("budget-spent", out.Notes[len(out.Notes)-1])
 	}
 	if errors.Is(err, ErrQuorum) {
-		repairable := 0
-		for _, c := range out.Candidates {
-			if isFailing(admission, c) {
-				repairable++
-			}
-		}
-		if p.Repairer != nil && drawn.Votes()+repairable >= max(p.Sampler.MinVotes, 1) {
-			return failed, nil
-		}
-		return failed, noCandidate(out.Candidates, failed, drawn.Votes(), err)
+		err = nil
 	}
 	return failed, err
-}
-
-// noCandidate is the error of an election without a quorum.
-func noCandidate(candidates []vote.Candidate, failed []error, votes int, quorum error) error {
-	e := &NoCandidateError{Failed: failed}
-	if votes > 0 {
-		e.Failed = append([]error{quorum}, failed...)
-	}
-	for _, c := range candidates {
-		if c.Rejected != "" {
-			e.Rejected = append(e.Rejected, c)
-		}
-	}
-	return e
 }
 
 // isFailing reports whether the engine rejected c, so that a repair may help.
@@ -291,7 +319,7 @@ func (p Pipeline) repair(ctx context.Context, env *Env, t Task, s *schema.Schema
 		return nil
 	}
 	failing := p.failing(admission, out.Candidates)
-	if len(failing) == 0 || !couldChange(voter, admission, out.Candidates) {
+	if len(failing) == 0 || !p.couldReach(voter, admission, out.Candidates) || !couldChange(voter, admission, out.Candidates) {
 		return nil
 	}
 	most := p.Repairs
@@ -341,6 +369,17 @@ func (p Pipeline) repairOne(ctx context.Context, env *Env, t Task, s *schema.Sch
 	return admission.Admit(ctx, c.Draw, c.Model, reply)
 }
 
+// couldReach reports whether there would be enough votes if every repair helped.
+func (p Pipeline) couldReach(voter Voter, admission *Admission, candidates []vote.Candidate) bool {
+	votes := p.votes(voter, candidates)
+	for _, c := range candidates {
+		if isFailing(admission, c) {
+			votes++
+		}
+	}
+	return votes >= p.Sampler.MinVotes
+}
+
 // couldChange reports whether the votes of the failed candidates could change
 // who wins: whether the vote would be undecided if they were still to come.
 func couldChange(voter Voter, admission *Admission, candidates []vote.Candidate) bool {
@@ -354,8 +393,8 @@ func couldChange(voter Voter, admission *Admission, candidates []vote.Candidate)
 	if lost == 0 {
 		return false
 	}
-	if majority, ok := voter.(vote.Majority); ok {
-		tally, err := majority.Tally(settled, len(candidates))
+	if tallier, ok := voter.(Tallier); ok {
+		tally, err := tallier.Tally(settled, len(candidates))
 		return err != nil || !vote.Decided(tally)
 	}
 	ballot, err := voter.Count(settled)
@@ -375,32 +414,61 @@ func (p Pipeline) elect(ctx context.Context, env *Env, t Task, s *schema.Schema,
 	voteCtx, span := trace.Start(ctx, "vote")
 	defer span.End()
 	ballot, err := voter.Count(out.Candidates)
-	out.Ballot = ballot
-	votes, key := 0, p.voted(env, voter)
-	for _, c := range out.Candidates {
-		if _, ok := key(c); ok {
-			votes++
-		}
+	if err == nil {
+		err = checkBallot(ballot, out.Candidates)
 	}
-	switch quorum := max(p.Sampler.MinVotes, 1); {
-	case errors.Is(err, vote.ErrNoVote):
-		err = noCandidate(out.Candidates, failed, 0, nil)
-	case err == nil && votes < quorum: // the repairs did not make up for it
-		err = noCandidate(out.Candidates, failed, votes, &quorumError{votes: votes, quorum: quorum, failed: failed})
+	if err != nil {
+		// Nothing was elected, and a wrong ballot is nothing to look at.
+		ballot = vote.Ballot{Drawn: len(out.Candidates), Clusters: []vote.Cluster{}, Abstained: ballot.Abstained}
+	}
+	out.Ballot = ballot
+	if errors.Is(err, vote.ErrNoVote) {
+		err = noCandidate(out.Candidates, ballot, failed, 0, 0)
 	}
 	if err != nil {
 		span.Fail(err)
 		return err
 	}
-	if err := p.judge(voteCtx, env, t, s, out); err != nil {
-		return err
+	quorum, votes := max(p.Sampler.MinVotes, 1), p.votes(voter, out.Candidates)
+	if votes >= quorum {
+		if err := p.judge(voteCtx, env, t, s, out); err != nil {
+			return err
+		}
 	}
 	winner := out.Ballot.Clusters[0]
 	out.SQL, out.Confidence = winner.SQL, out.Ballot.Confidence
 	span.Set("explanation", out.Ballot.Explain())
 	span.Set("confidence", out.Confidence)
-	if out.Confidence < p.MinConfidence {
+	switch {
+	case votes < quorum: // the best so far is there to be looked at
+		err = noCandidate(out.Candidates, out.Ballot, failed, votes, quorum)
+	case out.Confidence < p.MinConfidence:
 		return &AbstainedError{Confidence: out.Confidence, Min: p.MinConfidence}
+	}
+	span.Fail(err)
+	return err
+}
+
+// checkBallot reports what makes a ballot useless: a Voter may be anybody's.
+func checkBallot(b vote.Ballot, candidates []vote.Candidate) error {
+	if len(b.Clusters) == 0 {
+		return vote.ErrNoVote
+	}
+	if !(b.Confidence >= 0 && b.Confidence <= 1) {
+		return fmt.Errorf("strategy: the voter's confidence is %v; want 0 to 1", b.Confidence)
+	}
+	for i, c := range b.Clusters {
+		for _, place := range append([]int{c.Best}, c.Members...) {
+			if place < 0 || place >= len(candidates) {
+				return fmt.Errorf("strategy: cluster %d of the voter's ballot names candidate %d of %d", i, place, len(candidates))
+			}
+		}
+		switch best := candidates[c.Best]; {
+		case best.Rejected != "":
+			return fmt.Errorf("strategy: the voter elected candidate %d, which was rejected: %s", c.Best, brief(best.Rejected))
+		case c.SQL != best.SQL:
+			return fmt.Errorf("strategy: cluster %d of the voter's ballot has another statement than its candidate %d", i, c.Best)
+		}
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ const (
 // the literal's name, the first member of an IN alone, and a failed look-up
 // counts as stored.
 type Probing struct {
-	Compat bool
+	Compat bool // as published: see above
 
 	mu   sync.Mutex
 	memo map[probe]bool

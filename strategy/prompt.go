@@ -26,7 +26,7 @@ func (f PrompterFunc) Prompt(ctx context.Context, env *Env, in PromptInput) ([]l
 
 // PromptInput is what a prompt is written from.
 type PromptInput struct {
-	Task   Task
+	Task   Task           // what is asked
 	Schema *schema.Schema // restricted to what the linker chose
 	Links  schema.Links   // with the values that the question names
 	Draw   int            // index of the draw, for prompters that vary

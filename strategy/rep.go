@@ -47,11 +47,11 @@ const (
 //
 // Safe for concurrent use.
 type REp struct {
-	Without   REpParts
+	Without   REpParts  // parts that are left out, to measure them
 	Values    int       // rows that values are taken from; 0 means 3
 	Exemplars Exemplars // the zero value: 9 of Env.Exemplars, none where there are none
 	MaxTokens int       // estimated; 0 means 24,000
-	Compat    bool
+	Compat    bool      // as published: see above
 }
 
 const (

@@ -20,11 +20,11 @@ type Repairer interface {
 
 // RepairInput is a failed statement and what is known of its failure.
 type RepairInput struct {
-	Task   Task
-	Schema *schema.Schema
-	Draw   int    // of the candidate
-	SQL    string // as extracted
-	Err    error  // the engine's word, an *exec.InvalidError
+	Task   Task           // what is asked
+	Schema *schema.Schema // as the draw was shown it
+	Draw   int            // of the candidate
+	SQL    string         // as extracted
+	Err    error          // the engine's word, an *exec.InvalidError
 }
 
 // TypedRepair shows the model its statement, the class and the first line of

@@ -25,9 +25,9 @@ import (
 // It calls no model but the Embedder. The zero value retrieves 9 pairs of
 // Env.Exemplars. Safe for concurrent use.
 type Exemplars struct {
-	Pool     []Pair // nil: Env.Exemplars
-	K        int    // 0 means 9, negative none
-	Embedder Embedder
+	Pool     []Pair   // nil: Env.Exemplars
+	K        int      // 0 means 9, negative none
+	Embedder Embedder // finds pairs by meaning; nil: by words
 	// Skeleton puts pairs first whose SQL has nearly the skeleton of Draft
 	// (sqltext.SkeletonOverlap of 0.85 or more), and fills up with the rest.
 	Skeleton bool
@@ -47,7 +47,9 @@ type Exemplars struct {
 // Embedder turns texts into vectors. The embedders of langchaingo fit as they
 // are.
 type Embedder interface {
+	// EmbedDocuments returns a vector for each text, in their order.
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
+	// EmbedQuery returns the vector of a question.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 

@@ -33,9 +33,29 @@ func (s Sampler) samples(t Task) int {
 	return cmp.Or(t.Samples, s.Samples, 1)
 }
 
-func (s Sampler) validate() error {
+// validate looks at the sampler as it draws where samples were asked for; 0: none
+// were.
+func (s Sampler) validate(samples int) error {
 	if s.Samples < 0 || s.Temperature < 0 || s.MaxTokens < 0 || s.MinVotes < 0 || s.First < 0 {
 		return fmt.Errorf("strategy: a field of Sampler is negative")
+	}
+	n := s.samples(Task{Samples: samples})
+	if err := checkSamples(n); err != nil {
+		return err
+	}
+	if s.MinVotes > n {
+		return fmt.Errorf("strategy: Sampler.MinVotes is %d, more than the %d draws", s.MinVotes, n)
+	}
+	return nil
+}
+
+// MaxSamples is how many draws a question may have: more are a mistake, and each
+// takes memory before the first is made.
+const MaxSamples = 10_000
+
+func checkSamples(n int) error {
+	if n > MaxSamples {
+		return fmt.Errorf("strategy: %d draws; at most %d are possible", n, MaxSamples)
 	}
 	return nil
 }
@@ -55,15 +75,15 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 
 // The purposes of the requests of this package (llm.Request.Purpose).
 const (
-	PurposeGenerate = "generate"
-	PurposeRepair   = "repair"
-	PurposeJudge    = "judge"
-	PurposeCorrect  = "correct" // of ExecutionFeedback
+	PurposeGenerate = "generate" // of a draw
+	PurposeRepair   = "repair"   // of a Repairer
+	PurposeJudge    = "judge"    // of a Judge
+	PurposeCorrect  = "correct"  // of ExecutionFeedback
 
 	// The phases of MAKER.
-	PurposeScope      = "maker.scope"
-	PurposeFilter     = "maker.filter"
-	PurposeProjection = "maker.projection"
+	PurposeScope      = "maker.scope"      // which tables
+	PurposeFilter     = "maker.filter"     // which conditions
+	PurposeProjection = "maker.projection" // the statement
 )
 
 // draw asks the model of draw i.

@@ -72,9 +72,9 @@ type Env struct {
 
 // Task is one question.
 type Task struct {
-	Question string
+	Question string // in any language; not blank
 	Evidence string // knowledge that belongs to the question (BIRD's evidence); advice in prose
-	Samples  int    // overrides the preset's number of draws; 0: the preset's default
+	Samples  int    // overrides the preset's number of draws, at most MaxSamples; 0: the preset's default
 }
 
 // Outcome is what a Strategy found.
@@ -94,7 +94,7 @@ type Outcome struct {
 }
 
 func (o *Outcome) note(format string, args ...any) {
-	o.Notes = append(o.Notes, fmt.Sprintf(format, args...))
+	o.Notes = append(o.Notes, brief(fmt.Sprintf(format, args...)))
 }
 
 // Key is how candidates are compared: by result, or by plan where running them
@@ -162,5 +162,5 @@ func (e *Env) validate(t Task) error {
 	case t.Samples < 0:
 		return fmt.Errorf("strategy: Task.Samples is %d; want 0 (the preset's default) or more", t.Samples)
 	}
-	return nil
+	return checkSamples(t.Samples)
 }

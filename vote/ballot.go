@@ -16,10 +16,10 @@ var ErrNoVote = errors.New("vote: no vote")
 // Numbers that name candidates are indices into the list that was counted.
 // Encoding it to JSON gives the same bytes for the same vote.
 type Ballot struct {
-	Drawn     int          `json:"drawn"` // candidates counted, abstaining ones included
-	Voted     int          `json:"voted"` // candidates that did not abstain
-	Clusters  []Cluster    `json:"clusters"`
-	Abstained []Abstention `json:"abstained,omitempty"`
+	Drawn     int          `json:"drawn"`               // candidates counted, abstaining ones included
+	Voted     int          `json:"voted"`               // candidates that did not abstain
+	Clusters  []Cluster    `json:"clusters"`            // the winner first
+	Abstained []Abstention `json:"abstained,omitempty"` // candidates without a vote
 
 	// Confidence is the winner's, in 0..1, or what Majority.Calibrate makes of
 	// it; 0 without a vote. It is
@@ -43,7 +43,7 @@ type Ballot struct {
 
 // Cluster is a group of equal candidates.
 type Cluster struct {
-	Key     string  `json:"key"`
+	Key     string  `json:"key"`               // what its members have in common
 	Members []int   `json:"members"`           // by draw
 	Best    int     `json:"best"`              // the member that represents it
 	SQL     string  `json:"sql"`               // of Best
@@ -53,22 +53,22 @@ type Cluster struct {
 	Support float64 `json:"support,omitempty"` // weight of the other clusters × their overlap; 0 without Majority.Overlap
 	Doubt   float64 `json:"doubt"`             // weighted mean over the members of what their findings add up to
 	Score   float64 `json:"score"`             // what clusters are ordered by: ln(share) − Penalty × doubt
-	Doubts  []Doubt `json:"doubts,omitempty"`
+	Doubts  []Doubt `json:"doubts,omitempty"`  // the rules that its members broke
 
 	Confidence float64 `json:"confidence"` // the ballot's, if this cluster is the answer
 }
 
 // Doubt is one broken rule of a cluster.
 type Doubt struct {
-	Rule   string  `json:"rule"`
+	Rule   string  `json:"rule"`             // the name of the rule
 	Detail string  `json:"detail,omitempty"` // of the first member that broke it
 	Doubt  float64 `json:"doubt"`            // its part of the cluster's doubt
 }
 
 // Abstention is a candidate without a vote.
 type Abstention struct {
-	Candidate int    `json:"candidate"`
-	Why       string `json:"why"`
+	Candidate int    `json:"candidate"` // its index among those counted
+	Why       string `json:"why"`       // in one line
 }
 
 // Winner returns the cluster that won, or ErrNoVote with what is known of why

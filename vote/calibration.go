@@ -17,7 +17,7 @@ type Calibration struct {
 
 	// From says what it was fitted on, N on how many questions.
 	From string `json:"from,omitempty"`
-	N    int    `json:"n,omitempty"`
+	N    int    `json:"n,omitempty"` // 0: unknown
 }
 
 // At returns the chance of being right for a raw confidence. Outside of the

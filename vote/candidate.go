@@ -28,9 +28,9 @@ type Candidate struct {
 	AllNull     bool    `json:"all_null,omitempty"`    // executed, every value NULL
 	Truncated   bool    `json:"truncated,omitempty"`   // executed, cut at a limit
 
-	Preview  string        `json:"-"` // a few rows as text, for a judge; never logged
-	Sketch   result.Sketch `json:"-"` // sample of its rows, for RowOverlap; zero when nobody asks for it
-	Findings []Finding     `json:"findings,omitempty"`
+	Preview  string        `json:"-"`                  // a few rows as text, for a judge; never logged
+	Sketch   result.Sketch `json:"-"`                  // sample of its rows, for RowOverlap; zero when nobody asks for it
+	Findings []Finding     `json:"findings,omitempty"` // what is odd about it; see Doubts
 }
 
 // Finding is something a check or a doubt rule noticed about a candidate. It

@@ -42,15 +42,15 @@ func (r Rule) weight() float64 {
 
 // RuleInput is what a rule may look at. There is no right answer in it.
 type RuleInput struct {
-	Question Question
-	SQL      string
+	Question Question        // as ReadQuestion read it
+	SQL      string          // the statement
 	Outline  sqltext.Outline // of SQL
-	Dialect  sqltext.Dialect
-	Table    *result.Table // nil when the statement was not executed
+	Dialect  sqltext.Dialect // that SQL is written in
+	Table    *result.Table   // nil when the statement was not executed
 
 	// Lookup and SchemaWord are those of Doubts; nil when the user gave none.
 	Lookup     Lookup
-	SchemaWord func(word string) bool
+	SchemaWord func(word string) bool // see Lookup
 }
 
 // Lookup reports whether a text value is stored in a column, or with column ""
@@ -77,7 +77,7 @@ type Doubts struct {
 	// Lookup serves the rules on values (ValueRules); SchemaWord tells them
 	// which lower-case words name a table or column.
 	Lookup     Lookup
-	SchemaWord func(word string) bool
+	SchemaWord func(word string) bool // see Lookup
 }
 
 // Find returns the findings of the broken rules for a candidate and its result,

@@ -16,8 +16,8 @@ import (
 // Panel lets every model vote. Small panels pay where few unequal models vote
 // and lose up to four points in large pools.
 type Panel struct {
-	Grades map[string]Weights `json:"grades"` // voters of a grade, with their weights
-	Else   *Weights           `json:"else,omitempty"`
+	Grades map[string]Weights `json:"grades"`         // voters of a grade, with their weights
+	Else   *Weights           `json:"else,omitempty"` // voters of every other grade; nil: everyone votes there
 }
 
 // Weights returns the voters for grade and their weights. A grade without a

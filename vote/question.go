@@ -10,8 +10,8 @@ import (
 // Question is what doubt rules read in a question, once for all its candidates:
 // see [Doubts.Read]. Safe for concurrent use.
 type Question struct {
-	Text     string
-	Evidence string
+	Text     string // as it was asked
+	Evidence string // what is known besides
 
 	// Language is the name of the language it is in; "" when no known language
 	// is recognised. Rules that read words are silent then, and the fields below

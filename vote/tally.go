@@ -28,8 +28,8 @@ type Tally struct {
 
 // Standing is one cluster of a [Tally].
 type Standing struct {
-	Votes  int     `json:"votes"`
-	Weight float64 `json:"weight"`
+	Votes  int     `json:"votes"`           // counted so far
+	Weight float64 `json:"weight"`          // of these votes
 	Doubt  float64 `json:"doubt,omitempty"` // weighted mean over its votes
 }
 

@@ -14,11 +14,11 @@ import (
 // They pay where a few unequal models vote, because ties decide there; in large
 // pools nothing was seen to beat equal votes.
 type Weights struct {
-	Of map[string]float64 `json:"of"`
+	Of map[string]float64 `json:"of"` // by name of the model
 
 	// From says what they were made from, N of how many questions.
 	From string `json:"from,omitempty"`
-	N    int    `json:"n,omitempty"`
+	N    int    `json:"n,omitempty"` // 0: unknown
 }
 
 // Weight returns the weight of c's model; a model without one has the mean of
@@ -56,10 +56,11 @@ func (w Weights) Max() float64 {
 
 // WeightError says that a weight is not a number above 0.
 type WeightError struct {
-	Model  string
-	Weight float64
+	Model  string  // its name
+	Weight float64 // what it was given
 }
 
+// Error names the model and its weight.
 func (e *WeightError) Error() string {
 	return fmt.Sprintf("vote: weight %v of model %q is not a number above 0", e.Weight, e.Model)
 }
@@ -78,8 +79,8 @@ func (w Weights) Validate() error {
 
 // Record is how a model did on questions with known answers.
 type Record struct {
-	Right int `json:"right"`
-	Asked int `json:"asked"`
+	Right int `json:"right"` // of them right
+	Asked int `json:"asked"` // questions asked
 }
 
 // shrinkage is how many questions of mean accuracy every model is given on top
