@@ -14,21 +14,21 @@ import (
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {
-	Rows  []PlanRow  `json:"rows"`
-	Nodes []PlanNode `json:"nodes,omitempty"`
+	Rows  []PlanRow  `json:"rows"`            // as the engine gives them
+	Nodes []PlanNode `json:"nodes,omitempty"` // the same as a tree; in the order of the rows
 }
 
 // PlanRow is one row of the engine's plan. Parent is the ID of the row it
 // belongs to, 0 for none.
 type PlanRow struct {
-	ID     int    `json:"id"`
-	Parent int    `json:"parent,omitempty"`
-	Detail string `json:"detail"`
+	ID     int    `json:"id"`               // names the row within its plan
+	Parent int    `json:"parent,omitempty"` // the ID of the row that it is a part of; 0: of none
+	Detail string `json:"detail"`           // the engine's own words
 }
 
 // PlanNode is one step of a plan, in the terms all dialects share.
 type PlanNode struct {
-	Kind   PlanKind `json:"kind"`
+	Kind   PlanKind `json:"kind"`             // what is done
 	Table  string   `json:"table,omitempty"`  // of a scan or search: the base table in lower case, [DerivedTable], or ""
 	Access Access   `json:"access,omitempty"` // of a scan or search: how rows are found; "" where the engine does not say
 
@@ -61,10 +61,10 @@ const (
 	PlanSetup       PlanKind = "setup"       // the first part of a recursive query
 	PlanStep        PlanKind = "step"        // its repeated part
 
-	PlanUnion     PlanKind = "union"
-	PlanUnionAll  PlanKind = "unionall"
-	PlanIntersect PlanKind = "intersect"
-	PlanExcept    PlanKind = "except"
+	PlanUnion     PlanKind = "union"     // UNION of its children
+	PlanUnionAll  PlanKind = "unionall"  // UNION ALL
+	PlanIntersect PlanKind = "intersect" // INTERSECT
+	PlanExcept    PlanKind = "except"    // EXCEPT: the first child without the others
 
 	PlanOr    PlanKind = "or"    // several searches of one table, their rows united
 	PlanRight PlanKind = "right" // the rows of a right join that met no partner

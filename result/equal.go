@@ -46,7 +46,7 @@ func (m Mode) String() string {
 //
 // The zero Equality is exact and compares bags. Safe for concurrent use.
 type Equality struct {
-	Mode Mode
+	Mode Mode // what of the rows matters
 
 	// Digits rounds floats to that many significant digits before they are
 	// compared, because the same average computed in another order differs in

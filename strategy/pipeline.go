@@ -28,6 +28,7 @@ type Voter interface {
 // draw: how another Voter counts is not known.
 type Tallier interface {
 	Voter
+	// Tally says how the vote stands after candidates.
 	Tally(candidates []vote.Candidate, planned int) (vote.Tally, error)
 }
 
