@@ -126,7 +126,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 // brief says once what became of all draws where none had a reply.
 func brief(err error) error {
 	var none *strategy.NoCandidateError
-	if errors.As(err, &none) && len(none.Rejected) == 0 && len(none.Failed) > 0 {
+	if errors.As(err, &none) && none.Votes == 0 && len(none.Rejected) == 0 && len(none.Failed) > 0 {
 		return fmt.Errorf("no reply in %d draws: %w", len(none.Failed), none.Failed[0])
 	}
 	return err
