@@ -27,7 +27,7 @@ func newSchemaCache() schemaCache { return schemaCache{turn: make(chan struct{},
 // engine's CREATE text of a table that lost a column.
 //
 // The schema is inspected once and again when the engine says that it changed;
-// a call that finds it current costs two small queries. Callers share one *Schema:
+// a call that finds it current costs a few small queries. Callers share one *Schema:
 // do not change it. What a [Warner] has to say about the database goes to the
 // span in ctx.
 func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {

@@ -16,9 +16,7 @@ import (
 //
 // Every statement passes the same checks and has the same limits as with
 // [DB.QueryWithin]. A session holds one of Limits.Connections from its first
-// statement until Close, so keep few, and close them. What the schema allows is
-// read when the connection is taken: a table made since then is refused until
-// the session is closed and another one opened.
+// statement until Close, so keep few, and close them.
 //
 // Not safe for concurrent use.
 type Session struct {

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func databases(ctx context.Context, dc driver.Conn) ([]attached, error) {
 }
 
 // versions returns a text that changes with the schema of any database of the
-// connection. It is the key of a catalog.
+// connection, as long as the connection has the same ones.
 func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, error) {
 	var key strings.Builder
 	for _, db := range dbs {
@@ -48,6 +49,45 @@ func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, erro
 		fmt.Fprintf(&key, "%q %q %s\n", db.name, db.file, strconv.FormatInt(n, 10))
 	}
 	return key.String(), nil
+}
+
+// known is the catalog of one connection. It is not that of another connection,
+// even if file and schema_version are the same: a file put in the place of another
+// one has its own count, and a connection that was opened before keeps reading the
+// old one. Besides, a connection whose version is that of its catalog has no older
+// schema in its own memory.
+type known struct {
+	key     string        // versions
+	files   []os.FileInfo // of the databases that were attached
+	catalog *catalog
+}
+
+// current reports whether the catalog is still that of its connection.
+func (k known) current(key string, files []os.FileInfo) bool {
+	return k.catalog != nil && k.key == key && slices.EqualFunc(k.files, files, sameFile)
+}
+
+// attachedFiles identifies the attached databases, nil for one that is no file:
+// unlike the main one, they can be exchanged while the connection is open.
+func attachedFiles(dbs []attached) []os.FileInfo {
+	var files []os.FileInfo
+	for _, db := range dbs {
+		if db.name == "main" || db.name == "temp" {
+			continue
+		}
+		info, err := os.Stat(db.file)
+		if err != nil {
+			info = nil
+		}
+		files = append(files, info)
+	}
+	return files
+}
+
+// sameFile reports whether a file is the same one, untouched: the number of a
+// deleted file is soon that of another one. What is unknown is another one.
+func sameFile(a, b os.FileInfo) bool {
+	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
 // temporary returns the folded names of the connection's temporary tables and
@@ -85,12 +125,18 @@ type relation struct {
 	kind     kind
 	allowed  bool
 	denied   map[string]bool // folded names of columns that may not be read
+	columns  map[string]bool // folded names of all columns; nil where no column is denied anywhere
 
 	words mentions // of a view's text, where the policy restricts anything
 }
 
-// catalog is what the guard knows of a schema. It never changes once built, so
-// connections share it.
+// has reports whether the READ callback may name the column: one of r's, by its
+// folded name, its rowid, or "" for none.
+func (r *relation) has(column string) bool {
+	return r.columns == nil || r.columns[column] || column == "" || column == "rowid"
+}
+
+// catalog is what the guard knows of a schema. It never changes once built.
 type catalog struct {
 	relations map[string]map[string]*relation // by folded database and folded name
 	named     map[string][]*relation          // by folded name, in any database
@@ -197,13 +243,14 @@ func isVirtual(definition string) bool {
 	return len(words) > 2 && strings.EqualFold(words[0], "create") && strings.EqualFold(words[1], "virtual")
 }
 
-// readColumns finds the columns of r that may not be read: those that the policy
-// denies, and the generated ones that are made of them. Reading a generated
-// column makes no READ callback for what it is made of.
+// readColumns finds the columns of r, and those that may not be read: those that
+// the policy denies, and the generated ones that are made of them. Reading a
+// generated column makes no READ callback for what it is made of.
 func (c *catalog) readColumns(ctx context.Context, dc driver.Conn, r *relation, policy exec.Policy) error {
 	if len(policy.DenyColumns) == 0 {
 		return nil
 	}
+	r.columns = map[string]bool{}
 	quote := Dialect{}.Quote
 	rows, err := query(ctx, dc, "PRAGMA "+quote(r.database)+".table_xinfo("+quote(r.name)+")")
 	if err != nil {
@@ -221,6 +268,7 @@ func (c *catalog) readColumns(ctx context.Context, dc driver.Conn, r *relation, 
 	generated := map[string]bool{}
 	for _, row := range rows {
 		name := text(row[1])
+		r.columns[fold(name)] = true
 		if !policy.AllowsColumn(r.database, r.name, name) {
 			deny(name)
 		}

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/texttosql/texttosql/exec"
@@ -13,7 +14,7 @@ import (
 
 const (
 	installsBeforeDrop = 10_000 // go-sqlite3 keeps 134 bytes of each until the connection closes
-	catalogsKept       = 16     // databases of one pool differ at most in what is attached
+	catalogsKept       = 32     // connections in use at about the same time
 	addressesKept      = 10_000 // connections come and go
 )
 
@@ -23,10 +24,10 @@ type guard struct {
 	config  exec.GuardConfig
 
 	mu       sync.Mutex
-	gates    []*gate             // not in use
-	catalogs map[string]*catalog // by versions
-	checked  bool                // the policy was held against a schema
-	installs map[uintptr]int     // by address of the driver connection; a reused address only drops one early
+	gates    []*gate         // not in use
+	catalogs map[any]known   // by driver connection, which is so kept from being taken for another one
+	checked  bool            // the policy was held against a schema
+	installs map[uintptr]int // by address of the driver connection; a reused address only drops one early
 }
 
 // Guard makes the guard of a DB. See the package comment for what it does.
@@ -36,7 +37,7 @@ func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
 	}
 	return &guard{
 		dialect: d, config: c,
-		catalogs: map[string]*catalog{}, installs: map[uintptr]int{},
+		catalogs: map[any]known{}, installs: map[uintptr]int{},
 	}, nil
 }
 
@@ -90,40 +91,55 @@ func (g *guard) put(gate *gate) {
 	g.gates = append(g.gates, gate)
 }
 
-// catalogOf returns what is known of the schema that a connection sees.
-func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached) (*catalog, error) {
+// catalogOf returns what is known of the schema that a connection sees, and the
+// versions that it holds for.
+func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached) (*catalog, string, error) {
 	key, err := versions(ctx, dc, dbs)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	g.mu.Lock()
-	c := g.catalogs[key]
-	g.mu.Unlock()
-	if c != nil {
-		return c, nil
+	files := attachedFiles(dbs)
+	comparable := reflect.ValueOf(dc).Comparable()
+	if comparable {
+		g.mu.Lock()
+		k := g.catalogs[dc]
+		g.mu.Unlock()
+		if k.current(key, files) {
+			return k.catalog, key, nil
+		}
 	}
-	c, err = readCatalog(ctx, dc, dbs, g.config.Policy)
+	c, err := readCatalog(ctx, dc, dbs, g.config.Policy)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	// The schema may have changed while it was read.
 	again, err := versions(ctx, dc, dbs)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.checked && len(c.unknown) > 0 {
-		return nil, &exec.PolicyError{Unknown: c.unknown}
+		return nil, "", &exec.PolicyError{Unknown: c.unknown}
 	}
 	g.checked = true
-	if key == again {
+	if comparable && key == again {
 		if len(g.catalogs) >= catalogsKept {
 			clear(g.catalogs)
 		}
-		g.catalogs[key] = c
+		g.catalogs[dc] = known{key: key, files: files, catalog: c}
 	}
-	return c, nil
+	return c, key, nil
+}
+
+// forget lets go of a connection that is about to be closed.
+func (g *guard) forget(raw any) {
+	if !reflect.ValueOf(raw).Comparable() {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.catalogs, raw)
 }
 
 // count counts an install on a connection and reports whether it is worn out.
@@ -160,7 +176,7 @@ func (g *guard) hooks(dc any) (Hooks, error) {
 	}
 	return nil, &exec.UnguardedError{
 		Reason: fmt.Sprintf("the driver connection %T has not the methods RegisterAuthorizer and SetLimit", inner),
-		Remedy: "open the database with github.com/mattn/go-sqlite3, or set exec.Config.Unwrap where a library wraps that driver, " +
-			"or set the field Hooks of sqlite.Dialect to adapt another one",
+		Remedy: "open the database with github.com/mattn/go-sqlite3, or where a library wraps that driver give the way to it " +
+			"with texttosql.WithDriverHook or exec.Config.Unwrap, or set the field Hooks of sqlite.Dialect to adapt another one",
 	}
 }

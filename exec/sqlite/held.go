@@ -48,7 +48,43 @@ func (h *held) run(ctx context.Context, text string, args []any) (*sql.Rows, err
 }
 
 // compile prepares text as the statement of h.
+//
+// What the gate says holds for the schema of its catalog, which is also the one that
+// SQLite has in memory. So where a statement is rejected, or where the policy
+// denies something, the schema has to be the same still.
 func (h *held) compile(ctx context.Context, text string) error {
+	// SQLite compiles without a look at the context.
+	if err := ctx.Err(); err != nil {
+		return classify(err, true, nil)
+	}
+	if h.off {
+		if err := h.renew(ctx); err != nil {
+			return err
+		}
+	}
+	for renewed := false; ; renewed = true {
+		err := h.prepareStatement(ctx, text)
+		if err == nil && !h.guard.config.Policy.Restricts() || err != nil && !exec.IsRejection(err) {
+			return err
+		}
+		changed, cerr := h.changed(ctx)
+		switch {
+		case cerr == nil && !changed:
+			return err
+		case cerr == nil && renewed:
+			cerr = &exec.RefusedError{Rule: exec.RuleGuard, Detail: "the schema changes all the time"}
+		case cerr == nil:
+			cerr = h.renew(ctx)
+		}
+		if cerr != nil {
+			h.close()
+			return cerr
+		}
+	}
+}
+
+// prepareStatement is one try of compile.
+func (h *held) prepareStatement(ctx context.Context, text string) error {
 	h.close()
 	if refused := h.gate.vet(text); refused != nil {
 		return refused

@@ -21,6 +21,9 @@ type held struct {
 	gate    *gate
 
 	hooks     Hooks
+	databases []attached
+	key       string   // versions that the gate's catalog holds for
+	off       bool     // the guard is not on, since renewing it failed
 	files     []string // of the databases on disk
 	memory    bool     // a database of the connection lives in memory
 	worn      bool
@@ -78,6 +81,7 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 	if err != nil {
 		return err
 	}
+	h.databases, h.files, h.memory = dbs, nil, false
 	for _, db := range dbs {
 		switch {
 		case db.name == "temp":
@@ -87,7 +91,7 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 			h.files = append(h.files, db.file)
 		}
 	}
-	if h.gate.catalog, err = h.guard.catalogOf(ctx, dc, dbs); err != nil {
+	if h.gate.catalog, h.key, err = h.guard.catalogOf(ctx, dc, dbs); err != nil {
 		return err
 	}
 	if h.gate.temp, err = temporary(ctx, dc, dbs); err != nil {
@@ -109,6 +113,46 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 		}
 	}
 	return h.pragma(ctx, dc, "query_only", func(int64) int64 { return 1 })
+}
+
+// changed reports whether the schema is another one than that of the catalog.
+func (h *held) changed(ctx context.Context) (bool, error) {
+	var key string
+	err := h.conn.Raw(func(raw any) (err error) {
+		h.gate.own = true
+		defer func() {
+			h.gate.own = false
+			if r := recover(); r != nil {
+				err = fmt.Errorf("the driver panicked: %v", r)
+			}
+		}()
+		key, err = versions(ctx, raw.(driver.Conn), h.databases)
+		return err
+	})
+	if err != nil {
+		return false, unready(err)
+	}
+	return key != h.key, nil
+}
+
+// renew takes the guard off and puts it on again, for the schema as it is now.
+// While h.off is set no statement runs.
+func (h *held) renew(ctx context.Context) error {
+	h.close()
+	h.off = true
+	var fault error
+	err := h.conn.Raw(func(raw any) error {
+		if err := h.restore(raw); err != nil {
+			return h.unrestored(err)
+		}
+		fault = h.install(ctx, raw)
+		return nil
+	})
+	if err == nil {
+		err = fault
+	}
+	h.off = err != nil
+	return err
 }
 
 // pragma changes a setting that is a number.
@@ -195,6 +239,7 @@ func (h *held) Release(drop bool) error {
 	h.close()
 	err := h.conn.Raw(func(raw any) error {
 		if (drop || h.worn) && !h.volatile() {
+			h.guard.forget(raw)
 			return driver.ErrBadConn
 		}
 		if err := h.restore(raw); err != nil {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -11,9 +12,11 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Version returns the schema_version of each database of the connection, with
-// its name and file: SQLite counts it up at each change of a schema. The
-// temporary database is left out, as it is by Inspect.
+// Version returns the schema_version of each database of the connection, which
+// SQLite counts up at each change of a schema, with its name, its file where it is
+// attached, and a hash of its definitions: a file put in the place of another one
+// has a count of its own, which may be the same. The temporary database is left
+// out, as it is by Inspect.
 func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 	dbs, err := attachedDatabases(ctx, q)
 	if err != nil {
@@ -26,10 +29,20 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		hash := sha256.New()
+		var row [3]sql.RawBytes
+		err = each(ctx, q, func(rows *sql.Rows) error {
+			err := rows.Scan(&row[0], &row[1], &row[2])
+			fmt.Fprintf(hash, "%q %q %q\n", row[0], row[1], row[2])
+			return err
+		}, "SELECT type, name, sql FROM "+d.Quote(db.name)+".sqlite_master")
+		if err != nil {
+			return "", err
+		}
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		fmt.Fprintf(&b, "%s:%d", db.name, n)
+		fmt.Fprintf(&b, "%s:%d:%.8x", db.name, n, hash.Sum(nil))
 		if db.name != "main" {
 			// Another file may be attached under the same name.
 			fmt.Fprintf(&b, ":%s", db.file)

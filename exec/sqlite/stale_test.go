@@ -1,0 +1,284 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+)
+
+// before is the schema that a policy is held against first; passwords are denied.
+const before = `
+CREATE TABLE vault(id INTEGER, password TEXT);
+CREATE TABLE t(id INTEGER, note TEXT);
+CREATE VIEW v AS SELECT id, note FROM t;
+INSERT INTO vault VALUES (1, 's3cret');
+INSERT INTO t VALUES (1, 'fine');`
+
+var noPasswords = exec.Policy{DenyColumns: []string{"password"}}
+
+// TestSchemaChanges changes the schema under a session, which holds its
+// connection all the time, and between single statements.
+func TestSchemaChanges(t *testing.T) {
+	const (
+		fine    = ""
+		refused = "refused"
+		invalid = "invalid"
+	)
+	for _, test := range []struct {
+		why, change, sql, want string
+	}{
+		{"a new column of a denied name", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "SELECT password FROM t", refused},
+		{"the same by star", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "SELECT * FROM t", refused},
+		{"the same beside it", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "SELECT note FROM t", fine},
+		{"the same in USING", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "WITH g(password) AS (VALUES ('s3cret')) SELECT count(*) FROM g JOIN t USING (password)", refused},
+		{"a column becomes a copy", "DROP TABLE t; CREATE TABLE t(id, password DEFAULT 's3cret', note AS (password)); INSERT INTO t(id) VALUES (1)", "SELECT note FROM t", refused},
+		{"a denied column under a new name", "ALTER TABLE vault RENAME COLUMN password TO p", "SELECT p FROM vault", fine}, // the policy names columns
+		{"a view that gains a denied one", "DROP VIEW v; CREATE VIEW v AS SELECT id, password AS note FROM vault", "SELECT note FROM v", refused},
+		{"a view that joins in silence", "DROP VIEW v; CREATE VIEW v AS SELECT t.id FROM vault AS t NATURAL JOIN (SELECT 's3cret' AS password)", "SELECT id FROM v", refused},
+		{"a new table with one", "CREATE TABLE u(password); INSERT INTO u VALUES ('s3cret')", "SELECT password FROM u", refused},
+
+		{"a new table", "CREATE TABLE u(x)", "SELECT x FROM u", fine},
+		{"a new column", "ALTER TABLE t ADD COLUMN extra", "SELECT extra, rowid, * FROM t", fine},
+		{"a view that gains a column", "DROP VIEW v; CREATE VIEW v AS SELECT id, note, id + 1 AS next FROM t", "SELECT next, * FROM v", fine},
+		{"a column has gone", "DROP VIEW v; ALTER TABLE t DROP COLUMN note", "SELECT * FROM t", fine},
+		{"a column that has gone", "DROP VIEW v; ALTER TABLE t DROP COLUMN note", "SELECT t.note FROM t", invalid},
+		{"a table that has gone", "DROP VIEW v; DROP TABLE t", "SELECT id FROM t", invalid},
+		{"nothing that matters", "CREATE INDEX i ON t(note)", "SELECT note FROM t WHERE note > ''", fine},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			pool, _ := open(t, before)
+			db := newDB(t, pool, exec.Config{Policy: noPasswords})
+			session, err := db.Session(exec.Bounds{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer session.Close()
+			if _, err := session.Query(t.Context(), "SELECT note FROM t"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pool.Exec(test.change); err != nil {
+				t.Fatal(err)
+			}
+			for name, query := range map[string]func() error{
+				"session": func() error { _, err := session.Query(t.Context(), test.sql); return err },
+				"single":  func() error { _, err := db.Query(t.Context(), test.sql); return err },
+			} {
+				err := query()
+				got := fmt.Sprint(err)
+				switch {
+				case err == nil:
+					got = fine
+				case errors.As(err, new(*exec.RefusedError)):
+					got = refused
+				case errors.As(err, new(*exec.InvalidError)):
+					got = invalid
+				}
+				if got != test.want {
+					t.Errorf("%s: %s: error %v, want %q", name, test.sql, err, test.want)
+				}
+			}
+			if _, err := session.Query(t.Context(), "SELECT 1"); err != nil {
+				t.Errorf("the session afterwards: %v", err)
+			}
+			if _, err := session.Query(t.Context(), "DELETE FROM vault"); !errors.Is(err, exec.ErrNotReadOnly) {
+				t.Errorf("the session is not guarded any more: %v", err)
+			}
+		})
+	}
+}
+
+// TestSessionWithoutPolicy: a table made since the session began is readable.
+func TestSessionWithoutPolicy(t *testing.T) {
+	pool, _ := open(t, before)
+	db := newDB(t, pool, exec.Config{})
+	session, err := db.Session(exec.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if _, err := session.Query(t.Context(), "SELECT note FROM t"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.Exec("CREATE TABLE u(x)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.Query(t.Context(), "SELECT x FROM u"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSchemaChangesInTheMiddle: SQLite compiles a statement again if the schema
+// changed between its compilation and its first row.
+func TestSchemaChangesInTheMiddle(t *testing.T) {
+	pool, _ := open(t, before)
+	guard, err := sqlite.Dialect{}.Guard(exec.GuardConfig{Policy: noPasswords})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	held, err := guard.Hold(t.Context(), conn, exec.HoldOptions{Timeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release(false)
+	rows, err := held.QueryContext(t.Context(), "SELECT * FROM t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	if _, err := pool.Exec("ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'"); err != nil {
+		t.Fatal(err)
+	}
+	if rows.Next() {
+		t.Error("a row of the changed table")
+	}
+	var refused *exec.RefusedError
+	if err := held.Classify(rows.Err()); !errors.As(err, &refused) || refused.Rule != exec.RuleColumn {
+		t.Errorf("error %v, want a refusal by %q", err, exec.RuleColumn)
+	}
+}
+
+// swapped makes two files of the same schema_version. t of the second has a
+// password, in the place of a note. swap puts the second in the place of the first.
+func swapped(t *testing.T) (file string, swap func()) {
+	t.Helper()
+	_, file = open(t, "CREATE TABLE vault(id, password); CREATE TABLE t(id, note); INSERT INTO t VALUES (1, 'fine')")
+	_, other := open(t, "CREATE TABLE vault(id, password); CREATE TABLE t(id, password); INSERT INTO t VALUES (1, 's3cret')")
+	return file, func() {
+		t.Helper()
+		if err := os.Rename(other, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFileIsReplaced: what is known of one file does not hold for another one in
+// its place.
+func TestFileIsReplaced(t *testing.T) {
+	ctx := context.Background()
+	refuses := func(t *testing.T, db *exec.DB, sql string) {
+		t.Helper()
+		var refused *exec.RefusedError
+		if got, err := db.Query(ctx, sql); !errors.As(err, &refused) {
+			t.Errorf("%s: want a refusal, got %v, %v", sql, got, err)
+		}
+	}
+	connect := func(t *testing.T, pool *sql.DB) *sql.Conn {
+		t.Helper()
+		conn, err := pool.Conn(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	query := func(t *testing.T, db *exec.DB, sql string) {
+		t.Helper()
+		if _, err := db.Query(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	t.Run("no connection is kept", func(t *testing.T) {
+		file, swap := swapped(t)
+		pool := openFile(t, file)
+		pool.SetMaxIdleConns(0)
+		db := newDB(t, pool, exec.Config{Policy: noPasswords})
+		query(t, db, "SELECT note FROM t")
+		swap()
+		refuses(t, db, "SELECT password FROM t")
+		s, err := db.Schema(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table, ok := s.Lookup("", "t"); !ok || len(table.Columns) != 1 {
+			t.Errorf("the schema of the old file: %+v", table)
+		}
+	})
+	t.Run("the schema was read before", func(t *testing.T) {
+		file, swap := swapped(t)
+		pool := openFile(t, file)
+		pool.SetMaxIdleConns(0)
+		db := newDB(t, pool, exec.Config{})
+		if _, err := db.Schema(ctx); err != nil {
+			t.Fatal(err)
+		}
+		swap()
+		s, err := db.Schema(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table, ok := s.Lookup("", "t"); !ok || table.Columns[1].Name != "password" {
+			t.Errorf("the schema of the old file: %+v", table)
+		}
+	})
+	t.Run("a connection to the old file is still open", func(t *testing.T) {
+		file, swap := swapped(t)
+		pool := openFile(t, file)
+		db := newDB(t, pool, exec.Config{Policy: noPasswords})
+		old := connect(t, pool)
+		if err := old.PingContext(ctx); err != nil {
+			t.Fatal(err)
+		}
+		swap()
+		old.Close()
+		query(t, db, "SELECT note FROM t") // by the old connection
+		old = connect(t, pool)
+		defer old.Close()
+		refuses(t, db, "SELECT password FROM t") // by a new one
+	})
+	t.Run("attached again", func(t *testing.T) {
+		file, swap := swapped(t)
+		pool, _ := open(t, "CREATE TABLE unused(a)")
+		pool.SetMaxOpenConns(1)
+		run := func(statement string) {
+			t.Helper()
+			if _, err := pool.Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run("ATTACH '" + file + "' AS other")
+		db := newDB(t, pool, exec.Config{Policy: noPasswords})
+		query(t, db, "SELECT note FROM t")
+		run("DETACH other")
+		swap()
+		run("ATTACH '" + file + "' AS other")
+		refuses(t, db, "SELECT password FROM t")
+	})
+	t.Run("attached in memory again", func(t *testing.T) {
+		pool, _ := open(t, "CREATE TABLE vault(id, password)")
+		pool.SetMaxOpenConns(1)
+		run := func(statement string) {
+			t.Helper()
+			if _, err := pool.Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run("ATTACH ':memory:' AS other; CREATE TABLE other.t(id, note)")
+		db := newDB(t, pool, exec.Config{Policy: noPasswords})
+		query(t, db, "SELECT note FROM t")
+		run("DETACH other; ATTACH ':memory:' AS other; CREATE TABLE other.t(id, password)")
+		refuses(t, db, "SELECT password FROM t")
+	})
+}
+
+func openFile(t *testing.T, file string) *sql.DB {
+	t.Helper()
+	pool, err := sql.Open("sqlite3", filepath.ToSlash(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	return pool
+}
