@@ -5,7 +5,8 @@
 // package exec found out about them. Drawing them is the work of
 // strategy.Election; fitting a calibration that of package eval. Nothing here
 // takes a right answer but the functions …FromLabels, which make weights of
-// questions set aside for it.
+// questions set aside for it, and Weights.Feedback, which takes a person's verdict
+// after the vote.
 //
 //	ballot, err := vote.Majority{Key: vote.ByResult, Penalty: 1}.Count(candidates)
 //	winner, err := ballot.Winner()
