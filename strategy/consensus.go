@@ -41,11 +41,11 @@ type Consensus struct {
 }
 
 // Validate refuses numbers out of range.
-func (c Consensus) Validate(int) error {
+func (c Consensus) Validate(samples int) error {
 	if c.Samples < 0 || c.Temperature < 0 || c.Shots < 0 || c.AheadBy < 0 {
 		return fmt.Errorf("strategy: a field of Consensus is negative")
 	}
-	return Pipeline{MinConfidence: c.MinConfidence}.Validate(0)
+	return c.Pipeline().Validate(samples)
 }
 
 // Generate answers one question.

@@ -41,8 +41,8 @@ type PlanVote struct {
 }
 
 // Validate refuses numbers out of range.
-func (v PlanVote) Validate(int) error {
-	return v.options().validate("PlanVote")
+func (v PlanVote) Validate(samples int) error {
+	return v.options().validate("PlanVote", samples)
 }
 
 // Generate answers one question.
@@ -90,8 +90,8 @@ type AugmentedPlanVote struct {
 }
 
 // Validate refuses numbers out of range.
-func (v AugmentedPlanVote) Validate(int) error {
-	return v.options().validate("AugmentedPlanVote")
+func (v AugmentedPlanVote) Validate(samples int) error {
+	return v.options().validate("AugmentedPlanVote", samples)
 }
 
 // Generate answers one question.
@@ -132,11 +132,11 @@ type planOptions struct {
 	demoteEmpty   bool
 }
 
-func (o planOptions) validate(preset string) error {
+func (o planOptions) validate(preset string, samples int) error {
 	if o.samples < 0 || o.temperature < 0 || o.expectColumns < 0 {
 		return fmt.Errorf("strategy: a field of %s is negative", preset)
 	}
-	return Pipeline{MinConfidence: o.minConfidence}.Validate(0)
+	return Pipeline{Sampler: Sampler{Samples: o.samples}, MinConfidence: o.minConfidence}.Validate(samples)
 }
 
 func (o planOptions) pipeline(env *Env, compat bool) Pipeline {

@@ -21,11 +21,11 @@ type SelfConsistency struct {
 }
 
 // Validate refuses negative numbers.
-func (s SelfConsistency) Validate(int) error {
+func (s SelfConsistency) Validate(samples int) error {
 	if s.Samples < 0 || s.Temperature < 0 || s.Shots < 0 {
 		return fmt.Errorf("strategy: a field of SelfConsistency is negative")
 	}
-	return nil
+	return Sampler{Samples: s.Samples}.validate(samples)
 }
 
 // Generate answers one question.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // ErrNoVote says that no candidate had a vote. The error that wraps it tells how
@@ -104,12 +106,22 @@ func (b Ballot) noVote() error {
 			reasons = append(reasons, "…")
 			break
 		}
-		reasons = append(reasons, a.Why)
+		reasons = append(reasons, oneLine(a.Why))
 	}
 	if len(reasons) == 0 {
 		return fmt.Errorf("%w: %d candidates of no weight", ErrNoVote, b.Drawn)
 	}
 	return fmt.Errorf("%w: %d of %d candidates abstained: %s", ErrNoVote, len(b.Abstained), b.Drawn, strings.Join(reasons, "; "))
+}
+
+// oneLine is a reason as an error tells it: databases and models wrote parts of it.
+func oneLine(why string) string {
+	const most = 200
+	why = strings.Join(strings.Fields(sqltext.CleanText(strings.Join(strings.Fields(why), " "))), " ")
+	if runes := []rune(why); len(runes) > most {
+		why = string(runes[:most]) + "…"
+	}
+	return why
 }
 
 // Explain says in one line why the winner won:

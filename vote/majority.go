@@ -308,10 +308,17 @@ func (m Majority) settleConfidence(clusters []Cluster, mean float64) {
 
 // noKey says why a candidate that was not rejected has no key.
 func noKey(c *Candidate) string {
-	if c.SQL == "" {
+	switch ran := c.Fingerprint != "" || c.Truncated; {
+	case c.SQL == "":
 		return "no SQL"
+	case !ran && c.Plan == "":
+		return "nothing to vote with: neither executed nor explained"
+	case !ran:
+		return "nothing to vote with: not executed"
+	case c.Plan == "":
+		return "nothing to vote with: not explained"
 	}
-	return "nothing to vote with: not executed or not explained"
+	return "its key has no vote for it"
 }
 
 func (m Majority) validate() error {

@@ -147,7 +147,7 @@ func TestNoVote(t *testing.T) {
 	}{
 		{"nobody", nil, "vote: no vote: no candidate"},
 		{"all rejected", pool(".."), "vote: no vote: 2 of 2 candidates abstained: syntax error"},
-		{"not executed", []Candidate{{SQL: "SELECT 1"}}, "vote: no vote: 1 of 1 candidates abstained: nothing to vote with: not executed or not explained"},
+		{"not executed", []Candidate{{SQL: "SELECT 1"}}, "vote: no vote: 1 of 1 candidates abstained: nothing to vote with: neither executed nor explained"},
 		{"nothing", []Candidate{{}}, "vote: no vote: 1 of 1 candidates abstained: no SQL"},
 		{"many reasons", []Candidate{{Rejected: "a"}, {Rejected: "b"}, {Rejected: "a"}, {Rejected: "c"}, {Rejected: "d"}},
 			"vote: no vote: 5 of 5 candidates abstained: a; b; c; …"},
