@@ -110,6 +110,7 @@ CREATE TABLE none (a);
 CREATE TABLE one (a); INSERT INTO one VALUES ('x');
 CREATE TABLE two (a); INSERT INTO two VALUES ('x'), ('y');
 CREATE TABLE three (a); INSERT INTO three VALUES ('x'), ('y'), ('z');
+CREATE TABLE long (a, b); INSERT INTO long VALUES (printf('%.40c', 'x'), printf('%.41c', 'y'));
 CREATE TABLE same (a, b); INSERT INTO same VALUES ('x', NULL), ('x', 1), ('x', 2), ('x', 3);
 CREATE TABLE keyed (a TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO keyed VALUES ('p'), ('q'), ('r'), ('s');
 CREATE TABLE big (n INTEGER PRIMARY KEY);
@@ -120,7 +121,7 @@ WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM c WHERE n < 1000000) 
 		return repOf(t, strategy.REp{Compat: true}, env, strategy.Task{Question: "?"})
 	}
 	first := text(1)
-	for _, line := range []string{"# none(a);", "# one(a[x]);", "# two(a[x,y]);", "# three(a[x,y,z]);", "# same(a[x],b[", "# keyed(a[p,q,r]);"} {
+	for _, line := range []string{"# none(a);", "# one(a[x]);", "# long(a[" + strings.Repeat("x", 40) + "],b);", "# two(a[x,y]);", "# three(a[x,y,z]);", "# same(a[x],b[", "# keyed(a[p,q,r]);"} {
 		if !strings.Contains(first, line) {
 			t.Errorf("no line %q in\n%s", line, first)
 		}
