@@ -184,7 +184,7 @@ func TestDisagreePools(t *testing.T) {
 	}{{"nine mixed (a)", nineMixed}, {"nine weaker (b)", nineWeaker}} {
 		questions := store.labelled(t, "spider_dev", tt.runs, "dail_sql/DAIL-SQL+GPT-4")
 		equal := count(questions, eval.PanelChoice{}.Right)
-		learned := func(rate float64, learn func(w vote.Weights, b vote.Ballot, q eval.Labelled) vote.Weights) (right int) {
+		learned := func(learn func(w vote.Weights, b vote.Ballot, q eval.Labelled) vote.Weights) (right int) {
 			var w vote.Weights
 			for _, q := range questions {
 				if (eval.PanelChoice{Voter: &w}).Right(q) {
@@ -196,11 +196,11 @@ func TestDisagreePools(t *testing.T) {
 			return right
 		}
 		online := func(rate float64) int {
-			return learned(rate, func(w vote.Weights, b vote.Ballot, q eval.Labelled) vote.Weights {
+			return learned(func(w vote.Weights, b vote.Ballot, q eval.Labelled) vote.Weights {
 				return w.Disagree(b, q.Candidates, rate)
 			})
 		}
-		told := learned(vote.LearningRate, func(w vote.Weights, b vote.Ballot, q eval.Labelled) vote.Weights {
+		told := learned(func(w vote.Weights, b vote.Ballot, q eval.Labelled) vote.Weights {
 			right := len(b.Clusters) > 0 && q.Right[b.Clusters[0].Best]
 			return w.Feedback(b, q.Candidates, right, vote.LearningRate)
 		})
