@@ -31,42 +31,59 @@ func (m *Majority) best(candidates []Candidate, members []int) (best int, split 
 // the shortest statement of a cluster would speak for all, and that is often the
 // one that forgot a condition. Members with equal results all answer the same.
 func (m *Majority) usual(candidates []Candidate, members []int) (usual []int, split float64) {
-	first := &candidates[members[0]]
-	if !slices.ContainsFunc(members[1:], func(i int) bool {
-		c := &candidates[i]
-		return c.Fingerprint != first.Fingerprint || c.Fingerprint == "" && c.SQL != first.SQL
-	}) {
+	first := answerOf(&candidates[members[0]])
+	if !slices.ContainsFunc(members[1:], func(i int) bool { return answerOf(&candidates[i]) != first }) {
 		return members, 0
 	}
-	answers := make([]string, len(members))
-	votes := make(map[string]float64)
-	most, all := 0.0, 0.0
-	for at, i := range members {
-		c := &candidates[i]
-		weight := 1.0
-		if m.Weight != nil {
-			weight = m.Weight(*c)
-		}
-		answers[at] = m.answer(c)
-		votes[answers[at]] += weight
-		most = max(most, votes[answers[at]])
-		all += weight
+	of, votes, all := m.answers(candidates, members, answerOf)
+	if len(votes) == len(members) { // it may be the spelling that tells them apart
+		of, votes, all = m.answers(candidates, members, func(c *Candidate) answer {
+			a := answerOf(c)
+			a.text = m.Dialect.Normalize(a.text)
+			return a
+		})
 	}
+	most := slices.Max(votes)
+	usual = make([]int, 0, len(members))
 	for at, i := range members {
-		if round9(votes[answers[at]]) == round9(most) {
+		if round9(votes[of[at]]) == round9(most) {
 			usual = append(usual, i)
 		}
 	}
-	return usual, max((all-most)/all, 0)
+	return usual, max(1-most/all, 0)
+}
+
+// answers returns which of the different answers each member gives, the votes for
+// each answer, and all votes. Answers are few, so they are compared one by one.
+func (m *Majority) answers(candidates []Candidate, members []int, read func(*Candidate) answer) (of []int, votes []float64, all float64) {
+	of, votes = make([]int, len(members)), make([]float64, 0, 8)
+	seen := make([]answer, 0, 8)
+	for at, i := range members {
+		a, weight := read(&candidates[i]), 1.0
+		if m.Weight != nil {
+			weight = m.Weight(candidates[i])
+		}
+		of[at] = slices.Index(seen, a)
+		if of[at] < 0 {
+			of[at] = len(seen)
+			seen, votes = append(seen, a), append(votes, 0)
+		}
+		votes[of[at]] += weight
+		all += weight
+	}
+	return of, votes, all
 }
 
 // answer is what is known of what a candidate returns: its result or, where it
-// was not run or not to the end, its text.
-func (m *Majority) answer(c *Candidate) string {
+// was not run or not to the end, its text. Texts are normalised only where no two
+// are the same: it costs more than all the rest of a count.
+type answer struct{ result, text string }
+
+func answerOf(c *Candidate) answer {
 	if c.Fingerprint != "" {
-		return "result:" + c.Fingerprint
+		return answer{result: c.Fingerprint}
 	}
-	return "text:" + m.Dialect.Normalize(c.SQL)
+	return answer{text: c.SQL}
 }
 
 // ordered returns the members that may represent a cluster. The key does not see
