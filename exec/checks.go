@@ -95,8 +95,10 @@ type UnknownNames struct {
 
 // Misreader is a [Dialect] whose engine takes some unknown names for strings.
 type Misreader interface {
-	// Misread returns the names in sql, which compiles, that h takes for strings.
-	Misread(ctx context.Context, h Held, sql string) ([]sqltext.ColumnRef, error)
+	// Misread returns those of names that h takes for strings in sql, which
+	// compiles. names are unqualified, in double quotes and in text order. It may
+	// leave out the later ones of many.
+	Misread(ctx context.Context, h Held, sql string, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error)
 }
 
 // Check implements [Check].
@@ -106,14 +108,19 @@ func (u UnknownNames) Check(ctx context.Context, db *DB, c *Checked) error {
 		return nil
 	}
 	var names []sqltext.ColumnRef
+	comparisons := db.dialect.Text().Comparisons(c.SQL)
+	suspects := suspectNames(db.dialect.Text().Columns(c.SQL), comparisons)
+	if len(suspects) == 0 {
+		return nil
+	}
 	err := db.generated(ctx, c.SQL, db.limits.Candidate.Timeout, func(ctx context.Context, h Held, sql string) (err error) {
-		names, err = m.Misread(ctx, h, sql)
+		names, err = m.Misread(ctx, h, sql, suspects)
 		return err
 	})
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	constant := comparedWithConstants(db.dialect.Text().Comparisons(c.SQL), names)
+	constant := comparedWithConstants(comparisons, names)
 	for _, name := range names {
 		if name.Operand && !constant[name.Pos] {
 			continue
@@ -127,6 +134,30 @@ func (u UnknownNames) Check(ctx context.Context, db *DB, c *Checked) error {
 		})
 	}
 	return nil
+}
+
+// suspectNames returns the names in double quotes that matter: those that are
+// compared with nothing, and those on both sides of a comparison. A list of strings
+// in such quotes, to be compared with a column, is none.
+func suspectNames(columns []sqltext.ColumnRef, comparisons []sqltext.Comparison) []sqltext.ColumnRef {
+	quoted := func(c sqltext.ColumnRef) bool { return c.Quote == '"' && c.Qualifier == "" }
+	matters := map[int]bool{}
+	for _, c := range comparisons {
+		if !quoted(c.ColumnRef) {
+			continue
+		}
+		matters[c.Pos] = true
+		for _, l := range c.Literals {
+			matters[l.Pos] = true
+		}
+	}
+	var names []sqltext.ColumnRef
+	for _, c := range columns {
+		if quoted(c) && (!c.Operand || matters[c.Pos]) {
+			names = append(names, c)
+		}
+	}
+	return names
 }
 
 // comparedWithConstants returns the positions of names whose other side in a

@@ -3,11 +3,14 @@ package exec_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 const shop = `
@@ -99,6 +102,43 @@ func TestUnknownNames(t *testing.T) {
 				t.Errorf("error %v, want one about %q", err, test.found[0])
 			}
 		})
+	}
+}
+
+// counter counts the names that UnknownNames has looked at.
+type counter struct {
+	sqlite.Dialect
+	names *int
+}
+
+func (c counter) Misread(ctx context.Context, h exec.Held, sql string, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error) {
+	*c.names += len(names)
+	return c.Dialect.Misread(ctx, h, sql, names)
+}
+
+// TestUnknownNamesInLists: what cannot become a finding is not looked at.
+func TestUnknownNamesInLists(t *testing.T) {
+	pool, _ := open(t, shop, exec.Config{})
+	looked := 0
+	db, err := exec.New(pool, counter{names: &looked}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		why, sql string
+		looked   int
+	}{
+		{"a long list of strings", `SELECT name FROM customers WHERE country IN ("v"` + strings.Repeat(`, "v"`, 4000) + ")", 0},
+		{"a column among them", `SELECT "name" FROM customers WHERE country IN ("v"` + strings.Repeat(`, "v"`, 2000) + ")", 1},
+		{"both sides", `SELECT name FROM customers WHERE "country" IN ("France", "Chile")`, 3},
+	} {
+		looked = 0
+		if c, err := db.Examine(t.Context(), test.sql, exec.SingleRead{}, exec.UnknownNames{}); err != nil || len(c.Findings) > 0 {
+			t.Errorf("%s: %v, %v", test.why, c.Findings, err)
+		}
+		if looked != test.looked {
+			t.Errorf("%s: looked at %d names, want %d", test.why, looked, test.looked)
+		}
 	}
 }
 
