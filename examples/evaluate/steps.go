@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,10 +21,11 @@ import (
 
 // steps is the verb steps.
 type steps struct {
-	Data        string   `required:"" default:"${data}" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Data        string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Pool        []string `sep:"none" placeholder:"NAME" help:"Pool to draw from; may be repeated. Default: the reference pools."`
 	Wide        bool     `help:"Also every other pool of four or more draws."`
 	Variant     []string `sep:"none" placeholder:"NAME" help:"Variant to run; may be repeated. Default: all, listed below."`
+	Samples     int      `placeholder:"N" help:"Draws a question and step at most. Default: all that the pool has."`
 	Keep        bool     `help:"Assume that a model keeps to the tables agreed on (phases:…?keep=scope)."`
 	Concurrency int      `default:"4" placeholder:"N" help:"Questions at a time."`
 	Seed        uint64   `default:"1" help:"Seed of the intervals."`
@@ -83,6 +85,7 @@ JSON: a line for each pool and variant.
                    intervals; mid_p of McNemar's test
   calls            made for all questions; calls_mean a question
   scope_valid      questions whose first step found tables that join
+  scope_right      questions whose first step has most votes for the tables of the gold
   consensus        mean share of the winning filter
   signatures       mean number of different answers in the last step
   backtracks       questions that gave their first tables up
@@ -107,6 +110,7 @@ type stepsLine struct {
 	Calls      int            `json:"calls"`
 	CallsMean  float64        `json:"calls_mean"`
 	ScopeValid int            `json:"scope_valid"`
+	ScopeRight int            `json:"scope_right"`
 	Consensus  float64        `json:"consensus"`
 	Signatures float64        `json:"signatures"`
 	Backtracks int            `json:"backtracks"`
@@ -118,8 +122,8 @@ type stepsLine struct {
 
 // Run runs every variant on every pool.
 func (s *steps) Run(p *program) error {
-	if s.Rounds < 1 || s.Concurrency < 1 {
-		return errors.New("--rounds and --concurrency must be at least 1")
+	if s.Rounds < 1 || s.Concurrency < 1 || s.Samples < 0 {
+		return errors.New("--rounds and --concurrency must be at least 1, --samples 0 or more")
 	}
 	folder, err := eval.OpenFolder(s.Data)
 	if err != nil {
@@ -129,35 +133,54 @@ func (s *steps) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	names := s.Pool
+	names := distinct(s.Pool)
 	if len(names) == 0 {
 		names = eval.Pools()
 	}
 	if s.Wide {
-		names = append(names, widePools()...)
+		names = distinct(append(names, widePools()...))
 	}
 	store := newStore(folder, s.Concurrency)
 	defer store.Close()
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
 	var lines []stepsLine
+	var failed []error
 	for _, name := range names {
-		pool, err := folder.Pool(name)
-		if err != nil {
-			return err
+		of, err := s.pool(p, folder, scorer, name, chosen)
+		if p.ctx.Err() != nil {
+			return p.ctx.Err()
 		}
-		run := &stepsRun{steps: s, pool: pool, folder: folder, scorer: scorer}
-		of, err := run.measure(p, chosen)
-		run.close()
 		if err != nil {
-			return fmt.Errorf("pool %s: %w", name, err)
+			failed = append(failed, fmt.Errorf("pool %s: %w", name, err))
+			p.note("left out: %v", failed[len(failed)-1])
+			continue
 		}
 		lines = append(lines, of...)
 	}
-	if s.JSON {
-		return jsonLines(p.out, lines)
+	if len(lines) == 0 {
+		return errors.Join(failed...)
 	}
-	heads, rows := stepsTable(lines)
-	return table(p.out, heads, rows)
+	if s.JSON {
+		err = jsonLines(p.out, lines)
+	} else {
+		heads, rows := stepsTable(lines)
+		err = table(p.out, heads, rows)
+	}
+	if err == nil && len(s.Pool) > 0 && len(failed) > 0 {
+		err = fmt.Errorf("%d of the %d pools asked for are left out", len(failed), len(names))
+	}
+	return err
+}
+
+// pool runs the variants on one pool.
+func (s *steps) pool(p *program, folder *eval.Folder, scorer *eval.Scorer, name string, chosen []variant) ([]stepsLine, error) {
+	pool, err := folder.Pool(name)
+	if err != nil {
+		return nil, err
+	}
+	run := &stepsRun{steps: s, pool: pool, folder: folder, scorer: scorer}
+	defer run.close()
+	return run.measure(p, chosen)
 }
 
 // widePools are the pools of four or more draws that eval.Pools leaves out.
@@ -256,23 +279,50 @@ func (r *stepsRun) env(ctx context.Context, database string) (*strategy.Env, err
 // measured is what one variant did with one question.
 type measured struct {
 	right bool
+	scope bool // see scopeRight
 	calls int
 	out   *strategy.Outcome
 }
 
-func (r *stepsRun) measure(p *program, chosen []variant) ([]stepsLine, error) {
+// draws is how many answers of the pool a step may see.
+func (r *stepsRun) draws() int {
+	if n := r.pool.Size(); r.Samples == 0 || n < r.Samples {
+		return n
+	}
+	return r.Samples
+}
+
+// questions are those that can be judged; the others are told.
+func (r *stepsRun) questions(p *program) ([]eval.Question, error) {
 	var questions []eval.Question
+	var faults []eval.Verdict
 	for _, q := range r.pool.Questions {
-		if _, err := r.env(p.ctx, q.DB); err != nil {
-			return nil, err
-		}
-		v, err := r.scorer.Score(p.ctx, q, q.Gold)
+		fault, err := r.scorer.Fault(p.ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		if v.Fault == "" {
-			questions = append(questions, q)
+		if fault == "" {
+			if _, err := r.env(p.ctx, q.DB); err != nil {
+				fault = (&eval.DatabaseError{ID: q.DB, Path: q.DB, Err: err}).Error()
+			}
 		}
+		if fault == "" {
+			questions = append(questions, q)
+		} else {
+			faults = append(faults, eval.Verdict{Question: q, Fault: fault})
+		}
+	}
+	p.tellFaults(faults, datasetFile(r.folder, ""))
+	if len(questions) == 0 {
+		return nil, errors.New("no question can be judged")
+	}
+	return questions, p.ctx.Err()
+}
+
+func (r *stepsRun) measure(p *program, chosen []variant) ([]stepsLine, error) {
+	questions, err := r.questions(p)
+	if err != nil {
+		return nil, err
 	}
 	bar := newProgress(p.err, r.pool.Name, len(questions)*len(chosen))
 	defer bar.done()
@@ -325,14 +375,14 @@ func (r *stepsRun) answer(ctx context.Context, q eval.Question, v variant) (meas
 		counted <- struct{}{}
 		return inner.Complete(ctx, req)
 	}))}
-	out, err := v.strategy(r.pool.Size()).Generate(ctx, &env, strategy.Task{Question: q.Text, Evidence: q.Evidence})
+	out, err := v.strategy(r.draws()).Generate(ctx, &env, strategy.Task{Question: q.Text, Evidence: q.Evidence})
 	if ctx.Err() != nil {
 		return m, ctx.Err()
 	}
 	if err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
 		return m, fmt.Errorf("%s: question %s: %w", v.name, q.ID, err)
 	}
-	m.calls, m.out = len(counted), out
+	m.calls, m.out, m.scope = len(counted), out, r.scopeRight(ctx, &env, q, out)
 	if err != nil || out.SQL == "" {
 		return m, nil
 	}
@@ -344,14 +394,36 @@ func (r *stepsRun) answer(ctx context.Context, q eval.Question, v variant) (meas
 	return m, nil
 }
 
+// scopeRight reports whether most votes of the first step are for the tables that
+// the gold reads, joined or not.
+func (r *stepsRun) scopeRight(ctx context.Context, env *strategy.Env, q eval.Question, out *strategy.Outcome) bool {
+	gold, err := env.DB.Analyze(ctx, q.Gold)
+	if err != nil || out == nil || len(out.Phases) == 0 {
+		return false
+	}
+	var names []string
+	for _, t := range gold.Tables {
+		names = append(names, t.Table)
+	}
+	slices.Sort(names)
+	tables := out.Phases[0].Winner // with one table there is no vote
+	if clusters := out.Phases[0].Clusters; len(clusters) > 0 {
+		tables = clusters[0].Key
+	}
+	return strings.EqualFold(tables, strings.Join(names, ", "))
+}
+
 func (r *stepsRun) line(v variant, results []measured, flat, outcomes []eval.Outcome, boot eval.Bootstrap) (stepsLine, error) {
-	l := stepsLine{Pool: r.pool.Name, Variant: v.name, N: len(results), K: r.pool.Size(), Why: map[string]int{}, Kind: models.KindSimulated, Keep: r.Keep}
+	l := stepsLine{Pool: r.pool.Name, Variant: v.name, N: len(results), K: r.draws(), Why: map[string]int{}, Kind: models.KindSimulated, Keep: r.Keep}
 	filters, last := 0, 0
 	for _, m := range results {
 		if m.right {
 			l.Right++
 		}
 		l.Calls += m.calls
+		if m.scope {
+			l.ScopeRight++
+		}
 		if m.out == nil {
 			continue
 		}
@@ -410,7 +482,7 @@ func stepsTable(lines []stepsLine) (heads []string, rows [][]string) {
 			row[9] = fmt.Sprintf("%+.1f to %+.1f", l.Template[0], l.Template[1])
 		}
 		if l.Kind == models.KindSimulated {
-			row[11] = strconv.Itoa(l.ScopeValid)
+			row[11] = fmt.Sprintf("%d, right %d", l.ScopeValid, l.ScopeRight)
 			row[12], row[13] = share(l.Consensus), strconv.FormatFloat(l.Signatures, 'f', 1, 64)
 			row[14], row[15] = strconv.Itoa(l.Backtracks), strconv.Itoa(l.Fallbacks)
 		}
