@@ -78,16 +78,21 @@ func (e *InvalidError) Error() string {
 // LimitError says that a statement ran into a limit that leaves no result. One
 // on rows or bytes is no error: it sets Truncated.
 type LimitError struct {
-	Limit string // "time", "cell", "columns", "memory"
-	Max   string // the limit in force: "3s", "500"; "" where the engine has it
+	// Limit is "time", "columns", "memory", or "cell": a value that the statement
+	// read or made on its way was too long, whether or not it is in the result.
+	Limit string
+	Max   string // the limit in force: "3s", "500", "1000000 bytes"; "" where the engine has it
 }
 
-// Error returns "exec: over the limit on LIMIT", with Max where it is known.
 func (e *LimitError) Error() string {
-	if e.Max == "" {
-		return fmt.Sprintf("exec: over the limit on %s", e.Limit)
+	s := "exec: over the limit on " + e.Limit
+	if e.Max != "" {
+		s += " (" + e.Max + ")"
 	}
-	return fmt.Sprintf("exec: over the limit on %s (%s)", e.Limit, e.Max)
+	if e.Limit == "cell" {
+		s += ": the statement reads or makes a longer value; Limits.Candidate.CellBytes or Limits.Answer.CellBytes allows it"
+	}
+	return s
 }
 
 // UnguardedError says why a database or a connection cannot be guarded and what

@@ -24,7 +24,7 @@ type Limits struct {
 type Bounds struct {
 	Rows      int           // rows kept; one more is looked for, so Truncated is exact
 	Bytes     int64         // bytes of all text and blobs kept, 16 for any other value
-	CellBytes int           // bytes of one value: 1,000,000
+	CellBytes int           // bytes of one value, in SQLite of each that is read on the way too: 1,000,000
 	Columns   int           // columns of the result: 500, which is also the most
 	Timeout   time.Duration // from the moment the guard is on
 }

@@ -77,8 +77,11 @@ func TestBounds(t *testing.T) {
 			table, err := db.QueryWithin(context.Background(), test.sql, test.bounds)
 			if test.limit != "" {
 				var limit *exec.LimitError
-				if !errors.As(err, &limit) || limit.Limit != test.limit || !exec.IsRejection(err) {
+				if !errors.As(err, &limit) || limit.Limit != test.limit || limit.Max == "" || !exec.IsRejection(err) {
 					t.Errorf("error %v, want the limit on %s", err, test.limit)
+				}
+				if test.limit == "cell" && (limit.Max != "1000000 bytes" || !strings.Contains(err.Error(), "Limits.Candidate.CellBytes")) {
+					t.Errorf("the error does not say what to do: %v", err)
 				}
 				return
 			}

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -48,7 +49,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	case starts("interrupted"):
 		return &exec.LimitError{Limit: "time"}
 	case compiling && starts("out of memory", "Expression tree is too large", "too many", "parser stack overflow",
-		"statement too long", "at most ", "query aborted", "variable number must be", "string or blob too big"):
+		"statement too long", "at most ", "query aborted", "variable number must be"):
 		// "out of memory" while compiling is the limit on the length of a program.
 		return &exec.RefusedError{Rule: exec.RuleTooComplex, Detail: message}
 	case starts("out of memory", "database or disk is full"):
@@ -68,15 +69,39 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 // masked leaves out what stands in quotes: an error met while a statement runs
 // repeats values that it read ("bad JSON path: 's3cret'").
 func masked(message string) string {
-	i := strings.IndexAny(message, `'"`)
+	if kind, _, ok := strings.Cut(message, ": "); ok && strings.HasPrefix(kind, "no such ") {
+		return kind + ": …"
+	}
+	i := strings.IndexAny(message, `'"[`)
 	if i < 0 {
 		return message
 	}
-	j := strings.LastIndexByte(message, message[i])
-	if j == i {
+	end := message[i]
+	if end == '[' {
+		end = ']'
+	}
+	j := strings.LastIndexByte(message, end)
+	if j <= i {
 		return message[:i+1] + "…"
 	}
 	return message[:i+1] + "…" + message[j:]
+}
+
+// classify is classify for the statement that h runs.
+func (h *held) classify(err error, compiling bool) error {
+	if !compiling {
+		// SQLite compiles again where the schema changed after the compilation. A
+		// name that is not in the text comes from elsewhere: from a value that a
+		// module took for a query.
+		kind, name, ok := strings.Cut(fmt.Sprint(err), ": ")
+		compiling = ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(fold(name), "."),
+			func(part string) bool { return !strings.Contains(fold(h.text), part) })
+	}
+	err = classify(err, compiling, h.gate.refused)
+	if limit, ok := err.(*exec.LimitError); ok && limit.Limit == "cell" {
+		limit.Max = fmt.Sprint(h.length, " bytes")
+	}
+	return err
 }
 
 // unready gives an error met before there was any statement its type. No statement

@@ -41,7 +41,7 @@ func (h *held) run(ctx context.Context, text string, args []any) (*sql.Rows, err
 	}
 	rows, err := h.statement.QueryContext(ctx, args...)
 	if err != nil {
-		return nil, classify(err, true, h.gate.refused)
+		return nil, h.classify(err, true)
 	}
 	h.rows = rows
 	return rows, nil
@@ -90,9 +90,10 @@ func (h *held) prepareStatement(ctx context.Context, text string) error {
 		return refused
 	}
 	h.gate.begin()
+	h.text = text
 	stmt, err := h.conn.PrepareContext(ctx, text)
 	if err != nil {
-		return classify(err, true, h.gate.refused)
+		return h.classify(err, true)
 	}
 	h.statement = stmt
 	return nil
@@ -116,7 +117,7 @@ func (h *held) Analyze(ctx context.Context, text string) (exec.Analysis, error) 
 }
 
 // Classify implements exec.Held.
-func (h *held) Classify(err error) error { return classify(err, false, h.gate.refused) }
+func (h *held) Classify(err error) error { return h.classify(err, false) }
 
 // close ends the statement that ran last. What closing says is no news: SQLite
 // repeats the error that the statement had.

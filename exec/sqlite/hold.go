@@ -29,6 +29,7 @@ type held struct {
 	worn      bool
 	length    int // SQLITE_LIMIT_LENGTH as it is now
 	undo      []func(ctx context.Context, dc driver.Conn) error
+	text      string // of the statement
 	statement *sql.Stmt
 	rows      *sql.Rows
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
@@ -118,35 +120,59 @@ func TestSessionWithoutPolicy(t *testing.T) {
 // TestSchemaChangesInTheMiddle: SQLite compiles a statement again if the schema
 // changed between its compilation and its first row.
 func TestSchemaChangesInTheMiddle(t *testing.T) {
-	pool, _ := open(t, before)
-	guard, err := sqlite.Dialect{}.Guard(exec.GuardConfig{Policy: noPasswords})
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	held, err := guard.Hold(t.Context(), conn, exec.HoldOptions{Timeout: 5 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer held.Release(false)
-	rows, err := held.QueryContext(t.Context(), "SELECT * FROM t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	if _, err := pool.Exec("ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'"); err != nil {
-		t.Fatal(err)
-	}
-	if rows.Next() {
-		t.Error("a row of the changed table")
-	}
-	var refused *exec.RefusedError
-	if err := held.Classify(rows.Err()); !errors.As(err, &refused) || refused.Rule != exec.RuleColumn {
-		t.Errorf("error %v, want a refusal by %q", err, exec.RuleColumn)
+	for _, test := range []struct {
+		why, sql, change string
+		want             error
+	}{
+		{
+			"a new column of a denied name", "SELECT * FROM t", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'",
+			&exec.RefusedError{Rule: exec.RuleColumn, Detail: "t.password is no column of the schema"},
+		},
+		{
+			"a column has gone", `SELECT "t".note FROM t`, "DROP VIEW v; ALTER TABLE t DROP COLUMN note",
+			&exec.InvalidError{Fault: exec.FaultSchema, Message: "no such column: t.note", Name: "t.note"},
+		},
+		{
+			"a table has gone", "SELECT note FROM t", "DROP VIEW v; DROP TABLE t",
+			&exec.InvalidError{Fault: exec.FaultSchema, Message: "no such table: t", Name: "t"},
+		},
+		{"an index", "SELECT note FROM t", "CREATE INDEX i ON t(note)", nil},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			pool, _ := open(t, before)
+			guard, err := sqlite.Dialect{}.Guard(exec.GuardConfig{Policy: noPasswords})
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn, err := pool.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			held, err := guard.Hold(t.Context(), conn, exec.HoldOptions{Timeout: 5 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer held.Release(false)
+			rows, err := held.QueryContext(t.Context(), test.sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Close()
+			if _, err := pool.Exec(test.change); err != nil {
+				t.Fatal(err)
+			}
+			if rows.Next() != (test.want == nil) {
+				t.Error("a row of the changed table, or none of the unchanged one")
+			}
+			err = rows.Err()
+			if err != nil {
+				err = held.Classify(err)
+			}
+			if diff := cmp.Diff(test.want, err); diff != "" {
+				t.Errorf("error (-want +got)\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"strings"
@@ -41,8 +42,10 @@ func converted(declared []string) bool {
 // statements.
 func asStored(text string, names []string) string {
 	quote := Dialect{}.Quote
+	// A name that neither the statement nor a view under it can have for a table.
+	cte := fmt.Sprintf("stored_%x", sha256.Sum256([]byte(text)))
 	var b strings.Builder
-	b.WriteString("WITH stored(")
+	b.WriteString("WITH " + cte + "(")
 	for i := range names {
 		if i > 0 {
 			b.WriteByte(',')
@@ -58,6 +61,6 @@ func asStored(text string, names []string) string {
 		}
 		fmt.Fprintf(&b, "+c%d AS %s", i, quote(name))
 	}
-	b.WriteString(" FROM stored")
+	b.WriteString(" FROM " + cte)
 	return b.String()
 }

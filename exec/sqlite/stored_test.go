@@ -21,7 +21,9 @@ INSERT INTO d VALUES
 	(3, '0000-00-00', '', '0001-01-01 00:00:00', 0, 'not a date', ''),
 	(4, 1577836800, 1577836800000, -1, 7, 2458849.5, 3),
 	(5, '2020-1-1', x'00ff', 1.5, 'true', 'NULL', 1.0);
-CREATE VIEW v AS SELECT day AS d, ok FROM d;`)
+CREATE VIEW v AS SELECT day AS d, ok FROM d;
+CREATE TABLE stored(day DATE); INSERT INTO stored VALUES ('2020-01-01');
+CREATE VIEW over_stored AS SELECT day FROM stored;`)
 	db := newDB(t, pool, exec.Config{})
 	tests := []struct {
 		why, sql string
@@ -67,6 +69,9 @@ CREATE VIEW v AS SELECT day AS d, ok FROM d;`)
 			"equal and empty names", `SELECT day, day, 1 AS "" FROM d LIMIT 1`,
 			[]string{"day", "day", ""}, [][]any{{"2020-01-01", "2020-01-01", int64(1)}},
 		},
+		{"a table of the name that the wrapping once had", "SELECT day FROM stored", []string{"day"}, [][]any{{"2020-01-01"}}},
+		{"a view over it", "SELECT day FROM over_stored", []string{"day"}, [][]any{{"2020-01-01"}}},
+		{"a CTE of that name", "WITH stored(c0) AS (SELECT day FROM d WHERE n = 1) SELECT c0 FROM stored", []string{"c0"}, [][]any{{"2020-01-01"}}},
 		{"no rows", "SELECT day FROM d WHERE 0", []string{"day"}, [][]any{}},
 		{
 			"numbers keep their type", "SELECT 1, 1.0, 9223372036854775807, 9e999, -0.0, x'', ''",
