@@ -20,7 +20,8 @@ import (
 // was confirmed before.
 type Confirmed struct {
 	mu    sync.Mutex
-	pairs []Pair         // in the order of the first confirmation; never changed in place
+	pairs []Pair         // in the order of the first confirmation
+	given bool           // somebody has pairs: no place of it may change any more
 	place map[string]int // folded question -> place
 	file  *os.File       // nil: in memory
 	read  int64          // bytes of the file that are known
@@ -133,10 +134,9 @@ func (c *Confirmed) Pairs() ([]Pair, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.refresh(); err != nil {
-		return c.pairs, err
-	}
-	return c.pairs, nil
+	err := c.refresh()
+	c.given = true
+	return slices.Clip(c.pairs), err // who appends to it does so elsewhere
 }
 
 // Close closes the file. A Confirmed in memory needs none.
@@ -188,17 +188,21 @@ func (c *Confirmed) refresh() error {
 	return nil
 }
 
-// put keeps p in memory. The old slice is left as it is for those who have it.
+// put keeps p in memory. Who has the pairs keeps them as they were: a new one
+// stands behind all that they see, and one that is replaced is in a copy.
 func (c *Confirmed) put(p Pair) {
 	if c.place == nil {
 		c.place = map[string]int{}
 	}
 	key := fold(p.Question)
-	if i, ok := c.place[key]; ok {
-		c.pairs = slices.Clone(c.pairs)
-		c.pairs[i] = p
+	i, known := c.place[key]
+	switch {
+	case !known:
+		c.place[key] = len(c.pairs)
+		c.pairs = append(c.pairs, p)
 		return
+	case c.given:
+		c.pairs, c.given = slices.Clone(c.pairs), false
 	}
-	c.place[key] = len(c.pairs)
-	c.pairs = append(slices.Clip(c.pairs), p)
+	c.pairs[i] = p
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/texttosql/texttosql/schema"
@@ -40,7 +41,8 @@ type Exemplars struct {
 	// question. A pool of questions to several databases needs one.
 	Mask func(Pair) string
 	// Index keeps what was computed of a pool for the next question; nil:
-	// Env.Index.
+	// Env.Index, or none where there is a Mask. It cannot tell masks apart: each
+	// Mask needs an Index of its own.
 	Index *ExemplarIndex
 }
 
@@ -54,13 +56,14 @@ type Embedder interface {
 }
 
 // ExemplarIndex keeps the masked and indexed questions of the last pool and
-// schema that it was used with. The zero value is empty and ready for use; safe
-// for concurrent use.
+// schema that it was used with, and their embeddings by the last Embedder. The
+// zero value is empty and ready for use; safe for concurrent use.
 type ExemplarIndex struct {
 	mu     sync.Mutex
 	schema *schema.Schema
 	first  *Pair
 	length int
+	values bool // the masks know stored values
 	pool   *indexedPool
 }
 
@@ -73,6 +76,7 @@ type indexedPool struct {
 
 	mu         sync.Mutex
 	embeddings [][]float32 // nil until an embedder gave them
+	by         Embedder    // that gave them
 }
 
 const (
@@ -93,7 +97,11 @@ func (e Exemplars) Pick(ctx context.Context, env *Env, s *schema.Schema, questio
 	if len(pairs) == 0 || k < 0 {
 		return nil, ctx.Err()
 	}
-	pool := cmp.Or(e.Index, env.Index).indexed(pairs, s, !env.SkipValues, e.Mask)
+	index := e.Index
+	if index == nil && e.Mask == nil {
+		index = env.Index
+	}
+	pool := index.indexed(pairs, s, !env.SkipValues, e.Mask)
 	masked := pool.masker.Mask(question)
 	order, err := e.order(ctx, pool, masked)
 	if err != nil {
@@ -142,7 +150,7 @@ func (e Exemplars) order(ctx context.Context, pool *indexedPool, masked string) 
 func (p *indexedPool) distances(ctx context.Context, e Embedder, masked string) ([]float64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.embeddings == nil {
+	if p.embeddings == nil || !sameEmbedder(p.by, e) {
 		found, err := e.EmbedDocuments(ctx, p.masked)
 		if err != nil {
 			return nil, err
@@ -150,7 +158,7 @@ func (p *indexedPool) distances(ctx context.Context, e Embedder, masked string) 
 		if len(found) != len(p.masked) {
 			return nil, fmt.Errorf("strategy: the embedder gave %d vectors for %d texts", len(found), len(p.masked))
 		}
-		p.embeddings = found
+		p.embeddings, p.by = found, e
 	}
 	query, err := e.EmbedQuery(ctx, masked)
 	if err != nil {
@@ -169,6 +177,11 @@ func (p *indexedPool) distances(ctx context.Context, e Embedder, masked string) 
 	return scores, nil
 }
 
+// sameEmbedder reports whether a is b; one that cannot be compared never is.
+func sameEmbedder(a, b Embedder) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
 // indexed returns the pool made ready, from the index where it is the same.
 func (x *ExemplarIndex) indexed(pairs []Pair, s *schema.Schema, values bool, mask func(Pair) string) *indexedPool {
 	if x == nil {
@@ -176,8 +189,8 @@ func (x *ExemplarIndex) indexed(pairs []Pair, s *schema.Schema, values bool, mas
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.pool == nil || x.schema != s || x.first != &pairs[0] || x.length != len(pairs) {
-		x.schema, x.first, x.length = s, &pairs[0], len(pairs)
+	if x.pool == nil || x.schema != s || x.first != &pairs[0] || x.length != len(pairs) || x.values != values {
+		x.schema, x.first, x.length, x.values = s, &pairs[0], len(pairs), values
 		x.pool = newIndexedPool(pairs, s, values, mask)
 	}
 	return x.pool
