@@ -69,7 +69,7 @@ func TestConfirmedPairsStay(t *testing.T) {
 	}
 	var had [][]strategy.Pair
 	var want []string
-	for i, question := range []string{"a", "b", "A", "c", "b", "b", "d", "a", "e"} {
+	for i, question := range []string{"a", "b", "A", "c", "b", "b", "d", "a", "e", "f", "g", "h"} {
 		add(question, fmt.Sprint(i))
 		if i%3 != 1 { // some are added with nobody looking
 			had = append(had, pairs())
@@ -84,7 +84,7 @@ func TestConfirmedPairsStay(t *testing.T) {
 			t.Errorf("what was given as number %d changed (-want +got):\n%s", i, diff)
 		}
 	}
-	if got := text(pairs()); got != "a=7 b=5 c=3 d=6 e=8" {
+	if got := text(pairs()); got != "a=7 b=5 c=3 d=6 e=8 f=9 g=10 h=11" {
 		t.Errorf("got %s", got)
 	}
 }
