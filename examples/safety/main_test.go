@@ -16,6 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/exec"
 )
 
 // files makes a database and a file of statements.
@@ -229,9 +232,24 @@ func TestPayloads(t *testing.T) {
 		t.Errorf("%d verdicts for %d statements: %+v", len(verdicts), len(items), s)
 	}
 	t.Logf("%s", &stderr)
+	pool, closePool, err := cli.OpenReadOnly(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closePool()
+	patient := trial{pool: pool, deadline: time.Minute, dbs: map[string]*exec.DB{}}
 	for i, item := range items {
-		if item.Expect != "survive" && slices.Contains(s.Unexpected, item.ID) {
-			t.Errorf("%s: %s, want %s", item.ID, verdicts[i], item.Expect)
+		if item.Expect == "survive" || !slices.Contains(s.Unexpected, item.ID) {
+			continue
+		}
+		// A busy machine may leave a statement no time within its deadline.
+		v, err := patient.try(t.Context(), item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again summary
+		if again.count(item, v, time.Minute); len(again.Unexpected) > 0 {
+			t.Errorf("%s: %s, then %+v, want %s", item.ID, verdicts[i], v, item.Expect)
 		}
 	}
 }
