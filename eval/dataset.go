@@ -49,6 +49,7 @@ func (q Question) With2023() Question {
 type Dataset struct {
 	Name      string
 	Questions []Question // in the order of the file
+	Repeated  int        // times that the file has one of them once more
 
 	byID map[string]int
 }

@@ -35,7 +35,9 @@ var (
 // Names mean the same in any of the object forms. Other fields are ignored, and
 // evidence and difficulty may be missing here and there. The rest has to be the
 // same in the whole file: what the first question has, all have, and under the
-// same name. Without ids, the place from 0 is the id.
+// same name. Without ids, the place from 0 is the id. A question that stands there
+// twice, as two do in BIRD's mini-dev, is one: see [Dataset].Repeated; two
+// questions of one id are an error.
 //
 // The dataset's name is the file's without questions_ and without endings. The
 // error is a *[FileError].
@@ -57,19 +59,29 @@ func (s *source) dataset() (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := map[string]int{}
-	for _, q := range questions {
-		if first := lines[q.ID]; first > 0 {
-			return nil, s.fault(q.Line, "id", fmt.Errorf("%s is the id of line %d too", q.ID, first))
-		}
-		lines[q.ID] = q.Line
-	}
 	setPlaces(questions)
-	d, err := NewDataset(datasetName(s.name), questions)
+	kept, seen := questions[:0], map[string]Question{}
+	for _, q := range questions {
+		switch first, ok := seen[q.ID]; {
+		case !ok:
+			seen[q.ID] = q
+			kept = append(kept, q)
+		case !repeats(first, q):
+			return nil, s.fault(q.Line, "id", fmt.Errorf("%s is the id of line %d too", q.ID, first.Line))
+		}
+	}
+	d, err := NewDataset(datasetName(s.name), kept)
 	if err != nil {
 		return nil, s.fault(0, "", err)
 	}
+	d.Repeated = len(questions) - len(kept)
 	return d, nil
+}
+
+// repeats reports whether b is a once more, in all but its place in the file.
+func repeats(a, b Question) bool {
+	b.Line, b.Place = a.Line, a.Place
+	return a == b
 }
 
 // datasetName is the name of a dataset in a file.

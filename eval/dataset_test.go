@@ -97,6 +97,18 @@ func TestReadDataset(t *testing.T) {
 	}
 }
 
+// TestReadDatasetRepeated: BIRD's mini-dev has two questions twice.
+func TestReadDatasetRepeated(t *testing.T) {
+	const first, second = `{"idx": 4, "qid": 1, "db_id": "d", "question": "A", "gold": "SELECT 1"}` + "\n", `{"idx": 5, "qid": 2, "db_id": "d", "question": "B", "gold": "SELECT 2"}` + "\n"
+	d, err := eval.ReadDataset(write(t, "q.jsonl", first+second+strings.Replace(first, "4", "6", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Questions) != 2 || d.Questions[0].Place != 4 || d.Repeated != 1 {
+		t.Errorf("%+v, repeated %d", d.Questions, d.Repeated)
+	}
+}
+
 func TestReadDatasetFaults(t *testing.T) {
 	const good = `{"qid": 1, "db_id": "d", "question": "A", "gold": "SELECT 1"}` + "\n"
 	for _, test := range []struct{ why, file, content, want string }{
@@ -106,7 +118,7 @@ func TestReadDatasetFaults(t *testing.T) {
 		{"mixed: no database", "q.jsonl", good + good[:1] + `"qid": 2, "question": "B", "gold": "SELECT 1"}`, "q.jsonl:2: field db_id: missing, though the first question has it"},
 		{"a gold that is a list", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": "B", "gold": ["SELECT 1"]}`, "q.jsonl:2: field gold: a JSON list where text belongs"},
 		{"an empty question", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": " ", "gold": "SELECT 1"}`, "q.jsonl:2: field question: empty"},
-		{"one id twice", "q.jsonl", good + "\n" + good, "q.jsonl:3: field id: 1 is the id of line 1 too"},
+		{"one id for two questions", "q.jsonl", good + "\n" + strings.Replace(good, "SELECT 1", "SELECT 2", 1), "q.jsonl:3: field id: 1 is the id of line 1 too"},
 		{"a line that is cut", "q.jsonl", good + `{"qid": 2, "db_`, "q.jsonl:2: the JSON is cut off"},
 		{"a line of something else", "q.jsonl", good + `SELECT 1`, "q.jsonl:2: broken JSON: invalid character 'S' looking for beginning of value"},
 		{"a number for an object", "q.json", "[\n1]", "q.json:2: a JSON number where an object belongs"},

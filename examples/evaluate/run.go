@@ -107,7 +107,7 @@ func (l *live) Run(p *program) error {
 		return fmt.Errorf("strategy %s asks for a statement step by step, and pools hold whole ones: give --model phases:%s, which simulates the steps",
 			chosen.name, strings.TrimPrefix(l.Model, "pool:"))
 	}
-	folder, dataset, err := openDataset(l.Data, l.Dataset)
+	folder, dataset, err := openDataset(p, l.Data, l.Dataset)
 	if err != nil {
 		return err
 	}

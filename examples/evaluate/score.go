@@ -92,7 +92,7 @@ func (s *score) Run(p *program) error {
 	if s.Rounds < 1 || s.Workers < 1 {
 		return errors.New("--rounds and --workers must be at least 1")
 	}
-	folder, dataset, err := openDataset(s.Data, s.Dataset)
+	folder, dataset, err := openDataset(p, s.Data, s.Dataset)
 	if err != nil {
 		return err
 	}
@@ -379,16 +379,19 @@ func rateBars(title, note string, outcomes []eval.Outcome, by eval.Grouping) pag
 }
 
 // openDataset opens the folder and a dataset of it, or a dataset in a file.
-func openDataset(dir, name string) (*eval.Folder, *eval.Dataset, error) {
+func openDataset(p *program, dir, name string) (*eval.Folder, *eval.Dataset, error) {
 	folder, err := eval.OpenFolder(dir)
 	if err != nil {
 		return nil, nil, err
 	}
+	read := folder.Dataset
 	if isFile(name) {
-		dataset, err := eval.ReadDataset(name)
-		return folder, dataset, err
+		read = eval.ReadDataset
 	}
-	dataset, err := folder.Dataset(name)
+	dataset, err := read(name)
+	if err == nil && dataset.Repeated > 0 {
+		p.note("%s: %d of its questions stand there once more and count once", name, dataset.Repeated)
+	}
 	return folder, dataset, err
 }
 
