@@ -198,7 +198,9 @@ const FindingUnfiltered = "filter-missing"
 // agreed Filter in their WHERE and ON clauses. It compares canonical forms, so an
 // equivalent condition in other words counts as missing: a reason to prefer
 // another candidate, and none to reject one.
-type CarriesFilter struct{ Filter Filter }
+type CarriesFilter struct {
+	Filter Filter // the agreed one; an empty one is carried by all
+}
 
 // Check implements exec.Check.
 func (f CarriesFilter) Check(ctx context.Context, db *exec.DB, c *exec.Checked) error {

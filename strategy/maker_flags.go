@@ -19,7 +19,7 @@ const (
 	FlagTooLong   = "too-long"      // more tokens than an answer of its kind needs
 	FlagTruncated = "truncated"     // cut at the token limit
 	FlagRefusal   = "refusal"       // the model declined, or its provider held the reply back
-	FlagNotUTF8   = "not-utf8"
+	FlagNotUTF8   = "not-utf8"      // bytes that are no text
 	FlagFailed    = "failed" // the call failed
 )
 
@@ -30,6 +30,7 @@ type FlagError struct {
 	Detail string // one line for a person
 }
 
+// Error returns "strategy: flagged: REASON: DETAIL".
 func (e *FlagError) Error() string {
 	if e.Detail == "" {
 		return "strategy: flagged: " + e.Reason

@@ -27,7 +27,7 @@ type PhaseReport struct {
 // repaired nor drawn anew: malformed replies err more often and alike
 // (arXiv 2511.09030).
 type Flag struct {
-	Draw   int    `json:"draw"`
+	Draw   int    `json:"draw"`   // which reply
 	Reason string `json:"reason"` // a stable word: FlagFormat, FlagUnknown, …; in "projection" what Admission says
 }
 

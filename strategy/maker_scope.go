@@ -13,9 +13,10 @@ import (
 // TableName is a table as the schema writes it.
 type TableName struct {
 	Schema string `json:"schema,omitempty"` // "" is the default one
-	Name   string `json:"name"`
+	Name   string `json:"name"`             // as the schema spells it
 }
 
+// String returns the name, behind that of its schema where it has one.
 func (t TableName) String() string {
 	if t.Schema != "" {
 		return t.Schema + "." + t.Name
@@ -46,10 +47,11 @@ func compareTables(a, b TableName) int {
 
 // ColumnName is a column as the schema writes it.
 type ColumnName struct {
-	Table  TableName `json:"table"`
-	Column string    `json:"column"`
+	Table  TableName `json:"table"`  // that has the column
+	Column string    `json:"column"` // as the schema spells it
 }
 
+// String returns "table.column", unquoted.
 func (c ColumnName) String() string { return c.Table.String() + "." + c.Column }
 
 func (c ColumnName) quoted(quote func(string) string) string {
@@ -63,8 +65,8 @@ func compareColumns(a, b ColumnName) int {
 // Join is a pair of columns that a join sets equal. It has no order: NewJoin puts
 // the sides in one.
 type Join struct {
-	Left  ColumnName `json:"left"`
-	Right ColumnName `json:"right"`
+	Left  ColumnName `json:"left"`  // the side that is first in order
+	Right ColumnName `json:"right"` // the other
 }
 
 // NewJoin returns the pair of a and b, in any order.
@@ -75,6 +77,7 @@ func NewJoin(a, b ColumnName) Join {
 	return Join{a, b}
 }
 
+// String returns "left = right", unquoted.
 func (j Join) String() string { return j.Left.String() + " = " + j.Right.String() }
 
 func compareJoins(a, b Join) int {

@@ -27,8 +27,8 @@ const FindingOutside = "outside-scope"
 // Scope, or with LockExact leave one of its tables out. What lies under a view of
 // the scope may be read. The engine says what a statement reads.
 type WithinScope struct {
-	Scope Scope
-	Lock  LockMode
+	Scope Scope    // the agreed tables
+	Lock  LockMode // how they may be used
 }
 
 // Check implements exec.Check.

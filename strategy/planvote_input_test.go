@@ -23,7 +23,6 @@ func TestOddInput(t *testing.T) {
 	}{
 		{name: "empty", task: strategy.Task{Question: " \n"}, is: strategy.ErrEmptyQuestion},
 		{name: "a megabyte", task: strategy.Task{Question: strings.Repeat("Who lives in the USA? ", 50_000)}, sql: usa},
-		{name: "evidence of a megabyte", task: strategy.Task{Question: "q", Evidence: strings.Repeat("USA ", 250_000)}, sql: usa},
 		{name: "one sample", task: strategy.Task{Question: "q", Samples: 1}, sql: usa},
 		{name: "negative samples", task: strategy.Task{Question: "q", Samples: -1}, text: "-1"},
 		{name: "no model", task: strategy.Task{Question: "q"}, edit: func(e *strategy.Env) { e.Models = nil }, text: "model"},
