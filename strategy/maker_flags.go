@@ -20,7 +20,7 @@ const (
 	FlagTruncated = "truncated"     // cut at the token limit
 	FlagRefusal   = "refusal"       // the model declined, or its provider held the reply back
 	FlagNotUTF8   = "not-utf8"      // bytes that are no text
-	FlagFailed    = "failed" // the call failed
+	FlagFailed    = "failed"        // the call failed
 )
 
 // FlagError says why a reply may not vote: a red flag of the MAKER paper (arXiv
