@@ -155,9 +155,9 @@ func TestDamagedPools(t *testing.T) {
 			[]string{"left out: pool bird_dev/all: eval: ", "preds_bird_dev.jsonl.gz: no such file"}, "1 of the 2 pools"},
 		{"no_dataset", func(t *testing.T, dir string) { remove(t, dir, "questions/questions_bird_dev.jsonl.gz") }, named,
 			[]string{`there is no dataset "bird_dev"`}, "1 of the 2 pools"},
-		{"twice_the_same_question", func(t *testing.T, dir string) {
+		{"two_questions_of_one_id", func(t *testing.T, dir string) {
 			q := `{"qid": 1, "db_id": "shop", "question": "A", "gold": "SELECT 1"}`
-			write(t, filepath.Join(dir, "questions", "questions_bird_dev.jsonl.gz"), pack(q, q))
+			write(t, filepath.Join(dir, "questions", "questions_bird_dev.jsonl.gz"), pack(q, strings.Replace(q, "A", "B", 1)))
 		}, named, []string{"questions_bird_dev.jsonl.gz:2: field id: 1 is the id of line 1 too"}, "1 of the 2 pools"},
 		{"reference_pools_that_are_not_there", func(*testing.T, string) {}, nil,
 			[]string{"pool classicmodels/base_k3", `"samples/spider_samples_k16"`, "left out: pools 7, questions 2"}, ""},
