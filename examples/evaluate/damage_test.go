@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -214,5 +215,31 @@ func TestFaultsAreBounded(t *testing.T) {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes lack %q:\n%s", want, notes)
 		}
+	}
+}
+
+// TestLinkOfDamagedDatabase: link leaves out what a damaged database costs, names
+// it, and measures the rest.
+func TestLinkOfDamagedDatabase(t *testing.T) {
+	for _, d := range damages {
+		t.Run(d.name, func(t *testing.T) {
+			dir := twoShops(t)
+			d.damage(t, dir)
+			var out, notes bytes.Buffer
+			err := run(t.Context(), []string{"link", "--data", dir, "--dataset", "spider_dev", "--presql", "spider_dev/all", "--json"}, &out, &notes, os.Getenv)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := last(t, out.String(), "linker", "union"); got["db"] != "all" || got["n"] == 0.0 {
+				t.Errorf("the rest: %v", got)
+			}
+			// The schema stands on the first page: without the others links can still be measured.
+			if strings.Contains(out.String(), `"mall"`) && d.name != "cut_database" {
+				t.Errorf("a line of the damaged database: %s", out.String())
+			}
+			if text := notes.String(); d.name != "cut_database" && (!strings.Contains(text, "questions_spider_dev.jsonl.gz:6: question 6: ") || !strings.Contains(text, "mall")) {
+				t.Errorf("the notes: %s", text)
+			}
+		})
 	}
 }

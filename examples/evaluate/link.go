@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -17,7 +18,7 @@ import (
 
 // link is the verb link.
 type link struct {
-	Data    string `required:"" default:"${data}" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Data    string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Dataset string `required:"" placeholder:"NAME" help:"Dataset to link."`
 	PreSQL  string `name:"presql" placeholder:"POOL" help:"Pool whose answers are the preliminary SQL, each run in turn."`
 	Columns bool   `help:"Prune columns too."`
@@ -63,11 +64,7 @@ type linkLine struct {
 
 // Run links the questions.
 func (l *link) Run(p *program) error {
-	folder, err := eval.OpenFolder(l.Data)
-	if err != nil {
-		return err
-	}
-	dataset, err := folder.Dataset(l.Dataset)
+	folder, dataset, err := openDataset(p, l.Data, l.Dataset)
 	if err != nil {
 		return err
 	}
@@ -84,10 +81,15 @@ func (l *link) Run(p *program) error {
 			runs = max(runs, len(drafts[q.ID]))
 		}
 	}
-	questions, closeAll, err := l.questions(p.ctx, folder, dataset, drafts)
-	defer closeAll()
+	databases := databases{folder: folder, envs: map[string]openedEnv{}}
+	defer databases.close()
+	questions, faults, err := l.questions(p.ctx, &databases, dataset, drafts)
 	if err != nil {
 		return err
+	}
+	if len(faults) > 0 {
+		p.note("%s: left out: %d of %d questions", dataset.Name, len(faults), len(dataset.Questions))
+		p.tellFaults(faults, datasetFile(folder, l.Dataset))
 	}
 	if len(questions) == 0 {
 		return errors.New("no question of the dataset has a database whose engine reads its gold")
@@ -130,43 +132,74 @@ type linked struct {
 	full    int // tokens of the prompt with the whole schema
 }
 
-func (l *link) questions(ctx context.Context, folder *eval.Folder, dataset *eval.Dataset, drafts map[string][]string) (list []*linked, closeAll func(), err error) {
-	envs := map[string]*strategy.Env{}
-	var closers []func() error
-	closeAll = func() {
-		for _, c := range closers {
-			c()
+// databases are those of a folder, each opened once.
+type databases struct {
+	folder *eval.Folder
+	envs   map[string]openedEnv
+}
+
+type openedEnv struct {
+	env   *strategy.Env
+	close func()
+	err   error
+}
+
+func (d *databases) open(ctx context.Context, id string) (*strategy.Env, error) {
+	opened, ok := d.envs[id]
+	if !ok {
+		opened.env, opened.close, opened.err = d.env(ctx, id)
+		d.envs[id] = opened
+	}
+	return opened.env, opened.err
+}
+
+func (d *databases) env(ctx context.Context, id string) (_ *strategy.Env, closeDB func(), err error) {
+	path, err := d.folder.Database(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	handle, closeDB, err := cli.OpenReadOnly(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := exec.New(handle, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		return nil, closeDB, err
+	}
+	s, err := db.Schema(ctx)
+	if err != nil {
+		return nil, closeDB, fmt.Errorf("database %q (%s): %w", id, path, err)
+	}
+	return &strategy.Env{DB: db, Schema: s, Rows: &strategy.RowCache{}}, closeDB, nil
+}
+
+func (d *databases) close() {
+	for _, opened := range d.envs {
+		if opened.close != nil {
+			opened.close()
 		}
 	}
+}
+
+// questions reads what the golds read. What cannot be read is a fault.
+func (l *link) questions(ctx context.Context, databases *databases, dataset *eval.Dataset, drafts map[string][]string) (list []*linked, faults []eval.Verdict, err error) {
 	for _, q := range dataset.Questions {
-		path, err := folder.Database(q.DB)
-		if err != nil || l.PreSQL != "" && len(drafts[q.ID]) == 0 {
-			continue
+		env, err := databases.open(ctx, q.DB)
+		var analysis exec.Analysis
+		if err == nil && l.PreSQL != "" && len(drafts[q.ID]) == 0 {
+			err = fmt.Errorf("pool %s has no answer", l.PreSQL)
 		}
-		env := envs[q.DB]
-		if env == nil {
-			handle, closeDB, err := cli.OpenReadOnly(path)
-			if err != nil {
-				return nil, closeAll, err
+		if err == nil {
+			if analysis, err = env.DB.Analyze(ctx, q.Gold); err != nil {
+				err = fmt.Errorf("the engine does not read the gold: %w", err)
 			}
-			closers = append(closers, func() error { closeDB(); return nil })
-			db, err := exec.New(handle, sqlite.Dialect{}, exec.Config{})
-			if err != nil {
-				return nil, closeAll, err
-			}
-			s, err := db.Schema(ctx)
-			if err != nil {
-				return nil, closeAll, err
-			}
-			env = &strategy.Env{DB: db, Schema: s, Rows: &strategy.RowCache{}}
-			envs[q.DB] = env
 		}
-		analysis, err := env.DB.Analyze(ctx, q.Gold)
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
 		if err != nil {
-			if ctx.Err() != nil {
-				return nil, closeAll, ctx.Err()
-			}
-			continue // a gold of another engine
+			faults = append(faults, eval.Verdict{Question: q, Fault: err.Error()})
+			continue
 		}
 		x := &linked{Question: q, env: env, tables: map[string]bool{}, columns: map[string]bool{}, drafts: drafts[q.ID]}
 		for _, read := range analysis.Tables {
@@ -178,14 +211,14 @@ func (l *link) questions(ctx context.Context, folder *eval.Folder, dataset *eval
 			}
 		}
 		if x.values, err = (linker.Values{Choose: true}).Link(ctx, x.input()); err != nil {
-			return nil, closeAll, err
+			return nil, nil, err
 		}
 		if x.full, err = x.tokens(ctx, env.Schema); err != nil {
-			return nil, closeAll, err
+			return nil, nil, err
 		}
 		list = append(list, x)
 	}
-	return list, closeAll, nil
+	return list, faults, nil
 }
 
 func (x *linked) input() linker.Input {
