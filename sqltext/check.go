@@ -24,6 +24,7 @@ const (
 	RuleNotUTF8           Rule = "not-utf8"           // invalid UTF-8
 	RuleNUL               Rule = "nul"                // a NUL character
 	RuleUnterminated      Rule = "unterminated"       // a string, name or comment without its end
+	RuleInvisible         Rule = "invisible"          // an invisible character outside of strings and quoted names
 	RuleExecutableComment Rule = "executable-comment" // a comment that the engine would run
 	RuleDepth             Rule = "depth"              // brackets nested over MaxDepth
 	RuleEmpty             Rule = "empty"              // no statement
@@ -80,6 +81,9 @@ func (d Dialect) Check(sql string) (string, error) {
 	for l.pos < len(sql) {
 		start := l.pos
 		kind := l.scan()
+		if kind != String && kind != QuotedName && strings.IndexFunc(sql[start:l.pos], isInvisible) >= 0 {
+			return "", &RefusedError{Rule: RuleInvisible, Detail: "an invisible character stands outside of strings and quoted names"}
+		}
 		if kind == Space || kind == Comment && !d.ExecutableComments {
 			continue
 		}

@@ -9,12 +9,19 @@ import (
 // Extractor finds the one statement in the reply of a model.
 //
 // It never repairs: quotes, brackets and entities stay as the model wrote them,
-// and what does not hold exactly one statement gives a *ReplyError. The zero
-// Extractor works for SQLite without an engine.
+// and what does not hold exactly one statement gives a *ReplyError. Only what
+// nobody sees goes: outside of strings and quoted names, invisible characters are
+// left out, and no-break and other odd spaces are blanks. The zero Extractor works
+// for SQLite without an engine.
 //
 // Safe for concurrent use if Valid is.
 type Extractor struct {
 	Dialect Dialect // whose SQL is looked for
+
+	// Ended says that the model came to its end, by the word of the provider. A
+	// statement that looks cut off is then one that the engine has to judge: it may
+	// end with a name that is a keyword, as in SELECT id FROM order.
+	Ended bool
 
 	// Valid asks the engine whether it can prepare the statement, which has
 	// passed Dialect.Check. It is called at most 32 times a reply, mostly once.
@@ -53,7 +60,8 @@ const (
 //
 // Where Valid accepts nothing, the likeliest whole statement is returned with
 // the note "not-valid", so that the engine's own error can be reported and
-// repaired. A statement that stops in the middle is ReasonTruncated.
+// repaired. A statement that stops in the middle is ReasonTruncated, unless the
+// reply is known to have Ended.
 //
 // The time is linear in len(reply) but for replies with many places to start
 // at, which are bounded.
@@ -68,7 +76,7 @@ func (x Extractor) Extract(reply string) (Extraction, error) {
 	if text == "" {
 		return Extraction{}, &ReplyError{Reason: ReasonEmpty, Detail: "the reply is blank"}
 	}
-	e := extraction{x: x, d: x.Dialect, tries: map[string]bool{}}
+	e := extraction{x: x, d: x.Dialect, tries: map[string]bool{}, closed: x.Ended}
 	body, cut := afterReasoning(text)
 	if cut {
 		return Extraction{}, &ReplyError{Reason: ReasonTruncated, Detail: "the reasoning has no end"}
@@ -96,7 +104,7 @@ type extraction struct {
 
 	likely, possible *Extraction // statements that Valid did not accept
 	truncated        bool
-	closed           bool          // a fence or JSON ends the text: the model was done
+	closed           bool          // the provider, a fence or JSON says that the model was done
 	refused          *RefusedError // of the first text that reads like a query
 	refusedSQL       string        // that text
 }
@@ -142,6 +150,10 @@ func (e *extraction) ladder(text, step string, depth int) {
 	text = trimReply(text)
 	if depth > 3 || text == "" {
 		return
+	}
+	if plain := e.d.visible(text); plain != text && e.d.headOf(plain) != headNone {
+		e.note("invisible")
+		text = plain
 	}
 	head := e.d.headOf(text)
 	if head == headOther {
@@ -262,6 +274,10 @@ func isSentence(stmt string) bool {
 func (e *extraction) statement(text, step string, sure bool) verdict {
 	if e.read > maxRead {
 		return rejected
+	}
+	if plain := e.d.visible(text); plain != text {
+		e.note("invisible")
+		text = plain
 	}
 	cuts := e.d.cuts(text)
 	cutOff := !e.closed && !cuts[0].live && e.d.isCut(text)

@@ -43,8 +43,8 @@ func (e *extraction) fences(text string, depth int) bool {
 			e.note("other-blocks")
 		}
 	}
-	e.closed = blocks[pick].closed
-	if !e.closed {
+	e.closed = e.x.Ended || blocks[pick].closed
+	if !blocks[pick].closed {
 		e.note("unclosed-fence")
 	}
 	e.ladder(blocks[pick].body, "fence", depth+1)

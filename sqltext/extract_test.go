@@ -69,3 +69,37 @@ func TestExtract(t *testing.T) {
 		})
 	}
 }
+
+// TestExtractEnded: where the provider says that the model was done, a statement
+// that looks cut off is left to the engine.
+func TestExtractEnded(t *testing.T) {
+	valid := func(string) bool { return false } // what the engine says of SELECT id FROM order
+	for _, c := range []struct {
+		why, reply    string
+		cut, complete string // the reason, or the statement
+	}{
+		{"a keyword for a name", "SELECT id FROM order", "truncated", "SELECT id FROM order"},
+		{"the same in a fence", "```sql\nSELECT id FROM order\n```", "SELECT id FROM order", "SELECT id FROM order"},
+		{"the same in a fence without an end", "```sql\nSELECT id FROM order", "truncated", "SELECT id FROM order"},
+		{"an open bracket", "SELECT count(id FROM t WHERE (", "truncated", "SELECT count(id FROM t WHERE ("},
+		{"an open string", "SELECT id FROM t WHERE a = 'x", "truncated", "refused"},
+		{"reasoning without an end", "<think>SELECT id FROM order", "truncated", "truncated"},
+		{"nothing odd", "SELECT id FROM t", "SELECT id FROM t", "SELECT id FROM t"},
+	} {
+		for _, ended := range []bool{false, true} {
+			found, err := sqltext.Extractor{Valid: valid, Ended: ended}.Extract(c.reply)
+			got := found.SQL
+			var reply *sqltext.ReplyError
+			if errors.As(err, &reply) {
+				got = string(reply.Reason)
+			}
+			want := c.cut
+			if ended {
+				want = c.complete
+			}
+			if got != want {
+				t.Errorf("%s, ended %v: %q: got %q, want %q", c.why, ended, c.reply, got, want)
+			}
+		}
+	}
+}

@@ -66,6 +66,9 @@ func leadingWord(s string) string {
 	for n < len(s) && isName(s[n]) {
 		n++
 	}
+	if i := strings.IndexFunc(s[:n], func(r rune) bool { return isInvisible(r) || isOddBlank(r) }); i >= 0 {
+		return s[:i]
+	}
 	return s[:n]
 }
 

@@ -53,7 +53,8 @@ type Extraction struct {
 	Step string
 	// Notes are stable words on what was passed over: "reasoning" (before it),
 	// "answer-tag", "other-blocks" (earlier fenced blocks with other queries),
-	// "unclosed-fence", "text-behind" (after the statement), "not-valid" (Valid
+	// "unclosed-fence", "invisible" (characters that nobody sees, see Extractor),
+	// "text-behind" (after the statement), "not-valid" (Valid
 	// accepted nothing; this is the likeliest statement, for the engine to tell
 	// what is wrong with it).
 	Notes []string

@@ -1,18 +1,20 @@
 package sqltext
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // This file takes off what models and their chat templates put around an
 // answer.
 
-// trimReply removes outer blanks, a byte order mark, and end-of-text marks that
-// servers with a wrong template leave.
+// trimReply removes outer blanks, invisible characters, a byte order mark among
+// them, and end-of-text marks that servers with a wrong template leave.
 func trimReply(s string) string {
-	s = strings.TrimSpace(strings.TrimPrefix(s, "\ufeff"))
 	for {
-		trimmed := s
+		trimmed := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) })
 		for _, mark := range []string{"</s>", "<s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<end_of_turn>", "<eos>"} {
-			trimmed = strings.TrimSpace(strings.TrimSuffix(trimmed, mark))
+			trimmed = strings.TrimSuffix(trimmed, mark)
 		}
 		if trimmed == s {
 			return s
