@@ -572,10 +572,12 @@ func TestMAKERDeterminism(t *testing.T) {
 	}
 	env := makerEnv(t, nil)
 	answers := map[string]bool{}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, speculate := range []bool{false, true} {
 		seen := map[string]int{}
 		for run := range 100 {
 			script := &llmtest.Script{Rules: rules}
+			runtime.GOMAXPROCS(1 + 7*(run%2))
 			rng := rand.New(rand.NewPCG(uint64(run), 1))
 			delays := make([]time.Duration, 16)
 			for i := range delays {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -144,9 +145,11 @@ func TestPlanVoteAbstains(t *testing.T) {
 func TestPlanVoteDeterminism(t *testing.T) {
 	env := makerEnv(t, nil)
 	seen := map[string]bool{}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	replies := llmtest.Texts(everyone, usa, byID, broken, ordered, byID, usa, "DROP TABLE orders", everyone, usa, byID, nobody, usa, usa, byID)
 	replies[5] = llmtest.Reply{Err: &llm.Error{Class: llm.ClassTimeout}}
 	for run := range 100 {
+		runtime.GOMAXPROCS(1 + 7*(run%2))
 		rng := rand.New(rand.NewPCG(uint64(run), 2))
 		delays := make([]time.Duration, 16)
 		for i := range delays {
