@@ -32,7 +32,7 @@ type Augmented struct {
 
 // Prompt writes the messages.
 func (a Augmented) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
-	text, err := a.Schema(ctx, env, in.Schema)
+	text, err := a.write(ctx, env, in.Schema, in.Draw)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +51,10 @@ func (a Augmented) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.
 
 // Schema writes s with sample rows, without a line end. The error is ctx.Err().
 func (a Augmented) Schema(ctx context.Context, env *Env, s *schema.Schema) (string, error) {
+	return a.write(ctx, env, s, 0)
+}
+
+func (a Augmented) write(ctx context.Context, env *Env, s *schema.Schema, draw int) (string, error) {
 	samples, failed, err := env.Rows.Samples(ctx, env, s, cmp.Or(a.Rows, 3))
 	if err != nil {
 		return "", err
@@ -62,6 +66,7 @@ func (a Augmented) Schema(ctx context.Context, env *Env, s *schema.Schema) (stri
 		MaxChars: a.MaxChars, Rows: a.Rows, Quote: env.Quote,
 		WithoutValues: env.SkipValues, Compat: a.Compat,
 	}.Render(s, samples)
+	env.rendered(draw, rendering)
 	if what := reduced(rendering); what != "" {
 		trace.From(ctx).Event("schema-shortened", trace.Attr{Key: "how", Value: what})
 	}

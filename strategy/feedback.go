@@ -52,6 +52,7 @@ func (f ExecutionFeedback) Generate(ctx context.Context, env *Env, t Task) (*Out
 	if err := errors.Join(env.validate(t), f.Validate(t.Samples)); err != nil {
 		return nil, err
 	}
+	env = env.watched() // all rounds have one say
 	run := feedbackRun{ExecutionFeedback: f, env: env, task: t}
 	run.Samples = cmp.Or(t.Samples, f.Samples, 15)
 	run.Corrections = max(cmp.Or(f.Corrections, 2), 0)

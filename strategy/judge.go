@@ -58,12 +58,8 @@ func (p Pairwise) Choose(ctx context.Context, env *Env, in JudgeInput) (int, err
 }
 
 func (p Pairwise) ask(ctx context.Context, env *Env, in JudgeInput, order int, first, second vote.Candidate) (int, error) {
-	rendering := schema.Renderer{
-		Form: p.Form, MaxTokens: env.schemaBudget(),
-		Quote: env.Quote, WithoutValues: env.SkipValues,
-	}.Render(in.Schema)
 	var b strings.Builder
-	b.WriteString("### Schema\n" + strings.TrimRight(rendering.Text, "\n") + "\n\n" + ask(in.Task.Question, in.Task.Evidence, ""))
+	b.WriteString(env.schemaSection(p.Form, in.Schema, order) + ask(in.Task.Question, in.Task.Evidence, ""))
 	for i, c := range []vote.Candidate{first, second} {
 		fmt.Fprintf(&b, "\n### Statement %c\n%s\n", 'A'+i, fence(c.SQL))
 		if c.Preview != "" && !env.SkipValues && !env.SkipExecution {

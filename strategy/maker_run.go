@@ -32,6 +32,7 @@ type makerRun struct {
 }
 
 func (m MAKER) start(ctx context.Context, env *Env, t Task) (*makerRun, error) {
+	env = env.watched()
 	run := &makerRun{MAKER: m.filled(t), env: env, task: t, out: &Outcome{}}
 	if m.K > run.Samples {
 		run.out.note("K %d is more than the %d samples, and was lowered to them", m.K, run.Samples)
@@ -44,6 +45,7 @@ func (m MAKER) start(ctx context.Context, env *Env, t Task) (*makerRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	env.tell(ctx, run.out)
 	run.prompts = makerPrompts{env: env, task: t, schema: text, compat: m.Compat}
 	return run, nil
 }

@@ -104,6 +104,7 @@ func (p PETSQL) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error
 	if err := cmp.Or(checkModels(env.Models), errors.Join(env.validate(t), p.Validate(t.Samples))); err != nil {
 		return nil, err
 	}
+	env = env.watched() // both rounds have one say
 	admission := NewAdmission(ctx, env, t, nil, nil)
 	defer admission.Close()
 	first, err := p.first(ctx, env, t, admission)

@@ -88,7 +88,9 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	if majority, ok := voter.(vote.Majority); ok && env.SkipExecution && comparesResults(majority.Key) {
 		return nil, errors.New("strategy: the voter compares results, and nothing is executed here: leave its Key nil, or use vote.ByPlan")
 	}
+	env = env.watched()
 	out := &Outcome{}
+	defer func() { env.tell(ctx, out) }()
 	linked, err := p.link(ctx, env, t, out)
 	if err != nil {
 		return out, err
@@ -274,6 +276,7 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 	}
 	drawn, err := election.Run(ctx)
 	admission.Discard(p.Sampler.First + len(drawn.Slots))
+	env.forget(p.Sampler.First + len(drawn.Slots))
 	out.Candidates, out.Saved = drawn.Values(), drawn.Saved
 	failed = drawn.Failed()
 	for i, s := range drawn.Slots {

@@ -26,7 +26,7 @@ func compatPrompt(schemaText string, t Task) []llm.Message {
 type compatDDL struct{}
 
 func (compatDDL) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
-	text, err := Augmented{Rows: -1, MaxChars: -1, Compat: true}.Schema(ctx, env, in.Schema)
+	text, err := Augmented{Rows: -1, MaxChars: -1, Compat: true}.write(ctx, env, in.Schema, in.Draw)
 	if err != nil {
 		return nil, err
 	}

@@ -50,12 +50,8 @@ type Prompt struct {
 
 // Prompt writes the messages. The schema is written within Env.SchemaBudget.
 func (p Prompt) Prompt(_ context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
-	rendering := schema.Renderer{
-		Form: p.Form, MaxTokens: env.schemaBudget(),
-		Quote: env.Quote, WithoutValues: env.SkipValues,
-	}.Render(in.Schema)
 	messages := []llm.Message{{Role: llm.System, Text: p.rules(env)}}
-	head := "### Schema\n" + strings.TrimRight(rendering.Text, "\n") + "\n\n"
+	head := env.schemaSection(p.Form, in.Schema, in.Draw)
 	for _, ex := range (Shots{K: p.Shots}).Pick(env.Exemplars, in.Task.Question, env.Seed) {
 		messages = append(messages,
 			llm.Message{Role: llm.User, Text: head + ask(ex.Question, ex.Evidence, "")},

@@ -62,6 +62,7 @@ const (
 // Prompt writes the messages. The error is ctx.Err().
 func (r REp) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
 	s, left := in.Schema.Presentable()
+	env.rendered(in.Draw, schema.Rendering{LeftOut: left})
 	for _, l := range left {
 		trace.From(ctx).Event("left-out", trace.Attr{Key: "name", Value: l.String()})
 	}

@@ -68,6 +68,8 @@ type Env struct {
 	Seed          int64  // base of the per-draw seeds; 0: none are sent
 	SkipExecution bool   // candidates are planned, never run: votes go by plan
 	SkipValues    bool   // no stored value reaches a prompt
+
+	shown *shown // what prompts leave out; nil: nobody asks
 }
 
 // Task is one question.

@@ -1,0 +1,122 @@
+package strategy_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// cuts are the notes and the warnings about what a prompt does not show.
+func cuts(t *testing.T, s strategy.Strategy, env *strategy.Env, reply string) (notes []string, warnings []trace.Warning) {
+	t.Helper()
+	ask := asking(env, &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(reply), Repeat: true}}})
+	root := trace.New("test")
+	out, err := s.Generate(trace.Into(t.Context(), root), ask, strategy.Task{Question: "Anything?"})
+	if out == nil {
+		t.Fatalf("%T: %v", s, err)
+	}
+	root.End()
+	for _, n := range out.Notes {
+		if strings.HasPrefix(n, "the prompt does not show all of the schema") {
+			notes = append(notes, n)
+		}
+	}
+	for _, w := range root.Warnings() {
+		if w.Code == "schema-shortened" {
+			warnings = append(warnings, w)
+		}
+	}
+	return notes, warnings
+}
+
+func presets() []strategy.Strategy {
+	return []strategy.Strategy{
+		strategy.Direct{}, strategy.SelfConsistency{}, strategy.Consensus{}, strategy.PlanVote{}, strategy.PlanVote{Compat: true},
+		strategy.AugmentedPlanVote{}, strategy.ExecutionFeedback{}, strategy.MAKER{}, strategy.PETSQL{},
+	}
+}
+
+// TestNamesLeftOutAreTold: a column that no prompt may name cannot be asked for,
+// and whoever asks learns why, once.
+func TestNamesLeftOutAreTold(t *testing.T) {
+	env := envOf(t, "CREATE TABLE items (id INTEGER PRIMARY KEY, flag TEXT, \"tab\tname\" TEXT); CREATE TABLE \"bad\nname\" (x); INSERT INTO items VALUES (1, 'a', 'b');", nil)
+	for _, s := range presets() {
+		notes, warnings := cuts(t, s, env, "SELECT id FROM items")
+		if len(notes) != 1 || len(warnings) != 1 || warnings[0].Message != notes[0] {
+			t.Errorf("%T: notes %q, warnings %q", s, notes, warnings)
+			continue
+		}
+		for _, want := range []string{"1 column, 1 table left out", `table "bad\nname": `, `column "items"."tab\tname": `} {
+			if !strings.Contains(notes[0], want) || strings.ContainsAny(notes[0], "\n\t") {
+				t.Errorf("%T: %q has no %q", s, notes[0], want)
+			}
+		}
+	}
+	clean := envOf(t, "CREATE TABLE items (id INTEGER PRIMARY KEY, flag TEXT);", nil)
+	for _, s := range presets() {
+		if notes, warnings := cuts(t, s, clean, "SELECT id FROM items"); len(notes)+len(warnings) > 0 {
+			t.Errorf("%T: notes %q, warnings %q", s, notes, warnings)
+		}
+	}
+}
+
+// TestShortenedSchemaIsTold: the same for columns that the budget has no room for,
+// with the same words whatever draws an early stop made unnecessary.
+func TestShortenedSchemaIsTold(t *testing.T) {
+	var script strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&script, "CREATE TABLE item_%d_%s (id INTEGER PRIMARY KEY", i, strings.Repeat("x", 50))
+		for j := range 40 {
+			fmt.Fprintf(&script, ", flag_%d_%d TEXT", i, j)
+		}
+		script.WriteString(");\n")
+	}
+	env := envOf(t, script.String(), nil)
+	reply := "SELECT id FROM item_1_" + strings.Repeat("x", 50)
+	for _, s := range []strategy.Strategy{strategy.Direct{}, strategy.SelfConsistency{}, strategy.Consensus{}, strategy.PlanVote{}} {
+		notes, warnings := cuts(t, s, env, reply)
+		if len(notes) != 1 || len(warnings) != 1 {
+			t.Fatalf("%T: notes %q, warnings %q", s, notes, warnings)
+		}
+		if !strings.Contains(notes[0], "60 tables shortened to fit") || !strings.Contains(notes[0], " columns not shown: item_0_xxx") ||
+			!strings.Contains(notes[0], "xxx…, item_1_") || !strings.HasSuffix(notes[0], " and 57 more") || len(notes[0]) > 400 {
+			t.Errorf("%T: %d bytes: %s", s, len(notes[0]), notes[0])
+		}
+		for range 3 {
+			again, _ := cuts(t, s, env, reply)
+			if diff := cmp.Diff(notes, again); diff != "" {
+				t.Errorf("%T: equal replies, other words:\n%s", s, diff)
+			}
+		}
+	}
+
+	// The worst of the forms that were shown counts, not the first.
+	forms := strategy.Pipeline{
+		Prompter: strategy.Alternate{strategy.Prompt{Form: schema.Code}, strategy.Prompt{Form: schema.MSchema}},
+		Sampler:  strategy.Sampler{Samples: 2},
+	}
+	both, _ := cuts(t, forms, env, reply)
+	forms.Sampler.Samples = 1
+	one, _ := cuts(t, forms, env, reply)
+	if slices.Equal(one, both) {
+		t.Errorf("the longer form changes nothing: %q", both)
+	}
+}
+
+// TestFewerValuesAreANote: what is shortened first is no reason for a warning.
+func TestFewerValuesAreANote(t *testing.T) {
+	env := shopEnv(t, nil)
+	s := strategy.Pipeline{Prompter: strategy.Augmented{MaxChars: 300}, Sampler: strategy.Sampler{Samples: 2}}
+	notes, warnings := cuts(t, s, env, usa)
+	if len(notes) != 1 || !strings.Contains(notes[0], "fewer stored values") || len(warnings) > 0 {
+		t.Errorf("notes %q, warnings %q", notes, warnings)
+	}
+}
