@@ -14,8 +14,9 @@ import (
 )
 
 // OpenReadOnly opens a SQLite file that exists, for reading. Nothing may be
-// written through the result, and close closes it. What is no SQLite file is an
-// error here and not of the first statement; damage further in is not.
+// written through the result, and close closes it; beside a database in WAL mode
+// SQLite itself puts its two files. What is no SQLite file is an error here and
+// not of the first statement; damage further in is not.
 func OpenReadOnly(path string) (db *sql.DB, close func(), err error) {
 	if err := checkSQLite(path); err != nil {
 		var fault *os.PathError
