@@ -135,9 +135,11 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (conn *sql.Conn, 
 	case waiting.Err() != nil:
 		return nil, fmt.Errorf("%w: the pool had no connection free within %v (%d in use)",
 			ErrBusy, wait, db.pool.Stats().InUse)
-	default:
-		return nil, fmt.Errorf("exec: opening a connection: %w", err)
 	}
+	if c, ok := db.dialect.(Classifier); ok {
+		err = c.Classify(err)
+	}
+	return nil, fmt.Errorf("exec: opening a connection: %w", err)
 }
 
 func (db *DB) disconnect(conn *sql.Conn) {

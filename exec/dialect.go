@@ -62,6 +62,13 @@ type Warner interface {
 	Warnings(ctx context.Context, q Queryer) ([]trace.Warning, error)
 }
 
+// Classifier is a [Dialect] that knows the errors of its driver.
+type Classifier interface {
+	// Classify gives an error met outside of any statement its type: one about a
+	// lock matches [ErrBusy]. What it does not know it returns as it is.
+	Classify(err error) error
+}
+
 // GuardConfig is what a guard enforces.
 type GuardConfig struct {
 	Policy Policy // what the guard lets through

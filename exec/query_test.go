@@ -236,6 +236,32 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// TestBusyAtOpening: go-sqlite3 meets the lock while it opens a connection.
+func TestBusyAtOpening(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	other, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	other.SetMaxOpenConns(1) // the transaction stays on it
+	if _, err := other.Exec("CREATE TABLE t(a); BEGIN EXCLUSIVE"); err != nil {
+		t.Fatal(err)
+	}
+	pool, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = db.Query(t.Context(), "SELECT a FROM t"); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestPoolInUse asks for a connection that somebody else keeps.
 func TestPoolInUse(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})

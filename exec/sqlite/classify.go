@@ -104,6 +104,9 @@ func (h *held) classify(err error, compiling bool) error {
 	return err
 }
 
+// Classify implements exec.Classifier.
+func (Dialect) Classify(err error) error { return unblamed(err) }
+
 // unready gives an error met before there was any statement its type. No statement
 // is to blame for it.
 func unready(err error) error {
