@@ -297,7 +297,7 @@ func TestRowCache(t *testing.T) {
 }
 
 // superhero opens BIRD's superhero database, read-only.
-func superhero(t *testing.T) *strategy.Env {
+func superhero(t testing.TB) *strategy.Env {
 	t.Helper()
 	data := os.Getenv("TEXTTOSQL_DATA")
 	if data == "" {
