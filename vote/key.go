@@ -45,6 +45,9 @@ func ByText(c Candidate) (string, bool) {
 // BySet votes with a set of things instead of a text: the tables of a join, the
 // conditions of a WHERE clause. members may return them in any order; how often
 // one occurs counts. An empty set is a vote like any other.
+//
+// It is for votes on a part of a statement, as those of strategy.MAKER, which
+// counts sets of names with [SetKey] before there are candidates.
 func BySet(members func(Candidate) (set []string, ok bool)) Key {
 	return func(c Candidate) (string, bool) {
 		set, ok := members(c)

@@ -198,17 +198,6 @@ func ByPosition(decay float64) func(Candidate) float64 {
 	return func(c Candidate) float64 { return math.Pow(decay, float64(max(c.Position, 0))) }
 }
 
-// Product multiplies weights: by model and by position, say.
-func Product(weights ...func(Candidate) float64) func(Candidate) float64 {
-	return func(c Candidate) float64 {
-		x := 1.0
-		for _, w := range weights {
-			x *= w(c)
-		}
-		return x
-	}
-}
-
 // sortedNames returns the keys of m in ascending order.
 func sortedNames[V any](m map[string]V) []string {
 	names := make([]string, 0, len(m))

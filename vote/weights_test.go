@@ -108,10 +108,6 @@ func TestByPosition(t *testing.T) {
 	if got := ByPosition(0)(Candidate{Position: -3}); got != 1 {
 		t.Errorf("a position below 0 is the first: %v", got)
 	}
-	both := Product(ByPosition(0.5), func(c Candidate) float64 { return 3 })
-	if got := both(Candidate{Position: 1}); got != 1.5 {
-		t.Errorf("Product %v", got)
-	}
 }
 
 func TestPanelFromLabels(t *testing.T) {
