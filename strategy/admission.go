@@ -85,6 +85,7 @@ func (a *Admission) Admit(ctx context.Context, draw int, model string, reply llm
 	text := a.env.DB.Dialect().Text()
 	found, err := sqltext.Extractor{
 		Dialect: text,
+		Ended:   reply.StopReason == llm.StopEnd,
 		Valid:   func(sql string) bool { return a.compiles(ctx, sql) },
 	}.Extract(reply.Text)
 	if cerr := ctx.Err(); cerr != nil {

@@ -31,6 +31,8 @@ func TestAdmission(t *testing.T) {
 		{"fenced", llm.Response{Text: "Sure:\n```sql\n" + usa + ";\n```\nDone."}, usa, "", false, "the statement in it"},
 		{"cut by the provider", llm.Response{Text: usa, StopReason: llm.StopLength}, "", "truncated", false, "what is missing may be half a condition"},
 		{"cut in the middle", llm.Response{Text: "```sql\nSELECT name FROM customers WHERE country = 'US"}, "", "truncated", false, "an open string"},
+		{"ends with a keyword", llm.Response{Text: "SELECT id FROM order"}, "", "truncated", false, "there may have been more"},
+		{"ends with a keyword, and that was all", llm.Response{Text: "SELECT id FROM order", StopReason: llm.StopEnd}, "SELECT id FROM order", "syntax error", true, "a name without its quotes"},
 		{"refusal", llm.Response{Text: "I cannot help with that."}, "", "refusal", false, "no statement"},
 		{"prose", llm.Response{Text: "There are three."}, "", "no-sql", false, "no statement"},
 		{"two statements", llm.Response{Text: usa + "; " + everyone}, "", "several", false, "which one is meant?"},
