@@ -84,6 +84,7 @@ type LimitError struct {
 	Max   string // the limit in force: "3s", "500", "1000000 bytes"; "" where the engine has it
 }
 
+// Error names the limit, its size and what allows more, where they are known.
 func (e *LimitError) Error() string {
 	s := "exec: over the limit on " + e.Limit
 	if e.Max != "" {
