@@ -109,7 +109,7 @@ func (b Ballot) noVote() error {
 		reasons = append(reasons, oneLine(a.Why))
 	}
 	if len(reasons) == 0 {
-		return fmt.Errorf("%w: %d candidates of no weight", ErrNoVote, b.Drawn)
+		return fmt.Errorf("%w: none of %d candidates was counted", ErrNoVote, b.Drawn)
 	}
 	return fmt.Errorf("%w: %d of %d candidates abstained: %s", ErrNoVote, len(b.Abstained), b.Drawn, strings.Join(reasons, "; "))
 }
