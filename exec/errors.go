@@ -3,7 +3,9 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Errors to test for with errors.Is.
@@ -46,7 +48,7 @@ type RefusedError struct {
 
 // Error returns "exec: refused (RULE): DETAIL".
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("exec: refused (%s): %s", e.Rule, e.Detail)
+	return fmt.Sprintf("exec: refused (%s): %s", e.Rule, visible(e.Detail))
 }
 
 // Is makes a refusal of a statement that writes match [ErrNotReadOnly].
@@ -72,7 +74,24 @@ type InvalidError struct {
 
 // Error returns "exec: invalid statement (FAULT): MESSAGE".
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("exec: invalid statement (%s): %s", e.Fault, e.Message)
+	return fmt.Sprintf("exec: invalid statement (%s): %s", e.Fault, visible(e.Message))
+}
+
+// visible writes out what a person would not see of a message that repeats names:
+// "no such column: a\u200b".
+func visible(message string) string {
+	if strings.IndexFunc(message, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return message
+	}
+	var b strings.Builder
+	for _, r := range message {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
 }
 
 // LimitError says that a statement ran into a limit that leaves no result. One

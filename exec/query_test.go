@@ -198,6 +198,21 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestErrorsShowNames: what a person would not see of a name is written out.
+func TestErrorsShowNames(t *testing.T) {
+	_, db := open(t, "CREATE TABLE t(a)", exec.Config{Policy: exec.Policy{DenyColumns: []string{"a"}}})
+	for sql, want := range map[string]string{
+		"SELECT t.\"a\u200b\" FROM t": `exec: invalid statement (schema): no such column: t.a\u200b`,
+		"SELECT 1 FROM \"\u202et\"":   `exec: invalid statement (schema): no such table: \u202et`,
+		"SELECT 1 FROM \"t\u00a0\n\"": `exec: invalid statement (schema): no such table: t\u00a0\n`,
+		"SELECT 1 FROM \"größe 東京'\"": `exec: invalid statement (schema): no such table: größe 東京'`,
+	} {
+		if _, err := db.Query(t.Context(), sql); err == nil || err.Error() != want {
+			t.Errorf("%q: error %v, want %s", sql, err, want)
+		}
+	}
+}
+
 // TestBusy holds a lock that no reader gets past. The pool's connections wait an
 // hour for one, and SQLite does so whatever the context says.
 func TestBusy(t *testing.T) {

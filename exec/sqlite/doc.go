@@ -25,12 +25,17 @@
 // database in memory never is, for the data would go with it: if it cannot be put
 // back, the exec.DB refuses further work with exec.ErrBroken.
 //
+// The guard reads the schema of each connection, and again when its version
+// changes. Under a policy that denies something it looks for that after each
+// compilation too, and compiles again for the schema as it is then; a column that
+// it has not seen, because SQLite compiled once more in the middle, is refused.
+//
 // SQLite's authorizer does not hear of columns that only USING or a NATURAL join
 // name or that an index orders by, nor of what a generated column is made of, nor
 // what the module of a virtual table reads. So a statement with such a join, or
-// with INDEXED BY, is refused when anything it names may not be read, a generated column made of a denied one is denied too,
-// and so are virtual tables with a denied column and those that name a denied
-// table in their definition. Catalog tables (sqlite_master, sqlite_stat1),
+// with INDEXED BY, is refused when anything it names may not be read, a generated
+// column made of a denied one is denied too, and so are virtual tables with a
+// denied column and those that name a denied table in their definition. Catalog tables (sqlite_master, sqlite_stat1),
 // PRAGMA functions, temporary tables and eponymous virtual tables are no part of a
 // schema and cannot be read.
 //
@@ -46,5 +51,6 @@
 // # Drivers
 //
 // github.com/mattn/go-sqlite3 works as it is. For a library that wraps it, set
-// exec.Config.Unwrap; for another driver, adapt it with [Dialect].Hooks.
+// exec.Config.Unwrap, or texttosql.WithDriverHook; for another driver, adapt it
+// with [Dialect].Hooks.
 package sqlite
