@@ -35,13 +35,33 @@ func (m *Majority) usual(candidates []Candidate, members []int) (usual []int, sp
 	if !slices.ContainsFunc(members[1:], func(i int) bool { return answerOf(&candidates[i]) != first }) {
 		return members, 0
 	}
-	of, votes, all := m.answers(candidates, members, answerOf)
-	if len(votes) == len(members) { // it may be the spelling that tells them apart
-		of, votes, all = m.answers(candidates, members, func(c *Candidate) answer {
-			a := answerOf(c)
-			a.text = m.Dialect.Normalize(a.text)
-			return a
-		})
+	// Answers are few, so they are compared one by one.
+	var (
+		of        = make([]int, len(members)) // which of seen each member gives
+		seenSpace [8]answer
+		voteSpace [8]float64
+		votes     []float64
+		all       float64
+	)
+	for _, read := range []func(*Candidate) answer{answerOf, m.spelledAlike} {
+		seen := seenSpace[:0]
+		votes, all = voteSpace[:0], 0
+		for at, i := range members {
+			a, weight := read(&candidates[i]), 1.0
+			if m.Weight != nil {
+				weight = m.Weight(candidates[i])
+			}
+			of[at] = slices.Index(seen, a)
+			if of[at] < 0 {
+				of[at] = len(seen)
+				seen, votes = append(seen, a), append(votes, 0)
+			}
+			votes[of[at]] += weight
+			all += weight
+		}
+		if len(seen) < len(members) {
+			break
+		}
 	}
 	most := slices.Max(votes)
 	usual = make([]int, 0, len(members))
@@ -51,27 +71,6 @@ func (m *Majority) usual(candidates []Candidate, members []int) (usual []int, sp
 		}
 	}
 	return usual, max(1-most/all, 0)
-}
-
-// answers returns which of the different answers each member gives, the votes for
-// each answer, and all votes. Answers are few, so they are compared one by one.
-func (m *Majority) answers(candidates []Candidate, members []int, read func(*Candidate) answer) (of []int, votes []float64, all float64) {
-	of, votes = make([]int, len(members)), make([]float64, 0, 8)
-	seen := make([]answer, 0, 8)
-	for at, i := range members {
-		a, weight := read(&candidates[i]), 1.0
-		if m.Weight != nil {
-			weight = m.Weight(candidates[i])
-		}
-		of[at] = slices.Index(seen, a)
-		if of[at] < 0 {
-			of[at] = len(seen)
-			seen, votes = append(seen, a), append(votes, 0)
-		}
-		votes[of[at]] += weight
-		all += weight
-	}
-	return of, votes, all
 }
 
 // answer is what is known of what a candidate returns: its result or, where it
@@ -86,11 +85,18 @@ func answerOf(c *Candidate) answer {
 	return answer{text: c.SQL}
 }
 
+// spelledAlike is answerOf with the text normalised.
+func (m *Majority) spelledAlike(c *Candidate) answer {
+	a := answerOf(c)
+	a.text = m.Dialect.Normalize(a.text)
+	return a
+}
+
 // ordered returns the members that may represent a cluster. The key does not see
 // the order of rows, but the person who asked for an order does: where most
 // members sort their rows, so must the answer, and as most of them do.
 func ordered(d sqltext.Dialect, candidates []Candidate, members []int) []int {
-	sorts := make([]int, 0, len(members))
+	var sorts []int
 	for seen, i := range members {
 		if sortsRows(d, candidates[i].SQL) {
 			sorts = append(sorts, i)
