@@ -10,10 +10,12 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
 // readLines decodes a file of JSON lines, gzipped, below the evaluation data.
@@ -84,11 +86,20 @@ func TestRealStatements(t *testing.T) {
 		}
 	}
 	pools := dataDatabases(t)
-	dbs := map[string]*exec.DB{}
+	dbs, strict := map[string]*exec.DB{}, map[string]*exec.DB{}
+	denied := map[string]string{}
 	for name, pool := range pools {
 		dbs[name] = newDB(t, pool, exec.Config{Limits: exec.Limits{
 			Answer: exec.Bounds{Rows: 200_000, Bytes: 256 << 20, Timeout: 10 * time.Second},
 		}})
+		s, err := dbs[name].Schema(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := s.Tables[0]
+		denied[name] = table.Name + "." + table.Columns[len(table.Columns)-1].Name
+		column := sqlite.Dialect{}.Quote(table.Name) + "." + sqlite.Dialect{}.Quote(table.Columns[len(table.Columns)-1].Name)
+		strict[name] = newDB(t, pool, exec.Config{Policy: exec.Policy{DenyColumns: []string{column}}})
 	}
 	type key struct{ db, sql string }
 	seen := map[key]bool{}
@@ -114,7 +125,7 @@ func TestRealStatements(t *testing.T) {
 		}
 	}
 
-	distinct, answers, refused, differ := 0, 0, 0, 0
+	distinct, answers, refused, differ, kept := 0, 0, 0, 0, 0
 	for _, file := range []string{
 		"predictions/preds_spider_dev.exec.jsonl.gz", "predictions/preds_bird_dev.exec.jsonl.gz",
 		"predictions/preds_bird_minidev.exec.jsonl.gz", "predictions/preds_bird_dev100.exec.jsonl.gz",
@@ -132,6 +143,14 @@ func TestRealStatements(t *testing.T) {
 			answers++
 			rows, err := run(a.DB, a.SQL)
 			var rejection *exec.RefusedError
+			// Under a policy nothing else is refused.
+			_, serr := strict[a.DB].Analyze(context.Background(), a.SQL)
+			switch {
+			case errors.As(serr, &rejection) && strings.Contains(strings.ToLower(rejection.Detail), strings.ToLower(denied[a.DB])):
+				kept++
+			case err == nil && serr != nil:
+				t.Errorf("%s, where %s is denied: %v: %s", a.DB, denied[a.DB], serr, a.SQL)
+			}
 			switch {
 			case errors.As(err, &rejection):
 				refused++
@@ -145,7 +164,7 @@ func TestRealStatements(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d gold, %d of %d answers: %d refused, %d with another outcome than recorded", gold, answers, distinct, refused, differ)
+	t.Logf("%d gold, %d of %d answers: %d refused, %d with another outcome than recorded; %d read the denied column of the policy", gold, answers, distinct, refused, differ, kept)
 	if gold < 400 || distinct < 10_000 {
 		t.Errorf("only %d gold and %d answers were found", gold, distinct)
 	}

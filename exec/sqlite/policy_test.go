@@ -65,6 +65,19 @@ func TestPolicy(t *testing.T) {
 		{"table-valued functions belong to no schema", only, "SELECT value FROM json_each('[1]')", fine},
 		{"a recursive CTE", only, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5) SELECT count(*) FROM n", fine},
 
+		// What is no plain column is known all the same.
+		{"the rowid by its names", column, "SELECT rowid, oid, _rowid_ FROM orders", fine},
+		{"the rowid that is a column", column, "SELECT rowid, oid, users._rowid_ FROM users", fine},
+		{"the hidden columns of a search", column, "SELECT docid, docs FROM docs WHERE docs MATCH 'hidden' ORDER BY rowid", fine},
+		{"the columns of its terms", column, "SELECT term, col, documents, occurrences, languageid FROM doc_terms", fine},
+		{"a shadow table of an allowed one", column, "SELECT docid, c1body FROM docs_content", fine},
+		{"an R-tree", column, "SELECT id, x1, rowid FROM boxes WHERE x0 >= 0", fine},
+		{"the hidden columns of a table-valued function", column, "SELECT value, json, root, key FROM users, json_each(json_array(users.name))", fine},
+		{"a derived table", column, "SELECT d.x, d.n FROM (SELECT id + 1 AS x, name AS n FROM users) AS d", fine},
+		{"a CTE of new columns", column, "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c JOIN c AS d USING (x)", fine},
+		{"a compound", column, "SELECT z FROM (SELECT id AS z FROM users UNION SELECT a FROM t) ORDER BY z", fine},
+		{"an outer join by USING", column, "SELECT id FROM orders FULL JOIN names USING (id)", fine},
+
 		// Columns.
 		{"by name", column, "SELECT password FROM users", exec.RuleColumn},
 		{"by star", column, "SELECT * FROM users", exec.RuleColumn},
