@@ -18,10 +18,10 @@ import (
 // told what was wrong (strategy M12 of galah92/egtts).
 //
 // A suspect winner is accepted all the same when it holds at least 0.8 of the
-// votes and its literals, of which there is one, are all stored, and after a round that gives the same
-// result as the round before: many questions have an empty answer. The answer is
-// the best of all rounds: one with rows, then one that is all NULL, then an empty
-// one; ties go to the greater share, then to the earlier round.
+// votes and has literals that are all stored, and after a round that gives the
+// same result as the round before: many questions have an empty answer. The
+// answer is the best of all rounds: one with rows, then one that is all NULL, then
+// an empty one; ties go to the greater share, then to the earlier round.
 //
 // At most Samples + Corrections × CorrectionSamples calls. Where the budget does
 // not allow a correction the best answer so far comes with an error that matches

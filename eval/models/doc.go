@@ -13,7 +13,10 @@
 //	}})
 //	engine, err := texttosql.New(db, m)
 //
-// Figures made with it carry the word "recorded" ([KindRecorded]).
+// Figures made with it carry the word "recorded" ([KindRecorded]). A [Phases]
+// derives from the same replies what a model would have said that was asked step
+// by step: its figures are "simulated" ([KindSimulated]), which shows what votes,
+// locks and fallbacks do and not whether the steps help a model.
 package models
 
 // KindRecorded is how reports call figures that a [Recorded] model made.
