@@ -21,7 +21,9 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // asked makes questions of texts.
@@ -402,6 +404,28 @@ func TestAskAllResumes(t *testing.T) {
 	}
 	if n := model.since(calls); n != 0 {
 		t.Errorf("third run: %d calls", n)
+	}
+}
+
+// TestResumeOfTooFewVotes: why there was no answer comes back in the same words.
+func TestResumeOfTooFewVotes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	pipeline := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3, MinVotes: 3}, Voter: vote.Majority{}}
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa, "DROP TABLE orders", usa)}}}
+	var got []string
+	for range 2 {
+		e, err := texttosql.New(open(t, shop), model, texttosql.WithStrategy(pipeline))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := journaled(t, e, path, asked("q"))[0]
+		if !errors.Is(a.Err, strategy.ErrQuorum) || a.Resumed != (len(got) == 1) {
+			t.Errorf("resumed %v: %v", a.Resumed, a.Err)
+		}
+		got = append(got, said(a))
+	}
+	if got[0] != got[1] {
+		t.Errorf("first %s\nthen  %s", got[0], got[1])
 	}
 }
 

@@ -32,11 +32,10 @@ var (
 	ErrEmptyQuestion = strategy.ErrEmptyQuestion
 )
 
-// Limits of what a person may send, in bytes, and of the draws for it.
+// Limits of what a person may send, in bytes.
 const (
 	maxQuestion = 8 << 10
 	maxEvidence = 16 << 10
-	maxSamples  = 10_000
 )
 
 // InputError is a question or its evidence that is too long. It is never cut in

@@ -3,6 +3,7 @@ package texttosql
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,11 +12,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // journalVersion is the version of the lines of a journal.
@@ -38,7 +39,9 @@ type journalLine struct {
 	Question Question `json:"asked"`
 	Outcome  string   `json:"outcome"` // "answered", "abstained" or "no-candidate"
 	Message  string   `json:"message,omitempty"`
-	Min      float64  `json:"min_confidence,omitempty"`
+	Min      float64  `json:"min_confidence,omitempty"` // of "abstained"
+	Votes    int      `json:"votes,omitempty"`          // of "no-candidate" for a quorum
+	Needed   int      `json:"needed,omitempty"`
 	Result   *Result  `json:"result"`
 }
 
@@ -157,18 +160,27 @@ func (j *journal) read(n int, line []byte, want journalHeader) error {
 	case "abstained":
 		a.Err = &strategy.AbstainedError{Confidence: l.Result.Confidence, Min: l.Min}
 	case "no-candidate":
-		e := &strategy.NoCandidateError{}
-		for _, c := range l.Result.Candidates {
-			if c.Rejected != "" {
-				e.Rejected = append(e.Rejected, c)
-			}
-		}
-		a.Err = e
+		a.Err = &strategy.NoCandidateError{Rejected: withoutVote(l.Result), Votes: l.Votes, Needed: l.Needed}
 	default:
 		return fmt.Errorf("unknown outcome %q", l.Outcome)
 	}
 	j.finished[l.Question] = a
 	return nil
+}
+
+// withoutVote lists the candidates that have no vote, each with its reason.
+func withoutVote(r *Result) []vote.Candidate {
+	why := map[int]string{}
+	for _, a := range r.Ballot.Abstained {
+		why[a.Candidate] = a.Why
+	}
+	var list []vote.Candidate
+	for i, c := range r.Candidates {
+		if c.Rejected = cmp.Or(c.Rejected, why[i]); c.Rejected != "" {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 var errNoJournal = errors.New("no journal of AskAll")
@@ -199,6 +211,10 @@ func (j *journal) keep(a Answer) error {
 	if errors.As(a.Err, &abstained) {
 		l.Min = abstained.Min
 	}
+	var none *strategy.NoCandidateError
+	if errors.As(a.Err, &none) {
+		l.Votes, l.Needed = none.Votes, none.Needed
+	}
 	if a.Err != nil {
 		l.Message = a.Err.Error()
 	}
@@ -213,7 +229,7 @@ func isFinished(err error) bool {
 		return true
 	case "no-candidate":
 		var none *strategy.NoCandidateError
-		return errors.As(err, &none) && !slices.ContainsFunc(none.Failed, func(err error) bool { return !errors.Is(err, strategy.ErrQuorum) })
+		return errors.As(err, &none) && len(none.Failed) == 0
 	}
 	return false
 }

@@ -58,8 +58,8 @@ func WithStrategy(s strategy.Strategy) Option {
 // samples makes New fail.
 func WithSamples(n int) Option {
 	return func(c *config) {
-		if n < 1 || n > maxSamples {
-			c.fail("WithSamples: %d is not in 1..%d", n, maxSamples)
+		if n < 1 || n > strategy.MaxSamples {
+			c.fail("WithSamples: %d is not in 1..%d", n, strategy.MaxSamples)
 		}
 		c.samples = n
 	}

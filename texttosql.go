@@ -161,8 +161,8 @@ func (q Question) validate() error {
 		return &InputError{Field: "evidence", Bytes: len(q.Evidence), Limit: maxEvidence}
 	case strings.TrimSpace(sqltext.CleanText(q.Text)) == "":
 		return ErrEmptyQuestion
-	case q.Samples < 0 || q.Samples > maxSamples:
-		return fmt.Errorf("texttosql: WithDraws: %d is not in 0..%d", q.Samples, maxSamples)
+	case q.Samples < 0 || q.Samples > strategy.MaxSamples:
+		return fmt.Errorf("texttosql: WithDraws: %d is not in 0..%d", q.Samples, strategy.MaxSamples)
 	}
 	return nil
 }
