@@ -33,7 +33,10 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 		var row [3]sql.RawBytes
 		err = each(ctx, q, func(rows *sql.Rows) error {
 			err := rows.Scan(&row[0], &row[1], &row[2])
-			fmt.Fprintf(hash, "%q %q %q\n", row[0], row[1], row[2])
+			fmt.Fprint(hash, len(row[0]), len(row[1]), len(row[2]))
+			for _, text := range row {
+				hash.Write(text)
+			}
 			return err
 		}, "SELECT type, name, sql FROM "+d.Quote(db.name)+".sqlite_master")
 		if err != nil {
