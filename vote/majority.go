@@ -160,9 +160,9 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 		cl := &b.Clusters[i]
 		cl.Share = cl.Weight / total
 		cl.settle()
-		cl.Best, cl.Split = m.best(candidates, cl.Members)
-		if cl.Key != candidates[cl.Best].Plan {
-			cl.Split = 0 // a key that is no proxy says which answers are equal
+		cl.Best = m.best(candidates, cl.Members)
+		if cl.Key == candidates[cl.Best].Plan { // any other key says which answers are equal
+			cl.Split = m.split(candidates, cl.Members, cl.Best)
 		}
 		cl.SQL = candidates[cl.Best].SQL
 	}
