@@ -122,7 +122,7 @@ func Ties(rules ...func(a, b Candidate) int) func(a, b Candidate) int {
 // ErrNoVote when nobody voted. Other errors name a field of m that is wrong, or
 // the candidate with a wrong weight.
 func (m Majority) Count(candidates []Candidate) (Ballot, error) {
-	b := Ballot{Drawn: len(candidates), Clusters: []Cluster{}} // [] in JSON, not null
+	b := Ballot{Drawn: len(candidates), Clusters: make([]Cluster, 0, 4)} // [] in JSON, not null
 	if err := m.validate(); err != nil {
 		return b, err
 	}
