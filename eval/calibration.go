@@ -8,9 +8,9 @@ import (
 
 // Bin is the outcomes whose confidence lies between two bounds.
 type Bin struct {
-	Low        float64  `json:"low"`  // bound of confidence, inside the bin
-	High       float64  `json:"high"` // outside of it, but for the last bin
-	N          int      `json:"n"`
+	Low        float64  `json:"low"`        // bound of confidence, inside the bin
+	High       float64  `json:"high"`       // outside of it, but for the last bin
+	N          int      `json:"n"`          // outcomes in it
 	Confidence float64  `json:"confidence"` // mean; 0 for an empty bin
 	Right      float64  `json:"right"`      // share of right outcomes; 0 for an empty bin
 	Interval   Interval `json:"interval"`   // of Right, Wilson at 0.95

@@ -11,7 +11,7 @@ type Question struct {
 	Dataset    string // name of the dataset, "" where it has none
 	ID         string // unique in the dataset; numbers are written in decimal
 	DB         string // id of its database
-	Text       string
+	Text       string // as it was asked; "" in a gold file
 	Evidence   string // BIRD's external knowledge; "" where there is none
 	Difficulty string // the dataset's own word: "simple"; "" where it has none
 	Gold       string // "" where the dataset gives no answers
@@ -22,7 +22,7 @@ type Question struct {
 
 	// Place is the number by which published prediction files name the question,
 	// from 0: its field idx, else its id where all ids are whole numbers, else
-	// its place in the file.
+	// its place in the file. Questions made by a program may leave it 0.
 	Place int
 	Line  int // where it stands in its file, from 1; 0 when it comes from none
 }
@@ -47,7 +47,7 @@ func (q Question) With2023() Question {
 // Dataset is a list of questions with unique ids. Do not change Questions after
 // the first call of a method. Safe for concurrent use.
 type Dataset struct {
-	Name      string
+	Name      string     // also in each question; reports and pools call it so
 	Questions []Question // in the order of the file
 	Repeated  int        // times that the file has one of them once more
 
@@ -148,12 +148,13 @@ func (d *Dataset) place(i int, byLine bool) (Question, bool) {
 
 // FileError says what is wrong with a file of questions or answers, and where.
 type FileError struct {
-	File  string
+	File  string // its path
 	Line  int    // from 1; 0 when it is the file as a whole
 	Field string // "" when it is the line as a whole
-	Err   error
+	Err   error  // what is wrong
 }
 
+// Error says it as "eval: FILE:LINE: field FIELD: CAUSE".
 func (e *FileError) Error() string {
 	var b strings.Builder
 	b.WriteString("eval: ")

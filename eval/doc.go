@@ -16,6 +16,7 @@
 //	})
 //	defer store.Close()
 //	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.VA{}, eval.EX{}}}
+//	path := folder.Path("predictions", "preds_spider_dev.jsonl.gz")
 //	reports, err := scorer.ScoreRuns(ctx, dataset, path, eval.Answers(path))
 //	for _, r := range reports {
 //		fmt.Print(r)
@@ -29,8 +30,8 @@
 //
 // Denominators are always all questions of the dataset. A question without an
 // answer counts as wrong, and so does one whose gold has no result or whose
-// database is missing or damaged; how many those are stands beside every rate, and files
-// that cannot be right are one [FileError] with file, line and field.
+// database is missing or damaged; how many those are stands beside every rate.
+// What cannot be right in a file is a [FileError] with file, line and field.
 //
 // Statements run under the guard of package exec, with the limits under which
 // the recorded verdicts were made: 10 seconds and 200,000 rows. The package

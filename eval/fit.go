@@ -14,12 +14,12 @@ import (
 // Labelled is one calibration question: what each model answered, and whether it
 // was right. It must be none of the questions that are voted on later.
 type Labelled struct {
-	ID         string
-	Database   string
-	Template   string // of its gold, see GoldTemplate; "" where it is unknown
-	Grade      string // of difficulty, as the vote will see it: sqltext.Dialect.Hardness of a first answer
-	Candidates []vote.Candidate
-	Right      []bool // of Candidates
+	ID         string           // unique among the questions of a fit
+	Database   string           // its id; templates of two databases are two
+	Template   string           // of its gold, see GoldTemplate; "" where it is unknown
+	Grade      string           // of difficulty, as the vote will see it: sqltext.Dialect.Hardness of a first answer
+	Candidates []vote.Candidate // of all models, with Model set
+	Right      []bool           // of Candidates
 }
 
 // PanelFit finds out whether weights or panels of models are worth having: the
@@ -42,26 +42,26 @@ type PanelFit struct {
 
 // Ways of voting that are compared.
 const (
-	WayEqual   = "equal"
-	WayWeights = "weights"
-	WayPanel   = "panel" // with its size behind: "panel 5"
+	WayEqual   = "equal"   // every vote counts 1
+	WayWeights = "weights" // votes by accuracy of their model
+	WayPanel   = "panel"   // some models only; with their number behind: "panel 5"
 )
 
-// PanelChoice is what PanelFit found out. Weights and Panel are for
-// strategy.PETSQL; both are nil where equal votes are best.
+// PanelChoice is what PanelFit found out. Weights and Panel are those of
+// strategy.PETSQL: at most one is set, none where equal votes are best.
 type PanelChoice struct {
-	N     int           `json:"n"` // questions
-	Folds int           `json:"folds"`
-	Ways  []WayRight    `json:"ways"` // every alternative, as it was compared
-	Best  string        `json:"best"` // the recommended way
-	Voter *vote.Weights `json:"weights,omitempty"`
-	Panel *vote.Panel   `json:"panel,omitempty"`
+	N       int           `json:"n"`                 // questions
+	Folds   int           `json:"folds"`             // of the cross-validation
+	Ways    []WayRight    `json:"ways"`              // every alternative, as it was compared
+	Best    string        `json:"best"`              // the recommended way
+	Weights *vote.Weights `json:"weights,omitempty"` // where Best is WayWeights, fitted on all questions
+	Panel   *vote.Panel   `json:"panel,omitempty"`   // where Best is a panel, fitted on all questions
 }
 
 // WayRight is how often a way of voting was right in cross-validation.
 type WayRight struct {
-	Way   string `json:"way"`
-	Right int    `json:"right"`
+	Way   string `json:"way"`   // WayEqual, WayWeights or WayPanel with its size
+	Right int    `json:"right"` // questions, each voted on by a fit that had not seen it
 }
 
 // String is a line for a person.
@@ -73,7 +73,10 @@ func (c PanelChoice) String() string {
 	return fmt.Sprintf("%s, of %d questions in %d folds: %s", c.Best, c.N, c.Folds, strings.Join(parts, ", "))
 }
 
-// Fit chooses.
+// Fit chooses. Fewer questions than folds, candidates of one model alone, and a
+// question with another number of labels than of candidates are errors. The same
+// questions give the same choice; of ways that are right equally often the first
+// of Ways wins.
 func (f PanelFit) Fit(questions []Labelled) (PanelChoice, error) {
 	folds := cmp.Or(f.Folds, 5)
 	if folds < 2 || len(questions) < folds {
@@ -126,7 +129,7 @@ func (f PanelFit) Fit(questions []Labelled) (PanelChoice, error) {
 	}
 	choice.Best = ways[recommended(right)]
 	final := newWayVoter(choice.Best, questions)
-	choice.Voter, choice.Panel = final.weights, final.panel
+	choice.Weights, choice.Panel = final.weights, final.panel
 	return choice, nil
 }
 
@@ -183,7 +186,7 @@ func count(right []bool) (n int) {
 // Right reports whether the choice elects a right answer to q, which no fit has
 // seen.
 func (c PanelChoice) Right(q Labelled) bool {
-	return wayVoter{weights: c.Voter, panel: c.Panel}.right(q)
+	return wayVoter{weights: c.Weights, panel: c.Panel}.right(q)
 }
 
 // wayVoter is one way of voting, fitted.

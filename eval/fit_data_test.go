@@ -154,7 +154,7 @@ func halves(t *testing.T, questions []eval.Labelled) (mean, low, high [ways]floa
 		right[naive] = count(score, byName)
 		right[anyRight] = count(score, isAny)
 		for way, c := range map[int]eval.PanelChoice{
-			equal: {}, byAccuracy: {Voter: &weights}, byAgreement: {Voter: &agreement}, panel5: {Panel: &five}, panel7: {Panel: &seven}, chosen: c,
+			equal: {}, byAccuracy: {Weights: &weights}, byAgreement: {Weights: &agreement}, panel5: {Panel: &five}, panel7: {Panel: &seven}, chosen: c,
 		} {
 			right[way] = count(score, c.Right)
 		}
@@ -183,7 +183,7 @@ func TestDisagreePools(t *testing.T) {
 		learned := func(learn func(w vote.Weights, b vote.Ballot, q eval.Labelled) vote.Weights) (right int) {
 			var w vote.Weights
 			for _, q := range questions {
-				if (eval.PanelChoice{Voter: &w}).Right(q) {
+				if (eval.PanelChoice{Weights: &w}).Right(q) {
 					right++
 				}
 				b, _ := vote.Majority{Weight: w.Weight}.Count(q.Candidates)

@@ -56,7 +56,7 @@ func TestPanelFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Log(c)
-		if (c.Best == eval.WayEqual) != tt.equal || tt.equal && (c.Voter != nil || c.Panel != nil) {
+		if (c.Best == eval.WayEqual) != tt.equal || tt.equal && (c.Weights != nil || c.Panel != nil) {
 			t.Errorf("%s: %s", tt.name, c)
 		}
 		if c.N != 200 || c.Folds != 5 || len(c.Ways) < 4 {
@@ -85,7 +85,7 @@ func TestPanelChoiceTies(t *testing.T) {
 		q.Right = append(q.Right, c.fp == "right")
 	}
 	w := vote.Weights{Of: map[string]float64{"a": .5, "b": .25, "c": .25}}
-	if !(eval.PanelChoice{Voter: &w}).Right(q) || (eval.PanelChoice{}).Right(q) {
+	if !(eval.PanelChoice{Weights: &w}).Right(q) || (eval.PanelChoice{}).Right(q) {
 		t.Error("a tie of weights went to the first models, or equal votes to the last")
 	}
 }

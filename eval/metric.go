@@ -17,6 +17,7 @@ import (
 type Metric interface {
 	// Name is stable and short: "ex_set". It is a key in reports.
 	Name() string
+	// Score gives the number of one trial.
 	Score(ctx context.Context, t *Trial) (float64, error)
 }
 
@@ -25,10 +26,10 @@ type Metric interface {
 // Tables and fingerprints are fetched when they are asked for; those of a gold
 // are shared by all answers to it. Not safe for concurrent use.
 type Trial struct {
-	Question Question
-	SQL      string // the answer as it was given
-	Gold     Execution
-	Answer   Execution
+	Question Question  // with the gold
+	SQL      string    // the answer as it was given
+	Gold     Execution // always with a result
+	Answer   Execution // of SQL, with a result or without
 
 	store        *Store
 	gold, answer *side

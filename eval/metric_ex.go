@@ -39,7 +39,7 @@ const (
 // NULL, text has its case and its blanks. A result that was cut at a limit equals
 // nothing.
 type EX struct {
-	Rule Rule
+	Rule Rule // what has to be equal; RuleSet is the zero value
 	// Digits rounds floats to so many significant digits before they are
 	// compared, see result.Equality; 0: exact. Labels made with an engine that
 	// sums decimals exactly need it, since floats depend on the order of a sum.

@@ -27,7 +27,9 @@ import (
 // only stand for one with the same values, so the outcome is the same each time.
 // Among columns with equal values, more than 5,000 permutations are not tried:
 // the answer is wrong then.
-type SuiteEX struct{ KeepDistinct bool }
+type SuiteEX struct {
+	KeepDistinct bool // leave every DISTINCT in, as the scorer does with --keep_distinct
+}
 
 // Name returns "ex_suite", or "ex_suite_distinct".
 func (m SuiteEX) Name() string {

@@ -15,15 +15,15 @@ import (
 // Pool is a set of recorded answers that vote together: for each question the
 // answers of several systems, several settings or several draws.
 type Pool struct {
-	Name      string
+	Name      string     // as [Folder.Pool] takes it
 	Dataset   *Dataset   // where the questions come from, all of them
 	Questions []Question // those that the pool answers and whose database is there, in the dataset's order
 	Answers   [][]Answer // of each question, in voting order: never empty
-
-	LeftOut LeftOut
+	LeftOut   LeftOut    // what of the file is not in the pool
 }
 
-// Size returns the number of answers that most questions have.
+// Size returns the number of answers that most questions have, of several such
+// numbers the greatest; 0 for an empty pool.
 func (p *Pool) Size() int {
 	times := map[int]int{}
 	size := 0
@@ -87,10 +87,11 @@ func (l LeftOut) String() string {
 
 // UnknownPoolError says that a folder has no answers under a name.
 type UnknownPoolError struct {
-	Name string
+	Name string // as it was asked for
 	File string // where they would be; "" when the name itself leads nowhere
 }
 
+// Error says which names there are, or in which file no answer is of the pool.
 func (e *UnknownPoolError) Error() string {
 	if e.File == "" {
 		return fmt.Sprintf("eval: there is no pool %q: pools are named DATASET/all, DATASET/RUN, bird_minidev/RUN, samples/RUN or classicmodels/PREFIX", e.Name)
@@ -311,17 +312,13 @@ func (l *LeftOut) find(d *Dataset, a Answer, byLine bool, file string) (Question
 		q  Question
 		ok bool
 	)
-	if a.Place >= 0 {
-		q, ok = d.place(a.Place, byLine)
-	} else {
+	if a.Question != "" {
 		q, ok = d.Question(a.Question)
+	} else {
+		q, ok = d.place(a.Place, byLine)
 	}
 	if !ok {
-		id := a.Question
-		if a.Place >= 0 {
-			id = strconv.Itoa(a.Place)
-		}
-		addPlace(&l.UnknownAt, "%s:%d, question %s", file, a.Line, id)
+		addPlace(&l.UnknownAt, "%s:%d, question %s", file, a.Line, cmp.Or(a.Question, strconv.Itoa(a.Place)))
 		l.Unknown++
 		return Question{}, false
 	}

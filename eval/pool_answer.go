@@ -18,12 +18,12 @@ import (
 
 // Answer is one statement that a model gave to a question.
 type Answer struct {
-	Run      string // the system or setting that it came from; for files without one, the file's name
-	Question string // id of the question; "" in files that only number their lines
-	Place    int    // number of the question in published files, see [Question]; -1 when Question says it
-	DB       string // "" where the file does not say
-	SQL      string // as it was stored, never cleaned
-	Model    string
+	Run      string   // the system or setting that it came from; for files without one, the file's name
+	Question string   // id of the question; "" in files that only number their lines
+	Place    int      // number of the question in published files, see [Question]; looked at where Question is ""
+	DB       string   // "" where the file does not say
+	SQL      string   // as it was stored, never cleaned
+	Model    string   // who wrote SQL; "" where the file does not say
 	Sample   string   // which of several draws it is; "" for a single one
 	LogProb  *float64 // of the reply; nil when unknown
 
@@ -46,8 +46,8 @@ type Answer struct {
 // read-only, within 10 s.
 type Recorded struct {
 	Status             string // "ok", "error", "timeout", "toomany" (over 200,000 rows), "noselect"
-	SetMatch, BagMatch bool
-	Rows, GoldRows     int
+	SetMatch, BagMatch bool   // its result is that of the gold, as sets and as bags of rows
+	Rows, GoldRows     int    // of the two results; 0 where there is none
 }
 
 // Answers reads a file of answers, gzipped or not, one after the other, so that a
@@ -56,7 +56,8 @@ type Recorded struct {
 //   - lines of JSON objects {run, qid, db_id, sql, label}, with {model, sample,
 //     logp} for samples; {valid, ts, exec} and the costs {calls, prompt_tokens,
 //     response_tokens, latency_s} where they are there; a JSON list of the same,
-//     or CSV; the names of ids and databases are those of [ReadDataset];
+//     or CSV; the names of ids and databases are those of [ReadDataset], and sql
+//     may be pred_sql, predicted_sql, prediction, SQL or query;
 //   - BIRD's predict_dev.json, an object from places to
 //     "SQL\t----- bird -----\tdatabase";
 //   - Spider's prediction file, a statement a line, without tab or with the
@@ -233,7 +234,7 @@ var statementNames = []string{"sql", "pred_sql", "predicted_sql", "prediction", 
 
 // answer reads one object.
 func (s *source) answer(r record, run string) (a Answer, err error) {
-	a = Answer{Place: -1, Line: r.line}
+	a = Answer{Line: r.line}
 	find := func(names []string) string {
 		at := slices.IndexFunc(names, func(n string) bool { return r.get(n) != nil })
 		if at < 0 {

@@ -26,8 +26,8 @@ func TestReadAnswers(t *testing.T) {
 			`{"run": "r/a", "qid": 3, "db_id": "d", "sql": "SELECT 'é'", "label": 1, "valid": true, "ts": null}` + "\n" +
 				`{"run": "r/a", "qid": 4, "db_id": "d", "sql": "", "label": 0, "exec": {"status": "toomany", "set_match": false, "bag_match": true, "nrows": 7, "sec": 1.5, "err": null, "gold_rows": null}}`,
 			[]eval.Answer{
-				{Run: "r/a", Question: "3", Place: -1, DB: "d", SQL: "SELECT 'é'", Label: &yes, Valid: &yes, Line: 1},
-				{Run: "r/a", Question: "4", Place: -1, DB: "d", Label: &no, Line: 2, Recorded: &eval.Recorded{Status: "toomany", BagMatch: true, Rows: 7}},
+				{Run: "r/a", Question: "3", DB: "d", SQL: "SELECT 'é'", Label: &yes, Valid: &yes, Line: 1},
+				{Run: "r/a", Question: "4", DB: "d", Label: &no, Line: 2, Recorded: &eval.Recorded{Status: "toomany", BagMatch: true, Rows: 7}},
 			},
 		},
 		{
@@ -37,10 +37,10 @@ func TestReadAnswers(t *testing.T) {
 				`{"run": "s", "qid": 1, "sql": "B", "sample": "|x|2", "calls": 4}`,
 			[]eval.Answer{
 				{
-					Run: "s", Question: "1", Place: -1, SQL: "A", Model: "m", Sample: "0", LogProb: &logp, Line: 1, Wall: 250 * time.Millisecond,
+					Run: "s", Question: "1", SQL: "A", Model: "m", Sample: "0", LogProb: &logp, Line: 1, Wall: 250 * time.Millisecond,
 					Usage: trace.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 3, Known: true},
 				},
-				{Run: "s", Question: "1", Place: -1, SQL: "B", Sample: "|x|2", Line: 2, Usage: trace.Usage{Calls: 4}},
+				{Run: "s", Question: "1", SQL: "B", Sample: "|x|2", Line: 2, Usage: trace.Usage{Calls: 4}},
 			},
 		},
 		{
@@ -56,19 +56,19 @@ func TestReadAnswers(t *testing.T) {
 			"lines of objects in a file with another ending",
 			"out.json",
 			`{"qid": "a", "sql": "SELECT 1"}` + "\n" + `{"qid": "b", "sql": "SELECT 2"}`,
-			[]eval.Answer{{Run: "out", Question: "a", Place: -1, SQL: "SELECT 1", Line: 1}, {Run: "out", Question: "b", Place: -1, SQL: "SELECT 2", Line: 2}},
+			[]eval.Answer{{Run: "out", Question: "a", SQL: "SELECT 1", Line: 1}, {Run: "out", Question: "b", SQL: "SELECT 2", Line: 2}},
 		},
 		{
 			"a list of objects",
 			"out.json",
 			`[{"question_id": 2, "db_id": "d", "predicted_sql": "SELECT 1"}]`,
-			[]eval.Answer{{Run: "out", Question: "2", Place: -1, DB: "d", SQL: "SELECT 1", Line: 1}},
+			[]eval.Answer{{Run: "out", Question: "2", DB: "d", SQL: "SELECT 1", Line: 1}},
 		},
 		{
 			"CSV",
 			"out.csv",
 			"qid,sql\n5,\"SELECT 1,\n2\"\n",
-			[]eval.Answer{{Run: "out", Question: "5", Place: -1, SQL: "SELECT 1,\n2", Line: 2}},
+			[]eval.Answer{{Run: "out", Question: "5", SQL: "SELECT 1,\n2", Line: 2}},
 		},
 		{
 			"Spider's prediction file: an empty line is a question without an answer",

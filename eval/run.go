@@ -19,7 +19,7 @@ type Status string
 
 // The statuses of an [Execution].
 const (
-	StatusOK       Status = "ok"
+	StatusOK       Status = "ok"        // it has a result, read in full
 	StatusRefused  Status = "refused"   // by the text check or the guard: prose, several statements, a write
 	StatusError    Status = "error"     // the engine rejected it
 	StatusTimeout  Status = "timeout"   // over the limit on time
@@ -29,10 +29,10 @@ const (
 // Execution is what is known of a statement after it ran once. It holds no rows;
 // [Store.Table] has them.
 type Execution struct {
-	Status  Status
-	Err     string // why it is not StatusOK
-	Rows    int    // rows of the result; of one that is too large, those that were read
-	Columns int
+	Status  Status        // how it ended
+	Err     string        // why it is not StatusOK; "" when it is
+	Rows    int           // rows of the result; of one that is too large, those that were read
+	Columns int           // of the result
 	AllNull bool          // there are rows, and nothing but NULL in them
 	Took    time.Duration // wall time of the one execution, waiting for nothing but the machine
 }
@@ -45,6 +45,8 @@ func (x Execution) Empty() bool { return x.OK() && x.Rows == 0 }
 
 // Default bounds of a [Store].
 const (
+	// DefaultRows of a result and DefaultTimeout of a statement are what the
+	// recorded verdicts were made with.
 	DefaultRows    = 200_000
 	DefaultTimeout = 10 * time.Second
 	// DefaultBytes leaves room for every honest result and bounds what one
@@ -66,7 +68,7 @@ type StoreConfig struct {
 	Open func(path string) (*sql.DB, error)
 
 	Dialect exec.Dialect // nil: sqlite.Dialect{}
-	Policy  exec.Policy
+	Policy  exec.Policy  // what statements may read and call; zero: what exec allows
 	// Bounds are those of one statement. Zero fields: DefaultRows,
 	// DefaultTimeout, DefaultBytes, and for the rest what exec has. Recorded
 	// verdicts were made with the default ones.

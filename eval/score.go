@@ -7,17 +7,17 @@ import (
 
 // Verdict is what one answer scored.
 type Verdict struct {
-	Question Question
-	Answered bool   // there is an answer; a question without one scores 0
-	SQL      string // the answer as it was given
-	Answer   Execution
+	Question Question  // as the dataset has it
+	Answered bool      // there is an answer; a question without one scores 0
+	SQL      string    // the answer as it was given
+	Answer   Execution // of SQL; zero without an answer, or a database
 	Scores   []float64 // in the order of Scorer.Metrics
 	Fault    string    // why nothing could be scored: the gold has no result, its database is missing or damaged; "" when it could
 }
 
 // Scorer scores answers. Safe for concurrent use.
 type Scorer struct {
-	Store   *Store
+	Store   *Store   // runs golds and answers; required
 	Metrics []Metric // nil: DefaultMetrics
 }
 
@@ -103,8 +103,9 @@ func (s *Store) trial(ctx context.Context, q Question, sql string) (*Trial, erro
 	return t, nil
 }
 
-// Mean returns the mean of one metric over verdicts, over all of them: questions
-// without an answer and with a Fault count as 0.
+// Mean returns the mean of one metric, by its place in Scorer.Metrics, over all
+// verdicts: questions without an answer and with a Fault count as 0. Without
+// verdicts it is 0.
 func Mean(verdicts []Verdict, metric int) float64 {
 	if len(verdicts) == 0 {
 		return 0

@@ -17,13 +17,12 @@ import (
 
 // Report is what one run scored on a dataset.
 type Report struct {
-	Run      string
-	Dataset  string
+	Run      string    // of its answers
+	Dataset  string    // its name
 	Metrics  []string  // names, in the order of Verdict.Scores
 	Verdicts []Verdict // one a question, in the dataset's order
-
-	LeftOut LeftOut
-	Cost    Cost
+	LeftOut  LeftOut   // answers of the run that are not scored
+	Cost     Cost      // of the answers that are
 }
 
 // N returns the number of questions: the denominator of every mean.
@@ -93,9 +92,9 @@ func (r *Report) String() string {
 // Cost is what the answers of a run cost, as far as the file of answers says. It
 // is a sum over questions; divide by their number for a mean.
 type Cost struct {
-	Usage    trace.Usage
-	Wall     time.Duration
-	Recorded int // answers that say what they cost
+	Usage    trace.Usage   // calls and tokens
+	Wall     time.Duration // sum over answers, whatever ran at once
+	Recorded int           // answers that say what they cost
 }
 
 // add takes in the cost of one answer.
@@ -219,7 +218,7 @@ func (p *pairing) read(file string, answers iter.Seq2[Answer, error], metrics []
 		if err != nil {
 			return err
 		}
-		if a.Place >= 0 {
+		if a.Question == "" {
 			placed = append(placed, a)
 			continue
 		}

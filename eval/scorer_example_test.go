@@ -18,6 +18,12 @@ func petShop() (find func(id string) (string, error), done func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
+	makePets(dir)
+	return func(id string) (string, error) { return eval.DatabaseIn(dir, id) }, func() { os.RemoveAll(dir) }
+}
+
+// makePets writes the database of the examples into dir.
+func makePets(dir string) {
 	db, err := sql.Open("sqlite3", filepath.Join(dir, "pets.sqlite"))
 	if err != nil {
 		log.Fatal(err)
@@ -27,7 +33,6 @@ func petShop() (find func(id string) (string, error), done func()) {
 		"INSERT INTO pet VALUES ('Rex', 'dog', 4), ('Tom', 'cat', 2), ('Ada', 'cat', 9)"); err != nil {
 		log.Fatal(err)
 	}
-	return func(id string) (string, error) { return eval.DatabaseIn(dir, id) }, func() { os.RemoveAll(dir) }
 }
 
 func ExampleScorer_Score() {
@@ -70,9 +75,9 @@ func ExampleScorer_ScoreRuns() {
 		log.Fatal(err)
 	}
 	answers := func(yield func(eval.Answer, error) bool) { // or eval.Answers(path)
-		_ = yield(eval.Answer{Run: "small", Question: "1", Place: -1, SQL: "SELECT count(kind) FROM pet"}, nil) &&
-			yield(eval.Answer{Run: "large", Question: "1", Place: -1, SQL: "SELECT count(*) FROM pet WHERE kind = 'cat'"}, nil) &&
-			yield(eval.Answer{Run: "large", Question: "2", Place: -1, SQL: "SELECT name FROM pet WHERE age = 9"}, nil)
+		_ = yield(eval.Answer{Run: "small", Question: "1", SQL: "SELECT count(kind) FROM pet"}, nil) &&
+			yield(eval.Answer{Run: "large", Question: "1", SQL: "SELECT count(*) FROM pet WHERE kind = 'cat'"}, nil) &&
+			yield(eval.Answer{Run: "large", Question: "2", SQL: "SELECT name FROM pet WHERE age = 9"}, nil)
 	}
 	scorer := eval.Scorer{Store: store}
 	reports, err := scorer.ScoreRuns(context.Background(), dataset, "answers", answers)

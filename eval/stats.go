@@ -9,11 +9,11 @@ import "github.com/texttosql/texttosql/sqltext"
 // between. A question without an answer scores 0 and stays in the list: a rate
 // is over all questions.
 type Outcome struct {
-	Pool       string  `json:"pool,omitempty"`     // the pool or run that was scored, where several are looked at together
-	Question   string  `json:"question"`           // identity of the question, unique over all databases
-	Template   string  `json:"template,omitempty"` // the gold without its literals, see GoldTemplate
-	Database   string  `json:"database,omitempty"`
-	Difficulty string  `json:"difficulty,omitempty"`
+	Pool       string  `json:"pool,omitempty"`       // the pool or run that was scored, where several are looked at together
+	Question   string  `json:"question"`             // identity of the question, unique over all databases
+	Template   string  `json:"template,omitempty"`   // the gold without its literals, see GoldTemplate
+	Database   string  `json:"database,omitempty"`   // its id
+	Difficulty string  `json:"difficulty,omitempty"` // in the dataset's own word
 	Score      float64 `json:"score"`                // 0..1
 	Confidence float64 `json:"confidence,omitempty"` // 0..1, of the answer that was scored
 }

@@ -9,8 +9,8 @@ import (
 
 // Estimate is a figure with the interval in which it may as well lie.
 type Estimate struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
+	Value float64 `json:"value"` // the figure on the outcomes as they are
+	Low   float64 `json:"low"`   // ends of the interval, both included
 	High  float64 `json:"high"`
 	N     int     `json:"n"`     // outcomes or pairs behind it
 	Units int     `json:"units"` // groups that were drawn as one
@@ -39,7 +39,7 @@ type Bootstrap struct {
 	Unit   Grouping // nil: ByQuestion
 	Rounds int      // 0 or less: 10,000
 	Level  float64  // inside 0..1; anything else: 0.95
-	Seed   uint64
+	Seed   uint64   // of the draws; 0 is a seed like any other
 }
 
 const (

@@ -21,9 +21,9 @@ type Contract struct {
 // the mean of them. Seeds share their questions, so they never count as further
 // evidence.
 type Condition struct {
-	Name     string    `json:"name"`
-	Contract Contract  `json:"contract"`
-	Outcomes []Outcome `json:"outcomes"`
+	Name     string    `json:"name"`     // for error texts and reports
+	Contract Contract  `json:"contract"` // zero on both sides: nothing is checked
+	Outcomes []Outcome `json:"outcomes"` // of all questions
 }
 
 // ContractError says in what two conditions differ that must not differ.
@@ -32,6 +32,7 @@ type ContractError struct {
 	Fields []string // of Contract, as "scorer: set, bag"
 }
 
+// Error names both conditions and the fields with their values.
 func (e *ContractError) Error() string {
 	return fmt.Sprintf("eval: comparing %s with %s: contracts differ: %s", e.A, e.B, strings.Join(e.Fields, "; "))
 }
@@ -39,9 +40,10 @@ func (e *ContractError) Error() string {
 // UnpairedError lists questions that only one of two conditions has. They are in
 // order of appearance, with their pool in front where they have one.
 type UnpairedError struct {
-	OnlyA, OnlyB []string
+	OnlyA, OnlyB []string // "QUESTION" or "POOL/QUESTION"
 }
 
+// Error counts them, and names the first three of each side.
 func (e *UnpairedError) Error() string {
 	some := func(names []string) string {
 		if len(names) > 3 {
@@ -62,7 +64,7 @@ func (e *UnpairedError) Error() string {
 // Pair is one question, of one pool or of all, under two conditions. Everything but Score
 // and Confidence is the same on both sides.
 type Pair struct {
-	A, B Outcome
+	A, B Outcome // under the first condition and the second
 }
 
 // Pairs puts the outcomes of two conditions side by side, question by question,
@@ -159,15 +161,15 @@ func averaged(outcomes []Outcome) []Outcome {
 
 // Comparison says whether B is better than A, and how sure that is.
 type Comparison struct {
-	A          Estimate `json:"a"` // mean score, drawn by the unit of the bootstrap
-	B          Estimate `json:"b"`
+	A          Estimate `json:"a"`           // mean score, drawn by the unit of the bootstrap
+	B          Estimate `json:"b"`           // the same of B
 	Difference Estimate `json:"difference"`  // B − A, drawn by the unit of the bootstrap
 	ByTemplate Estimate `json:"by_template"` // B − A, drawn by template
-	McNemar    McNemar  `json:"mcnemar"`
-	MidP       float64  `json:"mid_p"` // of McNemar, two-sided
+	McNemar    McNemar  `json:"mcnemar"`     // over questions, or questions of pools
+	MidP       float64  `json:"mid_p"`       // of McNemar, two-sided
 
-	Databases    []Group `json:"databases,omitempty"`
-	Difficulties []Group `json:"difficulties,omitempty"`
+	Databases    []Group `json:"databases,omitempty"`    // see [Breakdown]
+	Difficulties []Group `json:"difficulties,omitempty"` // see [Breakdown]
 }
 
 // Compare compares two conditions question by question.
@@ -216,12 +218,12 @@ func (c Contract) differences(other Contract) []string {
 
 // Group is one part of a breakdown.
 type Group struct {
-	Name       string   `json:"name"`
-	N          int      `json:"n"`
-	A          float64  `json:"a"` // mean score
-	B          float64  `json:"b"`
+	Name       string   `json:"name"`       // what the Grouping says, such as the id of a database
+	N          int      `json:"n"`          // pairs
+	A          float64  `json:"a"`          // mean score
+	B          float64  `json:"b"`          // mean score
 	Difference Estimate `json:"difference"` // B − A
-	McNemar    McNemar  `json:"mcnemar"`
+	McNemar    McNemar  `json:"mcnemar"`    // of its pairs
 }
 
 // Breakdown returns the groups of pairs in order of their names. One group says
@@ -252,8 +254,8 @@ func Breakdown(pairs []Pair, by Grouping, boot Bootstrap) []Group {
 
 // Rate is the mean score of one group of outcomes.
 type Rate struct {
-	Name  string   `json:"name"`
-	Score Estimate `json:"score"`
+	Name  string   `json:"name"`  // what the Grouping says
+	Score Estimate `json:"score"` // mean, drawn by the unit of the bootstrap
 }
 
 // Rates returns the mean score of each group of outcomes, in order of names.

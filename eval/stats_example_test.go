@@ -106,3 +106,77 @@ func ExampleIsotonic() {
 	// {"raw":[0.6,1],"right":[0.5,0.8],"from":"sixty questions","n":60}
 	// 0.65
 }
+
+// Forty questions of ten patterns: what varies independently is the pattern, so
+// the interval by question is too narrow.
+func ExampleBootstrap_Mean() {
+	var outcomes []eval.Outcome
+	for i := range 40 {
+		o := eval.Outcome{Question: fmt.Sprint("q", i), Template: fmt.Sprint("t", i/4)}
+		if i/4%5 != 0 { // two patterns are wrong, in all their questions
+			o.Score = 1
+		}
+		outcomes = append(outcomes, o)
+	}
+	for _, unit := range []eval.Grouping{eval.ByQuestion, eval.ByTemplate} {
+		e := eval.Bootstrap{Unit: unit, Seed: 1}.Mean(outcomes)
+		fmt.Printf("%.2f [%.2f, %.2f] of %d units\n", e.Value, e.Low, e.High, e.Units)
+	}
+	// Output:
+	// 0.80 [0.68, 0.93] of 40 units
+	// 0.80 [0.50, 1.00] of 10 units
+}
+
+func ExampleRates() {
+	for _, r := range eval.Rates([]eval.Outcome{
+		{Question: "a", Difficulty: "simple", Score: 1},
+		{Question: "b", Difficulty: "simple", Score: 1},
+		{Question: "c", Difficulty: "challenging", Score: 0},
+		{Question: "d", Difficulty: "simple", Score: 0},
+	}, eval.ByDifficulty, eval.Bootstrap{}) {
+		fmt.Printf("%s: %.2f of %d\n", r.Name, r.Score.Value, r.Score.N)
+	}
+	// Output:
+	// challenging: 0.00 of 1
+	// simple: 0.67 of 3
+}
+
+// A system that says 0.95 and is right in 7 of 10, and says 0.45 and is right in
+// 5 of 10.
+func ExampleReliability() {
+	var outcomes []eval.Outcome
+	for i := range 20 {
+		o := eval.Outcome{Question: fmt.Sprint(i), Confidence: .95}
+		right := i < 7
+		if i >= 10 {
+			o.Confidence, right = .45, i < 15
+		}
+		if right {
+			o.Score = 1
+		}
+		outcomes = append(outcomes, o)
+	}
+	bins := eval.Reliability(outcomes, 10)
+	for _, b := range bins {
+		if b.N > 0 {
+			fmt.Printf("%.1f to %.1f: said %.2f, right %.2f [%.2f, %.2f]\n", b.Low, b.High, b.Confidence, b.Right, b.Interval.Low, b.Interval.High)
+		}
+	}
+	fmt.Printf("ECE %.3f, Brier score %.3f\n", eval.ECE(bins), eval.Brier(outcomes))
+	// Output:
+	// 0.4 to 0.5: said 0.45, right 0.50 [0.24, 0.76]
+	// 0.9 to 1.0: said 0.95, right 0.70 [0.40, 0.89]
+	// ECE 0.150, Brier score 0.262
+}
+
+// Questions of one pattern are never on both sides of a fit.
+func ExampleFolds() {
+	outcomes := []eval.Outcome{
+		{Question: "a", Template: "SELECT count(*) FROM t0"},
+		{Question: "b", Template: "SELECT max(c0) FROM t0"},
+		{Question: "c", Template: "SELECT count(*) FROM t0"},
+	}
+	folds := eval.Folds(outcomes, eval.ByTemplate, 5)
+	fmt.Println(folds)
+	// Output: [2 3 2]
+}

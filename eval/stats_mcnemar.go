@@ -11,7 +11,7 @@ import "math"
 type McNemar struct {
 	OnlyA int `json:"only_a"` // questions on which A scored more
 	OnlyB int `json:"only_b"` // questions on which B scored more
-	Equal int `json:"equal"`
+	Equal int `json:"equal"`  // questions on which both scored the same
 }
 
 // NewMcNemar counts pairs. With scores of 0 and 1 it is McNemar's table; with

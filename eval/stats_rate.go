@@ -2,7 +2,7 @@ package eval
 
 import "math"
 
-// Interval is a range of values.
+// Interval is a range of values, both ends included.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
