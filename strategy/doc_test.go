@@ -4,16 +4,26 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// A preset, and a method of one's own. texttosql.WithStrategy gives either to an
-// engine, which then does what Generate does here.
+// A preset, and a method of one's own.
 func Example() {
-	preset := strategy.SelfConsistency{Samples: 8}
+	model := exampleModel(
+		"SELECT name FROM customers WHERE country = 'USA'",
+		"SELECT c.name FROM customers c WHERE c.country = 'USA'",
+		"SELECT name FROM customers WHERE country IN ('USA')",
+		"SELECT name FROM customers",
+		"SELECT name FROM customers WHERE 'USA' = country",
+		"SELECT nme FROM customers WHERE country = 'USA'",
+	)
+	db, _ := exampleShop(model)
+	defer db.Close()
+
 	careful := strategy.Pipeline{
 		Linker:   linker.Lexical{},
 		Prompter: strategy.Prompt{Form: schema.MSchema, Shots: 3},
@@ -21,17 +31,20 @@ func Example() {
 		Voter:    vote.Majority{Penalty: 1},
 		Repairer: strategy.TypedRepair{},
 	}
-	reply := "SELECT name FROM customers WHERE country = 'USA'"
-	for _, s := range []strategy.Strategy{preset, careful} {
-		env := exampleEnv(exampleModel(reply, reply, reply, reply, reply))
-		out, err := s.Generate(context.Background(), env, exampleTask)
+	for _, method := range []strategy.Strategy{strategy.SelfConsistency{Samples: 8}, careful} {
+		engine, err := texttosql.New(db, model, texttosql.WithStrategy(method))
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(out.SQL, out.Ballot.Explain())
+		answer, err := engine.Ask(context.Background(), "Which customers live in the USA?")
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(answer.SQL, "-", answer.Ballot.Explain())
 	}
 	// Output:
-	// SELECT name FROM customers WHERE country = 'USA' 5 of 5 draws, no doubt
-	// SELECT name FROM customers WHERE country = 'USA' 3 of 3 draws, no doubt
+	// SELECT name FROM customers WHERE country = 'USA' - 4 of 6 draws (1 abstained), no doubt
+	// SELECT name FROM customers WHERE country = 'USA' - 3 of 3 draws, no doubt
 }

@@ -28,6 +28,12 @@ func exampleModel(replies ...string) llm.Model {
 // exampleEnv is an Env over a small shop in memory. texttosql.Engine makes one
 // for every question.
 func exampleEnv(model llm.Model) *strategy.Env {
+	_, env := exampleShop(model)
+	return env
+}
+
+// exampleShop is exampleEnv with the pool, to change the data behind it.
+func exampleShop(model llm.Model) (*sql.DB, *strategy.Env) {
 	pool, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		panic(err)
@@ -44,7 +50,7 @@ func exampleEnv(model llm.Model) *strategy.Env {
 	if err != nil {
 		panic(err)
 	}
-	return &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s}
+	return pool, &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s}
 }
 
 var exampleTask = strategy.Task{Question: "Which customers live in the USA?"}

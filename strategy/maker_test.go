@@ -259,7 +259,8 @@ func TestMAKERConflict(t *testing.T) {
 		draws(strategy.PurposeScope, scopeBoth, scopeOne, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne),
 		always(strategy.PurposeFilter, inUSA), always(strategy.PurposeProjection, ordered),
 	}}
-	out, err := strategy.MAKER{}.Generate(t.Context(), makerEnv(t, script), usaTask)
+	root := trace.New("question")
+	out, err := strategy.MAKER{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,6 +279,19 @@ func TestMAKERConflict(t *testing.T) {
 	}
 	if !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "given up for customers, orders") }) {
 		t.Errorf("no note on the way back in %q", out.Notes)
+	}
+	var steps []string
+	for _, e := range root.Events() {
+		steps = append(steps, e.Name)
+	}
+	for _, s := range root.Children() {
+		steps = append(steps, s.Name())
+		if why, ok := s.Attr("fallback"); ok {
+			steps = append(steps, fmt.Sprint(why))
+		}
+	}
+	if d := cmp.Diff([]string{"backtrack", "scope", "filter", "projection", "conflict", "filter", "projection"}, steps); d != "" {
+		t.Errorf("the trace does not show both attempts (-want +got):\n%s", d)
 	}
 }
 
@@ -493,8 +507,8 @@ func TestMAKERSchemas(t *testing.T) {
 	script := &llmtest.Script{Rules: phases("unused", inUSA, usa)}
 	one.Models = []llm.Model{script}
 	out, err := strategy.MAKER{}.Generate(t.Context(), one, usaTask)
-	if err != nil || out.SQL != usa || len(script.RequestsFor(strategy.PurposeScope)) != 0 {
-		t.Errorf("one table: %v, %v, %d calls of phase 1", out, err, len(script.RequestsFor(strategy.PurposeScope)))
+	if err != nil || out.SQL != usa || len(script.RequestsFor(strategy.PurposeScope)) != 0 || !slices.Contains(out.Notes, "the schema has one table: nothing to vote on") {
+		t.Errorf("one table: %+v, %v, %d calls of phase 1", out, err, len(script.RequestsFor(strategy.PurposeScope)))
 	}
 
 	var many strings.Builder
@@ -616,31 +630,46 @@ func TestMAKERDeterminism(t *testing.T) {
 }
 
 // TestMAKERSpeculation: the next phase starts while the last draws of the one
-// before are in flight, and what the leader's loss makes useless is bounded.
+// before are in flight, which saves their time, and what the leader's loss makes
+// useless is bounded. Draws take a second each.
 func TestMAKERSpeculation(t *testing.T) {
-	env := makerEnv(t, nil)
-	// The lead of scopeOne after seven draws holds: nothing is wasted.
-	holds := draws(strategy.PurposeScope, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne)
-	// Here scopeBoth overtakes in the last draws.
-	turns := draws(strategy.PurposeScope, scopeOne, scopeBoth, scopeOne, scopeBoth, scopeOne, scopeOne, scopeBoth, scopeBoth)
-	for _, tt := range []struct {
+	base := makerEnv(t, nil)
+	tests := []struct {
 		name   string
-		scope  llmtest.Rule
+		scopes []string
 		reply  string
-		calls  int
-		atMost int
-	}{{"the leader holds", holds, usa, 0, 0}, {"the leader loses", turns, ordered, 7, 7}} {
-		var counts [2]int
+		took   [2]time.Duration // without and with speculation
+		wasted int              // calls that speculation makes for nothing
+		why    string
+	}{
+		{"decided by the first wave", []string{scopeOne}, usa, [2]time.Duration{3 * time.Second, 3 * time.Second}, 0, "nothing is in flight to be ahead of"},
+		{"the leader holds", []string{scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne}, usa,
+			[2]time.Duration{4 * time.Second, 3 * time.Second}, 0, "phase 2 is drawn during the last two draws of phase 1"},
+		{"the leader loses", []string{scopeOne, scopeBoth, scopeOne, scopeBoth, scopeOne, scopeOne, scopeBoth, scopeBoth}, ordered,
+			[2]time.Duration{5 * time.Second, 5 * time.Second}, 7, "the wave for the other set of tables is thrown away"},
+	}
+	for _, tt := range tests {
+		var calls [2]int
 		for i, speculate := range []bool{false, true} {
-			script := &llmtest.Script{Rules: []llmtest.Rule{tt.scope, always(strategy.PurposeFilter, inUSA), always(strategy.PurposeProjection, tt.reply)}}
-			out, err := strategy.MAKER{Speculate: speculate}.Generate(t.Context(), asking(env, script), usaTask)
-			if err != nil || out.SQL != tt.reply {
-				t.Fatalf("%s: %v, %v", tt.name, out, err)
-			}
-			counts[i] = len(script.Requests())
+			synctest.Test(t, func(t *testing.T) {
+				script := &llmtest.Script{Rules: []llmtest.Rule{
+					draws(strategy.PurposeScope, tt.scopes...), always(strategy.PurposeFilter, inUSA), always(strategy.PurposeProjection, tt.reply),
+				}}
+				env := asking(base, llm.Chain(script, llmtest.Latency{Fixed: time.Second}.Middleware()))
+				env.Rows = &strategy.RowCache{} // its channels belong to one test
+				start := time.Now()
+				out, err := strategy.MAKER{Speculate: speculate}.Generate(t.Context(), env, usaTask)
+				if err != nil || out.SQL != tt.reply {
+					t.Fatalf("%s: %v, %v", tt.name, out, err)
+				}
+				if took := time.Since(start); took != tt.took[i] {
+					t.Errorf("%s: speculate %v took %v, want %v: %s", tt.name, speculate, took, tt.took[i], tt.why)
+				}
+				calls[i] = len(script.Requests())
+			})
 		}
-		if more := counts[1] - counts[0]; more < 0 || more > tt.atMost {
-			t.Errorf("%s: %d calls more, want at most %d", tt.name, more, tt.atMost)
+		if more := calls[1] - calls[0]; more != tt.wasted {
+			t.Errorf("%s: %d calls more, want %d: %s", tt.name, more, tt.wasted, tt.why)
 		}
 	}
 }

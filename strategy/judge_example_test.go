@@ -1,0 +1,41 @@
+package strategy_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// narrower is a judge that asks nobody: it prefers the result with fewer columns.
+type narrower struct{}
+
+func (narrower) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeInput) (int, error) {
+	switch first, second := in.Pair[0].Columns, in.Pair[1].Columns; {
+	case first < second:
+		return 0, nil
+	case first > second:
+		return 1, nil
+	}
+	return -1, nil // cannot tell: the vote stands
+}
+
+func ExampleJudge() {
+	env := exampleEnv(exampleModel(
+		"SELECT * FROM customers WHERE country = 'USA'",
+		"SELECT name FROM customers WHERE country = 'USA'",
+		"SELECT id, name, country FROM customers WHERE country = 'USA'",
+		"SELECT c.name FROM customers c WHERE c.country = 'USA'",
+	))
+	out, err := strategy.Pipeline{
+		Sampler: strategy.Sampler{Samples: 4, Temperature: 0.7},
+		Voter:   vote.Majority{MinShare: 0.6}, // below it the judge is asked
+		Judge:   narrower{},
+	}.Generate(context.Background(), env, exampleTask)
+	fmt.Println(out.SQL, err)
+	fmt.Println(out.Ballot.Explain(), out.Notes)
+	// Output:
+	// SELECT name FROM customers WHERE country = 'USA' <nil>
+	// 2 of 4 draws, no doubt; a judge chose it over the count [the judge preferred the runner-up]
+}

@@ -1,0 +1,44 @@
+package strategy_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// shortPrompt is a prompt of one message, as a fine-tuned model may want it.
+func shortPrompt(_ context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	tables := schema.Renderer{Form: schema.Code, Quote: env.Quote}.Render(in.Schema).Text
+	return []llm.Message{{Role: llm.User, Text: tables + "-- " + in.Task.Question}}, nil
+}
+
+// A prompter of one's own wraps one that is there, or stands alone as shortPrompt
+// does.
+func ExamplePrompterFunc() {
+	dated := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+		messages, err := strategy.Prompt{Form: schema.Code}.Prompt(ctx, env, in)
+		if err == nil {
+			messages[0].Text += "\nToday is 2024-05-01.\n"
+		}
+		return messages, err
+	})
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(
+		"SELECT count(*) FROM orders", "SELECT count(id) FROM orders", "SELECT sum(total) FROM orders",
+	)}}}
+	out, err := strategy.Pipeline{
+		Prompter: strategy.Alternate{dated, strategy.PrompterFunc(shortPrompt)},
+		Sampler:  strategy.Sampler{Samples: 3, Temperature: 0.7},
+	}.Generate(context.Background(), exampleEnv(model), strategy.Task{Question: "How many orders are there?"})
+	fmt.Println(out.SQL, err)
+	messages := model.RequestsFor(strategy.PurposeGenerate)[1].Messages
+	fmt.Println(messages[len(messages)-1].Text)
+	// Output:
+	// SELECT count(*) FROM orders <nil>
+	// customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT)
+	// orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), total REAL)
+	// -- How many orders are there?
+}

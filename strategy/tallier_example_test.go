@@ -1,0 +1,50 @@
+package strategy_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// crossChecked halves the confidence of an answer that one model alone gives. The
+// Tally that it embeds makes it a Tallier, so that its votes may end early.
+type crossChecked struct{ vote.Majority }
+
+var _ strategy.Tallier = crossChecked{}
+
+func (v crossChecked) Count(candidates []vote.Candidate) (vote.Ballot, error) {
+	b, err := v.Majority.Count(candidates)
+	if err != nil {
+		return b, err
+	}
+	models := map[string]bool{}
+	for _, i := range b.Clusters[0].Members {
+		models[candidates[i].Model] = true
+	}
+	if len(models) < 2 {
+		b.Confidence /= 2
+	}
+	return b, nil
+}
+
+func ExampleTallier() {
+	const usa, all = "SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers"
+	for _, second := range []llm.Model{ // models take turns: this one has draws 1 and 3
+		exampleModel("", usa, "", usa),
+		exampleModel("", all, "", "SELECT country FROM customers"),
+	} {
+		env := exampleEnv(llm.Named("one", exampleModel(usa, "", usa, "", "SELECT c.name FROM customers c WHERE c.country = 'USA'")))
+		env.Models = append(env.Models, llm.Named("two", second))
+		out, err := strategy.Pipeline{
+			Sampler: strategy.Sampler{Samples: 5, Temperature: 0.7, Until: vote.Decided},
+			Voter:   crossChecked{},
+		}.Generate(context.Background(), env, exampleTask)
+		fmt.Printf("%s, %d draws saved, confidence %.2f, %v\n", out.Ballot.Explain(), out.Saved, out.Confidence, err)
+	}
+	// Output:
+	// 3 of 3 draws, no doubt, 2 draws saved, confidence 1.00, <nil>
+	// 3 of 5 draws, no doubt, 0 draws saved, confidence 0.30, <nil>
+}
