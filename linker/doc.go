@@ -2,7 +2,7 @@
 // linking), so that a prompt holds that and no more.
 //
 //	links, err := linker.Union{linker.Lexical{}, linker.Values{Choose: true}}.Link(ctx, linker.Input{
-//		Question: "How many orders came from France?", Schema: s, DB: db,
+//		Question: "How many orders came from Norway?", Schema: s, DB: db,
 //	})
 //	small, unknown := s.Restrict(links) // with the tables that join them
 //
@@ -27,5 +27,5 @@
 // The zero PreSQL shows 1.8 of 4.4 tables on Spider and misses a table in 3 to 14
 // questions, depending on the run. The command:
 //
-//	TEXTTOSQL_DATA=../shared/data go test ./linker -run PreSQL -v
+//	TEXTTOSQL_DATA=DIR go test ./linker -run PreSQL -v
 package linker

@@ -44,27 +44,54 @@ func ExampleLexical_otherLanguage() {
 	// Output: true [no word of the question matches the schema: the whole schema is kept]
 }
 
-func ExampleValues() {
+// shopDB is a small database with its schema.
+func shopDB() (db *exec.DB, s *schema.Schema, done func()) {
 	pool, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		panic(err)
 	}
-	defer pool.Close()
 	pool.SetMaxOpenConns(1) // each connection to :memory: is a database of its own
-	if _, err := pool.Exec("CREATE TABLE customers (id INTEGER, name TEXT, country TEXT); INSERT INTO customers VALUES (1, 'Ada', 'Norway')"); err != nil {
+	if _, err := pool.Exec(`CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+		CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id));
+		CREATE TABLE offices (id INTEGER PRIMARY KEY, city TEXT);
+		INSERT INTO customers VALUES (1, 'Ada', 'Norway')`); err != nil {
 		panic(err)
 	}
-	ctx := context.Background()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
+	if db, err = exec.New(pool, sqlite.Dialect{}, exec.Config{}); err != nil {
 		panic(err)
 	}
-	s, err := db.Schema(ctx)
-	if err != nil {
+	if s, err = db.Schema(context.Background()); err != nil {
 		panic(err)
 	}
+	return db, s, func() { pool.Close() }
+}
 
-	links, err := linker.Values{}.Link(ctx, linker.Input{Question: "How much did Ada from Norway order?", Schema: s, DB: db})
+// The question names the orders, and the customers only by a country that one of
+// them has.
+func Example() {
+	db, s, done := shopDB()
+	defer done()
+
+	links, err := linker.Union{linker.Lexical{}, linker.Values{Choose: true}}.Link(context.Background(), linker.Input{
+		Question: "How many orders came from Norway?", Schema: s, DB: db,
+	})
+	if err != nil {
+		panic(err)
+	}
+	small, _ := s.Restrict(links)
+	for _, t := range small.Tables {
+		fmt.Println(t.Name)
+	}
+	// Output:
+	// customers
+	// orders
+}
+
+func ExampleValues() {
+	db, s, done := shopDB()
+	defer done()
+
+	links, err := linker.Values{}.Link(context.Background(), linker.Input{Question: "How much did Ada from Norway order?", Schema: s, DB: db})
 	for _, t := range links.Tables {
 		for _, v := range t.Values {
 			fmt.Printf("%s.%s = %q\n", t.Table, v.Column, v.Value)
@@ -77,23 +104,35 @@ func ExampleValues() {
 	// the whole schema is kept: true <nil>
 }
 
-func ExampleUnion() {
-	mine := linker.Func(func(_ context.Context, in linker.Input) (schema.Links, error) {
-		if strings.Contains(in.Question, "branch") { // a word of this house
+// A linker of one's own knows what a word means in this house.
+func ExampleFunc() {
+	house := linker.Func(func(_ context.Context, in linker.Input) (schema.Links, error) {
+		if strings.Contains(in.Question, "branch") {
 			return schema.Links{Tables: []schema.TableLink{{Table: "offices"}}}, nil
 		}
 		return schema.Links{}, nil // no opinion
 	})
-	links, err := linker.Union{linker.Lexical{}, mine}.Link(context.Background(), linker.Input{
-		Question: "In which countries is there a branch?",
+	for _, question := range []string{"How many branches are there?", "How many are there?"} {
+		links, err := house.Link(context.Background(), linker.Input{Question: question, Schema: example})
+		small, _ := example.Restrict(links)
+		fmt.Println(len(small.Tables), err)
+	}
+	// Output:
+	// 1 <nil>
+	// 3 <nil>
+}
+
+func ExampleUnion() {
+	links, err := linker.Union{linker.Names{}, linker.Lexical{Tables: 1}}.Link(context.Background(), linker.Input{
+		Question: "Which customers have orders that were never shipped?",
 		Schema:   example,
 	})
 	for _, t := range links.Tables {
-		fmt.Println(t.Table)
+		fmt.Println(t.Table, t.Score)
 	}
-	fmt.Println(err)
+	fmt.Println(links.Notes, err)
 	// Output:
-	// customers
-	// offices
-	// <nil>
+	// customers 1
+	// orders 7
+	// [2 tables match words of the question, the best 1 are kept] <nil>
 }

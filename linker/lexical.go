@@ -22,7 +22,8 @@ import (
 // columns, or with those that matched when Columns is set.
 //
 // A question in which no word matches anything (another language, say) is
-// linked to the whole schema, with a note.
+// linked to the whole schema, with a note. Tables with equal scores keep the
+// order of the schema.
 //
 // It calls no model and runs no SQL. Safe for concurrent use.
 type Lexical struct {

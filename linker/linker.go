@@ -11,8 +11,10 @@ import (
 //
 // It names items; keeping what joins them is the business of
 // schema.Schema.Restrict. No choice (the zero Links) means no opinion, and the
-// whole schema is kept. Safe for concurrent use.
+// whole schema is kept. Implementations are safe for concurrent use.
 type Linker interface {
+	// Link chooses for one question. On an error the strategies keep the whole
+	// schema, with a note.
 	Link(ctx context.Context, in Input) (schema.Links, error)
 }
 
@@ -24,9 +26,9 @@ func (f Func) Link(ctx context.Context, in Input) (schema.Links, error) { return
 
 // Input is what a Linker may look at.
 type Input struct {
-	Question string
-	Evidence string
-	Schema   *schema.Schema // profiled where example values are to be matched
+	Question string         // as it was asked
+	Evidence string         // knowledge that belongs to it; "" for none
+	Schema   *schema.Schema // required; profiled where example values are to be matched
 	DB       *exec.DB       // for bounded look-ups; nil: none are made
 	// WithoutValues keeps stored values out of the choice and of its result.
 	WithoutValues bool

@@ -74,10 +74,10 @@ type PreSQL struct {
 
 // Draft is a preliminary statement.
 type Draft struct {
-	SQL   string // "" where the reply held none; Err says why
-	Torn  string // then what begins like a statement and is none, for its names; "" where nothing does
-	Reply llm.Response
-	Err   error // a *sqltext.ReplyError, or nil
+	SQL   string       // "" where the reply held none; Err says why
+	Torn  string       // then what begins like a statement and is none, for its names; "" where nothing does
+	Reply llm.Response // as the model gave it
+	Err   error        // a *sqltext.ReplyError, or nil
 }
 
 // Link drafts and reads. It fails when ctx has ended and when every draw failed.
@@ -104,8 +104,8 @@ func (p PreSQL) Link(ctx context.Context, in Input) (schema.Links, error) {
 	return p.Read(ctx, in, statements...)
 }
 
-// Draft asks for one preliminary statement. A reply without a statement is no
-// error but a Draft without one.
+// Draft asks for one preliminary statement, the first draw being 0. A reply
+// without a statement is no error but a Draft without one.
 func (p PreSQL) Draft(ctx context.Context, in Input, draw int) (Draft, error) {
 	if p.Model == nil || p.Prompt == nil {
 		return Draft{}, errors.New("linker: PreSQL needs Model and Prompt")
