@@ -22,6 +22,12 @@ const KindSimulated = "simulated"
 // of the projection ("maker.projection"), and of "generate", is the answer as it
 // stands.
 //
+// The tables are those the engine says the statement reads, each once. Joins are
+// equalities of columns of two tables, and column IN (SELECT column …). Every
+// other condition outside of a nested one belongs to the filter, but for those
+// over aggregates. A reply without a statement that compiles is the reply to each
+// step (methods/maker.md 4).
+//
 // It shows the machinery on a real distribution of mistakes: votes, stops, ways
 // back, fallbacks. It says nothing about whether taking a question apart helps a
 // model, because no model was asked to: figures made with it carry the word
@@ -32,7 +38,7 @@ const KindSimulated = "simulated"
 type Phases struct {
 	recorded *Recorded
 	keep     bool
-	parts    map[*Question][]Part
+	phased   map[*Question][]phased // by draw
 }
 
 // PhaseOptions says what a simulated model assumes.
@@ -46,20 +52,20 @@ type PhaseOptions struct {
 // NewPhases derives the steps of the replies of a recorded model. db is the
 // database that its questions are about. The error is that of the database.
 func NewPhases(ctx context.Context, r *Recorded, db *exec.DB, o PhaseOptions) (*Phases, error) {
-	p := &Phases{recorded: r, keep: o.KeepScope, parts: make(map[*Question][]Part, len(r.known))}
-	derived := map[string]Part{} // equal replies are common
+	p := &Phases{recorded: r, keep: o.KeepScope, phased: make(map[*Question][]phased, len(r.known))}
+	derived := map[string]phased{} // equal replies are common
 	for i := range r.known {
 		q := &r.known[i].Question
 		for _, reply := range q.Replies {
-			part, ok := derived[reply.Text]
+			d, ok := derived[reply.Text]
 			if !ok {
 				var err error
-				if part, err = Derive(ctx, db, reply.Text); err != nil {
+				if d, err = derive(ctx, db, reply.Text); err != nil {
 					return nil, fmt.Errorf("models: pool %s: question %s: %w", r.name, q.ID, err)
 				}
-				derived[reply.Text] = part
+				derived[reply.Text] = d
 			}
-			p.parts[q] = append(p.parts[q], part)
+			p.phased[q] = append(p.phased[q], d)
 		}
 	}
 	return p, nil
@@ -70,14 +76,14 @@ func (p *Phases) Name() string { return p.recorded.Name() }
 
 // Complete answers one step. Its errors are those of [Recorded.Complete].
 func (p *Phases) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
-	var step func(Part) string
+	var step func(phased) string
 	switch req.Purpose {
 	case "maker.scope":
-		step = func(part Part) string { return part.Scope }
+		step = func(d phased) string { return d.scope }
 	case "maker.filter":
-		step = func(part Part) string { return part.Filter }
+		step = func(d phased) string { return d.filter }
 	case "maker.projection":
-		step = func(part Part) string { return part.Reply }
+		step = func(d phased) string { return d.reply }
 	default:
 		return p.recorded.Complete(ctx, req)
 	}
@@ -88,31 +94,31 @@ func (p *Phases) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	if q == nil {
 		return llm.Response{}, p.recorded.missing(": no known question stands in the request %q", firstLine(req))
 	}
-	parts := p.parts[q]
+	draws := p.phased[q]
 	if p.keep && req.Purpose != "maker.scope" {
-		parts = keeping(parts, agreedTables(req))
+		draws = keeping(draws, agreedTables(req))
 	}
 	at := req.Draw / p.recorded.turns
-	if at < 0 || at >= len(parts) {
-		return llm.Response{}, p.recorded.missing(" has %d draws of question %s for %s", len(parts), q.ID, req.Purpose)
+	if at < 0 || at >= len(draws) {
+		return llm.Response{}, p.recorded.missing(" has %d draws of question %s for %s", len(draws), q.ID, req.Purpose)
 	}
-	text := step(parts[at])
+	text := step(draws[at])
 	if text == "" {
 		return llm.Response{}, &llm.Error{Message: fmt.Sprintf("pool %s: the stored draw %d of question %s is empty", p.Name(), at, q.ID)}
 	}
 	return llm.Response{Text: text, StopReason: llm.StopEnd, Usage: llm.Estimate(req, text)}, nil
 }
 
-// keeping are the parts with these tables, or all where there are none.
-func keeping(parts []Part, tables string) []Part {
-	var kept []Part
-	for _, part := range parts {
-		if part.Tables != "" && part.Tables == tables {
-			kept = append(kept, part)
+// keeping are the draws with these tables, or all where there are none.
+func keeping(draws []phased, tables string) []phased {
+	var kept []phased
+	for _, d := range draws {
+		if d.tables != "" && d.tables == tables {
+			kept = append(kept, d)
 		}
 	}
 	if len(kept) == 0 {
-		return parts
+		return draws
 	}
 	return kept
 }
@@ -134,21 +140,18 @@ func agreedTables(req llm.Request) string {
 	return tables
 }
 
-// Part is a recorded answer, taken apart.
-type Part struct {
-	Reply  string // as it was recorded
-	Scope  string // "Tables: …" and "Joins: …"; the reply where it holds no statement that compiles
-	Filter string // its conditions, or "No filters needed"; the reply where Scope is
-	Tables string // what it reads, by name, as a prompt lists them; "" where Scope is the reply
+// phased is a recorded answer, taken apart.
+type phased struct {
+	reply  string // as it was recorded
+	scope  string // "Tables: …" and "Joins: …"; the reply where it holds no statement that compiles
+	filter string // its conditions, or "No filters needed"; the reply where scope is
+	tables string // what it reads, by name, as a prompt lists them; "" where scope is the reply
 }
 
-// Derive takes a reply apart (methods/maker.md 4). The tables are those the engine
-// says the statement reads, each once. Joins are equalities of columns of two
-// tables, and column IN (SELECT column …). Every other condition outside of a
-// nested one belongs to the filter, but for those over aggregates. The error is
-// that of the database, never about the reply.
-func Derive(ctx context.Context, db *exec.DB, reply string) (Part, error) {
-	raw := Part{Reply: reply, Scope: reply, Filter: reply}
+// derive takes a reply apart. The error is that of the database, never about the
+// reply.
+func derive(ctx context.Context, db *exec.DB, reply string) (phased, error) {
+	raw := phased{reply: reply, scope: reply, filter: reply}
 	text := db.Dialect().Text()
 	found, err := sqltext.Extractor{Dialect: text, Valid: func(sql string) bool {
 		_, err := db.Analyze(ctx, sql)
@@ -168,7 +171,7 @@ func Derive(ctx context.Context, db *exec.DB, reply string) (Part, error) {
 	if err != nil {
 		return raw, err
 	}
-	part := Part{Reply: reply, Tables: tableList(db, s, a)}
+	d := phased{reply: reply, tables: tableList(db, s, a)}
 	names := columnNames{schema: s, quote: quoting(db.Dialect())}
 	var joins, filters []string
 	end := 0
@@ -184,15 +187,15 @@ func Derive(ctx context.Context, db *exec.DB, reply string) (Part, error) {
 			filters = append(filters, c.Key)
 		}
 	}
-	part.Scope = "Tables: " + part.Tables
+	d.scope = "Tables: " + d.tables
 	if len(joins) > 0 {
-		part.Scope += "\nJoins: " + strings.Join(joins, " AND ")
+		d.scope += "\nJoins: " + strings.Join(joins, " AND ")
 	}
-	part.Filter = "No filters needed"
+	d.filter = "No filters needed"
 	if len(filters) > 0 {
-		part.Filter = strings.Join(filters, " AND ")
+		d.filter = strings.Join(filters, " AND ")
 	}
-	return part, nil
+	return d, nil
 }
 
 // tableList lists the tables of an analysis by name; "none" for none.

@@ -34,7 +34,7 @@ func concerts(t *testing.T) *exec.DB {
 	return db
 }
 
-func TestDerive(t *testing.T) {
+func TestPhasesDerived(t *testing.T) {
 	tests := []struct {
 		name, reply   string
 		scope, filter string
@@ -60,11 +60,24 @@ func TestDerive(t *testing.T) {
 	db := concerts(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			part, err := models.Derive(t.Context(), db, tt.reply)
+			r, err := models.NewRecorded("pool", []models.Question{{ID: "1", Text: "Which?", Replies: []models.Reply{{Text: tt.reply}}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff([]string{tt.reply, tt.scope, tt.filter}, []string{part.Reply, part.Scope, part.Filter}); d != "" {
+			m, err := models.NewPhases(t.Context(), r, db, models.PhaseOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]string{}
+			for _, step := range []string{"maker.scope", "maker.filter", "maker.projection"} {
+				reply, err := m.Complete(t.Context(), llm.Request{Purpose: step, Messages: []llm.Message{{Role: llm.User, Text: "Which?"}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[step] = reply.Text
+			}
+			want := map[string]string{"maker.scope": tt.scope, "maker.filter": tt.filter, "maker.projection": tt.reply}
+			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.why, d)
 			}
 		})

@@ -21,7 +21,7 @@ var ErrNotRecorded = errors.New("models: not recorded")
 
 // Question is one question with the replies that models gave to it.
 type Question struct {
-	ID      string  // for error texts
+	ID      string  // for error texts and Delayed
 	Text    string  // as it stands in a prompt
 	Replies []Reply // by draw
 }
