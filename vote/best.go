@@ -70,9 +70,10 @@ func alike(a, b string) bool {
 }
 
 // usual returns the members that give the most frequent answer of a cluster, and
-// all of the most frequent ones where votes are equal. Equal plans may return different rows: without a look at them
-// the shortest statement of a cluster would speak for all, and that is often the
-// one that forgot a condition. Members with equal results all answer the same.
+// all of the most frequent ones where votes are equal. Equal plans may return
+// different rows: without a look at them the shortest statement of a cluster would
+// speak for all, and that is often the one that forgot a condition. Members with
+// equal results all answer the same.
 func (m *Majority) usual(candidates []Candidate, members []int) []int {
 	first := answerOf(&candidates[members[0]])
 	if !slices.ContainsFunc(members[1:], func(i int) bool { return answerOf(&candidates[i]) != first }) {

@@ -2,10 +2,11 @@ package vote
 
 import "math"
 
-// Stop says whether an election may end before its last draw. It looks at whole
-// waves only (see [Wave]), never at single arrivals, so that the same replies
-// give the same answer. It is a pure function of the tally, and false when
-// nobody has voted yet.
+// Stop says whether an election may end before its last draw. It is asked about
+// the first draws in the order of their indices, never about those that arrived
+// first, so that the same replies give the same answer: by strategy.Election after
+// each draw, by [Majority.CountUntil] after each [Wave]. It is a pure function of
+// the tally, and false when nobody has voted yet.
 type Stop func(Tally) bool
 
 // Decided stops when the leader cannot be overtaken by the draws that remain:

@@ -7,10 +7,13 @@ import "slices"
 // many are drawn as if they were drawn one by one.
 type Wave struct {
 	// Min is the least number of draws of a wave. More of them waste calls and
-	// save waiting; with AheadBy or Posterior they also save answers, because
-	// every look is another chance to stop at a lead that is luck. 4 serves both
-	// well; a longer first wave alone did nothing. 0 means 1; the planned number
-	// of draws sends all at once.
+	// save waiting. 0 means 1; the planned number of draws sends all at once.
+	//
+	// Where a Stop is asked after whole waves, as Majority.CountUntil does, a
+	// larger Min also saves answers with AheadBy or Posterior: every look is
+	// another chance to stop at a lead that is luck. 4 serves both well there; a
+	// longer first wave alone did nothing. strategy.Election asks after each draw,
+	// whatever Min is.
 	Min int
 }
 
