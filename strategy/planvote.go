@@ -82,7 +82,8 @@ type AugmentedPlanVote struct {
 	DemoteEmpty   bool    // results without a value go last; see vote.Majority
 
 	// Probe looks up whether the literals of candidates are stored where they are
-	// compared (M13), and lets that decide ties.
+	// compared (M13), and lets that decide between plans with as many votes; among
+	// statements of one plan it decides nothing.
 	Probe bool
 
 	// Compat is the published form; see PlanVote. With Probe it is that of M13.

@@ -35,9 +35,9 @@
 // what the module of a virtual table reads. So a statement with such a join, or
 // with INDEXED BY, is refused when anything it names may not be read, a generated
 // column made of a denied one is denied too, and so are virtual tables with a
-// denied column and those that name a denied table in their definition. Catalog tables (sqlite_master, sqlite_stat1),
-// PRAGMA functions, temporary tables and eponymous virtual tables are no part of a
-// schema and cannot be read.
+// denied column and those that name a denied table in their definition. Catalog
+// tables (sqlite_master, sqlite_stat1), PRAGMA functions, temporary tables and
+// eponymous virtual tables are no part of a schema and cannot be read.
 //
 // # What it does not stop
 //
