@@ -13,9 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -25,9 +23,7 @@ import (
 func main() {
 	// Results come and go; a fifth more work for the collector keeps the peak low.
 	debug.SetGCPercent(80)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	cli.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
+	cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
 // verbs are the program's commands.

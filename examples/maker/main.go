@@ -12,13 +12,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"strings"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/internal/cli"
@@ -27,11 +24,7 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	cli.Exit(run(ctx, os.Args[1:], os.Stdout, os.Getenv))
-}
+func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
 
 func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("maker", flag.ContinueOnError)
@@ -48,26 +41,25 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err := cli.Parse(flags, args); err != nil {
 		return err
 	}
-	question := strings.Join(flags.Args(), " ")
-	if flags.NArg() == 0 {
-		question = shop.PhasedQuestion
+	question, err := cli.Question(flags, *path)
+	if err != nil {
+		return err
 	}
 	model := shop.ScriptedPhases()
 	switch {
 	case *spec != "":
-		var err error
 		if model, err = cli.Model(*spec, getenv); err != nil {
 			return err
 		}
-	case *path != "" || question != shop.PhasedQuestion:
-		return errors.New("maker: no model is configured for this question; name one: -model openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE")
+	case *path != "" || question != "" && question != shop.PhasedQuestion:
+		return cli.ErrNoModel
 	default:
-		fmt.Fprintln(stdout, "No model is configured: none is called, the replies are scripted (examples/internal/shop/phases.json).\nName one with -model openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE.")
+		cli.SayScripted(stdout, "examples/internal/shop/phases.json")
 	}
-	db, closeDB, err := shop.Open()
-	if *path != "" {
-		db, closeDB, err = cli.OpenReadOnly(*path)
+	if question == "" {
+		question = shop.PhasedQuestion
 	}
+	db, closeDB, err := shop.Open(*path)
 	if err != nil {
 		return err
 	}
@@ -84,21 +76,21 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "\n── %s\n", question)
+	cli.Say(stdout, "\n── %s\n", question)
 	r, err := engine.Ask(ctx, question, texttosql.WithEvidence(*evidence))
 	if err != nil {
-		return err
+		return cli.Brief(err)
 	}
-	fmt.Fprintf(stdout, "\n%s\n\n", r.SQL)
+	cli.Say(stdout, "\n%s\n\n", r.SQL)
 	if err := r.Rows.WriteTable(stdout); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "\nconfidence %.2f: %s\n%d calls, %d draws saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, r.Saved)
+	cli.Say(stdout, "\nconfidence %.2f: %s\n%d calls, %d draws saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, r.Saved)
 	for _, n := range r.Notes {
-		fmt.Fprintf(stdout, "  %s\n", n)
+		cli.Say(stdout, "  %s\n", n)
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(stdout, "  warning: %s\n", warning.Message)
+		cli.Say(stdout, "  warning: %s\n", warning.Message)
 	}
 	return nil
 }
@@ -109,7 +101,7 @@ func settled(w io.Writer, step string, span *trace.Span) {
 	case "scope", "filter", "projection":
 	case "fallback":
 		why, _ := span.Attr("why")
-		fmt.Fprintf(w, "\nthe steps led nowhere (%v): answered by a vote over whole statements\n", why)
+		cli.Say(w, "\nthe steps led nowhere (%v): answered by a vote over whole statements\n", why)
 		return
 	default:
 		return
@@ -118,7 +110,7 @@ func settled(w io.Writer, step string, span *trace.Span) {
 		v, _ := span.Attr(key)
 		return v
 	}
-	fmt.Fprintf(w, "\n%s: %v draws, %v without a vote, %v\n", step, attr("draws"), attr("flagged"), attr("stop"))
+	cli.Say(w, "\n%s: %v draws, %v without a vote, %v\n", step, attr("draws"), attr("flagged"), attr("stop"))
 	for _, e := range span.Events() {
 		if e.Name != "cluster" {
 			continue
@@ -132,12 +124,12 @@ func settled(w io.Writer, step string, span *trace.Span) {
 				answer = a.Value
 			}
 		}
-		fmt.Fprintf(w, "  %2v × %v\n", votes, answer)
+		cli.Say(w, "  %2v × %v\n", votes, answer)
 	}
 	if winner, ok := span.Attr("winner"); ok {
-		fmt.Fprintf(w, "  agreed: %v\n", winner)
+		cli.Say(w, "  agreed: %v\n", winner)
 	}
 	if why, ok := span.Attr("fallback"); ok {
-		fmt.Fprintf(w, "  led nowhere: %v\n", why)
+		cli.Say(w, "  led nowhere: %v\n", why)
 	}
 }

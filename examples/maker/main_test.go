@@ -40,9 +40,24 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunErrors(t *testing.T) {
-	for _, args := range [][]string{{"Who?"}, {"-n", "0"}, {"-k", "-1"}, {"-db", "nowhere.sqlite"}, {"-model", "nobody"}} {
-		if err := run(t.Context(), args, io.Discard, noEnv); err == nil {
-			t.Errorf("%v: no error", args)
+	nobody := func(name string) string { return map[string]string{"OLLAMA_HOST": "127.0.0.1:1"}[name] }
+	for _, test := range []struct {
+		why  string
+		args []string
+		want string
+	}{
+		{"a question that has no script", []string{"Who?"}, "no model is configured"},
+		{"a question without a word", []string{""}, "the question is empty"},
+		{"no draws", []string{"-n", "0"}, "samples"},
+		{"a lead below zero", []string{"-k", "-1"}, "K"},
+		{"a database without a question", []string{"-db", "nowhere.sqlite"}, "-db needs a question"},
+		{"a database without a model", []string{"-db", "nowhere.sqlite", "Who?"}, "no model is configured"},
+		{"a database that is not there", []string{"-model", "ollama:a", "-db", "nowhere.sqlite", "Who?"}, "nowhere.sqlite: no such file"},
+		{"a model that is no spec", []string{"-model", "nobody"}, "unknown provider"},
+		{"no server", []string{"-model", "ollama:a"}, "no server at http://127.0.0.1:1"},
+	} {
+		if err := run(t.Context(), test.args, io.Discard, nobody); err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(test.want)) {
+			t.Errorf("%s: %v, want %q", test.why, err, test.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,10 +15,8 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 
@@ -31,11 +29,7 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	cli.Exit(run(ctx, os.Args[1:], os.Stdout, os.Getenv))
-}
+func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
 
 func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("petsql", flag.ContinueOnError)
@@ -52,12 +46,13 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err != nil {
 		return err
 	}
-	questions := script.questions()
-	if flags.NArg() > 0 {
-		questions = []string{strings.Join(flags.Args(), " ")}
+	question, err := cli.Question(flags, *path)
+	if err != nil {
+		return err
 	}
-	models := script.models()
-	if len(specs) > 0 {
+	questions, models := []string{question}, script.models()
+	switch {
+	case len(specs) > 0:
 		models = nil
 		for _, spec := range specs {
 			m, err := cli.Model(spec, getenv)
@@ -66,19 +61,15 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 			}
 			models = append(models, m)
 		}
-	} else {
-		for _, q := range questions {
-			if *path != "" || !slices.Contains(script.questions(), q) {
-				return errors.New("petsql: no model is configured for this question; name one or more: -model openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE")
-			}
-		}
-		fmt.Fprintln(stdout, "No model is configured: none is called, the replies are scripted (examples/petsql/replies.json).")
+	case *path != "" || question != "" && !slices.Contains(script.questions(), question):
+		return cli.ErrNoModel
+	default:
+		cli.SayScripted(stdout, "examples/petsql/replies.json")
 	}
-
-	db, closeDB, err := shop.Open()
-	if *path != "" {
-		db, closeDB, err = cli.OpenReadOnly(*path)
+	if question == "" {
+		questions = script.questions()
 	}
+	db, closeDB, err := shop.Open(*path)
 	if err != nil {
 		return err
 	}
@@ -91,52 +82,57 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err != nil {
 		return err
 	}
+	var failed []error
 	for _, q := range questions {
 		answer, err := engine.Ask(ctx, q)
-		if answer == nil || ctx.Err() != nil {
-			return err
+		if err != nil {
+			failed = append(failed, cli.Brief(err))
+			// A question that got no reply at all says that the next one will not either.
+			if answer == nil || len(answer.Candidates) == 0 || ctx.Err() != nil {
+				break
+			}
 		}
 		if err := show(stdout, s, answer, err); err != nil {
 			return err
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // show prints both rounds of one answer.
 func show(w io.Writer, s *schema.Schema, r *texttosql.Result, err error) error {
-	fmt.Fprintf(w, "\n── %s\n", r.Question)
+	cli.Say(w, "\n── %s\n", r.Question)
 	if rounds := r.Rounds; rounds != nil {
-		fmt.Fprintf(w, "Round 1 with all %d tables (about %d tokens):\n  %s\n", rounds.Tables, rounds.FullTokens, orNone(rounds.PreSQL))
+		cli.Say(w, "Round 1 with all %d tables (about %d tokens):\n  %s\n", rounds.Tables, rounds.FullTokens, orNone(rounds.PreSQL))
 		small, _ := s.Restrict(r.Links)
-		fmt.Fprintf(w, "Linked schema, %d of %d tables:\n", rounds.Shown, rounds.Tables)
+		cli.Say(w, "Linked schema, %d of %d tables:\n", rounds.Shown, rounds.Tables)
 		for _, t := range small.Tables {
 			var columns []string
 			for _, c := range t.Columns {
 				columns = append(columns, c.Name)
 			}
-			fmt.Fprintf(w, "  %s(%s)\n", t.Name, strings.Join(columns, ", "))
+			cli.Say(w, "  %s(%s)\n", t.Name, strings.Join(columns, ", "))
 		}
-		fmt.Fprintf(w, "Round 2 with them (about %d tokens), difficulty %s:\n", rounds.Tokens, rounds.Grade)
+		cli.Say(w, "Round 2 with them (about %d tokens), difficulty %s:\n", rounds.Tokens, rounds.Grade)
 	}
 	for _, c := range r.Candidates {
-		fmt.Fprintf(w, "  %-8s %s\n", c.Model, orNone(c.SQL))
+		cli.Say(w, "  %-8s %s\n", c.Model, orNone(c.SQL))
 		if c.Rejected != "" {
-			fmt.Fprintf(w, "           has no vote: %s\n", c.Rejected)
+			cli.Say(w, "           has no vote: %s\n", c.Rejected)
 		}
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(w, "  note: %s\n", n)
+		cli.Say(w, "  note: %s\n", n)
 	}
 	if err != nil {
-		fmt.Fprintf(w, "No answer: %v\n", err)
+		cli.Say(w, "No answer: %v\n", err)
 		return nil
 	}
-	fmt.Fprintf(w, "Elected by %s: %s\n\n", r.Ballot.Explain(), r.SQL)
+	cli.Say(w, "Elected by %s: %s\n\n", r.Ballot.Explain(), r.SQL)
 	if err := r.Rows.WriteTable(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%d calls, confidence %.2f\n", r.Usage.Calls, r.Confidence)
+	cli.Say(w, "%d calls, confidence %.2f\n", r.Usage.Calls, r.Confidence)
 	return nil
 }
 

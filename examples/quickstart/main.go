@@ -10,29 +10,19 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
-	"strings"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/examples/internal/shop"
-	"github.com/texttosql/texttosql/sqltext"
-	"github.com/texttosql/texttosql/strategy"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	cli.Exit(run(ctx, os.Args[1:], os.Stdout, os.Getenv))
-}
+func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
 
 func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
@@ -51,38 +41,26 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if *write != "" {
 		return shop.Write(*write)
 	}
-	question := strings.Join(flags.Args(), " ")
-	if flags.NArg() > 0 && strings.TrimSpace(question) == "" {
-		return texttosql.ErrEmptyQuestion
+	question, err := cli.Question(flags, *path)
+	if err != nil {
+		return err
 	}
 	questions := []string{question}
-	if flags.NArg() == 0 {
-		if *path != "" {
-			return errors.New("quickstart: -db needs a question")
-		}
+	if question == "" {
 		questions = shop.Questions()
 	}
-
 	model := shop.Scripted()
-	if *spec != "" {
-		var err error
+	switch {
+	case *spec != "":
 		if model, err = cli.Model(*spec, getenv); err != nil {
 			return err
 		}
-	} else {
-		for _, q := range questions {
-			if *path != "" || !slices.Contains(shop.Questions(), q) {
-				return errors.New("quickstart: no model is configured for this question; name one: -model openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE")
-			}
-		}
-		fmt.Fprintln(stdout, "No model is configured: none is called, the replies are scripted (examples/internal/shop/replies.json).\nName one with -model openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE.")
+	case *path != "" || question != "" && !slices.Contains(shop.Questions(), question):
+		return cli.ErrNoModel
+	default:
+		cli.SayScripted(stdout, "examples/internal/shop/replies.json")
 	}
-
-	open := shop.Open
-	if *path != "" {
-		open = func() (*sql.DB, func(), error) { return cli.OpenReadOnly(*path) }
-	}
-	db, closeDB, err := open()
+	db, closeDB, err := shop.Open(*path)
 	if err != nil {
 		return err
 	}
@@ -104,7 +82,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	var failed []error
 	for _, q := range questions {
 		if last, lastErr = engine.Ask(ctx, q); lastErr != nil {
-			failed = append(failed, brief(lastErr))
+			failed = append(failed, cli.Brief(lastErr))
 			// A question that got no reply at all says that the next one will not either.
 			if len(questions) == 1 || last == nil || len(last.Candidates) == 0 || ctx.Err() != nil {
 				break
@@ -123,20 +101,11 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	return errors.Join(failed...)
 }
 
-// brief says once what became of all draws where none had a reply.
-func brief(err error) error {
-	var none *strategy.NoCandidateError
-	if errors.As(err, &none) && none.Votes == 0 && len(none.Rejected) == 0 && len(none.Failed) > 0 {
-		return fmt.Errorf("no reply in %d draws: %w", len(none.Failed), none.Failed[0])
-	}
-	return err
-}
-
 // create creates a file, unless it is the database.
 func create(page, db string) (*os.File, error) {
 	if old, err := os.Stat(page); err == nil {
 		if asked, err := os.Stat(db); err == nil && os.SameFile(old, asked) {
-			return nil, fmt.Errorf("quickstart: -trace %s is the database", page)
+			return nil, fmt.Errorf("-trace %s is the database", page)
 		}
 	}
 	return os.Create(page)
@@ -144,12 +113,12 @@ func create(page, db string) (*os.File, error) {
 
 // report prints one answer.
 func report(w io.Writer, r *texttosql.Result, err error) error {
-	say(w, "\n── %s\n", r.Question)
+	cli.Say(w, "\n── %s\n", r.Question)
 	if err != nil {
-		say(w, "no answer: %v\n", err)
+		cli.Say(w, "no answer: %v\n", err)
 		return nil
 	}
-	say(w, "%s\n\n", r.SQL)
+	cli.Say(w, "%s\n\n", r.SQL)
 	if err := r.Rows.WriteTable(w); err != nil {
 		return err
 	}
@@ -157,28 +126,22 @@ func report(w io.Writer, r *texttosql.Result, err error) error {
 	if !r.Usage.Known {
 		tokens = "about " + tokens
 	}
-	say(w, "\nconfidence %.2f: %s\n%d calls, %s, %d draws saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, tokens, r.Saved)
+	cli.Say(w, "\nconfidence %.2f: %s\n%d calls, %s, %d draws saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, tokens, r.Saved)
 	for _, a := range r.Ballot.Abstained {
-		say(w, "  draw %d had no vote: %s\n", r.Candidates[a.Candidate].Draw, a.Why)
+		cli.Say(w, "  draw %d had no vote: %s\n", r.Candidates[a.Candidate].Draw, a.Why)
 	}
 	for _, c := range r.Candidates {
 		for _, f := range c.Findings {
 			if f.Rule == "repaired" {
-				say(w, "  draw %d was repaired: %s\n", c.Draw, f.Detail)
+				cli.Say(w, "  draw %d was repaired: %s\n", c.Draw, f.Detail)
 			}
 		}
 	}
 	for _, n := range r.Notes {
-		say(w, "  %s\n", n)
+		cli.Say(w, "  %s\n", n)
 	}
 	for _, warning := range r.Warnings {
-		say(w, "  warning: %s\n", warning.Message)
+		cli.Say(w, "  warning: %s\n", warning.Message)
 	}
 	return nil
-}
-
-// say prints what people, models and databases wrote without the characters that
-// a terminal would obey.
-func say(w io.Writer, format string, args ...any) {
-	io.WriteString(w, sqltext.CleanText(fmt.Sprintf(format, args...)))
 }

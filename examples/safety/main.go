@@ -28,7 +28,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/texttosql/texttosql/examples/internal/cli"
@@ -36,12 +35,7 @@ import (
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	cli.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("safety", flag.ContinueOnError)
@@ -59,11 +53,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case flags.NArg() > 0:
-		return fmt.Errorf("safety: unexpected argument %q", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case *path == "" || *statements == "":
-		return errors.New("safety: -db and -statements are needed (-h lists the flags)")
+		return errors.New("-db and -statements are needed (-h lists the flags)")
 	case *deadline <= 0:
-		return errors.New("safety: -deadline must be positive")
+		return errors.New("-deadline must be positive")
 	}
 	items, skipped, err := readStatements(*statements)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Package cli is what the programs in examples share: how a model is named on a
 // command line, how a database file is opened, and how a program ends.
 //
-//	func main() { cli.Exit(run(os.Args[1:], os.Getenv)) }
+//	func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
 //
-//	func run(args []string, getenv func(string) string) error {
+//	func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
 //		flags := flag.NewFlagSet("ask", flag.ContinueOnError)
 //		spec := cli.ModelFlag(flags)
 //		if err := cli.Parse(flags, args); err != nil {

@@ -7,9 +7,23 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/strategy"
 )
+
+// Context returns a context that an interrupt or SIGTERM cancels. A second one ends
+// the program at once.
+func Context() context.Context {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx
+}
 
 // Parse parses args. An error is one line and not printed here, unlike those of
 // the flag package; for -h the usage is printed and the error is flag.ErrHelp,
@@ -41,6 +55,40 @@ func Parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
+// Question returns the question that stands behind the flags: "" if there is none,
+// for the listed ones. Those are about the shop: with a database of the user's own
+// (db, its path) there must be one. A question without a word in it is
+// texttosql.ErrEmptyQuestion.
+func Question(flags *flag.FlagSet, db string) (string, error) {
+	question := strings.Join(flags.Args(), " ")
+	switch {
+	case flags.NArg() == 0 && db != "":
+		return "", errors.New("-db needs a question")
+	case flags.NArg() > 0 && strings.TrimSpace(question) == "":
+		return "", texttosql.ErrEmptyQuestion
+	}
+	return question, nil
+}
+
+// ErrNoModel is the error of a question that only a model can answer where none is
+// named.
+var ErrNoModel = errors.New("no model is configured for this question; name one: -model " + Specs)
+
+// SayScripted says that no model is called, and where its replies come from.
+func SayScripted(w io.Writer, file string) {
+	fmt.Fprintf(w, "No model is configured: none is called, the replies are scripted (%s).\nName one with -model %s.\n", file, Specs)
+}
+
+// Brief says once what became of all draws where none had a reply, and returns any
+// other error as it is.
+func Brief(err error) error {
+	var none *strategy.NoCandidateError
+	if errors.As(err, &none) && none.Votes == 0 && len(none.Rejected) == 0 && len(none.Failed) > 0 {
+		return fmt.Errorf("no reply in %d draws: %w", len(none.Failed), none.Failed[0])
+	}
+	return err
+}
+
 // Exit ends the program: with status 0 if err is nil or flag.ErrHelp, else with
 // status 1 and err as one line on standard error.
 func Exit(err error) {
@@ -56,6 +104,12 @@ func report(w io.Writer, program string, err error) int {
 	}
 	// Joined errors have a line each.
 	text := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	fmt.Fprintf(w, "%s: %s\n", program, strings.TrimPrefix(text, program+": "))
+	Say(w, "%s: %s\n", program, text)
 	return 1
+}
+
+// Say prints what people, models and databases wrote without the characters that a
+// terminal would obey.
+func Say(w io.Writer, format string, args ...any) {
+	io.WriteString(w, sqltext.CleanText(fmt.Sprintf(format, args...)))
 }

@@ -48,7 +48,7 @@ func TestReport(t *testing.T) {
 		{nil, 0, ""},
 		{flag.ErrHelp, 0, ""},
 		{errors.New("no key"), 1, "ask: no key\n"},
-		{errors.New("ask: no key"), 1, "ask: no key\n"},
+		{errors.New("no \x1b[31mkey"), 1, "ask: no [31mkey\n"},
 		{errors.Join(errors.New("one"), errors.New("two")), 1, "ask: one; two\n"},
 		{fmt.Errorf("asking: %w", context.Canceled), 1, "ask: interrupted\n"},
 	}

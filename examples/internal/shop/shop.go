@@ -14,8 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	_ "github.com/mattn/go-sqlite3"
-
+	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -41,23 +40,27 @@ func Write(path string) error {
 	return err
 }
 
-// Open makes the database in a folder of its own and opens it read-only. close
-// removes it.
-func Open() (db *sql.DB, close func(), err error) {
+// Open opens the database at path for reading, or, if path is "", the shop's, which
+// it makes in a folder of its own and close removes.
+func Open(path string) (db *sql.DB, close func(), err error) {
+	if path != "" {
+		return cli.OpenReadOnly(path)
+	}
 	dir, err := os.MkdirTemp("", "texttosql-shop-")
 	if err != nil {
 		return nil, nil, err
 	}
 	remove := func() { os.RemoveAll(dir) }
-	path := filepath.Join(dir, "shop.sqlite")
+	path = filepath.Join(dir, "shop.sqlite")
 	if err = Write(path); err == nil {
-		db, err = sql.Open("sqlite3", "file:"+path+"?mode=ro")
+		db, close, err = cli.OpenReadOnly(path)
 	}
 	if err != nil {
 		remove()
 		return nil, nil, err
 	}
-	return db, func() { db.Close(); remove() }, nil
+	closeDB := close
+	return db, func() { closeDB(); remove() }, nil
 }
 
 // entry is one question and what a model might say to it.
