@@ -518,8 +518,8 @@ func TestMAKERSchemas(t *testing.T) {
 	}
 	script = &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
 	env := makerEnvOf(t, poolOf(t, many.String()), script)
-	if out, err = (strategy.MAKER{}).Generate(t.Context(), env, usaTask); err != nil || out.SQL != usa {
-		t.Errorf("200 tables: %v, %v", out, err)
+	if out, err = (strategy.MAKER{}).Generate(t.Context(), env, usaTask); err != nil || out.SQL != usa || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "over its budget") {
+		t.Errorf("200 tables: %+v, %v", out, err)
 	}
 
 	env.Schema = &(*env.Schema)
@@ -626,6 +626,36 @@ func TestMAKERDeterminism(t *testing.T) {
 	}
 	if len(answers) != 1 {
 		t.Errorf("%d different outcomes with and without speculation", len(answers))
+	}
+}
+
+// TestMAKERLateDraws: what is drawn beyond the draw that decided a phase changes
+// nothing, though it was sent and came back.
+func TestMAKERLateDraws(t *testing.T) {
+	env := makerEnv(t, nil)
+	late := func(first, then string) []string { return append(times(7, first), times(5, then)...) }
+	var outcomes []*strategy.Outcome
+	for _, rules := range [][]llmtest.Rule{
+		phases(scopeBoth, inUSA, ordered),
+		{
+			draws(strategy.PurposeScope, late(scopeBoth, scopeOne)...),
+			draws(strategy.PurposeFilter, late(inUSA, "No filters needed")...),
+			draws(strategy.PurposeProjection, late(ordered, everyone)...),
+		},
+	} {
+		script := &llmtest.Script{Rules: rules}
+		out, err := strategy.MAKER{WaveMin: 12}.Generate(t.Context(), asking(env, script), usaTask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Candidates) != 7 {
+			t.Errorf("%d candidates, want the seven that decided", len(out.Candidates))
+		}
+		out.Saved = 0 // how many late draws were still to be sent is a matter of time
+		outcomes = append(outcomes, out)
+	}
+	if d := cmp.Diff(outcomes[0], outcomes[1]); d != "" {
+		t.Errorf("(-all agree +late ones do not)\n%s", d)
 	}
 }
 

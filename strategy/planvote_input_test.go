@@ -1,10 +1,12 @@
 package strategy_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -48,5 +50,37 @@ func TestOddInput(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestPlansWithoutDatabase: a database without a table answers what needs none,
+// and one that goes away before the first draw is there is the error of the question,
+// never the fault of a candidate.
+func TestPlansWithoutDatabase(t *testing.T) {
+	for name, s := range map[string]strategy.Strategy{
+		"plan": strategy.PlanVote{}, "plan, published": strategy.PlanVote{Compat: true}, "cheapest": strategy.PlanVote{Cheapest: true},
+		"augmented": strategy.AugmentedPlanVote{Probe: true}, "augmented, published": strategy.AugmentedPlanVote{Probe: true, Compat: true},
+		"feedback": strategy.ExecutionFeedback{}, "feedback, published": strategy.ExecutionFeedback{Compat: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const sum = "SELECT 1 + 1"
+			script := &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeGenerate, sum)}}
+			if out, err := s.Generate(t.Context(), envOf(t, "", script), usaTask); err != nil || out.SQL != sum {
+				t.Errorf("no table: got %+v, %v", out, err)
+			}
+
+			pool := poolOf(t, makerSQL)
+			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				pool.Close()
+				return script.Complete(ctx, req)
+			})
+			out, err := s.Generate(t.Context(), makerEnvOf(t, pool, model), usaTask)
+			if err == nil || errors.Is(err, strategy.ErrNoCandidate) || !strings.Contains(err.Error(), "database is closed") {
+				t.Errorf("gone: got %+v, %v", out, err)
+			}
+			if n := len(script.RequestsFor(strategy.PurposeCorrect)); n > 0 {
+				t.Errorf("%d corrections of a database that is gone", n)
+			}
+		})
 	}
 }
