@@ -86,7 +86,7 @@ func (w *workshop) gain(l *look, seen []int, killed [][]int) int {
 // manifest describes the suite of the chosen draws.
 func (w *workshop) manifest(chosen []int) *Manifest {
 	m := &Manifest{
-		Version: ManifestVersion, Seed: w.Seed, Base: w.content, Draws: len(w.looks), Golds: len(w.trials), Rejected: w.rejected,
+		Version: manifestVersion, Seed: w.Seed, Base: w.content, Draws: len(w.looks), Golds: len(w.trials), Rejected: w.rejected,
 		Replicas: []Replica{}, Blind: []string{}, Excluded: []string{}, Survivors: []Survivor{},
 	}
 	for place, draw := range chosen {

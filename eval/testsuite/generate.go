@@ -17,8 +17,8 @@ import (
 
 // Gold is a statement that is known to be right.
 type Gold struct {
-	ID  string // for the manifest
-	SQL string
+	ID  string // for the manifest, which names golds by it
+	SQL string // one statement that reads
 }
 
 // Generator makes suites. Only Open is required.

@@ -11,34 +11,38 @@ import (
 // ManifestName is the name of the manifest in the folder of a suite.
 const ManifestName = "manifest.json"
 
-// ManifestVersion is the version of its format that is written here.
-const ManifestVersion = 1
+// manifestVersion is the version of the format that is written and read here.
+const manifestVersion = 1
 
 // Manifest says what a suite is and how strong. The same base, golds and
 // configuration give the same manifest.
+//
+// A gold is blind on a database where its result is one that many wrong
+// statements share: no rows, or one row of nothing but NULL and 0. Golds are named
+// by their ID.
 type Manifest struct {
-	Version  int       `json:"version"`
-	Seed     uint64    `json:"seed"`
-	Base     string    `json:"base"` // fingerprint of the content of the base
-	Draws    int       `json:"draws"`
-	Replicas []Replica `json:"replicas"`
+	Version  int       `json:"version"`  // of the format; another one than this package's is an error
+	Seed     uint64    `json:"seed"`     // of the Generator
+	Base     string    `json:"base"`     // fingerprint of the content of the base
+	Draws    int       `json:"draws"`    // variations made, of which the replicas are some
+	Replicas []Replica `json:"replicas"` // in the order in which they were drawn
 
-	Golds    int      `json:"golds"`
+	Golds    int      `json:"golds"`     // golds given
 	Blind    []string `json:"blind"`     // golds that are blind on the base and on every replica
 	BaseOnly int      `json:"base_only"` // golds that are blind on the base alone
 	Excluded []string `json:"excluded"`  // golds that do not run on the base
 
-	Mutants   int        `json:"mutants"` // of golds that run, but for the undecided
-	Killed    int        `json:"killed"`  // that have another result than their gold somewhere
-	OnBase    int        `json:"on_base"` // of the killed, on the base
-	Survivors []Survivor `json:"survivors"`
+	Mutants   int        `json:"mutants"`   // of golds that run, but for the undecided
+	Killed    int        `json:"killed"`    // that have another result than their gold somewhere
+	OnBase    int        `json:"on_base"`   // of the killed, on the base
+	Survivors []Survivor `json:"survivors"` // the others, gold by gold
 	Undecided int        `json:"undecided"` // mutants that failed to run or hit a limit
 
 	// Rejected are draws that broke a rule of the database, with the reason.
 	Rejected []string `json:"rejected,omitempty"`
 }
 
-// KillRate is Killed ÷ Mutants, 1 without mutants.
+// KillRate is Killed ÷ Mutants, in 0..1, and 1 without mutants.
 func (m *Manifest) KillRate() float64 {
 	if m.Mutants == 0 {
 		return 1
@@ -48,14 +52,14 @@ func (m *Manifest) KillRate() float64 {
 
 // Replica is one database of a suite.
 type Replica struct {
-	File       string      `json:"file"`    // in the folder of the suite
-	Draw       int         `json:"draw"`    // odd: wide factors, even: narrow ones
-	Content    string      `json:"content"` // fingerprint of its rows
-	Operations []Operation `json:"operations"`
-	Failing    []string    `json:"failing"`  // golds that do not run on it, or hit a limit
-	Unstable   []string    `json:"unstable"` // golds whose rows depend on the order in which SQLite reads
-	Blind      int         `json:"blind"`    // golds that are blind on it
-	Killed     int         `json:"killed"`   // mutants that it tells from their gold
+	File       string      `json:"file"`       // in the folder of the suite
+	Draw       int         `json:"draw"`       // odd: wide factors, even: narrow ones
+	Content    string      `json:"content"`    // fingerprint of its rows
+	Operations []Operation `json:"operations"` // what made it of the base
+	Failing    []string    `json:"failing"`    // golds that do not run on it, or hit a limit
+	Unstable   []string    `json:"unstable"`   // golds whose rows depend on the order in which SQLite reads
+	Blind      int         `json:"blind"`      // golds that are blind on it
+	Killed     int         `json:"killed"`     // mutants that it tells from their gold
 }
 
 // Survivor is a mutant that no database of the suite tells from its gold. Many
@@ -76,8 +80,8 @@ func ReadManifest(dir string) (*Manifest, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("testsuite: reading manifest %s: %w", path, err)
 	}
-	if m.Version != ManifestVersion {
-		return nil, fmt.Errorf("testsuite: reading manifest %s: version %d, want %d", path, m.Version, ManifestVersion)
+	if m.Version != manifestVersion {
+		return nil, fmt.Errorf("testsuite: reading manifest %s: version %d, want %d", path, m.Version, manifestVersion)
 	}
 	for _, r := range m.Replicas {
 		if r.File != filepath.Base(r.File) || r.File == "." || r.File == ".." {

@@ -13,7 +13,7 @@ import (
 // Mutant is a statement with one mistake in it: the kind that a suite has to
 // tell from the gold.
 type Mutant struct {
-	SQL  string `json:"sql"`
+	SQL  string `json:"sql"`  // the whole statement; it may fail to run
 	Edit string `json:"edit"` // "> to >=", "drop conjunct", "distinct", …
 }
 
@@ -31,7 +31,8 @@ type Mutant struct {
 // makes a LEFT JOIN an inner one: such mutants mean the same as the gold and are
 // left out, as far as that can be seen. With s nil all columns may be NULL.
 //
-// The reading is lexical, so a mutant may fail to run. Never fails itself.
+// The reading is lexical, so a mutant may fail to run. A text that is no statement
+// has few mutants or none, and is no error.
 func Mutants(s *schema.Schema, gold string) []Mutant {
 	m := mutator{lexed: lex(gold), schema: s}
 	m.tables, m.columns = m.text.Tables(gold), m.text.Columns(gold)

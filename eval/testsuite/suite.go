@@ -17,7 +17,7 @@ import (
 // Each distinct statement runs once on each replica, as an eval.Store does it.
 // Safe for concurrent use.
 type Suite struct {
-	Manifest *Manifest
+	Manifest *Manifest // as it was read; do not change it
 
 	store    *eval.Store
 	config   eval.StoreConfig

@@ -9,11 +9,11 @@ import (
 
 // Operation is what one operator did to one table of a replica.
 type Operation struct {
-	Operator string   `json:"operator"` // "scale", "shift", "redraw", "rewire", "delete", "duplicate", "null" or "witness"
-	Table    string   `json:"table"`
-	Columns  []string `json:"columns,omitempty"`
-	Detail   string   `json:"detail,omitempty"` // factors, days
-	Changed  int      `json:"changed"`          // cells, or rows for delete and duplicate
+	Operator string   `json:"operator"`          // "scale", "shift", "redraw", "rewire", "delete", "duplicate", "null" or "witness"
+	Table    string   `json:"table"`             // that it changed
+	Columns  []string `json:"columns,omitempty"` // those it changed; none for delete and duplicate
+	Detail   string   `json:"detail,omitempty"`  // a factor, days, the table referred to
+	Changed  int      `json:"changed"`           // cells, or rows for delete and duplicate
 }
 
 // The shares and factors of the operators.
