@@ -118,8 +118,8 @@ func (e *LimitError) Error() string {
 // UnguardedError says why a database or a connection cannot be guarded and what
 // to do about it. It matches [ErrUnguarded].
 type UnguardedError struct {
-	Reason string // "the driver *foo.Conn has no RegisterAuthorizer"
-	Remedy string // "set Config.Unwrap, if …"
+	Reason string // "the driver connection *foo.Conn has not the methods RegisterAuthorizer and SetLimit"
+	Remedy string // "open the database with …"
 }
 
 // Error returns what ErrUnguarded says, the reason and the remedy.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 )
 
 func ExampleDB_Profile() {
@@ -57,4 +58,72 @@ func ExampleDB_Sample() {
 	// 1 1 9.5
 	// 2 1 20
 	// more rows: true
+}
+
+// What a profile found goes into the text that a model reads, as examples.
+func ExampleDB_Profile_prompt() {
+	pool, db := openShop()
+	defer pool.Close()
+	ctx := context.Background()
+	s, err := db.Schema(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err = db.Profile(ctx, s, exec.ProfileOptions{Examples: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(schema.Renderer{Form: schema.MSchema}.Render(s).Text)
+	// Output:
+	// 【Schema】
+	// # Table: customers
+	// [
+	// (id:INTEGER, Primary Key, Examples: [1, 2]),
+	// (name:TEXT, Examples: ["Ann", "Bo"]),
+	// (country:TEXT, Examples: ["Peru", "USA"])
+	// ]
+	// # Table: orders
+	// [
+	// (id:INTEGER, Primary Key, Examples: [1, 2]),
+	// (customer:INTEGER, Examples: [1, 3]),
+	// (total:REAL, Examples: [9.5, 20.0])
+	// ]
+	// 【Foreign keys】
+	// orders.customer=customers.id
+}
+
+// First rows behind the CREATE text of their table.
+func ExampleDB_Sample_prompt() {
+	pool, db := openShop()
+	defer pool.Close()
+	ctx := context.Background()
+	s, err := db.Schema(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var samples []schema.Sample
+	for _, t := range s.Tables {
+		rows, err := db.Sample(ctx, t, 2)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		samples = append(samples, schema.Sample{Schema: t.Schema, Table: t.Name, Columns: rows.Columns, Rows: rows.Rows})
+	}
+	fmt.Print(schema.Augmented{}.Render(s, samples).Text)
+	// Output:
+	// CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT)
+	// -- Sample data from customers:
+	// -- Columns: id, name, country
+	// -- Example: (1, "Ann", "USA")
+	// -- Example: (2, "Bo", "USA")
+	//
+	// CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers, total REAL)
+	// -- Sample data from orders:
+	// -- Columns: id, customer, total
+	// -- Example: (1, 1, 9.5)
+	// -- Example: (2, 1, 20.0)
 }
