@@ -8,9 +8,7 @@ import (
 	"strconv"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -81,7 +79,7 @@ func (l *link) Run(p *program) error {
 			runs = max(runs, len(drafts[q.ID]))
 		}
 	}
-	databases := databases{folder: folder, envs: map[string]openedEnv{}}
+	databases := databases{folder: folder}
 	defer databases.close()
 	questions, faults, err := l.questions(p.ctx, &databases, dataset, drafts)
 	if err != nil {
@@ -132,59 +130,10 @@ type linked struct {
 	full    int // tokens of the prompt with the whole schema
 }
 
-// databases are those of a folder, each opened once.
-type databases struct {
-	folder *eval.Folder
-	envs   map[string]openedEnv
-}
-
-type openedEnv struct {
-	env   *strategy.Env
-	close func()
-	err   error
-}
-
-func (d *databases) open(ctx context.Context, id string) (*strategy.Env, error) {
-	opened, ok := d.envs[id]
-	if !ok {
-		opened.env, opened.close, opened.err = d.env(ctx, id)
-		d.envs[id] = opened
-	}
-	return opened.env, opened.err
-}
-
-func (d *databases) env(ctx context.Context, id string) (_ *strategy.Env, closeDB func(), err error) {
-	path, err := d.folder.Database(id)
-	if err != nil {
-		return nil, nil, err
-	}
-	handle, closeDB, err := cli.OpenReadOnly(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	db, err := exec.New(handle, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		return nil, closeDB, err
-	}
-	s, err := db.Schema(ctx)
-	if err != nil {
-		return nil, closeDB, fmt.Errorf("database %q (%s): %w", id, path, err)
-	}
-	return &strategy.Env{DB: db, Schema: s, Rows: &strategy.RowCache{}}, closeDB, nil
-}
-
-func (d *databases) close() {
-	for _, opened := range d.envs {
-		if opened.close != nil {
-			opened.close()
-		}
-	}
-}
-
 // questions reads what the golds read. What cannot be read is a fault.
 func (l *link) questions(ctx context.Context, databases *databases, dataset *eval.Dataset, drafts map[string][]string) (list []*linked, faults []eval.Verdict, err error) {
 	for _, q := range dataset.Questions {
-		env, err := databases.open(ctx, q.DB)
+		env, err := databases.env(ctx, q.DB)
 		var analysis exec.Analysis
 		if err == nil && l.PreSQL != "" && len(drafts[q.ID]) == 0 {
 			err = fmt.Errorf("pool %s has no answer", l.PreSQL)

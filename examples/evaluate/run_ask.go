@@ -135,7 +135,7 @@ type asker struct {
 
 	mu      sync.Mutex
 	engines map[string]*texttosql.Engine
-	closers []func()
+	handles []*sql.DB
 }
 
 func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine, error) {
@@ -148,13 +148,13 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 	if err != nil {
 		return nil, err
 	}
-	handle, closeDB, err := cli.OpenReadOnly(path)
+	handle, err := cli.OpenReadOnly(path)
 	if err != nil {
 		return nil, err
 	}
 	list, err := a.source.models(ctx, database, handle)
 	if err != nil {
-		closeDB()
+		handle.Close()
 		return nil, err
 	}
 	options := []texttosql.Option{texttosql.WithStrategy(a.strategy.strategy), texttosql.WithModels(list[1:]...)}
@@ -163,10 +163,10 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 	}
 	e, err := texttosql.New(handle, list[0], options...)
 	if err != nil {
-		closeDB()
+		handle.Close()
 		return nil, err
 	}
-	a.closers = append(a.closers, closeDB)
+	a.handles = append(a.handles, handle)
 	if a.engines == nil {
 		a.engines = make(map[string]*texttosql.Engine)
 	}
@@ -175,8 +175,8 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 }
 
 func (a *asker) close() {
-	for _, f := range a.closers {
-		f()
+	for _, handle := range a.handles {
+		handle.Close()
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -403,11 +402,8 @@ func isFile(path string) bool {
 // newStore returns a Store over the databases of a folder.
 func newStore(folder *eval.Folder, workers int) *eval.Store {
 	return eval.NewStore(eval.StoreConfig{
-		Find: folder.Database,
-		Open: func(path string) (*sql.DB, error) {
-			db, _, err := cli.OpenReadOnly(path)
-			return db, err
-		},
+		Find:    folder.Database,
+		Open:    cli.OpenReadOnly,
 		Workers: workers,
 	})
 }

@@ -68,10 +68,7 @@ func (s *score) suite(ctx context.Context, base, dir, id string, dataset *eval.D
 	if err := s.makeSuite(ctx, base, dir, id, dataset); err != nil {
 		return nil, err
 	}
-	return testsuite.Load(dir, eval.StoreConfig{Workers: s.Workers, Open: func(path string) (*sql.DB, error) {
-		db, _, err := cli.OpenReadOnly(path)
-		return db, err
-	}})
+	return testsuite.Load(dir, eval.StoreConfig{Workers: s.Workers, Open: cli.OpenReadOnly})
 }
 
 // makeSuite makes the suite of one database unless it is there.

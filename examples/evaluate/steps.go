@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/eval/models"
-	"github.com/texttosql/texttosql/examples/internal/cli"
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
@@ -178,8 +177,8 @@ func (s *steps) pool(p *program, folder *eval.Folder, scorer *eval.Scorer, name 
 	if err != nil {
 		return nil, err
 	}
-	run := &stepsRun{steps: s, pool: pool, folder: folder, scorer: scorer}
-	defer run.close()
+	run := &stepsRun{steps: s, pool: pool, databases: databases{folder: folder}, scorer: scorer}
+	defer run.databases.close()
 	return run.measure(p, chosen)
 }
 
@@ -225,17 +224,10 @@ func (s *steps) chosen() ([]variant, error) {
 // stepsRun works on one pool.
 type stepsRun struct {
 	*steps
-	pool   *eval.Pool
-	folder *eval.Folder
-	scorer *eval.Scorer
-	envs   map[string]*strategy.Env
-	closes []func()
-}
-
-func (r *stepsRun) close() {
-	for _, f := range r.closes {
-		f()
-	}
+	pool      *eval.Pool
+	scorer    *eval.Scorer
+	databases databases
+	envs      map[string]*strategy.Env // with a model
 }
 
 // env is what strategies work with on one database.
@@ -243,20 +235,7 @@ func (r *stepsRun) env(ctx context.Context, database string) (*strategy.Env, err
 	if env := r.envs[database]; env != nil {
 		return env, nil
 	}
-	path, err := r.folder.Database(database)
-	if err != nil {
-		return nil, err
-	}
-	handle, closeDB, err := cli.OpenReadOnly(path)
-	if err != nil {
-		return nil, err
-	}
-	r.closes = append(r.closes, closeDB)
-	db, err := exec.New(handle, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		return nil, err
-	}
-	schema, err := db.Schema(ctx)
+	opened, err := r.databases.env(ctx, database)
 	if err != nil {
 		return nil, err
 	}
@@ -264,16 +243,17 @@ func (r *stepsRun) env(ctx context.Context, database string) (*strategy.Env, err
 	if err != nil {
 		return nil, err
 	}
-	phases, err := models.NewPhases(ctx, recorded, db, models.PhaseOptions{KeepScope: r.Keep})
+	phases, err := models.NewPhases(ctx, recorded, opened.DB, models.PhaseOptions{KeepScope: r.Keep})
 	if err != nil {
 		return nil, err
 	}
-	env := &strategy.Env{DB: db, Schema: schema, Models: []llm.Model{phases}, Rows: &strategy.RowCache{}}
+	env := *opened
+	env.Models = []llm.Model{phases}
 	if r.envs == nil {
 		r.envs = map[string]*strategy.Env{}
 	}
-	r.envs[database] = env
-	return env, nil
+	r.envs[database] = &env
+	return &env, nil
 }
 
 // measured is what one variant did with one question.
@@ -312,7 +292,7 @@ func (r *stepsRun) questions(p *program) ([]eval.Question, error) {
 			faults = append(faults, eval.Verdict{Question: q, Fault: fault})
 		}
 	}
-	p.tellFaults(faults, datasetFile(r.folder, ""))
+	p.tellFaults(faults, datasetFile(r.databases.folder, ""))
 	if len(questions) == 0 {
 		return nil, errors.New("no question can be judged")
 	}
@@ -369,10 +349,10 @@ func (r *stepsRun) measure(p *program, chosen []variant) ([]stepsLine, error) {
 func (r *stepsRun) answer(ctx context.Context, q eval.Question, v variant) (measured, error) {
 	var m measured
 	env := *r.envs[q.DB]
-	counted := make(chan struct{}, 1024)
+	var calls atomic.Int64
 	inner := env.Models[0]
 	env.Models = []llm.Model{llm.Named(llm.NameOf(inner), llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		counted <- struct{}{}
+		calls.Add(1)
 		return inner.Complete(ctx, req)
 	}))}
 	out, err := v.strategy(r.draws()).Generate(ctx, &env, strategy.Task{Question: q.Text, Evidence: q.Evidence})
@@ -382,7 +362,7 @@ func (r *stepsRun) answer(ctx context.Context, q eval.Question, v variant) (meas
 	if err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
 		return m, fmt.Errorf("%s: question %s: %w", v.name, q.ID, err)
 	}
-	m.calls, m.out, m.scope = len(counted), out, r.scopeRight(ctx, &env, q, out)
+	m.calls, m.out, m.scope = int(calls.Load()), out, r.scopeRight(ctx, &env, q, out)
 	if err != nil || out.SQL == "" {
 		return m, nil
 	}

@@ -44,10 +44,10 @@ func TestStepsOnPools(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := &stepsRun{
-				steps: &steps{Samples: tt.k}, pool: pool, folder: folder,
+				steps: &steps{Samples: tt.k}, pool: pool, databases: databases{folder: folder},
 				scorer: &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}},
 			}
-			defer r.close()
+			defer r.databases.close()
 			questions, err := r.questions(p)
 			if err != nil || len(questions) != tt.n {
 				t.Fatalf("%d questions, want %d: %v", len(questions), tt.n, err)

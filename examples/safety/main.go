@@ -63,11 +63,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	pool, closePool, err := cli.OpenReadOnly(*path)
+	pool, err := cli.OpenReadOnly(*path)
 	if err != nil {
 		return err
 	}
-	defer closePool()
+	defer pool.Close()
 	if err := ready(ctx, pool); err != nil {
 		return fmt.Errorf("database %s: %w", *path, err)
 	}

@@ -232,11 +232,11 @@ func TestPayloads(t *testing.T) {
 		t.Errorf("%d verdicts for %d statements: %+v", len(verdicts), len(items), s)
 	}
 	t.Logf("%s", &stderr)
-	pool, closePool, err := cli.OpenReadOnly(db)
+	pool, err := cli.OpenReadOnly(db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closePool()
+	defer pool.Close()
 	patient := trial{pool: pool, deadline: time.Minute, dbs: map[string]*exec.DB{}}
 	for i, item := range items {
 		if item.Expect == "survive" || !slices.Contains(s.Unexpected, item.ID) {

@@ -14,28 +14,28 @@ import (
 )
 
 // OpenReadOnly opens a SQLite file that exists, for reading. Nothing may be
-// written through the result, and close closes it; beside a database in WAL mode
-// SQLite itself puts its two files. What is no SQLite file is an error here and
-// not of the first statement; damage further in is not.
-func OpenReadOnly(path string) (db *sql.DB, close func(), err error) {
+// written through the result; beside a database in WAL mode SQLite itself puts its
+// two files. What is no SQLite file is an error here and not of the first
+// statement; damage further in is not.
+func OpenReadOnly(path string) (*sql.DB, error) {
 	if err := checkSQLite(path); err != nil {
 		var fault *os.PathError
 		if errors.As(err, &fault) {
 			err = fault.Err // without the name, which stands before it
 		}
-		return nil, nil, fmt.Errorf("database %s: %w", path, err)
+		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("database %s: %w", path, err)
+		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
 	// As a URL, or a name with "?" or "%" in it would be another file.
 	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: "mode=ro"}
-	db, err = sql.Open("sqlite3", uri.String())
+	db, err := sql.Open("sqlite3", uri.String())
 	if err != nil {
-		return nil, nil, fmt.Errorf("database %s: %w", path, err)
+		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	return db, func() { db.Close() }, nil
+	return db, nil
 }
 
 // checkSQLite looks at the first bytes of a file. An empty file is an empty

@@ -75,11 +75,11 @@ func TestOpenReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	db, end, err := OpenReadOnly(path)
+	db, err = OpenReadOnly(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer end()
+	defer db.Close()
 	var x int
 	if err := db.QueryRow("SELECT x FROM t").Scan(&x); err != nil || x != 7 {
 		t.Errorf("got %d, %v", x, err)
@@ -101,7 +101,7 @@ func TestOpenReadOnlyErrors(t *testing.T) {
 		os.DevNull:                        "is no file",
 		text:                              "is no SQLite database",
 	} {
-		_, _, err := OpenReadOnly(path)
+		_, err := OpenReadOnly(path)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), path) != 1 {
 			t.Errorf("%s: got %v", path, err)
 		}

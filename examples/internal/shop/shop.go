@@ -1,5 +1,3 @@
-// Package shop is the database of the examples and the scripted replies that
-// stand in for a model where none is configured.
 package shop
 
 import (
@@ -44,7 +42,10 @@ func Write(path string) error {
 // it makes in a folder of its own and close removes.
 func Open(path string) (db *sql.DB, close func(), err error) {
 	if path != "" {
-		return cli.OpenReadOnly(path)
+		if db, err = cli.OpenReadOnly(path); err != nil {
+			return nil, nil, err
+		}
+		return db, func() { db.Close() }, nil
 	}
 	dir, err := os.MkdirTemp("", "texttosql-shop-")
 	if err != nil {
@@ -53,14 +54,13 @@ func Open(path string) (db *sql.DB, close func(), err error) {
 	remove := func() { os.RemoveAll(dir) }
 	path = filepath.Join(dir, "shop.sqlite")
 	if err = Write(path); err == nil {
-		db, close, err = cli.OpenReadOnly(path)
+		db, err = cli.OpenReadOnly(path)
 	}
 	if err != nil {
 		remove()
 		return nil, nil, err
 	}
-	closeDB := close
-	return db, func() { closeDB(); remove() }, nil
+	return db, func() { db.Close(); remove() }, nil
 }
 
 // entry is one question and what a model might say to it.

@@ -132,12 +132,12 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 		if d.path, d.err = l.Folder.Database(q.DB); d.err != nil {
 			continue
 		}
-		handle, closeDB, err := cli.OpenReadOnly(d.path)
+		handle, err := cli.OpenReadOnly(d.path)
 		if err != nil {
 			d.err = err
 			continue
 		}
-		defer closeDB()
+		defer handle.Close()
 		d.DB, d.err = exec.New(handle, sqlite.Dialect{}, exec.Config{})
 	}
 	group, ctx := errgroup.WithContext(ctx)

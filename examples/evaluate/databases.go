@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// databases are those of a folder, each opened once. The zero value but for folder
+// is ready; it is for one goroutine.
+type databases struct {
+	folder *eval.Folder
+	opened map[string]openedDatabase
+}
+
+type openedDatabase struct {
+	handle *sql.DB
+	env    *strategy.Env
+	err    error
+}
+
+// env is what linkers and strategies without a model work with on a database.
+func (d *databases) env(ctx context.Context, id string) (*strategy.Env, error) {
+	o, ok := d.opened[id]
+	if !ok {
+		o.err = o.open(ctx, d.folder, id)
+		if d.opened == nil {
+			d.opened = make(map[string]openedDatabase)
+		}
+		d.opened[id] = o
+	}
+	return o.env, o.err
+}
+
+func (o *openedDatabase) open(ctx context.Context, folder *eval.Folder, id string) error {
+	path, err := folder.Database(id)
+	if err != nil {
+		return err
+	}
+	if o.handle, err = cli.OpenReadOnly(path); err != nil {
+		return err
+	}
+	db, err := exec.New(o.handle, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		return err
+	}
+	s, err := db.Schema(ctx)
+	if err != nil {
+		return fmt.Errorf("database %q (%s): %w", id, path, err)
+	}
+	o.env = &strategy.Env{DB: db, Schema: s, Rows: &strategy.RowCache{}}
+	return nil
+}
+
+func (d *databases) close() {
+	for _, o := range d.opened {
+		if o.handle != nil {
+			o.handle.Close()
+		}
+	}
+}
