@@ -1,5 +1,6 @@
 // Package cli is what the programs in examples share: how a model is named on a
-// command line, how a database file is opened, and how a program ends.
+// command line, how a database file is opened, what is said where there is no
+// model, and how a program ends.
 //
 //	func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
 //

@@ -108,8 +108,8 @@ func report(w io.Writer, program string, err error) int {
 	return 1
 }
 
-// Say prints what people, models and databases wrote without the characters that a
-// terminal would obey.
+// Say prints what people, models and databases wrote, as fmt.Fprintf does, without
+// the characters that a terminal would obey (sqltext.CleanText).
 func Say(w io.Writer, format string, args ...any) {
 	io.WriteString(w, sqltext.CleanText(fmt.Sprintf(format, args...)))
 }

@@ -1,0 +1,28 @@
+package shop_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/examples/internal/shop"
+)
+
+func Example() {
+	db, close, err := shop.Open("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer close()
+	engine, err := texttosql.New(db, shop.Scripted())
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := engine.Ask(context.Background(), shop.Questions()[0])
+	fmt.Println(shop.Questions()[0])
+	fmt.Println(answer.SQL, answer.Rows.Rows, err)
+	// Output:
+	// Which customers in the USA never ordered?
+	// SELECT name FROM customers WHERE country = 'USA' AND id NOT IN (SELECT customer_id FROM orders) [[Mina Jansen] [Noor Hughes]] <nil>
+}
