@@ -19,10 +19,10 @@
 //
 //   - Tokens, Split, Placeholders, Check: the lexer, and the text check that
 //     every statement passes before an engine sees it;
-//   - Normalize, Template, Hardness: what makes two statements the same, one
-//     pattern, or equally hard;
-//   - Tables, Columns, Names, Literals, Comparisons, Outline: what a statement
-//     names and how it is built.
+//   - Normalize, Template, Skeleton, Hardness: what makes two statements the
+//     same, one pattern, alike, or equally hard;
+//   - Tables, Columns, Names, Literals, Comparisons, Conditions, Outline: what a
+//     statement names and how it is built.
 //
 // The methods of the last two groups take any text and never fail: for text
 // that is no SQL they return what little is there. All are linear in the length

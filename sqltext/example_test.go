@@ -228,3 +228,63 @@ func ExampleSkeletonOverlap() {
 	))
 	// Output: 1.00
 }
+
+// Whether a quoted word is a name or a string, and what a comment is, depends on
+// the engine.
+func ExampleDialect() {
+	ansi := sqltext.MySQL() // an engine in another mode is another value
+	ansi.DoubleQuotedStrings = false
+	for _, engine := range []struct {
+		name  string
+		rules sqltext.Dialect
+	}{
+		{"SQLite", sqltext.SQLite()}, {"PostgreSQL", sqltext.PostgreSQL()}, {"DuckDB", sqltext.DuckDB()},
+		{"MySQL", sqltext.MySQL()}, {"MySQL with ANSI_QUOTES", ansi}, {"BigQuery", sqltext.BigQuery()},
+	} {
+		tokens := engine.rules.Tokens(`SELECT "a" FROM t # x`)
+		fmt.Printf("%s: %v, %v\n", engine.name, tokens[2].Kind, tokens[8].Kind)
+	}
+	// Output:
+	// SQLite: quoted name, operator
+	// PostgreSQL: quoted name, operator
+	// DuckDB: quoted name, operator
+	// MySQL: string, comment
+	// MySQL with ANSI_QUOTES: quoted name, comment
+	// BigQuery: string, comment
+}
+
+// The rule is a stable word to count and to decide by; Writes tells an attempt to
+// write from a slip.
+func ExampleRefusedError() {
+	for _, text := range []string{"SELECT name FROM singer WHERE id = ?", "SELECT 1; DELETE FROM singer"} {
+		_, err := sqltext.SQLite().Check(text)
+		var refused *sqltext.RefusedError
+		if errors.As(err, &refused) {
+			fmt.Println(refused.Rule, "writes:", refused.Writes)
+		}
+	}
+	// Output:
+	// placeholder writes: false
+	// several-statements writes: true
+}
+
+// A refused statement comes along, to ask for another one in its place.
+func ExampleReplyError() {
+	_, err := sqltext.Extractor{}.Extract("```sql\nSELECT name FROM singer WHERE id = :id\n```")
+	var reply *sqltext.ReplyError
+	var refused *sqltext.RefusedError
+	if errors.As(err, &reply) && errors.As(err, &refused) {
+		fmt.Println(reply.Reason, refused.Rule)
+		fmt.Println(reply.SQL)
+	}
+	// Output:
+	// refused placeholder
+	// SELECT name FROM singer WHERE id = :id
+}
+
+// What was passed over on the way to the statement.
+func ExampleExtraction() {
+	got, err := sqltext.Extractor{}.Extract("<think>Perhaps SELECT 1?</think>\n```sql\nSELECT name FROM singer\n```\n```sql\nSELECT count(*) FROM singer\n```")
+	fmt.Println(got.SQL, got.Notes, err)
+	// Output: SELECT count(*) FROM singer [reasoning other-blocks] <nil>
+}
