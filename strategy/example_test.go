@@ -80,13 +80,26 @@ func ExampleSelfConsistency() {
 
 // The default strategy stops as soon as the leader cannot be overtaken.
 func ExampleConsensus() {
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT name FROM customers WHERE country = 'USA'"), Repeat: true}}}
+	model := exampleModel(
+		"SELECT name FROM customers WHERE country = 'USA'",
+		"SELECT c.name FROM customers c WHERE c.country = 'USA'",
+		"SELECT name FROM customers",
+		"SELECT name FROM customers WHERE country IN ('USA')",
+		"SELECT nme FROM customers WHERE country = 'USA'",
+		"SELECT name FROM customers WHERE 'USA' = country",
+		"SELECT name FROM customers WHERE country LIKE 'USA'",
+		"SELECT name FROM customers WHERE country = 'USA'",
+		"SELECT customers.name FROM customers WHERE customers.country = 'USA'",
+		"SELECT name FROM (SELECT * FROM customers WHERE country = 'USA')",
+	)
 	out, err := strategy.Consensus{}.Generate(context.Background(), exampleEnv(model), exampleTask)
 	fmt.Println(out.SQL, err)
+	fmt.Println(out.Ballot.Explain())
 	fmt.Printf("%d draws made, %d saved\n", len(out.Candidates), out.Saved)
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// 8 draws made, 4 saved
+	// 7 of 9 draws (1 abstained), no doubt
+	// 9 draws made, 3 saved
 }
 
 // With MinConfidence a weak answer is none, and the ranking comes with the error.

@@ -109,3 +109,26 @@ func ExampleOpenConfirmed() {
 	// 1 SELECT count(*) FROM customers <nil> <nil>
 	// 1 SELECT count(id) FROM customers <nil> <nil>
 }
+
+// What an engine says is cut to a line, and what it quotes is masked where no
+// stored value may reach a model.
+func ExampleErrorLine() {
+	message := "near 'Ann': syntax error\nLINE 1: SELECT 'Ann"
+	fmt.Println(strategy.ErrorLine(message, false))
+	fmt.Println(strategy.ErrorLine(message, true))
+	// Output:
+	// near 'Ann': syntax error
+	// near …: syntax error
+}
+
+// Votes of models go by name, so two of one name are found before the first call.
+func ExampleModelError() {
+	env := exampleEnv(llm.Named("small", exampleModel("SELECT 1")))
+	env.Models = append(env.Models, llm.Named("small", exampleModel("", "SELECT 2")))
+	_, err := strategy.PETSQL{}.Generate(context.Background(), env, exampleTask)
+	var models *strategy.ModelError
+	if errors.As(err, &models) {
+		fmt.Printf("%d models are called %q\n", models.Count, models.Name)
+	}
+	// Output: 2 models are called "small"
+}
