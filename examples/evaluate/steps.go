@@ -182,6 +182,9 @@ func (s *steps) pool(p *program, folder *eval.Folder, scorer *eval.Scorer, name 
 	return run.measure(p, chosen)
 }
 
+// fourExperts are systems that answer most of Spider alike.
+const fourExperts = "spider_dev/dail_sql/DAIL-SQL+GPT-4,dail_sql/DAIL-SQL+GPT-4+self-consistency,dail_sql/graphix_result,c3sql/predicted_sql"
+
 // widePools are the pools of four or more draws that eval.Pools leaves out.
 func widePools() []string {
 	return []string{
@@ -192,6 +195,7 @@ func widePools() []string {
 		"samples/deepseek_chat_k=22", "samples/deepseek_chat_k=35",
 		"samples/grok-4-1-fast-non-reasoning_k=4", "samples/grok-4-1-fast-non-reasoning_k=5", "samples/grok-4-1-fast-non-reasoning_k=8",
 		"samples/grok-4-1-fast-non-reasoning_k=22", "samples/grok-4-1-fast-non-reasoning_k=35",
+		"bird_minidev/all", fourExperts,
 	}
 }
 

@@ -25,9 +25,6 @@ type votes struct {
 	HTML   string   `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
 }
 
-// fourExperts are systems that answer most of Spider alike.
-const fourExperts = "spider_dev/dail_sql/DAIL-SQL+GPT-4,dail_sql/DAIL-SQL+GPT-4+self-consistency,dail_sql/graphix_result,c3sql/predicted_sql"
-
 // Help is the part of --help that explains words and keys.
 func (votes) Help() string {
 	text := `Pools are named DATASET/all, DATASET/RUN, DATASET/RUN,RUN (as spider_dev/all), bird_minidev/RUN,
@@ -99,7 +96,7 @@ func (v *votes) Run(p *program) error {
 		names = eval.Pools()
 	}
 	if v.Wide {
-		names = distinct(append(append(names, widePools()...), "bird_minidev/all", fourExperts))
+		names = distinct(append(names, widePools()...))
 	}
 	voters, err := votersNamed(distinct(v.Voter))
 	if err != nil {
