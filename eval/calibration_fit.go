@@ -123,7 +123,7 @@ func (f Isotonic) CrossFit(outcomes []Outcome, by Grouping, folds int) ([]float6
 		}
 		c, err := f.Fit(rest)
 		if err != nil {
-			return nil, fmt.Errorf("fold %d of %d: %w", fold+1, max(folds, 2), err)
+			return nil, fmt.Errorf("eval: cross-fitting: fold %d of %d: %w", fold+1, max(folds, 2), err)
 		}
 		for i, o := range outcomes {
 			if of[i] == fold {

@@ -21,7 +21,7 @@ type Answer struct {
 	Run      string   // the system or setting that it came from; for files without one, the file's name
 	Question string   // id of the question; "" in files that only number their lines
 	Place    int      // number of the question in published files, see [Question]; looked at where Question is ""
-	DB       string   // "" where the file does not say
+	DB       string   // id of its database; "" where the file does not say
 	SQL      string   // as it was stored, never cleaned
 	Model    string   // who wrote SQL; "" where the file does not say
 	Sample   string   // which of several draws it is; "" for a single one
