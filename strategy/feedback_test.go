@@ -45,6 +45,9 @@ func TestExecutionFeedback(t *testing.T) {
 		{"best of three", strategy.ExecutionFeedback{}, []llmtest.Rule{
 			always("generate", allNil), {Purpose: strategy.PurposeCorrect, Match: func(r llm.Request) bool { return r.Draw < 20 }, Replies: llmtest.Texts(broken), Repeat: true}, always(strategy.PurposeCorrect, chile),
 		}, allNil, 2, 25, "", "all NULL goes before empty, and before nothing"},
+		{"best of three, one of which fails when it runs", strategy.ExecutionFeedback{}, []llmtest.Rule{
+			always("generate", allNil), {Purpose: strategy.PurposeCorrect, Match: func(r llm.Request) bool { return r.Draw < 20 }, Replies: llmtest.Texts("SELECT abs(-9223372036854775808)"), Repeat: true}, always(strategy.PurposeCorrect, chile),
+		}, allNil, 2, 25, "", "an integer overflow compiles, and fails"},
 		{"a later round with rows", strategy.ExecutionFeedback{}, []llmtest.Rule{always("generate", chile), correct(usa)}, usa, 1, 13, "", ""},
 		{"no corrections", strategy.ExecutionFeedback{Corrections: -1}, []llmtest.Rule{always("generate", chile)}, chile, 0, 8, "", ""},
 		{"a model that cannot correct", strategy.ExecutionFeedback{}, []llmtest.Rule{always("generate", chile)}, chile, 1, 13, "correction 1 gave no statement", "the answer so far stands"},
