@@ -21,8 +21,9 @@ type Calibration struct {
 }
 
 // At returns the chance of being right for a raw confidence. Outside of the
-// points it is that of the nearest one. Use it as Majority.Calibrate. A
-// Calibration that Validate rejects changes nothing.
+// points it is that of the nearest one. Use it as Majority.Calibrate. Without
+// points, or with lists of different lengths, raw comes back as it is; anything
+// else that Validate rejects gives figures without meaning.
 func (c Calibration) At(raw float64) float64 {
 	n := len(c.Raw)
 	if n == 0 || n != len(c.Right) || math.IsNaN(raw) {
