@@ -75,7 +75,7 @@ type Renderer struct {
 	Quote func(name string) string
 
 	// Examples is the number of stored values shown for a column: 0 means 3,
-	// more than 15 means 15. They are those of its profile.
+	// more than 15 means 15, negative: none. They are those of its profile.
 	Examples int
 	// ValueRunes is the longest value shown; 0 and more than 64 mean 64.
 	ValueRunes int

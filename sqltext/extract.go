@@ -144,7 +144,7 @@ func (e *extraction) with(x Extraction) Extraction {
 	return x
 }
 
-// ladder runs steps 3 to 9 over text. depth counts what was unwrapped, so that
+// ladder runs steps 3 to 7 over text. depth counts what was unwrapped, so that
 // quotes in fences in JSON end somewhere.
 func (e *extraction) ladder(text, step string, depth int) {
 	text = trimReply(text)
