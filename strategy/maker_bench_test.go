@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -73,6 +74,14 @@ func BenchmarkPlanVote(b *testing.B) {
 	b.Run("signature", func(b *testing.B) {
 		for b.Loop() {
 			if plan.Signature() == "" || plan.Cost() < 0 {
+				b.Fatal("no signature")
+			}
+		}
+		report(b, 1, "signature")
+	})
+	b.Run("signature-read", func(b *testing.B) {
+		for b.Loop() {
+			if p := sqlite.ReadPlan(ordered, plan.Rows); p.Signature() == "" || p.Cost() < 0 {
 				b.Fatal("no signature")
 			}
 		}

@@ -60,7 +60,7 @@ func (p phase[T]) elect(ctx context.Context, before func(drawn int, voted []part
 	p.run.begin(p.messages)
 	drawn, err := election.Run(ctx)
 	p.run.settle(len(drawn.Slots))
-	report.drawn(drawn.Stopped, len(drawn.Slots), maker.Samples)
+	report.drawn(drawn.Stopped, len(drawn.Slots), len(drawn.Failed()), maker.Samples)
 	for i, s := range drawn.Slots {
 		switch {
 		case s.Err != nil:
@@ -133,13 +133,15 @@ func parties[T interface{ Key() string }](readings []reading[T]) []party[T] {
 }
 
 // drawn notes how an election ended.
-func (r *PhaseReport) drawn(stopped bool, draws, planned int) {
+func (r *PhaseReport) drawn(stopped bool, draws, failed, planned int) {
 	r.Draws = draws
 	switch {
 	case stopped:
 		r.Stop = "decided"
 	case draws == planned:
 		r.Stop = "all drawn"
+	case failed == draws && draws > 0:
+		r.Stop = "all failed" // so no more was asked
 	default:
 		r.Stop = "budget"
 	}

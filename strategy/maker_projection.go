@@ -57,7 +57,7 @@ func (run *makerRun) projection(ctx context.Context, s Scope, f Filter) (why str
 	run.saved(drawn.Saved)
 
 	report := PhaseReport{Phase: "projection", Attempt: run.attempt}
-	report.drawn(drawn.Stopped, len(drawn.Slots), run.Samples)
+	report.drawn(drawn.Stopped, len(drawn.Slots), len(drawn.Failed()), run.Samples)
 	defer func() { run.end(ctx, report) }()
 	inside, outside := c.sides(drawn.Values())
 	candidates := keepInside(drawn.Values())

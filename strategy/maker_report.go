@@ -18,7 +18,7 @@ type PhaseReport struct {
 
 	Winner   string  `json:"winner,omitempty"`   // the answer in words, as SQL where it is some
 	Share    float64 `json:"share"`              // of the winner among the votes, in 0..1
-	Stop     string  `json:"stop,omitempty"`     // why no more was drawn: "decided", "all drawn", "budget", "skipped"
+	Stop     string  `json:"stop,omitempty"`     // why no more was drawn: "decided", "all drawn", "all failed", "budget", "skipped"
 	Fallback string  `json:"fallback,omitempty"` // why the phase led nowhere: a Fallback… word
 	Flags    []Flag  `json:"flags,omitempty"`    // by draw
 }

@@ -431,6 +431,9 @@ func TestMAKERFailures(t *testing.T) {
 			if out == nil || len(out.Phases) != tt.phases {
 				t.Errorf("got %d phases, want %d", len(out.Phases), tt.phases)
 			}
+			if last := out.Phases[len(out.Phases)-1]; errors.Is(tt.want, rate) && last.Stop != "all failed" {
+				t.Errorf("the last phase stopped: %s", last.Stop)
+			}
 			if tt.want == nil && (out.SQL != usa || out.Fallback != strategy.FallbackQuorum) {
 				t.Errorf("got %q by %q", out.SQL, out.Fallback)
 			}
