@@ -46,8 +46,9 @@ const (
 //  2. Reasoning up to the last </think> is dropped; where it does not end the
 //     reply was cut. The content of <answer>…</answer> is taken alone.
 //  3. A text that starts with a query is tried as it stands.
-//  4. The last fenced block that holds a query, of any language word.
-//  5. A JSON object: its field "sql".
+//  4. A text that starts with a brace is a JSON object, whatever fences stand in
+//     it: its field "sql".
+//  5. The last fenced block that holds a query, of any language word.
 //  6. One pair of quotes or backticks around the whole.
 //  7. Every place where a line, or the text behind a colon, starts with a query;
 //     behind the full stop of a sentence if the query word is in capitals.

@@ -8,7 +8,7 @@ import (
 // This file has the steps of the ladder that take a statement out of what is
 // around it.
 
-// fences is step 4. It reports whether the text is used up.
+// fences is step 5. It reports whether the text is used up.
 func (e *extraction) fences(text string, depth int) bool {
 	blocks := fencedBlocks(text)
 	if len(blocks) == 0 {
@@ -51,7 +51,7 @@ func (e *extraction) fences(text string, depth int) bool {
 	return true
 }
 
-// json is step 5. It reports whether the text is used up.
+// json is step 4. It reports whether the text is used up.
 func (e *extraction) json(text string, depth int) bool {
 	if !strings.HasPrefix(text, "{") {
 		return false
