@@ -1,12 +1,10 @@
 package texttosql_test
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +20,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
@@ -30,54 +29,12 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// payload is a line of security/payloads.jsonl that is about prompts.
-type payload struct {
-	ID, Engine, Expect, Why, Where string
-	Text                           *string
-	Base64                         *string
-	Generator                      *struct {
-		Prefix, Repeat, Middle, Close, Suffix string
-		Times                                 int
-	}
-}
-
-func (p payload) text(tb testing.TB) string {
-	switch {
-	case p.Text != nil:
-		return *p.Text
-	case p.Base64 != nil:
-		b, err := base64.StdEncoding.DecodeString(*p.Base64)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return string(b)
-	default:
-		g := p.Generator
-		return g.Prefix + strings.Repeat(g.Repeat, g.Times) + g.Middle + strings.Repeat(g.Close, g.Times) + g.Suffix
-	}
-}
-
 // promptPayloads are the payloads that get into a prompt, and how.
-func promptPayloads(tb testing.TB) []payload {
-	data := os.Getenv("TEXTTOSQL_DATA")
-	if data == "" {
-		tb.Skip("TEXTTOSQL_DATA is not set: no payloads")
-	}
-	f, err := os.Open(filepath.Join(data, "security", "payloads.jsonl"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	var all []payload
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var p payload
-		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
-			tb.Fatal(err)
-		}
-		if p.Engine == "prompt" && p.Where != "reply" && p.Where != "lesson" {
-			all = append(all, p)
-		}
-	}
+func promptPayloads(tb testing.TB) []evaldata.Payload {
+	all := evaldata.Payloads(tb)
+	all = slices.DeleteFunc(all, func(p evaldata.Payload) bool {
+		return p.Engine != "prompt" || p.Where == "reply" || p.Where == "lesson"
+	})
 	if len(all) < 50 {
 		tb.Fatalf("%d payloads", len(all))
 	}
@@ -269,7 +226,7 @@ func TestHostileText(t *testing.T) {
 	}
 	for _, p := range payloads {
 		t.Run(p.ID, func(t *testing.T) {
-			text := p.text(t)
+			text := p.Text
 			for name, opts := range settings {
 				for _, obeys := range []bool{false, true} {
 					if !obeys && name == "without values" {
@@ -307,7 +264,7 @@ func checkRefused(t *testing.T, got evening) {
 	}
 }
 
-func checkPrompts(t *testing.T, p payload, want, got evening) {
+func checkPrompts(t *testing.T, p evaldata.Payload, want, got evening) {
 	t.Helper()
 	if diff := gocmp.Diff(shape(want.requests), shape(got.requests)); diff != "" {
 		t.Errorf("the prompts have another shape (-harmless +this):\n%s", diff)
@@ -388,10 +345,10 @@ func checkLog(t *testing.T, log string) {
 // TestRowsAreUntouched: what goes to the caller is what is stored, byte for byte.
 func TestRowsAreUntouched(t *testing.T) {
 	for _, p := range promptPayloads(t) {
-		if p.Where != "cell" || p.Generator != nil {
+		if p.Where != "cell" || len(p.Text) > 1<<16 {
 			continue
 		}
-		text := p.text(t)
+		text := p.Text
 		db := open(t, fixture)
 		if _, err := db.Exec("INSERT INTO t VALUES (6, CAST(? AS TEXT))", []byte(text)); err != nil {
 			t.Fatal(err)

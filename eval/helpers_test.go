@@ -11,6 +11,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // openReadOnly opens a database file that nothing writes to.
@@ -21,10 +22,7 @@ func openReadOnly(path string) (*sql.DB, error) {
 // folder is the evaluation data, without which the test is skipped.
 func folder(t testing.TB) *eval.Folder {
 	t.Helper()
-	dir := os.Getenv("TEXTTOSQL_DATA")
-	if dir == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
-	}
+	dir := evaldata.Path(t)
 	f, err := eval.OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package eval_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,27 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares got with a golden file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got)\n%s", name, diff)
-	}
-}
 
 func fiveQuestions(t *testing.T) *eval.Dataset {
 	t.Helper()
@@ -74,7 +54,7 @@ func TestReports(t *testing.T) {
 		text.WriteString(r.String())
 	}
 	got := strings.ReplaceAll(text.String(), filepath.Dir(databasePath(t, s.Store)), "DIR")
-	golden(t, "reports.golden", got)
+	golden.Check(t, "reports.golden", got)
 
 	first := reports[0]
 	if first.N() != 5 || len(first.Faults()) != 2 || first.Unanswered() != 1 {

@@ -3,13 +3,13 @@ package linker_test
 import (
 	"database/sql"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -27,10 +27,7 @@ type asked struct {
 // data opens the evaluation data.
 func data(tb testing.TB) *eval.Folder {
 	tb.Helper()
-	dir := os.Getenv("TEXTTOSQL_DATA")
-	if dir == "" {
-		tb.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
-	}
+	dir := evaldata.Path(tb)
 	f, err := eval.OpenFolder(dir)
 	if err != nil {
 		tb.Fatal(err)

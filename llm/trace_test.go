@@ -3,42 +3,16 @@ package llm_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/trace"
 )
-
-var update = flag.Bool("update", false, "write golden files")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
-	}
-}
 
 // One call of each kind, in one trace: a reply with everything, an attempt that
 // failed and its repetition, an attempt that was too slow, a cancelled call.
@@ -84,7 +58,7 @@ func TestTraceGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, append(b, '\n'))
+			golden.Check(t, name, append(b, '\n'))
 		})
 	}
 }

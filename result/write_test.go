@@ -5,19 +5,16 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-)
 
-var update = flag.Bool("update", false, "write the golden files")
+	"github.com/texttosql/texttosql/internal/golden"
+)
 
 // writerTables are what every writer is shown, by the name of its golden files.
 func writerTables() map[string]*Table {
@@ -85,27 +82,10 @@ func TestGoldenWriters(t *testing.T) {
 				if err := w.write(&b); err != nil {
 					t.Fatal(err)
 				}
-				golden(t, name+"."+w.ext, b.Bytes())
+				golden.Check(t, name+"."+w.ext, b.Bytes())
 			})
 		}
-		t.Run(name+".preview", func(t *testing.T) { golden(t, name+".preview", []byte(table.Preview(0, 0)+"\n")) })
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
+		t.Run(name+".preview", func(t *testing.T) { golden.Check(t, name+".preview", []byte(table.Preview(0, 0)+"\n")) })
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
 
+	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -32,7 +34,7 @@ func TestAugmentedGolden(t *testing.T) {
 				text += fmt.Sprintf("reduced: %+v\n", r)
 			}
 			text += fmt.Sprintf("over budget: %t\n", got.OverBudget)
-			golden(t, tc.name+".golden", text)
+			golden.Check(t, tc.name+".golden", text)
 		})
 	}
 }
@@ -167,7 +169,7 @@ func TestAugmentedDefinition(t *testing.T) {
 // TestAugmentedData compares the compatible form with the lengths that the
 // published code gives, and holds plan-voting's demands on real databases.
 func TestAugmentedData(t *testing.T) {
-	dir := filepath.Join(dataDir(t), "db")
+	dir := evaldata.Path(t, "db")
 	for path, length := range map[string]int{
 		"chinook/Chinook_Sqlite.sqlite":              7856,
 		"classicmodels/classicmodels.sqlite":         6902,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -70,7 +71,7 @@ func TestReadBIRDErrors(t *testing.T) {
 
 // TestReadBIRDData reads the descriptions of a BIRD database.
 func TestReadBIRDData(t *testing.T) {
-	d, err := schema.ReadBIRD(os.DirFS(filepath.Join(dataDir(t), "db", "bird", "superhero_description")))
+	d, err := schema.ReadBIRD(os.DirFS(evaldata.Path(t, "db", "bird", "superhero_description")))
 	if err != nil {
 		t.Fatal(err)
 	}

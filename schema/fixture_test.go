@@ -1,46 +1,8 @@
 package schema_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/schema"
 )
-
-var update = flag.Bool("update", false, "write the golden files in testdata")
-
-// golden compares got with a file of testdata, or writes it with -update.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
-}
-
-// dataDir is the folder of the evaluation data; without it the test is skipped.
-func dataDir(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("TEXTTOSQL_DATA")
-	if dir == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
-	}
-	return dir
-}
 
 func profile(examples ...any) *schema.Profile {
 	return &schema.Profile{Sampled: 10, Complete: true, Distinct: int64(len(examples)), Examples: examples}

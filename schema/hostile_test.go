@@ -1,15 +1,11 @@
 package schema_test
 
 import (
-	"bufio"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -49,46 +45,15 @@ func TestHostileText(t *testing.T) {
 
 // TestHostilePayloads does the same with the project's payloads.
 func TestHostilePayloads(t *testing.T) {
-	f, err := os.Open(filepath.Join(dataDir(t), "security", "payloads.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	seen := make(map[string]int)
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var p struct {
-			ID, Where, Text, Base64, Why string
-			Generator                    *struct {
-				Prefix, Repeat, Suffix string
-				Times                  int
-			}
-		}
-		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range evaldata.Payloads(t) {
 		switch p.Where {
 		case "cell", "table_name", "column_name", "comment":
 		default:
 			continue
 		}
-		text := p.Text
-		if p.Base64 != "" {
-			raw, err := base64.StdEncoding.DecodeString(p.Base64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = string(raw)
-		}
-		if g := p.Generator; g != nil {
-			text = g.Prefix + strings.Repeat(g.Repeat, g.Times) + g.Suffix
-		}
 		seen[p.Where]++
-		t.Run(p.ID, func(t *testing.T) { checkHostile(t, hostile{p.ID, p.Where, text, p.Why}) })
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
+		t.Run(p.ID, func(t *testing.T) { checkHostile(t, hostile{p.ID, p.Where, p.Text, p.Why}) })
 	}
 	for where, n := range map[string]int{"cell": 15, "table_name": 5, "column_name": 5, "comment": 5} {
 		if seen[where] < n {

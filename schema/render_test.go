@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -33,7 +34,7 @@ func TestRendererGolden(t *testing.T) {
 			for _, r := range got.Reduced {
 				text += fmt.Sprintf("reduced: %+v\n", r)
 			}
-			golden(t, tc.name+".golden", text)
+			golden.Check(t, tc.name+".golden", text)
 			if got.Tokens != schema.EstimateTokens(got.Text) {
 				t.Errorf("Tokens = %d, want %d", got.Tokens, schema.EstimateTokens(got.Text))
 			}

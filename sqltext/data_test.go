@@ -1,14 +1,10 @@
 package sqltext_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +14,7 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -56,42 +53,13 @@ func (a answer) texts() []string {
 	return texts
 }
 
-// lines reads a gzipped JSONL file.
-func lines(t testing.TB, path string) iter.Seq[answer] {
-	return func(yield func(answer) bool) {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := bufio.NewScanner(z)
-		in.Buffer(nil, 1<<24)
-		for in.Scan() {
-			var a answer
-			if err := json.Unmarshal(in.Bytes(), &a); err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			if !yield(a) {
-				return
-			}
-		}
-		if err := in.Err(); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-	}
-}
-
 // answerFiles returns the files of model answers, with or without the outcome
 // of running them.
 func answerFiles(t testing.TB, executed bool) []string {
 	t.Helper()
 	var files []string
 	for _, folder := range []string{"predictions", "samples"} {
-		found, err := filepath.Glob(filepath.Join(dataDir(t), folder, "*.jsonl.gz"))
+		found, err := filepath.Glob(evaldata.Path(t, folder, "*.jsonl.gz"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +89,7 @@ func TestExtractAnswers(t *testing.T) {
 	for _, path := range answerFiles(t, false) {
 		total, extracted := 0, 0
 		outcomes := map[string]int{}
-		for a := range lines(t, path) {
+		for a := range evaldata.Lines[answer](t, path) {
 			for _, text := range a.texts() {
 				total++
 				x := sqltext.Extractor{Dialect: a.dialect(path)}
@@ -156,7 +124,7 @@ func TestExtractKeepsResults(t *testing.T) {
 	dbs := databases(t)
 	ran, same, unequal := 0, 0, 0
 	for _, path := range answerFiles(t, true) {
-		for a := range lines(t, path) {
+		for a := range evaldata.Lines[answer](t, path) {
 			if a.Exec == nil || a.Exec.Status != "ok" {
 				continue
 			}
@@ -203,7 +171,7 @@ func databases(t testing.TB) func(id string) *sql.DB {
 		case "classicmodels":
 			folder = id
 		}
-		path := filepath.Join(dataDir(t), "db", folder, id+".sqlite")
+		path := evaldata.Path(t, "db", folder, id+".sqlite")
 		if _, err := os.Stat(path); err != nil {
 			t.Fatal(err)
 		}

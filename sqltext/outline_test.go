@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -130,7 +131,7 @@ func TestHardness(t *testing.T) {
 func TestHardnessSpider(t *testing.T) {
 	counts := map[sqltext.Grade]int{}
 	extra := []float64{427, 697, 764, 765, 766, 916, 979, 983}
-	for a := range lines(t, dataDir(t)+"/questions/questions_spider_dev.jsonl.gz") {
+	for a := range evaldata.Lines[answer](t, evaldata.Path(t)+"/questions/questions_spider_dev.jsonl.gz") {
 		g := sqltext.SQLite().Hardness(a.Gold)
 		counts[g]++
 		qid, _ := a.QID.(float64)

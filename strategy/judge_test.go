@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -74,7 +75,7 @@ func TestPairwisePrompt(t *testing.T) {
 			if len(both) != 2 {
 				t.Fatalf("%d calls", len(both))
 			}
-			golden(t, name, written(both[0].Messages)+written(both[1].Messages))
+			golden.Check(t, name, written(both[0].Messages)+written(both[1].Messages))
 			for _, r := range both {
 				if strings.ContainsFunc(r.Messages[1].Text, isHidden) || *r.Temperature != 0 {
 					t.Errorf("request %+v", r)

@@ -1,15 +1,11 @@
 package strategy_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
@@ -17,29 +13,13 @@ import (
 
 // latencies are the answer times that a real provider had, a tenth of them.
 func latencies(tb testing.TB) []time.Duration {
-	data := os.Getenv("TEXTTOSQL_DATA")
-	if data == "" {
-		tb.Skip("TEXTTOSQL_DATA is not set: no recorded latencies")
-	}
-	f, err := os.Open(filepath.Join(data, "predictions", "spider_dev_latency_tokens.jsonl.gz"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	var all []time.Duration
-	for lines := bufio.NewScanner(z); lines.Scan(); {
-		var l struct {
-			Latency float64 `json:"latency_s"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			tb.Fatal(err)
-		}
-		if l.Latency > 0 {
-			all = append(all, time.Duration(l.Latency*float64(time.Second)/10))
+	type call struct {
+		Latency float64 `json:"latency_s"`
+	}
+	for c := range evaldata.Lines[call](tb, evaldata.Path(tb, "predictions", "spider_dev_latency_tokens.jsonl.gz")) {
+		if c.Latency > 0 {
+			all = append(all, time.Duration(c.Latency*float64(time.Second)/10))
 		}
 	}
 	return all

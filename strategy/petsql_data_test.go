@@ -3,13 +3,13 @@ package strategy_test
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -23,7 +23,7 @@ import (
 // systems. Whatever the order in which models answer, the outcome and its trace
 // are the same bytes, and the votes are right as often as they were.
 func TestPETSQLRecorded(t *testing.T) {
-	f, err := eval.OpenFolder(dataDir(t))
+	f, err := eval.OpenFolder(evaldata.Path(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestPETSQLRecorded(t *testing.T) {
 			of[a.Question] = a.SQL
 		}
 	}
-	env := dataEnvAt(t, filepath.Join(dataDir(t), "db", "bird", "superhero.sqlite"))
+	env := dataEnvAt(t, evaldata.Path(t, "db", "bird", "superhero.sqlite"))
 	env.Rows = &strategy.RowCache{}
 	replay := func(q eval.Question, late func(model int) time.Duration) (*strategy.Outcome, []byte) {
 		e := *env

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -18,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -299,10 +300,7 @@ func TestRowCache(t *testing.T) {
 // superhero opens BIRD's superhero database, read-only.
 func superhero(t testing.TB) *strategy.Env {
 	t.Helper()
-	data := os.Getenv("TEXTTOSQL_DATA")
-	if data == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: no superhero database")
-	}
+	data := evaldata.Path(t)
 	pool, err := sql.Open("sqlite3", "file:"+data+"/db/bird/superhero.sqlite?mode=ro&immutable=1")
 	if err != nil {
 		t.Fatal(err)
@@ -351,7 +349,7 @@ func TestPrompts(t *testing.T) {
 				}
 				text = strings.ReplaceAll(text, shown, fmt.Sprintf("<schema: %d characters, SHA-256 %x>", len([]rune(shown)), sha256.Sum256([]byte(shown))))
 			}
-			golden(t, "prompt-"+name+".txt", text)
+			golden.Check(t, "prompt-"+name+".txt", text)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
@@ -71,7 +72,7 @@ func TestPrompt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, tt.name, written(got))
+			golden.Check(t, tt.name, written(got))
 			for i, m := range got[1:] {
 				if want := []llm.Role{llm.User, llm.Assistant}[i%2]; m.Role != want {
 					t.Errorf("message %d is of %s: the turns do not alternate", i+1, m.Role)

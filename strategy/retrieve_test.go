@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
@@ -166,7 +167,7 @@ func TestExemplars(t *testing.T) {
 // the mean Jaccard index of their skeletons.
 func TestExemplarsRetrieve(t *testing.T) {
 	env := dataEnv(t, "spider", "concert_singer.sqlite")
-	f, err := eval.OpenFolder(dataDir(t))
+	f, err := eval.OpenFolder(evaldata.Path(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,20 +3,13 @@ package trace_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/texttosql/texttosql/trace"
 )
-
-var update = flag.Bool("update", false, "write the golden files of testdata anew")
 
 // clock is a clock that a test sets.
 type clock struct {
@@ -239,23 +232,5 @@ func hostilePage() trace.Page {
 			{Title: "Nothing"},
 		},
 		Root: root,
-	}
-}
-
-// golden compares got with a file of testdata.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got); go test -update writes it anew\n%s", path, diff)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -19,17 +21,17 @@ func TestSpan_JSON_golden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "shop.json", full)
+	golden.Check(t, "shop.json", full)
 	shown, err := shop(trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows).JSON(trace.Format{Indent: "\t", Show: trace.PrivateSQL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "shop_shown.json", shown)
+	golden.Check(t, "shop_shown.json", shown)
 	comparable, err := shop(0).Comparable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "shop_comparable.json", comparable)
+	golden.Check(t, "shop_comparable.json", comparable)
 }
 
 // Two runs of other lengths, and with other work given up, compare equal.

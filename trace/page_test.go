@@ -14,6 +14,8 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -27,7 +29,7 @@ func render(t *testing.T, p trace.Page) string {
 }
 
 func TestPage_golden(t *testing.T) {
-	golden(t, "shop.html", []byte(render(t, shopPage(shop(0)))))
+	golden.Check(t, "shop.html", []byte(render(t, shopPage(shop(0)))))
 }
 
 // A page of hostile text has the markup of the template, no more.

@@ -3,15 +3,10 @@ package vote
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/texttosql/texttosql/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // mixedVote has clusters of every kind: doubted, empty, truncated, abstaining.
 func mixedVote() []Candidate {
@@ -44,19 +39,7 @@ func TestBallotGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, '\n')
-			path := filepath.Join("testdata", name)
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", path, diff)
-			}
+			golden.Check(t, name, got)
 			for range 20 {
 				again, _ := m.Count(mixedVote())
 				b, _ := json.MarshalIndent(again, "", "\t")

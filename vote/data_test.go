@@ -1,13 +1,9 @@
 package vote
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -15,10 +11,7 @@ import (
 // must be known for English, and the columns that their words name must be those
 // that the gold selects, most of the time.
 func TestQuestionsOfBenchmarks(t *testing.T) {
-	data := os.Getenv("TEXTTOSQL_DATA")
-	if data == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: no questions to read")
-	}
+	type question struct{ Question, Evidence, Gold string }
 	for _, tt := range []struct {
 		file             string
 		english, columns float64 // least share of the questions
@@ -27,21 +20,8 @@ func TestQuestionsOfBenchmarks(t *testing.T) {
 		{"questions_bird_dev", 0.99, 0.83},
 		{"questions_classicmodels", 0.96, 0.6},
 	} {
-		f, err := os.Open(filepath.Join(data, "questions", tt.file+".jsonl.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
 		n, english, columns := 0, 0, 0
-		for s := bufio.NewScanner(z); s.Scan(); {
-			var q struct{ Question, Evidence, Gold string }
-			if err := json.Unmarshal(s.Bytes(), &q); err != nil {
-				t.Fatal(err)
-			}
+		for q := range evaldata.Lines[question](t, evaldata.Path(t, "questions", tt.file+".jsonl.gz")) {
 			o := sqltext.SQLite().Outline(q.Gold)
 			if o.Star || len(o.Items) == 0 {
 				continue // how many columns that is only the engine knows

@@ -14,12 +14,13 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/eval/testsuite"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // TestClassicModels holds a suite of the evaluation data against what a suite is
 // for. Bounds are those of the acceptance criteria; what was measured is logged.
 func TestClassicModels(t *testing.T) {
-	base := data(t, "db/classicmodels/classicmodels.sqlite")
+	base := evaldata.Path(t, "db/classicmodels/classicmodels.sqlite")
 	golds := goldsOf(t, "questions/questions_classicmodels.jsonl.gz", "classicmodels")
 	before, err := os.ReadFile(base)
 	if err != nil {
@@ -98,7 +99,7 @@ func TestClassicModels(t *testing.T) {
 			TS  *int
 		}
 		var right, rejected, rejectedBlind, published, caught int
-		for _, l := range lines[label](t, data(t, "predictions/classicmodels_sql_labels.jsonl.gz")) {
+		for l := range evaldata.Lines[label](t, evaldata.Path(t, "predictions/classicmodels_sql_labels.jsonl.gz")) {
 			id := fmt.Sprint(l.I)
 			v, err := scorer.Score(t.Context(), eval.Question{ID: id, DB: "classicmodels", Gold: byID[id]}, l.SQL)
 			if err != nil {

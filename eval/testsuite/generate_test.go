@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval/testsuite"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // shop has one of everything that a variation must respect.
@@ -308,7 +309,7 @@ func TestGenerateCancelled(t *testing.T) {
 // TestSpider makes small suites of many databases, whose schemas break rules in
 // all ways that people do.
 func TestSpider(t *testing.T) {
-	paths, err := filepath.Glob(data(t, "db/spider/*.sqlite"))
+	paths, err := filepath.Glob(evaldata.Path(t, "db/spider/*.sqlite"))
 	if err != nil || len(paths) == 0 {
 		t.Fatal(err, paths)
 	}

@@ -1,13 +1,8 @@
 package testsuite_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"database/sql"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval/testsuite"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // open opens a database file with go-sqlite3.
@@ -73,44 +69,6 @@ func mysqlPolicy() exec.Policy {
 	return p
 }
 
-// data returns a path below TEXTTOSQL_DATA.
-func data(t testing.TB, path string) string {
-	t.Helper()
-	dir := os.Getenv("TEXTTOSQL_DATA")
-	if dir == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
-	}
-	return filepath.Join(dir, path)
-}
-
-// lines decodes a gzipped file of JSON lines.
-func lines[T any](t testing.TB, path string) []T {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []T
-	scanner := bufio.NewScanner(z)
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
-		var v T
-		if err := json.Unmarshal(scanner.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, v)
-	}
-	if err := scanner.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
 type question struct {
 	ID   int    `json:"qid"`
 	DB   string `json:"db_id"`
@@ -121,7 +79,7 @@ type question struct {
 func goldsOf(t testing.TB, file, db string) []testsuite.Gold {
 	t.Helper()
 	var list []testsuite.Gold
-	for _, q := range lines[question](t, data(t, file)) {
+	for q := range evaldata.Lines[question](t, evaldata.Path(t, file)) {
 		if q.DB == db {
 			list = append(list, testsuite.Gold{ID: fmt.Sprint(q.ID), SQL: q.Gold})
 		}

@@ -6,15 +6,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // TestLink holds the figures of the verb link on recorded first statements: with
 // the union of links, tables and then columns pruned.
 func TestLink(t *testing.T) {
-	dir := os.Getenv("TEXTTOSQL_DATA")
-	if dir == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
-	}
+	dir := evaldata.Path(t)
 	for _, tt := range []struct {
 		args         string
 		recall, full float64

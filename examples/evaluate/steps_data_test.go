@@ -3,20 +3,17 @@ package main
 import (
 	"context"
 	"io"
-	"os"
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // TestStepsOnPools holds what the specification asks of MAKER on recorded answers
 // (methods/maker.md, sections 4 and 5): right answers beside the flat vote, tables
 // found, and the limits on calls for every question.
 func TestStepsOnPools(t *testing.T) {
-	dir := os.Getenv("TEXTTOSQL_DATA")
-	if dir == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: the recorded answers are not part of the project")
-	}
+	dir := evaldata.Path(t)
 	folder, err := eval.OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)

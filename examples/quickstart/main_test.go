@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,12 +17,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden file")
 
 // try runs the program with an environment of its own.
 func try(t *testing.T, env map[string]string, args ...string) (string, error) {
@@ -40,22 +36,7 @@ func TestDefaultOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", "default.txt")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (run with -update to write it)", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the default output (-want +got; -update writes it):\n%s", diff)
-	}
+	golden.Check(t, "default.txt", got)
 }
 
 // TestShowsWhatItIsFor: the scripted replies let vote, guard, repair and other

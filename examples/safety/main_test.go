@@ -19,6 +19,7 @@ import (
 
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // files makes a database and a file of statements.
@@ -209,12 +210,8 @@ func TestSummary(t *testing.T) {
 // are to survive the verdict does not matter, and how long they took is for
 // exec/sqlite to judge.
 func TestPayloads(t *testing.T) {
-	data := os.Getenv("TEXTTOSQL_DATA")
-	if data == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
-	}
 	db, _ := files(t, "")
-	list := filepath.Join(data, "security", "payloads.jsonl")
+	list := evaldata.Path(t, "security", "payloads.jsonl")
 	items, skipped, err := readStatements(list)
 	if err != nil {
 		t.Fatal(err)

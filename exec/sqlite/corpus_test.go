@@ -1,14 +1,10 @@
 package sqlite_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,42 +12,15 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
-
-// readLines decodes a file of JSON lines, gzipped, below the evaluation data.
-func readLines[T any](t testing.TB, file string) []T {
-	t.Helper()
-	f, err := os.Open(filepath.Join(dataDir(t), file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []T
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var v T
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, v)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
 
 // dataDatabases opens the SQLite files of the evaluation data, by name.
 func dataDatabases(t testing.TB) map[string]*sql.DB {
 	t.Helper()
 	pools := map[string]*sql.DB{}
 	for _, pattern := range []string{"db/spider/*.sqlite", "db/bird/*.sqlite", "db/classicmodels/*.sqlite"} {
-		files, err := filepath.Glob(filepath.Join(dataDir(t), pattern))
+		files, err := filepath.Glob(evaldata.Path(t, pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +82,7 @@ func TestRealStatements(t *testing.T) {
 
 	gold := 0
 	for _, file := range []string{"questions/questions_spider_dev.jsonl.gz", "questions/questions_bird_dev.jsonl.gz"} {
-		for _, q := range readLines[answer](t, file) {
+		for q := range evaldata.Lines[answer](t, evaldata.Path(t, file)) {
 			if dbs[q.DB] == nil || seen[key{q.DB, q.Gold}] {
 				continue
 			}
@@ -132,7 +101,7 @@ func TestRealStatements(t *testing.T) {
 		"samples/samples_spider_dev.exec.jsonl.gz", "samples/samples_bird_dev_k8.exec.jsonl.gz",
 		"samples/samples_spider_dev100_diverse.exec.jsonl.gz",
 	} {
-		for _, a := range readLines[answer](t, file) {
+		for a := range evaldata.Lines[answer](t, evaldata.Path(t, file)) {
 			if dbs[a.DB] == nil || a.Exec.Status != "ok" || seen[key{a.DB, a.SQL}] {
 				continue
 			}

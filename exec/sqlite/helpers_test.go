@@ -77,13 +77,3 @@ func unchanged(t testing.TB, dir string, before map[string]string) {
 		t.Errorf("files changed:\nbefore %v\nafter  %v", before, after)
 	}
 }
-
-// dataDir is the evaluation data; without it the test is skipped.
-func dataDir(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("TEXTTOSQL_DATA")
-	if dir == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
-	}
-	return dir
-}

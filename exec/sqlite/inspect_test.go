@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"database/sql"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // inspect reads the schema of a new database.
 func inspect(t testing.TB, script string) *schema.Schema {
@@ -50,19 +49,7 @@ func TestInspectAwkward(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	golden := filepath.Join("testdata", "awkward.golden.json")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	golden.Check(t, "awkward.golden.json", got)
 }
 
 func TestInspectEmpty(t *testing.T) {
@@ -200,7 +187,7 @@ func TestInspectBroken(t *testing.T) {
 
 // TestInspectData reads every database of the evaluation data.
 func TestInspectData(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(dataDir(t), "db", "*", "*.sqlite"))
+	files, err := filepath.Glob(evaldata.Path(t, "db", "*", "*.sqlite"))
 	if err != nil || len(files) < 22 {
 		t.Fatal(len(files), err)
 	}
@@ -236,7 +223,7 @@ func TestInspectData(t *testing.T) {
 
 // TestInspectChinook holds the numbers of a schema that everybody knows.
 func TestInspectChinook(t *testing.T) {
-	s, err := openData(t, filepath.Join(dataDir(t), "db", "chinook", "Chinook_Sqlite.sqlite")).Schema(t.Context())
+	s, err := openData(t, evaldata.Path(t, "db", "chinook", "Chinook_Sqlite.sqlite")).Schema(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

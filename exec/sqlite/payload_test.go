@@ -1,80 +1,19 @@
 package sqlite_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
-
-// payload is one line of security/payloads.jsonl.
-type payload struct {
-	ID, Engine, Expect, Why string
-	Text, Base64            *string
-	Generator               *struct {
-		Prefix, Repeat, Middle, Close, Suffix string
-		Times                                 int
-	}
-	Rows   int
-	Policy struct {
-		DenyColumns []string `json:"deny_columns"`
-		DenyTables  []string `json:"deny_tables"`
-	}
-}
-
-func (p payload) statement(t *testing.T) string {
-	t.Helper()
-	switch {
-	case p.Text != nil:
-		return *p.Text
-	case p.Base64 != nil:
-		b, err := base64.StdEncoding.DecodeString(*p.Base64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
-	default:
-		g := p.Generator
-		return g.Prefix + strings.Repeat(g.Repeat, g.Times) + g.Middle + strings.Repeat(g.Close, g.Times) + g.Suffix
-	}
-}
-
-func payloads(t *testing.T, engine string) []payload {
-	t.Helper()
-	f, err := os.Open(filepath.Join(dataDir(t), "security", "payloads.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var out []payload
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var p payload
-		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
-			t.Fatal(err)
-		}
-		if p.Engine == engine {
-			out = append(out, p)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
 
 // TestPayloads runs every hostile and every harmless statement of the data set
 // on one file and one pool, and looks at what is left of both.
 func TestPayloads(t *testing.T) {
-	all := payloads(t, "sqlite")
+	all := evaldata.Payloads(t)
 	pool, file := open(t, fixture)
 	pool.SetMaxOpenConns(2)
 	before := snapshot(t, filepath.Dir(file))
@@ -82,6 +21,9 @@ func TestPayloads(t *testing.T) {
 
 	const deadline = time.Second
 	for _, p := range all {
+		if p.Engine != "sqlite" {
+			continue
+		}
 		t.Run(p.ID, func(t *testing.T) {
 			timeout := time.Minute // what is not about time must not fail by it
 			if p.Expect == "survive" {
@@ -91,7 +33,7 @@ func TestPayloads(t *testing.T) {
 				Policy: exec.Policy{DenyColumns: p.Policy.DenyColumns, DenyTables: p.Policy.DenyTables},
 				Limits: exec.Limits{Answer: exec.Bounds{Timeout: timeout}},
 			})
-			text := p.statement(t)
+			text := p.Text
 			grown := memoryGrowth()
 			took := stopwatch()
 			table, err := db.Query(context.Background(), text)

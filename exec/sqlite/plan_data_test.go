@@ -1,12 +1,7 @@
 package sqlite_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"database/sql"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -14,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -47,16 +43,6 @@ func TestSignatureOnSpider(t *testing.T) {
 			Status string `json:"status"`
 		} `json:"exec"`
 	}
-	dir := dataDir(t)
-	file, err := os.Open(filepath.Join(dir, "predictions", "preds_spider_dev.exec.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 
 	type seen struct {
 		fingerprint    string
@@ -66,21 +52,15 @@ func TestSignatureOnSpider(t *testing.T) {
 		dbs    = make(map[string]*exec.DB)
 		known  = make(map[[2]string]*seen) // by database and text
 		byQ    = make(map[int]map[string]*seen)
-		lines  = bufio.NewScanner(unzipped)
 		failed int
 	)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var a answer
-		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-			t.Fatal(err)
-		}
+	for a := range evaldata.Lines[answer](t, evaldata.Path(t, "predictions", "preds_spider_dev.exec.jsonl.gz")) {
 		if a.Exec.Status != "ok" {
 			continue
 		}
 		db := dbs[a.DB]
 		if db == nil {
-			db = openData(t, filepath.Join(dir, "db", "spider", a.DB+".sqlite"))
+			db = openData(t, evaldata.Path(t, "db", "spider", a.DB+".sqlite"))
 			dbs[a.DB] = db
 		}
 		key := [2]string{a.DB, a.SQL}
@@ -107,9 +87,6 @@ func TestSignatureOnSpider(t *testing.T) {
 			}
 			byQ[a.Qid][a.Run] = s
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("%d questions, %d distinct statements, %d of them not run", len(byQ), len(known), failed)
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -342,7 +343,7 @@ func TestSampleOrder(t *testing.T) {
 // TestProfileData profiles every database of the evaluation data and compares
 // counts with what SQLite itself says.
 func TestProfileData(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(dataDir(t), "db", "*", "*.sqlite"))
+	files, err := filepath.Glob(evaldata.Path(t, "db", "*", "*.sqlite"))
 	if err != nil || len(files) < 22 {
 		t.Fatal(len(files), err)
 	}

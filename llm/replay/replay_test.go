@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,13 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/trace"
 )
-
-var update = flag.Bool("update", false, "write golden files")
 
 func request(text string, draw int) llm.Request {
 	temperature := 0.8
@@ -78,19 +74,7 @@ func player(t *testing.T, file []byte) *replay.Player {
 // The file is read by later versions of this package: its bytes are the contract.
 func TestFormatGolden(t *testing.T) {
 	got := record(t, llm.Named("m", script(outcomes()...)), len(outcomes()))
-	path := filepath.Join("testdata", "v1.jsonl")
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("(-want +got; -update writes it):\n%s", diff)
-	}
+	golden.Check(t, "v1.jsonl", got)
 }
 
 func TestReplayEqualsRun(t *testing.T) {

@@ -13,16 +13,14 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // Figures on recorded answers. They need the evaluation data, at TEXTTOSQL_DATA.
 
 func folder(t testing.TB) *eval.Folder {
 	t.Helper()
-	dir := os.Getenv("TEXTTOSQL_DATA")
-	if dir == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: the recorded answers are not part of the project")
-	}
+	dir := evaldata.Path(t)
 	f, err := eval.OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)
