@@ -32,7 +32,10 @@ func readPlanNames(sql string) planNames {
 	if len(refs) == 0 {
 		return p
 	}
-	selects := selectsAt(d.Tokens(sql), refs)
+	selects := make([]int, len(refs)) // one SELECT, as most statements have
+	if strings.Count(fold(sql), "select") > 1 {
+		selects = selectsAt(d.Tokens(sql), refs)
+	}
 	for i, ref := range refs {
 		at, ok := index[selects[i]]
 		if !ok {
