@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/texttosql/texttosql/linker"
@@ -87,7 +89,7 @@ func (p PETSQL) Validate(int) error {
 	}
 	if p.Panel != nil {
 		errs = append(errs, p.Panel.Validate())
-		for grade := range p.Panel.Grades {
+		for _, grade := range slices.Sorted(maps.Keys(p.Panel.Grades)) {
 			switch sqltext.Grade(grade) {
 			case sqltext.Easy, sqltext.Medium, sqltext.Hard, sqltext.Extra:
 			default:

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -285,6 +287,20 @@ func TestPETSQLValidate(t *testing.T) {
 		}
 		if tt.as != nil && !errors.As(err, tt.as) {
 			t.Errorf("%s: %T is not of its type", tt.name, err)
+		}
+	}
+}
+
+// TestPETSQLValidateOrder: several faults stand in one order.
+func TestPETSQLValidateOrder(t *testing.T) {
+	wrong := map[string]vote.Weights{}
+	for _, grade := range []string{"d", "b", "a", "c"} {
+		wrong[grade] = vote.Weights{Of: map[string]float64{"m": 1}}
+	}
+	for range 50 {
+		err := strategy.PETSQL{Panel: &vote.Panel{Grades: wrong}}.Validate()
+		if order := regexp.MustCompile(`grade "(.)"`).FindAllString(fmt.Sprint(err), -1); !slices.IsSorted(order) || len(order) != 4 {
+			t.Fatalf("got %q of %v", order, err)
 		}
 	}
 }

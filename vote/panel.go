@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -50,7 +51,7 @@ func (p Panel) Models(grade string) []string {
 	if !ok {
 		return nil
 	}
-	names := sortedNames(w.Of)
+	names := slices.Sorted(maps.Keys(w.Of))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(w.Of[b], w.Of[a]) })
 	return names
 }
@@ -66,7 +67,7 @@ func (p Panel) Validate() error {
 			errs = append(errs, fmt.Errorf("vote: panel of grade %q: %w", grade, err))
 		}
 	}
-	for _, grade := range sortedNames(p.Grades) {
+	for _, grade := range slices.Sorted(maps.Keys(p.Grades)) {
 		check(grade, p.Grades[grade])
 	}
 	if p.Else != nil {
@@ -99,7 +100,7 @@ func PanelFromLabels(size int, records map[string]map[string]Record) Panel {
 	}
 	accuracy := WeightsFromLabels(all).Of
 	choose := func(mark func(model string) float64, n int) Weights {
-		names := sortedNames(all)
+		names := slices.Sorted(maps.Keys(all))
 		slices.SortStableFunc(names, func(a, b string) int {
 			return cmp.Or(cmp.Compare(mark(b), mark(a)), cmp.Compare(accuracy[b], accuracy[a]))
 		})

@@ -3,6 +3,7 @@ package vote
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -36,7 +37,7 @@ func (w Weights) Mean() float64 {
 		return 1
 	}
 	sum := 0.0
-	for _, name := range sortedNames(w.Of) { // one order, one sum
+	for _, name := range slices.Sorted(maps.Keys(w.Of)) { // one order, one sum
 		sum += w.Of[name]
 	}
 	return sum / float64(len(w.Of))
@@ -69,7 +70,7 @@ func (e *WeightError) Error() string {
 // be a number above 0, or the error has a *[WeightError].
 func (w Weights) Validate() error {
 	var errs []error
-	for _, name := range sortedNames(w.Of) {
+	for _, name := range slices.Sorted(maps.Keys(w.Of)) {
 		if x := w.Of[name]; !(x > 0) || math.IsInf(x, 1) {
 			errs = append(errs, &WeightError{name, x})
 		}
@@ -151,17 +152,17 @@ func WeightsFromAgreement(key Key, questions [][]Candidate) Weights {
 		}
 		used++
 		// In the order of names: sums of floats depend on their order.
-		models := sortedNames(votes)
+		models := slices.Sorted(maps.Keys(votes))
 		total := make(map[string]float64)
 		for _, model := range models {
-			for _, k := range sortedNames(votes[model]) {
+			for _, k := range slices.Sorted(maps.Keys(votes[model])) {
 				votes[model][k] /= float64(draws[model])
 				total[k] += votes[model][k]
 			}
 		}
 		for _, model := range models {
 			share := 0.0
-			for _, k := range sortedNames(votes[model]) {
+			for _, k := range slices.Sorted(maps.Keys(votes[model])) {
 				share += votes[model][k] * (total[k] - votes[model][k])
 			}
 			sums[model].share += share / float64(len(models)-1)
@@ -170,7 +171,7 @@ func WeightsFromAgreement(key Key, questions [][]Candidate) Weights {
 	}
 	w := Weights{Of: make(map[string]float64, len(sums)), From: "agreement", N: used}
 	shares, asked := 0.0, 0
-	for _, model := range sortedNames(sums) {
+	for _, model := range slices.Sorted(maps.Keys(sums)) {
 		shares += sums[model].share
 		asked += sums[model].asked
 	}
@@ -196,14 +197,4 @@ func ByPosition(decay float64) func(Candidate) float64 {
 		decay = 1
 	}
 	return func(c Candidate) float64 { return math.Pow(decay, float64(max(c.Position, 0))) }
-}
-
-// sortedNames returns the keys of m in ascending order.
-func sortedNames[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
