@@ -298,7 +298,7 @@ func TestPETSQLValidateOrder(t *testing.T) {
 		wrong[grade] = vote.Weights{Of: map[string]float64{"m": 1}}
 	}
 	for range 50 {
-		err := strategy.PETSQL{Panel: &vote.Panel{Grades: wrong}}.Validate()
+		err := strategy.PETSQL{Panel: &vote.Panel{Grades: wrong}}.Validate(1)
 		if order := regexp.MustCompile(`grade "(.)"`).FindAllString(fmt.Sprint(err), -1); !slices.IsSorted(order) || len(order) != 4 {
 			t.Fatalf("got %q of %v", order, err)
 		}
