@@ -32,7 +32,7 @@ type Consensus struct {
 	Samples       int               // 0 means 12; WithSamples overrides it
 	Temperature   float64           // 0 means 0.7; draw 0 is greedy
 	Shots         int               // few-shot exemplars; 0: none
-	AheadBy       int               // stop also when the leader is this many votes ahead; 0: only when it is decided
+	AheadBy       int               // stop also when the leader is this many votes ahead after every fourth draw (vote.Every); 0: only when it is decided
 	MinConfidence float64           // 0..1; a weaker answer is an ErrAbstained; 0: never
 	Doubts        *vote.Doubts      // nil means &vote.Doubts{}, the default rules; one with an empty list of Rules turns them off
 	Calibration   *vote.Calibration // fitted by eval; nil: the formula above
@@ -79,7 +79,7 @@ func (c Consensus) Pipeline() Pipeline {
 		p.Doubts = &vote.Doubts{}
 	}
 	if c.AheadBy > 0 {
-		p.Sampler.Until = vote.AnyOf(vote.Decided, vote.AheadBy(c.AheadBy))
+		p.Sampler.Until = vote.AnyOf(vote.Decided, vote.Every(4, vote.AheadBy(c.AheadBy)))
 	}
 	if c.WithoutJudge {
 		p.Judge = nil

@@ -110,7 +110,7 @@ func ExampleDecided() {
 	for i := range candidates {
 		candidates[i] = vote.Candidate{SQL: "SELECT 1", Draw: i, Fingerprint: "r"}
 	}
-	_, spent, _ := vote.Majority{}.CountUntil(candidates, vote.Decided, vote.Wave{})
+	_, spent, _ := vote.Majority{}.CountUntil(candidates, vote.Decided)
 	fmt.Printf("%d of %d draws in %d wave, %d saved\n", spent.Drawn, spent.Planned, spent.Waves, spent.Saved())
 	// Output:
 	// 7 of 12 draws in 1 wave, 5 saved

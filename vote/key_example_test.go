@@ -70,6 +70,17 @@ func ExampleAnyOf() {
 	// false
 }
 
+// A lead of three that stands after the third draw does not count before the
+// fourth.
+func ExampleEvery() {
+	stop := vote.Every(4, vote.AheadBy(3))
+	fmt.Println(stop(vote.Tally{Drawn: 3, Leader: 3, Remaining: 9}))
+	fmt.Println(stop(vote.Tally{Drawn: 4, Leader: 4, Remaining: 8}))
+	// Output:
+	// false
+	// true
+}
+
 // Of two answers with one vote each, the one with rows wins, then the shorter
 // statement.
 func ExampleTies() {

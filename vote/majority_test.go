@@ -193,7 +193,7 @@ func TestMajorityErrors(t *testing.T) {
 			if _, err := tt.m.Tally(pool("a"), 3); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Tally: %v, want %q", err, tt.want)
 			}
-			if _, _, err := tt.m.CountUntil(pool("a"), Decided, Wave{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, _, err := tt.m.CountUntil(pool("a"), Decided); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("CountUntil: %v, want %q", err, tt.want)
 			}
 		})
@@ -220,7 +220,7 @@ func TestDemoteEmpty(t *testing.T) {
 	if d := cmp.Diff([]string{"b", "a", "c"}, order); d != "" || b.Confidence != 2.0/9 {
 		t.Errorf("confidence %v, clusters (-want +got):\n%s", b.Confidence, d)
 	}
-	b, spent, err := m.CountUntil(candidates, Decided, Wave{})
+	b, spent, err := m.CountUntil(candidates, Decided)
 	if err != nil || spent.Drawn != 9 || b.Clusters[0].Key != "b" {
 		t.Errorf("stopped after %d draws with %q, %v", spent.Drawn, b.Clusters[0].Key, err)
 	}

@@ -48,12 +48,12 @@ func (m Majority) Tally(candidates []Candidate, planned int) (Tally, error) {
 	return c.Tally(planned), nil
 }
 
-// CountUntil counts recorded candidates as an election would have drawn them: in
-// waves, until stop says so (nil: never). It returns the ballot of the
+// CountUntil counts recorded candidates as an election with the zero [Wave] would
+// have drawn them, until stop says so (nil: never). It returns the ballot of the
 // candidates that were drawn and what it spent; errors are those of Count and
 // Tally. It is for measuring stop rules on stored answers; a running election is
 // strategy.Election.
-func (m Majority) CountUntil(candidates []Candidate, stop Stop, wave Wave) (Ballot, Spent, error) {
+func (m Majority) CountUntil(candidates []Candidate, stop Stop) (Ballot, Spent, error) {
 	spent := Spent{Planned: len(candidates)}
 	c, err := m.Counter()
 	if err != nil {
@@ -65,7 +65,7 @@ func (m Majority) CountUntil(candidates []Candidate, stop Stop, wave Wave) (Ball
 			spent.Stopped = true
 			break
 		}
-		for range wave.Next(t, stop) {
+		for range (Wave{}).Next(t, stop) {
 			if err := m.add(c, spent.Drawn, candidates[spent.Drawn]); err != nil {
 				return Ballot{Drawn: spent.Drawn}, spent, err
 			}

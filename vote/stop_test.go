@@ -256,8 +256,8 @@ func TestWavesWasteNothing(t *testing.T) {
 		if r.IntN(2) == 0 {
 			m.Penalty = 1
 		}
-		stop := []Stop{Decided, AheadBy(2), AnyOf(Decided, AheadBy(3)), Posterior(0.9)}[r.IntN(4)]
-		_, waves, err := m.CountUntil(candidates, stop, Wave{})
+		stop := []Stop{Decided, AheadBy(2), AnyOf(Decided, AheadBy(3)), Posterior(0.9), Every(4, AheadBy(2)), AnyOf(Decided, Every(3, Posterior(0.9)))}[r.IntN(6)]
+		_, waves, err := m.CountUntil(candidates, stop)
 		if err != nil && !errors.Is(err, ErrNoVote) {
 			t.Fatal(err)
 		}
@@ -277,23 +277,53 @@ func TestWavesWasteNothing(t *testing.T) {
 	}
 }
 
+func TestEvery(t *testing.T) {
+	for _, tt := range []struct {
+		n, drawn int
+		want     bool
+		why      string
+	}{
+		{4, 3, false, "between two looks"},
+		{4, 4, true, "the first look"},
+		{4, 6, false, "between the second and the third"},
+		{4, 8, true, "the second look"},
+		{1, 3, true, "after each draw"},
+		{0, 3, true, "0 is each draw too"},
+		{-4, 3, true, "and so is what is below"},
+	} {
+		if got := Every(tt.n, AheadBy(3))(Tally{Drawn: tt.drawn, Leader: tt.drawn, Remaining: 20}); got != tt.want {
+			t.Errorf("every %d, after %d: %v: %s", tt.n, tt.drawn, got, tt.why)
+		}
+	}
+	if Every(2, AheadBy(3))(Tally{Drawn: 4, Leader: 2, RunnerUp: 2}) {
+		t.Error("a look that sees a tie stops")
+	}
+	// The first wave goes up to the first look that can stop.
+	if got := (Wave{}).Next(Tally{Remaining: 12}, AnyOf(Decided, Every(4, AheadBy(3)))); got != 4 {
+		t.Errorf("first wave of %d, want 4", got)
+	}
+	if got := (Wave{}).Next(Tally{Remaining: 3}, Every(4, AheadBy(1))); got != 3 {
+		t.Errorf("a wave of %d where no look is left, want all 3", got)
+	}
+}
+
 func TestCountUntil(t *testing.T) {
-	b, spent, err := Majority{}.CountUntil(pool(strings.Repeat("a", 12)), Decided, Wave{})
+	b, spent, err := Majority{}.CountUntil(pool(strings.Repeat("a", 12)), Decided)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := (Spent{Planned: 12, Drawn: 7, Waves: 1, Stopped: true}); spent != want || spent.Saved() != 5 || b.Drawn != 7 {
 		t.Errorf("spent %+v, saved %d, ballot of %d; want %+v", spent, spent.Saved(), b.Drawn, want)
 	}
-	_, spent, _ = Majority{}.CountUntil(pool("abcdef"), nil, Wave{Min: 4})
+	_, spent, _ = Majority{}.CountUntil(pool("abcdef"), nil)
 	if want := (Spent{Planned: 6, Drawn: 6, Waves: 1}); spent != want {
 		t.Errorf("without a stop: %+v, want %+v", spent, want)
 	}
-	if _, _, err := (Majority{}).CountUntil(nil, Decided, Wave{}); err == nil {
+	if _, _, err := (Majority{}).CountUntil(nil, Decided); err == nil {
 		t.Error("no candidate: no error")
 	}
 	heavy := Majority{Weight: func(Candidate) float64 { return 3 }, MaxWeight: 2}
-	if _, _, err := heavy.CountUntil(pool("ab"), Decided, Wave{}); err == nil || !strings.Contains(err.Error(), "MaxWeight") {
+	if _, _, err := heavy.CountUntil(pool("ab"), Decided); err == nil || !strings.Contains(err.Error(), "MaxWeight") {
 		t.Errorf("a weight above the announced one: %v", err)
 	}
 }

@@ -8,12 +8,6 @@ import "slices"
 type Wave struct {
 	// Min is the least number of draws of a wave. More of them waste calls and
 	// save waiting. 0 means 1; the planned number of draws sends all at once.
-	//
-	// Where a Stop is asked after whole waves, as Majority.CountUntil does, a
-	// larger Min also saves answers with AheadBy or Posterior: every look is
-	// another chance to stop at a lead that is luck. 4 serves both well there; a
-	// longer first wave alone did nothing. strategy.Election asks after each draw,
-	// whatever Min is.
 	Min int
 }
 

@@ -45,7 +45,7 @@ func TestVotesOnOddPools(t *testing.T) {
 		{"spider_dev/all", "bird_dev/all"}, {"bird_dev/all"}, {"spider_dev/single"}, {"spider_dev/empty"}, {"spider_dev/null", "spider_dev/prose"}, {"spider_dev/twice", "spider_dev/twice"},
 	} {
 		t.Run(strings.ReplaceAll(strings.Join(pools, "_"), "/", "-"), func(t *testing.T) {
-			args := []string{"votes", "--data", dir, "--rounds", "20", "--rules", "--waves", "--html", page}
+			args := []string{"votes", "--data", dir, "--rounds", "20", "--rules", "--looks", "--html", page}
 			for _, pool := range pools {
 				args = append(args, "--pool", pool)
 			}

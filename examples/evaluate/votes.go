@@ -20,7 +20,7 @@ type votes struct {
 	Rounds int      `default:"2000" help:"Rounds of the bootstrap."`
 	Folds  int      `default:"5" help:"Folds of fitted voters."`
 	Rules  bool     `help:"Also what each rule of the doubts does to consensus."`
-	Waves  bool     `help:"Also what stop rules do with waves of several sizes."`
+	Looks  bool     `help:"Also what stop rules do that are asked less often."`
 	JSON   bool     `name:"json" help:"JSON lines instead of tables."`
 	HTML   string   `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
 }
@@ -76,9 +76,10 @@ With --rules also a line for each pool and rule:
   pool, rule, candidates (that may vote), fires (of them), fires_right, winners (of consensus that
   break it), winner_right, n, right (of consensus), without (right when the rule is left out),
   leaving_out (the difference: negative where the rule helps)
-With --waves also a line for each voter, stop and least wave, over the pools with 8 answers and more:
-  voter, stop, order (file, or turn: models in turn), min, calls (part of all draws, mean of the
-  pools), looks (waves a question), changed (questions with another winner than the full vote),
+With --looks also a line for each voter and stop that is asked after every so many draws, over the
+pools with 8 answers and more:
+  voter, stop, order (file, or turn: models in turn), every, calls (part of all draws, mean of the
+  pools), looks (waves of draws a question), changed (questions with another winner than the full vote),
   lost (right answers fewer than the full vote), n`
 }
 
@@ -127,13 +128,13 @@ func (v *votes) Run(p *program) error {
 			return err
 		}
 	}
-	var waves []replay.WaveFigures
-	if v.Waves {
-		if waves, err = replay.Waves(pools); err != nil {
+	var looks []replay.LookFigures
+	if v.Looks {
+		if looks, err = replay.Looks(pools); err != nil {
 			return err
 		}
 	}
-	if err := v.print(p, lines, rules, waves); err != nil {
+	if err := v.print(p, lines, rules, looks); err != nil {
 		return err
 	}
 	if v.HTML != "" {
@@ -197,9 +198,9 @@ func votersNamed(names []string) ([]replay.Voter, error) {
 	return list, nil
 }
 
-func (v *votes) print(p *program, lines []replay.Line, rules []replay.RuleFigures, waves []replay.WaveFigures) error {
+func (v *votes) print(p *program, lines []replay.Line, rules []replay.RuleFigures, looks []replay.LookFigures) error {
 	if v.JSON {
-		return errors.Join(jsonLines(p.out, lines), jsonLines(p.out, rules), jsonLines(p.out, waves))
+		return errors.Join(jsonLines(p.out, lines), jsonLines(p.out, rules), jsonLines(p.out, looks))
 	}
 	heads, rows := votesTable(lines)
 	err := table(p.out, heads, rows)
@@ -208,19 +209,19 @@ func (v *votes) print(p *program, lines []replay.Line, rules []replay.RuleFigure
 		heads, rows = rulesTable(rules)
 		err = errors.Join(err, table(p.out, heads, rows))
 	}
-	if len(waves) > 0 {
+	if len(looks) > 0 {
 		fmt.Fprintln(p.out)
-		heads, rows = wavesTable(waves)
+		heads, rows = looksTable(looks)
 		err = errors.Join(err, table(p.out, heads, rows))
 	}
 	return err
 }
 
-func wavesTable(waves []replay.WaveFigures) (heads []string, rows [][]string) {
-	heads = []string{"voter", "stop", "order", "least wave", "calls", "looks", "other winner", "points lost"}
-	for _, w := range waves {
+func looksTable(looks []replay.LookFigures) (heads []string, rows [][]string) {
+	heads = []string{"voter", "stop", "order", "asked every", "calls", "looks", "other winner", "points lost"}
+	for _, w := range looks {
 		rows = append(rows, []string{
-			w.Voter, w.Stop, w.Order, strconv.Itoa(w.Min), fmt.Sprintf("%.1f %%", 100*w.Calls), strconv.FormatFloat(w.Looks, 'f', 2, 64),
+			w.Voter, w.Stop, w.Order, strconv.Itoa(w.Every), fmt.Sprintf("%.1f %%", 100*w.Calls), strconv.FormatFloat(w.Looks, 'f', 2, 64),
 			strconv.Itoa(w.Changed), strconv.FormatFloat(100*float64(w.Lost)/float64(max(w.N, 1)), 'f', 2, 64),
 		})
 	}

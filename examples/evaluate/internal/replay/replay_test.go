@@ -207,22 +207,22 @@ func TestRuleWeightsKeepTheirSigns(t *testing.T) {
 	}
 }
 
-func TestWaves(t *testing.T) {
+func TestLooks(t *testing.T) {
 	pools := []Pool{{Name: "p", Draws: 8, Questions: []*Question{question("1", "aaaaBBBB"), question("2", "aaaaaaaa")}}, {Name: "small", Draws: 2, Questions: []*Question{question("3", "aB")}}}
-	list, err := Waves(pools)
+	list, err := Looks(pools)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range list {
-		if f.Voter != "result" || f.Order != "file" || f.Min != 1 {
+		if f.Voter != "result" || f.Order != "file" || f.Every != 1 {
 			continue
 		}
-		want := map[string]WaveFigures{
+		want := map[string]LookFigures{
 			"decided":     {Calls: (8 + 5) / 16.0, Looks: 2.5, N: 2},
 			"ahead3":      {Calls: (3 + 3) / 16.0, Looks: 1, N: 2},
 			"posterior95": {Calls: (4 + 4) / 16.0, Looks: 1, N: 2},
 		}[f.Stop]
-		want.Voter, want.Stop, want.Order, want.Min = f.Voter, f.Stop, f.Order, f.Min
+		want.Voter, want.Stop, want.Order, want.Every = f.Voter, f.Stop, f.Order, f.Every
 		if f.Stop == "decided" {
 			f.Looks = want.Looks // how many waves it takes is tested with the rule
 		}

@@ -39,7 +39,7 @@ func TestStopsReproduceTheReference(t *testing.T) {
 		} {
 			var got figures
 			for _, q := range pools[tt.pool].Questions {
-				ballot, spent, err := vote.Majority{}.CountUntil(q.Candidates[:min(tt.k, len(q.Candidates))], stop.stop, vote.Wave{})
+				ballot, spent, err := vote.Majority{}.CountUntil(q.Candidates[:min(tt.k, len(q.Candidates))], stop.stop)
 				d, err := q.decision(ballot, spent.Drawn, err)
 				if err != nil {
 					t.Fatal(err)

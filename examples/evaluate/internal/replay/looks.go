@@ -5,16 +5,16 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// WaveFigures is what one stop rule does with waves of a least size, over the
-// pools in which it has draws to save.
-type WaveFigures struct {
+// LookFigures is what one stop rule does when it is asked after every few draws
+// only, over the pools in which it has draws to save.
+type LookFigures struct {
 	Voter string `json:"voter"` // "result" or "consensus"
 	Stop  string `json:"stop"`  // "decided", "ahead3" or "posterior95"
 	Order string `json:"order"` // "file", or "turn": models in turn
-	Min   int    `json:"min"`   // least draws of a wave
+	Every int    `json:"every"` // draws between two looks
 
 	Calls   float64 `json:"calls"`   // part of all draws, mean of the pools
-	Looks   float64 `json:"looks"`   // waves a question: how often it waits for a model
+	Looks   float64 `json:"looks"`   // waves of draws a question: how often it waits for a model
 	Changed int     `json:"changed"` // questions on which another cluster won than in the full vote
 	Lost    int     `json:"lost"`    // right answers fewer than in the full vote
 	N       int     `json:"n"`
@@ -23,9 +23,9 @@ type WaveFigures struct {
 // leastDraws is the size from which on a pool is worth stopping in.
 const leastDraws = 8
 
-// Waves measures stop rules with waves of several sizes over the pools with 8
-// answers and more a question.
-func Waves(pools []Pool) ([]WaveFigures, error) {
+// Looks measures how often stop rules are best asked, over the pools with 8 answers
+// and more a question.
+func Looks(pools []Pool) ([]LookFigures, error) {
 	voters := []struct {
 		name string
 		of   func(*Question) vote.Majority
@@ -38,16 +38,20 @@ func Waves(pools []Pool) ([]WaveFigures, error) {
 		stop vote.Stop
 	}{
 		{"decided", vote.Decided},
-		{"ahead3", vote.AnyOf(vote.Decided, vote.AheadBy(aheadBy))},
-		{"posterior95", vote.AnyOf(vote.Decided, vote.Posterior(0.95))},
+		{"ahead3", vote.AheadBy(aheadBy)},
+		{"posterior95", vote.Posterior(0.95)},
 	}
-	var list []WaveFigures
+	var list []LookFigures
 	for _, v := range voters {
 		for _, s := range stops {
 			for _, order := range []string{"file", "turn"} {
-				for _, least := range []int{1, 2, 3, 4, 5, 6, 8, 12} {
-					f := WaveFigures{Voter: v.name, Stop: s.name, Order: order, Min: least}
-					if err := f.measure(pools, v.of, s.stop); err != nil {
+				for _, every := range []int{1, 2, 3, 4, 5, 6, 8, 12} {
+					f := LookFigures{Voter: v.name, Stop: s.name, Order: order, Every: every}
+					stop := vote.Every(every, s.stop)
+					if s.name != "decided" {
+						stop = vote.AnyOf(vote.Decided, stop)
+					}
+					if err := f.measure(pools, v.of, stop); err != nil {
 						return nil, err
 					}
 					list = append(list, f)
@@ -58,7 +62,7 @@ func Waves(pools []Pool) ([]WaveFigures, error) {
 	return list, nil
 }
 
-func (f *WaveFigures) measure(pools []Pool, of func(*Question) vote.Majority, stop vote.Stop) error {
+func (f *LookFigures) measure(pools []Pool, of func(*Question) vote.Majority, stop vote.Stop) error {
 	large := 0
 	for _, p := range pools {
 		if p.Draws < leastDraws {
@@ -74,7 +78,7 @@ func (f *WaveFigures) measure(pools []Pool, of func(*Question) vote.Majority, st
 			if err != nil {
 				return err
 			}
-			ballot, spent, err := of(q).CountUntil(q.Candidates, stop, vote.Wave{Min: f.Min})
+			ballot, spent, err := of(q).CountUntil(q.Candidates, stop)
 			early, err := q.decision(ballot, spent.Drawn, err)
 			if err != nil {
 				return err
