@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -417,7 +419,8 @@ func (t *tally) page(p *program, s summary) page.Page {
 		calls := t.done[q.ID].Calls
 		byCalls[calls] = append(byCalls[calls], outcomes[i])
 	}
-	for calls, list := range byCalls {
+	for _, calls := range slices.Sorted(maps.Keys(byCalls)) {
+		list := byCalls[calls]
 		mean := eval.Bootstrap{Rounds: t.live.Rounds, Seed: t.live.Seed}.Mean(list)
 		costs = append(costs, page.Point{Name: fmt.Sprintf("%d calls (%d)", calls, len(list)), Cost: float64(calls), Right: mean.Value, Low: mean.Low, High: mean.High})
 	}
