@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -46,8 +47,9 @@ func newLexicalIndex(texts []string) *lexicalIndex {
 	}
 	x.postings = make([][]posting, len(df))
 	for i, counts := range counted {
-		for at, w := range normalized(counts, x.weights) {
-			x.postings[at] = append(x.postings[at], posting{i, w})
+		places, vector, _ := normalized(counts, x.weights)
+		for j, at := range places {
+			x.postings[at] = append(x.postings[at], posting{i, vector[j]})
 		}
 	}
 	return x
@@ -65,30 +67,20 @@ func (x *lexicalIndex) scores(query string, texts int) []float64 {
 			extra[term]++
 		}
 	}
-	for _, tf := range extra {
+	// Float sums depend on their order, so each has a written one.
+	for _, tf := range slices.Sorted(maps.Values(extra)) {
 		w := (1 + math.Log(float64(tf))) * idf(texts, 0)
 		unknown += w * w
 	}
 	scores := make([]float64, texts)
-	vector := normalized(counts, x.weights)
-	known := 0.0
-	for at, tf := range counts {
-		w := (1 + math.Log(float64(tf))) * x.weights[at]
-		known += w * w
-	}
+	places, vector, known := normalized(counts, x.weights)
 	shrink := 0.0
 	if known > 0 {
 		shrink = math.Sqrt(known / (known + unknown))
 	}
-	// In the order of places: float sums depend on their order.
-	places := make([]int, 0, len(vector))
-	for at := range vector {
-		places = append(places, at)
-	}
-	slices.Sort(places)
-	for _, at := range places {
+	for j, at := range places {
 		for _, p := range x.postings[at] {
-			scores[p.text] += vector[at] * p.weight * shrink
+			scores[p.text] += vector[j] * p.weight * shrink
 		}
 	}
 	for i := range scores {
@@ -99,24 +91,19 @@ func (x *lexicalIndex) scores(query string, texts int) []float64 {
 
 func idf(texts, df int) float64 { return math.Log(float64(texts+1)/float64(df+1) + 1) }
 
-// normalized is the vector of the counts, of length 1.
-func normalized(counts map[int]int, weights []float64) map[int]float64 {
-	vector := make(map[int]float64, len(counts))
-	places := make([]int, 0, len(counts))
-	for at := range counts {
-		places = append(places, at)
-	}
-	slices.Sort(places)
-	sum := 0.0
+// normalized is the vector of the counts, of length 1: its places in order, their
+// weights, and the square of its length before.
+func normalized(counts map[int]int, weights []float64) (places []int, vector []float64, square float64) {
+	places = slices.Sorted(maps.Keys(counts))
 	for _, at := range places {
 		w := (1 + math.Log(float64(counts[at]))) * weights[at]
-		vector[at] = w
-		sum += w * w
+		vector = append(vector, w)
+		square += w * w
 	}
-	for at := range vector {
-		vector[at] /= math.Sqrt(sum)
+	for i := range vector {
+		vector[i] /= math.Sqrt(square)
 	}
-	return vector
+	return places, vector, square
 }
 
 // lexicalTerms are the words of a masked question and the pairs of neighbours.
