@@ -61,7 +61,7 @@ type MAKER struct {
 
 	// PreferFiltered gives a tie of phase 3 to the statement that carries the
 	// agreed filter, before anything else is looked at. It is off because it lost
-	// 3 questions of 3,254 and won none on recorded answers (docs/maker.md): the
+	// 3 questions of 3,775 and won none on recorded answers (docs/maker.md): the
 	// right conditions in other words do not count as carried.
 	PreferFiltered bool
 

@@ -19,7 +19,8 @@ import (
 // BenchmarkPlanVote is what a candidate of a plan vote costs, in ns/candidate:
 // EXPLAIN under the guard with signature and cost, on a connection taken for it
 // ("explain") and on one held for many ("explain-session"), signature and cost
-// alone, and its part of the vote.
+// alone ("signature") and with reading the plan ("signature-read"), and its part
+// of the vote.
 //
 // "python-%" is that in percent of testdata/planvote.py, which has the published
 // rules, no guard, and runs first in the same run. What SQLite itself takes to

@@ -21,8 +21,9 @@ import (
 // in it goes first), unless execution is off. Where every candidate fails the
 // checks it is a *NoCandidateError, not the first of them as published.
 //
-// At most Samples calls a question; it stops when the leader cannot be
-// overtaken. Specification: methods/plan-voting.md 2.5, 3.4, 3.5.
+// At most Samples calls a question; it stops when the leading plan cannot be
+// overtaken, which need not settle which of its statements speaks for it.
+// Specification: methods/plan-voting.md 2.5, 3.4, 3.5.
 type PlanVote struct {
 	Samples       int     // 0 means 15 (M7); 32 is M8; WithSamples overrides it
 	Temperature   float64 // 0 means 0.7
