@@ -3,6 +3,8 @@ package eval
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 )
 
 // splitter cuts one JSON object into its fields without making anything of their
@@ -35,8 +37,8 @@ func (s *splitter) object(line []byte) ([]field, error) {
 		return nil, errors.New("null where an object belongs")
 	}
 	s.fields = s.fields[:0]
-	for name, value := range all {
-		s.fields = append(s.fields, field{name, value})
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s.fields = append(s.fields, field{name, all[name]})
 	}
 	return s.fields, nil
 }

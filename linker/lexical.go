@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,7 +53,7 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		}
 	}
 	for i := range scored {
-		for _, w := range sortedKeys(scored[i].words) { // a fixed order: float sums depend on it
+		for _, w := range slices.Sorted(maps.Keys(scored[i].words)) { // a fixed order: float sums depend on it
 			scored[i].score += scored[i].words[w] / float64(matches[w])
 		}
 	}
@@ -142,15 +143,6 @@ func all(words []string, asked map[string]bool) bool {
 		}
 	}
 	return true
-}
-
-func sortedKeys(m map[string]float64) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // stopWords are the English words that name nothing in a schema.

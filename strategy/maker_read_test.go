@@ -62,6 +62,7 @@ func TestReadScope(t *testing.T) {
 		{"list in brackets", "Tables: [customers, orders]", both, "", "or hold a list"},
 		{"list of strings", `Tables: ["customers", "orders"]`, both, "", ""},
 		{"JSON", `{"tables": ["customers", "orders"], "joins": ["orders.customer_id = customers.id"]}`, both, pair, ""},
+		{"JSON with a label twice", `{"tables": ["staff"], "Tables": ["customers"], "TABLES": ["orders"]}`, "orders", "", "of several spellings the first in byte order counts"},
 		{"fenced JSON", "```json\n{\"tables\": [\"staff\"]}\n```", "staff", "", ""},
 		{"fence", "```\nTables: customers, orders\nJoins: orders.customer_id = customers.id\n```", both, pair, ""},
 		{"bullets", "- Tables: customers, orders\n- Joins: orders.customer_id = customers.id", both, pair, ""},

@@ -2,7 +2,9 @@ package strategy
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/schema"
@@ -126,7 +128,8 @@ func scopeJSON(text string) (scopeText, bool) {
 		return scopeText{}, false
 	}
 	lines := func(key string) (list []string, ok bool) {
-		for name, raw := range object {
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			raw := object[name]
 			if !strings.EqualFold(name, key) {
 				continue
 			}

@@ -6,8 +6,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
@@ -98,7 +100,7 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 	if h.gate.temp, err = temporary(ctx, dc, dbs); err != nil {
 		return err
 	}
-	for name := range h.gate.temp {
+	for _, name := range slices.Sorted(maps.Keys(h.gate.temp)) {
 		if len(h.gate.catalog.named[name]) > 0 {
 			return &exec.UnguardedError{
 				Reason: "a temporary table or view of this connection hides " + name + ", so a statement would read another table than it names",
