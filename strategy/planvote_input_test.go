@@ -3,12 +3,16 @@ package strategy_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // TestOddInput: whatever a caller passes to the strategies by plan is one clear
@@ -83,5 +87,29 @@ func TestPlansWithoutDatabase(t *testing.T) {
 				t.Errorf("%d corrections of a database that is gone", n)
 			}
 		})
+	}
+}
+
+// TestFailedDrawStaysAlone: a draw that fails, or whose call was cancelled by the
+// provider, is missing, and the others are what they were.
+func TestFailedDrawStaysAlone(t *testing.T) {
+	env := makerEnv(t, nil)
+	candidates := func(failing error) []vote.Candidate {
+		replies := llmtest.Texts(everyone, usa, byID, broken, ordered, byID)
+		if failing != nil {
+			replies[2] = llmtest.Reply{Err: failing}
+		}
+		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: replies}}}
+		out, err := strategy.PlanVote{Samples: 6, Compat: true}.Generate(t.Context(), asking(env, script), usaTask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Candidates
+	}
+	want := slices.DeleteFunc(candidates(nil), func(c vote.Candidate) bool { return c.Draw == 2 })
+	for _, err := range []error{&llm.Error{Class: llm.ClassRateLimit}, &llm.Error{Class: llm.ClassTimeout}, context.Canceled} {
+		if d := cmp.Diff(want, candidates(err)); d != "" {
+			t.Errorf("%v (-want +got):\n%s", err, d)
+		}
 	}
 }
