@@ -124,6 +124,10 @@ func TestMAKER(t *testing.T) {
 			"filter valid=true draws=7 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true draws=7 flagged=0 unique=1 " + usa,
 		}, "", 26, "the next set is taken"},
+		{"all scopes invalid", strategy.MAKER{}, []llmtest.Rule{
+			draws(strategy.PurposeScope, append(append(times(5, "Tables: customers, notes"), times(4, "Tables: orders, notes")...), times(3, "Tables: order, notes")...)...),
+			always("generate", usa),
+		}, usa, []string{"scope valid=false draws=12 flagged=0 unique=3 !scope_invalid"}, strategy.FallbackScopeInvalid, 20, "nothing joins any of them"},
 		{"phase 1 unparsable", strategy.MAKER{}, []llmtest.Rule{
 			always(strategy.PurposeScope, "You need customers and their orders."), always("generate", usa),
 		}, usa, []string{"scope valid=false draws=12 flagged=12 unique=0 !scope_invalid"}, strategy.FallbackScopeInvalid, 20, "the fallback really runs"},
