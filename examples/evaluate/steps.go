@@ -199,27 +199,21 @@ func widePools() []string {
 	}
 }
 
-// chosen are the variants to run, flat first: the others are compared with it.
+// chosen are the variants to run, each once, flat first: the others are compared
+// with it.
 func (s *steps) chosen() ([]variant, error) {
 	all := variants()
-	list := all[:1]
-	for _, v := range all[1:] {
-		if len(s.Variant) == 0 {
-			list = append(list, v)
-		}
+	if len(s.Variant) == 0 {
+		return all, nil
 	}
-	for _, name := range s.Variant {
-		found := false
-		for _, v := range all {
-			if v.name == name {
-				found = true
-				if v.name != "flat" {
-					list = append(list, v)
-				}
-			}
-		}
-		if !found {
+	list := []variant{all[0]}
+	for _, name := range distinct(s.Variant) {
+		i := slices.IndexFunc(all, func(v variant) bool { return v.name == name })
+		if i < 0 {
 			return nil, fmt.Errorf("there is no variant %q (--help lists them)", name)
+		}
+		if i > 0 {
+			list = append(list, all[i])
 		}
 	}
 	return list, nil

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestSteps: variants see the same draws as the flat vote and are counted against
@@ -36,6 +38,17 @@ func TestSteps(t *testing.T) {
 	text, _, err := evaluate(t, nil, "steps", "--data", dir, "--pool", "spider_dev/all", "--rounds", "50", "--variant", "maker", "--keep")
 	if err != nil || !strings.Contains(text, "maker") || strings.Contains(text, "maker-k3") {
 		t.Errorf("%v\n%s", err, text)
+	}
+	out, _, err = evaluate(t, nil, "steps", "--data", dir, "--pool", "spider_dev/all", "--rounds", "50", "--variant", "maker", "--variant", "plan", "--variant", "maker", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []any
+	for _, l := range objects(t, out) {
+		names = append(names, l["variant"])
+	}
+	if d := cmp.Diff([]any{"flat", "maker", "plan"}, names); d != "" {
+		t.Errorf("variants, each once (-want +got):\n%s", d)
 	}
 	for _, args := range [][]string{{"--variant", "nobody"}, {"--pool", "no/pool"}, {"--rounds", "0"}} {
 		if _, _, err := evaluate(t, nil, append([]string{"steps", "--data", dir}, args...)...); err == nil {
