@@ -90,6 +90,33 @@ func TestStoreShares(t *testing.T) {
 	}
 }
 
+// TestStoreQuotes: a "x" that names no column is a string to SQLite, so its case
+// and its quotes tell statements apart.
+func TestStoreQuotes(t *testing.T) {
+	store := newStore(t, shop(t))
+	for _, test := range []struct{ why, a, b string }{
+		{"case of a value", `SELECT CASE WHEN a > 1 THEN "Yes" ELSE "No" END FROM t`, `SELECT CASE WHEN a > 1 THEN "yes" ELSE "no" END FROM t`},
+		{"case of an argument", `SELECT strftime("%m", '2024-05-06 07:08:09')`, `SELECT strftime("%M", '2024-05-06 07:08:09')`},
+		{"a string and a name", `SELECT "nix" FROM t`, `SELECT nix FROM t`},
+	} {
+		scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
+		v, err := scorer.Score(t.Context(), eval.Question{DB: "shop", Gold: test.a}, test.b)
+		if err != nil || v.Fault != "" || v.Scores[0] != 0 {
+			t.Errorf("%s: %s is right for %s (%v, %v)", test.why, test.b, test.a, v, err)
+		}
+	}
+	// A name in quotes is one statement with itself, whatever is around it.
+	before := store.Stats().Executed
+	for _, sql := range []string{`SELECT "b" FROM t`, `select "b"  from T;`} {
+		if _, err := store.Execute(t.Context(), "shop", sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := store.Stats().Executed - before; got != 1 {
+		t.Errorf("%d statements ran, want 1", got)
+	}
+}
+
 // TestStoreConcurrent: however many ask, one runs it.
 func TestStoreConcurrent(t *testing.T) {
 	store := newStore(t, shop(t))
