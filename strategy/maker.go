@@ -28,8 +28,9 @@ import (
 // nothing joins are refused, as a cross product. Phase 2 votes over sets of
 // conditions, "no filter" being one of them. Phase 3 votes by result among the
 // statements that read no table outside of the agreed ones. Where more statements
-// leave the agreed tables than keep to them, the next set of tables is tried.
-// Malformed, overlong and unknown-name replies do not vote; no reply is repaired.
+// leave the agreed tables than keep to them, or too few replies fit them to vote,
+// the next set of tables is tried. Malformed, overlong and unknown-name replies do
+// not vote; no reply is repaired.
 //
 // Calls: at most 3 × Samples, 2 × Samples more for each way back that is taken,
 // and FallbackCalls; an early stop makes it about half. Confidence is the

@@ -134,6 +134,15 @@ func TestMAKER(t *testing.T) {
 		{"no scope of two votes", strategy.MAKER{Samples: 3}, []llmtest.Rule{
 			draws(strategy.PurposeScope, "Tables: customers, notes", scopeOne, "Tables: nothing"), always("generate", usa),
 		}, usa, []string{"scope valid=false draws=3 flagged=1 unique=2 !scope_invalid"}, strategy.FallbackScopeInvalid, 11, "half the votes are for no plan, the other set has one vote"},
+		{"filters outside of the tables", strategy.MAKER{}, []llmtest.Rule{
+			draws(strategy.PurposeScope, append(append(times(6, scopeOne), times(3, scopeBoth)...), times(3, scopeOne)...)...),
+			always(strategy.PurposeFilter, "orders.total > 1"), always(strategy.PurposeProjection, ordered),
+		}, ordered, []string{
+			"scope valid=true draws=10 flagged=0 unique=2 customers",
+			"filter valid=false draws=12 flagged=12 unique=0 !quorum",
+			"filter valid=true draws=7 flagged=0 unique=1 orders.total > 1",
+			"projection valid=true draws=7 flagged=0 unique=1 " + ordered,
+		}, "", 36, "no condition fits the first tables, so the next ones are tried"},
 		{"no filter compiles", strategy.MAKER{Samples: 3}, []llmtest.Rule{
 			always(strategy.PurposeScope, scopeOne), always(strategy.PurposeFilter, "customers.country = nosuchfunction(1)"), always(strategy.PurposeProjection, usa),
 		}, usa, []string{
@@ -292,6 +301,12 @@ func TestMAKERConflict(t *testing.T) {
 		steps = append(steps, s.Name())
 		if why, ok := s.Attr("fallback"); ok {
 			steps = append(steps, fmt.Sprint(why))
+		}
+		// What the document measures of a phase.
+		for _, key := range []string{"valid", "share", "unique_signatures", "draws", "flagged"} {
+			if _, ok := s.Attr(key); !ok {
+				t.Errorf("the span of %s has no %s", s.Name(), key)
+			}
 		}
 	}
 	if d := cmp.Diff([]string{"backtrack", "scope", "filter", "projection", "conflict", "filter", "projection"}, steps); d != "" {
