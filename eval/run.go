@@ -82,9 +82,8 @@ type StoreConfig struct {
 
 // Store runs statements on databases, each distinct statement once, and
 // remembers what came of it: status, counts and fingerprints. Statements are
-// the same when their normal forms are (sqltext.Dialect.Normalize), so are the
-// words in double quotes, which may be strings, and both pass the text check:
-// spelling and comments do not count.
+// the same when their normal forms are (sqltext.Dialect.Normalize) and both
+// pass the text check, so spelling and comments do not count.
 //
 // Everything runs under the guard of package exec. What a statement did, good or
 // bad, is no error of a Store's methods; an error means that it could not be

@@ -205,7 +205,7 @@ func (d *database) entry(dialect sqltext.Dialect, text string) *entry {
 	// A text that is refused is no other spelling of one that is not.
 	key := "refused\x00" + text
 	if checked, err := dialect.Check(text); err == nil {
-		key = statementKey(dialect, checked)
+		key = dialect.Normalize(checked)
 	}
 	// The text may be a part of a long line that should not be kept for it.
 	text = strings.Clone(text)
@@ -218,22 +218,6 @@ func (d *database) entry(dialect sqltext.Dialect, text string) *entry {
 	}
 	d.spelled[text] = e
 	return e
-}
-
-// statementKey is equal for texts that are one statement to the engine. Where a
-// "x" names no column SQLite takes it for a string, whose case and quotes count, so
-// texts that have such quotes have to have the same ones.
-func statementKey(dialect sqltext.Dialect, text string) string {
-	key := dialect.Normalize(text)
-	if !strings.Contains(text, `"`) {
-		return key
-	}
-	for _, token := range dialect.Tokens(text) {
-		if token.Kind == sqltext.QuotedName && token.Text[0] == '"' {
-			key += "\x00" + token.Text
-		}
-	}
-	return key
 }
 
 // run executes a statement. The error is one that says nothing about it.

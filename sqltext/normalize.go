@@ -3,12 +3,12 @@ package sqltext
 import "strings"
 
 // Normalize rewrites sql so that texts that differ only in their writing become
-// equal: words in lower case, one blank between tokens (none around dots and
+// equal: words in lower case (ASCII; of other letters the case may count), one blank between tokens (none around dots and
 // inside brackets), no comments, no quotes around names that need none, <> for
 // != and = for ==, no semicolon at the end.
 //
-// Literals stay as they are written. So does a "x" that SQLite may take for a
-// string (beside a comparison, or in a list), because its case may matter, and a
+// Literals stay as they are written. So does an unqualified "x" that SQLite takes
+// for a string where no column is called so, because its case matters then, and a
 // quoted name of a dialect with CaseSensitiveQuotes unless it is in lower case.
 //
 // Equal normal forms mean the same statement; the reverse does not hold.
@@ -16,12 +16,6 @@ import "strings"
 // hashing, but it is SQL again. Never fails, linear.
 func (d Dialect) Normalize(sql string) string {
 	p := d.parse(sql)
-	literal := make(map[int]bool)
-	for _, c := range p.columns {
-		if i := c.end - 1; p.stringLike(i) && p.isOperand(c) {
-			literal[i] = true
-		}
-	}
 	w := writer{d: d}
 	last := len(p.items)
 	for last > 0 && p.op(last-1, ";") {
@@ -31,10 +25,10 @@ func (d Dialect) Normalize(sql string) string {
 		it := &p.items[i]
 		switch it.Kind {
 		case Word:
-			w.write(it.Kind, strings.ToLower(it.Text))
+			w.write(it.Kind, asciiLower(it.Text))
 		case QuotedName:
 			text := it.Text
-			if !literal[i] {
+			if !p.stringLike(i) || it.role != roleColumn && it.role != roleNone {
 				text = d.plainName(it.Token)
 			}
 			w.write(it.Kind, text)
@@ -69,9 +63,9 @@ func (d Dialect) plainName(t Token) string {
 		if d.CaseSensitiveQuotes {
 			return t.Text
 		}
-		q := `"`
-		if d.DoubleQuotedStrings {
-			q = "`"
+		q := "`" // what can only be a name
+		if d.PlainBackticks {
+			q = `"`
 		}
 		return q + strings.ReplaceAll(asciiLower(name), q, q+q) + q
 	}
@@ -80,6 +74,9 @@ func (d Dialect) plainName(t Token) string {
 
 // asciiLower folds as the engines do: outside of ASCII case counts.
 func asciiLower(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' }) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
 			return r + 'a' - 'A'
