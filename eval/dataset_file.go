@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 )
 
 // maxLine bounds one line of a file of questions or answers. Statements are cut
@@ -90,22 +89,26 @@ func (s *source) next() ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), nil
 }
 
-// first returns the first byte that is no white space, 0 for an empty file, and
-// leaves it unread.
+// first returns the first byte that is no white space, and leaves it unread. A
+// file without one, or with a NUL there, is an error.
 func (s *source) first() (byte, error) {
 	for n := 1; n <= 32<<10; n++ {
 		head, err := s.text.Peek(n)
 		if len(head) < n {
 			if errors.Is(err, io.EOF) {
-				return 0, nil
+				return 0, s.fault(0, "", errors.New("the file is empty"))
 			}
 			return 0, s.fault(1, "", packed(err))
 		}
-		if c := head[n-1]; !strings.ContainsRune(" \t\r\n", rune(c)) {
+		switch c := head[n-1]; c {
+		case ' ', '\t', '\r', '\n':
+		case 0:
+			return 0, s.fault(0, "", errors.New("this is no text"))
+		default:
 			return c, nil
 		}
 	}
-	return 0, nil
+	return 0, s.fault(0, "", errors.New("nothing but white space to begin with"))
 }
 
 // all reads the rest.

@@ -44,8 +44,6 @@ func (s *source) records() iter.Seq2[record, error] {
 		switch {
 		case err != nil:
 			yield(record{}, err)
-		case first == 0:
-			yield(record{}, s.fault(0, "", errors.New("the file is empty")))
 		case first == '[':
 			s.list(yield)
 		case first == '{':
@@ -231,7 +229,8 @@ func (r *record) number(name string) (x float64, ok bool, err error) {
 	return x, true, nil
 }
 
-// truth reads a verdict: 0, 1, true, false; nil where it is absent or null.
+// truth reads a verdict: 0, 1, true, false, and 0.0 and 1.0 as programs write a
+// column with gaps; nil where it is absent or null.
 func (r *record) truth(name string) (*bool, error) {
 	raw := r.get(name)
 	yes := true
@@ -239,9 +238,9 @@ func (r *record) truth(name string) (*bool, error) {
 	switch strings.Trim(string(raw), `"`) {
 	case "", "null":
 		return nil, nil
-	case "1", "true", "True":
+	case "1", "1.0", "true", "True":
 		return &yes, nil
-	case "0", "false", "False":
+	case "0", "0.0", "false", "False":
 		return &no, nil
 	}
 	return nil, fmt.Errorf("%.20s is neither 0 nor 1", raw)

@@ -88,6 +88,7 @@ func (l LeftOut) String() string {
 // UnknownPoolError says that a folder has no answers under a name.
 type UnknownPoolError struct {
 	Name string // as it was asked for
+	Run  string // the one of several runs in Name that has no answers; "" when none has
 	File string // where they would be; "" when the name itself leads nowhere
 }
 
@@ -95,6 +96,9 @@ type UnknownPoolError struct {
 func (e *UnknownPoolError) Error() string {
 	if e.File == "" {
 		return fmt.Sprintf("eval: there is no pool %q: pools are named DATASET/all, DATASET/RUN, bird_minidev/RUN, samples/RUN or classicmodels/PREFIX", e.Name)
+	}
+	if e.Run != "" {
+		return fmt.Sprintf("eval: there is no pool %q: no answer in %s is of the run %q", e.Name, e.File, e.Run)
 	}
 	return fmt.Sprintf("eval: there is no pool %q: no answer in %s is of it", e.Name, e.File)
 }
@@ -115,6 +119,7 @@ type poolSource struct {
 	place   string // of the files, for messages
 	dataset func(file string) string
 	belongs func(run string) bool
+	runs    []string              // that a list names: each has to be there; nil for other names
 	order   func(a, b Answer) int // nil: file order
 }
 
@@ -129,9 +134,9 @@ type poolSource struct {
 //
 // Answers to questions without a database, or that the dataset does not have, are
 // left out and counted. The file is read as a stream: the pool holds no more than
-// its own answers. A name without answers is an *[UnknownPoolError], a broken
-// file a *[FileError], and a pool none of whose databases is there an error that
-// says so.
+// its own answers. A name without answers, and a list with a run that has none, is
+// an *[UnknownPoolError], a broken file a *[FileError], and a pool none of whose
+// databases is there an error that says so.
 func (f *Folder) Pool(name string) (*Pool, error) {
 	src, err := f.poolSource(name)
 	if err != nil {
@@ -160,13 +165,17 @@ func (f *Folder) poolSource(name string) (poolSource, error) {
 	}
 	one := func(dataset string) poolSource {
 		file := f.Path("predictions", "preds_"+dataset+".jsonl.gz")
-		runs := strings.Split(rest, ",")
-		return poolSource{
+		src := poolSource{
 			files:   []string{file},
 			place:   file,
 			dataset: func(string) string { return dataset },
-			belongs: func(run string) bool { return rest == "all" || run == rest || slices.Contains(runs, run) },
+			belongs: func(run string) bool { return rest == "all" || run == rest },
 		}
+		if runs := strings.Split(rest, ","); len(runs) > 1 {
+			src.runs = runs
+			src.belongs = func(run string) bool { return run == rest || slices.Contains(runs, run) }
+		}
+		return src
 	}
 	switch source {
 	case "bird_minidev":
@@ -263,6 +272,7 @@ func (f *Folder) readPool(name, file string, src poolSource) (p *Pool, found boo
 	p = &Pool{Name: name, Dataset: d}
 	answers := map[string][]Answer{}
 	elsewhere := map[string]bool{}
+	runs := map[string]bool{}
 	for a, err := range Answers(file) {
 		if err != nil {
 			return nil, found, err
@@ -271,6 +281,7 @@ func (f *Folder) readPool(name, file string, src poolSource) (p *Pool, found boo
 			continue
 		}
 		found = true
+		runs[a.Run] = true
 		q, ok := p.LeftOut.find(d, a, false, file)
 		switch {
 		case !ok:
@@ -282,6 +293,11 @@ func (f *Folder) readPool(name, file string, src poolSource) (p *Pool, found boo
 	}
 	if !found {
 		return nil, false, nil
+	}
+	for _, run := range src.runs { // without one of them it would be another pool
+		if !runs[run] && !runs[strings.Join(src.runs, ",")] {
+			return nil, true, &UnknownPoolError{Name: name, Run: run, File: src.place}
+		}
 	}
 	p.LeftOut.NoDatabase = len(elsewhere)
 	for _, q := range d.Questions {

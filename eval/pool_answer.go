@@ -82,8 +82,6 @@ func (s *source) answers(yield func(Answer, error) bool) {
 	switch {
 	case err != nil:
 		yield(Answer{}, err)
-	case first == 0:
-		yield(Answer{}, s.fault(0, "", errors.New("the file is empty")))
 	case first == '{' && !hasEnding(s.name, ".jsonl"):
 		s.answersObject(run, yield)
 	case first == '{', first == '[', hasEnding(s.name, ".csv"):
@@ -138,9 +136,11 @@ func (s *source) answersObject(run string, yield func(Answer, error) bool) {
 	s.text.Reset(bytes.NewReader(data))
 	var head map[string]json.RawMessage
 	json.NewDecoder(bytes.NewReader(data)).Decode(&head) // an error comes again below
-	if _, ok := head["sql"]; ok {
-		s.answerRecords(run, yield)
-		return
+	for _, name := range statementNames {
+		if head[name] != nil {
+			s.answerRecords(run, yield)
+			return
+		}
 	}
 	for a, err := range s.birdObject(data, run) {
 		if !yield(a, err) || err != nil {

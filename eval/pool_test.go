@@ -59,16 +59,22 @@ func TestReadAnswers(t *testing.T) {
 			[]eval.Answer{{Run: "out", Question: "a", SQL: "SELECT 1", Line: 1}, {Run: "out", Question: "b", SQL: "SELECT 2", Line: 2}},
 		},
 		{
+			"such lines that call the statement otherwise",
+			"out.txt",
+			`{"qid": "a", "pred_sql": "SELECT 1"}` + "\n" + `{"qid": "b", "pred_sql": "SELECT 2"}`,
+			[]eval.Answer{{Run: "out", Question: "a", SQL: "SELECT 1", Line: 1}, {Run: "out", Question: "b", SQL: "SELECT 2", Line: 2}},
+		},
+		{
 			"a list of objects",
 			"out.json",
 			`[{"question_id": 2, "db_id": "d", "predicted_sql": "SELECT 1"}]`,
 			[]eval.Answer{{Run: "out", Question: "2", DB: "d", SQL: "SELECT 1", Line: 1}},
 		},
 		{
-			"CSV",
+			"CSV, with a label as programs write a column with gaps",
 			"out.csv",
-			"qid,sql\n5,\"SELECT 1,\n2\"\n",
-			[]eval.Answer{{Run: "out", Question: "5", SQL: "SELECT 1,\n2", Line: 2}},
+			"qid,sql,label\n5,\"SELECT 1,\n2\",1.0\n6,SELECT 3,\n",
+			[]eval.Answer{{Run: "out", Question: "5", SQL: "SELECT 1,\n2", Label: &yes, Line: 2}, {Run: "out", Question: "6", SQL: "SELECT 3", Line: 4}},
 		},
 		{
 			"Spider's prediction file: an empty line is a question without an answer",
@@ -97,6 +103,8 @@ func TestReadAnswers(t *testing.T) {
 func TestReadAnswersFaults(t *testing.T) {
 	for _, test := range []struct{ why, file, content, want string }{
 		{"nothing in it", "a.jsonl", "", "a.jsonl: the file is empty"},
+		{"nothing but blank lines", "a.txt", "\n \n", "a.txt: the file is empty"},
+		{"something packed otherwise", "a.jsonl", "\x00\x01SELECT", "a.jsonl: this is no text"},
 		{"questions instead of answers", "a.jsonl", `{"qid": 1, "question": "A", "gold": "B"}`, "a.jsonl:1: field sql: missing: this is no file of answers"},
 		{"answers to nothing", "a.jsonl", `{"sql": "SELECT 1"}`, "a.jsonl:1: field qid: missing: nothing says which question is answered"},
 		{"an empty id", "a.jsonl", `{"qid": "", "sql": "SELECT 1"}`, "a.jsonl:1: field qid: empty"},
@@ -208,7 +216,10 @@ func TestPool(t *testing.T) {
 		})
 	}
 
-	for _, name := range []string{"", "all", "spider_dev", "nowhere/x", "spider_dev/none", "bird_minidev/m_mysql", "samples/none", "classicmodels/p_seed"} {
+	for _, name := range []string{
+		"", "all", "spider_dev", "nowhere/x", "spider_dev/none", "bird_minidev/m_mysql", "samples/none", "classicmodels/p_seed",
+		"spider_dev/x,none", "bird_minidev/n_sqlite,m_mysql", // without the second run they would be other pools
+	} {
 		var unknown *eval.UnknownPoolError
 		if _, err := f.Pool(name); !errors.As(err, &unknown) || unknown.Name != name {
 			t.Errorf("pool %q: %v, want *UnknownPoolError", name, err)
