@@ -101,9 +101,9 @@ func (s *Store) database(ctx context.Context, id string) (*database, error) {
 	s.mu.Unlock()
 	if !known {
 		d.err = s.open(ctx, d)
-		if d.err != nil && ctx.Err() != nil {
+		if d.err != nil && (ctx.Err() != nil || errors.Is(d.err, exec.ErrBusy)) {
 			s.mu.Lock()
-			delete(s.databases, id) // not the database's fault: the next one tries again
+			delete(s.databases, id) // not the database's fault, or not for long: the next one tries again
 			s.mu.Unlock()
 		}
 		close(d.ready)

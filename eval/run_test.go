@@ -117,6 +117,34 @@ func TestStoreQuotes(t *testing.T) {
 	}
 }
 
+// TestStoreAsksAgain: a database that is locked when it is first asked is asked
+// again, one that is broken is not.
+func TestStoreAsksAgain(t *testing.T) {
+	for _, test := range []struct {
+		why    string
+		fault  error
+		opened int
+	}{
+		{"locked by somebody else", exec.ErrBusy, 2},
+		{"broken", errors.New("no database"), 1},
+	} {
+		opened := 0
+		store := openStore(t, eval.StoreConfig{Find: shop(t), Open: func(path string) (*sql.DB, error) {
+			if opened++; opened == 1 {
+				return nil, test.fault
+			}
+			return openReadOnly(path)
+		}})
+		if _, err := store.Execute(t.Context(), "shop", "SELECT a FROM t"); !errors.Is(err, test.fault) {
+			t.Errorf("%s: %v", test.why, err)
+		}
+		_, err := store.Execute(t.Context(), "shop", "SELECT a FROM t")
+		if opened != test.opened || (err == nil) != (opened == 2) {
+			t.Errorf("%s: opened %d times, want %d; %v", test.why, opened, test.opened, err)
+		}
+	}
+}
+
 // TestStoreConcurrent: however many ask, one runs it.
 func TestStoreConcurrent(t *testing.T) {
 	store := newStore(t, shop(t))
