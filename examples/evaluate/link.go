@@ -32,7 +32,8 @@ Linkers:
   presql   what a preliminary statement reads, alone (linker.PreSQL)
   union    that, widened, with names and stored values of the question (linker.PreSQL{Wide: true})
 Links are closed under foreign keys. Without --presql only lexical is there. A pool of several runs
-gives several preliminary statements to a question: each figure is then the median over runs.
+gives several preliminary statements to a question: each figure is then the median over runs. A
+question with fewer statements than others begins again with its first.
 
 JSON: a line for each linker and database, and one with "db": "all".
   n                  questions whose gold the engine reads
@@ -71,6 +72,9 @@ func (l *link) Run(p *program) error {
 		pool, err := folder.Pool(l.PreSQL)
 		if err != nil {
 			return err
+		}
+		if pool.Dataset.Name != dataset.Name { // equal ids would be other questions
+			return fmt.Errorf("pool %s answers the questions of %s, not of %s", l.PreSQL, pool.Dataset.Name, dataset.Name)
 		}
 		for i, q := range pool.Questions {
 			for _, a := range pool.Answers[i] {
@@ -197,12 +201,7 @@ func (x *linked) prompt(ctx context.Context, s *schema.Schema) (int, error) {
 
 // links asks one linker. The look-ups of values were made once for all runs.
 func (l *link) links(ctx context.Context, x *linked, name string, run int) (schema.Links, error) {
-	draft := func() string {
-		if run < len(x.drafts) {
-			return x.drafts[run]
-		}
-		return ""
-	}
+	draft := func() string { return x.drafts[run%len(x.drafts)] }
 	switch name {
 	case "lexical":
 		return linker.Lexical{Columns: l.Columns}.Link(ctx, x.input())
@@ -295,7 +294,8 @@ func (l *link) lines(name string, runs []map[string]*linkSum) []linkLine {
 				figures[i] = f(runs[i][db])
 			}
 			slices.Sort(figures)
-			return figures[len(figures)/2]
+			n := len(figures)
+			return (figures[(n-1)/2] + figures[n/2]) / 2
 		}
 		mean := func(f func(*linkSum) float64) float64 {
 			return middle(func(s *linkSum) float64 { return f(s) / float64(s.n) })

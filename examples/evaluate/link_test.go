@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,5 +45,36 @@ func TestLink(t *testing.T) {
 		if last.DB != "all" || last.Linker != "union" || recall < tt.recall || full < tt.full || *last.TokensLarge > tt.kept {
 			t.Errorf("%s: recall %.4f, full %.4f, kept %.3f; want %v, %v, %v", tt.args, recall, full, *last.TokensLarge, tt.recall, tt.full, tt.kept)
 		}
+	}
+}
+
+// TestLinkRuns: figures are the median over runs, the mean of the middle two for
+// an even number, and no run is credited with statements that it does not have.
+func TestLinkRuns(t *testing.T) {
+	dir := t.TempDir()
+	makeDatabase(t, filepath.Join(dir, "db", "any", "two.sqlite"), `CREATE TABLE apples (x); CREATE TABLE birds (y)`)
+	questions := pack(
+		`{"qid": 1, "db_id": "two", "question": "Which x?", "gold": "SELECT x FROM apples"}`,
+		`{"qid": 2, "db_id": "two", "question": "Which y?", "gold": "SELECT y FROM birds"}`)
+	write(t, filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"), questions)
+	write(t, filepath.Join(dir, "questions", "questions_bird_dev.jsonl.gz"), questions)
+	write(t, filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz"), pack(
+		`{"run": "half", "qid": 1, "sql": "SELECT x FROM apples"}`, `{"run": "half", "qid": 2, "sql": "SELECT x FROM apples"}`,
+		`{"run": "all", "qid": 1, "sql": "SELECT x FROM apples"}`, `{"run": "all", "qid": 2, "sql": "SELECT y FROM birds"}`))
+	write(t, filepath.Join(dir, "predictions", "preds_bird_dev.jsonl.gz"), pack(
+		`{"run": "half", "qid": 1, "sql": "SELECT x FROM apples"}`, `{"run": "half", "qid": 2, "sql": "SELECT x FROM apples"}`,
+		`{"run": "part", "qid": 1, "sql": "SELECT x FROM apples"}`))
+	for dataset, want := range map[string]float64{"spider_dev": .75, "bird_dev": .5} {
+		out, notes, err := evaluate(t, nil, "link", "--data", dir, "--dataset", dataset, "--presql", dataset+"/all", "--json")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, notes)
+		}
+		if l := last(t, out, "linker", "presql"); l["table_recall"] != want || l["table_full"] != want || l["runs"] != 2.0 {
+			t.Errorf("%s: %v, want a recall of %v", dataset, l, want)
+		}
+	}
+	_, _, err := evaluate(t, nil, "link", "--data", dir, "--dataset", "spider_dev", "--presql", "bird_dev/all")
+	if want := "pool bird_dev/all answers the questions of bird_dev, not of spider_dev"; err == nil || err.Error() != want {
+		t.Errorf("a pool of other questions: %v, want %s", err, want)
 	}
 }
