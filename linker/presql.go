@@ -150,8 +150,10 @@ func (p PreSQL) Draft(ctx context.Context, in Input, draw int) (Draft, error) {
 	return d, ctx.Err()
 }
 
-// torn is the text from the first SELECT on.
+// torn is the text from the first SELECT on, in the part of the reply that is not
+// longer than replies are.
 func torn(d sqltext.Dialect, reply string) string {
+	reply = reply[:min(len(reply), sqltext.MaxReply)]
 	for _, t := range d.Tokens(reply) {
 		if t.Kind == sqltext.Word && strings.EqualFold(t.Text, "select") {
 			return reply[t.Pos:]

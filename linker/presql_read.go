@@ -84,9 +84,11 @@ func keyOf(t *schema.Table) []string {
 	return nil
 }
 
-// readText links the names that stand in a statement.
+// readText links the names that stand in a statement, in the part of it that is
+// not longer than statements are.
 func readText(in Input, d sqltext.Dialect, sql string) schema.Links {
 	var links schema.Links
+	sql = sql[:min(len(sql), sqltext.MaxStatement)]
 	aliases := map[string]bool{}
 	refs := d.Tables(sql)
 	for _, r := range refs {

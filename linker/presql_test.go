@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -67,6 +68,7 @@ func TestPreSQLFails(t *testing.T) {
 		{"only its rows count", "?", "SELECT count(*) FROM course", "course", "", "a table without columns read"},
 		{"forgotten in FROM", "?", "SELECT course.title FROM student", "student course", "engine rejects", "a dotted name is a table"},
 		{"named in the question", "Which courses are there?", "SELECT 1 FROM student", "student course", "", "a missed table comes back"},
+		{"endless reply", "?", "SELECT full_name FROM student WHERE " + strings.Repeat("age ", 10_000) + "course.title", "student", "engine rejects", "as far as a reply is read"},
 		{"blank in a name", "order details?", "SELECT note FROM \"order details\"", "order details", "", "quoted"},
 	}
 	for _, tt := range tests {
@@ -229,4 +231,15 @@ func ExampleNames() {
 	// customers
 	// orders
 	// <nil>
+}
+
+// TestPreSQLReadsLongText: what is longer than any statement is read as far as a
+// statement may go; 5 MB of it took seconds and gigabytes.
+func TestPreSQLReadsLongText(t *testing.T) {
+	db, s := open(t, college, exec.Config{})
+	long := "SELECT full_name FROM student WHERE " + strings.Repeat("age ", sqltext.MaxStatement/4) + "course.title"
+	links, err := linker.PreSQL{}.Read(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}, long)
+	if err != nil || len(links.Tables) != 1 || links.Tables[0].Table != "student" {
+		t.Errorf("%+v, %v, want student alone", links.Tables, err)
+	}
 }
