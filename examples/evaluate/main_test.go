@@ -324,7 +324,8 @@ func TestRunLive(t *testing.T) {
 	}))
 	defer server.Close()
 	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DATA": data(t)}
-	out, notes, err := evaluate(t, env, "run", "--dataset", "spider_dev", "--strategy", "direct", "--model", "openai:m", "--json", "--rounds", "50")
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	out, notes, err := evaluate(t, env, "run", "--dataset", "spider_dev", "--strategy", "direct", "--model", "openai:m", "--json", "--rounds", "50", "--out", file)
 	if err != nil {
 		t.Fatal(err, notes)
 	}
@@ -332,6 +333,13 @@ func TestRunLive(t *testing.T) {
 	last := lines[len(lines)-1]
 	if last["model_kind"] != "live" || last["tokens"] != 3*28.0 || last["tokens_known"] != true || last["ex"].(float64) < 0.66 || calls.Load() != 3 {
 		t.Errorf("after %d calls: %v", calls.Load(), last)
+	}
+	// Of another dataset nothing is finished, even where its questions have the same ids.
+	questions := filepath.Join(env["TEXTTOSQL_DATA"], "questions")
+	write(t, filepath.Join(questions, "questions_bird_dev.jsonl.gz"), unpack(t, filepath.Join(questions, "questions_spider_dev.jsonl.gz"), ""))
+	_, _, err = evaluate(t, env, "run", "--dataset", "bird_dev", "--strategy", "direct", "--model", "openai:m", "--out", file)
+	if err == nil || !strings.Contains(err.Error(), file+`: line 1: of the dataset "spider_dev"`) {
+		t.Errorf("the file of another dataset: %v", err)
 	}
 }
 

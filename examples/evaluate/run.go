@@ -59,7 +59,7 @@ budget failed are not finished and asked again; here they count as wrong. The ex
 all failed. Questions without database, stored answer or a gold that runs are told and not asked.
 
 JSON: a line for each question as it is finished (and so in --out, which score reads):
-  v (1), run, qid, db_id, sql, confidence, ex, va (1 or 0), calls, prompt_tokens,
+  v (1), run, dataset, qid, db_id, sql, confidence, ex, va (1 or 0), calls, prompt_tokens,
   completion_tokens, tokens_known, latency_s, saved (draws not needed), error, model_kind
 and the last line, for all:
   n, ex, va        questions, and the means over all of them; ex compares sets of rows
@@ -137,14 +137,14 @@ func (l *live) Run(p *program) error {
 	if l.Samples > 0 {
 		name += fmt.Sprintf(" n=%d", l.Samples)
 	}
-	log, err := openJournal(l.Out, name)
+	log, err := openJournal(l.Out, name, dataset.Name)
 	if err != nil {
 		return err
 	}
 	t := newTally(p, l, questions, log)
 	err = t.all(p.ctx, func(ctx context.Context, q eval.Question) (finished, error) {
 		f, err := asker.ask(ctx, q)
-		f.Run, f.Kind = name, source.kind
+		f.Run, f.Dataset, f.Kind = name, dataset.Name, source.kind
 		if err != nil {
 			return f, err
 		}

@@ -20,6 +20,7 @@ const journalVersion = 1
 type finished struct {
 	Version          int     `json:"v"`
 	Run              string  `json:"run"` // strategy, model and samples
+	Dataset          string  `json:"dataset"`
 	ID               string  `json:"qid"`
 	DB               string  `json:"db_id"`
 	SQL              string  `json:"sql"` // "" when there is none
@@ -43,9 +44,10 @@ type journal struct {
 }
 
 // openJournal opens or starts the file of a run. A last line without its end was
-// cut by a crash: it is taken away. Lines of another run are an error: two runs
-// in one file could not be told apart later.
-func openJournal(path, run string) (*journal, error) {
+// cut by a crash: it is taken away. Lines of another run are an error, since two runs
+// in one file could not be told apart later, and so are those of another dataset,
+// whose questions may have the same ids.
+func openJournal(path, run, dataset string) (*journal, error) {
 	j := &journal{finished: make(map[string]finished)}
 	if path == "" {
 		return j, nil
@@ -55,14 +57,14 @@ func openJournal(path, run string) (*journal, error) {
 		return nil, err // it names the file
 	}
 	j.file = file
-	if err := j.load(run); err != nil {
+	if err := j.load(run, dataset); err != nil {
 		file.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return j, nil
 }
 
-func (j *journal) load(run string) error {
+func (j *journal) load(run, dataset string) error {
 	r := bufio.NewReader(j.file)
 	var whole int64
 	for n := 1; ; n++ {
@@ -82,6 +84,9 @@ func (j *journal) load(run string) error {
 		}
 		if f.Run != run {
 			return fmt.Errorf("line %d: of the run %q, this one is %q; give another --out", n, f.Run, run)
+		}
+		if f.Dataset != dataset {
+			return fmt.Errorf("line %d: of the dataset %q, this run is about %q; give another --out", n, f.Dataset, dataset)
 		}
 		j.finished[f.ID] = f
 		whole += int64(len(line))
