@@ -80,18 +80,18 @@ func (c Class) temporary() bool {
 	return c == ClassRateLimit || c == ClassOverloaded || c == ClassTimeout
 }
 
-// ClassOf returns the class of err: that of the first [*Error] in it;
-// ClassPermanent for a spent budget; ClassCancelled and ClassTimeout for the
-// two errors of a context; else ClassUnknown, also for nil.
+// ClassOf returns the class of err: ClassPermanent for a spent budget, whatever
+// failed before; that of the first [*Error] in it; ClassCancelled and ClassTimeout
+// for the two errors of a context; else ClassUnknown, also for nil.
 func ClassOf(err error) Class {
 	var e *Error
 	switch {
 	case err == nil:
 		return ClassUnknown
-	case errors.As(err, &e):
-		return e.Class
 	case errors.Is(err, ErrBudget):
 		return ClassPermanent
+	case errors.As(err, &e):
+		return e.Class
 	case errors.Is(err, context.Canceled):
 		return ClassCancelled
 	case errors.Is(err, context.DeadlineExceeded):

@@ -54,6 +54,7 @@ func TestClassOf(t *testing.T) {
 		{"cancelled", fmt.Errorf("x: %w", context.Canceled), llm.ClassCancelled, false},
 		{"deadline", context.DeadlineExceeded, llm.ClassTimeout, false},
 		{"budget", fmt.Errorf("x: %w", &llm.BudgetError{Limit: "calls"}), llm.ClassPermanent, false},
+		{"budget spent after a failure", fmt.Errorf("%w: no attempt 2 after: %w", &llm.BudgetError{Limit: "calls"}, &llm.Error{Class: llm.ClassRateLimit}), llm.ClassPermanent, true},
 		{"permanent", &llm.Error{Class: llm.ClassPermanent}, llm.ClassPermanent, false},
 		{"too long", &llm.Error{Class: llm.ClassContextTooLong}, llm.ClassContextTooLong, false},
 	}

@@ -63,9 +63,7 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 			return Response{}, ctx.Err()
 		}
 		class := ClassOf(err)
-		u := failedUsage(class)
-		failed = failed.Add(u)
-		loseCall(ctx, u)
+		failed = failed.Add(costOf(err))
 		if class == ClassUnknown {
 			unknown++
 		}
@@ -76,18 +74,40 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 		}
 		if !ok {
 			if attempt > 1 {
-				err = fmt.Errorf("%w (attempt %d)", err, attempt)
+				err = &attemptsError{fmt.Errorf("%w (attempt %d)", err, attempt), failed}
 			}
 			return Response{}, err
 		}
+		// Only what is repeated is told here: the last attempt is told by a Retry
+		// further out, which may repeat it, or ends on the account with the call.
+		loseCall(ctx, failedUsage(class))
 		if refused := takeCall(ctx); refused != nil {
-			return Response{}, fmt.Errorf("%w: no attempt %d after: %w", refused, attempt+1, err)
+			err = fmt.Errorf("%w: no attempt %d after: %w", refused, attempt+1, err)
+			return Response{}, &attemptsError{err, failed}
 		}
 		if err := sleep(ctx, wait); err != nil {
 			returnCall(ctx)
 			return Response{}, err
 		}
 	}
+}
+
+// attemptsError is the error of a call that took several attempts, with what all
+// of them cost: who is further out sees one call.
+type attemptsError struct {
+	error
+	cost Usage
+}
+
+// Unwrap returns the error of the last attempt.
+func (e *attemptsError) Unwrap() error { return e.error }
+
+// costOf is what a call that ended with err cost.
+func costOf(err error) Usage {
+	if e := (*attemptsError)(nil); errors.As(err, &e) {
+		return e.cost
+	}
+	return failedUsage(ClassOf(err))
 }
 
 // wait returns how long to wait after the given attempt; false if there is no

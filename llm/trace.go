@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/trace"
@@ -21,7 +22,8 @@ const SpanName = "model call"
 // lengths and the prompt's hash are there instead. When it ends, it has
 // stop_reason and answered_by, or error_class and status. Its usage is that of
 // [Measure], with its price if a [Budget] has one. A span whose context ended
-// counts as cancelled.
+// counts as cancelled. Where a Trace stands further in as well, as in a model
+// that brings its own, the usage is that of the inner spans alone.
 //
 // The contract: once ctx has ended, what comes out is ctx.Err(), whatever the
 // model said; any other error is an [*Error] ([AsError]), so that its text is
@@ -45,7 +47,9 @@ func Trace() Middleware {
 				return resp, err
 			}
 			resp.Usage = ticketOf(ctx).priced(Measure(req, resp), resp.Model)
-			span.AddUsage(resp.Usage)
+			if !tracedWithin(span) {
+				span.AddUsage(resp.Usage)
+			}
 			span.Set("reply", trace.Reply(resp.Text))
 			span.Set("stop_reason", string(resp.StopReason))
 			if resp.Model != "" && resp.Model != name {
@@ -113,13 +117,21 @@ func failSpan(ctx context.Context, span *trace.Span, err error) {
 			span.Cancelled()
 		}
 	}
-	class := ClassOf(err)
-	span.AddUsage(failedUsage(class))
-	span.Set("error_class", class.String())
+	if !tracedWithin(span) {
+		span.AddUsage(costOf(err))
+	}
+	span.Set("error_class", ClassOf(err).String())
 	if e, ok := err.(*Error); ok && e.Status != 0 {
 		span.Set("status", e.Status)
 	}
 	span.Fail(err)
+}
+
+// tracedWithin reports whether span has spans of its attempts below it, which
+// have told what they cost.
+func tracedWithin(span *trace.Span) bool {
+	is := func(s *trace.Span) bool { return s.Name() == SpanName }
+	return slices.ContainsFunc(span.Children(), is) || slices.ContainsFunc(span.CancelledChildren(), is)
 }
 
 // promptText is the messages as one text for a person: "[role]" on a line of
