@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 )
@@ -15,7 +16,8 @@ import (
 //	model = llm.Chain(model, account.Middleware(), llm.Retry{}.Middleware())
 //
 // Calls is never exceeded, however many are made at once: each has its place
-// before it starts, and [Retry] asks for one more before it repeats. Time ends
+// before it starts, and [Retry] asks for one more before it repeats. (What a model
+// repeats by itself is counted when it ends.) Time ends
 // calls in flight. For Tokens and Money a call must have room for its prompt, by
 // estimate, beside the prompts in flight; but nobody knows the length of a reply
 // before it is there, so they may be exceeded by the replies of the calls that
@@ -29,8 +31,8 @@ type Budget struct {
 	// Prices is what tokens cost, by the name of the model ([NameOf]), or, for a
 	// model without one there, by the name the provider gives it in the reply.
 	// The entry "" is for every other model. With a limit on Money, a model that
-	// has no price before its first call is a permanent error. Not to be changed
-	// after Start.
+	// has no price before its first call, or one that is negative or no number, is
+	// a permanent error. Not to be changed after Start.
 	Prices map[string]Price
 }
 
@@ -38,6 +40,11 @@ type Budget struct {
 type Price struct {
 	Prompt     float64 `json:"prompt"`     // of what is sent
 	Completion float64 `json:"completion"` // of what comes back
+}
+
+// valid reports whether both prices are finite and not negative.
+func (p Price) valid() bool {
+	return p.Prompt >= 0 && p.Prompt <= math.MaxFloat64 && p.Completion >= 0 && p.Completion <= math.MaxFloat64
 }
 
 func (p Price) of(u Usage) float64 {
@@ -103,14 +110,6 @@ func (a *Account) Usage() Usage {
 	return u
 }
 
-// Err returns a [*BudgetError] if nothing is left for another call, else nil. A
-// strategy may ask before it plans a wave.
-func (a *Account) Err() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.check(Usage{})
-}
-
 // CallsLeft returns how many calls may still start; false if there is no limit
 // on calls.
 func (a *Account) CallsLeft() (int, bool) {
@@ -166,7 +165,7 @@ func (a *Account) complete(ctx context.Context, next Model, req Request) (Respon
 func (a *Account) open(model string, req Request) (*ticket, error) {
 	t := &ticket{account: a, model: model, calls: 1}
 	if _, ok := t.price(""); !ok && a.budget.Money > 0 {
-		return nil, &Error{Class: ClassPermanent, Message: fmt.Sprintf("a limit on money needs prices, and there is none for model %q", model)}
+		return nil, &Error{Class: ClassPermanent, Message: fmt.Sprintf("a limit on money needs prices, and there is no valid one for model %q", model)}
 	}
 	t.aside = t.priced(Estimate(req, ""), "")
 	t.aside.Calls = 0
@@ -255,13 +254,16 @@ func (t *ticket) failure(class Class) Usage {
 // price looks up what the model costs.
 func (t *ticket) price(reported string) (Price, bool) {
 	prices := t.account.budget.Prices
-	for _, name := range [...]string{t.model, reported} {
-		if p, ok := prices[name]; ok && name != "" {
-			return p, true
+	p, ok := prices[""]
+	for _, name := range [...]string{reported, t.model} { // the last one that is there counts
+		if named, found := prices[name]; found && name != "" {
+			p, ok = named, true
 		}
 	}
-	p, ok := prices[""]
-	return p, ok
+	if !ok || !p.valid() {
+		return Price{}, false
+	}
+	return p, true
 }
 
 // priced returns u with its price, unless it has one. Without a ticket there is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -65,9 +66,6 @@ func TestBudgetLimits(t *testing.T) {
 				t.Fatalf("error = %v", err)
 			}
 			if err == nil {
-				if account.Err() != nil {
-					t.Errorf("Err = %v", account.Err())
-				}
 				return
 			}
 			var got *llm.BudgetError
@@ -199,7 +197,7 @@ func TestBudgetTime(t *testing.T) {
 		if !errors.As(err, &b) || b.Limit != "time" || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error = %v, want the budget's and not the caller's deadline", err)
 		}
-		if _, err = m.Complete(t.Context(), ask("q")); !errors.As(err, &b) || account.Err() == nil {
+		if _, err = m.Complete(t.Context(), ask("q")); !errors.As(err, &b) {
 			t.Errorf("error = %v after the time", err)
 		}
 		if u := account.Usage(); u.Calls != 3 || !u.Partial {
@@ -262,6 +260,8 @@ func TestBudgetPrices(t *testing.T) {
 		{"by the name in the reply", "other", "provider", llm.Budget{Prices: prices}, 20, ""},
 		{"without a name of ours", "", "provider", llm.Budget{Prices: prices}, 20, ""},
 		{"by the entry for all others", "other", "unheard", llm.Budget{Prices: prices}, 30, ""},
+		{"a price that is none, no money", "mine", "provider", llm.Budget{Prices: map[string]llm.Price{"mine": {Prompt: math.NaN()}, "": {Prompt: 1}}}, 0, ""},
+		{"a negative price would give money back", "mine", "provider", llm.Budget{Money: 1, Prices: map[string]llm.Price{"mine": {Completion: -1}, "": {Prompt: 1}}}, 0, llm.ClassPermanent},
 		{"without a price, no money", "other", "unheard", llm.Budget{Prices: without}, 0, ""},
 		{"without a table, no money", "mine", "provider", llm.Budget{}, 0, ""},
 		{"a limit needs a price before the first call", "other", "provider", llm.Budget{Money: 1, Prices: without}, 0, llm.ClassPermanent},
@@ -283,8 +283,10 @@ func TestBudgetPrices(t *testing.T) {
 	}
 }
 
-// There is one sum, and two ways to it.
+// There is one sum, and two ways to it, also around a model that brings
+// middlewares of its own.
 func TestAccountAgreesWithTrace(t *testing.T) {
+	var names [][2]string
 	outcomes := map[string][]llmtest.Reply{
 		"success":           {costing(10, 2)},
 		"without usage":     {{Text: "SELECT 1"}},
@@ -295,11 +297,24 @@ func TestAccountAgreesWithTrace(t *testing.T) {
 		"attempt too slow":  {{Text: "late", Delay: time.Hour}, costing(10, 2)},
 		"hangs":             many(llmtest.Reply{Text: "late", Delay: time.Hour}, 4, llmtest.Reply{}),
 	}
-	for name, replies := range outcomes {
-		t.Run(name, func(t *testing.T) {
+	brings := map[string][]llm.Middleware{
+		"nothing":         nil,
+		"retry":           {llm.Retry{Attempts: 3}.Middleware()},
+		"trace":           {llm.Trace()},
+		"retry and trace": {llm.Retry{Attempts: 2}.Middleware(), llm.Trace()},
+	}
+	for name := range outcomes {
+		for own := range brings {
+			names = append(names, [2]string{name, own})
+		}
+	}
+	for _, n := range names {
+		replies, own := outcomes[n[0]], brings[n[1]]
+		t.Run(n[0]+", the model brings "+n[1], func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				script := attempts(replies...)
 				account := llm.Budget{Prices: map[string]llm.Price{"": {Prompt: 2.5, Completion: 10}}}.Start()
-				m := llm.Chain(attempts(replies...), account.Middleware(), llm.Retry{}.Middleware(), llm.Limit{Concurrency: 2, PerMinute: 10}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
+				m := llm.Chain(llm.Chain(script, own...), account.Middleware(), llm.Retry{}.Middleware(), llm.Limit{Concurrency: 2, PerMinute: 10}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
 				root := trace.New("ask")
 				ctx, cancel := context.WithTimeout(trace.Into(t.Context(), root), 3*time.Minute)
 				defer cancel()
@@ -309,6 +324,9 @@ func TestAccountAgreesWithTrace(t *testing.T) {
 				}
 				if err == nil && resp.Usage != account.Usage() {
 					t.Errorf("reply has %+v, account %+v", resp.Usage, account.Usage())
+				}
+				if made := len(script.Requests()); account.Usage().Calls != made {
+					t.Errorf("%d calls in the account, %d were made", account.Usage().Calls, made)
 				}
 			})
 		})

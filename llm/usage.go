@@ -1,6 +1,9 @@
 package llm
 
-import "unicode/utf8"
+import (
+	"math"
+	"unicode/utf8"
+)
 
 // Estimate returns what one call probably cost: one call, and a token for every
 // 4 characters of the request's messages and of the reply, rounded up. Known is
@@ -22,10 +25,13 @@ func tokens(runes int) int { return (runes + 3) / 4 }
 
 // Measure returns resp.Usage with its gaps filled: the tokens of [Estimate]
 // where the provider reported none, or what no call can take, and one call where
-// none is counted. A usage that is known to be nothing, as the hit of a cache,
-// stays so.
+// none is counted. Money that is negative or no number is left out. A usage that
+// is known to be nothing, as the hit of a cache, stays so.
 func Measure(req Request, resp Response) Usage {
 	u := resp.Usage
+	if !(u.Money >= 0 && u.Money <= math.MaxFloat64) {
+		u.Money = 0
+	}
 	reported := u.PromptTokens != 0 || u.CompletionTokens != 0
 	switch {
 	case !possible(u.PromptTokens), !possible(u.CompletionTokens), !possible(u.Calls):

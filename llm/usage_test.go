@@ -47,6 +47,9 @@ func TestMeasure(t *testing.T) {
 		{"less than nothing", llm.Usage{Calls: 1, PromptTokens: -100, CompletionTokens: 3, Known: true}, llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 1}},
 		{"more than there is", llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: math.MaxInt, Known: true}, llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 1}},
 		{"calls that were never made", llm.Usage{Calls: -1, PromptTokens: 9, Known: true}, llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 1}},
+		{"money given back", llm.Usage{Calls: 1, PromptTokens: 9, Money: -1, Known: true}, llm.Usage{Calls: 1, PromptTokens: 9, Known: true}},
+		{"money that is no number", llm.Usage{Calls: 1, PromptTokens: 9, Money: math.NaN(), Known: true}, llm.Usage{Calls: 1, PromptTokens: 9, Known: true}},
+		{"money without end", llm.Usage{Calls: 1, PromptTokens: 9, Money: math.Inf(1), Known: true}, llm.Usage{Calls: 1, PromptTokens: 9, Known: true}},
 		{"known to be nothing, as a hit of a cache", llm.Usage{Known: true}, llm.Usage{Known: true}},
 	}
 	for _, tt := range tests {
