@@ -10,8 +10,11 @@ import (
 type Middleware func(Model) Model
 
 // Chain wraps m in middlewares, the first of them outermost. A nil one is
-// skipped.
+// skipped, and a nil Model stays nil, as in [Named].
 func Chain(m Model, outermostFirst ...Middleware) Model {
+	if m == nil {
+		return nil
+	}
 	for _, mw := range slices.Backward(outermostFirst) {
 		if mw != nil {
 			m = mw(m)

@@ -51,6 +51,13 @@ func TestChainOrderAndName(t *testing.T) {
 	}
 }
 
+// TestChainOfNothing: who asks for a model finds out before the first call.
+func TestChainOfNothing(t *testing.T) {
+	if m := llm.Chain(nil, llm.Cache{}.Middleware(), llm.Trace()); m != nil {
+		t.Errorf("got %v", m)
+	}
+}
+
 func TestNamesPassEveryMiddleware(t *testing.T) {
 	stack := map[string]llm.Middleware{
 		"record":  llm.Record(func(llm.Exchange) error { return nil }),

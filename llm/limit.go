@@ -65,16 +65,14 @@ func send(ctx context.Context, c chan struct{}) error {
 }
 
 // rate lets n callers through in any minute. It looks at the exact times of the
-// last n, because a bucket that refills would let almost 2n through in a minute.
+// last ones, because a bucket that refills would let almost 2n through in a minute.
 type rate struct {
-	turn  chan struct{} // held by the one who waits for time to pass; the others queue for it
-	last  []time.Time   // the starts, as a ring; guarded by turn
-	first int           // the oldest
+	n    int
+	turn chan struct{} // held by the one who waits for time to pass; the others queue for it
+	last []time.Time   // the starts of the last minute, oldest first; guarded by turn
 }
 
-func newRate(n int) *rate {
-	return &rate{turn: make(chan struct{}, 1), last: make([]time.Time, n)}
-}
+func newRate(n int) *rate { return &rate{n: n, turn: make(chan struct{}, 1)} }
 
 // wait returns when the caller may start, or with ctx.Err(). Nobody who gave up
 // uses up a start.
@@ -86,14 +84,20 @@ func (r *rate) wait(ctx context.Context) error {
 		return err
 	}
 	defer func() { <-r.turn }()
-	if oldest := r.last[r.first]; !oldest.IsZero() {
-		if err := sleep(ctx, time.Until(oldest.Add(time.Minute))); err != nil {
+	for {
+		now, gone := time.Now(), 0
+		for gone < len(r.last) && now.Sub(r.last[gone]) >= time.Minute {
+			gone++
+		}
+		r.last = r.last[gone:]
+		if len(r.last) < r.n {
+			r.last = append(r.last, now)
+			return nil
+		}
+		if err := sleep(ctx, time.Minute-now.Sub(r.last[0])); err != nil {
 			return err
 		}
 	}
-	r.last[r.first] = time.Now()
-	r.first = (r.first + 1) % len(r.last)
-	return nil
 }
 
 // sleep returns after d, or with ctx.Err() as soon as ctx ends.

@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -95,6 +96,14 @@ func TestLimitPerMinute(t *testing.T) {
 			t.Errorf("starts = %v, want %v", g.starts, want)
 		}
 	})
+}
+
+// TestLimitOfAnyNumber: a limit that is meant to be none costs nothing.
+func TestLimitOfAnyNumber(t *testing.T) {
+	m := llm.Chain(answering("x"), llm.Limit{Concurrency: math.MaxInt, PerMinute: math.MaxInt}.Middleware())
+	if _, err := m.Complete(t.Context(), ask("q")); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestLimitSharedByModels(t *testing.T) {
