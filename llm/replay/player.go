@@ -145,13 +145,6 @@ func (p *Player) complete(ctx context.Context, model string, req llm.Request) (l
 	return outcomes[n].outcome()
 }
 
-// Rewind makes the next call of every key the first one again.
-func (p *Player) Rewind() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	clear(p.served)
-}
-
 // Or is a middleware that asks next for what is not recorded, and for what is
 // recorded as an error only. It resumes a run that was broken off:
 //

@@ -32,8 +32,9 @@ type Recorder struct {
 func NewRecorder(w io.Writer) *Recorder { return &Recorder{w: w} }
 
 // Append opens a recording to go on with it, or makes one that its owner alone
-// may read. A last line that a crash has torn is cut off, with a note. A file
-// that is no recording is an error and stays as it is.
+// may read. A last line that a crash has torn is cut off, with a note: a file has
+// one recorder at a time. A file that is no recording is an error and stays as it
+// is.
 func Append(path string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
