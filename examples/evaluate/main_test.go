@@ -418,7 +418,6 @@ func TestBadInput(t *testing.T) {
 		{"samples_of_direct", live("--strategy", "direct", "--samples", "3", "--model", "pool:spider_dev/all"), []string{"Direct"}},
 		{"no_place_for_out", live("--strategy", "direct", "--model", "pool:spider_dev/all", "--out", "/nowhere/x"), []string{"/nowhere/x"}},
 		{"foreign_out", live("--strategy", "direct", "--model", "pool:spider_dev/all", "--out", file("o.jsonl", "hello\n")), []string{"o.jsonl: line 1"}},
-		{"no_place_for_page", append(score(predictions), "--html", "/nowhere/x.html"), []string{"/nowhere/x.html"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -435,5 +434,26 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("%q is more than a line", err)
 			}
 		})
+	}
+}
+
+// TestNoPlaceForPage: that a page cannot be written is told before anything is done
+// for it.
+func TestNoPlaceForPage(t *testing.T) {
+	dir := data(t)
+	for _, args := range [][]string{
+		{"votes", "--pool", "spider_dev/all"},
+		{"score", "--dataset", "spider_dev", "--predictions", filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")},
+		{"run", "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/all"},
+	} {
+		for _, page := range []string{"/nowhere/x.html", dir} {
+			out, notes, err := evaluate(t, nil, append(args, "--data", dir, "--json", "--html", page)...)
+			if err == nil || !strings.Contains(err.Error(), "page "+page+": ") || out+notes != "" {
+				t.Errorf("%s, page %s: %v\n%s%s", args[0], page, err, out, notes)
+			}
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), ".evaluate-*")); left != nil {
+		t.Errorf("left behind: %v", left)
 	}
 }

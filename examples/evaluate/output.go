@@ -34,11 +34,37 @@ func jsonLines[T any](w io.Writer, list []T) error {
 	return nil
 }
 
-// writePage writes a page to a file, whole or not at all.
-func writePage(path string, p page.Page) error {
+// canWritePage says whether a page can be written, before the hours of what it is
+// to show. "" is no page.
+func canWritePage(path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("page %s: is a folder", path)
+	}
+	f, err := createBeside(path)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// createBeside makes the file that is to become the page.
+func createBeside(path string) (*os.File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".evaluate-*.html")
 	if err != nil {
-		return fmt.Errorf("page %s: %w", path, err)
+		return nil, fmt.Errorf("page %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// writePage writes a page to a file, whole or not at all.
+func writePage(path string, p page.Page) error {
+	f, err := createBeside(path)
+	if err != nil {
+		return err
 	}
 	defer os.Remove(f.Name()) // in vain once it is renamed
 	if err := p.WriteHTML(f); err != nil {

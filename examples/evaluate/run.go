@@ -101,6 +101,9 @@ func (l *live) Run(p *program) error {
 	if l.Rounds < 1 || l.Concurrency < 1 || l.Samples < 0 || l.Limit < 0 {
 		return errors.New("--rounds and --concurrency must be at least 1, --samples and --limit not negative")
 	}
+	if err := canWritePage(l.HTML); err != nil {
+		return err
+	}
 	chosen, err := strategyNamed(l.Strategy)
 	if err != nil {
 		return err

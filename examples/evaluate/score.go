@@ -91,6 +91,9 @@ func (s *score) Run(p *program) error {
 	if s.Rounds < 1 || s.Workers < 1 {
 		return errors.New("--rounds and --workers must be at least 1")
 	}
+	if err := canWritePage(s.HTML); err != nil {
+		return err
+	}
 	folder, dataset, err := openDataset(p, s.Data, s.Dataset)
 	if err != nil {
 		return err

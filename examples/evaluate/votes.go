@@ -88,6 +88,9 @@ func (v *votes) Run(p *program) error {
 	if v.Rounds < 1 || v.Folds < 2 {
 		return fmt.Errorf("--rounds must be at least 1 and --folds at least 2")
 	}
+	if err := canWritePage(v.HTML); err != nil {
+		return err
+	}
 	folder, err := eval.OpenFolder(v.Data)
 	if err != nil {
 		return err
