@@ -69,7 +69,7 @@ func (m SuiteEX) table(ctx context.Context, t *Trial, sql string) (*result.Table
 // suiteText is a statement as the test-suite scorer executes it.
 func suiteText(d sqltext.Dialect, sql string, keepDistinct bool) string {
 	var b strings.Builder
-	tokens := d.Tokens(sql)
+	tokens := slices.Collect(d.Tokens(sql))
 	for i, token := range tokens {
 		if !keepDistinct && token.Kind == sqltext.Word && strings.EqualFold(token.Text, "distinct") {
 			continue
@@ -90,7 +90,7 @@ func withoutCurrentYear(d sqltext.Dialect, sql string) string {
 		return sql
 	}
 	var solid []sqltext.Token
-	for _, token := range d.Tokens(sql) {
+	for token := range d.Tokens(sql) {
 		if token.Kind != sqltext.Space {
 			solid = append(solid, token)
 		}

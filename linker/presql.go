@@ -154,7 +154,7 @@ func (p PreSQL) Draft(ctx context.Context, in Input, draw int) (Draft, error) {
 // longer than replies are.
 func torn(d sqltext.Dialect, reply string) string {
 	reply = reply[:min(len(reply), sqltext.MaxReply)]
-	for _, t := range d.Tokens(reply) {
+	for t := range d.Tokens(reply) {
 		if t.Kind == sqltext.Word && strings.EqualFold(t.Text, "select") {
 			return reply[t.Pos:]
 		}

@@ -29,7 +29,8 @@ func BenchmarkTokens(b *testing.B) {
 	b.SetBytes(int64(len(kilobyte)))
 	b.ReportAllocs()
 	for b.Loop() {
-		d.Tokens(kilobyte)
+		for range d.Tokens(kilobyte) {
+		}
 	}
 }
 

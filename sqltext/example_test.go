@@ -3,6 +3,7 @@ package sqltext_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/sqltext"
@@ -78,7 +79,7 @@ func ExampleDialect_Check_dialects() {
 }
 
 func ExampleDialect_Tokens() {
-	for _, t := range sqltext.MySQL().Tokens("SELECT `a b` # x") {
+	for t := range sqltext.MySQL().Tokens("SELECT `a b` # x") {
 		if t.Kind != sqltext.Space {
 			fmt.Printf("%d %v %s\n", t.Pos, t.Kind, t.Text)
 		}
@@ -241,7 +242,7 @@ func ExampleDialect() {
 		{"SQLite", sqltext.SQLite()}, {"PostgreSQL", sqltext.PostgreSQL()}, {"DuckDB", sqltext.DuckDB()},
 		{"MySQL", sqltext.MySQL()}, {"MySQL with ANSI_QUOTES", ansi}, {"BigQuery", sqltext.BigQuery()},
 	} {
-		tokens := engine.rules.Tokens(`SELECT "a" FROM t # x`)
+		tokens := slices.Collect(engine.rules.Tokens(`SELECT "a" FROM t # x`))
 		fmt.Printf("%s: %v, %v\n", engine.name, tokens[2].Kind, tokens[8].Kind)
 	}
 	// Output:

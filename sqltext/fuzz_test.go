@@ -42,7 +42,7 @@ func FuzzTokens(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, d := range dialects() {
 			pos := 0
-			for _, tok := range d.Tokens(text) {
+			for tok := range d.Tokens(text) {
 				if tok.Pos != pos || tok.Text == "" || !strings.HasPrefix(text[pos:], tok.Text) {
 					t.Fatalf("token %+v at %d of %q", tok, pos, text)
 				}

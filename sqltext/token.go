@@ -1,6 +1,9 @@
 package sqltext
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // Kind says what a Token is.
 type Kind uint8
@@ -53,18 +56,17 @@ type Token struct {
 	Pos  int    // byte offset of Text in the text
 }
 
-// Tokens cuts sql into tokens.
+// Tokens are the tokens of sql, in text order.
 //
 // Nothing is lost: the texts of the tokens, joined, are sql. Any input is
 // accepted, also text that is no SQL and bytes that are not UTF-8. The time is
 // linear in len(sql), and nothing recurses.
-func (d Dialect) Tokens(sql string) []Token {
-	tokens := make([]Token, 0, len(sql)/4+1)
-	l := lexer{d: d, src: sql}
-	for l.next() {
-		tokens = append(tokens, l.tok)
+func (d Dialect) Tokens(sql string) iter.Seq[Token] {
+	return func(yield func(Token) bool) {
+		l := lexer{d: d, src: sql}
+		for l.next() && yield(l.tok) {
+		}
 	}
-	return tokens
 }
 
 // Placeholders returns the placeholders of sql as written, in text order.

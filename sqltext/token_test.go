@@ -1,6 +1,7 @@
 package sqltext_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func TestTokens(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tokens := tt.d.Tokens(tt.sql)
+			tokens := slices.Collect(tt.d.Tokens(tt.sql))
 			if diff := cmp.Diff(strings.Join(tt.want, "\n"), spell(tokens)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
 			}
@@ -143,7 +144,7 @@ func TestValue(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tokens := tt.d.Tokens(tt.sql)
+			tokens := slices.Collect(tt.d.Tokens(tt.sql))
 			if len(tokens) != 1 {
 				t.Fatalf("%d tokens", len(tokens))
 			}

@@ -293,7 +293,7 @@ func (r *scopeReader) joins(text string) ([]Join, error) {
 		return nil, nil
 	}
 	var tokens []sqltext.Token
-	for _, t := range r.dialect.Tokens(text) {
+	for t := range r.dialect.Tokens(text) {
 		if t.Kind != sqltext.Space && t.Kind != sqltext.Comment {
 			tokens = append(tokens, t)
 		}

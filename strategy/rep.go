@@ -346,7 +346,7 @@ func (p *repText) descriptions(b *strings.Builder) {
 // oneLineSQL is a statement without comments on one line.
 func oneLineSQL(d sqltext.Dialect, sql string) string {
 	var b strings.Builder
-	for _, t := range d.Tokens(sql) {
+	for t := range d.Tokens(sql) {
 		if t.Kind == sqltext.Space || t.Kind == sqltext.Comment {
 			b.WriteByte(' ')
 			continue

@@ -114,7 +114,7 @@ func excludes(in RuleInput) bool {
 		return false
 	}
 	not := false // the word before is NOT
-	for _, t := range in.Dialect.Tokens(in.SQL) {
+	for t := range in.Dialect.Tokens(in.SQL) {
 		switch t.Kind {
 		case sqltext.Space, sqltext.Comment:
 			continue

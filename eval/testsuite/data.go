@@ -257,9 +257,12 @@ func writeKey(b *strings.Builder, v any) {
 
 // hasCheck reports whether the table has a CHECK constraint.
 func (t *table) hasCheck() bool {
-	return slices.ContainsFunc(sqltext.SQLite().Tokens(t.def.Definition), func(tok sqltext.Token) bool {
-		return tok.Kind == sqltext.Word && strings.EqualFold(tok.Text, "CHECK")
-	})
+	for tok := range sqltext.SQLite().Tokens(t.def.Definition) {
+		if tok.Kind == sqltext.Word && strings.EqualFold(tok.Text, "CHECK") {
+			return true
+		}
+	}
+	return false
 }
 
 // classify says of every column what may be done to it.

@@ -18,7 +18,7 @@ type lexed struct {
 func lex(sql string) lexed {
 	l := lexed{sql: sql, text: sqltext.SQLite()}
 	depth := 0
-	for _, tok := range l.text.Tokens(sql) {
+	for tok := range l.text.Tokens(sql) {
 		if tok.Kind == sqltext.Space || tok.Kind == sqltext.Comment {
 			continue
 		}

@@ -44,7 +44,7 @@ func (h *held) fit(text string, resultColumns int) error {
 func sideBySide(text string) (commas, concatenations int) {
 	var inList []bool // by open bracket
 	var last string   // the word before, folded
-	for _, t := range sqltext.SQLite().Tokens(text) {
+	for t := range sqltext.SQLite().Tokens(text) {
 		switch t.Kind {
 		case sqltext.Space, sqltext.Comment:
 			continue

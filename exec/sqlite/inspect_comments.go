@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/schema"
@@ -16,7 +17,7 @@ func describe(t *schema.Table) {
 	}
 	var (
 		d       = sqltext.SQLite()
-		tokens  = d.Tokens(t.Definition)
+		tokens  = slices.Collect(d.Tokens(t.Definition))
 		c       = commentReader{table: t, item: beforeBody}
 		depth   int
 		newLine bool // a line ended since the last word or sign

@@ -21,7 +21,7 @@ func mentioned(text string) mentions {
 	m := mentions{names: map[string]bool{}}
 	var last string  // the last word, folded
 	inUsing := false // inside the brackets of USING
-	for _, t := range lexer.Tokens(text) {
+	for t := range lexer.Tokens(text) {
 		switch t.Kind {
 		case sqltext.Space, sqltext.Comment:
 			continue
@@ -84,7 +84,7 @@ func tainted(definition string, generated, denied map[string]bool) map[string]bo
 	lexer := sqltext.SQLite()
 	depth := 0
 	var column string
-	for _, t := range lexer.Tokens(definition) {
+	for t := range lexer.Tokens(definition) {
 		switch t.Kind {
 		case sqltext.Operator:
 			switch t.Text {

@@ -53,7 +53,7 @@ func rejects(ctx context.Context, h exec.Held, sql string) (bool, error) {
 func (d Dialect) asNames(sql string, names ...sqltext.ColumnRef) string {
 	var b strings.Builder
 	done := 0
-	for _, t := range d.Text().Tokens(sql) {
+	for t := range d.Text().Tokens(sql) {
 		if len(names) == 0 {
 			break
 		}

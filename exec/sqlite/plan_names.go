@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -70,7 +71,7 @@ func readPlanNames(sql string) planNames {
 // selectsAt says for each reference in which SELECT it stands, counted by the
 // SELECT words of the text. A bracket without a SELECT of its own, as in FROM (a
 // JOIN b), belongs to the SELECT around it.
-func selectsAt(tokens []sqltext.Token, refs []sqltext.TableRef) []int {
+func selectsAt(tokens iter.Seq[sqltext.Token], refs []sqltext.TableRef) []int {
 	var (
 		out     = make([]int, len(refs))
 		next    = 0
@@ -78,7 +79,7 @@ func selectsAt(tokens []sqltext.Token, refs []sqltext.TableRef) []int {
 		count   = 0
 		outer   []int
 	)
-	for _, t := range tokens {
+	for t := range tokens {
 		for next < len(refs) && refs[next].Pos <= t.Pos {
 			out[next] = current
 			next++
