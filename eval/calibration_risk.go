@@ -50,21 +50,6 @@ func (c RiskCoverage) At(coverage float64) float64 {
 	return before.Risk
 }
 
-// AURC returns the area under the curve of n outcomes: the mean of the risk at
-// coverage 1/n, 2/n, …, 1 (Geifman and El-Yaniv 2017). Lower is better; compare
-// it only between systems with the same share of wrong answers, since that moves
-// it, too. It is 0 for n below 1.
-func (c RiskCoverage) AURC(n int) float64 {
-	if n < 1 {
-		return 0
-	}
-	var sum float64
-	for k := range n {
-		sum += c.At(float64(k+1) / float64(n))
-	}
-	return sum / float64(n)
-}
-
 // Risk returns the share of wrong answers among the surest outcomes, see
 // RiskCoverage.At, with its interval. Coverage is in 0..1, 0 excluded; ok is
 // false otherwise, or without outcomes.

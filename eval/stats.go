@@ -49,9 +49,6 @@ func ByDatabase(o Outcome) string { return o.Database }
 // ByDifficulty groups by difficulty.
 func ByDifficulty(o Outcome) string { return o.Difficulty }
 
-// ByPool groups by pool or run.
-func ByPool(o Outcome) string { return o.Pool }
-
 // groups numbers the groups of n outcomes by first appearance.
 func groups(by Grouping, n int, at func(int) Outcome) (of []int, names []string) {
 	if by == nil {

@@ -352,7 +352,7 @@ func TestGroupings(t *testing.T) {
 		by   Grouping
 		want string
 	}{
-		{"question", ByQuestion, "q"}, {"database", ByDatabase, "d"}, {"difficulty", ByDifficulty, "x"}, {"pool", ByPool, "p"},
+		{"question", ByQuestion, "q"}, {"database", ByDatabase, "d"}, {"difficulty", ByDifficulty, "x"},
 		{"a template belongs to its database", ByTemplate, "d\x00t"},
 	} {
 		if got := test.by(o); got != test.want {
