@@ -32,8 +32,8 @@ func WithParallel(n int) BatchOption { return func(b *batch) { b.parallel = n } 
 // Finished means answered, abstained, or without a candidate though every draw
 // got a reply; a question that a provider, a budget, the database or a
 // cancellation ended is asked again. A resumed answer has everything its first
-// one had but rows, which are read again. A last line that a crash cut
-// short is dropped.
+// one had but rows, which are read again. A line that a crash cut short is
+// passed over.
 //
 // The file names the strategy, the models (llm.Named) and the schema it was
 // written with, and knows WithSamples, WithSeed, WithInstructions and
@@ -75,6 +75,7 @@ func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], opts 
 			yield(Answer{Err: err})
 			return
 		}
+		defer log.close() // also when the loop's body panics or ends its goroutine
 		err = e.askAll(ctx, questions, b.parallel, log, yield)
 		if err = errors.Join(err, log.close()); err != nil && !errors.Is(err, errStopped) {
 			yield(Answer{Err: err})

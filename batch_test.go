@@ -238,6 +238,39 @@ func TestAskAllPanic(t *testing.T) {
 	settled(t, before)
 }
 
+// TestJournalIsClosed however the loop ends.
+func TestJournalIsClosed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	held := func() (n int) {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("the system does not list open files:", err)
+		}
+		for _, e := range entries {
+			if target, _ := os.Readlink(filepath.Join("/proc/self/fd", e.Name())); target == path {
+				n++
+			}
+		}
+		return n
+	}
+	e := engine(t, always(usa), texttosql.WithStrategy(strategy.Direct{}))
+	for name, leave := range map[string]func(){"goexit": runtime.Goexit, "panic": func() { panic("mine") }} {
+		var done sync.WaitGroup
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			defer func() { recover() }()
+			for range e.AskAll(t.Context(), slices.Values(asked("a", "b")), texttosql.WithJournal(path)) {
+				leave()
+			}
+		}()
+		done.Wait()
+		if n := held(); n > 0 {
+			t.Errorf("%s: the journal is open %d times", name, n)
+		}
+	}
+}
+
 // TestAskAllContext: when the context ends, what is in flight is answered with
 // its error, and no more is asked.
 func TestAskAllContext(t *testing.T) {
@@ -564,13 +597,15 @@ func TestJournalDamage(t *testing.T) {
 	}{
 		{"whole", text, []string{resumed("a"), resumed("b"), resumed("c")}, "nothing is asked again"},
 		{"torn in the middle", text[:len(text)-100], []string{resumed("a"), resumed("b"), fresh("c")}, "a crash while the last line was written"},
-		{"torn before the line end", text[:len(text)-1], []string{resumed("a"), resumed("b"), fresh("c")}, "the line may be short of more"},
+		{"torn before the line end", text[:len(text)-1], []string{resumed("a"), resumed("b"), resumed("c")}, "nothing of it is missing"},
+		{"torn in the middle of the file", join(lines[0], lines[1], lines[2][:50], []byte("\n"), lines[3]), []string{resumed("a"), fresh("b"), resumed("c")}, "a crash, and a batch that went on behind it"},
+		{"no start of a line at the end", join(lines[0], lines[1], []byte("\x00\x00\x00")), []string{resumed("a"), fresh("b"), fresh("c")}, "a crash of the machine"},
+		{"blank line", join(lines[0], []byte("\n"), lines[1]), []string{resumed("a"), fresh("b"), fresh("c")}, "a batch began while another wrote"},
 		{"torn header", lines[0][:10], []string{fresh("a"), fresh("b"), fresh("c")}, "a crash right at the start"},
 		{"empty", nil, []string{fresh("a"), fresh("b"), fresh("c")}, "a crash before the start"},
 		{"header alone", lines[0], []string{fresh("a"), fresh("b"), fresh("c")}, "nothing was finished"},
-		{"corrupt line", join(lines[0], lines[1], []byte("{\"asked\":\n"), lines[3]), []string{"line 3: unexpected end of JSON input"}, "by its number"},
+		{"corrupt line", join(lines[0], lines[1], []byte("{\"asked\":}\n"), lines[3]), []string{"line 3: invalid character '}'"}, "by its number"},
 		{"binary line", join(lines[0], []byte("\x00\x01\xff\n")), []string{"line 2: invalid character"}, "by its number"},
-		{"blank line", join(lines[0], []byte("\n"), lines[1]), []string{"line 2: "}, "nobody wrote it"},
 		{"line without a result", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\"}\n")), []string{"line 2: a line without a result"}, "of no use"},
 		{"null", join(lines[0], []byte("null\n")), []string{"line 2: a line without a result"}, "of no use"},
 		{"answer without a statement", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\",\"result\":{}}\n")), []string{"line 2: an answer without a statement"}, "of no use"},

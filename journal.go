@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/llm"
@@ -61,6 +62,7 @@ func (c *config) settings() string {
 // journal keeps finished questions. The nil journal keeps nothing.
 type journal struct {
 	file     *os.File
+	torn     bool                // the file ends within a line: the next one begins with a line end
 	broken   bool                // a line may be written in part: nothing may follow it
 	finished map[Question]Answer // read at the start, never changed after
 }
@@ -96,38 +98,56 @@ func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error)
 	return j, nil
 }
 
-// load reads the file and leaves it ready to be appended to. A last line
-// without its end was cut by a crash: it is taken away.
+// load reads the file and leaves it ready to be appended to.
+//
+// A last line without its end was cut by a crash, or another batch is just writing
+// it. So it stays, the next line begins on a new one, and readers pass over what
+// was cut. Only what is no start of a line of ours is taken away.
 func (j *journal) load(want journalHeader) error {
 	r := bufio.NewReader(j.file)
 	var whole int64
-	torn := false
 	for n := 1; ; n++ {
 		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			if header, _ := json.Marshal(want); n == 1 && !bytes.HasPrefix(header, line) {
-				return errNoJournal // and not to be overwritten
-			}
-			torn = len(line) > 0
-			break
-		}
-		if err != nil {
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
 			return err
 		}
-		if err := j.read(n, line, want); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+		if last && n == 1 {
+			if header, _ := json.Marshal(want); !bytes.HasPrefix(header, line) {
+				return errNoJournal // and not to be overwritten
+			}
+			if err := j.file.Truncate(0); err != nil {
+				return err
+			}
+			return j.write(want)
+		}
+		bare := bytes.TrimSuffix(line, []byte("\n"))
+		if n == 1 || len(bare) > 0 && !cutShort(bare) {
+			switch err := j.read(n, bare, want); {
+			case err != nil && last:
+				return j.file.Truncate(whole)
+			case err != nil:
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+		if last {
+			j.torn = len(bare) > 0
+			return nil
 		}
 		whole += int64(len(line))
 	}
-	if torn {
-		if err := j.file.Truncate(whole); err != nil {
-			return err
-		}
+}
+
+// cutShort reports whether line is the start of a line as keep writes it, and not
+// all of it.
+func cutShort(line []byte) bool {
+	const start = `{"asked":`
+	n := min(len(line), len(start))
+	if string(line[:n]) != start[:n] {
+		return false
 	}
-	if whole == 0 {
-		return j.write(want)
-	}
-	return nil
+	var all json.RawMessage
+	return errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&all), io.ErrUnexpectedEOF)
 }
 
 func (j *journal) read(n int, line []byte, want journalHeader) error {
@@ -141,7 +161,7 @@ func (j *journal) read(n int, line []byte, want journalHeader) error {
 		}
 		return nil
 	}
-	if again, err := json.Marshal(want); err != nil || bytes.Equal(again, bytes.TrimSpace(line)) {
+	if again, err := json.Marshal(want); err != nil || bytes.Equal(again, line) {
 		return err // two batches began the file at the same moment
 	}
 	var l journalLine
@@ -240,7 +260,12 @@ func (j *journal) write(line any) error {
 	if err != nil {
 		return fmt.Errorf("texttosql: journal: %w", err)
 	}
-	if _, err := j.file.Write(append(b, '\n')); err != nil {
+	b = append(b, '\n')
+	if j.torn {
+		b = slices.Insert(b, 0, '\n')
+		j.torn = false
+	}
+	if _, err := j.file.Write(b); err != nil {
 		j.broken = true
 		return fmt.Errorf("texttosql: journal: %w", err)
 	}

@@ -56,6 +56,70 @@ func TestJournalCannotBeWritten(t *testing.T) {
 	}
 }
 
+// TestJournalIsBeingWritten: a batch that begins while another one writes a line
+// takes nothing away, whether the line gets its end or not.
+func TestJournalIsBeingWritten(t *testing.T) {
+	want := journalHeader{Version: journalVersion}
+	encode := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b) + "\n"
+	}
+	answered := func(q string) journalLine {
+		return journalLine{Question: Question{Text: q}, Outcome: "answered", Result: &Result{SQL: "SELECT 1"}}
+	}
+	line := encode(answered("theirs"))
+	for cut := range len(line) + 1 {
+		path := filepath.Join(t.TempDir(), "journal.jsonl")
+		theirs, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer theirs.Close()
+		write := func(text string) {
+			if _, err := theirs.WriteString(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		open := func() *journal {
+			file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { file.Close() })
+			j := &journal{file: file, finished: map[Question]Answer{}}
+			if err := j.load(want); err != nil {
+				t.Fatalf("cut at %d: %v", cut, err)
+			}
+			return j
+		}
+		write(encode(want) + line[:cut])
+		ours := open()
+		for i, crashed := range []bool{false, true} {
+			if !crashed {
+				write(line[cut:])
+			}
+			mine := Answer{Question: Question{Text: "ours", Samples: i + 1}, Result: &Result{SQL: "SELECT 2"}}
+			if err := ours.keep(mine); err != nil {
+				t.Fatal(err)
+			}
+			read := open()
+			if _, ok := read.find(mine.Question); !ok {
+				t.Errorf("cut at %d, crashed %v: our line is lost", cut, crashed)
+			}
+			if _, ok := read.find(Question{Text: "theirs"}); !ok && !crashed {
+				t.Errorf("cut at %d: their line is lost", cut)
+			}
+			if err := os.WriteFile(path, []byte(encode(want)+line[:cut]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			ours = open()
+		}
+	}
+}
+
 // TestIsFinished tells what would end the same way again.
 func TestIsFinished(t *testing.T) {
 	down := &llm.Error{Class: llm.ClassOverloaded}
