@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"math"
+	"slices"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
@@ -97,12 +100,18 @@ func WithDriverHook(unwrap func(driverConn any) any) Option {
 	return func(c *config) { c.exec.Unwrap = unwrap }
 }
 
-// WithBudget bounds the model calls of each question. A question that spends it
+// WithBudget bounds the model calls of each question. Prices must be finite and
+// not negative. A question that spends it
 // ends with the best answer it has, or with an error that matches ErrBudget.
 func WithBudget(b llm.Budget) Option {
 	return func(c *config) {
 		if b.Calls < 0 || b.Tokens < 0 || !(b.Money >= 0) || b.Time < 0 {
 			c.fail("WithBudget: a limit is negative or no number")
+		}
+		for _, name := range slices.Sorted(maps.Keys(b.Prices)) {
+			if p := b.Prices[name]; !(p.Prompt >= 0 && p.Completion >= 0) || math.IsInf(p.Prompt+p.Completion, 1) {
+				c.fail("WithBudget: the price of %q is negative or no number", name)
+			}
 		}
 		c.budget = b
 	}

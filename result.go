@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
@@ -145,6 +147,12 @@ func cell(v any) string {
 		return "NULL"
 	case []byte:
 		return fmt.Sprintf("%d bytes", len(v))
+	case float64:
+		// In all its digits, where they are few: money is read without exponents.
+		if a := math.Abs(v); a == 0 || a >= 1e-6 && a < 1e15 {
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		}
+		return fmt.Sprint(v)
 	default:
 		return fmt.Sprint(v)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -88,14 +89,14 @@ func TestGenerateGivesNoRows(t *testing.T) {
 func TestNewReportsAllFaults(t *testing.T) {
 	_, err := texttosql.New(open(t, shop), nil,
 		texttosql.WithSamples(0), texttosql.WithConcurrency(-1), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
-		texttosql.WithSchema(nil), texttosql.WithBudget(llm.Budget{Calls: -1}), texttosql.WithInstructions(strings.Repeat("x", 17<<10)),
+		texttosql.WithSchema(nil), texttosql.WithBudget(llm.Budget{Calls: -1, Prices: map[string]llm.Price{"m": {Completion: math.NaN()}}}), texttosql.WithInstructions(strings.Repeat("x", 17<<10)),
 		texttosql.WithExemplars(strategy.Pair{Question: "q"}), texttosql.WithLimits(exec.Limits{Connections: -1}),
 		texttosql.WithRetry(llm.Retry{Attempts: -1}),
 	)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"WithSamples", "WithConcurrency", "WithStrategy", "WithDialect", "WithSchema", "WithBudget", "WithRetry", "WithInstructions", "WithExemplars", "Connections", "model 0 is nil"} {
+	for _, want := range []string{"WithSamples", "WithConcurrency", "WithStrategy", "WithDialect", "WithSchema", "WithBudget: a limit", `the price of "m"`, "WithRetry", "WithInstructions", "WithExemplars", "Connections", "model 0 is nil"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word about %s in:\n%v", want, err)
 		}
@@ -266,6 +267,20 @@ func TestFailedPage(t *testing.T) {
 	for _, want := range []string{"Had no vote because", "the reply holds no query"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// TestPageOfNumbers: amounts are read without exponents, as in a text table.
+func TestPageOfNumbers(t *testing.T) {
+	r := &texttosql.Result{Rows: &result.Table{Columns: []string{"x"}, Rows: [][]any{{12345678.9}, {1e6}, {0.0}, {1e300}, {math.Inf(-1)}}}}
+	var page bytes.Buffer
+	if err := r.WritePage(&page, nil, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">12345678.9<", ">1000000<", ">0<", ">1e&#43;300<", ">-Inf<"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page does not show %q", want)
 		}
 	}
 }
