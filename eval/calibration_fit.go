@@ -111,15 +111,12 @@ func pooled(blocks []block) []block {
 func (f Isotonic) CrossFit(outcomes []Outcome, by Grouping, folds int) ([]float64, error) {
 	of := Folds(outcomes, by, folds)
 	calibrated := make([]float64, len(outcomes))
-	for fold := range max(folds, 2) {
+	for _, fold := range slices.Compact(slices.Sorted(slices.Values(of))) {
 		var rest []Outcome
 		for i, o := range outcomes {
 			if of[i] != fold {
 				rest = append(rest, o)
 			}
-		}
-		if len(rest) == len(outcomes) {
-			continue // nothing to calibrate
 		}
 		c, err := f.Fit(rest)
 		if err != nil {

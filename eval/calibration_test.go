@@ -355,6 +355,16 @@ func TestCrossFit(t *testing.T) {
 	if before < .1 || now > .05 {
 		t.Errorf("ECE %v before, %v after", before, now)
 	}
+	// However many folds there are, only those with questions in them cost anything.
+	few := list[:50]
+	alone, err := Isotonic{}.CrossFit(few, nil, math.MaxInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := Isotonic{}.Fit(few[1:])
+	if err != nil || alone[0] != rest.At(few[0].Confidence) {
+		t.Errorf("%v, %v: want the fit on all others", alone[0], err)
+	}
 }
 
 func BenchmarkBootstrapAUROC(b *testing.B) {
