@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/strategy"
@@ -119,8 +120,8 @@ func (s Settings) perFold(questions []*Question, fit func([]*Question) (elect, e
 	for i, q := range questions {
 		of[q.ID] = folds[i]
 	}
-	elects := make([]elect, s.folds())
-	for fold := range elects {
+	elects := make(map[int]elect)
+	for _, fold := range slices.Compact(slices.Sorted(slices.Values(folds))) {
 		var others []*Question
 		for i, q := range questions {
 			if folds[i] != fold {
@@ -133,7 +134,7 @@ func (s Settings) perFold(questions []*Question, fit func([]*Question) (elect, e
 		}
 		var err error
 		if elects[fold], err = fit(others); err != nil {
-			return nil, fmt.Errorf("fold %d of %d: %w", fold+1, len(elects), err)
+			return nil, fmt.Errorf("fold %d of %d: %w", fold+1, s.folds(), err)
 		}
 	}
 	return func(q *Question) (Decision, error) { return elects[of[q.ID]](q) }, nil

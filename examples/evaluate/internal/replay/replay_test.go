@@ -141,6 +141,24 @@ func TestFittingNeedsOtherQuestions(t *testing.T) {
 	}
 }
 
+// TestMoreFoldsThanQuestions: each is then voted on with what all others gave, and
+// folds without questions cost nothing.
+func TestMoreFoldsThanQuestions(t *testing.T) {
+	pool := Pool{Name: "p"}
+	for i := range 6 {
+		pool.Questions = append(pool.Questions, question(fmt.Sprint(i), "aBB", "good", "bad", "worse"))
+	}
+	lines, err := Measure([]Pool{pool}, fitted(), Settings{Folds: math.MaxInt}, eval.Bootstrap{Rounds: 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lines {
+		if l.Voter == "weighted-labels" && l.Right != 6 {
+			t.Errorf("%v right; the others teach that one model is good", l.Right)
+		}
+	}
+}
+
 func TestInTurn(t *testing.T) {
 	tests := []struct{ runs, want, why string }{
 		{"a_seed1 a_seed2 a_seed3 b_seed1 b_seed2", "a_seed1 b_seed1 a_seed2 b_seed2 a_seed3", "two models take turns"},
