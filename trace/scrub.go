@@ -13,7 +13,7 @@ const secretValue = `("[^"]*"|'[^']*'|[^\s&;,"')}\]]+)`
 // "key: x" are not among them, because engines write so of SQL (SQLite:
 // `unrecognized token: "x"`). All are linear, as everything of regexp.
 var (
-	header    = regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;]+`)
+	header    = regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*\[?["']?)(?:[a-z][\w-]*\s+)?[^\s"',;\]]+`) // with any scheme, also as Go prints a http.Header
 	bearer    = regexp.MustCompile(`(?i)(\bbearer\s+)[^\s"',;]+`)
 	parameter = regexp.MustCompile(`(?i)((?:key|token|password|passwd|pwd|secret)\s*=\s*)` + secretValue)
 	field     = regexp.MustCompile(`(?i)((?:api[_-]?key|password|passwd|secret|access_token)["']?\s*:\s*)` + secretValue)
