@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
 )
 
@@ -190,6 +191,23 @@ func TestVotesTable(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "pool ") || !strings.Contains(lines[2], "consensus") {
 		t.Errorf("got:\n%s", out)
+	}
+}
+
+// TestVotesOfOnePool: the lines of all pools are there for who reads them, however
+// many pools there are.
+func TestVotesOfOnePool(t *testing.T) {
+	out, _, err := evaluate(t, nil, "votes", "--data", data(t), "--pool", "spider_dev/all", "--voter", "consensus", "--rounds", "50", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := objects(t, out)
+	if len(lines) != 2 || lines[1]["pool"] != "all" {
+		t.Fatalf("got:\n%s", out)
+	}
+	lines[1]["pool"] = lines[0]["pool"]
+	if diff := cmp.Diff(lines[0], lines[1]); diff != "" {
+		t.Errorf("(-pool +all)\n%s", diff)
 	}
 }
 

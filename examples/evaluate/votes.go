@@ -203,6 +203,13 @@ func votersNamed(names []string) ([]replay.Voter, error) {
 
 func (v *votes) print(p *program, lines []replay.Line, rules []replay.RuleFigures, looks []replay.LookFigures) error {
 	if v.JSON {
+		if !slices.ContainsFunc(lines, func(l replay.Line) bool { return l.Pool == replay.AllPools }) {
+			// A table of one pool need not say it twice; who looks for "all" is to find it.
+			for _, l := range slices.Clone(lines) {
+				l.Pool = replay.AllPools
+				lines = append(lines, l)
+			}
+		}
 		return errors.Join(jsonLines(p.out, lines), jsonLines(p.out, rules), jsonLines(p.out, looks))
 	}
 	heads, rows := votesTable(lines)
