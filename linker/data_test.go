@@ -310,5 +310,5 @@ func TestPreSQLWide(t *testing.T) {
 
 func median(x []float64) float64 {
 	slices.Sort(x)
-	return x[len(x)/2]
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }

@@ -13,7 +13,7 @@
 // is not a retriever: nothing here embeds text.
 //
 // What PreSQL keeps of what the gold reads, with each recorded run in turn as the
-// model that drafts; the median run (recorded answers; tokens of the schema as
+// model that drafts; medians over runs (recorded answers; tokens of the schema as
 // DDL without values, on databases of 5 tables or more):
 //
 //	                                  recall  all kept  tokens saved
@@ -21,7 +21,7 @@
 //	                  ClassicModels, 99    1         1           56 %
 //	                  superhero, 70        1         1           59 %
 //	and Columns       Spider            .996      .990           67 %
-//	                  ClassicModels     .993      .980           70 %
+//	                  ClassicModels     .992      .980           70 %
 //	                  superhero            1         1           67 %
 //
 // The zero PreSQL shows 1.8 of 4.4 tables on Spider and misses a table in 3 to 14
