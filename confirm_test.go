@@ -91,7 +91,8 @@ func TestConfirmedFile(t *testing.T) {
 	}
 }
 
-// TestConfirm: what a person confirmed is shown with the next question.
+// TestConfirm: what a person confirmed is shown with the next question, also by
+// another engine on the same store.
 func TestConfirm(t *testing.T) {
 	var prompts []string
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
@@ -102,15 +103,20 @@ func TestConfirm(t *testing.T) {
 		prompts = append(prompts, all)
 		return llm.Response{Text: "SELECT count(*) FROM customers", StopReason: llm.StopEnd}, nil
 	})
-	e := engine(t, model, texttosql.WithStrategy(strategy.PETSQL{}))
+	var store strategy.Confirmed
+	e := engine(t, model, texttosql.WithStrategy(strategy.PETSQL{}), texttosql.WithConfirmed(&store))
+	other := engine(t, model, texttosql.WithStrategy(strategy.PETSQL{}), texttosql.WithConfirmed(&store))
 	if err := e.Confirm(t.Context(), "How many orders are there?", "SELECT count(*) FROM orders;"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Ask(t.Context(), "How many customers are there?"); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(prompts[0], "### How many orders are there?\nSELECT count(*) FROM orders\n") {
-		t.Errorf("not shown in\n%s", prompts[0])
+	for _, e := range []*texttosql.Engine{e, other} {
+		prompts = nil
+		if _, err := e.Ask(t.Context(), "How many customers are there?"); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(prompts[0], "### How many orders are there?\nSELECT count(*) FROM orders\n") {
+			t.Errorf("not shown in\n%s", prompts[0])
+		}
 	}
 	for _, bad := range []struct{ question, sql string }{
 		{"", "SELECT 1"}, {"x", "DELETE FROM customers"}, {"x", "SELECT nothing FROM customers"}, {"x", ""},

@@ -91,12 +91,12 @@ func TestNewReportsAllFaults(t *testing.T) {
 		texttosql.WithSamples(0), texttosql.WithConcurrency(-1), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
 		texttosql.WithSchema(nil), texttosql.WithBudget(llm.Budget{Calls: -1, Prices: map[string]llm.Price{"m": {Completion: math.NaN()}}}), texttosql.WithInstructions(strings.Repeat("x", 17<<10)),
 		texttosql.WithExemplars(strategy.Pair{Question: "q"}), texttosql.WithLimits(exec.Limits{Connections: -1}),
-		texttosql.WithRetry(llm.Retry{Attempts: -1}),
+		texttosql.WithRetry(llm.Retry{Attempts: -1}), texttosql.WithConfirmed(nil),
 	)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"WithSamples", "WithConcurrency", "WithStrategy", "WithDialect", "WithSchema", "WithBudget: a limit", `the price of "m"`, "WithRetry", "WithInstructions", "WithExemplars", "Connections", "model 0 is nil"} {
+	for _, want := range []string{"WithSamples", "WithConcurrency", "WithStrategy", "WithDialect", "WithSchema", "WithBudget: a limit", `the price of "m"`, "WithRetry", "WithConfirmed", "WithInstructions", "WithExemplars", "Connections", "model 0 is nil"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word about %s in:\n%v", want, err)
 		}
