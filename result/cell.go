@@ -80,16 +80,15 @@ func formatFloat(f float64) string {
 // control characters, format and direction marks, line separators, invalid
 // bytes. It reads no more of s than can show in limit columns.
 func visible(s string, limit int) string {
-	if limit >= 0 {
-		// Sixteen bytes a column are more than any script needs, marks included.
-		if most := 16 * (limit + 1); len(s) > most {
-			for range utf8.UTFMax - 1 { // not inside of a character
-				if !utf8.RuneStart(s[most]) {
-					most--
-				}
+	// Sixteen bytes a column are more than any script needs, marks included.
+	if limit >= 0 && (len(s)-1)/16 > limit {
+		most := 16 * (limit + 1)
+		for range utf8.UTFMax - 1 { // not inside of a character
+			if !utf8.RuneStart(s[most]) {
+				most--
 			}
-			s = s[:most] + "…"
 		}
+		s = s[:most] + "…"
 	}
 	plain := true
 	for i := 0; i < len(s) && plain; i++ {

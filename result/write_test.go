@@ -98,6 +98,7 @@ func TestTextTableOptions(t *testing.T) {
 	}{
 		{"cells cut", TextTable{MaxCell: 5}, "name\n-----\na lo…\nb\nc\n(3 rows)\n"},
 		{"cells of one column", TextTable{MaxCell: 1}, "…\n-\n…\nb\nc\n(3 rows)\n"},
+		{"a limit beyond all cells", TextTable{MaxCell: math.MaxInt}, "name\n-----------\na long name\nb\nc\n(3 rows)\n"},
 		{"no limit", TextTable{MaxCell: -1}, "name\n-----------\na long name\nb\nc\n(3 rows)\n"},
 		{"rows cut", TextTable{MaxRows: 1}, "name\n-----------\na long name\n(1 of 3 rows)\n"},
 		{"more than there are", TextTable{MaxRows: 9}, "name\n-----------\na long name\nb\nc\n(3 rows)\n"},
