@@ -67,6 +67,28 @@ func Load(dir string, c eval.StoreConfig) (*Suite, error) {
 	return s, nil
 }
 
+// MadeFrom reports whether the suite was made from the database in the file base
+// as it is now. On replicas of another one golds fail, which decides nothing there,
+// so every answer that is right on the base would be right on all. It reads all of
+// the base, which is opened as the replicas are.
+func (s *Suite) MadeFrom(ctx context.Context, base string) (bool, error) {
+	fault := func(err error) error { return fmt.Errorf("testsuite: comparing with %s: %w", base, err) }
+	b, err := newBench(base, s.config.Open, exec.Config{}, exec.Bounds{})
+	if err != nil {
+		return false, fault(err)
+	}
+	defer b.close()
+	d, err := load(ctx, b.db)
+	if err != nil {
+		return false, fault(err)
+	}
+	content, err := b.content(ctx, d)
+	if err != nil {
+		return false, fault(err)
+	}
+	return content == s.Manifest.Base, nil
+}
+
 // Close closes the replicas. No method may run then or later.
 func (s *Suite) Close() error {
 	errs := []error{s.store.Close()}

@@ -72,6 +72,25 @@ func TestTS(t *testing.T) {
 	}
 }
 
+func TestSuiteMadeFrom(t *testing.T) {
+	suite, _ := shopSuite(t)
+	for _, test := range []struct {
+		why, base string
+		want      bool
+	}{
+		{"another file of the same content", shopFile(t, shop), true},
+		{"another row", shopFile(t, shop+"; INSERT INTO regions VALUES ('X', 'Extra')"), false},
+		{"another database", shopFile(t, "CREATE TABLE t (a)"), false},
+	} {
+		if got, err := suite.MadeFrom(t.Context(), test.base); got != test.want || err != nil {
+			t.Errorf("%s: %v, %v", test.why, got, err)
+		}
+	}
+	if _, err := suite.MadeFrom(t.Context(), "/nowhere/x.sqlite"); err == nil || !strings.Contains(err.Error(), "/nowhere/x.sqlite") {
+		t.Errorf("no file: %v", err)
+	}
+}
+
 func TestTSWithoutSuite(t *testing.T) {
 	_, scorer := shopSuite(t)
 	_, err := scorer.Score(t.Context(), eval.Question{DB: "bakery", Gold: "SELECT 1"}, "SELECT 1")

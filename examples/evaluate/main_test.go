@@ -258,6 +258,11 @@ func TestScore(t *testing.T) {
 	if err != nil || !strings.Contains(out, `"metric":"ts","value":0.6`) {
 		t.Errorf("%v\n%s%s", err, out, notes)
 	}
+	makeDatabase(t, filepath.Join(dir, "db", "spider", "shop.sqlite"), "INSERT INTO customers VALUES (4, 'Dee', 'UK')")
+	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run", "first", "--suites", suites, "--rounds", "50", "--json")
+	if err != nil || !strings.Contains(out, `"metric":"ts","value":0,`) || !strings.Contains(notes, "no test suite of shop") || !strings.Contains(notes, "of another database") {
+		t.Errorf("a suite of another database: %v\n%s%s", err, out, notes)
+	}
 	write(t, filepath.Join(suites, "shop", "manifest.json"), "{")
 	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run", "first", "--suites", suites, "--rounds", "50", "--json")
 	if err != nil || !strings.Contains(out, `"metric":"ts","value":0,`) || !strings.Contains(notes, "no test suite of shop") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"path/filepath"
@@ -63,12 +64,24 @@ func (s *score) suites(p *program, folder *eval.Folder, dataset *eval.Dataset) (
 }
 
 // suite loads the suite of one database, and makes it before where it is not
-// there.
+// there. One of another database is an error.
 func (s *score) suite(ctx context.Context, base, dir, id string, dataset *eval.Dataset) (*testsuite.Suite, error) {
 	if err := s.makeSuite(ctx, base, dir, id, dataset); err != nil {
 		return nil, err
 	}
-	return testsuite.Load(dir, eval.StoreConfig{Workers: s.Workers, Open: cli.OpenReadOnly})
+	suite, err := testsuite.Load(dir, eval.StoreConfig{Workers: s.Workers, Open: cli.OpenReadOnly})
+	if err != nil {
+		return nil, err
+	}
+	same, err := suite.MadeFrom(ctx, base)
+	if err == nil && !same {
+		err = fmt.Errorf("%s is of another database than %s: remove it, or give another folder", dir, base)
+	}
+	if err != nil {
+		suite.Close()
+		return nil, err
+	}
+	return suite, nil
 }
 
 // makeSuite makes the suite of one database unless it is there.
