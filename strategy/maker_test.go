@@ -546,7 +546,6 @@ func TestMAKERSchemas(t *testing.T) {
 		t.Errorf("200 tables: %+v, %v", out, err)
 	}
 
-	env.Schema = &(*env.Schema)
 	empty := *env.Schema
 	empty.Tables = nil
 	env.Schema = &empty

@@ -207,15 +207,15 @@ func (d *database) add(r *reference) {
 }
 
 // holds reports whether every row that refers to something finds it.
-func (r *reference) holds() bool {
-	known := make(map[string]bool, len(r.to.rows))
-	for _, row := range r.to.rows {
-		if k, ok := keyOf(row, r.refCols); ok {
+func (ref *reference) holds() bool {
+	known := make(map[string]bool, len(ref.to.rows))
+	for _, row := range ref.to.rows {
+		if k, ok := keyOf(row, ref.refCols); ok {
 			known[k] = true
 		}
 	}
-	for _, row := range r.from.rows {
-		if k, ok := keyOf(row, r.cols); ok && !known[k] {
+	for _, row := range ref.from.rows {
+		if k, ok := keyOf(row, ref.cols); ok && !known[k] {
 			return false
 		}
 	}
