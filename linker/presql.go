@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -207,6 +208,7 @@ func unite(a, b schema.Links, columns bool) schema.Links {
 	if !columns {
 		return mergeExact(a, b)
 	}
+	b.Tables = slices.Clone(b.Tables) // they are the other linker's
 	for i := range b.Tables {
 		t := &b.Tables[i]
 		for _, have := range a.Tables {

@@ -243,3 +243,17 @@ func TestPreSQLReadsLongText(t *testing.T) {
 		t.Errorf("%+v, %v, want student alone", links.Tables, err)
 	}
 }
+
+// TestPreSQLLeavesOthersLinks: a linker to unite with may give the same links each
+// time, to several callers at once.
+func TestPreSQLLeavesOthersLinks(t *testing.T) {
+	db, s := open(t, college, exec.Config{})
+	links := schema.Links{Tables: []schema.TableLink{{Table: "student"}, {Table: "course"}}}
+	p := linker.PreSQL{Columns: true, With: linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return links, nil })}
+	if _, err := p.Read(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}, "SELECT age FROM student"); err != nil {
+		t.Fatal(err)
+	}
+	if want := (schema.Links{Tables: []schema.TableLink{{Table: "student"}, {Table: "course"}}}); !cmp.Equal(want, links) {
+		t.Errorf("changed: %+v", links)
+	}
+}
