@@ -2,6 +2,7 @@ package eval
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -181,6 +182,13 @@ func namesOf(r record) questionNames {
 
 func (s *source) question(r record, names questionNames) (q Question, err error) {
 	q.Line = r.line
+	here := namesOf(r)
+	names.evidence, names.difficulty = cmp.Or(names.evidence, here.evidence), cmp.Or(names.difficulty, here.difficulty)
+	for _, f := range []struct{ first, here string }{{names.id, here.id}, {names.gold, here.gold}, {names.db, here.db}} {
+		if f.first == "" && f.here != "" {
+			return q, s.fault(r.line, f.here, errors.New("is here, though the first question has none"))
+		}
+	}
 	for _, f := range []struct {
 		to       *string
 		name     string

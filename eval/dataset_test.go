@@ -70,6 +70,15 @@ func TestReadDataset(t *testing.T) {
 			[]eval.Question{{Dataset: "minidev", ID: "1471", DB: "d", Text: "A", Gold: "SELECT 1", Place: 4, Line: 1}},
 		},
 		{
+			"evidence and difficulty that the first question does not have",
+			"own.jsonl",
+			`{"qid": 1, "question": "A", "gold": "B"}` + "\n" + `{"qid": 2, "question": "C", "gold": "D", "evidence": "E", "hardness": "F"}`,
+			[]eval.Question{
+				{Dataset: "own", ID: "1", Text: "A", Gold: "B", Place: 1, Line: 1},
+				{Dataset: "own", ID: "2", Text: "C", Gold: "D", Evidence: "E", Difficulty: "F", Place: 2, Line: 2},
+			},
+		},
+		{
 			"questions without golds",
 			"test.jsonl",
 			`{"qid": "a", "question": "A", "db_id": "d"}`,
@@ -116,6 +125,8 @@ func TestReadDatasetFaults(t *testing.T) {
 		{"answers instead of questions", "q.jsonl", `{"run": "r", "qid": 1, "sql": "SELECT 1"}`, "q.jsonl:1: field question: missing: this is no file of questions"},
 		{"mixed: another name for the gold", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": "B", "query": "SELECT 1"}`, "q.jsonl:2: field gold: missing, though the first question has it"},
 		{"mixed: no database", "q.jsonl", good + good[:1] + `"qid": 2, "question": "B", "gold": "SELECT 1"}`, "q.jsonl:2: field db_id: missing, though the first question has it"},
+		{"mixed: a gold from the second on", "q.jsonl", `{"qid": 1, "question": "A", "gold": null}` + "\n" + good, "q.jsonl:2: field gold: is here, though the first question has none"},
+		{"mixed: an id from the second on", "q.json", `[{"nlq": "A", "sql": "B"}, {"id": 1, "nlq": "C", "sql": "D"}]`, "q.json:1: field id: is here, though the first question has none"},
 		{"a gold that is a list", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": "B", "gold": ["SELECT 1"]}`, "q.jsonl:2: field gold: a JSON list where text belongs"},
 		{"an empty question", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": " ", "gold": "SELECT 1"}`, "q.jsonl:2: field question: empty"},
 		{"one id for two questions", "q.jsonl", good + "\n" + strings.Replace(good, "SELECT 1", "SELECT 2", 1), "q.jsonl:3: field id: 1 is the id of line 1 too"},
