@@ -437,3 +437,19 @@ func TestHTTPClientOutsideOfCalls(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(body), err)
 	}
 }
+
+// idle counts how often its idle connections are closed.
+type idle struct {
+	http.RoundTripper
+	closed int
+}
+
+func (i *idle) CloseIdleConnections() { i.closed++ }
+
+func TestHTTPClientClosesIdleConnections(t *testing.T) {
+	base := &idle{RoundTripper: http.DefaultTransport}
+	langchain.HTTPClient(&http.Client{Transport: base}).CloseIdleConnections()
+	if base.closed != 1 {
+		t.Errorf("closed %d times", base.closed)
+	}
+}

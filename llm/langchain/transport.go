@@ -2,6 +2,7 @@ package langchain
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,15 +54,22 @@ func HTTPClient(base *http.Client) *http.Client {
 // transport notes what happens to requests whose context holds notes.
 type transport struct{ base http.RoundTripper }
 
+// under is the transport below, as http.Client chooses it.
+func (t transport) under() http.RoundTripper { return cmp.Or(t.base, http.DefaultTransport) }
+
+// CloseIdleConnections closes those of the base transport: http.Client asks for
+// the method.
+func (t transport) CloseIdleConnections() {
+	if c, ok := t.under().(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
 // RoundTrip sends req through the base transport.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	base := t.base
-	if base == nil {
-		base = http.DefaultTransport
-	}
 	n, ok := req.Context().Value(notesKey{}).(*notes)
 	if !ok {
-		return base.RoundTrip(req) // somebody else uses the client
+		return t.under().RoundTrip(req) // somebody else uses the client
 	}
 	ctx := req.Context()
 	n.begin()
@@ -71,7 +79,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	resp, err := base.RoundTrip(req)
+	resp, err := t.under().RoundTrip(req)
 	if err != nil {
 		n.broke(ctx, "no reply", err)
 		return nil, err
