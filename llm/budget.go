@@ -17,11 +17,11 @@ import (
 //
 // Calls is never exceeded, however many are made at once: each has its place
 // before it starts, and [Retry] asks for one more before it repeats. (What a model
-// repeats by itself is counted when it ends.) Time ends
-// calls in flight. For Tokens and Money a call must have room for its prompt, by
-// estimate, beside the prompts in flight; but nobody knows the length of a reply
-// before it is there, so they may be exceeded by the replies of the calls that
-// were in flight when they ran out.
+// repeats by itself is counted when it ends.) Time ends calls in flight. For
+// Tokens and Money a call must have room for its prompt, by estimate, beside the
+// prompts in flight; but nobody knows the length of a reply before it is there, so
+// they may be exceeded by the replies of the calls that were in flight when they
+// ran out.
 type Budget struct {
 	Calls  int           // attempts sent to a provider; 0 or less: no limit
 	Tokens int           // of prompts and replies together; 0 or less: no limit

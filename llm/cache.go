@@ -15,8 +15,9 @@ import (
 // A reply is found again by the name of the model, what was sent
 // ([Request.Hash]) and the draw. So equal requests of different draws stay
 // different calls, and no draw becomes a copy of another. Errors are not
-// remembered. A reply from the cache has the usage of no call, and its span, one of
-// its own or that of a Trace around the cache, says so. Equal calls in flight at the same time are each made.
+// remembered. A reply from the cache has the usage of no call, and its span, one
+// of its own or that of a Trace around the cache, says so. Equal calls in flight
+// at the same time are each made.
 //
 // The zero Cache holds up to 1,024 replies in up to 16 MiB.
 type Cache struct {

@@ -8,7 +8,8 @@ import (
 // Timeout gives every attempt d. An attempt that takes longer ends with an
 // [*Error] of ClassTimeout, which [Retry] tries again. The end of the caller's
 // own context is passed on as it is: context.Canceled or
-// context.DeadlineExceeded. A d of 0 or less is no time-out.
+// context.DeadlineExceeded. A d of 0 or less is no time-out. It ends the context
+// of the attempt, so a model that does not heed its context is waited for.
 //
 // Below it, context.Cause tells the two apart.
 func Timeout(d time.Duration) Middleware {

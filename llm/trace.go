@@ -27,7 +27,8 @@ const SpanName = "model call"
 //
 // The contract: once ctx has ended, what comes out is ctx.Err(), whatever the
 // model said; any other error is an [*Error] ([AsError]), so that its text is
-// scrubbed, and no end of a context; an empty reply is an error, of ClassRefused if a filter made it so.
+// scrubbed, and no end of a context; an empty reply is an error, of ClassRefused
+// if a filter made it so.
 func Trace() Middleware {
 	return func(next Model) Model {
 		name := NameOf(next)
