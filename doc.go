@@ -35,7 +35,7 @@
 //
 // Equal replies give equal results, byte for byte, unless calls at the same time
 // compete for the last of a budget (of tokens, money or time, or of calls when
-// some are repeated after a failure): who gets it depends on who comes first. An error comes with a non-nil
-// Result whenever there is something to show. Cancelling ctx ends everything
-// soon, and errors.Is(err, context.Canceled) holds.
+// some are repeated after a failure): who gets it depends on who comes first. An
+// error comes with a non-nil Result whenever there is something to show.
+// Cancelling ctx ends everything soon, and errors.Is(err, context.Canceled) holds.
 package texttosql

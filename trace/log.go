@@ -13,8 +13,8 @@ import (
 // attributes, so that a handler quotes what is not to be trusted. Private values
 // are logged only if show has their kind, whatever the [Tracer] keeps: logs go
 // further than a trace does. That a span failed is always logged; how, only with
-// PrivateSQL, because engines repeat parts of a statement. ctx is handed to the logger. Safe for concurrent
-// use.
+// PrivateSQL, because engines repeat parts of a statement. ctx is handed to the
+// logger. Safe for concurrent use.
 func LogTo(ctx context.Context, l *slog.Logger, show Private) func(Notice) {
 	return func(n Notice) {
 		switch n.Kind {
