@@ -204,8 +204,11 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 			res.SQL = checked.SQL
 		}
 	}
+	sure := out != nil && out.Confidence >= 0 && out.Confidence <= 1
+	if sure {
+		res.Confidence = out.Confidence // JSON has no form for one that is no number
+	}
 	if out != nil {
-		res.Confidence = out.Confidence
 		res.Ballot, res.Candidates, res.Links, res.Notes = out.Ballot, out.Candidates, out.Links, out.Notes
 		res.Saved, res.Phases, res.Rounds, res.Fallback = out.Saved, out.Phases, out.Rounds, out.Fallback
 	}
@@ -215,7 +218,7 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	if out == nil || out.SQL == "" {
 		return fmt.Errorf("texttosql: %s gave no statement and no error", nameOf(e.strategy))
 	}
-	if !(out.Confidence >= 0 && out.Confidence <= 1) {
+	if !sure {
 		return fmt.Errorf("texttosql: %s gave the confidence %v, which is not in 0..1", nameOf(e.strategy), out.Confidence)
 	}
 	if refused != nil {

@@ -250,6 +250,9 @@ func TestForeignConfidence(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "not in 0..1") || r.SQL != usa || r.Rows != nil {
 			t.Errorf("%v: %+v, %v", confidence, r, err)
 		}
+		if _, err := json.Marshal(r); err != nil || r.Confidence != 0 {
+			t.Errorf("%v: confidence %v, as JSON: %v", confidence, r.Confidence, err)
+		}
 	}
 }
 
