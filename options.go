@@ -195,8 +195,9 @@ func WithoutSampleValues() Option { return func(c *config) { c.skipValues = true
 func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress = f } }
 
 // WithLogger writes a record a question (Info), a warning (Warn) and a step
-// (Debug). Records hold counts, durations, classes of errors and fingerprints;
-// the question never, SQL, prompts and rows only as WithPrivate says.
+// (Debug), with the context of the question. Records hold counts, durations,
+// classes of errors and fingerprints, that of a question its Question.ID; the
+// question's text never, SQL, prompts and rows only as WithPrivate says.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
 // WithPrivate lets traces keep, and show, private values: trace.PrivateSQL,

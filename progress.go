@@ -21,13 +21,13 @@ type Progress struct {
 
 // observer is what the trace of one question tells about its steps; nil when
 // nobody listens.
-func (e *Engine) observer(q Question) func(trace.Notice) {
+func (e *Engine) observer(ctx context.Context, q Question) func(trace.Notice) {
 	if e.config.progress == nil && e.logger == nil {
 		return nil
 	}
 	logStep := func(trace.Notice) {}
 	if e.logger != nil {
-		logStep = trace.LogTo(context.Background(), e.logger, e.keep)
+		logStep = trace.LogTo(ctx, e.logger, e.keep)
 	}
 	return func(n trace.Notice) {
 		logStep(n)
@@ -50,7 +50,7 @@ func (e *Engine) observer(q Question) func(trace.Notice) {
 }
 
 // log writes the record of one question.
-func (e *Engine) log(ctx context.Context, r *Result, err error) {
+func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 	if e.logger == nil {
 		return
 	}
@@ -60,6 +60,9 @@ func (e *Engine) log(ctx context.Context, r *Result, err error) {
 		slog.Int("prompt_tokens", r.Usage.PromptTokens), slog.Int("completion_tokens", r.Usage.CompletionTokens),
 		slog.Float64("confidence", r.Confidence), slog.Int("candidates", len(r.Candidates)),
 		slog.String("outcome", outcomeOf(err)),
+	}
+	if id != "" {
+		attrs = append(attrs, slog.String("id", id))
 	}
 	if r.Rows != nil {
 		attrs = append(attrs, slog.Int("rows", len(r.Rows.Rows)))

@@ -171,7 +171,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rows bool) (*Result, error
 	if err := q.validate(); err != nil {
 		return nil, err
 	}
-	root := trace.Tracer{Keep: e.keep, Observe: e.observer(q)}.New("question",
+	root := trace.Tracer{Keep: e.keep, Observe: e.observer(ctx, q)}.New("question",
 		trace.Attr{Key: "strategy", Value: nameOf(e.strategy)})
 	res := &Result{Question: q.Text, Trace: root}
 	err := e.answer(trace.Into(ctx, root), q, rows, res)
@@ -182,7 +182,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rows bool) (*Result, error
 	root.Fail(err)
 	root.End()
 	res.Usage, res.Warnings = root.Usage(), root.Warnings()
-	e.log(ctx, res, err)
+	e.log(ctx, q.ID, res, err)
 	return res, err
 }
 

@@ -10,8 +10,10 @@ import (
 	"log/slog"
 	"math"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -443,32 +445,26 @@ func TestReplayIsByteForByte(t *testing.T) {
 
 func TestProgressAndLog(t *testing.T) {
 	var log bytes.Buffer
-	var mu sync.Mutex
-	steps := map[string]int{}
-	busy := false
+	steps := map[string]int{} // not guarded: calls never overlap, or the race detector tells
+	var busy atomic.Bool
 	e := engine(t, always(usa+" AND password <> 's3cret-9'"),
-		texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+		texttosql.WithLogger(slog.New(ofRequest{slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})})),
 		texttosql.WithProgress(func(p texttosql.Progress) {
-			mu.Lock()
-			defer mu.Unlock()
-			if busy {
+			if busy.Swap(true) {
 				t.Error("calls overlap")
 			}
-			busy = true
 			if p.Kind == trace.Ended {
 				steps[p.Step]++
 			}
-			busy = false
+			runtime.Gosched()
+			busy.Store(false)
 		}))
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			if _, err := e.Ask(t.Context(), "Which of my secret customers live in the USA?"); err != nil {
-				t.Error(err)
-			}
-		})
+	ctx := context.WithValue(t.Context(), ofRequest{}, "r-17")
+	for a := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...))) {
+		if a.Err != nil {
+			t.Error(a.Err)
+		}
 	}
-	all.Wait()
 	if steps["question"] != 4 || steps["draw"] < 4*7 || steps["vote"] != 4 {
 		t.Errorf("steps: %v", steps)
 	}
@@ -477,9 +473,26 @@ func TestProgressAndLog(t *testing.T) {
 			t.Errorf("%q is in the log:\n%s", private, log.String())
 		}
 	}
-	if !strings.Contains(log.String(), "outcome=answered") {
-		t.Errorf("no record of the question:\n%s", log.String())
+	for line := range strings.Lines(log.String()) {
+		if !strings.Contains(line, "request=r-17") {
+			t.Fatalf("without the context of the question: %s", line)
+		}
 	}
+	for id := range 4 {
+		if want := fmt.Sprintf("outcome=answered id=%d ", id); !strings.Contains(log.String(), want) {
+			t.Errorf("no record with %q:\n%s", want, log.String())
+		}
+	}
+}
+
+// ofRequest adds what the context of a request carries to its records.
+type ofRequest struct{ slog.Handler }
+
+func (h ofRequest) Handle(ctx context.Context, r slog.Record) error {
+	if id, ok := ctx.Value(ofRequest{}).(string); ok {
+		r.AddAttrs(slog.String("request", id))
+	}
+	return h.Handler.Handle(ctx, r)
 }
 
 // TestSchemaChanges are seen by the next question.
