@@ -50,6 +50,11 @@ type snapshot struct {
 // question runs. The rights of the handle are the engine's rights: who may see
 // which rows belongs into the database.
 //
+// Every model is wrapped in the account of the question (WithBudget), llm.Retry
+// (WithRetry) and llm.Trace. A time-out of one attempt, a limit and a cache are
+// middlewares for the caller to put around it: without llm.Timeout, and without a
+// deadline in ctx, a provider that never answers is waited for.
+//
 // Prompts hold the schema, and, unless WithoutSampleValues is given, sampled
 // values of the database.
 //
