@@ -305,6 +305,7 @@ func (s *Scorer) scoreAll(ctx context.Context, p *pairing) error {
 
 func (p *pairing) report(run *runAnswers, metrics int) *Report {
 	r := run.report
+	r.Verdicts = make([]Verdict, 0, len(run.of))
 	for i, at := range run.of {
 		if at >= 0 {
 			r.Verdicts = append(r.Verdicts, p.work[i][at].verdict)

@@ -21,8 +21,8 @@ import (
 )
 
 func main() {
-	// Results come and go; a fifth more work for the collector keeps the peak low.
-	debug.SetGCPercent(80)
+	// Results come and go; twice the work for the collector keeps the peak low.
+	debug.SetGCPercent(50)
 	cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 

@@ -137,14 +137,17 @@ func (s *score) Run(p *program) error {
 		return fmt.Errorf("%s has no answer", s.Predictions)
 	}
 	var lines []metricLine
-	var outcomes [][]eval.Outcome // by ex_set, a report each
+	var outcomes [][]eval.Outcome // by ex_set, a report each, where there is to be a page
 	s.tell(p, folder, reports)
 	for _, r := range reports {
 		list, ex, err := s.figures(scorer, r)
 		if err != nil {
 			return err
 		}
-		lines, outcomes = append(lines, list...), append(outcomes, ex)
+		lines = append(lines, list...)
+		if s.HTML != "" {
+			outcomes = append(outcomes, ex)
+		}
 	}
 	if err := s.print(p, reports, lines); err != nil {
 		return err
@@ -214,13 +217,13 @@ func (s *score) tell(p *program, folder *eval.Folder, reports []*eval.Report) {
 func (s *score) figures(scorer eval.Scorer, r *eval.Report) (lines []metricLine, ex []eval.Outcome, err error) {
 	boot := eval.Bootstrap{Rounds: s.Rounds, Seed: s.Seed}
 	line := metricLine{Run: r.Run, N: r.N(), Unanswered: r.Unanswered(), Faults: len(r.Faults())}
-	for _, metric := range r.Metrics {
-		outcomes, err := scorer.Outcomes(r, metric)
-		if err != nil {
-			return nil, nil, err
-		}
-		if metric == "ex_set" {
-			ex = outcomes
+	if ex, err = scorer.Outcomes(r, "ex_set"); err != nil {
+		return nil, nil, err
+	}
+	outcomes := slices.Clone(ex) // the questions and their templates are those of every metric
+	for at, metric := range r.Metrics {
+		for i := range outcomes {
+			outcomes[i].Score = r.Verdicts[i].Scores[at]
 		}
 		l := line
 		boot.Unit = eval.ByQuestion
