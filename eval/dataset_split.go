@@ -64,7 +64,10 @@ func (s *splitter) cut(line []byte) bool {
 		if end = value(line, i); end < 0 {
 			return false
 		}
-		s.add(name, line[i:end])
+		if slices.ContainsFunc(s.fields, func(f field) bool { return f.name == name }) {
+			return false // which of the two counts, encoding/json says
+		}
+		s.fields = append(s.fields, field{name, line[i:end]})
 		if i = blank(line, end); i == len(line) {
 			return false
 		}
@@ -94,16 +97,6 @@ func (s *splitter) name(raw []byte) string {
 		s.names[name] = name
 	}
 	return name
-}
-
-func (s *splitter) add(name string, value []byte) {
-	for i := range s.fields {
-		if s.fields[i].name == name {
-			s.fields[i].value = value
-			return
-		}
-	}
-	s.fields = append(s.fields, field{name, value})
 }
 
 // blank returns the place of the next byte that is no white space.

@@ -64,6 +64,7 @@ func FuzzSplitter(f *testing.F) {
 	f.Add(` { } `)
 	f.Add(`{"a": "\"", "a": tru}`)
 	f.Add(`{"a": 1,}`)
+	f.Add(`{"a": "\'", "a": 0}`)
 	f.Fuzz(func(t *testing.T, line string) {
 		var s splitter
 		got, err := s.object([]byte(line))
