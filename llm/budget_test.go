@@ -242,6 +242,23 @@ func TestBudgetQueuedCallIsGivenBack(t *testing.T) {
 	})
 }
 
+// TestBudgetRepeatIsGivenBack: a repeat that the caller did not wait for was not
+// made.
+func TestBudgetRepeatIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		account := llm.Budget{Calls: 4}.Start()
+		m := llm.Chain(every(failed(llm.ClassOverloaded, time.Minute)), account.Middleware(), llm.Retry{}.Middleware())
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		if _, err := m.Complete(ctx, ask("q")); !errors.Is(err, context.Canceled) {
+			t.Errorf("error = %v", err)
+		}
+		if n, _ := account.CallsLeft(); n != 3 || account.Usage().Calls != 1 {
+			t.Errorf("%d calls left, usage %+v", n, account.Usage())
+		}
+	})
+}
+
 func TestBudgetPrices(t *testing.T) {
 	prices := map[string]llm.Price{
 		"mine":     {Prompt: 1e6},
