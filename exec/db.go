@@ -133,8 +133,11 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (conn *sql.Conn, 
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
 	case waiting.Err() != nil:
-		return nil, fmt.Errorf("%w: the pool had no connection free within %v (%d in use)",
-			ErrBusy, wait, db.pool.Stats().InUse)
+		stats := db.pool.Stats()
+		if stats.InUse < stats.MaxOpenConnections || stats.MaxOpenConnections == 0 {
+			return nil, fmt.Errorf("%w: opening a connection took more than %v, as it may where somebody holds a lock", ErrBusy, wait)
+		}
+		return nil, fmt.Errorf("%w: the pool had no connection free within %v (%d in use)", ErrBusy, wait, stats.InUse)
 	}
 	if c, ok := db.dialect.(Classifier); ok {
 		err = c.Classify(err)

@@ -3,6 +3,7 @@ package exec_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -277,6 +278,30 @@ func TestBusyAtOpening(t *testing.T) {
 	}
 }
 
+// slowOpening is a driver whose connections never open.
+type slowOpening struct{}
+
+func (slowOpening) Connect(ctx context.Context) (driver.Conn, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (slowOpening) Driver() driver.Driver { return nil }
+
+// TestSlowOpening: a pool with room is not said to be exhausted.
+func TestSlowOpening(t *testing.T) {
+	pool := sql.OpenDB(slowOpening{})
+	defer pool.Close()
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.QueryWithin(t.Context(), "SELECT 1", exec.Bounds{Timeout: 20 * time.Millisecond})
+	if !errors.Is(err, exec.ErrBusy) || !strings.Contains(err.Error(), "opening a connection took more than") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestPoolInUse asks for a connection that somebody else keeps.
 func TestPoolInUse(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
@@ -293,7 +318,7 @@ func TestPoolInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = db.QueryWithin(context.Background(), "SELECT 1", exec.Bounds{Timeout: 20 * time.Millisecond})
-	if !errors.Is(err, exec.ErrBusy) {
+	if !errors.Is(err, exec.ErrBusy) || !strings.Contains(err.Error(), "1 in use") {
 		t.Errorf("error %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -104,8 +104,14 @@ func (h *held) classify(err error, compiling bool) error {
 	return err
 }
 
-// Classify implements exec.Classifier.
-func (Dialect) Classify(err error) error { return unblamed(err) }
+// Classify implements exec.Classifier. SQLite writes two files beside a database
+// in WAL mode even to read it.
+func (Dialect) Classify(err error) error {
+	if strings.HasPrefix(fmt.Sprint(err), "attempt to write a readonly database") {
+		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
+	}
+	return unblamed(err)
+}
 
 // unready gives an error met before there was any statement its type. No statement
 // is to blame for it.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
@@ -20,6 +21,24 @@ func TestRunMessagesHoldNoValues(t *testing.T) {
 		var invalid *exec.InvalidError
 		if err := classify(errors.New(tt.message), false, nil); !errors.As(err, &invalid) || invalid.Message != tt.want {
 			t.Errorf("%s: got %v, want %q: %s", tt.message, err, tt.want, tt.why)
+		}
+	}
+}
+
+// TestOpeningErrors are those of a connection that cannot be opened: no statement
+// is to blame, and what can be done is said.
+func TestOpeningErrors(t *testing.T) {
+	for _, tt := range []struct {
+		message, want string
+		is            error
+	}{
+		{"database is locked", "database is locked", exec.ErrBusy},
+		{"attempt to write a readonly database", "immutable=1", nil},
+		{"no such table: t", "no such table: t", nil},
+	} {
+		err := Dialect{}.Classify(errors.New(tt.message))
+		if err == nil || exec.IsRejection(err) || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+			t.Errorf("%s: %v", tt.message, err)
 		}
 	}
 }
