@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/examples/internal/cli"
@@ -25,7 +24,8 @@ type openedDatabase struct {
 	err    error
 }
 
-// env is what linkers and strategies without a model work with on a database.
+// env is what linkers and strategies without a model work with on a database. One
+// that cannot be used is an *eval.DatabaseError.
 func (d *databases) env(ctx context.Context, id string) (*strategy.Env, error) {
 	o, ok := d.opened[id]
 	if !ok {
@@ -43,8 +43,9 @@ func (o *openedDatabase) open(ctx context.Context, folder *eval.Folder, id strin
 	if err != nil {
 		return err
 	}
+	fault := func(err error) error { return &eval.DatabaseError{ID: id, Path: path, Err: err} }
 	if o.handle, err = cli.OpenReadOnly(path); err != nil {
-		return err
+		return fault(err)
 	}
 	db, err := exec.New(o.handle, sqlite.Dialect{}, exec.Config{})
 	if err != nil {
@@ -52,7 +53,7 @@ func (o *openedDatabase) open(ctx context.Context, folder *eval.Folder, id strin
 	}
 	s, err := db.Schema(ctx)
 	if err != nil {
-		return fmt.Errorf("database %q (%s): %w", id, path, err)
+		return fault(err)
 	}
 	o.env = &strategy.Env{DB: db, Schema: s, Rows: &strategy.RowCache{}}
 	return nil

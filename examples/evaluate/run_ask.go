@@ -150,7 +150,7 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 	}
 	handle, err := cli.OpenReadOnly(path)
 	if err != nil {
-		return nil, err
+		return nil, &eval.DatabaseError{ID: database, Path: path, Err: err}
 	}
 	list, err := a.source.models(ctx, database, handle)
 	if err != nil {

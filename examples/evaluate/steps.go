@@ -281,7 +281,7 @@ func (r *stepsRun) questions(p *program) ([]eval.Question, error) {
 		}
 		if fault == "" {
 			if _, err := r.env(p.ctx, q.DB); err != nil {
-				fault = (&eval.DatabaseError{ID: q.DB, Path: q.DB, Err: err}).Error()
+				fault = err.Error()
 			}
 		}
 		if fault == "" {

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	pool, err := cli.OpenReadOnly(*path)
 	if err != nil {
-		return err
+		return fmt.Errorf("database %s: %w", *path, err)
 	}
 	defer pool.Close()
 	if err := ready(ctx, pool); err != nil {

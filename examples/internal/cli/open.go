@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -16,26 +15,22 @@ import (
 // OpenReadOnly opens a SQLite file that exists, for reading. Nothing may be
 // written through the result; beside a database in WAL mode SQLite itself puts its
 // two files. What is no SQLite file is an error here and not of the first
-// statement; damage further in is not.
+// statement; damage further in is not. The error does not name the path.
 func OpenReadOnly(path string) (*sql.DB, error) {
 	if err := checkSQLite(path); err != nil {
 		var fault *os.PathError
 		if errors.As(err, &fault) {
-			err = fault.Err // without the name, which stands before it
+			err = fault.Err // without the name
 		}
-		return nil, fmt.Errorf("database %s: %w", path, err)
+		return nil, err
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fmt.Errorf("database %s: %w", path, err)
+		return nil, err
 	}
 	// As a URL, or a name with "?" or "%" in it would be another file.
 	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: "mode=ro"}
-	db, err := sql.Open("sqlite3", uri.String())
-	if err != nil {
-		return nil, fmt.Errorf("database %s: %w", path, err)
-	}
-	return db, nil
+	return sql.Open("sqlite3", uri.String())
 }
 
 // checkSQLite looks at the first bytes of a file. An empty file is an empty

@@ -102,7 +102,7 @@ func TestOpenReadOnlyErrors(t *testing.T) {
 		text:                              "is no SQLite database",
 	} {
 		_, err := OpenReadOnly(path)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), path) != 1 {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}

@@ -43,7 +43,7 @@ func Write(path string) error {
 func Open(path string) (db *sql.DB, close func(), err error) {
 	if path != "" {
 		if db, err = cli.OpenReadOnly(path); err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("database %s: %w", path, err)
 		}
 		return db, func() { db.Close() }, nil
 	}

@@ -152,6 +152,8 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
+			case d.path == "": // the error says so itself
+				q.fault = err
 			case err != nil:
 				q.fault = &eval.DatabaseError{ID: q.DB, Path: d.path, Err: err}
 			}
