@@ -45,6 +45,7 @@ func TestBudgetLimits(t *testing.T) {
 		{"room for the prompt: the reply may exceed", llm.Budget{Tokens: 23}, costing(3, 7), 3, llm.BudgetError{Limit: "tokens", Max: 23, Spent: 30, Need: 3}},
 		{"tokens that nobody reported are estimated", llm.Budget{Tokens: 12}, llmtest.Reply{Text: "12345"}, 2, llm.BudgetError{Limit: "tokens", Max: 12, Spent: 10, Need: 3}},
 		{"money", llm.Budget{Money: 35, Prices: prices}, costing(3, 7), 2, llm.BudgetError{Limit: "money", Max: 35, Spent: 34, Need: 3}},
+		{"money for the prompt to the last", llm.Budget{Money: 37, Prices: prices}, costing(3, 7), 3, llm.BudgetError{Limit: "money", Max: 37, Spent: 51, Need: 3}},
 		{"money counts what is free as nothing", llm.Budget{Money: 35, Prices: map[string]llm.Price{"m": {}}}, costing(3, 7), 10, llm.BudgetError{}},
 		{"the first limit that is met", llm.Budget{Calls: 3, Tokens: 1000}, costing(3, 7), 3, llm.BudgetError{Limit: "calls", Max: 3, Spent: 3, Need: 1}},
 	}
@@ -166,6 +167,25 @@ func TestBudgetCountsAttempts(t *testing.T) {
 			t.Errorf("usage = %+v, want %+v", account.Usage(), want)
 		}
 	})
+}
+
+// What a model further in did not call, or called by itself, is known when it
+// ends.
+func TestBudgetCountsWhatWasMade(t *testing.T) {
+	account := llm.Budget{Calls: 10}.Start()
+	cached := llm.Chain(every(costing(3, 7)), account.Middleware(), llm.Cache{}.Middleware())
+	thrice := llm.Chain(every(llmtest.Reply{Text: "x", Usage: llm.Usage{Calls: 3, PromptTokens: 9, CompletionTokens: 1, Known: true}}), account.Middleware())
+	for i, m := range []llm.Model{cached, cached, thrice} {
+		if _, err := m.Complete(t.Context(), ask("q")); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := account.Usage().Calls, []int{1, 1, 4}[i]; got != want {
+			t.Errorf("%d calls, want %d", got, want)
+		}
+	}
+	if n, _ := account.CallsLeft(); n != 6 {
+		t.Errorf("%d calls left, want 6", n)
+	}
 }
 
 // The prompt of a call has its room from the start; a second attempt needs none

@@ -108,6 +108,7 @@ func TestCacheBounds(t *testing.T) {
 	}{
 		{"both fit", llm.Cache{Bytes: 20}, 10, []string{"a", "b", "a", "b"}, 2},
 		{"one must go", llm.Cache{Bytes: 19}, 10, []string{"a", "b", "a", "b"}, 4},
+		{"a reply as long as the bound fits", llm.Cache{Bytes: 10}, 10, []string{"a", "a"}, 1},
 		{"a reply over the bound stays out, and pushes nothing out", llm.Cache{Bytes: 9}, 10, []string{"a", "a"}, 2},
 		{"no entries: no cache", llm.Cache{Entries: -1}, 10, []string{"a", "a"}, 2},
 		{"no bytes: no cache", llm.Cache{Bytes: -1}, 10, []string{"a", "a"}, 2},

@@ -63,6 +63,7 @@ func TestRetry(t *testing.T) {
 		{"a spent budget", llm.Retry{}, []llmtest.Reply{{Err: &llm.BudgetError{}}, ok}, 1, llm.ClassPermanent, 0},
 		{"the wait the provider names", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, 7*time.Second), ok}, 2, "ok", 7 * time.Second},
 		{"with up to Base more", llm.Retry{Rand: fixed(.5)}, []llmtest.Reply{failed(llm.ClassRateLimit, 7*time.Second), ok}, 2, "ok", 7250 * time.Millisecond},
+		{"a wait of Max is waited for", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, time.Minute), ok}, 2, "ok", time.Minute},
 		{"a wait over Max is not waited for", llm.Retry{}, []llmtest.Reply{failed(llm.ClassRateLimit, 2*time.Minute), ok}, 1, llm.ClassRateLimit, 0},
 		{"many attempts do not overflow", llm.Retry{Attempts: 40, Base: time.Minute, Max: time.Minute, Rand: fixed(0)}, many(limited, 39, ok), 40, "ok", 39 * 30 * time.Second},
 	}
