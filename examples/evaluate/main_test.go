@@ -321,6 +321,20 @@ func TestRunGoesOn(t *testing.T) {
 	}
 }
 
+// TestRunLeavesForeignFiles: what was never an --out is told and stays, with a line
+// end at its end or without.
+func TestRunLeavesForeignFiles(t *testing.T) {
+	dir := data(t)
+	for _, text := range []string{"hello", "hello\n", `{"0": "SELECT 1"}`, "[{}]", "\n"} {
+		file := filepath.Join(t.TempDir(), "notes")
+		write(t, file, text)
+		_, _, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/all", "--out", file)
+		if after, _ := os.ReadFile(file); err == nil || !strings.Contains(err.Error(), file+": line 1: ") || string(after) != text {
+			t.Errorf("%q: %v, now %q", text, err, after)
+		}
+	}
+}
+
 func TestRunWithSeveralPools(t *testing.T) {
 	out, _, err := evaluate(t, nil, "run", "--data", data(t), "--dataset", "spider_dev", "--strategy", "self-consistency",
 		"--model", "pool:spider_dev/first,spider_dev/third", "--samples", "2", "--json", "--rounds", "50")

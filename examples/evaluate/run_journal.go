@@ -12,8 +12,12 @@ import (
 	"time"
 )
 
-// journalVersion is the version of the lines of --out.
-const journalVersion = 1
+// journalVersion is the version of the lines of --out, and lineStart is how they
+// begin.
+const (
+	journalVersion = 1
+	lineStart      = `{"v":`
+)
 
 // finished is one finished question, as --out and --json have it. It is also a
 // line of answers that eval.Answers reads.
@@ -44,7 +48,8 @@ type journal struct {
 }
 
 // openJournal opens or starts the file of a run. A last line without its end was
-// cut by a crash: it is taken away. Lines of another run are an error, since two runs
+// cut by a crash: it is taken away, if it begins as ours do. A file of anything else
+// is an error and stays as it is. Lines of another run are an error, since two runs
 // in one file could not be told apart later, and so are those of another dataset,
 // whose questions may have the same ids.
 func openJournal(path, run, dataset string) (*journal, error) {
@@ -69,14 +74,15 @@ func (j *journal) load(run, dataset string) error {
 	var whole int64
 	for n := 1; ; n++ {
 		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
+		cut := errors.Is(err, io.EOF)
+		if err != nil && !cut {
 			return err
 		}
+		if head := min(len(line), len(lineStart)); cut && string(line[:head]) == lineStart[:head] {
+			break
+		}
 		var f finished
-		if err := json.Unmarshal(line, &f); err != nil || f.ID == "" {
+		if json.Unmarshal(line, &f) != nil || f.ID == "" || cut {
 			return fmt.Errorf("line %d: no line of evaluate run; give another --out", n)
 		}
 		if f.Version != journalVersion {
