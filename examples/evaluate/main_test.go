@@ -335,6 +335,33 @@ func TestRunLeavesForeignFiles(t *testing.T) {
 	}
 }
 
+// TestTwoRunsOnOneFile: lines of two programs stand side by side.
+func TestTwoRunsOnOneFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	var logs [2]*journal
+	for i := range logs {
+		log, err := openJournal(file, "r", "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.close()
+		logs[i] = log
+	}
+	for i := range 6 {
+		if err := logs[i%2].keep(finished{Version: journalVersion, Run: "r", Dataset: "d", ID: fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := openJournal(file, "r", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.close()
+	if len(again.finished) != 6 {
+		t.Errorf("%d questions are finished, want 6", len(again.finished))
+	}
+}
+
 func TestRunWithSeveralPools(t *testing.T) {
 	out, _, err := evaluate(t, nil, "run", "--data", data(t), "--dataset", "spider_dev", "--strategy", "self-consistency",
 		"--model", "pool:spider_dev/first,spider_dev/third", "--samples", "2", "--json", "--rounds", "50")

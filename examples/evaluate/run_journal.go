@@ -57,7 +57,8 @@ func openJournal(path, run, dataset string) (*journal, error) {
 	if path == "" {
 		return j, nil
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	// Appending keeps two programs on one file, by mistake, from writing over each other.
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err // it names the file
 	}
@@ -97,11 +98,7 @@ func (j *journal) load(run, dataset string) error {
 		j.finished[f.ID] = f
 		whole += int64(len(line))
 	}
-	if err := j.file.Truncate(whole); err != nil {
-		return err
-	}
-	_, err := j.file.Seek(whole, io.SeekStart)
-	return err
+	return j.file.Truncate(whole)
 }
 
 // keep appends one line with one write, so that a crash cuts at most the last.
