@@ -116,8 +116,10 @@ func (j *journal) load(want journalHeader) error {
 			if header, _ := json.Marshal(want); !bytes.HasPrefix(header, line) {
 				return errNoJournal // and not to be overwritten
 			}
-			if err := j.file.Truncate(0); err != nil {
-				return err
+			if len(line) > 0 { // not of an empty file, which another batch may begin by now
+				if err := j.file.Truncate(0); err != nil {
+					return err
+				}
 			}
 			return j.write(want)
 		}
@@ -138,16 +140,11 @@ func (j *journal) load(want journalHeader) error {
 	}
 }
 
-// cutShort reports whether line is the start of a line as keep writes it, and not
-// all of it.
+// cutShort reports whether line, which is not empty, is the start of an object and
+// not all of it.
 func cutShort(line []byte) bool {
-	const start = `{"asked":`
-	n := min(len(line), len(start))
-	if string(line[:n]) != start[:n] {
-		return false
-	}
 	var all json.RawMessage
-	return errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&all), io.ErrUnexpectedEOF)
+	return line[0] == '{' && errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&all), io.ErrUnexpectedEOF)
 }
 
 func (j *journal) read(n int, line []byte, want journalHeader) error {
