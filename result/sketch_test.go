@@ -21,6 +21,7 @@ func TestOverlap(t *testing.T) {
 		{"none", "nothing in common", Equality{}, 64, a, rows(row("w")), 0},
 		{"columns", "rows of other width are other rows", Equality{}, 64, rows(row("x")), rows(row("x", "x")), 0},
 		{"copies", "a bag counts the copy as a row", Equality{}, 64, rows(row("x"), row("x")), rows(row("x")), 0.5},
+		{"many copies", "two of three of each of five rows", Equality{}, 64, copies(3), copies(2), 2.0 / 3},
 		{"copies, set", "a set does not", Equality{Mode: Set}, 64, rows(row("x"), row("x")), rows(row("x")), 1},
 		{"numbers", "equal cells make equal rows", Equality{Digits: 9}, 64, rows(row(0.30000000000000004)), rows(row(0.3)), 1},
 		{"empty", "two empty results share no row", Equality{}, 64, &Table{}, &Table{}, 0},
@@ -36,6 +37,15 @@ func TestOverlap(t *testing.T) {
 			}
 		})
 	}
+}
+
+// copies is a table of five rows, each n times.
+func copies(n int) *Table {
+	t := &Table{Columns: []string{"c"}}
+	for i := range 5 * n {
+		t.Rows = append(t.Rows, []any{int64(i % 5)})
+	}
+	return t
 }
 
 func TestOverlapEstimate(t *testing.T) {

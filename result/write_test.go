@@ -225,3 +225,28 @@ func TestLongCellOfContinuationBytes(t *testing.T) {
 		t.Errorf("cell %q of width %d, want %q", c.text, c.width, want)
 	}
 }
+
+// TestOddCharacters are shown by their code where they are the only odd one.
+func TestOddCharacters(t *testing.T) {
+	tests := []struct{ text, table, preview string }{
+		{"a\x7fb", `a\x7fb`, `"a\u007fb"`},
+		{"a\xffb", `a\xffb`, `"a\ufffdb"`},
+		{"a\uffffb", "a\uffffb", `"a\uffffb"`},
+		{"a\ufffdb", "a\ufffdb", "\"a\ufffdb\""},
+		{"a\U000e0041b", `a\U000e0041b`, `"a\udb40\udc41b"`},
+		{"a\u200db", "a\u200db", "\"a\u200db\""},
+	}
+	for _, tt := range tests {
+		table := &Table{Columns: []string{"c"}, Rows: [][]any{{tt.text}}}
+		var b strings.Builder
+		if err := table.WriteTable(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Split(b.String(), "\n")[2]; got != tt.table {
+			t.Errorf("%q in a table: %q, want %q", tt.text, got, tt.table)
+		}
+		if got := table.Preview(1, 9); !strings.HasSuffix(got, "\n["+tt.preview+"]") {
+			t.Errorf("%q in a preview: %q, want %q", tt.text, got, tt.preview)
+		}
+	}
+}
