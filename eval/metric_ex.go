@@ -3,9 +3,12 @@ package eval
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Rule is what two results have to share for an answer to be right.
@@ -117,17 +120,17 @@ func (m EX) ordered(ctx context.Context, t *Trial) (float64, error) {
 func (m EX) keys(t *Trial, terms []string) (columns []int, all bool) {
 	d := t.Dialect()
 	items := d.Outline(t.Question.Gold).Items
+	if slices.ContainsFunc(items, func(item sqltext.SelectItem) bool { return item.Star }) {
+		return nil, false // which column is which, the text does not say
+	}
 	for _, term := range terms {
 		term = strings.TrimSuffix(strings.TrimSuffix(d.Normalize(term), " desc"), " asc")
-		found := -1
-		for i, item := range items {
-			if item.Star {
-				return nil, false // which column is which, the text does not say
-			}
-			if term == fmt.Sprint(i+1) || term == d.Normalize(item.Text) || item.Alias != "" && term == strings.ToLower(item.Alias) {
-				found = i
-				break
-			}
+		found := slices.IndexFunc(items, func(item sqltext.SelectItem) bool { return item.Alias != "" && term == strings.ToLower(item.Alias) })
+		if found < 0 { // an alias hides a column of the same name
+			found = slices.IndexFunc(items, func(item sqltext.SelectItem) bool { return term == d.Normalize(item.Text) })
+		}
+		if n, err := strconv.Atoi(term); err == nil {
+			found = min(n, len(items)) - 1
 		}
 		if found < 0 {
 			return nil, false
