@@ -54,19 +54,23 @@ func Scrub(text string) string {
 	return text
 }
 
-// maxFailure bounds the text of an error in bytes: providers and engines send
-// whole bodies.
+// maxFailure bounds the text of an error or a warning in bytes: providers and
+// engines send whole bodies.
 const maxFailure = 1000
 
 // failureText is the text of err as a trace may hold it.
 func failureText(err error) string {
-	text := err.Error()
+	if text := outsideText(err.Error()); text != "" {
+		return text
+	}
+	return "unknown error"
+}
+
+// outsideText is text that may repeat what came from outside, scrubbed and cut.
+func outsideText(text string) string {
 	// Cut before scrubbing as well: the patterns need not see a megabyte. What
 	// the first cut leaves is so much longer that the second one ends before it.
 	text = valid(Scrub(cut(text, 8*maxFailure)))
-	if text == "" {
-		return "unknown error"
-	}
 	if short := cut(text, maxFailure); short != text {
 		return short + "…"
 	}

@@ -190,12 +190,15 @@ func (s *Span) Event(name string, attrs ...Attr) {
 	s.tree.tell(Notice{Kind: Happened, Span: s, Event: e})
 }
 
-// Warn adds a warning for the person who asked. See [Span.Warnings].
+// Warn adds a warning for the person who asked. See [Span.Warnings]. Warnings are
+// logged, and may be about an error: the message is scrubbed and cut as in
+// [Span.Fail].
 func (s *Span) Warn(code, message string) {
-	if !s.lock() {
+	if s == nil || s.tree == nil {
 		return
 	}
-	w := Warning{Code: valid(code), Message: valid(message)}
+	w := Warning{Code: valid(code), Message: outsideText(message)}
+	s.tree.mu.Lock()
 	s.warnings = append(s.warnings, w)
 	s.tree.mu.Unlock()
 	s.tree.tell(Notice{Kind: Warned, Span: s, Warning: w})

@@ -286,6 +286,16 @@ func TestUsage_Add(t *testing.T) {
 	}
 }
 
+// TestSpan_Warn: a warning about an error holds no credential and no whole body.
+func TestSpan_Warn(t *testing.T) {
+	s := trace.New("x")
+	s.Warn("failed", "the embedder failed: Post \"https://x.ai/v1?key=hunter2\": "+strings.Repeat("body ", 1000))
+	got := s.Warnings()[0].Message
+	if !strings.HasPrefix(got, "the embedder failed: Post \"https://x.ai/v1?key=***") || len(got) > 1010 || !strings.HasSuffix(got, "…") {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
+
 func TestSpan_Warnings(t *testing.T) {
 	root := trace.New("root")
 	ctx := trace.Into(context.Background(), root)
