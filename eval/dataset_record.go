@@ -203,14 +203,16 @@ func (r *record) text(name string) (string, error) {
 	return "", fmt.Errorf("a JSON %s where text belongs", kindOf(raw))
 }
 
-// integer reads a field that is a whole number; ok is false where it is absent.
+// integer reads a field that is a whole number, or one with nothing but zeros
+// behind the point; ok is false where it is absent.
 func (r *record) integer(name string) (n int, ok bool, err error) {
 	s, err := r.text(name)
 	if err != nil || s == "" {
 		return 0, false, err
 	}
-	n, err = strconv.Atoi(s)
-	if err != nil {
+	whole, zeros, _ := strings.Cut(s, ".")
+	n, err = strconv.Atoi(whole)
+	if err != nil || strings.Trim(zeros, "0") != "" {
 		return 0, false, fmt.Errorf("%.20q is no whole number", s)
 	}
 	return n, true, nil

@@ -34,7 +34,7 @@ func TestReadAnswers(t *testing.T) {
 			"samples, numbered and named, and their cost",
 			"s.jsonl",
 			`{"run": "s", "qid": 1, "sql": "A", "label": null, "model": "m", "sample": 0, "logp": -0.5, "prompt_tokens": 10, "response_tokens": 3, "latency_s": 0.25}` + "\n" +
-				`{"run": "s", "qid": 1, "sql": "B", "sample": "|x|2", "calls": 4}`,
+				`{"run": "s", "qid": 1, "sql": "B", "sample": "|x|2", "calls": 4.0}`,
 			[]eval.Answer{
 				{
 					Run: "s", Question: "1", SQL: "A", Model: "m", Sample: "0", LogProb: &logp, Line: 1, Wall: 250 * time.Millisecond,
@@ -109,6 +109,7 @@ func TestReadAnswersFaults(t *testing.T) {
 		{"answers to nothing", "a.jsonl", `{"sql": "SELECT 1"}`, "a.jsonl:1: field qid: missing: nothing says which question is answered"},
 		{"an empty id", "a.jsonl", `{"qid": "", "sql": "SELECT 1"}`, "a.jsonl:1: field qid: empty"},
 		{"a label that is none", "a.jsonl", `{"qid": 1, "sql": "A", "label": 0.5}`, "a.jsonl:1: field label: 0.5 is neither 0 nor 1"},
+		{"half a token", "a.jsonl", `{"qid": 1, "sql": "A", "prompt_tokens": 1.5}`, `a.jsonl:1: field prompt_tokens: "1.5" is no whole number`},
 		{"a broken oracle", "a.jsonl", `{"qid": 1, "sql": "A", "exec": [1]}`, "a.jsonl:1: field exec: a JSON array where an object belongs"},
 		{"a statement that is an object", "a.jsonl", `{"qid": 1, "sql": {}}`, "a.jsonl:1: field sql: a JSON object where text belongs"},
 		{"BIRD's form without the mark", "p.json", "{\n\"0\": \"SELECT 1\"}", `p.json:2: field 0: no "\t----- bird -----\t" between statement and database`},
