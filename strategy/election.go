@@ -118,6 +118,7 @@ func (e Election[T]) Run(ctx context.Context) (Drawn[T], error) {
 	}
 	var (
 		slots = make([]Slot[T], e.N)
+		p     = poll[T]{e: e}
 		out   Drawn[T]
 		sent  int
 	)
@@ -135,15 +136,15 @@ func (e Election[T]) Run(ctx context.Context) (Drawn[T], error) {
 			arrived[i-counted] = true
 			sent++
 			for next := len(out.Slots); !out.Stopped && next < end && arrived[next-counted] && ctx.Err() == nil; next++ {
-				e.settle(&slots[next])
+				p.settle(&slots[next])
 				out.Slots = slots[:next+1]
-				out.Tally = e.tally(out)
-				if next+1 < e.N && e.Stop != nil && e.Stop(out.Tally) {
+				if next+1 < e.N && e.Stop != nil && e.Stop(p.tally()) {
 					out.Stopped = true
 					w.cancel()
 				}
 			}
 		}
+		out.Tally = p.tally()
 		w.cancel()
 		w.discard(len(out.Slots))
 		if allFailed(out.Slots) {
@@ -188,28 +189,35 @@ func allFailed[T any](slots []Slot[T]) bool {
 	return true
 }
 
-// settle looks up what a finished draw votes for.
-func (e Election[T]) settle(s *Slot[T]) {
-	if s.Err == nil {
-		s.Key, s.Voted = e.Key(s.Value)
-	}
+// poll counts the draws as they settle, in index order.
+type poll[T any] struct {
+	e       Election[T]
+	settled int
+	values  []T          // of the draws that succeeded
+	count   vote.Counter // where the Election has no Tally
 }
 
-func (e Election[T]) tally(d Drawn[T]) vote.Tally {
-	if e.Tally != nil {
-		t := e.Tally(d.Values(), e.N)
-		t.Drawn, t.Remaining = len(d.Slots), e.N-len(d.Slots)
-		return t
+// settle looks up what a finished draw votes for.
+func (p *poll[T]) settle(s *Slot[T]) {
+	if s.Err == nil {
+		s.Key, s.Voted = p.e.Key(s.Value)
+		p.values = append(p.values, s.Value)
 	}
-	var count vote.Counter
-	for _, s := range d.Slots {
-		if s.Voted {
-			count.Vote(s.Key, 1, 0)
-		} else {
-			count.Abstain()
-		}
+	if s.Voted {
+		p.count.Vote(s.Key, 1, 0)
+	} else {
+		p.count.Abstain()
 	}
-	return count.Tally(e.N)
+	p.settled++
+}
+
+func (p *poll[T]) tally() vote.Tally {
+	if p.e.Tally == nil {
+		return p.count.Tally(p.e.N)
+	}
+	t := p.e.Tally(p.values, p.e.N)
+	t.Drawn, t.Remaining = p.settled, p.e.N-p.settled
+	return t
 }
 
 // wave is one wave in flight.
