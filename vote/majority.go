@@ -37,8 +37,8 @@ import (
 type Majority struct {
 	Key Key // nil: ByResult
 
-	// Weight is what a candidate's vote counts. nil: 1. A negative weight, NaN
-	// or infinity is an error of Count; a weight of 0 is no vote.
+	// Weight is what a candidate's vote counts, from 0 to 1e12. nil: 1. Any other
+	// weight is an error of Count; a weight of 0 is no vote.
 	Weight func(Candidate) float64
 
 	// Penalty is how much one doubt costs, in ln(votes): at 1 a broken rule
@@ -80,8 +80,9 @@ type Majority struct {
 	Calibrate func(float64) float64
 
 	// MaxWeight and MaxDoubt bound what a vote still to come can bring, for the
-	// stop rules: see the fields of Tally. Count does not look at them. MaxWeight
-	// 0 is 1, MaxDoubt 0 is that of the default doubt rules.
+	// stop rules: see the fields of Tally. Count uses neither. MaxWeight 0 is 1,
+	// MaxDoubt 0 is that of the default doubt rules. Below 0, NaN, infinity and a
+	// MaxWeight above 1e12 are errors of Count.
 	MaxWeight, MaxDoubt float64
 
 	// Dialect reads the SQL for its ORDER BY. The zero Dialect is SQLite.
@@ -225,8 +226,8 @@ func (m *Majority) voteOf(i int, c *Candidate) (key string, weight float64, why 
 	}
 	weight = m.Weight(*c)
 	switch {
-	case !(weight >= 0) || math.IsInf(weight, 1):
-		return "", 0, "", fmt.Errorf("vote: weight of candidate %d is %v, not a number from 0 up", i, weight)
+	case !(weight >= 0 && weight <= greatestWeight):
+		return "", 0, "", fmt.Errorf("vote: weight of candidate %d is %v, not a number from 0 to %v", i, weight, greatestWeight)
 	case weight == 0:
 		return "", 0, "its weight is 0", nil
 	}
@@ -328,6 +329,12 @@ func (m Majority) validate() error {
 	}
 	if !(m.Prior >= 0) || math.IsInf(m.Prior, 1) {
 		errs = append(errs, fmt.Errorf("vote: Majority.Prior is %v, not a number from 0 up", m.Prior))
+	}
+	if !(m.MaxWeight >= 0 && m.MaxWeight <= greatestWeight) {
+		errs = append(errs, fmt.Errorf("vote: Majority.MaxWeight is %v, not in 0..%v", m.MaxWeight, greatestWeight))
+	}
+	if !(m.MaxDoubt >= 0) || math.IsInf(m.MaxDoubt, 1) {
+		errs = append(errs, fmt.Errorf("vote: Majority.MaxDoubt is %v, not a number from 0 up", m.MaxDoubt))
 	}
 	if !(m.MinShare >= 0 && m.MinShare <= 1) {
 		errs = append(errs, fmt.Errorf("vote: Majority.MinShare is %v, not in 0..1", m.MinShare))

@@ -55,7 +55,10 @@ func (w Weights) Max() float64 {
 	return most
 }
 
-// WeightError says that a weight is not a number above 0.
+// greatestWeight keeps sums of weights far from where floats end.
+const greatestWeight = 1e12
+
+// WeightError says that a weight is not a number above 0, up to 1e12.
 type WeightError struct {
 	Model  string  // its name
 	Weight float64 // what it was given
@@ -63,15 +66,15 @@ type WeightError struct {
 
 // Error names the model and its weight.
 func (e *WeightError) Error() string {
-	return fmt.Sprintf("vote: weight %v of model %q is not a number above 0", e.Weight, e.Model)
+	return fmt.Sprintf("vote: weight %v of model %q is not a number above 0, up to %v", e.Weight, e.Model, greatestWeight)
 }
 
 // Validate says what is wrong with weights that were read from a file: each must
-// be a number above 0, or the error has a *[WeightError].
+// be a number above 0, up to 1e12, or the error has a *[WeightError].
 func (w Weights) Validate() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(w.Of)) {
-		if x := w.Of[name]; !(x > 0) || math.IsInf(x, 1) {
+		if x := w.Of[name]; !(x > 0 && x <= greatestWeight) {
 			errs = append(errs, &WeightError{name, x})
 		}
 	}
