@@ -263,7 +263,7 @@ func TestPreSQLWide(t *testing.T) {
 	} {
 		all := questions(t, f, tt.dataset)
 		of, runs := statements(t, f.Path("predictions", "preds_"+tt.dataset+".jsonl.gz"))
-		if raceEnabled { // each path is taken; the bars are held without the detector
+		if evaldata.Race { // each path is taken; the bars are held without the detector
 			all, runs = all[:len(all)/5], runs[:2]
 		}
 		values := make(map[string]schema.Links, len(all)) // by question
@@ -301,7 +301,7 @@ func TestPreSQLWide(t *testing.T) {
 			}
 			got := bar{median(recall), median(full), median(saved)}
 			t.Logf("%s, columns %v, %d runs, medians: recall %.4f, all kept %.4f, saved %.3f", tt.dataset, columns, len(runs), got.recall, got.full, got.saved)
-			if !raceEnabled && (got.recall < want.recall || got.full < want.full || got.saved < want.saved) {
+			if !evaldata.Race && (got.recall < want.recall || got.full < want.full || got.saved < want.saved) {
 				t.Errorf("%s, columns %v: %+v, want %+v", tt.dataset, columns, got, want)
 			}
 		}

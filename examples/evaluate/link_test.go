@@ -14,6 +14,9 @@ import (
 // TestLink holds the figures of the verb link on recorded first statements: with
 // the union of links, tables and then columns pruned.
 func TestLink(t *testing.T) {
+	if evaldata.Race {
+		t.Skip("figures; the verb uses no goroutines of its own")
+	}
 	dir := evaldata.Path(t)
 	for _, tt := range []struct {
 		args         string

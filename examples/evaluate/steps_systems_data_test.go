@@ -13,6 +13,9 @@ import (
 // loses one question to the flat vote by result at most, and does not fall behind
 // the flat vote by plan; over all of them it is ahead of that.
 func TestStepsOnManySystems(t *testing.T) {
+	if evaldata.Race {
+		t.Skip("figures; the detector sees TestStepsOnPools")
+	}
 	folder, err := eval.OpenFolder(evaldata.Path(t))
 	if err != nil {
 		t.Fatal(err)

@@ -257,7 +257,7 @@ func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
 
 func TestVotingIsQuickAndSmall(t *testing.T) {
 	f := folder(t)
-	if raceEnabled {
+	if evaldata.Race {
 		t.Skip("the race detector is no measure of speed")
 	}
 	cpu := func() (spent time.Duration, peak int64) {

@@ -1,5 +1,0 @@
-//go:build race
-
-package linker_test
-
-const raceEnabled = true
