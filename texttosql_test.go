@@ -6,14 +6,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"math"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,11 +20,8 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
-	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/trace"
-	"github.com/texttosql/texttosql/vote"
 )
 
 const shop = `
@@ -258,38 +250,6 @@ func TestForeignConfidence(t *testing.T) {
 	}
 }
 
-// TestFailedPage: the page of a question that failed says why no draw had a vote.
-func TestFailedPage(t *testing.T) {
-	r := &texttosql.Result{
-		Question:   "q",
-		Candidates: []vote.Candidate{{Draw: 4, Rejected: "no-sql: the reply holds no query"}},
-		Ballot:     vote.Ballot{Drawn: 1, Abstained: []vote.Abstention{{Candidate: 0, Why: "no-sql: the reply holds no query"}}},
-	}
-	var page bytes.Buffer
-	if err := r.WritePage(&page, texttosql.ErrNoCandidate, false); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"Had no vote because", "the reply holds no query"} {
-		if !strings.Contains(page.String(), want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
-}
-
-// TestPageOfNumbers: amounts are read without exponents, as in a text table.
-func TestPageOfNumbers(t *testing.T) {
-	r := &texttosql.Result{Rows: &result.Table{Columns: []string{"x"}, Rows: [][]any{{12345678.9}, {1e6}, {0.0}, {1e300}, {math.Inf(-1)}}}}
-	var page bytes.Buffer
-	if err := r.WritePage(&page, nil, true); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{">12345678.9<", ">1000000<", ">0<", ">1e&#43;300<", ">-Inf<"} {
-		if !strings.Contains(page.String(), want) {
-			t.Errorf("the page does not show %q", want)
-		}
-	}
-}
-
 func TestCheck(t *testing.T) {
 	e := engine(t, always(usa), texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.password"}}))
 	tests := []struct {
@@ -376,29 +336,6 @@ func TestOtherLanguages(t *testing.T) {
 	}
 }
 
-// TestResultAsJSON leaves rows out unless asked, and comes back.
-func TestResultAsJSON(t *testing.T) {
-	r, err := engine(t, always(usa)).Ask(t.Context(), "Which customers live in the USA?")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := r.MarshalWithRows()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Contains(plain, []byte("Cyd")) || !bytes.Contains(full, []byte("Cyd")) {
-		t.Errorf("rows in the plain form, or none in the full one:\n%s\n%s", plain, full)
-	}
-	var back texttosql.Result
-	if err := json.Unmarshal(plain, &back); err != nil || back.SQL != r.SQL || back.Ballot.Clusters[0].Share != 1 || back.Trace.Name() != "question" {
-		t.Errorf("read back: %+v, %v", back, err)
-	}
-}
-
 // TestReplayIsByteForByte records a question and asks it again from the
 // recording: result and trace are the same, times aside.
 func TestReplayIsByteForByte(t *testing.T) {
@@ -440,105 +377,5 @@ func TestReplayIsByteForByte(t *testing.T) {
 		if got := ask(llm.Named("m", player)); got != want {
 			t.Fatalf("the replay differs (-first +replay):\n%s", cmp.Diff(want, got))
 		}
-	}
-}
-
-func TestProgressAndLog(t *testing.T) {
-	var log bytes.Buffer
-	steps := map[string]int{} // not guarded: calls never overlap, or the race detector tells
-	var busy atomic.Bool
-	e := engine(t, always(usa+" AND password <> 's3cret-9'"),
-		texttosql.WithLogger(slog.New(ofRequest{slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})})),
-		texttosql.WithProgress(func(p texttosql.Progress) {
-			if busy.Swap(true) {
-				t.Error("calls overlap")
-			}
-			if p.Kind == trace.Ended {
-				steps[p.Step]++
-			}
-			runtime.Gosched()
-			busy.Store(false)
-		}))
-	ctx := context.WithValue(t.Context(), ofRequest{}, "r-17")
-	for a := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...))) {
-		if a.Err != nil {
-			t.Error(a.Err)
-		}
-	}
-	if steps["question"] != 4 || steps["draw"] < 4*7 || steps["vote"] != 4 {
-		t.Errorf("steps: %v", steps)
-	}
-	for _, private := range []string{"s3cret", "secret customers", "SELECT", "Ada"} {
-		if strings.Contains(log.String(), private) {
-			t.Errorf("%q is in the log:\n%s", private, log.String())
-		}
-	}
-	for line := range strings.Lines(log.String()) {
-		if !strings.Contains(line, "request=r-17") {
-			t.Fatalf("without the context of the question: %s", line)
-		}
-	}
-	for id := range 4 {
-		if want := fmt.Sprintf("outcome=answered id=%d ", id); !strings.Contains(log.String(), want) {
-			t.Errorf("no record with %q:\n%s", want, log.String())
-		}
-	}
-}
-
-// ofRequest adds what the context of a request carries to its records.
-type ofRequest struct{ slog.Handler }
-
-func (h ofRequest) Handle(ctx context.Context, r slog.Record) error {
-	if id, ok := ctx.Value(ofRequest{}).(string); ok {
-		r.AddAttrs(slog.String("request", id))
-	}
-	return h.Handler.Handle(ctx, r)
-}
-
-// TestSchemaChanges are seen by the next question.
-func TestSchemaChanges(t *testing.T) {
-	db := open(t, shop)
-	script := &llmtest.Script{Rules: []llmtest.Rule{
-		{Contains: `returns`, Replies: llmtest.Texts("SELECT count(*) FROM returns"), Repeat: true},
-		{Replies: llmtest.Texts(usa), Repeat: true},
-	}}
-	e, err := texttosql.New(db, script, texttosql.WithStrategy(strategy.Direct{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err := e.Ask(t.Context(), "q"); err != nil || r.SQL != usa {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	if _, err := db.Exec("CREATE TABLE returns (id INTEGER PRIMARY KEY)"); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := e.Ask(t.Context(), "q"); err != nil || r.SQL != "SELECT count(*) FROM returns" {
-		t.Errorf("the new table is not seen: %+v, %v", r, err)
-	}
-}
-
-// TestBigSchemaIsLinked: a schema over the budget is linked to the question, not
-// cut, and the result says so.
-func TestBigSchemaIsLinked(t *testing.T) {
-	var script strings.Builder
-	for i := range 400 {
-		fmt.Fprintf(&script, "CREATE TABLE warehouse_%d (id INTEGER PRIMARY KEY, location_%d TEXT, capacity INTEGER, opened_on DATE);\n", i, i)
-	}
-	script.WriteString("CREATE TABLE invoices (id INTEGER PRIMARY KEY, amount REAL);")
-	model := always("SELECT sum(amount) FROM invoices")
-	e, err := texttosql.New(open(t, script.String()), model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := e.Ask(t.Context(), "What is the total amount of all invoices?")
-	if err != nil {
-		t.Fatal(err)
-	}
-	prompt := model.Requests()[0].Messages[1].Text
-	if !strings.Contains(prompt, "invoices") || len(prompt) > 4*7000 {
-		t.Errorf("a prompt of %d bytes, with invoices: %v", len(prompt), strings.Contains(prompt, "invoices"))
-	}
-	if len(r.Warnings) != 1 || r.Warnings[0].Code != "schema-linked" {
-		t.Errorf("warnings: %+v", r.Warnings)
 	}
 }

@@ -1,0 +1,290 @@
+package texttosql_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// TestMemoryDatabase: a database in memory lives in its one connection, which is
+// given back as it was, also after a statement that ran into its time limit.
+func TestMemoryDatabase(t *testing.T) {
+	db, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec(shop + "CREATE TEMP TABLE mine (x)"); err != nil {
+		t.Fatal(err)
+	}
+	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+	script := &llmtest.Script{Rules: []llmtest.Rule{
+		{Contains: "endless", Replies: llmtest.Texts(endless, usa, usa), Repeat: true},
+		{Replies: llmtest.Texts(usa), Repeat: true},
+	}}
+	e, err := texttosql.New(db, script, texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers(t, e)
+	if r, err := e.Ask(t.Context(), "an endless one?"); err != nil || r.SQL != usa {
+		t.Errorf("with an endless candidate: %+v, %v", r, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if _, err := e.Ask(ctx, "an endless one?"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a question that was cancelled: %v", err)
+	}
+	answers(t, e)
+	// The caller's own work goes on, with its temp table.
+	if _, err := db.Exec("INSERT INTO mine VALUES (1); INSERT INTO customers VALUES (9,'Eve','Peru',NULL)"); err != nil {
+		t.Errorf("the connection was not given back as it was: %v", err)
+	}
+}
+
+// TestPoolOfOne: everything works on one connection, for many questions at once,
+// and a connection that the caller keeps ends in an error and not in silence.
+func TestPoolOfOne(t *testing.T) {
+	db := open(t, shop)
+	db.SetMaxOpenConns(1)
+	e, err := texttosql.New(db, always(usa), texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() { answers(t, e) })
+	}
+	all.Wait()
+	held, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := e.Ask(ctx, whoInUSA); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, exec.ErrBusy) {
+		t.Errorf("with the connection held: %v", err)
+	}
+	held.Close()
+	answers(t, e)
+}
+
+// wrapping is a driver as tracing libraries make them: its connections have only
+// what database/sql asks for.
+type wrapping struct{ driver.Driver }
+
+func (w wrapping) Open(name string) (driver.Conn, error) {
+	conn, err := w.Driver.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &wrappedConn{conn}, nil
+}
+
+type wrappedConn struct{ inner driver.Conn }
+
+func (c *wrappedConn) Prepare(query string) (driver.Stmt, error) { return c.inner.Prepare(query) }
+
+func (c *wrappedConn) Close() error { return c.inner.Close() }
+
+func (c *wrappedConn) Begin() (driver.Tx, error) { return c.inner.Begin() } //nolint:staticcheck // the interface has it
+
+func (c *wrappedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	return c.inner.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+}
+
+func (c *wrappedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	return c.inner.(driver.QueryerContext).QueryContext(ctx, query, args)
+}
+
+type opener struct {
+	driver driver.Driver
+	name   string
+}
+
+func (o opener) Connect(context.Context) (driver.Conn, error) { return o.driver.Open(o.name) }
+
+func (o opener) Driver() driver.Driver { return o.driver }
+
+// TestWrappedDriver is unwrapped by a hook; without one it is refused, with what
+// to do about it.
+func TestWrappedDriver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.sqlite")
+	plain, err := sql.Open("sqlite3", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	if _, err := plain.Exec(shop); err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(opener{wrapping{&sqlite3.SQLiteDriver{}}, "file:" + path})
+	defer db.Close()
+	unwrap := texttosql.WithDriverHook(func(conn any) any {
+		if c, ok := conn.(*wrappedConn); ok {
+			return c.inner
+		}
+		return conn
+	})
+	tests := []struct {
+		name string
+		opts []texttosql.Option
+		want string // part of the error; "" for none
+		why  string
+	}{
+		{"nothing said", nil, "WithDialect", "nobody knows what it wraps"},
+		{"dialect without hook", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{})}, "Unwrap", "the guard has nothing to hold on to"},
+		{"hook that does not unwrap", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), texttosql.WithDriverHook(func(conn any) any { return conn })}, "RegisterAuthorizer", "the same"},
+		{"hook", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), unwrap}, "", "guarded"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, err := texttosql.New(db, always(usa), tt.opts...)
+			if tt.want != "" {
+				if !errors.Is(err, texttosql.ErrUnguarded) || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("got %v, want %q: %s", err, tt.want, tt.why)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers(t, e)
+			if _, err := e.Check(t.Context(), "DROP TABLE orders"); !errors.Is(err, texttosql.ErrNotReadOnly) {
+				t.Errorf("not guarded: %v", err)
+			}
+		})
+	}
+}
+
+// TestReadOnlyHandle: nothing is written, so a handle that cannot write will do.
+func TestReadOnlyHandle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.sqlite")
+	writer, err := sql.Open("sqlite3", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.Exec(shop); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	if err := os.Chmod(path, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"?mode=ro", "?mode=ro&immutable=1", "?mode=ro&_query_only=1"} {
+		db, err := sql.Open("sqlite3", "file:"+path+mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := texttosql.New(db, always(usa))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers(t, e)
+		db.Close()
+	}
+}
+
+// TestLockedDatabase: while somebody else holds the lock there is no answer but an
+// error that says so, and no candidate is blamed for it; afterwards there is one.
+func TestLockedDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.sqlite")
+	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(shop); err != nil {
+		t.Fatal(err)
+	}
+	e, err := texttosql.New(db, always(usa), texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{
+		Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers(t, e)
+	other, err := sql.Open("sqlite3", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	lock, err := other.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if _, err := lock.ExecContext(t.Context(), "BEGIN EXCLUSIVE"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Ask(t.Context(), whoInUSA)
+	if err == nil || !strings.Contains(err.Error(), "locked") || r == nil || r.Trace == nil || len(r.Candidates) > 0 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if _, err := lock.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	answers(t, e)
+}
+
+// TestDatabaseVanishes in the middle of a question: an error about the database,
+// with the trace of what was done until then.
+func TestDatabaseVanishes(t *testing.T) {
+	for name, vanish := range map[string]func(db *sql.DB, path string){
+		"closed":  func(db *sql.DB, _ string) { db.Close() },
+		"deleted": func(db *sql.DB, path string) { db.SetMaxIdleConns(0); os.Remove(path) },
+		"overwritten": func(db *sql.DB, path string) {
+			db.SetMaxIdleConns(0)
+			os.WriteFile(path, []byte(strings.Repeat("no database at all ", 1000)), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "test.sqlite")
+			db, err := sql.Open("sqlite3", "file:"+path+"?mode=rw")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			maker, err := sql.Open("sqlite3", "file:"+path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := maker.Exec(shop); err != nil {
+				t.Fatal(err)
+			}
+			maker.Close()
+			var once sync.Once
+			e, err := texttosql.New(db, llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+				once.Do(func() { vanish(db, path) })
+				return llm.Response{Text: usa}, nil
+			}), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := e.Ask(t.Context(), whoInUSA)
+			if err == nil || r == nil || r.Usage.Calls == 0 || r.Rows != nil {
+				t.Fatalf("got %+v, %v", r, err)
+			}
+			for _, c := range r.Candidates {
+				t.Errorf("a candidate is blamed: %+v", c)
+			}
+		})
+	}
+}
