@@ -17,7 +17,7 @@ const maxValueRunes = 64
 // of a database get into a prompt; ok is false where the value must be left out.
 //
 // A string is written as a JSON string literal, in which <, >, the back quote
-// and characters that cannot be seen are escaped as \uXXXX: no value can end a
+// and characters that cannot be seen are escaped by their code point: no value ends a
 // line, a code fence or a tag. Numbers are written as SQL writes them, with ".0"
 // behind an integral float; NULL is NULL.
 //
