@@ -231,15 +231,7 @@ func TestBusy(t *testing.T) {
 	if _, err := pool.Exec("CREATE TABLE t(a)"); err != nil {
 		t.Fatal(err)
 	}
-	other, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	other.SetMaxOpenConns(1) // the transaction stays on it
-	if _, err := other.Exec("BEGIN EXCLUSIVE"); err != nil {
-		t.Fatal(err)
-	}
+	other := locking(t, path, "BEGIN EXCLUSIVE")
 	_, err = db.QueryWithin(t.Context(), "SELECT a FROM t", exec.Bounds{Timeout: 200 * time.Millisecond})
 	if !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
 		t.Errorf("error %v", err)
@@ -252,18 +244,25 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestBusyAtOpening: go-sqlite3 meets the lock while it opens a connection.
-func TestBusyAtOpening(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "test.db")
-	other, err := sql.Open("sqlite3", path)
+// locking is a pool of one connection, on which script leaves a transaction open.
+func locking(t *testing.T, path, script string) *sql.DB {
+	t.Helper()
+	pool, err := sql.Open("sqlite3", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
-	other.SetMaxOpenConns(1) // the transaction stays on it
-	if _, err := other.Exec("CREATE TABLE t(a); BEGIN EXCLUSIVE"); err != nil {
+	t.Cleanup(func() { pool.Close() })
+	pool.SetMaxOpenConns(1) // the transaction stays on it
+	if _, err := pool.Exec(script); err != nil {
 		t.Fatal(err)
 	}
+	return pool
+}
+
+// TestBusyAtOpening: go-sqlite3 meets the lock while it opens a connection.
+func TestBusyAtOpening(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	locking(t, path, "CREATE TABLE t(a); BEGIN EXCLUSIVE")
 	pool, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=1")
 	if err != nil {
 		t.Fatal(err)

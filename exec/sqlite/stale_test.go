@@ -56,19 +56,7 @@ func TestSchemaChanges(t *testing.T) {
 		{"nothing that matters", "CREATE INDEX i ON t(note)", "SELECT note FROM t WHERE note > ''", fine},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			pool, _ := open(t, before)
-			db := newDB(t, pool, exec.Config{Policy: noPasswords})
-			session, err := db.Session(exec.Bounds{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer session.Close()
-			if _, err := session.Query(t.Context(), "SELECT note FROM t"); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := pool.Exec(test.change); err != nil {
-				t.Fatal(err)
-			}
+			db, session := changed(t, noPasswords, test.change)
 			for name, query := range map[string]func() error{
 				"session": func() error { _, err := session.Query(t.Context(), test.sql); return err },
 				"single":  func() error { _, err := db.Query(t.Context(), test.sql); return err },
@@ -97,21 +85,28 @@ func TestSchemaChanges(t *testing.T) {
 	}
 }
 
-// TestSessionWithoutPolicy: a table made since the session began is readable.
-func TestSessionWithoutPolicy(t *testing.T) {
+// changed is a session that has read t, before change was made behind its back.
+func changed(t *testing.T, policy exec.Policy, change string) (*exec.DB, *exec.Session) {
+	t.Helper()
 	pool, _ := open(t, before)
-	db := newDB(t, pool, exec.Config{})
+	db := newDB(t, pool, exec.Config{Policy: policy})
 	session, err := db.Session(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
+	t.Cleanup(func() { session.Close() })
 	if _, err := session.Query(t.Context(), "SELECT note FROM t"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pool.Exec("CREATE TABLE u(x)"); err != nil {
+	if _, err := pool.Exec(change); err != nil {
 		t.Fatal(err)
 	}
+	return db, session
+}
+
+// TestSessionWithoutPolicy: a table made since the session began is readable.
+func TestSessionWithoutPolicy(t *testing.T) {
+	_, session := changed(t, exec.Policy{}, "CREATE TABLE u(x)")
 	if _, err := session.Query(t.Context(), "SELECT x FROM u"); err != nil {
 		t.Error(err)
 	}
