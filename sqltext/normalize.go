@@ -3,9 +3,10 @@ package sqltext
 import "strings"
 
 // Normalize rewrites sql so that texts that differ only in their writing become
-// equal: words in lower case (ASCII; of other letters the case may count), one blank between tokens (none around dots and
-// inside brackets), no comments, no quotes around names that need none, <> for
-// != and = for ==, no semicolon at the end.
+// equal: words in lower case (ASCII; of other letters the case may count), one
+// blank between tokens (none around dots and inside brackets), no comments, no
+// quotes around names that need none, <> for != and = for ==, no semicolon at the
+// end.
 //
 // Literals stay as they are written. So does an unqualified "x" that SQLite takes
 // for a string where no column is called so, because its case matters then, and a
