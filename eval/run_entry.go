@@ -132,8 +132,8 @@ func (s *Store) open(ctx context.Context, d *database) (err error) {
 	}
 	db, err := exec.New(pool, c.Dialect, exec.Config{
 		Policy: c.Policy,
-		// As many again for plans, beside the sessions that keep theirs.
-		Limits: exec.Limits{Candidate: s.bounds, Answer: s.bounds, Connections: 2 * c.Workers},
+		// Idle sessions keep theirs, and Store.Time has one of its own.
+		Limits: exec.Limits{Candidate: s.bounds, Answer: s.bounds, Connections: c.Workers + 1},
 	})
 	if err == nil {
 		err = db.Ready(ctx)
@@ -222,12 +222,11 @@ func (d *database) entry(dialect sqltext.Dialect, text string) *entry {
 
 // run executes a statement. The error is one that says nothing about it.
 func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, error) {
-	select {
-	case s.running <- struct{}{}:
-		defer func() { <-s.running }()
-	case <-ctx.Done():
-		return Execution{}, nil, fmt.Errorf("eval: waiting for a statement: %w", ctx.Err())
+	release, err := s.enter(ctx)
+	if err != nil {
+		return Execution{}, nil, err
 	}
+	defer release()
 	start := time.Now()
 	t, err := e.db.query(ctx, e.sql, s.bounds)
 	x := Execution{Status: StatusOK, Took: time.Since(start)}
@@ -246,6 +245,16 @@ func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, er
 	return x, t, nil
 }
 
+// enter waits until one more statement may run; release says that it is over.
+func (s *Store) enter(ctx context.Context) (release func(), err error) {
+	select {
+	case s.running <- struct{}{}:
+		return func() { <-s.running }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("eval: waiting for a statement: %w", ctx.Err())
+	}
+}
+
 // query runs a statement. On a database that the Store opened the connection
 // stays guarded for the next one; one that is the caller's is given back.
 func (d *database) query(ctx context.Context, text string, b exec.Bounds) (*result.Table, error) {
@@ -258,6 +267,19 @@ func (d *database) query(ctx context.Context, text string, b exec.Bounds) (*resu
 	}
 	defer d.giveBack(session)
 	return session.Query(ctx, text)
+}
+
+// explain asks for the plan of a statement, on the connections that query has.
+func (d *database) explain(ctx context.Context, text string, b exec.Bounds) (exec.Plan, error) {
+	if d.pool == nil {
+		return d.db.Explain(ctx, text)
+	}
+	session, err := d.session(b)
+	if err != nil {
+		return exec.Plan{}, err
+	}
+	defer d.giveBack(session)
+	return session.Explain(ctx, text)
 }
 
 // session takes an idle session or opens one. There are never more than

@@ -19,7 +19,12 @@ func (s *Store) Plan(ctx context.Context, db, sql string) (plan exec.Plan, ok bo
 }
 
 func (s *Store) explain(ctx context.Context, d *database, sql string) (plan exec.Plan, ok bool, err error) {
-	plan, err = d.db.Explain(ctx, sql)
+	release, err := s.enter(ctx)
+	if err != nil {
+		return plan, false, err
+	}
+	defer release()
+	plan, err = d.explain(ctx, sql, s.bounds)
 	switch {
 	case err == nil:
 		return plan, true, nil
