@@ -77,6 +77,12 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("exec: invalid statement (%s): %s", e.Fault, visible(e.Message))
 }
 
+// Public is the error without the engine's words, for logs and exported traces
+// (trace.Span.Fail).
+func (e *InvalidError) Public() string {
+	return fmt.Sprintf("exec: invalid statement (%s)", e.Fault)
+}
+
 // visible writes out what a person would not see of a message that repeats names:
 // "no such column: a\u200b".
 func visible(message string) string {

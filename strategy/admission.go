@@ -101,6 +101,16 @@ func (a *Admission) Admit(ctx context.Context, draw int, model string, reply llm
 	return a.AdmitSQL(ctx, draw, model, found.SQL)
 }
 
+// admitDraw is Admit for a draw, whose span says what came of it.
+func (a *Admission) admitDraw(ctx context.Context, draw int, model string, reply llm.Response) (vote.Candidate, error) {
+	c, err := a.Admit(ctx, draw, model, reply)
+	trace.From(ctx).Set("sql", trace.SQL(c.SQL))
+	if c.Rejected != "" {
+		trace.From(ctx).Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
+	}
+	return c, err
+}
+
 // AdmitSQL makes the candidate of one statement.
 func (a *Admission) AdmitSQL(ctx context.Context, draw int, model, sql string) (vote.Candidate, error) {
 	e := a.entry(sql, draw)

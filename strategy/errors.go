@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/vote"
@@ -56,6 +57,20 @@ func noCandidate(candidates []vote.Candidate, b vote.Ballot, failed []error, vot
 
 // Error is one line with at most five reasons.
 func (e *NoCandidateError) Error() string {
+	rejected := make([]string, len(e.Rejected))
+	for i, c := range e.Rejected {
+		rejected[i] = c.Rejected
+	}
+	return e.text(rejected)
+}
+
+// Public is the error with the number of rejected candidates in place of the
+// reasons, which repeat parts of statements (trace.Span.Fail).
+func (e *NoCandidateError) Public() string {
+	return e.text(slices.Repeat([]string{"rejected"}, len(e.Rejected)))
+}
+
+func (e *NoCandidateError) text(rejected []string) string {
 	var reasons []string
 	count := map[string]int{}
 	add := func(why string) {
@@ -67,8 +82,8 @@ func (e *NoCandidateError) Error() string {
 	for _, err := range e.Failed {
 		add(err.Error())
 	}
-	for _, c := range e.Rejected {
-		add(c.Rejected)
+	for _, why := range rejected {
+		add(why)
 	}
 	for i, why := range reasons {
 		if n := count[why]; n > 1 {

@@ -154,15 +154,20 @@ func (m MAKER) until() vote.Stop {
 	return vote.Decided
 }
 
+// key is what phase 3 compares.
+func (m MAKER) key(env *Env) vote.Key {
+	if m.ByPlan {
+		return vote.ByPlan
+	}
+	return env.Key()
+}
+
 // voter is the vote of phase 3.
 func (m MAKER) voter(env *Env) Voter {
 	if m.Compat {
 		return compatVote{}
 	}
-	v := vote.Majority{Key: env.Key()}
-	if m.ByPlan {
-		v.Key = vote.ByPlan
-	}
+	v := vote.Majority{Key: m.key(env)}
 	if m.PreferFiltered {
 		v.Tie = vote.Ties(Filtered, vote.PreferRows)
 	}

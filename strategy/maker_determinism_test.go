@@ -1,10 +1,12 @@
 package strategy_test
 
 import (
+	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -142,5 +144,37 @@ func TestMAKERSpeculation(t *testing.T) {
 		if more := calls[1] - calls[0]; more != tt.wasted {
 			t.Errorf("%s: %d calls more, want %d: %s", tt.name, more, tt.wasted, tt.why)
 		}
+	}
+}
+
+// TestMAKERConcurrency: calls made ahead share the places of the phase that runs.
+func TestMAKERConcurrency(t *testing.T) {
+	base := makerEnv(t, nil)
+	for _, most := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			flying, peak := 0, 0
+			var mu sync.Mutex
+			count := func(next llm.Model) llm.Model {
+				return llm.Func(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+					mu.Lock()
+					flying++
+					peak = max(peak, flying)
+					mu.Unlock()
+					defer func() { mu.Lock(); flying--; mu.Unlock() }()
+					return next.Complete(ctx, r)
+				})
+			}
+			script := &llmtest.Script{Rules: []llmtest.Rule{
+				draws(strategy.PurposeScope, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne),
+				always(strategy.PurposeFilter, inUSA), always(strategy.PurposeProjection, usa),
+			}}
+			env := asking(base, llm.Chain(script, count, llmtest.Latency{Fixed: time.Second}.Middleware()))
+			env.Rows = &strategy.RowCache{} // its channels belong to one test
+			env.Concurrency = most
+			out, err := strategy.MAKER{Speculate: true}.Generate(t.Context(), env, usaTask)
+			if err != nil || out.SQL != usa || peak != most {
+				t.Errorf("Concurrency %d: %d calls in flight, %v, %v", most, peak, out, err)
+			}
+		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm/llmtest"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -73,9 +72,9 @@ func ExampleReadFilter() {
 func ExampleScope_Complete() {
 	env := exampleEnv(nil)
 	scope := strategy.NewScope([]strategy.TableName{{Name: "orders"}, {Name: "customers"}}, nil)
-	_, joined := scope.From(schema.QuoteName)
+	_, joined := scope.From(env.DB.Dialect())
 	fmt.Println(scope, joined)
-	fmt.Println(scope.Complete(env.Schema).From(schema.QuoteName))
+	fmt.Println(scope.Complete(env.Schema).From(env.DB.Dialect()))
 	// Output:
 	// customers, orders false
 	// FROM customers JOIN orders ON orders.customer_id = customers.id true
@@ -134,21 +133,4 @@ func ExampleCarriesFilter() {
 	// Output:
 	// SELECT count(*) FROM customers AS c WHERE 'USA' = c.country <nil>
 	// [{filter-missing 1 agreed condition not found as written}] <nil>
-}
-
-// A join that two aliases spell is the same join.
-func ExampleColumnNames() {
-	env := exampleEnv(nil)
-	names := strategy.ColumnNames(env.Schema, env.Quote)
-	for _, sql := range []string{
-		"SELECT 1 FROM customers c JOIN orders o ON c.id = o.customer_id",
-		"SELECT 1 FROM orders T1, customers T2 WHERE customer_id = T2.id",
-	} {
-		for _, c := range env.DB.Dialect().Text().Conditions(sql, names) {
-			fmt.Println(c.Key)
-		}
-	}
-	// Output:
-	// customers.id = orders.customer_id
-	// customers.id = orders.customer_id
 }

@@ -47,13 +47,15 @@ func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f 
 	if text == "" {
 		return Filter{}, nil, flagged(FlagFormat, "no condition")
 	}
-	first, _, _ := strings.Cut(strings.ToUpper(text), " ")
-	if first == "SELECT" || first == "WITH" {
+	switch first, last := ends(d.Text(), text); {
+	case first == "SELECT", first == "WITH":
 		return Filter{}, nil, flagged(FlagFormat, "a whole query instead of its conditions")
+	case last == "AND", last == "OR", last == "NOT":
+		return Filter{}, nil, flagged(FlagFormat, "the conditions stop in the middle")
 	}
 	names := make([]string, len(scope.Tables))
 	for i, t := range scope.Tables {
-		names[i] = t.quoted(quoting(d))
+		names[i] = t.quoted(d)
 	}
 	head := "SELECT 1 FROM " + strings.Join(slices.Compact(names), ", ") + " WHERE "
 	sql, cerr := d.Text().Check(head + text)
@@ -68,7 +70,7 @@ func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f 
 		return Filter{}, nil, malformed(reply, err)
 	}
 	end := 0
-	for _, c := range d.Text().Conditions(sql, ColumnNames(s, quoting(d))) {
+	for _, c := range d.Text().Conditions(sql, exec.ColumnNames(s, d)) {
 		if c.Pos < end { // inside of a nested query
 			continue
 		}
@@ -88,6 +90,20 @@ func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f 
 		return Filter{}, nil, flagged(FlagFormat, "no condition")
 	}
 	return f, notes, nil
+}
+
+// ends are the first and the last token of a text, in upper case.
+func ends(d sqltext.Dialect, text string) (first, last string) {
+	for t := range d.Tokens(text) {
+		if t.Kind == sqltext.Space || t.Kind == sqltext.Comment {
+			continue
+		}
+		last = strings.ToUpper(t.Text)
+		if first == "" {
+			first = last
+		}
+	}
+	return first, last
 }
 
 var whereLabel = regexp.MustCompile(`(?i)^(?:(?:where|filters?|conditions?)(?: (?:clause|conditions?))?\s*:\s*)?(?:where\s+)?`)
@@ -131,7 +147,7 @@ func insideScope(s *schema.Schema, d sqltext.Dialect, scope Scope, sql string) e
 		}
 	}
 	for _, r := range d.Columns(sql) {
-		if t, _ := columnOf(s, r); t != nil || isRowID(r.Column) {
+		if t, _ := exec.ColumnOf(s, r); t != nil || isRowID(r.Column) {
 			continue
 		}
 		if r.Qualifier == "" && r.Quote == '"' && r.Operand {
@@ -166,29 +182,13 @@ func isRowID(name string) bool {
 func (s Scope) joined(from *schema.Schema, pair []sqltext.ColumnRef) bool {
 	var sides [2]ColumnName
 	for i, r := range pair {
-		t, column := columnOf(from, r)
+		t, column := exec.ColumnOf(from, r)
 		if t == nil {
 			return false
 		}
 		sides[i] = ColumnName{TableName{t.Schema, t.Name}, column}
 	}
 	return slices.Contains(s.Joins, NewJoin(sides[0], sides[1]))
-}
-
-// ColumnNames writes columns for sqltext.Dialect.Conditions in one way, whatever
-// alias a statement uses: behind the table that s tells, all quoted. A column
-// that may be of several tables, or of none, is written alone in lower case; "x"
-// beside a comparison is a string where no table around it has a column x.
-func ColumnNames(s *schema.Schema, quote func(string) string) func(sqltext.ColumnRef) string {
-	return func(r sqltext.ColumnRef) string {
-		if t, column := columnOf(s, r); t != nil {
-			return quote(t.Name) + "." + quote(column)
-		}
-		if r.Qualifier == "" && r.Quote == '"' && r.Operand && !hasColumn(s, r.Scope, r.Column) {
-			return ""
-		}
-		return strings.ToLower(r.Column)
-	}
 }
 
 // FindingUnfiltered is the finding of CarriesFilter.
@@ -212,7 +212,7 @@ func (f CarriesFilter) Check(ctx context.Context, db *exec.DB, c *exec.Checked) 
 		return err
 	}
 	has := map[string]bool{}
-	for _, cond := range db.Dialect().Text().Conditions(c.SQL, ColumnNames(s, quoting(db.Dialect()))) {
+	for _, cond := range db.Dialect().Text().Conditions(c.SQL, exec.ColumnNames(s, db.Dialect())) {
 		has[cond.Key] = true
 	}
 	missing := 0

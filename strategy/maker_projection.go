@@ -22,11 +22,7 @@ func (run *makerRun) projection(ctx context.Context, s Scope, f Filter) (why str
 		admission.Signature = compatSignature
 	}
 	voter := run.voter(run.env)
-	key := run.env.Key()
-	if run.ByPlan {
-		key = vote.ByPlan
-	}
-	c := contest{key: key, k: run.K}
+	c := contest{key: run.key(run.env)}
 	messages := run.prompts.projection(s, f)
 	run.begin(messages)
 	drawn, err := Election[vote.Candidate]{
@@ -44,12 +40,7 @@ func (run *makerRun) projection(ctx context.Context, s Scope, f Filter) (why str
 				trace.From(ctx).Set("rejected", flag.Error())
 				return vote.Candidate{Draw: i, Model: name, Rejected: flag.Error()}, nil
 			}
-			candidate, err := admission.Admit(ctx, i, name, reply)
-			trace.From(ctx).Set("sql", trace.SQL(candidate.SQL))
-			if candidate.Rejected != "" {
-				trace.From(ctx).Set("rejected", candidate.Rejected)
-			}
-			return candidate, err
+			return admission.admitDraw(ctx, i, name, reply)
 		},
 	}.Run(ctx)
 	admission.Discard(len(drawn.Slots))
@@ -117,10 +108,7 @@ func keepInside(candidates []vote.Candidate) []vote.Candidate {
 // cluster of statements inside the scope that no other can overtake, as long as
 // those outside cannot become the majority; and a majority outside that those
 // inside cannot catch.
-type contest struct {
-	key vote.Key
-	k   int
-}
+type contest struct{ key vote.Key }
 
 // voteOf is Election.Key: a statement outside of the scope counts for the quorum,
 // too.
@@ -150,24 +138,16 @@ func (c contest) sides(candidates []vote.Candidate) (inside, outside int) {
 
 // tally is Election.Tally. The lead it reports is what both ends are decided by.
 func (c contest) tally(candidates []vote.Candidate, planned int) vote.Tally {
+	inside, outside := c.sides(candidates)
 	var count vote.Counter
-	outside := 0
 	for _, candidate := range candidates {
-		switch key, ok := c.voteOf(candidate); {
-		case !ok:
-			count.Abstain()
-		case key == "outside":
-			outside++
-			count.Abstain()
-		default:
+		if key, ok := c.voteOf(candidate); ok && key != "outside" {
 			count.Vote(key, 1, 0)
+		} else {
+			count.Abstain()
 		}
 	}
 	t := count.Tally(planned)
-	inside := 0
-	for _, s := range t.Standings {
-		inside += s.Votes
-	}
 	plain := vote.Tally{Drawn: t.Drawn, Remaining: t.Remaining, Leader: t.Leader, RunnerUp: t.RunnerUp}
 	switch {
 	case outside > inside:

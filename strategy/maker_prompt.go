@@ -90,10 +90,10 @@ func agreed(env *Env, s Scope, f *Filter) string {
 func lock(env *Env, s Scope) string {
 	tables, joins := make([]string, len(s.Tables)), make([]string, len(s.Joins))
 	for i, t := range s.Tables {
-		tables[i] = t.quoted(env.Quote)
+		tables[i] = t.quoted(env.DB.Dialect())
 	}
 	for i, j := range s.Joins {
-		joins[i] = j.Left.quoted(env.Quote) + " = " + j.Right.quoted(env.Quote)
+		joins[i] = j.Left.quoted(env.DB.Dialect()) + " = " + j.Right.quoted(env.DB.Dialect())
 	}
 	text := "Tables: " + strings.Join(tables, ", ") + "\n"
 	if len(tables) == 0 {

@@ -176,13 +176,16 @@ func TestScopeStatement(t *testing.T) {
 		{"cross product", "staff,order", "", "", "nothing joins them"},
 		{"one of three unjoined", "Customers,orders,staff", "", "", "listed, but not connected"},
 		{"self-join", "staff,staff", "", `SELECT 1 FROM staff JOIN staff AS staff_2 ON staff_2.boss = staff.id LIMIT 1`, "completed by its own key"},
+		{"self-join beside the alias", "orders,staff,staff,staff_2", "orders.id=staff.id,orders.id=staff_2.id,staff.boss=staff.id",
+			"SELECT 1 FROM orders JOIN staff ON staff.id = orders.id JOIN staff AS staff_3 ON staff_3.id = orders.id AND staff_3.boss = staff.id JOIN staff_2 ON staff_2.id = orders.id LIMIT 1",
+			"a table of the question has the name that the alias would have"},
 		{"twice without a key", "order,order", "", "", "a cross product with itself"},
 		{"name with a blank", "order details,orders", "order details.order id=orders.id", `SELECT 1 FROM "order details" JOIN orders ON orders.id = "order details"."order id" LIMIT 1`, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := scope(tt.tables, tt.joins).Complete(makerSchema())
-			sql, ok := s.Statement(schema.QuoteName, strategy.Filter{})
+			sql, ok := s.Statement(sqlite.Dialect{}, strategy.Filter{})
 			if ok != (tt.want != "") || ok && sql != tt.want {
 				t.Errorf("got %q, %v, want %q: %s", sql, ok, tt.want, tt.why)
 			}
@@ -232,6 +235,9 @@ func TestReadFilter(t *testing.T) {
 		{"unknown qualifier", "T1.segment = 'SME'", "!unknown-name", 0, "no alias was agreed on"},
 		{"unknown table", "id IN (SELECT id FROM clients)", "!unknown-name", 0, ""},
 		{"whole query", "SELECT * FROM customers WHERE segment = 'SME'", "!format", 0, ""},
+		{"whole query on lines", "SELECT\n  *\nFROM customers\nWHERE segment = 'SME'", "!format", 0, "as most models lay one out"},
+		{"whole query behind a comment", "/* SME */ WITH x AS (SELECT 1) SELECT * FROM x", "!format", 0, ""},
+		{"cut", "segment = 'SME' AND", "!format", 0, "nobody knows what was to come"},
 		{"grouping", "segment = 'SME' GROUP BY country", "!format", 0, "more than was asked for"},
 		{"union", "1 = 1 UNION SELECT 2", "!format", 0, ""},
 		{"second statement", "a = 1; DROP TABLE orders", "!format", 0, ""},

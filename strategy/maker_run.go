@@ -26,14 +26,15 @@ type makerRun struct {
 	out     *Outcome
 	attempt int // ways back taken so far
 
-	calls atomic.Int64 // made by the phases
-	ahead *speculation // for the phase to come; nil: none
-	made  *speculation // for the phase that runs, made while the one before did; nil: none
+	calls  atomic.Int64  // made by the phases
+	places chan struct{} // one a call in flight: what is made ahead shares them with the phase that runs
+	ahead  *speculation  // for the phase to come; nil: none
+	made   *speculation  // for the phase that runs, made while the one before did; nil: none
 }
 
 func (m MAKER) start(ctx context.Context, env *Env, t Task) (*makerRun, error) {
 	env = env.watched()
-	run := &makerRun{MAKER: m.filled(t), env: env, task: t, out: &Outcome{}}
+	run := &makerRun{MAKER: m.filled(t), env: env, task: t, out: &Outcome{}, places: make(chan struct{}, env.concurrency())}
 	if m.K > run.Samples {
 		run.out.note("K %d is more than the %d samples, and was lowered to them", m.K, run.Samples)
 	}
@@ -136,6 +137,12 @@ func (run *makerRun) ask(ctx context.Context, purpose string, messages []llm.Mes
 
 func (run *makerRun) call(ctx context.Context, purpose string, messages []llm.Message, i int) (llm.Response, error) {
 	run.calls.Add(1)
+	select {
+	case run.places <- struct{}{}:
+		defer func() { <-run.places }()
+	case <-ctx.Done():
+		return llm.Response{}, ctx.Err()
+	}
 	model, _ := run.env.Model(i)
 	most, _ := run.maxTokens(purpose)
 	return model.Complete(ctx, Sampler{
@@ -223,7 +230,7 @@ func (run *makerRun) scopes(ctx context.Context) (found []Scope, why string, err
 // by the engine.
 func (run *makerRun) check(ctx context.Context, v party[Scope]) (s Scope, joined, valid bool, err error) {
 	s = Scope{Tables: v.members[0].value.Tables, Joins: usualJoins(v.members)}.Complete(run.env.Schema)
-	sql, joined := s.Statement(run.env.Quote, Filter{})
+	sql, joined := s.Statement(run.env.DB.Dialect(), Filter{})
 	if !joined {
 		return s, false, false, nil
 	}
@@ -287,7 +294,7 @@ func (run *makerRun) filter(ctx context.Context, s Scope) (f Filter, why string,
 	}
 	report.Valid = true
 	for i, v := range voted {
-		sql, _ := s.Statement(run.env.Quote, v.members[0].value)
+		sql, _ := s.Statement(run.env.DB.Dialect(), v.members[0].value)
 		ok, err := run.compiles(ctx, "filter", sql)
 		if err != nil {
 			return f, "", err

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,21 +25,12 @@ func (t TableName) String() string {
 	return t.Name
 }
 
-func (t TableName) quoted(quote func(string) string) string {
+// quoted is the name as SQL, with the quotes of d where it needs them.
+func (t TableName) quoted(d exec.Dialect) string {
 	if t.Schema != "" {
-		return quote(t.Schema) + "." + quote(t.Name)
+		return exec.QuoteName(d, t.Schema) + "." + exec.QuoteName(d, t.Name)
 	}
-	return quote(t.Name)
-}
-
-// quoting quotes names where they must be, as Env.Quote does.
-func quoting(d exec.Dialect) func(string) string {
-	return func(name string) string {
-		if schema.QuoteName(name) == name {
-			return name
-		}
-		return d.Quote(name)
-	}
+	return exec.QuoteName(d, t.Name)
 }
 
 func compareTables(a, b TableName) int {
@@ -54,8 +46,8 @@ type ColumnName struct {
 // String returns "table.column", unquoted.
 func (c ColumnName) String() string { return c.Table.String() + "." + c.Column }
 
-func (c ColumnName) quoted(quote func(string) string) string {
-	return c.Table.quoted(quote) + "." + quote(c.Column)
+func (c ColumnName) quoted(d exec.Dialect) string {
+	return c.Table.quoted(d) + "." + exec.QuoteName(d, c.Column)
 }
 
 func compareColumns(a, b ColumnName) int {
@@ -197,18 +189,17 @@ func touches(joins []Join, t TableName) bool {
 // is false where nothing joins some table to the others: that would be a cross
 // product.
 //
-// A table that stands twice has an alias of its own the second time.
-func (s Scope) From(quote func(string) string) (text string, ok bool) {
+// A table whose name stands there before has an alias of its own: orders_2.
+func (s Scope) From(d exec.Dialect) (text string, ok bool) {
 	type instance struct {
 		TableName
 		sql, as string // in FROM, and before a column
 	}
 	var waiting, placed []instance
-	count := map[TableName]int{}
-	for _, t := range s.Tables {
-		in := instance{t, t.quoted(quote), quote(t.Name)}
-		if count[t]++; count[t] > 1 {
-			in.as = quote(t.Name + "_" + string(rune('0'+min(count[t], 9))))
+	aliases := s.aliases()
+	for i, t := range s.Tables {
+		in := instance{t, t.quoted(d), exec.QuoteName(d, aliases[i])}
+		if aliases[i] != t.Name {
 			in.sql += " AS " + in.as
 		}
 		waiting = append(waiting, in)
@@ -234,7 +225,7 @@ func (s Scope) From(quote func(string) string) (text string, ok bool) {
 						continue
 					}
 					reached = reached || placed[at].TableName == placed[k].TableName
-					on = append(on, in.as+"."+quote(sides[0].Column)+" = "+placed[k].as+"."+quote(sides[1].Column))
+					on = append(on, in.as+"."+exec.QuoteName(d, sides[0].Column)+" = "+placed[k].as+"."+exec.QuoteName(d, sides[1].Column))
 					break
 				}
 			}
@@ -250,10 +241,29 @@ func (s Scope) From(quote func(string) string) (text string, ok bool) {
 	return b.String(), len(waiting) == 0
 }
 
+// aliases are the names by which FROM knows the tables, each another one: that of
+// the table where it is free.
+func (s Scope) aliases() []string {
+	names, used := map[string]bool{}, map[string]bool{}
+	for _, t := range s.Tables {
+		names[strings.ToLower(t.Name)] = true
+	}
+	aliases := make([]string, len(s.Tables))
+	for i, t := range s.Tables {
+		alias := t.Name
+		for n := 2; used[strings.ToLower(alias)] || alias != t.Name && names[strings.ToLower(alias)]; n++ {
+			alias = fmt.Sprintf("%s_%d", t.Name, n)
+		}
+		used[strings.ToLower(alias)] = true
+		aliases[i] = alias
+	}
+	return aliases
+}
+
 // Statement is the shortest query over the scope, to ask the engine whether it
 // makes sense: SELECT 1 FROM … WHERE … LIMIT 1. ok is that of From.
-func (s Scope) Statement(quote func(string) string, f Filter) (sql string, ok bool) {
-	from, ok := s.From(quote)
+func (s Scope) Statement(d exec.Dialect, f Filter) (sql string, ok bool) {
+	from, ok := s.From(d)
 	sql = "SELECT 1"
 	if from != "" {
 		sql += " " + from

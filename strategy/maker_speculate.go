@@ -84,7 +84,7 @@ func (run *makerRun) lookFurtherAhead(ctx context.Context, drawn int, s Scope, v
 	}
 	run.speculate(ctx, PurposeProjection, 2*run.Samples-drawn, func(ctx context.Context) []llm.Message {
 		f := voted[0].members[0].value
-		sql, _ := s.Statement(run.env.Quote, f)
+		sql, _ := s.Statement(run.env.DB.Dialect(), f)
 		if ok, err := run.compiles(ctx, "filter", sql); !ok || err != nil {
 			return nil
 		}

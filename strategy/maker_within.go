@@ -51,7 +51,7 @@ func (w WithinScope) Check(ctx context.Context, db *exec.DB, c *exec.Checked) er
 	if err != nil {
 		return err
 	}
-	read := tablesRead(s, db.Dialect(), *c.Analysis)
+	read := tablesRead(s, db, *c.Analysis)
 	var outside, unused []string
 	for _, t := range read {
 		if !slices.Contains(allowed, t) {
@@ -79,27 +79,19 @@ func (w WithinScope) allowed(ctx context.Context, db *exec.DB, s *schema.Schema)
 		if found, ok := s.Lookup(t.Schema, t.Name); !ok || found.Kind != schema.View {
 			continue
 		}
-		a, err := db.Analyze(ctx, "SELECT * FROM "+t.quoted(quoting(db.Dialect())))
+		a, err := db.Analyze(ctx, "SELECT * FROM "+t.quoted(db.Dialect()))
 		if err != nil {
 			return nil, fmt.Errorf("strategy: reading view %s: %w", t, err)
 		}
-		allowed = append(allowed, tablesRead(s, db.Dialect(), a)...)
+		allowed = append(allowed, tablesRead(s, db, a)...)
 	}
 	return allowed, nil
 }
 
-// tablesRead are the tables of an analysis, as the schema writes them.
-func tablesRead(s *schema.Schema, d exec.Dialect, a exec.Analysis) []TableName {
+func tablesRead(s *schema.Schema, db *exec.DB, a exec.Analysis) []TableName {
 	var read []TableName
-	for _, t := range a.Tables {
-		name := TableName{t.Schema, t.Table}
-		if strings.EqualFold(t.Schema, d.DefaultSchema()) {
-			name.Schema = ""
-		}
-		if found, ok := s.Lookup(name.Schema, name.Name); ok {
-			name = TableName{found.Schema, found.Name}
-		}
-		read = append(read, name)
+	for _, t := range a.TablesOf(s, db.Dialect()) {
+		read = append(read, TableName{t.Schema, t.Table})
 	}
 	return read
 }

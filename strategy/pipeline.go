@@ -108,12 +108,7 @@ func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, 
 			if err != nil {
 				return vote.Candidate{Draw: i, Model: name}, err
 			}
-			c, err := admission.Admit(ctx, i, name, reply)
-			trace.From(ctx).Set("sql", trace.SQL(c.SQL))
-			if c.Rejected != "" {
-				trace.From(ctx).Set("rejected", trace.SQL(c.Rejected))
-			}
-			return c, err
+			return admission.admitDraw(ctx, i, name, reply)
 		},
 		Key: p.voted(voter),
 	}

@@ -111,12 +111,12 @@ func literalProbes(s *schema.Schema, d sqltext.Dialect, sql string) []probe {
 		default:
 			continue
 		}
-		t, column := columnOf(s, c.ColumnRef)
+		t, column := exec.ColumnOf(s, c.ColumnRef)
 		if t == nil {
 			continue
 		}
 		for _, lit := range c.Literals {
-			if lit.Kind == sqltext.QuotedName && hasColumn(s, c.Scope, lit.Value) {
+			if lit.Kind == sqltext.QuotedName && exec.HasColumn(s, c.Scope, lit.Value) {
 				continue // a column, not a string
 			}
 			if lit.Kind != sqltext.String && lit.Kind != sqltext.QuotedName || !worthProbing(lit.Value, strings.HasSuffix(c.Op, "LIKE")) {
@@ -128,43 +128,6 @@ func literalProbes(s *schema.Schema, d sqltext.Dialect, sql string) []probe {
 		}
 	}
 	return probes
-}
-
-// columnOf finds the one column that a mention means: in the table that the text
-// names, or in the only one of its scope that has it.
-func columnOf(s *schema.Schema, r sqltext.ColumnRef) (*schema.Table, string) {
-	scope := r.Scope
-	if r.Table != "" {
-		scope = []sqltext.TableRef{{Schema: r.Schema, Name: r.Table}}
-	} else if r.Qualifier != "" {
-		return nil, ""
-	}
-	var found *schema.Table
-	column := ""
-	for _, ref := range scope {
-		t, ok := s.Lookup(ref.Schema, ref.Name)
-		if !ok || t == found {
-			continue
-		}
-		if c, ok := t.Column(r.Column); ok {
-			if found != nil {
-				return nil, "" // ambiguous
-			}
-			found, column = t, c.Name
-		}
-	}
-	return found, column
-}
-
-func hasColumn(s *schema.Schema, scope []sqltext.TableRef, name string) bool {
-	return slices.ContainsFunc(scope, func(ref sqltext.TableRef) bool {
-		t, ok := s.Lookup(ref.Schema, ref.Name)
-		if !ok {
-			return false
-		}
-		_, ok = t.Column(name)
-		return ok
-	})
 }
 
 // worthProbing reports whether a string is worth looking up: no number, no date, no

@@ -134,10 +134,7 @@ func (e *Env) SeedOf(i int) int {
 
 // Quote writes a name as a prompt shows it: quoted where it must be.
 func (e *Env) Quote(name string) string {
-	if schema.QuoteName(name) == name {
-		return name
-	}
-	return e.DB.Dialect().Quote(name)
+	return exec.QuoteName(e.DB.Dialect(), name)
 }
 
 func (e *Env) concurrency() int {

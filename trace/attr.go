@@ -86,7 +86,7 @@ func (t *tree) freeze(a Attr) Attr {
 		}
 		a.Value = texts
 	case error:
-		a.Value = failureText(v)
+		a.Value = failureText(publicText(v))
 	default:
 		a.Value = encoded(v)
 	}

@@ -139,7 +139,7 @@ type wireEvent struct {
 
 // wire copies s and all below it. The lock is held by the caller.
 func (s *Span) wire(f Format, show Private) wireSpan {
-	w := wireSpan{Name: s.name, Failure: s.failure, Attrs: wireAttrsOf(s.attrs, f, show)}
+	w := wireSpan{Name: s.name, Failure: s.failure.shown(show), Attrs: wireAttrsOf(s.attrs, f, show)}
 	if !f.Comparable {
 		w.At = nanoseconds(s.start)
 		if w.Open = !s.ended; s.ended {
@@ -172,7 +172,7 @@ func (s *Span) wire(f Format, show Private) wireSpan {
 // into makes s of w.
 func (w *wireSpan) into(s *Span, t *tree, parent *Span, o order) {
 	*s = Span{tree: t, parent: parent, name: w.Name, order: o, ended: !w.Open,
-		failure: w.Failure, attrs: w.Attrs, warnings: w.Warnings}
+		failure: failure{w.Failure, w.Failure}, attrs: w.Attrs, warnings: w.Warnings}
 	if w.At != nil {
 		s.start = time.Duration(*w.At)
 	}

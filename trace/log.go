@@ -12,9 +12,7 @@ import (
 // and every warning at warn level. The messages are fixed; all else is in
 // attributes, so that a handler quotes what is not to be trusted. Private values
 // are logged only if show has their kind, whatever the [Tracer] keeps: logs go
-// further than a trace does. That a span failed is always logged; how, only with
-// PrivateSQL, because engines repeat parts of a statement. ctx is handed to the
-// logger. Safe for concurrent use.
+// further than a trace does. ctx is handed to the logger. Safe for concurrent use.
 func LogTo(ctx context.Context, l *slog.Logger, show Private) func(Notice) {
 	return func(n Notice) {
 		switch n.Kind {
@@ -43,11 +41,8 @@ func (s *Span) LogValue() slog.Value {
 
 func (s *Span) logAttrs(show Private) []slog.Attr {
 	out := []slog.Attr{slog.String("name", s.Name()), slog.Duration("took", s.Duration())}
-	if failure := s.Failure(); failure != "" {
-		out = append(out, slog.Bool("failed", true))
-		if show&PrivateSQL != 0 {
-			out = append(out, slog.String("failure", failure))
-		}
+	if failure := s.failed(); failure.whole != "" {
+		out = append(out, slog.Bool("failed", true), slog.String("failure", failure.shown(show)))
 	}
 	if s.IsCancelled() {
 		out = append(out, slog.Bool("cancelled", true))

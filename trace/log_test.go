@@ -43,7 +43,7 @@ func TestLogTo(t *testing.T) {
 	const warning = `level=WARN msg=warning span=llm code=forged message="x\nlevel=ERROR msg=forged \x1b[31m"` + "\n"
 	const usage = ` usage.calls=1 usage.prompt_tokens=5 usage.completion_tokens=2 usage.known=true usage.money=0.5 usage.partial=true`
 	want := `level=DEBUG msg=event span=llm name=retry attrs.after=5ms` + "\n" + warning +
-		`level=DEBUG msg="span ended" name=llm took=20ms failed=true cancelled=true` + usage +
+		`level=DEBUG msg="span ended" name=llm took=20ms failed=true failure="context deadline exceeded" cancelled=true` + usage +
 		` attrs.purpose=generate attrs.sql="sql not shown (8 bytes, sha256 e004ebd5b5532a4b)" attrs.tables="[a b]" attrs.plan="{\"rows\":3}"` + "\n" +
 		`level=DEBUG msg="span ended" name=ask took=20ms` + usage + "\n"
 	if diff := cmp.Diff(want, run(slog.LevelDebug)); diff != "" {

@@ -3,6 +3,7 @@ package trace_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -24,9 +25,18 @@ func secretive(keep trace.Private, observe func(trace.Notice)) *trace.Span {
 	s.Event("probed", trace.Attr{Key: "rows", Value: trace.Rows(canary + "-rows")})
 	s.Fail(fmt.Errorf("401: key=%s-key", canary))
 	s.End()
+	_, check := trace.Start(ctx, "check")
+	check.Fail(errors.Join(errors.New("some call failed"), fmt.Errorf("vote: %w", engineError{})))
+	check.End()
 	root.End()
 	return root
 }
+
+// engineError repeats a part of a statement.
+type engineError struct{}
+
+func (engineError) Error() string  { return "no such column: " + canary + "-sql" }
+func (engineError) Public() string { return "engine error" }
 
 // Each way out of a trace shows what it was asked to show, and nothing else.
 func TestPrivate(t *testing.T) {
@@ -63,25 +73,26 @@ func TestPrivate(t *testing.T) {
 	}
 	const all = trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows
 	tests := []struct {
-		name string
-		why  string
-		out  func(keep trace.Private) string
-		keep trace.Private
-		want []string
+		name   string
+		why    string
+		out    func(keep trace.Private) string
+		keep   trace.Private
+		want   []string
+		public bool // shows what may be said of a failure
 	}{
-		{"JSON", "nothing is written unasked", asJSON(0), 0, nil},
-		{"JSON, SQL shown", "SQL is held, so it can be shown later", asJSON(trace.PrivateSQL), 0, []string{"sql"}},
-		{"JSON, all shown", "what is not held cannot be shown", asJSON(all), 0, []string{"sql"}},
-		{"JSON, prompts kept", "what is kept is written", asJSON(0), trace.PrivatePrompts, []string{"prompt"}},
-		{"JSON, all kept", "", asJSON(0), all, []string{"prompt", "reply", "sql", "rows"}},
-		{"page", "a page is no exception", asPage(0), 0, nil},
-		{"page, SQL shown", "", asPage(trace.PrivateSQL), 0, []string{"sql"}},
-		{"page, rows kept", "", asPage(0), trace.PrivateRows, []string{"rows"}},
-		{"log", "", logged(0), 0, nil},
-		{"log, all kept", "logs go further than a trace", logged(0), all, nil},
-		{"log, SQL shown", "", logged(trace.PrivateSQL), 0, []string{"sql"}},
-		{"log, all kept and shown", "", logged(all), all, []string{"prompt", "reply", "sql", "rows"}},
-		{"print", "a print shows a summary", printed, all, nil},
+		{"JSON", "nothing is written unasked", asJSON(0), 0, nil, true},
+		{"JSON, SQL shown", "SQL is held, so it can be shown later", asJSON(trace.PrivateSQL), 0, []string{"sql"}, false},
+		{"JSON, all shown", "what is not held cannot be shown", asJSON(all), 0, []string{"sql"}, false},
+		{"JSON, prompts kept", "what is kept is written", asJSON(0), trace.PrivatePrompts, []string{"prompt"}, true},
+		{"JSON, all kept", "", asJSON(0), all, []string{"prompt", "reply", "sql", "rows"}, false},
+		{"page", "a page is no exception", asPage(0), 0, nil, true},
+		{"page, SQL shown", "", asPage(trace.PrivateSQL), 0, []string{"sql"}, false},
+		{"page, rows kept", "", asPage(0), trace.PrivateRows, []string{"rows"}, true},
+		{"log", "", logged(0), 0, nil, true},
+		{"log, all kept", "logs go further than a trace", logged(0), all, nil, true},
+		{"log, SQL shown", "", logged(trace.PrivateSQL), 0, []string{"sql"}, false},
+		{"log, all kept and shown", "", logged(all), all, []string{"prompt", "reply", "sql", "rows"}, false},
+		{"print", "a print shows a summary", printed, all, nil, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,6 +105,9 @@ func TestPrivate(t *testing.T) {
 				if got := strings.Contains(out, canary+"-"+kind); got != want {
 					t.Errorf("%s: the canary of %s is shown: %v, want %v\n%s", tt.why, kind, got, want, out)
 				}
+			}
+			if tt.public && (!strings.Contains(out, "some call failed") || !strings.Contains(out, "vote: engine error")) {
+				t.Errorf("%s: the public part of the failure is missing:\n%s", tt.why, out)
 			}
 		})
 	}

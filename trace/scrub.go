@@ -58,12 +58,48 @@ func Scrub(text string) string {
 // engines send whole bodies.
 const maxFailure = 1000
 
-// failureText is the text of err as a trace may hold it.
-func failureText(err error) string {
-	if text := outsideText(err.Error()); text != "" {
+// failureText is the text of an error as a trace may hold it.
+func failureText(text string) string {
+	if text = outsideText(text); text != "" {
 		return text
 	}
 	return "unknown error"
+}
+
+// discreet is an error whose text repeats parts of statements, and which has
+// another text without them.
+type discreet interface {
+	error
+	Public() string
+}
+
+// publicText is the text of err with the public text of every discreet error that
+// it wraps in place of its own.
+func publicText(err error) string {
+	text := err.Error()
+	var walk func(error)
+	walk = func(err error) {
+		if d, ok := err.(discreet); ok {
+			if whole := d.Error(); whole != "" && strings.Contains(text, whole) {
+				text = strings.ReplaceAll(text, whole, d.Public())
+			} else {
+				text = d.Public() // who wraps it says it in other words
+			}
+			return
+		}
+		switch err := err.(type) {
+		case interface{ Unwrap() error }:
+			if inner := err.Unwrap(); inner != nil {
+				walk(inner)
+			}
+		case interface{ Unwrap() []error }:
+			for _, inner := range err.Unwrap() {
+				walk(inner)
+			}
+		}
+	}
+	walk(err)
+	return text
 }
 
 // outsideText is text that may repeat what came from outside, scrubbed and cut.

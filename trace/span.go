@@ -29,13 +29,26 @@ type Span struct {
 	start, end time.Duration
 	ended      bool
 	cancelled  bool
-	failure    string
+	failure    failure
 	attrs      []Attr
 	events     []Event
 	warnings   []Warning
 	usage      Usage
 	children   []*Span // as started; read by sorted
 	starts     int     // calls of Start so far
+}
+
+// failure is why a span failed; zero: it did not.
+type failure struct {
+	whole  string
+	public string // without parts of statements
+}
+
+func (f failure) shown(show Private) string {
+	if show&PrivateSQL != 0 {
+		return f.whole
+	}
+	return f.public
 }
 
 // tree is what the spans of one answer share. One lock for all of them makes
@@ -228,15 +241,19 @@ func (s *Span) Cancelled() {
 // Fail records why s failed. A nil err does nothing, and so does a second one:
 // what follows a failure is mostly its echo. The text is scrubbed ([Scrub]) and
 // cut at 1,000 bytes.
+//
+// JSON, pages and logs show the text of an error with a method Public() string, and
+// of one that wraps it, with what that method returns in its place, unless they
+// show SQL: engines repeat parts of statements.
 func (s *Span) Fail(err error) {
 	if s == nil || s.tree == nil || err == nil {
 		return
 	}
-	text := failureText(err)
+	f := failure{whole: failureText(err.Error()), public: failureText(publicText(err))}
 	s.tree.mu.Lock()
 	defer s.tree.mu.Unlock()
-	if s.failure == "" {
-		s.failure = text
+	if s.failure.whole == "" {
+		s.failure = f
 	}
 }
 
@@ -349,9 +366,11 @@ func (s *Span) Started() time.Time {
 }
 
 // Failure returns the text of what [Span.Fail] was given; "" if nothing failed.
-func (s *Span) Failure() string {
+func (s *Span) Failure() string { return s.failed().whole }
+
+func (s *Span) failed() failure {
 	if !s.lock() {
-		return ""
+		return failure{}
 	}
 	defer s.tree.mu.Unlock()
 	return s.failure

@@ -85,7 +85,7 @@ func (s *Span) row(depth int, cancelled bool, from, to, now time.Duration, show 
 	x := min(at(s.start), 1-narrowest)
 	end := s.until(now)
 	r := rowView{
-		Name: s.name, Depth: min(depth, maxDepth), Failure: s.failure,
+		Name: s.name, Depth: min(depth, maxDepth), Failure: s.failure.shown(show),
 		X: thousandths(x), Width: thousandths(max(at(end)-x, narrowest)),
 		Duration: durationText(end - s.start), Tokens: tokensText(s.usage),
 		Attrs: attrViews(s.attrs, show), Warnings: s.warnings,
@@ -93,7 +93,7 @@ func (s *Span) row(depth int, cancelled bool, from, to, now time.Duration, show 
 	switch {
 	case cancelled:
 		r.State = "cancelled"
-	case s.failure != "":
+	case s.failure.whole != "":
 		r.State = "failed"
 	case !s.ended:
 		r.State = "open"

@@ -56,7 +56,7 @@ func NewPhases(ctx context.Context, r *Recorded, db *exec.DB, o PhaseOptions) (*
 	derived := map[string]phased{} // equal replies are common
 	for i := range r.known {
 		q := &r.known[i].Question
-		for _, reply := range q.Replies {
+		for draw, reply := range q.Replies {
 			d, ok := derived[reply.Text]
 			if !ok {
 				var err error
@@ -65,6 +65,7 @@ func NewPhases(ctx context.Context, r *Recorded, db *exec.DB, o PhaseOptions) (*
 				}
 				derived[reply.Text] = d
 			}
+			d.draw = draw
 			p.phased[q] = append(p.phased[q], d)
 		}
 	}
@@ -74,7 +75,9 @@ func NewPhases(ctx context.Context, r *Recorded, db *exec.DB, o PhaseOptions) (*
 // Name returns the name of the pool, for llm.NameOf.
 func (p *Phases) Name() string { return p.recorded.Name() }
 
-// Complete answers one step. Its errors are those of [Recorded.Complete].
+// Complete answers one step. It takes as long as the recorded answer that the step
+// is a part of, and tells the model of it; tokens are estimated where the reply is
+// another text. Its errors are those of [Recorded.Complete].
 func (p *Phases) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
 	var step func(phased) string
 	switch req.Purpose {
@@ -102,11 +105,12 @@ func (p *Phases) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	if at < 0 || at >= len(draws) {
 		return llm.Response{}, p.recorded.missing(" has %d draws of question %s for %s", len(draws), q.ID, req.Purpose)
 	}
-	text := step(draws[at])
-	if text == "" {
-		return llm.Response{}, &llm.Error{Message: fmt.Sprintf("pool %s: the stored draw %d of question %s is empty", p.Name(), at, q.ID)}
+	d := draws[at]
+	reply := q.Replies[d.draw]
+	if text := step(d); text != reply.Text {
+		reply.Text, reply.Usage = text, llm.Usage{} // what was counted is another text
 	}
-	return llm.Response{Text: text, StopReason: llm.StopEnd, Usage: llm.Estimate(req, text)}, nil
+	return p.recorded.deliver(ctx, req, q, d.draw, reply)
 }
 
 // keeping are the draws with these tables, or all where there are none.
@@ -142,6 +146,7 @@ func agreedTables(req llm.Request) string {
 
 // phased is a recorded answer, taken apart.
 type phased struct {
+	draw   int    // which one it is
 	reply  string // as it was recorded
 	scope  string // "Tables: …" and "Joins: …"; the reply where it holds no statement that compiles
 	filter string // its conditions, or "No filters needed"; the reply where scope is
@@ -172,18 +177,18 @@ func derive(ctx context.Context, db *exec.DB, reply string) (phased, error) {
 		return raw, err
 	}
 	d := phased{reply: reply, tables: tableList(db, s, a)}
-	names := columnNames{schema: s, quote: quoting(db.Dialect())}
 	var joins, filters []string
 	end := 0
-	for _, c := range text.Conditions(found.SQL, names.write) {
+	for _, c := range text.Conditions(found.SQL, exec.ColumnNames(s, db.Dialect())) {
 		inner := c.Pos < end
 		if !inner {
 			end = c.Pos + len(c.Text)
 		}
-		if pair := names.pair(c.Equal); pair != "" && !slices.Contains(joins, pair) {
-			joins = append(joins, pair)
+		join := joinOf(s, db.Dialect(), c.Equal)
+		if join != "" && !slices.Contains(joins, join) {
+			joins = append(joins, join)
 		}
-		if !inner && !c.Aggregate && (names.pair(c.Equal) == "" || c.Nested) && !slices.Contains(filters, c.Key) {
+		if !inner && !c.Aggregate && (join == "" || c.Nested) && !slices.Contains(filters, c.Key) {
 			filters = append(filters, c.Key)
 		}
 	}
@@ -200,21 +205,13 @@ func derive(ctx context.Context, db *exec.DB, reply string) (phased, error) {
 
 // tableList lists the tables of an analysis by name; "none" for none.
 func tableList(db *exec.DB, s *schema.Schema, a exec.Analysis) string {
-	quote := quoting(db.Dialect())
 	var names []string
-	for _, t := range a.Tables {
-		name, in := t.Table, ""
-		if !strings.EqualFold(t.Schema, db.Dialect().DefaultSchema()) {
-			in = t.Schema
-		}
-		if found, ok := s.Lookup(in, name); ok {
-			name = found.Name
-		}
-		names = append(names, name)
+	for _, t := range a.TablesOf(s, db.Dialect()) {
+		names = append(names, t.Table)
 	}
 	slices.Sort(names)
 	for i, name := range names {
-		names[i] = quote(name)
+		names[i] = exec.QuoteName(db.Dialect(), name)
 	}
 	if len(names) == 0 {
 		return "none"
@@ -222,68 +219,24 @@ func tableList(db *exec.DB, s *schema.Schema, a exec.Analysis) string {
 	return strings.Join(names, ", ")
 }
 
-// quoting quotes names where they must be.
-func quoting(d exec.Dialect) func(string) string {
-	return func(name string) string {
-		if schema.QuoteName(name) == name {
-			return name
-		}
-		return d.Quote(name)
-	}
-}
-
-// columnNames writes columns behind their tables.
-type columnNames struct {
-	schema *schema.Schema
-	quote  func(string) string
-}
-
-// find returns the table and the name of a column, as the schema writes them.
-func (n columnNames) find(r sqltext.ColumnRef) (table, column string, ok bool) {
-	scope := r.Scope
-	if r.Table != "" {
-		scope = []sqltext.TableRef{{Schema: r.Schema, Name: r.Table}}
-	} else if r.Qualifier != "" {
-		return "", "", false
-	}
-	for _, ref := range scope {
-		t, found := n.schema.Lookup(ref.Schema, ref.Name)
-		if !found || ok && t.Name == table {
-			continue
-		}
-		if c, found := t.Column(r.Column); found {
-			if ok {
-				return "", "", false // of two tables
-			}
-			table, column, ok = t.Name, c.Name, true
-		}
-	}
-	return table, column, ok
-}
-
-// write is for sqltext.Dialect.Conditions.
-func (n columnNames) write(r sqltext.ColumnRef) string {
-	table, column, ok := n.find(r)
-	switch {
-	case ok:
-		return n.quote(table) + "." + n.quote(column)
-	case r.Quote == '"' && r.Operand && r.Qualifier == "":
-		return "" // a string, to SQLite
-	}
-	return strings.ToLower(r.Column)
-}
-
-// pair writes two columns of two tables as a join; "" for anything else.
-func (n columnNames) pair(equal []sqltext.ColumnRef) string {
+// joinOf writes two columns of two tables as a join; "" for anything else.
+func joinOf(s *schema.Schema, d exec.Dialect, equal []sqltext.ColumnRef) string {
 	if len(equal) != 2 {
 		return ""
 	}
-	leftTable, left, ok := n.find(equal[0])
-	rightTable, right, ok2 := n.find(equal[1])
-	if !ok || !ok2 || leftTable == rightTable {
+	var sides []string
+	var tables []*schema.Table
+	for _, r := range equal {
+		t, column := exec.ColumnOf(s, r)
+		if t == nil {
+			return ""
+		}
+		tables = append(tables, t)
+		sides = append(sides, exec.QuoteName(d, t.Name)+"."+exec.QuoteName(d, column))
+	}
+	if tables[0] == tables[1] {
 		return ""
 	}
-	sides := []string{n.quote(leftTable) + "." + n.quote(left), n.quote(rightTable) + "." + n.quote(right)}
 	slices.Sort(sides)
 	return sides[0] + " = " + sides[1]
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
@@ -132,5 +134,44 @@ func TestPhases(t *testing.T) {
 	}
 	if _, err := ask(models.PhaseOptions{}, "maker.scope", "", 2); err == nil || errors.Is(err, models.ErrNotRecorded) {
 		t.Errorf("an empty stored draw: %v", err)
+	}
+}
+
+// TestPhasesDelivery: a step takes the time of the recorded answer that it is a
+// part of, and has its tokens only where it is that answer.
+func TestPhasesDelivery(t *testing.T) {
+	const question = "Who is from France?"
+	usage := llm.Usage{PromptTokens: 900, CompletionTokens: 20, Known: true, Calls: 1}
+	r, err := models.NewRecorded("pool", []models.Question{{ID: "7", Text: question, Replies: []models.Reply{
+		{Text: "SELECT name FROM singer", Model: "small", Usage: usage, Latency: time.Second},
+		{Text: "SELECT name FROM singer WHERE country = 'France'", Model: "large", Usage: usage, Latency: time.Minute},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := models.NewPhases(t.Context(), r, concerts(t), models.PhaseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		purpose string
+		known   bool
+		why     string
+	}{
+		{"maker.scope", false, "its text was made here, so nobody counted it"},
+		{"maker.filter", false, "so was this"},
+		{"maker.projection", true, "it is what was recorded"},
+		{"generate", true, "so is the fallback"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			reply, err := m.Complete(t.Context(), llm.Request{Purpose: tt.purpose, Draw: 1, Messages: []llm.Message{{Role: llm.User, Text: question}}})
+			if took := time.Since(start); err != nil || took != time.Minute || reply.Model != "large" {
+				t.Errorf("%s: %+v, %v after %v, want the large model after a minute", tt.purpose, reply, err, took)
+			}
+			if (reply.Usage == usage) != tt.known {
+				t.Errorf("%s: usage %+v: %s", tt.purpose, reply.Usage, tt.why)
+			}
+		})
 	}
 }

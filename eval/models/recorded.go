@@ -116,7 +116,11 @@ func (r *Recorded) Complete(ctx context.Context, req llm.Request) (llm.Response,
 	if at < 0 || at >= len(q.Replies) {
 		return llm.Response{}, r.missing(" has %d draws of question %s", len(q.Replies), q.ID)
 	}
-	reply := q.Replies[at]
+	return r.deliver(ctx, req, q, at, q.Replies[at])
+}
+
+// deliver replies after the time that the stored reply at took.
+func (r *Recorded) deliver(ctx context.Context, req llm.Request, q *Question, at int, reply Reply) (llm.Response, error) {
 	latency := reply.Latency
 	if r.latency != nil {
 		latency = r.latency(q.ID, at)

@@ -1,0 +1,88 @@
+package exec
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// QuoteName writes a name as people and prompts read it best: as it is where no
+// engine needs quotes, else as d quotes it.
+func QuoteName(d Dialect, name string) string {
+	if schema.QuoteName(name) == name {
+		return name
+	}
+	return d.Quote(name)
+}
+
+// ColumnOf finds the one column that a mention means: in the table that the text
+// names, or in the only one of its scope that has it. The name is as s spells it;
+// t is nil where the column may be of several tables, or of none.
+func ColumnOf(s *schema.Schema, r sqltext.ColumnRef) (t *schema.Table, column string) {
+	scope := r.Scope
+	if r.Table != "" {
+		scope = []sqltext.TableRef{{Schema: r.Schema, Name: r.Table}}
+	} else if r.Qualifier != "" {
+		return nil, ""
+	}
+	for _, ref := range scope {
+		found, ok := s.Lookup(ref.Schema, ref.Name)
+		if !ok || found == t {
+			continue
+		}
+		if c, ok := found.Column(r.Column); ok {
+			if t != nil {
+				return nil, "" // ambiguous
+			}
+			t, column = found, c.Name
+		}
+	}
+	return t, column
+}
+
+// HasColumn reports whether some table of a scope has a column of that name.
+func HasColumn(s *schema.Schema, scope []sqltext.TableRef, name string) bool {
+	return slices.ContainsFunc(scope, func(ref sqltext.TableRef) bool {
+		t, ok := s.Lookup(ref.Schema, ref.Name)
+		if !ok {
+			return false
+		}
+		_, ok = t.Column(name)
+		return ok
+	})
+}
+
+// ColumnNames writes columns for sqltext.Dialect.Conditions in one way, whatever
+// alias a statement uses: behind the table that s tells, both as [QuoteName]
+// writes them. A column that may be of several tables, or of none, is written
+// alone in lower case; "x" beside a comparison is a string where no table around
+// it has a column x.
+func ColumnNames(s *schema.Schema, d Dialect) func(sqltext.ColumnRef) string {
+	return func(r sqltext.ColumnRef) string {
+		if t, column := ColumnOf(s, r); t != nil {
+			return QuoteName(d, t.Name) + "." + QuoteName(d, column)
+		}
+		if r.Qualifier == "" && r.Quote == '"' && r.Operand && !HasColumn(s, r.Scope, r.Column) {
+			return ""
+		}
+		return strings.ToLower(r.Column)
+	}
+}
+
+// TablesOf returns the tables read as s spells them: those of the default schema
+// of d have the Schema "".
+func (a Analysis) TablesOf(s *schema.Schema, d Dialect) []TableRead {
+	read := slices.Clone(a.Tables)
+	for i := range read {
+		t := &read[i]
+		if strings.EqualFold(t.Schema, d.DefaultSchema()) {
+			t.Schema = ""
+		}
+		if found, ok := s.Lookup(t.Schema, t.Table); ok {
+			t.Schema, t.Table = found.Schema, found.Name
+		}
+	}
+	return read
+}

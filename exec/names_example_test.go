@@ -1,0 +1,31 @@
+package exec_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/exec"
+)
+
+// A join that two aliases spell is the same join.
+func ExampleColumnNames() {
+	pool, db := openShop()
+	defer pool.Close()
+	s, err := db.Schema(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	names := exec.ColumnNames(s, db.Dialect())
+	for _, sql := range []string{
+		"SELECT 1 FROM customers c JOIN orders o ON c.id = o.customer_id",
+		"SELECT 1 FROM orders T1, customers T2 WHERE customer_id = T2.id",
+	} {
+		for _, c := range db.Dialect().Text().Conditions(sql, names) {
+			fmt.Println(c.Key)
+		}
+	}
+	// Output:
+	// customers.id = orders.customer_id
+	// customers.id = orders.customer_id
+}
