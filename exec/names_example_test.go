@@ -18,14 +18,14 @@ func ExampleColumnNames() {
 	}
 	names := exec.ColumnNames(s, db.Dialect())
 	for _, sql := range []string{
-		"SELECT 1 FROM customers c JOIN orders o ON c.id = o.customer_id",
-		"SELECT 1 FROM orders T1, customers T2 WHERE customer_id = T2.id",
+		"SELECT 1 FROM customers c JOIN orders o ON c.id = o.customer",
+		"SELECT 1 FROM orders T1, customers T2 WHERE customer = T2.id",
 	} {
 		for _, c := range db.Dialect().Text().Conditions(sql, names) {
 			fmt.Println(c.Key)
 		}
 	}
 	// Output:
-	// customers.id = orders.customer_id
-	// customers.id = orders.customer_id
+	// customers.id = orders.customer
+	// customers.id = orders.customer
 }
