@@ -18,6 +18,23 @@ func isReserved(word string) bool {
 	return false
 }
 
+// needsQuotes reports whether a name that is this word, in upper case, means
+// something else without its quotes, or nothing: an engine reserves the word, or
+// takes it for a value.
+func needsQuotes(word string) bool {
+	if isReserved(word) {
+		return true
+	}
+	switch word {
+	case "ADD", "ALTER", "AUTOINCREMENT", "CAST", "CHECK", "COMMIT", "CONSTRAINT", "CREATE", "DEFAULT", "DEFERRABLE", "DELETE",
+		"DROP", "FOREIGN", "INDEX", "INSERT", "NOTHING", "PRIMARY", "RAISE", "REFERENCES", "RETURNING", "SET", "TABLE", "TO",
+		"TRANSACTION", "UNIQUE", "UPDATE",
+		"CURRENT_USER", "SESSION_USER", "CURRENT_ROLE", "CURRENT_CATALOG", "CURRENT_SCHEMA", "LOCALTIME", "LOCALTIMESTAMP":
+		return true
+	}
+	return false
+}
+
 // isNoFunction reports whether an opening bracket behind the keyword opens
 // something else than arguments. LEFT( and RIGHT( do open arguments.
 func isNoFunction(word string) bool {

@@ -60,7 +60,7 @@ func (d Dialect) plainName(t Token) string {
 	if d.CaseSensitiveQuotes && name != lower {
 		return t.Text
 	}
-	if !isPlain(name) || isReserved(strings.ToUpper(name)) || isQueryWord(name) {
+	if !isPlain(name) || needsQuotes(strings.ToUpper(name)) || isQueryWord(name) {
 		if d.CaseSensitiveQuotes {
 			return t.Text
 		}
