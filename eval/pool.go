@@ -142,18 +142,18 @@ func (f *Folder) Pool(name string) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	var broken error // of a file that may or may not have had the pool
+	var broken []error // of files that may or may not have had the pool
 	for _, file := range src.files {
 		p, found, err := f.readPool(name, file, src)
-		switch {
-		case found:
+		if found {
 			return p, err
-		case broken == nil:
-			broken = err
+		}
+		if err != nil {
+			broken = append(broken, err)
 		}
 	}
-	if broken != nil {
-		return nil, broken
+	if len(broken) > 0 {
+		return nil, errors.Join(broken...)
 	}
 	return nil, &UnknownPoolError{Name: name, File: src.place}
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/trace"
 )
@@ -210,6 +212,10 @@ func (s *source) answerLines(run string, yield func(Answer, error) bool) {
 			yield(Answer{}, err)
 			return
 		}
+		if bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line) {
+			yield(Answer{}, s.fault(s.line, "", errors.New("no text: this is no file of answers")))
+			return
+		}
 		a := Answer{Run: run, Place: place, Line: s.line}
 		a.SQL, a.DB, _ = strings.Cut(string(line), birdMark)
 		if at := strings.LastIndexByte(a.SQL, '\t'); a.DB == "" && at >= 0 && isName(a.SQL[at+1:]) {
@@ -225,7 +231,7 @@ func (s *source) answerLines(run string, yield func(Answer, error) bool) {
 // isName reports whether s could be the id of a database.
 func isName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+		return !(r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r))
 	})
 }
 

@@ -246,6 +246,9 @@ func (p *pairing) add(a Answer, byLine bool, file string, metrics []string) {
 	if !ok {
 		return
 	}
+	if a.Question == "" {
+		a.SQL = strings.TrimSpace(strings.TrimSuffix(a.SQL, "\t"+q.DB)) // Spider's lines end so, whatever the name is made of
+	}
 	at := p.dataset.byID[q.ID]
 	if run.of[at] >= 0 {
 		addPlace(&left.OverwrittenAt, "%s:%d, question %s", file, a.Line, q.ID)

@@ -119,6 +119,27 @@ func TestPlacedAnswers(t *testing.T) {
 	}
 }
 
+// TestSpiderLines: a line ends with the name of its database, whatever that is made of.
+func TestSpiderLines(t *testing.T) {
+	for _, name := range []string{"n", "größe-1", "zweite db", "a.b"} {
+		dir := t.TempDir()
+		makeDatabase(t, dir, name, "CREATE TABLE t (a)")
+		store := newStore(t, func(id string) (string, error) { return eval.DatabaseIn(dir, id) })
+		d, err := eval.NewDataset("d", []eval.Question{{ID: "0", DB: name, Gold: "SELECT 1", Place: 0}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := write(t, "pred.txt", "SELECT\t1\t"+name+"\n")
+		r, err := (&eval.Scorer{Store: store}).ScoreRun(t.Context(), d, "pred.txt", eval.Answers(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ex, _ := r.Value("ex_set"); ex != 1 {
+			t.Errorf("database %q: %v", name, r)
+		}
+	}
+}
+
 // TestScoreAgain: the same answers give the same report, in whatever order the
 // statements ran.
 func TestScoreAgain(t *testing.T) {

@@ -124,6 +124,7 @@ func (j *journal) close() error {
 }
 
 // readLatencies reads how long calls took, by question, and under "" all of them.
+// Calls that nobody timed have null there.
 func readLatencies(path string) (map[string][]time.Duration, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -143,8 +144,11 @@ func readLatencies(path string) (map[string][]time.Duration, error) {
 			ID      json.Number `json:"qid"`
 			Latency *float64    `json:"latency_s"`
 		}
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || l.Latency == nil {
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || l.ID == "" {
 			return nil, fmt.Errorf("%s:%d: no line with qid and latency_s", path, n)
+		}
+		if l.Latency == nil {
+			continue
 		}
 		d := time.Duration(*l.Latency * float64(time.Second))
 		times[l.ID.String()] = append(times[l.ID.String()], d)
@@ -152,6 +156,9 @@ func readLatencies(path string) (map[string][]time.Duration, error) {
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", path, n+1, err)
+	}
+	if len(times) == 0 {
+		return nil, fmt.Errorf("%s: no call in it was timed", path)
 	}
 	return times, nil
 }

@@ -151,13 +151,15 @@ func (s *steps) Run(p *program) error {
 		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("pool %s: %w", name, err))
-			p.note("left out: %v", failed[len(failed)-1])
 			continue
 		}
 		lines = append(lines, of...)
 	}
 	if len(lines) == 0 {
-		return errors.Join(failed...)
+		return noneLeft(p, failed)
+	}
+	for _, err := range failed {
+		p.note("left out: %v", err)
 	}
 	if s.JSON {
 		err = jsonLines(p.out, lines)

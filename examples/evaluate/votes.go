@@ -115,7 +115,7 @@ func (v *votes) Run(p *program) error {
 	}
 	pools := loaded.Pools
 	if len(pools) == 0 {
-		return errors.Join(loaded.Failed...)
+		return noneLeft(p, loaded.Failed)
 	}
 	left := v.tell(p, folder, loaded)
 	bar = newProgress(p.err, "voting", len(pools)*len(voters))
@@ -172,6 +172,18 @@ func (v *votes) tell(p *program, folder *eval.Folder, loaded replay.Loaded) (lef
 		p.note("in all: pools %d, questions %d; left out: pools %d, questions %d", len(loaded.Pools), voted, n, without)
 	}
 	return left
+}
+
+// noneLeft is the error of a command that can do nothing with any pool: a line each
+// where there are several.
+func noneLeft(p *program, failed []error) error {
+	if len(failed) == 1 {
+		return failed[0]
+	}
+	for _, err := range failed {
+		p.note("left out: %v", err)
+	}
+	return fmt.Errorf("none of the %d pools can be used", len(failed))
 }
 
 // distinct drops names that stand there twice: they would count twice.
