@@ -1,10 +1,12 @@
 package vote
 
+import "slices"
+
 // Language is the words by which doubt rules read a question in one natural
 // language. Another language is another value, no code.
 //
-// The lists from HowMany on hold phrases: words in lower case with one blank
-// between them, of which each may be
+// The lists from HowMany on hold phrases: words in lower case with blanks between
+// them, of which each may be
 //
 //	word      that word
 //	word*     a word that begins so;  *word  one that ends so
@@ -13,8 +15,8 @@ package vote
 //	#         a number: digits, or one of Numbers
 //	...       any number of words, also none
 //
-// Words of a question are runs of letters, digits and inner apostrophes; % is a
-// word too.
+// A phrase without a word stands nowhere. Words of a question are runs of letters,
+// digits and inner apostrophes; % is a word too.
 type Language struct {
 	Name string // "en"
 
@@ -135,7 +137,7 @@ func English() Language {
 }
 
 // speaks reports whether a question of these words is in the language.
-func (l *Language) speaks(words []string) bool {
+func (l *Language) speaks(words []token) bool {
 	if len(words) == 0 {
 		return false
 	}
@@ -144,21 +146,12 @@ func (l *Language) speaks(words []string) bool {
 }
 
 // distinct counts the members of list that stand in words.
-func distinct(words, list []string) int {
+func distinct(words []token, list []string) int {
 	n := 0
 	for i, w := range words {
-		if contains(list, w) && !contains(words[:i], w) {
+		if slices.Contains(list, w.text) && !slices.ContainsFunc(words[:i], func(t token) bool { return t.text == w.text }) {
 			n++
 		}
 	}
 	return n
-}
-
-func contains(list []string, w string) bool {
-	for _, x := range list {
-		if x == w {
-			return true
-		}
-	}
-	return false
 }

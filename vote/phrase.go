@@ -1,6 +1,7 @@
 package vote
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -62,37 +63,53 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || r == '_'
 }
 
-// words returns the texts of tokens that are no marks.
-func words(tokens []token) []string {
-	out := make([]string, 0, len(tokens))
+// words returns the tokens that are no marks.
+func words(tokens []token) []token {
+	out := make([]token, 0, len(tokens))
 	for _, t := range tokens {
 		if !t.mark {
-			out = append(out, t.text)
+			out = append(out, t)
 		}
 	}
 	return out
 }
 
-// matchAt reports whether phrase stands at the beginning of words, and how many
-// of them it takes. See Language for the form of a phrase.
-func matchAt(words []string, phrase string, numbers []string) (n int, ok bool) {
-	for rest := phrase; rest != ""; {
-		var form string
-		form, rest, _ = strings.Cut(rest, " ")
+// matchAt reports whether phrase stands at the beginning of tokens, and how many
+// of them it takes. No phrase reaches across a mark. See Language for its form.
+func matchAt(tokens []token, phrase string, numbers []string) (n int, ok bool) {
+	for form, rest := cutForm(phrase); form != ""; form, rest = cutForm(rest) {
 		if form == "..." {
-			for skip := n; skip <= len(words); skip++ {
-				if m, ok := matchAt(words[skip:], rest, numbers); ok {
-					return skip + m, true
+			if next, _ := cutForm(rest); next == "" {
+				break // none of any number of words
+			}
+			for ; ; n++ {
+				if m, ok := matchAt(tokens[n:], rest, numbers); ok {
+					return n + m, true
+				}
+				if n == len(tokens) || tokens[n].mark {
+					return 0, false
 				}
 			}
-			return 0, false
 		}
-		if n == len(words) || !matchWord(words[n], form, numbers) {
+		if n == len(tokens) || tokens[n].mark || !matchWord(tokens[n].text, form, numbers) {
 			return 0, false
 		}
 		n++
 	}
 	return n, n > 0
+}
+
+// cutForm returns the first word of a phrase, "" at its end, and what follows it.
+func cutForm(phrase string) (form, rest string) {
+	from := 0
+	for from < len(phrase) && phrase[from] <= ' ' {
+		from++
+	}
+	to := from
+	for to < len(phrase) && phrase[to] > ' ' {
+		to++
+	}
+	return phrase[from:to], phrase[to:]
 }
 
 // matchWord reports whether a word has a form: one of several by "/", each a
@@ -102,6 +119,7 @@ func matchWord(word, forms string, numbers []string) bool {
 		var form string
 		form, forms, _ = strings.Cut(forms, "/")
 		switch {
+		case form == "": // of two strokes in a row, or one at an end
 		case form == word, form == "*":
 			return true
 		case form == "#":
@@ -122,10 +140,8 @@ func matchWord(word, forms string, numbers []string) bool {
 }
 
 func isNumber(word string, numbers []string) bool {
-	for _, n := range numbers {
-		if n == word {
-			return true
-		}
+	if slices.Contains(numbers, word) {
+		return true
 	}
 	for i := range len(word) {
 		if word[i] < '0' || word[i] > '9' {
@@ -135,37 +151,45 @@ func isNumber(word string, numbers []string) bool {
 	return word != ""
 }
 
-// find returns where the first of phrases stands in words, and how many words it
-// takes; n is 0 where none does. Earlier places win, then earlier phrases.
-func find(words []string, phrases, numbers []string) (at, n int) {
-	for at := range words {
-		for _, p := range phrases {
-			if n, ok := matchAt(words[at:], p, numbers); ok {
-				return at, n
-			}
+// matchAny is matchAt for the first of several phrases that matches.
+func matchAny(tokens []token, phrases, numbers []string) (n int, ok bool) {
+	for _, p := range phrases {
+		if n, ok := matchAt(tokens, p, numbers); ok {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// find returns where the first of phrases stands in tokens, and how many of them
+// it takes; n is 0 where none does. Earlier places win, then earlier phrases.
+func find(tokens []token, phrases, numbers []string) (at, n int) {
+	for at := range tokens {
+		if n, ok := matchAny(tokens[at:], phrases, numbers); ok {
+			return at, n
 		}
 	}
 	return 0, 0
 }
 
-// has reports whether one of phrases stands in words.
-func has(words []string, phrases, numbers []string) bool {
-	_, n := find(words, phrases, numbers)
+// has reports whether one of phrases stands in tokens.
+func has(tokens []token, phrases, numbers []string) bool {
+	_, n := find(tokens, phrases, numbers)
 	return n > 0
 }
 
-// without returns words with all phrases taken out.
-func without(words []string, phrases, numbers []string) []string {
-	out := make([]string, 0, len(words))
-	for i := 0; i < len(words); {
+// without returns tokens with all phrases taken out.
+func without(tokens []token, phrases, numbers []string) []token {
+	out := make([]token, 0, len(tokens))
+	for i := 0; i < len(tokens); {
 		n := 0
 		for _, p := range phrases {
-			if m, ok := matchAt(words[i:], p, numbers); ok {
+			if m, ok := matchAt(tokens[i:], p, numbers); ok {
 				n = max(n, m)
 			}
 		}
 		if n == 0 {
-			out = append(out, words[i])
+			out = append(out, tokens[i])
 			n = 1
 		}
 		i += n

@@ -36,9 +36,9 @@ type Question struct {
 	// endings: order and total in "list orders and totals for …".
 	Things []string
 
-	words   []string
-	numbers []string
 	tokens  []token
+	words   []token // the tokens that are no marks
+	numbers []string
 }
 
 // Has reports whether one of phrases stands in the question: see [Language] for
@@ -52,11 +52,7 @@ func (q *Question) read(l *Language) {
 	w := q.words
 	in := func(phrases []string) bool { return has(w, phrases, l.Numbers) }
 
-	for _, p := range l.HowMany {
-		if _, ok := matchAt(w, p, l.Numbers); ok {
-			q.HowMany = true
-		}
-	}
+	_, q.HowMany = matchAny(w, l.HowMany, l.Numbers)
 	q.Count = in(l.Count)
 	q.Each = in(l.Each)
 	q.Percent = in(l.Percent)
@@ -92,7 +88,7 @@ func (q *Question) columns(l *Language) int {
 			return 0
 		}
 		sum += n
-		if _, more := matchTokens(q.tokens[from:to], l.Furthermore, l.Numbers); !more {
+		if _, more := matchAny(q.tokens[from:to], l.Furthermore, l.Numbers); !more {
 			return min(sum, maxColumns)
 		}
 		end = from
@@ -105,18 +101,15 @@ const maxColumns = 6
 // sentenceColumns is columns for one sentence.
 func (q *Question) sentenceColumns(sentence []token, l *Language) int {
 	rest := dropEachFirst(sentence, l)
-	at, n := findTokens(rest, l.Ask, l.Numbers)
+	at, n := find(rest, l.Ask, l.Numbers)
 	if n == 0 {
 		return 0
 	}
-	measure := func(tokens []token) bool {
-		_, n := findTokens(tokens, l.Measures, l.Numbers)
-		return n > 0
-	}
+	measure := func(tokens []token) bool { return has(tokens, l.Measures, l.Numbers) }
 	asked := rest[at : at+n] // "how many" is a measure itself
 	rest = rest[at+n:]
 	for len(rest) > 0 {
-		if _, ok := matchTokens(rest, l.AskFill, l.Numbers); !ok {
+		if _, ok := matchAny(rest, l.AskFill, l.Numbers); !ok {
 			break
 		}
 		rest = rest[1:]
@@ -138,11 +131,11 @@ func (q *Question) sentenceColumns(sentence []token, l *Language) int {
 	}
 	begin := 0
 	for i, t := range rest {
-		if _, ok := matchTokens(rest[i:], l.Cut, l.Numbers); ok {
+		if _, ok := matchAny(rest[i:], l.Cut, l.Numbers); ok {
 			cut = i
 			break
 		}
-		if t.text == "," || t.text == "&" || contains(l.And, t.text) {
+		if t.text == "," || t.text == "&" || slices.Contains(l.And, t.text) {
 			part(rest[begin:i])
 			begin = i + 1
 		}
@@ -157,12 +150,12 @@ func (q *Question) sentenceColumns(sentence []token, l *Language) int {
 
 	also := 0
 	for i := cut; i < len(rest); {
-		if n, ok := matchTokens(rest[i:], l.Also, l.Numbers); ok {
+		if n, ok := matchAny(rest[i:], l.Also, l.Numbers); ok {
 			also++
 			i += n
 			continue
 		}
-		if _, ok := matchTokens(rest[i:], l.AsksAgain, l.Numbers); ok {
+		if _, ok := matchAny(rest[i:], l.AsksAgain, l.Numbers); ok {
 			also++
 		}
 		i++
@@ -191,7 +184,7 @@ func askingSentence(tokens []token, l *Language) (from, to int) {
 				continue
 			}
 		}
-		if _, n := findTokens(tokens[i:end], l.Ask, l.Numbers); n > 0 {
+		if has(tokens[i:end], l.Ask, l.Numbers) {
 			return i, end
 		}
 		end = max(i-1, 0)
@@ -201,7 +194,7 @@ func askingSentence(tokens []token, l *Language) (from, to int) {
 
 // dropEachFirst drops a "for each …," in front.
 func dropEachFirst(tokens []token, l *Language) []token {
-	if _, ok := matchTokens(tokens, l.EachFirst, l.Numbers); !ok {
+	if _, ok := matchAny(tokens, l.EachFirst, l.Numbers); !ok {
 		return tokens
 	}
 	for i, t := range tokens {
@@ -210,33 +203,4 @@ func dropEachFirst(tokens []token, l *Language) []token {
 		}
 	}
 	return tokens
-}
-
-// matchTokens is matchAt for several phrases over tokens; no phrase reaches
-// across a mark.
-func matchTokens(tokens []token, phrases, numbers []string) (n int, ok bool) {
-	var buf [4]string // the longest of these phrases has four words
-	w := buf[:0]
-	for _, t := range tokens {
-		if t.mark || len(w) == len(buf) {
-			break
-		}
-		w = append(w, t.text)
-	}
-	for _, p := range phrases {
-		if n, ok := matchAt(w, p, numbers); ok {
-			return n, true
-		}
-	}
-	return 0, false
-}
-
-// findTokens returns the first place of one of phrases.
-func findTokens(tokens []token, phrases, numbers []string) (at, n int) {
-	for at := range tokens {
-		if n, ok := matchTokens(tokens[at:], phrases, numbers); ok {
-			return at, n
-		}
-	}
-	return 0, 0
 }

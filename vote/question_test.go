@@ -156,31 +156,56 @@ func TestThings(t *testing.T) {
 func TestMatchAt(t *testing.T) {
 	numbers := []string{"two"}
 	tests := []struct {
-		words  []string
+		words  string
 		phrase string
 		n      int
+		why    string
 	}{
-		{[]string{"how", "many", "dogs"}, "how many", 2},
-		{[]string{"how"}, "how many", 0},
-		{[]string{"for", "each"}, "for/in each/every", 2},
-		{[]string{"top", "two"}, "top #", 2},
-		{[]string{"top", "10"}, "top #", 2},
-		{[]string{"top", "10a"}, "top #", 0},
-		{[]string{"percentage"}, "percent*", 1},
-		{[]string{"don't"}, "*n't", 1},
-		{[]string{"n't"}, "*n't", 1},
-		{[]string{"which", "city", "is"}, "which * is/was", 3},
-		{[]string{"different", "a", "b", "how", "many"}, "different ... how many", 5},
-		{[]string{"different", "how", "many"}, "different ... how many", 3},
-		{[]string{"different", "how"}, "different ... how many", 0},
-		{[]string{"a"}, "", 0},
-		{nil, "a", 0},
+		{"how many dogs", "how many", 2, "two words"},
+		{"how", "how many", 0, "one of two"},
+		{"for each", "for/in each/every", 2, "either"},
+		{"top two", "top #", 2, "a number word"},
+		{"top 10", "top #", 2, "a number"},
+		{"top 10a", "top #", 0, "no number"},
+		{"percentage", "percent*", 1, "a beginning"},
+		{"don't", "*n't", 1, "an end"},
+		{"n't", "*n't", 1, "an end that is the whole word"},
+		{"which city is", "which * is/was", 3, "any word"},
+		{"different a b how many", "different ... how many", 5, "words between"},
+		{"different how many", "different ... how many", 3, "no words between"},
+		{"different how", "different ... how many", 0, "the end is missing"},
+		{"different a", "different ...", 1, "any number of words at the end may be none"},
+		{"a b c", "... ... c", 3, "any number of words twice is as once"},
+		{"a", "", 0, "nothing stands nowhere"},
+		{"a", " ", 0, "nor does a blank"},
+		{"a", "...", 0, "nor do any words"},
+		{"a", "/", 0, "nor does a stroke"},
+		{"", "a", 0, "no words"},
+		{"how many", " how  \tmany ", 2, "blanks do not count"},
+		{"many", "/many", 1, "an empty form in front"},
+		{"many", "a//many/", 1, "and between, and behind"},
+		{"one", "a//many/", 0, "an empty form is no word"},
+		{"five words are a phrase too", "five words are a phrase too", 6, "of any length"},
+		{"how, many", "how many", 0, "a mark lies between"},
+		{"how, many", "how *", 0, "a mark is no word"},
+		{"a b, c", "a ... c", 0, "words do not reach across a mark"},
 	}
 	for _, tt := range tests {
-		n, ok := matchAt(tt.words, tt.phrase, numbers)
+		n, ok := matchAt(tokenize(tt.words), tt.phrase, numbers)
 		if ok != (tt.n > 0) || ok && n != tt.n {
-			t.Errorf("%q in %q: %d, %v, want %d", tt.phrase, tt.words, n, ok, tt.n)
+			t.Errorf("%q in %q: %d, %v, want %d: %s", tt.phrase, tt.words, n, ok, tt.n, tt.why)
 		}
+	}
+}
+
+// TestLongPhrases: the lists by which columns are counted hold phrases of any
+// length, as those of English need not.
+func TestLongPhrases(t *testing.T) {
+	l := English()
+	l.Ask = append(l.Ask, "would you be so kind as to name")
+	q := Doubts{Languages: []Language{l}}.Read("Would you be so kind as to name the title and the price of every book?", "")
+	if q.Columns != 2 {
+		t.Errorf("%d columns, want title and price", q.Columns)
 	}
 }
 
@@ -229,7 +254,7 @@ func TestNamed(t *testing.T) {
 
 func TestHas(t *testing.T) {
 	q := Doubts{}.Read("What are the two cheapest books?", "")
-	for phrase, want := range map[string]bool{"# cheap*": true, "cheapest books": true, "books cheapest": false, "": false} {
+	for phrase, want := range map[string]bool{"# cheap*": true, "cheapest books": true, "books cheapest": false, "": false, "/books": true, "two  cheapest": true} {
 		if got := q.Has(phrase); got != want {
 			t.Errorf("Has(%q) = %v, want %v", phrase, got, want)
 		}
@@ -254,7 +279,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("tokens overlap: %+v", q.tokens)
 			}
 		}
-		if slices.ContainsFunc(q.words, func(w string) bool { return w == "" }) {
+		if slices.ContainsFunc(q.words, func(w token) bool { return w.text == "" }) {
 			t.Fatal("empty word")
 		}
 	})

@@ -76,7 +76,7 @@ func moreColumns(in RuleInput) (string, bool) {
 			continue
 		}
 		seen[t.Name] = true
-		if contains(q.Things, sqltext.Stem(w[len(w)-1])) {
+		if slices.Contains(q.Things, sqltext.Stem(w[len(w)-1])) {
 			asked++
 		}
 	}
