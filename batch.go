@@ -39,7 +39,8 @@ func WithParallel(n int) BatchOption { return func(b *batch) { b.parallel = n } 
 // written with, and knows WithSamples, WithSeed, WithInstructions and
 // WithExemplars; AskAll refuses one of another engine, and
 // a file that is no journal. It cannot tell apart models without a name, nor
-// strategies of one type. Two batches on one journal ask the questions that both
+// strategies of one type with other fields, and knows no other option: give each
+// configuration a journal of its own. Two batches on one journal ask the questions that both
 // have twice, and lose nothing.
 func WithJournal(path string) BatchOption { return func(b *batch) { b.journal = path } }
 

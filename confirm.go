@@ -22,8 +22,8 @@ func WithConfirmed(c *strategy.Confirmed) Option {
 }
 
 // Confirm keeps a question with SQL that a person found to be the right answer,
-// as an exemplar for later questions to strategies that show some; see
-// WithExemplars. Confirmed ones come before the configured.
+// as an exemplar for later questions to strategies that show some: PETSQL does,
+// others where their Shots says how many. See WithExemplars. Confirmed ones come before the configured.
 //
 // The SQL passes the checks of Check first: what the guard refuses or the engine
 // rejects is not kept, and the error is theirs. A question that is confirmed

@@ -15,7 +15,7 @@ type Progress struct {
 	ID       string           // its Question.ID, in a batch
 	Step     string           // name of the span: "link", "draw", "check", "repair", "vote", "judge", "rows", …
 	Kind     trace.NoticeKind // Started, Ended, Happened or Warned
-	Message  string           // the event or the warning in words; the reason of a failed step that ended
+	Message  string           // the name of the event, the warning in words; the reason of a failed step that ended
 	Span     *trace.Span      // what it is about; to be read only, during the call
 }
 

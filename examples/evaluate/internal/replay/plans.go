@@ -65,13 +65,13 @@ func Plans() []Voter {
 		},
 		{
 			Name: "result-probing", About: "result-bag with ties to the stored literals",
-			start: majority(func(*Question) vote.Majority {
+			start: plainly(func(*Question) vote.Majority {
 				return vote.Majority{Tie: vote.Ties(vote.PreferRows, strategy.MoreStored)}
 			}),
 		},
 		{
 			Name: "result-demote", About: "result-bag with results without a value behind all others (DemoteEmpty)",
-			start: majority(func(*Question) vote.Majority { return vote.Majority{DemoteEmpty: true} }),
+			start: plainly(func(*Question) vote.Majority { return vote.Majority{DemoteEmpty: true} }),
 		},
 	}
 }
@@ -90,7 +90,7 @@ func by(candidates func(*Question) []vote.Candidate, preset piped) start {
 // strict are the candidates as the presets by plan admit them: without those that
 // the engine reads a string in where a column was meant.
 func (q *Question) strict() []vote.Candidate {
-	candidates := slices.Clone(q.Candidates)
+	candidates := q.plain()
 	for i := range candidates {
 		if c := &candidates[i]; c.Rejected == "" && misread(*c) {
 			c.Rejected = exec.FindingString
@@ -101,7 +101,7 @@ func (q *Question) strict() []vote.Candidate {
 
 // unrun are the same where nothing runs.
 func (q *Question) unrun() []vote.Candidate {
-	candidates := slices.Clone(q.Candidates)
+	candidates := q.plain()
 	for i, c := range candidates {
 		known := q.answers[i].planned
 		candidates[i] = vote.Candidate{

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/vote"
@@ -48,6 +49,24 @@ func (q *Question) Any() bool {
 	}
 	return false
 }
+
+// all are the candidates with their doubts.
+func (q *Question) all() []vote.Candidate { return q.Candidates }
+
+// plain are the candidates as strategies without doubt rules have them: a doubt
+// lowers the confidence even where it costs no vote.
+func (q *Question) plain() []vote.Candidate {
+	candidates := slices.Clone(q.Candidates)
+	for i := range candidates {
+		if !slices.ContainsFunc(candidates[i].Findings, isDoubt) {
+			continue
+		}
+		candidates[i].Findings = slices.DeleteFunc(slices.Clone(candidates[i].Findings), isDoubt)
+	}
+	return candidates
+}
+
+func isDoubt(f vote.Finding) bool { return f.Doubt > 0 }
 
 // byRows is the key of naive result voting: equal sets of rows are equal votes.
 // It needs the question's own candidates, in their order.

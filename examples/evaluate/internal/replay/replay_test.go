@@ -257,3 +257,29 @@ func TestReweighedLeavesItsInput(t *testing.T) {
 		t.Errorf("in %v, out %v", q.Candidates[1].Findings, out[1].Findings)
 	}
 }
+
+// TestBaselinesHaveNoDoubts: strategies without doubt rules know nothing of broken
+// ones, so neither do the votes that stand for them.
+func TestBaselinesHaveNoDoubts(t *testing.T) {
+	p := Pool{Name: "p", Draws: 5, Questions: []*Question{doubted(question("1", "aaaBB"), "a", "empty")}}
+	for name, want := range map[string]float64{
+		"text": 0.6, "result": 0.6, "result-bag": 0.6, "soft": 0.6, "result-demote": 0.6, "result-probing": 0.6, "plan": 0.6, "plan-unrun": 0.6,
+		"text-unrun": 0.6, "result+decided": 1, "consensus-prior0": 0.6444, // whose doubts let the other answer win
+	} {
+		v, err := VoterNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		elect, err := v.start(p, []Pool{p}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := elect(p.Questions[0])
+		if err != nil || math.Abs(d.Confidence-want) > 1e-4 {
+			t.Errorf("%s: confidence %.4f, %v, want %.4f", name, d.Confidence, err, want)
+		}
+	}
+	if len(p.Questions[0].Candidates[0].Findings) != 1 {
+		t.Error("the findings of the question are gone")
+	}
+}

@@ -18,23 +18,23 @@ func stopped() []Voter {
 	return []Voter{
 		{
 			Name: "result+decided", About: "result, drawn until the leader cannot be overtaken",
-			start: until(naive, false, vote.Decided),
+			start: until(naive, (*Question).plain, false, vote.Decided),
 		},
 		{
 			Name: "result+ahead3", About: "result, drawn until the leader is 3 votes ahead; asked after every 4 draws, models in turn",
-			start: until(naive, true, vote.AnyOf(vote.Decided, vote.Every(looks, vote.AheadBy(aheadBy)))),
+			start: until(naive, (*Question).plain, true, vote.AnyOf(vote.Decided, vote.Every(looks, vote.AheadBy(aheadBy)))),
 		},
 		{
 			Name: "result+posterior95", About: "result, drawn until the leader is ahead for good with probability .95; asked after every 4 draws, models in turn",
-			start: until(naive, true, vote.AnyOf(vote.Decided, vote.Every(looks, vote.Posterior(0.95)))),
+			start: until(naive, (*Question).plain, true, vote.AnyOf(vote.Decided, vote.Every(looks, vote.Posterior(0.95)))),
 		},
 		{
 			Name: "consensus+decided", About: "consensus, drawn until no draw and no doubt can change the winner",
-			start: until(consensus, false, vote.Decided),
+			start: until(consensus, (*Question).all, false, vote.Decided),
 		},
 		{
 			Name: "consensus+ahead3", About: "consensus, drawn until the leader is 3 credited votes ahead",
-			start: until(consensus, true, vote.AnyOf(vote.Decided, vote.Every(looks, vote.AheadBy(aheadBy)))),
+			start: until(consensus, (*Question).all, true, vote.AnyOf(vote.Decided, vote.Every(looks, vote.AheadBy(aheadBy)))),
 		},
 	}
 }
@@ -42,12 +42,12 @@ func stopped() []Voter {
 // until is the start of a voter that stops early. inTurn draws the models of a
 // pool in turn, as an election does: in file order the first answers of a pool
 // may all be the weakest model's, and a lead among them says little.
-func until(of func(*Question) vote.Majority, inTurn bool, stop vote.Stop) start {
+func until(of func(*Question) vote.Majority, candidates func(*Question) []vote.Candidate, inTurn bool, stop vote.Stop) start {
 	return simple(func(q *Question) (Decision, error) {
 		if inTurn {
 			q = q.inTurn()
 		}
-		ballot, spent, err := of(q).CountUntil(q.Candidates, stop)
+		ballot, spent, err := of(q).CountUntil(candidates(q), stop)
 		return q.decision(ballot, spent.Drawn, err)
 	})
 }

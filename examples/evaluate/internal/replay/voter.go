@@ -106,7 +106,7 @@ func counted() []Voter {
 			Name: "text", About: "majority of the normalised texts; nothing is run",
 			start: simple(func(q *Question) (Decision, error) {
 				// Without running them nobody knows which texts fail.
-				candidates := slices.Clone(q.Candidates)
+				candidates := q.plain()
 				for i := range candidates {
 					candidates[i].Rejected = ""
 				}
@@ -115,11 +115,11 @@ func counted() []Voter {
 		},
 		{
 			Name: "result", About: "naive majority by result: equal sets of rows, first seen wins ties",
-			start: majority(naive),
+			start: plainly(naive),
 		},
 		{
 			Name: "result-bag", About: "majority by result as SelfConsistency counts it: bags of rows, ties to a result with rows",
-			start: majority(func(*Question) vote.Majority { return vote.Majority{} }),
+			start: plainly(func(*Question) vote.Majority { return vote.Majority{} }),
 		},
 		{
 			Name: "plan", About: "majority by plan signature, ties to a result with rows (PlanVote)",
@@ -135,7 +135,7 @@ func counted() []Voter {
 		},
 		{
 			Name: "soft", About: "minimum Bayes risk: results support one another by the rows they share",
-			start: majority(func(*Question) vote.Majority { return vote.Majority{Overlap: vote.RowOverlap} }),
+			start: plainly(func(*Question) vote.Majority { return vote.Majority{Overlap: vote.RowOverlap} }),
 		},
 		{
 			Name: "position", About: "consensus with halving weights by position, for answers listed in one reply",
@@ -153,7 +153,12 @@ func simple(f elect) start {
 	return func(Pool, []Pool, Settings) (elect, error) { return f, nil }
 }
 
-// majority is the start of a voter that is a Majority over all candidates.
+// plainly is the start of a Majority over all candidates, without doubts.
+func plainly(of func(*Question) vote.Majority) start {
+	return simple(func(q *Question) (Decision, error) { return q.count(of(q), q.plain()) })
+}
+
+// majority is the start of a Majority over all candidates, with their doubts.
 func majority(of func(*Question) vote.Majority) start {
 	return simple(func(q *Question) (Decision, error) { return q.count(of(q), q.Candidates) })
 }
