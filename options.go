@@ -168,8 +168,9 @@ func WithInstructions(text string) Option {
 	}
 }
 
-// WithExemplars gives a pool of solved questions to strategies that show some
-// in their prompts.
+// WithExemplars gives a pool of solved questions to strategies that show some in
+// their prompts: PETSQL shows 9, Consensus, Direct, SelfConsistency and a Prompt as
+// many as their Shots say, none by default.
 func WithExemplars(pairs ...strategy.Pair) Option {
 	return func(c *config) {
 		for i, p := range pairs {
@@ -196,8 +197,9 @@ func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress
 
 // WithLogger writes a record a question (Info), a warning (Warn) and a step
 // (Debug), with the context of the question. Records hold counts, durations,
-// classes of errors and fingerprints, that of a question its Question.ID; the
-// question's text never, SQL, prompts and rows only as WithPrivate says.
+// fingerprints, the Question.ID, and why a step failed without what engines repeat
+// of statements. They never hold the question's text; SQL, prompts and rows only as
+// WithPrivate allows.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
 // WithPrivate lets traces keep, and show, private values: trace.PrivateSQL,
