@@ -21,7 +21,7 @@ import (
 type live struct {
 	Data        string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Dataset     string `required:"" placeholder:"NAME" help:"Dataset of the folder, or a file of one."`
-	Strategy    string `required:"" placeholder:"NAME" help:"How questions are answered; the names are below."`
+	Strategy    string `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
 	Model       string `required:"" placeholder:"SPEC" help:"${specs}."`
 	Samples     int    `placeholder:"N" help:"Draws a question; 0: the strategy's default."`
 	Limit       int    `placeholder:"N" help:"Only the first N questions; 0: all."`

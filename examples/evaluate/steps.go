@@ -23,7 +23,7 @@ type steps struct {
 	Data        string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Pool        []string `sep:"none" placeholder:"NAME" help:"Pool to draw from; may be repeated. Default: the reference pools."`
 	Wide        bool     `help:"Also every other pool of four or more draws."`
-	Variant     []string `sep:"none" placeholder:"NAME" help:"Variant to run; may be repeated. Default: all, listed below."`
+	Variant     []string `sep:"none" placeholder:"NAME" help:"Variant to run; may be repeated. Default: all that are listed above."`
 	Samples     int      `placeholder:"N" help:"Draws a question and step at most. Default: all that the pool has."`
 	Keep        bool     `help:"Assume that a model keeps to the tables agreed on (phases:…?keep=scope)."`
 	Concurrency int      `default:"4" placeholder:"N" help:"Questions at a time."`

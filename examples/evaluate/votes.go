@@ -15,7 +15,7 @@ type votes struct {
 	Data   string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Pool   []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the reference pools."`
 	Wide   bool     `help:"Also every other pool of four or more draws."`
-	Voter  []string `sep:"none" placeholder:"NAME" help:"Voter to use; may be repeated. Default: all, listed below."`
+	Voter  []string `sep:"none" placeholder:"NAME" help:"Voter to use; may be repeated. Default: the first list above."`
 	Seed   uint64   `default:"1" help:"Seed of the intervals."`
 	Rounds int      `default:"2000" help:"Rounds of the bootstrap."`
 	Folds  int      `default:"5" help:"Folds of fitted voters."`

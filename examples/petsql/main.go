@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -38,6 +39,10 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		specs = append(specs, spec)
 		return nil
 	})
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), "usage: petsql [flags] [question]\n\nAnswers a question in two rounds: a first statement links the schema, then all models vote.\n\n")
+		flags.PrintDefaults()
+	}
 	path := flags.String("db", "", "SQLite `file` to ask about; default: a small shop")
 	if err := cli.Parse(flags, args); err != nil {
 		return err

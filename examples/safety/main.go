@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		flags.PrintDefaults()
 	}
 	path := flags.String("db", "", "SQLite `file` to run the statements on; opened read-only")
-	statements := flags.String("statements", "", "`file` with one JSON object a line")
+	statements := flags.String("statements", "", "`file` with one JSON object a line, {\"id\": …, \"text\": …} at least; see go doc ./examples/safety")
 	deadline := flags.Duration("deadline", time.Second, "time-out of a statement")
 	asJSON := flags.Bool("json", false, "write the summary as JSON too")
 	if err := cli.Parse(flags, args); err != nil {

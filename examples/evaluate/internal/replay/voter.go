@@ -130,7 +130,7 @@ func counted() []Voter {
 			start: by((*Question).published, strategy.PlanVote{Compat: true}),
 		},
 		{
-			Name: "consensus", About: "what the strategy Consensus does: by result, a doubt costs a factor 2.7 in votes",
+			Name: "consensus", About: "the vote of the strategy Consensus: by result, a doubt costs a factor 2.7 in votes",
 			start: majority(func(*Question) vote.Majority { return strategy.Consensus{}.Voter() }),
 		},
 		{
