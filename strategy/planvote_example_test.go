@@ -23,12 +23,12 @@ func ExamplePlanVote() {
 	for _, c := range out.Ballot.Clusters {
 		fmt.Println(c.Key, c.Members)
 	}
-	fmt.Println(out.Ballot.Abstained, out.Table)
+	fmt.Println(out.Ballot.Abstained)
 	// Output:
 	// SELECT name FROM customers WHERE id = 1 <nil>
 	// search:customers:pk [0 1]
 	// scan:customers:full [2]
-	// [{3 exec: invalid statement (schema): no such column: nme}] <nil>
+	// [{3 exec: invalid statement (schema): no such column: nme}]
 }
 
 // Two plans have a vote each. Probe looks up whether what they compare with is

@@ -6,7 +6,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -87,7 +86,6 @@ type Outcome struct {
 	Candidates []vote.Candidate // every candidate, in draw order, rejected ones included
 	Links      schema.Links     // what the linker chose; zero: the whole schema
 	Saved      int              // draws that an early stop made unnecessary
-	Table      *result.Table    // the winner's result as the vote saw it; nil when it was not run
 	Notes      []string         // decisions in words, in the order they were taken
 
 	Phases   []PhaseReport // of a strategy that decides in phases, in the order they were run
