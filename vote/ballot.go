@@ -108,6 +108,9 @@ func (b Ballot) noVote() error {
 		}
 		reasons = append(reasons, oneLine(a.Why))
 	}
+	if len(b.Abstained) == b.Drawn && len(seen) == 1 && seen[noWeight] {
+		return fmt.Errorf("%w: Majority.Weight is 0 for each of %d candidates, as with a Panel whose Weights are empty or name none of their models", ErrNoVote, b.Drawn)
+	}
 	if len(reasons) == 0 {
 		return fmt.Errorf("%w: none of %d candidates was counted", ErrNoVote, b.Drawn)
 	}

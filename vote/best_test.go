@@ -46,6 +46,7 @@ func TestSplitCluster(t *testing.T) {
 	run := []Candidate{plan(longer, "usa"), plan(short, "all"), plan(long, "usa"), plan(longer, "usa")}
 	unrun := []Candidate{plan(short, ""), plan(longer, ""), plan(long, ""), plan("select name from C\nwhere d = 'USA';", "")}
 	even := []Candidate{plan(long, "usa"), plan(short, "all")}
+	unplanned := []Candidate{{SQL: long, Fingerprint: "usa"}, {SQL: short, Fingerprint: "all"}}
 	sorted := []Candidate{plan(short+" ORDER BY 1", "all"), plan(short, "all"), plan(short+" ORDER BY 1, 2", "all"), plan(long, "usa")}
 	byFirst := func(c Candidate) (string, bool) { return c.SQL[:1], true }
 	for _, tt := range []struct {
@@ -74,6 +75,7 @@ func TestSplitCluster(t *testing.T) {
 		}}, run, 1, 3. / 7, 4. / 7, "a vote counts what it weighs"},
 		{"sorted", Majority{Key: ByPlan}, sorted, 0, 0.25, 0.75, "most of those with the answer sort"},
 		{"prior", Majority{Key: ByPlan, Prior: 1}, run, 2, 0.25, 4. / 6, "only votes for the answer are votes for it"},
+		{"empty key", Majority{Key: BySet(func(Candidate) ([]string, bool) { return nil, true })}, unplanned, 1, 0, 1, "is not the plan of candidates that have none"},
 		{"own key", Majority{Key: byFirst}, run, 2, 0, 1, "such a key says what is equal"},
 	} {
 		for i := range tt.candidates {

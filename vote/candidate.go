@@ -1,6 +1,10 @@
 package vote
 
-import "github.com/texttosql/texttosql/result"
+import (
+	"math"
+
+	"github.com/texttosql/texttosql/result"
+)
 
 // Candidate is one generated statement with what checks found out about it.
 //
@@ -40,3 +44,6 @@ type Finding struct {
 	Detail string  `json:"detail,omitempty"` // one line for a person
 	Doubt  float64 `json:"doubt,omitempty"`  // weight of the broken rule in a vote with Penalty; 0: information only
 }
+
+// weighs reports whether the finding is a doubt, not information alone.
+func (f Finding) weighs() bool { return f.Doubt > 0 && !math.IsInf(f.Doubt, 1) }

@@ -25,7 +25,8 @@ type Rule struct {
 	OnResult bool
 
 	// Broken says whether the rule is broken, and what is wrong in a few words
-	// for a person ("more columns than asked"). It holds no stored value.
+	// for a person ("more columns than asked"). It holds no stored value. A rule
+	// with nil is silent.
 	Broken func(RuleInput) (detail string, broken bool)
 }
 
@@ -42,7 +43,7 @@ func (r Rule) weight() float64 {
 
 // RuleInput is what a rule may look at. There is no right answer in it.
 type RuleInput struct {
-	Question Question        // as ReadQuestion read it
+	Question Question        // as Doubts.Read read it
 	SQL      string          // the statement
 	Outline  sqltext.Outline // of SQL
 	Dialect  sqltext.Dialect // that SQL is written in
@@ -96,7 +97,7 @@ func (d Doubts) About(q Question, c Candidate, t *result.Table) []Finding {
 	outlined := false
 	var findings []Finding
 	for _, r := range d.rules() {
-		if r.ReadsWords && q.Language == "" || r.OnResult && t == nil {
+		if r.Broken == nil || r.ReadsWords && q.Language == "" || r.OnResult && t == nil {
 			continue
 		}
 		if !r.OnResult && !outlined {

@@ -111,9 +111,9 @@ func ExampleDecided() {
 		candidates[i] = vote.Candidate{SQL: "SELECT 1", Draw: i, Fingerprint: "r"}
 	}
 	_, spent, _ := vote.Majority{}.CountUntil(candidates, vote.Decided)
-	fmt.Printf("%d of %d draws in %d wave, %d saved\n", spent.Drawn, spent.Planned, spent.Waves, spent.Saved())
+	fmt.Printf("%d of %d draws in %d wave, %d wasted\n", spent.Drawn, spent.Planned, spent.Waves, spent.Wasted)
 	// Output:
-	// 7 of 12 draws in 1 wave, 5 saved
+	// 7 of 12 draws in 1 wave, 0 wasted
 }
 
 func ExampleAheadBy() {
@@ -145,7 +145,7 @@ func ExampleCounter() {
 		}
 	}
 	key, _ := count.Leader()
-	fmt.Println(key == vote.SetKey([]string{"orders", "customers"}), count.Votes(key), "of", drawn)
+	fmt.Println(key == vote.SetKey([]string{"orders", "customers"}), count.Tally(planned).Leader, "of", drawn)
 	// Output:
 	// true 3 of 4
 }

@@ -1,5 +1,7 @@
 package vote
 
+import "maps"
+
 // LearningRate is the rate to use with [Weights.Disagree] and
 // [Weights.Feedback]: a model that is outvoted on a hundred questions keeps 61 %
 // of its weight.
@@ -35,9 +37,9 @@ func (w Weights) Feedback(b Ballot, candidates []Candidate, right bool, rate flo
 }
 
 func (w Weights) learn(b Ballot, candidates []Candidate, rate float64, from string, right bool) Weights {
-	out := Weights{Of: make(map[string]float64, len(w.Of)), From: from, N: w.N + 1}
-	for name, x := range w.Of {
-		out.Of[name] = x
+	out := Weights{Of: maps.Clone(w.Of), From: from, N: w.N + 1}
+	if out.Of == nil {
+		out.Of = make(map[string]float64)
 	}
 	if len(b.Clusters) == 0 || !(rate > 0) {
 		return out

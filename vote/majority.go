@@ -162,7 +162,8 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 		cl.Share = cl.Weight / total
 		cl.settle()
 		cl.Best = m.best(candidates, cl.Members)
-		if cl.Key == candidates[cl.Best].Plan { // any other key says which answers are equal
+		// Any other key says which answers are equal.
+		if plan, ok := ByPlan(candidates[cl.Best]); ok && cl.Key == plan {
 			cl.Split = m.split(candidates, cl.Members, cl.Best)
 		}
 		cl.SQL = candidates[cl.Best].SQL
@@ -207,6 +208,9 @@ func byDraw(candidates []Candidate) []int {
 	return order
 }
 
+// noWeight is why a candidate of weight 0 has no vote.
+const noWeight = "its weight is 0"
+
 // voteOf returns what candidate i votes for and with which weight, or why it does
 // not vote.
 func (m *Majority) voteOf(i int, c *Candidate) (key string, weight float64, why string, err error) {
@@ -229,7 +233,7 @@ func (m *Majority) voteOf(i int, c *Candidate) (key string, weight float64, why 
 	case !(weight >= 0 && weight <= greatestWeight):
 		return "", 0, "", fmt.Errorf("vote: weight of candidate %d is %v, not a number from 0 to %v", i, weight, greatestWeight)
 	case weight == 0:
-		return "", 0, "its weight is 0", nil
+		return "", 0, noWeight, nil
 	}
 	return key, weight, "", nil
 }
@@ -262,8 +266,8 @@ func (m Majority) score(candidates []Candidate, clusters []Cluster, total float6
 // sums until settle.
 func (cl *Cluster) add(findings []Finding, weight float64) {
 	for _, f := range findings {
-		if !(f.Doubt > 0) || math.IsInf(f.Doubt, 1) {
-			continue // information only
+		if !f.weighs() {
+			continue
 		}
 		cl.Doubt += weight * f.Doubt
 		at := slices.IndexFunc(cl.Doubts, func(d Doubt) bool { return d.Rule == f.Rule })

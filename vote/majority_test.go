@@ -140,6 +140,7 @@ func mustText(sql string) string {
 }
 
 func TestNoVote(t *testing.T) {
+	weight := Panel{Grades: map[string]Weights{"easy": {}}}.Weight("easy") // an empty panel that nobody validated
 	tests := []struct {
 		name  string
 		cands []Candidate
@@ -149,12 +150,16 @@ func TestNoVote(t *testing.T) {
 		{"all rejected", pool(".."), "vote: no vote: 2 of 2 candidates abstained: syntax error"},
 		{"not executed", []Candidate{{SQL: "SELECT 1"}}, "vote: no vote: 1 of 1 candidates abstained: nothing to vote with: neither executed nor explained"},
 		{"nothing", []Candidate{{}}, "vote: no vote: 1 of 1 candidates abstained: no SQL"},
+		{"some without a weight", []Candidate{{Model: "zero", SQL: "SELECT 1", Fingerprint: "1"}, {Rejected: "a"}},
+			"vote: no vote: 2 of 2 candidates abstained: its weight is 0; a"},
+		{"all without a weight", []Candidate{{Model: "zero", SQL: "SELECT 1", Fingerprint: "1"}, {Model: "zero", SQL: "SELECT 2", Fingerprint: "2"}},
+			"vote: no vote: Majority.Weight is 0 for each of 2 candidates, as with a Panel whose Weights are empty or name none of their models"},
 		{"many reasons", []Candidate{{Rejected: "a"}, {Rejected: "b"}, {Rejected: "a"}, {Rejected: "c"}, {Rejected: "d"}},
 			"vote: no vote: 5 of 5 candidates abstained: a; b; c; …"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b, err := Majority{}.Count(tt.cands)
+			b, err := Majority{Weight: weight}.Count(tt.cands)
 			if !errors.Is(err, ErrNoVote) || err.Error() != tt.want {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}

@@ -128,7 +128,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestValueRules(t *testing.T) {
-	stored := map[string][]string{"France": {"country"}, "Joe Sharp": {"name"}, "UK": {"country"}}
+	stored := map[string][]string{"France": {"country"}, "Joe Sharp": {"name"}, "UK": {"country"}, "": {"name"}}
 	lookup := func(column, value string, fold bool) (bool, bool) {
 		if value == "unknowable" {
 			return false, false
@@ -159,6 +159,7 @@ func TestValueRules(t *testing.T) {
 		{"value_missing", "used", "Who comes from the UK?", "SELECT 1 FROM t WHERE country = 'UK'", false},
 		{"value_missing", "used in a pattern", "Who comes from the UK?", "SELECT 1 FROM t WHERE country LIKE '%uk%'", false},
 		{"value_missing", "a value of two words", "How old is Joe Sharp?", "SELECT 1 FROM t", true},
+		{"value_missing", "an empty quotation names nothing, though \"\" is stored", `Who is called "" or " "?`, "SELECT 1 FROM t", false},
 		{"value_missing", "not stored", "Who comes from Spain?", "SELECT 1 FROM t", false},
 	}
 	d := Doubts{Lookup: lookup}.With(ValueRules()...)
@@ -213,6 +214,9 @@ func TestDoubtsChange(t *testing.T) {
 	replaced := d.With(Rule{Name: "star", Broken: func(RuleInput) (string, bool) { return "", false }})
 	if _, ok := has(find(replaced), "star"); ok || len(replaced.Rules) != len(DefaultRules()) {
 		t.Error("With did not replace the rule of that name")
+	}
+	if f, ok := has(find(d.With(Rule{Name: "silent"})), "silent"); ok {
+		t.Errorf("a rule without Broken spoke: %+v", f)
 	}
 	if got := find(Doubts{Rules: []Rule{}}); len(got) != 0 {
 		t.Errorf("an empty list of rules finds %+v", got)

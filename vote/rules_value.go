@@ -117,7 +117,9 @@ func mentioned(literals map[string]bool, value string) bool {
 func (q Question) named(schemaWord func(string) bool) []string {
 	var out []string
 	for _, s := range quotedSpans(q.Text) {
-		out = append(out, strings.TrimSpace(q.Text[s.from:s.to]))
+		if value := strings.TrimSpace(q.Text[s.from:s.to]); value != "" {
+			out = append(out, value)
+		}
 	}
 	t := q.tokens
 	marked := func(i int) bool {

@@ -167,14 +167,14 @@ func (t Tally) effective() (leader, rival float64) {
 //
 //	vote.AnyOf(vote.Decided, vote.Every(4, vote.AheadBy(3)))
 func Every(n int, stop Stop) Stop {
-	return func(t Tally) bool { return t.Drawn%max(n, 1) == 0 && stop(t) }
+	return func(t Tally) bool { return stop != nil && t.Drawn%max(n, 1) == 0 && stop(t) }
 }
 
-// AnyOf stops as soon as one of stops does. No stop never does.
+// AnyOf stops as soon as one of stops does. No stop never does, nor does a nil one.
 func AnyOf(stops ...Stop) Stop {
 	return func(t Tally) bool {
 		for _, stop := range stops {
-			if stop(t) {
+			if stop != nil && stop(t) {
 				return true
 			}
 		}

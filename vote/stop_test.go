@@ -41,6 +41,9 @@ func TestStops(t *testing.T) {
 		{"decided: tie at the end", Decided, 5, 5, 0, false},
 		{"any of: none", AnyOf(), 9, 0, 0, false},
 		{"any of: one is enough", AnyOf(Decided, AheadBy(3)), 3, 0, 9, true},
+		{"any of: nil is none", AnyOf(nil, AheadBy(3)), 3, 0, 9, true},
+		{"any of: nothing but nil", AnyOf(nil), 9, 0, 0, false},
+		{"every: nil never", Every(1, nil), 9, 0, 0, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,7 +59,7 @@ func TestStops(t *testing.T) {
 			for range tt.rival {
 				count.Vote("b", 2, 0)
 			}
-			if got := tt.stop(count.Tally(count.Drawn() + tt.remaining)); got != tt.want {
+			if got := tt.stop(count.Tally(tt.leader + tt.rival + tt.remaining)); got != tt.want {
 				t.Errorf("counted: %v, want %v", got, tt.want)
 			}
 		})
@@ -242,8 +245,8 @@ func TestWaveOfDecided(t *testing.T) {
 	}
 }
 
-// TestWavesWasteNothing: as many draws are made in waves as one by one, with
-// weights, doubts and abstentions as well.
+// TestWavesWasteNothing: as many draws count in waves as one by one, with weights,
+// doubts and abstentions as well, and without a penalty no more are sent.
 func TestWavesWasteNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for range 10_000 {
@@ -271,8 +274,11 @@ func TestWavesWasteNothing(t *testing.T) {
 				break
 			}
 		}
-		if waves.Drawn != drawn {
-			t.Fatalf("%d draws in waves, %d one by one: %+v", waves.Drawn, drawn, candidates)
+		if waves.Drawn != drawn || waves.Stopped != (drawn < n) {
+			t.Fatalf("%+v in waves, %d draws one by one: %+v", waves, drawn, candidates)
+		}
+		if m.Penalty == 0 && waves.Wasted > 0 {
+			t.Fatalf("%+v: draws were wasted: %+v", waves, candidates)
 		}
 	}
 }
@@ -308,22 +314,32 @@ func TestEvery(t *testing.T) {
 }
 
 func TestCountUntil(t *testing.T) {
-	b, spent, err := Majority{}.CountUntil(pool(strings.Repeat("a", 12)), Decided)
-	if err != nil {
-		t.Fatal(err)
+	doubted := pool("abaaabbaabaa")
+	doubted[9].Findings = []Finding{{Rule: "r", Doubt: 4}}
+	tests := []struct {
+		m          Majority
+		candidates []Candidate
+		stop       Stop
+		want       Spent
+		why        string
+	}{
+		{Majority{}, pool("aaaaaaaaaaaa"), Decided, Spent{Planned: 12, Drawn: 7, Waves: 1, Stopped: true}, "one wave decides"},
+		{Majority{}, pool("abcdef"), nil, Spent{Planned: 6, Drawn: 6, Waves: 1}, "without a stop all are one wave"},
+		{Majority{}, pool("aa"), AheadBy(2), Spent{Planned: 2, Drawn: 2, Waves: 1}, "the last draw ended it, not the stop"},
+		{Majority{Penalty: 1, MaxDoubt: 6}, doubted, Decided, Spent{Planned: 12, Drawn: 10, Wasted: 1, Waves: 2, Stopped: true},
+			"a doubted vote for the rival decides in the second wave, as it does where stop is asked after each draw"},
 	}
-	if want := (Spent{Planned: 12, Drawn: 7, Waves: 1, Stopped: true}); spent != want || spent.Saved() != 5 || b.Drawn != 7 {
-		t.Errorf("spent %+v, saved %d, ballot of %d; want %+v", spent, spent.Saved(), b.Drawn, want)
-	}
-	_, spent, _ = Majority{}.CountUntil(pool("abcdef"), nil)
-	if want := (Spent{Planned: 6, Drawn: 6, Waves: 1}); spent != want {
-		t.Errorf("without a stop: %+v, want %+v", spent, want)
+	for _, tt := range tests {
+		b, spent, err := tt.m.CountUntil(tt.candidates, tt.stop)
+		if err != nil || spent != tt.want || b.Drawn != tt.want.Drawn {
+			t.Errorf("%s: spent %+v, ballot of %d, %v; want %+v", tt.why, spent, b.Drawn, err, tt.want)
+		}
 	}
 	if _, _, err := (Majority{}).CountUntil(nil, Decided); err == nil {
 		t.Error("no candidate: no error")
 	}
 	heavy := Majority{Weight: func(Candidate) float64 { return 3 }, MaxWeight: 2}
-	if _, _, err := heavy.CountUntil(pool("ab"), Decided); err == nil || !strings.Contains(err.Error(), "MaxWeight") {
+	if _, _, err := heavy.CountUntil(pool("ab"), Decided); err == nil || !strings.Contains(err.Error(), "set Majority.MaxWeight") {
 		t.Errorf("a weight above the announced one: %v", err)
 	}
 }
@@ -338,8 +354,8 @@ func TestCounter(t *testing.T) {
 	c.Abstain()
 	c.Vote("b", 1, 0)
 	c.Vote("c", 0, 0) // no vote
-	if key, _ := c.Leader(); key != "b" || c.Drawn() != 5 || c.Votes("b") != 2 || c.Votes("z") != 0 {
-		t.Errorf("leader %q, drawn %d", key, c.Drawn())
+	if key, _ := c.Leader(); key != "b" {
+		t.Errorf("leader %q, want b", key)
 	}
 	got := c.Tally(8)
 	if got.Leader != 2 || got.RunnerUp != 1 || got.Drawn != 5 || got.Remaining != 3 || len(got.Standings) != 2 {

@@ -2,6 +2,7 @@ package vote
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -91,17 +92,6 @@ func (c *Counter) Vote(key string, weight, doubt float64) {
 // Abstain adds one draw without a vote.
 func (c *Counter) Abstain() { c.drawn++ }
 
-// Drawn returns the number of draws added.
-func (c *Counter) Drawn() int { return c.drawn }
-
-// Votes returns the number of votes for key.
-func (c *Counter) Votes(key string) int {
-	if at, ok := c.index[key]; ok {
-		return c.clusters[at].votes
-	}
-	return 0
-}
-
 // Leader returns the key that would win now; ok is false without a vote.
 func (c *Counter) Leader() (key string, ok bool) {
 	if len(c.clusters) == 0 {
@@ -163,4 +153,68 @@ func (t *Tally) stand(standings []Standing) {
 
 func (k *counted) standing() Standing {
 	return Standing{Votes: k.votes, Weight: k.sum, Doubt: k.doubt / k.sum}
+}
+
+// Counter returns a counter for the rules of m: its penalty and the greatest
+// weight and doubt. The error is about a field of m.
+func (m Majority) Counter() (*Counter, error) {
+	if err := m.validate(); err != nil {
+		return nil, err
+	}
+	c := &Counter{Penalty: m.Penalty, MaxDoubt: m.MaxDoubt, MaxWeight: m.MaxWeight}
+	if c.MaxWeight == 0 {
+		c.MaxWeight = 1
+	}
+	if c.MaxDoubt == 0 && m.Penalty > 0 {
+		c.MaxDoubt = Doubts{}.Spread()
+	}
+	return c, nil
+}
+
+// Tally returns the state of the vote after candidates, which are the first of
+// planned draws and stand in their order. The errors are those of Count, but for
+// ErrNoVote, and one for a weight above MaxWeight.
+func (m Majority) Tally(candidates []Candidate, planned int) (Tally, error) {
+	c, err := m.Counter()
+	if err != nil {
+		return Tally{}, err
+	}
+	for i, cand := range candidates {
+		if err := m.add(c, i, cand); err != nil {
+			return Tally{}, err
+		}
+	}
+	return c.Tally(planned), nil
+}
+
+// add counts one candidate.
+func (m Majority) add(c *Counter, i int, cand Candidate) error {
+	key, w, why, err := m.voteOf(i, &cand)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		c.Abstain()
+		return nil
+	}
+	if w > c.MaxWeight+1e-9 {
+		return fmt.Errorf("vote: weight of candidate %d is %v, above the MaxWeight of %v: set Majority.MaxWeight to the greatest weight", i, w, c.MaxWeight)
+	}
+	if m.DemoteEmpty {
+		c.Abstain() // a vote without standings is never decided
+		return nil
+	}
+	c.Vote(key, w, doubtOf(cand))
+	return nil
+}
+
+// doubtOf adds up what the findings of a candidate weigh.
+func doubtOf(c Candidate) float64 {
+	sum := 0.0
+	for _, f := range c.Findings {
+		if f.weighs() {
+			sum += f.Doubt
+		}
+	}
+	return sum
 }

@@ -2,9 +2,11 @@ package vote
 
 import "slices"
 
-// Wave says how many draws an election sends at once. The zero Wave wastes none:
-// it sends no more than the smallest number that could end the vote, so that as
-// many are drawn as if they were drawn one by one.
+// Wave says how many draws an election sends at once. The zero Wave sends no more
+// than the smallest number that could end the vote if all of them were for one
+// cluster, so it wastes none: as many are sent as if they were drawn one by one.
+// With a Penalty it may waste a few, since a doubted vote for a rival can end the
+// vote sooner.
 type Wave struct {
 	// Min is the least number of draws of a wave. More of them waste calls and
 	// save waiting. 0 means 1; the planned number of draws sends all at once.

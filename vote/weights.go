@@ -87,10 +87,19 @@ type Record struct {
 	Asked int `json:"asked"` // questions asked
 }
 
-// shrinkage is how many questions of mean accuracy every model is given on top
-// of its own: ten keep a model that was lucky on five questions
-// near the others.
-const shrinkage = 10
+// How many questions of mean accuracy every model is given on top of its own: ten
+// keep one that was lucky on five questions near the others, and the few questions
+// of a grade need twice as many.
+const (
+	shrinkage      = 10
+	gradeShrinkage = 20
+)
+
+// shrunk is sum ÷ asked, with n questions of mean on top. A model that is never
+// right still is a voter, if a weak one.
+func shrunk(sum float64, asked int, mean float64, n float64) float64 {
+	return max((sum+n*mean)/(float64(asked)+n), 0.01)
+}
 
 // WeightsFromLabels makes weights of how models did on a calibration set, which
 // must hold none of the questions to be asked:
@@ -108,9 +117,7 @@ func WeightsFromLabels(records map[string]Record) Weights {
 	w := Weights{Of: make(map[string]float64, len(records)), From: "labels", N: most}
 	mean := float64(right) / float64(max(asked, 1))
 	for name, r := range records {
-		x := (float64(r.Right) + shrinkage*mean) / (float64(r.Asked) + shrinkage)
-		// A model that is never right still is a voter, if a weak one.
-		w.Of[name] = max(x, 0.01)
+		w.Of[name] = shrunk(float64(r.Right), r.Asked, mean, shrinkage)
 	}
 	return w
 }
@@ -183,7 +190,7 @@ func WeightsFromAgreement(key Key, questions [][]Candidate) Weights {
 		mean = shares / float64(asked)
 	}
 	for model, s := range sums {
-		w.Of[model] = max((s.share+shrinkage*mean)/(float64(s.asked)+shrinkage), 0.01)
+		w.Of[model] = shrunk(s.share, s.asked, mean, shrinkage)
 	}
 	return w
 }
