@@ -92,17 +92,6 @@ func (db *DB) Limits() Limits { return db.limits }
 // Policy returns the policy that the DB was made with.
 func (db *DB) Policy() Policy { return db.policy }
 
-// connected runs f on a connection without a guard. It is for our own texts that
-// read the catalog, which a guard forbids, and for nothing else.
-func (db *DB) connected(ctx context.Context, wait time.Duration, f func(ctx context.Context, conn *sql.Conn) error) error {
-	conn, err := db.connect(ctx, wait)
-	if err != nil {
-		return err
-	}
-	defer db.disconnect(conn)
-	return f(ctx, conn)
-}
-
 // connect takes a slot and a connection, without a guard; disconnect gives both
 // back.
 //
@@ -171,24 +160,27 @@ func (db *DB) generated(ctx context.Context, sql string, timeout time.Duration, 
 // held runs f on a guarded connection. The connection is dropped when f panics,
 // fails in the middle of something, or ran until ctx ended: an interrupt may
 // still be on its way to the connection then.
-func (db *DB) held(ctx context.Context, o HoldOptions, f func(ctx context.Context, h Held) error) error {
-	return db.connected(ctx, o.Timeout, func(ctx context.Context, conn *sql.Conn) (err error) {
-		h, err := db.hold(ctx, conn, o)
-		if err != nil {
-			return err
+func (db *DB) held(ctx context.Context, o HoldOptions, f func(ctx context.Context, h Held) error) (err error) {
+	conn, err := db.connect(ctx, o.Timeout)
+	if err != nil {
+		return err
+	}
+	defer db.disconnect(conn)
+	h, err := db.hold(ctx, conn, o)
+	if err != nil {
+		return err
+	}
+	running, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	finished := false
+	defer func() {
+		if rerr := db.release(h, !finished || running.Err() != nil); rerr != nil {
+			err = errors.Join(err, rerr)
 		}
-		running, cancel := context.WithTimeout(ctx, o.Timeout)
-		defer cancel()
-		finished := false
-		defer func() {
-			if rerr := db.release(h, !finished || running.Err() != nil); rerr != nil {
-				err = errors.Join(err, rerr)
-			}
-		}()
-		err = f(running, h)
-		finished = true
-		return db.ended(ctx, running, o.Timeout, err)
-	})
+	}()
+	err = f(running, h)
+	finished = true
+	return db.ended(ctx, running, o.Timeout, err)
 }
 
 // hold puts the guard on conn, within o.Timeout; release takes it off.
@@ -215,14 +207,15 @@ func (db *DB) release(h Held, drop bool) error {
 }
 
 // ended gives an error that came from the end of a context its right name: the
-// caller's own error where the caller's context ended, a limit where ours did.
+// caller's own error where the caller's context ended, a limit where ours did. A
+// lock that outlasted ours is still a lock, and no fault of the statement.
 func (db *DB) ended(ctx, ours context.Context, timeout time.Duration, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("exec: statement cancelled: %w", ctx.Err())
-	case ours.Err() != nil:
+	case ours.Err() != nil && !errors.Is(err, ErrBusy):
 		return &LimitError{Limit: "time", Max: timeout.String()}
 	default:
 		return err

@@ -44,8 +44,8 @@ type Dialect interface {
 	// Version returns a text that changes when the schema of the database behind
 	// q changes. It is cheap: it is asked before each use of a cached schema.
 	Version(ctx context.Context, q Queryer) (string, error)
-	// Inspect reads the whole schema from a connection without a guard. Nothing
-	// is left out for a policy: the DB does that.
+	// Inspect reads the whole schema from a connection that is held for [Catalog].
+	// Nothing is left out for a policy: the DB does that.
 	Inspect(ctx context.Context, q Queryer) (*schema.Schema, error)
 	// Explain returns the engine's plan of one statement that has passed the
 	// text check and the guard of q.
@@ -93,7 +93,8 @@ type Guard interface {
 type HoldOptions struct {
 	Use Use // whose text will run
 	// Timeout is how long the statements may take. Where the engine waits for
-	// locks without looking at a context, it waits a little less than this.
+	// locks without looking at a context, it waits a little less than this, and a
+	// lock that is there when Hold is called is waited for no longer than ctx lasts.
 	Timeout time.Duration
 }
 
@@ -106,6 +107,9 @@ const (
 	Generated Use = iota
 	// Own text is written by this SDK: it may bind up to two parameters.
 	Own
+	// Catalog text is written by the [Dialect] to read the catalog, which a guard
+	// forbids. So there is none: all that a hold does is to bound waits for locks.
+	Catalog
 )
 
 // Held is a connection under guard. Not safe for concurrent use: it runs one

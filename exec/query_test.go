@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -215,32 +216,106 @@ func TestErrorsShowNames(t *testing.T) {
 }
 
 // TestBusy holds a lock that no reader gets past. The pool's connections wait an
-// hour for one, and SQLite does so whatever the context says.
+// hour for one, and SQLite does so whatever the context says: we wait for as long
+// as the limits say, and no longer than the context lasts.
 func TestBusy(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "test.db")
-	pool, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=3600000")
+	for _, test := range []struct {
+		why string
+		run func(ctx context.Context, db *exec.DB) error
+	}{
+		{"a statement", func(ctx context.Context, db *exec.DB) error { _, err := db.Query(ctx, "SELECT a FROM t"); return err }},
+		{"a compilation", func(ctx context.Context, db *exec.DB) error { _, err := db.Analyze(ctx, "SELECT a FROM t"); return err }},
+		{"a statement of ours", func(ctx context.Context, db *exec.DB) error { _, err := db.Probe(ctx, "", "t", "a", "x"); return err }},
+		{"a session", func(ctx context.Context, db *exec.DB) error {
+			s, err := db.Session(exec.Bounds{})
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			_, err = s.Query(ctx, "SELECT a FROM t")
+			return err
+		}},
+		{"the schema", func(ctx context.Context, db *exec.DB) error { _, err := db.Schema(ctx); return err }},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "test.db")
+			pool, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=3600000")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer pool.Close()
+			pool.SetMaxOpenConns(1) // to open another one would wait for the lock
+			if _, err := pool.Exec("CREATE TABLE t(a)"); err != nil {
+				t.Fatal(err)
+			}
+			within := func(timeout time.Duration) *exec.DB {
+				db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{
+					Candidate: exec.Bounds{Timeout: timeout}, Answer: exec.Bounds{Timeout: timeout},
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return db
+			}
+			patient, hasty := within(time.Hour), within(100*time.Millisecond)
+			other := locking(t, path, "BEGIN EXCLUSIVE")
+			if err := test.run(t.Context(), hasty); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
+				t.Errorf("error %v", err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(10*time.Millisecond, cancel)
+			if err := test.run(ctx, patient); !errors.Is(err, context.Canceled) {
+				t.Errorf("cancelled: %v", err)
+			}
+			if _, err := other.Exec("COMMIT"); err != nil {
+				t.Fatal(err)
+			}
+			var timeout int
+			if err := pool.QueryRow("PRAGMA busy_timeout").Scan(&timeout); err != nil || timeout != 3600000 {
+				t.Errorf("the connection now waits %d ms for a lock, %v", timeout, err)
+			}
+			if err := test.run(t.Context(), patient); err != nil {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
+// lockedLate is SQLite where a lock comes after the guard, and stays.
+type lockedLate struct{ sqlite.Dialect }
+
+func (d lockedLate) Guard(c exec.GuardConfig) (exec.Guard, error) {
+	g, err := d.Dialect.Guard(c)
+	return lateGuard{g}, err
+}
+
+type lateGuard struct{ exec.Guard }
+
+func (g lateGuard) Hold(ctx context.Context, conn *sql.Conn, o exec.HoldOptions) (exec.Held, error) {
+	h, err := g.Guard.Hold(ctx, conn, o)
+	return lateHeld{h}, err
+}
+
+type lateHeld struct{ exec.Held }
+
+func (lateHeld) QueryContext(ctx context.Context, _ string, _ ...any) (*sql.Rows, error) {
+	<-ctx.Done()
+	return nil, fmt.Errorf("%w: database is locked", exec.ErrBusy)
+}
+
+// TestBusyUntilTheTimeout: a lock that was there when the time was over is none of
+// the statement's limits.
+func TestBusyUntilTheTimeout(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
+	db, err := exec.New(pool, lockedLate{}, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 50 * time.Millisecond}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
+	if _, err := db.Query(t.Context(), "SELECT a FROM t"); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
+		t.Errorf("a statement: %v", err)
 	}
-	// The connection that the statement will have: to open one waits for the lock.
-	if _, err := pool.Exec("CREATE TABLE t(a)"); err != nil {
-		t.Fatal(err)
-	}
-	other := locking(t, path, "BEGIN EXCLUSIVE")
-	_, err = db.QueryWithin(t.Context(), "SELECT a FROM t", exec.Bounds{Timeout: 200 * time.Millisecond})
-	if !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
-		t.Errorf("error %v", err)
-	}
-	if _, err := other.Exec("COMMIT"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil {
-		t.Errorf("afterwards: %v", err)
+	if _, err := db.Schema(t.Context()); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
+		t.Errorf("the schema: %v", err)
 	}
 }
 

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,8 +26,8 @@ func newSchemaCache() schemaCache { return schemaCache{turn: make(chan struct{},
 // engine's CREATE text of a table that lost a column.
 //
 // The schema is inspected once and again when the engine says that it changed;
-// a call that finds it current costs a few small queries. Callers share one *Schema:
-// do not change it. What a [Warner] has to say about the database goes to the
+// a call that finds it current costs a few small queries. Looking at the catalog is
+// bounded by Limits.Answer.Timeout. Callers share one *Schema: do not change it. What a [Warner] has to say about the database goes to the
 // span in ctx.
 func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	select {
@@ -54,31 +53,33 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 // inspect returns the schema as the engine has it, nil when the one in the cache
 // is current.
 func (db *DB) inspect(ctx context.Context) (fresh *schema.Schema, err error) {
-	timeout := db.limits.Answer.Timeout
-	err = db.connected(ctx, timeout, func(ctx context.Context, conn *sql.Conn) error {
-		running, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
-		version, err := db.dialect.Version(running, conn)
-		if w, ok := db.dialect.(Warner); ok && err == nil {
-			var warnings []trace.Warning
-			warnings, err = w.Warnings(running, conn)
+	err = db.held(ctx, HoldOptions{Use: Catalog, Timeout: db.limits.Answer.Timeout}, func(ctx context.Context, h Held) error {
+		version, err := db.dialect.Version(ctx, h)
+		if err != nil {
+			return err
+		}
+		if w, ok := db.dialect.(Warner); ok {
+			warnings, err := w.Warnings(ctx, h)
+			if err != nil {
+				return err
+			}
 			for _, warning := range warnings {
 				trace.From(ctx).Warn(warning.Code, warning.Message)
 			}
 		}
-		if err == nil && db.schemas.current != nil && db.schemas.current.Version == version {
+		if db.schemas.current != nil && db.schemas.current.Version == version {
 			return nil
 		}
-		if err == nil {
-			fresh, err = db.dialect.Inspect(running, conn)
+		if fresh, err = db.dialect.Inspect(ctx, h); err != nil {
+			return err
 		}
-		if err == nil {
-			fresh.Version = version
-			return nil
-		}
-		return db.ended(ctx, running, timeout, fmt.Errorf("exec: reading the schema: %w", err))
+		fresh.Version = version
+		return nil
 	})
-	return fresh, err
+	if err != nil {
+		return nil, fmt.Errorf("exec: reading the schema: %w", err)
+	}
+	return fresh, nil
 }
 
 // Permitted returns s without the tables, views and columns that the policy

@@ -66,6 +66,12 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	}
 }
 
+// isLocked reports whether somebody else's lock, which may soon be gone, made an
+// error of the driver.
+func isLocked(err error) bool {
+	return err != nil && strings.HasPrefix(err.Error(), "database is locked")
+}
+
 // masked leaves out what stands in quotes: an error met while a statement runs
 // repeats values that it read ("bad JSON path: 's3cret'").
 func masked(message string) string {

@@ -10,8 +10,9 @@
 // For each statement a connection of the pool is held, and on it the guard
 //
 //   - refuses a connection whose temporary tables hide tables of the schema;
-//   - lowers busy_timeout below the time-out, since SQLite waits for locks without
-//     looking at a context, and sets query_only;
+//   - lowers busy_timeout, since SQLite waits for locks without looking at a context:
+//     to nothing until no lock is in the way, which the guard waits for itself, below
+//     the time-out afterwards; and sets query_only;
 //   - lowers SQLite's limits: values of 1 MB, less for a statement that could hold
 //     many of them at once, expressions 200 deep, 50 parts of a compound, programs
 //     of 25,000 steps, no parameters, nothing newly attached;
@@ -45,8 +46,12 @@
 // ends only after its time-out. Sorts and groups go to temporary files, which may
 // grow to gigabytes within 30 seconds; where the application set PRAGMA
 // temp_store=MEMORY, that is memory. A collation that the application registered
-// can be called by a statement; SQLite has no hook for that. A driver that waits
-// for a lock while it opens a connection does so before there is a guard.
+// can be called by a statement; SQLite has no hook for that.
+//
+// Two waits for somebody else's lock go on when a context is cancelled: that of a
+// statement which met it after the guard was on, up to nine tenths of its time-out
+// and the busy_timeout of its connection, and that of a driver which meets it while
+// it opens a connection (go-sqlite3 does), up to that busy_timeout.
 //
 // # Drivers
 //

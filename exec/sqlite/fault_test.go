@@ -107,6 +107,17 @@ func TestFaults(t *testing.T) {
 			return nil
 		}
 	}
+	afterwards := func(event string) func(string) error {
+		off := false
+		return func(e string) error {
+			if off && strings.HasPrefix(e, event) {
+				off = false
+				return boom
+			}
+			off = off || e == "authorizer off"
+			return nil
+		}
+	}
 	tests := []struct {
 		why          string
 		fail         func(string) error
@@ -138,6 +149,7 @@ func TestFaults(t *testing.T) {
 		{"the authorizer cannot be removed", on("authorizer off"), answered, broken},
 		{"a limit cannot be restored", on("limit 0 1000000000"), answered, broken},
 		{"query_only cannot be restored", on("PRAGMA query_only = 0"), answered, broken},
+		{"busy_timeout cannot be restored", afterwards("PRAGMA busy_timeout"), answered, broken},
 		{"nothing can be undone after a failure", on("authorizer on", "PRAGMA query_only = 0"), failed, broken},
 	}
 	for _, test := range tests {

@@ -14,6 +14,9 @@ import (
 // a text given to Query, and takes the first step of a cached statement before
 // its number of columns is known.
 func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if h.options.Use == exec.Catalog {
+		return h.conn.QueryContext(ctx, text, args...)
+	}
 	rows, err := h.run(ctx, text, args)
 	if err != nil {
 		return nil, err

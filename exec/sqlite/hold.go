@@ -58,6 +58,9 @@ func (h *held) install(ctx context.Context, raw any) (err error) {
 	if err := h.prepare(ctx, dc); err != nil {
 		return unready(err)
 	}
+	if h.options.Use == exec.Catalog {
+		return nil
+	}
 	for _, l := range h.limits() {
 		h.limit(l[0], l[1])
 	}
@@ -74,12 +77,52 @@ func (h *held) install(ctx context.Context, raw any) (err error) {
 
 // prepare is the part of install that runs PRAGMAs.
 func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
-	// First of all, since whatever comes next may meet a lock: SQLite waits for
-	// locks without looking at the context.
+	// First of all, since whatever comes next may meet a lock. SQLite waits for
+	// one without looking at the context, so as long as there is one it does not
+	// wait, and we do.
 	patience := int64(h.options.Timeout * 9 / 10 / time.Millisecond)
-	if err := h.pragma(ctx, dc, "busy_timeout", func(old int64) int64 { return min(old, max(patience, 1)) }); err != nil {
+	err := h.pragma(ctx, dc, "busy_timeout", func(old int64) int64 { patience = min(old, patience); return 0 })
+	if err != nil {
 		return err
 	}
+	if err := patiently(ctx, time.Duration(patience)*time.Millisecond, func() error { return h.look(ctx, dc) }); err != nil {
+		return err
+	}
+	if h.options.Use != exec.Catalog {
+		if err := h.pragma(ctx, dc, "query_only", func(int64) int64 { return 1 }); err != nil {
+			return err
+		}
+	}
+	if patience == 0 {
+		return nil
+	}
+	_, err = query(ctx, dc, fmt.Sprintf("PRAGMA busy_timeout = %d", patience))
+	return err
+}
+
+// longestPause is how long a lock may be gone before it is noticed.
+const longestPause = 25 * time.Millisecond
+
+// patiently runs look again and again while somebody else's lock is in its way,
+// until patience or ctx is over.
+func patiently(ctx context.Context, patience time.Duration, look func() error) error {
+	end := time.Now().Add(patience)
+	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
+		err := look()
+		left := time.Until(end)
+		if !isLocked(err) || left <= 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(pause, left)):
+		}
+	}
+}
+
+// look is the part of prepare that reads the database, and so may meet a lock.
+func (h *held) look(ctx context.Context, dc driver.Conn) error {
 	dbs, err := databases(ctx, dc)
 	if err != nil {
 		return err
@@ -93,6 +136,10 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 		default:
 			h.files = append(h.files, db.file)
 		}
+	}
+	if h.options.Use == exec.Catalog {
+		_, err := versions(ctx, dc, dbs)
+		return err
 	}
 	if h.gate.catalog, h.key, err = h.guard.catalogOf(ctx, dc, dbs); err != nil {
 		return err
@@ -111,11 +158,12 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 	// A module sets up its own statements when its table is first used, which an
 	// authorizer that allows no writing does not let it do.
 	for _, name := range h.gate.catalog.virtual {
-		if _, err := query(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0"); err != nil {
-			continue // a module this build lacks: the statement that needs it will say so
+		// A module this build lacks is no error: the statement that needs it will say so.
+		if _, err := query(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0"); isLocked(err) {
+			return err
 		}
 	}
-	return h.pragma(ctx, dc, "query_only", func(int64) int64 { return 1 })
+	return nil
 }
 
 // changed reports whether the schema is another one than that of the catalog.
