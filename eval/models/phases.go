@@ -54,8 +54,8 @@ type PhaseOptions struct {
 func NewPhases(ctx context.Context, r *Recorded, db *exec.DB, o PhaseOptions) (*Phases, error) {
 	p := &Phases{recorded: r, keep: o.KeepScope, phased: make(map[*Question][]phased, len(r.known))}
 	derived := map[string]phased{} // equal replies are common
-	for i := range r.known {
-		q := &r.known[i].Question
+	for _, k := range r.known {
+		q := k.Question
 		for draw, reply := range q.Replies {
 			d, ok := derived[reply.Text]
 			if !ok {

@@ -41,12 +41,14 @@ type Reply struct {
 
 // Recorded is an [llm.Model] that replies what is stored.
 //
-// It recognises the question in the request: the longest known question that
-// stands whole in a user message, case and white space aside. (Some questions
-// contain one another. The last message that holds any counts, since solved
-// examples come before the question.) It answers only calls for the purpose
-// "generate", and "link" where the link is a first SQL, as PET-SQL's; a repair or
-// a judgement is nothing that was stored.
+// It recognises the question in the request, case and white space aside: the last
+// known question that has a line of a user message to itself, as prompts of this
+// module write it, if only after "Question:"; in a message without such a line the
+// longest known question that stands whole in it. (Some questions contain one
+// another, and short ones may stand in a schema. The last message that holds any
+// counts, since solved examples come before the question.) It answers only calls
+// for the purpose "generate", and "link" where the link is a first SQL, as
+// PET-SQL's; a repair or a judgement is nothing that was stored.
 //
 // Draw i gets reply i, never one twice. Greedy replies to different prompts are
 // draws of one pool all the same; a report should say so.
@@ -55,14 +57,15 @@ type Reply struct {
 type Recorded struct {
 	name  string
 	turns int
-	known []known // the longest first
+	known []known              // the longest first
+	lines map[string]*Question // by text as a line is searched for
 
 	latency func(question string, draw int) time.Duration // nil: that of the replies
 }
 
 // known is a question with its text as requests are searched for it.
 type known struct {
-	Question
+	*Question
 	folded string
 }
 
@@ -70,18 +73,17 @@ type known struct {
 // case and white space aside, and one without text are errors. [FromPool] makes
 // one of a pool that package eval read.
 func NewRecorded(name string, questions []Question) (*Recorded, error) {
-	r := &Recorded{name: name, turns: 1, known: make([]known, 0, len(questions))}
-	by := make(map[string]string, len(questions))
+	r := &Recorded{name: name, turns: 1, known: make([]known, 0, len(questions)), lines: make(map[string]*Question, len(questions))}
 	for _, q := range questions {
 		folded := fold(q.Text)
 		if folded == "" {
 			return nil, fmt.Errorf("models: pool %s: question %s has no text", name, q.ID)
 		}
-		if other, twice := by[folded]; twice {
-			return nil, fmt.Errorf("models: pool %s: questions %s and %s have the same text, so no request can tell them apart", name, other, q.ID)
+		if other := r.lines[folded]; other != nil {
+			return nil, fmt.Errorf("models: pool %s: questions %s and %s have the same text, so no request can tell them apart", name, other.ID, q.ID)
 		}
-		by[folded] = q.ID
-		r.known = append(r.known, known{q, folded})
+		r.lines[folded] = &q
+		r.known = append(r.known, known{&q, folded})
 	}
 	slices.SortStableFunc(r.known, func(a, b known) int { return len(b.folded) - len(a.folded) })
 	return r, nil
@@ -152,12 +154,32 @@ func (r *Recorded) find(req llm.Request) *Question {
 		if m.Role != llm.User {
 			continue
 		}
+		if q := r.onLine(m.Text); q != nil {
+			return q
+		}
 		text := fold(m.Text)
-		for i := range r.known {
-			if standsIn(text, r.known[i].folded) {
-				return &r.known[i].Question
+		for _, k := range r.known {
+			if standsIn(text, k.folded) {
+				return k.Question
 			}
 		}
+	}
+	return nil
+}
+
+// onLine returns the last known question that has a line of text to itself, nil
+// if none has.
+func (r *Recorded) onLine(text string) *Question {
+	for text != "" {
+		at := strings.LastIndexByte(text, '\n')
+		line := fold(text[at+1:])
+		if q := r.lines[line]; q != nil {
+			return q
+		}
+		if question, ok := strings.CutPrefix(strings.TrimLeft(line, "# "), "question: "); ok && r.lines[question] != nil {
+			return r.lines[question]
+		}
+		text = text[:max(at, 0)]
 	}
 	return nil
 }

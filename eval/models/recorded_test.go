@@ -59,6 +59,10 @@ func TestRecorded(t *testing.T) {
 		{"longest", ask(0, "how many singers are there? Count them per country."), "SELECT 2", "one question contains another"},
 		{"last_message", ask(0, "How many singers are there? Count them per country.", "SELECT 1", "Show all"), "SELECT 3", "solved examples come first"},
 		{"earlier_message", ask(0, "Show all", "SELECT 1", "Try again."), "SELECT 3", "the question may stand in an earlier turn"},
+		{"schema", ask(0, "### Schema\nCREATE TABLE t (a text); -- How many singers are there? Count them per country.\n\n### Question\nShow all\n"), "SELECT 3", "the schema holds the text of a longer question"},
+		{"label", ask(0, "-- How many singers are there?\n\nQuestion: Show all\nHint: all are many"), "SELECT 3", "a label stands before the question"},
+		{"heading", ask(0, "# How many singers are there?\n### Question: show  ALL\r\n### SQL:"), "SELECT 3", "so does a label that is a heading"},
+		{"last_line", ask(0, "How many singers are there?\nSELECT 1\n\nShow all"), "SELECT 3", "solved examples come first, in one message as well"},
 		{"hidden_characters", ask(0, "How many sing\u200bers are there?"), "  SELECT count(*) FROM singer;\n", "prompts are cleaned of them"},
 	}
 	m := singers(t)
