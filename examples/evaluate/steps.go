@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/eval/models"
+	"github.com/texttosql/texttosql/examples/evaluate/internal/replay"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
@@ -78,7 +79,7 @@ Variants:
 		text += fmt.Sprintf("  %-20s %s\n", v.name, v.about)
 	}
 	return text + `
-JSON: a line for each pool and variant.
+JSON: a line for each pool and variant, and for all pools together with "pool": "all".
   pool, variant, n (questions), k (draws a step), right (sets of rows, as BIRD has it), ex
   better, worse    questions against flat; points, ci, ci_by_template: the difference and its 95 %
                    intervals; mid_p of McNemar's test
@@ -144,8 +145,10 @@ func (s *steps) Run(p *program) error {
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
 	var lines []stepsLine
 	var failed []error
+	all := make([]stepsTaken, len(chosen))
+	pools, most := 0, 0
 	for _, name := range names {
-		of, err := s.pool(p, folder, scorer, name, chosen)
+		of, k, err := s.pool(p, folder, scorer, name, chosen)
 		if p.ctx.Err() != nil {
 			return p.ctx.Err()
 		}
@@ -153,10 +156,26 @@ func (s *steps) Run(p *program) error {
 			failed = append(failed, fmt.Errorf("pool %s: %w", name, err))
 			continue
 		}
-		lines = append(lines, of...)
+		pools, most = pools+1, max(most, k)
+		for i, taken := range of {
+			line, err := s.line(name, k, chosen[i], taken, of[0])
+			if err != nil {
+				return err
+			}
+			lines = append(lines, line)
+			all[i].results = append(all[i].results, taken.results...)
+			all[i].outcomes = append(all[i].outcomes, taken.outcomes...)
+		}
 	}
-	if len(lines) == 0 {
+	if pools == 0 {
 		return noneLeft(p, failed)
+	}
+	for i := 0; i < len(chosen) && pools > 1; i++ {
+		line, err := s.line(replay.AllPools, most, chosen[i], all[i], all[0])
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line)
 	}
 	for _, err := range failed {
 		p.note("left out: %v", err)
@@ -173,15 +192,23 @@ func (s *steps) Run(p *program) error {
 	return err
 }
 
-// pool runs the variants on one pool.
-func (s *steps) pool(p *program, folder *eval.Folder, scorer *eval.Scorer, name string, chosen []variant) ([]stepsLine, error) {
+// stepsTaken is what one variant did: its results, and the same as statistics want
+// them, by question.
+type stepsTaken struct {
+	results  []measured
+	outcomes []eval.Outcome
+}
+
+// pool runs the variants on one pool, with k draws a step.
+func (s *steps) pool(p *program, folder *eval.Folder, scorer *eval.Scorer, name string, chosen []variant) (of []stepsTaken, k int, err error) {
 	pool, err := folder.Pool(name)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	run := &stepsRun{steps: s, pool: pool, databases: databases{folder: folder}, scorer: scorer}
 	defer run.databases.close()
-	return run.measure(p, chosen)
+	of, err = run.measure(p, chosen)
+	return of, run.draws(), err
 }
 
 // fourExperts are systems that answer most of Spider alike.
@@ -299,16 +326,14 @@ func (r *stepsRun) questions(p *program) ([]eval.Question, error) {
 	return questions, p.ctx.Err()
 }
 
-func (r *stepsRun) measure(p *program, chosen []variant) ([]stepsLine, error) {
+func (r *stepsRun) measure(p *program, chosen []variant) ([]stepsTaken, error) {
 	questions, err := r.questions(p)
 	if err != nil {
 		return nil, err
 	}
 	bar := newProgress(p.err, r.pool.Name, len(questions)*len(chosen))
 	defer bar.done()
-	var lines []stepsLine
-	var baseline []eval.Outcome
-	boot := eval.Bootstrap{Rounds: r.Rounds, Seed: r.Seed}
+	var all []stepsTaken
 	for _, v := range chosen {
 		results := make([]measured, len(questions))
 		g, ctx := errgroup.WithContext(p.ctx)
@@ -328,22 +353,15 @@ func (r *stepsRun) measure(p *program, chosen []variant) ([]stepsLine, error) {
 		for i, q := range questions {
 			outcomes[i] = eval.Outcome{
 				Pool: r.pool.Name, Question: q.Key(), Database: q.DB,
-				Template: q.DB + " " + eval.GoldTemplate(sqlite.Dialect{}.Text(), q.Gold),
+				Template: eval.GoldTemplate(sqlite.Dialect{}.Text(), q.Gold),
 			}
 			if results[i].right {
 				outcomes[i].Score = 1
 			}
 		}
-		if baseline == nil {
-			baseline = outcomes
-		}
-		line, err := r.line(v, results, baseline, outcomes, boot)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, line)
+		all = append(all, stepsTaken{results, outcomes})
 	}
-	return lines, nil
+	return all, nil
 }
 
 func (r *stepsRun) answer(ctx context.Context, q eval.Question, v variant) (measured, error) {
@@ -393,10 +411,11 @@ func (r *stepsRun) scopeRight(ctx context.Context, env *strategy.Env, q eval.Que
 	return strings.EqualFold(tables, strings.Join(names, ", "))
 }
 
-func (r *stepsRun) line(v variant, results []measured, flat, outcomes []eval.Outcome, boot eval.Bootstrap) (stepsLine, error) {
-	l := stepsLine{Pool: r.pool.Name, Variant: v.name, N: len(results), K: r.draws(), Why: map[string]int{}, Kind: models.KindSimulated, Keep: r.Keep}
+// line sums up what a variant did beside the flat vote.
+func (s *steps) line(pool string, k int, v variant, taken, flat stepsTaken) (stepsLine, error) {
+	l := stepsLine{Pool: pool, Variant: v.name, N: len(taken.results), K: k, Why: map[string]int{}, Kind: models.KindSimulated, Keep: s.Keep}
 	filters, last := 0, 0
-	for _, m := range results {
+	for _, m := range taken.results {
 		if m.right {
 			l.Right++
 		}
@@ -435,12 +454,13 @@ func (r *stepsRun) line(v variant, results []measured, flat, outcomes []eval.Out
 	if !strings.HasPrefix(v.name, "maker") {
 		l.Kind = models.KindRecorded
 	}
-	pairs, err := eval.Pairs(flat, outcomes)
+	pairs, err := eval.Pairs(flat.outcomes, taken.outcomes)
 	if err != nil {
 		return l, err
 	}
 	test := eval.NewMcNemar(pairs)
 	l.Better, l.Worse, l.MidP = test.OnlyB, test.OnlyA, test.MidP()
+	boot := eval.Bootstrap{Rounds: s.Rounds, Seed: s.Seed}
 	byQuestion := boot.Difference(pairs)
 	boot.Unit = eval.ByTemplate
 	byTemplate := boot.Difference(pairs)

@@ -28,14 +28,18 @@ func TestStepsOnManySystems(t *testing.T) {
 	p := &program{ctx: context.Background(), out: io.Discard, err: io.Discard}
 	all := map[string]int{}
 	for _, name := range []string{"spider_dev/all", fourExperts, "bird_dev/all", "bird_minidev/all"} {
-		lines, err := s.pool(p, folder, scorer, name, chosen)
+		of, _, err := s.pool(p, folder, scorer, name, chosen)
 		if err != nil {
 			t.Fatal(err)
 		}
 		right := map[string]int{}
-		for _, l := range lines {
-			right[l.Variant] = l.Right
-			all[l.Variant] += l.Right
+		for i, v := range chosen {
+			for _, m := range of[i].results {
+				if m.right {
+					right[v.name]++
+				}
+			}
+			all[v.name] += right[v.name]
 		}
 		t.Logf("%s: %v", name, right)
 		if right["maker"] < right["flat"]-1 || right["maker"] < right["plan"] {
