@@ -7,7 +7,7 @@
 // method (package llm; llm/langchain for langchaingo's providers).
 //
 //	db, _ := sql.Open("sqlite3", "file:shop.db?mode=ro")
-//	client, _ := openai.New() // any langchaingo model
+//	client, _ := openai.New(openai.WithHTTPClient(langchain.HTTPClient(nil))) // any langchaingo model
 //	engine, err := texttosql.New(db, langchain.Model(client))
 //	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?")
 //	fmt.Println(answer.SQL, answer.Confidence)
