@@ -2,18 +2,22 @@ package texttosql_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
@@ -167,6 +171,90 @@ func TestWithoutExecution(t *testing.T) {
 		if strings.Contains(req.Messages[1].Text, "Its result") {
 			t.Errorf("the judge sees rows:\n%s", req.Messages[1].Text)
 		}
+	}
+}
+
+// TestWithoutExecutionRunsNothing, whatever a strategy and its parts are made of:
+// the model's statements call a function that counts.
+func TestWithoutExecutionRunsNothing(t *testing.T) {
+	const counting = "SELECT witness(name) FROM customers"
+	own := exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
+		if c.Plan == nil || c.Table != nil {
+			return fmt.Errorf("plan %v, table %v", c.Plan, c.Table)
+		}
+		return nil
+	})
+	querying := exec.CheckFunc(func(ctx context.Context, db *exec.DB, c *exec.Checked) error {
+		_, err := db.Query(ctx, c.SQL)
+		return err
+	})
+	shared := strategy.Func(func(ctx context.Context, env *strategy.Env, task strategy.Task) (*strategy.Outcome, error) {
+		a := strategy.NewAdmission(ctx, env, task, exec.DefaultChecks(), nil)
+		defer a.Close()
+		return strategy.Pipeline{Admission: a}.Generate(ctx, env, task)
+	})
+	direct := strategy.Func(func(ctx context.Context, env *strategy.Env, _ strategy.Task) (*strategy.Outcome, error) {
+		_, err := env.DB.Query(ctx, counting)
+		return nil, err
+	})
+	tests := []struct {
+		name string
+		s    strategy.Strategy
+		want error
+	}{
+		{"one draw", strategy.Direct{}, nil},
+		{"votes", strategy.SelfConsistency{}, nil},
+		{"votes and a judge", strategy.Consensus{}, nil},
+		{"by plan", strategy.PlanVote{DemoteEmpty: true, ExpectColumns: 1}, nil},
+		{"by plan, published", strategy.PlanVote{Compat: true}, nil},
+		{"the cheapest", strategy.PlanVote{Cheapest: true}, nil},
+		{"augmented", strategy.AugmentedPlanVote{Probe: true}, nil},
+		{"augmented, published", strategy.AugmentedPlanVote{Probe: true, Compat: true}, nil},
+		{"feedback", strategy.ExecutionFeedback{}, nil},
+		{"feedback, published", strategy.ExecutionFeedback{Compat: true}, nil},
+		{"in phases", strategy.MAKER{}, nil},
+		{"in phases, published", strategy.MAKER{Compat: true}, nil},
+		{"two rounds", strategy.PETSQL{}, nil},
+		{"no checks said", strategy.Pipeline{}, nil},
+		{"an empty list of checks", strategy.Pipeline{Checks: []exec.Check{}}, nil},
+		{"checks that run", strategy.Pipeline{Checks: exec.DefaultChecks()}, nil},
+		{"these and mine", strategy.Pipeline{Checks: append(exec.DefaultChecks(), own)}, nil},
+		{"running with bounds of its own", strategy.Pipeline{Checks: []exec.Check{exec.SingleRead{}, exec.Planned{}, exec.Execute{Bounds: exec.Bounds{Rows: 1}}}}, nil},
+		{"an admission of its own", shared, nil},
+		{"a check that queries", strategy.Pipeline{Checks: []exec.Check{exec.SingleRead{}, querying}}, exec.ErrNoExecution},
+		{"a strategy that queries", direct, exec.ErrNoExecution},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var ran atomic.Int64
+			path := filepath.Join(t.TempDir(), "test.sqlite")
+			db := sql.OpenDB(opener{&sqlite3.SQLiteDriver{ConnectHook: func(c *sqlite3.SQLiteConn) error {
+				return c.RegisterFunc("witness", func(s string) string { ran.Add(1); return s }, false)
+			}}, path})
+			defer db.Close()
+			if _, err := db.Exec(shop); err != nil {
+				t.Fatal(err)
+			}
+			for _, without := range []bool{true, false} {
+				opts := []texttosql.Option{texttosql.WithStrategy(tt.s), texttosql.WithPolicy(exec.Policy{AllowFunctions: []string{"witness"}})}
+				if without {
+					opts = append(opts, texttosql.WithoutExecution())
+				}
+				e, err := texttosql.New(db, always(counting), opts...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := e.Ask(t.Context(), whoInUSA)
+				switch {
+				case !without:
+					if ran.Load() == 0 {
+						t.Error("nothing ran where it may")
+					}
+				case ran.Load() > 0 || !errors.Is(err, tt.want) || r.Rows != nil || tt.want == nil && r.SQL != counting:
+					t.Errorf("%d rows were computed: %+v, %v", ran.Load(), r, err)
+				}
+			}
+		})
 	}
 }
 

@@ -184,6 +184,9 @@ func WithExemplars(pairs ...strategy.Pair) Option {
 
 // WithoutExecution keeps every statement of a model from running: candidates are
 // planned only, votes go by plan, no rows reach a judge, and Ask gives no rows.
+// Strategies and checks of your own get a database that refuses to run one
+// (exec.DB.WithoutExecution). Our own statements, which profile, sample and look up
+// values, still run.
 func WithoutExecution() Option { return func(c *config) { c.skipRunning = true } }
 
 // WithoutSampleValues keeps stored values out of every prompt: no profile, no

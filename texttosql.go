@@ -92,6 +92,9 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	if err := errors.Join(err, gerr); err != nil {
 		return nil, err
 	}
+	if e.skipRunning {
+		guarded = guarded.WithoutExecution()
+	}
 	e.db = guarded
 	return e, nil
 }

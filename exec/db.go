@@ -31,6 +31,12 @@ type Config struct {
 // The rights are those of the pool: who may ask what is for the database, or for
 // a pool of its own a user, to decide. Safe for concurrent use.
 type DB struct {
+	*shared
+	lookOnly bool // statements from outside do not run
+}
+
+// shared is what a DB and the one that WithoutExecution makes of it have in common.
+type shared struct {
 	pool    *sql.DB
 	dialect Dialect
 	policy  Policy
@@ -64,12 +70,18 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{
+	return &DB{shared: &shared{
 		pool: pool, dialect: d, policy: c.Policy, limits: limits, guard: guard,
 		slots:   make(chan struct{}, limits.Connections),
 		schemas: newSchemaCache(),
-	}, nil
+	}}, nil
 }
+
+// WithoutExecution returns db as one that looks at statements and runs none:
+// [DB.Query], [DB.QueryWithin] and [DB.Session] return [ErrNoExecution], and
+// [Execute] finds nothing. What this package writes itself still runs, as [DB.Sample],
+// [DB.Profile] and [DB.Probe] do. Connections, limits and schema are those of db.
+func (db *DB) WithoutExecution() *DB { return &DB{shared: db.shared, lookOnly: true} }
 
 // readyTimeout bounds Ready where its context does not.
 const readyTimeout = 5 * time.Second

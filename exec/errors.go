@@ -19,6 +19,9 @@ var (
 	// ErrBusy matches an error about a lock that somebody else holds, or about a
 	// pool that had no connection free. The same statement may succeed later.
 	ErrBusy = errors.New("exec: the database is busy")
+	// ErrNoExecution is the error of a DB that looks at statements and runs none;
+	// see DB.WithoutExecution. It says nothing about the statement.
+	ErrNoExecution = errors.New("exec: statements are not executed here")
 	// ErrBroken matches the error of a DB that could not put a connection to an
 	// in-memory database back as it was, and refuses further work since.
 	ErrBroken = errors.New("exec: a connection could not be restored")

@@ -26,7 +26,7 @@ type Checked struct {
 	SQL      string        // the text, trimmed to its one statement by SingleRead
 	Analysis *Analysis     // by SingleRead
 	Plan     *Plan         // by Planned
-	Table    *result.Table // by Execute
+	Table    *result.Table // by Execute, unless the DB executes nothing
 	Findings []Finding     // in the order of the checks
 }
 
@@ -57,7 +57,8 @@ func (db *DB) Examine(ctx context.Context, sql string, checks ...Check) (Checked
 
 // DefaultChecks returns the checks that tell most about a candidate: one reading
 // statement, unknown names, its plan, its rows within Limits.Candidate, and what
-// is suspect about them.
+// is suspect about them. append(DefaultChecks(), mine) adds one, also for a DB without
+// execution, where they execute nothing.
 func DefaultChecks() []Check {
 	return append(PlanChecks(), Execute{}, Suspect{})
 }

@@ -238,3 +238,50 @@ func TestProbe(t *testing.T) {
 		t.Error("a struct for a value")
 	}
 }
+
+// TestWithoutExecution: statements are looked at by all that does not run them, and
+// what would run them has one error.
+func TestWithoutExecution(t *testing.T) {
+	_, running := open(t, shop, exec.Config{})
+	db := running.WithoutExecution()
+	ctx := t.Context()
+	const text = "SELECT name FROM customers"
+	query := func(db *exec.DB) error { _, err := db.Query(ctx, text); return err }
+	own := exec.CheckFunc(func(_ context.Context, db *exec.DB, _ *exec.Checked) error { return query(db) })
+	examine := func(checks ...exec.Check) error {
+		c, err := db.Examine(ctx, text, checks...)
+		if c.Table != nil || len(c.Findings) > 0 {
+			t.Errorf("rows came back: %+v", c)
+		}
+		return err
+	}
+	tests := []struct {
+		why string
+		run func() error
+		err error
+	}{
+		{"a query", func() error { return query(db) }, exec.ErrNoExecution},
+		{"one with bounds", func() error { _, err := db.QueryWithin(ctx, text, exec.Bounds{Rows: 1}); return err }, exec.ErrNoExecution},
+		{"a session", func() error { _, err := db.Session(exec.Bounds{}); return err }, exec.ErrNoExecution},
+		{"a check that queries", func() error { return examine(own) }, exec.ErrNoExecution},
+		{"what it is made without again", func() error { return query(db.WithoutExecution()) }, exec.ErrNoExecution},
+		{"no checks are the default ones", func() error { return examine() }, nil},
+		{"the default checks", func() error { return examine(exec.DefaultChecks()...) }, nil},
+		{"Execute with bounds of its own", func() error { return examine(exec.Execute{Bounds: exec.Bounds{Rows: 1}}) }, nil},
+		{"what it reads", func() error { _, err := db.Analyze(ctx, text); return err }, nil},
+		{"its plan", func() error { _, err := db.Explain(ctx, text); return err }, nil},
+		{"a look-up", func() error { _, err := db.Probe(ctx, "", "customers", "name", "Bob"); return err }, nil},
+		{"the schema", func() error { _, err := db.Schema(ctx); return err }, nil},
+		{"the DB that it was made of", func() error { return query(running) }, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.why, func(t *testing.T) {
+			if err := test.run(); !errors.Is(err, test.err) || exec.IsRejection(err) {
+				t.Errorf("%v, want %v", err, test.err)
+			}
+		})
+	}
+	if c, err := db.Examine(ctx, text); err != nil || c.Plan == nil || c.Analysis == nil {
+		t.Errorf("looked at: %+v, %v", c, err)
+	}
+}

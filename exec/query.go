@@ -43,6 +43,9 @@ func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Ta
 
 // query is QueryWithin without a span of its own.
 func (db *DB) query(ctx context.Context, sql string, b Bounds) (*result.Table, error) {
+	if db.lookOnly {
+		return nil, ErrNoExecution
+	}
 	b, err := db.bounds(b)
 	if err != nil {
 		return nil, err

@@ -37,6 +37,9 @@ type Stepper interface {
 // fields are those of Limits.Answer, and CellBytes has the limit that QueryWithin
 // says. It takes no connection yet.
 func (db *DB) Session(b Bounds) (*Session, error) {
+	if db.lookOnly {
+		return nil, ErrNoExecution
+	}
 	b, err := db.bounds(b)
 	if err != nil {
 		return nil, err

@@ -200,3 +200,33 @@ func TestAdmissionWaitsNoLongerThanItsContext(t *testing.T) {
 		t.Errorf("the first draw: %v", err)
 	}
 }
+
+// TestAdmissionWithoutExecution: whatever the checks are, none can run a statement
+// where that is not allowed.
+func TestAdmissionWithoutExecution(t *testing.T) {
+	querying := exec.CheckFunc(func(ctx context.Context, db *exec.DB, c *exec.Checked) error {
+		_, err := db.Query(ctx, c.SQL)
+		return err
+	})
+	for _, tt := range []struct {
+		why    string
+		checks []exec.Check
+		want   error
+	}{
+		{"those of the Env", nil, nil},
+		{"an empty list, which means the default ones", []exec.Check{}, nil},
+		{"the default ones", exec.DefaultChecks(), nil},
+		{"one that queries", []exec.Check{exec.Planned{}, querying}, exec.ErrNoExecution},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			env := shopEnv(t, nil)
+			env.SkipExecution = true
+			a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, tt.checks, nil)
+			defer a.Close()
+			c, err := a.AdmitSQL(t.Context(), 0, "", usa)
+			if !errors.Is(err, tt.want) || c.Rejected != "" || c.Plan == "" || c.Fingerprint != "" || c.Rows > 0 {
+				t.Errorf("got %+v, %v", c, err)
+			}
+		})
+	}
+}

@@ -65,7 +65,7 @@ type Env struct {
 	SchemaBudget  int    // tokens a schema may take in a prompt; 0 means 6,000
 	Concurrency   int    // model calls in flight for one question; 0 means 16
 	Seed          int64  // base of the per-draw seeds; 0: none are sent
-	SkipExecution bool   // candidates are planned, never run: votes go by plan
+	SkipExecution bool   // candidates are planned, never run: votes go by plan; an engine's DB is then without execution
 	SkipValues    bool   // no stored value reaches a prompt
 
 	shown *shown // what prompts leave out; nil: nobody asks
@@ -107,7 +107,9 @@ func (e *Env) Key() vote.Key {
 }
 
 // Checks are the checks a candidate passes before it votes: exec.DefaultChecks,
-// without those that run it where that is not allowed.
+// without those that run it where that is not allowed. In a struct literal,
+// append(exec.DefaultChecks(), mine) stands for these and mine: where running it is
+// not allowed, those that would do nothing.
 func (e *Env) Checks() []exec.Check {
 	if e.SkipExecution {
 		return exec.PlanChecks()
