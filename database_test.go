@@ -244,6 +244,75 @@ func TestLockedDatabase(t *testing.T) {
 	answers(t, e)
 }
 
+// TestLockedAtTheEnd: a winner that could not be checked for a lock is neither
+// blamed for it nor an answer.
+func TestLockedAtTheEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.sqlite")
+	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(shop); err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite3", "file:"+path+"?_txlock=exclusive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	s := strategy.Func(func(ctx context.Context, env *strategy.Env, task strategy.Task) (*strategy.Outcome, error) {
+		out, err := strategy.Direct{}.Generate(ctx, env, task)
+		if _, lerr := other.Begin(); lerr != nil {
+			t.Error(lerr)
+		}
+		return out, err
+	})
+	e, err := texttosql.New(db, always(usa), texttosql.WithStrategy(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Ask(t.Context(), whoInUSA)
+	if !errors.Is(err, exec.ErrBusy) || !strings.HasPrefix(err.Error(), "texttosql: checking the winner: ") || errors.Is(err, texttosql.ErrBudget) {
+		t.Errorf("error %v", err)
+	}
+	if r.SQL != "" || r.Confidence != 0 || len(r.Candidates) != 1 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestLockedAndCancelled: a question whose context ends while the schema is locked
+// ends too, though the pool waits an hour for a lock.
+func TestLockedAndCancelled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.sqlite")
+	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=3600000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(shop); err != nil {
+		t.Fatal(err)
+	}
+	long := exec.Bounds{Timeout: time.Hour}
+	e, err := texttosql.New(db, always(usa), texttosql.WithLimits(exec.Limits{Candidate: long, Answer: long}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite3", "file:"+path+"?_txlock=exclusive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := e.Ask(ctx, whoInUSA); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestDatabaseVanishes in the middle of a question: an error about the database,
 // with the trace of what was done until then.
 func TestDatabaseVanishes(t *testing.T) {

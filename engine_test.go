@@ -407,7 +407,7 @@ func TestUncheckedIsNoAnswer(t *testing.T) {
 			return &strategy.Outcome{SQL: "DROP TABLE orders", Confidence: 1}, fails
 		})
 		r, err := engine(t, always(usa), texttosql.WithStrategy(s)).Ask(t.Context(), "q")
-		if r.SQL != "" || fails == nil && !errors.Is(err, texttosql.ErrNotReadOnly) || fails != nil && !errors.Is(err, fails) {
+		if r.SQL != "" || r.Confidence != 0 || fails == nil && !errors.Is(err, texttosql.ErrNotReadOnly) || fails != nil && !errors.Is(err, fails) {
 			t.Errorf("got %q, %v", r.SQL, err)
 		}
 	}

@@ -21,8 +21,8 @@ var (
 	ErrNotReadOnly = exec.ErrNotReadOnly
 	// ErrUnguarded says that the database cannot be guarded as it was opened.
 	ErrUnguarded = exec.ErrUnguarded
-	// ErrBudget says that a budget is spent: of model calls (WithBudget), or of
-	// the time or the memory that the answer's statement may take (WithLimits).
+	// ErrBudget says that a budget is spent: of model calls (WithBudget), or of the
+	// time, memory, columns or length of a value that a statement may take (WithLimits).
 	// Too many rows are no error: result.Table.Truncated tells them.
 	ErrBudget = errors.New("texttosql: budget spent")
 	// ErrNoTables says that nothing of the database may be read: it is empty, as

@@ -111,7 +111,7 @@ func detect(db *sql.DB) (exec.Dialect, error) {
 		{"mysql", "MySQL"}, {"duckdb", "DuckDB"}, {"trino", "Trino"},
 	} {
 		if strings.Contains(strings.ToLower(name), known.part) {
-			return nil, fmt.Errorf("%w: the driver %s looks like %s; give its dialect with texttosql.WithDialect", ErrUnguarded, name, known.engine)
+			return nil, fmt.Errorf("%w: the driver %s looks like %s; this module has a dialect for SQLite only: write an exec.Dialect and give it with texttosql.WithDialect", ErrUnguarded, name, known.engine)
 		}
 	}
 	return nil, fmt.Errorf("%w: the driver %s is not known; a wrapped SQLite driver needs texttosql.WithDialect(sqlite.Dialect{}) and WithDriverHook, any other engine WithDialect", ErrUnguarded, name)
@@ -213,7 +213,7 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 		}
 	}
 	sure := out != nil && out.Confidence >= 0 && out.Confidence <= 1
-	if sure {
+	if sure && res.SQL != "" {
 		res.Confidence = out.Confidence // JSON has no form for one that is no number
 	}
 	if out != nil {
@@ -229,8 +229,12 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	if !sure {
 		return fmt.Errorf("texttosql: %s gave the confidence %v, which is not in 0..1", nameOf(e.strategy), out.Confidence)
 	}
-	if refused != nil {
+	switch {
+	case refused == nil:
+	case exec.IsRejection(refused):
 		return fmt.Errorf("texttosql: the winner does not pass the checks: %w", refused)
+	default:
+		return fmt.Errorf("texttosql: checking the winner: %w", refused)
 	}
 	if !rows {
 		return nil
@@ -359,7 +363,7 @@ func (e *Engine) profile(ctx context.Context, snap snapshot) (*schema.Schema, er
 
 // Verdict is what Check found out about a statement.
 type Verdict struct {
-	SQL      string         // the one statement, trimmed
+	SQL      string         // the one statement, trimmed; with an error it may be the whole text as given: do not run it
 	Analysis *exec.Analysis // what it reads
 	Plan     *exec.Plan     // how
 	Findings []exec.Finding // what is odd about it
