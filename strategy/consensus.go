@@ -3,7 +3,7 @@ package strategy
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
@@ -40,12 +40,14 @@ type Consensus struct {
 	WithoutRepair bool              // failed candidates stay failed
 }
 
-// Validate refuses numbers out of range.
+// Validate refuses numbers out of range and a Calibration that is none.
 func (c Consensus) Validate(samples int) error {
-	if c.Samples < 0 || c.Temperature < 0 || c.Shots < 0 || c.AheadBy < 0 {
-		return fmt.Errorf("strategy: a field of Consensus is negative")
+	errs := []error{inRange("Consensus", draws("Samples", c.Samples), number("Temperature", c.Temperature),
+		number("Shots", c.Shots), number("AheadBy", c.AheadBy))}
+	if c.Calibration != nil {
+		errs = append(errs, c.Calibration.Validate())
 	}
-	return c.Pipeline().Validate(samples)
+	return errors.Join(append(errs, Pipeline{MinConfidence: c.MinConfidence}.Validate(samples))...)
 }
 
 // Generate answers one question.

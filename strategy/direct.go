@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -17,13 +18,11 @@ type Direct struct {
 
 // Validate refuses negative shots and more than one sample.
 func (d Direct) Validate(samples int) error {
-	if d.Shots < 0 {
-		return fmt.Errorf("strategy: Direct.Shots is %d; want 0 or more", d.Shots)
-	}
+	errs := []error{inRange("Direct", number("Shots", d.Shots))}
 	if samples > 1 {
-		return fmt.Errorf("strategy: Direct makes one draw and takes no samples, got %d; SelfConsistency votes over several", samples)
+		errs = append(errs, fmt.Errorf("strategy: Direct makes one draw and takes no samples, got %d; SelfConsistency votes over several", samples))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Generate answers one question.

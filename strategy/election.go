@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -107,6 +108,21 @@ func (d Drawn[T]) Votes() int {
 		}
 	}
 	return votes
+}
+
+// short says that a spent budget kept some of the planned draws from being made,
+// and how many it allowed. Where it allowed none the errors say it.
+func (d Drawn[T]) short(planned int) (allowed int, short bool) {
+	failed := d.Failed()
+	allowed = len(d.Slots)
+	for _, err := range failed {
+		if errors.Is(err, llm.ErrBudget) {
+			allowed--
+		}
+	}
+	// Without a stop, and with some replies, only Election.Room ends it before its last draw.
+	room := !d.Stopped && len(d.Slots) < planned && len(failed) < len(d.Slots)
+	return allowed, allowed > 0 && (room || allowed < len(d.Slots))
 }
 
 // Run draws. It returns when every draw it started has ended. The error is

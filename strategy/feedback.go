@@ -13,9 +13,10 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// ExecutionFeedback is AugmentedPlanVote with corrections: where nothing could be
-// elected, or the winner has no rows or only NULL, the model is asked again and
-// told what was wrong (strategy M12 of galah92/egtts).
+// ExecutionFeedback is AugmentedPlanVote with corrections: where every statement
+// was rejected, or the winner has no rows or only NULL, the model is asked again
+// and told what was wrong (strategy M12 of galah92/egtts). Replies without a
+// statement leave nothing to tell: where there are no others, that is the end.
 //
 // A suspect winner is accepted all the same when it holds at least 0.8 of the
 // votes and has literals that are all stored, and after a round that gives the
@@ -23,11 +24,15 @@ import (
 // answer is the best of all rounds: one with rows, then one that is all NULL, then
 // an empty one; ties go to the greater share, then to the earlier round.
 //
-// At most Samples + Corrections × CorrectionSamples calls. Where the budget does
-// not allow a correction the best answer so far comes with an error that matches
-// llm.ErrBudget. Where the model cannot make one (a recorded model) the answer so
-// far stands, with a note. Under Env.SkipExecution only statements that the
-// engine rejects are corrected. Specification: methods/plan-voting.md 3.7.
+// At most Samples + Corrections × CorrectionSamples calls. Where a correction
+// comes to nothing the answer so far is the Outcome: with an error that matches
+// llm.ErrBudget, and a warning, where the budget did not allow it; with the error
+// of the database where that failed; without an error, and with a note, where the
+// model gave no statement or its provider failed (a recorded model has no
+// correction to give). Under Env.SkipExecution only statements that the engine
+// rejects are corrected. Replies have at most 512 tokens. Prompts hold sampled
+// values of the database, unless texttosql.WithoutSampleValues is given.
+// Specification: methods/plan-voting.md 3.7.
 type ExecutionFeedback struct {
 	Samples           int     // of the first round; 0 means 15; WithSamples overrides it
 	Corrections       int     // rounds of corrections at most; 0 means 2, negative: none
@@ -40,16 +45,15 @@ type ExecutionFeedback struct {
 }
 
 // Validate refuses numbers out of range.
-func (f ExecutionFeedback) Validate(int) error {
-	if f.Samples < 0 || f.CorrectionSamples < 0 || f.Temperature < 0 {
-		return fmt.Errorf("strategy: a field of ExecutionFeedback is negative")
-	}
-	return nil
+func (f ExecutionFeedback) Validate(samples int) error {
+	return errors.Join(
+		inRange("ExecutionFeedback", draws("Samples", f.Samples), draws("CorrectionSamples", f.CorrectionSamples), number("Temperature", f.Temperature)),
+		checkSamples(samples))
 }
 
 // Generate answers one question.
 func (f ExecutionFeedback) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
-	if err := errors.Join(env.validate(t), f.Validate(t.Samples)); err != nil {
+	if err := cmp.Or(env.validate(t), f.Validate(t.Samples)); err != nil {
 		return nil, err
 	}
 	env = env.watched() // all rounds have one say
@@ -130,10 +134,26 @@ func (r *feedbackRun) answer(ctx context.Context) (*Outcome, error) {
 		return all, failed
 	}
 	all.SQL, all.Confidence, all.Ballot = best.SQL, best.Confidence, best.Ballot
-	if errors.Is(failed, llm.ErrBudget) {
-		return all, failed
+	return all, r.cause(ctx, all, failed)
+}
+
+// cause is what of a correction that failed is an error though there is an answer.
+// It does not match ErrNoCandidate, as failed may.
+func (r *feedbackRun) cause(ctx context.Context, all *Outcome, failed error) error {
+	var none *NoCandidateError
+	if !errors.As(failed, &none) {
+		return failed
 	}
-	return all, nil
+	for _, err := range none.Failed {
+		spent := errors.Is(err, llm.ErrBudget)
+		if spent {
+			all.warn(ctx, "budget-spent", "the budget does not allow another correction")
+		}
+		if spent || errors.As(err, new(*databaseError)) {
+			return fmt.Errorf("strategy: a correction: %w", err)
+		}
+	}
+	return nil
 }
 
 func (r *feedbackRun) samples(round int) int {

@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -141,9 +142,51 @@ func TestFeedbackBudget(t *testing.T) {
 	account := llm.Budget{Calls: 8}.Start()
 	env = asking(env, llm.Chain(script, account.Middleware()))
 	env.CallsLeft = account.CallsLeft
-	out, err := strategy.ExecutionFeedback{}.Generate(t.Context(), env, usaTask)
-	if !errors.Is(err, llm.ErrBudget) || out == nil || out.SQL != chile {
+	root := trace.New("question")
+	out, err := strategy.ExecutionFeedback{}.Generate(trace.Into(t.Context(), root), env, usaTask)
+	if w := root.Warnings(); len(w) != 1 || w[0].Code != "budget-spent" {
+		t.Errorf("warnings %+v", w)
+	}
+	if !errors.Is(err, llm.ErrBudget) || errors.Is(err, strategy.ErrNoCandidate) || out == nil || out.SQL != chile {
 		t.Errorf("got %+v, %v", out, err)
+	}
+}
+
+// TestFeedbackFails: what fails in a correction takes no answer away. The database
+// is an error all the same; a provider is none, since some models cannot correct.
+func TestFeedbackFails(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		gone bool // the database, when the correction is asked for
+		err  error
+		want string // of the error; "" for none
+	}{
+		{"provider", false, &llm.Error{Class: llm.ClassPermanent, Status: 401}, ""},
+		{"database", true, nil, "strategy: a correction: exec: opening a connection: sql: database is closed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			pool := poolOf(t, makerSQL)
+			script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", chile), always(strategy.PurposeCorrect, usa)}}
+			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				if req.Purpose == strategy.PurposeCorrect && tt.err != nil {
+					return llm.Response{}, tt.err
+				}
+				if req.Purpose == strategy.PurposeCorrect && tt.gone {
+					pool.Close()
+				}
+				return script.Complete(ctx, req)
+			})
+			out, err := strategy.ExecutionFeedback{}.Generate(t.Context(), makerEnvOf(t, pool, model), usaTask)
+			if out == nil || out.SQL != chile {
+				t.Fatalf("got %+v, %v", out, err)
+			}
+			if (err == nil) != (tt.want == "") || err != nil && (err.Error() != tt.want || errors.Is(err, strategy.ErrNoCandidate)) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			if !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "correction 1 gave no statement") }) {
+				t.Errorf("notes %q", out.Notes)
+			}
+		})
 	}
 }
 

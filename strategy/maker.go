@@ -76,25 +76,18 @@ type MAKER struct {
 	Compat bool
 }
 
-// Validate refuses negative numbers and an unknown Lock.
-func (m MAKER) Validate(int) error {
-	var errs []error
-	for _, f := range []struct {
-		name  string
-		value int
-	}{
-		{"Samples", m.Samples}, {"K", m.K}, {"MinVotes", m.MinVotes}, {"MaxCalls", m.MaxCalls},
-		{"FallbackCalls", m.FallbackCalls}, {"WaveMin", m.WaveMin},
-	} {
-		if f.value < 0 {
-			errs = append(errs, fmt.Errorf("strategy: MAKER.%s is %d; want 0 (the default) or more", f.name, f.value))
-		}
-	}
-	if m.Temperature < 0 {
-		errs = append(errs, fmt.Errorf("strategy: MAKER.Temperature is %v; want 0 (the default) or more", m.Temperature))
-	}
+// Validate refuses numbers out of range, an unknown Lock and what Fallback refuses.
+func (m MAKER) Validate(samples int) error {
+	errs := []error{inRange("MAKER", draws("Samples", m.Samples), number("K", m.K), number("MinVotes", m.MinVotes),
+		number("MaxCalls", m.MaxCalls), draws("FallbackCalls", m.FallbackCalls), number("WaveMin", m.WaveMin),
+		number("Temperature", m.Temperature)), checkSamples(samples)}
 	if m.Lock > LockNone {
 		errs = append(errs, fmt.Errorf("strategy: MAKER.Lock is %d, which is no LockMode", m.Lock))
+	}
+	if v, ok := m.Fallback.(Validator); ok {
+		if err := v.Validate(0); err != nil {
+			errs = append(errs, fmt.Errorf("strategy: MAKER.Fallback: %w", err))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -102,7 +95,7 @@ func (m MAKER) Validate(int) error {
 // Generate answers one question. Its errors are those of a Pipeline, behind the
 // name of the phase where there is one; Outcome.Phases says how far it came.
 func (m MAKER) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
-	if err := errors.Join(env.validate(t), m.Validate(t.Samples)); err != nil {
+	if err := cmp.Or(env.validate(t), m.Validate(t.Samples)); err != nil {
 		return nil, err
 	}
 	if len(env.Schema.Tables) == 0 {

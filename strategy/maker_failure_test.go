@@ -113,6 +113,9 @@ func TestMAKERFailures(t *testing.T) {
 			if (err == nil) != (tt.want == nil) || tt.want != nil && !errors.Is(err, tt.want) {
 				t.Fatalf("got %v, want %v: %s", err, tt.want, tt.why)
 			}
+			if errors.Is(tt.want, rate) && (!errors.Is(err, strategy.ErrNoCandidate) || errors.Is(err, strategy.ErrQuorum)) {
+				t.Errorf("not the error of a Pipeline: %v", err)
+			}
 			for _, text := range tt.text {
 				if !strings.Contains(err.Error(), text) {
 					t.Errorf("%q is not in %v", text, err)

@@ -41,7 +41,6 @@ type party[T any] struct {
 // elect draws. The parties are those that voted, most votes first, ties by the
 // earliest draw. before is Election.Before with the parties so far.
 func (p phase[T]) elect(ctx context.Context, before func(drawn int, voted []party[T])) ([]party[T], PhaseReport, error) {
-	report := PhaseReport{Phase: p.name, Attempt: p.run.attempt}
 	maker := p.run.MAKER
 	election := Election[reading[T]]{
 		N: maker.Samples, Wave: maker.wave(), Stop: maker.until(), MinVotes: maker.MinVotes,
@@ -60,17 +59,12 @@ func (p phase[T]) elect(ctx context.Context, before func(drawn int, voted []part
 	p.run.begin(p.messages)
 	drawn, err := election.Run(ctx)
 	p.run.settle(len(drawn.Slots))
-	report.drawn(drawn.Stopped, len(drawn.Slots), len(drawn.Failed()), maker.Samples)
-	for i, s := range drawn.Slots {
-		switch {
-		case s.Err != nil:
-			report.Flags = append(report.Flags, Flag{i, FlagFailed})
-			p.run.out.note("%s: draw %d failed: %v", p.name, i, s.Err)
-		case s.Value.flag != nil:
-			report.Flags = append(report.Flags, Flag{i, s.Value.flag.Reason})
+	report := drawnReport(ctx, p.run, p.name, drawn, err, func(r reading[T]) string {
+		if r.flag == nil {
+			return ""
 		}
-	}
-	report.Flagged = len(report.Flags)
+		return r.flag.Reason
+	})
 	voted := parties(drawn.Values())
 	report.UniqueSignatures = len(voted)
 	votes := float64(max(drawn.Votes(), 1))
@@ -82,7 +76,6 @@ func (p phase[T]) elect(ctx context.Context, before func(drawn int, voted []part
 		}
 		report.Clusters = append(report.Clusters, c)
 	}
-	p.run.saved(drawn.Saved)
 	return voted, report, err
 }
 
@@ -132,30 +125,35 @@ func parties[T interface{ Key() string }](readings []reading[T]) []party[T] {
 	return all
 }
 
-// drawn notes how an election ended.
-func (r *PhaseReport) drawn(stopped bool, draws, failed, planned int) {
-	r.Draws = draws
+// drawnReport is the report of an election that ended with err: how it ended, and
+// which draws have no vote. flagOf is why not; "" for one that has.
+func drawnReport[T any](ctx context.Context, run *makerRun, name string, d Drawn[T], err error, flagOf func(T) string) PhaseReport {
+	r := PhaseReport{Phase: name, Attempt: run.attempt, Draws: len(d.Slots)}
+	allowed, short := d.short(run.Samples)
 	switch {
-	case stopped:
+	case d.Stopped:
 		r.Stop = "decided"
-	case draws == planned:
-		r.Stop = "all drawn"
-	case failed == draws && draws > 0:
-		r.Stop = "all failed" // so no more was asked
-	default:
+	case short:
 		r.Stop = "budget"
+	case r.Draws == run.Samples:
+		r.Stop = "all drawn"
+	default:
+		r.Stop = "all failed" // so no more was asked
 	}
-}
-
-// failed is the number of draws that gave no reply.
-func (r *PhaseReport) failed() int {
-	n := 0
-	for _, f := range r.Flags {
-		if f.Reason == FlagFailed {
-			n++
+	for i, s := range d.Slots {
+		if s.Err != nil {
+			r.Flags = append(r.Flags, Flag{i, FlagFailed})
+			run.out.note("%s: draw %d failed: %v", name, i, s.Err)
+		} else if why := flagOf(s.Value); why != "" {
+			r.Flags = append(r.Flags, Flag{i, why})
 		}
 	}
-	return n
+	r.Flagged = len(r.Flags)
+	run.out.Saved += d.Saved
+	if short && err == nil {
+		run.out.warn(ctx, "budget-spent", "%s: the budget allowed %d of %d draws", name, allowed, run.Samples)
+	}
+	return r
 }
 
 // end writes the report to the outcome and to the span of its phase.

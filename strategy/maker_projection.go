@@ -45,31 +45,22 @@ func (run *makerRun) projection(ctx context.Context, s Scope, f Filter) (why str
 	}.Run(ctx)
 	admission.Discard(len(drawn.Slots))
 	run.settle(len(drawn.Slots))
-	run.saved(drawn.Saved)
 
-	report := PhaseReport{Phase: "projection", Attempt: run.attempt}
-	report.drawn(drawn.Stopped, len(drawn.Slots), len(drawn.Failed()), run.Samples)
+	report := drawnReport(ctx, run, "projection", drawn, err, func(candidate vote.Candidate) string {
+		if candidate.Rejected == "" && findings(candidate, FindingOutside) > 0 {
+			return FindingOutside
+		}
+		return candidate.Rejected
+	})
 	defer func() { run.end(ctx, report) }()
 	inside, outside := c.sides(drawn.Values())
 	candidates := keepInside(drawn.Values())
-	for i, slot := range drawn.Slots {
-		switch {
-		case slot.Err != nil:
-			report.Flags = append(report.Flags, Flag{i, FlagFailed})
-			run.out.note("projection: draw %d failed: %v", i, slot.Err)
-		case slot.Value.Rejected != "":
-			report.Flags = append(report.Flags, Flag{i, slot.Value.Rejected})
-		case findings(slot.Value, FindingOutside) > 0:
-			report.Flags = append(report.Flags, Flag{i, FindingOutside})
-		}
-	}
-	report.Flagged = len(report.Flags)
 	ballot, countErr := voter.Count(candidates)
 	report.Clusters = ballot.Clusters
 	report.UniqueSignatures = len(ballot.Clusters)
 	run.out.Candidates, run.out.Ballot = candidates, ballot
 
-	if why, err = failure(ctx, "projection", len(drawn.Slots), len(drawn.Failed()), err); err != nil {
+	if why, err = failure(ctx, report, err); err != nil {
 		return "", err
 	}
 	switch {

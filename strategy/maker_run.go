@@ -65,8 +65,7 @@ func (run *makerRun) shown(ctx context.Context) (*schema.Schema, error) {
 		return nil, err
 	}
 	s, _ = s.Restrict(links)
-	run.out.note("the schema is over its budget: it is linked to the question")
-	trace.From(ctx).Warn("schema-linked", run.out.Notes[len(run.out.Notes)-1])
+	run.out.warn(ctx, "schema-linked", "the schema is over its budget: it is linked to the question")
 	return s, nil
 }
 
@@ -125,8 +124,6 @@ func (run *makerRun) left() int {
 // room is Election.Room.
 func (run *makerRun) room() (int, bool) { return run.left(), true }
 
-func (run *makerRun) saved(draws int) { run.out.Saved += draws }
-
 // ask makes one call of a phase, or takes the reply of one that was made ahead.
 func (run *makerRun) ask(ctx context.Context, purpose string, messages []llm.Message, i int) (llm.Response, error) {
 	if a := run.made; a != nil && i < len(a.slots) {
@@ -153,16 +150,22 @@ func (run *makerRun) call(ctx context.Context, purpose string, messages []llm.Me
 // failure turns the error of an election into the reason for a fallback, or into
 // the error of the question: where nothing came back, whatever is down would not
 // serve a fallback either.
-func failure(ctx context.Context, phase string, draws, failed int, err error) (string, error) {
+func failure(ctx context.Context, r PhaseReport, err error) (string, error) {
+	var few *quorumError
 	switch {
 	case err == nil:
 		return "", nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case errors.Is(err, ErrQuorum) && failed < draws:
+	case !errors.As(err, &few):
+	case len(few.failed) == r.Draws:
+		err = &NoCandidateError{Failed: few.failed}
+	case r.Stop == "budget":
+		return FallbackBudget, nil
+	default:
 		return FallbackQuorum, nil
 	}
-	return "", fmt.Errorf("strategy: MAKER: %s: %w", phase, err)
+	return "", fmt.Errorf("strategy: MAKER: %s: %w", r.Phase, err)
 }
 
 // scopes is phase 1: the scopes to build on, best first. why says that there is
@@ -186,7 +189,7 @@ func (run *makerRun) scopes(ctx context.Context) (found []Scope, why string, err
 	}
 	voted, report, err := p.elect(ctx, func(drawn int, voted []party[Scope]) { run.lookAhead(ctx, drawn, voted) })
 	defer func() { run.end(ctx, report) }()
-	if why, err = failure(ctx, "scope", report.Draws, report.failed(), err); err != nil || why != "" {
+	if why, err = failure(ctx, report, err); err != nil || why != "" {
 		if why == FallbackQuorum && report.Draws > 0 && len(voted) == 0 {
 			why = FallbackScopeInvalid
 		}
@@ -288,7 +291,7 @@ func (run *makerRun) filter(ctx context.Context, s Scope) (f Filter, why string,
 	}
 	voted, report, err := p.elect(ctx, func(drawn int, voted []party[Filter]) { run.lookFurtherAhead(ctx, drawn, s, voted) })
 	defer func() { run.end(ctx, report) }()
-	if why, err = failure(ctx, "filter", report.Draws, report.failed(), err); err != nil || why != "" {
+	if why, err = failure(ctx, report, err); err != nil || why != "" {
 		report.Fallback = why
 		return f, why, err
 	}

@@ -79,11 +79,9 @@ type Rounds struct {
 
 // Validate refuses numbers and names that cannot be right: a *PanelError for a
 // grade that does not exist, a *vote.WeightError for a weight that is none.
-func (p PETSQL) Validate(int) error {
-	var errs []error
-	if p.PerModelTimeout < 0 || p.MaxTokens < 0 || p.Prompter.Values < 0 || p.Prompter.MaxTokens < 0 {
-		errs = append(errs, errors.New("strategy: a field of PETSQL is negative"))
-	}
+func (p PETSQL) Validate(samples int) error {
+	errs := []error{inRange("PETSQL", number("PerModelTimeout", p.PerModelTimeout), number("MaxTokens", p.MaxTokens),
+		number("Prompter.Values", p.Prompter.Values), number("Prompter.MaxTokens", p.Prompter.MaxTokens)), checkSamples(samples)}
 	if p.Weights != nil {
 		errs = append(errs, p.Weights.Validate())
 	}
@@ -103,7 +101,7 @@ func (p PETSQL) Validate(int) error {
 // Generate answers one question. Its errors are those of Pipeline, and
 // *ModelError, *PanelError and *vote.WeightError for what does not fit.
 func (p PETSQL) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
-	if err := cmp.Or(checkModels(env.Models), errors.Join(env.validate(t), p.Validate(t.Samples))); err != nil {
+	if err := cmp.Or(checkModels(env.Models), env.validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
 	}
 	env = env.watched() // both rounds have one say
@@ -125,26 +123,25 @@ func (p PETSQL) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error
 	out.Notes = append(first.notes, out.Notes...)
 	out.Rounds.Statements = admission.Statements()
 	if errors.Is(err, ErrNoCandidate) && first.candidate.SQL != "" && first.candidate.Rejected == "" {
-		p.fallBack(ctx, env, first, out)
-		return out, nil
-	}
-	if err == nil && out.Ballot.Voted < 2 {
-		out.note("only one model has a vote: nothing confirms the answer")
-		trace.From(ctx).Warn("one-voter", out.Notes[len(out.Notes)-1])
+		err = p.fallBack(ctx, env, first, out, err)
+	} else if err == nil && out.Ballot.Voted < 2 {
+		out.warn(ctx, "one-voter", "only one model has a vote: nothing confirms the answer")
 	}
 	return out, err
 }
 
-// fallBack makes the PreSQL the answer.
-func (p PETSQL) fallBack(ctx context.Context, env *Env, first *firstRound, out *Outcome) {
+// fallBack makes the PreSQL the answer; none is the error without it, which stays
+// where there is nothing to compare the PreSQL by.
+func (p PETSQL) fallBack(ctx context.Context, env *Env, first *firstRound, out *Outcome, none error) error {
 	ballot, err := vote.Majority{Key: env.Key()}.Count([]vote.Candidate{first.candidate})
 	if err != nil {
-		return
+		first.report.Rejected = err.Error()
+		return none
 	}
 	out.SQL, out.Confidence, out.Ballot, out.Fallback = first.candidate.SQL, ballot.Confidence, ballot, FallbackPreSQL
 	out.Candidates = []vote.Candidate{first.candidate}
-	out.note("no statement of round 2 may vote: the answer is the preliminary SQL")
-	trace.From(ctx).Warn("presql-only", out.Notes[len(out.Notes)-1])
+	out.warn(ctx, "presql-only", "no statement of round 2 may vote: the answer is the preliminary SQL")
+	return nil
 }
 
 // firstRound is what round 1 found out for all voters.

@@ -277,7 +277,7 @@ func TestPETSQLValidate(t *testing.T) {
 		{"weight NaN", strategy.PETSQL{Weights: weights(math.NaN())}, []llm.Model{a}, &weight, `model "a"`},
 		{"weight of a panel", strategy.PETSQL{Panel: panel("easy", weights(0))}, []llm.Model{a}, &weight, `model "a"`},
 		{"empty panel", strategy.PETSQL{Panel: panel("easy", &vote.Weights{})}, []llm.Model{a}, nil, "no model"},
-		{"timeout", strategy.PETSQL{PerModelTimeout: -1}, []llm.Model{a}, nil, "negative"},
+		{"timeout", strategy.PETSQL{PerModelTimeout: -1}, []llm.Model{a}, nil, "PETSQL.PerModelTimeout is -1ns"},
 	} {
 		env := shopEnv(t, nil)
 		env.Models = tt.models

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,107 +40,136 @@ type Pipeline struct {
 	Admission *Admission
 	// Key says which candidates have a vote, for the quorum and, where the voter
 	// is no Tallier, which are equal, so that Sampler.Until may end the draws. nil:
-	// as a vote.Majority does; with any other voter each that is not rejected votes.
+	// as a vote.Majority does, also one in a ProbedVote; with any other voter each
+	// that is not rejected votes.
 	Key vote.Key
 
 	// MinConfidence, in 0..1, turns a weaker answer into an *AbstainedError; 0: never.
 	MinConfidence float64
 }
 
-// Validate checks the configuration; see Validator.
+// Validate checks the configuration, and the Voter where it can be checked; see
+// Validator.
 func (p Pipeline) Validate(samples int) error {
+	var errs []error
 	if !(p.MinConfidence >= 0 && p.MinConfidence <= 1) {
-		return fmt.Errorf("strategy: MinConfidence is %v; want 0 to 1", p.MinConfidence)
+		errs = append(errs, fmt.Errorf("strategy: MinConfidence is %v; want 0 to 1", p.MinConfidence))
 	}
-	if p.Repairs < 0 {
-		return fmt.Errorf("strategy: Repairs is %d; want 0 or more", p.Repairs)
-	}
-	return p.Sampler.validate(samples)
+	return errors.Join(append(errs, inRange("Pipeline", number("Repairs", p.Repairs)), p.Sampler.validate(samples),
+		validPrompter(p.Prompter), validVoter(p.Voter))...)
 }
 
 // Generate answers one question. Its errors are those of the Env and the Task,
 // ctx.Err(), *NoCandidateError, *AbstainedError, what a database failed with, and
 // what is wrong with a ballot of its Voter.
 func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
-	if err := errors.Join(env.validate(t), p.Validate(t.Samples)); err != nil {
+	if err := cmp.Or(env.validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
 	}
-	voter := p.voter(env)
-	if majority, ok := voter.(vote.Majority); ok && env.SkipExecution && comparesResults(majority.Key) {
+	voter := p.voter(p.Voter, env)
+	if majority, ok := majorityOf(voter); ok && env.SkipExecution && comparesResults(majority.Key) {
 		return nil, errors.New("strategy: the voter compares results, and nothing is executed here: leave its Key nil, or use vote.ByPlan")
 	}
-	env = env.watched()
-	out := &Outcome{}
-	defer func() { env.tell(ctx, out) }()
-	linked, err := p.link(ctx, env, t, out)
-	if err != nil {
-		return out, err
+	run := pipelineRun{Pipeline: p, env: env.watched(), task: t, voter: voter, admission: p.Admission, out: &Outcome{}}
+	defer func() { run.env.tell(ctx, run.out) }()
+	if err := run.link(ctx); err != nil {
+		return run.out, err
 	}
-	admission := p.Admission
-	if admission == nil {
-		admission = NewAdmission(ctx, env, t, p.Checks, p.Doubts)
-		admission.Signature = p.Signature
-		defer admission.Close()
+	if run.admission == nil {
+		run.admission = NewAdmission(ctx, run.env, t, p.Checks, p.Doubts)
+		run.admission.Signature = p.Signature
+		defer run.admission.Close()
 	}
-	failed, err := p.draw(ctx, env, t, linked, admission, voter, out)
-	if err != nil {
-		return out, err
+	for _, stage := range []func(context.Context) error{run.draw, run.repair, run.elect} {
+		if err := stage(ctx); err != nil {
+			return run.out, err
+		}
 	}
-	if err := p.repair(ctx, env, t, linked, admission, voter, out); err != nil {
-		return out, err
-	}
-	return out, p.elect(ctx, env, t, linked, voter, failed, out)
+	return run.out, nil
 }
 
-// draw holds the election. It returns the errors of the draws that failed; err
-// ends the question. Fewer votes than asked for do not: repairs may make up for
-// them, and elect tells why they did not.
-func (p Pipeline) draw(ctx context.Context, env *Env, t Task, s *schema.Schema, admission *Admission, voter Voter, out *Outcome) (failed []error, err error) {
-	prompter := p.Prompter
+// pipelineRun is one question.
+type pipelineRun struct {
+	Pipeline
+	env       *Env
+	task      Task
+	voter     Voter // Pipeline.Voter with what it leaves open
+	admission *Admission
+	out       *Outcome
+
+	schema *schema.Schema // restricted to what was linked
+	failed []error        // of the draws
+	short  string         // what a spent budget left of the draws; "": all of them
+}
+
+// draw holds the election. Fewer votes than asked for are no error yet: repairs
+// may make up for them, and elect tells why they did not.
+func (r *pipelineRun) draw(ctx context.Context) error {
+	prompter := r.Prompter
 	if prompter == nil {
 		prompter = Prompt{}
 	}
 	election := Election[vote.Candidate]{
-		N: p.Sampler.samples(t), Wave: p.Sampler.Wave, Stop: p.Sampler.Until,
-		MinVotes: p.Sampler.MinVotes, Concurrency: env.concurrency(), Room: env.CallsLeft,
+		N: r.Sampler.samples(r.task), Wave: r.Sampler.Wave, Stop: r.Sampler.Until,
+		MinVotes: r.Sampler.MinVotes, Concurrency: r.env.concurrency(), Room: r.env.CallsLeft,
 		Draw: func(ctx context.Context, i int) (vote.Candidate, error) {
-			i += p.Sampler.First
-			reply, name, err := p.Sampler.draw(ctx, env, prompter, PromptInput{Task: t, Schema: s, Links: out.Links, Draw: i})
+			i += r.Sampler.First
+			reply, name, err := r.Sampler.draw(ctx, r.env, prompter, PromptInput{Task: r.task, Schema: r.schema, Links: r.out.Links, Draw: i})
 			if err != nil {
 				return vote.Candidate{Draw: i, Model: name}, err
 			}
-			return admission.admitDraw(ctx, i, name, reply)
-		},
-		Key: p.voted(voter),
-	}
-	if tallier, ok := voter.(Tallier); ok {
-		election.Tally = func(values []vote.Candidate, planned int) vote.Tally {
-			// A Majority with wrong settings fails when it counts; until then nothing is decided.
-			tally, err := tallier.Tally(values, planned)
+			c, err := r.admission.admitDraw(ctx, i, name, reply)
 			if err != nil {
-				return vote.Tally{}
+				err = &databaseError{err}
 			}
+			return c, err
+		},
+		Key: r.voted(),
+	}
+	var unclear error // how the vote stands
+	switch tallier, ok := r.voter.(Tallier); {
+	case r.Sampler.Until == nil:
+	case ok:
+		election.Tally = func(values []vote.Candidate, planned int) vote.Tally {
+			tally, err := tallier.Tally(values, planned)
+			unclear = cmp.Or(unclear, err)
 			return tally
 		}
-	} else if p.Key == nil {
+		election.Stop = func(t vote.Tally) bool { return unclear != nil || r.Sampler.Until(t) }
+	case r.Key == nil:
 		election.Stop = nil
 	}
 	drawn, err := election.Run(ctx)
-	admission.Discard(p.Sampler.First + len(drawn.Slots))
-	env.forget(p.Sampler.First + len(drawn.Slots))
-	out.Candidates, out.Saved = drawn.Values(), drawn.Saved
-	failed = drawn.Failed()
+	r.admission.Discard(r.Sampler.First + len(drawn.Slots))
+	r.env.forget(r.Sampler.First + len(drawn.Slots))
+	r.out.Candidates, r.out.Saved, r.failed = drawn.Values(), drawn.Saved, drawn.Failed()
 	for i, s := range drawn.Slots {
 		if s.Err != nil {
-			out.note("draw %d failed: %v", p.Sampler.First+i, s.Err)
+			r.out.note("draw %d failed: %v", r.Sampler.First+i, s.Err)
 		}
 	}
-	if n := len(drawn.Slots); err == nil && !drawn.Stopped && n < election.N {
-		out.note("the budget allowed %d of %d draws", n, election.N)
-		trace.From(ctx).Warn("budget-spent", out.Notes[len(out.Notes)-1])
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case unclear != nil:
+		return fmt.Errorf("strategy: Sampler.Until cannot look at the vote: %w", unclear)
+	case err != nil && !errors.Is(err, ErrQuorum):
+		return err
 	}
-	if errors.Is(err, ErrQuorum) {
-		err = nil
+	if allowed, short := drawn.short(election.N); short {
+		r.short = fmt.Sprintf("the budget allowed %d of %d draws", allowed, election.N)
+		r.out.note("%s", r.short)
 	}
-	return failed, err
+	return nil
+}
+
+// databaseError is what a draw failed with though its model answered.
+type databaseError struct{ error }
+
+func (e *databaseError) Unwrap() error { return e.error }
+
+// warn is note, with a warning of the same words.
+func (o *Outcome) warn(ctx context.Context, code, format string, args ...any) {
+	o.note(format, args...)
+	trace.From(ctx).Warn(code, o.Notes[len(o.Notes)-1])
 }

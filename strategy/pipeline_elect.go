@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
 // elect counts the votes and fills in the outcome.
-func (p Pipeline) elect(ctx context.Context, env *Env, t Task, s *schema.Schema, voter Voter, failed []error, out *Outcome) error {
+func (r *pipelineRun) elect(ctx context.Context) error {
+	out := r.out
 	voteCtx, span := trace.Start(ctx, "vote")
 	defer span.End()
-	ballot, err := voter.Count(out.Candidates)
+	ballot, err := r.voter.Count(out.Candidates)
 	if err == nil {
 		err = checkBallot(ballot, out.Candidates)
 	}
@@ -23,15 +23,18 @@ func (p Pipeline) elect(ctx context.Context, env *Env, t Task, s *schema.Schema,
 	}
 	out.Ballot = ballot
 	if errors.Is(err, vote.ErrNoVote) {
-		err = noCandidate(out.Candidates, ballot, failed, 0, 0)
+		err = noCandidate(out.Candidates, ballot, r.failed, 0, 0)
 	}
 	if err != nil {
 		span.Fail(err)
 		return err
 	}
-	quorum, votes := max(p.Sampler.MinVotes, 1), p.votes(voter, out.Candidates)
+	quorum, votes := max(r.Sampler.MinVotes, 1), r.votes()
 	if votes >= quorum {
-		if err := p.judge(voteCtx, env, t, s, out); err != nil {
+		if r.short != "" {
+			trace.From(ctx).Warn("budget-spent", r.short)
+		}
+		if err := r.judge(voteCtx); err != nil {
 			return err
 		}
 	}
@@ -41,25 +44,26 @@ func (p Pipeline) elect(ctx context.Context, env *Env, t Task, s *schema.Schema,
 	span.Set("confidence", out.Confidence)
 	switch {
 	case votes < quorum: // the best so far is there to be looked at
-		err = noCandidate(out.Candidates, out.Ballot, failed, votes, quorum)
-	case out.Confidence < p.MinConfidence:
-		return &AbstainedError{Confidence: out.Confidence, Min: p.MinConfidence}
+		err = noCandidate(out.Candidates, out.Ballot, r.failed, votes, quorum)
+	case out.Confidence < r.MinConfidence:
+		return &AbstainedError{Confidence: out.Confidence, Min: r.MinConfidence}
 	}
 	span.Fail(err)
 	return err
 }
 
 // judge lets the judge choose between the two leading clusters of a weak ballot.
-func (p Pipeline) judge(ctx context.Context, env *Env, t Task, s *schema.Schema, out *Outcome) error {
+func (r *pipelineRun) judge(ctx context.Context) error {
+	out := r.out
 	second, ok := out.Ballot.RunnerUp()
-	if p.Judge == nil || !out.Ballot.Weak || !ok {
+	if r.Judge == nil || !out.Ballot.Weak || !ok {
 		return nil
 	}
 	first := out.Ballot.Clusters[0]
 	judgeCtx, span := trace.Start(ctx, "judge")
 	defer span.End()
-	choice, err := p.Judge.Choose(judgeCtx, env, JudgeInput{
-		Task: t, Schema: s, Pair: [2]vote.Candidate{out.Candidates[first.Best], out.Candidates[second.Best]},
+	choice, err := r.Judge.Choose(judgeCtx, r.env, JudgeInput{
+		Task: r.task, Schema: r.schema, Pair: [2]vote.Candidate{out.Candidates[first.Best], out.Candidates[second.Best]},
 	})
 	switch {
 	case ctx.Err() != nil:

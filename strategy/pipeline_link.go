@@ -9,8 +9,9 @@ import (
 )
 
 // link restricts the schema to what the question needs.
-func (p Pipeline) link(ctx context.Context, env *Env, t Task, out *Outcome) (*schema.Schema, error) {
-	s := env.Schema
+func (r *pipelineRun) link(ctx context.Context) error {
+	env, out := r.env, r.out
+	r.schema = env.Schema
 	if env.Profile != nil && !env.SkipValues {
 		profileCtx, span := trace.Start(ctx, "profile")
 		profiled, err := env.Profile(profileCtx)
@@ -18,17 +19,16 @@ func (p Pipeline) link(ctx context.Context, env *Env, t Task, out *Outcome) (*sc
 		span.End()
 		switch {
 		case ctx.Err() != nil:
-			return nil, ctx.Err()
+			return ctx.Err()
 		case err != nil:
 			out.note("no profile of the database: %v", err)
 		default:
-			s = profiled
+			r.schema = profiled
 		}
 	}
-	l := p.Linker
-	if tokens := schema.EstimateTokens(schema.Renderer{WithoutValues: true}.Render(s).Text); tokens > env.schemaBudget() {
-		out.note("the schema takes about %d tokens, over the budget of %d: it is linked to the question", tokens, env.schemaBudget())
-		trace.From(ctx).Warn("schema-linked", out.Notes[len(out.Notes)-1])
+	l := r.Linker
+	if tokens := schema.EstimateTokens(schema.Renderer{WithoutValues: true}.Render(r.schema).Text); tokens > env.schemaBudget() {
+		out.warn(ctx, "schema-linked", "the schema takes about %d tokens, over the budget of %d: it is linked to the question", tokens, env.schemaBudget())
 		if l == nil {
 			l = linker.Lexical{}
 		} else {
@@ -36,29 +36,30 @@ func (p Pipeline) link(ctx context.Context, env *Env, t Task, out *Outcome) (*sc
 		}
 	}
 	if l == nil {
-		return s, nil
+		return nil
 	}
 	linkCtx, span := trace.Start(ctx, "link")
 	defer span.End()
 	links, err := l.Link(linkCtx, linker.Input{
-		Question: t.Question, Evidence: t.Evidence, Schema: s, DB: env.DB, WithoutValues: env.SkipValues,
+		Question: r.task.Question, Evidence: r.task.Evidence, Schema: r.schema, DB: env.DB, WithoutValues: env.SkipValues,
 	})
 	if cerr := ctx.Err(); cerr != nil {
-		return nil, cerr
+		return cerr
 	}
 	if err != nil {
 		span.Fail(err)
 		out.note("linking failed, the whole schema is used: %v", err)
-		return s, nil
+		return nil
 	}
 	out.Links = links
 	out.Notes = append(out.Notes, links.Notes...)
-	restricted, unknown := s.Restrict(links)
+	restricted, unknown := r.schema.Restrict(links)
 	if len(unknown) > 0 {
 		out.note("linked names that do not exist: %v", unknown)
 	}
 	span.Set("tables", len(restricted.Tables))
-	return restricted, nil
+	r.schema = restricted
+	return nil
 }
 
 // choosing is a linker whose word for the whole schema does not count, only what

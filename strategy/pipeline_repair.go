@@ -1,54 +1,51 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
 // isFailing reports whether the engine rejected c, so that a repair may help.
-func isFailing(admission *Admission, c vote.Candidate) bool {
-	return c.Rejected != "" && c.SQL != "" && admission.Invalid(c.SQL) != nil
+func (r *pipelineRun) isFailing(c vote.Candidate) bool {
+	return c.Rejected != "" && c.SQL != "" && r.admission.Invalid(c.SQL) != nil
 }
 
 // failing lists the indices of the candidates that the engine rejected, the
 // most frequent statement first, then by draw; one index a statement.
-func (p Pipeline) failing(admission *Admission, candidates []vote.Candidate) []int {
+func (r *pipelineRun) failing() []int {
 	copies := map[string]int{}
 	var first []int
-	for i, c := range candidates {
-		if !isFailing(admission, c) {
+	for i, c := range r.out.Candidates {
+		if !r.isFailing(c) {
 			continue
 		}
 		if copies[c.SQL]++; copies[c.SQL] == 1 {
 			first = append(first, i)
 		}
 	}
-	slices.SortStableFunc(first, func(a, b int) int { return copies[candidates[b].SQL] - copies[candidates[a].SQL] })
+	slices.SortStableFunc(first, func(a, b int) int { return copies[r.out.Candidates[b].SQL] - copies[r.out.Candidates[a].SQL] })
 	return first
 }
 
 // repair asks for other statements in place of those that the engine rejected,
 // where their votes could change who wins.
-func (p Pipeline) repair(ctx context.Context, env *Env, t Task, s *schema.Schema, admission *Admission, voter Voter, out *Outcome) error {
-	if p.Repairer == nil {
+func (r *pipelineRun) repair(ctx context.Context) error {
+	if r.Repairer == nil {
 		return nil
 	}
-	failing := p.failing(admission, out.Candidates)
-	if len(failing) == 0 || !p.couldReach(voter, admission, out.Candidates) || !couldChange(voter, admission, out.Candidates) {
+	out, failing := r.out, r.failing()
+	if len(failing) == 0 || !r.couldReach() || !r.couldChange() {
 		return nil
 	}
-	most := p.Repairs
-	if most == 0 {
-		most = 2
-	}
+	most := cmp.Or(r.Repairs, 2)
 	for _, i := range failing[:min(most, len(failing))] {
 		old := out.Candidates[i]
 		repairCtx, span := trace.Start(ctx, "repair", trace.Attr{Key: "draw", Value: old.Draw}, trace.Attr{Key: "sql", Value: trace.SQL(old.SQL)})
-		fixed, err := p.repairOne(repairCtx, env, t, s, admission, old)
+		fixed, err := r.repairOne(repairCtx, old)
 		span.Fail(err)
 		span.End()
 		if cerr := ctx.Err(); cerr != nil {
@@ -73,50 +70,50 @@ func (p Pipeline) repair(ctx context.Context, env *Env, t Task, s *schema.Schema
 				out.Candidates[j] = repaired
 			}
 		}
-		if !couldChange(voter, admission, out.Candidates) {
+		if !r.couldChange() {
 			break
 		}
 	}
 	return nil
 }
 
-func (p Pipeline) repairOne(ctx context.Context, env *Env, t Task, s *schema.Schema, admission *Admission, c vote.Candidate) (vote.Candidate, error) {
-	reply, err := p.Repairer.Repair(ctx, env, RepairInput{Task: t, Schema: s, Draw: c.Draw, SQL: c.SQL, Err: admission.Invalid(c.SQL)})
+func (r *pipelineRun) repairOne(ctx context.Context, c vote.Candidate) (vote.Candidate, error) {
+	reply, err := r.Repairer.Repair(ctx, r.env, RepairInput{Task: r.task, Schema: r.schema, Draw: c.Draw, SQL: c.SQL, Err: r.admission.Invalid(c.SQL)})
 	if err != nil {
 		return c, err
 	}
-	return admission.Admit(ctx, c.Draw, c.Model, reply)
+	return r.admission.Admit(ctx, c.Draw, c.Model, reply)
 }
 
 // couldReach reports whether there would be enough votes if every repair helped.
-func (p Pipeline) couldReach(voter Voter, admission *Admission, candidates []vote.Candidate) bool {
-	votes := p.votes(voter, candidates)
-	for _, c := range candidates {
-		if isFailing(admission, c) {
+func (r *pipelineRun) couldReach() bool {
+	votes := r.votes()
+	for _, c := range r.out.Candidates {
+		if r.isFailing(c) {
 			votes++
 		}
 	}
-	return votes >= p.Sampler.MinVotes
+	return votes >= r.Sampler.MinVotes
 }
 
 // couldChange reports whether the votes of the failed candidates could change
 // who wins: whether the vote would be undecided if they were still to come.
-func couldChange(voter Voter, admission *Admission, candidates []vote.Candidate) bool {
-	settled := make([]vote.Candidate, 0, len(candidates))
-	for _, c := range candidates {
-		if !isFailing(admission, c) {
+func (r *pipelineRun) couldChange() bool {
+	settled := make([]vote.Candidate, 0, len(r.out.Candidates))
+	for _, c := range r.out.Candidates {
+		if !r.isFailing(c) {
 			settled = append(settled, c)
 		}
 	}
-	lost := len(candidates) - len(settled)
+	lost := len(r.out.Candidates) - len(settled)
 	if lost == 0 {
 		return false
 	}
-	if tallier, ok := voter.(Tallier); ok {
-		tally, err := tallier.Tally(settled, len(candidates))
+	if tallier, ok := r.voter.(Tallier); ok {
+		tally, err := tallier.Tally(settled, len(r.out.Candidates))
 		return err != nil || !vote.Decided(tally)
 	}
-	ballot, err := voter.Count(settled)
+	ballot, err := r.voter.Count(settled)
 	if err != nil {
 		return true
 	}

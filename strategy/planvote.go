@@ -3,7 +3,7 @@ package strategy
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
@@ -135,10 +135,9 @@ type planOptions struct {
 }
 
 func (o planOptions) validate(preset string, samples int) error {
-	if o.samples < 0 || o.temperature < 0 || o.expectColumns < 0 {
-		return fmt.Errorf("strategy: a field of %s is negative", preset)
-	}
-	return Pipeline{Sampler: Sampler{Samples: o.samples}, MinConfidence: o.minConfidence}.Validate(samples)
+	return errors.Join(
+		inRange(preset, draws("Samples", o.samples), number("Temperature", o.temperature), number("ExpectColumns", o.expectColumns)),
+		Pipeline{MinConfidence: o.minConfidence}.Validate(samples))
 }
 
 func (o planOptions) pipeline(env *Env, compat bool) Pipeline {

@@ -3,7 +3,7 @@ package strategy
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -179,10 +179,15 @@ type ProbedVote struct {
 	Penalty  float64 // votes; 0 means 2
 }
 
+// Validate refuses numbers out of range, and what Voter refuses.
+func (v ProbedVote) Validate() error {
+	return errors.Join(inRange("ProbedVote", number("Clusters", v.Clusters), number("Penalty", v.Penalty)), validVoter(v.Voter))
+}
+
 // Count counts and then orders the leading clusters by score.
 func (v ProbedVote) Count(candidates []vote.Candidate) (vote.Ballot, error) {
-	if v.Penalty < 0 {
-		return vote.Ballot{Drawn: len(candidates)}, fmt.Errorf("strategy: ProbedVote.Penalty is %v; want 0 or more", v.Penalty)
+	if err := v.Validate(); err != nil {
+		return vote.Ballot{Drawn: len(candidates)}, err
 	}
 	voter := v.Voter
 	if voter == nil {

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -168,8 +169,31 @@ type Alternate []Prompter
 
 // Prompt asks the prompter whose turn it is.
 func (a Alternate) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
-	if len(a) == 0 {
-		return nil, fmt.Errorf("strategy: Alternate has no prompter")
+	if err := validPrompter(a); err != nil {
+		return nil, err
 	}
 	return a[in.Draw%len(a)].Prompt(ctx, env, in)
+}
+
+// validPrompter refuses what cannot write a prompt.
+func validPrompter(p Prompter) error {
+	switch p := p.(type) {
+	case PrompterFunc:
+		if p == nil {
+			return errors.New("strategy: the PrompterFunc is nil")
+		}
+	case Alternate:
+		if len(p) == 0 {
+			return errors.New("strategy: Alternate has no prompter")
+		}
+		for i, one := range p {
+			if one == nil {
+				return fmt.Errorf("strategy: Alternate[%d] is nil", i)
+			}
+			if err := validPrompter(one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package strategy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/texttosql/texttosql/llm"
@@ -36,17 +37,12 @@ func (s Sampler) samples(t Task) int {
 // validate looks at the sampler as it draws where samples were asked for; 0: none
 // were.
 func (s Sampler) validate(samples int) error {
-	if s.Samples < 0 || s.Temperature < 0 || s.MaxTokens < 0 || s.MinVotes < 0 || s.First < 0 {
-		return fmt.Errorf("strategy: a field of Sampler is negative")
+	errs := []error{inRange("Sampler", draws("Samples", s.Samples), number("Temperature", s.Temperature),
+		number("MaxTokens", s.MaxTokens), number("MinVotes", s.MinVotes), number("First", s.First)), checkSamples(samples)}
+	if n := s.samples(Task{Samples: samples}); s.MinVotes > n {
+		errs = append(errs, fmt.Errorf("strategy: Sampler.MinVotes is %d, more than the %d draws", s.MinVotes, n))
 	}
-	n := s.samples(Task{Samples: samples})
-	if err := checkSamples(n); err != nil {
-		return err
-	}
-	if s.MinVotes > n {
-		return fmt.Errorf("strategy: Sampler.MinVotes is %d, more than the %d draws", s.MinVotes, n)
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // MaxSamples is how many draws a question may have: more are a mistake, and each

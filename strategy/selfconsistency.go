@@ -3,7 +3,7 @@ package strategy
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/texttosql/texttosql/vote"
 )
@@ -20,12 +20,11 @@ type SelfConsistency struct {
 	Shots       int     // few-shot exemplars; 0: none
 }
 
-// Validate refuses negative numbers.
+// Validate refuses numbers out of range.
 func (s SelfConsistency) Validate(samples int) error {
-	if s.Samples < 0 || s.Temperature < 0 || s.Shots < 0 {
-		return fmt.Errorf("strategy: a field of SelfConsistency is negative")
-	}
-	return Sampler{Samples: s.Samples}.validate(samples)
+	return errors.Join(
+		inRange("SelfConsistency", draws("Samples", s.Samples), number("Temperature", s.Temperature), number("Shots", s.Shots)),
+		checkSamples(samples))
 }
 
 // Generate answers one question.

@@ -11,7 +11,8 @@ import (
 // Numbers of the ballot are places in candidates, and a rejected candidate has no
 // vote. Where nobody has one, the error is vote.ErrNoVote; a ballot without a
 // cluster means the same. It is best to fill in Abstained: the error of the
-// question tells these reasons.
+// question tells these reasons. A Voter that has a method Validate() error is asked
+// it before the first draw.
 type Voter interface {
 	Count(candidates []vote.Candidate) (vote.Ballot, error)
 }
@@ -25,10 +26,35 @@ type Tallier interface {
 	Tally(candidates []vote.Candidate, planned int) (vote.Tally, error)
 }
 
-// voter is Voter with what it leaves open.
-func (p Pipeline) voter(env *Env) Voter {
+// validVoter reports what is wrong with a voter, where that shows.
+func validVoter(v Voter) error {
+	switch v := v.(type) {
+	case vote.Majority:
+		_, err := v.Counter()
+		return err
+	case *vote.Majority:
+		if v != nil {
+			return validVoter(*v)
+		}
+	case interface{ Validate() error }:
+		return v.Validate()
+	}
+	return nil
+}
+
+// majorityOf is the Majority that counts the votes of v, if one does.
+func majorityOf(v Voter) (vote.Majority, bool) {
+	if probed, ok := v.(ProbedVote); ok {
+		return majorityOf(probed.Voter)
+	}
+	majority, ok := v.(vote.Majority)
+	return majority, ok
+}
+
+// voter is v, which is Voter or stands in it, with what it leaves open.
+func (p Pipeline) voter(v Voter, env *Env) Voter {
 	var majority vote.Majority
-	switch v := p.Voter.(type) {
+	switch v := v.(type) {
 	case nil:
 	case vote.Majority:
 		majority = v
@@ -36,6 +62,9 @@ func (p Pipeline) voter(env *Env) Voter {
 		if v != nil {
 			majority = *v
 		}
+	case ProbedVote:
+		v.Voter = p.voter(v.Voter, env)
+		return v
 	default:
 		return v
 	}
@@ -60,9 +89,9 @@ func comparesResults(key vote.Key) bool {
 }
 
 // voted is how a candidate votes while draws are still made.
-func (p Pipeline) voted(voter Voter) vote.Key {
-	key := p.Key
-	if majority, ok := voter.(vote.Majority); ok && key == nil {
+func (r *pipelineRun) voted() vote.Key {
+	key := r.Key
+	if majority, ok := majorityOf(r.voter); ok && key == nil {
 		key = majority.Key
 	}
 	if key == nil {
@@ -76,10 +105,10 @@ func (p Pipeline) voted(voter Voter) vote.Key {
 	}
 }
 
-// votes is how many of candidates have a vote.
-func (p Pipeline) votes(voter Voter, candidates []vote.Candidate) int {
-	votes, key := 0, p.voted(voter)
-	for _, c := range candidates {
+// votes is how many of the candidates have a vote.
+func (r *pipelineRun) votes() int {
+	votes, key := 0, r.voted()
+	for _, c := range r.out.Candidates {
 		if _, ok := key(c); ok {
 			votes++
 		}

@@ -264,11 +264,9 @@ func TestDrawsAreBounded(t *testing.T) {
 		}
 	}
 	for _, s := range []strategy.Validator{
-		plain(huge), strategy.Consensus{Samples: huge}, strategy.SelfConsistency{Samples: huge}, strategy.PlanVote{Samples: huge}, strategy.AugmentedPlanVote{Samples: huge},
+		plain(1), strategy.Consensus{}, strategy.SelfConsistency{}, strategy.PlanVote{}, strategy.AugmentedPlanVote{},
+		strategy.ExecutionFeedback{}, strategy.MAKER{}, strategy.PETSQL{},
 	} {
-		if err := s.Validate(0); err == nil {
-			t.Errorf("%T: %d draws are valid", s, huge)
-		}
 		if err := s.Validate(strategy.MaxSamples); err != nil {
 			t.Errorf("%T: %v", s, err)
 		}
@@ -282,5 +280,67 @@ func TestDrawsAreBounded(t *testing.T) {
 		if _, err := e.Run(t.Context()); err == nil || errors.Is(err, strategy.ErrQuorum) {
 			t.Errorf("N %d: got %v", n, err)
 		}
+	}
+}
+
+// TestUntilNeedsATally: a vote that cannot be followed is an error of the draws
+// that were to be saved, and none where all of them are made.
+func TestUntilNeedsATally(t *testing.T) {
+	two := func(vote.Candidate) float64 { return 2 }
+	for _, tt := range []struct {
+		name  string
+		voter vote.Majority
+		until vote.Stop
+		calls int
+		want  string // of the error; "" for an answer
+	}{
+		{"above the greatest weight", vote.Majority{Weight: two}, vote.Decided, 7, "above the MaxWeight of 1"},
+		{"the greatest weight is told", vote.Majority{Weight: two, MaxWeight: 2}, vote.Decided, 7, ""},
+		{"nothing to stop", vote.Majority{Weight: two}, nil, 12, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", usa)}}
+			p := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12, Until: tt.until}, Voter: tt.voter}
+			env := shopEnv(t, script)
+			env.Concurrency = 1
+			out, err := p.Generate(t.Context(), env, strategy.Task{Question: "q"})
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) || err == nil && out.SQL != usa {
+				t.Errorf("got %+v, %v", out, err)
+			}
+			if n := len(script.Requests()); n > tt.calls || err == nil && n != tt.calls {
+				t.Errorf("%d calls, want %d", n, tt.calls)
+			}
+		})
+	}
+}
+
+// TestProbedVoteWithoutExecution: what counts inside of a ProbedVote takes the key
+// that there is, and one that needs results is refused before the first call.
+func TestProbedVoteWithoutExecution(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		voter strategy.ProbedVote
+		want  string // "" for an answer
+	}{
+		{"no voter", strategy.ProbedVote{}, ""},
+		{"without a key", strategy.ProbedVote{Voter: vote.Majority{MinShare: 0.6}}, ""},
+		{"by plan", strategy.ProbedVote{Voter: &vote.Majority{Key: vote.ByPlan}}, ""},
+		{"by result", strategy.ProbedVote{Voter: vote.Majority{Key: vote.ByResult}}, "nothing is executed here"},
+		{"by result, further in", strategy.ProbedVote{Voter: strategy.ProbedVote{Voter: vote.Majority{Key: vote.ByResult}}}, "nothing is executed here"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", usa)}}
+			env := shopEnv(t, script)
+			env.SkipExecution = true
+			p := plain(3)
+			p.Voter = tt.voter
+			out, err := p.Generate(t.Context(), env, strategy.Task{Question: "q"})
+			switch {
+			case tt.want == "" && (err != nil || out.SQL != usa):
+				t.Errorf("got %+v, %v", out, err)
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || len(script.Requests()) > 0):
+				t.Errorf("%d calls, then %v", len(script.Requests()), err)
+			}
+		})
 	}
 }
