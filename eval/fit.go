@@ -96,14 +96,14 @@ func (f PanelFit) Fit(questions []Labelled) (PanelChoice, error) {
 	if len(models) < 2 {
 		return PanelChoice{}, errors.New("eval: a panel needs candidates of two models or more")
 	}
-	ways := []string{WayEqual, WayWeights}
+	ways := []way{{name: WayEqual}, {name: WayWeights}}
 	sizes := f.Sizes
 	if sizes == nil {
 		sizes = []int{3, 5, 7, 9}
 	}
 	for _, m := range sizes {
 		if m > 0 && m < len(models) {
-			ways = append(ways, fmt.Sprintf("%s %d", WayPanel, m))
+			ways = append(ways, way{WayPanel, m})
 		}
 	}
 	units := make([]string, len(questions))
@@ -113,7 +113,7 @@ func (f PanelFit) Fit(questions []Labelled) (PanelChoice, error) {
 	choice := PanelChoice{N: len(questions), Folds: folds}
 	fold := Folds(outcomes, ByTemplate, folds)
 	right := make([][]bool, len(ways)) // by way and question
-	for w, way := range ways {
+	for w, one := range ways {
 		right[w] = make([]bool, len(questions))
 		for k := range folds {
 			var fit []Labelled
@@ -122,17 +122,18 @@ func (f PanelFit) Fit(questions []Labelled) (PanelChoice, error) {
 					fit = append(fit, q)
 				}
 			}
-			voter := newWayVoter(way, fit)
+			voter := newWayVoter(one, fit)
 			for i, q := range questions {
 				if fold[i] == k {
 					right[w][i] = voter.right(q)
 				}
 			}
 		}
-		choice.Ways = append(choice.Ways, WayRight{way, count(right[w])})
+		choice.Ways = append(choice.Ways, WayRight{one.String(), count(right[w])})
 	}
-	choice.Best = ways[recommended(right, units)]
-	final := newWayVoter(choice.Best, questions)
+	best := ways[recommended(right, units)]
+	choice.Best = best.String()
+	final := newWayVoter(best, questions)
 	choice.Weights, choice.Panel = final.weights, final.panel
 	return choice, nil
 }
@@ -200,22 +201,34 @@ func (c PanelChoice) Right(q Labelled) bool {
 	return wayVoter{weights: c.Weights, panel: c.Panel}.right(q)
 }
 
+// way is a way of voting that is compared.
+type way struct {
+	name string // one of the constants
+	size int    // models of a panel; 0 for the other ways
+}
+
+// String is the way as PanelChoice names it.
+func (w way) String() string {
+	if w.size == 0 {
+		return w.name
+	}
+	return fmt.Sprintf("%s %d", w.name, w.size)
+}
+
 // wayVoter is one way of voting, fitted.
 type wayVoter struct {
 	weights *vote.Weights
 	panel   *vote.Panel
 }
 
-func newWayVoter(way string, fit []Labelled) wayVoter {
-	switch {
-	case way == WayEqual:
+func newWayVoter(of way, fit []Labelled) wayVoter {
+	switch of.name {
+	case WayEqual:
 		return wayVoter{}
-	case way == WayWeights:
+	case WayWeights:
 		w := vote.WeightsFromLabels(recordsOf(fit))
 		return wayVoter{weights: &w}
 	default:
-		size := 0
-		fmt.Sscanf(way, WayPanel+" %d", &size)
 		byGrade := map[string][]Labelled{}
 		for _, q := range fit {
 			byGrade[q.Grade] = append(byGrade[q.Grade], q)
@@ -224,7 +237,7 @@ func newWayVoter(way string, fit []Labelled) wayVoter {
 		for grade, questions := range byGrade {
 			graded[grade] = recordsOf(questions)
 		}
-		p := vote.PanelFromLabels(size, graded)
+		p := vote.PanelFromLabels(of.size, graded)
 		return wayVoter{panel: &p}
 	}
 }

@@ -41,9 +41,6 @@ type side struct {
 	table *result.Table // nil until it is needed
 }
 
-// Store returns the Store that ran the statements.
-func (t *Trial) Store() *Store { return t.store }
-
 // Dialect returns the lexing rules of the database.
 func (t *Trial) Dialect() sqltext.Dialect { return t.store.config.Dialect.Text() }
 
@@ -105,7 +102,7 @@ type VA struct{}
 func (VA) Name() string { return "va" }
 
 // Score implements [Metric].
-func (VA) Score(_ context.Context, t *Trial) (float64, error) { return score(t.Answer.OK()), nil }
+func (VA) Score(_ context.Context, t *Trial) (float64, error) { return oneIf(t.Answer.OK()), nil }
 
 // EM is exact match: 1 for an answer with the same text as the gold once both are
 // in lower case, with white space collapsed and semicolons at the end dropped.
@@ -130,14 +127,7 @@ func (m EM) Name() string {
 func (m EM) Score(_ context.Context, t *Trial) (float64, error) {
 	if m.Lexed {
 		d := t.Dialect()
-		return score(d.Normalize(t.SQL) == d.Normalize(t.Question.Gold)), nil
+		return oneIf(d.Normalize(t.SQL) == d.Normalize(t.Question.Gold)), nil
 	}
-	return score(plainText(t.SQL) == plainText(t.Question.Gold)), nil
-}
-
-func score(right bool) float64 {
-	if right {
-		return 1
-	}
-	return 0
+	return oneIf(plainText(t.SQL) == plainText(t.Question.Gold)), nil
 }

@@ -74,7 +74,7 @@ func (m EX) Score(ctx context.Context, t *Trial) (float64, error) {
 		eq.Mode = result.Ordered
 	}
 	equal, err := t.Equal(ctx, eq)
-	return score(equal), err
+	return oneIf(equal), err
 }
 
 // ordered is the rule RuleOrder.
@@ -83,11 +83,11 @@ func (m EX) ordered(ctx context.Context, t *Trial) (float64, error) {
 	same, err := t.Equal(ctx, bag)
 	terms := t.Dialect().Outline(t.Question.Gold).OrderBy
 	if err != nil || !same || len(terms) == 0 {
-		return score(same), err
+		return oneIf(same), err
 	}
 	same, err = t.Equal(ctx, result.Equality{Mode: result.Ordered, Digits: m.Digits})
 	if err != nil || same {
-		return score(same), err
+		return oneIf(same), err
 	}
 	keys, all := m.keys(t, terms)
 	if !all {

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"slices"
 
 	"github.com/texttosql/texttosql/result"
 )
@@ -57,14 +58,14 @@ func softF1(gold, answer *result.Table) float64 {
 	for i := range min(len(golds), len(answers)) {
 		c := float64(len(golds[i]))
 		for _, v := range answers[i] {
-			if contains(golds[i], v) {
+			if slices.Contains(golds[i], v) {
 				tp += 1 / c
 			} else {
 				fp += 1 / c
 			}
 		}
 		for _, v := range golds[i] {
-			if !contains(answers[i], v) {
+			if !slices.Contains(answers[i], v) {
 				fn += 1 / c
 			}
 		}
@@ -100,13 +101,4 @@ func distinctRows(t *result.Table) [][]string {
 		out = append(out, cells)
 	}
 	return out
-}
-
-func contains(row []string, v string) bool {
-	for _, w := range row {
-		if v == w {
-			return true
-		}
-	}
-	return false
 }

@@ -51,7 +51,7 @@ func (m SuiteEX) Score(ctx context.Context, t *Trial) (float64, error) {
 		return 0, err
 	}
 	ordered := strings.Contains(strings.ToLower(suiteText(d, t.Question.Gold, m.KeepDistinct)), "order by")
-	return score(suiteEqual(gold, answer, ordered)), nil
+	return oneIf(suiteEqual(gold, answer, ordered)), nil
 }
 
 // table executes a statement as the scorer rewrites it.

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Folder is a directory of evaluation data:
@@ -45,65 +47,113 @@ func (f *Folder) Path(elements ...string) string {
 
 // Dataset reads the dataset of a name: "spider_dev".
 func (f *Folder) Dataset(name string) (*Dataset, error) {
-	path, ok := f.DatasetPath(name)
-	if !ok {
-		return nil, fmt.Errorf("eval: there is no dataset %q in %s; there are %s", name, f.dir, strings.Join(f.Datasets(), ", "))
+	path, err := f.datasetPath(name)
+	if err == nil {
+		return ReadDataset(path)
 	}
-	return ReadDataset(path)
+	var names []string
+	if errors.Is(err, fs.ErrNotExist) {
+		if names, err = f.datasets(); err == nil {
+			return nil, fmt.Errorf("eval: there is no dataset %q in %s; there are %s", name, f.dir, cmp.Or(strings.Join(names, ", "), "none"))
+		}
+	}
+	return nil, fmt.Errorf("eval: looking for dataset %q: %w", name, err)
 }
 
 // DatasetPath returns the path of the file of a dataset, for messages about its
-// lines; ok is false where there is none.
+// lines; ok is false where none is found.
 func (f *Folder) DatasetPath(name string) (path string, ok bool) {
-	for _, ending := range []string{".jsonl.gz", ".jsonl", ".json", ".csv"} {
-		path := f.Path("questions", "questions_"+name+ending)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path, true
-		}
-	}
-	return "", false
+	path, err := f.datasetPath(name)
+	return path, err == nil
 }
 
-// Datasets returns the names of the datasets, in order.
-func (f *Folder) Datasets() []string {
-	paths, _ := filepath.Glob(f.Path("questions", "questions_*"))
+func (f *Folder) datasetPath(name string) (string, error) {
 	var names []string
-	for _, path := range paths {
-		names = append(names, datasetName(path))
+	for _, ending := range []string{".jsonl.gz", ".jsonl", ".json", ".csv"} {
+		names = append(names, "questions_"+name+ending)
+	}
+	return firstFile(f.Path("questions"), names)
+}
+
+// Datasets returns the names of the datasets, in order; none where the folder of
+// questions cannot be read.
+func (f *Folder) Datasets() []string {
+	names, _ := f.datasets()
+	return names
+}
+
+func (f *Folder) datasets() (names []string, err error) {
+	entries, err := os.ReadDir(f.Path("questions"))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "questions_") {
+			names = append(names, datasetName(e.Name()))
+		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.Compact(names), err
+}
+
+// firstFile returns the path of the first of names that is a file in dir. The
+// error matches [fs.ErrNotExist] where none is there, and no other one: what
+// cannot be looked at may be there.
+func firstFile(dir string, names []string) (string, error) {
+	var unreadable error
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && info.Mode().IsRegular():
+			return path, nil
+		case err != nil && !absent(err) && unreadable == nil:
+			unreadable = err
+		}
+	}
+	return "", cmp.Or(unreadable, fs.ErrNotExist)
+}
+
+// absent reports whether a look at a file failed because there is none, or can be
+// none of that name.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EINVAL)
 }
 
 // Database returns the path of the database of an id, wherever under db it is.
-// The error matches [fs.ErrNotExist] where there is none.
+// The error matches [fs.ErrNotExist] where there is none, and no other one.
 func (f *Folder) Database(id string) (string, error) {
 	roots, err := os.ReadDir(f.Path("db"))
 	if err != nil {
 		return "", fmt.Errorf("eval: looking for database %s: %w", id, err)
 	}
+	var unreadable error
 	for _, root := range roots {
-		if path, err := DatabaseIn(f.Path("db", root.Name()), id); err == nil {
+		path, err := DatabaseIn(f.Path("db", root.Name()), id)
+		if err == nil {
 			return path, nil
 		}
+		if unreadable == nil && !errors.Is(err, fs.ErrNotExist) {
+			unreadable = err
+		}
 	}
-	return "", &DatabaseError{ID: id, Path: f.Path("db")}
+	return "", cmp.Or[error](unreadable, &DatabaseError{ID: id, Path: f.Path("db")})
 }
 
 // DatabaseIn returns the path of the database of an id in one folder, as the
 // published benchmarks lay them out: ID.sqlite, ID.db or the same in a folder
-// ID. The error matches [fs.ErrNotExist] where there is none.
+// ID. The error matches [fs.ErrNotExist] where there is none, and no other one.
 func DatabaseIn(dir, id string) (string, error) {
 	// An id comes from a file; it must not lead out of the folder.
-	if id != "" && filepath.IsLocal(id) && filepath.Base(id) == id {
-		for _, name := range []string{id + ".sqlite", filepath.Join(id, id+".sqlite"), id + ".db", filepath.Join(id, id+".db")} {
-			path := filepath.Join(dir, name)
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-				return path, nil
-			}
-		}
+	if id == "" || !filepath.IsLocal(id) || filepath.Base(id) != id {
+		return "", &DatabaseError{ID: id, Path: dir}
 	}
-	return "", &DatabaseError{ID: id, Path: dir}
+	path, err := firstFile(dir, []string{id + ".sqlite", filepath.Join(id, id+".sqlite"), id + ".db", filepath.Join(id, id+".db")})
+	var file *fs.PathError
+	switch {
+	case errors.As(err, &file):
+		return "", &DatabaseError{ID: id, Path: file.Path, Err: file.Err}
+	case err != nil:
+		return "", &DatabaseError{ID: id, Path: dir}
+	}
+	return path, nil
 }
 
 // DatabaseError says that a database is not in a folder, or that its file cannot

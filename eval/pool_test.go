@@ -314,3 +314,47 @@ func TestFolder(t *testing.T) {
 		t.Errorf("a database in a folder of its own: %s, %v", path, err)
 	}
 }
+
+// TestUnreadableFolder: what cannot be looked at may be there, so it is not told
+// of as missing. A link to itself is what nobody can read, the superuser included.
+func TestUnreadableFolder(t *testing.T) {
+	f := dataFolder(t, map[string]string{
+		"questions/questions_a.jsonl": `{"nlq": "A", "sql": "B"}`,
+		"db/README.md":                "no folder of databases",
+	})
+	loop := func(path string) string {
+		t.Helper()
+		if err := errors.Join(os.RemoveAll(path), os.Symlink(filepath.Base(path), path)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, id := range []string{"none", strings.Repeat("x", 300), "a\x00b"} {
+		if _, err := f.Database(id); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("database %.10q: %v, want none, since no such file can be there", id, err)
+		}
+	}
+	broken := loop(f.Path("db", "bird"))
+	var fault *eval.DatabaseError
+	if _, err := f.Database("none"); !errors.As(err, &fault) || errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(fault.Path, broken) {
+		t.Errorf("a database that may be in a folder that cannot be read: %v", err)
+	}
+	if path, err := f.Database("shop"); err != nil {
+		t.Errorf("a database beside it: %s, %v", path, err)
+	}
+	loop(f.Path("db"))
+	if _, err := f.Database("shop"); err == nil || errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), f.Path("db")) {
+		t.Errorf("no folder of databases can be read: %v", err)
+	}
+
+	questions := loop(f.Path("questions"))
+	if _, err := f.Dataset("a"); err == nil || !strings.Contains(err.Error(), questions) || strings.Contains(err.Error(), "there is no") {
+		t.Errorf("the questions cannot be read: %v", err)
+	}
+	if err := errors.Join(os.Remove(questions), os.Mkdir(questions, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Dataset("a"); err == nil || !strings.HasSuffix(err.Error(), "there are none") {
+		t.Errorf("an empty folder of questions: %v", err)
+	}
+}

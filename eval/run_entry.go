@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -75,11 +76,11 @@ func (e *entry) known(eq result.Equality) (string, bool) {
 }
 
 func (e *entry) learn(eq result.Equality, text string) {
-	if _, ok := e.known(eq); ok {
-		return
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if slices.ContainsFunc(e.fingerprints, func(f fingerprint) bool { return f.equality == eq }) {
+		return
+	}
 	e.fingerprints = append(e.fingerprints, fingerprint{eq, text})
 }
 

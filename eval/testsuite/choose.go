@@ -1,6 +1,7 @@
 package testsuite
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -31,7 +32,7 @@ func (w *workshop) choose() []int {
 		killed[n] = make([]int, len(t.mutants))
 	}
 	var chosen []int
-	for len(chosen) < orDefault(w.Replicas, defaultReplicas) {
+	for len(chosen) < cmp.Or(w.Replicas, defaultReplicas) {
 		best, most := -1, -1
 		for i, l := range w.looks {
 			if l == nil || slices.Contains(chosen, i) {

@@ -1,6 +1,7 @@
 package testsuite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -55,23 +56,10 @@ const (
 	defaultWorkers  = 2
 )
 
-func orDefault(n, def int) int {
-	if n == 0 {
-		return def
-	}
-	return n
-}
-
 func bounds(b exec.Bounds) exec.Bounds {
-	if b.Rows == 0 {
-		b.Rows = 20_000
-	}
-	if b.Bytes == 0 {
-		b.Bytes = 32 << 20
-	}
-	if b.Timeout == 0 {
-		b.Timeout = 10 * time.Second
-	}
+	b.Rows = cmp.Or(b.Rows, 20_000)
+	b.Bytes = cmp.Or(b.Bytes, 32<<20)
+	b.Timeout = cmp.Or(b.Timeout, 10*time.Second)
 	return b
 }
 
@@ -83,7 +71,7 @@ func (g Generator) validate() error {
 	if g.Replicas < 0 || g.Draws < 0 || g.Workers < 0 {
 		errs = append(errs, errors.New("testsuite: a number of Generator is negative"))
 	}
-	if orDefault(g.Draws, defaultDraws) < orDefault(g.Replicas, defaultReplicas) {
+	if cmp.Or(g.Draws, defaultDraws) < cmp.Or(g.Replicas, defaultReplicas) {
 		errs = append(errs, errors.New("testsuite: Generator has fewer Draws than Replicas"))
 	}
 	return errors.Join(errs...)
@@ -117,7 +105,7 @@ func (g Generator) generate(ctx context.Context, base, dir string) (m *Manifest,
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, ManifestName)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, manifestName)); err == nil {
 		return nil, fmt.Errorf("%s holds a suite already", dir)
 	}
 	scratch, err := os.MkdirTemp(dir, ".draws-")
@@ -197,11 +185,11 @@ func (w *workshop) prepare(ctx context.Context) error {
 
 // draw makes all variations and looks at golds and mutants on each.
 func (w *workshop) draw(ctx context.Context) error {
-	draws := orDefault(w.Draws, defaultDraws)
+	draws := cmp.Or(w.Draws, defaultDraws)
 	w.looks = make([]*look, draws)
 	faults := make([]string, draws)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(orDefault(w.Workers, defaultWorkers))
+	group.SetLimit(cmp.Or(w.Workers, defaultWorkers))
 	for i := range draws {
 		group.Go(func() error {
 			if ctx.Err() != nil {

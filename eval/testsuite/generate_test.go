@@ -223,7 +223,7 @@ func TestSameSeed(t *testing.T) {
 		if _, err := g.Generate(t.Context(), base, dir); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(filepath.Join(dir, testsuite.ManifestName))
+		text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestGenerateErrors(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text.sqlite")
 	logged := filepath.Join(t.TempDir(), "logged.sqlite")
 	taken := t.TempDir()
-	for path, content := range map[string]string{text: "this is no database at all", logged: "", logged + "-wal": "x", filepath.Join(taken, testsuite.ManifestName): "{}"} {
+	for path, content := range map[string]string{text: "this is no database at all", logged: "", logged + "-wal": "x", filepath.Join(taken, "manifest.json"): "{}"} {
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// ManifestName is the name of the manifest in the folder of a suite.
-const ManifestName = "manifest.json"
+// manifestName is the name of the manifest in the folder of a suite.
+const manifestName = "manifest.json"
 
 // manifestVersion is the version of the format that is written and read here.
 const manifestVersion = 1
@@ -71,7 +71,7 @@ type Survivor struct {
 
 // ReadManifest reads the manifest of the suite in dir.
 func ReadManifest(dir string) (*Manifest, error) {
-	path := filepath.Join(dir, ManifestName)
+	path := filepath.Join(dir, manifestName)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("testsuite: reading manifest: %w", err)
@@ -98,7 +98,7 @@ func (m *Manifest) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, ManifestName)
+	path := filepath.Join(dir, manifestName)
 	if err := os.WriteFile(path+".part", append(text, '\n'), 0o644); err != nil {
 		return errors.Join(err, os.Remove(path+".part"))
 	}

@@ -2,6 +2,7 @@ package testsuite
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -158,7 +159,7 @@ func (k *keys) refresh(i int, row []any, cols []int, r random) bool {
 
 func within(part, whole []int) bool {
 	for _, c := range part {
-		if !contains(whole, c) {
+		if !slices.Contains(whole, c) {
 			return false
 		}
 	}

@@ -102,7 +102,7 @@ func TestTSWithoutSuite(t *testing.T) {
 func TestLoadErrors(t *testing.T) {
 	manifest := func(text string) string {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, testsuite.ManifestName), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return dir

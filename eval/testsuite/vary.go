@@ -3,6 +3,7 @@ package testsuite
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -232,18 +233,9 @@ func (ref *reference) isKey() bool {
 			return true
 		}
 		for _, other := range ref.from.refs {
-			if other != ref && contains(other.cols, c) {
+			if other != ref && slices.Contains(other.cols, c) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-func contains(list []int, n int) bool {
-	for _, m := range list {
-		if m == n {
-			return true
 		}
 	}
 	return false
@@ -288,7 +280,7 @@ func (v *variation) blank(t *table, r random) {
 // which NULL in one alone would change what the others mean.
 func (v *variation) sharedReference(t *table, i int) bool {
 	for _, ref := range t.refs {
-		if len(ref.cols) > 1 && contains(ref.cols, i) {
+		if len(ref.cols) > 1 && slices.Contains(ref.cols, i) {
 			return true
 		}
 	}
