@@ -101,9 +101,6 @@ func (db *DB) Dialect() Dialect { return db.dialect }
 // Limits returns the limits in force, defaults written out.
 func (db *DB) Limits() Limits { return db.limits }
 
-// Policy returns the policy that the DB was made with.
-func (db *DB) Policy() Policy { return db.policy }
-
 // connect takes a slot and a connection, without a guard; disconnect gives both
 // back.
 //

@@ -53,11 +53,6 @@ func (p Policy) AllowsColumn(schema, table, column string) bool {
 	})
 }
 
-// AllowsFunction reports whether AllowFunctions names the function.
-func (p Policy) AllowsFunction(name string) bool {
-	return slices.ContainsFunc(p.AllowFunctions, func(entry string) bool { return matches(entry, name) })
-}
-
 // validate reports entries that cannot be read as names.
 func (p Policy) validate() error {
 	var errs []error

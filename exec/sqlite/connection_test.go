@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -158,6 +159,22 @@ func TestAttached(t *testing.T) {
 	} {
 		if _, err := db.Query(ctx, text); (err == nil) != allowed {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+	db = newDB(t, pool, exec.Config{Policy: exec.Policy{DenyColumns: []string{`"the other".users.password`}, DenyTables: []string{`"the other".t`, "main.users"}}})
+	for text, want := range map[string]string{
+		"SELECT a FROM t":                                 "", // that of main
+		"SELECT count(*) FROM main.t":                     "",
+		`SELECT a FROM "the other".t`:                     "exec: refused (table): the other.t may not be read",
+		"SELECT count(*) FROM t":                          "exec: refused (table): the other.t may not be read, and t could be that one: name its schema",
+		"SELECT id FROM users":                            "exec: refused (table): users may not be read",
+		"SELECT count(*) FROM users":                      "exec: refused (table): users may not be read",
+		`SELECT password FROM "the other".users`:          "exec: refused (column): the other.users.password may not be read",
+		`SELECT count(*) FROM "the other".sqlite_master`:  "exec: refused (table): the other.sqlite_master is no table of the schema",
+		`SELECT count(*) FROM "the other".keyring, users`: "exec: refused (table): users may not be read",
+	} {
+		if _, err := db.Query(ctx, text); (err != nil || want != "") && fmt.Sprint(err) != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 	a, err := db.Analyze(ctx, `SELECT name FROM "the other".users`)

@@ -111,40 +111,51 @@ func (g *gate) read(table, column, database string) int {
 	g.reads = append(g.reads, read{database, table, column})
 	name := fold(table)
 	if column == "" && database == "" {
-		return g.rows(name, table)
+		if detail := g.hidden(table); detail != "" {
+			return g.refuse(exec.RuleTable, detail, false)
+		}
+		return allow
 	}
 	r := g.catalog.relations[fold(database)][name]
 	switch {
 	case r == nil && g.catalog.functions[name] && len(g.catalog.named[name]) == 0 && !g.temp[name]:
 		return allow // a table-valued function
 	case r == nil:
-		return g.refuse(exec.RuleTable, table+" is no table of the schema", false)
+		return g.refuse(exec.RuleTable, qualified(database, table)+" is no table of the schema", false)
 	case !r.allowed:
-		return g.refuse(exec.RuleTable, table+" may not be read", false)
+		return g.refuse(exec.RuleTable, qualified(database, table)+" may not be read", false)
 	case r.denied[fold(column)]:
-		return g.refuse(exec.RuleColumn, table+"."+column+" may not be read", false)
+		return g.refuse(exec.RuleColumn, qualified(database, table)+"."+column+" may not be read", false)
 	case !r.has(fold(column)):
 		// SQLite compiles again in the middle where the schema changes: what has
 		// come since then was not held against the policy.
-		return g.refuse(exec.RuleColumn, table+"."+column+" is no column of the schema", false)
+		return g.refuse(exec.RuleColumn, qualified(database, table)+"."+column+" is no column of the schema", false)
 	}
 	return allow
 }
 
-func (g *gate) rows(name, table string) int {
-	if detail := g.hidden(name); detail != "" {
-		return g.refuse(exec.RuleTable, table+detail, false)
+// qualified is the name of a table for a person, with its database where that is
+// not the main one: another table may have the name there.
+func qualified(database, table string) string {
+	if database == "" || fold(database) == "main" {
+		return table
 	}
-	return allow
+	return database + "." + table
 }
 
-// hidden says why the relation of a folded name may not be read, whatever
-// database it is in; "" where it may, or where no relation has that name.
-func (g *gate) hidden(name string) string {
+// hidden says which relation of a name may not be read, whatever database it is in;
+// "" where all may, or where no relation has that name.
+func (g *gate) hidden(table string) string {
+	name := fold(table)
 	for _, r := range g.catalog.named[name] {
-		if !r.allowed {
-			return " may not be read"
+		if r.allowed {
+			continue
 		}
+		detail := qualified(r.database, r.name)
+		if detail != r.name && len(g.catalog.named[name]) > 1 {
+			return detail + " may not be read, and " + table + " could be that one: name its schema"
+		}
+		return detail + " may not be read"
 	}
 	switch {
 	case len(g.catalog.named[name]) > 0:
@@ -153,7 +164,7 @@ func (g *gate) hidden(name string) string {
 		strings.HasPrefix(name, "sqlite_"),
 		strings.HasPrefix(name, "pragma_"),
 		g.catalog.modules[name] && !g.catalog.functions[name]:
-		return " is no table of the schema"
+		return table + " is no table of the schema"
 	}
 	return ""
 }
@@ -191,12 +202,12 @@ func (g *gate) vet(text string) *exec.RefusedError {
 	}
 	for _, name := range names {
 		if detail := g.hidden(name); detail != "" {
-			return &exec.RefusedError{Rule: exec.RuleTable, Detail: name + detail + ", and USING, NATURAL and INDEXED BY do not name what they read"}
+			return &exec.RefusedError{Rule: exec.RuleTable, Detail: detail + ", and USING, NATURAL and INDEXED BY do not name what they read"}
 		}
 		for _, r := range g.catalog.named[name] {
 			for _, column := range slices.Sorted(maps.Keys(r.denied)) {
 				if m.natural || m.indexed || slices.Contains(m.using, column) {
-					return &exec.RefusedError{Rule: exec.RuleColumn, Detail: "USING, NATURAL or INDEXED BY may use " + name + "." + column}
+					return &exec.RefusedError{Rule: exec.RuleColumn, Detail: "USING, NATURAL or INDEXED BY may use " + qualified(r.database, r.name) + "." + column}
 				}
 			}
 		}
