@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -19,14 +21,19 @@ import (
 // line by line, tolerant of bullets, bold, fences, quotes, aliases, JSON and
 // lists over several lines. Every table must exist in s, and so must the columns
 // of the joins; of the joins only equalities of two columns of listed tables are
-// read. "Tables: none" is the empty scope. The error is a *FlagError.
+// read. "Tables: none" is the empty scope, and so is a reply that begins with the
+// line "No tables needed". The error is a *FlagError.
 func ReadScope(s *schema.Schema, d sqltext.Dialect, reply string) (Scope, error) {
 	text := answerText(reply)
 	parts, err := labelled(text)
 	if err != nil {
 		return Scope{}, err
 	}
-	if !parts.found {
+	switch first, _, _ := strings.Cut(text, "\n"); {
+	case parts.found:
+	case noTable.MatchString(first):
+		parts.tables = []string{"none"}
+	default:
 		return Scope{}, malformed(reply, flagged(FlagFormat, "no line with Tables:"))
 	}
 	r := scopeReader{schema: s, dialect: d, aliases: map[string]TableName{}}
@@ -151,7 +158,10 @@ func scopeJSON(text string) (scopeText, bool) {
 	return scopeText{tables: tables, joins: joins, found: ok}, ok
 }
 
-var nothing = regexp.MustCompile(`(?i)^[("'\[]*(none|no tables?|no tables? (is |are )?(needed|required)|n/a|-)[)"'\].]*$`)
+var (
+	nothing = regexp.MustCompile(`(?i)^[("'\[]*(none|no tables?|no tables? (is |are )?(needed|required)|n/a|-)[)"'\].]*$`)
+	noTable = regexp.MustCompile(`(?i)^\W*no tables? (is |are )?(needed|required)\W*$`) // says what it is about without a label
+)
 
 // isNothing reports whether the answer is that there is none.
 func isNothing(lines []string) bool {
@@ -292,12 +302,7 @@ func (r *scopeReader) joins(text string) ([]Join, error) {
 	if isNothing([]string{strings.TrimSpace(text)}) {
 		return nil, nil
 	}
-	var tokens []sqltext.Token
-	for t := range r.dialect.Tokens(text) {
-		if t.Kind != sqltext.Space && t.Kind != sqltext.Comment {
-			tokens = append(tokens, t)
-		}
-	}
+	tokens := r.tokens(text)
 	r.inlineAliases(tokens)
 	var joins []Join
 	for i, t := range tokens {
@@ -322,6 +327,51 @@ func (r *scopeReader) joins(text string) ([]Join, error) {
 		}
 	}
 	return joins, nil
+}
+
+// tokens are those of the joins, without blanks. A name of several words is one,
+// quoted or not: that of a listed table, and behind a dot that of a column of one.
+func (r *scopeReader) tokens(text string) []sqltext.Token {
+	var tables, names []string
+	for _, t := range r.tables {
+		tables = append(tables, t.Name)
+		found, _ := r.schema.Lookup(t.Schema, t.Name)
+		for _, c := range found.Columns {
+			names = append(names, c.Name)
+		}
+	}
+	names = append(names, tables...)
+	var tokens []sqltext.Token
+	end := 0 // of the last name
+	for t := range r.dialect.Tokens(text) {
+		if t.Pos < end || t.Kind == sqltext.Space || t.Kind == sqltext.Comment {
+			continue
+		}
+		known := tables
+		if n := len(tokens); n > 0 && tokens[n-1].Text == "." {
+			known = names
+		}
+		if name := longestName(known, text[t.Pos:]); t.Kind == sqltext.Word && len(name) > len(t.Text) {
+			t.Kind, t.Text = sqltext.QuotedName, `"`+name+`"`
+			end = t.Pos + len(name)
+		}
+		tokens = append(tokens, t)
+	}
+	return tokens
+}
+
+// longestName is the longest of names that text begins with.
+func longestName(names []string, text string) string {
+	longest := ""
+	for _, name := range names {
+		if len(name) <= len(longest) || len(name) > len(text) || !strings.EqualFold(text[:len(name)], name) {
+			continue
+		}
+		if next, _ := utf8.DecodeRuneInString(text[len(name):]); next != '_' && !unicode.IsLetter(next) && !unicode.IsDigit(next) {
+			longest = name
+		}
+	}
+	return longest
 }
 
 // inlineAliases learns aliases from "orders o JOIN customers AS c ON …".
