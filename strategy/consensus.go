@@ -22,9 +22,9 @@ import (
 // two best. Confidence is (share of credited votes, one more on either side) ×
 // e^(−doubts/2), see vote.Ballot, or Calibration of it.
 //
-// Calls a question: Samples draws, 2 repairs and 2 of the judge at most. The
-// preset samples stored values (profile, value look-ups) unless
-// texttosql.WithoutSampleValues is given.
+// Calls a question: Samples draws, 2 repairs and 2 of the judge at most; a drawn
+// reply has at most 1,024 tokens. The preset samples stored values (profile, value
+// look-ups) unless texttosql.WithoutSampleValues is given.
 //
 // Sources: self-consistency (Wang et al. 2023), M-Schema (XiYan-SQL), a judge
 // below 0.6 (DeepEye-SQL); doubts and their weights are our own measurement.

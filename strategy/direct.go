@@ -10,8 +10,9 @@ import (
 // confidence is 1 when the statement runs, which is no measure of anything: a
 // single draw has no second opinion.
 //
-// One call a question. Samples other than 1 are refused. Specification:
-// methods/staged-agent.md 3.2.
+// One call a question, for a reply of at most 512 tokens. Samples other than 1 are
+// refused. Prompts hold sampled values of the database, unless
+// texttosql.WithoutSampleValues is given. Specification: methods/staged-agent.md 3.2.
 type Direct struct {
 	Shots int // few-shot exemplars from Env.Exemplars; 0: none
 }

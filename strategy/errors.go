@@ -119,13 +119,14 @@ func (e *NoCandidateError) Unwrap() []error {
 
 // brief is a reason as a line of an error or a note shows it: models, engines and
 // databases wrote parts of it.
-func brief(why string) string {
-	const most = 300
-	why = oneLine(why)
-	if runes := []rune(why); len(runes) > most {
-		why = string(runes[:most]) + "…"
+func brief(why string) string { return cut(oneLine(why), 300) }
+
+// cut returns the first n runes of s, and a mark where there are more.
+func cut(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n]) + "…"
 	}
-	return why
+	return s
 }
 
 // AbstainedError says that the best answer stayed below the confidence that was

@@ -444,11 +444,3 @@ func (r *scopeReader) column(chain []string) (ColumnName, error) {
 	}
 	return ColumnName{t, c.Name}, nil
 }
-
-// cut returns the first n runes of s.
-func cut(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n]) + "…"
-	}
-	return s
-}

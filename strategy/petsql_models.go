@@ -101,7 +101,7 @@ func (p PETSQL) voters(env *Env, grade sqltext.Grade) (voters, error) {
 }
 
 // guarded gives each call of round 2 its own time and its errors the name of the
-// model, and lets the first model answer with its PreSQL where both prompts are
+// model, if it has one, and lets the first model answer with its PreSQL where both prompts are
 // equal.
 func (p PETSQL) guarded(env *Env, first *firstRound, models []llm.Model) []llm.Model {
 	timeout := p.timeout()
@@ -117,7 +117,7 @@ func (p PETSQL) guarded(env *Env, first *firstRound, models []llm.Model) []llm.M
 				return reply, nil
 			}
 			reply, err := timed.Complete(ctx, req)
-			if err != nil && ctx.Err() == nil {
+			if err != nil && ctx.Err() == nil && name != "" {
 				err = fmt.Errorf("model %s: %w", name, err)
 			}
 			return reply, err

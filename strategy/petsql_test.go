@@ -395,3 +395,14 @@ func ExampleConfirmed() {
 	fmt.Println(len(pairs), pairs[0].Question, err)
 	// Output: 1 How many live in Norway? <nil>
 }
+
+// TestPETSQLUnnamed: the error of a model without a name names none.
+func TestPETSQLUnnamed(t *testing.T) {
+	down := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no key"}
+	})
+	_, err := strategy.PETSQL{}.Generate(t.Context(), shopEnv(t, down), strategy.Task{Question: petQuestion})
+	if want := "strategy: every draw failed: llm: permanent: no key"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

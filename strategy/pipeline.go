@@ -19,7 +19,8 @@ import (
 // the plain Prompt and checks it. A Pipeline is a Strategy.
 //
 // Calls per question: at most Samples (or Task.Samples) draws, Repairs repairs
-// and the judge's. Statements: one check for each distinct statement.
+// and the judge's. Statements: one check for each distinct statement. Prompts hold
+// sampled values of the database, unless texttosql.WithoutSampleValues is given.
 type Pipeline struct {
 	Linker   linker.Linker // nil: the whole schema, or linker.Lexical when it is over Env.SchemaBudget
 	Prompter Prompter      // nil: Prompt{}

@@ -15,15 +15,20 @@ import (
 // for a result: it merges spellings without running them, but about a tenth of
 // the pairs with equal plans return different rows. It is for databases where
 // candidates must not run (texttosql.WithoutExecution); where they may,
-// SelfConsistency votes by result and is right more often (docs/maker.md).
+// SelfConsistency votes by result and is right more often (docs/plans.md).
 //
 // Candidates are run for the checks and for one tie rule (a result with a value
 // in it goes first), unless execution is off. Where every candidate fails the
 // checks it is a *NoCandidateError, not the first of them as published.
 //
-// At most Samples calls a question; it stops when the leading plan cannot be
-// overtaken, which need not settle which of its statements speaks for it.
-// Specification: methods/plan-voting.md 2.5, 3.4, 3.5.
+// At most Samples calls a question, for replies of at most 512 tokens (Compat:
+// 256); it stops when the leading plan cannot be overtaken, which need not settle
+// which of its statements speaks for it. Confidence is the share of the votes that
+// are for its answer: those of its plan with another result do not count, nor,
+// where nothing is run, those with another text, which may halve it and more
+// (vote.Ballot). Prompts hold sampled values of the database, unless
+// texttosql.WithoutSampleValues is given. Specification: methods/plan-voting.md
+// 2.5, 3.4, 3.5.
 type PlanVote struct {
 	Samples       int     // 0 means 15 (M7); 32 is M8; WithSamples overrides it
 	Temperature   float64 // 0 means 0.7
@@ -32,8 +37,9 @@ type PlanVote struct {
 	DemoteEmpty   bool    // results without a value go last; see vote.Majority
 
 	// Cheapest elects the valid candidate of the lowest plan cost instead of the
-	// majority (M4, published with 5 draws). It lost 49 of 496 questions to
-	// taking the first valid one where many systems compete: never a default.
+	// majority (M4, published with 5 draws). It lost 50 of 496 questions to
+	// taking the first valid one where many systems compete (docs/plans.md): never
+	// a default.
 	Cheapest bool
 
 	// Compat is the published form: its one-message prompt, its signature and
@@ -71,10 +77,13 @@ func (v PlanVote) options() planOptions {
 }
 
 // AugmentedPlanVote is PlanVote on a schema with sample rows: strategy M10 of
-// galah92/egtts. Its prompts hold stored values; see Augmented.
+// galah92/egtts. Its prompts hold stored values, unless
+// texttosql.WithoutSampleValues is given; see Augmented. Confidence is that of
+// PlanVote.
 //
-// At most Samples calls a question, and with Probe one look-up for each distinct
-// literal. Specification: methods/plan-voting.md 3.6, 3.8.
+// At most Samples calls a question, for replies of at most 512 tokens, and with
+// Probe one look-up for each distinct literal. Specification:
+// methods/plan-voting.md 3.6, 3.8.
 type AugmentedPlanVote struct {
 	Samples       int     // 0 means 15; WithSamples overrides it
 	Temperature   float64 // 0 means 0.7

@@ -15,7 +15,7 @@ type Sampler struct {
 	Samples     int       // draws at most; Task.Samples overrides it; 0 means 1
 	Temperature float64   // of every draw; 0 is greedy
 	FirstGreedy bool      // draw 0 at temperature 0, whatever Temperature says
-	MaxTokens   int       // of a reply; 0 means 1,024
+	MaxTokens   int       // of a reply; 0 means 1,024, and a preset says what it sends
 	StopTexts   []string  // a reply ends before the first of them
 	Wave        vote.Wave // how draws are sent out; the zero Wave wastes none
 	Until       vote.Stop // nil: every draw is made, all at once

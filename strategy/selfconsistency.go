@@ -13,7 +13,9 @@ import (
 // methods/plan-voting.md 3.5. It stops as soon as the leader cannot be
 // overtaken, which never changes the winner.
 //
-// At most Samples calls a question; WithSamples overrides it.
+// At most Samples calls a question, for replies of at most 1,024 tokens;
+// WithSamples overrides it. Prompts hold sampled values of the database, unless
+// texttosql.WithoutSampleValues is given.
 type SelfConsistency struct {
 	Samples     int     // 0 means 12
 	Temperature float64 // 0 means 0.7

@@ -101,13 +101,8 @@ func first(items []string) string {
 
 // shortName is a name as a note shows it.
 func shortName(schemaName, name string) string {
-	const most = 40
 	if schemaName != "" {
 		name = schemaName + "." + name
 	}
-	name = oneLine(name)
-	if runes := []rune(name); len(runes) > most {
-		name = string(runes[:most]) + "…"
-	}
-	return name
+	return cut(oneLine(name), 40)
 }
