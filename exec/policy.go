@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/schema"
 )
 
 // Policy says which relations, columns and functions a statement may read.
@@ -84,7 +86,7 @@ func matches(entry string, path ...string) bool {
 		return false
 	}
 	for i, part := range parts {
-		if !equalFold(part, path[len(path)-len(parts)+i]) {
+		if !schema.EqualFold(part, path[len(path)-len(parts)+i]) {
 			return false
 		}
 	}
@@ -131,25 +133,4 @@ func splitName(name string) (parts []string, ok bool) {
 		}
 		name = name[1:]
 	}
-}
-
-// equalFold compares as SQL engines do: ASCII letters without case, all else
-// byte by byte. strings.EqualFold would take the Kelvin sign for a k.
-func equalFold(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range len(a) {
-		if lower(a[i]) != lower(b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
 }

@@ -332,7 +332,7 @@ func (o ProfileOptions) choose(tables []schema.Table) (at []int, errs []error) {
 	for _, name := range o.Tables {
 		found := false
 		for i, t := range tables {
-			if equalFold(name, t.Name) || equalFold(name, t.Schema+"."+t.Name) {
+			if schema.EqualFold(name, t.Name) || schema.EqualFold(name, t.Schema+"."+t.Name) {
 				at, found = append(at, i), true
 			}
 		}

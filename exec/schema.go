@@ -177,7 +177,7 @@ func (db *DB) schemaName(t schema.Table) string {
 
 func hasColumns(t *schema.Table, names []string) bool {
 	for _, name := range names {
-		if !slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return equalFold(c.Name, name) }) {
+		if !slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return schema.EqualFold(c.Name, name) }) {
 			return false
 		}
 	}
@@ -191,7 +191,7 @@ func hasTarget(s *schema.Schema, from *schema.Table, fk schema.ForeignKey) bool 
 	}
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		if equalFold(t.Schema, target) && equalFold(t.Name, fk.RefTable) {
+		if schema.EqualFold(t.Schema, target) && schema.EqualFold(t.Name, fk.RefTable) {
 			return hasColumns(t, fk.RefColumns)
 		}
 	}

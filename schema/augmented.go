@@ -131,7 +131,7 @@ func (a Augmented) rows() int {
 // isInternal reports whether SQLite keeps the name for itself.
 func isInternal(name string) bool {
 	const prefix = "sqlite_"
-	return len(name) >= len(prefix) && equalFold(name[:len(prefix)], prefix)
+	return len(name) >= len(prefix) && EqualFold(name[:len(prefix)], prefix)
 }
 
 // creates returns the CREATE texts of the tables in order, each with a line end,

@@ -36,7 +36,7 @@ func ReadBIRD(fsys fs.FS) (Descriptions, error) {
 	var errs []error
 	for _, e := range entries {
 		name := e.Name()
-		if e.IsDir() || strings.HasPrefix(name, ".") || !equalFold(path.Ext(name), ".csv") {
+		if e.IsDir() || strings.HasPrefix(name, ".") || !EqualFold(path.Ext(name), ".csv") {
 			continue
 		}
 		if err := readBIRDFile(fsys, name, d); err != nil {

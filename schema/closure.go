@@ -29,7 +29,7 @@ func (s *Schema) index() *index {
 		if _, seen := x.exact[tableName{t.Schema, t.Name}]; !seen {
 			x.exact[tableName{t.Schema, t.Name}] = i
 		}
-		key := tableName{fold(t.Schema), fold(t.Name)}
+		key := tableName{Fold(t.Schema), Fold(t.Name)}
 		if _, seen := x.folds[key]; !seen {
 			x.folds[key] = i
 		}
@@ -45,10 +45,10 @@ func (x *index) lookup(schema, name string) int {
 	if i, ok := x.exact[tableName{schema, name}]; ok {
 		return i
 	}
-	if i, ok := x.folds[tableName{fold(schema), fold(name)}]; ok {
+	if i, ok := x.folds[tableName{Fold(schema), Fold(name)}]; ok {
 		return i
 	}
-	if i, ok := x.bare[fold(name)]; ok && schema == "" {
+	if i, ok := x.bare[Fold(name)]; ok && schema == "" {
 		return i
 	}
 	return -1

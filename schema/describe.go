@@ -42,7 +42,7 @@ func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) 
 	index := s.names()
 	cloned := make([]bool, len(out.Tables))
 	for _, name := range names {
-		at, ok := index[fold(name)]
+		at, ok := index[Fold(name)]
 		if !ok {
 			unknown = append(unknown, name)
 			continue
@@ -72,7 +72,7 @@ type item struct{ table, column int }
 func (s *Schema) names() map[string]item {
 	index := make(map[string]item)
 	add := func(at item, parts ...string) {
-		key := fold(strings.Join(parts, "."))
+		key := Fold(strings.Join(parts, "."))
 		if _, taken := index[key]; !taken {
 			index[key] = at
 		}

@@ -273,3 +273,12 @@ func ExampleLiteralWithin() {
 	// "\"Emma\"" true
 	// "" false
 }
+
+// Engines fold ASCII letters and no others.
+func ExampleEqualFold() {
+	fmt.Println(schema.EqualFold("Orders", "ORDERS"), schema.EqualFold("Straße", "STRASSE"), schema.EqualFold("k", "\u212a"))
+	fmt.Println(schema.Fold("Größe ÄRA"))
+	// Output:
+	// true false false
+	// größe Ära
+}

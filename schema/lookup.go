@@ -1,7 +1,5 @@
 package schema
 
-import "strings"
-
 // Lookup finds a table by name.
 //
 // Names are compared byte for byte first and then without regard to the case of
@@ -16,10 +14,10 @@ func (s *Schema) Lookup(schema, table string) (*Table, bool) {
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		switch {
-		case !equalFold(t.Name, table):
+		case !EqualFold(t.Name, table):
 		case t.Name == table && t.Schema == schema:
 			return t, true
-		case folded == nil && equalFold(t.Schema, schema):
+		case folded == nil && EqualFold(t.Schema, schema):
 			folded = t
 		case bare == nil && schema == "":
 			bare = t
@@ -48,40 +46,9 @@ func (t *Table) columnIndex(name string) int {
 		switch {
 		case t.Columns[i].Name == name:
 			return i
-		case found < 0 && equalFold(t.Columns[i].Name, name):
+		case found < 0 && EqualFold(t.Columns[i].Name, name):
 			found = i
 		}
 	}
 	return found
-}
-
-// equalFold compares without regard to the case of ASCII letters. Engines fold
-// no others, so strings.EqualFold would find tables that the engine does not.
-func equalFold(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range len(a) {
-		if lower(a[i]) != lower(b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + ('a' - 'A')
-	}
-	return c
-}
-
-// fold lowers the ASCII letters of s.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 {
-			return rune(lower(byte(r)))
-		}
-		return r
-	}, s)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // attached is one row of PRAGMA database_list.
@@ -103,7 +104,7 @@ func temporary(ctx context.Context, dc driver.Conn, dbs []attached) (map[string]
 	}
 	names := make(map[string]bool, len(rows))
 	for _, row := range rows {
-		names[fold(text(row[0]))] = true
+		names[schema.Fold(text(row[0]))] = true
 	}
 	return names, nil
 }
@@ -161,7 +162,7 @@ func readCatalog(ctx context.Context, dc driver.Conn, dbs []attached, policy exe
 		return nil, err
 	}
 	for _, row := range modules {
-		c.modules[fold(text(row[0]))] = true
+		c.modules[schema.Fold(text(row[0]))] = true
 	}
 	if err := c.readFunctions(ctx, dc, policy); err != nil {
 		return nil, err
@@ -199,11 +200,11 @@ func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database str
 		return err
 	}
 	in := make(map[string]*relation, len(rows))
-	c.relations[fold(database)] = in
+	c.relations[schema.Fold(database)] = in
 	var virtuals []string
 	for _, row := range rows {
 		r := &relation{database: database, name: text(row[1])}
-		if strings.HasPrefix(fold(r.name), "sqlite_") {
+		if strings.HasPrefix(schema.Fold(r.name), "sqlite_") {
 			continue
 		}
 		definition := text(row[2])
@@ -212,7 +213,7 @@ func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database str
 			r.kind = view
 		case isVirtual(definition):
 			r.kind = virtual
-			virtuals = append(virtuals, fold(r.name))
+			virtuals = append(virtuals, schema.Fold(r.name))
 			c.virtual = append(c.virtual, quote(database)+"."+quote(r.name))
 		}
 		r.allowed = policy.AllowsTable(database, r.name)
@@ -220,8 +221,8 @@ func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database str
 			r.words = mentioned(definition)
 			c.silentViews = c.silentViews || r.kind == view && r.words.silent()
 		}
-		in[fold(r.name)] = r
-		c.named[fold(r.name)] = append(c.named[fold(r.name)], r)
+		in[schema.Fold(r.name)] = r
+		c.named[schema.Fold(r.name)] = append(c.named[schema.Fold(r.name)], r)
 	}
 	// A shadow table is readable as far as its virtual table is: the module reads
 	// it under our guard, in statements of its own. The name is all that tells one
@@ -263,17 +264,17 @@ func (c *catalog) readColumns(ctx context.Context, dc driver.Conn, r *relation, 
 		if r.denied == nil {
 			r.denied = map[string]bool{}
 		}
-		r.denied[fold(name)] = true
+		r.denied[schema.Fold(name)] = true
 	}
 	generated := map[string]bool{}
 	for _, row := range rows {
 		name := text(row[1])
-		r.columns[fold(name)] = true
+		r.columns[schema.Fold(name)] = true
 		if !policy.AllowsColumn(r.database, r.name, name) {
 			deny(name)
 		}
 		if hidden, _ := row[6].(int64); hidden == 2 || hidden == 3 {
-			generated[fold(name)] = true
+			generated[schema.Fold(name)] = true
 		}
 	}
 	if r.denied == nil || len(generated) == 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // classify gives an error of the driver its type. SQLite's codes are behind the
@@ -100,8 +101,8 @@ func (h *held) classify(err error, compiling bool) error {
 		// name that is not in the text comes from elsewhere: from a value that a
 		// module took for a query.
 		kind, name, ok := strings.Cut(fmt.Sprint(err), ": ")
-		compiling = ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(fold(name), "."),
-			func(part string) bool { return !strings.Contains(fold(h.text), part) })
+		compiling = ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(schema.Fold(name), "."),
+			func(part string) bool { return !strings.Contains(schema.Fold(h.text), part) })
 	}
 	err = classify(err, compiling, h.gate.refused)
 	if limit, ok := err.(*exec.LimitError); ok && limit.Limit == "cell" {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -49,7 +50,7 @@ func sideBySide(text string) (commas, concatenations int) {
 		case sqltext.Space, sqltext.Comment:
 			continue
 		case sqltext.Word:
-			last = fold(t.Text)
+			last = schema.Fold(t.Text)
 			continue
 		case sqltext.Operator:
 			list := len(inList) > 0 && inList[len(inList)-1]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // safeFunctions are the functions of SQLite that a statement may call: they read
@@ -53,7 +54,7 @@ func (c *catalog) readFunctions(ctx context.Context, dc driver.Conn, policy exec
 	}
 	for _, row := range rows {
 		if builtin, _ := row[1].(int64); builtin == 0 {
-			delete(c.functions, fold(text(row[0])))
+			delete(c.functions, schema.Fold(text(row[0])))
 		}
 	}
 	for module := range c.modules {
@@ -67,7 +68,7 @@ func (c *catalog) readFunctions(ctx context.Context, dc driver.Conn, policy exec
 		c.functions[name] = true
 	}
 	for _, entry := range policy.AllowFunctions {
-		c.functions[fold(strings.Trim(entry, `"`))] = true
+		c.functions[schema.Fold(strings.Trim(entry, `"`))] = true
 	}
 	return nil
 }

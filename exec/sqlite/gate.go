@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // Action codes of sqlite3_set_authorizer. The first four can be allowed; the
@@ -79,7 +80,7 @@ func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 	case opSelect, opRecursive:
 		return allow
 	case opFunction:
-		return g.function(fold(arg2))
+		return g.function(schema.Fold(arg2))
 	case opRead:
 		return g.read(arg1, arg2, database)
 	case opPragma:
@@ -109,14 +110,14 @@ func (g *gate) function(name string) int {
 // that of a common table expression.
 func (g *gate) read(table, column, database string) int {
 	g.reads = append(g.reads, read{database, table, column})
-	name := fold(table)
+	name := schema.Fold(table)
 	if column == "" && database == "" {
 		if detail := g.hidden(table); detail != "" {
 			return g.refuse(exec.RuleTable, detail, false)
 		}
 		return allow
 	}
-	r := g.catalog.relations[fold(database)][name]
+	r := g.catalog.relations[schema.Fold(database)][name]
 	switch {
 	case r == nil && g.catalog.functions[name] && len(g.catalog.named[name]) == 0 && !g.temp[name]:
 		return allow // a table-valued function
@@ -124,9 +125,9 @@ func (g *gate) read(table, column, database string) int {
 		return g.refuse(exec.RuleTable, qualified(database, table)+" is no table of the schema", false)
 	case !r.allowed:
 		return g.refuse(exec.RuleTable, qualified(database, table)+" may not be read", false)
-	case r.denied[fold(column)]:
+	case r.denied[schema.Fold(column)]:
 		return g.refuse(exec.RuleColumn, qualified(database, table)+"."+column+" may not be read", false)
-	case !r.has(fold(column)):
+	case !r.has(schema.Fold(column)):
 		// SQLite compiles again in the middle where the schema changes: what has
 		// come since then was not held against the policy.
 		return g.refuse(exec.RuleColumn, qualified(database, table)+"."+column+" is no column of the schema", false)
@@ -137,7 +138,7 @@ func (g *gate) read(table, column, database string) int {
 // qualified is the name of a table for a person, with its database where that is
 // not the main one: another table may have the name there.
 func qualified(database, table string) string {
-	if database == "" || fold(database) == "main" {
+	if database == "" || schema.Fold(database) == "main" {
 		return table
 	}
 	return database + "." + table
@@ -146,7 +147,7 @@ func qualified(database, table string) string {
 // hidden says which relation of a name may not be read, whatever database it is in;
 // "" where all may, or where no relation has that name.
 func (g *gate) hidden(table string) string {
-	name := fold(table)
+	name := schema.Fold(table)
 	for _, r := range g.catalog.named[name] {
 		if r.allowed {
 			continue
@@ -229,10 +230,10 @@ func (g *gate) analysis() exec.Analysis {
 		}
 	}
 	for _, heard := range g.reads {
-		if r := g.catalog.relations[fold(heard.database)][fold(heard.table)]; r != nil {
+		if r := g.catalog.relations[schema.Fold(heard.database)][schema.Fold(heard.table)]; r != nil {
 			add(r, heard.column)
-		} else if heard.database == "" && len(g.catalog.named[fold(heard.table)]) > 0 {
-			add(g.catalog.named[fold(heard.table)][0], heard.column) // the main database comes first
+		} else if heard.database == "" && len(g.catalog.named[schema.Fold(heard.table)]) > 0 {
+			add(g.catalog.named[schema.Fold(heard.table)][0], heard.column) // the main database comes first
 		}
 	}
 	a := exec.Analysis{Kind: "select", Tables: []exec.TableRead{}, Functions: []string{}}

@@ -140,7 +140,7 @@ func functionNames(ctx context.Context, q exec.Queryer) ([]string, error) {
 		if err := rows.Scan(&name); err != nil {
 			return err
 		}
-		names = append(names, fold(name))
+		names = append(names, schema.Fold(name))
 		return nil
 	}, "SELECT DISTINCT name FROM pragma_function_list")
 	slices.Sort(names)
@@ -335,7 +335,7 @@ func (in *inspection) drop() {
 	var lost []string
 	for _, t := range in.tables {
 		if t.Kind == schema.Virtual && len(t.Columns) == 0 {
-			lost = append(lost, fold(t.Name))
+			lost = append(lost, schema.Fold(t.Name))
 		}
 	}
 	in.tables = slices.DeleteFunc(in.tables, func(t schema.Table) bool {
@@ -343,7 +343,7 @@ func (in *inspection) drop() {
 			return true
 		}
 		return t.Kind == schema.BaseTable && slices.ContainsFunc(lost, func(name string) bool {
-			suffix, ok := strings.CutPrefix(fold(t.Name), name+"_")
+			suffix, ok := strings.CutPrefix(schema.Fold(t.Name), name+"_")
 			return ok && isShadowSuffix(suffix)
 		})
 	})

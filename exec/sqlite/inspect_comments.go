@@ -67,7 +67,7 @@ func startsQuery(token sqltext.Token) bool {
 	if token.Kind != sqltext.Word {
 		return false
 	}
-	switch fold(token.Text) {
+	switch schema.Fold(token.Text) {
 	case "select", "with", "values":
 		return true
 	}
@@ -134,7 +134,7 @@ func (c *commentReader) next() {
 func (c *commentReader) start(name string, kind sqltext.Kind) {
 	c.item = constraint
 	for i := range c.table.Columns {
-		if fold(c.table.Columns[i].Name) == fold(name) && !(kind == sqltext.Word && isConstraintWord(name)) {
+		if schema.Fold(c.table.Columns[i].Name) == schema.Fold(name) && !(kind == sqltext.Word && isConstraintWord(name)) {
 			c.item = i
 			break
 		}
@@ -148,7 +148,7 @@ func (c *commentReader) start(name string, kind sqltext.Kind) {
 // isConstraintWord reports whether an unquoted word starts a table constraint: no
 // column can have such a name without quotes.
 func isConstraintWord(word string) bool {
-	switch fold(word) {
+	switch schema.Fold(word) {
 	case "constraint", "primary", "unique", "check", "foreign":
 		return true
 	}

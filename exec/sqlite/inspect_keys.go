@@ -48,10 +48,10 @@ func (in *inspection) foreignKeys(ctx context.Context) error {
 	}
 	folded := make(map[string]int, len(in.tables))
 	for i, t := range in.tables {
-		folded[fold(t.Name)] = i
+		folded[schema.Fold(t.Name)] = i
 	}
 	for _, l := range links {
-		at, ok := folded[fold(l.target)]
+		at, ok := folded[schema.Fold(l.target)]
 		if !ok {
 			continue
 		}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"strings"
 
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -26,7 +27,7 @@ func mentioned(text string) mentions {
 		case sqltext.Space, sqltext.Comment:
 			continue
 		case sqltext.Word, sqltext.QuotedName, sqltext.String:
-			name := fold(lexer.Value(t))
+			name := schema.Fold(lexer.Value(t))
 			m.names[name] = true
 			m.natural = m.natural || t.Kind == sqltext.Word && name == "natural"
 			m.indexed = m.indexed || t.Kind == sqltext.Word && name == "by" && last == "indexed"
@@ -97,7 +98,7 @@ func tainted(definition string, generated, denied map[string]bool) map[string]bo
 				column = ""
 			}
 		case sqltext.Word, sqltext.QuotedName, sqltext.String:
-			name := fold(lexer.Value(t))
+			name := schema.Fold(lexer.Value(t))
 			switch {
 			case depth == 0:
 			case column == "":

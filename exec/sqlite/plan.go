@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // maxPlanDepth bounds the depth of a plan tree: rows below it become siblings.
@@ -173,7 +174,7 @@ func (p *planNames) step(detail string) planStep {
 	case "RECURSIVE":
 		return planStep{node: exec.PlanNode{Kind: exec.PlanStep}, newScope: true}
 	case "RIGHT-JOIN":
-		return planStep{node: exec.PlanNode{Kind: exec.PlanRight}, name: fold(rest)}
+		return planStep{node: exec.PlanNode{Kind: exec.PlanRight}, name: schema.Fold(rest)}
 	case "USE":
 		if strings.HasPrefix(rest, "TEMP B-TREE") {
 			return planStep{node: exec.PlanNode{Kind: tempKind(rest)}}
@@ -223,7 +224,7 @@ func inOperator(rest string) (planStep, bool) {
 		return planStep{}, false
 	}
 	if table, ok := strings.CutPrefix(what, "ROWID SEARCH ON TABLE "); ok {
-		return planStep{node: exec.PlanNode{Kind: exec.PlanList, Table: fold(table), Access: exec.AccessPK}}, true
+		return planStep{node: exec.PlanNode{Kind: exec.PlanList, Table: schema.Fold(table), Access: exec.AccessPK}}, true
 	}
 	return planStep{node: exec.PlanNode{Kind: exec.PlanList, Access: exec.AccessIndex}}, true
 }

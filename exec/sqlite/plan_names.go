@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -34,7 +35,7 @@ func readPlanNames(sql string) planNames {
 		return p
 	}
 	selects := make([]int, len(refs)) // one SELECT, as most statements have
-	if strings.Count(fold(sql), "select") > 1 {
+	if strings.Count(schema.Fold(sql), "select") > 1 {
 		selects = selectsAt(d.Tokens(sql), refs)
 	}
 	for i, ref := range refs {
@@ -44,18 +45,18 @@ func readPlanNames(sql string) planNames {
 			index[selects[i]] = at
 			p.scopes = append(p.scopes, planScope{tables: make(map[string]string)})
 		}
-		table := fold(ref.Name)
+		table := schema.Fold(ref.Name)
 		if ref.Name == "" || ref.CTE {
 			table = exec.DerivedTable
 		}
 		tables := p.scopes[at].tables
 		switch {
 		case ref.Alias != "":
-			tables[fold(ref.Alias)] = table
+			tables[schema.Fold(ref.Alias)] = table
 		case ref.Name != "":
-			tables[fold(ref.Name)] = table
+			tables[schema.Fold(ref.Name)] = table
 			if ref.Schema != "" { // SQLite writes "SCAN main.t"
-				tables[fold(ref.Schema)+"."+table] = table
+				tables[schema.Fold(ref.Schema)+"."+table] = table
 			}
 		}
 	}
@@ -157,7 +158,7 @@ func (p *planNames) resolve(name string, in *planScope) string {
 // the longest name of the statement that leaves a readable rest wins.
 func (p *planNames) access(kind exec.PlanKind, rest string) planStep {
 	s := planStep{node: exec.PlanNode{Kind: kind}}
-	lower := fold(rest)
+	lower := schema.Fold(rest)
 	for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], ' ') {
 		if p.length[end] && p.known[lower[:end]] && s.readAccess(rest[end:]) {
 			s.name = lower[:end]
@@ -176,12 +177,12 @@ func (p *planNames) access(kind exec.PlanKind, rest string) planStep {
 	if table, ok := strings.CutPrefix(rest, "TABLE "); ok { // before SQLite 3.36
 		end := nameEnd(table)
 		base, _, _ := strings.Cut(table[:end], " AS ")
-		s.node.Table = fold(base)
+		s.node.Table = schema.Fold(base)
 		s.readAccess(table[end:])
 		return s
 	}
 	end := nameEnd(rest)
-	s.name = fold(rest[:end])
+	s.name = schema.Fold(rest[:end])
 	s.readAccess(rest[end:])
 	return s
 }
@@ -233,21 +234,4 @@ func (s *planStep) readAccess(rest string) bool {
 	}
 	s.node = n
 	return true
-}
-
-// fold is SQLite's case folding of names: ASCII letters only. It works on bytes,
-// so that offsets in the folded text are offsets in s, whatever s holds.
-func fold(s string) string {
-	for i := range len(s) {
-		if 'A' <= s[i] && s[i] <= 'Z' {
-			b := []byte(s)
-			for ; i < len(b); i++ {
-				if 'A' <= b[i] && b[i] <= 'Z' {
-					b[i] += 'a' - 'A'
-				}
-			}
-			return string(b)
-		}
-	}
-	return s
 }

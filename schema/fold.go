@@ -1,0 +1,39 @@
+package schema
+
+// EqualFold reports whether two names are one to an SQL engine: ASCII letters
+// without case, all else byte by byte. strings.EqualFold would take the Kelvin sign
+// for a k.
+func EqualFold(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if lower(a[i]) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Fold returns a name with its ASCII letters in lower case, so that names that are
+// [EqualFold] are equal. Offsets in the result are offsets in name.
+func Fold(name string) string {
+	for i := range len(name) {
+		if name[i] == lower(name[i]) {
+			continue
+		}
+		b := []byte(name)
+		for ; i < len(b); i++ {
+			b[i] = lower(b[i])
+		}
+		return string(b)
+	}
+	return name
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
+}
