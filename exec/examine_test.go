@@ -272,6 +272,13 @@ func TestWithoutExecution(t *testing.T) {
 		{"its plan", func() error { _, err := db.Explain(ctx, text); return err }, nil},
 		{"a look-up", func() error { _, err := db.Probe(ctx, "", "customers", "name", "Bob"); return err }, nil},
 		{"the schema", func() error { _, err := db.Schema(ctx); return err }, nil},
+		{"a profile", func() error {
+			s, err := db.Schema(ctx)
+			if err == nil {
+				_, err = db.Profile(ctx, s, exec.ProfileOptions{})
+			}
+			return err
+		}, nil},
 		{"the DB that it was made of", func() error { return query(running) }, nil},
 	}
 	for _, test := range tests {

@@ -264,7 +264,7 @@ func (db *DB) runner(b Bounds) Runner {
 	return func(ctx context.Context, sql string, rows int) (*result.Table, error) {
 		b := b
 		b.Rows = rows
-		return db.QueryWithin(ctx, sql, b)
+		return db.run(ctx, sql, b)
 	}
 }
 

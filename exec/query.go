@@ -27,6 +27,14 @@ func (db *DB) Query(ctx context.Context, sql string) (*result.Table, error) {
 // of Limits.Answer; CellBytes cannot rise above the larger of Limits.Candidate
 // and Limits.Answer, for which the guard was made.
 func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Table, error) {
+	if db.lookOnly {
+		return nil, ErrNoExecution
+	}
+	return db.run(ctx, sql, b)
+}
+
+// run is QueryWithin, also of a DB without execution: for statements of ours.
+func (db *DB) run(ctx context.Context, sql string, b Bounds) (*result.Table, error) {
 	ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
 	defer span.End()
 	t, err := db.query(ctx, sql, b)
@@ -41,11 +49,8 @@ func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Ta
 	return t, nil
 }
 
-// query is QueryWithin without a span of its own.
+// query is run without a span of its own.
 func (db *DB) query(ctx context.Context, sql string, b Bounds) (*result.Table, error) {
-	if db.lookOnly {
-		return nil, ErrNoExecution
-	}
 	b, err := db.bounds(b)
 	if err != nil {
 		return nil, err

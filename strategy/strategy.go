@@ -24,8 +24,11 @@ type Strategy interface {
 // Func makes a Strategy of a function.
 type Func func(ctx context.Context, env *Env, t Task) (*Outcome, error)
 
-// Generate calls f.
+// Generate calls f; a nil one has no answer.
 func (f Func) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
+	if err := f.Validate(0); err != nil {
+		return nil, err
+	}
 	return f(ctx, env, t)
 }
 
