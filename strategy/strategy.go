@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/texttosql/texttosql/exec"
@@ -30,6 +31,14 @@ func (f Func) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) 
 		return nil, err
 	}
 	return f(ctx, env, t)
+}
+
+// Validate refuses a nil Func.
+func (f Func) Validate(int) error {
+	if f == nil {
+		return errors.New("strategy: the Func is nil")
+	}
+	return nil
 }
 
 // Validator is a Strategy that can tell a bad configuration before the first

@@ -7,14 +7,6 @@ import (
 	"time"
 )
 
-// Validate refuses a nil Func.
-func (f Func) Validate(int) error {
-	if f == nil {
-		return errors.New("strategy: the Func is nil")
-	}
-	return nil
-}
-
 // field is a number that a user of a preset may set; 0 is its default.
 type field struct {
 	name, text  string
