@@ -79,7 +79,7 @@ func TestPoolOfOne(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := e.Ask(ctx, whoInUSA); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, exec.ErrBusy) {
+	if _, err := e.Ask(ctx, whoInUSA); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, texttosql.ErrBusy) {
 		t.Errorf("with the connection held: %v", err)
 	}
 	held.Close()
@@ -273,7 +273,7 @@ func TestLockedAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := e.Ask(t.Context(), whoInUSA)
-	if !errors.Is(err, exec.ErrBusy) || !strings.HasPrefix(err.Error(), "texttosql: checking the winner: ") || errors.Is(err, texttosql.ErrBudget) {
+	if !errors.Is(err, texttosql.ErrBusy) || !strings.HasPrefix(err.Error(), "texttosql: checking the winner: ") || errors.Is(err, texttosql.ErrBudget) {
 		t.Errorf("error %v", err)
 	}
 	if r.SQL != "" || r.Confidence != 0 || len(r.Candidates) != 1 {

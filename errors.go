@@ -21,6 +21,9 @@ var (
 	ErrNotReadOnly = exec.ErrNotReadOnly
 	// ErrUnguarded says that the database cannot be guarded as it was opened.
 	ErrUnguarded = exec.ErrUnguarded
+	// ErrBusy says that somebody else holds a lock, or all connections of the pool.
+	// The same question may be answered later.
+	ErrBusy = exec.ErrBusy
 	// ErrBudget says that a budget is spent: of model calls (WithBudget), or of the
 	// time, memory, columns or length of a value that a statement may take (WithLimits).
 	// Too many rows are no error: result.Table.Truncated tells them.
