@@ -27,8 +27,8 @@ func newSchemaCache() schemaCache { return schemaCache{turn: make(chan struct{},
 //
 // The schema is inspected once and again when the engine says that it changed;
 // a call that finds it current costs a few small queries. Looking at the catalog is
-// bounded by Limits.Answer.Timeout. Callers share one *Schema: do not change it. What a [Warner] has to say about the database goes to the
-// span in ctx.
+// bounded by Limits.Answer.Timeout. Callers share one *Schema: do not change it.
+// What a [Warner] has to say about the database goes to the span in ctx.
 func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	select {
 	case db.schemas.turn <- struct{}{}:
