@@ -53,7 +53,7 @@ type Election[T any] struct {
 	Before func(Drawn[T])
 
 	N           int       // draws at most, 1 to MaxSamples
-	Wave        vote.Wave // the zero Wave wastes no draw
+	Wave        vote.Wave // the zero Wave wastes no draw, doubts aside
 	Stop        vote.Stop // nil: never before N, and all draws go out at once
 	MinVotes    int       // quorum; 0 means 1
 	Concurrency int       // draws in flight; 0: a whole wave

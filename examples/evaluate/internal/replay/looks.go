@@ -83,7 +83,7 @@ func (f *LookFigures) measure(pools []Pool, of func(*Question) vote.Majority, st
 			if err != nil {
 				return err
 			}
-			drawn += spent.Drawn
+			drawn += spent.Drawn + spent.Wasted
 			planned += spent.Planned
 			f.Looks += float64(spent.Waves)
 			f.N++

@@ -48,6 +48,6 @@ func until(of func(*Question) vote.Majority, candidates func(*Question) []vote.C
 			q = q.inTurn()
 		}
 		ballot, spent, err := of(q).CountUntil(candidates(q), stop)
-		return q.decision(ballot, spent.Drawn, err)
+		return q.decision(ballot, spent.Drawn+spent.Wasted, err)
 	})
 }
