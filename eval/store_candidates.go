@@ -40,10 +40,6 @@ type planned struct {
 	cost      float64
 }
 
-// voteDigits is how many significant digits of a float count in a vote, as in
-// package strategy.
-const voteDigits = 9
-
 // CandidateOptions says what [Store.Candidates] finds out about candidates beyond
 // their results.
 type CandidateOptions struct {
@@ -58,7 +54,7 @@ type CandidateOptions struct {
 // one whose result was cut at a limit says so.
 //
 // The fingerprints are those of package strategy: bags, and for Sequence
-// sequences, of rows with floats to 9 significant digits. Previews are left out.
+// sequences, of rows with floats to vote.Digits. Previews are left out.
 func (s *Store) Candidates(ctx context.Context, q Question, answers []Answer, o CandidateOptions) ([]vote.Candidate, error) {
 	var about vote.Question
 	if o.Doubts != nil {
@@ -104,8 +100,8 @@ func (s *Store) candidate(ctx context.Context, e *entry, t *result.Table, o Cand
 	}
 	if x.OK() {
 		c.Empty, c.AllNull = x.Empty(), x.AllNull
-		rows := result.Equality{Digits: voteDigits}
-		sequence := result.Equality{Mode: result.Ordered, Digits: voteDigits}
+		rows := result.Equality{Digits: vote.Digits}
+		sequence := result.Equality{Mode: result.Ordered, Digits: vote.Digits}
 		if t == nil && (o.Doubts != nil || o.Sketch > 0) {
 			if t, err = s.table(ctx, e); err != nil {
 				return c, err

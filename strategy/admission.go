@@ -13,10 +13,6 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// VoteDigits is how many significant digits of a float count in a vote:
-// the same sum in another order differs in the last bits.
-const VoteDigits = 9
-
 // Admission turns replies into candidates that may vote: extraction, then the
 // checks, once for each distinct statement of a question. Every copy of a
 // statement keeps its own vote.
@@ -247,8 +243,8 @@ func (a *Admission) examine(ctx context.Context, sql string, e *admitted) {
 func describe(c *vote.Candidate, t *result.Table, withoutRows bool) {
 	c.Rows, c.Columns = len(t.Rows), len(t.Columns)
 	c.Empty, c.AllNull, c.Truncated = t.Empty(), t.AllNull(), t.Truncated
-	c.Fingerprint, _ = result.Equality{Digits: VoteDigits}.Fingerprint(t)
-	c.Sequence, _ = result.Equality{Mode: result.Ordered, Digits: VoteDigits}.Fingerprint(t)
+	c.Fingerprint, _ = result.Equality{Digits: vote.Digits}.Fingerprint(t)
+	c.Sequence, _ = result.Equality{Mode: result.Ordered, Digits: vote.Digits}.Fingerprint(t)
 	if !withoutRows {
 		c.Preview = t.Preview(previewRows, previewRunes)
 	}

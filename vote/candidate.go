@@ -6,6 +6,10 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
+// Digits is how many significant digits of a float count where results are equal
+// votes: the same sum in another order differs in the last bits.
+const Digits = 9
+
 // Candidate is one generated statement with what checks found out about it.
 //
 // A candidate never holds a result, only its fingerprint. Draw orders every
@@ -22,8 +26,8 @@ type Candidate struct {
 	// Rejected says why the candidate may not vote; "" when it may.
 	Rejected string `json:"rejected,omitempty"`
 
-	Fingerprint string  `json:"fingerprint,omitempty"` // of its result, bag mode; "" when it was not executed
-	Sequence    string  `json:"sequence,omitempty"`    // of its result, ordered mode; "" when unknown
+	Fingerprint string  `json:"fingerprint,omitempty"` // of its result, bag mode, floats to Digits; "" when it was not executed
+	Sequence    string  `json:"sequence,omitempty"`    // of its result, ordered mode, floats to Digits; "" when unknown
 	Plan        string  `json:"plan,omitempty"`        // strict plan signature; "" when it was not explained
 	Cost        float64 `json:"cost,omitempty"`        // of its plan; lower is better, 0 when unknown
 	Rows        int     `json:"rows"`                  // rows of its result, at most the limit

@@ -201,7 +201,7 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 		return err
 	}), &strategy.Probing{}, exec.Execute{}, exec.Suspect{}, exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
 		seen.rows = rowsOf(c.Table)
-		seen.candidate.Sketch = result.Equality{Digits: strategy.VoteDigits}.Sketch(c.Table, sketchRows)
+		seen.candidate.Sketch = result.Equality{Digits: vote.Digits}.Sketch(c.Table, sketchRows)
 		return nil
 	}))
 	admission := strategy.NewAdmission(ctx, &strategy.Env{DB: db},
