@@ -51,7 +51,8 @@ func spans(question string, s *schema.Schema) []span {
 		}
 	}
 	rest := question
-	for _, q := range quoted(question) {
+	for _, at := range sqltext.Quotations(question) {
+		q := strings.TrimSpace(question[at.From:at.To])
 		add(q, false)
 		rest = strings.Replace(rest, q, "\n", 1) // a quoted part is one value, not a run of words
 	}
@@ -125,46 +126,6 @@ func join(run []word) string {
 func isNumber(s string) bool {
 	_, err := strconv.ParseFloat(s, 64)
 	return err == nil && s[0] >= '0' && s[0] <= '9'
-}
-
-// quotePairs are the quotes that people put around a value, each with those
-// that may close it.
-var quotePairs = map[rune]string{
-	'"': `"`, '\'': "'", '`': "`", '“': "”", '‘': "’", '„': "“”", '‚': "‘’", '«': "»", '»': "«", '‹': "›",
-	'「': "」", '『': "』", '《': "》",
-}
-
-// quoted lists what stands in quotes. An apostrophe inside a word, and the inch
-// behind a number, open and close none.
-func quoted(question string) []string {
-	var found []string
-	runes := []rune(question)
-	for i := 0; i < len(runes); i++ {
-		closing, ok := quotePairs[runes[i]]
-		if !ok || i > 0 && isApostrophe(runes[i], runes[i-1]) {
-			continue
-		}
-		for j := i + 1; j < len(runes); j++ {
-			if strings.ContainsRune(closing, runes[j]) && (j+1 == len(runes) || !isApostrophe(runes[j], runes[j+1])) {
-				found = append(found, strings.TrimSpace(string(runes[i+1:j])))
-				i = j
-				break
-			}
-		}
-	}
-	return found
-}
-
-// isApostrophe reports whether the quote r, beside a letter or digit that does
-// not belong to what it quotes, is an apostrophe or a mark of inches. In scripts
-// without blanks between words a quote stands beside a letter as a rule.
-func isApostrophe(r, beside rune) bool {
-	switch r {
-	case '\'', '’', '"', '`':
-		return unicode.IsDigit(beside) || unicode.IsLetter(beside) &&
-			!unicode.In(beside, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-	}
-	return false
 }
 
 // schemaWords are the stemmed words of all names of the schema.

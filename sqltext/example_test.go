@@ -289,3 +289,14 @@ func ExampleExtraction() {
 	fmt.Println(got.SQL, got.Notes, err)
 	// Output: SELECT count(*) FROM singer [reasoning other-blocks] <nil>
 }
+
+// What a person quotes is mostly a value.
+func ExampleQuotations() {
+	question := `Which of O'Brien's songs is called "Hey Jude" or «Yesterday»?`
+	for _, q := range sqltext.Quotations(question) {
+		fmt.Println(question[q.From:q.To])
+	}
+	// Output:
+	// Hey Jude
+	// Yesterday
+}

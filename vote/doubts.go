@@ -190,8 +190,8 @@ func DefaultRules() []Rule { return slices.Concat(ResultRules(), StatementRules(
 // withoutQuoted blanks out what stands in quotation marks.
 func withoutQuoted(s string) string {
 	out := []byte(s)
-	for _, span := range quotedSpans(s) {
-		for i := span.from; i < span.to; i++ {
+	for _, q := range sqltext.Quotations(s) {
+		for i := q.From; i < q.To; i++ {
 			out[i] = ' '
 		}
 	}

@@ -209,29 +209,6 @@ func TestLongPhrases(t *testing.T) {
 	}
 }
 
-func TestQuotedSpans(t *testing.T) {
-	tests := []struct {
-		text string
-		want []string
-	}{
-		{`the song "Hey Jude" and 'Let it be'`, []string{"Hey Jude", "Let it be"}},
-		{"the country's oldest singers' songs", nil},
-		{"‘Smith’ and “Jones” and «Dupont» and „Meier“", []string{"Smith", "Jones", "Dupont", "Meier"}},
-		{`named 'O'Brien'`, []string{"O'Brien"}},
-		{`an "open one`, nil},
-		{`""`, []string{""}},
-	}
-	for _, tt := range tests {
-		var got []string
-		for _, s := range quotedSpans(tt.text) {
-			got = append(got, tt.text[s.from:s.to])
-		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
-		}
-	}
-}
-
 func TestNamed(t *testing.T) {
 	schema := func(w string) bool { return w == "country" }
 	tests := []struct {

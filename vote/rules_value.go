@@ -116,8 +116,8 @@ func mentioned(literals map[string]bool, value string) bool {
 // are all capitals. A span that lies in a longer one comes after it.
 func (q Question) named(schemaWord func(string) bool) []string {
 	var out []string
-	for _, s := range quotedSpans(q.Text) {
-		if value := strings.TrimSpace(q.Text[s.from:s.to]); value != "" {
+	for _, s := range sqltext.Quotations(q.Text) {
+		if value := strings.TrimSpace(q.Text[s.From:s.To]); value != "" {
 			out = append(out, value)
 		}
 	}
