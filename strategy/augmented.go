@@ -37,7 +37,7 @@ func (a Augmented) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.
 		return nil, err
 	}
 	if a.Compat {
-		return compatPrompt(text, in.Task), nil
+		return compatPrompt(text, in.Task, compatQuery), nil
 	}
 	values := ""
 	if !env.SkipValues {

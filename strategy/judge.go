@@ -86,10 +86,7 @@ func (p Pairwise) ask(ctx context.Context, env *Env, in JudgeInput, order int, f
 // verdict reads the letter: 0 for A, 1 for B, -1 where the reply names neither
 // or both.
 func verdict(reply string) int {
-	if i := strings.LastIndex(reply, "</think>"); i >= 0 {
-		reply = reply[i+len("</think>"):]
-	}
-	words := strings.FieldsFunc(reply, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(answerText(reply), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) == 1 {
 		words[0] = strings.ToUpper(words[0])
 	}

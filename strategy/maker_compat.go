@@ -1,38 +1,24 @@
 package strategy
 
-import (
-	"strings"
-
-	"github.com/texttosql/texttosql/llm"
-)
+import "github.com/texttosql/texttosql/llm"
 
 // The prompts of the document (methods/maker.md 2.2 to 2.4): one user message a
 // call, with the evidence, which its code did not pass.
 
 func compatScopePrompt(schemaText string, t Task) []llm.Message {
-	return compatPhase(schemaText, t, "", `List only the tables needed to answer the question and their join conditions, in this form:
+	return compatPrompt(schemaText, t, `List only the tables needed to answer the question and their join conditions, in this form:
 Tables: table1, table2
 Joins: table1.column = table2.column AND ...
 If one table is enough, leave the Joins line out.`)
 }
 
 func compatFilterPrompt(schemaText string, t Task, lock string) []llm.Message {
-	return compatPhase(schemaText, t, lock, `Write only the WHERE conditions needed, without the WHERE keyword. If none are needed, write "No filters needed".`)
+	return compatPrompt(schemaText, t, lock+`Write only the WHERE conditions needed, without the WHERE keyword. If none are needed, write "No filters needed".`)
 }
 
 func compatProjectionPrompt(schemaText string, t Task, lock string, f Filter) []llm.Message {
 	if len(f.Conditions) > 0 {
 		lock += "WHERE conditions: " + inLine(f.String()) + "\n"
 	}
-	return compatPhase(schemaText, t, lock, "Write the complete SQL query with these tables, joins and conditions. Only the SQL, no explanation, no markdown.")
-}
-
-func compatPhase(schemaText string, t Task, lock, want string) []llm.Message {
-	var b strings.Builder
-	b.WriteString(schemaText + "\n\nQuestion: " + oneLine(t.Question) + "\n")
-	if evidence := oneLine(t.Evidence); evidence != "" {
-		b.WriteString("Hint: " + evidence + "\n")
-	}
-	b.WriteString("\n" + lock + want)
-	return []llm.Message{{Role: llm.User, Text: b.String()}}
+	return compatPrompt(schemaText, t, lock+"Write the complete SQL query with these tables, joins and conditions. Only the SQL, no explanation, no markdown.")
 }

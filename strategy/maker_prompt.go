@@ -61,8 +61,8 @@ func (p makerPrompts) projection(s Scope, f Filter) []llm.Message {
 // user.
 func (p makerPrompts) messages(rules, agreed string) []llm.Message {
 	head := fmt.Sprintf("You translate questions about a database into SQL, step by step. The database is %s.\n\n", p.env.DB.Dialect().Title())
-	if text := strings.TrimSpace(p.env.Instructions); text != "" && !strings.Contains(rules, text) {
-		rules += "\nInstructions for this database:\n" + text + "\n"
+	if own := p.env.instructions(); !strings.Contains(rules, own) {
+		rules += own
 	}
 	return []llm.Message{
 		{Role: llm.System, Text: head + rules},

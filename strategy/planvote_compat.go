@@ -10,17 +10,19 @@ import (
 )
 
 // compatPrompt is the one user message of galah92/egtts: schema, question, hint
-// (methods/plan-voting.md 2.1). Question and hint are one line each, as
-// everywhere.
-func compatPrompt(schemaText string, t Task) []llm.Message {
+// (methods/plan-voting.md 2.1), then what is wanted. Question and hint are one line
+// each, as everywhere.
+func compatPrompt(schemaText string, t Task, want string) []llm.Message {
 	var b strings.Builder
 	b.WriteString(schemaText + "\n\nQuestion: " + oneLine(t.Question) + "\n")
 	if evidence := oneLine(t.Evidence); evidence != "" {
 		b.WriteString("Hint: " + evidence + "\n")
 	}
-	b.WriteString("\nWrite only the SQL query, no explanation, no markdown.")
+	b.WriteString("\n" + want)
 	return []llm.Message{{Role: llm.User, Text: b.String()}}
 }
+
+const compatQuery = "Write only the SQL query, no explanation, no markdown."
 
 // compatDDL is the prompt of M7: the CREATE texts without samples.
 type compatDDL struct{}
@@ -30,7 +32,7 @@ func (compatDDL) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Me
 	if err != nil {
 		return nil, err
 	}
-	return compatPrompt(text, in.Task), nil
+	return compatPrompt(text, in.Task, compatQuery), nil
 }
 
 // compatSignature is the documented signature and cost of a plan.
