@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -458,5 +459,35 @@ func TestOwnAuthorizer(t *testing.T) {
 	asked = 0
 	if _, err := pool.Exec("SELECT id FROM users"); err == nil || asked == 0 {
 		t.Errorf("the application's authorizer is gone: asked %d times, %v", asked, err)
+	}
+}
+
+// TestWhoWaitsForLocks: the guard waits itself for the lock that it meets first, and
+// lets SQLite wait before it reads the catalog: a writer that comes and goes would
+// else make it begin again for ever.
+func TestWhoWaitsForLocks(t *testing.T) {
+	var events []string
+	pool := sql.OpenDB(&faulty{dsn: filepath.Join(t.TempDir(), "test.db"), fail: func(event string) error {
+		events = append(events, event)
+		return nil
+	}})
+	defer pool.Close()
+	if _, err := pool.Exec("CREATE TABLE t (a)"); err != nil {
+		t.Fatal(err)
+	}
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events = nil
+	if _, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil {
+		t.Fatal(err)
+	}
+	at := func(what string) int {
+		return slices.IndexFunc(events, func(e string) bool { return strings.Contains(e, what) })
+	}
+	off, first, on, catalog := at("busy_timeout = 0"), at("schema_version"), at("busy_timeout = 5000"), at("sqlite_master")
+	if !(0 <= off && off < first && first < on && on < catalog) {
+		t.Errorf("busy_timeout off at %d, first look at %d, on at %d, catalog at %d:\n%s", off, first, on, catalog, strings.Join(events, "\n"))
 	}
 }

@@ -113,6 +113,9 @@ func (g *gate) read(table, column, database string) int {
 	name := schema.Fold(table)
 	if column == "" && database == "" {
 		if detail := g.hidden(table); detail != "" {
+			if len(g.catalog.named[name]) > 1 && !strings.EqualFold(detail, table+" may not be read") {
+				detail += ", and " + table + " could be that one: name its schema"
+			}
 			return g.refuse(exec.RuleTable, detail, false)
 		}
 		return allow
@@ -152,11 +155,7 @@ func (g *gate) hidden(table string) string {
 		if r.allowed {
 			continue
 		}
-		detail := qualified(r.database, r.name)
-		if detail != r.name && len(g.catalog.named[name]) > 1 {
-			return detail + " may not be read, and " + table + " could be that one: name its schema"
-		}
-		return detail + " may not be read"
+		return qualified(r.database, r.name) + " may not be read"
 	}
 	switch {
 	case len(g.catalog.named[name]) > 0:
@@ -203,7 +202,7 @@ func (g *gate) vet(text string) *exec.RefusedError {
 	}
 	for _, name := range names {
 		if detail := g.hidden(name); detail != "" {
-			return &exec.RefusedError{Rule: exec.RuleTable, Detail: detail + ", and USING, NATURAL and INDEXED BY do not name what they read"}
+			return &exec.RefusedError{Rule: exec.RuleTable, Detail: detail + ", and USING, NATURAL and INDEXED BY do not name what they read: use ON"}
 		}
 		for _, r := range g.catalog.named[name] {
 			for _, column := range slices.Sorted(maps.Keys(r.denied)) {

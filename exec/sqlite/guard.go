@@ -91,13 +91,9 @@ func (g *guard) put(gate *gate) {
 	g.gates = append(g.gates, gate)
 }
 
-// catalogOf returns what is known of the schema that a connection sees, and the
-// versions that it holds for.
-func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached) (*catalog, string, error) {
-	key, err := versions(ctx, dc, dbs)
-	if err != nil {
-		return nil, "", err
-	}
+// catalogOf returns what is known of the schema that a connection sees, which has
+// the versions of key.
+func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached, key string) (*catalog, error) {
 	files := attachedFiles(dbs)
 	comparable := reflect.ValueOf(dc).Comparable()
 	if comparable {
@@ -105,22 +101,22 @@ func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached) (
 		k := g.catalogs[dc]
 		g.mu.Unlock()
 		if k.current(key, files) {
-			return k.catalog, key, nil
+			return k.catalog, nil
 		}
 	}
 	c, err := readCatalog(ctx, dc, dbs, g.config.Policy)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	// The schema may have changed while it was read.
 	again, err := versions(ctx, dc, dbs)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.checked && len(c.unknown) > 0 {
-		return nil, "", &exec.PolicyError{Unknown: c.unknown}
+		return nil, &exec.PolicyError{Unknown: c.unknown}
 	}
 	g.checked = true
 	if comparable && key == again {
@@ -129,7 +125,7 @@ func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached) (
 		}
 		g.catalogs[dc] = known{key: key, files: files, catalog: c}
 	}
-	return c, key, nil
+	return c, nil
 }
 
 // forget lets go of a connection that is about to be closed.

@@ -52,8 +52,10 @@ func (h *held) install(ctx context.Context, raw any) (err error) {
 			Remedy: "open the database with a driver for database/sql",
 		}
 	}
-	if h.hooks, err = h.guard.hooks(raw); err != nil {
-		return err
+	if h.options.Use != exec.Catalog {
+		if h.hooks, err = h.guard.hooks(raw); err != nil {
+			return err
+		}
 	}
 	if err := h.prepare(ctx, dc); err != nil {
 		return unready(err)
@@ -78,8 +80,9 @@ func (h *held) install(ctx context.Context, raw any) (err error) {
 // prepare is the part of install that runs PRAGMAs.
 func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 	// First of all, since whatever comes next may meet a lock. SQLite waits for
-	// one without looking at the context, so as long as there is one it does not
-	// wait, and we do.
+	// one without looking at the context, so for the first one we wait ourselves.
+	// From then on SQLite waits, at each statement anew: a writer that comes and
+	// goes would else make us begin again and again.
 	patience := int64(h.options.Timeout * 9 / 10 / time.Millisecond)
 	err := h.pragma(ctx, dc, "busy_timeout", func(old int64) int64 { patience = min(old, patience); return 0 })
 	if err != nil {
@@ -88,16 +91,18 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 	if err := patiently(ctx, time.Duration(patience)*time.Millisecond, func() error { return h.look(ctx, dc) }); err != nil {
 		return err
 	}
-	if h.options.Use != exec.Catalog {
-		if err := h.pragma(ctx, dc, "query_only", func(int64) int64 { return 1 }); err != nil {
+	if patience > 0 {
+		if _, err := query(ctx, dc, fmt.Sprintf("PRAGMA busy_timeout = %d", patience)); err != nil {
 			return err
 		}
 	}
-	if patience == 0 {
+	if h.options.Use == exec.Catalog {
 		return nil
 	}
-	_, err = query(ctx, dc, fmt.Sprintf("PRAGMA busy_timeout = %d", patience))
-	return err
+	if err := h.learn(ctx, dc); err != nil {
+		return err
+	}
+	return h.pragma(ctx, dc, "query_only", func(int64) int64 { return 1 })
 }
 
 // longestPause is how long a lock may be gone before it is noticed.
@@ -115,13 +120,13 @@ func patiently(ctx context.Context, patience time.Duration, look func() error) e
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return err // a lock that outlasts a time-out is a lock
 		case <-time.After(min(pause, left)):
 		}
 	}
 }
 
-// look is the part of prepare that reads the database, and so may meet a lock.
+// look finds the databases and their versions, the first that is read of them.
 func (h *held) look(ctx context.Context, dc driver.Conn) error {
 	dbs, err := databases(ctx, dc)
 	if err != nil {
@@ -137,14 +142,16 @@ func (h *held) look(ctx context.Context, dc driver.Conn) error {
 			h.files = append(h.files, db.file)
 		}
 	}
-	if h.options.Use == exec.Catalog {
-		_, err := versions(ctx, dc, dbs)
+	h.key, err = versions(ctx, dc, dbs)
+	return err
+}
+
+// learn finds out what the gate has to know.
+func (h *held) learn(ctx context.Context, dc driver.Conn) (err error) {
+	if h.gate.catalog, err = h.guard.catalogOf(ctx, dc, h.databases, h.key); err != nil {
 		return err
 	}
-	if h.gate.catalog, h.key, err = h.guard.catalogOf(ctx, dc, dbs); err != nil {
-		return err
-	}
-	if h.gate.temp, err = temporary(ctx, dc, dbs); err != nil {
+	if h.gate.temp, err = temporary(ctx, dc, h.databases); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.gate.temp)) {
