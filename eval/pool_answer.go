@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/trace"
@@ -62,8 +61,9 @@ type Recorded struct {
 //     may be pred_sql, predicted_sql, prediction, SQL or query;
 //   - BIRD's predict_dev.json, an object from places to
 //     "SQL\t----- bird -----\tdatabase";
-//   - Spider's prediction file, a statement a line, without tab or with the
-//     database behind one; an empty line is an answer without a statement.
+//   - Spider's prediction file, a statement a line; a database behind a tab stays
+//     in SQL, and [Scorer.ScoreRuns], which knows the right one, takes it off; an
+//     empty line is an answer without a statement.
 //
 // The sequence ends with the first error, a *[FileError].
 func Answers(path string) iter.Seq2[Answer, error] {
@@ -212,27 +212,17 @@ func (s *source) answerLines(run string, yield func(Answer, error) bool) {
 			yield(Answer{}, err)
 			return
 		}
-		if bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line) {
+		if bytes.IndexByte(line, 0) >= 0 || place == 0 && !utf8.Valid(line) {
 			yield(Answer{}, s.fault(s.line, "", errors.New("no text: this is no file of answers")))
 			return
 		}
 		a := Answer{Run: run, Place: place, Line: s.line}
 		a.SQL, a.DB, _ = strings.Cut(string(line), birdMark)
-		if at := strings.LastIndexByte(a.SQL, '\t'); a.DB == "" && at >= 0 && isName(a.SQL[at+1:]) {
-			a.SQL, a.DB = a.SQL[:at], a.SQL[at+1:]
-		}
 		a.SQL = strings.TrimSpace(a.SQL)
 		if !yield(a, nil) {
 			return
 		}
 	}
-}
-
-// isName reports whether s could be the id of a database.
-func isName(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r))
-	})
 }
 
 // statementNames are the names by which files of answers call the statement.

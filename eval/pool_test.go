@@ -83,7 +83,7 @@ func TestReadAnswers(t *testing.T) {
 			[]eval.Answer{
 				{Run: "pred", Place: 0, SQL: "SELECT 1", Line: 1},
 				{Run: "pred", Place: 1, Line: 2},
-				{Run: "pred", Place: 2, SQL: "SELECT\ta FROM t", DB: "shop_1", Line: 3},
+				{Run: "pred", Place: 2, SQL: "SELECT\ta FROM t\tshop_1", Line: 3},
 				{Run: "pred", Place: 3, SQL: "SELECT\t'x y'", Line: 4},
 			},
 		},
@@ -113,7 +113,7 @@ func TestReadAnswersFaults(t *testing.T) {
 		{"a broken oracle", "a.jsonl", `{"qid": 1, "sql": "A", "exec": [1]}`, "a.jsonl:1: field exec: a JSON array where an object belongs"},
 		{"a statement that is an object", "a.jsonl", `{"qid": 1, "sql": {}}`, "a.jsonl:1: field sql: a JSON object where text belongs"},
 		{"a program", "p.txt", "\x7fELF\x02\x00\x01", "p.txt:1: no text: this is no file of answers"},
-		{"no UTF-8", "p.txt", "SELECT 1\nSELECT '\xff'\n", "p.txt:2: no text: this is no file of answers"},
+		{"no UTF-8", "p.txt", "SELECT '\xff'\n", "p.txt:1: no text: this is no file of answers"},
 		{"BIRD's form without the mark", "p.json", "{\n\"0\": \"SELECT 1\"}", `p.json:2: field 0: no "\t----- bird -----\t" between statement and database`},
 		{"an object of something else", "p.json", "{\"name\": \"x\"}", "p.json:1: field name: neither a field sql, nor the number of a question"},
 		{"BIRD's form, cut", "p.json", "{\"0\": \"SELECT 1\\t----- bird -----\\td\",\n", "p.json:2: the JSON is cut off"},

@@ -247,7 +247,9 @@ func (p *pairing) add(a Answer, byLine bool, file string, metrics []string) {
 		return
 	}
 	if a.Question == "" {
-		a.SQL = strings.TrimSpace(strings.TrimSuffix(a.SQL, "\t"+q.DB)) // Spider's lines end so, whatever the name is made of
+		// Spider's lines end so. Only who knows the database can tell: a statement may
+		// have tabs of its own.
+		a.SQL = strings.TrimSpace(strings.TrimSuffix(a.SQL, "\t"+q.DB))
 	}
 	at := p.dataset.byID[q.ID]
 	if run.of[at] >= 0 {

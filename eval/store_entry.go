@@ -91,8 +91,25 @@ func (e *entry) finished() bool {
 }
 
 // database returns the database of an id, opened. The first one to ask opens it;
-// the others wait for that.
+// the others wait for that, and try themselves where only the context of the first
+// one ended.
 func (s *Store) database(ctx context.Context, id string) (*database, error) {
+	for {
+		d, err := s.opened(ctx, id)
+		if err == nil || ctx.Err() != nil || errors.Is(err, exec.ErrBusy) || s.holds(d) {
+			return d, err
+		}
+	}
+}
+
+// holds reports whether what became of opening d is kept.
+func (s *Store) holds(d *database) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.databases[d.id] == d
+}
+
+func (s *Store) opened(ctx context.Context, id string) (*database, error) {
 	s.mu.Lock()
 	d, known := s.databases[id]
 	if !known {

@@ -50,12 +50,13 @@ func spans(question string, s *schema.Schema) []span {
 			found = append(found, span{text, number})
 		}
 	}
-	rest := question
+	rest, end := "", 0
 	for _, at := range sqltext.Quotations(question) {
-		q := strings.TrimSpace(question[at.From:at.To])
-		add(q, false)
-		rest = strings.Replace(rest, q, "\n", 1) // a quoted part is one value, not a run of words
+		add(strings.TrimSpace(question[at.From:at.To]), false)
+		rest += question[end:at.From] + "\n" // a quoted part is one value, not a run of words
+		end = at.To
 	}
+	rest += question[end:]
 	names := schemaWords(s)
 	words := questionWords(rest)
 	for n := maxSpanWords; n > 0; n-- {

@@ -33,6 +33,7 @@ func TestSpans(t *testing.T) {
 		{"possessive", "What are Ada's and Nils’s orders?", []string{"Ada", "Nils"}, "the 's belongs to the sentence"},
 		{"apostrophe", "Where does O'Brien live?", []string{"O'Brien"}, "an apostrophe inside a word opens no quote"},
 		{"double quotes", `orders with "On Hold" as status`, []string{"On Hold"}, "one value, not a run of words"},
+		{"quoted where it is quoted", `does Anna Lee play in group "A"`, []string{"A", "Anna Lee", "Anna", "Lee"}, "the A of Anna is another one"},
 		{"quotes before capitals", `is "shipped" used in Norway`, []string{"shipped", "Norway"}, "what is quoted goes first"},
 		{"single quotes", "status 'on hold' and name 'it''s'", []string{"on hold", "it", "s"}, "SQL's own doubling is not known to people"},
 		{"typographic quotes", "“On Hold”, ‘Shipped’, „Zürich“, „Łódź”, «Москва», »Aarhus«, ‹a›", []string{"On Hold", "Shipped", "Zürich", "Łódź", "Москва", "Aarhus", "a"}, "as languages have them"},

@@ -28,7 +28,7 @@
 // that is no SQL they return what little is there. All are linear in the length
 // of the text and do not recurse. None of them calls a model or a database.
 //
-// Words, SplitName, Stem, QuestionTemplate and CleanText do for questions and
+// Words, SplitName, Stem, Quotations, QuestionTemplate and CleanText do for questions and
 // names what the rest does for SQL.
 //
 // Everything here is safe for concurrent use.

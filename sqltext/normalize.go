@@ -12,7 +12,9 @@ import "strings"
 // for a string where no column is called so, because its case matters then, and a
 // quoted name of a dialect with CaseSensitiveQuotes unless it is in lower case.
 //
-// Equal normal forms mean the same statement; the reverse does not hold.
+// Equal normal forms mean the same statement to SQLite; the reverse does not hold.
+// Which words other engines reserve is not all known here, so for them a name that
+// is such a word may lose quotes that it needs.
 // Normalize(Normalize(x)) equals Normalize(x). The result is for comparing and
 // hashing, but it is SQL again. Never fails, linear.
 func (d Dialect) Normalize(sql string) string {

@@ -22,15 +22,17 @@ var quotes = map[rune]string{
 // other half.
 func Quotations(s string) []Quotation {
 	var found []Quotation
-	before := ' '
+	before, single := ' ', "" // opening marks that nothing further on closes
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		start := i + size
-		if closing, ok := quotes[r]; ok && !isApostrophe(r, before) {
+		if closing, ok := quotes[r]; ok && !isApostrophe(r, before) && !strings.ContainsRune(single, r) {
 			if end, behind := closed(s, start, closing); end >= 0 {
 				found = append(found, Quotation{start, end})
 				r, _ = utf8.DecodeLastRuneInString(s[:behind])
 				start = behind
+			} else {
+				single += string(r)
 			}
 		}
 		before, i = r, start

@@ -60,7 +60,7 @@ func (a Augmented) write(ctx context.Context, env *Env, s *schema.Schema, draw i
 		return "", err
 	}
 	for _, err := range failed {
-		trace.From(ctx).Event("sample-failed", trace.Attr{Key: "error", Value: err.Error()})
+		trace.From(ctx).Event("sample-failed", trace.Attr{Key: "error", Value: err})
 	}
 	rendering := schema.Augmented{
 		MaxChars: a.MaxChars, Rows: a.Rows, Quote: env.Quote,

@@ -138,6 +138,7 @@ func (e Election[T]) Run(ctx context.Context) (Drawn[T], error) {
 		out   Drawn[T]
 		sent  int
 	)
+	out.Tally = p.tally() // its rules size the first wave, too
 	for counted := 0; counted < e.N && !out.Stopped && ctx.Err() == nil; counted = len(out.Slots) {
 		end := counted + e.wave(out.Tally, e.N-counted)
 		if end == counted {

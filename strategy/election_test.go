@@ -224,3 +224,57 @@ func ExampleElection() {
 	fmt.Println(drawn.Tally.Leader, "of", len(drawn.Slots), "draws, saved", drawn.Saved, err)
 	// Output: 4 of 5 draws, saved 2 <nil>
 }
+
+// TestElectionIsWhatReplayCounts: figures of stop rules come from
+// vote.Majority.CountUntil, so it has to count, send and wait as an election does.
+func TestElectionIsWhatReplayCounts(t *testing.T) {
+	stops := []vote.Stop{
+		vote.Decided, vote.AheadBy(3), vote.Posterior(0.95), vote.AnyOf(vote.Decided, vote.Every(4, vote.AheadBy(2))), nil,
+	}
+	rng := rand.New(rand.NewPCG(7, 7))
+	for round := range 2000 {
+		m := vote.Majority{Penalty: []float64{0, 1, 2.5}[rng.IntN(3)], MaxWeight: 2, MaxDoubt: 2}
+		m.Weight = func(c vote.Candidate) float64 { return float64(1 + c.Position) }
+		candidates := make([]vote.Candidate, 1+rng.IntN(16))
+		for i := range candidates {
+			c := &candidates[i]
+			c.SQL, c.Draw, c.Position = "SELECT 1", i, rng.IntN(2)
+			switch n := rng.IntN(8); {
+			case n == 0:
+				c.Rejected = "no"
+			default:
+				c.Fingerprint = string(rune('a' + n/4))
+			}
+			if rng.IntN(4) == 0 {
+				c.Findings = []vote.Finding{{Rule: "r", Doubt: float64(1 + rng.IntN(2))}}
+			}
+		}
+		stop := stops[rng.IntN(len(stops))]
+		ballot, want, err := m.CountUntil(candidates, stop)
+		if err != nil && !errors.Is(err, vote.ErrNoVote) {
+			t.Fatal(err)
+		}
+		got := vote.Spent{Planned: len(candidates)}
+		waves := map[int]bool{} // by the number of draws that had been settled
+		settled := 0
+		e := strategy.Election[vote.Candidate]{
+			N: len(candidates), Stop: stop,
+			Draw: func(_ context.Context, i int) (vote.Candidate, error) { return candidates[i], nil },
+			Key:  func(c vote.Candidate) (string, bool) { return c.Fingerprint, c.Rejected == "" },
+			Tally: func(values []vote.Candidate, planned int) vote.Tally {
+				tally, err := m.Tally(values, planned)
+				if err != nil {
+					t.Error(err)
+				}
+				return tally
+			},
+			Before: func(d strategy.Drawn[vote.Candidate]) { settled = len(d.Slots); waves[settled] = true },
+		}
+		drawn, _ := e.Run(t.Context())
+		got.Drawn, got.Wasted, got.Stopped, got.Waves = len(drawn.Slots), drawn.Wasted, drawn.Stopped, 1+len(waves)
+		elected, err := m.Count(drawn.Values())
+		if diff := cmp.Diff(want, got); diff != "" || err == nil && elected.Clusters[0].Key != ballot.Clusters[0].Key {
+			t.Fatalf("round %d, %d candidates (-replay +election):\n%s", round, len(candidates), diff)
+		}
+	}
+}

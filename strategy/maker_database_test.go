@@ -69,6 +69,9 @@ func TestMAKERDatabaseFails(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "MAKER: "+tt.phase) || !strings.Contains(err.Error(), tt.text) || tt.is != nil && !errors.Is(err, tt.is) {
 				t.Errorf("got %v", err)
 			}
+			if err != nil && strings.Contains(err.Error(), "USA") {
+				t.Errorf("the error repeats a statement: %v", err)
+			}
 			if out == nil || len(out.Phases) == 0 || out.Phases[len(out.Phases)-1].Phase != tt.phase {
 				t.Errorf("the last report is not of the phase: %+v", out)
 			}

@@ -26,15 +26,14 @@ type makerRun struct {
 	out     *Outcome
 	attempt int // ways back taken so far
 
-	calls  atomic.Int64  // made by the phases
-	places chan struct{} // one a call in flight: what is made ahead shares them with the phase that runs
-	ahead  *speculation  // for the phase to come; nil: none
-	made   *speculation  // for the phase that runs, made while the one before did; nil: none
+	calls atomic.Int64 // made by the phases
+	ahead *speculation // for the phase to come; nil: none
+	made  *speculation // for the phase that runs, made while the one before did; nil: none
 }
 
 func (m MAKER) start(ctx context.Context, env *Env, t Task) (*makerRun, error) {
 	env = env.watched()
-	run := &makerRun{MAKER: m.filled(t), env: env, task: t, out: &Outcome{}, places: make(chan struct{}, env.concurrency())}
+	run := &makerRun{MAKER: m.filled(t), env: env, task: t, out: &Outcome{}}
 	if m.K > run.Samples {
 		run.out.note("K %d is more than the %d samples, and was lowered to them", m.K, run.Samples)
 	}
@@ -134,12 +133,6 @@ func (run *makerRun) ask(ctx context.Context, purpose string, messages []llm.Mes
 
 func (run *makerRun) call(ctx context.Context, purpose string, messages []llm.Message, i int) (llm.Response, error) {
 	run.calls.Add(1)
-	select {
-	case run.places <- struct{}{}:
-		defer func() { <-run.places }()
-	case <-ctx.Done():
-		return llm.Response{}, ctx.Err()
-	}
 	model, _ := run.env.Model(i)
 	most, _ := run.maxTokens(purpose)
 	return model.Complete(ctx, Sampler{
@@ -160,7 +153,7 @@ func failure(ctx context.Context, r PhaseReport, err error) (string, error) {
 	case !errors.As(err, &few):
 	case len(few.failed) == r.Draws:
 		err = &NoCandidateError{Failed: few.failed}
-	case r.Stop == "budget":
+	case r.Stop == "budget" && r.Phase == "scope": // later ones have a way back, with calls of its own
 		return FallbackBudget, nil
 	default:
 		return FallbackQuorum, nil
@@ -190,7 +183,7 @@ func (run *makerRun) scopes(ctx context.Context) (found []Scope, why string, err
 	voted, report, err := p.elect(ctx, func(drawn int, voted []party[Scope]) { run.lookAhead(ctx, drawn, voted) })
 	defer func() { run.end(ctx, report) }()
 	if why, err = failure(ctx, report, err); err != nil || why != "" {
-		if why == FallbackQuorum && report.Draws > 0 && len(voted) == 0 {
+		if why != "" && report.Draws > 0 && len(voted) == 0 {
 			why = FallbackScopeInvalid
 		}
 		report.Fallback = why
@@ -267,7 +260,7 @@ func (run *makerRun) compiles(ctx context.Context, phase, sql string) (bool, err
 	case exec.IsRejection(err):
 		return false, nil
 	}
-	return false, fmt.Errorf("strategy: MAKER: %s: checking %q: %w", phase, cut(sql, 80), err)
+	return false, fmt.Errorf("strategy: MAKER: %s: checking a statement: %w", phase, err)
 }
 
 // filter is phase 2.

@@ -30,10 +30,13 @@ type aheadSlot struct {
 }
 
 // speculate starts a wave for the messages that prepare comes to; for nil it
-// starts none. It returns at once. rest is how many calls the phases to come may
-// need without it: only where there are more can it not change the answer.
-func (run *makerRun) speculate(ctx context.Context, purpose string, rest int, prepare func(context.Context) []llm.Message) {
-	if !run.Speculate || run.ahead != nil || run.left() < rest+run.firstWave() {
+// starts none. It returns at once. drawn are the draws of the phase that runs, and
+// rest is how many calls the phases behind it may need. Only where more calls are
+// left than all of them need can it not change the answer, and only where as many
+// may be in flight beside those of this phase can it not cost time.
+func (run *makerRun) speculate(ctx context.Context, purpose string, drawn, rest int, prepare func(context.Context) []llm.Message) {
+	own := run.Samples - drawn
+	if !run.Speculate || run.ahead != nil || run.left() < own+rest+run.firstWave() || run.env.concurrency() < own+run.firstWave() {
 		return
 	}
 	ctx, span := trace.StartAt(ctx, run.Samples, "speculate")
@@ -68,7 +71,7 @@ func (run *makerRun) lookAhead(ctx context.Context, drawn int, voted []party[Sco
 	if len(voted) == 0 || len(voted[0].members[0].value.Tables) == 0 {
 		return
 	}
-	run.speculate(ctx, PurposeFilter, 3*run.Samples-drawn, func(ctx context.Context) []llm.Message {
+	run.speculate(ctx, PurposeFilter, drawn, 2*run.Samples, func(ctx context.Context) []llm.Message {
 		s, _, valid, err := run.check(ctx, voted[0])
 		if !valid || err != nil {
 			return nil
@@ -82,7 +85,7 @@ func (run *makerRun) lookFurtherAhead(ctx context.Context, drawn int, s Scope, v
 	if len(voted) == 0 {
 		return
 	}
-	run.speculate(ctx, PurposeProjection, 2*run.Samples-drawn, func(ctx context.Context) []llm.Message {
+	run.speculate(ctx, PurposeProjection, drawn, run.Samples, func(ctx context.Context) []llm.Message {
 		f := voted[0].members[0].value
 		sql, _ := s.Statement(run.env.DB.Dialect(), f)
 		if ok, err := run.compiles(ctx, "filter", sql); !ok || err != nil {

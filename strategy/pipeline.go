@@ -8,6 +8,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -99,8 +100,7 @@ type pipelineRun struct {
 	out       *Outcome
 
 	schema *schema.Schema // restricted to what was linked
-	failed []error        // of the draws
-	short  string         // what a spent budget left of the draws; "": all of them
+	failed []error        // of the draws, and why there were not more
 }
 
 // draw holds the election. Fewer votes than asked for are no error yet: repairs
@@ -136,7 +136,7 @@ func (r *pipelineRun) draw(ctx context.Context) error {
 			unclear = cmp.Or(unclear, err)
 			return tally
 		}
-		election.Stop = func(t vote.Tally) bool { return unclear != nil || r.Sampler.Until(t) }
+		election.Stop = func(t vote.Tally) bool { return unclear == nil && r.Sampler.Until(t) }
 	case r.Key == nil:
 		election.Stop = nil
 	}
@@ -152,14 +152,15 @@ func (r *pipelineRun) draw(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case unclear != nil:
-		return fmt.Errorf("strategy: Sampler.Until cannot look at the vote: %w", unclear)
 	case err != nil && !errors.Is(err, ErrQuorum):
 		return err
 	}
+	if unclear != nil {
+		r.out.warn(ctx, "not-stopped", "no draw was saved, Sampler.Until cannot look at the vote: %v", unclear)
+	}
 	if allowed, short := drawn.short(election.N); short {
-		r.short = fmt.Sprintf("the budget allowed %d of %d draws", allowed, election.N)
-		r.out.note("%s", r.short)
+		r.out.warn(ctx, "budget-spent", "the budget allowed %d of %d draws", allowed, election.N)
+		r.failed = append(r.failed, fmt.Errorf("strategy: no further draw: %w", llm.ErrBudget))
 	}
 	return nil
 }

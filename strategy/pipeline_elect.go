@@ -31,9 +31,6 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	}
 	quorum, votes := max(r.Sampler.MinVotes, 1), r.votes()
 	if votes >= quorum {
-		if r.short != "" {
-			trace.From(ctx).Warn("budget-spent", r.short)
-		}
 		if err := r.judge(voteCtx); err != nil {
 			return err
 		}

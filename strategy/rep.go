@@ -100,7 +100,7 @@ func (r REp) sample(ctx context.Context, env *Env, s *schema.Schema) ([][][]any,
 		return nil, err
 	}
 	for _, err := range failed {
-		trace.From(ctx).Event("sample-failed", trace.Attr{Key: "error", Value: err.Error()})
+		trace.From(ctx).Event("sample-failed", trace.Attr{Key: "error", Value: err})
 	}
 	values := make([][][]any, len(s.Tables))
 	for i := range s.Tables {

@@ -44,8 +44,13 @@ func validVoter(v Voter) error {
 
 // majorityOf is the Majority that counts the votes of v, if one does.
 func majorityOf(v Voter) (vote.Majority, bool) {
-	if probed, ok := v.(ProbedVote); ok {
+	switch probed := v.(type) {
+	case ProbedVote:
 		return majorityOf(probed.Voter)
+	case *ProbedVote:
+		if probed != nil {
+			return majorityOf(probed.Voter)
+		}
 	}
 	majority, ok := v.(vote.Majority)
 	return majority, ok
@@ -65,6 +70,10 @@ func (p Pipeline) voter(v Voter, env *Env) Voter {
 	case ProbedVote:
 		v.Voter = p.voter(v.Voter, env)
 		return v
+	case *ProbedVote:
+		if v != nil {
+			return p.voter(*v, env)
+		}
 	default:
 		return v
 	}

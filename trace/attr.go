@@ -14,6 +14,7 @@ import (
 // private kinds [SQL], [Prompt], [Reply] and [Rows], or anything else that
 // encodes to JSON, which is held as json.RawMessage. Other integers become
 // int64, and []string is copied. A float that is no number is held as its text.
+// An error is held as its text without parts of statements, see [Span.Fail].
 // A time.Duration is a measured time, and as such no part of a comparison.
 type Attr struct {
 	Key   string // written in code, never from outside

@@ -130,3 +130,44 @@ func TestWithheld(t *testing.T) {
 		t.Errorf("String = %q", got)
 	}
 }
+
+// silent is an error that may say nothing in public.
+type silent struct{}
+
+func (silent) Error() string  { return "cell " + canary }
+func (silent) Public() string { return "" }
+
+// TestPublicFailures: what else a failure says is left, however often and in
+// whatever words it wraps what may not be said.
+func TestPublicFailures(t *testing.T) {
+	other := errors.New("model: 503")
+	tests := []struct {
+		err  error
+		want string
+		why  string
+	}{
+		{errors.Join(fmt.Errorf("draw 1: %w", engineError{}), fmt.Errorf("draw 2: %w", engineError{}), other), "draw 1: engine error\ndraw 2: engine error\nmodel: 503", "equal texts"},
+		{fmt.Errorf("a: %w: b", silent{}), "a: withheld: b", "no public text"},
+		{silent{}, "withheld", ""},
+		{rephrased{engineError{}}, "engine error", "nobody knows what the other words repeat"},
+		{other, "model: 503", "nothing to hide"},
+	}
+	for _, tt := range tests {
+		s := trace.New("ask")
+		s.Fail(tt.err)
+		var back trace.Span
+		b, err := s.JSON(trace.Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := back.UnmarshalJSON(b); err != nil || back.Failure() != tt.want {
+			t.Errorf("%v: %q, %v, want %q: %s", tt.err, back.Failure(), err, tt.want, tt.why)
+		}
+	}
+}
+
+// rephrased says what it wraps in other words.
+type rephrased struct{ error }
+
+func (rephrased) Error() string   { return "something like " + canary + " failed" }
+func (r rephrased) Unwrap() error { return r.error }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,13 +78,18 @@ type discreet interface {
 // it wraps in place of its own.
 func publicText(err error) string {
 	text := err.Error()
+	put := map[string]bool{} // texts that were replaced
 	var walk func(error)
 	walk = func(err error) {
 		if d, ok := err.(discreet); ok {
-			if whole := d.Error(); whole != "" && strings.Contains(text, whole) {
-				text = strings.ReplaceAll(text, whole, d.Public())
-			} else {
-				text = d.Public() // who wraps it says it in other words
+			whole, public := d.Error(), cmp.Or(d.Public(), "withheld")
+			switch {
+			case put[whole]:
+			case whole != "" && strings.Contains(text, whole):
+				text = strings.ReplaceAll(text, whole, public)
+				put[whole] = true
+			default:
+				text = public // who wraps it says it in other words
 			}
 			return
 		}

@@ -380,7 +380,14 @@ func (r *stepsRun) answer(ctx context.Context, q eval.Question, v variant) (meas
 	if err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
 		return m, fmt.Errorf("%s: question %s: %w", v.name, q.ID, err)
 	}
-	m.calls, m.out, m.scope = int(calls.Load()), out, r.scopeRight(ctx, &env, q, out)
+	m.calls, m.scope = int(calls.Load()), r.scopeRight(ctx, &env, q, out)
+	if out == nil {
+		return m, nil
+	}
+	m.out = &strategy.Outcome{Fallback: out.Fallback, Phases: slices.Clone(out.Phases)} // what the sums need of it
+	for i := range m.out.Phases {
+		m.out.Phases[i].Clusters, m.out.Phases[i].Flags = nil, nil
+	}
 	if err != nil || out.SQL == "" {
 		return m, nil
 	}
