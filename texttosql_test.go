@@ -167,7 +167,7 @@ func TestErrorsExplainThemselves(t *testing.T) {
 		check func(r *texttosql.Result) bool
 	}{
 		{"no candidate", always("DROP TABLE orders"), nil, texttosql.ErrNoCandidate, func(r *texttosql.Result) bool { return len(r.Candidates) == 12 && r.Usage.Calls == 12 }},
-		{"budget", always("no SQL here"), []texttosql.Option{texttosql.WithBudget(llm.Budget{Calls: 3})}, texttosql.ErrNoCandidate, func(r *texttosql.Result) bool { return r.Usage.Calls == 3 && len(r.Warnings) == 0 }},
+		{"budget", always("no SQL here"), []texttosql.Option{texttosql.WithBudget(llm.Budget{Calls: 3})}, texttosql.ErrBudget, func(r *texttosql.Result) bool { return r.Usage.Calls == 3 && warned(r, "budget-spent") }},
 		{"abstained", &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT 1", "SELECT 2", "SELECT 3")}}},
 			[]texttosql.Option{texttosql.WithStrategy(strategy.Consensus{Samples: 4, MinConfidence: 0.9})}, texttosql.ErrAbstained, func(r *texttosql.Result) bool { return r.SQL != "" && len(r.Ballot.Clusters) == 4 }},
 		{"provider down", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
