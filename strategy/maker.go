@@ -58,7 +58,8 @@ type MAKER struct {
 	// Speculate starts the first wave of phase 2 and 3 on the leader while the
 	// last draws before it are in flight: the same answer in less time, for a
 	// wave of calls more where the leader changes. MaxCalls then means one wave
-	// more for each of the two phases.
+	// more for each of the two phases. Nothing is started where Env.Concurrency
+	// does not allow the wave beside those last draws.
 	Speculate bool
 
 	Lock   LockMode // how phase 3 may use the agreed tables; LockWithin is the default

@@ -26,7 +26,7 @@ type Pipeline struct {
 	Linker   linker.Linker // nil: the whole schema, or linker.Lexical when it is over Env.SchemaBudget
 	Prompter Prompter      // nil: Prompt{}
 	Sampler  Sampler       // how many draws, how, and when to stop
-	Checks   []exec.Check  // nil: Env.Checks
+	Checks   []exec.Check  // nil: Env.Checks; append(exec.DefaultChecks(), mine) stands for these and mine
 	Doubts   *vote.Doubts  // rules whose findings weigh in the vote; nil: none
 	Repairer Repairer      // nil: failed candidates stay failed
 	Repairs  int           // distinct statements repaired at most; 0 means 2

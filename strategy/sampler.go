@@ -18,7 +18,7 @@ type Sampler struct {
 	MaxTokens   int       // of a reply; 0 means 1,024, and a preset says what it sends
 	StopTexts   []string  // a reply ends before the first of them
 	Wave        vote.Wave // how draws are sent out; the zero Wave wastes none
-	Until       vote.Stop // nil: every draw is made, all at once
+	Until       vote.Stop // nil: every draw is made, all at once; also, with a warning, where the voter's Tally fails
 	MinVotes    int       // quorum; 0 means 1
 
 	// First is the index of the first draw, where an earlier round of the same
