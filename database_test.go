@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -202,18 +203,37 @@ func TestReadOnlyHandle(t *testing.T) {
 	}
 }
 
-// TestLockedDatabase: while somebody else holds the lock there is no answer but an
-// error that says so, and no candidate is blamed for it; afterwards there is one.
-func TestLockedDatabase(t *testing.T) {
+// lockable is the shop in a file that somebody else can lock; db waits so many
+// milliseconds for that to end.
+func lockable(t *testing.T, patience int) (db *sql.DB, lock func() (unlock func())) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.sqlite")
-	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=1")
-	if err != nil {
-		t.Fatal(err)
+	open := func(options string) *sql.DB {
+		db, err := sql.Open("sqlite3", "file:"+path+options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db
 	}
-	defer db.Close()
+	db = open(fmt.Sprintf("?_busy_timeout=%d", patience))
 	if _, err := db.Exec(shop); err != nil {
 		t.Fatal(err)
 	}
+	other := open("?_txlock=exclusive")
+	return db, func() func() {
+		tx, err := other.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() { tx.Rollback() }
+	}
+}
+
+// TestLockedDatabase: while somebody else holds the lock there is no answer but an
+// error that says so, and no candidate is blamed for it; afterwards there is one.
+func TestLockedDatabase(t *testing.T) {
+	db, lock := lockable(t, 1)
 	e, err := texttosql.New(db, always(usa), texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{
 		Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second},
 	}))
@@ -221,52 +241,22 @@ func TestLockedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers(t, e)
-	other, err := sql.Open("sqlite3", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	lock, err := other.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lock.Close()
-	if _, err := lock.ExecContext(t.Context(), "BEGIN EXCLUSIVE"); err != nil {
-		t.Fatal(err)
-	}
+	unlock := lock()
 	r, err := e.Ask(t.Context(), whoInUSA)
 	if err == nil || !strings.Contains(err.Error(), "locked") || r == nil || r.Trace == nil || len(r.Candidates) > 0 {
 		t.Errorf("got %+v, %v", r, err)
 	}
-	if _, err := lock.ExecContext(t.Context(), "ROLLBACK"); err != nil {
-		t.Fatal(err)
-	}
+	unlock()
 	answers(t, e)
 }
 
 // TestLockedAtTheEnd: a winner that could not be checked for a lock is neither
 // blamed for it nor an answer.
 func TestLockedAtTheEnd(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "test.sqlite")
-	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Exec(shop); err != nil {
-		t.Fatal(err)
-	}
-	other, err := sql.Open("sqlite3", "file:"+path+"?_txlock=exclusive")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
+	db, lock := lockable(t, 1)
 	s := strategy.Func(func(ctx context.Context, env *strategy.Env, task strategy.Task) (*strategy.Outcome, error) {
-		out, err := strategy.Direct{}.Generate(ctx, env, task)
-		if _, lerr := other.Begin(); lerr != nil {
-			t.Error(lerr)
-		}
-		return out, err
+		defer lock()
+		return strategy.Direct{}.Generate(ctx, env, task)
 	})
 	e, err := texttosql.New(db, always(usa), texttosql.WithStrategy(s))
 	if err != nil {
@@ -284,28 +274,13 @@ func TestLockedAtTheEnd(t *testing.T) {
 // TestLockedAndCancelled: a question whose context ends while the schema is locked
 // ends too, though the pool waits an hour for a lock.
 func TestLockedAndCancelled(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "test.sqlite")
-	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=3600000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Exec(shop); err != nil {
-		t.Fatal(err)
-	}
+	db, lock := lockable(t, 3_600_000)
 	long := exec.Bounds{Timeout: time.Hour}
 	e, err := texttosql.New(db, always(usa), texttosql.WithLimits(exec.Limits{Candidate: long, Answer: long}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := sql.Open("sqlite3", "file:"+path+"?_txlock=exclusive")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	if _, err := other.Begin(); err != nil {
-		t.Fatal(err)
-	}
+	lock()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
 	if _, err := e.Ask(ctx, whoInUSA); !errors.Is(err, context.Canceled) {

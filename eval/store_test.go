@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -328,4 +330,33 @@ func TestStoreCandidates(t *testing.T) {
 	if _, ok, err := store.Plan(t.Context(), "shop", "SELECT nix FROM t"); err != nil || ok {
 		t.Errorf("the plan of a statement that does not compile: %v, %v", ok, err)
 	}
+}
+
+// TestOpeningAnotherWaitsFor: the end of the context of whoever opens a database says
+// nothing to the others who wait for it.
+func TestOpeningAnotherWaitsFor(t *testing.T) {
+	find := numbers(t)
+	synctest.Test(t, func(t *testing.T) {
+		waiting := make(chan struct{})
+		var opened atomic.Int32
+		s := openStore(t, eval.StoreConfig{Find: find, Open: func(path string) (*sql.DB, error) {
+			if opened.Add(1) == 1 {
+				<-waiting
+			}
+			return openReadOnly(path)
+		}})
+		ctx, cancel := context.WithCancel(t.Context())
+		var first, second error
+		var all sync.WaitGroup
+		all.Go(func() { _, first = s.Execute(ctx, "n", "SELECT 1") })
+		synctest.Wait()
+		all.Go(func() { _, second = s.Execute(t.Context(), "n", "SELECT 1") })
+		synctest.Wait()
+		cancel()
+		close(waiting)
+		all.Wait()
+		if !errors.Is(first, context.Canceled) || second != nil {
+			t.Errorf("who opened it: %v; who waited: %v", first, second)
+		}
+	})
 }
