@@ -1,6 +1,7 @@
 package texttosql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,69 +16,50 @@ type Answer struct {
 	Resumed  bool     // from the journal: no model was called for it
 }
 
-// BatchOption configures one call of AskAll.
-type BatchOption func(*batch)
+// Batch says how AskAll works. The zero Batch answers 4 questions at a time and keeps no journal.
+type Batch struct {
+	Parallel int // questions answered at the same time; 0 means 4; negative is an error
 
-type batch struct {
-	parallel int
-	journal  string
+	// Journal makes a batch resumable: every finished question is appended to the JSONL file of this path, and a
+	// question found there is not asked again. "": no journal.
+	//
+	// A question is finished when it was answered, abstained, or had no candidate though every sample got a reply. A
+	// question that a provider, a budget, the database or a cancellation ended is asked again. A resumed answer has
+	// everything the first one had but rows, which are read again. A line that a crash cut short is passed over.
+	//
+	// The file names the strategy, the models (llm.Named) and the schema it was written with, and knows WithSamples,
+	// WithSeed, WithInstructions and WithExemplars. AskAll refuses the file of another engine, and a file that is no
+	// journal. It cannot tell apart models without a name, nor strategies of one type with other fields, and knows no
+	// other option: give each configuration a journal of its own. Two batches on one journal ask the questions that
+	// both have twice, and lose nothing.
+	Journal string
 }
 
-// WithParallel bounds the questions answered at the same time, n ≥ 1. Default: 4.
-func WithParallel(n int) BatchOption { return func(b *batch) { b.parallel = n } }
-
-// WithJournal makes a batch resumable: every finished question is appended to
-// the JSONL file at path, and a question found there is not asked again.
+// AskAll answers questions in parallel and gives their answers in the order of the questions.
 //
-// Finished means answered, abstained, or without a candidate though every draw
-// got a reply; a question that a provider, a budget, the database or a
-// cancellation ended is asked again. A resumed answer has everything its first
-// one had but rows, which are read again. A line that a crash cut short is
-// passed over.
+// The goroutine that ranges over the answers pulls questions as places become free, at most b.Parallel ahead of the
+// answers. Breaking out of the loop cancels what is in flight; the loop ends when all of it has ended.
 //
-// The file names the strategy, the models (llm.Named) and the schema it was
-// written with, and knows WithSamples, WithSeed, WithInstructions and
-// WithExemplars; AskAll refuses one of another engine, and
-// a file that is no journal. It cannot tell apart models without a name, nor
-// strategies of one type with other fields, and knows no other option: give each
-// configuration a journal of its own. Two batches on one journal ask the questions that both
-// have twice, and lose nothing.
-func WithJournal(path string) BatchOption { return func(b *batch) { b.journal = path } }
-
-// AskAll answers questions in parallel and gives their answers in the order of
-// the questions.
-//
-// Questions are pulled as places become free, at most WithParallel ahead of the
-// answers, in the goroutine that ranges over the answers. Breaking out of the
-// loop cancels what is in flight; the loop ends when all of it has ended.
-//
-// What ends a batch early is the Err of a last Answer without a question:
-// ctx.Err(), after the questions in flight were answered with it, where others
-// may be left; a journal that cannot be read, or written, after the answer that
-// could not be written.
-func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], opts ...BatchOption) iter.Seq[Answer] {
-	b := batch{parallel: 4}
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&b)
-		}
-	}
+// What ends a batch early is the Err of a last Answer without a question: ctx.Err(), after the questions in flight
+// were answered with it, where others may be left; a journal that cannot be read; or one that cannot be written,
+// after the answer that could not be written.
+func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Batch) iter.Seq[Answer] {
 	return func(yield func(Answer) bool) {
-		if b.parallel < 1 {
-			yield(Answer{Err: fmt.Errorf("texttosql: WithParallel: %d is not at least 1", b.parallel)})
+		if b.Parallel < 0 {
+			yield(Answer{Err: fmt.Errorf("texttosql: Batch.Parallel: %d is negative", b.Parallel)})
 			return
 		}
 		if questions == nil {
 			yield(Answer{Err: errors.New("texttosql: AskAll: the questions are nil")})
 			return
 		}
-		log, err := e.openJournal(ctx, b.journal)
+		log, err := e.openJournal(ctx, b.Journal)
 		if err != nil {
 			yield(Answer{Err: err})
 			return
 		}
 		defer log.close() // also when the loop's body panics or ends its goroutine
-		err = e.askAll(ctx, questions, b.parallel, log, yield)
+		err = e.askAll(ctx, questions, cmp.Or(b.Parallel, 4), log, yield)
 		if err = errors.Join(err, log.close()); err != nil && !errors.Is(err, errStopped) {
 			yield(Answer{Err: err})
 		}
@@ -132,7 +114,7 @@ func (e *Engine) answerOf(ctx context.Context, q Question, log *journal) Answer 
 	if a, ok := log.find(q); ok {
 		return e.resume(ctx, a)
 	}
-	r, err := e.ask(ctx, q, !e.skipRunning)
+	r, err := e.ask(ctx, q, !e.withoutExecution)
 	return Answer{Question: q, Result: r, Err: err}
 }
 
@@ -140,7 +122,7 @@ func (e *Engine) answerOf(ctx context.Context, q Question, log *journal) Answer 
 func (e *Engine) resume(ctx context.Context, a Answer) Answer {
 	r := *a.Result // a question that is there twice has one line in the journal
 	a.Result = &r
-	if a.Err != nil || e.skipRunning {
+	if a.Err != nil || e.withoutExecution {
 		return a
 	}
 	r.Rows, a.Err = e.db.Query(ctx, r.SQL)

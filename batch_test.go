@@ -88,7 +88,7 @@ func TestAskAllOrder(t *testing.T) {
 			}
 			return llm.Response{Text: fmt.Sprintf("SELECT '%c'", 'a'+i)}, nil
 		}), texttosql.WithStrategy(strategy.Direct{}))
-		got := saidAll(e.AskAll(t.Context(), slices.Values(asked(questions...)), texttosql.WithParallel(parallel)))
+		got := saidAll(e.AskAll(t.Context(), slices.Values(asked(questions...)), texttosql.Batch{Parallel: parallel}))
 		var want []string
 		for i, q := range questions {
 			want = append(want, fmt.Sprintf("%s: SELECT '%c' [[%c]]", q, 'a'+i, 'a'+i))
@@ -99,13 +99,13 @@ func TestAskAllOrder(t *testing.T) {
 	}
 }
 
-// TestAskAllIsBounded counts the questions in flight: as many as WithParallel
+// TestAskAllIsBounded counts the questions in flight: as many as Batch.Parallel
 // says, no more, and none is pulled before there is a place for it.
 func TestAskAllIsBounded(t *testing.T) {
 	for _, tt := range []struct {
-		opts []texttosql.BatchOption
-		most int32
-	}{{nil, 4}, {[]texttosql.BatchOption{texttosql.WithParallel(1)}, 1}, {[]texttosql.BatchOption{nil, texttosql.WithParallel(3)}, 3}} {
+		batch texttosql.Batch
+		most  int32
+	}{{texttosql.Batch{}, 4}, {texttosql.Batch{Parallel: 1}, 1}, {texttosql.Batch{Parallel: 3}, 3}} {
 		var flying, peak, pulled, given atomic.Int32
 		full := make(chan struct{})
 		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
@@ -133,7 +133,7 @@ func TestAskAllIsBounded(t *testing.T) {
 				}
 			}
 		}
-		for a := range e.AskAll(t.Context(), questions, tt.opts...) {
+		for a := range e.AskAll(t.Context(), questions, tt.batch) {
 			given.Add(1)
 			if a.Err != nil {
 				t.Fatal(a.Err)
@@ -148,15 +148,15 @@ func TestAskAllIsBounded(t *testing.T) {
 // TestAskAllWithoutQuestions gives no answer, and one that says what is wrong.
 func TestAskAllWithoutQuestions(t *testing.T) {
 	e := engine(t, always(usa))
-	if got := saidAll(e.AskAll(t.Context(), slices.Values(asked()))); len(got) != 0 {
+	if got := saidAll(e.AskAll(t.Context(), slices.Values(asked()), texttosql.Batch{})); len(got) != 0 {
 		t.Errorf("got %q", got)
 	}
-	got := saidAll(e.AskAll(t.Context(), slices.Values(asked("q")), texttosql.WithParallel(0)))
-	if len(got) != 1 || !strings.Contains(got[0], "WithParallel: 0 is not at least 1") {
+	got := saidAll(e.AskAll(t.Context(), slices.Values(asked("q")), texttosql.Batch{Parallel: -1}))
+	if len(got) != 1 || !strings.Contains(got[0], "Batch.Parallel: -1 is negative") {
 		t.Errorf("got %q", got)
 	}
 	// What cannot be asked is an answer like any other.
-	got = saidAll(e.AskAll(t.Context(), slices.Values(asked("", "Which customers live in the USA?", strings.Repeat("x", 9<<10)))))
+	got = saidAll(e.AskAll(t.Context(), slices.Values(asked("", "Which customers live in the USA?", strings.Repeat("x", 9<<10))), texttosql.Batch{}))
 	if len(got) != 3 || !strings.Contains(got[0], "empty") || !strings.Contains(got[1], "Ada") || !strings.Contains(got[2], "the limit is 8192") {
 		t.Errorf("got %q", got)
 	}
@@ -185,7 +185,7 @@ func TestAskAllBreak(t *testing.T) {
 			}
 		}
 	}
-	for a := range e.AskAll(t.Context(), questions) {
+	for a := range e.AskAll(t.Context(), questions, texttosql.Batch{}) {
 		if a.Err != nil {
 			t.Fatal(a.Err)
 		}
@@ -207,7 +207,7 @@ func TestAskAllPanic(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for name, run := range map[string]func(){
 		"loop": func() {
-			for range e.AskAll(t.Context(), slices.Values(asked("a", "b", "c"))) {
+			for range e.AskAll(t.Context(), slices.Values(asked("a", "b", "c")), texttosql.Batch{}) {
 				panic("mine")
 			}
 		},
@@ -215,7 +215,7 @@ func TestAskAllPanic(t *testing.T) {
 			for range e.AskAll(t.Context(), func(yield func(texttosql.Question) bool) {
 				yield(texttosql.Question{Text: "a"})
 				panic("mine")
-			}) {
+			}, texttosql.Batch{}) {
 			}
 		},
 	} {
@@ -245,7 +245,7 @@ func TestAskAllContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var answers []texttosql.Answer
-	for a := range e.AskAll(ctx, slices.Values(asked("quick", "slow", "slow", "slow", "slow", "never", "never")), texttosql.WithParallel(3)) {
+	for a := range e.AskAll(ctx, slices.Values(asked("quick", "slow", "slow", "slow", "slow", "never", "never")), texttosql.Batch{Parallel: 3}) {
 		if answers = append(answers, a); len(answers) == 1 {
 			cancel()
 		}
@@ -261,7 +261,7 @@ func TestAskAllContext(t *testing.T) {
 			t.Errorf("%s: %v, want context.Canceled", a.Question.Text, a.Err)
 		}
 	}
-	if got := saidAll(e.AskAll(ctx, slices.Values(asked("quick")))); len(got) != 1 || !strings.HasSuffix(got[0], context.Canceled.Error()) {
+	if got := saidAll(e.AskAll(ctx, slices.Values(asked("quick")), texttosql.Batch{})); len(got) != 1 || !strings.HasSuffix(got[0], context.Canceled.Error()) {
 		t.Errorf("a context that has ended: %q", got)
 	}
 	settled(t, before)

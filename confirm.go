@@ -6,20 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/memory"
 )
-
-// WithConfirmed keeps confirmed answers in c, a file for example
-// (strategy.OpenConfirmed), instead of in the memory of the Engine. Closing c is
-// the caller's.
-func WithConfirmed(c *strategy.Confirmed) Option {
-	return func(cfg *config) {
-		if c == nil {
-			cfg.fail("WithConfirmed: the store is nil")
-		}
-		cfg.confirmed = c
-	}
-}
 
 // Confirm keeps a question with SQL that a person found to be the right answer,
 // as an exemplar for later questions to strategies that show some: PETSQL does,
@@ -27,7 +17,8 @@ func WithConfirmed(c *strategy.Confirmed) Option {
 //
 // The SQL passes the checks of Check first: what the guard refuses or the engine
 // rejects is not kept, and the error is theirs. A question that is confirmed
-// again replaces its answer.
+// again replaces its answer. Where statements may run, it is run for one row: how often confirmed answers
+// have no value says how much such an answer is to be doubted (doubt.Rules.EmptyShare).
 //
 // The stored text goes into prompts of later questions. Who may call Confirm
 // decides what models are shown.
@@ -40,26 +31,56 @@ func (e *Engine) Confirm(ctx context.Context, question, sql string) error {
 	if err != nil {
 		return fmt.Errorf("texttosql: confirming an answer: %w", err)
 	}
-	return e.confirmed.Add(strategy.Pair{Question: strings.TrimSpace(question), SQL: verdict.SQL})
+	return e.confirmed.Add(memory.Pair{Question: strings.TrimSpace(question), SQL: verdict.SQL, Valueless: e.valueless(ctx, verdict.SQL)})
 }
 
-// pool is the solved questions that strategies may show: the same slice as long
-// as nothing was confirmed, so that it is indexed once.
-func (e *Engine) pool() ([]strategy.Pair, error) {
+// valueless reports whether a statement has no rows or nothing but NULL; nil where that cannot be told.
+func (e *Engine) valueless(ctx context.Context, sql string) *bool {
+	t, err := e.db.QueryWithin(ctx, sql, exec.Bounds{Rows: 1})
+	if err != nil {
+		return nil
+	}
+	none := !t.Truncated && (t.Empty() || t.AllNull())
+	return &none
+}
+
+// learn returns what confirmed and configured answers tell. It is the same as long as nothing was confirmed, so that
+// the pool is indexed once.
+func (e *Engine) learn() (learned, error) {
 	confirmed, err := e.confirmed.Pairs()
-	if err != nil || len(confirmed) == 0 {
-		return slices.Clip(e.exemplars), err
+	if err != nil {
+		return learned{}, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.pooled.confirmed) != len(confirmed) || &e.pooled.confirmed[0] != &confirmed[0] {
-		e.pooled.confirmed = confirmed
-		e.pooled.pairs = slices.Concat(confirmed, e.exemplars)
+	old := e.learned.confirmed
+	if e.learned.pool == nil || len(old) != len(confirmed) || len(old) > 0 && &old[0] != &confirmed[0] {
+		e.learned = learned{confirmed, &memory.Pool{Pairs: slices.Concat(confirmed, e.exemplars)}, emptyShare(confirmed)}
 	}
-	return slices.Clip(e.pooled.pairs), nil
+	return e.learned, nil
 }
 
-// pooled is the pool made of one state of the confirmed answers.
-type pooled struct {
-	confirmed, pairs []strategy.Pair
+// learned is what one state of the confirmed answers tells.
+type learned struct {
+	confirmed  []memory.Pair
+	pool       *memory.Pool // the solved questions that strategies may show
+	emptyShare float64      // strategy.Env.EmptyShare
+}
+
+// emptyShare estimates how often a right answer has no value; 0 where nobody looked.
+func emptyShare(confirmed []memory.Pair) float64 {
+	empty, known := 0, 0
+	for _, p := range confirmed {
+		if p.Valueless == nil {
+			continue
+		}
+		known++
+		if *p.Valueless {
+			empty++
+		}
+	}
+	if known == 0 {
+		return 0
+	}
+	return doubt.EmptyShare(empty, known)
 }

@@ -65,7 +65,8 @@ func TestMemoryDatabase(t *testing.T) {
 func TestPoolOfOne(t *testing.T) {
 	db := open(t, shop)
 	db.SetMaxOpenConns(1)
-	e, err := texttosql.New(db, always(usa), texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second}}))
+	e, err := texttosql.New(db, always(usa),
+		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,11 @@ func TestWrappedDriver(t *testing.T) {
 	}{
 		{"nothing said", nil, "WithDialect", "nobody knows what it wraps"},
 		{"dialect without hook", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{})}, "Unwrap", "the guard has nothing to hold on to"},
-		{"hook that does not unwrap", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), texttosql.WithDriverHook(func(conn any) any { return conn })}, "RegisterAuthorizer", "the same"},
+		{
+			"hook that does not unwrap",
+			[]texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), texttosql.WithDriverHook(func(conn any) any { return conn })}, "RegisterAuthorizer",
+			"the same",
+		},
 		{"hook", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), unwrap}, "", "guarded"},
 	}
 	for _, tt := range tests {
@@ -250,24 +255,40 @@ func TestLockedDatabase(t *testing.T) {
 	answers(t, e)
 }
 
-// TestLockedAtTheEnd: a winner that could not be checked for a lock is neither
-// blamed for it nor an answer.
+// TestLockedAtTheEnd: a lock at the end is not the winner's fault. A winner that
+// nobody examined is no answer then; one that was examined lacks its rows alone.
 func TestLockedAtTheEnd(t *testing.T) {
-	db, lock := lockable(t, 1)
-	s := strategy.Func(func(ctx context.Context, env *strategy.Env, task strategy.Task) (*strategy.Outcome, error) {
-		defer lock()
-		return strategy.Direct{}.Generate(ctx, env, task)
-	})
-	e, err := texttosql.New(db, always(usa), texttosql.WithStrategy(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := e.Ask(t.Context(), whoInUSA)
-	if !errors.Is(err, texttosql.ErrBusy) || !strings.HasPrefix(err.Error(), "texttosql: checking the winner: ") || errors.Is(err, texttosql.ErrBudget) {
-		t.Errorf("error %v", err)
-	}
-	if r.SQL != "" || r.Confidence != 0 || len(r.Candidates) != 1 {
-		t.Errorf("got %+v", r)
+	for _, tt := range []struct {
+		why      string
+		examined bool
+		doing    string
+		sql      string
+	}{
+		{"a strategy of its own", false, "checking the winner", ""},
+		{"an admission examined it", true, "running the answer", usa},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			db, lock := lockable(t, 1)
+			s := strategy.Func(func(ctx context.Context, env *strategy.Env, task strategy.Task) (*strategy.Outcome, error) {
+				defer lock()
+				out, err := strategy.Direct{}.Generate(ctx, env, task)
+				if !tt.examined {
+					out.Candidates[0].Statement = nil
+				}
+				return out, err
+			})
+			e, err := texttosql.New(db, always(usa), texttosql.WithStrategy(s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := e.Ask(t.Context(), whoInUSA)
+			if !errors.Is(err, texttosql.ErrBusy) || !strings.HasPrefix(err.Error(), "texttosql: "+tt.doing+": ") || errors.Is(err, texttosql.ErrBudget) {
+				t.Errorf("error %v", err)
+			}
+			if r.SQL != tt.sql || r.Confidence > 0 != tt.examined || len(r.Candidates) != 1 || r.Rows != nil {
+				t.Errorf("got %+v", r)
+			}
+		})
 	}
 }
 

@@ -16,7 +16,7 @@
 // # How an answer comes about
 //
 // The schema is inspected once and kept until it changes; a strategy writes
-// prompts from it, draws replies in parallel, takes one statement out of each,
+// prompts from it, samples replies in parallel, takes one statement out of each,
 // and puts every distinct statement through the checks: one reading statement by
 // the text, by the engine's own authorizer and by EXPLAIN, then executed under
 // limits. Equal results are equal votes; the largest group wins, and its share,

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -23,7 +21,11 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/petsql"
+	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -66,7 +68,8 @@ func TestSameEngineAtOnce(t *testing.T) {
 // an hour or for ever.
 func TestCancel(t *testing.T) {
 	var rows strings.Builder
-	rows.WriteString("CREATE TABLE big (a TEXT); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) INSERT INTO big SELECT 'row ' || i FROM n;")
+	rows.WriteString("CREATE TABLE big (a TEXT); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) INSERT INTO big SELECT 'row ' || i " +
+		"FROM n;")
 	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	waiting := llm.Func(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 		<-ctx.Done()
@@ -80,7 +83,7 @@ func TestCancel(t *testing.T) {
 			return otherwise.Complete(ctx, req)
 		})
 	}
-	draws := func(replies ...string) *llmtest.Script {
+	samples := func(replies ...string) *llmtest.Script {
 		return &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(replies...), Repeat: true}}}
 	}
 	patient := texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: time.Hour}, Answer: exec.Bounds{Timeout: time.Hour}})
@@ -96,14 +99,14 @@ func TestCancel(t *testing.T) {
 		{"schema", "schema", always(usa), nil},
 		{"profile", "profile", always(usa), nil},
 		{"link", "link", always(usa), nil},
-		{"draw", "draw", waiting, nil},
+		{"sample", "sample", waiting, nil},
 		{"model call", "model call", waiting, nil},
 		{"waiting for a retry", "!model call", retried, []texttosql.Option{texttosql.WithRetry(llm.Retry{Base: 10 * time.Hour, Max: 10 * time.Hour})}},
-		{"check", "check", draws(endless), []texttosql.Option{texttosql.WithSamples(4)}},
-		{"endless candidate", "exec.query", draws(endless), []texttosql.Option{texttosql.WithSamples(4)}},
-		{"repair", "repair", by("repair", draws("SELECT nme FROM customers")), []texttosql.Option{texttosql.WithSamples(2)}},
+		{"check", "check", samples(endless), []texttosql.Option{texttosql.WithSamples(4)}},
+		{"endless candidate", "exec.query", samples(endless), []texttosql.Option{texttosql.WithSamples(4)}},
+		{"repair", "repair", by("repair", samples("SELECT nme FROM customers")), []texttosql.Option{texttosql.WithSamples(2)}},
 		{"vote", "vote", always(usa), nil},
-		{"judge", "judge", by("judge", draws(usa, "SELECT 1", "SELECT 2")), []texttosql.Option{texttosql.WithSamples(3)}},
+		{"judge", "judge", by("judge", samples(usa, "SELECT 1", "SELECT 2")), []texttosql.Option{texttosql.WithSamples(3)}},
 		{"rows", "rows", always(endless), []texttosql.Option{texttosql.WithStrategy(planned{})}},
 	}
 	for _, tt := range tests {
@@ -144,12 +147,16 @@ func TestCancel(t *testing.T) {
 // are no rows for anybody.
 func TestWithoutExecution(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT c.name FROM customers AS c WHERE c.country IN ('USA')", "SELECT total FROM orders", "SELECT id FROM orders")},
+		{
+			Purpose: "generate",
+			Replies: llmtest.Texts(usa, "SELECT c.name FROM customers AS c WHERE c.country IN ('USA')", "SELECT total FROM orders", "SELECT id FROM orders"),
+		},
 		{Purpose: "judge", Replies: llmtest.Texts("A", "B")},
 	}}
 	var mu sync.Mutex
 	steps := map[string]int{}
-	e := engine(t, script, texttosql.WithoutExecution(), texttosql.WithStrategy(strategy.Consensus{Samples: 4}), texttosql.WithProgress(func(p texttosql.Progress) {
+	consensus := texttosql.WithStrategy(strategy.Consensus{Samples: 4})
+	e := engine(t, script, texttosql.WithoutExecution(), consensus, texttosql.WithProgress(func(p texttosql.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		if p.Kind.String() == "ended" {
@@ -179,14 +186,14 @@ func TestWithoutExecution(t *testing.T) {
 // the model's statements call a function that counts.
 func TestWithoutExecutionRunsNothing(t *testing.T) {
 	const counting = "SELECT witness(name) FROM customers"
-	own := exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
+	own := exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
 		if c.Plan == nil || c.Table != nil {
 			return fmt.Errorf("plan %v, table %v", c.Plan, c.Table)
 		}
 		return nil
 	})
-	querying := exec.CheckFunc(func(ctx context.Context, db *exec.DB, c *exec.Checked) error {
-		_, err := db.Query(ctx, c.SQL)
+	querying := exec.CheckFunc(func(ctx context.Context, s *exec.Session, c *exec.Checked) error {
+		_, err := s.Query(ctx, c.SQL)
 		return err
 	})
 	shared := strategy.Func(func(ctx context.Context, env *strategy.Env, task strategy.Task) (*strategy.Outcome, error) {
@@ -203,24 +210,27 @@ func TestWithoutExecutionRunsNothing(t *testing.T) {
 		s    strategy.Strategy
 		want error
 	}{
-		{"one draw", strategy.Direct{}, nil},
+		{"one sample", strategy.Direct{}, nil},
 		{"votes", strategy.SelfConsistency{}, nil},
 		{"votes and a judge", strategy.Consensus{}, nil},
-		{"by plan", strategy.PlanVote{DemoteEmpty: true, ExpectColumns: 1}, nil},
-		{"by plan, published", strategy.PlanVote{Compat: true}, nil},
-		{"the cheapest", strategy.PlanVote{Cheapest: true}, nil},
-		{"augmented", strategy.AugmentedPlanVote{Probe: true}, nil},
-		{"augmented, published", strategy.AugmentedPlanVote{Probe: true, Compat: true}, nil},
-		{"feedback", strategy.ExecutionFeedback{}, nil},
-		{"feedback, published", strategy.ExecutionFeedback{Compat: true}, nil},
-		{"in phases", strategy.MAKER{}, nil},
-		{"in phases, published", strategy.MAKER{Compat: true}, nil},
-		{"two rounds", strategy.PETSQL{}, nil},
+		{"by plan", planvote.Plain{DemoteEmpty: true, ExpectColumns: 1}, nil},
+		{"by plan, published", planvote.Plain{}.Published(), nil},
+		{"the cheapest", planvote.Plain{Cheapest: true}, nil},
+		{"augmented", planvote.Augmented{Probe: true}, nil},
+		{"augmented, published", planvote.Augmented{Probe: true}.Published(), nil},
+		{"feedback", planvote.Feedback{}, nil},
+		{"feedback, published", planvote.Feedback{}.Published(), nil},
+		{"in phases", maker.Strategy{}, nil},
+		{"in phases, published", maker.Strategy{}.Published(), nil},
+		{"two rounds", petsql.Strategy{}, nil},
 		{"no checks said", strategy.Pipeline{}, nil},
 		{"an empty list of checks", strategy.Pipeline{Checks: []exec.Check{}}, nil},
 		{"checks that run", strategy.Pipeline{Checks: exec.DefaultChecks()}, nil},
 		{"these and mine", strategy.Pipeline{Checks: append(exec.DefaultChecks(), own)}, nil},
-		{"running with bounds of its own", strategy.Pipeline{Checks: []exec.Check{exec.SingleRead{}, exec.Planned{}, exec.Execute{Bounds: exec.Bounds{Rows: 1}}}}, nil},
+		{
+			"running with bounds of its own",
+			strategy.Pipeline{Checks: []exec.Check{exec.SingleRead{}, exec.Planned{}, exec.Execute{Bounds: exec.Bounds{Rows: 1}}}}, nil,
+		},
 		{"an admission of its own", shared, nil},
 		{"a check that queries", strategy.Pipeline{Checks: []exec.Check{exec.SingleRead{}, querying}}, exec.ErrNoExecution},
 		{"a strategy that queries", direct, exec.ErrNoExecution},
@@ -259,9 +269,9 @@ func TestWithoutExecutionRunsNothing(t *testing.T) {
 	}
 }
 
-// TestWithoutSampleValues end to end: no stored value is in any prompt of any
+// TestWithoutValues end to end: no stored value is in any prompt of any
 // purpose, though errors, exemplars of the caller and the question may name some.
-func TestWithoutSampleValues(t *testing.T) {
+func TestWithoutValues(t *testing.T) {
 	for _, without := range []bool{false, true} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{
 			{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT name FROM customers", "SELECT nme FROM customers", "SELECT nme FROM customers")},
@@ -270,7 +280,7 @@ func TestWithoutSampleValues(t *testing.T) {
 		}}
 		opts := []texttosql.Option{texttosql.WithStrategy(strategy.Consensus{Samples: 4})}
 		if without {
-			opts = append(opts, texttosql.WithoutSampleValues())
+			opts = append(opts, texttosql.WithoutValues())
 		}
 		if _, err := engine(t, script, opts...).Ask(t.Context(), "How much did Cyd order?"); err != nil {
 			t.Fatal(err)
@@ -303,7 +313,8 @@ func TestDeniedIsNowhere(t *testing.T) {
 		{Purpose: "generate", Replies: llmtest.Texts("SELECT password FROM customers", "SELECT * FROM orders", usa, usa), Repeat: true},
 		{Purpose: "repair", Replies: llmtest.Texts(usa), Repeat: true},
 	}}
-	e := engine(t, script, texttosql.WithSamples(4), texttosql.WithPolicy(exec.Policy{DenyTables: []string{"orders"}, DenyColumns: []string{"customers.password"}}))
+	e := engine(t, script, texttosql.WithSamples(4),
+		texttosql.WithPolicy(exec.Policy{DenyTables: []string{"orders"}, DenyColumns: []string{"customers.password"}}))
 	r, err := e.Ask(t.Context(), `Who has the password "s3cret-1"?`)
 	if err != nil || r.SQL != usa {
 		t.Fatalf("got %+v, %v", r, err)
@@ -328,7 +339,7 @@ func TestDeniedIsNowhere(t *testing.T) {
 	}
 }
 
-// TestWithModels: draws go round the models, repairs go to the one that erred,
+// TestWithModels: samples go round the models, repairs go to the one that erred,
 // and a candidate knows its model.
 func TestWithModels(t *testing.T) {
 	a := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
@@ -354,9 +365,9 @@ func TestWithModels(t *testing.T) {
 func TestDirectWithExemplars(t *testing.T) {
 	script := always(usa)
 	e := engine(t, script, texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithSeed(3), texttosql.WithExemplars(
-		strategy.Pair{Question: whoInUSA, SQL: usa},
-		strategy.Pair{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
-		strategy.Pair{Question: "What did each customer spend?", SQL: "SELECT customer_id, sum(total) FROM orders GROUP BY customer_id"},
+		memory.Pair{Question: whoInUSA, SQL: usa},
+		memory.Pair{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
+		memory.Pair{Question: "What did each customer spend?", SQL: "SELECT customer_id, sum(total) FROM orders GROUP BY customer_id"},
 	))
 	r, err := e.Ask(t.Context(), whoInUSA)
 	if err != nil || r.Usage.Calls != 1 {
@@ -413,24 +424,40 @@ func TestUncheckedIsNoAnswer(t *testing.T) {
 		}
 	}
 	s := strategy.Func(func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) { return nil, nil })
-	if r, err := engine(t, always(usa), texttosql.WithStrategy(s)).Ask(t.Context(), "q"); err == nil || r == nil || !strings.Contains(err.Error(), "no statement and no error") {
+	if r, err := engine(t, always(usa), texttosql.WithStrategy(s)).Ask(t.Context(), "q"); err == nil || r == nil || !strings.Contains(err.Error(),
+		"no statement and no error") {
 		t.Errorf("nothing at all: %+v, %v", r, err)
 	}
 }
 
-// TestModelPanics: the panic of a model ends the program with its own stack, also
-// where the caller recovers. The test runs itself as that program.
-func TestModelPanics(t *testing.T) {
-	if os.Getenv("TEXTTOSQL_TEST_PANIC") != "" {
-		defer func() { recover() }()
-		engine(t, llm.Func(func(context.Context, llm.Request) (llm.Response, error) { panic("a model's own bug") })).Ask(t.Context(), "q")
-		return
+// TestModelMisbehaves: a model that panics fails its sample, and nobody waits for one that ignores its context.
+func TestModelMisbehaves(t *testing.T) {
+	panics := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		if req.Sample%2 == 1 {
+			panic("a model's own bug")
+		}
+		return llm.Response{Text: usa}, nil
+	})
+	r, err := engine(t, panics, texttosql.WithSamples(4), texttosql.WithRetry(llm.Retry{Attempts: 1})).Ask(t.Context(), whoInUSA)
+	if err != nil || len(r.Rows.Rows) == 0 {
+		t.Errorf("a model that panics: %v", err)
 	}
-	program := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestModelPanics$")
-	program.Env = append(os.Environ(), "TEXTTOSQL_TEST_PANIC=1")
-	out, err := program.CombinedOutput()
-	if _, ended := err.(*osexec.ExitError); !ended || !strings.Contains(string(out), "panic: a model's own bug") {
-		t.Errorf("%v:\n%s", err, out)
+	release := make(chan struct{})
+	defer close(release)
+	deaf := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		<-release
+		return llm.Response{Text: usa}, nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	e := engine(t, deaf)
+	start := time.Now()
+	r, err = e.Ask(ctx, whoInUSA)
+	if late := time.Since(start) - 100*time.Millisecond; late > 200*time.Millisecond || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a model that ignores its context: %v late, %v", late, err)
+	}
+	if r == nil || !warned(r, "model-still-running") {
+		t.Errorf("warnings of a model that ignores its context: %+v", r)
 	}
 }
 

@@ -22,8 +22,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// memory is a small shop in memory. A program opens its own database.
-func memory() *sql.DB {
+// inMemory opens a small shop in memory. A program opens its own database.
+func inMemory() *sql.DB {
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		panic(err)
@@ -42,7 +42,7 @@ func says(reply string) llm.Model {
 }
 
 func Example() {
-	db := memory()
+	db := inMemory()
 	model := says("```sql\nSELECT name FROM customers WHERE country = 'USA';\n```")
 
 	engine, err := texttosql.New(db, model)
@@ -66,7 +66,7 @@ func Example() {
 
 // New reports every bad option at once.
 func ExampleNew() {
-	_, err := texttosql.New(memory(), says("SELECT 1"),
+	_, err := texttosql.New(inMemory(), says("SELECT 1"),
 		texttosql.WithSamples(0),
 		texttosql.WithStrategy(strategy.Consensus{MinConfidence: 2}),
 	)
@@ -78,7 +78,7 @@ func ExampleNew() {
 
 // An answer that is not good enough is an error with everything there is to show.
 func ExampleEngine_Ask() {
-	engine, err := texttosql.New(memory(), says("DROP TABLE customers"), texttosql.WithStrategy(strategy.Direct{}))
+	engine, err := texttosql.New(inMemory(), says("DROP TABLE customers"), texttosql.WithStrategy(strategy.Direct{}))
 	if err != nil {
 		panic(err)
 	}
@@ -94,7 +94,7 @@ func ExampleEngine_Ask() {
 
 // Generate gives checked SQL and no rows, for a program that runs it itself.
 func ExampleEngine_Generate() {
-	engine, err := texttosql.New(memory(), says("SELECT count(*) FROM orders"))
+	engine, err := texttosql.New(inMemory(), says("SELECT count(*) FROM orders"))
 	if err != nil {
 		panic(err)
 	}
@@ -106,7 +106,7 @@ func ExampleEngine_Generate() {
 // A batch with a journal can be stopped and run again: what was finished is not
 // asked twice.
 func ExampleEngine_AskAll() {
-	engine, err := texttosql.New(memory(), says("SELECT count(*) FROM orders"))
+	engine, err := texttosql.New(inMemory(), says("SELECT count(*) FROM orders"))
 	if err != nil {
 		panic(err)
 	}
@@ -115,13 +115,13 @@ func ExampleEngine_AskAll() {
 		panic(err)
 	}
 	defer os.RemoveAll(folder)
-	journal := texttosql.WithJournal(filepath.Join(folder, "journal.jsonl"))
+	batch := texttosql.Batch{Journal: filepath.Join(folder, "journal.jsonl")}
 	questions := []texttosql.Question{{ID: "1", Text: "How many orders are there?"}, {ID: "2", Text: "Count the orders."}}
 
-	for answer := range engine.AskAll(context.Background(), slices.Values(questions[:1]), journal) {
+	for answer := range engine.AskAll(context.Background(), slices.Values(questions[:1]), batch) {
 		fmt.Println(answer.Question.ID, answer.Result.SQL, answer.Resumed, answer.Err)
 	}
-	for answer := range engine.AskAll(context.Background(), slices.Values(questions), journal) {
+	for answer := range engine.AskAll(context.Background(), slices.Values(questions), batch) {
 		fmt.Println(answer.Question.ID, answer.Result.SQL, answer.Resumed, answer.Err)
 	}
 	// Output:
@@ -132,7 +132,7 @@ func ExampleEngine_AskAll() {
 
 // Check puts a statement of the program's own through the guard.
 func ExampleEngine_Check() {
-	engine, err := texttosql.New(memory(), says("SELECT 1"))
+	engine, err := texttosql.New(inMemory(), says("SELECT 1"))
 	if err != nil {
 		panic(err)
 	}
@@ -156,7 +156,7 @@ func ExampleEngine_Check() {
 
 // What the policy denies is neither shown to a model nor readable.
 func ExampleWithPolicy() {
-	engine, err := texttosql.New(memory(), says("SELECT password FROM customers"),
+	engine, err := texttosql.New(inMemory(), says("SELECT password FROM customers"),
 		texttosql.WithStrategy(strategy.Direct{}),
 		texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.password"}}),
 	)
@@ -182,7 +182,7 @@ func ExampleWithPolicy() {
 // into the prompts in different ways.
 func ExampleWithDescriptions() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT count(*) FROM orders WHERE total > 15"), Repeat: true}}}
-	engine, err := texttosql.New(memory(), model,
+	engine, err := texttosql.New(inMemory(), model,
 		texttosql.WithStrategy(strategy.Direct{}),
 		texttosql.WithInstructions("Amounts are in crowns."),
 		texttosql.WithDescriptions(schema.Descriptions{"orders.total": {Text: "what the customer paid"}}),
@@ -196,9 +196,9 @@ func ExampleWithDescriptions() {
 	// Output: SELECT count(*) FROM orders WHERE total > 15 <nil>
 }
 
-// A budget that ends the draws early leaves the best answer there is.
+// A budget that ends the samples early leaves the best answer there is.
 func ExampleWithBudget() {
-	engine, err := texttosql.New(memory(), says("SELECT count(*) FROM orders"),
+	engine, err := texttosql.New(inMemory(), says("SELECT count(*) FROM orders"),
 		texttosql.WithBudget(llm.Budget{Calls: 3}))
 	if err != nil {
 		panic(err)
@@ -208,12 +208,12 @@ func ExampleWithBudget() {
 	fmt.Println(answer.Warnings[0].Message)
 	// Output:
 	// SELECT count(*) FROM orders 3 <nil>
-	// the budget allowed 3 of 12 draws
+	// the budget allowed 3 of 12 samples
 }
 
 // Progress tells every step of a question as it happens.
 func ExampleWithProgress() {
-	engine, err := texttosql.New(memory(), says("SELECT count(*) FROM orders"),
+	engine, err := texttosql.New(inMemory(), says("SELECT count(*) FROM orders"),
 		texttosql.WithStrategy(strategy.Direct{}),
 		texttosql.WithProgress(func(p texttosql.Progress) {
 			if p.Kind == trace.Ended && (p.Step == "model call" || p.Step == "vote" || p.Step == "rows") {
@@ -234,7 +234,7 @@ func ExampleWithProgress() {
 
 // A result as JSON holds no rows unless they are asked for.
 func ExampleResult_MarshalWithRows() {
-	engine, err := texttosql.New(memory(), says("SELECT name FROM customers WHERE id = 1"), texttosql.WithStrategy(strategy.Direct{}))
+	engine, err := texttosql.New(inMemory(), says("SELECT name FROM customers WHERE id = 1"), texttosql.WithStrategy(strategy.Direct{}))
 	if err != nil {
 		panic(err)
 	}

@@ -3,7 +3,6 @@ package texttosql
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,11 +16,10 @@ import (
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/vote"
 )
 
 // journalVersion is the version of the lines of a journal.
-const journalVersion = 1
+const journalVersion = 2
 
 // A journal is a JSONL file: a header, then a line for each finished question.
 type journalHeader struct {
@@ -153,6 +151,9 @@ func (j *journal) read(n int, line []byte, want journalHeader) error {
 		if err := json.Unmarshal(line, &got); err != nil {
 			return fmt.Errorf("%w: %w", errNoJournal, err)
 		}
+		if got.Version > 0 && got.Version != want.Version {
+			return fmt.Errorf("its lines are of version %d, this texttosql reads version %d: use another file", got.Version, want.Version)
+		}
 		if got != want {
 			return fmt.Errorf("written by another engine (%v); this one is %v: use another file", got, want)
 		}
@@ -177,27 +178,12 @@ func (j *journal) read(n int, line []byte, want journalHeader) error {
 	case "abstained":
 		a.Err = &strategy.AbstainedError{Confidence: l.Result.Confidence, Min: l.Min}
 	case "no-candidate":
-		a.Err = &strategy.NoCandidateError{Rejected: withoutVote(l.Result), Votes: l.Votes, Needed: l.Needed}
+		a.Err = &strategy.NoCandidateError{Rejected: l.Result.WithoutVote(), Votes: l.Votes, Needed: l.Needed}
 	default:
 		return fmt.Errorf("unknown outcome %q", l.Outcome)
 	}
 	j.finished[l.Question] = a
 	return nil
-}
-
-// withoutVote lists the candidates that have no vote, each with its reason.
-func withoutVote(r *Result) []vote.Candidate {
-	why := map[int]string{}
-	for _, a := range r.Ballot.Abstained {
-		why[a.Candidate] = a.Why
-	}
-	var list []vote.Candidate
-	for i, c := range r.Candidates {
-		if c.Rejected = cmp.Or(c.Rejected, why[i]); c.Rejected != "" {
-			list = append(list, c)
-		}
-	}
-	return list
 }
 
 var errNoJournal = errors.New("no journal of AskAll")
@@ -239,7 +225,7 @@ func (j *journal) keep(a Answer) error {
 }
 
 // isFinished reports whether the same question would end the same way: every
-// draw got its reply, and the replies decided.
+// sample got its reply, and the replies decided.
 func isFinished(err error) bool {
 	switch outcomeOf(err) {
 	case "answered", "abstained":

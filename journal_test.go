@@ -68,7 +68,7 @@ func TestJournalIsBeingWritten(t *testing.T) {
 		return string(b) + "\n"
 	}
 	answered := func(q string) journalLine {
-		return journalLine{Question: Question{Text: q}, Outcome: "answered", Result: &Result{SQL: "SELECT 1"}}
+		return journalLine{Question: Question{Text: q}, Outcome: "answered", Result: &Result{Outcome: strategy.Outcome{SQL: "SELECT 1"}}}
 	}
 	line := encode(answered("theirs"))
 	for cut := range len(line) + 1 {
@@ -101,7 +101,7 @@ func TestJournalIsBeingWritten(t *testing.T) {
 			if !crashed {
 				write(line[cut:])
 			}
-			mine := Answer{Question: Question{Text: "ours", Samples: i + 1}, Result: &Result{SQL: "SELECT 2"}}
+			mine := Answer{Question: Question{Text: "ours", Samples: i + 1}, Result: &Result{Outcome: strategy.Outcome{SQL: "SELECT 2"}}}
 			if err := ours.keep(mine); err != nil {
 				t.Fatal(err)
 			}
@@ -133,11 +133,11 @@ func TestIsFinished(t *testing.T) {
 		{"abstained", &strategy.AbstainedError{}, true},
 		{"every reply rejected", &strategy.NoCandidateError{Rejected: rejected}, true},
 		{"too few votes", &strategy.NoCandidateError{Rejected: rejected, Votes: 1, Needed: 2}, true},
-		{"a draw failed", &strategy.NoCandidateError{Rejected: rejected, Failed: []error{down}}, false},
-		{"too few votes because draws failed", &strategy.NoCandidateError{Failed: []error{down}, Votes: 1, Needed: 2}, false},
+		{"a sample failed", &strategy.NoCandidateError{Rejected: rejected, Failed: []error{down}}, false},
+		{"too few votes because samples failed", &strategy.NoCandidateError{Failed: []error{down}, Votes: 1, Needed: 2}, false},
 		{"provider", down, false},
 		{"budget", ErrBudget, false},
-		{"budget of a draw", &strategy.NoCandidateError{Failed: []error{llm.ErrBudget}}, false},
+		{"budget of a sample", &strategy.NoCandidateError{Failed: []error{llm.ErrBudget}}, false},
 		{"database", errors.New("disk I/O error"), false},
 	}
 	for _, tt := range tests {
@@ -156,7 +156,9 @@ func FuzzJournal(f *testing.F) {
 		f.Fatal(err)
 	}
 	line := func(outcome string) string {
-		b, err := json.Marshal(journalLine{Question: Question{Text: outcome}, Outcome: outcome, Result: &Result{SQL: "SELECT 1", Candidates: []vote.Candidate{{Rejected: "no"}}}})
+		b, err := json.Marshal(journalLine{Question: Question{Text: outcome}, Outcome: outcome, Result: &Result{Outcome: strategy.Outcome{
+			SQL: "SELECT 1", Candidates: []vote.Candidate{{Rejected: "no"}},
+		}}})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -165,7 +167,8 @@ func FuzzJournal(f *testing.F) {
 	head := string(header) + "\n"
 	for _, text := range []string{
 		"", head, string(header), head[:7], head + line("answered") + line("abstained") + line("no-candidate"), head + line("answered")[:30], head + line("maybe"),
-		head + "null\n", head + "\n", "{}\n", "\x00\xff", head + `{"asked":{},"outcome":"answered","result":{"sql":"x","trace":{"version":1,"root":{"name":"r"}}}}` + "\n",
+		head + "null\n", head + "\n", "{}\n", "\x00\xff",
+		head + `{"asked":{},"outcome":"answered","result":{"sql":"x","trace":{"version":1,"root":{"name":"r"}}}}` + "\n",
 	} {
 		f.Add([]byte(text))
 	}
@@ -199,7 +202,7 @@ func FuzzJournal(f *testing.F) {
 			}
 		}
 		asked := Question{ID: "new", Text: "one more"}
-		if err := j.keep(Answer{Question: asked, Result: &Result{SQL: "SELECT 2"}}); err != nil {
+		if err := j.keep(Answer{Question: asked, Result: &Result{Outcome: strategy.Outcome{SQL: "SELECT 2"}}}); err != nil {
 			t.Fatal(err)
 		}
 		j.close()

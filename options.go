@@ -10,36 +10,48 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Option configures an Engine. A nil Option is skipped.
-type Option func(*config)
+// Option configures an Engine. New skips a nil Option.
+type Option interface{ configure(*config) }
 
-// config is what the options say, checked in one place by validate.
+type option func(*config)
+
+func (o option) configure(c *config) { o(c) }
+
+// AskOption says more about one question. Ask and Generate skip a nil AskOption.
+type AskOption interface{ extend(*Question) }
+
+type askOption func(*Question)
+
+func (o askOption) extend(q *Question) { o(q) }
+
+// config is what the options say. Every option adds its own errors, validate the others.
 type config struct {
-	strategy     strategy.Strategy
-	samples      int
-	models       []llm.Model
-	dialect      exec.Dialect
-	exec         exec.Config
-	budget       llm.Budget
-	retry        llm.Retry
-	concurrency  int
-	schema       *schema.Schema
-	descriptions schema.Descriptions
-	instructions string
-	exemplars    []strategy.Pair
-	confirmed    *strategy.Confirmed
-	skipRunning  bool
-	skipValues   bool
-	progress     func(Progress)
-	logger       *slog.Logger
-	keep         trace.Private
-	seed         int64
-	errs         []error
+	strategy         strategy.Strategy
+	samples          int
+	models           []llm.Model
+	dialect          exec.Dialect
+	exec             exec.Config
+	budget           llm.Budget
+	retry            llm.Retry
+	concurrency      int
+	schema           *schema.Schema
+	descriptions     schema.Descriptions
+	instructions     string
+	exemplars        []memory.Pair
+	confirmed        *memory.Confirmed
+	withoutExecution bool
+	withoutValues    bool
+	progress         func(Progress)
+	logger           *slog.Logger
+	keep             trace.Private
+	seed             int64
+	errs             []error
 }
 
 func (c *config) fail(format string, args ...any) {
@@ -48,63 +60,74 @@ func (c *config) fail(format string, args ...any) {
 
 // WithStrategy chooses how questions are answered. Default: strategy.Consensus{}.
 func WithStrategy(s strategy.Strategy) Option {
-	return func(c *config) {
+	return option(func(c *config) {
 		if s == nil {
 			c.fail("WithStrategy: the strategy is nil")
 		}
 		c.strategy = s
-	}
+	})
 }
 
-// WithSamples sets the number of draws a question, 1 to 10,000. What a draw is, and
-// how many there are by default, says the strategy's doc; one that takes no
-// samples makes New fail.
-func WithSamples(n int) Option {
-	return func(c *config) {
-		if n < 1 || n > strategy.MaxSamples {
-			c.fail("WithSamples: %d is not in 1..%d", n, strategy.MaxSamples)
-		}
-		c.samples = n
-	}
+// WithSamples sets the number of samples a question, 1 to 10,000. The strategy's doc says what a sample is and
+// how many it takes by default. New fails for a strategy that takes none.
+//
+// Given to Ask or Generate, it overrides the number given to New for that question; 0 overrides nothing.
+func WithSamples(n int) interface {
+	Option
+	AskOption
+} {
+	return samples(n)
 }
 
-// WithModels adds models to the one given to New. Each needs a name of its own
-// (llm.Named); draws go round them in order, New's model first.
+type samples int
+
+func (n samples) configure(c *config) {
+	if n < 1 || n > strategy.MaxSamples {
+		c.fail("WithSamples: %d is not in 1..%d", n, strategy.MaxSamples)
+	}
+	c.samples = int(n)
+}
+
+func (n samples) extend(q *Question) { q.Samples = int(n) }
+
+// WithEvidence adds knowledge that belongs to one question, in prose: what a word means, how a figure is computed.
+// At most 16 KiB.
+func WithEvidence(text string) AskOption { return askOption(func(q *Question) { q.Evidence = text }) }
+
+// WithModels adds models to the one given to New. Each needs a name of its own (llm.Named). Samples are spread over
+// the models in order, New's model first.
 func WithModels(models ...llm.Model) Option {
-	return func(c *config) { c.models = append(c.models, models...) }
+	return option(func(c *config) { c.models = append(c.models, models...) })
 }
 
-// WithDialect says which engine the database is. SQLite is recognised; every
-// other one must be named.
+// WithDialect names the engine of the database. New recognises SQLite; every other engine must be named.
 func WithDialect(d exec.Dialect) Option {
-	return func(c *config) {
+	return option(func(c *config) {
 		if d == nil {
 			c.fail("WithDialect: the dialect is nil")
 		}
 		c.dialect = d
-	}
+	})
 }
 
-// WithPolicy restricts what a statement may read. Denied tables and columns are
-// neither shown to a model nor sampled nor readable.
-func WithPolicy(p exec.Policy) Option { return func(c *config) { c.exec.Policy = p } }
+// WithPolicy restricts what a statement may read. Denied tables and columns are not shown to a model, not sampled
+// and not readable.
+func WithPolicy(p exec.Policy) Option { return option(func(c *config) { c.exec.Policy = p }) }
 
-// WithLimits bounds what statements may take: time, rows, bytes, connections.
-// Fields that are 0 keep their defaults.
-func WithLimits(l exec.Limits) Option { return func(c *config) { c.exec.Limits = l } }
+// WithLimits bounds what statements may take: time, rows, bytes, connections. Fields that are 0 keep their defaults.
+func WithLimits(l exec.Limits) Option { return option(func(c *config) { c.exec.Limits = l }) }
 
-// WithDriverHook unwraps the connections of a wrapped driver, as tracing
-// libraries make them: unwrap gets what the driver gave to database/sql and
-// returns the connection of the engine's own driver inside.
+// WithDriverHook unwraps the connections of a wrapped driver, as tracing libraries make them. unwrap gets the
+// connection that the driver gave to database/sql, and returns the connection of the engine's own driver inside.
+// nil: the driver is not wrapped.
 func WithDriverHook(unwrap func(driverConn any) any) Option {
-	return func(c *config) { c.exec.Unwrap = unwrap }
+	return option(func(c *config) { c.exec.Unwrap = unwrap })
 }
 
-// WithBudget bounds the model calls of each question. Prices must be finite and
-// not negative. A question that spends it
-// ends with the best answer it has, or with an error that matches ErrBudget.
+// WithBudget bounds the model calls of each question. Limits and prices must be finite and not negative. A question
+// that spends its budget ends with the best answer it has, or with an error that matches ErrBudget.
 func WithBudget(b llm.Budget) Option {
-	return func(c *config) {
+	return option(func(c *config) {
 		if b.Calls < 0 || b.Tokens < 0 || !(b.Money >= 0) || b.Time < 0 {
 			c.fail("WithBudget: a limit is negative or no number")
 		}
@@ -114,107 +137,113 @@ func WithBudget(b llm.Budget) Option {
 			}
 		}
 		c.budget = b
-	}
+	})
 }
 
-// WithRetry replaces the default llm.Retry{} that wraps every model. A model
-// that retries by itself wants llm.Retry{Attempts: 1}.
+// WithRetry replaces the default llm.Retry{} that wraps every model. Use llm.Retry{Attempts: 1} for a model that
+// retries by itself.
 func WithRetry(r llm.Retry) Option {
-	return func(c *config) {
+	return option(func(c *config) {
 		if r.Attempts < 0 || r.Base < 0 || r.Max < 0 {
 			c.fail("WithRetry: a field is negative")
 		}
 		c.retry = r
-	}
+	})
 }
 
-// WithConcurrency bounds the model calls in flight for one question, n ≥ 1.
-// Default: 16.
+// WithConcurrency bounds the model calls in flight for one question, n ≥ 1. Default: 16.
 func WithConcurrency(n int) Option {
-	return func(c *config) {
+	return option(func(c *config) {
 		if n < 1 {
 			c.fail("WithConcurrency: %d is not at least 1", n)
 		}
 		c.concurrency = n
-	}
+	})
 }
 
-// WithSchema uses s instead of inspecting the database: for a view of your own,
-// or where inspection is too dear. The guard still goes by the database's own,
-// and what the policy denies is left out of s as well.
+// WithSchema uses s instead of inspecting the database: for a view of your own, or where inspection is too dear.
+// What the policy denies is left out of s too. The guard still goes by the database's own schema.
 func WithSchema(s *schema.Schema) Option {
-	return func(c *config) {
+	return option(func(c *config) {
 		if s == nil || len(s.Tables) == 0 {
 			c.fail("WithSchema: the schema has no tables")
 		}
 		c.schema = s
-	}
+	})
 }
 
-// WithDescriptions says in prose what tables and columns mean; every prompt
-// carries it. Names that do not exist become a warning of each Result.
+// WithDescriptions says in prose what tables and columns mean. Every prompt carries it. Each Result has a warning
+// that lists the names that do not exist.
 func WithDescriptions(d schema.Descriptions) Option {
-	return func(c *config) { c.descriptions = d }
+	return option(func(c *config) { c.descriptions = d })
 }
 
-// WithInstructions adds rules of the embedding program to every system message:
-// what is trusted and holds for all questions. At most 16 KiB.
+// WithInstructions adds rules of the embedding program to every system message: text that is trusted and holds for
+// all questions. At most 16 KiB.
 func WithInstructions(text string) Option {
-	return func(c *config) {
+	return option(func(c *config) {
 		if len(text) > maxEvidence {
 			c.fail("WithInstructions: %d bytes are over the limit of %d", len(text), maxEvidence)
 		}
 		c.instructions = text
-	}
+	})
 }
 
-// WithExemplars gives a pool of solved questions to strategies that show some in
-// their prompts: PETSQL shows 9, Consensus, Direct, SelfConsistency and a Prompt as
-// many as their Shots say, none by default.
-func WithExemplars(pairs ...strategy.Pair) Option {
-	return func(c *config) {
+// WithExemplars gives a pool of solved questions to strategies that show some in their prompts. PETSQL shows 9.
+// Consensus, Direct, SelfConsistency and a Prompt show as many as their Shots say, none by default.
+func WithExemplars(pairs ...memory.Pair) Option {
+	return option(func(c *config) {
 		for i, p := range pairs {
 			if p.Question == "" || p.SQL == "" {
 				c.fail("WithExemplars: pair %d needs a question and SQL", i)
 			}
 		}
 		c.exemplars = append(c.exemplars, pairs...)
-	}
+	})
 }
 
-// WithoutExecution keeps every statement of a model from running: candidates are
-// planned only, votes go by plan, no rows reach a judge, and Ask gives no rows.
-// Strategies and checks of your own get a database that refuses to run one
-// (exec.DB.WithoutExecution). Our own statements, which profile, sample and look up
-// values, still run.
-func WithoutExecution() Option { return func(c *config) { c.skipRunning = true } }
+// WithConfirmed keeps confirmed answers in store, a file for example (memory.OpenConfirmed), instead of in the
+// memory of the Engine. The caller closes it.
+func WithConfirmed(store *memory.Confirmed) Option {
+	return option(func(c *config) {
+		if store == nil {
+			c.fail("WithConfirmed: the store is nil")
+		}
+		c.confirmed = store
+	})
+}
 
-// WithoutSampleValues keeps stored values out of every prompt: no profile, no
-// value look-ups, no rows for a judge, masked error messages.
-func WithoutSampleValues() Option { return func(c *config) { c.skipValues = true } }
+// WithoutExecution keeps every statement of a model from running. Candidates are planned only, votes go by plan, no
+// rows reach a judge, and Ask gives no rows. Strategies and checks of your own get a database that refuses to run a
+// statement (exec.DB.WithoutExecution). The library's own statements, which profile, sample and look up values, still
+// run.
+func WithoutExecution() Option { return option(func(c *config) { c.withoutExecution = true }) }
 
-// WithProgress calls f with every step of every question as it happens. Calls
-// never overlap, also with several questions at once; a slow f slows them all.
-// f must not call the Engine.
-func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress = f } }
+// WithoutValues keeps stored values out of every prompt: no profile, no value look-ups, no rows for a judge, masked
+// error messages.
+func WithoutValues() Option { return option(func(c *config) { c.withoutValues = true }) }
 
-// WithLogger writes a record a question (Info), a warning (Warn) and a step
-// (Debug), with the context of the question. Records hold counts, durations,
-// fingerprints, the Question.ID, and why a step failed without what engines repeat
-// of statements. They never hold the question's text; SQL, prompts and rows only as
+// WithProgress calls f with every step of every question as it happens. Calls never overlap, also with several
+// questions at once, so a slow f slows all of them. f must not call the Engine. nil: nobody is told.
+func WithProgress(f func(Progress)) Option { return option(func(c *config) { c.progress = f }) }
+
+// WithLogger writes one record a question (Info), one a warning (Warn) and one a step (Debug), with the context of
+// the question. nil: nothing is written.
+//
+// Records hold counts, durations, fingerprints, the Question.ID and the reason why a step failed, without what the
+// engine repeats of statements. They never hold the question's text. They hold SQL, prompts and rows only as
 // WithPrivate allows.
-func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
+func WithLogger(l *slog.Logger) Option { return option(func(c *config) { c.logger = l }) }
 
-// WithPrivate lets traces keep, and show, private values: trace.PrivateSQL,
-// PrivatePrompts, PrivateReplies, PrivateRows. Without it a trace holds SQL for
-// the caller's eyes and hashes and lengths of the rest.
-func WithPrivate(kinds trace.Private) Option { return func(c *config) { c.keep = kinds } }
+// WithPrivate lets traces keep and show private values: trace.PrivateSQL, PrivatePrompts, PrivateReplies,
+// PrivateRows. Without it a trace holds SQL for the caller's eyes, and hashes and lengths of the rest.
+func WithPrivate(kinds trace.Private) Option { return option(func(c *config) { c.keep = kinds }) }
 
-// WithSeed makes draws send seeds: base, base+1, … . Not every provider honours
-// them. It also seeds the choice of exemplars. 0 sends none.
-func WithSeed(base int64) Option { return func(c *config) { c.seed = base } }
+// WithSeed sends seeds with samples: base, base+1, … . Not every provider honours them. It also seeds the choice of
+// exemplars. 0 sends none.
+func WithSeed(base int64) Option { return option(func(c *config) { c.seed = base }) }
 
-// validate adds what only the whole configuration can tell.
+// validate checks what a single option cannot, and joins the errors of all.
 func (c *config) validate() error {
 	names := map[string]bool{}
 	for i, m := range c.models {

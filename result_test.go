@@ -11,15 +11,19 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// TestFailedPage: the page of a question that failed says why no draw had a vote.
+// TestFailedPage: the page of a question that failed says why no sample had a vote.
 func TestFailedPage(t *testing.T) {
 	r := &texttosql.Result{
-		Question:   "q",
-		Candidates: []vote.Candidate{{Draw: 4, Rejected: "no-sql: the reply holds no query"}},
-		Ballot:     vote.Ballot{Drawn: 1, Abstained: []vote.Abstention{{Candidate: 0, Why: "no-sql: the reply holds no query"}}},
+		Question: "q",
+		Outcome: strategy.Outcome{
+			Candidates: []vote.Candidate{{Sample: 4, Rejected: "no-sql: the reply holds no query"}},
+			Ballot:     vote.Ballot{Sampled: 1, Abstained: []vote.Abstention{{Candidate: 0, Why: "no-sql: the reply holds no query"}}},
+		},
 	}
 	var page bytes.Buffer
 	if err := r.WritePage(&page, texttosql.ErrNoCandidate, false); err != nil {
@@ -66,5 +70,45 @@ func TestResultAsJSON(t *testing.T) {
 	var back texttosql.Result
 	if err := json.Unmarshal(plain, &back); err != nil || back.SQL != r.SQL || back.Ballot.Clusters[0].Share != 1 || back.Trace.Name() != "question" {
 		t.Errorf("read back: %+v, %v", back, err)
+	}
+}
+
+// TestResultKeepsItsReport: what a method told is there after JSON, under its name, with
+// and without rows; a result of a later version is refused, one of the first is read.
+func TestResultKeepsItsReport(t *testing.T) {
+	want := petsql.Report{PreSQL: "SELECT 1", Tables: 2, FellBack: true}
+	r := &texttosql.Result{Question: "q", Outcome: strategy.Outcome{
+		SQL: "SELECT 1", Report: want, Steps: []strategy.Step{{Sample: 3, Action: "repair", Status: "ok", SQL: "SELECT 1", Rows: 1}},
+	}, Rows: &result.Table{Columns: []string{"1"}, Rows: [][]any{{int64(1)}}}}
+	for _, write := range []func() ([]byte, error){r.MarshalJSON, r.MarshalWithRows} {
+		text, err := write()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // and once more
+			var back texttosql.Result
+			if err := json.Unmarshal(text, &back); err != nil {
+				t.Fatal(err)
+			}
+			got, err := petsql.ReadReport(back.Report)
+			if err != nil || got.PreSQL != want.PreSQL || !got.FellBack || len(back.Steps) != 1 || back.Steps[0] != r.Steps[0] {
+				t.Fatalf("read back: %+v with %+v, %v", back, got, err)
+			}
+			if text, err = json.Marshal(back); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var back texttosql.Result
+	if err := json.Unmarshal([]byte(`{"version":3,"sql":"SELECT 1"}`), &back); err == nil || !strings.Contains(err.Error(), "version 3") {
+		t.Errorf("a later version: %v", err)
+	}
+	old := `{"question":"q","sql":"SELECT 1","confidence":1,"phases":[{"phase":"scope"}],"fallback":"quorum"}`
+	if err := json.Unmarshal([]byte(old), &back); err != nil || back.SQL != "SELECT 1" || back.Report != nil {
+		t.Errorf("the first version: %+v, %v", back, err)
+	}
+	var page bytes.Buffer
+	if err := r.WritePage(&page, nil, false); err != nil || !strings.Contains(page.String(), "Tried") {
+		t.Errorf("the page shows no step: %v", err)
 	}
 }

@@ -46,7 +46,7 @@ func TestJournalIsClosed(t *testing.T) {
 		go func() {
 			defer done.Done()
 			defer func() { recover() }()
-			for range e.AskAll(t.Context(), slices.Values(asked("a", "b")), texttosql.WithJournal(path)) {
+			for range e.AskAll(t.Context(), slices.Values(asked("a", "b")), texttosql.Batch{Journal: path}) {
 				leave()
 			}
 		}()
@@ -61,7 +61,7 @@ func TestJournalIsClosed(t *testing.T) {
 func journaled(t *testing.T, e *texttosql.Engine, path string, questions []texttosql.Question) []texttosql.Answer {
 	t.Helper()
 	var all []texttosql.Answer
-	for a := range e.AskAll(t.Context(), slices.Values(questions), texttosql.WithJournal(path), texttosql.WithParallel(2)) {
+	for a := range e.AskAll(t.Context(), slices.Values(questions), texttosql.Batch{Parallel: 2, Journal: path}) {
 		all = append(all, a)
 	}
 	return all
@@ -83,7 +83,7 @@ func (m *batchModel) Complete(_ context.Context, req llm.Request) (llm.Response,
 	down := &llm.Error{Class: llm.ClassPermanent, Message: "out of service"}
 	switch word {
 	case "unsure":
-		return llm.Response{Text: []string{usa, "SELECT 1", "SELECT 2"}[req.Draw%3]}, nil
+		return llm.Response{Text: []string{usa, "SELECT 1", "SELECT 2"}[req.Sample%3]}, nil
 	case "unsafe":
 		return llm.Response{Text: "DROP TABLE orders"}, nil
 	case "down":
@@ -91,7 +91,7 @@ func (m *batchModel) Complete(_ context.Context, req llm.Request) (llm.Response,
 			return llm.Response{}, down
 		}
 	case "part": // one reply is of no use, the others do not come
-		if !m.up && req.Draw > 0 {
+		if !m.up && req.Sample > 0 {
 			return llm.Response{}, down
 		}
 		if !m.up {
@@ -167,7 +167,7 @@ func TestAskAllResumes(t *testing.T) {
 	if second[0].Result == second[6].Result {
 		t.Error("two answers share a result")
 	}
-	if n := model.since(calls); n != 4 { // two questions, decided after two of three draws each
+	if n := model.since(calls); n != 4 { // two questions, decided after two of three samples each
 		t.Errorf("%d calls for two questions", n)
 	}
 	var abstained *strategy.AbstainedError
@@ -288,7 +288,7 @@ func TestJournalOfTwoBatches(t *testing.T) {
 			return nil
 		}
 		var all []texttosql.Answer
-		for a := range e.AskAll(t.Context(), slices.Values(asked(texts...)), texttosql.WithJournal(path)) {
+		for a := range e.AskAll(t.Context(), slices.Values(asked(texts...)), texttosql.Batch{Journal: path}) {
 			all = append(all, a)
 		}
 		return all
@@ -348,7 +348,10 @@ func TestJournalDamage(t *testing.T) {
 		{"whole", text, []string{resumed("a"), resumed("b"), resumed("c")}, "nothing is asked again"},
 		{"torn in the middle", text[:len(text)-100], []string{resumed("a"), resumed("b"), fresh("c")}, "a crash while the last line was written"},
 		{"torn before the line end", text[:len(text)-1], []string{resumed("a"), resumed("b"), resumed("c")}, "nothing of it is missing"},
-		{"torn in the middle of the file", join(lines[0], lines[1], lines[2][:50], []byte("\n"), lines[3]), []string{resumed("a"), fresh("b"), resumed("c")}, "a crash, and a batch that went on behind it"},
+		{
+			"torn in the middle of the file", join(lines[0], lines[1], lines[2][:50], []byte("\n"), lines[3]),
+			[]string{resumed("a"), fresh("b"), resumed("c")}, "a crash, and a batch that went on behind it",
+		},
 		{"no start of a line at the end", join(lines[0], lines[1], []byte("\x00\x00\x00")), []string{resumed("a"), fresh("b"), fresh("c")}, "a crash of the machine"},
 		{"blank line", join(lines[0], []byte("\n"), lines[1]), []string{resumed("a"), fresh("b"), fresh("c")}, "a batch began while another wrote"},
 		{"torn header", lines[0][:10], []string{fresh("a"), fresh("b"), fresh("c")}, "a crash right at the start"},
@@ -356,14 +359,25 @@ func TestJournalDamage(t *testing.T) {
 		{"header alone", lines[0], []string{fresh("a"), fresh("b"), fresh("c")}, "nothing was finished"},
 		{"corrupt line", join(lines[0], lines[1], []byte("{\"asked\":}\n"), lines[3]), []string{"line 3: invalid character '}'"}, "by its number"},
 		{"binary line", join(lines[0], []byte("\x00\x01\xff\n")), []string{"line 2: invalid character"}, "by its number"},
-		{"line without a result", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\"}\n")), []string{"line 2: a line without a result"}, "of no use"},
+		{
+			"line without a result", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\"}\n")),
+			[]string{"line 2: a line without a result"}, "of no use",
+		},
 		{"null", join(lines[0], []byte("null\n")), []string{"line 2: a line without a result"}, "of no use"},
-		{"answer without a statement", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\",\"result\":{}}\n")), []string{"line 2: an answer without a statement"}, "of no use"},
-		{"unknown outcome", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"maybe\",\"result\":{}}\n")), []string{"line 2: unknown outcome \"maybe\""}, "of a later version"},
+		{
+			"answer without a statement", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\",\"result\":{}}\n")),
+			[]string{"line 2: an answer without a statement"}, "of no use",
+		},
+		{
+			"unknown outcome", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"maybe\",\"result\":{}}\n")),
+			[]string{"line 2: unknown outcome \"maybe\""}, "of a later version",
+		},
 		{"no header", join(lines[1:]...), []string{"another engine"}, "the first line is its head"},
 		{"some other file", []byte("a,b,c\n1,2,3\n"), []string{"line 1: no journal of AskAll"}, "not ours"},
 		{"some other file without a line end", []byte("SQLite format 3\x00 and so on"), []string{"no journal of AskAll"}, "and never to be overwritten"},
-		{"other version", bytes.Replace(lines[0], []byte(`"version":1`), []byte(`"version":2`), 1), []string{"version 2"}, "told as such"},
+		{"a journal of an earlier release", bytes.Replace(lines[0], []byte(`"version":2`), []byte(`"version":1`), 1),
+			[]string{"its lines are of version 1, this texttosql reads version 2: use another file"}, "told as such"},
+		{"a later version", bytes.Replace(lines[0], []byte(`"version":2`), []byte(`"version":3`), 1), []string{"version 3"}, "the same"},
 	}
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -417,7 +431,7 @@ func TestBreakKeepsWhatIsFinished(t *testing.T) {
 			answered.Done()
 		}
 	}))
-	for range e.AskAll(t.Context(), slices.Values(asked("a", "b", "c")), texttosql.WithJournal(path), texttosql.WithParallel(3)) {
+	for range e.AskAll(t.Context(), slices.Values(asked("a", "b", "c")), texttosql.Batch{Parallel: 3, Journal: path}) {
 		answered.Wait()
 		break
 	}

@@ -20,7 +20,7 @@ import (
 func TestProfileGaps(t *testing.T) {
 	const broken = "CREATE TABLE odd (a TEXT); INSERT INTO odd VALUES ('no json'); ALTER TABLE odd ADD COLUMN b TEXT AS (json_extract(a, '$')) VIRTUAL;"
 	script := always(usa)
-	e, err := texttosql.New(open(t, shop+broken), script, texttosql.WithSamples(1))
+	e, err := texttosql.New(open(t, shop+broken), script, texttosql.WithSamples(1), texttosql.WithPolicy(exec.Policy{Reveal: []string{"*"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,9 @@ func TestNothingToRead(t *testing.T) {
 // the database.
 func TestGivenSchema(t *testing.T) {
 	script := always("SELECT total FROM orders")
-	given := &schema.Schema{Dialect: "sqlite", Tables: []schema.Table{{Name: "orders", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "total", Type: "REAL"}}}}}
+	given := &schema.Schema{
+		Dialect: "sqlite", Tables: []schema.Table{{Name: "orders", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "total", Type: "REAL"}}}},
+	}
 	r, err := engine(t, script, texttosql.WithSchema(given), texttosql.WithStrategy(strategy.Direct{})).Ask(t.Context(), "What are the totals?")
 	if err != nil || len(r.Rows.Rows) != 3 {
 		t.Fatalf("got %+v, %v", r, err)
@@ -105,7 +107,8 @@ func TestGivenSchemaUnderPolicy(t *testing.T) {
 	}
 	for _, r := range script.Requests() {
 		prompt := r.Messages[1].Text
-		if strings.Contains(prompt, "orders") || strings.Contains(prompt, "id TEXT") || !strings.Contains(prompt, "country TEXT") || !strings.Contains(prompt, "call themselves") {
+		if strings.Contains(prompt, "orders") || strings.Contains(prompt, "id TEXT") || !strings.Contains(prompt, "country TEXT") ||
+			!strings.Contains(prompt, "call themselves") {
 			t.Errorf("prompt:\n%s", prompt)
 		}
 	}

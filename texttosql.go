@@ -9,9 +9,13 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
@@ -23,56 +27,48 @@ type Engine struct {
 	config
 	db       *exec.DB
 	progress sync.Mutex // calls of config.progress never overlap
-	rows     strategy.RowCache
-	index    strategy.ExemplarIndex
-	pooled   pooled // under mu
+	rows     exec.SampleCache
+	texts    strategy.TextCache
+	learned  learned // under mu
 
-	profiling chan struct{} // holds a value while a question profiles the database
+	profiling *semaphore.Weighted // a question holds it while it profiles the database
 	mu        sync.Mutex
 	described snapshot // the last schema with descriptions, and its profile
 }
 
-// snapshot is what was made of one state of the database's schema.
+// snapshot is one state of the database's schema, with everything that was derived from it.
 type snapshot struct {
-	of       *schema.Schema // as inspected or given; identity is the key
-	schema   *schema.Schema // what the policy allows of it, with descriptions
-	unknown  []string       // descriptions of names that do not exist
-	profiled *schema.Schema // nil until a strategy asks for it
-	gaps     error          // what could not be profiled
+	of       *schema.Schema // the schema as inspected or given; its address is the key of the snapshot
+	schema   *schema.Schema // the part that the policy allows, with descriptions
+	unknown  []string       // described names that do not exist
+	profiled *schema.Schema // with profiles; nil until a strategy asks for them
+	gaps     error          // why parts could not be profiled
 }
 
 // New makes an Engine for a database and a model.
 //
-// The database is used as it is given: statements run on connections of its own
-// pool, at most Limits.Connections (default 4) at a time, each guarded while it
-// is held and given back as it was. New takes one to see that it can be guarded.
-// A pool of one connection works, if the caller holds no rows open while a
-// question runs. The rights of the handle are the engine's rights: who may see
-// which rows belongs into the database.
+// Statements run on connections of the pool db, at most Limits.Connections (default 4) at a time. Each connection is guarded
+// while it is held, and given back as it was. New takes one to see that it can be guarded. A pool of one connection works if
+// the caller holds no rows open while a question runs. The engine has the rights of db, so the database itself must limit
+// which rows can be read.
 //
-// Every model is wrapped in the account of the question (WithBudget), llm.Retry
-// (WithRetry) and llm.Trace. A time-out of one attempt, a limit and a cache are
-// middlewares for the caller to put around it: without llm.Timeout, and without a
-// deadline in ctx, a provider that never answers is waited for.
+// Prompts hold the schema, and, unless WithoutValues is given, sampled values of the database.
 //
-// Prompts hold the schema, and, unless WithoutSampleValues is given, sampled
-// values of the database.
+// Every model is wrapped in the account of the question (WithBudget), llm.Retry (WithRetry) and llm.Trace. The caller adds
+// other middlewares, such as a cache. Without llm.Timeout and without a deadline in ctx, the engine waits for a provider that
+// never answers. A model that panics fails its sample. A model that ignores the end of its context is left running, with a
+// warning in the trace. A panic of any other part that the caller gives ends the program.
 //
-// A panic of the model, or of any other part that the caller gives, is not caught:
-// draws run in goroutines of the engine's own, so that it ends the program. A
-// model that may panic is to be wrapped in one that recovers; llm/langchain does
-// so for the replies that langchaingo's clients cannot read.
-//
-// The error joins every bad option, and says what to do about a database that
-// cannot be guarded (ErrUnguarded). Nothing needs to be closed.
+// The error joins the errors of all options, and says what to do about a database that cannot be guarded (ErrUnguarded).
+// Nothing needs to be closed.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{
-		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &strategy.Confirmed{}},
-		profiling: make(chan struct{}, 1),
+		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}},
+		profiling: semaphore.NewWeighted(1),
 	}
 	for _, opt := range opts {
 		if opt != nil {
-			opt(&e.config)
+			opt.configure(&e.config)
 		}
 	}
 	err := e.config.validate()
@@ -92,7 +88,7 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	if err := errors.Join(err, gerr); err != nil {
 		return nil, err
 	}
-	if e.skipRunning {
+	if e.withoutExecution {
 		guarded = guarded.WithoutExecution()
 	}
 	e.db = guarded
@@ -119,15 +115,14 @@ func detect(db *sql.DB) (exec.Dialect, error) {
 
 // Ask answers a question with checked SQL and its rows.
 //
-// With an error the Result is not nil whenever there is something to show:
-// usage, trace, candidates, the best answer so far. Errors to test for are those
-// of this package; ctx.Err() keeps its identity.
+// Beside an error the Result is not nil if there is something to show: usage, trace, candidates, the best answer so far. Test
+// for the errors of this package with errors.Is. If ctx ended, the error is ctx.Err().
 func (e *Engine) Ask(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
-	return e.ask(ctx, newQuestion(question, opts), !e.skipRunning)
+	return e.ask(ctx, newQuestion(question, opts), !e.withoutExecution)
 }
 
-// Generate answers a question with checked SQL and without rows. Candidates are
-// still run to be compared, unless WithoutExecution was given.
+// Generate answers a question with checked SQL and without rows. Candidates still run to be compared, unless
+// WithoutExecution was given.
 func (e *Engine) Generate(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
 	return e.ask(ctx, newQuestion(question, opts), false)
 }
@@ -137,25 +132,14 @@ type Question struct {
 	ID       string `json:"id,omitempty"`       // the caller's name for it; may be empty
 	Text     string `json:"question"`           // at most 8 KiB
 	Evidence string `json:"evidence,omitempty"` // knowledge that belongs to it; at most 16 KiB
-	Samples  int    `json:"samples,omitempty"`  // overrides WithSamples; 0: does not
+	Samples  int    `json:"samples,omitempty"`  // overrides WithSamples; 0: no
 }
-
-// AskOption says more about one question.
-type AskOption func(*Question)
-
-// WithEvidence gives knowledge that belongs to the question, in prose: what a
-// word means, how a figure is computed.
-func WithEvidence(text string) AskOption { return func(q *Question) { q.Evidence = text } }
-
-// WithDraws overrides WithSamples for one question, within the same limits; 0
-// does not.
-func WithDraws(n int) AskOption { return func(q *Question) { q.Samples = n } }
 
 func newQuestion(text string, opts []AskOption) Question {
 	q := Question{Text: text}
 	for _, opt := range opts {
 		if opt != nil {
-			opt(&q)
+			opt.extend(&q)
 		}
 	}
 	return q
@@ -167,10 +151,10 @@ func (q Question) validate() error {
 		return &InputError{Field: "question", Bytes: len(q.Text), Limit: maxQuestion}
 	case len(q.Evidence) > maxEvidence:
 		return &InputError{Field: "evidence", Bytes: len(q.Evidence), Limit: maxEvidence}
-	case strings.TrimSpace(sqltext.CleanText(q.Text)) == "":
+	case strings.TrimSpace(words.Clean(q.Text)) == "":
 		return ErrEmptyQuestion
 	case q.Samples < 0 || q.Samples > strategy.MaxSamples:
-		return fmt.Errorf("texttosql: WithDraws: %d is not in 0..%d", q.Samples, strategy.MaxSamples)
+		return fmt.Errorf("texttosql: WithSamples: %d is not in 0..%d", q.Samples, strategy.MaxSamples)
 	}
 	return nil
 }
@@ -184,7 +168,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rows bool) (*Result, error
 	res := &Result{Question: q.Text, Trace: root}
 	err := e.answer(trace.Into(ctx, root), q, rows, res)
 	if cerr := ctx.Err(); cerr != nil && err != nil {
-		err = cerr // whatever a provider or a driver made of it
+		err = cerr // instead of what a provider or a driver made of it
 	}
 	err = classify(err)
 	root.Fail(err)
@@ -194,8 +178,8 @@ func (e *Engine) ask(ctx context.Context, q Question, rows bool) (*Result, error
 	return res, err
 }
 
-// answer fills in res; what it holds when an error comes back is worth showing.
-func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result) error {
+// answer fills in res, also beside an error.
+func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result) (err error) {
 	env, err := e.env(ctx)
 	if err != nil {
 		return err
@@ -203,27 +187,37 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	out, err := e.strategy.Generate(ctx, env, strategy.Task{
 		Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples),
 	})
-	// A strategy may be anybody's: what leaves the engine is checked again, and
-	// trimmed to the one statement.
-	var refused error
-	if out != nil && out.SQL != "" {
-		var checked exec.Checked
-		if checked, refused = e.db.Examine(ctx, out.SQL, exec.PlanChecks()...); refused == nil {
-			res.SQL = checked.SQL
+	// The strategy may be foreign code, so its statement is checked again and trimmed.
+	session, serr := e.db.Session(exec.Bounds{})
+	if serr != nil {
+		return serr
+	}
+	defer func() {
+		if cerr := session.Close(); cerr != nil {
+			err = errors.Join(err, cerr)
 		}
+	}()
+	var (
+		winner  *sqltext.Statement
+		refused error
+	)
+	if out == nil {
+		out = &strategy.Outcome{}
 	}
-	sure := out != nil && out.Confidence >= 0 && out.Confidence <= 1
-	if sure && res.SQL != "" {
-		res.Confidence = out.Confidence // JSON has no form for one that is no number
+	env.Shown.Tell(ctx, out)
+	res.Outcome = *out
+	if out.SQL != "" {
+		winner, refused = e.passed(ctx, session, out)
+		res.SQL = winner.SQL()
 	}
-	if out != nil {
-		res.Ballot, res.Candidates, res.Links, res.Notes = out.Ballot, out.Candidates, out.Links, out.Notes
-		res.Saved, res.Phases, res.Rounds, res.Fallback = out.Saved, out.Phases, out.Rounds, out.Fallback
+	sure := out.Confidence >= 0 && out.Confidence <= 1
+	if !sure || res.SQL == "" {
+		res.Confidence = 0 // JSON has no form for NaN
 	}
 	if err != nil {
 		return err
 	}
-	if out == nil || out.SQL == "" {
+	if out.SQL == "" {
 		return fmt.Errorf("texttosql: %s gave no statement and no error", nameOf(e.strategy))
 	}
 	if !sure {
@@ -241,7 +235,7 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	}
 	ctx, span := trace.Start(ctx, "rows")
 	defer span.End()
-	res.Rows, err = e.db.Query(ctx, res.SQL)
+	res.Rows, err = session.QueryStatement(ctx, winner)
 	if err != nil {
 		span.Fail(err)
 		return fmt.Errorf("texttosql: running the answer: %w", err)
@@ -253,7 +247,21 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	return nil
 }
 
-// env builds what a strategy works with for one question.
+// passed returns the winner; nil if it is refused. It examines the winner unless an admission of this question did.
+func (e *Engine) passed(ctx context.Context, session *exec.Session, out *strategy.Outcome) (winner *sqltext.Statement, refused error) {
+	for _, c := range out.Candidates {
+		if c.SQL == out.SQL && e.db.Passed(c.Statement) {
+			return c.Statement, nil
+		}
+	}
+	checked, err := session.Examine(ctx, e.db.Dialect().Text().Parse(out.SQL), exec.PlanChecks()...)
+	if err != nil {
+		return nil, err
+	}
+	return checked.Statement, nil
+}
+
+// env builds the Env of one question.
 func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 	schemaCtx, span := trace.Start(ctx, "schema")
 	snap, err := e.snapshot(schemaCtx)
@@ -268,7 +276,7 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 	if len(snap.unknown) > 0 {
 		trace.From(ctx).Warn("unknown-description", fmt.Sprintf("descriptions of names that do not exist: %s", strings.Join(snap.unknown, ", ")))
 	}
-	pool, err := e.pool()
+	known, err := e.learn()
 	if err != nil {
 		return nil, err
 	}
@@ -281,15 +289,16 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 		DB: e.db, Models: models, Schema: snap.schema,
 		Profile:      func(ctx context.Context) (*schema.Schema, error) { return e.profile(ctx, snap) },
 		Rows:         &e.rows,
-		Index:        &e.index,
+		Texts:        &e.texts,
+		Shown:        &strategy.Shown{},
 		CallsLeft:    account.CallsLeft,
-		Instructions: e.instructions, Exemplars: pool,
+		Instructions: e.instructions, Exemplars: known.pool, EmptyShare: known.emptyShare,
 		Concurrency: e.concurrency, Seed: e.seed,
-		SkipExecution: e.skipRunning, SkipValues: e.skipValues,
+		WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,
 	}, nil
 }
 
-// snapshot returns the schema as it is now, described.
+// snapshot returns the present schema, described.
 func (e *Engine) snapshot(ctx context.Context) (snapshot, error) {
 	of := e.schema
 	if of == nil {
@@ -316,26 +325,23 @@ func (e *Engine) snapshot(ctx context.Context) (snapshot, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.described.of != of { // or another question was quicker, and its profile counts
+	if e.described.of != of { // otherwise another question was quicker, and its snapshot may have a profile
 		e.described = s
 	}
 	return e.described, nil
 }
 
-// profile returns the snapshot's schema with profiles, taken once a state of the
-// schema and in the trace of none of the questions that share it. One question
-// takes it and the others wait, no longer than their contexts; when its own ends,
-// the next one starts anew. Nothing goes on when the last one has left.
+// profile returns the snapshot's schema with profiles. They are taken once for each state of the schema, and are in the
+// trace of no question. One question takes them while the others wait, no longer than their contexts. If the context of the
+// first one ends, the next one starts anew.
 //
-// What cannot be profiled stays without, unless somebody else's lock was in the
-// way: to try again would cost every question the same time-out.
+// What cannot be profiled is not tried again, because every question would run into the same time-out. The exception is a
+// lock that somebody else held.
 func (e *Engine) profile(ctx context.Context, snap snapshot) (*schema.Schema, error) {
-	select {
-	case e.profiling <- struct{}{}:
-		defer func() { <-e.profiling }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := e.profiling.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
+	defer e.profiling.Release(1)
 	e.mu.Lock()
 	if e.described.of == snap.of && e.described.profiled != nil {
 		snap = e.described
@@ -349,6 +355,9 @@ func (e *Engine) profile(ctx context.Context, snap snapshot) (*schema.Schema, er
 		if snap.profiled == nil {
 			return nil, snap.gaps
 		}
+		if found := concealed(snap.schema, snap.profiled); len(found) > 0 {
+			exec.WarnSensitive(ctx, found)
+		}
 		e.mu.Lock()
 		if e.described.of == snap.of && !errors.Is(snap.gaps, exec.ErrBusy) {
 			e.described = snap
@@ -361,25 +370,28 @@ func (e *Engine) profile(ctx context.Context, snap snapshot) (*schema.Schema, er
 	return snap.profiled, nil
 }
 
-// Verdict is what Check found out about a statement.
-type Verdict struct {
-	SQL      string         // the one statement, trimmed; with an error it may be the whole text as given: do not run it
-	Analysis *exec.Analysis // what it reads
-	Plan     *exec.Plan     // how
-	Findings []exec.Finding // what is odd about it
+// concealed returns the columns that a profile found to hold secrets.
+func concealed(before, after *schema.Schema) []string {
+	var found []string
+	for i, t := range after.Tables {
+		for j, c := range t.Columns {
+			if c.Sensitive && !before.Tables[i].Columns[j].Sensitive {
+				found = append(found, t.Name+"."+c.Name)
+			}
+		}
+	}
+	return found
 }
 
-// Check puts a statement of the caller's own through the guard and the checks,
-// without running it. A statement that does not pass is an error
-// (*exec.RefusedError, *exec.InvalidError); the Verdict holds what was found out
-// until then.
-func (e *Engine) Check(ctx context.Context, sql string) (Verdict, error) {
+// Check puts a statement of the caller through the guard and the checks, without running it. A statement that does not pass
+// is an error (*exec.RefusedError, *exec.InvalidError). Checked then holds what was found out before, and its SQL may be the
+// whole text as given: do not run it.
+func (e *Engine) Check(ctx context.Context, sql string) (exec.Checked, error) {
 	checked, err := e.db.Examine(ctx, sql, exec.PlanChecks()...)
-	return Verdict{SQL: checked.SQL, Analysis: checked.Analysis, Plan: checked.Plan, Findings: checked.Findings}, classify(err)
+	return checked, classify(err)
 }
 
-// Schema is the schema that prompts are written from: what the policy allows,
-// with the descriptions merged in.
+// Schema returns the schema that prompts are written from: the part that the policy allows, with the descriptions.
 func (e *Engine) Schema(ctx context.Context) (*schema.Schema, error) {
 	snap, err := e.snapshot(ctx)
 	return snap.schema, err

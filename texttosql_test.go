@@ -20,6 +20,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -53,7 +54,8 @@ func always(text string) *llmtest.Script {
 
 func engine(tb testing.TB, model llm.Model, opts ...texttosql.Option) *texttosql.Engine {
 	tb.Helper()
-	e, err := texttosql.New(open(tb, shop), model, opts...)
+	reveal := texttosql.WithPolicy(exec.Policy{Reveal: []string{"*"}}) // the column password is there to be looked for
+	e, err := texttosql.New(open(tb, shop), model, append([]texttosql.Option{reveal}, opts...)...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -83,14 +85,18 @@ func TestGenerateGivesNoRows(t *testing.T) {
 func TestNewReportsAllFaults(t *testing.T) {
 	_, err := texttosql.New(open(t, shop), nil,
 		texttosql.WithSamples(0), texttosql.WithConcurrency(-1), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
-		texttosql.WithSchema(nil), texttosql.WithBudget(llm.Budget{Calls: -1, Prices: map[string]llm.Price{"m": {Completion: math.NaN()}}}), texttosql.WithInstructions(strings.Repeat("x", 17<<10)),
-		texttosql.WithExemplars(strategy.Pair{Question: "q"}), texttosql.WithLimits(exec.Limits{Connections: -1}),
+		texttosql.WithSchema(nil), texttosql.WithInstructions(strings.Repeat("x", 17<<10)),
+		texttosql.WithBudget(llm.Budget{Calls: -1, Prices: map[string]llm.Price{"m": {Completion: math.NaN()}}}),
+		texttosql.WithExemplars(memory.Pair{Question: "q"}), texttosql.WithLimits(exec.Limits{Connections: -1}),
 		texttosql.WithRetry(llm.Retry{Attempts: -1}), texttosql.WithConfirmed(nil),
 	)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"WithSamples", "WithConcurrency", "WithStrategy", "WithDialect", "WithSchema", "WithBudget: a limit", `the price of "m"`, "WithRetry", "WithConfirmed", "WithInstructions", "WithExemplars", "Connections", "model 0 is nil"} {
+	for _, want := range []string{
+		"WithSamples", "WithConcurrency", "WithStrategy", "WithDialect", "WithSchema", "WithBudget: a limit", `the price of "m"`,
+		"WithRetry", "WithConfirmed", "WithInstructions", "WithExemplars", "Connections", "model 0 is nil",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word about %s in:\n%v", want, err)
 		}
@@ -132,25 +138,41 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+// TestSamplesOfOneQuestion: WithSamples serves New, and overrides itself in Ask.
+func TestSamplesOfOneQuestion(t *testing.T) {
+	e := engine(t, always(usa), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(2))
+	for given, want := range map[int]int{0: 2, 3: 3} {
+		r, err := e.Ask(t.Context(), "Which customers live in the USA?", texttosql.WithSamples(given), texttosql.WithEvidence("all of them"), nil)
+		if err != nil || len(r.Candidates)+r.Saved != want {
+			t.Errorf("WithSamples(%d): %d samples and %d saved, want %d; %v", given, len(r.Candidates), r.Saved, want, err)
+		}
+	}
+}
+
 func TestInputs(t *testing.T) {
 	e := engine(t, always(usa))
-	var input *texttosql.InputError
+	empty := func(err error) bool { return errors.Is(err, texttosql.ErrEmptyQuestion) }
+	tooLong := func(field string) func(error) bool {
+		var input *texttosql.InputError
+		return func(err error) bool { return errors.As(err, &input) && input.Field == field }
+	}
+	samples := func(err error) bool { return strings.Contains(err.Error(), "WithSamples") }
 	tests := []struct {
 		name     string
 		question string
-		opts     []texttosql.AskOption
+		opt      texttosql.AskOption
 		check    func(error) bool
 	}{
-		{"empty", "", nil, func(err error) bool { return errors.Is(err, texttosql.ErrEmptyQuestion) }},
-		{"blank", " \n\t\u00a0", nil, func(err error) bool { return errors.Is(err, texttosql.ErrEmptyQuestion) }},
-		{"a megabyte", strings.Repeat("please ", 150_000), nil, func(err error) bool { return errors.As(err, &input) && input.Field == "question" }},
-		{"long evidence", "q", []texttosql.AskOption{texttosql.WithEvidence(strings.Repeat("x", 16<<10+1))}, func(err error) bool { return errors.As(err, &input) && input.Field == "evidence" }},
-		{"more draws than memory", "q", []texttosql.AskOption{texttosql.WithDraws(1 << 50)}, func(err error) bool { return strings.Contains(err.Error(), "WithDraws") }},
-		{"negative draws", "q", []texttosql.AskOption{texttosql.WithDraws(-1)}, func(err error) bool { return strings.Contains(err.Error(), "WithDraws") }},
+		{"empty", "", nil, empty},
+		{"blank", " \n\t\u00a0", nil, empty},
+		{"a megabyte", strings.Repeat("please ", 150_000), nil, tooLong("question")},
+		{"long evidence", "q", texttosql.WithEvidence(strings.Repeat("x", 16<<10+1)), tooLong("evidence")},
+		{"more samples than memory", "q", texttosql.WithSamples(1 << 50), samples},
+		{"negative samples", "q", texttosql.WithSamples(-1), samples},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := e.Ask(t.Context(), tt.question, tt.opts...); err == nil || !tt.check(err) {
+			if _, err := e.Ask(t.Context(), tt.question, tt.opt); err == nil || !tt.check(err) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -162,21 +184,24 @@ func TestErrorsExplainThemselves(t *testing.T) {
 	tests := []struct {
 		name  string
 		model llm.Model
-		opts  []texttosql.Option
+		opt   texttosql.Option
 		want  error
 		check func(r *texttosql.Result) bool
 	}{
-		{"no candidate", always("DROP TABLE orders"), nil, texttosql.ErrNoCandidate, func(r *texttosql.Result) bool { return len(r.Candidates) == 12 && r.Usage.Calls == 12 }},
-		{"budget", always("no SQL here"), []texttosql.Option{texttosql.WithBudget(llm.Budget{Calls: 3})}, texttosql.ErrBudget, func(r *texttosql.Result) bool { return r.Usage.Calls == 3 && warned(r, "budget-spent") }},
+		{"no candidate", always("DROP TABLE orders"), nil, texttosql.ErrNoCandidate,
+			func(r *texttosql.Result) bool { return len(r.Candidates) == 12 && r.Usage.Calls == 12 }},
+		{"budget", always("no SQL here"), texttosql.WithBudget(llm.Budget{Calls: 3}), texttosql.ErrBudget,
+			func(r *texttosql.Result) bool { return r.Usage.Calls == 3 && warned(r, "budget-spent") }},
 		{"abstained", &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT 1", "SELECT 2", "SELECT 3")}}},
-			[]texttosql.Option{texttosql.WithStrategy(strategy.Consensus{Samples: 4, MinConfidence: 0.9})}, texttosql.ErrAbstained, func(r *texttosql.Result) bool { return r.SQL != "" && len(r.Ballot.Clusters) == 4 }},
+			texttosql.WithStrategy(strategy.Consensus{Samples: 4, MinConfidence: 0.9}), texttosql.ErrAbstained,
+			func(r *texttosql.Result) bool { return r.SQL != "" && len(r.Ballot.Clusters) == 4 }},
 		{"provider down", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no such model"}
 		}), nil, texttosql.ErrNoCandidate, func(r *texttosql.Result) bool { return r.Trace != nil && len(r.Notes) > 0 }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := engine(t, tt.model, tt.opts...).Ask(t.Context(), "Which customers live in the USA?")
+			r, err := engine(t, tt.model, tt.opt).Ask(t.Context(), "Which customers live in the USA?")
 			if !errors.Is(err, tt.want) || r == nil || !tt.check(r) {
 				t.Errorf("got %+v, %v", r, err)
 			}
@@ -188,7 +213,7 @@ func TestErrorsExplainThemselves(t *testing.T) {
 	}
 }
 
-// TestBudgetKeepsTheAnswer: a budget that ends the draws early leaves the vote
+// TestBudgetKeepsTheAnswer: a budget that ends the samples early leaves the vote
 // of those there were, with a warning.
 func TestBudgetKeepsTheAnswer(t *testing.T) {
 	e := engine(t, always(usa), texttosql.WithBudget(llm.Budget{Calls: 2}))
@@ -302,11 +327,11 @@ func TestPromptsCarryEverything(t *testing.T) {
 		}
 		for _, want := range []string{"what the customer paid", "big means over 15", "Which orders are big?"} {
 			if !strings.Contains(all, want) {
-				t.Errorf("%s %d: no %q in\n%s", req.Purpose, req.Draw, want, all)
+				t.Errorf("%s %d: no %q in\n%s", req.Purpose, req.Sample, want, all)
 			}
 		}
 		if !strings.Contains(req.Messages[0].Text, "Amounts are in crowns.") {
-			t.Errorf("%s %d: no instructions in the system message", req.Purpose, req.Draw)
+			t.Errorf("%s %d: no instructions in the system message", req.Purpose, req.Sample)
 		}
 	}
 	if purposes["generate"] != 4 || purposes["repair"] == 0 {
@@ -342,8 +367,8 @@ func TestOtherLanguages(t *testing.T) {
 func TestReplayIsByteForByte(t *testing.T) {
 	var recording bytes.Buffer
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT name FROM customers", "SELECT nme FROM customers", usa, "DROP TABLE orders", "SELECT nme FROM customers",
-			"SELECT name FROM customers", usa, "SELECT name FROM customers", usa, "SELECT 1", "SELECT 2")},
+		{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT name FROM customers", "SELECT nme FROM customers", usa, "DROP TABLE orders",
+			"SELECT nme FROM customers", "SELECT name FROM customers", usa, "SELECT name FROM customers", usa, "SELECT 1", "SELECT 2")},
 		{Purpose: "repair", Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
 		{Purpose: "judge", Replies: llmtest.Texts("B", "A")},
 	}}
@@ -369,7 +394,7 @@ func TestReplayIsByteForByte(t *testing.T) {
 		}
 		return string(rest) + "\n" + string(page)
 	}
-	want := ask(llm.Chain(llm.Named("m", script), llm.Record(recorder.Record)))
+	want := ask(llm.Chain(llm.Named("m", script), recorder.Record))
 	for range 20 {
 		player, err := replay.NewPlayer(bytes.NewReader(recording.Bytes()))
 		if err != nil {

@@ -44,7 +44,8 @@ func BenchmarkMetrics(b *testing.B) {
 }
 
 func BenchmarkAnswers(b *testing.B) {
-	line := `{"run": "a/system", "qid": 717, "db_id": "superhero", "sql": "SELECT T1.\"name\" FROM t AS T1 WHERE T1.a = 'x'", "label": 1, "exec": {"status": "ok", "set_match": true, "nrows": 4}}` + "\n"
+	line := `{"run": "a/system", "qid": 717, "db_id": "superhero", "sql": "SELECT T1.\"name\" FROM t AS T1 WHERE T1.a = 'x'", ` +
+		`"label": 1, "exec": {"status": "ok", "set_match": true, "nrows": 4}}` + "\n"
 	path := write(b, "a.jsonl", strings.Repeat(line, 1000))
 	b.SetBytes(int64(1000 * len(line)))
 	for b.Loop() {

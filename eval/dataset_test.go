@@ -21,7 +21,8 @@ func TestReadDataset(t *testing.T) {
 		{
 			"lines of this project's data, with BIRD's second gold",
 			"questions_mini.jsonl.gz",
-			`{"qid": 3, "db_id": "shop", "question": "How many?", "evidence": "e", "difficulty": "simple", "gold": "SELECT 1", "gold_2023": "SELECT 2", "gold_changed": true}` + "\n\n" +
+			`{"qid": 3, "db_id": "shop", "question": "How many?", "evidence": "e", "difficulty": "simple", ` +
+				`"gold": "SELECT 1", "gold_2023": "SELECT 2", "gold_changed": true}` + "\n\n" +
 				`{"qid": 9, "db_id": "shop", "question": "Who?", "gold": "SELECT 3"}` + "\n",
 			[]eval.Question{
 				{Dataset: "mini", ID: "3", DB: "shop", Text: "How many?", Evidence: "e", Difficulty: "simple", Gold: "SELECT 1", Gold2023: "SELECT 2", Place: 3, Line: 1},
@@ -31,7 +32,8 @@ func TestReadDataset(t *testing.T) {
 		{
 			"BIRD's dev.json",
 			"dev.json",
-			"[\n  {\n    \"question_id\": 0,\n    \"db_id\": \"shop\",\n    \"question\": \"A \\u00e9\",\n    \"evidence\": \"\",\n    \"SQL\": \"SELECT 1\",\n    \"difficulty\": \"moderate\"\n  },\n" +
+			"[\n  {\n    \"question_id\": 0,\n    \"db_id\": \"shop\",\n    \"question\": \"A \\u00e9\",\n" +
+				"    \"evidence\": \"\",\n    \"SQL\": \"SELECT 1\",\n    \"difficulty\": \"moderate\"\n  },\n" +
 				"  {\"question_id\": 1, \"db_id\": \"shop\", \"question\": \"B\", \"SQL\": \"SELECT 2\"}\n]",
 			[]eval.Question{
 				{Dataset: "dev", ID: "0", DB: "shop", Text: "A é", Difficulty: "moderate", Gold: "SELECT 1", Place: 0, Line: 2},
@@ -108,7 +110,8 @@ func TestReadDataset(t *testing.T) {
 
 // TestReadDatasetRepeated: BIRD's mini-dev has two questions twice.
 func TestReadDatasetRepeated(t *testing.T) {
-	const first, second = `{"idx": 4, "qid": 1, "db_id": "d", "question": "A", "gold": "SELECT 1"}` + "\n", `{"idx": 5, "qid": 2, "db_id": "d", "question": "B", "gold": "SELECT 2"}` + "\n"
+	const first = `{"idx": 4, "qid": 1, "db_id": "d", "question": "A", "gold": "SELECT 1"}` + "\n"
+	const second = `{"idx": 5, "qid": 2, "db_id": "d", "question": "B", "gold": "SELECT 2"}` + "\n"
 	d, err := eval.ReadDataset(write(t, "q.jsonl", first+second+strings.Replace(first, "4", "6", 1)))
 	if err != nil {
 		t.Fatal(err)
@@ -123,11 +126,26 @@ func TestReadDatasetFaults(t *testing.T) {
 	for _, test := range []struct{ why, file, content, want string }{
 		{"nothing in it", "q.jsonl", "", "q.jsonl: the file is empty"},
 		{"answers instead of questions", "q.jsonl", `{"run": "r", "qid": 1, "sql": "SELECT 1"}`, "q.jsonl:1: field question: missing: this is no file of questions"},
-		{"mixed: another name for the gold", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": "B", "query": "SELECT 1"}`, "q.jsonl:2: field gold: missing, though the first question has it"},
-		{"mixed: no database", "q.jsonl", good + good[:1] + `"qid": 2, "question": "B", "gold": "SELECT 1"}`, "q.jsonl:2: field db_id: missing, though the first question has it"},
-		{"mixed: a gold from the second on", "q.jsonl", `{"qid": 1, "question": "A", "gold": null}` + "\n" + good, "q.jsonl:2: field gold: is here, though the first question has none"},
-		{"mixed: an id from the second on", "q.json", `[{"nlq": "A", "sql": "B"}, {"id": 1, "nlq": "C", "sql": "D"}]`, "q.json:1: field id: is here, though the first question has none"},
-		{"a gold that is a list", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": "B", "gold": ["SELECT 1"]}`, "q.jsonl:2: field gold: a JSON list where text belongs"},
+		{
+			"mixed: another name for the gold", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": "B", "query": "SELECT 1"}`,
+			"q.jsonl:2: field gold: missing, though the first question has it",
+		},
+		{
+			"mixed: no database", "q.jsonl", good + good[:1] + `"qid": 2, "question": "B", "gold": "SELECT 1"}`,
+			"q.jsonl:2: field db_id: missing, though the first question has it",
+		},
+		{
+			"mixed: a gold from the second on", "q.jsonl", `{"qid": 1, "question": "A", "gold": null}` + "\n" + good,
+			"q.jsonl:2: field gold: is here, though the first question has none",
+		},
+		{
+			"mixed: an id from the second on", "q.json", `[{"nlq": "A", "sql": "B"}, {"id": 1, "nlq": "C", "sql": "D"}]`,
+			"q.json:1: field id: is here, though the first question has none",
+		},
+		{
+			"a gold that is a list", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": "B", "gold": ["SELECT 1"]}`,
+			"q.jsonl:2: field gold: a JSON list where text belongs",
+		},
 		{"an empty question", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": " ", "gold": "SELECT 1"}`, "q.jsonl:2: field question: empty"},
 		{"one id for two questions", "q.jsonl", good + "\n" + strings.Replace(good, "SELECT 1", "SELECT 2", 1), "q.jsonl:3: field id: 1 is the id of line 1 too"},
 		{"a line that is cut", "q.jsonl", good + `{"qid": 2, "db_`, "q.jsonl:2: the JSON is cut off"},
@@ -212,9 +230,15 @@ func TestWithGold(t *testing.T) {
 		err   string
 	}{
 		{"line by line", dataset("g", eval.Question{ID: "0", DB: "a", Gold: "1"}, eval.Question{ID: "1", DB: "b", Gold: "2"}), []string{"1", "2"}, ""},
-		{"by id, whatever their number", dataset("g", eval.Question{ID: "9", Gold: "2"}, eval.Question{ID: "8", Gold: "x"}, eval.Question{ID: "7", Gold: "1"}), []string{"1", "2"}, ""},
+		{
+			"by id, whatever their number",
+			dataset("g", eval.Question{ID: "9", Gold: "2"}, eval.Question{ID: "8", Gold: "x"}, eval.Question{ID: "7", Gold: "1"}), []string{"1", "2"}, "",
+		},
 		{"too few", dataset("g", eval.Question{ID: "0", Gold: "1"}), nil, "eval: 1 golds for the 2 questions of dev"},
-		{"of other databases", dataset("g", eval.Question{ID: "0", DB: "a", Gold: "1"}, eval.Question{ID: "1", DB: "c", Gold: "2", Line: 2}), nil, "eval: question 9 is about database b, its gold (line 2) about c"},
+		{
+			"of other databases", dataset("g", eval.Question{ID: "0", DB: "a", Gold: "1"}, eval.Question{ID: "1", DB: "c", Gold: "2", Line: 2}), nil,
+			"eval: question 9 is about database b, its gold (line 2) about c",
+		},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			d, err := asked.WithGold(test.golds)

@@ -48,7 +48,7 @@ const (
 )
 
 // PanelChoice is what PanelFit found out. Weights and Panel are those of
-// strategy.PETSQL: at most one is set, none where equal votes are best.
+// petsql.Strategy: at most one is set, none where equal votes are best.
 type PanelChoice struct {
 	N       int           `json:"n"`                 // questions
 	Folds   int           `json:"folds"`             // of the cross-validation
@@ -258,7 +258,7 @@ func recordsOf(questions []Labelled) map[string]vote.Record {
 	return records
 }
 
-// right votes on q as strategy.PETSQL does: ties go to the model of the greater
+// right votes on q as petsql.Strategy does: ties go to the model of the greater
 // weight, and where the panel has no vote, everyone votes.
 func (v wayVoter) right(q Labelled) bool {
 	weight := func(vote.Candidate) float64 { return 1 }
@@ -276,7 +276,7 @@ func (v wayVoter) right(q Labelled) bool {
 	candidates := make([]vote.Candidate, len(order))
 	for place, i := range order {
 		candidates[place] = q.Candidates[i]
-		candidates[place].Draw = place // the last tie goes to the earliest draw
+		candidates[place].Sample = place // the last tie goes to the earliest sample
 	}
 	ballot, err := vote.Majority{Weight: weight}.Count(candidates)
 	if err != nil {

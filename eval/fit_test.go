@@ -32,7 +32,7 @@ func labelled(n int, chances map[string]float64, seed uint64) []eval.Labelled {
 			if !right {
 				fp = fmt.Sprint("wrong", rng.IntN(3))
 			}
-			q.Candidates = append(q.Candidates, vote.Candidate{SQL: "SELECT 1", Draw: j, Model: name, Fingerprint: fp, Rows: 1})
+			q.Candidates = append(q.Candidates, vote.Candidate{SQL: "SELECT 1", Sample: j, Model: name, Fingerprint: fp, Rows: 1})
 			q.Right = append(q.Right, right)
 		}
 		list = append(list, q)
@@ -81,7 +81,7 @@ func TestPanelFit(t *testing.T) {
 func TestPanelChoiceTies(t *testing.T) {
 	q := eval.Labelled{ID: "1"}
 	for i, c := range []struct{ model, fp string }{{"b", "wrong"}, {"c", "wrong"}, {"a", "right"}} {
-		q.Candidates = append(q.Candidates, vote.Candidate{SQL: "SELECT 1", Draw: i, Model: c.model, Fingerprint: c.fp, Rows: 1})
+		q.Candidates = append(q.Candidates, vote.Candidate{SQL: "SELECT 1", Sample: i, Model: c.model, Fingerprint: c.fp, Rows: 1})
 		q.Right = append(q.Right, c.fp == "right")
 	}
 	w := vote.Weights{Of: map[string]float64{"a": .5, "b": .25, "c": .25}}

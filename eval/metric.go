@@ -127,7 +127,7 @@ func (m EM) Name() string {
 func (m EM) Score(_ context.Context, t *Trial) (float64, error) {
 	if m.Lexed {
 		d := t.Dialect()
-		return oneIf(d.Normalize(t.SQL) == d.Normalize(t.Question.Gold)), nil
+		return oneIf(d.Parse(t.SQL).Normalize() == d.Parse(t.Question.Gold).Normalize()), nil
 	}
 	return oneIf(plainText(t.SQL) == plainText(t.Question.Gold)), nil
 }

@@ -81,7 +81,7 @@ func (m EX) Score(ctx context.Context, t *Trial) (float64, error) {
 func (m EX) ordered(ctx context.Context, t *Trial) (float64, error) {
 	bag := result.Equality{Mode: result.Bag, Digits: m.Digits}
 	same, err := t.Equal(ctx, bag)
-	terms := t.Dialect().Outline(t.Question.Gold).OrderBy
+	terms := t.Dialect().Parse(t.Question.Gold).Outline().OrderBy
 	if err != nil || !same || len(terms) == 0 {
 		return oneIf(same), err
 	}
@@ -119,15 +119,15 @@ func (m EX) ordered(ctx context.Context, t *Trial) (float64, error) {
 // one of the terms is not among them.
 func (m EX) keys(t *Trial, terms []string) (columns []int, all bool) {
 	d := t.Dialect()
-	items := d.Outline(t.Question.Gold).Items
+	items := d.Parse(t.Question.Gold).Outline().Items
 	if slices.ContainsFunc(items, func(item sqltext.SelectItem) bool { return item.Star }) {
 		return nil, false // which column is which, the text does not say
 	}
 	for _, term := range terms {
-		term = strings.TrimSuffix(strings.TrimSuffix(d.Normalize(term), " desc"), " asc")
+		term = strings.TrimSuffix(strings.TrimSuffix(d.Parse(term).Normalize(), " desc"), " asc")
 		found := slices.IndexFunc(items, func(item sqltext.SelectItem) bool { return item.Alias != "" && term == strings.ToLower(item.Alias) })
 		if found < 0 { // an alias hides a column of the same name
-			found = slices.IndexFunc(items, func(item sqltext.SelectItem) bool { return term == d.Normalize(item.Text) })
+			found = slices.IndexFunc(items, func(item sqltext.SelectItem) bool { return term == d.Parse(item.Text).Normalize() })
 		}
 		if n, err := strconv.Atoi(term); err == nil {
 			found = min(n, len(items)) - 1

@@ -7,33 +7,30 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
-// SoftF1 is BIRD's soft F1-score, in 0..1: credit for right values in results
-// that are not equal (bird-bench/mini_dev, evaluation_f1.py).
-//
-// Copies of rows are dropped, then row i of the answer stands beside row i of the
-// gold. With c columns in the gold, a pair of rows adds
-//
-//	tp += (values of the answer's row that are in the gold's row) ÷ c
-//	fp += (values of the answer's row that are not) ÷ c
-//	fn += (values of the gold's row that are not in the answer's row) ÷ c
-//
-// a row without a partner adds 1 to fn where it is the gold's and 1 to fp where
-// it is the answer's, and
-//
-//	F1 = 2 × precision × recall ÷ (precision + recall),
-//	precision = tp ÷ (tp + fp), recall = tp ÷ (tp + fn)
-//
-// with 0 for 0 ÷ 0. Two results without rows score 1.
-//
-// The order of rows counts, then, though neither statement may have asked for
-// one. The published code loses even that order in a Python set; here rows stay
-// as the statements give them. Values are equal as result.Equality says.
+// SoftF1 is BIRD's soft F1-score, in 0..1: credit for right values in results that are
+// not equal (bird-bench/mini_dev, evaluation_f1.py). See its Score for the formula.
 type SoftF1 struct{}
 
 // Name returns "soft_f1".
 func (SoftF1) Name() string { return "soft_f1" }
 
-// Score implements [Metric].
+// Score implements [Metric]. Copies of rows are dropped. Row i of the answer then stands
+// beside row i of the gold. With c columns in the gold, a pair of rows adds
+//
+//	tp += (values of the answer's row that are in the gold's row) ÷ c
+//	fp += (values of the answer's row that are not) ÷ c
+//	fn += (values of the gold's row that are not in the answer's row) ÷ c
+//
+// A row without a partner adds 1 to fn if it is the gold's, and 1 to fp if it is the
+// answer's. The score is
+//
+//	F1 = 2 × precision × recall ÷ (precision + recall),
+//	precision = tp ÷ (tp + fp), recall = tp ÷ (tp + fn)
+//
+// with 0 for 0 ÷ 0. Two results without rows score 1. So the order of rows counts,
+// though neither statement may have asked for one. The published code loses that order
+// in a Python set; here rows stay as the statements give them. Values are equal as
+// result.Equality says.
 func (SoftF1) Score(ctx context.Context, t *Trial) (float64, error) {
 	if !t.Answer.OK() {
 		return 0, nil

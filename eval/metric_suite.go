@@ -9,24 +9,17 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// SuiteEX is execution accuracy by the rules of the test-suite scorer that
-// Spider's leaderboard uses (taoyds/test-suite-sql-eval, exec_eval.py: result_eq
-// and eval_exec_match), on one database. Package eval/testsuite
-// asks about variations of it.
+// SuiteEX is execution accuracy by the rules of the test-suite scorer of Spider's
+// leaderboard (taoyds/test-suite-sql-eval, exec_eval.py), on one database. Package
+// eval/testsuite asks about variations of it.
 //
-//   - Unless KeepDistinct is set, every DISTINCT is taken out of both statements,
-//     that in count(DISTINCT x) included, and what is left is executed.
+//   - Unless KeepDistinct is set, every DISTINCT is taken out of both statements.
 //   - "> =", "< =" and "! =" are joined, and YEAR(CURDATE()) is 2020.
 //   - Two results without rows are equal whatever their columns.
-//   - The columns of the answer may be in any order: the answer is right when
-//     some permutation of them makes the results equal.
-//   - Rows compare as bags; as sequences when "order by" stands anywhere in the
-//     gold.
-//
-// The code tries the permutations that 20 random rows leave; here a column may
-// only stand for one with the same values, so the outcome is the same each time.
-// Among columns with equal values, more than 5,000 permutations are not tried:
-// the answer is wrong then.
+//   - The columns of the answer may be in any order: some permutation of them makes
+//     the results equal. A column may only stand for one with the same values. Of
+//     columns with equal values at most 5,000 permutations are tried.
+//   - Rows compare as bags; as sequences if "order by" stands anywhere in the gold.
 type SuiteEX struct {
 	KeepDistinct bool // leave every DISTINCT in, as the scorer does with --keep_distinct
 }

@@ -45,9 +45,15 @@ func TestEX(t *testing.T) {
 		{"order that nobody asked for", "SELECT id FROM p", "SELECT id FROM p ORDER BY id DESC", [4]float64{1, 1, 1, 0}},
 		{"order that the gold has", "SELECT id FROM p ORDER BY id", "SELECT id FROM p ORDER BY id DESC", [4]float64{1, 1, 0, 0}},
 		{"ties may swap", "SELECT id, price FROM p ORDER BY price, id DESC", "SELECT id, price FROM p ORDER BY price, id", [4]float64{1, 1, 0, 0}},
-		{"ties may swap where the terms are shown", "SELECT id, price FROM p ORDER BY price", "SELECT id, price FROM p ORDER BY price, id DESC", [4]float64{1, 1, 1, 0}},
+		{
+			"ties may swap where the terms are shown", "SELECT id, price FROM p ORDER BY price", "SELECT id, price FROM p ORDER BY price, id DESC",
+			[4]float64{1, 1, 1, 0},
+		},
 		{"by number and alias", "SELECT id, price AS c FROM p ORDER BY c DESC, 2", "SELECT id, price FROM p ORDER BY price DESC, id DESC", [4]float64{1, 1, 1, 0}},
-		{"an alias goes before a column", "SELECT name AS id, id AS name FROM p ORDER BY name", "SELECT name, id FROM p ORDER BY name IS NULL, name, id DESC", [4]float64{1, 1, 0, 0}},
+		{
+			"an alias goes before a column", "SELECT name AS id, id AS name FROM p ORDER BY name",
+			"SELECT name, id FROM p ORDER BY name IS NULL, name, id DESC", [4]float64{1, 1, 0, 0},
+		},
 		{"ties of a term that is not shown", "SELECT id FROM p ORDER BY price", "SELECT id FROM p ORDER BY price, id DESC", [4]float64{1, 1, 0, 0}},
 		{"an order inside is none", "SELECT id FROM p WHERE id IN (SELECT id FROM p ORDER BY id)", "SELECT id FROM p ORDER BY id DESC", [4]float64{1, 1, 1, 0}},
 		{"order of columns", "SELECT id, name FROM p", "SELECT name, id FROM p", [4]float64{0, 0, 0, 0}},

@@ -13,7 +13,7 @@ import (
 )
 
 // Pool is a set of recorded answers that vote together: for each question the
-// answers of several systems, several settings or several draws.
+// answers of several systems, several settings or several samples.
 type Pool struct {
 	Name      string     // as [Folder.Pool] takes it
 	Dataset   *Dataset   // where the questions come from, all of them
@@ -128,7 +128,7 @@ type poolSource struct {
 //	spider_dev/all, bird_dev/all       every run, in file order; so for any preds_DATASET
 //	spider_dev/RUN,RUN, bird_dev/RUN   some runs, or one
 //	bird_minidev/all, bird_minidev/RUN the same of the runs on SQLite
-//	samples/RUN                        the draws of one run, by sample
+//	samples/RUN                        the samples of one run, by sample
 //	classicmodels/PREFIX               the runs PREFIX_seed*, by seed; or the run PREFIX
 //	classicmodels/base_k3              llama_base_k3 and qwen_base_k3, in file order
 //

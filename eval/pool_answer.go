@@ -25,7 +25,7 @@ type Answer struct {
 	DB       string   // id of its database; "" where the file does not say
 	SQL      string   // as it was stored, never cleaned
 	Model    string   // who wrote SQL; "" where the file does not say
-	Sample   string   // which of several draws it is; "" for a single one
+	Sample   string   // which of several samples it is; "" for a single one
 	LogProb  *float64 // of the reply; nil when unknown
 
 	// Verdicts of the source, nil where it gave none: on the result, on running at

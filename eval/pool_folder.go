@@ -17,7 +17,7 @@ import (
 //	db/SOURCE/ID.sqlite or db/SOURCE/ID/ID.sqlite     databases
 //	questions/questions_NAME.jsonl.gz                 datasets
 //	predictions/preds_NAME.jsonl.gz                   answers of many systems
-//	samples/samples_NAME….jsonl.gz                    draws of models
+//	samples/samples_NAME….jsonl.gz                    samples of models
 //
 // It reads files when it is asked and keeps nothing. Safe for concurrent use.
 type Folder struct{ dir string }

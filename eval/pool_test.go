@@ -24,7 +24,8 @@ func TestReadAnswers(t *testing.T) {
 			"recorded runs, with the verdicts of an oracle",
 			"preds.jsonl.gz",
 			`{"run": "r/a", "qid": 3, "db_id": "d", "sql": "SELECT 'é'", "label": 1, "valid": true, "ts": null}` + "\n" +
-				`{"run": "r/a", "qid": 4, "db_id": "d", "sql": "", "label": 0, "exec": {"status": "toomany", "set_match": false, "bag_match": true, "nrows": 7, "sec": 1.5, "err": null, "gold_rows": null}}`,
+				`{"run": "r/a", "qid": 4, "db_id": "d", "sql": "", "label": 0, ` +
+				`"exec": {"status": "toomany", "set_match": false, "bag_match": true, "nrows": 7, "sec": 1.5, "err": null, "gold_rows": null}}`,
 			[]eval.Answer{
 				{Run: "r/a", Question: "3", DB: "d", SQL: "SELECT 'é'", Label: &yes, Valid: &yes, Line: 1},
 				{Run: "r/a", Question: "4", DB: "d", Label: &no, Line: 2, Recorded: &eval.Recorded{Status: "toomany", BagMatch: true, Rows: 7}},
@@ -33,7 +34,8 @@ func TestReadAnswers(t *testing.T) {
 		{
 			"samples, numbered and named, and their cost",
 			"s.jsonl",
-			`{"run": "s", "qid": 1, "sql": "A", "label": null, "model": "m", "sample": 0, "logp": -0.5, "prompt_tokens": 10, "response_tokens": 3, "latency_s": 0.25}` + "\n" +
+			`{"run": "s", "qid": 1, "sql": "A", "label": null, "model": "m", "sample": 0, "logp": -0.5, ` +
+				`"prompt_tokens": 10, "response_tokens": 3, "latency_s": 0.25}` + "\n" +
 				`{"run": "s", "qid": 1, "sql": "B", "sample": "|x|2", "calls": 4.0}`,
 			[]eval.Answer{
 				{
@@ -161,12 +163,16 @@ func TestPool(t *testing.T) {
 		"questions/questions_spider_dev.jsonl.gz":      questions,
 		"questions/questions_classicmodels.jsonl.gz":   questions,
 		"questions/questions_bird_minidev_v2.jsonl.gz": questions,
-		"predictions/preds_bird_minidev.jsonl.gz":      answer("m_SQLite", "1", "shop", "null", "m1") + answer("m_mysql", "1", "shop", "null", "my") + answer("n_sqlite", "1", "shop", "null", "n1"),
-		"predictions/preds_spider_dev.jsonl.gz": answer("x", "2", "shop", "null", "x2") + answer("x", "1", "shop", "null", "x1") + answer("y/z", "1", "shop", "null", "y1") +
-			answer("x", "9", "shop", "null", "?") + answer("x", "3", "gone", "null", "x3") + answer("y/z", "4", "other", "null", "!"),
-		"predictions/preds_classicmodels.jsonl.gz": answer("p_seed17", "1", "shop", "null", "17") + answer("p_seed7", "1", "shop", "null", "7") + answer("p_k0", "1", "shop", "null", "0") +
-			answer("llama_base_k3_seed9", "1", "shop", "null", "l9") + answer("qwen_base_k3_seed1", "1", "shop", "null", "q1") + answer("llama_base_k3_seed8", "1", "shop", "null", "l8"),
-		"samples/samples_spider_dev.jsonl.gz":      answer("s", "1", "shop", "10", "ten") + answer("s", "1", "shop", "9", "nine") + answer("s", "1", "shop", "0", "zero"),
+		"predictions/preds_bird_minidev.jsonl.gz": answer("m_SQLite", "1", "shop", "null", "m1") + answer("m_mysql", "1", "shop", "null", "my") +
+			answer("n_sqlite", "1", "shop", "null", "n1"),
+		"predictions/preds_spider_dev.jsonl.gz": answer("x", "2", "shop", "null", "x2") + answer("x", "1", "shop", "null", "x1") +
+			answer("y/z", "1", "shop", "null", "y1") + answer("x", "9", "shop", "null", "?") +
+			answer("x", "3", "gone", "null", "x3") + answer("y/z", "4", "other", "null", "!"),
+		"predictions/preds_classicmodels.jsonl.gz": answer("p_seed17", "1", "shop", "null", "17") + answer("p_seed7", "1", "shop", "null", "7") +
+			answer("p_k0", "1", "shop", "null", "0") + answer("llama_base_k3_seed9", "1", "shop", "null", "l9") +
+			answer("qwen_base_k3_seed1", "1", "shop", "null", "q1") + answer("llama_base_k3_seed8", "1", "shop", "null", "l8"),
+		"samples/samples_spider_dev.jsonl.gz": answer("s", "1", "shop", "10", "ten") + answer("s", "1", "shop", "9", "nine") +
+			answer("s", "1", "shop", "0", "zero"),
 		"samples/samples_spider_dev100.jsonl.gz":   answer("named", "2", "shop", `"b"`, "first") + answer("named", "2", "shop", `"a"`, "second"),
 		"samples/samples_spider_other.jsonl.gz":    answer("far", "3", "gone", "0", "x"),
 		"samples/samples_spider_dev.exec.jsonl.gz": answer("s", "1", "shop", "0", "not of the pool"),
@@ -193,7 +199,10 @@ func TestPool(t *testing.T) {
 		{"a run without seeds", "classicmodels/p_k0", map[string][]string{"1": {"0"}}, 1, "questions without an answer: 3"},
 		{"two models in file order", "classicmodels/base_k3", map[string][]string{"1": {"l9", "q1", "l8"}}, 3, "questions without an answer: 3"},
 		{"by sample as a number", "samples/s", map[string][]string{"1": {"zero", "nine", "ten"}}, 3, "questions without an answer: 3"},
-		{"samples with names stay in file order, in another file", "samples/named", map[string][]string{"2": {"first", "second"}}, 2, "questions without an answer: 3"},
+		{
+			"samples with names stay in file order, in another file", "samples/named", map[string][]string{"2": {"first", "second"}}, 2,
+			"questions without an answer: 3",
+		},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			p, err := f.Pool(test.name)

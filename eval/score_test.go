@@ -32,7 +32,8 @@ func fiveQuestions(t *testing.T) *eval.Dataset {
 // TestReports: everything that may go wrong beside a right answer, in one file.
 func TestReports(t *testing.T) {
 	path := write(t, "answers.jsonl", strings.Join([]string{
-		`{"run": "first", "qid": 10, "db_id": "n", "sql": "SELECT id FROM p ORDER BY id DESC", "calls": 2, "prompt_tokens": 100, "response_tokens": 20, "latency_s": 1.5}`,
+		`{"run": "first", "qid": 10, "db_id": "n", "sql": "SELECT id FROM p ORDER BY id DESC", ` +
+			`"calls": 2, "prompt_tokens": 100, "response_tokens": 20, "latency_s": 1.5}`,
 		`{"run": "second", "qid": 10, "sql": "SELECT id FROM p ORDER BY id DESC"}`,
 		`{"run": "first", "qid": 11, "sql": "Sure! Here it is."}`,
 		`{"run": "first", "qid": 12, "sql": "SELECT 1"}`,
@@ -102,7 +103,10 @@ func TestPlacedAnswers(t *testing.T) {
 	}
 	for _, test := range []struct{ why, file, content, left string }{
 		{"as many lines as questions", "pred.txt", "SELECT 4\nSELECT 6\n", ""},
-		{"the whole published set", "pred.txt", "0\n1\n2\n3\nSELECT 4\n5\nSELECT 6\n7\n", "answers to unknown questions: 6 (pred.txt:1, question 0; pred.txt:2, question 1; pred.txt:3, question 2; …)"},
+		{
+			"the whole published set", "pred.txt", "0\n1\n2\n3\nSELECT 4\n5\nSELECT 6\n7\n",
+			"answers to unknown questions: 6 (pred.txt:1, question 0; pred.txt:2, question 1; pred.txt:3, question 2; …)",
+		},
 		{"BIRD's object names places", "predict_dev.json", `{"6": "SELECT 6\t----- bird -----\tn", "4": "SELECT 4\t----- bird -----\tn"}`, ""},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -143,7 +147,8 @@ func TestSpiderLines(t *testing.T) {
 // TestScoreAgain: the same answers give the same report, in whatever order the
 // statements ran.
 func TestScoreAgain(t *testing.T) {
-	path := write(t, "a.jsonl", `{"qid": 10, "sql": "SELECT id FROM p"}`+"\n"+`{"qid": 11, "sql": "SELECT 'a'"}`+"\n"+`{"qid": 14, "sql": "SELECT max(id) FROM p"}`)
+	path := write(t, "a.jsonl",
+		`{"qid": 10, "sql": "SELECT id FROM p"}`+"\n"+`{"qid": 11, "sql": "SELECT 'a'"}`+"\n"+`{"qid": 14, "sql": "SELECT max(id) FROM p"}`)
 	d := fiveQuestions(t).Select(func(q eval.Question) bool { return q.DB == "n" })
 	var texts []string
 	for range 10 {

@@ -43,7 +43,9 @@ func ExampleScorer_Score() {
 
 	q := eval.Question{ID: "1", DB: "pets", Text: "Which kinds of pets are there?", Gold: "SELECT DISTINCT kind FROM pet"}
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.EX{Rule: eval.RuleBag}, eval.SoftF1{}}}
-	for _, answer := range []string{"SELECT kind FROM pet GROUP BY 1", "SELECT kind FROM pet", "SELECT kind, count(*) FROM pet GROUP BY kind", "SELECT species FROM pet"} {
+	for _, answer := range []string{
+		"SELECT kind FROM pet GROUP BY 1", "SELECT kind FROM pet", "SELECT kind, count(*) FROM pet GROUP BY kind", "SELECT species FROM pet",
+	} {
 		v, err := scorer.Score(context.Background(), q, answer)
 		if err != nil {
 			log.Fatal(err)
@@ -122,7 +124,7 @@ func ExampleStore_Candidates() {
 	fmt.Println(ballot.Explain())
 	fmt.Println(ballot.Clusters[0].SQL)
 	// Output:
-	// 2 of 4 draws (1 abstained), no doubt
+	// 2 of 4 samples (1 abstained), no doubt
 	// SELECT name FROM pet WHERE kind = 'cat'
 }
 

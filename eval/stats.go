@@ -25,7 +25,7 @@ func (o Outcome) Right() bool { return o.Score >= 1 }
 // GoldTemplate returns the template of a gold statement: its literals masked,
 // its names in one spelling. Questions that share it were made from one pattern
 // and are right or wrong together. See sqltext.Dialect.Template.
-func GoldTemplate(d sqltext.Dialect, gold string) string { return d.Template(gold) }
+func GoldTemplate(d sqltext.Dialect, gold string) string { return d.Parse(gold).Template() }
 
 // Grouping names the group of an outcome. It says what a bootstrap draws as
 // one, and by what a breakdown is broken down.

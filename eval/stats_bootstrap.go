@@ -33,8 +33,7 @@ func (e Estimate) Excludes(x float64) bool { return x < e.Low || x > e.High }
 // units give wider, more honest intervals. With fewer than about 20 units the
 // interval is too narrow whatever the number of rounds.
 //
-// Same outcomes in the same order, same Seed: same interval, on any machine. A
-// mean costs about Rounds × units additions. Safe for concurrent use.
+// The same outcomes, order and Seed give the same interval. Safe for concurrent use.
 type Bootstrap struct {
 	Unit   Grouping // nil: ByQuestion
 	Rounds int      // 0 or less: 10,000

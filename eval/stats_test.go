@@ -28,7 +28,10 @@ func TestMcNemar(t *testing.T) {
 		{"3 to 0: 2·(1/8) = 1/4, less 1/8; (3−1)²/3", McNemar{OnlyA: 3}, 0.25, 0.125, 4.0 / 3, math.Erfc(math.Sqrt(2.0 / 3))},
 		{"both sides equal: C(4,2)/16 = 6/16, so 1 − 3/16", McNemar{OnlyA: 2, OnlyB: 2}, 1, 1 - 3.0/16, 0, 1},
 		{"1 to 5: 2·(1+6)/64, less 6/64; (4−1)²/6", McNemar{OnlyA: 1, OnlyB: 5}, 14.0 / 64, 8.0 / 64, 1.5, math.Erfc(math.Sqrt(0.75))},
-		{"2 to 10: 2·(1+12+66)/4096, less 66/4096; (8−1)²/12", McNemar{OnlyA: 10, OnlyB: 2}, 158.0 / 4096, 92.0 / 4096, 49.0 / 12, math.Erfc(math.Sqrt(49.0 / 24))},
+		{
+			"2 to 10: 2·(1+12+66)/4096, less 66/4096; (8−1)²/12", McNemar{OnlyA: 10, OnlyB: 2}, 158.0 / 4096, 92.0 / 4096, 49.0 / 12,
+			math.Erfc(math.Sqrt(49.0 / 24)),
+		},
 	} {
 		statistic, p := test.m.ChiSquared()
 		if !nearly(test.m.Exact(), test.exact) || !nearly(test.m.MidP(), test.midP) || !nearly(statistic, test.statistic) || !nearly(p, test.p) {
@@ -305,7 +308,8 @@ func TestCompare(t *testing.T) {
 	if want := (McNemar{OnlyA: 1, OnlyB: 4, Equal: 3}); got.McNemar != want || got.MidP != want.MidP() {
 		t.Errorf("got %+v and %v, want %+v", got.McNemar, got.MidP, want)
 	}
-	if len(got.Databases) != 2 || got.Databases[0].Name != "db0" || got.Databases[0].N != 4 || got.Databases[0].A != .5 || got.Databases[0].B != .75 || got.Databases[0].Difference.Value != .25 {
+	if len(got.Databases) != 2 || got.Databases[0].Name != "db0" || got.Databases[0].N != 4 || got.Databases[0].A != .5 || got.Databases[0].B != .75 ||
+		got.Databases[0].Difference.Value != .25 {
 		t.Errorf("databases: %+v", got.Databases)
 	}
 	if got.Difficulties != nil {

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/result"
@@ -34,6 +36,7 @@ type Execution struct {
 	Rows    int           // rows of the result; of one that is too large, those that were read
 	Columns int           // of the result
 	AllNull bool          // there are rows, and nothing but NULL in them
+	Zero    bool          // there is one row, with nothing but 0 and perhaps NULL in it
 	Took    time.Duration // wall time of the one execution, waiting for nothing but the machine
 }
 
@@ -95,8 +98,7 @@ type StoreConfig struct {
 type Store struct {
 	config  StoreConfig
 	bounds  exec.Bounds
-	running chan struct{}
-	timing  chan struct{} // held by the one that wants all of running
+	running *semaphore.Weighted
 
 	mu        sync.Mutex
 	databases map[string]*database
@@ -128,15 +130,14 @@ func NewStore(c StoreConfig) *Store {
 	}
 	return &Store{
 		config: c, bounds: b,
-		running:   make(chan struct{}, c.Workers),
-		timing:    make(chan struct{}, 1),
+		running:   semaphore.NewWeighted(int64(c.Workers)),
 		databases: map[string]*database{},
 		tables:    tableCache{left: c.TableBytes, most: c.TableBytes},
 	}
 }
 
 // Workers returns how many statements may run at once.
-func (s *Store) Workers() int { return cap(s.running) }
+func (s *Store) Workers() int { return s.config.Workers }
 
 // Use makes db the database of an id. It stays the caller's: Close does not close
 // it. It has to allow as many rows and as long a time as the Store's bounds say.
@@ -237,7 +238,7 @@ func (s *Store) Time(ctx context.Context, db, sql string, n int) ([]time.Duratio
 	if err != nil || !e.execution.OK() {
 		return nil, err
 	}
-	release, err := s.alone(ctx)
+	release, err := s.enter(ctx, s.config.Workers, "to time")
 	if err != nil {
 		return nil, err
 	}
@@ -260,29 +261,10 @@ func (s *Store) Time(ctx context.Context, db, sql string, n int) ([]time.Duratio
 	return times, nil
 }
 
-// alone waits until nothing runs and keeps it so. Two callers who each held a part
-// of what both need would wait for ever, so they take turns.
-func (s *Store) alone(ctx context.Context) (release func(), err error) {
-	held := 0
-	release = func() {
-		for range held {
-			<-s.running
-		}
-		<-s.timing
+// enter waits until n more statements may run.
+func (s *Store) enter(ctx context.Context, n int, to string) (release func(), err error) {
+	if err := s.running.Acquire(ctx, int64(n)); err != nil {
+		return nil, fmt.Errorf("eval: waiting %s a statement: %w", to, err)
 	}
-	select {
-	case s.timing <- struct{}{}:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("eval: waiting to time a statement: %w", ctx.Err())
-	}
-	for held < cap(s.running) {
-		select {
-		case s.running <- struct{}{}:
-			held++
-		case <-ctx.Done():
-			release()
-			return nil, fmt.Errorf("eval: waiting to time a statement: %w", ctx.Err())
-		}
-	}
-	return release, nil
+	return func() { s.running.Release(int64(n)) }, nil
 }

@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/vote"
@@ -19,7 +20,7 @@ func (s *Store) Plan(ctx context.Context, db, sql string) (plan exec.Plan, ok bo
 }
 
 func (s *Store) explain(ctx context.Context, d *database, sql string) (plan exec.Plan, ok bool, err error) {
-	release, err := s.enter(ctx)
+	release, err := s.enter(ctx, 1, "for")
 	if err != nil {
 		return plan, false, err
 	}
@@ -44,19 +45,19 @@ type planned struct {
 // their results.
 type CandidateOptions struct {
 	Plans  bool         // plan signatures and costs; each costs one EXPLAIN
-	Doubts *vote.Doubts // rules to hold against each candidate; nil: none
-	Sketch int          // rows of the sketch for soft votes; 0: none
+	Doubts *doubt.Rules // rules to hold against each candidate; nil: none
 }
 
 // Candidates returns what voters need to know of the answers to a question, in
-// the order of the answers, which is that of the draws. Each distinct statement
+// the order of the answers, which is that of the samples. Each distinct statement
 // runs once. A statement without a result is a candidate that may not vote, and
 // one whose result was cut at a limit says so.
 //
 // The fingerprints are those of package strategy: bags, and for Sequence
-// sequences, of rows with floats to vote.Digits. Previews are left out.
+// sequences, of rows with floats to vote.Digits. Previews are left out, and so are
+// the findings of checks, which rules on them would read (doubt.Checked).
 func (s *Store) Candidates(ctx context.Context, q Question, answers []Answer, o CandidateOptions) ([]vote.Candidate, error) {
-	var about vote.Question
+	var about doubt.Reading
 	if o.Doubts != nil {
 		about = o.Doubts.Read(q.Text, q.Evidence)
 	}
@@ -74,7 +75,7 @@ func (s *Store) Candidates(ctx context.Context, q Question, answers []Answer, o 
 			}
 			known[e] = c
 		}
-		c.SQL, c.Draw, c.Model = a.SQL, i, a.Model
+		c.SQL, c.Sample, c.Model = a.SQL, i, a.Model
 		if c.Model == "" {
 			c.Model = a.Run
 		}
@@ -83,14 +84,14 @@ func (s *Store) Candidates(ctx context.Context, q Question, answers []Answer, o 
 	return out, nil
 }
 
-func (s *Store) candidate(ctx context.Context, e *entry, t *result.Table, o CandidateOptions, about vote.Question, sql string) (c vote.Candidate, err error) {
+func (s *Store) candidate(ctx context.Context, e *entry, t *result.Table, o CandidateOptions, about doubt.Reading, sql string) (c vote.Candidate, err error) {
 	x := e.execution
 	c.SQL, c.Rows, c.Columns = sql, x.Rows, x.Columns
 	if x.Status == StatusTooLarge {
 		c.Truncated = x.Rows > 0
 	}
 	if !x.OK() && !c.Truncated {
-		c.Rejected = x.Err
+		c.Rejected, c.Invalid = x.Err, x.Status == StatusError
 		return c, nil
 	}
 	if o.Plans {
@@ -99,10 +100,10 @@ func (s *Store) candidate(ctx context.Context, e *entry, t *result.Table, o Cand
 		}
 	}
 	if x.OK() {
-		c.Empty, c.AllNull = x.Empty(), x.AllNull
+		c.Empty, c.AllNull, c.Zero = x.Empty(), x.AllNull, x.Zero
 		rows := result.Equality{Digits: vote.Digits}
 		sequence := result.Equality{Mode: result.Ordered, Digits: vote.Digits}
-		if t == nil && (o.Doubts != nil || o.Sketch > 0) {
+		if t == nil && o.Doubts != nil {
 			if t, err = s.table(ctx, e); err != nil {
 				return c, err
 			}
@@ -112,9 +113,6 @@ func (s *Store) candidate(ctx context.Context, e *entry, t *result.Table, o Cand
 		}
 		if c.Sequence, err = s.fingerprint(ctx, e, t, sequence); err != nil {
 			return c, err
-		}
-		if o.Sketch > 0 {
-			c.Sketch = rows.Sketch(t, o.Sketch)
 		}
 	}
 	if o.Doubts != nil {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
@@ -50,7 +52,7 @@ func (d *database) size() int {
 type entry struct {
 	db   *database
 	sql  string
-	turn chan struct{}
+	turn *semaphore.Weighted
 
 	mu           sync.Mutex
 	done         bool
@@ -191,12 +193,10 @@ func (s *Store) fetch(ctx context.Context, id, text string) (*entry, *result.Tab
 	if e.finished() {
 		return e, nil, nil
 	}
-	select {
-	case e.turn <- struct{}{}:
-		defer func() { <-e.turn }()
-	case <-ctx.Done():
-		return nil, nil, fmt.Errorf("eval: waiting for a statement: %w", ctx.Err())
+	if err := e.turn.Acquire(ctx, 1); err != nil {
+		return nil, nil, fmt.Errorf("eval: waiting for a statement: %w", err)
 	}
+	defer e.turn.Release(1)
 	if e.finished() {
 		return e, nil, nil
 	}
@@ -223,7 +223,7 @@ func (d *database) entry(dialect sqltext.Dialect, text string) *entry {
 	// A text that is refused is no other spelling of one that is not.
 	key := "refused\x00" + text
 	if checked, err := dialect.Check(text); err == nil {
-		key = dialect.Normalize(checked)
+		key = checked.Normalize()
 	}
 	// The text may be a part of a long line that should not be kept for it.
 	text = strings.Clone(text)
@@ -231,7 +231,7 @@ func (d *database) entry(dialect sqltext.Dialect, text string) *entry {
 	defer d.mu.Unlock()
 	e = d.distinct[key]
 	if e == nil {
-		e = &entry{db: d, sql: text, turn: make(chan struct{}, 1)}
+		e = &entry{db: d, sql: text, turn: semaphore.NewWeighted(1)}
 		d.distinct[key] = e
 	}
 	d.spelled[text] = e
@@ -240,7 +240,7 @@ func (d *database) entry(dialect sqltext.Dialect, text string) *entry {
 
 // run executes a statement. The error is one that says nothing about it.
 func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, error) {
-	release, err := s.enter(ctx)
+	release, err := s.enter(ctx, 1, "for")
 	if err != nil {
 		return Execution{}, nil, err
 	}
@@ -255,22 +255,12 @@ func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, er
 		x.Status, x.Err = statusOf(err), err.Error()
 		return x, nil, nil
 	}
-	x.Rows, x.Columns, x.AllNull = len(t.Rows), len(t.Columns), t.AllNull()
+	x.Rows, x.Columns, x.AllNull, x.Zero = len(t.Rows), len(t.Columns), t.AllNull(), t.Zero()
 	if t.Truncated {
 		x.Status, x.Err = StatusTooLarge, fmt.Sprintf("more than %d rows or %d bytes", s.bounds.Rows, s.bounds.Bytes)
 		return x, nil, nil
 	}
 	return x, t, nil
-}
-
-// enter waits until one more statement may run; release says that it is over.
-func (s *Store) enter(ctx context.Context) (release func(), err error) {
-	select {
-	case s.running <- struct{}{}:
-		return func() { <-s.running }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("eval: waiting for a statement: %w", ctx.Err())
-	}
 }
 
 // query runs a statement. On a database that the Store opened the connection

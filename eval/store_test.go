@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
@@ -292,12 +293,12 @@ func TestStoreCandidates(t *testing.T) {
 		{Run: "r", SQL: "SELECT a FROM t WHERE a > 9"},
 	}
 	q := eval.Question{ID: "1", DB: "shop", Text: "What is b of 2?"}
-	got, err := store.Candidates(t.Context(), q, answers, eval.CandidateOptions{Plans: true, Doubts: &vote.Doubts{}, Sketch: 4})
+	got, err := store.Candidates(t.Context(), q, answers, eval.CandidateOptions{Plans: true, Doubts: &doubt.Rules{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range got {
-		if c.SQL != answers[i].SQL || c.Draw != i {
+		if c.SQL != answers[i].SQL || c.Sample != i {
 			t.Errorf("candidate %d is %+v", i, c)
 		}
 	}
@@ -310,7 +311,7 @@ func TestStoreCandidates(t *testing.T) {
 	if got[2].Rejected == "" || !strings.Contains(got[2].Rejected, "no such column") {
 		t.Errorf("rejected: %q", got[2].Rejected)
 	}
-	if got[0].Plan == "" || got[0].Plan == got[1].Plan || got[0].Sequence == "" || got[0].Sketch.Rows != 1 {
+	if got[0].Plan == "" || got[0].Plan == got[1].Plan || got[0].Sequence == "" {
 		t.Errorf("candidate 0 is %+v", got[0])
 	}
 	if !got[4].Empty || len(got[4].Findings) == 0 {

@@ -8,23 +8,21 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// SingleRead accepts a text that is exactly one statement, reads only, compiles,
-// and reads nothing that the policy denies. It trims the text and fills in the
-// analysis.
+// SingleRead accepts a statement that only reads, compiles, and reads nothing that the policy denies. It fills in
+// the analysis, and finds that no table is read.
 type SingleRead struct{}
 
 // Check implements [Check].
-func (SingleRead) Check(ctx context.Context, db *DB, c *Checked) error {
-	sql, err := db.check(c.SQL)
-	if err != nil {
-		return err
-	}
-	c.SQL = sql
-	a, err := db.Analyze(ctx, sql)
+func (SingleRead) Check(ctx context.Context, s *Session, c *Checked) error {
+	a, err := s.analyze(ctx, c.Statement)
 	if err != nil {
 		return err
 	}
 	c.Analysis = &a
+	c.Statement.Attach(s.db.passed(c.Statement))
+	if len(a.Tables) == 0 {
+		c.Findings = append(c.Findings, Finding{Rule: FindingNoTable, Detail: "the statement reads no table"})
+	}
 	return nil
 }
 
@@ -32,8 +30,8 @@ func (SingleRead) Check(ctx context.Context, db *DB, c *Checked) error {
 type Planned struct{}
 
 // Check implements [Check].
-func (Planned) Check(ctx context.Context, db *DB, c *Checked) error {
-	p, err := db.Explain(ctx, c.SQL)
+func (Planned) Check(ctx context.Context, s *Session, c *Checked) error {
+	p, err := s.Explain(ctx, c.SQL)
 	if err != nil {
 		return err
 	}
@@ -41,18 +39,21 @@ func (Planned) Check(ctx context.Context, db *DB, c *Checked) error {
 	return nil
 }
 
-// Execute runs the statement and fills in its rows. On a DB without execution there
-// are none, and that is no error.
+// Execute runs the statement and fills in its rows. On a DB without execution there are none, and that is no error.
 type Execute struct {
 	Bounds Bounds // zero fields: those of Limits.Candidate
 }
 
 // Check implements [Check].
-func (e Execute) Check(ctx context.Context, db *DB, c *Checked) error {
-	if db.lookOnly {
+func (e Execute) Check(ctx context.Context, s *Session, c *Checked) error {
+	if s.db.lookOnly {
 		return nil
 	}
-	t, err := db.QueryWithin(ctx, c.SQL, e.Bounds.or(db.limits.Candidate))
+	b, err := s.db.bounds(e.Bounds.or(s.db.limits.Candidate))
+	if err != nil {
+		return err
+	}
+	t, err := s.query(ctx, c.SQL, b)
 	if err != nil {
 		return err
 	}
@@ -60,66 +61,63 @@ func (e Execute) Check(ctx context.Context, db *DB, c *Checked) error {
 	return nil
 }
 
-// Rules of the findings of [Suspect] and [UnknownNames].
+// Rules of the findings of the checks of this package.
 const (
-	FindingEmpty   = "empty"          // no rows
-	FindingAllNull = "all-null"       // rows, and every value in them is NULL
+	FindingNoTable = "no-table"       // no table is read
+	findingEmpty   = "empty"          // no rows
+	findingAllNull = "all-null"       // rows, and every value in them is NULL
+	FindingAbsent  = "value-absent"   // the result has no value, and a column holds none of the texts it is compared with
 	FindingString  = "name-as-string" // a name that the engine takes for a string
 )
 
-// Suspect finds results that seldom answer a question: no rows, and nothing but
-// NULL. It looks at the rows that [Execute] left, and finds nothing without them.
+// Suspect finds results that seldom answer a question: no rows, and nothing but NULL. For these, and for a count of
+// nothing, it looks up whether the columns of the statement hold the texts that they are compared with, which takes
+// a second at most. It looks at the rows that [Execute] left, and finds nothing without them.
 type Suspect struct{}
 
 // Check implements [Check].
-func (Suspect) Check(_ context.Context, _ *DB, c *Checked) error {
+func (Suspect) Check(ctx context.Context, s *Session, c *Checked) error {
 	switch {
 	case c.Table == nil:
+		return nil
 	case c.Table.Empty():
-		c.Findings = append(c.Findings, Finding{Rule: FindingEmpty, Detail: "the statement has no rows"})
+		c.Findings = append(c.Findings, Finding{Rule: findingEmpty, Detail: "the statement has no rows"})
 	case c.Table.AllNull():
-		c.Findings = append(c.Findings, Finding{Rule: FindingAllNull, Detail: "every value of the result is NULL"})
+		c.Findings = append(c.Findings, Finding{Rule: findingAllNull, Detail: "every value of the result is NULL"})
+	case !c.Table.Zero():
+		return nil
 	}
-	return nil
+	column, err := absent(ctx, s, c)
+	if column != "" {
+		c.Findings = append(c.Findings, Finding{Rule: FindingAbsent, Detail: column + " holds none of the texts it is compared with"})
+	}
+	return err
 }
 
-// UnknownNames finds names in double quotes that no column has and that the
-// engine therefore takes for strings, as SQLite does: SELECT "nmae" FROM t is no
-// error to it. As an operand of a comparison, LIKE, IN or BETWEEN such a name is
-// what its author meant for a string, and fine, unless the other side is a
-// constant too: then it was to be the column. Engines that refuse unknown names
-// have nothing to find.
+// UnknownNames finds names in double quotes that no column has and that the engine therefore takes for strings.
+// SELECT "nmae" FROM t is no error to SQLite. Such a name is no finding beside a comparison, LIKE, IN or BETWEEN,
+// where its author meant a string, unless the other side is a constant too. Engines that refuse unknown names have
+// nothing to find.
 //
-// The engine decides: each name is compiled once in quotes that can only be those
-// of a name.
+// The engine decides: each name is compiled once in quotes that can only be those of a name.
 type UnknownNames struct {
 	// Reject makes it an *InvalidError with FaultSchema instead of a finding.
 	Reject bool
 }
 
-// Misreader is a [Dialect] whose engine takes some unknown names for strings.
-type Misreader interface {
-	// Misread returns those of names that h takes for strings in sql, which
-	// compiles. names are unqualified, in double quotes and in text order. It may
-	// leave out the later ones of many.
-	Misread(ctx context.Context, h Held, sql string, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error)
-}
-
 // Check implements [Check].
-func (u UnknownNames) Check(ctx context.Context, db *DB, c *Checked) error {
-	m, ok := db.dialect.(Misreader)
+func (u UnknownNames) Check(ctx context.Context, s *Session, c *Checked) error {
+	m, ok := s.db.dialect.(misreader)
 	if !ok || !strings.Contains(c.SQL, `"`) {
 		return nil
 	}
-	var names []sqltext.ColumnRef
-	comparisons := db.dialect.Text().Comparisons(c.SQL)
-	suspects := suspectNames(db.dialect.Text().Columns(c.SQL), comparisons)
+	comparisons := c.Statement.Comparisons()
+	suspects := suspectNames(c.Statement.Columns(), comparisons)
 	if len(suspects) == 0 {
 		return nil
 	}
-	err := db.generated(ctx, c.SQL, db.limits.Candidate.Timeout, func(ctx context.Context, h Held, sql string) (err error) {
-		names, err = m.Misread(ctx, h, sql, suspects)
-		return err
+	names, err := generated(ctx, s, c.SQL, s.db.limits.Candidate.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) ([]sqltext.ColumnRef, error) {
+		return m.Misread(ctx, h, statement, suspects)
 	})
 	if err != nil || len(names) == 0 {
 		return err
@@ -140,9 +138,8 @@ func (u UnknownNames) Check(ctx context.Context, db *DB, c *Checked) error {
 	return nil
 }
 
-// suspectNames returns the names in double quotes that matter: those that are
-// compared with nothing, and those on both sides of a comparison. A list of strings
-// in such quotes, to be compared with a column, is none.
+// suspectNames returns the names in double quotes that are compared with nothing, and those on both sides of a
+// comparison. A list of such names that is compared with a column holds strings.
 func suspectNames(columns []sqltext.ColumnRef, comparisons []sqltext.Comparison) []sqltext.ColumnRef {
 	quoted := func(c sqltext.ColumnRef) bool { return c.Quote == '"' && c.Qualifier == "" }
 	matters := map[int]bool{}
@@ -164,8 +161,8 @@ func suspectNames(columns []sqltext.ColumnRef, comparisons []sqltext.Comparison)
 	return names
 }
 
-// comparedWithConstants returns the positions of names whose other side in a
-// comparison is constant: literals, or names that are strings themselves.
+// comparedWithConstants returns the positions of names whose other side in a comparison is constant: literals, or
+// names that are strings themselves.
 func comparedWithConstants(comparisons []sqltext.Comparison, names []sqltext.ColumnRef) map[int]bool {
 	isString := map[int]bool{}
 	for _, name := range names {

@@ -67,7 +67,7 @@ func ExampleExecute() {
 	}
 	// Output:
 	// [[Ann] [Bo]] more: true []
-	// [] more: false [{empty the statement has no rows}]
+	// [] more: false [{empty the statement has no rows} {value-absent customers.country holds none of the texts it is compared with}]
 	// [[<nil>]] more: false [{all-null every value of the result is NULL}]
 }
 
@@ -92,12 +92,12 @@ func ExamplePlanChecks() {
 func ExampleDefaultChecks() {
 	pool, db := openShop()
 	defer pool.Close()
-	oneColumn := exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
+	oneColumn := exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
 		if c.Table == nil { // where nothing may be executed
 			return nil
 		}
 		if n := len(c.Table.Columns); n != 1 {
-			return &exec.RefusedError{Rule: "one-column", Detail: fmt.Sprintf("it has %d columns", n)}
+			return &exec.RefusedError{Reason: "one-column", Detail: fmt.Sprintf("it has %d columns", n)}
 		}
 		return nil
 	})
@@ -139,7 +139,7 @@ func ExampleRefusedError() {
 		_, err := db.Query(context.Background(), text)
 		var refused *exec.RefusedError
 		if errors.As(err, &refused) {
-			fmt.Println(refused.Rule, "writes:", refused.Writes, "-", refused.Detail)
+			fmt.Println(refused.Reason, "writes:", refused.Writes, "-", refused.Detail)
 		}
 	}
 	// Output:

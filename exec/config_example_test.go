@@ -59,7 +59,7 @@ func ExamplePolicy_tables() {
 	fmt.Println(err)
 	// Output:
 	// orders id customer
-	// exec: refused (table): customers may not be read
+	// exec: refused (table): customers is no table that may be read
 }
 
 // A slip of the pen in a policy is found before the first question.

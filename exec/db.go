@@ -7,35 +7,36 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Config configures a [DB]. The zero Config is ready to use.
 type Config struct {
 	Policy Policy // what statements may read; the zero Policy: everything
 	Limits Limits // what statements may cost; zero fields are their defaults
-	// Unwrap returns the engine's own driver connection for the one that
-	// database/sql has, where a library wraps the driver to trace or count. It
-	// is called with what sql.Conn.Raw gives, and may return its argument. nil:
+	// Unwrap returns the engine's own driver connection for the one that database/sql has, where a library wraps
+	// the driver to trace or count. It is called with what sql.Conn.Raw gives, and may return its argument. nil:
 	// the driver is not wrapped.
 	Unwrap func(driverConn any) any
 }
 
 // DB runs reading statements of untrusted origin on a *sql.DB.
 //
-// Each statement passes the text check, runs alone on a connection that is
-// guarded first, and has limits on time, rows and bytes. The connection then
-// goes back to the pool as it was; after a cancelled statement it is closed
-// instead, unless its database lives in memory. At most Limits.Connections
-// connections are held at once, one a running statement, and no call holds two.
+// Each statement passes the text check, runs alone on a guarded connection, and has limits on time, rows and bytes.
+// The connection then goes back to the pool as it was. After a cancelled statement it is closed instead, unless its
+// database lives in memory. At most Limits.Connections connections are held at once, and no call holds two.
 //
-// The rights are those of the pool: who may ask what is for the database, or for
-// a pool of its own a user, to decide. Safe for concurrent use.
+// A statement has the rights of the pool. Who may ask what is decided by the database, or by a pool for each user.
+// Safe for concurrent use.
 type DB struct {
 	*shared
 	lookOnly bool // statements from outside do not run
 }
 
-// shared is what a DB and the one that WithoutExecution makes of it have in common.
+// shared is what a DB and the copy by WithoutExecution have in common.
 type shared struct {
 	pool    *sql.DB
 	dialect Dialect
@@ -43,15 +44,14 @@ type shared struct {
 	limits  Limits
 	guard   Guard
 	slots   chan struct{} // one a held connection
+	left    leftovers
 	broken  atomic.Pointer[error]
 	schemas schemaCache
 }
 
-// New returns a DB on pool, which stays the caller's: nothing here closes it, and
-// other work may go on with it.
+// New returns a DB on pool. The pool stays the caller's: nothing here closes it, and other work may go on with it.
 //
-// It does not touch the database, see [DB.Ready]; its errors are faults in c, all
-// at once.
+// New does not touch the database; see [DB.Ready]. Its error joins all faults in c.
 func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	if pool == nil || d == nil {
 		return nil, errors.New("exec: New needs a *sql.DB and a Dialect")
@@ -73,58 +73,64 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	return &DB{shared: &shared{
 		pool: pool, dialect: d, policy: c.Policy, limits: limits, guard: guard,
 		slots:   make(chan struct{}, limits.Connections),
-		schemas: newSchemaCache(),
+		schemas: schemaCache{turn: semaphore.NewWeighted(1)},
 	}}, nil
 }
 
-// WithoutExecution returns db as one that looks at statements and runs none:
-// [DB.Query], [DB.QueryWithin] and [DB.Session] return [ErrNoExecution], and
-// [Execute] finds nothing. What this package writes itself still runs, as [DB.Sample],
-// [DB.Profile] and [DB.Probe] do. Connections, limits and schema are those of db.
+// WithoutExecution returns a copy of db that looks at statements and runs none. The methods Query, QueryWithin and
+// Time of it and of its sessions return [ErrNoExecution], and [Execute] finds nothing. Statements of this package
+// still run, as those of [DB.Sample], [DB.Profile] and [DB.Probe]. The copy shares connections, limits and schema
+// with db.
 func (db *DB) WithoutExecution() *DB { return &DB{shared: db.shared, lookOnly: true} }
 
 // readyTimeout bounds Ready where its context does not.
 const readyTimeout = 5 * time.Second
 
-// Ready takes one connection, guards it and gives it back, within 5 seconds. Its
-// error says why no statement could run: the database cannot be opened or is no
-// database, the policy names something that it does not have, or, matching
-// [ErrUnguarded], the driver lacks the hooks and what to do about that. Without
-// this call the first statement says so.
+// Ready takes one connection, guards it and gives it back, within 5 seconds. Its error says why no statement could
+// run: the database cannot be opened or is no database; the policy names something that the database does not have;
+// or the driver lacks the hooks, with what to do about it ([ErrUnguarded]). Without this call the first statement
+// has that error.
 func (db *DB) Ready(ctx context.Context) error {
-	return db.own(ctx, readyTimeout, func(context.Context, Held) error { return nil })
+	_, err := with(&Session{db: db}, func(s *Session) (struct{}, error) {
+		return run(ctx, s, readyTimeout, func(context.Context, Held) (struct{}, error) { return struct{}{}, nil })
+	})
+	return err
 }
 
 // Dialect returns the dialect that the DB was made with.
 func (db *DB) Dialect() Dialect { return db.dialect }
 
-// Limits returns the limits in force, defaults written out.
+// Limits returns the limits in force, with defaults filled in.
 func (db *DB) Limits() Limits { return db.limits }
 
-// connect takes a slot and a connection, without a guard; disconnect gives both
-// back.
+// slot takes a slot, without a connection.
 //
-// The wait for a slot ends with ctx alone: whoever holds one is bounded, and a
-// timeout here would let one slow statement fail the quick ones behind it. The
-// wait for the pool is bounded by wait, since the caller of the pool may hold
-// connections for ever.
-func (db *DB) connect(ctx context.Context, wait time.Duration) (conn *sql.Conn, err error) {
+// The wait for a slot ends with ctx alone: whoever holds one is bounded, and a timeout here would let one slow
+// statement fail the quick ones behind it. Where the slots are taken by statements that do not end, it fails.
+func (db *DB) slot(ctx context.Context) error {
+	db.left.mu.Lock()
+	n := db.left.n
+	db.left.mu.Unlock()
+	if n > cap(db.slots) {
+		return fmt.Errorf("%w: %d statements that nobody waits for still run", ErrBusy, n)
+	}
 	select {
 	case db.slots <- struct{}{}:
+		return nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
+		return fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
 	}
-	defer func() {
-		if conn == nil { // also where the driver panics
-			<-db.slots
-		}
-	}()
+}
+
+// connect takes a connection, without a guard. The wait for the pool is bounded by wait, since the caller of the
+// pool may hold connections for ever.
+func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error) {
 	if err := db.broken.Load(); err != nil {
 		return nil, *err
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	conn, err = db.pool.Conn(waiting)
+	conn, err := db.pool.Conn(waiting)
 	switch {
 	case err == nil:
 		return conn, nil
@@ -137,88 +143,41 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (conn *sql.Conn, 
 		}
 		return nil, fmt.Errorf("%w: the pool had no connection free within %v (%d in use)", ErrBusy, wait, stats.InUse)
 	}
-	if c, ok := db.dialect.(Classifier); ok {
+	if c, ok := db.dialect.(classifier); ok {
 		err = c.Classify(err)
 	}
 	return nil, fmt.Errorf("exec: opening a connection: %w", err)
 }
 
-func (db *DB) disconnect(conn *sql.Conn) {
-	conn.Close()
-	<-db.slots
-}
-
-// own runs f on a guarded connection for statements of ours. ctx in f ends
-// after timeout.
-func (db *DB) own(ctx context.Context, timeout time.Duration, f func(ctx context.Context, h Held) error) error {
-	return db.held(ctx, HoldOptions{Use: Own, Timeout: timeout}, f)
-}
-
-// generated runs f on a guarded connection for one statement from outside. f
-// gets the text that passed the text check; ctx in f ends after timeout.
-func (db *DB) generated(ctx context.Context, sql string, timeout time.Duration, f func(ctx context.Context, h Held, sql string) error) error {
-	sql, err := db.check(sql)
-	if err != nil {
-		return err
-	}
-	return db.held(ctx, HoldOptions{Timeout: timeout}, func(ctx context.Context, h Held) error {
-		return f(ctx, h, sql)
-	})
-}
-
-// held runs f on a guarded connection. The connection is dropped when f panics,
-// fails in the middle of something, or ran until ctx ended: an interrupt may
-// still be on its way to the connection then.
-func (db *DB) held(ctx context.Context, o HoldOptions, f func(ctx context.Context, h Held) error) (err error) {
-	conn, err := db.connect(ctx, o.Timeout)
-	if err != nil {
-		return err
-	}
-	defer db.disconnect(conn)
-	h, err := db.hold(ctx, conn, o)
-	if err != nil {
-		return err
-	}
-	running, cancel := context.WithTimeout(ctx, o.Timeout)
-	defer cancel()
-	finished := false
+// with runs f and closes s.
+func with[T any](s *Session, f func(*Session) (T, error)) (value T, err error) {
 	defer func() {
-		if rerr := db.release(h, !finished || running.Err() != nil); rerr != nil {
-			err = errors.Join(err, rerr)
+		if cerr := s.Close(); cerr != nil {
+			err = errors.Join(err, cerr)
 		}
 	}()
-	err = f(running, h)
-	finished = true
-	return db.ended(ctx, running, o.Timeout, err)
+	return f(s)
 }
 
-// hold puts the guard on conn, within o.Timeout; release takes it off.
-func (db *DB) hold(ctx context.Context, conn *sql.Conn, o HoldOptions) (Held, error) {
-	installing, cancel := context.WithTimeout(ctx, o.Timeout)
-	defer cancel()
-	h, err := db.guard.Hold(installing, conn, o)
+// looking returns a session for statements that are looked at and compared.
+func (db *DB) looking() *Session { return &Session{db: db, bounds: db.limits.Candidate} }
+
+// check is the text check. It gives its refusals the type of this package.
+func (db *DB) check(sql string) (*sqltext.Statement, error) {
+	statement, err := db.dialect.Text().Check(sql)
 	if err == nil {
-		return h, nil
+		return statement, nil
 	}
-	db.mark(err)
-	if ctx.Err() == nil && installing.Err() != nil {
-		return nil, fmt.Errorf("%w: guarding a connection took longer than %v", ErrBusy, o.Timeout)
+	var refused *sqltext.RefusedError
+	if errors.As(err, &refused) {
+		return nil, &RefusedError{Reason: refused.Reason, Detail: refused.Detail, Writes: refused.Writes}
 	}
-	return nil, db.ended(ctx, installing, o.Timeout, err)
+	return nil, &RefusedError{Reason: ReasonGuard, Detail: err.Error()}
 }
 
-func (db *DB) release(h Held, drop bool) error {
-	err := h.Release(drop)
-	if err != nil {
-		db.mark(err)
-	}
-	return err
-}
-
-// ended gives an error that came from the end of a context its right name: the
-// caller's own error where the caller's context ended, a limit where ours did. A
-// lock that outlasted ours is still a lock, and no fault of the statement.
-func (db *DB) ended(ctx, ours context.Context, timeout time.Duration, err error) error {
+// ended maps the error of a context that ended: the caller's own error if the caller's context ended, a limit if
+// our time-out fired. A lock that outlasted our time-out stays an error about a lock.
+func ended(ctx, ours context.Context, timeout time.Duration, err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"time"
 
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
@@ -18,8 +19,17 @@ type Queryer interface {
 
 // Dialect is what one database engine needs: its words, its guard, its catalog.
 //
-// A Dialect is a plain value without state; what has state is the [Guard] that
-// it makes. Implementations are safe for concurrent use. exec/sqlite has one.
+// A Dialect is a plain value without state; the [Guard] that it makes has state. Implementations are safe for
+// concurrent use. exec/sqlite has one.
+//
+// A Dialect may have three more methods:
+//
+//   - Warnings(ctx, q Queryer) ([]trace.Warning, error) looks for settings of the database that weaken its guard.
+//   - Classify(err error) error gives an error met outside of any statement its type: an error about a lock
+//     matches [ErrBusy]. It returns other errors as they are.
+//   - Misread(ctx, h Held, s *sqltext.Statement, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error) serves
+//     [UnknownNames]: it returns the names that h takes for strings in s, which compiles. names are unqualified,
+//     in double quotes and in text order. Of many names it may leave out the last ones.
 type Dialect interface {
 	// Name is the engine's short lower-case name: "sqlite".
 	Name() string
@@ -29,110 +39,101 @@ type Dialect interface {
 	Text() sqltext.Dialect
 	// DefaultSchema is the name of the schema that "" stands for: "main".
 	DefaultSchema() string
-	// Quote writes a name so that the engine takes it for a name, whatever
-	// stands in it.
+	// Quote writes a name so that the engine takes it for a name, whatever stands in it.
 	Quote(name string) string
-	// Recognises reports whether d is a driver for this engine. It is a guess by
-	// the driver's type and decides only which dialect an error message names.
+	// Recognises reports whether d is a driver for this engine. It is a guess by the driver's type and decides only
+	// which dialect an error message names.
 	Recognises(d driver.Driver) bool
 
-	// Guard makes the guard of one DB. It reads nothing: an error is a fault in
-	// the configuration. A policy that names something the database does not
-	// have is an error of the guard's first Hold.
+	// Guard makes the guard of one DB. It reads nothing: an error is a fault in the configuration. A policy that
+	// names something the database does not have is an error of the guard's first Hold.
 	Guard(c GuardConfig) (Guard, error)
 
-	// Version returns a text that changes when the schema of the database behind
-	// q changes. It is cheap: it is asked before each use of a cached schema.
+	// Version returns a text that changes when the schema of the database behind q changes. It is cheap: it is
+	// asked before each use of a cached schema.
 	Version(ctx context.Context, q Queryer) (string, error)
-	// Inspect reads the whole schema from a connection that is held for [Catalog].
-	// Nothing is left out for a policy: the DB does that.
+	// Inspect reads the whole schema from a connection that is held by Guard.Catalog. Nothing is left out for a
+	// policy: the DB does that.
 	Inspect(ctx context.Context, q Queryer) (*schema.Schema, error)
-	// Explain returns the engine's plan of one statement that has passed the
-	// text check and the guard of q.
-	Explain(ctx context.Context, q Queryer, sql string) (Plan, error)
-	// SampleRows reads some rows of t, the columns it has and no others, with
-	// statements given to run. What it reads is bounded by o, whatever the size
-	// of t, unless t is a view. The same o on the same data gives the same rows.
-	SampleRows(ctx context.Context, run Runner, t schema.Table, o SampleOptions) (RowSample, error)
+	// Explain returns the engine's plan of one statement that has passed the text check and the guard of q.
+	Explain(ctx context.Context, q Queryer, s *sqltext.Statement) (Plan, error)
+	// SampleRows reads some rows of t, the columns it has and no others. What it reads is bounded by o, whatever
+	// the size of t, unless t is a view. The same o on the same data gives the same rows. run runs one statement
+	// under guard and limits; it returns at most so many rows, as stored, and fewer with TooLarge set if they reach
+	// a limit on bytes.
+	SampleRows(ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o SampleOptions) (RowSample, error)
 }
 
-// Warner is a [Dialect] that looks for settings of the database that make its
-// guard weaker than the caller may think.
-type Warner interface {
-	Warnings(ctx context.Context, q Queryer) ([]trace.Warning, error)
-}
-
-// Classifier is a [Dialect] that knows the errors of its driver.
-type Classifier interface {
-	// Classify gives an error met outside of any statement its type: one about a
-	// lock matches [ErrBusy]. What it does not know it returns as it is.
-	Classify(err error) error
-}
+// What a Dialect and a Held may have beside their methods.
+type (
+	warner interface {
+		Warnings(ctx context.Context, q Queryer) ([]trace.Warning, error)
+	}
+	classifier interface{ Classify(err error) error }
+	misreader  interface {
+		Misread(ctx context.Context, h Held, s *sqltext.Statement, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error)
+	}
+	stepper interface {
+		Step(ctx context.Context, sql string, most int) (rows int, err error)
+	}
+	privater interface{ Private() bool }
+)
 
 // GuardConfig is what a guard enforces.
 type GuardConfig struct {
 	Policy Policy // what the guard lets through
 	// CellBytes is the largest value, in bytes, that a result may hold.
 	CellBytes int
-	// Unwrap returns the engine's own driver connection for what database/sql
-	// hands out; nil where the driver is not wrapped.
+	// Unwrap returns the engine's own driver connection for what database/sql hands out; nil where the driver is
+	// not wrapped.
 	Unwrap func(driverConn any) any
 }
 
-// Guard makes connections of one database fit for text that a model wrote, and
-// gives them back as they were. Safe for concurrent use.
+// Guard makes connections of one database fit for text that a model wrote, and gives them back as they were. Safe
+// for concurrent use.
+//
+// After any error of its methods conn is as it was, or database/sql drops it; an error that matches [ErrBroken]
+// says that neither could be done. The caller closes conn after Release.
 type Guard interface {
-	// Hold puts the guard on conn. An error that matches [ErrUnguarded] says
-	// that this connection cannot have one. After any error conn is as it was, or
-	// database/sql drops it; an error that matches [ErrBroken] says that neither
-	// could be done. The caller closes conn after Release.
-	Hold(ctx context.Context, conn *sql.Conn, o HoldOptions) (Held, error)
+	// Hold puts the guard on conn. An error that matches [ErrUnguarded] says that this connection cannot have one.
+	//
+	// timeout is how long a statement may take. Where the engine waits for locks without looking at a context, it
+	// waits a little less than this, and a lock that is there when Hold is called is waited for no longer than ctx
+	// lasts.
+	Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (Held, error)
+	// Catalog holds conn for the texts by which the [Dialect] reads the catalog, which a guard forbids. So there is
+	// none: it bounds waits for locks as Hold does.
+	Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (Held, error)
 }
 
-// HoldOptions says what a connection is held for.
-type HoldOptions struct {
-	Use Use // whose text will run
-	// Timeout is how long the statements may take. Where the engine waits for
-	// locks without looking at a context, it waits a little less than this, and a
-	// lock that is there when Hold is called is waited for no longer than ctx lasts.
-	Timeout time.Duration
-}
-
-// Use says whose text a held connection runs.
-type Use uint8
-
-// The uses.
-const (
-	// Generated text comes from a model or a person: placeholders are refused.
-	Generated Use = iota
-	// Own text is written by this SDK: it may bind up to two parameters.
-	Own
-	// Catalog text is written by the [Dialect] to read the catalog, which a guard
-	// forbids. So there is none: all that a hold does is to bound waits for locks.
-	Catalog
-)
-
-// Held is a connection under guard. Not safe for concurrent use: it runs one
-// statement at a time.
+// Held is a connection under guard. Not safe for concurrent use: it runs one statement at a time.
+//
+// A Held may have two more methods:
+//
+//   - Step(ctx, sql string, most int) (rows int, err error) runs a statement to its
+//     end without making anything of its values, as its text says and not as
+//     QueryContext may have to rewrite it. It returns the number of rows, which is
+//     at most one more than most.
+//   - Private() bool says that the connection has a database of its own, in memory:
+//     another connection would not see the data.
 type Held interface {
-	// QueryContext runs one statement that has passed the text check, or a text
-	// of ours. The rows hold values as the engine stores them, whatever the
-	// driver likes to make of declared types, under the statement's own column
-	// names and in its own order. Errors are typed, see Classify; an error means
-	// that nothing of the statement ran. Close the rows before the next call.
+	// QueryContext runs one statement that has passed the text check, or a text of ours. Only a text of ours has
+	// arguments, and without them a text with a parameter is refused. The rows hold values as the engine stores
+	// them, whatever the driver likes to make of declared types, under the statement's own column names and in its
+	// own order. Errors are typed, see Classify; an error means that nothing of the statement ran. Close the rows
+	// before the next call.
 	Queryer
 
 	// Analyze compiles one statement without running it and says what it reads.
-	Analyze(ctx context.Context, sql string) (Analysis, error)
+	Analyze(ctx context.Context, s *sqltext.Statement) (Analysis, error)
 
-	// Classify turns an error met while reading rows into one of this package's
-	// typed errors. What it does not know it returns wrapped.
+	// Classify turns an error met while reading rows into one of this package's typed errors. What it does not know
+	// it returns wrapped.
 	Classify(err error) error
 
-	// Release takes the guard off, on a context of its own. With drop, or when
-	// the connection cannot be put back as it was, it makes database/sql close
-	// it, except where that would lose a database that lives in memory. There it
-	// puts the connection back; if that fails, an error that matches [ErrBroken]
-	// comes back. Release may be called once.
+	// Release takes the guard off, on a context of its own. With drop, or when the connection cannot be put back as
+	// it was, it makes database/sql close it, except where that would lose a database that lives in memory. There
+	// it puts the connection back; if that fails, an error that matches [ErrBroken] comes back. Release may be
+	// called once.
 	Release(drop bool) error
 }

@@ -1,8 +1,8 @@
-// Package exec runs SQL of untrusted origin on a database: one reading statement
-// at a time, on a guarded connection, within bounds.
+// Package exec runs SQL of untrusted origin on a database: one reading statement at a time, on a guarded
+// connection, within bounds.
 //
-// It is not for writing, not for who may ask what (that belongs to the rights of
-// the *sql.DB), and not for judging answers.
+// It is not for writing, not for who may ask what (that belongs to the rights of the *sql.DB), and not for judging
+// answers.
 //
 //	pool, _ := sql.Open("sqlite3", "file:shop.db?mode=ro")
 //	db, _ := exec.New(pool, sqlite.Dialect{}, exec.Config{})
@@ -11,25 +11,21 @@
 //
 // # What stands between a statement and the database
 //
-// The text check of sqltext cuts a text to its one statement or refuses it. The
-// guard of the [Dialect] makes a connection of the pool refuse all but reading,
-// and what the [Policy] denies, while the engine compiles; it also lowers the
-// engine's own limits. [Limits] bounds rows, bytes and time. Then the connection
-// goes back to the pool as it was, or is closed. What each wall stops and what it
-// does not is told by the dialect: see exec/sqlite.
+// The text check of sqltext cuts a text to its one statement or refuses it. The guard of the [Dialect] makes a
+// connection of the pool refuse all but reading, and what the [Policy] denies, while the engine compiles; it also
+// lowers the engine's own limits. [Limits] bounds rows, bytes and time. Then the connection goes back to the pool
+// as it was, or is closed. What each wall stops and what it does not is told by the dialect: see exec/sqlite.
 //
 // # Errors
 //
-// A statement that fails gives a [*RefusedError] (a rule of ours forbids it), an
-// [*InvalidError] (the engine rejects it) or a [*LimitError] (it ran into a limit
-// that leaves no result); [IsRejection] holds for all three. Any other error is
-// about the database, or is that of the caller's context, and says nothing about
-// the statement. A result that was cut at a limit on rows or bytes is no error.
+// A statement that fails gives a [*RefusedError] (a rule of ours forbids it), an [*InvalidError] (the engine
+// rejects it) or a [*LimitError] (it ran into a limit that leaves no result); [IsRejection] holds for all three.
+// Any other error is about the database, or is that of the caller's context, and says nothing about the statement.
+// A result that was cut at a limit on rows or bytes is no error.
 //
 // # Looking before running
 //
 // [DB.Analyze] says what a statement reads, [DB.Explain] how, and [DB.Examine]
-// runs a list of [Check] values and keeps what they find. [DB.Schema],
-// [DB.Profile] and [DB.Sample] read what a prompt needs, [DB.Probe] asks whether a
-// value is stored. None of them shows what the policy denies.
+// runs a list of [Check] values and keeps what they find. [DB.Schema], [DB.Profile] and [DB.Sample] read what a
+// prompt needs, [DB.Probe] asks whether a value is stored. None of them shows what the policy denies.
 package exec

@@ -4,61 +4,124 @@ import (
 	"context"
 
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Check looks at one statement and writes down in c what it found. An error that
-// [IsRejection] accepts means that the statement fails; any other one, that the
-// check could not be made. Implementations are safe for concurrent use and keep
-// no state: the same statement is examined once, whoever asks.
+// Check looks at one statement and writes down in c what it found. It asks the database through s alone: all checks
+// of a statement share the connection that s holds, and a second one may have to be waited for.
+//
+// An error that [IsRejection] accepts means that the statement fails; any other one, that the check could not be
+// made. Implementations are safe for concurrent use and keep no state: the same statement is examined once, whoever
+// asks.
 type Check interface {
-	Check(ctx context.Context, db *DB, c *Checked) error
+	Check(ctx context.Context, s *Session, c *Checked) error
 }
 
 // CheckFunc makes a Check of a function.
-type CheckFunc func(ctx context.Context, db *DB, c *Checked) error
+type CheckFunc func(ctx context.Context, s *Session, c *Checked) error
 
 // Check calls f.
-func (f CheckFunc) Check(ctx context.Context, db *DB, c *Checked) error { return f(ctx, db, c) }
+func (f CheckFunc) Check(ctx context.Context, s *Session, c *Checked) error { return f(ctx, s, c) }
 
-// Checked is what checks found out about one statement. A field is nil as long
-// as no check filled it in.
+// Checked is what checks found out about one statement. A field is nil as long as no check filled it in.
 type Checked struct {
-	SQL      string        // the text, trimmed to its one statement by SingleRead
-	Analysis *Analysis     // by SingleRead
-	Plan     *Plan         // by Planned
-	Table    *result.Table // by Execute, unless the DB executes nothing
-	Findings []Finding     // in the order of the checks
+	SQL       string             // the statement, trimmed; the whole text where the text check refused it: do not run that
+	Statement *sqltext.Statement `json:"-"` // SQL as it was checked; nil where the text check refused it
+	Analysis  *Analysis          // by SingleRead
+	Plan      *Plan              // by Planned
+	Table     *result.Table      // by Execute, unless the DB executes nothing
+	Findings  []Finding          // in the order of the checks
 }
 
-// Finding is something about a statement that is worth knowing and no reason to
-// reject it.
+// passed is attached to a statement that compiled under guard. It names the statement, so that another one cannot
+// have it.
+type passed struct {
+	db        *shared
+	version   string // of the schema that db had read last
+	statement *sqltext.Statement
+}
+
+func (db *DB) passed(s *sqltext.Statement) passed {
+	p := passed{db: db.shared, statement: s}
+	if current := db.schemas.current.Load(); current != nil {
+		p.version = current.Version
+	}
+	return p
+}
+
+// Passed reports whether [SingleRead] accepted s on this database, and the schema is the same since then, as far as
+// [DB.Schema] was asked. Such a statement need not be examined again.
+func (db *DB) Passed(s *sqltext.Statement) bool {
+	return s != nil && s.Attached() == any(db.passed(s))
+}
+
+// Finding is something about a statement that is worth knowing and no reason to reject it.
 type Finding struct {
 	Rule   string // stable name: "empty"
 	Detail string // one line for a person, without stored values
 }
 
-// Examine runs checks on one statement of untrusted origin, in their order, until
-// one returns an error. What was found until then comes with the error. Without
-// checks it runs those of [DefaultChecks].
+// Analysis is what a statement reads, as the engine sees it when it compiles.
+type Analysis struct {
+	// Kind is the kind of the statement: "select".
+	Kind string `json:"kind"`
+	// Tables are the relations read, views and what lies under them included, in the order of schema and name.
+	// Common table expressions and table-valued functions are not among them.
+	Tables []TableRead `json:"tables"`
+	// Functions are the functions called, operators that are functions to the engine included, in lower case and in
+	// order.
+	Functions []string `json:"functions"`
+}
+
+// TableRead is one relation and the columns read of it, in order of their names. Columns is empty where only the
+// rows count, as in count(*). Of a join by USING or NATURAL it may lack the columns compared: SQLite does not tell
+// them.
+type TableRead struct {
+	Schema  string   `json:"schema"`  // where the table is: "main"
+	Table   string   `json:"table"`   // table or view, as the schema spells it
+	Columns []string `json:"columns"` // those that are read, sorted
+}
+
+// Examine runs checks on one statement of untrusted origin, in their order, until one returns an error. What was
+// found until then comes with the error. The text check comes first. Without checks it runs those of
+// [DefaultChecks].
 //
 // The error is a rejection of the statement where [IsRejection] says so.
-func (db *DB) Examine(ctx context.Context, sql string, checks ...Check) (Checked, error) {
+func (db *DB) Examine(ctx context.Context, sql string, checks ...Check) (c Checked, err error) {
+	statement, err := db.check(sql)
+	if err != nil {
+		return Checked{SQL: sql}, err
+	}
+	return db.ExamineStatement(ctx, statement, checks...)
+}
+
+// ExamineStatement is [DB.Examine] for a statement that passed the text check of this database's dialect. Any other
+// one passes it first.
+func (db *DB) ExamineStatement(ctx context.Context, statement *sqltext.Statement, checks ...Check) (Checked, error) {
+	return with(db.looking(), func(s *Session) (Checked, error) { return s.Examine(ctx, statement, checks...) })
+}
+
+// Examine is [DB.ExamineStatement] on the session's connection.
+func (s *Session) Examine(ctx context.Context, statement *sqltext.Statement, checks ...Check) (Checked, error) {
+	c := Checked{SQL: statement.SQL()}
+	if err := s.take(statement); err != nil {
+		return c, err
+	}
+	c.SQL, c.Statement = s.last.SQL(), s.last
 	if len(checks) == 0 {
 		checks = DefaultChecks()
 	}
-	c := Checked{SQL: sql}
 	for _, check := range checks {
-		if err := check.Check(ctx, db, &c); err != nil {
+		if err := check.Check(ctx, s, &c); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
 }
 
-// DefaultChecks returns the checks that tell most about a candidate: one reading
-// statement, unknown names, its plan, its rows within Limits.Candidate, and what
-// is suspect about them. append(DefaultChecks(), mine) adds one, also for a DB without
-// execution, where they execute nothing.
+// DefaultChecks returns the checks that tell most about a candidate: one reading statement, unknown names, its
+// plan, its rows within Limits.Candidate, and what is suspect about them. append(DefaultChecks(), mine) adds one,
+// also for a DB without execution, where they execute nothing.
 func DefaultChecks() []Check {
 	return append(PlanChecks(), Execute{}, Suspect{})
 }

@@ -111,9 +111,9 @@ type counter struct {
 	names *int
 }
 
-func (c counter) Misread(ctx context.Context, h exec.Held, sql string, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error) {
+func (c counter) Misread(ctx context.Context, h exec.Held, s *sqltext.Statement, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error) {
 	*c.names += len(names)
-	return c.Dialect.Misread(ctx, h, sql, names)
+	return c.Dialect.Misread(ctx, h, s, names)
 }
 
 // TestUnknownNamesInLists: what cannot become a finding is not looked at.
@@ -153,11 +153,12 @@ func TestExamine(t *testing.T) {
 	}
 
 	c, err := db.Examine(ctx, "  SELECT name FROM customers WHERE country = 'France'; -- done")
-	if err != nil || c.SQL != "SELECT name FROM customers WHERE country = 'France'" || c.Analysis == nil || c.Plan == nil || len(c.Table.Rows) != 1 || c.Findings != nil {
+	trimmed := c.SQL == "SELECT name FROM customers WHERE country = 'France'"
+	if err != nil || !trimmed || c.Analysis == nil || c.Plan == nil || len(c.Table.Rows) != 1 || c.Findings != nil {
 		t.Errorf("%+v, %v", c, err)
 	}
 	c, err = db.Examine(ctx, "SELECT name FROM customers WHERE country = 'france'")
-	if err != nil || !cmp.Equal(rules(c), []string{"empty"}) {
+	if err != nil || !cmp.Equal(rules(c), []string{"empty", "value-absent"}) {
 		t.Errorf("%v, %v", rules(c), err)
 	}
 	c, err = db.Examine(ctx, "SELECT note FROM orders")
@@ -189,7 +190,7 @@ func TestExamine(t *testing.T) {
 	own := errors.New("own check")
 	calls := 0
 	_, err = db.Examine(ctx, "SELECT 1",
-		exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
+		exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
 			calls++
 			c.Findings = append(c.Findings, exec.Finding{Rule: "own"})
 			return own
@@ -197,6 +198,52 @@ func TestExamine(t *testing.T) {
 		exec.Execute{})
 	if !errors.Is(err, own) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
+	}
+}
+
+// TestSuspectResults: why a result has no value.
+func TestSuspectResults(t *testing.T) {
+	_, db := open(t, shop, exec.Config{Policy: exec.Policy{DenyColumns: []string{"orders.note"}}})
+	tests := []struct {
+		why, sql string
+		want     []string
+	}{
+		{"a value", "SELECT name FROM customers WHERE country = 'France'", nil},
+		{"a text that the column does not hold", "SELECT name FROM customers WHERE country = 'Spain'", []string{"empty", "value-absent"}},
+		{"stored in another case", "SELECT name FROM customers WHERE country = 'france'", []string{"empty", "value-absent"}},
+		{"in an inner query", "SELECT id FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE name = 'ann')", []string{"empty", "value-absent"}},
+		{"a count of nothing", "SELECT count(*) FROM customers WHERE country = 'Spain'", []string{"value-absent"}},
+		{"a sum over nothing", "SELECT sum(id) FROM customers WHERE country = 'Spain'", []string{"all-null", "value-absent"}},
+		{"a share of nothing", "SELECT 100.0 * sum(CASE WHEN country = 'Spain' THEN 1 ELSE 0 END) / count(*) FROM customers", []string{"value-absent"}},
+		{"every text is stored", "SELECT name FROM customers WHERE country = 'France' AND name = 'Bob'", []string{"empty"}},
+		{"one of two texts is stored", "SELECT name FROM customers WHERE (country = 'Spain' OR country = 'France') AND id > 9", []string{"empty"}},
+		{"one of a list is stored", "SELECT name FROM customers WHERE country IN ('Spain', 'France') AND id > 9", []string{"empty"}},
+		{"none of a list is stored", "SELECT name FROM customers WHERE country IN ('Spain', 'Italy')", []string{"empty", "value-absent"}},
+		{"numbers are not looked up", "SELECT name FROM customers WHERE id = 9", []string{"empty"}},
+		{"nor dates and patterns", "SELECT name FROM customers WHERE country = '2024-01-01' OR name LIKE 'X%'", []string{"empty"}},
+		{"with values nothing is looked up", "SELECT name FROM customers WHERE country = 'France' OR name = 'Zoe'", nil},
+		{"a count that is one of something", "SELECT count(*) FROM customers WHERE country = 'France'", nil},
+		{"no table", "SELECT 1", []string{"no-table"}},
+		{"prose", "SELECT 'I am sorry, I cannot answer that.'", []string{"no-table"}},
+		{"a CTE is no table", "WITH t AS (SELECT 1 AS a) SELECT a FROM t", []string{"no-table"}},
+		{"only rows are read", "SELECT count(*) FROM orders", nil},
+	}
+	for _, tt := range tests {
+		c, err := db.Examine(context.Background(), tt.sql)
+		var got []string
+		for _, f := range c.Findings {
+			got = append(got, f.Rule)
+			if strings.Contains(f.Detail, "Spain") {
+				t.Errorf("%s: the detail %q has a value", tt.why, f.Detail)
+			}
+		}
+		if err != nil || !cmp.Equal(got, tt.want) {
+			t.Errorf("%s: %v, %v, want %v", tt.why, got, err, tt.want)
+		}
+	}
+	c, err := db.WithoutExecution().Examine(context.Background(), "SELECT name FROM customers WHERE country = 'Spain'")
+	if err != nil || len(c.Findings) > 0 {
+		t.Errorf("without execution: %+v, %v", c.Findings, err)
 	}
 }
 
@@ -247,7 +294,18 @@ func TestWithoutExecution(t *testing.T) {
 	ctx := t.Context()
 	const text = "SELECT name FROM customers"
 	query := func(db *exec.DB) error { _, err := db.Query(ctx, text); return err }
-	own := exec.CheckFunc(func(_ context.Context, db *exec.DB, _ *exec.Checked) error { return query(db) })
+	own := exec.CheckFunc(func(_ context.Context, s *exec.Session, _ *exec.Checked) error {
+		_, err := s.Query(ctx, text)
+		return err
+	})
+	inSession := func(run func(*exec.Session) error) error {
+		s, err := db.Session(exec.Bounds{})
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return run(s)
+	}
 	examine := func(checks ...exec.Check) error {
 		c, err := db.Examine(ctx, text, checks...)
 		if c.Table != nil || len(c.Findings) > 0 {
@@ -262,7 +320,12 @@ func TestWithoutExecution(t *testing.T) {
 	}{
 		{"a query", func() error { return query(db) }, exec.ErrNoExecution},
 		{"one with bounds", func() error { _, err := db.QueryWithin(ctx, text, exec.Bounds{Rows: 1}); return err }, exec.ErrNoExecution},
-		{"a session", func() error { _, err := db.Session(exec.Bounds{}); return err }, exec.ErrNoExecution},
+		{"a session", func() error {
+			return inSession(func(s *exec.Session) error { _, err := s.Query(ctx, text); return err })
+		}, exec.ErrNoExecution},
+		{"timing", func() error {
+			return inSession(func(s *exec.Session) error { _, err := s.Time(ctx, text); return err })
+		}, exec.ErrNoExecution},
 		{"a check that queries", func() error { return examine(own) }, exec.ErrNoExecution},
 		{"what it is made without again", func() error { return query(db.WithoutExecution()) }, exec.ErrNoExecution},
 		{"no checks are the default ones", func() error { return examine() }, nil},

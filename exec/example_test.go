@@ -108,13 +108,14 @@ func ExampleDB_Examine() {
 	// Output:
 	// name-as-string: no column is named "nmae" here, so the engine takes it for a string
 	// empty: the statement has no rows
+	// value-absent: customers.country holds none of the texts it is compared with
 }
 
 // A check of one's own stands beside the others.
 func ExampleCheckFunc() {
 	pool, db := openShop()
 	defer pool.Close()
-	noStar := exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
+	noStar := exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
 		if strings.Contains(c.SQL, "*") {
 			c.Findings = append(c.Findings, exec.Finding{Rule: "star", Detail: "name the columns"})
 		}

@@ -8,8 +8,7 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// QuoteName writes a name as people and prompts read it best: as it is where no
-// engine needs quotes, else as d quotes it.
+// QuoteName writes a name for people and prompts: without quotes if no engine needs them, else as d quotes it.
 func QuoteName(d Dialect, name string) string {
 	if schema.QuoteName(name) == name {
 		return name
@@ -17,9 +16,9 @@ func QuoteName(d Dialect, name string) string {
 	return d.Quote(name)
 }
 
-// ColumnOf finds the one column that a mention means: in the table that the text
-// names, or in the only one of its scope that has it. The name is as s spells it;
-// t is nil where the column may be of several tables, or of none.
+// ColumnOf finds the one column that a mention means: in the table that the text names, or else in the only table
+// of its Scope that has the column. The name is spelled as in s. t is nil if no table or several tables have the
+// column.
 func ColumnOf(s *schema.Schema, r sqltext.ColumnRef) (t *schema.Table, column string) {
 	scope := r.Scope
 	if r.Table != "" {
@@ -54,11 +53,9 @@ func HasColumn(s *schema.Schema, scope []sqltext.TableRef, name string) bool {
 	})
 }
 
-// ColumnNames writes columns for sqltext.Dialect.Conditions in one way, whatever
-// alias a statement uses: behind the table that s tells, both as [QuoteName]
-// writes them. A column that may be of several tables, or of none, is written
-// alone in lower case; "x" beside a comparison is a string where no table around
-// it has a column x.
+// ColumnNames returns a function that writes columns for sqltext.Statement.Conditions in one way, whatever alias a
+// statement uses: behind the table that s tells, both written by [QuoteName]. A column of no known table is written
+// alone, in lower case. "x" beside a comparison is a string if no table around it has a column x.
 func ColumnNames(s *schema.Schema, d Dialect) func(sqltext.ColumnRef) string {
 	return func(r sqltext.ColumnRef) string {
 		if t, column := ColumnOf(s, r); t != nil {
@@ -71,8 +68,7 @@ func ColumnNames(s *schema.Schema, d Dialect) func(sqltext.ColumnRef) string {
 	}
 }
 
-// TablesOf returns the tables read as s spells them: those of the default schema
-// of d have the Schema "".
+// TablesOf returns the tables read, spelled as in s. Tables of the default schema of d have the Schema "".
 func (a Analysis) TablesOf(s *schema.Schema, d Dialect) []TableRead {
 	read := slices.Clone(a.Tables)
 	for i := range read {

@@ -7,10 +7,8 @@ import (
 
 // Plan is what the engine says it would do for one statement, without doing it.
 //
-// Rows are the engine's own words. Nodes are what the dialect made of them: the
-// same few kinds on every engine, so that plans can be compared and costed.
-// [Plan.CompatSignature] and [Plan.CompatCost] read Rows, everything else reads
-// Nodes.
+// Rows are the engine's own words. Nodes are what the dialect made of them: the same few kinds on every engine, so
+// that plans can be compared and costed.
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {
@@ -18,8 +16,7 @@ type Plan struct {
 	Nodes []PlanNode `json:"nodes,omitempty"` // the same as a tree; in the order of the rows
 }
 
-// PlanRow is one row of the engine's plan. Parent is the ID of the row it
-// belongs to, 0 for none.
+// PlanRow is one row of the engine's plan. Parent is the ID of the row it belongs to, 0 for none.
 type PlanRow struct {
 	ID     int    `json:"id"`               // names the row within its plan
 	Parent int    `json:"parent,omitempty"` // the ID of the row that it is a part of; 0: of none
@@ -39,35 +36,27 @@ type PlanNode struct {
 	Children []PlanNode `json:"children,omitempty"` // in the order of the engine's rows
 }
 
-// PlanKind says what a step does. The values are stable: they are the words of
-// a signature.
+// PlanKind says what a step does. The values are stable: they are the words of a signature.
 type PlanKind string
 
 // The kinds of a step. A dialect may add kinds of its own; they cost nothing.
 const (
-	PlanScan     PlanKind = "scan"     // reads all rows
-	PlanSearch   PlanKind = "search"   // looks rows up
-	PlanConstant PlanKind = "constant" // rows that the statement itself spells out
+	PlanScan   PlanKind = "scan"   // reads all rows
+	PlanSearch PlanKind = "search" // looks rows up
 
 	PlanSort     PlanKind = "btree:order"    // sorts
 	PlanGroup    PlanKind = "btree:group"    // collects groups
 	PlanDistinct PlanKind = "btree:distinct" // removes duplicates
 	PlanTemp     PlanKind = "btree"          // any other temporary structure that is sorted or searched
 
-	PlanScalar      PlanKind = "scalar"      // a subquery for one value
-	PlanList        PlanKind = "list"        // a subquery for the right side of IN
-	PlanCoroutine   PlanKind = "coroutine"   // a subquery in FROM, read row by row
-	PlanMaterialize PlanKind = "materialize" // a subquery in FROM, stored first
-	PlanSetup       PlanKind = "setup"       // the first part of a recursive query
-	PlanStep        PlanKind = "step"        // its repeated part
+	PlanScalar PlanKind = "scalar" // a subquery for one value
+	PlanList   PlanKind = "list"   // a subquery for the right side of IN
 
 	PlanUnion     PlanKind = "union"     // UNION of its children
 	PlanUnionAll  PlanKind = "unionall"  // UNION ALL
 	PlanIntersect PlanKind = "intersect" // INTERSECT
 	PlanExcept    PlanKind = "except"    // EXCEPT: the first child without the others
 
-	PlanOr    PlanKind = "or"    // several searches of one table, their rows united
-	PlanRight PlanKind = "right" // the rows of a right join that met no partner
 )
 
 // Access says how a scan or a search finds its rows.
@@ -83,33 +72,28 @@ const (
 	AccessVirtual  Access = "virtual"  // a virtual table decides
 )
 
-// DerivedTable stands in PlanNode.Table for a common table expression or a
-// subquery in FROM.
+// DerivedTable stands in PlanNode.Table for a common table expression or a subquery in FROM.
 const DerivedTable = "sub"
 
-// Signature returns the strict signature of p: one line that is the same for
-// two plans exactly when their steps are, whatever the aliases are called.
+// Signature returns the strict signature of p: one line that is the same for two plans exactly when their steps
+// are, whatever the aliases are called.
 //
-// A step prints as kind[:table][:access][:left][:exists](children), steps that
-// follow each other are separated by commas, and a correlated subquery has
-// "correlated:" in front of its kind. Sorting inside the branches of a set
-// operation is left out: whether it shows up depends on the version of SQLite.
-// A plan without steps has the empty signature.
+// A step prints as kind[:table][:access][:left][:exists](children), steps that follow each other are separated by
+// commas, and a correlated subquery has "correlated:" in front of its kind. Sorting inside the branches of a set
+// operation is left out: whether it shows up depends on the version of SQLite. A plan without steps has the empty
+// signature.
 //
-// Equal signatures are a proxy for equal results and not more than that:
-// conditions, selected columns, sort direction and LIMIT are not part of a
-// plan. Prefer to compare results wherever statements may run.
+// Equal signatures are a proxy for equal results and not more than that: conditions, selected columns, sort
+// direction and LIMIT are not part of a plan. Prefer to compare results wherever statements may run.
 //
-// The rules are section 3.4 of the plan voting specification, which mends the
-// signature of galah92/egtts ([Plan.CompatSignature]).
+// The rules mend those of galah92/egtts, which planvote.PublishedSignature has.
 func (p Plan) Signature() string {
 	var b strings.Builder
 	writeNodes(&b, p.Nodes, false)
 	return b.String()
 }
 
-// writeNodes prints nodes with commas between them. inSet says that they are
-// the branches of a set operation.
+// writeNodes prints nodes with commas between them. inSet says that they are the branches of a set operation.
 func writeNodes(b *strings.Builder, nodes []PlanNode, inSet bool) {
 	first := true
 	for i := range nodes {
@@ -147,8 +131,8 @@ func writeNodes(b *strings.Builder, nodes []PlanNode, inSet bool) {
 	}
 }
 
-// writeName quotes a table name that could be taken for the signature's own
-// punctuation, so that no name makes two different plans look alike.
+// writeName quotes a table name that could be taken for the signature's own punctuation, so that no name makes two
+// different plans look alike.
 func writeName(b *strings.Builder, name string) {
 	if strings.ContainsAny(name, `:,()"`) {
 		name = strconv.Quote(name)
@@ -166,11 +150,10 @@ func (k PlanKind) isSet() bool {
 
 // Cost returns a rough price of p, in points; lower is better, 0 is free.
 //
-// It is the sum over all steps: 100 for a full scan; 50 for a scan of an index,
-// for an index that the engine builds for this statement, for a virtual table
-// and for each temporary structure that sorts, groups or removes duplicates; 75
-// for a correlated subquery; 0 for everything else. It knows nothing of the
-// number of rows, so it ranks spellings of one query and cannot predict time.
+// It is the sum over all steps: 100 for a full scan; 50 for a scan of an index, for an index that the engine builds
+// for this statement, for a virtual table and for each temporary structure that sorts, groups or removes
+// duplicates; 75 for a correlated subquery; 0 for everything else. It knows nothing of the number of rows, so it
+// ranks spellings of one query and cannot predict time.
 func (p Plan) Cost() float64 { return nodesCost(p.Nodes) }
 
 func nodesCost(nodes []PlanNode) float64 {

@@ -11,27 +11,28 @@ import (
 
 // Policy says which relations, columns and functions a statement may read.
 //
-// The zero Policy allows every table and view of the schema, every column, and
-// the dialect's list of functions. What is denied stays denied, whatever is
-// allowed. Names compare without regard to ASCII case. A name that holds a dot
-// is written in double quotes: `"order.items".id`. An entry of the table and column
-// lists that names nothing is a [*PolicyError] of [DB.Ready], or of the first
-// statement, so that a slip of the pen does not leave a column open.
+// The zero Policy allows every table and view of the schema, every column, and the dialect's list of functions.
+// What is denied stays denied, whatever is allowed. Names compare without regard to ASCII case. A name that holds a
+// dot is written in double quotes: `"order.items".id`. An entry for a table or column that names nothing is a
+// [*PolicyError] of [DB.Ready], or of the first statement, so that a slip of the pen leaves no column open.
 type Policy struct {
-	// AllowTables, when not empty, is all that may be read: "table" or
-	// "schema.table". A view needs its base tables on the list too.
+	// AllowTables, when not empty, is all that may be read: "table" or "schema.table". A view needs its base tables
+	// on the list too.
 	AllowTables []string
-	// DenyTables may not be read, not even counted or joined: "table" or
-	// "schema.table". A view over one is refused whole.
+	// DenyTables may not be read, not even counted or joined: "table" or "schema.table". A view over one is refused
+	// whole.
 	DenyTables []string
-	// DenyColumns may not be read: "table.column", "schema.table.column", or
-	// "column" for the columns of that name in every table. A view over one is
-	// refused whole.
+	// DenyColumns may not be read: "table.column", "schema.table.column", or "column" for the columns of that name
+	// in every table. A view over one is refused whole.
 	DenyColumns []string
-	// AllowFunctions adds to the dialect's list of functions, table-valued ones
-	// included. A function that the application registered is on that list only
-	// through here: it may have side effects.
+	// AllowFunctions adds to the dialect's list of functions, table-valued ones included. A function that the
+	// application registered is on that list only through here: it may have side effects.
 	AllowFunctions []string
+	// Reveal names columns whose stored values may be sampled, profiled, matched and shown to a model though their
+	// names or values look like passwords, hashes, keys, tokens or card numbers: as in DenyColumns, or "*" for all.
+	// Without an entry here such a column counts as Sensitive ([schema.Column]). Statements may read it all the
+	// same.
+	Reveal []string
 }
 
 // Restricts reports whether p keeps anything of the schema from being read.
@@ -67,6 +68,7 @@ func (p Policy) validate() error {
 		{"DenyTables", p.DenyTables, 2},
 		{"DenyColumns", p.DenyColumns, 3},
 		{"AllowFunctions", p.AllowFunctions, 1},
+		{"Reveal", p.Reveal, 3},
 	} {
 		for _, entry := range list.entries {
 			parts, ok := splitName(entry)
@@ -78,8 +80,7 @@ func (p Policy) validate() error {
 	return errors.Join(errs...)
 }
 
-// matches reports whether the entry of a policy names what path names. An entry
-// with fewer parts leaves the leading ones open.
+// matches reports whether a policy entry names path. An entry with fewer parts matches any leading part.
 func matches(entry string, path ...string) bool {
 	parts, ok := splitName(entry)
 	if !ok || len(parts) > len(path) {

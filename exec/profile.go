@@ -6,180 +6,171 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// ProfileOptions says how closely [DB.Profile] looks. The zero value of each
-// field is its default; a negative number is an error.
+// ProfileOptions says how closely [DB.Profile] looks. A negative number is an error.
 type ProfileOptions struct {
-	// Tables are the tables to look at, as "table" or "schema.table"; ASCII case
-	// does not matter. nil: all base tables and virtual tables. A view is looked
-	// at only when it is named here: no limit on rows keeps a view from reading
-	// all of the tables under it, only the time-out does.
+	// Tables are the tables to look at, as "table" or "schema.table" in any ASCII case. nil: all base tables and
+	// virtual tables. Views are looked at only if they are named here: reading a few rows of a view may read all of
+	// the tables under it, and only the time-out ends that.
 	Tables []string
 
-	Rows  int   // rows read of a table at most: 10,000
-	Count int64 // rows counted at most: 100,000; of a longer table only that it is longer is known
+	Rows     int    // most rows read of a table; 0 means 10,000
+	Count    int64  // most rows counted of a table; 0 means 100,000
+	Top      int    // most frequent values kept of a column; 0 means 10
+	Examples int    // example values kept of a column; 0 means 5
+	Seed     uint64 // chooses the rows read of a long table, and the examples
 
-	Top          int // most frequent values kept of a column: 10
-	Examples     int // example values kept of a column: 5
-	ExampleRunes int // length of the longest example: 64, the most that a prompt shows
-
-	// Seed chooses which rows of a long table are read and which values become
-	// examples. The same seed on the same data gives the same profile.
-	Seed uint64
-
-	TableTimeout time.Duration // for each statement: that of a candidate (see Limits)
-	Timeout      time.Duration // for everything: 30 s
+	TableTimeout time.Duration // for each statement; 0 means that of a candidate, see Limits
+	Timeout      time.Duration // for the whole profile; 0 means 30 s
 }
 
-// SampleOptions says which rows [Dialect.SampleRows] reads.
+// SampleOptions says which rows [Dialect.SampleRows] and [DB.Sample] read.
 type SampleOptions struct {
-	Columns []string // the columns to read, as the table writes them; none: only count
-
-	Rows   int    // rows at most, from 1
-	Count  int64  // rows counted at most; 0: no count
-	Spread bool   // from all over a long table, not only its first rows
-	Seed   uint64 // where Spread begins in each part
-	Cut    int    // texts and blobs are cut to this many characters or bytes; 0: as stored
+	Columns []string // the columns to read, as the table writes them; none: only count. DB.Sample chooses them itself
+	Rows    int      // most rows to read, 1 or more
+	Count   int64    // most rows to count; 0: no count
+	Spread  bool     // read rows from all over a long table instead of its first ones
+	Seed    uint64   // where Spread begins in each part of the table
+	Cut     int      // texts and blobs are cut to this many characters or bytes; 0: as stored
 }
 
 // RowSample is some rows of a table.
 type RowSample struct {
 	Rows         [][]any // one value for each of SampleOptions.Columns, in their order
-	Count        int64   // rows of the table, or at least that many; 0 where they were not counted
+	Count        int64   // number of rows of the table; 0 if they were not counted
 	CountAtLeast bool    // the table has more rows than Count
 	Complete     bool    // Rows are all rows of the table
 }
 
-// Runner runs one statement of ours under guard and limits, and returns its
-// rows, at most the given number, as the engine stores them. Where it had to
-// stop at a limit on bytes, the rows so far come back with TooLarge set.
-type Runner func(ctx context.Context, sql string, rows int) (*result.Table, error)
-
 const (
-	// longValue is the length, in characters or bytes, at which a profile cuts
-	// values: prompts show 64 characters, and a table of documents should not
-	// be read whole to count them.
-	longValue = 256
-	// profileColumns is the number of columns read by one statement, well under
-	// the guard's limit on columns.
-	profileColumns = 200
-	// profileBytes bounds the memory of one table's sample.
-	profileBytes = 32 << 20
+	longValue      = 256      // a profile cuts values at this many characters or bytes; prompts show 64
+	profileColumns = 200      // columns that one statement reads; well under the guard's limit on columns
+	profileBytes   = 32 << 20 // memory of one table's sample
 )
 
-// Profile looks at the values of s and returns a copy of s with a profile at
-// each column and a row count at each table.
+// Profile returns a copy of s with a profile of each column and the number of rows of each table. The same options
+// on the same data give the same profile.
 //
-// The look is bounded: a table of up to Rows rows is read whole; of a longer one
-// the dialect reads that many rows from all over it, and no more, so a profile
-// costs the same on a long and on a very long table. All of it runs under guard
-// and policy. Columns that are denied or Sensitive are not read and get no
-// profile.
+// A table of up to Rows rows is read whole. Of a longer one the dialect reads that many rows from all over it, so a
+// profile costs the same however long a table is. It costs 2 statements a table, on SQLite 22 for a table longer
+// than Rows, on as many connections as Limits allows, under guard and policy. Columns that are denied or Sensitive
+// are not read and get no profile.
 //
-// In a profile, values are compared as SQLite compares them without a collation:
-// NULL apart, numbers before texts before blobs, 1 equal to 1.0. Of values with
-// 256 or more characters (or bytes) only the start is read: those that agree in
-// it count as one, and none of them becomes Min, Max, a Top value or an example.
-// Top lists values that occur twice or more, or all values if there are no more
-// than Top of them. Examples are short values: all of them in engine order if
-// they are few, else the most frequent ones first, then values that look
-// different from those.
+//   - Values are compared as SQLite compares them without a collation.
+//   - Of values with 256 or more characters (or bytes) only the start is read, and
+//     they are equal if it is. None of them becomes Min, Max, Top or an example.
+//   - Top lists values that occur at least twice, or all if they are no more than Top.
+//   - Examples are numbers and texts of at most 64 characters: all in engine order
+//     if they are no more than Examples, else frequent ones for half of the places
+//     and then values that look different from those.
 //
-// Where a table cannot be profiled, or Timeout has passed, its columns keep the
-// profile that s has, and an error that names it comes back together with the
-// rest: the schema is usable whenever it is not nil. When ctx ends the error
-// matches ctx.Err().
+// Where a table cannot be profiled, or Timeout has passed, its columns keep the profile that s has, and the error
+// names the table. The schema is usable unless it is nil. When ctx ends the error matches ctx.Err().
 //
-// It runs 2 statements a table, on SQLite 22 for a table longer than Rows, on as
-// many connections as Limits allows. Stored values end up in the copy; whoever
-// renders it into a prompt sends them to a model.
-//
-// Safe for concurrent use.
+// The copy holds stored values, and no other part of the rows read. Whoever renders it into a prompt sends them to
+// a model. Safe for concurrent use.
 func (db *DB) Profile(ctx context.Context, s *schema.Schema, o ProfileOptions) (*schema.Schema, error) {
-	o, err := o.filled(db.limits)
-	if err != nil {
-		return nil, err
+	if min(int64(o.Rows), o.Count, int64(o.Top), int64(o.Examples), int64(o.TableTimeout), int64(o.Timeout)) < 0 {
+		return nil, errors.New("exec: ProfileOptions: a number is negative")
 	}
+	o.Rows = cmp.Or(o.Rows, 10_000)
+	o.Count = max(cmp.Or(o.Count, 100_000), int64(o.Rows)) // a table that fits the sample is counted whole
+	o.Top = cmp.Or(o.Top, 10)
+	o.Examples = cmp.Or(o.Examples, 5)
 	readable, err := db.Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := *s
 	out.Tables = slices.Clone(s.Tables)
-	chosen, errs := o.choose(out.Tables)
-
-	limited, cancel := context.WithTimeout(ctx, o.Timeout)
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(o.Timeout, 30*time.Second))
 	defer cancel()
-	var (
-		wg    sync.WaitGroup
-		next  = make(chan int)
-		fails = make([]error, len(out.Tables))
-	)
-	for range min(db.limits.Connections, len(chosen)) {
-		wg.Go(func() {
-			for i := range next {
-				fails[i] = db.profileTable(limited, &out.Tables[i], readable, o)
+	fails, unknown := make([]error, len(out.Tables)), make([]error, len(o.Tables))
+	for j, name := range o.Tables {
+		unknown[j] = fmt.Errorf("exec: profiling %s: the schema has no such table", name)
+	}
+	bounds, err := db.bounds(Bounds{Bytes: profileBytes, Timeout: cmp.Or(o.TableTimeout, db.limits.Candidate.Timeout)})
+	if err != nil {
+		return nil, err
+	}
+	var tables errgroup.Group
+	tables.SetLimit(db.limits.Connections)
+	for i := range out.Tables {
+		t := &out.Tables[i]
+		chosen := o.Tables == nil && t.Kind != schema.View
+		for j, name := range o.Tables {
+			if schema.EqualFold(name, t.Name) || schema.EqualFold(name, t.Schema+"."+t.Name) {
+				chosen, unknown[j] = true, nil
 			}
-		})
+		}
+		if chosen {
+			tables.Go(func() error {
+				_, err := with(&Session{db: db, bounds: bounds, own: true}, func(s *Session) (struct{}, error) {
+					return struct{}{}, s.profileTable(limited, t, readable, o)
+				})
+				if err != nil {
+					fails[i] = fmt.Errorf("exec: profiling %s: %w", t.Name, err)
+				}
+				return nil
+			})
+		}
 	}
-	for _, i := range chosen {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	_ = tables.Wait() // every table has its own error
 	if err := ctx.Err(); err != nil {
 		return &out, fmt.Errorf("exec: profiling: %w", err)
 	}
-	for i, err := range fails {
-		if err != nil {
-			errs = append(errs, fmt.Errorf("exec: profiling %s: %w", out.Tables[i].Name, err))
-		}
-	}
-	return &out, errors.Join(errs...)
+	return &out, errors.Join(append(unknown, fails...)...)
 }
 
 // profileTable fills in t, which belongs to a copy of the schema.
-func (db *DB) profileTable(ctx context.Context, t *schema.Table, readable *schema.Schema, o ProfileOptions) error {
+func (s *Session) profileTable(ctx context.Context, t *schema.Table, readable *schema.Schema, o ProfileOptions) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	source, parts, err := readableColumns(*t, readable)
+	source, names, err := readableColumns(t, readable)
 	if err != nil {
 		return err
 	}
 	t.Columns = slices.Clone(t.Columns)
-	run := db.runner(Bounds{Bytes: profileBytes, Timeout: o.TableTimeout})
-	look := func(columns []int) error {
-		sample, err := db.dialect.SampleRows(ctx, run, source, SampleOptions{
-			Columns: columnNames(*t, columns), Rows: o.Rows, Count: o.Count, Spread: true, Seed: o.Seed, Cut: longValue,
+	look := func(columns []string) error {
+		sample, err := s.db.dialect.SampleRows(ctx, s.sampled, source, SampleOptions{
+			Columns: columns, Rows: o.Rows, Count: o.Count, Spread: true, Seed: o.Seed, Cut: longValue,
 		})
 		if err != nil {
 			return err
 		}
-		t.Rows, t.RowsAtLeast = &sample.Count, sample.CountAtLeast
-		for i, c := range columns {
-			t.Columns[c].Profile = summarize(sample, i, o)
+		rows := sample.Count // a pointer into the sample would keep all of it in memory
+		t.Rows, t.RowsAtLeast = &rows, sample.CountAtLeast
+		for i, name := range columns {
+			c, _ := t.Column(name)
+			c.Profile = summarize(sample, i, o)
+			if secretValues(sample.Rows, i) && !s.db.policy.reveals(s.db.schemaName(*t), t.Name, name) {
+				c.Profile, c.Sensitive = nil, true
+			}
 		}
 		return nil
 	}
+	if len(names) == 0 {
+		return look(nil) // the rows can still be counted
+	}
 	var errs []error
-	for _, columns := range parts {
+	for columns := range slices.Chunk(names, profileColumns) {
 		err := look(columns)
 		if !isCellLimit(err) {
 			errs = append(errs, err)
 			continue
 		}
-		// One value over the limit on cells fails the statement that reads it:
-		// find out which columns are well.
-		for _, c := range columns {
-			if err := look([]int{c}); err != nil {
-				errs = append(errs, fmt.Errorf("column %s: %w", t.Columns[c].Name, err))
+		// One value over the limit on cells fails the statement that reads it, so each column is read by itself.
+		for i, name := range columns {
+			if err := look(columns[i : i+1]); err != nil {
+				errs = append(errs, fmt.Errorf("column %s: %w", name, err))
 			}
 		}
 	}
@@ -192,154 +183,79 @@ func isCellLimit(err error) bool {
 	return errors.As(err, &limit) && limit.Limit == "cell"
 }
 
-// Sample returns the first rows of a table or view, at most rows of them, with
-// the columns that the policy allows and that are not Sensitive, in the order of
-// the table. Values are as stored, blobs and long texts too, up to the limits of
-// an answer; a column with a value over the limit on cells is left out. Where
-// the table has more rows, Truncated is set.
+// Sample returns at most o.Rows rows of a table or view: the first ones in the order in which the engine reads the
+// table itself, in SQLite by rowid or primary key. With o.Spread they come from all over a long table, and the same
+// o on the same data gives the same rows; see [Dialect.SampleRows]. A table is never read whole for it, but a view
+// may have to read all of the tables under it.
 //
-// The order is that of the engine when it reads the table itself: in SQLite by
-// rowid or primary key. A view may have to read all of the tables under it.
+// Columns are those that the policy allows, that are not Sensitive, and whose values do not look like secrets (see
+// Policy.Reveal), in the order of the table. Values are as stored unless o.Cut is set, up to the limits of an
+// answer; a column with a value over the limit on cells is left out. Truncated says that the table has more rows.
 //
-// A table that the policy hides or that is not there is an error, and so is a
-// number of rows below 1. Safe for concurrent use.
-func (db *DB) Sample(ctx context.Context, table schema.Table, rows int) (*result.Table, error) {
-	return db.sample(ctx, table, rows, SampleOptions{})
-}
-
-// SampleSpread is Sample with rows from all over a long table, by seed: the same
-// seed on the same data gives the same rows. It never reads a table whole; where
-// the engine cannot jump into a table, and where ids have large gaps, the rows
-// are fewer or the first ones (see [Dialect.SampleRows]).
-func (db *DB) SampleSpread(ctx context.Context, table schema.Table, rows int, seed uint64) (*result.Table, error) {
-	return db.sample(ctx, table, rows, SampleOptions{Spread: true, Seed: seed})
-}
-
-func (db *DB) sample(ctx context.Context, table schema.Table, rows int, o SampleOptions) (*result.Table, error) {
-	if rows < 1 {
-		return nil, fmt.Errorf("exec: sampling %s: %d rows asked for", table.Name, rows)
+// A table that the policy hides or that does not exist is an error, and so is a number of rows below 1. Safe for
+// concurrent use.
+func (db *DB) Sample(ctx context.Context, table schema.Table, o SampleOptions) (*result.Table, error) {
+	if o.Rows < 1 {
+		return nil, fmt.Errorf("exec: sampling %s: %d rows asked for", table.Name, o.Rows)
 	}
 	readable, err := db.Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
-	source, parts, err := readableColumns(table, readable)
+	source, columns, err := readableColumns(&table, readable)
 	if err != nil {
 		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
 	}
-	read := func(columns []string) (*result.Table, error) {
-		t := &result.Table{Columns: columns, Rows: [][]any{}}
-		if len(columns) == 0 {
-			return t, nil
-		}
-		o.Columns, o.Rows = columns, rows
-		run := func(ctx context.Context, sql string, n int) (*result.Table, error) {
-			part, err := db.runner(db.limits.Answer)(ctx, sql, n)
-			if err == nil {
-				t.Truncated, t.TooLarge = part.Truncated, part.TooLarge
-			}
-			return part, err
-		}
-		sample, err := db.dialect.SampleRows(ctx, run, source, o)
-		t.Rows = sample.Rows
-		return t, err
-	}
-	columns := columnNames(table, slices.Concat(parts...))
-	out, err := read(columns)
-	if isCellLimit(err) {
-		columns = slices.DeleteFunc(columns, func(name string) bool {
-			_, err := read([]string{name})
-			return isCellLimit(err)
-		})
-		out, err = read(columns)
-	}
+	out, err := with(&Session{db: db, bounds: db.limits.Answer, own: true}, func(s *Session) (*result.Table, error) {
+		return s.sample(ctx, source, columns, o)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
 	}
 	return out, nil
 }
 
-// runner makes a Runner with the given bounds, rows apart.
-func (db *DB) runner(b Bounds) Runner {
-	return func(ctx context.Context, sql string, rows int) (*result.Table, error) {
-		b := b
-		b.Rows = rows
-		return db.run(ctx, sql, b)
+func (s *Session) sample(ctx context.Context, source schema.Table, columns []string, o SampleOptions) (*result.Table, error) {
+	read := func(columns []string) (*result.Table, error) {
+		t := &result.Table{Columns: columns, Rows: [][]any{}}
+		if len(columns) == 0 {
+			return t, nil
+		}
+		o.Columns = columns
+		sample, err := s.db.dialect.SampleRows(ctx, func(ctx context.Context, sql string, n int) (*result.Table, error) {
+			part, err := s.sampled(ctx, sql, n)
+			if err == nil {
+				t.Truncated, t.TooLarge = part.Truncated, part.TooLarge
+			}
+			return part, err
+		}, source, o)
+		t.Rows = sample.Rows
+		return t, err
 	}
+	out, err := read(columns)
+	if isCellLimit(err) {
+		out, err = read(slices.DeleteFunc(columns, func(name string) bool {
+			_, err := read([]string{name})
+			return isCellLimit(err)
+		}))
+	}
+	if err == nil {
+		s.db.dropSecrets(source, out)
+	}
+	return out, err
 }
 
-// readableColumns returns t as readable has it, and the places of t's columns
-// that may be read and shown, in parts that one statement can read. The caller's
-// t may name more than the policy allows, so it counts only as far as readable
-// has the same.
-func readableColumns(t schema.Table, readable *schema.Schema) (source schema.Table, parts [][]int, err error) {
+// readableColumns returns t as readable has it, and the names of those columns of t that may be read and shown. The
+// caller's t may have more columns than the policy allows; readable has only those.
+func readableColumns(t *schema.Table, readable *schema.Schema) (source schema.Table, names []string, err error) {
 	found, ok := readable.Lookup(t.Schema, t.Name)
 	if !ok || found.Schema != t.Schema || found.Name != t.Name {
 		return source, nil, errors.New("no such table, or it may not be read")
 	}
-	names := make(map[string]bool, len(found.Columns))
-	for _, c := range found.Columns {
-		names[c.Name] = !c.Sensitive
-	}
-	var at []int
-	for i, c := range t.Columns {
-		if names[c.Name] && !c.Sensitive {
-			at = append(at, i)
+	for _, c := range t.Columns {
+		if own, ok := found.Column(c.Name); ok && own.Name == c.Name && !own.Sensitive && !c.Sensitive {
+			names = append(names, c.Name)
 		}
 	}
-	if len(at) == 0 { // the rows can still be counted
-		return *found, [][]int{nil}, nil
-	}
-	return *found, slices.Collect(slices.Chunk(at, profileColumns)), nil
-}
-
-func columnNames(t schema.Table, at []int) []string {
-	names := make([]string, len(at))
-	for i, c := range at {
-		names[i] = t.Columns[c].Name
-	}
-	return names
-}
-
-// filled returns o with every default written out.
-func (o ProfileOptions) filled(l Limits) (ProfileOptions, error) {
-	if o.Rows < 0 || o.Count < 0 || o.Top < 0 || o.Examples < 0 || o.ExampleRunes < 0 || o.TableTimeout < 0 || o.Timeout < 0 {
-		return o, errors.New("exec: ProfileOptions: a number is negative")
-	}
-	o.Rows = cmp.Or(o.Rows, 10_000)
-	o.Count = cmp.Or(o.Count, 100_000)
-	o.Top = cmp.Or(o.Top, 10)
-	o.Examples = cmp.Or(o.Examples, 5)
-	o.ExampleRunes = min(cmp.Or(o.ExampleRunes, 64), longValue-1)
-	o.TableTimeout = cmp.Or(o.TableTimeout, l.Candidate.Timeout)
-	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
-	// A table that fits the sample is counted whole.
-	o.Count = max(o.Count, int64(o.Rows))
-	return o, nil
-}
-
-// choose returns the places of the tables to look at, and an error for each name
-// that is no table.
-func (o ProfileOptions) choose(tables []schema.Table) (at []int, errs []error) {
-	if o.Tables == nil {
-		for i, t := range tables {
-			if t.Kind != schema.View {
-				at = append(at, i)
-			}
-		}
-		return at, nil
-	}
-	for _, name := range o.Tables {
-		found := false
-		for i, t := range tables {
-			if schema.EqualFold(name, t.Name) || schema.EqualFold(name, t.Schema+"."+t.Name) {
-				at, found = append(at, i), true
-			}
-		}
-		if !found {
-			errs = append(errs, fmt.Errorf("exec: profiling %s: the schema has no such table", name))
-		}
-	}
-	slices.Sort(at)
-	return slices.Compact(at), errs
+	return *found, names, nil
 }

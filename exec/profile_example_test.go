@@ -43,7 +43,7 @@ func ExampleDB_Sample() {
 		return
 	}
 	orders, _ := s.Lookup("", "orders")
-	sample, err := db.Sample(ctx, *orders, 2)
+	sample, err := db.Sample(ctx, *orders, exec.SampleOptions{Rows: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -75,7 +75,12 @@ func ExampleDB_Profile_prompt() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(schema.Renderer{Form: schema.MSchema}.Render(s).Text)
+	r, err := schema.Renderer{Form: schema.MSchema}.Render(ctx, s)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(r.Text)
 	// Output:
 	// 【Schema】
 	// # Table: customers
@@ -106,14 +111,19 @@ func ExampleDB_Sample_prompt() {
 	}
 	var samples []schema.Sample
 	for _, t := range s.Tables {
-		rows, err := db.Sample(ctx, t, 2)
+		rows, err := db.Sample(ctx, t, exec.SampleOptions{Rows: 2})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		samples = append(samples, schema.Sample{Schema: t.Schema, Table: t.Name, Columns: rows.Columns, Rows: rows.Rows})
+		samples = append(samples, schema.Sample{Table: schema.TableName{Schema: t.Schema, Name: t.Name}, Columns: rows.Columns, Rows: rows.Rows})
 	}
-	fmt.Print(schema.Augmented{}.Render(s, samples).Text)
+	r, err := schema.Renderer{Form: schema.Augmented}.Render(ctx, s, samples...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(r.Text)
 	// Output:
 	// CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT)
 	// -- Sample data from customers:

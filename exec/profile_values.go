@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
@@ -26,13 +27,11 @@ func summarize(sample RowSample, column int, o ProfileOptions) *schema.Profile {
 			continue
 		}
 		key := valueKey(v)
-		if seen, ok := counts[key]; ok {
-			seen.Count++
-			continue
+		if counts[key] == nil {
+			counts[key] = &schema.Value{Value: v}
+			values = append(values, counts[key])
 		}
-		value := &schema.Value{Value: v, Count: 1}
-		counts[key] = value
-		values = append(values, value)
+		counts[key].Count++
 	}
 	p.Distinct = int64(len(values))
 	if len(values) == 0 {
@@ -40,22 +39,38 @@ func summarize(sample RowSample, column int, o ProfileOptions) *schema.Profile {
 	}
 	slices.SortFunc(values, func(a, b *schema.Value) int { return compareValues(a.Value, b.Value) })
 	if v := values[0].Value; !isLong(v) {
-		p.Min = v
+		p.Min = owned(v)
 	}
 	if v := values[len(values)-1].Value; !isLong(v) {
-		p.Max = v
+		p.Max = owned(v)
 	}
 	values = slices.DeleteFunc(values, func(v *schema.Value) bool { return isLong(v.Value) })
 	p.Top = topValues(values, o.Top)
 	p.Examples = examples(values, p.Top, o)
+	for i := range p.Top {
+		p.Top[i].Value = owned(p.Top[i].Value)
+	}
+	for i := range p.Examples {
+		p.Examples[i] = owned(p.Examples[i])
+	}
 	return p
 }
 
-// blobKey keeps a blob apart from the text with the same bytes.
+// owned returns v without memory of the row it was read from.
+func owned(v any) any {
+	switch v := v.(type) {
+	case string:
+		return strings.Clone(v)
+	case []byte:
+		return bytes.Clone(v)
+	}
+	return v
+}
+
+// blobKey is the key of a blob; the text with the same bytes has another one.
 type blobKey string
 
-// valueKey returns what is equal for equal values: an integral float is the
-// integer.
+// valueKey returns equal keys for equal values: an integral float has the key of the integer.
 func valueKey(v any) any {
 	switch v := v.(type) {
 	case []byte:
@@ -70,45 +85,33 @@ func valueKey(v any) any {
 
 // compareValues orders as SQLite does: numbers, then texts by bytes, then blobs.
 func compareValues(a, b any) int {
-	ra, rb := valueRank(a), valueRank(b)
-	if ra != rb {
-		return ra - rb
+	if d := valueRank(a) - valueRank(b); d != 0 {
+		return d
 	}
 	switch a := a.(type) {
-	case int64:
-		if b, ok := b.(int64); ok {
-			return cmp.Compare(a, b)
-		}
-		return -compareFloatInt(b.(float64), a)
-	case float64:
-		if b, ok := b.(float64); ok {
-			return cmp.Compare(a, b)
-		}
-		return compareFloatInt(a, b.(int64))
 	case string:
-		if b, ok := b.(string); ok {
-			return strings.Compare(a, b)
-		}
+		return strings.Compare(a, b.(string))
 	case []byte:
-		if b, ok := b.([]byte); ok {
-			return bytes.Compare(a, b)
-		}
+		other, _ := b.([]byte)
+		return bytes.Compare(a, other)
 	}
-	return 0
+	nearA, restA := splitNumber(a)
+	nearB, restB := splitNumber(b)
+	return cmp.Or(cmp.Compare(nearA, nearB), cmp.Compare(restA, restB))
 }
 
-// compareFloatInt compares without losing the low digits of a large integer.
-func compareFloatInt(f float64, i int64) int {
-	switch {
-	case f >= 1<<63:
-		return 1
-	case f < -(1<<63) || math.IsNaN(f):
-		return -1
+// splitNumber returns the float next to v and what it lacks: a large integer has low digits that no float has.
+func splitNumber(v any) (near float64, rest int64) {
+	switch v := v.(type) {
+	case float64:
+		return v, 0
+	case int64:
+		if near = float64(v); near < 1<<63 {
+			return near, v - int64(near)
+		}
+		return near, v - math.MaxInt64 - 1
 	}
-	if c := cmp.Compare(int64(f), i); c != 0 {
-		return c
-	}
-	return cmp.Compare(f, math.Trunc(f))
+	return 0, 0
 }
 
 func valueRank(v any) int {
@@ -121,7 +124,7 @@ func valueRank(v any) int {
 	return 3
 }
 
-// isLong says that only the start of a value was read.
+// isLong reports whether only the start of a value was read.
 func isLong(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -132,8 +135,8 @@ func isLong(v any) bool {
 	return false
 }
 
-// topValues returns the n most frequent of values, which are in engine order.
-// Values that occur once say nothing as long as there are many of them.
+// topValues returns the n most frequent of values, which are in engine order. Of many values those that occur once
+// are left out.
 func topValues(values []*schema.Value, n int) []schema.Value {
 	all := len(values) <= n
 	var top []schema.Value
@@ -146,56 +149,46 @@ func topValues(values []*schema.Value, n int) []schema.Value {
 	return slices.Clip(top[:min(n, len(top))])
 }
 
-// examples chooses values that show what a column holds: frequent ones for half
-// of the places, then values that look different from those chosen before.
-// values are in engine order.
+// examples chooses values that show what a column holds: frequent ones for half of the places, then values that
+// look different from those chosen before. values are in engine order.
 func examples(values []*schema.Value, top []schema.Value, o ProfileOptions) []any {
-	var short []any
+	var short, out []any
 	for _, v := range values {
-		if isExample(v.Value, o.ExampleRunes) {
+		if isExample(v.Value) {
 			short = append(short, v.Value)
 		}
 	}
 	if len(short) <= o.Examples {
 		return short
 	}
-	var (
-		out    []any
-		chosen = make(map[any]bool)
-		shapes = make(map[string]bool)
-		add    = func(v any) {
-			out = append(out, v)
-			chosen[valueKey(v)] = true
-			shapes[shape(v)] = true
-		}
-	)
-	for _, v := range top {
-		if len(out) == (o.Examples+1)/2 {
-			break
-		}
-		if v.Count > 1 && isExample(v.Value, o.ExampleRunes) {
-			add(v.Value)
+	chosen, shapes := make(map[any]bool), make(map[string]bool)
+	add := func(v any, most int) {
+		if key := valueKey(v); len(out) < most && !chosen[key] {
+			out, chosen[key], shapes[shape(v)] = append(out, v), true, true
 		}
 	}
-	// A hash with the seed puts the rest into an order that has nothing to do
-	// with their values, and is the same each time.
-	slices.SortStableFunc(short, func(a, b any) int { return cmp.Compare(seededHash(o.Seed, a), seededHash(o.Seed, b)) })
-	for _, onlyNewShapes := range []bool{true, false} {
-		for _, v := range short {
-			if len(out) == o.Examples {
-				return out
-			}
-			if !chosen[valueKey(v)] && !(onlyNewShapes && shapes[shape(v)]) {
-				add(v)
-			}
+	for _, v := range top {
+		if v.Count > 1 && isExample(v.Value) {
+			add(v.Value, (o.Examples+1)/2)
 		}
+	}
+	// Hashes with the seed put the others into an order that does not depend on which value is smaller, and that is
+	// the same each time.
+	slices.SortStableFunc(short, func(a, b any) int { return cmp.Compare(seededHash(o.Seed, a), seededHash(o.Seed, b)) })
+	for _, v := range short {
+		if len(out) < o.Examples && !shapes[shape(v)] {
+			add(v, o.Examples)
+		}
+	}
+	for _, v := range short {
+		add(v, o.Examples)
 	}
 	return out
 }
 
-// isExample reports whether a value is fit to be shown: numbers and short texts,
-// no blobs, no empty text.
-func isExample(v any, maxRunes int) bool {
+// isExample reports whether a prompt can show a value: a number or a short text that is not blank.
+func isExample(v any) bool {
+	const maxRunes = 64 // a prompt shows no longer ones
 	switch v := v.(type) {
 	case string:
 		return strings.TrimSpace(v) != "" && utf8.ValidString(v) && utf8.RuneCountInString(v) <= maxRunes &&
@@ -206,60 +199,47 @@ func isExample(v any, maxRunes int) bool {
 	return true
 }
 
-// shape is what a value looks like: runs of letters become a, runs of digits 9,
-// the rest stays. Numbers differ by sign and by having a fraction.
+// shape returns what a value looks like. In a text each run of letters is an a and each run of digits a 9. Numbers
+// have the shape of their type and sign.
 func shape(v any) string {
 	switch v := v.(type) {
 	case int64:
-		if v < 0 {
-			return "-int"
-		}
-		return "int"
+		return fmt.Sprint("int", v < 0)
 	case float64:
-		if v < 0 {
-			return "-float"
-		}
-		return "float"
+		return fmt.Sprint("float", v < 0)
 	case string:
-		var (
-			b    strings.Builder
-			last rune
-		)
-		for _, r := range v {
+		last := rune(-1)
+		return strings.Map(func(r rune) rune {
 			switch {
 			case unicode.IsLetter(r):
 				r = 'a'
 			case unicode.IsDigit(r):
 				r = '9'
 			}
-			if r != last {
-				b.WriteRune(r)
+			if r == last {
+				return -1
 			}
 			last = r
-		}
-		return b.String()
+			return r
+		}, v)
 	}
 	return ""
 }
 
 func seededHash(seed uint64, v any) uint64 {
-	h := fnv.New64a()
-	var b [8]byte
-	write := func(n uint64) {
-		binary.LittleEndian.PutUint64(b[:], n)
-		h.Write(b[:])
-	}
-	write(seed)
+	b := binary.LittleEndian.AppendUint64(nil, seed)
 	switch v := v.(type) {
 	case int64:
-		write(uint64(v))
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	case float64:
-		write(math.Float64bits(v))
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 	case string:
-		h.Write([]byte(v))
+		b = append(b, v...)
 	}
-	// FNV leaves neighbours close to each other in the high bits, which sort
-	// first; the finaliser of splitmix64 spreads them.
+	h := fnv.New64a()
+	h.Write(b)
+	// FNV leaves neighbours close to each other in the high bits, which decide the order. The finaliser of
+	// splitmix64 spreads them.
 	n := h.Sum64()
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
 	n = (n ^ n>>27) * 0x94d049bb133111eb

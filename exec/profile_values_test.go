@@ -60,7 +60,7 @@ func sampleOf(values ...any) RowSample {
 }
 
 func TestSummarize(t *testing.T) {
-	o := ProfileOptions{Top: 3, Examples: 3, ExampleRunes: 10}
+	o := ProfileOptions{Top: 3, Examples: 3}
 	long := strings.Repeat("ä", longValue)
 	for _, c := range []struct {
 		name   string
@@ -78,7 +78,10 @@ func TestSummarize(t *testing.T) {
 			Top: []schema.Value{{Value: "a", Count: 2}, {Value: "b", Count: 2}, {Value: "c", Count: 2}}}, "engine order breaks ties"},
 		{"long", []any{long, "m"}, schema.Profile{Sampled: 2, Distinct: 2, Min: "m",
 			Top: []schema.Value{{Value: "m", Count: 1}}, Examples: []any{"m"}}, "a value that was cut is not shown as a value"},
-		{"unfit", []any{" ", "a\nb", "\xff", "12345678901"}, schema.Profile{Sampled: 4, Distinct: 4, Min: " ", Max: "\xff"}, "blank, control characters, bad UTF-8, too long: no examples"},
+		{
+			"unfit", []any{" ", "a\nb", "\xff", strings.Repeat("1", 65)}, schema.Profile{Sampled: 4, Distinct: 4, Min: " ", Max: "\xff"},
+			"blank, control characters, bad UTF-8, too long: no examples",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := summarize(sampleOf(c.values...), 0, o)
@@ -102,7 +105,7 @@ func TestExamples(t *testing.T) {
 	}
 	// Two odd ones among a thousand alike, and one that is frequent.
 	values = append(values, "2020-01-01", "a@b.org", "Zürich", "Zürich", "Zürich")
-	o := ProfileOptions{Top: 5, Examples: 5, ExampleRunes: 64}
+	o := ProfileOptions{Top: 5, Examples: 5}
 	for seed := range uint64(20) {
 		o.Seed = seed
 		got := summarize(sampleOf(values...), 0, o).Examples
@@ -123,7 +126,7 @@ func BenchmarkSummarize(b *testing.B) {
 		values = append(values, strings.Repeat("x", i%5)+string(rune('a'+i%1000)))
 	}
 	s := sampleOf(values...)
-	o := ProfileOptions{Top: 10, Examples: 5, ExampleRunes: 64}
+	o := ProfileOptions{Top: 10, Examples: 5}
 	for b.Loop() {
 		summarize(s, 0, o)
 	}

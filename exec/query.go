@@ -3,65 +3,71 @@ package exec
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // Query runs one statement of untrusted origin within Limits.Answer.
 //
-// The text check comes first; the statement then runs alone on a guarded
-// connection. It returns a *RefusedError or an *InvalidError when the statement
-// did not run, and a *LimitError when it ran into a limit that leaves no result.
-// A result cut at the limit on rows or bytes is no error: the table says that it
-// is truncated. The text is never changed to hold a LIMIT of ours. An empty
-// result is a table with columns and no rows.
+// The text check comes first; then the statement runs alone on a guarded connection. The error is a *RefusedError
+// or an *InvalidError if the statement did not run, and a *LimitError if it ran into a limit that leaves no result.
+// A result that was cut at the limit on rows or bytes is no error but a truncated table. The text is never changed
+// to hold a LIMIT. An empty result is a table with columns and no rows.
 //
-// Values come as the engine stores them; text is neither trimmed nor escaped, so
-// whoever shows it in HTML, CSV or a terminal escapes it there.
+// Values come as the engine stores them, neither trimmed nor escaped: whoever shows them in HTML, CSV or a terminal
+// escapes them there.
 func (db *DB) Query(ctx context.Context, sql string) (*result.Table, error) {
 	return db.QueryWithin(ctx, sql, db.limits.Answer)
 }
 
-// QueryWithin is [DB.Query] with bounds of its own. Zero fields of b are those
-// of Limits.Answer; CellBytes cannot rise above the larger of Limits.Candidate
-// and Limits.Answer, for which the guard was made.
+// QueryWithin is [DB.Query] with bounds of its own. Zero fields of b are those of Limits.Answer; CellBytes cannot
+// rise above the larger of Limits.Candidate and Limits.Answer, for which the guard was made.
 func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Table, error) {
-	if db.lookOnly {
-		return nil, ErrNoExecution
-	}
-	return db.run(ctx, sql, b)
-}
-
-// run is QueryWithin, also of a DB without execution: for statements of ours.
-func (db *DB) run(ctx context.Context, sql string, b Bounds) (*result.Table, error) {
-	ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
-	defer span.End()
-	t, err := db.query(ctx, sql, b)
-	if err != nil {
-		span.Fail(err)
-		return nil, err
-	}
-	span.Set("rows", len(t.Rows))
-	if t.Truncated {
-		span.Set("truncated", true)
-	}
-	return t, nil
-}
-
-// query is run without a span of its own.
-func (db *DB) query(ctx context.Context, sql string, b Bounds) (*result.Table, error) {
-	b, err := db.bounds(b)
+	s, err := db.Session(b)
 	if err != nil {
 		return nil, err
 	}
-	var t *result.Table
-	err = db.generated(ctx, sql, b.Timeout, func(ctx context.Context, h Held, sql string) (err error) {
-		t, err = read(ctx, h, sql, b)
-		return err
-	})
-	return t, err
+	return with(s, func(s *Session) (*result.Table, error) { return s.Query(ctx, sql) })
 }
+
+// sampled runs a statement for [Dialect.SampleRows], with the bounds of the session but for their Rows.
+func (s *Session) sampled(ctx context.Context, sql string, rows int) (*result.Table, error) {
+	b := s.bounds
+	b.Rows = rows
+	return s.query(ctx, sql, b)
+}
+
+// Analyze compiles one statement under the guard, without running it, and says what it would read. A statement that
+// may not run gives a *RefusedError, one that does not compile an *InvalidError. It costs one compilation. The
+// time-out is that of a candidate.
+func (db *DB) Analyze(ctx context.Context, sql string) (Analysis, error) {
+	return with(db.looking(), func(s *Session) (Analysis, error) { return s.Analyze(ctx, sql) })
+}
+
+// Explain asks the engine for its plan of one statement, without running it.
+//
+// The statement passes the text check and the guard first, as for [DB.Query]: EXPLAIN is not harmless where a
+// driver runs every statement of a text. A statement that the engine rejects gives an [*InvalidError], one that may
+// not run a [*RefusedError]. The time-out is that of a candidate. A plan proves that the statement compiles, and no
+// more.
+func (db *DB) Explain(ctx context.Context, sql string) (Plan, error) {
+	return with(db.looking(), func(s *Session) (Plan, error) { return s.Explain(ctx, sql) })
+}
+
+// Probe reports whether column of table holds value. The value is bound, never written into the text, and compared
+// as the engine compares: 'Norway' is not 'norway' unless the column's collation says so. A nil value asks for
+// NULL.
+//
+// It is one statement that stops at the first match, within 1 second or Limits.Candidate.Timeout, whichever is
+// less. A large column without an index may take longer: then it is a *LimitError. schemaName is "" for the default
+// schema. value is nil, an int64, float64, string or []byte. What the policy denies is refused. Nothing is
+// remembered.
+func (db *DB) Probe(ctx context.Context, schemaName, table, column string, value any) (bool, error) {
+	return with(&Session{db: db}, func(s *Session) (bool, error) { return s.Probe(ctx, schemaName, table, column, value) })
+}
+
+func (db *DB) probeTimeout() time.Duration { return min(time.Second, db.limits.Candidate.Timeout) }
 
 // bounds fills in and checks the bounds of one call.
 func (db *DB) bounds(b Bounds) (Bounds, error) {
@@ -73,8 +79,12 @@ func (db *DB) bounds(b Bounds) (Bounds, error) {
 	return b, nil
 }
 
-// read runs one statement on a held connection and keeps what b allows. It reads
-// one row more than b.Rows, so that Truncated is exact.
+// freeName is how many bytes of a column's name do not count. A name may be the text of its expression: 500 of 95
+// kB took 184 MB.
+const freeName = 64
+
+// read runs one statement on a held connection and keeps what b allows. It reads one row more than b.Rows, so that
+// Truncated is exact.
 func read(ctx context.Context, h Held, sql string, b Bounds, args ...any) (*result.Table, error) {
 	rows, err := h.QueryContext(ctx, sql, args...)
 	if err != nil {
@@ -93,6 +103,14 @@ func read(ctx context.Context, h Held, sql string, b Bounds, args ...any) (*resu
 		return nil, &LimitError{Limit: "columns", Max: fmt.Sprint(b.Columns)}
 	}
 
+	left := b.Bytes
+	for _, name := range names {
+		left -= int64(max(0, len(name)-freeName))
+	}
+	if left < 0 {
+		return nil, &LimitError{Limit: "bytes", Max: fmt.Sprintf("%d, which the names of the columns alone exceed", b.Bytes)}
+	}
+	b.Bytes = left
 	t := &result.Table{Columns: names, Rows: [][]any{}}
 	reader := newReader(len(names), b)
 	for rows.Next() {

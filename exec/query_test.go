@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql/result"
 
 	_ "github.com/mattn/go-sqlite3"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // open makes a database file of script and a DB on it.
@@ -66,13 +67,22 @@ func TestBounds(t *testing.T) {
 		{"blobs count too", count10 + "SELECT x'00010203' FROM n", exec.Bounds{Bytes: 39}, 9, true, true, ""},
 		{"numbers and NULL count 16", count10 + "SELECT i, NULL FROM n", exec.Bounds{Bytes: 10 * 32}, 10, false, false, ""},
 		{"a number too much", count10 + "SELECT i, NULL FROM n", exec.Bounds{Bytes: 10*32 - 1}, 9, true, true, ""},
-		{"the row that is too large is not the first too many", count10 + "SELECT i, CASE i WHEN 10 THEN 'abcdefghij' END FROM n", exec.Bounds{Rows: 9, CellBytes: 5}, 9, true, false, ""},
+		{
+			"the row that is too large is not the first too many", count10 + "SELECT i, CASE i WHEN 10 THEN 'abcdefghij' END FROM n",
+			exec.Bounds{Rows: 9, CellBytes: 5}, 9, true, false, "",
+		},
 		{"a cell too large", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n", exec.Bounds{CellBytes: 9}, 3, true, true, ""},
 		{"a cell as large as allowed", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n", exec.Bounds{CellBytes: 10}, 10, false, false, ""},
+		{"names within what is free", `SELECT 1 AS "` + strings.Repeat("n", 64) + `"`, exec.Bounds{Bytes: 16}, 1, false, false, ""},
+		{"names count too", `SELECT 1 AS "` + strings.Repeat("n", 84) + `"`, exec.Bounds{Bytes: 35}, 0, true, true, ""},
+		{"names alone too many", `SELECT 1 AS "` + strings.Repeat("n", 164) + `"`, exec.Bounds{Bytes: 99}, 0, false, false, "bytes"},
 		{"too many columns", wide, exec.Bounds{Columns: 9}, 0, false, false, "columns"},
 		{"as many columns as allowed", wide, exec.Bounds{Columns: 10}, 1, false, false, ""},
 		{"a value over the engine's limit", "SELECT hex(printf('%.*c', 999999, 'x'))", exec.Bounds{}, 0, false, false, "cell"},
-		{"time", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c", exec.Bounds{Timeout: 300 * time.Millisecond}, 0, false, false, "time"},
+		{
+			"time", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c", exec.Bounds{Timeout: 300 * time.Millisecond}, 0,
+			false, false, "time",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
@@ -139,7 +149,7 @@ func TestLimitsAreChecked(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a INTEGER, b TEXT); INSERT INTO t VALUES (1, 's3cret')", exec.Config{})
-	refused := func(rule exec.Rule) *exec.RefusedError { return &exec.RefusedError{Rule: rule} }
+	refused := func(rule sqltext.Reason) *exec.RefusedError { return &exec.RefusedError{Reason: rule} }
 	invalid := func(fault exec.Fault, name string) *exec.InvalidError {
 		return &exec.InvalidError{Fault: fault, Name: name}
 	}
@@ -154,13 +164,13 @@ func TestErrors(t *testing.T) {
 		{"a write behind a read", "SELECT 1; DELETE FROM t", refused("several-statements"), true},
 		{"nothing", " ", refused("empty"), false},
 		{"a placeholder", "SELECT ?", refused("placeholder"), false},
-		{"an unknown relation of SQLite", "SELECT * FROM sqlite_master", refused(exec.RuleTable), false},
-		{"a function off the list", "SELECT load_extension('x')", refused(exec.RuleFunction), false},
-		{"too deep", "SELECT 1" + strings.Repeat("+1", 1000), refused(exec.RuleTooComplex), false},
-		{"a program too long", "SELECT 1 WHERE 1 IN (" + strings.Repeat("(SELECT 1),", 8000) + "1)", refused(exec.RuleTooComplex), false},
-		{"a compound too long", "SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", 60), refused(exec.RuleTooComplex), false},
-		{"too many tables", "SELECT 1 FROM t" + strings.Repeat(", t", 70), refused(exec.RuleTooComplex), false},
-		{"too many columns for the engine", "SELECT 1" + strings.Repeat(", 1", 600), refused(exec.RuleTooComplex), false},
+		{"an unknown relation of SQLite", "SELECT * FROM sqlite_master", refused(exec.ReasonTable), false},
+		{"a function off the list", "SELECT load_extension('x')", refused(exec.ReasonFunction), false},
+		{"too deep", "SELECT 1" + strings.Repeat("+1", 1000), refused(exec.ReasonTooComplex), false},
+		{"a program too long", "SELECT 1 WHERE 1 IN (" + strings.Repeat("(SELECT 1),", 8000) + "1)", refused(exec.ReasonTooComplex), false},
+		{"a compound too long", "SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", 60), refused(exec.ReasonTooComplex), false},
+		{"too many tables", "SELECT 1 FROM t" + strings.Repeat(", t", 70), refused(exec.ReasonTooComplex), false},
+		{"too many columns for the engine", "SELECT 1" + strings.Repeat(", 1", 600), refused(exec.ReasonTooComplex), false},
 		{"a syntax error", "SELECT FROM WHERE", invalid(exec.FaultSyntax, ""), false},
 		{"an end too early", "SELECT a FROM", invalid(exec.FaultSyntax, ""), false},
 		{"no such table", "SELECT a FROM tt", invalid(exec.FaultSchema, "tt"), false},
@@ -187,8 +197,8 @@ func TestErrors(t *testing.T) {
 			switch want := test.want.(type) {
 			case *exec.RefusedError:
 				var got *exec.RefusedError
-				if !errors.As(err, &got) || got.Rule != want.Rule {
-					t.Errorf("got %v, want the rule %s", err, want.Rule)
+				if !errors.As(err, &got) || got.Reason != want.Reason {
+					t.Errorf("got %v, want the rule %s", err, want.Reason)
 				}
 			case *exec.InvalidError:
 				var got *exec.InvalidError
@@ -291,8 +301,13 @@ func (d lockedLate) Guard(c exec.GuardConfig) (exec.Guard, error) {
 
 type lateGuard struct{ exec.Guard }
 
-func (g lateGuard) Hold(ctx context.Context, conn *sql.Conn, o exec.HoldOptions) (exec.Held, error) {
-	h, err := g.Guard.Hold(ctx, conn, o)
+func (g lateGuard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+	h, err := g.Guard.Hold(ctx, conn, timeout)
+	return lateHeld{h}, err
+}
+
+func (g lateGuard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+	h, err := g.Guard.Catalog(ctx, conn, timeout)
 	return lateHeld{h}, err
 }
 

@@ -40,9 +40,8 @@ func (r *reader) read(rows *sql.Rows) ([]any, error) {
 	return row, nil
 }
 
-// cell takes one value from the driver. It is a sql.Scanner because that is the
-// one way to see a value before database/sql copies or converts it: what is over
-// a limit is never copied.
+// cell takes one value from the driver. It is a sql.Scanner because that is the one way to see a value before
+// database/sql copies or converts it: what is over a limit is never copied.
 type cell struct {
 	reader *reader
 	value  any

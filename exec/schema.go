@@ -5,37 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// schemaCache holds the schema that was inspected last. One caller inspects at a
-// time and the others wait for it: a channel instead of a mutex, because they
-// wait no longer than their context, and instead of a singleflight group,
-// because the one whose context ends must not fail the rest.
+// schemaCache holds the schema that was inspected last. One caller inspects at a time and the others wait for it,
+// no longer than their contexts. A mutex would make them wait longer, and in a singleflight group the end of one
+// caller's context would fail the others.
 type schemaCache struct {
-	turn    chan struct{}
-	current *schema.Schema // guarded by turn
+	turn    *semaphore.Weighted
+	current atomic.Pointer[schema.Schema] // written under turn
 }
 
-func newSchemaCache() schemaCache { return schemaCache{turn: make(chan struct{}, 1)} }
-
-// Schema returns the tables, views and columns that a statement may read. What
-// the policy denies is left out, and so is a view that reads it, with the
-// engine's CREATE text of a table that lost a column.
+// Schema returns the tables, views and columns that a statement may read. It leaves out what the policy denies,
+// views that read it, and the engine's CREATE text of a table that lost a column.
 //
-// The schema is inspected once and again when the engine says that it changed;
-// a call that finds it current costs a few small queries. Looking at the catalog is
-// bounded by Limits.Answer.Timeout. Callers share one *Schema: do not change it.
-// What a [Warner] has to say about the database goes to the span in ctx.
+// The schema is inspected once, and again when the engine says that it changed. A call that finds it current costs
+// a few small queries. The look at the catalog is bounded by Limits.Answer.Timeout. Callers share one *Schema: do
+// not change it. Warnings of the dialect about the database go to the span in ctx.
 func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
-	select {
-	case db.schemas.turn <- struct{}{}:
-		defer func() { <-db.schemas.turn }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("exec: waiting for the schema: %w", ctx.Err())
+	if err := db.schemas.turn.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("exec: waiting for the schema: %w", err)
 	}
+	defer db.schemas.turn.Release(1)
 	fresh, err := db.inspect(ctx)
 	if err != nil {
 		return nil, err
@@ -45,36 +41,38 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		db.schemas.current = fresh
+		db.schemas.current.Store(fresh)
 	}
-	return db.schemas.current, nil
+	return db.schemas.current.Load(), nil
 }
 
-// inspect returns the schema as the engine has it, nil when the one in the cache
-// is current.
-func (db *DB) inspect(ctx context.Context) (fresh *schema.Schema, err error) {
-	err = db.held(ctx, HoldOptions{Use: Catalog, Timeout: db.limits.Answer.Timeout}, func(ctx context.Context, h Held) error {
+// inspect returns the schema as the engine has it; nil if the schema in the cache is current.
+func (db *DB) inspect(ctx context.Context) (*schema.Schema, error) {
+	look := func(ctx context.Context, h Held) (*schema.Schema, error) {
 		version, err := db.dialect.Version(ctx, h)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if w, ok := db.dialect.(Warner); ok {
+		if w, ok := db.dialect.(warner); ok {
 			warnings, err := w.Warnings(ctx, h)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			for _, warning := range warnings {
 				trace.From(ctx).Warn(warning.Code, warning.Message)
 			}
 		}
-		if db.schemas.current != nil && db.schemas.current.Version == version {
-			return nil
+		if current := db.schemas.current.Load(); current != nil && current.Version == version {
+			return nil, nil
 		}
-		if fresh, err = db.dialect.Inspect(ctx, h); err != nil {
-			return err
+		fresh, err := db.dialect.Inspect(ctx, h)
+		if err == nil {
+			fresh.Version = version
 		}
-		fresh.Version = version
-		return nil
+		return fresh, err
+	}
+	fresh, err := with(&Session{db: db, bounds: db.limits.Answer, catalog: true}, func(s *Session) (*schema.Schema, error) {
+		return run(ctx, s, s.bounds.Timeout, look)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("exec: reading the schema: %w", err)
@@ -82,15 +80,16 @@ func (db *DB) inspect(ctx context.Context) (fresh *schema.Schema, err error) {
 	return fresh, nil
 }
 
-// Permitted returns s without the tables, views and columns that the policy
-// denies, and without what is said about them: keys that need them, and the
-// engine's CREATE text of a table that lost a column. Whether a view or a
-// generated column reads something denied is asked of the engine, which runs
-// nothing for it. It is for a schema that does not come from [DB.Schema]; s stays
-// as it is, and comes back itself where the policy denies nothing.
+// Permitted returns s without the tables, views and columns that the policy denies. It also leaves out keys that
+// need them and the engine's CREATE text of a table that lost a column. The engine tells whether a view or a
+// generated column reads something denied; nothing runs for it. Columns whose names say that they hold secrets are
+// marked Sensitive, unless Policy.Reveal has them, with the warning "sensitive-columns" at the span in ctx.
+//
+// It is for a schema that does not come from [DB.Schema]. s stays as it is, and comes back itself if nothing has to
+// change.
 func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, error) {
 	if !db.policy.Restricts() {
-		return s, nil
+		return db.conceal(ctx, s), nil
 	}
 	out := *s
 	out.Tables = nil
@@ -112,12 +111,11 @@ func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, 
 			return !hasColumns(t, fk.Columns) || !hasTarget(&out, t, fk)
 		})
 	}
-	return &out, nil
+	return db.conceal(ctx, &out), nil
 }
 
-// permittedTable returns t without its denied columns; without any where the
-// whole of it may not be read. Where a name does not tell, the engine does: what
-// lies under a view, and what a generated column is made of.
+// permittedTable returns t without its denied columns, or without any column if t as a whole may not be read. The
+// engine tells what a view and a generated column read.
 func (db *DB) permittedTable(ctx context.Context, t schema.Table) (schema.Table, error) {
 	if t.Kind != schema.BaseTable {
 		readable, err := db.readable(ctx, t, "1")
@@ -150,8 +148,8 @@ func (db *DB) permittedTable(ctx context.Context, t schema.Table) (schema.Table,
 	return t, nil
 }
 
-// readable reports whether expression may be read from t. A view that does not
-// compile stays in the schema: it reads nothing, and is not the policy's affair.
+// readable reports whether expression may be read from t. A view that does not compile stays in the schema, because
+// it reads nothing.
 func (db *DB) readable(ctx context.Context, t schema.Table, expression string) (bool, error) {
 	quote := db.dialect.Quote
 	_, err := db.Analyze(ctx, "SELECT "+expression+" FROM "+quote(db.schemaName(t))+"."+quote(t.Name))

@@ -3,43 +3,41 @@ package exec
 import (
 	"context"
 	"database/sql"
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
 )
 
-// Session runs many statements of untrusted origin, one after the other, on one
-// connection that stays guarded between them. It is for programs that run
-// thousands of small statements, as a scorer does, where putting the guard on and
-// off takes a quarter of the time.
+// Session runs statements of untrusted origin, one after the other, on one connection that stays guarded between
+// them. It serves programs that run many small statements, since putting the guard on and off takes longer than
+// most of them, and the checks of one examination.
 //
-// Every statement passes the same checks and has the same limits as with
-// [DB.QueryWithin]. A session holds one of Limits.Connections from its first
-// statement until Close, so keep few, and close them.
+// Every statement passes the text check and the guard and has the limits that it has with [DB]. A session takes one
+// of Limits.Connections at its first statement and keeps it until Close. After a statement that ran until its time
+// was over, or until ctx ended, the next one has another connection.
 //
 // Not safe for concurrent use.
 type Session struct {
-	db     *DB
-	bounds Bounds
-	conn   *sql.Conn
-	held   Held // nil between a lost connection and the next statement
+	db      *DB
+	bounds  Bounds
+	own     bool // the statements are ours: they run without execution too
+	catalog bool // they read the catalog, so there is no guard
+
+	last    *sqltext.Statement // the statement that was checked last
+	conn    *sql.Conn
+	held    Held          // nil between a lost connection and the next statement
+	wait    time.Duration // the time-out that held was made for
+	private bool          // no other connection sees the same database
+	jobs    chan func()   // to the goroutine that runs the statements; nil while there is none
 }
 
-// Stepper is a [Held] that can run a statement to its end without making anything
-// of its values, as its text says and not as QueryContext may have to rewrite it.
-// It returns the number of rows, which is at most one more than most.
-type Stepper interface {
-	Step(ctx context.Context, sql string, most int) (rows int, err error)
-}
-
-// Session returns a session with the bounds of each of its statements; zero
-// fields are those of Limits.Answer, and CellBytes has the limit that QueryWithin
-// says. It takes no connection yet.
+// Session returns a session whose queries have the bounds b; zero fields are those of Limits.Answer, and CellBytes
+// has the limit that [DB.QueryWithin] tells. It takes no connection yet. A negative bound is an error.
 func (db *DB) Session(b Bounds) (*Session, error) {
-	if db.lookOnly {
-		return nil, ErrNoExecution
-	}
 	b, err := db.bounds(b)
 	if err != nil {
 		return nil, err
@@ -47,95 +45,248 @@ func (db *DB) Session(b Bounds) (*Session, error) {
 	return &Session{db: db, bounds: b}, nil
 }
 
-// Query runs one statement as [DB.QueryWithin] does. After a statement that ran
-// until its time was over, or until ctx ended, the next one has another
-// connection.
-func (s *Session) Query(ctx context.Context, sql string) (t *result.Table, err error) {
-	err = s.run(ctx, sql, func(ctx context.Context, sql string) (err error) {
-		t, err = read(ctx, s.held, sql, s.bounds)
-		return err
+// Dialect returns the dialect of the database.
+func (s *Session) Dialect() Dialect { return s.db.dialect }
+
+// Query runs one statement as [DB.QueryWithin] does.
+func (s *Session) Query(ctx context.Context, sql string) (*result.Table, error) {
+	return s.query(ctx, sql, s.bounds)
+}
+
+// QueryStatement is Query for a statement that passed the text check of this database's dialect. Any other one
+// passes it first.
+func (s *Session) QueryStatement(ctx context.Context, statement *sqltext.Statement) (*result.Table, error) {
+	if err := s.take(statement); err != nil {
+		return nil, err
+	}
+	return s.Query(ctx, s.last.SQL())
+}
+
+func (s *Session) query(ctx context.Context, sql string, b Bounds) (t *result.Table, err error) {
+	if s.db.lookOnly && !s.own {
+		return nil, ErrNoExecution
+	}
+	ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
+	defer span.End()
+	t, err = generated(ctx, s, sql, b.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (*result.Table, error) {
+		return read(ctx, h, statement.SQL(), b)
 	})
 	if err != nil {
+		span.Fail(err)
 		return nil, err
+	}
+	span.Set("rows", len(t.Rows))
+	if t.Truncated {
+		span.Set("truncated", true)
 	}
 	return t, nil
 }
 
-// Time returns how long a statement runs, from its compilation to its last row
-// or the first row beyond Bounds.Rows, whose values are not looked at. Where the
-// guard has to rewrite statements to read their values, this is the time of the
-// statement as it is. An engine without a [Stepper] is timed reading the values.
-func (s *Session) Time(ctx context.Context, sql string) (took time.Duration, err error) {
-	err = s.run(ctx, sql, func(ctx context.Context, sql string) (err error) {
-		start := time.Now()
-		defer func() { took = time.Since(start) }()
-		if stepper, ok := s.held.(Stepper); ok {
-			_, err = stepper.Step(ctx, sql, s.bounds.Rows)
-		} else {
-			_, err = read(ctx, s.held, sql, s.bounds)
-		}
-		return err
-	})
+// Analyze is [DB.Analyze] on the session's connection.
+func (s *Session) Analyze(ctx context.Context, sql string) (Analysis, error) {
+	statement, err := s.check(sql)
 	if err != nil {
-		return 0, err
+		return Analysis{}, err
 	}
-	return took, nil
+	return s.analyze(ctx, statement)
 }
 
-// Close takes the guard off and gives the connection back. A closed session may
-// be used again, which opens it.
+func (s *Session) analyze(ctx context.Context, statement *sqltext.Statement) (Analysis, error) {
+	return run(ctx, s, s.db.limits.Candidate.Timeout, func(ctx context.Context, h Held) (Analysis, error) {
+		return h.Analyze(ctx, statement)
+	})
+}
+
+// Explain is [DB.Explain] on the session's connection.
+func (s *Session) Explain(ctx context.Context, sql string) (Plan, error) {
+	return generated(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (Plan, error) {
+		p, err := s.db.dialect.Explain(ctx, h, statement)
+		if err != nil {
+			return Plan{}, h.Classify(err)
+		}
+		return p, nil
+	})
+}
+
+// Time returns how long a statement runs, from its compilation to its last row or the first row beyond Bounds.Rows.
+// The values are not looked at. The statement runs as it is, even if the guard rewrites it to read its values. An
+// engine without a Step method is timed reading the values.
+func (s *Session) Time(ctx context.Context, sql string) (time.Duration, error) {
+	if s.db.lookOnly {
+		return 0, ErrNoExecution
+	}
+	bounds := s.bounds
+	return generated(ctx, s, sql, bounds.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (_ time.Duration, err error) {
+		start := time.Now()
+		if stepper, ok := h.(stepper); ok {
+			_, err = stepper.Step(ctx, statement.SQL(), bounds.Rows)
+		} else {
+			_, err = read(ctx, h, statement.SQL(), bounds)
+		}
+		if err != nil {
+			return 0, err
+		}
+		return time.Since(start), nil
+	})
+}
+
+// Probe is [DB.Probe] on the session's connection.
+func (s *Session) Probe(ctx context.Context, schemaName, table, column string, value any) (found bool, err error) {
+	quote := s.db.dialect.Quote
+	// A name with its table in front can only be a column: "x" alone is a string to SQLite where no such column
+	// exists.
+	from := quote(table)
+	if schemaName != "" {
+		from = quote(schemaName) + "." + from
+	}
+	text := "SELECT 1 FROM " + from + " WHERE " + quote(table) + "." + quote(column)
+	var args []any
+	switch value.(type) {
+	case nil:
+		text += " IS NULL"
+	case int64, float64, string, []byte:
+		text += " = ?"
+		args = []any{value}
+	default:
+		return false, fmt.Errorf("exec: Probe: value of type %T", value)
+	}
+	return run(ctx, s, s.db.probeTimeout(), func(ctx context.Context, h Held) (bool, error) {
+		t, err := read(ctx, h, text+" LIMIT 1", Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1}, args...)
+		return err == nil && len(t.Rows) > 0, err
+	})
+}
+
+// Schema returns the schema that [DB.Schema] read last. If there is none yet it gives the connection back and reads
+// the schema.
+func (s *Session) Schema(ctx context.Context) (*schema.Schema, error) {
+	if current := s.db.schemas.current.Load(); current != nil {
+		return current, nil
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return s.db.Schema(ctx)
+}
+
+// Close takes the guard off and gives the connection back. A closed session may be used again, which opens it.
 func (s *Session) Close() error { return s.release(false) }
 
-// run runs f with the checked text on the session's connection.
-func (s *Session) run(ctx context.Context, text string, f func(ctx context.Context, sql string) error) (err error) {
-	text, err = s.db.check(text)
-	if err != nil {
-		return err
+// check is the text check. A text that was checked last is not checked again.
+func (s *Session) check(sql string) (*sqltext.Statement, error) {
+	if s.last == nil || s.last.SQL() != sql {
+		statement, err := s.db.check(sql)
+		if err != nil {
+			return nil, err
+		}
+		s.last = statement
 	}
-	if s.held == nil {
-		if err := s.hold(ctx); err != nil {
-			return err
-		}
-	}
-	running, cancel := context.WithTimeout(ctx, s.bounds.Timeout)
-	defer cancel()
-	finished := false
-	defer func() {
-		if finished && running.Err() == nil {
-			return
-		}
-		// An interrupt may still be on its way to the connection.
-		if rerr := s.release(true); rerr != nil {
-			err = errors.Join(err, rerr)
-		}
-	}()
-	err = f(running, text)
-	finished = true
-	return s.db.ended(ctx, running, s.bounds.Timeout, err)
+	return s.last, nil
 }
 
-// hold takes a connection and puts the guard on it.
-func (s *Session) hold(ctx context.Context) error {
-	conn, err := s.db.connect(ctx, s.bounds.Timeout)
+// take makes statement the one that was checked last. It checks a statement that did not pass the text check of
+// this dialect.
+func (s *Session) take(statement *sqltext.Statement) error {
+	if statement.Checked() && statement.Dialect() == s.db.dialect.Text() {
+		s.last = statement
+		return nil
+	}
+	_, err := s.check(statement.SQL())
+	return err
+}
+
+// generated runs f with the statement that a text from outside holds.
+func generated[T any](ctx context.Context, s *Session, sql string, timeout time.Duration, f func(ctx context.Context, h Held, statement *sqltext.Statement) (T, error)) (T, error) {
+	statement, err := s.check(sql)
 	if err != nil {
+		var none T
+		return none, err
+	}
+	return run(ctx, s, timeout, func(ctx context.Context, h Held) (T, error) { return f(ctx, h, statement) })
+}
+
+// hold takes a connection and puts the guard on it, within timeout each.
+func (s *Session) hold(ctx context.Context, timeout time.Duration) error {
+	db := s.db
+	if err := db.slot(ctx); err != nil {
 		return err
 	}
-	held, err := s.db.hold(ctx, conn, HoldOptions{Timeout: s.bounds.Timeout})
-	if err != nil {
-		s.db.disconnect(conn)
+	type taken struct {
+		conn *sql.Conn
+		held Held
+	}
+	hold := db.guard.Hold
+	if s.catalog {
+		hold = db.guard.Catalog
+	}
+	back := make(chan func(), 1)
+	outer, cancel := context.WithTimeout(ctx, 2*timeout)
+	defer cancel()
+	free := true
+	defer func() {
+		if free { // also where the driver panics
+			s.rest()
+			<-db.slots
+		}
+	}()
+	got, err, left := contain(outer, s, mostGrace, func() (t taken, err error) {
+		if t.conn, err = db.connect(ctx, timeout); err != nil {
+			return t, err
+		}
+		defer func() {
+			if t.held == nil { // also where the driver panics
+				t.conn.Close()
+			}
+		}()
+		installing, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		t.held, err = hold(installing, t.conn, timeout)
+		db.mark(err)
+		if err != nil && ctx.Err() == nil && installing.Err() != nil {
+			return t, fmt.Errorf("%w: guarding a connection took longer than %v", ErrBusy, timeout)
+		}
+		return t, ended(ctx, installing, timeout, err)
+	}, func(t taken) { db.giveBack(t.conn, t.held, <-back) })
+	switch {
+	case left:
+		free = false
+		back <- db.abandon(ctx, false)
+		return ended(ctx, outer, 2*timeout, fmt.Errorf("%w: opening and guarding a connection took longer than %v and still goes on", ErrBusy, 2*timeout))
+	case err != nil:
 		return err
 	}
-	s.conn, s.held = conn, held
+	free = false
+	s.conn, s.held, s.wait = got.conn, got.held, timeout
+	p, ok := got.held.(privater)
+	s.private = ok && p.Private()
 	return nil
 }
 
-// release takes the guard off, if it is on.
+// release takes the guard off, if it is on, and waits no longer than mostGrace for that.
 func (s *Session) release(drop bool) error {
 	if s.held == nil {
 		return nil
 	}
-	defer s.db.disconnect(s.conn)
-	held := s.held
+	db, conn, held := s.db, s.conn, s.held
 	s.held = nil
-	return s.db.release(held, drop)
+	free := true
+	defer func() {
+		if free { // also where the driver panics
+			s.rest()
+			<-db.slots
+		}
+	}()
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	back := make(chan func(), 1)
+	_, err, left := contain(over, s, mostGrace, func() (struct{}, error) {
+		defer conn.Close()
+		err := held.Release(drop)
+		db.mark(err)
+		return struct{}{}, err
+	}, func(struct{}) { (<-back)() })
+	if left {
+		free = false
+		back <- db.abandon(over, !s.private)
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
@@ -34,9 +35,11 @@ func ExampleUnguardedError() {
 	var unguarded *exec.UnguardedError
 	if errors.As(err, &unguarded) {
 		fmt.Println(unguarded.Reason)
-		fmt.Println(unguarded.Remedy)
+		fmt.Println(strings.ReplaceAll(unguarded.Remedy, ", or", ",\nor"))
 	}
 	// Output:
 	// the driver connection exec_test.bare has not the methods RegisterAuthorizer and SetLimit
-	// open the database with github.com/mattn/go-sqlite3, or where a library wraps that driver give the way to it with texttosql.WithDriverHook or exec.Config.Unwrap, or set the field Hooks of sqlite.Dialect to adapt another one
+	// open the database with github.com/mattn/go-sqlite3,
+	// or where a library wraps that driver give the way to it with texttosql.WithDriverHook or exec.Config.Unwrap,
+	// or set the field Hooks of sqlite.Dialect to adapt another one
 }

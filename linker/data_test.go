@@ -1,6 +1,7 @@
 package linker_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -95,7 +96,10 @@ func (a asked) input() linker.Input {
 	return linker.Input{Question: a.Text, Evidence: a.Evidence, Schema: a.schema, DB: a.db}
 }
 
-func tokens(s *schema.Schema) int { return schema.EstimateTokens(schema.Renderer{}.Render(s).Text) }
+func tokens(s *schema.Schema) int {
+	r, _ := schema.Renderer{}.Render(context.Background(), s)
+	return r.Tokens
+}
 
 // kept is how much of what golds read was kept, summed over questions.
 type kept struct {

@@ -1,21 +1,16 @@
-// Package linker chooses the part of a schema that a question needs (schema
-// linking), so that a prompt holds that and no more.
+// Package linker chooses the part of a schema that a question needs (schema linking), so that a prompt holds no more.
 //
 //	links, err := linker.Union{linker.Lexical{}, linker.Values{Choose: true}}.Link(ctx, linker.Input{
 //		Question: "How many orders came from Norway?", Schema: s, DB: db,
 //	})
 //	small, unknown := s.Restrict(links) // with the tables that join them
 //
-// Linkers name items; schema.Schema.Restrict keeps what joins them. A linker
-// that finds nothing has no opinion: the whole schema is kept, never an empty
-// one. Lexical goes by words, Names by whole names, Values by the stored values
-// that the question names, PreSQL by what a first statement of a model reads. It
-// is not a retriever: nothing here embeds text.
+// Linkers name items; schema.Schema.Restrict keeps what joins them. A linker that finds nothing has no opinion, and the
+// whole schema is kept. Lexical goes by words, Names by whole names, Values by the stored values that the question
+// names, PreSQL by what a first statement of a model reads. Nothing here embeds text.
 //
-// What PreSQL keeps of what the gold reads, with each recorded run in turn as the
-// model that drafts; medians over 34, 54 and 77 runs (recorded answers; tokens of the
-// schema as DDL without values, on databases of 5 tables or more; docs/petsql.md
-// counts the prompts of PETSQL, with values):
+// How much PreSQL keeps of what the right statement reads, with each recorded run in turn as the model that drafts:
+// medians over 34, 54 and 77 runs, tokens of the schema as DDL without values, databases of 5 tables or more.
 //
 //	                                  recall  all kept  tokens saved
 //	Wide, Values      Spider, 496       .999      .998           59 %
@@ -25,8 +20,8 @@
 //	                  ClassicModels     .992      .980           70 %
 //	                  superhero            1         1           67 %
 //
-// The zero PreSQL shows 1.8 of 4.4 tables on Spider and misses a table in 3 to 14
-// questions, depending on the run. The command:
+// The zero PreSQL shows 1.8 of 4.4 tables on Spider and misses a table in 3 to 14 questions, depending on the run. The
+// command:
 //
 //	TEXTTOSQL_DATA=DIR go test ./linker -run PreSQL -v
 package linker

@@ -17,7 +17,8 @@ CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT, credit_
 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), status TEXT, total NUMERIC);
 CREATE TABLE notes (body);
 CREATE VIEW spenders AS SELECT name, country FROM customers WHERE credit_limit > 1000;
-INSERT INTO customers VALUES (1,'Ada Lovelace','Norway',2500,'2003-01-05'),(2,'O''Brien','USA',100,'2004-02-01'),(3,'東京商店','日本',0,NULL),(4,'Zoë','Schweiz',7,NULL);
+INSERT INTO customers VALUES (1,'Ada Lovelace','Norway',2500,'2003-01-05'),(2,'O''Brien','USA',100,'2004-02-01'),
+	(3,'東京商店','日本',0,NULL),(4,'Zoë','Schweiz',7,NULL);
 INSERT INTO orders VALUES (1,1,'On Hold',1234.5),(2,2,'Shipped',2500);
 INSERT INTO notes VALUES ('Norway');`
 

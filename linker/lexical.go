@@ -8,28 +8,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Lexical links tables and columns whose words stand in the question.
 //
-// A name is split into its words (camelCase, snake_case), both sides are
-// stemmed, and only whole words match: "rate" does not match "separate". A
-// word of a table's name scores 3, of a column's name 2, of a title or a
-// description 1, of an example value 2; each question word counts for a table
-// once, with its best score, divided by the number of tables it matches, so
-// that a word on every table says little. A table is linked with all its
-// columns, or with those that matched when Columns is set.
+// Names are split into words (camelCase, snake_case), both sides are stemmed, and only whole words match: "rate" does
+// not match "separate". A word of a table's name scores 3, of a column's name or an example value 2, of a title or a
+// description 1. Each question word counts once for a table, with its best score divided by the number of tables that it
+// matches. Tables with equal scores keep the order of the schema.
 //
-// A question in which no word matches anything (another language, say) is
-// linked to the whole schema, with a note. Tables with equal scores keep the
-// order of the schema.
-//
-// It calls no model and runs no SQL. Safe for concurrent use.
+// If no word matches, the whole schema is kept, with a note. It calls no model and runs no SQL. Safe for concurrent use.
 type Lexical struct {
 	Tables  int  // tables linked at most, best first; 0 means 8
-	Columns bool // link matching columns only; a table without one keeps all
+	Columns bool // link matching columns only; a table without a matching column keeps all
 }
 
 // Link scores every table. It fails only when ctx has ended.
@@ -38,13 +31,13 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		return schema.Links{}, err
 	}
 	asked := map[string]bool{}
-	for _, w := range sqltext.Words(in.Question + " " + in.Evidence) {
-		if !stopWords[w] {
-			asked[sqltext.Stem(w)] = true
+	for _, w := range words.Of(in.Question + " " + in.Evidence) {
+		if !words.IsPlain(w) {
+			asked[words.Stem(w)] = true
 		}
 	}
 	scored := make([]scoredTable, len(in.Schema.Tables))
-	matches := map[string]int{} // question word -> tables it matches
+	matches := map[string]int{} // question word -> how many tables it matches
 	for i := range in.Schema.Tables {
 		t := &in.Schema.Tables[i]
 		scored[i] = l.match(t, asked, in.WithoutValues)
@@ -67,9 +60,9 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		return schema.Links{Whole: true, Notes: []string{"no word of the question matches the schema: the whole schema is kept"}}, nil
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scored[b].score, scored[a].score) })
-	most := l.Tables
-	if most <= 0 {
-		most = 8
+	most := 8
+	if l.Tables > 0 {
+		most = l.Tables
 	}
 	var links schema.Links
 	if len(order) > most {
@@ -97,17 +90,17 @@ type scoredTable struct {
 
 func (l Lexical) match(t *schema.Table, asked map[string]bool, withoutValues bool) scoredTable {
 	s := scoredTable{words: map[string]float64{}}
-	s.add(asked, sqltext.SplitName(t.Name), 3)
-	s.add(asked, sqltext.Words(t.Description), 1)
+	s.add(asked, words.OfName(t.Name), 3)
+	s.add(asked, words.Of(t.Description), 1)
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		hit := s.add(asked, sqltext.SplitName(c.Name), 2)
-		hit = s.add(asked, sqltext.Words(c.Title), 1) || hit
-		hit = s.add(asked, sqltext.Words(c.Description), 1) || hit
+		hit := s.add(asked, words.OfName(c.Name), 2)
+		hit = s.add(asked, words.Of(c.Title), 1) || hit
+		hit = s.add(asked, words.Of(c.Description), 1) || hit
 		if c.Profile != nil && !withoutValues && !c.Sensitive {
 			for _, v := range c.Profile.Examples {
 				text, ok := v.(string)
-				words := sqltext.Words(text)
+				words := words.Of(text)
 				if !ok || len(words) == 0 || !all(words, asked) {
 					continue
 				}
@@ -123,11 +116,11 @@ func (l Lexical) match(t *schema.Table, asked map[string]bool, withoutValues boo
 	return s
 }
 
-// add records which of words are asked for, and whether any is.
-func (s *scoredTable) add(asked map[string]bool, words []string, score float64) bool {
+// add records which of the words named are asked for, and whether any is.
+func (s *scoredTable) add(asked map[string]bool, named []string, score float64) bool {
 	hit := false
-	for _, w := range words {
-		w = sqltext.Stem(w)
+	for _, w := range named {
+		w = words.Stem(w)
 		if asked[w] {
 			s.words[w] = max(s.words[w], score)
 			hit = true
@@ -136,24 +129,6 @@ func (s *scoredTable) add(asked map[string]bool, words []string, score float64) 
 	return hit
 }
 
-func all(words []string, asked map[string]bool) bool {
-	for _, w := range words {
-		if !asked[sqltext.Stem(w)] {
-			return false
-		}
-	}
-	return true
-}
-
-// stopWords are the English words that name nothing in a schema.
-var stopWords = wordSet(`a an the of for to in on at by with from and or not no is are was were be been do does did has have had
-	what which who whom whose when where how many much that this these those there their its it as all any each every
-	list show give find get tell return display please me us i you we can could would should`)
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
+func all(named []string, asked map[string]bool) bool {
+	return !slices.ContainsFunc(named, func(w string) bool { return !asked[words.Stem(w)] })
 }

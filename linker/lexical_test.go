@@ -56,29 +56,80 @@ func TestLexical(t *testing.T) {
 		note          string
 		why           string
 	}{
-		{name: "plural", schema: tables([]string{"country", "code"}, []string{"box", "size"}), question: "How many countries have boxes?", want: "country(*) box(*)", why: "both sides are stemmed"},
-		{name: "plural in the schema", schema: tables([]string{"customers", "id"}, []string{"orders", "id"}), question: "Who is the best customer?", want: "customers(*)", why: "in either direction"},
-		{name: "word boundary", schema: tables([]string{"rate", "x"}, []string{"orders", "y"}), question: "Count the separate orders", want: "orders(*)", why: "rate is no word of separate"},
-		{name: "camelCase", schema: tables([]string{"orderDetails", "quantityOrdered"}, []string{"offices", "city"}), question: "What quantity was ordered?", want: "orderDetails(*)", why: "names are split into words"},
-		{name: "snake_case", schema: tables([]string{"t", "credit_limit"}, []string{"u", "x"}), question: "Who has a credit card?", want: "t(*)", why: "one word of two is a match"},
+		{
+			name: "plural", schema: tables([]string{"country", "code"}, []string{"box", "size"}), question: "How many countries have boxes?",
+			want: "country(*) box(*)", why: "both sides are stemmed",
+		},
+		{
+			name: "plural in the schema", schema: tables([]string{"customers", "id"}, []string{"orders", "id"}), question: "Who is the best customer?",
+			want: "customers(*)", why: "in either direction",
+		},
+		{
+			name: "word boundary", schema: tables([]string{"rate", "x"}, []string{"orders", "y"}), question: "Count the separate orders", want: "orders(*)",
+			why: "rate is no word of separate",
+		},
+		{
+			name: "camelCase", schema: tables([]string{"orderDetails", "quantityOrdered"}, []string{"offices", "city"}),
+			question: "What quantity was ordered?", want: "orderDetails(*)", why: "names are split into words",
+		},
+		{
+			name: "snake_case", schema: tables([]string{"t", "credit_limit"}, []string{"u", "x"}), question: "Who has a credit card?", want: "t(*)",
+			why: "one word of two is a match",
+		},
 		{name: "case", schema: tables([]string{"ORDERS", "ID"}, []string{"t", "x"}), question: "ORDERS?", want: "ORDERS(*)", why: "case does not matter"},
-		{name: "stop words", schema: tables([]string{"how", "many"}, []string{"orders", "id"}), question: "How many orders are there?", want: "orders(*)", why: "words that name nothing do not count"},
-		{name: "rare words first", schema: tables([]string{"a", "name"}, []string{"b", "name"}, []string{"c", "name", "country"}), question: "name and country", want: "c(*) a(*) b(*)", why: "a word on every table is shared out, country is on one"},
-		{name: "table before column", schema: tables([]string{"visits", "patient"}, []string{"patient", "id"}), question: "patients", want: "patient(*) visits(*)", why: "3 for a table, 2 for a column"},
-		{name: "ties", schema: tables([]string{"b", "name"}, []string{"a", "name"}), question: "names", want: "b(*) a(*)", why: "of equal scores the earlier table stays first"},
-		{name: "columns", lexical: linker.Lexical{Columns: true}, schema: tables([]string{"orders", "status", "total"}, []string{"customers", "name"}), question: "status of orders of customers", want: "orders(status) customers(*)", why: "a table that matches by its name alone keeps all"},
-		{name: "most tables", lexical: linker.Lexical{Tables: 2}, schema: many, question: "sale amount", want: "sale_0(*) sale_1(*)", note: "12 tables match words of the question, the best 2 are kept", why: "what is left out is told"},
-		{name: "eight by default", schema: many, question: "sale", want: "sale_0(*) sale_1(*) sale_2(*) sale_3(*) sale_4(*) sale_5(*) sale_6(*) sale_7(*)", note: "the best 8 are kept", why: "the documented default"},
+		{
+			name: "stop words", schema: tables([]string{"how", "many"}, []string{"orders", "id"}), question: "How many orders are there?", want: "orders(*)",
+			why: "words that name nothing do not count",
+		},
+		{
+			name: "rare words first", schema: tables([]string{"a", "name"}, []string{"b", "name"}, []string{"c", "name", "country"}),
+			question: "name and country", want: "c(*) a(*) b(*)", why: "a word on every table is shared out, country is on one",
+		},
+		{
+			name: "table before column", schema: tables([]string{"visits", "patient"}, []string{"patient", "id"}), question: "patients",
+			want: "patient(*) visits(*)", why: "3 for a table, 2 for a column",
+		},
+		{
+			name: "ties", schema: tables([]string{"b", "name"}, []string{"a", "name"}), question: "names", want: "b(*) a(*)",
+			why: "of equal scores the earlier table stays first",
+		},
+		{
+			name: "columns", lexical: linker.Lexical{Columns: true}, schema: tables([]string{"orders", "status", "total"}, []string{"customers", "name"}),
+			question: "status of orders of customers", want: "orders(status) customers(*)", why: "a table that matches by its name alone keeps all",
+		},
+		{
+			name: "most tables", lexical: linker.Lexical{Tables: 2}, schema: many, question: "sale amount", want: "sale_0(*) sale_1(*)",
+			note: "12 tables match words of the question, the best 2 are kept", why: "what is left out is told",
+		},
+		{
+			name: "eight by default", schema: many, question: "sale", want: "sale_0(*) sale_1(*) sale_2(*) sale_3(*) sale_4(*) sale_5(*) sale_6(*) sale_7(*)",
+			note: "the best 8 are kept", why: "the documented default",
+		},
 		{name: "descriptions", schema: described, question: "Who paid?", want: "t1(*)", why: "what a table means counts"},
 		{name: "titles", schema: described, question: "credit", want: "t2(*)", why: "and a readable name"},
-		{name: "evidence", schema: tables([]string{"orders", "total"}, []string{"customers", "name"}), question: "How big are they?", evidence: "big refers to total", want: "orders(*)", why: "evidence is read like the question"},
+		{
+			name: "evidence", schema: tables([]string{"orders", "total"}, []string{"customers", "name"}), question: "How big are they?",
+			evidence: "big refers to total", want: "orders(*)", why: "evidence is read like the question",
+		},
 		{name: "values", schema: exampled, question: "how many from new zealand", want: "customers(*)", why: "every word of the value stands in the question"},
 		{name: "part of a value", schema: exampled, question: "what is new", want: "whole", note: "no word of the question", why: "one word of two is no value"},
-		{name: "values not allowed", schema: exampled, question: "which were shipped to Norway", withoutValues: true, want: "whole", note: "no word of the question", why: "without values they say nothing"},
+		{
+			name: "values not allowed", schema: exampled, question: "which were shipped to Norway", withoutValues: true, want: "whole",
+			note: "no word of the question", why: "without values they say nothing",
+		},
 		{name: "sensitive values", schema: secret, question: "norway", want: "whole", note: "no word", why: "a sensitive column is not looked into"},
-		{name: "Spanish", schema: tables([]string{"customers", "country"}), question: "¿Qué clientes viven en Noruega?", want: "whole", note: "no word of the question matches the schema", why: "no match: the whole schema, with a note"},
-		{name: "Chinese", schema: tables([]string{"customers", "country"}), question: "有哪些客户住在美国？", want: "whole", note: "no word", why: "the same without blanks between words"},
-		{name: "schema of that language", schema: tables([]string{"客户", "国家"}, []string{"orders", "id"}), question: "客户 的 国家", want: "客户(*)", why: "words of any script match"},
+		{
+			name: "Spanish", schema: tables([]string{"customers", "country"}), question: "¿Qué clientes viven en Noruega?", want: "whole",
+			note: "no word of the question matches the schema", why: "no match: the whole schema, with a note",
+		},
+		{
+			name: "Chinese", schema: tables([]string{"customers", "country"}), question: "有哪些客户住在美国？", want: "whole", note: "no word",
+			why: "the same without blanks between words",
+		},
+		{
+			name: "schema of that language", schema: tables([]string{"客户", "国家"}, []string{"orders", "id"}), question: "客户 的 国家",
+			want: "客户(*)", why: "words of any script match",
+		},
 		{name: "no question", schema: tables([]string{"t", "x"}), question: "", want: "whole", note: "no word", why: "nothing asked, nothing chosen"},
 		{name: "no tables", schema: &schema.Schema{}, question: "orders", want: "whole", note: "no word", why: "an empty schema is no error"},
 	}

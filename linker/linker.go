@@ -9,12 +9,10 @@ import (
 
 // Linker chooses the schema items that a question needs (schema linking).
 //
-// It names items; keeping what joins them is the business of
-// schema.Schema.Restrict. No choice (the zero Links) means no opinion, and the
+// It names items, and schema.Schema.Restrict keeps the tables that join them. The zero Links means no opinion, and the
 // whole schema is kept. Implementations are safe for concurrent use.
 type Linker interface {
-	// Link chooses for one question. On an error the strategies keep the whole
-	// schema, with a note.
+	// Link chooses for one question. On an error the strategies keep the whole schema, with a note.
 	Link(ctx context.Context, in Input) (schema.Links, error)
 }
 
@@ -27,16 +25,15 @@ func (f Func) Link(ctx context.Context, in Input) (schema.Links, error) { return
 // Input is what a Linker may look at.
 type Input struct {
 	Question string         // as it was asked
-	Evidence string         // knowledge that belongs to it; "" for none
-	Schema   *schema.Schema // required; profiled where example values are to be matched
-	DB       *exec.DB       // for bounded look-ups; nil: none are made
+	Evidence string         // knowledge that belongs to the question; "": none
+	Schema   *schema.Schema // required; with profiles if example values are to be matched
+	DB       *exec.DB       // for bounded look-ups; nil: no look-ups
 	// WithoutValues keeps stored values out of the choice and of its result.
 	WithoutValues bool
 }
 
-// Union links what any of its linkers links. Scores of one item are added,
-// matched values are listed once. If one of them keeps the whole schema, so
-// does the union; one that fails ends it. A nil one is skipped.
+// Union links what any of its linkers links. Scores of one item are added, and matched values are listed once. If a
+// linker keeps the whole schema, so does the union. The error of a linker ends it. A nil linker is skipped.
 type Union []Linker
 
 // Link asks every linker in turn.

@@ -36,9 +36,18 @@ func TestUnion(t *testing.T) {
 		{"scores", []schema.Links{links(table("a", 1)), links(table("A", 2))}, links(table("a", 3)), "added; the case of names does not matter"},
 		{"columns", []schema.Links{links(table("a", 0, "x", "y")), links(table("a", 0, "Y", "z"))}, links(table("a", 0, "x", "y", "z")), "each once"},
 		{"all columns", []schema.Links{links(table("a", 0, "x")), links(table("a", 0))}, links(table("a", 0)), "no column named means all of them"},
-		{"no column left", []schema.Links{links(schema.TableLink{Table: "a", Columns: []string{}}), links(table("a", 0, "x"))}, links(table("a", 0)), "also where the list is empty and not nil"},
-		{"schemas", []schema.Links{links(schema.TableLink{Schema: "x", Table: "a"}), links(table("a", 0))}, links(schema.TableLink{Schema: "x", Table: "a"}, table("a", 0)), "tables of one name in two schemas are two"},
-		{"whole", []schema.Links{links(table("a", 1)), {Whole: true}}, schema.Links{Whole: true, Tables: []schema.TableLink{table("a", 1)}}, "the whole is more than a part"},
+		{
+			"no column left", []schema.Links{links(schema.TableLink{Table: "a", Columns: []string{}}), links(table("a", 0, "x"))}, links(table("a", 0)),
+			"also where the list is empty and not nil",
+		},
+		{
+			"schemas", []schema.Links{links(schema.TableLink{Schema: "x", Table: "a"}), links(table("a", 0))},
+			links(schema.TableLink{Schema: "x", Table: "a"}, table("a", 0)), "tables of one name in two schemas are two",
+		},
+		{
+			"whole", []schema.Links{links(table("a", 1)), {Whole: true}}, schema.Links{Whole: true, Tables: []schema.TableLink{table("a", 1)}},
+			"the whole is more than a part",
+		},
 		{"notes", []schema.Links{{Notes: []string{"one"}}, {Notes: []string{"two"}}}, schema.Links{Notes: []string{"one", "two"}}, "all of them"},
 		{
 			"values",
@@ -70,7 +79,11 @@ func TestUnion(t *testing.T) {
 // TestUnionKeepsItsParts: links that were merged are not changed by it.
 func TestUnionKeepsItsParts(t *testing.T) {
 	part := func() schema.Links {
-		return schema.Links{Tables: []schema.TableLink{{Table: "a", Score: 1, Columns: append(make([]string, 0, 8), "x"), Values: append(make([]schema.ValueMatch, 0, 8), schema.ValueMatch{Column: "x"})}}}
+		return schema.Links{
+			Tables: []schema.TableLink{
+				{Table: "a", Score: 1, Columns: append(make([]string, 0, 8), "x"), Values: append(make([]schema.ValueMatch, 0, 8), schema.ValueMatch{Column: "x"})},
+			},
+		}
 	}
 	a := part()
 	other := schema.Links{Tables: []schema.TableLink{{Table: "a", Score: 1, Columns: []string{"y"}, Values: []schema.ValueMatch{{Column: "y"}}}}}

@@ -8,16 +8,14 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// merge adds b to a. Tables keep the order in which they were first linked; the
-// case of their names does not matter.
+// merge adds b to a. Tables keep the order in which they were first linked. The case of names does not matter.
 func merge(a, b schema.Links) schema.Links {
 	return mergeBy(a, b, func(x, y schema.TableLink) bool {
 		return strings.EqualFold(x.Schema, y.Schema) && strings.EqualFold(x.Table, y.Table)
 	})
 }
 
-// mergeExact is merge for links that write names as the schema does: it keeps
-// two tables apart that differ in case only.
+// mergeExact is merge for links that write names as the schema does. Tables that differ in case only stay apart.
 func mergeExact(a, b schema.Links) schema.Links {
 	return mergeBy(a, b, func(x, y schema.TableLink) bool { return sameTable(x.Schema, x.Table, y.Schema, y.Table) })
 }
@@ -36,10 +34,9 @@ func mergeBy(a, b schema.Links, same func(x, y schema.TableLink) bool) schema.Li
 		}
 		o := &out.Tables[i]
 		o.Score += t.Score
-		switch {
-		case len(o.Columns) == 0 || len(t.Columns) == 0: // none named is all columns
+		if len(o.Columns) == 0 || len(t.Columns) == 0 { // no column named means all columns
 			o.Columns = nil
-		default:
+		} else {
 			o.Columns = union(o.Columns, t.Columns)
 		}
 		for _, v := range t.Values {

@@ -3,15 +3,12 @@ package linker
 import (
 	"context"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Names links the tables that the question names in full: every word of the
-// table's name, in the singular, stands in the question or its evidence.
-//
-// It is the narrow sister of Lexical, made for a Union with a linker that knows
-// more: where no table is named it has no opinion. It calls no model and runs no
+// Names links the tables that the question names in full: every word of the table's name, in the singular, stands in the
+// question or its evidence. If no table is named, it has no opinion: use it in a Union. It calls no model and runs no
 // SQL. Safe for concurrent use.
 type Names struct{}
 
@@ -28,17 +25,17 @@ func (Names) Link(ctx context.Context, in Input) (schema.Links, error) {
 	return links, ctx.Err()
 }
 
-// askedWords are the stemmed words of the question and its evidence.
+// askedWords returns the stemmed words of the question and its evidence.
 func askedWords(in Input) map[string]bool {
 	asked := map[string]bool{}
-	for _, w := range sqltext.Words(in.Question + " " + in.Evidence) {
-		asked[sqltext.Stem(w)] = true
+	for _, w := range words.Of(in.Question + " " + in.Evidence) {
+		asked[words.Stem(w)] = true
 	}
 	return asked
 }
 
 // isNamed reports whether all words of a name are asked for.
 func isNamed(name string, asked map[string]bool) bool {
-	words := sqltext.SplitName(name)
+	words := words.OfName(name)
 	return len(words) > 0 && all(words, asked)
 }

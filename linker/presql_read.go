@@ -11,18 +11,22 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// readStatement links what one statement reads, as the engine sees it, or as the
-// text tells where the engine rejects it. Links come with the columns read.
-func readStatement(ctx context.Context, in Input, sql string, columns bool) (schema.Links, error) {
+// readStatement links what one statement reads. The engine says what that is; if it rejects the statement, the text says
+// it. The links name the columns read.
+func (p PreSQL) readStatement(ctx context.Context, in Input, sql string) (schema.Links, error) {
 	if in.DB == nil {
 		return readText(in, sqltext.Dialect{}, sql), ctx.Err()
 	}
-	analysis, err := in.DB.Analyze(ctx, sql)
+	analyze := p.Analyze
+	if analyze == nil {
+		analyze = in.DB.Analyze
+	}
+	analysis, err := analyze(ctx, sql)
 	if cerr := ctx.Err(); cerr != nil {
 		return schema.Links{}, cerr
 	}
 	if err == nil {
-		return readAnalysis(in, analysis, sql, columns), nil
+		return readAnalysis(in, analysis, sql, p.Columns), nil
 	}
 	links := readText(in, in.DB.Dialect().Text(), sql)
 	why := "the engine rejects the preliminary SQL"
@@ -45,7 +49,7 @@ func readAnalysis(in Input, a exec.Analysis, sql string, columns bool) schema.Li
 		}
 		t, ok := in.Schema.Lookup(name, read.Table)
 		if !ok {
-			continue // of the engine's own, or of a schema that the caller cut down
+			continue // a table of the engine, or one that the caller left out of the schema
 		}
 		links = mergeExact(links, schema.Links{Tables: []schema.TableLink{{
 			Schema: t.Schema, Table: t.Name, Columns: readColumns(t, read.Columns), Score: 1,
@@ -53,14 +57,13 @@ func readAnalysis(in Input, a exec.Analysis, sql string, columns bool) schema.Li
 	}
 	if columns {
 		// The engine does not tell the columns of USING and NATURAL.
-		addTextColumns(in, &links, in.DB.Dialect().Text().Columns(sql), false)
+		addTextColumns(in, &links, in.DB.Dialect().Text().Parse(sql).Columns(), false)
 	}
 	return links
 }
 
-// readColumns keeps the columns that t has, as t writes them. Where a statement
-// reads none, as count(*) does, the key stands for the table: no column at all
-// would mean every column.
+// readColumns keeps the columns that t has, as t writes them. If a statement reads none, as count(*) does, it returns the
+// key, because no column would mean every column.
 func readColumns(t *schema.Table, names []string) []string {
 	var known []string
 	for _, name := range names {
@@ -84,13 +87,13 @@ func keyOf(t *schema.Table) []string {
 	return nil
 }
 
-// readText links the names that stand in a statement, in the part of it that is
-// not longer than statements are.
+// readText links the names in a statement, within the longest statement that is read.
 func readText(in Input, d sqltext.Dialect, sql string) schema.Links {
 	var links schema.Links
 	sql = sql[:min(len(sql), sqltext.MaxStatement)]
 	aliases := map[string]bool{}
-	refs := d.Tables(sql)
+	statement := d.Parse(sql)
+	refs := statement.Tables()
 	for _, r := range refs {
 		if r.Alias != "" {
 			aliases[strings.ToLower(r.Alias)] = true
@@ -115,7 +118,7 @@ func readText(in Input, d sqltext.Dialect, sql string) schema.Links {
 			link(r.Schema, r.Name)
 		}
 	}
-	columns := d.Columns(sql)
+	columns := statement.Columns()
 	for _, c := range columns {
 		// A dotted name may belong to a table that FROM forgot.
 		if q := c.Qualifier; q != "" && c.Table == "" && !strings.Contains(q, ".") && !aliases[strings.ToLower(q)] {
@@ -128,8 +131,8 @@ func readText(in Input, d sqltext.Dialect, sql string) schema.Links {
 	return links
 }
 
-// addTextColumns adds the columns mentioned in a text to the tables that are
-// linked. With guess, names that none of the tables has are resolved.
+// addTextColumns adds the columns mentioned in a text to the linked tables. With guess, a name that no linked table has
+// is resolved.
 func addTextColumns(in Input, links *schema.Links, refs []sqltext.ColumnRef, guess bool) {
 	for _, ref := range refs {
 		if ref.Column == "" || ref.Column == "*" {
@@ -151,7 +154,7 @@ func addTextColumns(in Input, links *schema.Links, refs []sqltext.ColumnRef, gue
 				}
 			}
 		}
-		if len(exact) == 0 && len(near) == 1 { // a guess has to be the only one
+		if len(exact) == 0 && len(near) == 1 { // a guess must be the only one
 			exact = near
 		}
 		for _, i := range exact {

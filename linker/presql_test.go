@@ -68,7 +68,10 @@ func TestPreSQLFails(t *testing.T) {
 		{"only its rows count", "?", "SELECT count(*) FROM course", "course", "", "a table without columns read"},
 		{"forgotten in FROM", "?", "SELECT course.title FROM student", "student course", "engine rejects", "a dotted name is a table"},
 		{"named in the question", "Which courses are there?", "SELECT 1 FROM student", "student course", "", "a missed table comes back"},
-		{"endless reply", "?", "SELECT full_name FROM student WHERE " + strings.Repeat("age ", 10_000) + "course.title", "student", "engine rejects", "as far as a reply is read"},
+		{
+			"endless reply", "?", "SELECT full_name FROM student WHERE " + strings.Repeat("age ", 10_000) + "course.title", "student", "engine rejects",
+			"as far as a reply is read",
+		},
 		{"blank in a name", "order details?", "SELECT note FROM \"order details\"", "order details", "", "quoted"},
 	}
 	for _, tt := range tests {
@@ -128,7 +131,8 @@ func TestPreSQLColumns(t *testing.T) {
 			"wide: all of a small table"},
 	}
 	for _, tt := range tests {
-		links, err := linker.PreSQL{Columns: true, Wide: tt.wide, With: linker.Union{}}.Read(t.Context(), linker.Input{Question: tt.question, Schema: s, DB: db}, tt.sql)
+		links, err := linker.PreSQL{Columns: true, Wide: tt.wide, With: linker.Union{}}.Read(t.Context(),
+			linker.Input{Question: tt.question, Schema: s, DB: db}, tt.sql)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,13 +142,13 @@ func TestPreSQLColumns(t *testing.T) {
 	}
 }
 
-// TestPreSQLDraws unites the links of several drafts.
-func TestPreSQLDraws(t *testing.T) {
+// TestPreSQLSamples unites the links of several drafts.
+func TestPreSQLSamples(t *testing.T) {
 	db, s := open(t, college, exec.Config{})
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: linker.PurposeLink, Replies: []llmtest.Reply{
 		llmtest.Texts("SELECT title FROM course")[0], llmtest.Errors(errors.New("down"))[0], llmtest.Texts("SELECT age FROM student")[0],
 	}}}}
-	p := linker.PreSQL{Model: model, Prompt: ask, Draws: 3, Seed: func(i int) int { return 7 + i }}
+	p := linker.PreSQL{Model: model, Prompt: ask, Samples: 3, Seed: func(i int) int { return 7 + i }}
 	links, err := p.Link(t.Context(), linker.Input{Question: "?", Schema: s, DB: db})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +157,7 @@ func TestPreSQLDraws(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	for i, req := range model.Requests() {
-		if *req.Temperature != 0.7 || req.MaxTokens != 512 || req.Draw != i || req.Seed != 7+i || req.Purpose != linker.PurposeLink {
+		if *req.Temperature != 0.7 || req.MaxTokens != 512 || req.Sample != i || req.Seed != 7+i || req.Purpose != linker.PurposeLink {
 			t.Errorf("request %d: %+v", i, req)
 		}
 	}
@@ -203,9 +207,9 @@ func TestPreSQLWithoutDatabase(t *testing.T) {
 
 func ExamplePreSQL() {
 	links, err := linker.PreSQL{
-		Prompt: func(_ context.Context, in linker.Input) ([]llm.Message, error) {
-			text := schema.Renderer{}.Render(in.Schema).Text + "\n" + in.Question
-			return []llm.Message{{Role: llm.User, Text: text}}, nil
+		Prompt: func(ctx context.Context, in linker.Input) ([]llm.Message, error) {
+			tables, err := schema.Renderer{}.Render(ctx, in.Schema)
+			return []llm.Message{{Role: llm.User, Text: tables.Text + "\n" + in.Question}}, err
 		},
 		Model: llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{Text: "SELECT name FROM customer WHERE id NOT IN (SELECT customer_id FROM orders)"}, nil

@@ -3,23 +3,20 @@ package linker
 import (
 	"slices"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Up to so many columns Wide keeps a table whole: there is little to save in one
-// that the statement reads, and of another the statement says nothing.
+// Wide keeps a table whole up to so many columns: if the statement reads it, and if it does not.
 const (
 	narrowRead  = 4
 	narrowAdded = 5
 )
 
-// minPrefix is the length of the shortest word that counts as the beginning of a
-// name.
+// minPrefix is the length of the shortest word that counts as the beginning of a name.
 const minPrefix = 4
 
-// widen adds the tables that PreSQL.Wide describes. drafted is how many of links
-// the preliminary SQL reads; they come first.
+// widen adds the tables that PreSQL.Wide describes. The preliminary SQL reads the first drafted of links.
 func widen(in Input, links schema.Links, drafted int) schema.Links {
 	asked := askedWords(in)
 	add := func(t *schema.Table) {
@@ -40,7 +37,7 @@ func widen(in Input, links schema.Links, drafted int) schema.Links {
 	for i := range in.Schema.Tables {
 		t := &in.Schema.Tables[i]
 		if slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-			return len(sqltext.SplitName(c.Name)) > 1 && isNamed(c.Name, asked) && !covered[singular(c.Name)]
+			return len(words.OfName(c.Name)) > 1 && isNamed(c.Name, asked) && !covered[singular(c.Name)]
 		}) {
 			add(t)
 		}
@@ -56,8 +53,8 @@ func widen(in Input, links schema.Links, drafted int) schema.Links {
 	return links
 }
 
-// addAskedColumns adds the columns of linked tables that the question asks for.
-// The first drafted of links are read by the statement.
+// addAskedColumns adds the columns of linked tables that the question asks for. The statement reads the first drafted of
+// links.
 func (p PreSQL) addAskedColumns(in Input, links schema.Links, drafted int) schema.Links {
 	asked := askedWords(in)
 	isAsked := func(t *schema.Table, read bool, c schema.Column) bool {
@@ -94,7 +91,7 @@ func (p PreSQL) addAskedColumns(in Input, links schema.Links, drafted int) schem
 	return links
 }
 
-// tablesOnly leaves out the columns: every table has all of them.
+// tablesOnly leaves out the columns, so that every table has all of its columns.
 func tablesOnly(l schema.Links) schema.Links {
 	l.Tables = slices.Clone(l.Tables)
 	for i := range l.Tables {
@@ -105,18 +102,14 @@ func tablesOnly(l schema.Links) schema.Links {
 
 // isTouched reports whether any word of a name is asked for.
 func isTouched(name string, asked map[string]bool) bool {
-	return slices.ContainsFunc(sqltext.SplitName(name), func(w string) bool {
-		w = sqltext.Stem(w)
-		return asked[w] && !stopWords[w]
-	})
+	return slices.ContainsFunc(words.Stems(name), func(w string) bool { return asked[w] && !words.IsPlain(w) })
 }
 
-// isBegun reports whether a word of a name begins with one that is asked for, as
-// orderdetails does with order.
+// isBegun reports whether a word of a name begins with a word asked for, as orderdetails begins with order.
 func isBegun(name string, asked map[string]bool) bool {
-	for _, w := range sqltext.SplitName(name) {
+	for _, w := range words.OfName(name) {
 		for n := minPrefix; n < len(w); n++ {
-			if asked[w[:n]] && !stopWords[w[:n]] {
+			if asked[w[:n]] && !words.IsPlain(w[:n]) {
 				return true
 			}
 		}
@@ -126,6 +119,6 @@ func isBegun(name string, asked map[string]bool) bool {
 
 // isLabel reports whether a column is what people call a row by.
 func isLabel(name string) bool {
-	words := sqltext.SplitName(name)
+	words := words.OfName(name)
 	return len(words) > 0 && words[len(words)-1] == "name"
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // span is a piece of the question that may be a stored value.
@@ -16,8 +16,7 @@ type span struct {
 	number bool
 }
 
-// valueFor is the value to look for in c: the text as it is in a column that
-// can hold text, the number in one that holds numbers.
+// valueFor returns the value to look for in c: the text in a column that can hold text, the number in a column of numbers.
 func (s span) valueFor(c *schema.Column) (any, bool) {
 	kind := strings.ToUpper(c.Type)
 	numeric := containsAny(kind, "INT", "REAL", "FLOA", "DOUB", "NUM", "DEC")
@@ -41,8 +40,7 @@ func containsAny(s string, parts ...string) bool {
 // maxSpanWords is the longest run of words that is taken for one value.
 const maxSpanWords = 4
 
-// spans lists the pieces of a question that look like values, quoted ones
-// first, then longer before shorter, each once.
+// spans lists the pieces of a question that look like values: quoted pieces first, then longer before shorter, each once.
 func spans(question string, s *schema.Schema) []span {
 	var found []span
 	add := func(text string, number bool) {
@@ -51,28 +49,27 @@ func spans(question string, s *schema.Schema) []span {
 		}
 	}
 	rest, end := "", 0
-	for _, at := range sqltext.Quotations(question) {
+	for _, at := range words.Quotations(question) {
 		add(strings.TrimSpace(question[at.From:at.To]), false)
 		rest += question[end:at.From] + "\n" // a quoted part is one value, not a run of words
 		end = at.To
 	}
 	rest += question[end:]
 	names := schemaWords(s)
-	words := questionWords(rest)
+	asked := questionWords(rest)
 	for n := maxSpanWords; n > 0; n-- {
-		for i := 0; i+n <= len(words); i++ {
-			run := words[i : i+n]
+		for i := 0; i+n <= len(asked); i++ {
+			run := asked[i : i+n]
 			if !slices.ContainsFunc(run, func(w word) bool { return !w.capital }) && !broken(run) {
-				// One word at the start of a sentence is capital anyway, and a
-				// word of the schema names a column, not a value.
-				if n == 1 && (run[0].opens || names[sqltext.Stem(strings.ToLower(run[0].text))]) && !run[0].allCaps {
+				// The first word of a sentence is capital anyway, and a word of the schema names a column.
+				if n == 1 && (run[0].opens || names[words.Stem(strings.ToLower(run[0].text))]) && !run[0].allCaps {
 					continue
 				}
 				add(join(run), false)
 			}
 		}
 	}
-	for _, w := range words {
+	for _, w := range asked {
 		if digits := strings.ReplaceAll(w.text, ",", ""); len(digits) >= 3 && isNumber(digits) {
 			add(digits, true)
 		}
@@ -85,8 +82,8 @@ type word struct {
 	text    string
 	capital bool // starts with a capital letter
 	allCaps bool // two letters or more, all capital
-	opens   bool // first of a sentence
-	ends    bool // punctuation follows that no value runs across
+	opens   bool // first word of a sentence
+	ends    bool // punctuation follows, so a value ends here
 }
 
 func questionWords(question string) []word {
@@ -129,12 +126,12 @@ func isNumber(s string) bool {
 	return err == nil && s[0] >= '0' && s[0] <= '9'
 }
 
-// schemaWords are the stemmed words of all names of the schema.
+// schemaWords returns the stemmed words of all names of the schema.
 func schemaWords(s *schema.Schema) map[string]bool {
-	words := map[string]bool{}
+	stems := map[string]bool{}
 	add := func(name string) {
-		for _, w := range sqltext.SplitName(name) {
-			words[sqltext.Stem(w)] = true
+		for _, w := range words.Stems(name) {
+			stems[w] = true
 		}
 	}
 	for i := range s.Tables {
@@ -143,5 +140,5 @@ func schemaWords(s *schema.Schema) map[string]bool {
 			add(s.Tables[i].Columns[j].Name)
 		}
 	}
-	return words
+	return stems
 }

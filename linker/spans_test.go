@@ -25,8 +25,18 @@ func TestSpans(t *testing.T) {
 		{"first word", "Norway has how many customers?", nil, "every sentence starts with a capital"},
 		{"after a full stop", "Look at orders. Count them in Norway.", []string{"Norway"}, "so does the next one"},
 		{"first word in capitals", "USA customers?", []string{"USA"}, "nobody starts a sentence so"},
-		{"longest first", "orders of Ada Lovelace in New South Wales", []string{"New South Wales", "Ada Lovelace", "New South", "South Wales", "Ada", "Lovelace", "New", "South", "Wales"}, "a longer run says more"},
-		{"four words at most", "the One Two Three Four Five", []string{"One Two Three Four", "Two Three Four Five", "One Two Three", "Two Three Four", "Three Four Five", "One Two", "Two Three", "Three Four", "Four Five", "One", "Two", "Three", "Four", "Five"}, "no run of five"},
+		{
+			"longest first", "orders of Ada Lovelace in New South Wales",
+			[]string{"New South Wales", "Ada Lovelace", "New South", "South Wales", "Ada", "Lovelace", "New", "South", "Wales"}, "a longer run says more",
+		},
+		{
+			"four words at most", "the One Two Three Four Five",
+			[]string{
+				"One Two Three Four", "Two Three Four Five", "One Two Three", "Two Three Four", "Three Four Five", "One Two", "Two Three", "Three Four",
+				"Four Five", "One", "Two", "Three", "Four", "Five",
+			},
+			"no run of five",
+		},
 		{"comma", "live in Paris, France or Oslo", []string{"Paris", "France", "Oslo"}, "no value runs across one"},
 		{"schema word", "in which Country and which Name, or a Country X", []string{"Country X", "X"}, "a word of the schema alone is no value"},
 		{"schema word in capitals", "is NAME a code", []string{"NAME"}, "a code may be spelled like a column"},
@@ -36,7 +46,10 @@ func TestSpans(t *testing.T) {
 		{"quoted where it is quoted", `does Anna Lee play in group "A"`, []string{"A", "Anna Lee", "Anna", "Lee"}, "the A of Anna is another one"},
 		{"quotes before capitals", `is "shipped" used in Norway`, []string{"shipped", "Norway"}, "what is quoted goes first"},
 		{"single quotes", "status 'on hold' and name 'it''s'", []string{"on hold", "it", "s"}, "SQL's own doubling is not known to people"},
-		{"typographic quotes", "“On Hold”, ‘Shipped’, „Zürich“, „Łódź”, «Москва», »Aarhus«, ‹a›", []string{"On Hold", "Shipped", "Zürich", "Łódź", "Москва", "Aarhus", "a"}, "as languages have them"},
+		{
+			"typographic quotes", "“On Hold”, ‘Shipped’, „Zürich“, „Łódź”, «Москва», »Aarhus«, ‹a›",
+			[]string{"On Hold", "Shipped", "Zürich", "Łódź", "Москва", "Aarhus", "a"}, "as languages have them",
+		},
 		{"back quotes", "the `On Hold` ones", []string{"On Hold"}, "as people who write Markdown do"},
 		{"Chinese quotes", "有多少客户住在「日本」的“东京”？", []string{"日本", "东京"}, "no blank stands around them"},
 		{"Japanese quotes", "『東京商店』の注文", []string{"東京商店"}, "nor here"},
@@ -98,7 +111,10 @@ func TestValueFor(t *testing.T) {
 // FuzzSpans: every word of a span stands in the question, no span is empty or
 // there twice, and a number reads as one.
 func FuzzSpans(f *testing.F) {
-	for _, seed := range []string{"", "Which customers live in Norway?", "orders of 'Ada' in \"New York\", 1,234.5", "「日本」“a", "''''''", "A B C D E F", "\x00\xff“\xff”", "İ İS ǅ"} {
+	for _, seed := range []string{
+		"", "Which customers live in Norway?", "orders of 'Ada' in \"New York\", 1,234.5", "「日本」“a", "''''''", "A B C D E F",
+		"\x00\xff“\xff”", "İ İS ǅ",
+	} {
 		f.Add(seed)
 	}
 	s := &schema.Schema{Tables: []schema.Table{{Name: "customers", Columns: []schema.Column{{Name: "country", Type: "TEXT"}, {Name: "total", Type: "REAL"}}}}}

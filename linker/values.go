@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
@@ -11,22 +12,14 @@ import (
 
 // Values finds the stored values that a question names.
 //
-// Spans of the question that look like a value (quoted, in capitals, a
-// capitalised word inside the sentence, a number of three digits or more; up to
-// four words) are looked up as they are, by equality with a bound parameter, in
-// the text columns of the schema (numbers in the numeric ones). Every look-up
-// is one exec.DB.Probe, guarded and bounded; Probes caps them, quoted spans
-// first, so a big schema costs no more than a small one. A look-up that fails
-// counts as not found; the first failure is in the notes. A table in which one
-// ran out of time (a second) is not looked into again, and after the third such
-// table the search ends: big tables without an index cost seconds, not minutes.
+// It looks up pieces of the question that look like a value: quoted, in capitals, a capitalised word inside the
+// sentence, a number of three digits or more; up to four words. Text is looked up in text columns, numbers in numeric
+// columns, by equality with a bound parameter, each by one Probe of an exec.Session. A look-up that fails counts as not
+// found; the first failure is in the notes. A table in which a look-up takes over a second is not looked into again, and
+// after the third such table the search ends.
 //
-// By default it chooses no tables: the Links keep the whole schema and carry the
-// matches, for a prompt to show. Choose makes it link what holds a match, for a
-// Union with other linkers. Without a DB, and where values may not be used, it
-// finds nothing.
-//
-// Safe for concurrent use.
+// The links keep the whole schema and carry the matches, for a prompt to show. With Choose they name what holds a match,
+// for a Union with other linkers. Without a DB, and if values may not be used, it finds nothing. Safe for concurrent use.
 type Values struct {
 	Probes int  // look-ups at most; 0 means 200
 	Choose bool // link the tables and columns that hold a match, instead of keeping the whole schema
@@ -41,12 +34,17 @@ func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 	if in.DB == nil || in.WithoutValues {
 		return links, ctx.Err()
 	}
+	session, err := in.DB.Session(exec.Bounds{Timeout: time.Second})
+	if err != nil {
+		return links, err
+	}
+	defer session.Close()
 	left := l.Probes
 	if left <= 0 {
 		left = 200
 	}
 	var failed error
-	slow := map[int]bool{} // places of tables
+	slow := map[int]bool{} // numbers of tables
 search:
 	for _, s := range spans(in.Question, in.Schema) {
 		for i := range in.Schema.Tables {
@@ -62,7 +60,7 @@ search:
 					break search
 				}
 				left--
-				found, err := in.DB.Probe(ctx, t.Schema, t.Name, c.Name, value)
+				found, err := session.Probe(ctx, t.Schema, t.Name, c.Name, value)
 				if cerr := ctx.Err(); cerr != nil {
 					return links, cerr
 				}

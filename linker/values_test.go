@@ -34,7 +34,10 @@ func TestValues(t *testing.T) {
 		want     string
 		why      string
 	}{
-		{"capitalised word", "Which customers live in Norway?", "customers.country=Norway(Norway) notes.body=Norway(Norway)", "in every column that holds it, also one without a type"},
+		{
+			"capitalised word", "Which customers live in Norway?", "customers.country=Norway(Norway) notes.body=Norway(Norway)",
+			"in every column that holds it, also one without a type",
+		},
 		{"two words", "What did Ada Lovelace order?", "customers.name=Ada Lovelace(Ada Lovelace)", "a value may be a run of words"},
 		{"part of a value", "What did Ada order?", "", "equality, not a part"},
 		{"other case", "orders on hold in norway", "", "as it is stored or not at all"},
@@ -43,7 +46,10 @@ func TestValues(t *testing.T) {
 		{"apostrophe in the value", "What did O'Brien buy?", "customers.name=O'Brien(O'Brien)", "bound, never written into the statement"},
 		{"number", "Which order has a total of 2,500?", "customers.credit_limit=2500(2500) orders.total=2500(2500)", "in columns of numbers, of either kind"},
 		{"decimal", "a total of 1,234.5", "orders.total=1234.5(1234.5)", "a decimal"},
-		{"non-Latin", "「日本」の「東京商店」", "customers.country=日本(日本) customers.name=東京商店(東京商店)", "any script, where quotes say that it is a value"},
+		{
+			"non-Latin", "「日本」の「東京商店」", "customers.country=日本(日本) customers.name=東京商店(東京商店)",
+			"any script, where quotes say that it is a value",
+		},
 		{"accent", "What did Zoë order?", "customers.name=Zoë(Zoë)", "letters beyond ASCII"},
 		{"injection", `customers called "x' OR '1'='1"`, "", "a value is never SQL"},
 		{"nothing to look for", "how many orders are there?", "", "no span, no probe"},

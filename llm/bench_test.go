@@ -25,7 +25,6 @@ func BenchmarkMiddleware(b *testing.B) {
 		same  bool // every call is equal
 	}{
 		{"none", nil, false, false},
-		{"record", []llm.Middleware{llm.Record(func(llm.Exchange) error { return nil })}, false, false},
 		{"cache_hit", []llm.Middleware{hit}, false, true},
 		{"cache_miss", []llm.Middleware{miss}, false, false},
 		{"budget", []llm.Middleware{account()}, false, false},
@@ -35,11 +34,11 @@ func BenchmarkMiddleware(b *testing.B) {
 		{"trace_off", []llm.Middleware{llm.Trace()}, false, false},
 		{"trace_on", []llm.Middleware{llm.Trace()}, true, false},
 		{"all", []llm.Middleware{
-			llm.Record(func(llm.Exchange) error { return nil }), miss, account(), llm.Retry{}.Middleware(),
-			llm.Limit{Concurrency: 8}.Middleware(), llm.Timeout(time.Minute), llm.Trace(),
+			miss, account(), llm.Retry{}.Middleware(), llm.Limit{Concurrency: 8}.Middleware(), llm.Timeout(time.Minute), llm.Trace(),
 		}, true, false},
 	}
-	reply := llm.Response{Text: "SELECT count(*) FROM singer", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 2000, CompletionTokens: 8, Known: true}}
+	usage := llm.Usage{Calls: 1, PromptTokens: 2000, CompletionTokens: 8, Known: true}
+	reply := llm.Response{Text: "SELECT count(*) FROM singer", StopReason: llm.StopEnd, Usage: usage}
 	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return reply, nil })
 	req := ask(strings.Repeat("CREATE TABLE singer (id INTEGER PRIMARY KEY, name TEXT);\n", 140))
 	for _, s := range stacks {
@@ -53,11 +52,11 @@ func BenchmarkMiddleware(b *testing.B) {
 			b.ReportAllocs()
 			req := req
 			for b.Loop() {
-				if s.trace && req.Draw%1024 == 0 { // a trace of an answer, not of a million calls
+				if s.trace && req.Sample%1024 == 0 { // a trace of an answer, not of a million calls
 					ctx = trace.Into(context.Background(), trace.New("ask"))
 				}
 				if !s.same {
-					req.Draw++
+					req.Sample++
 				}
 				if _, err := m.Complete(ctx, req); err != nil {
 					b.Fatal(err)

@@ -9,37 +9,32 @@ import (
 	"time"
 )
 
-// Budget bounds what one question may spend on model calls. The zero Budget has
-// no limit and still counts.
+// Budget bounds what one question may spend on model calls. The zero Budget has no limit and still counts.
 //
 //	account := llm.Budget{Calls: 20, Time: time.Minute}.Start()
 //	model = llm.Chain(model, account.Middleware(), llm.Retry{}.Middleware())
 //
-// Calls is never exceeded, however many are made at once: each has its place
-// before it starts, and [Retry] asks for one more before it repeats. (What a model
-// repeats by itself is counted when it ends.) Time ends calls in flight. For
-// Tokens and Money a call must have room for its prompt, by estimate, beside the
-// prompts in flight; but nobody knows the length of a reply before it is there, so
-// they may be exceeded by the replies of the calls that were in flight when they
-// ran out.
+// Calls is never exceeded, however many run at once: each call is counted before it starts, and [Retry] asks before it
+// repeats one. (Attempts that a model repeats by itself are counted when the call ends.) Time ends calls in flight.
+//
+// For Tokens and Money a call must have room for its prompt, by estimate, beside the prompts in flight. The length of a
+// reply is unknown before it is there, so the replies in flight when the limit is reached may exceed it.
 type Budget struct {
 	Calls  int           // attempts sent to a provider; 0 or less: no limit
 	Tokens int           // of prompts and replies together; 0 or less: no limit
 	Money  float64       // in the unit of Prices; 0 or less: no limit
 	Time   time.Duration // since Start; 0 or less: no limit
 
-	// Prices is what tokens cost, by the name of the model ([NameOf]), or, for a
-	// model without one there, by the name the provider gives it in the reply.
-	// The entry "" is for every other model. With a limit on Money, a model that
-	// has no price before its first call, or one that is negative or no number, is
-	// a permanent error. Not to be changed after Start.
+	// Prices holds the prices of tokens by the name of the model ([NameOf]), or else by the name that the provider
+	// reports in the reply. The entry "" holds for every other model. With a limit on Money, a call of a model without a
+	// valid price before its first reply is a permanent error. Prices must not change after Start.
 	Prices map[string]Price
 }
 
 // Price is the price of a million tokens.
 type Price struct {
-	Prompt     float64 `json:"prompt"`     // of what is sent
-	Completion float64 `json:"completion"` // of what comes back
+	Prompt     float64 `json:"prompt"`     // of tokens that are sent
+	Completion float64 `json:"completion"` // of tokens that come back
 }
 
 // valid reports whether both prices are finite and not negative.
@@ -51,17 +46,15 @@ func (p Price) of(u Usage) float64 {
 	return (float64(u.PromptTokens)*p.Prompt + float64(u.CompletionTokens)*p.Completion) / 1e6
 }
 
-// ErrBudget is matched by errors that say that a budget is spent. See
-// [BudgetError].
+// ErrBudget is matched by the errors of a spent budget. See [BudgetError].
 var ErrBudget = errors.New("llm: budget spent")
 
-// BudgetError says which limit of a budget kept a call from being made. It
-// matches [ErrBudget].
+// BudgetError says which limit of a budget prevented or ended a call. It matches [ErrBudget].
 type BudgetError struct {
 	Limit string  // "calls", "tokens", "money" or "time"
-	Max   float64 // of it; seconds for "time"
-	Spent float64 // of it, with what is set aside for calls in flight
-	Need  float64 // what the call would have needed at least; 0 for "time"
+	Max   float64 // the limit; seconds for "time"
+	Spent float64 // what is spent, and set aside for calls in flight
+	Need  float64 // what the call needs at least; 0 for "time"
 }
 
 // Error names the limit, and how much of it is spent.
@@ -76,12 +69,11 @@ func (e *BudgetError) Error() string {
 // Is reports whether target is ErrBudget.
 func (e *BudgetError) Is(target error) bool { return target == ErrBudget }
 
-// Account is what one question has spent of its budget. Safe for concurrent
-// use.
+// Account counts what one question has spent of its budget. Safe for concurrent use.
 type Account struct {
 	budget Budget
 	start  time.Time
-	late   *BudgetError // the cause of contexts that Time ended; nil without one
+	late   *BudgetError // the cause of contexts that Time ended; nil without a limit on Time
 
 	mu     sync.Mutex
 	calls  int   // attempts made and being made
@@ -99,8 +91,8 @@ func (b Budget) Start() *Account {
 	return a
 }
 
-// Usage returns what the account has paid for. Calls in flight are counted,
-// their tokens are not, and make it Partial.
+// Usage returns what the account has paid for. Calls in flight are counted without their tokens, and make the usage
+// Partial.
 func (a *Account) Usage() Usage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -110,18 +102,15 @@ func (a *Account) Usage() Usage {
 	return u
 }
 
-// CallsLeft returns how many calls may still start; false if there is no limit
-// on calls.
+// CallsLeft returns how many calls may still start; false if there is no limit on calls.
 func (a *Account) CallsLeft() (int, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return max(a.budget.Calls-a.calls, 0), a.budget.Calls > 0
 }
 
-// Middleware returns a middleware that charges calls to a. It wraps every model
-// that works on the question. A call that the budget does not allow ends with a
-// [*BudgetError] and is not made; so does one that was in flight when Time ran
-// out.
+// Middleware returns a middleware that charges calls to a. Wrap every model that works on the question in it. A call that
+// the budget does not allow is not made and ends with a [*BudgetError]. So does a call in flight when Time runs out.
 func (a *Account) Middleware() Middleware {
 	return func(next Model) Model {
 		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {
@@ -146,7 +135,7 @@ func (a *Account) complete(ctx context.Context, next Model, req Request) (Respon
 	}
 	resp, err := next.Complete(within, req)
 	if err == nil {
-		resp.Usage = t.priced(Measure(req, resp), resp.Model)
+		resp.Usage = t.priced(measure(req, resp), resp.Model)
 		t.close(resp.Usage)
 		return resp, nil
 	}
@@ -155,7 +144,7 @@ func (a *Account) complete(ctx context.Context, next Model, req Request) (Respon
 		return resp, err
 	}
 	t.close(t.failure(ClassCancelled))
-	if ctx.Err() == nil { // so it was Time
+	if ctx.Err() == nil { // then Time ended the call
 		return Response{}, a.late
 	}
 	return Response{}, ctx.Err()
@@ -180,8 +169,7 @@ func (a *Account) open(model string, req Request) (*ticket, error) {
 	return t, nil
 }
 
-// check returns an error if there is no room for another call with the given
-// prompt. a.mu is held.
+// check returns an error if there is no room for another call with the given prompt. a.mu is held.
 func (a *Account) check(prompt Usage) error {
 	b := a.budget
 	if b.Calls > 0 && a.calls >= b.Calls {
@@ -201,8 +189,8 @@ func (a *Account) check(prompt Usage) error {
 	return nil
 }
 
-// ticket is one call on an account, with all its attempts. It travels in the
-// context, because the middlewares that know about attempts stand further in.
+// ticket is one call on an account, with all its attempts. It travels in the context to the middlewares further in,
+// which know about attempts. The nil ticket belongs to a call without an account.
 type ticket struct {
 	account *Account
 	model   string
@@ -210,7 +198,7 @@ type ticket struct {
 
 	// Guarded by account.mu.
 	calls int   // attempts taken from the account
-	lost  Usage // what failed attempts cost
+	lost  Usage // the cost of failed attempts
 }
 
 type ticketKey struct{}
@@ -227,7 +215,7 @@ func (t *ticket) close(u Usage) {
 	defer a.mu.Unlock()
 	a.opened--
 	a.free(t)
-	a.calls += u.Calls - t.calls // more with a retry that is not ours, less with a cache further in
+	a.calls += u.Calls - t.calls // a model may retry by itself, and a cache further in makes no call
 	a.ended = a.ended.Add(u)
 }
 
@@ -236,26 +224,26 @@ func (a *Account) free(t *ticket) {
 	a.aside.PromptTokens -= t.aside.PromptTokens
 	a.aside.Money -= t.aside.Money
 	if a.opened == 0 {
-		a.aside.Money = 0 // sums of floats do not go back to 0 by themselves
+		a.aside.Money = 0 // a sum of floats does not return to exactly 0
 	}
 }
 
-// failure is the usage of a call that failed.
+// failure returns the usage of a call that failed.
 func (t *ticket) failure(class Class) Usage {
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
 	u := t.lost
-	for u.Calls < t.calls { // attempts that nobody told the end of
+	for u.Calls < t.calls { // attempts whose end was not reported
 		u = u.Add(failedUsage(class))
 	}
 	return u
 }
 
-// price looks up what the model costs.
+// price returns the price of the model; false without a valid one.
 func (t *ticket) price(reported string) (Price, bool) {
 	prices := t.account.budget.Prices
 	p, ok := prices[""]
-	for _, name := range [...]string{reported, t.model} { // the last one that is there counts
+	for _, name := range [...]string{reported, t.model} { // a later name overrides an earlier one
 		if named, found := prices[name]; found && name != "" {
 			p, ok = named, true
 		}
@@ -266,8 +254,7 @@ func (t *ticket) price(reported string) (Price, bool) {
 	return p, true
 }
 
-// priced returns u with its price, unless it has one. Without a ticket there is
-// no price.
+// priced returns u with its price, unless it has one already.
 func (t *ticket) priced(u Usage, reported string) Usage {
 	if t == nil || u.Money != 0 {
 		return u
@@ -277,16 +264,15 @@ func (t *ticket) priced(u Usage, reported string) Usage {
 	return u
 }
 
-// takeCall takes one more attempt from the account in ctx, if there is one.
-func takeCall(ctx context.Context) error {
-	t := ticketOf(ctx)
+// takeCall takes one more attempt from the account.
+func (t *ticket) takeCall() error {
 	if t == nil {
 		return nil
 	}
 	a := t.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.free(t) // its prompt does not need room twice
+	a.free(t) // the prompt does not need room twice
 	err := a.check(t.aside)
 	a.aside = a.aside.Add(t.aside)
 	if err != nil {
@@ -297,10 +283,9 @@ func takeCall(ctx context.Context) error {
 	return nil
 }
 
-// returnCall gives back an attempt that was taken from the account in ctx and
-// not made.
-func returnCall(ctx context.Context) {
-	if t := ticketOf(ctx); t != nil {
+// returnCall gives back an attempt that was taken and not made.
+func (t *ticket) returnCall() {
+	if t != nil {
 		t.account.mu.Lock()
 		defer t.account.mu.Unlock()
 		t.calls--
@@ -308,9 +293,9 @@ func returnCall(ctx context.Context) {
 	}
 }
 
-// loseCall tells the account in ctx what a failed attempt cost.
-func loseCall(ctx context.Context, u Usage) {
-	if t := ticketOf(ctx); t != nil {
+// loseCall tells the account the cost of a failed attempt.
+func (t *ticket) loseCall(u Usage) {
+	if t != nil {
 		t.account.mu.Lock()
 		defer t.account.mu.Unlock()
 		t.lost = t.lost.Add(u)

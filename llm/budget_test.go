@@ -43,7 +43,8 @@ func TestBudgetLimits(t *testing.T) {
 		{"tokens spent to the last", llm.Budget{Tokens: 20}, costing(3, 7), 2, llm.BudgetError{Limit: "tokens", Max: 20, Spent: 20, Need: 3}},
 		{"no room for the prompt", llm.Budget{Tokens: 22}, costing(3, 7), 2, llm.BudgetError{Limit: "tokens", Max: 22, Spent: 20, Need: 3}},
 		{"room for the prompt: the reply may exceed", llm.Budget{Tokens: 23}, costing(3, 7), 3, llm.BudgetError{Limit: "tokens", Max: 23, Spent: 30, Need: 3}},
-		{"tokens that nobody reported are estimated", llm.Budget{Tokens: 12}, llmtest.Reply{Text: "12345"}, 2, llm.BudgetError{Limit: "tokens", Max: 12, Spent: 10, Need: 3}},
+		{"tokens that nobody reported are estimated", llm.Budget{Tokens: 12}, llmtest.Reply{Text: "12345"}, 2,
+			llm.BudgetError{Limit: "tokens", Max: 12, Spent: 10, Need: 3}},
 		{"money", llm.Budget{Money: 35, Prices: prices}, costing(3, 7), 2, llm.BudgetError{Limit: "money", Max: 35, Spent: 34, Need: 3}},
 		{"money for the prompt to the last", llm.Budget{Money: 37, Prices: prices}, costing(3, 7), 3, llm.BudgetError{Limit: "money", Max: 37, Spent: 51, Need: 3}},
 		{"money counts what is free as nothing", llm.Budget{Money: 35, Prices: map[string]llm.Price{"m": {}}}, costing(3, 7), 10, llm.BudgetError{}},
@@ -56,7 +57,7 @@ func TestBudgetLimits(t *testing.T) {
 			m := llm.Chain(llm.Named("m", script), account.Middleware())
 			var err error
 			for i := range 10 {
-				if _, err = m.Complete(t.Context(), drawn(question, i)); err != nil {
+				if _, err = m.Complete(t.Context(), sampled(question, i)); err != nil {
 					break
 				}
 			}
@@ -106,7 +107,7 @@ func TestBudgetCallsInParallel(t *testing.T) {
 		refused := 0
 		for i := range 40 {
 			wg.Go(func() {
-				if _, err := m.Complete(t.Context(), drawn("q", i)); errors.Is(err, llm.ErrBudget) {
+				if _, err := m.Complete(t.Context(), sampled("q", i)); errors.Is(err, llm.ErrBudget) {
 					mu.Lock()
 					refused++
 					mu.Unlock()
@@ -140,7 +141,7 @@ func TestBudgetTokensInParallel(t *testing.T) {
 		m := llm.Chain(script, account.Middleware(), llmtest.Latency{Fixed: time.Second}.Middleware())
 		var wg sync.WaitGroup
 		for i := range 40 {
-			wg.Go(func() { m.Complete(t.Context(), drawn(strings.Repeat("x", 400), i)) })
+			wg.Go(func() { m.Complete(t.Context(), sampled(strings.Repeat("x", 400), i)) })
 		}
 		wg.Wait()
 		if u := account.Usage(); u.Calls != 4 || u.PromptTokens != 400 {
@@ -249,10 +250,11 @@ func TestBudgetCallerGoesFirst(t *testing.T) {
 func TestBudgetQueuedCallIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		account := llm.Budget{Calls: 12}.Start()
-		m := llm.Chain(answering("x"), account.Middleware(), llm.Retry{}.Middleware(), llm.Limit{Concurrency: 3}.Middleware(), llmtest.Latency{Fixed: time.Minute}.Middleware())
+		m := llm.Chain(answering("x"), account.Middleware(), llm.Retry{}.Middleware(), llm.Limit{Concurrency: 3}.Middleware(),
+			llmtest.Latency{Fixed: time.Minute}.Middleware())
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		ofDraws(ctx, m, 12)
+		ofSamples(ctx, m, 12)
 		if u := account.Usage(); u.Calls != 3 || !u.Partial {
 			t.Errorf("usage = %+v, want the 3 calls that were sent", u)
 		}
@@ -298,7 +300,8 @@ func TestBudgetPrices(t *testing.T) {
 		{"without a name of ours", "", "provider", llm.Budget{Prices: prices}, 20, ""},
 		{"by the entry for all others", "other", "unheard", llm.Budget{Prices: prices}, 30, ""},
 		{"a price that is none, no money", "mine", "provider", llm.Budget{Prices: map[string]llm.Price{"mine": {Prompt: math.NaN()}, "": {Prompt: 1}}}, 0, ""},
-		{"a negative price would give money back", "mine", "provider", llm.Budget{Money: 1, Prices: map[string]llm.Price{"mine": {Completion: -1}, "": {Prompt: 1}}}, 0, llm.ClassPermanent},
+		{"a negative price would give money back", "mine", "provider",
+			llm.Budget{Money: 1, Prices: map[string]llm.Price{"mine": {Completion: -1}, "": {Prompt: 1}}}, 0, llm.ClassPermanent},
 		{"without a price, no money", "other", "unheard", llm.Budget{Prices: without}, 0, ""},
 		{"without a table, no money", "mine", "provider", llm.Budget{}, 0, ""},
 		{"a limit needs a price before the first call", "other", "provider", llm.Budget{Money: 1, Prices: without}, 0, llm.ClassPermanent},
@@ -351,7 +354,8 @@ func TestAccountAgreesWithTrace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				script := attempts(replies...)
 				account := llm.Budget{Prices: map[string]llm.Price{"": {Prompt: 2.5, Completion: 10}}}.Start()
-				m := llm.Chain(llm.Chain(script, own...), account.Middleware(), llm.Retry{}.Middleware(), llm.Limit{Concurrency: 2, PerMinute: 10}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
+				m := llm.Chain(llm.Chain(script, own...), account.Middleware(), llm.Retry{}.Middleware(), llm.Limit{Concurrency: 2, PerMinute: 10}.Middleware(),
+					llm.Timeout(time.Minute), llm.Trace())
 				root := trace.New("ask")
 				ctx, cancel := context.WithTimeout(trace.Into(t.Context(), root), 3*time.Minute)
 				defer cancel()

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"crypto/sha256"
@@ -10,14 +11,12 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Cache remembers replies in memory, the least recently used forgotten first.
+// Cache remembers replies in memory and forgets the least recently used first.
 //
-// A reply is found again by the name of the model, what was sent
-// ([Request.Hash]) and the draw. So equal requests of different draws stay
-// different calls, and no draw becomes a copy of another. Errors are not
-// remembered. A reply from the cache has the usage of no call, and its span, one
-// of its own or that of a Trace around the cache, says so. Equal calls in flight
-// at the same time are each made.
+// The key of a reply is the name of the model, what was sent ([Request.Hash]) and the index of the sample. So a sample
+// never becomes a copy of another one. Errors are not remembered. Equal calls that are in flight at the same time are all
+// made. A cached reply costs nothing: its Usage is zero and known. Its span has cached=true; it is a span of its own, or
+// that of a [Trace] around the cache.
 //
 // The zero Cache holds up to 1,024 replies in up to 16 MiB.
 type Cache struct {
@@ -25,19 +24,13 @@ type Cache struct {
 	Bytes   int // of reply texts; 0 means 16 MiB; less than 0: no cache
 }
 
-// Middleware returns a middleware whose models share one cache. Two unnamed
-// models in it would answer for one another: give them names. Safe for
-// concurrent use.
+// Middleware returns a middleware whose models share one cache. Models without a name would get the replies of one
+// another, so name them ([Named]). Safe for concurrent use.
 func (c Cache) Middleware() Middleware {
 	if c.Entries < 0 || c.Bytes < 0 {
 		return func(next Model) Model { return next }
 	}
-	if c.Entries == 0 {
-		c.Entries = 1024
-	}
-	if c.Bytes == 0 {
-		c.Bytes = 16 << 20
-	}
+	c.Entries, c.Bytes = cmp.Or(c.Entries, 1024), cmp.Or(c.Bytes, 16<<20)
 	replies := &lru{limit: c, byKey: make(map[cacheKey]*list.Element)}
 	return func(next Model) Model {
 		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {
@@ -47,14 +40,12 @@ func (c Cache) Middleware() Middleware {
 			key := keyOf(NameOf(next), req)
 			if resp, ok := replies.get(key); ok {
 				resp.Usage = Usage{Known: true}
-				if outer := trace.From(ctx); outer.Name() == SpanName { // Trace stands around this cache
+				if outer := trace.From(ctx); outer.Name() == spanName { // a Trace stands around this cache
 					outer.Set("cached", true)
 					return resp, nil
 				}
-				_, span := trace.StartAt(ctx, req.Draw, SpanName,
-					trace.Attr{Key: "purpose", Value: req.Purpose},
-					trace.Attr{Key: "draw", Value: req.Draw},
-					trace.Attr{Key: "cached", Value: true})
+				_, span := trace.StartAt(ctx, req.Sample, spanName, trace.Attr{Key: "purpose", Value: req.Purpose},
+					trace.Attr{Key: "sample", Value: req.Sample}, trace.Attr{Key: "cached", Value: true})
 				span.End()
 				return resp, nil
 			}
@@ -70,14 +61,14 @@ func (c Cache) Middleware() Middleware {
 type cacheKey [sha256.Size]byte
 
 func keyOf(model string, req Request) cacheKey {
-	return req.sum(string(binary.AppendVarint([]byte(model), int64(req.Draw))))
+	return req.sum(string(binary.AppendVarint([]byte(model), int64(req.Sample))))
 }
 
 type lru struct {
 	limit Cache
 
 	mu    sync.Mutex
-	order list.List // of *entry, the most recently used first
+	order list.List // its values are *entry; the most recently used one comes first
 	byKey map[cacheKey]*list.Element
 	bytes int
 }
@@ -105,7 +96,7 @@ func (c *lru) put(key cacheKey, resp Response) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.byKey[key]; ok {
-		// An equal call ended first. Its reply stays, so that later ones agree.
+		// An equal call ended first. Its reply stays, so that later calls agree.
 		c.order.MoveToFront(e)
 		return
 	}

@@ -37,7 +37,7 @@ func text(t *testing.T, m llm.Model, req llm.Request) string {
 
 func TestCacheKey(t *testing.T) {
 	warm, cold := 0.8, 0.0
-	base := drawn("q", 1)
+	base := sampled("q", 1)
 	base.Temperature = &warm
 	change := func(f func(*llm.Request)) llm.Request {
 		r := base
@@ -52,7 +52,7 @@ func TestCacheKey(t *testing.T) {
 		{"the same", base, true},
 		{"another pointer to the same temperature", change(func(r *llm.Request) { x := 0.8; r.Temperature = &x }), true},
 		{"another purpose, which is not sent", change(func(r *llm.Request) { r.Purpose = "repair" }), true},
-		{"another draw: three samples must not come back equal", change(func(r *llm.Request) { r.Draw = 2 }), false},
+		{"another sample: three samples must not come back equal", change(func(r *llm.Request) { r.Sample = 2 }), false},
 		{"another text", change(func(r *llm.Request) { r.Messages = ask("p").Messages }), false},
 		{"another temperature", change(func(r *llm.Request) { r.Temperature = &cold }), false},
 		{"the default temperature", change(func(r *llm.Request) { r.Temperature = nil }), false},
@@ -200,7 +200,7 @@ func TestCacheParallel(t *testing.T) {
 	for i := range 64 {
 		wg.Go(func() {
 			for j := range 50 {
-				if _, err := m.Complete(t.Context(), drawn("q", (i+j)%12)); err != nil {
+				if _, err := m.Complete(t.Context(), sampled("q", (i+j)%12)); err != nil {
 					t.Error(err)
 				}
 			}

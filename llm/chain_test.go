@@ -2,14 +2,13 @@ package llm_test
 
 import (
 	"context"
-	"errors"
+	"io"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/llm/replay"
 )
 
 // ask is a request with one user message.
@@ -17,14 +16,14 @@ func ask(text string) llm.Request {
 	return llm.Request{Messages: []llm.Message{{Role: llm.User, Text: text}}, Purpose: "generate"}
 }
 
-// drawn is ask for a draw.
-func drawn(text string, draw int) llm.Request {
+// sampled is ask for a sample.
+func sampled(text string, sample int) llm.Request {
 	req := ask(text)
-	req.Draw = draw
+	req.Sample = sample
 	return req
 }
 
-// answering is a model that answers every draw with the given text.
+// answering is a model that answers every sample with the given text.
 func answering(text string) *llmtest.Script {
 	return &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(text), Repeat: true}}}
 }
@@ -60,7 +59,7 @@ func TestChainOfNothing(t *testing.T) {
 
 func TestNamesPassEveryMiddleware(t *testing.T) {
 	stack := map[string]llm.Middleware{
-		"record":  llm.Record(func(llm.Exchange) error { return nil }),
+		"record":  replay.NewRecorder(io.Discard).Record,
 		"cache":   llm.Cache{}.Middleware(),
 		"budget":  llm.Budget{}.Start().Middleware(),
 		"retry":   llm.Retry{}.Middleware(),
@@ -81,48 +80,5 @@ func TestNamesPassEveryMiddleware(t *testing.T) {
 	}
 	if got := llm.NameOf(llm.Named("outer", llm.Named("inner", answering("x")))); got != "outer" {
 		t.Errorf("NameOf = %q, want the outer name", got)
-	}
-}
-
-func TestRecord(t *testing.T) {
-	fault := &llm.Error{Class: llm.ClassRefused, Message: "no"}
-	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: []llmtest.Reply{{Text: "a"}, {Err: fault}}}}}
-	var seen []llm.Exchange
-	m := llm.Chain(llm.Named("m", script), llm.Record(func(x llm.Exchange) error {
-		seen = append(seen, x)
-		return nil
-	}))
-
-	resp, err := m.Complete(t.Context(), drawn("q", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Complete(t.Context(), drawn("q", 1)); !errors.Is(err, fault) {
-		t.Errorf("error = %v, want the model's own", err)
-	}
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := m.Complete(gone, drawn("q", 0)); !errors.Is(err, context.Canceled) {
-		t.Errorf("error = %v, want context.Canceled", err)
-	}
-
-	want := []llm.Exchange{
-		{Model: "m", Request: drawn("q", 0), Response: resp},
-		{Model: "m", Request: drawn("q", 1), Err: fault},
-	}
-	if diff := cmp.Diff(want, seen, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) })); diff != "" {
-		t.Errorf("recorded calls (-want +got):\n%s", diff)
-	}
-}
-
-func TestRecordFailing(t *testing.T) {
-	full := errors.New("disk full")
-	m := llm.Chain(answering("a"), llm.Record(func(llm.Exchange) error { return full }))
-	resp, err := m.Complete(t.Context(), ask("q"))
-	if !errors.Is(err, full) || llm.ClassOf(err) != llm.ClassPermanent {
-		t.Errorf("error = %v, want a permanent one that wraps %v", err, full)
-	}
-	if resp.Text != "a" {
-		t.Errorf("the reply that was paid for is lost: %+v", resp)
 	}
 }

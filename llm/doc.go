@@ -1,8 +1,6 @@
-// Package llm is the port to language models: one method, and middlewares for
-// what every caller needs around it.
-//
-// It is not a client of any provider. An adapter is a function of ten lines, or
-// package llm/langchain for the providers of langchaingo:
+// Package llm is the port to language models: an interface of one method, and middlewares for what every caller needs
+// around it. It is not a client of any provider. Package llm/langchain adapts the providers of langchaingo. An adapter of
+// one's own is a function of ten lines:
 //
 //	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 //		text, err := post(ctx, req.Messages, req.Temperature, req.MaxTokens)
@@ -17,11 +15,11 @@
 //
 // # Middlewares
 //
-// A [Middleware] wraps a Model in another one, and [Chain] wraps it in several.
-// They are written outermost first, and belong in this order:
+// A [Middleware] wraps a Model in another one, and [Chain] wraps it in several. They are written outermost first, in this
+// order:
 //
 //	model = llm.Chain(model,
-//		llm.Record(recorder.Record),                    // sees what the caller sees
+//		recorder.Record,                                // llm/replay: records what the caller sees
 //		llm.Cache{}.Middleware(),                       // a hit costs nothing below
 //		account.Middleware(),                           // Budget: one account a question
 //		llm.Retry{}.Middleware(),                       // every attempt waits its turn again
@@ -30,21 +28,17 @@
 //		llm.Trace(),                                    // one span an attempt
 //	)
 //
-// The state of a middleware (the entries of a cache, the places of a limit)
-// belongs to the Middleware value: models wrapped by one value share it.
+// The state of a middleware, such as the entries of a cache or the places of a limit, belongs to the Middleware value.
+// Models that are wrapped by one value share it.
 //
 // # Rules
 //
-//   - The error of a context that ended keeps its identity through every layer:
-//     errors.Is(err, context.Canceled) holds when, and only when, the caller
-//     cancelled.
-//   - Failed calls are an [*Error] with a [Class]; ask [ClassOf]. [Trace], which
-//     stands next to the adapter, makes one of whatever a model returns.
-//   - Usage is never invented in silence: where a provider reports no tokens,
-//     [Measure] estimates them, and Usage.Known is false.
-//   - Error texts hold at most 200 bytes of what a provider said, scrubbed of
-//     credentials ([Scrub]).
+//   - The error of a context that ended keeps its identity through every layer: errors.Is(err, context.Canceled) holds
+//     if, and only if, the caller cancelled.
+//   - A failed call ends with an [*Error], which has a [Class]; see [ClassOf]. [Trace], which stands next to the adapter,
+//     turns every other error into one.
+//   - Tokens that a provider does not report are estimated ([Estimate]), and then Usage.Known is false.
+//   - Error texts hold at most 200 bytes of a provider's words, scrubbed of credentials ([Scrub]).
 //
-// Package llm/replay records and replays calls, llm/llmtest has a scripted
-// model and a conformance suite.
+// Package llm/replay records and replays calls. Package llm/llmtest has a scripted model and a conformance suite.
 package llm

@@ -19,14 +19,15 @@ func TestErrorText(t *testing.T) {
 		err  *llm.Error
 		want string
 	}{
-		{"all there is", &llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: time.Second, Message: "slow down"}, "llm: rate limit (status 429): slow down"},
+		{"all there is", &llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: time.Second, Message: "slow down"},
+			"llm: rate limit (status 429): slow down"},
 		{"no status", &llm.Error{Class: llm.ClassContextTooLong, Message: "9000 tokens"}, "llm: context too long: 9000 tokens"},
 		{"the cause speaks where there is no message", &llm.Error{Class: llm.ClassPermanent, Err: io.ErrUnexpectedEOF}, "llm: permanent: unexpected EOF"},
 		{"a message hides the words of its cause", &llm.Error{Message: "cut off", Err: io.ErrUnexpectedEOF}, "llm: unknown: cut off"},
 		{"zero", &llm.Error{}, "llm: unknown"},
 		{"a key in a message", &llm.Error{Class: llm.ClassPermanent, Message: "bad key: sk-abcdefghijklmnop"}, "llm: permanent: bad key: sk-***"},
 		{"a key in a cause", &llm.Error{Err: errors.New("GET https://x/?key=AIzaSecret: refused")}, "llm: unknown: GET https://x/?key=*** refused"},
-		{"several lines become one", &llm.Error{Message: "a\r\n\tb\x1b[31m\u202ec"}, "llm: unknown: a b [31m c"},
+		{"several lines become one", &llm.Error{Message: "a\r\n\tb\x1b[31m\u202ec"}, "llm: unknown: a b[31mc"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
@@ -47,14 +48,15 @@ func TestClassOf(t *testing.T) {
 		{"nil", nil, llm.ClassUnknown, false},
 		{"some error", io.EOF, llm.ClassUnknown, false},
 		{"of a class", &llm.Error{Class: llm.ClassOverloaded}, llm.ClassOverloaded, true},
-		{"wrapped", fmt.Errorf("draw 3: %w", &llm.Error{Class: llm.ClassRateLimit}), llm.ClassRateLimit, true},
+		{"wrapped", fmt.Errorf("sample 3: %w", &llm.Error{Class: llm.ClassRateLimit}), llm.ClassRateLimit, true},
 		{"a time-out of one attempt", &llm.Error{Class: llm.ClassTimeout}, llm.ClassTimeout, true},
 		{"the class goes before the cause", &llm.Error{Class: llm.ClassRefused, Err: context.Canceled}, llm.ClassRefused, false},
 		{"unknown although its cause is known", &llm.Error{Err: context.Canceled}, llm.ClassUnknown, false},
 		{"cancelled", fmt.Errorf("x: %w", context.Canceled), llm.ClassCancelled, false},
 		{"deadline", context.DeadlineExceeded, llm.ClassTimeout, false},
 		{"budget", fmt.Errorf("x: %w", &llm.BudgetError{Limit: "calls"}), llm.ClassPermanent, false},
-		{"budget spent after a failure", fmt.Errorf("%w: no attempt 2 after: %w", &llm.BudgetError{Limit: "calls"}, &llm.Error{Class: llm.ClassRateLimit}), llm.ClassPermanent, true},
+		{"budget spent after a failure", fmt.Errorf("%w: no attempt 2 after: %w", &llm.BudgetError{Limit: "calls"}, &llm.Error{Class: llm.ClassRateLimit}),
+			llm.ClassPermanent, true},
 		{"permanent", &llm.Error{Class: llm.ClassPermanent}, llm.ClassPermanent, false},
 		{"too long", &llm.Error{Class: llm.ClassContextTooLong}, llm.ClassContextTooLong, false},
 	}
@@ -94,6 +96,7 @@ func TestScrub(t *testing.T) {
 		{"a header", "Authorization: Bearer abc.def-ghi", "Authorization: ***"},
 		{"a provider's key", "Incorrect API key provided: sk-proj-0123456789abcdef.", "Incorrect API key provided: sk-***."},
 		{"a key across a line break is found after it is gone", "api_key=\n  sk-0123456789ab", "api_key= ***"},
+		{"a hidden character does not split a key", "bad key: sk-0123\u200b456789abcdef", "bad key: sk-***"},
 		{"cut at 200 bytes", strings.Repeat("x", 201), strings.Repeat("x", 200) + "…"},
 		{"200 bytes are not cut", strings.Repeat("x", 200), strings.Repeat("x", 200)},
 		{"no rune is split", strings.Repeat("é", 150), strings.Repeat("é", 100) + "…"},

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -36,9 +38,9 @@ func Example() {
 }
 
 // What a call costs where the provider does not say.
-func ExampleMeasure() {
+func ExampleEstimate() {
 	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}}
-	u := llm.Measure(req, llm.Response{Text: "SELECT count(*) FROM singer"})
+	u := llm.Estimate(req, "SELECT count(*) FROM singer")
 	fmt.Println(u.Calls, u.PromptTokens, u.CompletionTokens, u.Known)
 	// Output: 1 7 7 false
 }
@@ -80,11 +82,9 @@ func ExampleChain() {
 	}})
 	root := trace.New("question")
 	account := llm.Budget{Calls: 20}.Start()
+	var recorded strings.Builder
 	model = llm.Chain(model,
-		llm.Record(func(x llm.Exchange) error {
-			fmt.Println("recorded:", x.Model, x.Response.Text)
-			return nil
-		}),
+		replay.NewRecorder(&recorded).Record,
 		llm.Cache{}.Middleware(),
 		account.Middleware(),
 		llm.Retry{Base: time.Millisecond}.Middleware(),
@@ -99,11 +99,11 @@ func ExampleChain() {
 			fmt.Println(err)
 		}
 	}
+	fmt.Println("recorded:", strings.Count(recorded.String(), "\n"), "replies")
 	fmt.Println("calls:", account.Usage().Calls)
 	fmt.Println("spans:", len(root.Children()), "(two attempts and a hit of the cache)")
 	// Output:
-	// recorded: m SELECT 1
-	// recorded: m SELECT 1
+	// recorded: 2 replies
 	// calls: 2
 	// spans: 3 (two attempts and a hit of the cache)
 }
@@ -116,19 +116,19 @@ func ExampleBudget() {
 	for _, question := range []string{"How many singers?", "How many songs?"} {
 		account := budget.Start()
 		m := llm.Chain(model, account.Middleware())
-		for draw := range 3 {
+		for sample := range 3 {
 			_, err := m.Complete(context.Background(), llm.Request{
 				Messages: []llm.Message{{Role: llm.User, Text: question}},
-				Draw:     draw,
+				Sample:   sample,
 			})
 			if errors.Is(err, llm.ErrBudget) {
-				fmt.Printf("%s draw %d: %v\n", question, draw, err)
+				fmt.Printf("%s sample %d: %v\n", question, sample, err)
 			}
 		}
 	}
 	// Output:
-	// How many singers? draw 2: llm: budget spent: calls: 2 of 2, 1 needed
-	// How many songs? draw 2: llm: budget spent: calls: 2 of 2, 1 needed
+	// How many singers? sample 2: llm: budget spent: calls: 2 of 2, 1 needed
+	// How many songs? sample 2: llm: budget spent: calls: 2 of 2, 1 needed
 }
 
 // Prices turn tokens into money.
@@ -159,12 +159,12 @@ func ExampleRetry() {
 	// Output: SELECT 1 <nil> in 2 attempts
 }
 
-// The draw is part of a cache's key: samples stay different.
+// The sample is part of a cache's key: samples stay different.
 func ExampleCache() {
 	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1", "SELECT 2")}}}
 	model := llm.Chain(script, llm.Cache{Entries: 100}.Middleware())
-	for _, draw := range []int{0, 1, 0, 1} {
-		resp, err := model.Complete(context.Background(), llm.Request{Draw: draw})
+	for _, sample := range []int{0, 1, 0, 1} {
+		resp, err := model.Complete(context.Background(), llm.Request{Sample: sample})
 		fmt.Println(resp.Text, err, resp.Usage.Calls)
 	}
 	// Output:
@@ -205,39 +205,24 @@ func ExampleTrace() {
 	model := llm.Chain(llm.Named("m", script), llm.Trace())
 	root := trace.New("ask")
 	ctx := trace.Into(context.Background(), root)
-	for draw := range 2 {
-		if _, err := model.Complete(ctx, llm.Request{Purpose: "generate", Draw: draw}); err != nil {
+	for sample := range 2 {
+		if _, err := model.Complete(ctx, llm.Request{Purpose: "generate", Sample: sample}); err != nil {
 			fmt.Println(err)
 		}
 	}
 	for _, span := range root.Children() {
-		draw, _ := span.Attr("draw")
+		sample, _ := span.Attr("sample")
 		reply, _ := span.Attr("reply")
-		fmt.Println(span.Name(), draw, reply)
+		fmt.Println(span.Name(), sample, reply)
 	}
 	// Output:
 	// model call 0 reply not shown (8 bytes)
 	// model call 1 reply not shown (8 bytes)
 }
 
-// A recording is a function that is told of every call. See package replay.
-func ExampleRecord() {
-	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1")}}}
-	model := llm.Chain(script, llm.Record(func(x llm.Exchange) error {
-		fmt.Println(x.Request.Draw, x.Response.Text, x.Err)
-		return nil
-	}))
-	for draw := range 2 {
-		model.Complete(context.Background(), llm.Request{Draw: draw})
-	}
-	// Output:
-	// 0 SELECT 1 <nil>
-	// 1  llm: permanent: llmtest: no scripted reply to "", draw 1: rules [0] match, but have no reply left for this draw: ""
-}
-
 // What a caller asks of an error is its class.
 func ExampleClassOf() {
-	err := fmt.Errorf("draw 3: %w", &llm.Error{
+	err := fmt.Errorf("sample 3: %w", &llm.Error{
 		Class:      llm.ClassRateLimit,
 		Status:     429,
 		RetryAfter: 2 * time.Second,
@@ -246,7 +231,7 @@ func ExampleClassOf() {
 	fmt.Println(err)
 	fmt.Println(llm.ClassOf(err))
 	// Output:
-	// draw 3: llm: rate limit (status 429): too many requests for key=***
+	// sample 3: llm: rate limit (status 429): too many requests for key=***
 	// rate-limit
 }
 

@@ -7,18 +7,15 @@ import (
 	"math"
 )
 
-// Hash returns 32 hexadecimal digits that stand for what is sent: messages,
-// temperature, limit, seed and stop texts. Purpose and Draw, which are not sent,
-// are not in it. It is the same in every process and will stay so: recordings
-// hold it.
+// Hash returns 32 hexadecimal digits that identify what is sent: messages, temperature, limit, seed and stop texts. It
+// does not depend on Purpose and Sample, which are not sent. It never changes between versions, because recordings hold it.
 func (r Request) Hash() string {
 	sum := r.sum("")
 	return hex.EncodeToString(sum[:16])
 }
 
-// sum is the SHA-256 of what is sent, with prefix before it. Every text has its
-// length before it and every list its count, so that no two requests give the
-// same bytes.
+// sum returns the SHA-256 of prefix and what is sent. Every text follows its length and every list its count, so that
+// different requests give different bytes.
 func (r Request) sum(prefix string) [sha256.Size]byte {
 	size := len(prefix) + 64
 	for _, m := range r.Messages {

@@ -58,9 +58,9 @@ func TestHashTellsRequestsApart(t *testing.T) {
 		}
 		seen[req.Hash()] = why
 	}
-	a, b := ask("q"), drawn("q", 5)
+	a, b := ask("q"), sampled("q", 5)
 	b.Purpose = "judge"
 	if a.Hash() != b.Hash() {
-		t.Error("purpose or draw, which are not sent, change the hash")
+		t.Error("purpose or sample, which are not sent, change the hash")
 	}
 }

@@ -20,7 +20,7 @@ type gauge struct {
 	now, top atomic.Int64
 	mu       sync.Mutex
 	starts   []time.Duration
-	draws    []int
+	samples  []int
 	zero     time.Time
 }
 
@@ -30,7 +30,7 @@ func (g *gauge) middleware() llm.Middleware {
 		return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {
 			g.mu.Lock()
 			g.starts = append(g.starts, time.Since(g.zero))
-			g.draws = append(g.draws, req.Draw)
+			g.samples = append(g.samples, req.Sample)
 			g.mu.Unlock()
 			g.top.Store(max(g.top.Load(), g.now.Add(1)))
 			defer g.now.Add(-1)
@@ -39,13 +39,13 @@ func (g *gauge) middleware() llm.Middleware {
 	}
 }
 
-// ofDraws makes n calls in parallel, arriving one after the other, and returns
+// ofSamples makes n calls in parallel, arriving one after the other, and returns
 // their errors.
-func ofDraws(ctx context.Context, m llm.Model, n int) []error {
+func ofSamples(ctx context.Context, m llm.Model, n int) []error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
-		wg.Go(func() { _, errs[i] = m.Complete(ctx, drawn("q", i)) })
+		wg.Go(func() { _, errs[i] = m.Complete(ctx, sampled("q", i)) })
 		synctest.Wait()
 	}
 	wg.Wait()
@@ -58,7 +58,7 @@ func TestLimitConcurrency(t *testing.T) {
 		limit := llm.Limit{Concurrency: 3}.Middleware()
 		m := llm.Chain(answering("x"), limit, g.middleware(), llmtest.Latency{Fixed: time.Second}.Middleware())
 		start := time.Now()
-		if err := errors.Join(ofDraws(t.Context(), m, 12)...); err != nil {
+		if err := errors.Join(ofSamples(t.Context(), m, 12)...); err != nil {
 			t.Fatal(err)
 		}
 		if top := g.top.Load(); top != 3 {
@@ -67,8 +67,8 @@ func TestLimitConcurrency(t *testing.T) {
 		if d := time.Since(start); d != 4*time.Second {
 			t.Errorf("12 calls of 1s, 3 at once, took %v", d)
 		}
-		if !slices.IsSortedFunc(g.draws, func(a, b int) int { return a/3 - b/3 }) {
-			t.Errorf("draws started in the order %v, want that of arrival", g.draws)
+		if !slices.IsSortedFunc(g.samples, func(a, b int) int { return a/3 - b/3 }) {
+			t.Errorf("samples started in the order %v, want that of arrival", g.samples)
 		}
 	})
 }
@@ -78,7 +78,7 @@ func TestLimitPerMinute(t *testing.T) {
 		var g gauge
 		m := llm.Chain(answering("x"), llm.Limit{PerMinute: 4}.Middleware(), g.middleware())
 		for i := range 2 { // two bursts, so that a window begins in the middle
-			if err := errors.Join(ofDraws(t.Context(), m, 5)...); err != nil {
+			if err := errors.Join(ofSamples(t.Context(), m, 5)...); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Duration(i+1) * 10 * time.Second)
@@ -143,7 +143,7 @@ func TestLimitCancellation(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, cancel)
 			start := time.Now()
-			for _, err := range ofDraws(ctx, m, 5) {
+			for _, err := range ofSamples(ctx, m, 5) {
 				if err != context.Canceled {
 					t.Errorf("%+v: error = %v, want context.Canceled", limit, err)
 				}

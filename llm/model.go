@@ -8,74 +8,70 @@ import (
 
 // Model is the port to a language model: one request, one reply.
 //
-// An implementation returns ctx.Err() when ctx ended, whatever the provider
-// said, an *Error for a failed call, and never an empty reply without an error.
-// It must be safe for concurrent use. llmtest.Conformance checks all of this.
+// An implementation returns ctx.Err() once ctx has ended, whatever the provider said. It returns an *Error for a failed
+// call, and never an empty reply without an error. It must be safe for concurrent use. llmtest.Conformance checks this.
 type Model interface {
-	// Complete sends req and returns the reply, which is the model's own.
+	// Complete sends req and returns the reply.
 	Complete(ctx context.Context, req Request) (Response, error)
 }
 
-// Func makes a Model of a function.
+// Func is a function that serves as a Model.
 type Func func(ctx context.Context, req Request) (Response, error)
 
 // Complete calls f.
 func (f Func) Complete(ctx context.Context, req Request) (Response, error) { return f(ctx, req) }
 
-// Role is who speaks in a Message.
+// Role says who speaks in a Message.
 type Role string
 
-// The roles. Instructions go in System messages; everything that a person, a
-// database or a model wrote goes in User and Assistant messages.
+// The roles. Instructions go into System messages. Text of a person, a database or a model goes into User and Assistant
+// messages.
 const (
-	System    Role = "system"    // rules, which no other message may change
-	User      Role = "user"      // what is asked, with all that belongs to it
-	Assistant Role = "assistant" // what the model said, or an example of it
+	System    Role = "system"    // rules that no other message may change
+	User      Role = "user"      // the question, with everything that belongs to it
+	Assistant Role = "assistant" // a reply of the model, or an example of a reply
 )
 
 // Message is one turn of the conversation.
 type Message struct {
-	Role Role   `json:"role"` // who speaks
-	Text string `json:"text"` // UTF-8; may have many lines
+	Role Role   `json:"role"` // the speaker
+	Text string `json:"text"` // UTF-8, one or more lines
 }
 
-// Request is one call. A model does not change what it is given: the same
-// Messages may be in use by parallel calls.
+// Request is one call. A model must not change it: parallel calls may share the same Messages.
 type Request struct {
 	Messages []Message // in the order of the conversation; at least one
 
-	// Purpose says what the reply is for: "generate", "link", "repair",
-	// "judge", …. It is for traces, middlewares and tests; it is not sent.
+	// Purpose says what the reply is for: "generate", "link", "repair", "judge", …. It serves traces, middlewares and
+	// tests. It is not sent.
 	Purpose string
-	// Draw is the index of this draw within the question, from 0. Equal
-	// requests of different draws are different calls: it is part of cache and
-	// replay keys. It is not sent.
-	Draw int
+	// Sample is the index of the sample within the question, from 0. Equal requests with different indexes are different
+	// calls: the index is part of cache and replay keys. It is not sent.
+	Sample int
 
 	Temperature *float64 // nil: the model's default; adapters never turn nil into 0
 	MaxTokens   int      // upper bound of the reply in tokens; 0: the adapter's default
 	Seed        int      // 0: none
-	Stop        []string // the reply ends before the first of them
+	Stop        []string // the reply ends before the first of these texts
 }
 
-// StopReason says why a reply ended.
+// StopReason says why a reply ended; "" if the provider did not say.
 type StopReason string
 
-// The reasons. A reply cut at StopLength is no error here: its reader decides.
+// The reasons. A reply that was cut at MaxTokens is not an error of the call; the reader of the reply decides.
 const (
-	StopUnknown StopReason = ""       // the provider did not say
-	StopEnd     StopReason = "stop"   // the model was done, or met a stop text
-	StopLength  StopReason = "length" // the reply was cut at MaxTokens
-	StopFilter  StopReason = "filter" // the provider held the reply back
+	StopEnd    StopReason = "stop"   // the model was done, or met a stop text
+	StopLength StopReason = "length" // the reply was cut at MaxTokens
+	StopFilter StopReason = "filter" // the provider held the reply back
 )
 
 // Response is one reply.
 type Response struct {
 	Text       string     // the reply, untrimmed; never empty without an error
-	StopReason StopReason // why it ended
-	Usage      Usage      // what it cost, failed attempts included
-	Model      string     // the name the provider gives itself; may be empty
+	StopReason StopReason // why the reply ended
+	Usage      Usage      // the cost, failed attempts included
+	Model      string     // the model's name for itself, as the provider reports it; may be empty
 }
 
-// Usage is what calls cost.
+// Usage is the cost of calls.
 type Usage = trace.Usage

@@ -7,26 +7,26 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/texttosql/texttosql/internal/wait"
 )
 
-// Retry repeats calls that failed for a passing reason: errors that are
-// [Error.Temporary] until Attempts are used up, errors of unknown class once.
-// Nothing is repeated after ctx ended, and no spent budget.
+// Retry repeats calls that failed for a reason that may pass. Errors that are [Error.Temporary] are tried up to Attempts
+// times, errors of unknown class twice. Nothing is repeated after ctx ended or the budget is spent.
 //
-// The wait before attempt n+1 is drawn evenly from half to all of
-// Base·2ⁿ⁻¹, at most Max. A provider that names a wait gets at least that, and at
-// most Base more; if it asks for more than Max, or ctx would end before, the
-// call fails at once with the provider's error.
+// The wait before attempt n+1 is a random time between half of Base·2ⁿ⁻¹ and all of it, at most Max. If the provider asks
+// for a wait, the call waits that long plus a random time up to Base. If the provider asks for more than Max, or if ctx
+// would end during the wait, the call fails at once with the provider's error.
 //
-// The usage of a reply includes its failed attempts, and the error of a call
-// says how many there were, if several. The zero Retry is the default.
+// The usage of a reply includes its failed attempts. The error of a call with several attempts says how many there were.
+// The zero Retry is the default.
 type Retry struct {
 	Attempts int           // at most, the first one included; 0 means 4; 1 or negative: no retry
 	Base     time.Duration // first wait; 0 means 500 ms
 	Max      time.Duration // longest wait; 0 means 1 minute, the window of most providers' limits
 
-	// Rand gives numbers in [0, 1) for the jitter; nil means math/rand/v2. It
-	// must be safe for concurrent use.
+	// Rand returns numbers in [0, 1) for the random part of the wait; nil means math/rand/v2. It must be safe for
+	// concurrent use.
 	Rand func() float64
 }
 
@@ -55,7 +55,7 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 		resp, err := next.Complete(asAttempt(ctx, attempt), req)
 		if err == nil {
 			if attempt > 1 {
-				resp.Usage = failed.Add(Measure(req, resp))
+				resp.Usage = failed.Add(measure(req, resp))
 			}
 			return resp, nil
 		}
@@ -67,33 +67,29 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 		if class == ClassUnknown {
 			unknown++
 		}
-		again := attempt < r.Attempts && (class.temporary() || class == ClassUnknown && unknown == 1)
-		wait, ok := time.Duration(0), false
-		if again {
-			wait, ok = r.wait(ctx, attempt, err)
-		}
-		if !ok {
+		delay, again := r.wait(ctx, attempt, err)
+		if !again || attempt >= r.Attempts || !class.temporary() && (class != ClassUnknown || unknown > 1) {
 			if attempt > 1 {
 				err = &attemptsError{fmt.Errorf("%w (attempt %d)", err, attempt), failed}
 			}
 			return Response{}, err
 		}
-		// Only what is repeated is told here: the last attempt is told by a Retry
-		// further out, which may repeat it, or ends on the account with the call.
-		loseCall(ctx, failedUsage(class))
-		if refused := takeCall(ctx); refused != nil {
+		// The account is told of this attempt only because it is repeated. It learns of the last attempt from a Retry
+		// further out, or at the end of the call.
+		t := ticketOf(ctx)
+		t.loseCall(failedUsage(class))
+		if refused := t.takeCall(); refused != nil {
 			err = fmt.Errorf("%w: no attempt %d after: %w", refused, attempt+1, err)
 			return Response{}, &attemptsError{err, failed}
 		}
-		if err := sleep(ctx, wait); err != nil {
-			returnCall(ctx)
+		if err := wait.For(ctx, delay); err != nil {
+			t.returnCall()
 			return Response{}, err
 		}
 	}
 }
 
-// attemptsError is the error of a call that took several attempts, with what all
-// of them cost: who is further out sees one call.
+// attemptsError is the error of a call that took several attempts, with the cost of all of them.
 type attemptsError struct {
 	error
 	cost Usage
@@ -102,7 +98,7 @@ type attemptsError struct {
 // Unwrap returns the error of the last attempt.
 func (e *attemptsError) Unwrap() error { return e.error }
 
-// costOf is what a call that ended with err cost.
+// costOf returns the cost of a call that ended with err.
 func costOf(err error) Usage {
 	if e := (*attemptsError)(nil); errors.As(err, &e) {
 		return e.cost
@@ -110,8 +106,7 @@ func costOf(err error) Usage {
 	return failedUsage(ClassOf(err))
 }
 
-// wait returns how long to wait after the given attempt; false if there is no
-// point in it.
+// wait returns how long to wait after the given attempt; false if waiting is of no use.
 func (r Retry) wait(ctx context.Context, attempt int, err error) (time.Duration, bool) {
 	wait := r.Max
 	// Doubling stops before it could overflow.
@@ -125,8 +120,7 @@ func (r Retry) wait(ctx context.Context, attempt int, err error) (time.Duration,
 		if e.RetryAfter > r.Max {
 			return 0, false
 		}
-		// Later, never earlier: a dozen draws that were told the same second must
-		// not come back in the same millisecond.
+		// A dozen samples that were told the same second must not come back in the same millisecond, nor too early.
 		wait = e.RetryAfter + time.Duration(r.Rand()*float64(r.Base))
 	}
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
@@ -137,8 +131,7 @@ func (r Retry) wait(ctx context.Context, attempt int, err error) (time.Duration,
 
 type attemptKey struct{}
 
-// asAttempt marks ctx with the number of the attempt, for [Trace]. The first
-// one, which is nearly every one, needs no mark.
+// asAttempt stores the number of the attempt in ctx, for Trace. The first attempt needs no mark.
 func asAttempt(ctx context.Context, n int) context.Context {
 	if n == 1 {
 		return ctx

@@ -45,13 +45,16 @@ func TestRetry(t *testing.T) {
 		took     time.Duration
 	}{
 		{"nothing to repeat", llm.Retry{}, []llmtest.Reply{ok}, 1, "ok", 0},
-		{"the waits double, at least half of each", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{limited, overloaded, late, ok}, 4, "ok", 250*time.Millisecond + 500*time.Millisecond + time.Second},
+		{"the waits double, at least half of each", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{limited, overloaded, late, ok}, 4, "ok",
+			250*time.Millisecond + 500*time.Millisecond + time.Second},
 		{"and at most all of each", llm.Retry{Rand: fixed(most)}, []llmtest.Reply{limited, limited, ok}, 3, "ok", 1500 * time.Millisecond},
-		{"four attempts by default", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{limited, limited, limited, overloaded, ok}, 4, llm.ClassOverloaded, 1750 * time.Millisecond},
+		{"four attempts by default", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{limited, limited, limited, overloaded, ok}, 4, llm.ClassOverloaded,
+			1750 * time.Millisecond},
 		{"as many as set", llm.Retry{Attempts: 2, Rand: fixed(0)}, []llmtest.Reply{late, late, ok}, 2, llm.ClassTimeout, 250 * time.Millisecond},
 		{"none", llm.Retry{Attempts: 1}, []llmtest.Reply{limited, ok}, 1, llm.ClassRateLimit, 0},
 		{"none, negative", llm.Retry{Attempts: -1}, []llmtest.Reply{limited, ok}, 1, llm.ClassRateLimit, 0},
-		{"Max bounds the wait", llm.Retry{Attempts: 3, Base: time.Second, Max: time.Second, Rand: fixed(0)}, []llmtest.Reply{limited, limited, ok}, 3, "ok", time.Second},
+		{"Max bounds the wait", llm.Retry{Attempts: 3, Base: time.Second, Max: time.Second, Rand: fixed(0)}, []llmtest.Reply{limited, limited, ok}, 3, "ok",
+			time.Second},
 		{"unknown once", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, ok}, 2, "ok", 250 * time.Millisecond},
 		{"not twice", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, unknown, ok}, 2, llm.ClassUnknown, 250 * time.Millisecond},
 		{"not even with another between", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, limited, unknown, ok}, 3, llm.ClassUnknown, 750 * time.Millisecond},
@@ -65,7 +68,8 @@ func TestRetry(t *testing.T) {
 		{"with up to Base more", llm.Retry{Rand: fixed(.5)}, []llmtest.Reply{failed(llm.ClassRateLimit, 7*time.Second), ok}, 2, "ok", 7250 * time.Millisecond},
 		{"a wait of Max is waited for", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, time.Minute), ok}, 2, "ok", time.Minute},
 		{"a wait over Max is not waited for", llm.Retry{}, []llmtest.Reply{failed(llm.ClassRateLimit, 2*time.Minute), ok}, 1, llm.ClassRateLimit, 0},
-		{"many attempts do not overflow", llm.Retry{Attempts: 40, Base: time.Minute, Max: time.Minute, Rand: fixed(0)}, many(limited, 39, ok), 40, "ok", 39 * 30 * time.Second},
+		{"many attempts do not overflow", llm.Retry{Attempts: 40, Base: time.Minute, Max: time.Minute, Rand: fixed(0)}, many(limited, 39, ok), 40, "ok",
+			39 * 30 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {

@@ -5,13 +5,11 @@ import (
 	"time"
 )
 
-// Timeout gives every attempt d. An attempt that takes longer ends with an
-// [*Error] of ClassTimeout, which [Retry] tries again. The end of the caller's
-// own context is passed on as it is: context.Canceled or
-// context.DeadlineExceeded. A d of 0 or less is no time-out. It ends the context
-// of the attempt, so a model that does not heed its context is waited for.
+// Timeout limits every attempt to d; 0 or less is no limit. An attempt that takes longer ends with an [*Error] of
+// ClassTimeout, which [Retry] tries again. The end of the caller's own context is passed on unchanged.
 //
-// Below it, context.Cause tells the two apart.
+// Timeout ends the context of the attempt. A model that ignores that is left running 100 ms later, with the warning
+// "model-still-running" in the trace. context.Cause tells the model whether the time-out or the caller ended the context.
 func Timeout(d time.Duration) Middleware {
 	return func(next Model) Model {
 		if d <= 0 {
@@ -21,7 +19,7 @@ func Timeout(d time.Duration) Middleware {
 		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {
 			within, cancel := context.WithTimeoutCause(ctx, d, late)
 			defer cancel()
-			resp, err := next.Complete(within, req)
+			resp, err := contained(within, next, req)
 			switch {
 			case err == nil:
 				return resp, nil

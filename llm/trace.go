@@ -9,26 +9,22 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// SpanName is the name of the spans of [Trace] and of the hits of [Cache].
-const SpanName = "model call"
+// spanName is the name of the spans of Trace and of the hits of Cache.
+const spanName = "model call"
 
-// Trace adds one span an attempt to the trace in ctx, in the slot of the draw,
-// and holds the model to the contract of [Model]. Without a span in ctx it does
-// the latter alone.
+// Trace adds one span an attempt to the trace in ctx, in the slot of the sample, and enforces the contract of [Model].
+// Without a span in ctx it only enforces the contract.
 //
-// A span has the attributes purpose, draw, attempt (from the second on), model,
-// request (the first 16 digits of [Request.Hash]), temperature, max_tokens and
-// seed where set, and prompt and reply, which are private: without leave, their
-// lengths and the prompt's hash are there instead. When it ends, it has
-// stop_reason and answered_by, or error_class and status. Its usage is that of
-// [Measure], with its price if a [Budget] has one. A span whose context ended
-// counts as cancelled. Where a Trace stands further in as well, as in a model
-// that brings its own, the usage is that of the inner spans alone.
+// A span has the attributes purpose, sample, attempt (from the second on), model, request (the first 16 digits of
+// [Request.Hash]), temperature, max_tokens, seed, prompt and reply. Prompt and reply are private: by default the span
+// holds their lengths and the prompt's hash. At its end it gets stop_reason and answered_by, or error_class and status. Its
+// usage is the reply's, estimated where the provider reports none ([Estimate]), with the price of a [Budget]. A span whose
+// context ended is cancelled. If a Trace stands further in as well, only the inner spans have a usage.
 //
-// The contract: once ctx has ended, what comes out is ctx.Err(), whatever the
-// model said; any other error is an [*Error] ([AsError]), so that its text is
-// scrubbed, and no end of a context; an empty reply is an error, of ClassRefused
-// if a filter made it so.
+// The contract: once ctx has ended, the error is ctx.Err(). Any other error is an [*Error] ([AsError]), so its text is
+// scrubbed and it does not match the error of a context. An empty reply is an error, of ClassRefused if a filter caused it.
+// A panic of the model is an error of its call. A model that ignores the end of ctx is left running 100 ms later, with the
+// warning "model-still-running".
 func Trace() Middleware {
 	return func(next Model) Model {
 		name := NameOf(next)
@@ -37,21 +33,21 @@ func Trace() Middleware {
 				return Response{}, ctx.Err()
 			}
 			if trace.From(ctx) == nil {
-				resp, err := next.Complete(ctx, req)
+				resp, err := contained(ctx, next, req)
 				return held(ctx, resp, err)
 			}
-			within, span := trace.StartAt(ctx, req.Draw, SpanName, callAttrs(ctx, name, req)...)
+			within, span := trace.StartAt(ctx, req.Sample, spanName, callAttrs(ctx, name, req)...)
 			defer span.End()
-			resp, err := next.Complete(within, req)
+			resp, err := contained(within, next, req)
 			if resp, err = held(ctx, resp, err); err != nil {
 				failSpan(ctx, span, err)
 				return resp, err
 			}
-			resp.Usage = ticketOf(ctx).priced(Measure(req, resp), resp.Model)
+			resp.Usage = ticketOf(ctx).priced(measure(req, resp), resp.Model)
 			if !tracedWithin(span) {
 				span.AddUsage(resp.Usage)
 			}
-			span.Set("reply", trace.Reply(resp.Text))
+			span.Set("reply", trace.Secret{Kind: trace.PrivateReplies, Text: resp.Text})
 			span.Set("stop_reason", string(resp.StopReason))
 			if resp.Model != "" && resp.Model != name {
 				span.Set("answered_by", resp.Model)
@@ -61,15 +57,15 @@ func Trace() Middleware {
 	}
 }
 
-// held is the outcome of a call as the contract has it.
+// held returns the outcome of a call in the form that the contract of Model asks for.
 func held(ctx context.Context, resp Response, err error) (Response, error) {
 	switch {
 	case ctx.Err() != nil:
 		return Response{}, ctx.Err()
-	case err != nil && errors.Is(err, ErrBudget): // ours, not the model's
+	case err != nil && errors.Is(err, ErrBudget): // an error of this package, not of the model
 		return Response{}, err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		// The model gave up by itself. That must not pass for the caller's end.
+		// The model gave up by itself. It must not look as if the caller's context had ended.
 		own := *AsError(err)
 		own.Message, own.Err = own.text(), nil
 		return Response{}, &own
@@ -89,7 +85,7 @@ func callAttrs(ctx context.Context, model string, req Request) []trace.Attr {
 	attrs := make([]trace.Attr, 0, 10)
 	add := func(key string, value any) { attrs = append(attrs, trace.Attr{Key: key, Value: value}) }
 	add("purpose", req.Purpose)
-	add("draw", req.Draw)
+	add("sample", req.Sample)
 	if n := attemptOf(ctx); n > 1 {
 		add("attempt", n)
 	}
@@ -106,14 +102,14 @@ func callAttrs(ctx context.Context, model string, req Request) []trace.Attr {
 	if req.Seed != 0 {
 		add("seed", req.Seed)
 	}
-	add("prompt", trace.Prompt(promptText(req.Messages)))
+	add("prompt", trace.Secret{Kind: trace.PrivatePrompts, Text: promptText(req.Messages)})
 	return attrs
 }
 
 func failSpan(ctx context.Context, span *trace.Span, err error) {
 	if ctx.Err() != nil {
 		if late, ok := context.Cause(ctx).(*Error); ok {
-			err = late // the time-out of this attempt: ctx.Err() is the same as for the caller's deadline
+			err = late // the time-out of this attempt; ctx.Err() cannot tell it from the caller's deadline
 		} else {
 			span.Cancelled()
 		}
@@ -128,22 +124,28 @@ func failSpan(ctx context.Context, span *trace.Span, err error) {
 	span.Fail(err)
 }
 
-// tracedWithin reports whether span has spans of its attempts below it, which
-// have told what they cost.
+// tracedWithin reports whether span has model calls below it, which carry the usage.
 func tracedWithin(span *trace.Span) bool {
-	is := func(s *trace.Span) bool { return s.Name() == SpanName }
+	is := func(s *trace.Span) bool { return s.Name() == spanName }
 	return slices.ContainsFunc(span.Children(), is) || slices.ContainsFunc(span.CancelledChildren(), is)
 }
 
-// promptText is the messages as one text for a person: "[role]" on a line of
-// its own before each.
+// promptText returns the messages as one text, each after a line "[role]".
 func promptText(messages []Message) string {
 	var b strings.Builder
+	size := 0
+	for _, m := range messages {
+		size += len("\n\n[]\n") + len(m.Role) + len(m.Text)
+	}
+	b.Grow(size)
 	for i, m := range messages {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		b.WriteString("[" + string(m.Role) + "]\n" + m.Text)
+		b.WriteString("[")
+		b.WriteString(string(m.Role))
+		b.WriteString("]\n")
+		b.WriteString(m.Text)
 	}
 	return b.String()
 }

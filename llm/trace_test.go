@@ -1,7 +1,9 @@
 package llm_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -37,10 +39,10 @@ func TestTraceGolden(t *testing.T) {
 			m := llm.Chain(llm.Named("m", script), account.Middleware(), llm.Retry{Rand: fixed(0)}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
 
 			temperature := 0.8
-			for draw := range 3 {
-				req := drawn("How many?", draw)
+			for sample := range 3 {
+				req := sampled("How many?", sample)
 				req.Messages = append([]llm.Message{{Role: llm.System, Text: "One statement."}}, req.Messages...)
-				req.Temperature, req.MaxTokens, req.Seed = &temperature, 512, draw+1
+				req.Temperature, req.MaxTokens, req.Seed = &temperature, 512, sample+1
 				if _, err := m.Complete(ctx, req); err != nil {
 					t.Fatal(err)
 				}
@@ -54,24 +56,28 @@ func TestTraceGolden(t *testing.T) {
 			}
 			root.End()
 
-			b, err := root.JSON(trace.Format{Indent: "  "})
+			b, err := root.JSON(0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, name, append(b, '\n'))
+			var out bytes.Buffer
+			if err := json.Indent(&out, append(b, "\n\n"...), "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			golden.Check(t, name, out.Bytes())
 		})
 	}
 }
 
-func TestTraceSlotOfTheDraw(t *testing.T) {
+func TestTraceSlotOfTheSample(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := trace.New("ask")
-		m := llm.Chain(answering("x"), llm.Trace(), llmtest.Latency{ByDraw: []time.Duration{3, 2, 1}}.Middleware())
+		m := llm.Chain(answering("x"), llm.Trace(), llmtest.Latency{BySample: []time.Duration{3, 2, 1}}.Middleware())
 		ctx := trace.Into(t.Context(), root)
 		done := make(chan error)
-		for _, draw := range []int{2, 0, 1} {
+		for _, sample := range []int{2, 0, 1} {
 			go func() {
-				_, err := m.Complete(ctx, drawn("q", draw))
+				_, err := m.Complete(ctx, sampled("q", sample))
 				done <- err
 			}()
 			synctest.Wait()
@@ -82,8 +88,8 @@ func TestTraceSlotOfTheDraw(t *testing.T) {
 			}
 		}
 		for i, span := range root.Children() {
-			if draw, _ := span.Attr("draw"); draw != int64(i) {
-				t.Errorf("span %d is of draw %v", i, draw)
+			if sample, _ := span.Attr("sample"); sample != int64(i) {
+				t.Errorf("span %d is of sample %v", i, sample)
 			}
 		}
 	})
@@ -110,13 +116,16 @@ func TestTraceHoldsTheContract(t *testing.T) {
 		{"an error of ours stays", nil, reply(llm.Response{}, own), own, llm.ClassRefused, "llm: refused: no"},
 		{"any other gets a class and is scrubbed", nil, reply(llm.Response{}, fault), fault, llm.ClassUnknown, "llm: unknown: refused, password=***"},
 		{"wrapped, it keeps its class", nil, reply(llm.Response{}, fmt.Errorf("mine: %w", own)), own, llm.ClassRefused, "llm: refused: mine: llm: refused: no"},
-		{"a budget further in stays", nil, reply(llm.Response{}, &llm.BudgetError{Limit: "calls"}), llm.ErrBudget, llm.ClassPermanent, "llm: budget spent: calls: 0 of 0, 0 needed"},
+		{"a budget further in stays", nil, reply(llm.Response{}, &llm.BudgetError{Limit: "calls"}), llm.ErrBudget, llm.ClassPermanent,
+			"llm: budget spent: calls: 0 of 0, 0 needed"},
 		{"a reply beside an error does not come out", nil, reply(llm.Response{Text: "x"}, fault), fault, llm.ClassUnknown, "llm: unknown: refused, password=***"},
 		{"an empty reply", nil, reply(llm.Response{}, nil), nil, llm.ClassUnknown, "llm: unknown: empty reply"},
-		{"the model's own end is not the caller's", nil, reply(llm.Response{}, fmt.Errorf("client: %w", context.Canceled)), nil, llm.ClassCancelled, "llm: cancelled: client: context canceled"},
+		{"the model's own end is not the caller's", nil, reply(llm.Response{}, fmt.Errorf("client: %w", context.Canceled)), nil, llm.ClassCancelled,
+			"llm: cancelled: client: context canceled"},
 		{"nor is its own deadline", nil, reply(llm.Response{}, context.DeadlineExceeded), nil, llm.ClassTimeout, "llm: timeout: context deadline exceeded"},
 		{"held back", nil, reply(llm.Response{StopReason: llm.StopFilter}, nil), nil, llm.ClassRefused, "llm: refused: the provider held the reply back"},
-		{"all tokens used up", nil, reply(llm.Response{StopReason: llm.StopLength}, nil), nil, llm.ClassUnknown, "llm: unknown: empty reply: the limit on tokens was used up before it began"},
+		{"all tokens used up", nil, reply(llm.Response{StopReason: llm.StopLength}, nil), nil, llm.ClassUnknown,
+			"llm: unknown: empty reply: the limit on tokens was used up before it began"},
 		{"cancelled, and called an error", ended, func(context.Context, llm.Request) (llm.Response, error) {
 			cancel()
 			return llm.Response{}, fault

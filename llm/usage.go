@@ -5,29 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// Estimate returns what one call probably cost: one call, and a token for every
-// 4 characters of the request's messages and of the reply, rounded up. Known is
-// false.
+// Estimate returns what one call probably cost: one call, and one token for every 4 characters of the request's messages
+// and of the reply, rounded up. Known is false.
 func Estimate(req Request, reply string) Usage {
 	prompt := 0
 	for _, m := range req.Messages {
 		prompt += utf8.RuneCountInString(m.Text)
 	}
-	return Usage{
-		Calls:            1,
-		PromptTokens:     tokens(prompt),
-		CompletionTokens: tokens(utf8.RuneCountInString(reply)),
-	}
+	return Usage{Calls: 1, PromptTokens: tokens(prompt), CompletionTokens: tokens(utf8.RuneCountInString(reply))}
 }
 
 // tokens is the common rule of thumb for English and SQL.
 func tokens(runes int) int { return (runes + 3) / 4 }
 
-// Measure returns resp.Usage with its gaps filled: the tokens of [Estimate]
-// where the provider reported none, or what no call can take, and one call where
-// none is counted. Money that is negative or no number is left out. A usage that
-// is known to be nothing, as the hit of a cache, stays so.
-func Measure(req Request, resp Response) Usage {
+// measure returns resp.Usage with its gaps filled. It takes the tokens of Estimate if the provider reported none or an
+// impossible number, and one call if none is counted. It drops money that is negative or not a finite number. A usage
+// that is known to be nothing, such as that of a cached reply, stays as it is.
+func measure(req Request, resp Response) Usage {
 	u := resp.Usage
 	if !(u.Money >= 0 && u.Money <= math.MaxFloat64) {
 		u.Money = 0
@@ -35,8 +29,7 @@ func Measure(req Request, resp Response) Usage {
 	reported := u.PromptTokens != 0 || u.CompletionTokens != 0
 	switch {
 	case !possible(u.PromptTokens), !possible(u.CompletionTokens), !possible(u.Calls):
-		// A figure that is taken as it is would switch a budget off.
-		return Estimate(req, resp.Text)
+		return Estimate(req, resp.Text) // an impossible number would switch a budget off
 	case u.Known && !reported:
 		return u
 	case !reported:
@@ -47,12 +40,11 @@ func Measure(req Request, resp Response) Usage {
 	return u
 }
 
-// possible reports whether a provider may mean n: no model reads or writes more
-// than some millions of tokens at once.
+// possible reports whether a provider may mean n: no model reads or writes more than some millions of tokens at once.
 func possible(n int) bool { return n >= 0 && n <= 1<<30 }
 
-// failedUsage is what one failed attempt cost. A provider that turns a request
-// away charges nothing; one that was given up on may have worked for nothing.
+// failedUsage returns what one failed attempt cost. A provider charges nothing for a request that it turns away. It may
+// charge for a call that the caller gave up.
 func failedUsage(class Class) Usage {
 	switch class {
 	case ClassRateLimit, ClassOverloaded, ClassContextTooLong, ClassPermanent:

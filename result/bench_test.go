@@ -38,14 +38,6 @@ func BenchmarkFingerprint(b *testing.B) {
 	}
 }
 
-func BenchmarkSketch(b *testing.B) {
-	t := benchTable(10_000)
-	for b.Loop() {
-		Equality{}.Sketch(t, 64)
-	}
-	reportRows(b, len(t.Rows))
-}
-
 func BenchmarkWrite(b *testing.B) {
 	t := benchTable(10_000)
 	for _, w := range []struct {

@@ -6,18 +6,18 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
-// cellText is how a cell looks in a text table.
+// cellText is a cell of a text table.
 type cellText struct {
 	text  string
 	width int  // in terminal columns
-	right bool // stands at the right: a number
+	right bool // aligned right, because it is a number
 }
 
-// showCell writes one value for people, at most limit columns wide; limit < 0 is
-// none.
+// showCell writes one value for people, at most limit columns wide; limit < 0: any width.
 func showCell(v any, limit int) cellText {
 	switch v := v.(type) {
 	case nil:
@@ -41,21 +41,10 @@ func showCell(v any, limit int) cellText {
 
 func number(s string) cellText { return cellText{text: s, width: len(s), right: true} }
 
-// ambiguous reports whether the text v, written bare, would be taken for
-// something else or hide a blank.
-func ambiguous(v string) bool {
-	if v == "NULL" {
-		return true
-	}
-	if v == "" {
-		return false // an empty cell; NULL is the one that is written out
-	}
-	first, last := v[0], v[len(v)-1]
-	return first == ' ' || last == ' ' || first == '"' || last == '"'
-}
+// ambiguous reports whether the text v without quotes would look like another value or hide a blank.
+func ambiguous(v string) bool { return v == "NULL" || strings.Trim(v, ` "`) != v }
 
-// formatFloat writes f as short as it can be read back, and so that it is seen
-// to be a float.
+// formatFloat writes f with as few digits as read back the same, and with a point or exponent.
 func formatFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -76,73 +65,26 @@ func formatFloat(f float64) string {
 	return s
 }
 
-// visible returns s with everything escaped that would not be seen as it is:
-// control characters, format and direction marks, line separators, invalid
-// bytes. It reads no more of s than can show in limit columns.
+// visible escapes the characters of s that a reader would not see as they are: control characters, format and direction
+// marks, line separators, invalid bytes. It reads no more of s than limit columns can show.
 func visible(s string, limit int) string {
-	// Sixteen bytes a column are more than any script needs, marks included.
+	// Sixteen bytes for each column are more than any script needs, marks included.
 	if limit >= 0 && (len(s)-1)/16 > limit {
-		most := 16 * (limit + 1)
-		for range utf8.UTFMax - 1 { // not inside of a character
-			if !utf8.RuneStart(s[most]) {
-				most--
-			}
-		}
-		s = s[:most] + "…"
+		s = words.Cut(s, 16*(limit+1)) + "…"
 	}
-	plain := true
-	for i := 0; i < len(s) && plain; i++ {
-		plain = s[i] >= 0x20 && s[i] < 0x7f
-	}
-	if plain {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s) + 8)
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case hidden(r) && r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case hidden(r) && r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		case hidden(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-		i += n
-	}
-	return b.String()
+	return words.Visible(s, "", hidden)
 }
 
-// hidden reports whether r is not seen, or moves what is seen. The joiners
-// U+200C and U+200D stay: some scripts, and emoji, need them.
-func hidden(r rune) bool {
-	switch r {
-	case 0x200c, 0x200d:
-		return false
-	case 0x2028, 0x2029, 0x00ad, 0xfeff:
-		return true
-	}
-	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r)
-}
+// hidden reports whether a terminal would not show r, or would obey it.
+func hidden(r rune) bool { return words.Hidden(r) || unicode.Is(unicode.Co, r) }
 
-// cutCell measures s and cuts it to limit columns, the last of them "…".
+// cutCell measures s and cuts it to limit columns, of which "…" is the last.
 func cutCell(s string, limit int) cellText {
 	width, cut := 0, len(s)
 	for i, r := range s {
 		w := runeWidth(r)
 		if limit > 0 && width+w > limit-1 && cut == len(s) && w > 0 {
-			cut = i // where the ellipsis would go, if s turns out to be too long
+			cut = i // the place of the ellipsis, if s turns out to be too long
 		}
 		width += w
 		if limit > 0 && width > limit {

@@ -9,15 +9,13 @@ import (
 	"strings"
 )
 
-// WriteCSV writes t as comma-separated values (RFC 4180, lines end in "\n"): a
-// line of column names, then a line a row, all rows.
+// WriteCSV writes t as comma-separated values (RFC 4180, lines end in "\n"): a line of column names, then a line for each
+// row.
 //
-// NULL is an empty field and the empty text is "" with its quotes, as PostgreSQL
-// does; a row of one NULL is therefore an empty line. Numbers are written so
-// that they read back the same (1.0 keeps its point), blobs as X'0a1b', text as
-// it is, invalid bytes and all. Nothing says that t was truncated, and a field
-// that a spreadsheet would run as a formula is not defused: both are the
-// caller's.
+// NULL is an empty field, and the empty text is "" with its quotes, as in PostgreSQL; so a row of one NULL is an empty
+// line. Numbers are written so that they read back the same (1.0 keeps its point), blobs as X'0a1b', text unchanged with
+// its invalid bytes. The output does not say that t was truncated, and a field that a spreadsheet would run as a formula
+// stays one.
 //
 // The error is that of w. A nil table writes nothing.
 func (t *Table) WriteCSV(w io.Writer) error {
@@ -61,21 +59,13 @@ func (t *Table) WriteCSV(w io.Writer) error {
 	return b.Flush()
 }
 
-// writeCSVText quotes s where a reader needs it, and where it is empty.
+// writeCSVText writes s, in quotes if a reader needs them or s is empty.
 func writeCSVText(b *bufio.Writer, s string) {
 	if s != "" && !strings.ContainsAny(s, ",\"\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {
 		b.WriteString(s)
 		return
 	}
 	b.WriteByte('"')
-	for {
-		before, after, found := strings.Cut(s, `"`)
-		b.WriteString(before)
-		if !found {
-			break
-		}
-		b.WriteString(`""`)
-		s = after
-	}
+	b.WriteString(strings.ReplaceAll(s, `"`, `""`))
 	b.WriteByte('"')
 }

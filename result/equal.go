@@ -1,66 +1,46 @@
 package result
 
-// Mode says what about the rows of a result matters when two are compared.
-// Column names never do; the number of columns always does.
+// Mode says what matters when the rows of two results are compared. Column names never matter; the number of columns
+// always does.
 type Mode uint8
 
 // The modes.
 const (
-	// Bag compares rows with their multiplicities and ignores their order: SQL
-	// promises none without ORDER BY. It is the zero value and the mode of votes.
-	Bag Mode = iota
-	// Set ignores multiplicities too, as BIRD's scorer does.
-	Set
-	// Ordered compares row by row, for questions that ask for an order.
-	Ordered
+	Bag     Mode = iota // how often each row occurs matters, its place does not; the mode of votes
+	Set                 // only which rows occur matters, as in BIRD's scorer
+	Ordered             // rows are compared one by one, for questions that ask for an order
 )
 
 // String returns "bag", "set" or "ordered".
 func (m Mode) String() string {
-	switch m {
-	case Bag:
-		return "bag"
-	case Set:
-		return "set"
-	case Ordered:
-		return "ordered"
+	if m > Ordered {
+		return "unknown"
 	}
-	return "unknown"
+	return [...]string{"bag", "set", "ordered"}[m]
 }
 
-// Equality is one definition of "the same result".
-//
-// Two tables are equal when both are known in full (neither nil nor Truncated),
-// have the same number of columns and, in the sense of Mode, the same rows. Two
-// cells are equal when
+// Equality defines "the same result". Two tables are equal if neither is nil or Truncated, and if they have the same number
+// of columns and, in the sense of Mode, the same rows. Two cells are equal if
 //   - both are NULL;
-//   - both are numbers of the same value, whatever their types: 1 equals 1.0,
-//     -0 equals 0, 9007199254740993 does not equal 9007199254740992.0 (nothing is
-//     converted to a float first), NaN equals NaN;
-//   - both are text, or both are blobs, of the same bytes: no case folding, no
-//     trimming, no Unicode normalisation. NULL is not the empty text, text '1' is not the
-//     number 1, and the text 'a' is not the blob x'61'.
+//   - both are numbers of the same value, whatever their types: 1 equals 1.0, -0 equals 0, NaN equals NaN, and
+//     9007199254740993 does not equal 9007199254740992.0, because nothing is converted to a float first;
+//   - both are text, or both are blobs, with the same bytes: no case folding, no trimming, no Unicode normalisation. NULL
+//     is not the empty text, the text '1' is not the number 1, and the text 'a' is not the blob x'61'.
 //
-// The relation is an equivalence, and it holds exactly when the two
-// fingerprints of [Equality.Fingerprint] are equal.
-//
-// The zero Equality is exact and compares bags. Safe for concurrent use.
+// The relation is an equivalence. It holds exactly if the fingerprints of [Equality.Fingerprint] are equal. The zero
+// Equality is exact and compares bags. Safe for concurrent use.
 type Equality struct {
-	Mode Mode // what of the rows matters
+	Mode Mode // what matters about the rows
 
-	// Digits rounds floats to that many significant digits before they are
-	// compared, because the same average computed in another order differs in
-	// its last bits. 0 or less, or 17 and more, is exact. Whole numbers are
-	// never rounded, nor is the whole part of any number below 2^63, so that
-	// keys stay apart: at 3 digits 12345.678 is 12346. Votes use 9; scoring is
-	// exact. Two numbers on either side of a rounding border stay different.
+	// Digits is the number of significant digits to which floats are rounded before they are compared, because the same
+	// average computed in another order differs in its last bits. 0 or less, or 17 and more, is exact. Whole numbers are
+	// never rounded, nor is the whole part of a number below 2^63, so that keys stay apart: with 3 digits 12345.678 is 12346.
+	// Votes use 9, scoring is exact. Two close numbers on either side of a rounding border stay different.
 	Digits int
 }
 
-// Equal reports whether a and b are the same result under e. A nil or truncated
-// table equals nothing, itself included: its missing rows are not known.
-//
-// It costs two fingerprints, unless the shapes differ already.
+// Equal reports whether a and b are the same result under e. A nil or truncated table does not even equal itself, because
+// its missing rows are not known. It takes two fingerprints, unless the shapes already differ.
 func (e Equality) Equal(a, b *Table) bool {
 	if !known(a) || !known(b) || len(a.Columns) != len(b.Columns) {
 		return false
@@ -73,9 +53,8 @@ func (e Equality) Equal(a, b *Table) bool {
 	return fa == fb
 }
 
-// Equal reports whether a and b are the same bag of rows, exactly. It is
-// Equality{}.Equal.
+// Equal reports whether a and b are exactly the same bag of rows. It is Equality{}.Equal.
 func Equal(a, b *Table) bool { return Equality{}.Equal(a, b) }
 
-// known reports whether t is known in full.
+// known reports whether all rows of t are known.
 func known(t *Table) bool { return t != nil && !t.Truncated }

@@ -31,7 +31,8 @@ func TestEqual(t *testing.T) {
 		want bool
 	}{
 		{"empty", "two empty results of one column are the same answer", Equality{}, &Table{Columns: []string{"a"}}, &Table{Columns: []string{"b"}}, true},
-		{"empty, other columns", "the column count is part of the answer even without rows", Equality{}, &Table{Columns: []string{"a"}}, &Table{Columns: []string{"a", "b"}}, false},
+		{"empty, other columns", "the column count is part of the answer even without rows", Equality{},
+			&Table{Columns: []string{"a"}}, &Table{Columns: []string{"a", "b"}}, false},
 		{"names", "an alias is no difference", Equality{}, &Table{Columns: []string{"a"}, Rows: one.Rows}, &Table{Columns: []string{"b"}, Rows: one.Rows}, true},
 		{"nil", "no result equals nothing", Equality{}, nil, nil, false},
 		{"truncated", "missing rows are unknown, even for the table itself", Equality{}, &Table{Columns: one.Columns, Rows: one.Rows, Truncated: true}, one, false},

@@ -55,15 +55,6 @@ func ExampleEquality_Fingerprint() {
 	// "" false
 }
 
-func ExampleOverlap() {
-	a := &result.Table{Columns: []string{"name"}, Rows: [][]any{{"Ann"}, {"Bo"}, {"Cy"}}}
-	b := &result.Table{Columns: []string{"name"}, Rows: [][]any{{"Ann"}, {"Bo"}}}
-	e := result.Equality{}
-	fmt.Printf("%.2f\n", result.Overlap(e.Sketch(a, 64), e.Sketch(b, 64)))
-	// Output:
-	// 0.67
-}
-
 func ExampleTable_WriteTable() {
 	t := &result.Table{
 		Columns: []string{"name", "orders"},

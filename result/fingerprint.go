@@ -11,70 +11,58 @@ import (
 	"strconv"
 )
 
-// Fingerprint returns a short name for the rows of t: 32 hexadecimal digits
-// that two tables share exactly when [Equality.Equal] holds. It is the same in
-// every process, so it can be stored. Fingerprints of different equalities are
-// never equal.
+// Fingerprint returns 32 hexadecimal digits that two tables share exactly if [Equality.Equal] holds. They are the same in
+// every process, so they can be stored. Fingerprints of different equalities are never equal. ok is false, and fp empty,
+// for a nil or truncated table.
 //
-// ok is false, and fp empty, for a nil or truncated table: it equals nothing.
-//
-// "Exactly" is up to a collision of 128 bits of SHA-256, which nobody knows how
-// to cause; a sum of cheap row hashes would be faster, but whoever controls the
-// data could make two results collide.
+// "Exactly" holds up to a collision of 128 bits of SHA-256, which nobody knows how to cause. A sum of cheap row hashes
+// would be faster, but whoever controls the data could make two results collide.
 func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 	if !known(t) {
 		return "", false
 	}
+	h := sha256.New()
 	enc := encoder{digits: e.digits()}
-	head := [4]byte{version, byte(e.Mode), byte(enc.digits)}
-	enc.buf = append(enc.buf, head[:]...)
+	enc.buf = append(enc.buf, version, byte(e.Mode), byte(enc.digits), 0)
 	enc.buf = binary.LittleEndian.AppendUint64(enc.buf, uint64(len(t.Columns)))
-
-	if e.Mode == Ordered || e.Mode == Bag && len(t.Rows) == 1 {
-		// A bag of one row has an order; most results are one row. Large ones go
-		// through the hash in pieces.
-		h := sha256.New()
+	flush := func(size int) {
+		if len(enc.buf) >= size {
+			h.Write(enc.buf)
+			enc.buf = enc.buf[:0]
+		}
+	}
+	const chunk = 8 << 10
+	if e.Mode == Ordered || e.Mode == Bag && len(t.Rows) == 1 { // a bag of one row has an order; most results are one row
 		for _, row := range t.Rows {
 			enc.row(row)
-			if len(enc.buf) >= 8<<10 {
-				h.Write(enc.buf)
-				enc.buf = enc.buf[:0]
-			}
+			flush(chunk)
 		}
-		h.Write(enc.buf)
-		var sum [sha256.Size]byte
-		return hex.EncodeToString(h.Sum(sum[:0])[:16]), true
-	}
-
-	rows := enc.rowHashes(t.Rows)
-	slices.SortFunc(rows, rowHash.compare)
-	if e.Mode == Set {
-		rows = slices.Compact(rows)
-	}
-	h := sha256.New()
-	h.Write(enc.buf[:len(head)+8])
-	chunk := make([]byte, 0, 8<<10)
-	for _, r := range rows {
-		chunk = binary.LittleEndian.AppendUint64(chunk, r.hi)
-		chunk = binary.LittleEndian.AppendUint64(chunk, r.lo)
-		if len(chunk) == cap(chunk) {
-			h.Write(chunk)
-			chunk = chunk[:0]
+	} else {
+		flush(0)
+		rows := enc.rowHashes(t.Rows)
+		slices.SortFunc(rows, rowHash.compare)
+		if e.Mode == Set {
+			rows = slices.Compact(rows)
+		}
+		enc.buf = slices.Grow(enc.buf, min(16*len(rows), chunk))
+		for _, r := range rows {
+			enc.buf = binary.LittleEndian.AppendUint64(enc.buf, r.hi)
+			enc.buf = binary.LittleEndian.AppendUint64(enc.buf, r.lo)
+			flush(chunk)
 		}
 	}
-	h.Write(chunk)
+	flush(0)
 	var sum [sha256.Size]byte
 	return hex.EncodeToString(h.Sum(sum[:0])[:16]), true
 }
 
-// version is the first byte of what is hashed. It changes with the encoding, so
-// that fingerprints stored by another version match nothing.
+// version is the first byte that is hashed. It changes with the encoding, so that stored fingerprints of another version
+// match nothing.
 const version = 1
 
-// digits returns the rounding in force: 0 for exact.
+// digits returns the digits to round to; 0 means exact.
 func (e Equality) digits() int {
-	// A float64 has at most 17 significant digits.
-	if e.Digits <= 0 || e.Digits >= 17 {
+	if e.Digits <= 0 || e.Digits >= 17 { // a float64 has at most 17 significant digits
 		return 0
 	}
 	return e.Digits
@@ -84,33 +72,28 @@ func (e Equality) digits() int {
 type rowHash struct{ hi, lo uint64 }
 
 func (a rowHash) compare(b rowHash) int {
-	if c := cmp.Compare(a.hi, b.hi); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.lo, b.lo)
+	return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo))
 }
 
-// encoder writes cells so that equal cells, and only those, have equal bytes.
+// encoder writes cells so that cells have equal bytes if, and only if, they are equal.
 type encoder struct {
 	buf    []byte
 	digits int
 }
 
-// rowHashes hashes every row by itself. The buffer's present content stays.
+// rowHashes hashes every row by itself, in the empty buffer.
 func (x *encoder) rowHashes(rows [][]any) []rowHash {
 	out := make([]rowHash, len(rows))
-	keep := len(x.buf)
 	for i, row := range rows {
 		x.row(row)
-		sum := sha256.Sum256(x.buf[keep:])
+		sum := sha256.Sum256(x.buf)
 		out[i] = rowHash{binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])}
-		x.buf = x.buf[:keep]
+		x.buf = x.buf[:0]
 	}
 	return out
 }
 
-// row appends one row: its length, so that rows never run into one another,
-// then its cells.
+// row appends one row: its length, so that rows never run into one another, then its cells.
 func (x *encoder) row(row []any) {
 	x.buf = binary.AppendUvarint(x.buf, uint64(len(row)))
 	for _, v := range row {
@@ -122,7 +105,7 @@ func (x *encoder) row(row []any) {
 const (
 	tagNull  = 0
 	tagInt   = 1
-	tagFloat = 2 // a float that is no int64
+	tagFloat = 2 // a float that is not a whole int64
 	tagText  = 3
 	tagBlob  = 4
 	tagOther = 5
@@ -137,13 +120,9 @@ func (x *encoder) cell(v any) {
 	case float64:
 		x.float(v)
 	case string:
-		x.buf = append(x.buf, tagText)
-		x.buf = binary.AppendUvarint(x.buf, uint64(len(v)))
-		x.buf = append(x.buf, v...)
+		x.buf = appendBytes(x.buf, tagText, v)
 	case []byte:
-		x.buf = append(x.buf, tagBlob)
-		x.buf = binary.AppendUvarint(x.buf, uint64(len(v)))
-		x.buf = append(x.buf, v...)
+		x.buf = appendBytes(x.buf, tagBlob, v)
 	case int:
 		x.int(int64(v))
 	case int32:
@@ -155,14 +134,13 @@ func (x *encoder) cell(v any) {
 		} else {
 			x.int(0)
 		}
-	default:
-		// A Table holds nothing else; a value of another type that a caller put
-		// there is compared by type and print.
-		s := fmt.Sprintf("%T %v", v, v)
-		x.buf = append(x.buf, tagOther)
-		x.buf = binary.AppendUvarint(x.buf, uint64(len(s)))
-		x.buf = append(x.buf, s...)
+	default: // a value that a caller put there is compared by its type and print
+		x.buf = appendBytes(x.buf, tagOther, fmt.Sprintf("%T %v", v, v))
 	}
+}
+
+func appendBytes[T string | []byte](b []byte, tag byte, v T) []byte {
+	return append(binary.AppendUvarint(append(b, tag), uint64(len(v))), v...)
 }
 
 func (x *encoder) int(v int64) {
@@ -182,15 +160,15 @@ func (x *encoder) float(f float64) {
 	}
 	bits := math.Float64bits(f)
 	if f != f {
-		bits = math.Float64bits(math.NaN()) // one of the many NaNs stands for all
+		bits = math.Float64bits(math.NaN()) // there are many NaNs
 	}
 	x.buf = append(x.buf, tagFloat)
 	x.buf = binary.LittleEndian.AppendUint64(x.buf, bits)
 }
 
-// wholeInt64 returns f as an int64 where the two are the same number.
+// wholeInt64 returns f as an int64 if both are the same number.
 func wholeInt64(f float64) (int64, bool) {
-	// 2^63 itself is a float64 and no int64; -2^63 is both.
+	// 2^63 is a float64 and not an int64; -2^63 is both.
 	if f >= -1<<63 && f < 1<<63 {
 		if i := int64(f); float64(i) == f {
 			return i, true
@@ -199,15 +177,13 @@ func wholeInt64(f float64) (int64, bool) {
 	return 0, false
 }
 
-// roundDigits rounds f to digits significant digits, but no digit before the
-// decimal point of a number below 2^63.
+// roundDigits rounds f to digits significant digits, but no digit before the decimal point of a number below 2^63.
 func roundDigits(f float64, digits int) float64 {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return f
 	}
 	if a := math.Abs(f); a >= 1 && a < 1<<63 {
-		// Only numbers with a fraction come here, so a < 2^53 and the power is
-		// exact: ten digits before the point when a >= 1e9.
+		// f has a fraction, so a < 2^53 and the power is exact: ten digits before the point if a >= 1e9.
 		whole := 1
 		for p := 10.0; p <= a && whole < 17; p *= 10 {
 			whole++
@@ -218,8 +194,7 @@ func roundDigits(f float64, digits int) float64 {
 	}
 	var b [32]byte
 	r, err := strconv.ParseFloat(string(strconv.AppendFloat(b[:0], f, 'e', digits-1, 64)), 64)
-	if err != nil {
-		// Rounding up can leave the range of float64.
+	if err != nil { // rounding up left the range of float64
 		return f
 	}
 	return r

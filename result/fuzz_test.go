@@ -76,9 +76,6 @@ func FuzzEqual(f *testing.F) {
 				t.Fatalf("%v: %v and %v are equal, but not at 6 digits", mode, a, b)
 			}
 		}
-		if o := Overlap(Equality{}.Sketch(a, 4), Equality{}.Sketch(b, 4)); o < 0 || o > 1 || oracle(Bag, a, b) && len(a.Rows) > 0 && o != 1 {
-			t.Fatalf("overlap of %v and %v is %v", a, b, o)
-		}
 	})
 }
 

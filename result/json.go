@@ -21,16 +21,13 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// MarshalJSON writes t so that [Table.UnmarshalJSON] gives the same values of
-// the same types:
+// MarshalJSON writes t so that [Table.UnmarshalJSON] returns the same values of the same types:
 //
 //	{"columns":["a","b"],"rows":[[1,null],[1.0,"x"]],"truncated":true}
 //
-// An int64 is a number without point or exponent, in all its digits (a reader
-// that turns numbers into floats loses those beyond 2^53); a float64 is a number
-// with one. What JSON has no form for is an object of one field: {"float":"NaN"}
-// ("Infinity", "-Infinity"), {"blob":"…"} in base64, and {"bytes":"…"} for text
-// that is not UTF-8.
+// An int64 is a number without point or exponent, with all its digits; a reader that turns numbers into floats loses digits
+// beyond 2^53. A float64 is a number with a point or exponent. Values that JSON has no form for are objects of one field:
+// {"float":"NaN"} ("Infinity", "-Infinity"), {"blob":"…"} in base64, and {"bytes":"…"} for text that is not UTF-8.
 func (t *Table) MarshalJSON() ([]byte, error) {
 	if t == nil {
 		return []byte("null"), nil
@@ -98,31 +95,26 @@ func appendJSON(b []byte, v any) []byte {
 	return appendQuoted(b, fmt.Sprint(v))
 }
 
-// appendQuoted appends the JSON form of a valid text. <, > and & are escaped,
-// as encoding/json does, so that the output may stand in a script element.
+// appendQuoted appends the JSON form of a valid text. It escapes <, > and &, as encoding/json does, so that the output may
+// stand in a script element.
 func appendQuoted(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			q, err := json.Marshal(s)
-			if err != nil {
-				return append(b, `""`...) // a string always encodes
-			}
+			q, _ := json.Marshal(s) // a string always encodes
 			return append(b, q...)
 		}
 	}
-	b = append(b, '"')
-	b = append(b, s...)
-	return append(b, '"')
+	return append(append(append(b, '"'), s...), '"')
 }
 
-// UnmarshalJSON reads the form that [Table.MarshalJSON] writes. A number without
-// point and exponent that does not fit an int64 becomes a float64.
+// UnmarshalJSON reads the form that [Table.MarshalJSON] writes. A number without point and exponent that does not fit an
+// int64 becomes a float64.
 func (t *Table) UnmarshalJSON(data []byte) error {
 	var raw struct {
-		Columns   []cellJSON   `json:"columns"`
-		Rows      [][]cellJSON `json:"rows"`
-		Truncated bool         `json:"truncated"`
-		TooLarge  bool         `json:"too_large"`
+		Columns   []cell   `json:"columns"`
+		Rows      [][]cell `json:"rows"`
+		Truncated bool     `json:"truncated"`
+		TooLarge  bool     `json:"too_large"`
 	}
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return fmt.Errorf("result: reading table: %w", err)
@@ -132,11 +124,10 @@ func (t *Table) UnmarshalJSON(data []byte) error {
 		read.Columns = make([]string, len(raw.Columns))
 	}
 	for i, c := range raw.Columns {
-		name, ok := c.value.(string)
-		if !ok {
+		var ok bool
+		if read.Columns[i], ok = c.value.(string); !ok {
 			return fmt.Errorf("result: reading table: name of column %d is no text", i)
 		}
-		read.Columns[i] = name
 	}
 	if raw.Rows != nil {
 		read.Rows = make([][]any, len(raw.Rows))
@@ -151,21 +142,17 @@ func (t *Table) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// cellJSON reads one value.
-type cellJSON struct{ value any }
+// cell reads one value.
+type cell struct{ value any }
 
-func (c *cellJSON) UnmarshalJSON(data []byte) error {
+func (c *cell) UnmarshalJSON(data []byte) (err error) {
 	switch {
-	case len(data) == 0:
-		return fmt.Errorf("empty value")
 	case data[0] == 'n':
-		c.value = nil
 		return nil
 	case data[0] == '"':
 		var s string
-		err := json.Unmarshal(data, &s)
+		err = json.Unmarshal(data, &s)
 		c.value = s
-		return err
 	case data[0] == '{':
 		return c.object(data)
 	case data[0] == '-' || data[0] >= '0' && data[0] <= '9':
@@ -175,14 +162,14 @@ func (c *cellJSON) UnmarshalJSON(data []byte) error {
 				return nil
 			}
 		}
-		f, err := strconv.ParseFloat(string(data), 64)
-		c.value = f
-		return err
+		c.value, err = strconv.ParseFloat(string(data), 64)
+	default:
+		err = fmt.Errorf("value %.20s is neither null, number, text nor object", data)
 	}
-	return fmt.Errorf("value %.20s is neither null, number, text nor object", data)
+	return err
 }
 
-func (c *cellJSON) object(data []byte) error {
+func (c *cell) object(data []byte) (err error) {
 	var o struct {
 		Float       *string
 		Blob, Bytes *[]byte
@@ -196,11 +183,9 @@ func (c *cellJSON) object(data []byte) error {
 	case o.Bytes != nil:
 		c.value = string(*o.Bytes)
 	case o.Float != nil:
-		f, err := strconv.ParseFloat(*o.Float, 64)
-		c.value = f
-		return err
+		c.value, err = strconv.ParseFloat(*o.Float, 64)
 	default:
-		return fmt.Errorf("object %.40s holds neither float, blob nor bytes", data)
+		err = fmt.Errorf("object %.40s holds neither float, blob nor bytes", data)
 	}
-	return nil
+	return err
 }

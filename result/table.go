@@ -1,22 +1,19 @@
 package result
 
-// Table is the rows of one statement as the engine stores them.
+// Table holds the rows of one statement as the engine stores them.
 //
-// Every row has one value a column, in column order. A value is nil (NULL),
-// int64, float64, string or []byte; no driver conversion (dates, booleans) is
-// applied. Names may be empty or equal; nothing here looks at them but the
-// writers. The order of the rows is the order in which the engine gave them.
+// Every row has one value for each column, in column order. A value is nil (NULL), int64, float64, string or []byte,
+// without driver conversions (dates, booleans). Names may be empty or equal; only the writers look at them. The rows are in
+// the order in which the engine returned them.
 //
 // A Table is plain data: safe for concurrent reading, not for writing.
 type Table struct {
 	Columns []string `json:"columns"` // names, in column order
-	Rows    [][]any  `json:"rows"`    // each with one value a column
+	Rows    [][]any  `json:"rows"`    // each with one value for each column
 
-	// Truncated is exact: true when and only when the statement had more rows
-	// than are held here, because of a limit on rows or bytes.
+	// Truncated is true if, and only if, the statement had more rows than Rows, because of a limit on rows or bytes.
 	Truncated bool `json:"truncated,omitempty"`
-	// TooLarge says that the limit on bytes, not the one on rows, cut it.
-	TooLarge bool `json:"too_large,omitempty"`
+	TooLarge  bool `json:"too_large,omitempty"` // the limit on bytes, not the limit on rows, truncated the table
 }
 
 // Empty reports whether t holds no row. A nil table is empty.
@@ -32,6 +29,20 @@ func (t *Table) AllNull() bool {
 			if v != nil {
 				return false
 			}
+		}
+	}
+	return true
+}
+
+// Zero reports whether t is one row of nothing but the number 0, with or without
+// NULLs beside it: what COUNT and other aggregates answer where there is nothing.
+func (t *Table) Zero() bool {
+	if t == nil || len(t.Rows) != 1 || t.AllNull() {
+		return false
+	}
+	for _, v := range t.Rows[0] {
+		if v != nil && v != int64(0) && v != 0.0 {
+			return false
 		}
 	}
 	return true

@@ -5,24 +5,20 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
-// TextTable writes tables for people, in a terminal or a log. The zero
-// TextTable is ready for use. Safe for concurrent use.
+// TextTable writes tables for people, in a terminal or a log. The zero TextTable is ready for use. Safe for concurrent use.
 type TextTable struct {
-	// MaxCell is the greatest width of a cell in terminal columns; what is
-	// longer ends in "…". 0 means 60; negative means no limit.
-	MaxCell int
-	// MaxRows is the number of rows to write; 0 means all. The last line says
-	// how many there are.
-	MaxRows int
+	MaxCell int // width of a cell in terminal columns; a longer one ends in "…"; 0 means 60; negative: no limit
+	MaxRows int // rows to write; 0 means all; the last line says how many there are
 }
 
 // WriteTable writes t as an aligned text table: TextTable{}.Write.
 func (t *Table) WriteTable(w io.Writer) error { return TextTable{}.Write(w, t) }
 
-// Write writes t as an aligned text table, a header, a rule and a line a row,
-// and in the end how many rows there are:
+// Write writes t as an aligned text table: a header, a rule, a line for each row, and the number of rows:
 //
 //	name | orders
 //	-----+-------
@@ -30,13 +26,10 @@ func (t *Table) WriteTable(w io.Writer) error { return TextTable{}.Write(w, t) }
 //	Bo   |   NULL
 //	(2 rows)
 //
-// Numbers stand at the right of their column. NULL is NULL; a text that reads
-// NULL, and one that begins or ends with a blank or a quote, is put in double
-// quotes. Floats have a point (1.0). A blob is shown by its size. Characters
-// that would move the cursor or hide text (control characters, direction marks,
-// invalid bytes) are shown as escapes such as \n and \u202e. Columns are aligned
-// by the width of characters in a terminal: East Asian wide characters and
-// emoji take two columns, combining marks none.
+// Numbers are aligned right. NULL is NULL; the text NULL and a text that begins or ends with a blank or a quote stand in
+// double quotes. Floats have a point (1.0). A blob is shown by its size. Characters that would move the cursor or hide text
+// (control characters, direction marks, invalid bytes) are shown as escapes such as \n and \u202e. Columns are aligned by
+// the width of characters in a terminal: East Asian wide characters and emoji take two columns, combining marks none.
 //
 // The error is that of w. A nil table is an empty one.
 func (x TextTable) Write(w io.Writer, t *Table) error {
@@ -52,7 +45,7 @@ func (x TextTable) Write(w io.Writer, t *Table) error {
 		limit = 60
 	}
 
-	// Rows may be longer or shorter than the header in a table made by hand.
+	// In a table made by hand, rows may be longer or shorter than the header.
 	columns := len(t.Columns)
 	for _, row := range rows {
 		columns = max(columns, len(row))
@@ -97,10 +90,7 @@ func (x TextTable) Write(w io.Writer, t *Table) error {
 
 // footer says how many rows there are.
 func footer(shown, held int, truncated bool) string {
-	rows := "rows"
-	if held == 1 {
-		rows = "row"
-	}
+	rows := words.Plural("row", held)
 	switch {
 	case truncated && shown < held:
 		return fmt.Sprintf("(%d of the first %d %s; there are more)\n", shown, held, rows)
@@ -126,18 +116,12 @@ func writeLine(b *bufio.Writer, cells []cellText, widths []int) {
 		}
 		pad := widths[i] - c.width
 		if c.right {
-			writeBlanks(b, pad)
+			b.WriteString(strings.Repeat(" ", pad))
 		}
 		b.WriteString(c.text)
 		if !c.right && !last {
-			writeBlanks(b, pad)
+			b.WriteString(strings.Repeat(" ", pad))
 		}
 	}
 	b.WriteByte('\n')
-}
-
-func writeBlanks(b *bufio.Writer, n int) {
-	for range n {
-		b.WriteByte(' ')
-	}
 }

@@ -2,7 +2,7 @@ package result
 
 import "unicode"
 
-// textWidth returns how many columns of a terminal s takes.
+// textWidth returns the number of terminal columns of s.
 func textWidth(s string) int {
 	n := 0
 	for _, r := range s {
@@ -11,9 +11,8 @@ func textWidth(s string) int {
 	return n
 }
 
-// runeWidth returns how many columns of a terminal r takes: 0, 1 or 2. Terminals
-// differ on ambiguous characters, which count 1 here, and on emoji joined by
-// U+200D, which count each part.
+// runeWidth returns the number of terminal columns of r: 0, 1 or 2. Terminals differ on ambiguous characters, which count 1
+// here, and on emoji joined by U+200D, of which each part counts.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300:
@@ -28,9 +27,8 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// isWide reports whether r is East Asian Wide or Fullwidth (Unicode 16,
-// EastAsianWidth.txt), which includes the characters shown as emoji by default.
-// Ranges are joined where only unassigned characters lie between.
+// isWide reports whether r is East Asian Wide or Fullwidth (Unicode 16, EastAsianWidth.txt), which includes the characters
+// shown as emoji by default. Ranges are joined if only unassigned characters lie between them.
 func isWide(r rune) bool {
 	switch {
 	case r < 0x1100:

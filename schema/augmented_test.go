@@ -13,41 +13,43 @@ import (
 
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
 
 func TestAugmentedGolden(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		a    schema.Augmented
+		r    schema.Renderer
 		why  string
 	}{
-		{"augmented", schema.Augmented{}, "rows of three tables, hostile ones marked"},
-		{"augmented_rows", schema.Augmented{MaxChars: 1450}, "rows go before length, widest block first"},
-		{"augmented_none", schema.Augmented{MaxChars: 1}, "CREATE texts are never cut"},
-		{"augmented_compat", schema.Augmented{Compat: true}, "the published form"},
+		{"augmented", schema.Renderer{MaxChars: 8000}, "rows of three tables, hostile ones marked"},
+		{"augmented_rows", schema.Renderer{MaxChars: 1450}, "rows go before length, widest block first"},
+		{"augmented_none", schema.Renderer{MaxChars: 1}, "CREATE texts are never cut"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := tc.a.Render(shop(), samples())
-			text := got.Text
-			for _, r := range got.Reduced {
-				text += fmt.Sprintf("reduced: %+v\n", r)
-			}
-			text += fmt.Sprintf("over budget: %t\n", got.OverBudget)
-			golden.Check(t, tc.name+".golden", text)
+			tc.r.Form = schema.Augmented
+			got := render(t, tc.r, schematest.Shop(), schematest.Samples()...)
+			golden.Check(t, tc.name+".golden", got.Text+reductions(got)+fmt.Sprintf("over budget: %t\n", got.OverBudget))
 		})
 	}
 }
 
+// augmented writes s within a number of characters; 0: no limit.
+func augmented(tb testing.TB, maxChars int, s *schema.Schema, samples ...schema.Sample) schema.Rendering {
+	tb.Helper()
+	return render(tb, schema.Renderer{Form: schema.Augmented, MaxChars: maxChars}, s, samples...)
+}
+
 func TestAugmentedWithoutValues(t *testing.T) {
-	got := schema.Augmented{WithoutValues: true}.Render(shop(), samples()).Text
+	got := render(t, schema.Renderer{Form: schema.Augmented, WithoutValues: true}, schematest.Shop(), schematest.Samples()...).Text
 	if strings.Contains(got, "--") && strings.Contains(got, "Example") {
 		t.Errorf("samples in:\n%s", got)
 	}
-	if none := (schema.Augmented{Rows: -1}).Render(shop(), samples()).Text; none != got {
-		t.Error("a negative number of rows is no rows")
+	if none := augmented(t, 0, schematest.Shop()).Text; none != got {
+		t.Error("no samples are no rows")
 	}
-	if got := (schema.Augmented{}).Render(nil, samples()); got.Text != "" || got.OverBudget {
+	if got := augmented(t, 1, nil, schematest.Samples()...); got.Text != "" || got.OverBudget {
 		t.Errorf("an empty schema: %+v", got)
 	}
 }
@@ -56,10 +58,10 @@ func TestAugmentedWithoutValues(t *testing.T) {
 // texts and the note alone, and what was taken is told.
 func TestAugmentedBudget(t *testing.T) {
 	const note = "\n-- Sample rows are shortened or left out to save space.\n"
-	full := schema.Augmented{MaxChars: -1}.Render(shop(), samples()).Text
-	bare := schema.Augmented{WithoutValues: true}.Render(shop(), samples()).Text
+	full := augmented(t, 0, schematest.Shop(), schematest.Samples()...).Text
+	bare := augmented(t, 0, schematest.Shop()).Text
 	for budget := 1; budget <= utf8.RuneCountInString(full); budget++ {
-		got := schema.Augmented{MaxChars: budget}.Render(shop(), samples())
+		got := augmented(t, budget, schematest.Shop(), schematest.Samples()...)
 		if n := utf8.RuneCountInString(got.Text); (n > budget) != got.OverBudget {
 			t.Fatalf("budget %d: %d characters, OverBudget %t", budget, n, got.OverBudget)
 		}
@@ -79,11 +81,11 @@ func TestAugmentedManyTables(t *testing.T) {
 	for i := range s.Tables {
 		table := &s.Tables[i]
 		table.Definition = "CREATE TABLE " + table.Name + "(id INTEGER PRIMARY KEY, column_002 TEXT)"
-		rows = append(rows, schema.Sample{Table: table.Name, Columns: []string{"id", "column_002"}, Rows: [][]any{
+		rows = append(rows, schema.Sample{Table: schema.TableName{Name: table.Name}, Columns: []string{"id", "column_002"}, Rows: [][]any{
 			{int64(1), "a value of some length"}, {int64(2), "another value of some length"}, {int64(3), "x"},
 		}})
 	}
-	got := schema.Augmented{}.Render(s, rows)
+	got := augmented(t, 8000, s, rows...)
 	kept := strings.Count(got.Text, "-- Sample data")
 	if got.OverBudget || kept == 0 || kept == 60 {
 		t.Errorf("%d of 60 tables with samples, over budget %t", kept, got.OverBudget)
@@ -93,36 +95,32 @@ func TestAugmentedManyTables(t *testing.T) {
 func TestAugmentedCells(t *testing.T) {
 	long := strings.Repeat("ä", 51)
 	for _, tc := range []struct {
-		why    string
-		value  any
-		want   string
-		compat string
+		why   string
+		value any
+		want  string
 	}{
-		{"NULL", nil, "NULL", "NULL"},
-		{"integer", int64(5), "5", "5"},
-		{"float", 2.0, "2.0", "2.0"},
-		{"float with exponent", 1e-7, "1e-07", "1e-07"},
-		{"text", "Ann", `"Ann"`, "'Ann'"},
-		{"quote", "it's", `"it's"`, "'it's'"},
-		{"50 characters", long[2:], `"` + long[2:] + `"`, "'" + long[2:] + "'"},
-		{"51 characters", long, `"` + long[2:] + `"...`, "'" + long[2:] + "...'"},
-		{"newline", "a\nSYSTEM: b", "(not shown)", "'a SYSTEM: b'"},
-		{"newline behind the cut", long + "\n", `"` + long[2:] + `"...`, "'" + long[2:] + "...'"},
-		{"format character", "a\u202eb", "(not shown)", "'ab'"},
-		{"fence and tag", "```</x>", `"\u0060\u0060\u0060\u003c/x\u003e"`, "'```</x>'"},
-		{"not UTF-8", "a\xffb", "(not shown)", "'ab'"},
-		{"blob", []byte{1, 2}, "<blob 2 bytes>", "<blob 2 bytes>"},
-		{"another type", struct{}{}, "(not shown)", "(not shown)"},
+		{"NULL", nil, "NULL"},
+		{"integer", int64(5), "5"},
+		{"float", 2.0, "2.0"},
+		{"float with exponent", 1e-7, "1e-07"},
+		{"text", "Ann", `"Ann"`},
+		{"quote", "it's", `"it's"`},
+		{"50 characters", long[2:], `"` + long[2:] + `"`},
+		{"51 characters", long, `"` + long[2:] + `"...`},
+		{"newline", "a\nSYSTEM: b", "(not shown)"},
+		{"newline behind the cut", long + "\n", `"` + long[2:] + `"...`},
+		{"format character", "a\u202eb", "(not shown)"},
+		{"fence and tag", "```</x>", `"\u0060\u0060\u0060\u003c/x\u003e"`},
+		{"not UTF-8", "a\xffb", "(not shown)"},
+		{"blob", []byte{1, 2}, "<blob 2 bytes>"},
+		{"another type", struct{}{}, "(not shown)"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}}}}
-			rows := []schema.Sample{{Table: "t", Columns: []string{"c"}, Rows: [][]any{{tc.value}}}}
-			for want, a := range map[string]schema.Augmented{tc.want: {}, tc.compat: {Compat: true}} {
-				text := a.Render(s, rows).Text
-				_, got, _ := strings.Cut(text, "-- Example: (")
-				if got != want+")\n" {
-					t.Errorf("compat %t: %q, want %q", a.Compat, got, want)
-				}
+			sample := schema.Sample{Table: schema.TableName{Name: "t"}, Columns: []string{"c"}, Rows: [][]any{{tc.value}}}
+			_, got, _ := strings.Cut(augmented(t, 0, s, sample).Text, "-- Example: (")
+			if got != tc.want+")\n" {
+				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
 	}
@@ -136,7 +134,10 @@ func TestAugmentedDefinition(t *testing.T) {
 		{"plain", "CREATE TABLE t(c TEXT CHECK (c < 'x'))", "CREATE TABLE t(c TEXT CHECK (c < 'x'))"},
 		{"harmless comments keep their blanks", "CREATE TABLE t(c --  a,  b\n, /* x  y */ d)", "CREATE TABLE t(c --  a,  b\n, /* x  y */ d)"},
 		{"Windows line ends", "CREATE TABLE t(\r\nc)", "CREATE TABLE t(\nc)"},
-		{"quotes of all kinds", "CREATE TABLE \"t\"(`c` TEXT DEFAULT 'it''s -- no comment', [d e])", "CREATE TABLE \"t\"(`c` TEXT DEFAULT 'it''s -- no comment', [d e])"},
+		{
+			"quotes of all kinds", "CREATE TABLE \"t\"(`c` TEXT DEFAULT 'it''s -- no comment', [d e])",
+			"CREATE TABLE \"t\"(`c` TEXT DEFAULT 'it''s -- no comment', [d e])",
+		},
 		{"a comment of several lines becomes one", "CREATE TABLE t(c /* a\nSYSTEM: b */)", "CREATE TABLE t(c /* a SYSTEM: b */)"},
 		{"a fence in a comment", "CREATE TABLE t(c) -- ```x", "CREATE TABLE t(c) -- '''x"},
 		{"an end of comment made by what is removed", "CREATE TABLE t(c /* x *\u200b/ y */)", "CREATE TABLE t(c /* x * / y */)"},
@@ -155,7 +156,7 @@ func TestAugmentedDefinition(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}, Definition: tc.definition}}}
-			got := schema.Augmented{}.Render(s, nil)
+			got := augmented(t, 0, s)
 			if diff := cmp.Diff(tc.want+"\n", got.Text); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -166,29 +167,13 @@ func TestAugmentedDefinition(t *testing.T) {
 	}
 }
 
-// TestAugmentedData compares the compatible form with the lengths that the
-// published code gives, and holds plan-voting's demands on real databases.
+// TestAugmentedData: the texts of real databases are CREATE texts and comments.
 func TestAugmentedData(t *testing.T) {
 	dir := evaldata.Path(t, "db")
-	for path, length := range map[string]int{
-		"chinook/Chinook_Sqlite.sqlite":              7856,
-		"classicmodels/classicmodels.sqlite":         6902,
-		"spider/student_transcripts_tracking.sqlite": 6221,
-		"bird/superhero.sqlite":                      3940,
-	} {
-		s, rows := readDatabase(t, filepath.Join(dir, path))
-		got := schema.Augmented{Compat: true}.Render(s, rows)
-		if n := utf8.RuneCountInString(got.Text); n != length {
-			t.Errorf("%s: %d characters, want %d", path, n, length)
-		}
-	}
-
 	s, rows := readDatabase(t, filepath.Join(dir, "chinook/Chinook_Sqlite.sqlite"))
-	got := schema.Augmented{MaxChars: 4000}.Render(s, rows)
-	if n := utf8.RuneCountInString(got.Text); n > 4159+60 {
+	if n := utf8.RuneCountInString(augmented(t, 4000, s, rows...).Text); n > 4159+60 {
 		t.Errorf("Chinook within 4000: %d characters", n)
 	}
-
 	databases, err := filepath.Glob(filepath.Join(dir, "spider", "*.sqlite"))
 	if err != nil {
 		t.Fatal(err)
@@ -201,15 +186,13 @@ func TestAugmentedData(t *testing.T) {
 				creates[strings.TrimSpace(line)] = true
 			}
 		}
-		for _, a := range []schema.Augmented{{}, {Compat: true}} {
-			got := a.Render(s, rows)
-			if got.OverBudget || len(got.LeftOut) > 0 {
-				t.Errorf("%s: over budget %t, left out %v", path, got.OverBudget, got.LeftOut)
-			}
-			for line := range strings.Lines(got.Text) {
-				if line = strings.TrimSpace(line); !creates[line] && line != "" && !strings.HasPrefix(line, "-- ") {
-					t.Errorf("%s: a line of its own: %q", path, line)
-				}
+		got := augmented(t, 8000, s, rows...)
+		if got.OverBudget || len(got.LeftOut) > 0 {
+			t.Errorf("%s: over budget %t, left out %v", path, got.OverBudget, got.LeftOut)
+		}
+		for line := range strings.Lines(got.Text) {
+			if line = strings.TrimSpace(line); !creates[line] && line != "" && !strings.HasPrefix(line, "-- ") {
+				t.Errorf("%s: a line of its own: %q", path, line)
 			}
 		}
 	}
@@ -238,7 +221,7 @@ func readDatabase(t *testing.T, path string) (*schema.Schema, []schema.Sample) {
 			table.Columns = append(table.Columns, schema.Column{Name: name})
 			terms = append(terms, "+"+schema.QuoteName(name))
 		}
-		sample.Table = table.Name
+		sample.Table = schema.TableName{Name: table.Name}
 		sample.Rows = query(t, db, "SELECT "+strings.Join(terms, ", ")+from+" LIMIT 3").Rows
 		rows = append(rows, sample)
 	}
@@ -271,20 +254,4 @@ func query(t *testing.T, db *sql.DB, text string) schema.Sample {
 		t.Fatal(err)
 	}
 	return out
-}
-
-func BenchmarkAugmented(b *testing.B) {
-	s := generated(1000, 20)
-	var rows []schema.Sample
-	for _, table := range s.Tables {
-		rows = append(rows, schema.Sample{Table: table.Name, Columns: []string{"id", "column_002"}, Rows: [][]any{{int64(1), "a value"}, {int64(2), "b"}}})
-	}
-	for _, budget := range []int{-1, 400_000} {
-		b.Run(fmt.Sprintf("tables=1000/chars=%d", budget), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				schema.Augmented{MaxChars: budget}.Render(s, rows)
-			}
-		})
-	}
 }

@@ -1,51 +1,38 @@
 package schema
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
 
-// index finds tables by name in constant time and knows which of them foreign
-// keys join. Tables are named by their place in the schema.
+// index finds tables by name in constant time. A table is given as its place in
+// the schema.
 type index struct {
 	s     *Schema
-	exact map[tableName]int
-	folds map[tableName]int
-	bare  map[string]int // folded name without a schema
+	exact map[TableName]int
+	folds map[TableName]int
+	bare  map[string]int // by folded name without a schema
 }
 
-type tableName struct{ schema, name string }
-
-// index builds the index of s. Its lookup agrees with [Schema.Lookup].
+// index makes the index of s. Its lookup agrees with [Schema.Lookup].
 func (s *Schema) index() *index {
-	x := &index{
-		s:     s,
-		exact: make(map[tableName]int, len(s.Tables)),
-		folds: make(map[tableName]int, len(s.Tables)),
-		bare:  make(map[string]int, len(s.Tables)),
-	}
-	for i := range s.Tables {
+	n := len(s.Tables)
+	x := &index{s, make(map[TableName]int, n), make(map[TableName]int, n), make(map[string]int, n)}
+	for i := n - 1; i >= 0; i-- { // of equal names the first table stays
 		t := &s.Tables[i]
-		if _, seen := x.exact[tableName{t.Schema, t.Name}]; !seen {
-			x.exact[tableName{t.Schema, t.Name}] = i
-		}
-		key := tableName{Fold(t.Schema), Fold(t.Name)}
-		if _, seen := x.folds[key]; !seen {
-			x.folds[key] = i
-		}
-		if _, seen := x.bare[key.name]; !seen {
-			x.bare[key.name] = i
-		}
+		folded := TableName{Fold(t.Schema), Fold(t.Name)}
+		x.exact[t.TableName()], x.folds[folded], x.bare[folded.Name] = i, i, i
 	}
 	return x
 }
 
 // lookup is Schema.Lookup; -1 is not found.
 func (x *index) lookup(schema, name string) int {
-	if i, ok := x.exact[tableName{schema, name}]; ok {
+	if i, ok := x.exact[TableName{schema, name}]; ok {
 		return i
 	}
-	if i, ok := x.folds[tableName{Fold(schema), Fold(name)}]; ok {
+	if i, ok := x.folds[TableName{Fold(schema), Fold(name)}]; ok {
 		return i
 	}
 	if i, ok := x.bare[Fold(name)]; ok && schema == "" {
@@ -54,8 +41,8 @@ func (x *index) lookup(schema, name string) int {
 	return -1
 }
 
-// target is the table that key k of t refers to, or -1. A key that names no
-// schema means one of t's own schema before any other.
+// target is the table that key k of t refers to, or -1. A key that names no schema
+// means one of t's own schema before any other.
 func (x *index) target(t *Table, k ForeignKey) int {
 	if k.RefSchema == "" && t.Schema != "" {
 		if i := x.lookup(t.Schema, k.RefTable); i >= 0 {
@@ -86,15 +73,11 @@ func (x *index) neighbours() [][]int {
 }
 
 func (x *index) byName(a, b int) int {
-	if c := compareTables(x.s.Tables[a], x.s.Tables[b]); c != 0 {
-		return c
-	}
-	return a - b
+	return cmp.Or(x.s.Tables[a].TableName().compare(x.s.Tables[b].TableName()), a-b)
 }
 
-// bridges returns the tables that join the parts of linked, as Restrict
-// describes.
-func (x *index) bridges(linked []int) []int {
+// bridges returns the tables that join the parts of linked, as Restrict describes.
+func (x *index) bridges(linked []int) (added []int) {
 	if len(linked) < 2 {
 		return nil
 	}
@@ -103,24 +86,18 @@ func (x *index) bridges(linked []int) []int {
 	for _, i := range linked {
 		kept[i] = true
 	}
-	var added []int
-	starts := slices.Clone(linked)
-	slices.SortFunc(starts, x.byName)
 	alone := make(map[int]bool) // tables of parts that no path leads out of
-	for _, start := range starts {
+	for _, start := range slices.SortedFunc(slices.Values(linked), x.byName) {
 		for !alone[start] {
 			part := component(next, kept, start)
 			path := x.shortestPath(next, kept, part)
 			if path == nil {
-				for i := range part {
-					alone[i] = true
-				}
-				break
+				maps.Copy(alone, part)
 			}
 			for _, i := range path {
 				kept[i] = true
-				added = append(added, i)
 			}
+			added = append(added, path...)
 		}
 	}
 	return added
@@ -129,11 +106,8 @@ func (x *index) bridges(linked []int) []int {
 // component is the set of kept tables that start reaches over kept tables.
 func component(next [][]int, kept map[int]bool, start int) map[int]bool {
 	part := map[int]bool{start: true}
-	queue := []int{start}
-	for len(queue) > 0 {
-		i := queue[0]
-		queue = queue[1:]
-		for _, j := range next[i] {
+	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
+		for _, j := range next[queue[0]] {
 			if kept[j] && !part[j] {
 				part[j] = true
 				queue = append(queue, j)
@@ -143,15 +117,13 @@ func component(next [][]int, kept map[int]bool, start int) map[int]bool {
 	return part
 }
 
-// shortestPath returns the tables strictly between part and the nearest kept
-// table outside it; nil where there is none. Breadth first from the tables of
-// part by place, neighbours by name: always the same path.
+// shortestPath returns the tables between part and the nearest kept table outside
+// it; nil if there is no path. The search goes breadth first from the tables of
+// part, all by name, so it always finds the same path.
 func (x *index) shortestPath(next [][]int, kept, part map[int]bool) []int {
 	from := make([]int, len(next)) // where each table was reached from, plus 1
-	queue := slices.SortedFunc(maps.Keys(part), x.byName)
-	for len(queue) > 0 {
+	for queue := slices.SortedFunc(maps.Keys(part), x.byName); len(queue) > 0; queue = queue[1:] {
 		i := queue[0]
-		queue = queue[1:]
 		for _, j := range next[i] {
 			switch {
 			case part[j] || from[j] != 0:

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -18,17 +19,16 @@ type Description struct {
 // "table.column", "schema.table" or "schema.table.column".
 //
 // Names are compared without regard to the case of ASCII letters and are not
-// quoted: the name of the table "order details" is written order details. Where
-// a name fits more than one item (because a name has a dot in it), a table goes
-// before a column and an earlier item before a later one.
+// quoted: the table "order details" is written order details. If a name fits more
+// than one item, because names may have dots, a table comes before a column and an
+// earlier item before a later one.
 type Descriptions map[string]Description
 
-// Describe returns a copy of s with the descriptions of d put in, and, sorted,
-// the names of d that s does not have.
+// Describe returns a copy of s with the descriptions of d, and the names of d that
+// s does not have, sorted.
 //
-// A field of d that is not empty replaces what s said; an empty one leaves it.
-// Texts are kept as they are; what goes into a prompt is cleaned when it is
-// rendered.
+// A field of d replaces what s said unless it is empty. Texts are kept as they are;
+// they are cleaned when they are rendered.
 func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) {
 	if s == nil {
 		s = &Schema{}
@@ -36,12 +36,10 @@ func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) 
 	out := *s
 	out.Tables = slices.Clone(s.Tables)
 
-	// Sorted, so that of two names that differ in case the same one always wins.
-	names := slices.Sorted(maps.Keys(d))
-
 	index := s.names()
 	cloned := make([]bool, len(out.Tables))
-	for _, name := range names {
+	// Sorted, so that of two names that differ in case the same one always wins.
+	for _, name := range slices.Sorted(maps.Keys(d)) {
 		at, ok := index[Fold(name)]
 		if !ok {
 			unknown = append(unknown, name)
@@ -50,7 +48,7 @@ func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) 
 		text := d[name]
 		t := &out.Tables[at.table]
 		if at.column < 0 {
-			t.Description = orElse(text.Text, t.Description)
+			t.Description = cmp.Or(strings.TrimSpace(text.Text), t.Description)
 			continue
 		}
 		if !cloned[at.table] {
@@ -58,9 +56,9 @@ func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) 
 			cloned[at.table] = true
 		}
 		c := &t.Columns[at.column]
-		c.Title = orElse(text.Title, c.Title)
-		c.Description = orElse(text.Text, c.Description)
-		c.Values = orElse(text.Values, c.Values)
+		c.Title = cmp.Or(strings.TrimSpace(text.Title), c.Title)
+		c.Description = cmp.Or(strings.TrimSpace(text.Text), c.Description)
+		c.Values = cmp.Or(strings.TrimSpace(text.Values), c.Values)
 	}
 	return &out, unknown
 }
@@ -68,49 +66,33 @@ func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) 
 // item is a place in a schema; column is -1 for the table itself.
 type item struct{ table, column int }
 
-// names maps every folded dotted name to the item that it means.
+// names maps every folded dotted name to the item that it means. A table comes
+// before a column, and the default schema before any other.
 func (s *Schema) names() map[string]item {
-	index := make(map[string]item)
-	add := func(at item, parts ...string) {
-		key := Fold(strings.Join(parts, "."))
-		if _, taken := index[key]; !taken {
-			index[key] = at
+	names := make(map[string]item)
+	add := func(at item, name string) {
+		if _, taken := names[Fold(name)]; !taken {
+			names[Fold(name)] = at
 		}
 	}
-	// A bare name means the default schema before any other.
-	order := make([]int, 0, len(s.Tables))
-	for i := range s.Tables {
-		if s.Tables[i].Schema == "" {
-			order = append(order, i)
-		}
-	}
-	for i := range s.Tables {
-		if s.Tables[i].Schema != "" {
-			order = append(order, i)
-		}
-	}
-	for _, i := range order {
-		t := &s.Tables[i]
-		add(item{i, -1}, t.Name)
-		if t.Schema != "" {
-			add(item{i, -1}, t.Schema, t.Name)
-		}
-	}
-	for _, i := range order {
-		t := &s.Tables[i]
-		for j := range t.Columns {
-			add(item{i, j}, t.Name, t.Columns[j].Name)
-			if t.Schema != "" {
-				add(item{i, j}, t.Schema, t.Name, t.Columns[j].Name)
+	var order []int
+	for _, others := range []bool{false, true} {
+		for i := range s.Tables {
+			if others == (s.Tables[i].Schema != "") {
+				order = append(order, i)
 			}
 		}
 	}
-	return index
-}
-
-func orElse(s, otherwise string) string {
-	if strings.TrimSpace(s) == "" {
-		return otherwise
+	for _, i := range order {
+		add(item{i, -1}, s.Tables[i].Name)
+		add(item{i, -1}, s.Tables[i].TableName().String())
 	}
-	return strings.TrimSpace(s)
+	for _, i := range order {
+		t := &s.Tables[i]
+		for j, c := range t.Columns {
+			add(item{i, j}, t.Name+"."+c.Name)
+			add(item{i, j}, ColumnName{t.TableName(), c.Name}.String())
+		}
+	}
+	return names
 }

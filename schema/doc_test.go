@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/texttosql/texttosql/schema"
@@ -17,11 +18,11 @@ func Example() {
 
 	s, unknown := s.Describe(schema.Descriptions{"orders.status": {Text: "S shipped, D disputed"}})
 	s, missing := s.Restrict(links) // linked tables, and what joins them
-	r := schema.Renderer{Form: schema.MSchema, MaxTokens: 4000}.Render(s)
-	fmt.Println(unknown, missing, r.Reduced, r.LeftOut) // what the text does not say
+	r, err := schema.Renderer{Form: schema.MSchema, MaxTokens: 4000}.Render(context.Background(), s)
+	fmt.Println(unknown, missing, r.Reduced, r.LeftOut, err) // what the text does not say
 	fmt.Print(r.Text)
 	// Output:
-	// [] [] [] []
+	// [] [] [] [] <nil>
 	// 【Schema】
 	// # Table: orders
 	// [

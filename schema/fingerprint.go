@@ -6,27 +6,25 @@ import (
 	"encoding/hex"
 	"hash"
 	"slices"
-	"strings"
 )
 
 // Fingerprint is a short text that stays the same as long as the structure of
 // the database does: 32 hexadecimal digits.
 //
-// It covers the dialect, the functions, and of every table its name, kind,
-// columns (name, type, NOT NULL, default, generated) and keys. It leaves out
-// what changes without a change of structure: the version, the CREATE text,
-// descriptions, profiles and row counts. Tables may come in any order, columns
-// may not, because SELECT * depends on it.
+// It covers the dialect, the functions, and the name, kind, keys and columns (name,
+// type, NOT NULL, default, generated) of every table. It leaves out the version,
+// the CREATE text, descriptions, profiles and row counts. The order of tables does
+// not matter; that of columns does, because SELECT * depends on it.
 //
-// It serves as part of cache and journal keys, not as a proof against someone
-// who wants two schemas to look alike to a third party.
+// It is meant for keys of caches and journals. It is no proof against someone who
+// wants two schemas to have the same one.
 func (s *Schema) Fingerprint() string {
 	h := digest{sha256.New()}
 	if s != nil {
 		h.text(s.Dialect)
 		h.texts(s.Functions)
 		tables := slices.Clone(s.Tables)
-		slices.SortStableFunc(tables, compareTables)
+		slices.SortStableFunc(tables, func(a, b Table) int { return a.TableName().compare(b.TableName()) })
 		h.number(len(tables))
 		for i := range tables {
 			h.table(&tables[i])
@@ -35,22 +33,14 @@ func (s *Schema) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// compareTables orders tables by schema, then by name, byte by byte.
-func compareTables(a, b Table) int {
-	if c := strings.Compare(a.Schema, b.Schema); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Name, b.Name)
-}
-
-// digest writes every text with its length before it, so that no two different
-// lists of texts give the same bytes.
+// digest writes each text behind its length, so that two different lists of texts
+// never give the same bytes.
 type digest struct{ hash.Hash }
 
 func (h digest) table(t *Table) {
 	h.text(t.Schema)
 	h.text(t.Name)
-	h.text(string(t.Kind))
+	h.text(t.Kind)
 	h.number(len(t.Columns))
 	for _, c := range t.Columns {
 		h.text(c.Name)
@@ -92,9 +82,9 @@ func (h digest) number(n int) {
 }
 
 func (h digest) flag(b bool) {
+	n := 0
 	if b {
-		h.number(1)
-		return
+		n = 1
 	}
-	h.number(0)
+	h.number(n)
 }

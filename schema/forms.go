@@ -2,181 +2,353 @@ package schema
 
 import (
 	"strconv"
-	"strings"
+	"unicode/utf8"
 )
 
+// writer collects a text.
+type writer []byte
+
+func (w *writer) add(texts ...string) {
+	for _, text := range texts {
+		*w = append(*w, text...)
+	}
+}
+
+func (w writer) size() size { return size{utf8.RuneCount(w), len(w)} }
+
+// list returns a function that adds first when it is called first, and then sep.
+func (w *writer) list(first, sep string) (next func()) {
+	return func() {
+		w.add(first)
+		first = sep
+	}
+}
+
+// layout is what makes a form. All its functions write the same text each time.
+type layout struct {
+	sections []section
+	// write adds what a section says about a table. Nothing added: the section
+	// does not mention the table.
+	write    func(w *writer, v *view, d detail, section int)
+	steps    []step // how a text is shortened, in their order
+	note     string // at the end, once something was taken away
+	rankRows bool   // steps take the table with most characters of sample rows first
+
+	// For the step "fewer_columns": what stands around a column about which nothing is
+	// said, the column, and the note that n columns are missing.
+	around string
+	column func(c *columnView, w *writer)
+	more   func(n int) string
+}
+
+// section is a part of the text that goes over all tables.
+type section struct {
+	head, sep, end string // before the first table, between two, behind the last
+	none           string // the section if it mentions no table
+}
+
+const maxSections = 4
+
+func (r Renderer) layout() layout {
+	steps := []step{
+		{"fewer_examples", true, func(d *detail) { d.examples = min(d.examples, 1) }},
+		{"no_examples", true, func(d *detail) { d.examples = min(d.examples, 0) }},
+		{"no_value_notes", false, func(d *detail) { d.valueNotes = false }},
+		{"no_descriptions", false, func(d *detail) { d.descriptions = false }},
+		{"fewer_columns", false, nil},
+		{"name_only", false, func(d *detail) { d.nameOnly = true }},
+	}
+	switch r.Form {
+	case Code:
+		return layout{
+			sections: []section{{}}, write: writeCode, steps: steps,
+			around: ", ", column: (*columnView).code, more: func(n int) string { return ", … " + strconv.Itoa(n) + " more" },
+		}
+	case MSchema:
+		return layout{
+			sections: []section{{head: "【Schema】\n"}, {head: "【Foreign keys】\n"}}, write: writeMSchema, steps: steps,
+			around: "(),\n", column: (*columnView).mschema, more: func(n int) string { return "… " + moreColumns(n) + "\n" },
+		}
+	case Augmented:
+		return layout{
+			sections: []section{{sep: "\n"}}, write: r.writeAugmented, rankRows: true,
+			note: "\n-- Sample rows are shortened or left out to save space.\n",
+			steps: []step{
+				{"fewer_rows", true, func(d *detail) { d.rows = min(d.rows, 1) }},
+				{"short_values", true, func(d *detail) { d.cellRunes = shortCellRunes }},
+				{"no_rows", true, func(d *detail) { d.rows = 0 }},
+			},
+		}
+	case REp:
+		values := section{head: "### Sample values:\n#\n# ", sep: ";\n# ", end: ".\n#\n"}
+		if !r.WithoutValues {
+			values.none = "### Sample values:\n#\n#\n"
+		}
+		return layout{
+			sections: []section{
+				{head: "#\n# ", sep: ";\n# ", end: ".\n#\n", none: "#\n#\n"},
+				values,
+				{head: "### Foreign keys:\n#\n# ", sep: ";\n# ", end: "\n#\n"},
+				{head: "### Descriptions:\n#\n# ", sep: "\n# ", end: "\n#\n"},
+			},
+			write: writeREp, steps: steps[1:2],
+		}
+	}
+	return layout{
+		sections: []section{{sep: "\n"}}, write: writeDDL, steps: steps,
+		around: "  ,\n", column: (*columnView).ddl, more: func(n int) string { return "  -- " + moreColumns(n) + "\n" },
+	}
+}
+
+// moreColumns says how many columns are not shown.
+func moreColumns(n int) string {
+	if n == 1 {
+		return "1 more column"
+	}
+	return strconv.Itoa(n) + " more columns"
+}
+
 // writeDDL writes a CREATE statement over several lines, with comments.
-func writeDDL(v *view, d detail) block {
-	columns, missing := v.shown(d)
-	var b strings.Builder
+func writeDDL(w *writer, v *view, d detail, _ int) {
 	if d.descriptions && v.description != "" {
-		b.WriteString("-- " + v.description + "\n")
+		w.add("-- ", v.description, "\n")
 	}
-	b.WriteString("CREATE " + v.create + " " + v.name)
-	if len(columns) == 0 {
-		b.WriteString(";")
+	w.add("CREATE ", v.create, " ", v.name)
+	missing := v.missing(d)
+	if missing == len(v.columns) {
+		w.add(";")
 		if missing > 0 {
-			b.WriteString(" -- columns not shown")
+			w.add(" -- columns not shown")
 		}
-		b.WriteString("\n")
-		return block{body: b.String(), missing: missing}
+		w.add("\n")
+		return
 	}
-	b.WriteString(" (\n")
-
-	// Lines are written without their comma, which goes before the comment.
-	type line struct{ text, comment string }
-	var lines []line
-	for i := range columns {
-		c := &columns[i]
-		text := c.name
-		if c.typ != "" {
-			text += " " + c.typ
-		}
-		if c.sole {
-			text += " PRIMARY KEY"
-		}
-		if c.unique {
-			text += " UNIQUE"
-		}
-		if c.notNull {
-			text += " NOT NULL"
-		}
-		notes := c.notes(d)
-		if examples := c.some(d.examples); len(examples) > 0 {
-			notes = append(notes, "e.g. "+strings.Join(examples, ", "))
-		}
-		lines = append(lines, line{text, strings.Join(notes, "; ")})
-	}
-	if len(v.primaryKey) > 0 {
-		lines = append(lines, line{text: "PRIMARY KEY (" + strings.Join(v.primaryKey, ", ") + ")"})
-	}
-	if missing == 0 {
-		for _, u := range v.unique {
-			lines = append(lines, line{text: "UNIQUE (" + strings.Join(u, ", ") + ")"})
+	w.add(" (\n")
+	lines := len(v.columns) - missing
+	for _, k := range v.constraints {
+		if missing == 0 || !k.unique {
+			lines++
 		}
 	}
-	for _, k := range v.foreignKeys {
-		lines = append(lines, line{text: k.clause()})
+	// The comma of a line stands before its comment; the last line has none.
+	comma := func() {
+		if lines--; lines > 0 {
+			w.add(",")
+		}
 	}
-	for i, l := range lines {
-		b.WriteString("  " + l.text)
-		if i < len(lines)-1 {
-			b.WriteString(",")
+	for c := range v.shown(d) {
+		w.add("  ")
+		c.ddl(w)
+		comma()
+		next := w.list(" -- ", "; ")
+		for note := range c.notes(d) {
+			next()
+			w.add(note)
 		}
-		if l.comment != "" {
-			b.WriteString(" -- " + l.comment)
+		if examples := c.some(d); examples != "" {
+			next()
+			w.add("e.g. ", examples)
 		}
-		b.WriteString("\n")
+		w.add("\n")
+	}
+	for _, k := range v.constraints {
+		if missing == 0 || !k.unique {
+			w.add("  ", k.text)
+			comma()
+			w.add("\n")
+		}
 	}
 	if missing > 0 {
-		b.WriteString("  -- " + moreColumns(missing) + "\n")
+		w.add("  -- ", moreColumns(missing), "\n")
 	}
-	b.WriteString(");\n")
-	return block{body: b.String(), missing: missing}
+	w.add(");\n")
 }
 
-// writeCode writes a line: name(column type, …) with its keys, and behind it the
-// descriptions.
-func writeCode(v *view, d detail) block {
-	columns, missing := v.shown(d)
-	var parts, notes []string
-	if d.descriptions && v.description != "" {
-		notes = append(notes, v.description)
+// ddl writes a column without what is said about it.
+func (c *columnView) ddl(w *writer) {
+	c.code(w)
+	if c.unique {
+		w.add(" UNIQUE")
 	}
-	for i := range columns {
-		c := &columns[i]
-		if about := c.notes(d); len(about) > 0 {
-			notes = append(notes, c.name+": "+strings.Join(about, ", "))
-		}
-		text := c.name
-		if c.typ != "" {
-			text += " " + c.typ
-		}
-		if c.sole {
-			text += " PRIMARY KEY"
-		}
-		for _, k := range v.foreignKeys {
-			if len(k.columns) == 1 && k.columns[0] == c.name {
-				text += " REFERENCES " + k.table + "(" + strings.Join(k.refs, ", ") + ")"
-			}
-		}
-		parts = append(parts, text)
+	if c.notNull {
+		w.add(" NOT NULL")
+	}
+}
+
+// writeCode writes one line: name(column type, …) with its keys, and behind it
+// the descriptions.
+func writeCode(w *writer, v *view, d detail, _ int) {
+	w.add(v.name)
+	start := len(*w)
+	next := w.list("(", ", ")
+	for c := range v.shown(d) {
+		next()
+		c.code(w)
+		w.add(c.references)
 	}
 	if !d.nameOnly {
-		if len(v.primaryKey) > 0 {
-			parts = append(parts, "PRIMARY KEY ("+strings.Join(v.primaryKey, ", ")+")")
-		}
-		for _, k := range v.foreignKeys {
-			if len(k.columns) > 1 {
-				parts = append(parts, k.clause())
+		for _, k := range v.constraints {
+			if k.wide {
+				next()
+				w.add(k.text)
 			}
 		}
 	}
-	if missing > 0 {
-		parts = append(parts, "… "+strconv.Itoa(missing)+" more")
+	if n := v.missing(d); n > 0 {
+		next()
+		w.add("… ", strconv.Itoa(n), " more")
 	}
-	text := v.name
-	if len(parts) > 0 {
-		text += "(" + strings.Join(parts, ", ") + ")"
+	if len(*w) > start {
+		w.add(")")
 	}
-	if len(notes) > 0 {
-		text += " -- " + strings.Join(notes, "; ")
-	}
-	return block{body: text + "\n", missing: missing}
-}
-
-// writeMSchema writes the tuples of a table, and its foreign keys as the tail.
-func writeMSchema(v *view, d detail) block {
-	columns, missing := v.shown(d)
-	var b strings.Builder
-	b.WriteString("# Table: " + v.name)
+	next = w.list(" -- ", "; ")
 	if d.descriptions && v.description != "" {
-		b.WriteString(", " + v.description)
+		next()
+		w.add(v.description)
 	}
-	b.WriteString("\n[\n")
-	for i := range columns {
-		c := &columns[i]
-		b.WriteString("(" + c.name)
-		if c.typ != "" {
-			b.WriteString(":" + c.typ)
+	v.about(w, d, next, "", ", ")
+	w.add("\n")
+}
+
+// about writes what is said about the columns: each behind its name, the notes of
+// one with sep between them.
+func (v *view) about(w *writer, d detail, next func(), prefix, sep string) {
+	for c := range v.shown(d) {
+		before := ": "
+		for note := range c.notes(d) {
+			if before == ": " {
+				next()
+				w.add(prefix, c.name)
+			}
+			w.add(before, note)
+			before = sep
 		}
-		if c.primary {
-			b.WriteString(", Primary Key")
-		}
-		for _, note := range c.notes(d) {
-			b.WriteString(", " + note)
-		}
-		if examples := c.some(d.examples); len(examples) > 0 {
-			b.WriteString(", Examples: [" + strings.Join(examples, ", ") + "]")
-		}
-		b.WriteString(")")
-		if i < len(columns)-1 {
-			b.WriteString(",")
-		}
-		b.WriteString("\n")
 	}
-	if missing > 0 {
-		b.WriteString("… " + moreColumns(missing) + "\n")
+}
+
+// code writes a column without its reference.
+func (c *columnView) code(w *writer) {
+	w.add(c.name)
+	if c.typ != "" {
+		w.add(" ", c.typ)
 	}
-	b.WriteString("]\n")
-	var tail strings.Builder
-	if !d.nameOnly {
+	if c.sole {
+		w.add(" PRIMARY KEY")
+	}
+}
+
+// writeMSchema writes the tuples of a table, and its foreign keys into the second
+// section.
+func writeMSchema(w *writer, v *view, d detail, section int) {
+	if section == 1 {
 		for _, k := range v.foreignKeys {
-			tail.WriteString(k.equation(v.name) + "\n")
+			switch {
+			case d.nameOnly:
+			case k.single:
+				w.add(v.name, ".", k.columns, "=", k.table, ".", k.refs, "\n")
+			default:
+				w.add(v.name, ".(", k.columns, ")=", k.table, ".(", k.refs, ")\n")
+			}
 		}
+		return
 	}
-	return block{body: b.String(), tail: tail.String(), missing: missing}
+	w.add("# Table: ", v.name)
+	if d.descriptions && v.description != "" {
+		w.add(", ", v.description)
+	}
+	w.add("\n[")
+	next := w.list("\n", ",\n")
+	for c := range v.shown(d) {
+		next()
+		w.add("(")
+		c.mschema(w)
+		for note := range c.notes(d) {
+			w.add(", ", note)
+		}
+		if examples := c.some(d); examples != "" {
+			w.add(", Examples: [", examples, "]")
+		}
+		w.add(")")
+	}
+	w.add("\n")
+	if n := v.missing(d); n > 0 {
+		w.add("… ", moreColumns(n), "\n")
+	}
+	w.add("]\n")
 }
 
-// clause is the foreign key as a table constraint.
-func (k keyView) clause() string {
-	return "FOREIGN KEY (" + strings.Join(k.columns, ", ") + ") REFERENCES " + k.table + "(" + strings.Join(k.refs, ", ") + ")"
+// mschema writes a column without what is said about it.
+func (c *columnView) mschema(w *writer) {
+	w.add(c.name)
+	if c.typ != "" {
+		w.add(":", c.typ)
+	}
+	if c.primary {
+		w.add(", Primary Key")
+	}
 }
 
-// equation is the foreign key as M-Schema writes it.
-func (k keyView) equation(table string) string {
-	if len(k.columns) == 1 && len(k.refs) == 1 {
-		return table + "." + k.columns[0] + "=" + k.table + "." + k.refs[0]
+// writeAugmented writes the CREATE text and the sample rows.
+func (r Renderer) writeAugmented(w *writer, v *view, d detail, _ int) {
+	w.add(v.definition)
+	rows := v.rows[:min(d.rows, len(v.rows))]
+	if len(rows) == 0 {
+		return
 	}
-	return table + ".(" + strings.Join(k.columns, ", ") + ")=" + k.table + ".(" + strings.Join(k.refs, ", ") + ")"
+	w.add("-- Sample data from ", v.name, ":\n-- Columns: ", v.sampled, "\n")
+	for _, row := range rows {
+		next := w.list("-- Example: (", ", ")
+		for _, at := range v.places {
+			next()
+			if text, ok := r.custom(row[at]); ok {
+				w.add(text)
+			} else {
+				*w = appendCell(*w, row[at], d.cellRunes)
+			}
+		}
+		w.add(")\n")
+	}
+}
+
+// writeREp writes a table into the sections of REp: its columns, their values, its
+// foreign keys, what is said about it.
+func writeREp(w *writer, v *view, d detail, section int) {
+	switch section {
+	case 0, 1:
+		sep := ", "
+		if section == 1 {
+			if sep = ","; d.examples < 0 {
+				return
+			}
+		}
+		w.add(v.name, "(")
+		next := w.list("", sep)
+		for c := range v.shown(d) {
+			next()
+			w.add(c.name)
+			switch examples := c.some(d); {
+			case section == 0 && c.typ != "":
+				w.add(" ", c.typ)
+			case section == 1 && examples != "":
+				w.add("[", examples, "]")
+			}
+		}
+		if section == 0 && v.primaryKey != "" {
+			w.add(", PRIMARY KEY (", v.primaryKey, ")")
+		}
+		w.add(")")
+	case 2:
+		next := w.list("", ";\n# ")
+		for _, k := range v.foreignKeys {
+			next()
+			w.add(v.name, "(", k.columns, ") REFERENCES ", k.table, "(", k.refs, ")")
+		}
+	case 3:
+		next := w.list("", "\n# ")
+		if v.description != "" {
+			next()
+			w.add(v.name, ": ", v.description)
+		}
+		v.about(w, d, next, v.name+".", "; ")
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -67,7 +68,7 @@ const harmless = "harmless"
 // checkHostile compares the prompts of a schema that holds the hostile text with
 // those of one that holds a harmless text in its place, or nothing.
 func checkHostile(t *testing.T, h hostile) {
-	want, got, without := prompts(h.where, harmless), prompts(h.where, h.text), prompts(h.where, "\x00drop")
+	want, got, without := prompts(t, h.where, harmless), prompts(t, h.where, h.text), prompts(t, h.where, "\x00drop")
 	for form := range want {
 		text, left := got[form].Text, len(got[form].LeftOut) > 0
 		if strings.Contains(text, "```") || strings.Contains(text, "</") || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && hidden(r) }) {
@@ -101,17 +102,17 @@ func checkHostile(t *testing.T, h hostile) {
 }
 
 // prompts renders, in every form, a schema that has the text in one place.
-func prompts(where, text string) map[string]schema.Rendering {
+func prompts(tb testing.TB, where, text string) map[string]schema.Rendering {
 	const drop = "\x00drop"
 	s := &schema.Schema{Tables: []schema.Table{
 		{Name: "t", Columns: []schema.Column{{Name: "a", Type: "INTEGER"}, {Name: "b", Type: "TEXT"}}, PrimaryKey: []string{"a"}},
 		{Name: "users", Columns: []schema.Column{{Name: "id", Type: "INTEGER"}, {Name: "password", Type: "TEXT"}}},
 	}}
-	rows := []schema.Sample{{Table: "t", Columns: []string{"a", "b"}, Rows: [][]any{{int64(1), "alpha"}}}}
+	rows := []schema.Sample{{Table: schema.TableName{Name: "t"}, Columns: []string{"a", "b"}, Rows: [][]any{{int64(1), "alpha"}}}}
 	t := &s.Tables[0]
 	switch where {
 	case "cell":
-		t.Columns[1].Profile = profile(text)
+		t.Columns[1].Profile = schematest.Profile(text)
 		rows[0].Rows = append(rows[0].Rows, []any{int64(2), text})
 	case "comment":
 		t.Description, t.Columns[0].Description, t.Columns[1].Values, t.Columns[1].Title = text, text, text, text
@@ -133,20 +134,19 @@ func prompts(where, text string) map[string]schema.Rendering {
 		if text != drop {
 			s.Tables = append(s.Tables, schema.Table{Name: text, Columns: []schema.Column{{Name: "id"}}})
 			s.Tables[1].ForeignKeys = []schema.ForeignKey{{Columns: []string{"id"}, RefTable: text, RefColumns: []string{"id"}}}
-			rows = append(rows, schema.Sample{Table: text, Columns: []string{"id"}, Rows: [][]any{{int64(1)}}})
+			rows = append(rows, schema.Sample{Table: schema.TableName{Name: text}, Columns: []string{"id"}, Rows: [][]any{{int64(1)}}})
 		}
 	}
-	augmented := schema.Augmented{}.Render(s, rows)
-	if where == "table_name" && text != drop && len(augmented.LeftOut) == 0 {
-		// Tables come by name there, so the place of the hostile one differs.
-		augmented = schema.Augmented{}.Render(&schema.Schema{Tables: s.Tables[2:]}, rows)
+	out := map[string]schema.Rendering{}
+	for _, form := range forms {
+		r := render(tb, schema.Renderer{Form: form}, s, rows...)
+		if form == schema.Augmented && where == "table_name" && text != drop && len(r.LeftOut) == 0 {
+			// Tables come by name there, so the place of the hostile one differs.
+			r = render(tb, schema.Renderer{Form: form}, &schema.Schema{Tables: s.Tables[2:]}, rows...)
+		}
+		out[form.String()] = r
 	}
-	return map[string]schema.Rendering{
-		"ddl":       schema.Renderer{}.Render(s),
-		"code":      schema.Renderer{Form: schema.Code}.Render(s),
-		"mschema":   schema.Renderer{Form: schema.MSchema}.Render(s),
-		"augmented": augmented,
-	}
+	return out
 }
 
 // FuzzDefinition: whatever an engine gives as CREATE text, the prompt has no
@@ -157,14 +157,15 @@ func FuzzDefinition(f *testing.F) {
 	f.Add("/*\x00*/ -- \u202e\r\n'")
 	f.Fuzz(func(t *testing.T, definition string) {
 		s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}, Definition: definition}}}
-		text := schema.Augmented{}.Render(s, nil).Text
-		if strings.Contains(text, "```") || strings.Contains(text, "</") || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && hidden(r) }) {
+		text := augmented(t, 0, s).Text
+		odd := func(r rune) bool { return r != '\n' && r != '\t' && hidden(r) }
+		if strings.Contains(text, "```") || strings.Contains(text, "</") || strings.ContainsFunc(text, odd) {
 			t.Errorf("%q gives %q", definition, text)
 		}
 		again := s.Tables[0]
 		again.Definition = strings.TrimSuffix(text, "\n")
 		s.Tables[0] = again
-		if twice := (schema.Augmented{}).Render(s, nil).Text; twice != text && strings.TrimSpace(definition) != "" {
+		if twice := augmented(t, 0, s).Text; twice != text && strings.TrimSpace(definition) != "" {
 			t.Errorf("not idempotent: %q, then %q", text, twice)
 		}
 	})

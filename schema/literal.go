@@ -5,73 +5,73 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
-// maxValueRunes is the longest stored value that a prompt may show. Longer ones
-// are left out, because a value that was cut would match nothing.
+// maxValueRunes is the longest stored value that a prompt shows. A longer one is
+// left out, because a value that was cut matches nothing.
 const maxValueRunes = 64
 
-// Literal writes a stored value for a prompt. It is the one way by which values
-// of a database get into a prompt; ok is false where the value must be left out.
+// Literal writes a stored value for a prompt. All values of a database pass it on
+// their way into a prompt; ok is false if the value must be left out.
 //
-// A string is written as a JSON string literal, in which <, >, the back quote
-// and characters that cannot be seen are escaped by their code point: no value ends a
-// line, a code fence or a tag. Numbers are written as SQL writes them, with ".0"
-// behind an integral float; NULL is NULL.
+// A string is written as a JSON string literal. <, >, the back quote and characters
+// that cannot be seen are escaped by their code point, so that no value ends a
+// line, a code fence or a tag. The quotes show how far the value goes; they are not
+// those of SQL. Numbers are written as SQL writes them, with ".0" behind an integral
+// float; NULL is NULL.
 //
-// Left out are: strings of more than 64 characters (runes), strings that are not
-// valid UTF-8 or hold a control or format character (Unicode classes Cc and Cf
-// but the joiners U+200C and U+200D, and U+2028 and U+2029), because a changed
-// value would match nothing; blobs; floats that are not finite; values that are
-// neither nil, bool, int, int64, float64 nor string.
-//
-// The quotes say how far the value goes and are not those of SQL; a prompt says
-// once that these are data.
+// Left out are:
+//   - strings of more than 64 characters (runes);
+//   - strings that are not valid UTF-8 or hold a control or format character:
+//     Unicode classes Cc and Cf but for the joiners U+200C and U+200D, and U+2028
+//     and U+2029. A value without them matches nothing;
+//   - blobs, and floats that are not finite;
+//   - values of other types than nil, bool, int, int64, float64 and string.
 func Literal(v any) (text string, ok bool) {
-	return LiteralWithin(v, maxValueRunes)
+	b, ok := appendLiteral(nil, v, maxValueRunes)
+	return string(b), ok
 }
 
-// LiteralWithin is Literal with a lower limit on the length of strings: those of
-// more than maxRunes characters are left out. A limit over 64 is taken as 64.
-func LiteralWithin(v any, maxRunes int) (text string, ok bool) {
+// appendLiteral appends the Literal of v to b, with another limit on the length of
+// strings.
+func appendLiteral(b []byte, v any, maxRunes int) ([]byte, bool) {
 	switch v := v.(type) {
 	case string:
-		maxRunes = min(maxRunes, maxValueRunes)
 		// The length in bytes first: a stored value may have a million runes.
 		if len(v) > maxRunes*utf8.UTFMax || utf8.RuneCountInString(v) > maxRunes || !showable(v) {
-			return "", false
+			return b, false
 		}
-		return quoteJSON(v), true
+		return appendQuoted(b, v), true
 	case float64:
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return "", false
+			return b, false
 		}
 	}
-	return scalar(v)
+	return appendScalar(b, v)
 }
 
-// scalar writes a value that is no text.
-func scalar(v any) (string, bool) {
+// appendScalar appends a value that is no text.
+func appendScalar(b []byte, v any) ([]byte, bool) {
 	switch v := v.(type) {
 	case nil:
-		return "NULL", true
+		return append(b, "NULL"...), true
 	case bool:
-		return strconv.FormatBool(v), true
+		return strconv.AppendBool(b, v), true
 	case int:
-		return strconv.Itoa(v), true
+		return strconv.AppendInt(b, int64(v), 10), true
 	case int64:
-		return strconv.FormatInt(v, 10), true
+		return strconv.AppendInt(b, v, 10), true
 	case float64:
-		return formatFloat(v), true
+		return append(b, formatFloat(v)...), true
 	}
-	return "", false
+	return b, false
 }
 
-// formatFloat writes the shortest decimal that reads back as f, always with a
-// point or an exponent, so that it is not taken for an integer. Python's repr
-// does the same, which the compatible form of [Augmented] relies on.
+// formatFloat writes the shortest decimal that reads back as f, with a point or an
+// exponent, so that it is not taken for an integer. Python's repr does the same.
 func formatFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -94,32 +94,7 @@ func formatFloat(f float64) string {
 // showable reports whether s is valid UTF-8 without characters that must not
 // reach a prompt.
 func showable(s string) bool {
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
-				return false
-			}
-		}
-		if isControl(r) {
-			return false
-		}
-	}
-	return true
-}
-
-// isControl reports whether r is a control or format character: it does
-// something, or hides, instead of being read. The zero-width joiners are not
-// meant: some scripts cannot be written without them.
-func isControl(r rune) bool {
-	switch {
-	case r < 0x20 || 0x7F <= r && r < 0xA0:
-		return true
-	case r < 0xAD: // the first format character
-		return false
-	case r == '\u200C' || r == '\u200D':
-		return false
-	}
-	return r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Cf, r)
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, words.Hidden)
 }
 
 // isInvisible reports whether r leaves no mark of its own though it is a letter
@@ -128,49 +103,29 @@ func isInvisible(r rune) bool {
 	return r >= 0x34F && unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// quoteJSON writes s, which is showable, as a JSON string literal of one line.
-func quoteJSON(s string) string {
-	var b strings.Builder
-	b.Grow(len(s) + 2)
-	b.WriteByte('"')
+// appendQuoted appends s, which is showable, to b as a JSON string literal of one
+// line.
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
 	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
+			b = append(b, '\\', byte(r))
 		case r == '<' || r == '>' || r == '`':
-			escapeRune(&b, r)
-		case r == ' ' || r == '\u200C' || r == '\u200D':
-			b.WriteRune(r)
-		case !unicode.IsPrint(r) || isInvisible(r):
-			escapeRune(&b, r)
+			b = words.AppendEscape(b, r)
+		case ' ' <= r && r <= '~':
+			b = append(b, byte(r))
+		case r == '\u200C' || r == '\u200D' || unicode.IsPrint(r) && !isInvisible(r):
+			b = utf8.AppendRune(b, r)
 		default:
-			b.WriteRune(r)
+			b = words.AppendEscape(b, r)
 		}
 	}
-	b.WriteByte('"')
-	return b.String()
-}
-
-func escapeRune(b *strings.Builder, r rune) {
-	const hex = "0123456789abcdef"
-	unit := func(u rune) {
-		b.WriteString(`\u`)
-		for shift := 12; shift >= 0; shift -= 4 {
-			b.WriteByte(hex[u>>shift&0xF])
-		}
-	}
-	if r > 0xFFFF {
-		high, low := utf16.EncodeRune(r)
-		unit(high)
-		unit(low)
-		return
-	}
-	unit(r)
+	return append(b, '"')
 }
 
 // EstimateTokens guesses how many tokens a model makes of s: one for every four
-// bytes, rounded up. English text and SQL come near it; other scripts take three
-// bytes a character and about one token, so the guess is of the right order for
-// them too. It is for budgets, not for bills.
+// bytes, rounded up. English text and SQL come near it. Characters of other scripts
+// take three bytes and about one token, so the guess is of the right order for them
+// too. It is meant for budgets and not for bills.
 func EstimateTokens(s string) int { return (len(s) + 3) / 4 }

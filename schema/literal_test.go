@@ -74,27 +74,6 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-func TestLiteralWithin(t *testing.T) {
-	for _, tc := range []struct {
-		why  string
-		in   any
-		max  int
-		want bool
-	}{
-		{"as long as allowed", "abc", 3, true},
-		{"longer", "abcd", 3, false},
-		{"characters, not bytes", "äöü", 3, true},
-		{"no limit above 64", strings.Repeat("a", 65), 100, false},
-		{"0 allows the empty text", "", 0, true},
-		{"negative allows no text", "", -1, false},
-		{"numbers have no length", int64(123456), 3, true},
-	} {
-		if _, got := schema.LiteralWithin(tc.in, tc.max); got != tc.want {
-			t.Errorf("%s: LiteralWithin(%q, %d) = %t", tc.why, tc.in, tc.max, got)
-		}
-	}
-}
-
 // FuzzLiteral holds what the prompt relies on: one short printable line that no
 // fence or tag ends in, and that reads back as the value.
 func FuzzLiteral(f *testing.F) {
@@ -122,8 +101,8 @@ func FuzzLiteral(f *testing.F) {
 	})
 }
 
-// hidden is security.md's rule in its own words: Unicode classes Cc and Cf and
-// the two separators, but not the joiners.
+// hidden reports whether nobody sees a character: Unicode classes Cc and Cf and the
+// two separators, but not the joiners.
 func hidden(r rune) bool {
 	return r != '\u200C' && r != '\u200D' && (unicode.In(r, unicode.Cc, unicode.Cf) || r == '\u2028' || r == '\u2029')
 }

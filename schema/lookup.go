@@ -1,11 +1,13 @@
 package schema
 
+import "cmp"
+
 // Lookup finds a table by name.
 //
 // Names are compared byte for byte first and then without regard to the case of
-// ASCII letters, as SQLite does. Where schema is "" and the default schema has no
-// such table, the first table of that name in any schema is found. The table
-// belongs to s and must not be changed.
+// ASCII letters, as SQLite does. With the schema "" a table of the default schema
+// is found before the first table of that name in any other. The table belongs to
+// s and must not be changed.
 func (s *Schema) Lookup(schema, table string) (*Table, bool) {
 	if s == nil {
 		return nil, false
@@ -23,9 +25,7 @@ func (s *Schema) Lookup(schema, table string) (*Table, bool) {
 			bare = t
 		}
 	}
-	if folded == nil {
-		folded = bare
-	}
+	folded = cmp.Or(folded, bare)
 	return folded, folded != nil
 }
 

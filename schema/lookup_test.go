@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -58,7 +59,7 @@ func TestColumn(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	base := shop().Fingerprint()
+	base := schematest.Shop().Fingerprint()
 	if len(base) != 32 {
 		t.Fatalf("fingerprint %q", base)
 	}
@@ -93,7 +94,7 @@ func TestFingerprint(t *testing.T) {
 		{"foreign key", func(s *schema.Schema) { s.Tables[1].ForeignKeys[0].RefTable = "orders" }, false},
 		{"unique", func(s *schema.Schema) { s.Tables[0].Unique = nil }, false},
 	} {
-		s := shop()
+		s := schematest.Shop()
 		tc.change(s)
 		if got := s.Fingerprint(); (got == base) != tc.same {
 			t.Errorf("%s: same fingerprint: %t, want %t", tc.why, got == base, tc.same)

@@ -1,21 +1,66 @@
 package schema
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 )
 
-// maxNameRunes is the longest name that goes into a prompt. A name is never cut:
-// what was cut would be no name of the database.
+// TableName names a table as the schema writes it: unquoted.
+type TableName struct {
+	Schema string `json:"schema,omitempty"` // the attached database or schema; "" is the default one
+	Name   string `json:"name"`             // the table
+}
+
+// String returns the name, behind that of its schema where it has one.
+func (t TableName) String() string {
+	if t.Schema != "" {
+		return t.Schema + "." + t.Name
+	}
+	return t.Name
+}
+
+// TableName returns the name of t.
+func (t *Table) TableName() TableName { return TableName{t.Schema, t.Name} }
+
+// Quoted returns the name with both parts quoted.
+func (t TableName) Quoted(quote func(name string) string) string {
+	if t.Schema != "" {
+		return quote(t.Schema) + "." + quote(t.Name)
+	}
+	return quote(t.Name)
+}
+
+// compare orders names by schema, then by name, byte by byte.
+func (t TableName) compare(o TableName) int {
+	return cmp.Or(strings.Compare(t.Schema, o.Schema), strings.Compare(t.Name, o.Name))
+}
+
+// ColumnName names a column as the schema writes it: unquoted.
+type ColumnName struct {
+	Table  TableName `json:"table"`  // the table that has the column
+	Column string    `json:"column"` // the column
+}
+
+// String returns "table.column".
+func (c ColumnName) String() string { return c.Table.String() + "." + c.Column }
+
+// Quoted returns the name with all its parts quoted.
+func (c ColumnName) Quoted(quote func(name string) string) string {
+	return c.Table.Quoted(quote) + "." + quote(c.Column)
+}
+
+// maxNameRunes is the longest name that a prompt shows. A name is never cut, because
+// the database has no such name.
 const maxNameRunes = 128
 
-// NameFault says why a table or column of that name may not be shown in a
-// prompt; "" where it may.
+// NameFault says why a prompt may not show a table or column of that name; "": it
+// may.
 //
-// Names must stay as they are, so what cannot be shown as it is is left out:
-// names that are not valid UTF-8, that hold a control or format character (as
-// [Literal] defines them), that are longer than 128 characters (runes), or that
-// would end a code fence or a tag of the prompt (three back quotes; "</").
+// A name is shown as it is or not at all. Not shown are names that are not valid
+// UTF-8, that hold a control or format character (as [Literal] defines them), that
+// are longer than 128 characters (runes), or that would end a code fence or a tag
+// of the prompt (three back quotes; "</").
 func NameFault(name string) string {
 	switch {
 	case len(name) > maxNameRunes*utf8.UTFMax || utf8.RuneCountInString(name) > maxNameRunes:
@@ -30,12 +75,12 @@ func NameFault(name string) string {
 	return ""
 }
 
-// QuoteName writes a name as an SQL identifier: as it is where it needs no
-// quotes, else in double quotes with those inside doubled.
+// QuoteName writes a name as an SQL identifier: as it is if it needs no quotes, else
+// in double quotes with those inside doubled.
 //
-// No quotes need ASCII letters, digits and underscores that do not start with a
-// digit and are no keyword of SQLite. Letters beyond ASCII are quoted, so that a
-// look-alike of another name catches the eye.
+// A name needs no quotes if it consists of ASCII letters, digits and underscores,
+// does not start with a digit and is no keyword of SQLite. Letters beyond ASCII are
+// quoted, so that a look-alike of another name catches the eye.
 func QuoteName(name string) string {
 	if isPlainName(name) && !isKeyword(name) {
 		return name
@@ -43,40 +88,34 @@ func QuoteName(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 func isPlainName(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case 'a' <= lower(c) && lower(c) <= 'z', c == '_':
-		case '0' <= c && c <= '9' && i > 0:
-		default:
-			return false
-		}
-	}
-	return name != ""
+	return name != "" && strings.Trim(name, nameLetters) == "" && (name[0] < '0' || name[0] > '9')
 }
 
-// isKeyword reports whether SQLite has that keyword. The list is the one of
-// https://sqlite.org/lang_keywords.html; many of them need quotes only in some
-// places, but a name that is quoted is right everywhere.
+// isKeyword reports whether name is a keyword of SQLite, by the list of
+// https://sqlite.org/lang_keywords.html. Many of them need quotes in some places
+// only, but a quoted name is right everywhere.
 func isKeyword(name string) bool {
 	if len(name) < 2 || len(name) > 17 {
 		return false
 	}
-	switch strings.ToUpper(name) {
-	case "ABORT", "ACTION", "ADD", "AFTER", "ALL", "ALTER", "ALWAYS", "ANALYZE", "AND", "AS", "ASC", "ATTACH", "AUTOINCREMENT",
-		"BEFORE", "BEGIN", "BETWEEN", "BY", "CASCADE", "CASE", "CAST", "CHECK", "COLLATE", "COLUMN", "COMMIT", "CONFLICT",
-		"CONSTRAINT", "CREATE", "CROSS", "CURRENT", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "DATABASE", "DEFAULT",
-		"DEFERRABLE", "DEFERRED", "DELETE", "DESC", "DETACH", "DISTINCT", "DO", "DROP", "EACH", "ELSE", "END", "ESCAPE", "EXCEPT",
-		"EXCLUDE", "EXCLUSIVE", "EXISTS", "EXPLAIN", "FAIL", "FILTER", "FIRST", "FOLLOWING", "FOR", "FOREIGN", "FROM", "FULL",
-		"GENERATED", "GLOB", "GROUP", "GROUPS", "HAVING", "IF", "IGNORE", "IMMEDIATE", "IN", "INDEX", "INDEXED", "INITIALLY",
-		"INNER", "INSERT", "INSTEAD", "INTERSECT", "INTO", "IS", "ISNULL", "JOIN", "KEY", "LAST", "LEFT", "LIKE", "LIMIT", "MATCH",
-		"MATERIALIZED", "NATURAL", "NO", "NOT", "NOTHING", "NOTNULL", "NULL", "NULLS", "OF", "OFFSET", "ON", "OR", "ORDER",
-		"OTHERS", "OUTER", "OVER", "PARTITION", "PLAN", "PRAGMA", "PRECEDING", "PRIMARY", "QUERY", "RAISE", "RANGE", "RECURSIVE",
-		"REFERENCES", "REGEXP", "REINDEX", "RELEASE", "RENAME", "REPLACE", "RESTRICT", "RETURNING", "RIGHT", "ROLLBACK", "ROW",
-		"ROWS", "SAVEPOINT", "SELECT", "SET", "TABLE", "TEMP", "TEMPORARY", "THEN", "TIES", "TO", "TRANSACTION", "TRIGGER",
-		"UNBOUNDED", "UNION", "UNIQUE", "UPDATE", "USING", "VACUUM", "VALUES", "VIEW", "VIRTUAL", "WHEN", "WHERE", "WINDOW",
-		"WITH", "WITHIN", "WITHOUT":
+	var upper [17]byte
+	for i := range len(name) {
+		upper[i] = name[i] &^ ('a' - 'A')
+	}
+	switch string(upper[:len(name)]) {
+	case "ABORT", "ACTION", "ADD", "AFTER", "ALL", "ALTER", "ALWAYS", "ANALYZE", "AND", "AS", "ASC", "ATTACH", "AUTOINCREMENT", "BEFORE", "BEGIN", "BETWEEN",
+		"BY", "CASCADE", "CASE", "CAST", "CHECK", "COLLATE", "COLUMN", "COMMIT", "CONFLICT", "CONSTRAINT", "CREATE", "CROSS", "CURRENT", "CURRENT_DATE",
+		"CURRENT_TIME", "CURRENT_TIMESTAMP", "DATABASE", "DEFAULT", "DEFERRABLE", "DEFERRED", "DELETE", "DESC", "DETACH", "DISTINCT", "DO", "DROP", "EACH",
+		"ELSE", "END", "ESCAPE", "EXCEPT", "EXCLUDE", "EXCLUSIVE", "EXISTS", "EXPLAIN", "FAIL", "FILTER", "FIRST", "FOLLOWING", "FOR", "FOREIGN", "FROM",
+		"FULL", "GENERATED", "GLOB", "GROUP", "GROUPS", "HAVING", "IF", "IGNORE", "IMMEDIATE", "IN", "INDEX", "INDEXED", "INITIALLY", "INNER", "INSERT",
+		"INSTEAD", "INTERSECT", "INTO", "IS", "ISNULL", "JOIN", "KEY", "LAST", "LEFT", "LIKE", "LIMIT", "MATCH", "MATERIALIZED", "NATURAL", "NO", "NOT",
+		"NOTHING", "NOTNULL", "NULL", "NULLS", "OF", "OFFSET", "ON", "OR", "ORDER", "OTHERS", "OUTER", "OVER", "PARTITION", "PLAN", "PRAGMA", "PRECEDING",
+		"PRIMARY", "QUERY", "RAISE", "RANGE", "RECURSIVE", "REFERENCES", "REGEXP", "REINDEX", "RELEASE", "RENAME", "REPLACE", "RESTRICT", "RETURNING",
+		"RIGHT", "ROLLBACK", "ROW", "ROWS", "SAVEPOINT", "SELECT", "SET", "TABLE", "TEMP", "TEMPORARY", "THEN", "TIES", "TO", "TRANSACTION", "TRIGGER",
+		"UNBOUNDED", "UNION", "UNIQUE", "UPDATE", "USING", "VACUUM", "VALUES", "VIEW", "VIRTUAL", "WHEN", "WHERE", "WINDOW", "WITH", "WITHIN", "WITHOUT":
 		return true
 	}
 	return false

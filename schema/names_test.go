@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -60,7 +61,7 @@ func TestNameFault(t *testing.T) {
 }
 
 func TestPresentable(t *testing.T) {
-	clean := shop()
+	clean := schematest.Shop()
 	if got, left := clean.Presentable(); got != clean || left != nil {
 		t.Errorf("a schema without faults is returned as it is; left out: %v", left)
 	}
@@ -105,7 +106,7 @@ func TestPresentable(t *testing.T) {
 		t.Error("Presentable changed the schema that it was given")
 	}
 
-	long := schema.LeftOut{Item: "table", Table: strings.Repeat("ä", 200), Reason: "long"}.String()
+	long := schema.LeftOut{Item: "table", Table: schema.TableName{Name: strings.Repeat("ä", 200)}, Reason: "long"}.String()
 	if len(long) > 300 {
 		t.Errorf("a report of %d bytes", len(long))
 	}

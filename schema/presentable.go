@@ -1,28 +1,25 @@
 package schema
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 )
 
-// LeftOut is something of the schema that a prompt does not show because it
-// could not be shown safely. It belongs into the warnings of an answer.
+// LeftOut is a part of the schema that a prompt does not show because it cannot be
+// shown safely. It belongs into the warnings of an answer.
 type LeftOut struct {
-	Item   string `json:"item"`             // "table", "column" or "definition" (the CREATE text, see [Augmented])
-	Schema string `json:"schema,omitempty"` // of the table; raw too
-	Table  string `json:"table"`            // raw: may hold anything
-	Column string `json:"column,omitempty"` // raw; with Item "column"
-	Reason string `json:"reason"`           // one line without text from the database
+	Item   string    `json:"item"`             // "table", "column" or "definition" (the CREATE text, see [Augmented])
+	Table  TableName `json:"table"`            // the table, raw: it may hold anything
+	Column string    `json:"column,omitempty"` // the column, raw; with Item "column"
+	Reason string    `json:"reason"`           // one line without text from the database
 }
 
 // String is one line of printable ASCII: names are quoted, escaped and, unlike
 // in a prompt, cut after 40 characters.
 func (l LeftOut) String() string {
-	where := shortName(l.Table)
-	if l.Schema != "" {
-		where = shortName(l.Schema) + "." + where
-	}
+	where := l.Table.Quoted(shortName)
 	if l.Column != "" || l.Item == "column" {
 		where += "." + shortName(l.Column)
 	}
@@ -30,69 +27,68 @@ func (l LeftOut) String() string {
 }
 
 func shortName(name string) string {
-	const most = 40
-	n := 0
-	for i := range name {
-		if n == most {
-			return strconv.QuoteToASCII(name[:i]) + "..."
-		}
-		n++
+	cut, short := cutRunes(name, 40)
+	if cut = strconv.QuoteToASCII(cut); short {
+		cut += "..."
 	}
-	return strconv.QuoteToASCII(name)
+	return cut
 }
 
-// Presentable returns s without what may not be shown in a prompt, and a list of
-// it in the order of s: tables and columns whose names have a fault
-// ([NameFault]). Keys that name something left out go too, and so do foreign
-// keys to tables that are not in s. Where nothing has to go, s itself is
-// returned.
+// Presentable returns s without the tables and columns whose names may not be shown
+// in a prompt ([NameFault]), and a list of them in the order of s. Keys that name
+// one of them are left out too, and so are foreign keys to tables that s does not
+// have. If nothing has to go, it returns s itself.
 //
-// Renderers call it; who writes a prompt of another form starts from it.
+// [Renderer] calls it. A prompt of another form starts from it.
 func (s *Schema) Presentable() (*Schema, []LeftOut) {
+	shown, left, _ := s.presentable(context.Background())
+	return shown, left
+}
+
+// presentable is Presentable; the error is ctx.Err().
+func (s *Schema) presentable(ctx context.Context) (*Schema, []LeftOut, error) {
 	if s == nil {
-		return &Schema{}, nil
+		return &Schema{}, nil, nil
 	}
 	var left []LeftOut
 	kept := make([]Table, 0, len(s.Tables))
 	places := make([]int, 0, len(s.Tables))
-	changed := false
 	for i := range s.Tables {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		t := s.Tables[i]
+		of := t.TableName()
 		fault := NameFault(t.Name)
 		if fault == "" && t.Schema != "" {
 			fault = NameFault(t.Schema)
 		}
 		if fault != "" {
-			left = append(left, LeftOut{Item: "table", Schema: t.Schema, Table: t.Name, Reason: fault})
+			left = append(left, LeftOut{Item: "table", Table: of, Reason: fault})
 			continue
 		}
-		hidden := 0
-		for _, c := range t.Columns {
-			if fault := NameFault(c.Name); fault != "" {
-				left = append(left, LeftOut{Item: "column", Schema: t.Schema, Table: t.Name, Column: c.Name, Reason: fault})
-				hidden++
+		shown := len(left)
+		for j := range t.Columns {
+			if fault := NameFault(t.Columns[j].Name); fault != "" {
+				left = append(left, LeftOut{Item: "column", Table: of, Column: t.Columns[j].Name, Reason: fault})
 			}
 		}
-		if hidden > 0 {
+		if len(left) > shown {
 			t = t.project(func(i int) bool { return NameFault(t.Columns[i].Name) == "" })
-			changed = true
 		}
 		kept = append(kept, t)
 		places = append(places, i)
 	}
 	out := *s
 	out.Tables = kept
-	if out.dropDanglingKeys(s.index(), places) {
-		changed = true
+	if dropped := out.dropDanglingKeys(s.index(), places); !dropped && len(left) == 0 {
+		return s, nil, nil
 	}
-	if len(left) == 0 && !changed {
-		return s, nil
-	}
-	return &out, left
+	return &out, left, nil
 }
 
-// project returns t with the columns whose places keep accepts. Keys that lose a column
-// go, and with them the CREATE text, which would still name what was dropped.
+// project returns t with the columns whose places keep accepts. Keys that lose a
+// column go, and so does the CREATE text, which still names what was dropped.
 func (t Table) project(keep func(i int) bool) Table {
 	columns := make([]Column, 0, len(t.Columns))
 	for i := range t.Columns {
@@ -114,11 +110,10 @@ func (t Table) project(keep func(i int) bool) Table {
 	return t
 }
 
-// dropDanglingKeys takes away, in s.Tables but not in what they share with
-// others, the foreign keys that refer to a table or column that s does not have.
-// What they refer to is looked up in the whole schema, in which the tables of s
-// have these places: among fewer tables a name could mean another one. It
-// reports whether there was such a key.
+// dropDanglingKeys takes away the foreign keys to tables or columns that s does not
+// have, and reports whether there were any. It changes s.Tables and nothing that
+// they share with other schemas. Names are looked up in the whole schema, in which
+// the tables of s have these places: in s alone they may mean another table.
 func (s *Schema) dropDanglingKeys(whole *index, places []int) bool {
 	at := make(map[int]int, len(places))
 	for i, place := range places {
@@ -141,23 +136,12 @@ func (s *Schema) dropDanglingKeys(whole *index, places []int) bool {
 	return dropped
 }
 
-// filter returns list without what keep refuses: list itself where it refuses
-// nothing, never changed.
+// filter returns list without what keep refuses: list itself if it refuses nothing,
+// else a copy.
 func filter[T any](list []T, keep func(T) bool) []T {
-	n := 0
-	for _, v := range list {
-		if keep(v) {
-			n++
-		}
-	}
-	if n == len(list) {
+	refused := func(v T) bool { return !keep(v) }
+	if !slices.ContainsFunc(list, refused) {
 		return list
 	}
-	out := make([]T, 0, n)
-	for _, v := range list {
-		if keep(v) {
-			out = append(out, v)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(list), refused)
 }

@@ -1,8 +1,9 @@
 package schema
 
 import (
-	"strings"
-	"unicode/utf8"
+	"context"
+	"math"
+	"slices"
 )
 
 // Form is a way to write a schema into a prompt.
@@ -10,220 +11,164 @@ type Form uint8
 
 // The forms.
 const (
-	// DDL is CREATE statements with comments behind the columns. They are
-	// written from what the Schema holds, so they look the same for every
-	// engine; [Augmented] shows the engine's own text.
+	// DDL is CREATE statements with comments behind the columns. They are written
+	// from the Schema, so they look the same for every engine.
 	DDL Form = iota
-	// Code is a line a table: name(column type, …) with its keys, and behind it
-	// what is known in words of the table and its columns. It shows no values;
-	// the shortest form.
+	// Code is one line for each table: name(column type, …) with its keys, and
+	// behind it the descriptions. It shows no values; the shortest form.
 	Code
-	// MSchema is the semi-structured form of XiYan-SQL (arXiv 2411.08599): a
-	// tuple a column with type, key, description and examples, and the foreign
+	// MSchema is the semi-structured form of XiYan-SQL (arXiv 2411.08599): a tuple
+	// for each column with type, key, description and examples, and the foreign
 	// keys at the end.
 	MSchema
+	// Augmented is the CREATE text of each table as the engine has it
+	// (Table.Definition), followed by comment lines with its sample rows: the
+	// "augmented schema" of github.com/galah92/egtts.
+	//
+	// Tables come by name; those whose names start with "sqlite_" are left out.
+	// Comments inside the CREATE text are cleaned as [Comment] does. Where there is
+	// no CREATE text, or it holds something that must not reach a prompt, the
+	// table is written as DDL without values; Rendering.LeftOut lists the latter
+	// case as "definition".
+	//
+	// A row keeps its places, so no value is left out without a mark. A text is
+	// written as [Literal] writes it; of one over 50 characters the first 50, with
+	// "..." behind the quotes; "(not shown)" stands for one with control or format
+	// characters, and "<blob n bytes>" for a blob.
+	Augmented
+	// REp is the description of the database in the prompt of PET-SQL (arXiv
+	// 2403.09732): comment lines with the tables, then with the values of the
+	// sample rows, the foreign keys and the descriptions. The title line above it
+	// is not part of it. Texts over 40 characters are left out.
+	REp
 )
 
 // String is the form's name, as traces show it.
 func (f Form) String() string {
-	switch f {
-	case DDL:
-		return "ddl"
-	case Code:
-		return "code"
-	case MSchema:
-		return "mschema"
+	if names := [...]string{"ddl", "code", "mschema", "augmented", "rep"}; int(f) < len(names) {
+		return names[f]
 	}
 	return "unknown"
 }
 
-const (
-	defaultExamples = 3
-	maxExamples     = 15
-)
-
 // Renderer writes a schema as text for a prompt. The zero Renderer writes DDL
 // with all that is known and no limit on its length.
 //
-// Everything from the database is hostile text, and no line of it gets into the
-// prompt as it is: values go through [Literal], descriptions through [Comment],
-// names are quoted, and what cannot be shown safely is left out and listed in
-// Rendering.LeftOut.
+// No text of the database gets into the prompt as it is: values pass [Literal],
+// descriptions [Comment], names are quoted. What cannot be shown safely is left
+// out and listed in Rendering.LeftOut. Columns marked Sensitive show no values.
 //
-// A text over MaxChars or MaxTokens loses, in this order and until it fits:
+// A text over MaxChars or MaxTokens is shortened by steps until it fits; see
+// [Reduction]. No table is ever dropped. If the last step is not enough,
+// Rendering.OverBudget is set.
 //
-//  1. examples: one a column instead of several ([FewerExamples]);
-//  2. examples at all ([NoExamples]);
-//  3. what the values mean ([NoValueNotes]);
-//  4. titles and descriptions ([NoDescriptions]);
-//  5. columns that are part of no key: no table shows more than w of them, the
-//     first w of each, with the greatest w that fits ([FewerColumns]);
-//  6. columns at all: the name of the table stays ([NameOnly]).
-//
-// Steps 1 to 4 and 6 go table by table, the one in which a step saves most bytes
-// first, of equal ones the earlier. No table is ever dropped; where even the
-// names do not fit, Rendering.OverBudget is set. A text that lost columns says
-// so and how many.
-//
-// The same schema gives the same text. Safe for concurrent use.
+// The same input gives the same text. Safe for concurrent use.
 type Renderer struct {
 	Form      Form // how it looks; zero: DDL
 	MaxChars  int  // characters (runes); 0: no limit
 	MaxTokens int  // as [EstimateTokens] counts; 0: no limit
+	Beside    int  // bytes of the prompt around the text; they count towards MaxTokens
 
 	// Quote writes a name as an identifier of the dialect; nil: [QuoteName].
 	Quote func(name string) string
 
-	// Examples is the number of stored values shown for a column: 0 means 3,
-	// more than 15 means 15, negative: none. They are those of its profile.
+	// Examples is the number of stored values that DDL and MSchema show for a
+	// column, taken from its profile: 0 means 3, more than 15 means 15, negative:
+	// none. Augmented and REp show the sample rows that Render is given instead.
 	Examples int
-	// ValueRunes is the longest value shown; 0 and more than 64 mean 64.
-	ValueRunes int
+	// Text writes a stored text of a sample row in another way than the form does;
+	// ok false: as the form does. What it returns goes into the prompt as it is.
+	// nil: every text as the form does.
+	Text func(text string) (written string, ok bool)
 	// WithoutValues keeps stored values out of the text.
 	WithoutValues bool
-	// WithoutDescriptions keeps titles and descriptions out of the text.
+	// WithoutDescriptions keeps titles and descriptions out of the text, CREATE
+	// texts aside.
 	WithoutDescriptions bool
+}
+
+// Sample is some rows of one table, in the order in which to show them. A value
+// is nil, bool, int, int64, float64, string or []byte.
+type Sample struct {
+	Table   TableName `json:"table"`   // the table that has the rows
+	Columns []string  `json:"columns"` // the sampled columns, in the order of the values
+	Rows    [][]any   `json:"rows"`    // one value for each of Columns; other rows are ignored
 }
 
 // Rendering is a schema as text, and what the text does not say.
 type Rendering struct {
 	Text       string      // ends in one line end; "" for a schema without tables
 	Tokens     int         // EstimateTokens(Text)
-	Reduced    []Reduction // what was taken away to fit, one a table, in the order of the text
+	Reduced    []Reduction // what was taken away to fit, at most one a table, in the order of the text
 	OverBudget bool        // everything was taken away that may be, and it still does not fit
 	LeftOut    []LeftOut   // what could not be shown safely
 }
 
-// Render writes s; nil is an empty schema. It never fails: what it cannot show,
-// the Rendering names.
-func (r Renderer) Render(s *Schema) Rendering {
-	s, left := s.Presentable()
-	views := r.views(s)
-	l := layouts(r.Form)
-	full := detail{
-		examples:     r.examples(),
-		valueNotes:   !r.WithoutDescriptions,
-		descriptions: !r.WithoutDescriptions,
-		columns:      -1,
+// Render writes s; nil is an empty schema. Of the samples, those of unknown
+// tables are ignored, and so is every sample of a table but the first.
+//
+// The error is ctx.Err(), which Render looks at for every table. The time is
+// linear in the size of s.
+func (r Renderer) Render(ctx context.Context, s *Schema, samples ...Sample) (Rendering, error) {
+	s, left, err := s.presentable(ctx)
+	if err != nil {
+		return Rendering{}, err
+	}
+	views, err := r.prepare(ctx, s, samples)
+	if err != nil {
+		return Rendering{}, err
 	}
 	f := fitter{
-		n:      len(views),
-		limit:  size{runes: r.MaxChars, bytes: 4 * r.MaxTokens},
-		frame:  l.frame,
-		detail: make([]detail, len(views)),
-		write:  func(i int, d detail) block { return l.write(&views[i], d) },
+		views:  views,
+		detail: slices.Repeat([]detail{r.full()}, len(views)),
+		layout: r.layout(),
+		limit:  size{runes: r.MaxChars},
 	}
-	for i := range f.detail {
-		f.detail[i] = full
+	if r.MaxTokens > 0 {
+		f.limit.bytes = max(4*r.MaxTokens-r.Beside, 1)
 	}
-	f.fit([]step{
-		{name: FewerExamples, apply: func(d *detail) { d.examples = min(d.examples, 1) }},
-		{name: NoExamples, apply: func(d *detail) { d.examples = 0 }},
-		{name: NoValueNotes, apply: func(d *detail) { d.valueNotes = false }},
-		{name: NoDescriptions, apply: func(d *detail) { d.descriptions = false }},
-		{name: FewerColumns, width: func(i int) int { return views[i].plainColumns() }},
-		{name: NameOnly, apply: func(d *detail) { d.nameOnly = true }},
-	})
-	out := f.rendering(func(i int) (string, string) { return views[i].schema, views[i].table })
-	out.LeftOut = left
-	return out
+	text, err := f.fit(ctx)
+	if err != nil {
+		return Rendering{}, err
+	}
+	out := Rendering{Text: text, Tokens: EstimateTokens(text), OverBudget: f.over, LeftOut: left}
+	for i := range views {
+		v := &views[i]
+		if v.fault != "" {
+			out.LeftOut = append(out.LeftOut, LeftOut{Item: "definition", Table: v.of, Reason: v.fault})
+		}
+		if s := f.reduced[i]; s.name != "" {
+			out.Reduced = append(out.Reduced, Reduction{v.of, s.name, s.values, v.missing(f.detail[i])})
+		}
+	}
+	return out, nil
 }
 
-func (r Renderer) examples() int {
-	switch {
-	case r.WithoutValues || r.Examples < 0:
-		return 0
-	case r.Examples == 0:
-		return defaultExamples
-	}
-	return min(r.Examples, maxExamples)
-}
-
-// detail is how much of a table a block shows.
+// detail says how much a text shows of one table.
 type detail struct {
-	examples     int // values a column
+	examples     int // values of each column; negative: the section of values is missing too
 	valueNotes   bool
 	descriptions bool
-	columns      int // columns that are part of no key; -1: all
+	columns      int // most columns that are part of no key
 	nameOnly     bool
-
-	rows      int // sample rows, of Augmented
-	cellRunes int // longest cell of a sample row, of Augmented
+	rows         int // sample rows, in Augmented
+	cellRunes    int // longest text of a sample row, in Augmented
 }
 
-// block is what the text has for one table: its place in the list of tables,
-// and what follows at the end of the text or, in Augmented, behind the body.
-type block struct {
-	body, tail string
-	missing    int // columns not shown
-}
-
-// frame is the text around the blocks.
-type frame struct {
-	head     string // before the first table
-	between  string // between two tables
-	tailHead string // before the tails, where there are any
-	inline   bool   // the tail follows its body
-	note     string // at the end, once something was reduced
-}
-
-// layout is one form: its frame and how it writes a table.
-type layout struct {
-	frame frame
-	write func(v *view, d detail) block
-}
-
-func layouts(f Form) layout {
-	switch f {
-	case Code:
-		return layout{write: writeCode}
-	case MSchema:
-		return layout{frame: frame{head: "【Schema】\n", tailHead: "【Foreign keys】\n"}, write: writeMSchema}
-	default:
-		return layout{frame: frame{between: "\n"}, write: writeDDL}
+// full is the detail of a text that needs no shortening.
+func (r Renderer) full() detail {
+	const fewest, most = 3, 15 // examples by default and at most
+	d := detail{
+		examples: fewest, valueNotes: !r.WithoutDescriptions, descriptions: !r.WithoutDescriptions,
+		columns: math.MaxInt, rows: math.MaxInt, cellRunes: maxCellRunes,
 	}
-}
-
-// size counts a text both ways in which a budget may limit it.
-type size struct{ runes, bytes int }
-
-func sizeOf(s string) size { return size{utf8.RuneCountInString(s), len(s)} }
-
-func (s size) plus(o size) size { return size{s.runes + o.runes, s.bytes + o.bytes} }
-
-// within reports whether s keeps to limit, in which 0 is no limit.
-func (s size) within(limit size) bool {
-	return (limit.runes <= 0 || s.runes <= limit.runes) && (limit.bytes <= 0 || s.bytes <= limit.bytes)
-}
-
-// assemble joins the blocks.
-func (f frame) assemble(blocks []block, reduced bool) string {
-	if len(blocks) == 0 {
-		return ""
+	switch {
+	case r.WithoutValues:
+		d.examples, d.rows = -1, 0
+	case r.Form == REp:
+		d.examples = math.MaxInt
+	case r.Examples != 0:
+		d.examples = min(r.Examples, most)
 	}
-	var b strings.Builder
-	b.WriteString(f.head)
-	for i, k := range blocks {
-		if i > 0 {
-			b.WriteString(f.between)
-		}
-		b.WriteString(k.body)
-		if f.inline {
-			b.WriteString(k.tail)
-		}
-	}
-	if !f.inline {
-		head := f.tailHead
-		for _, k := range blocks {
-			if k.tail != "" {
-				b.WriteString(head)
-				head = ""
-				b.WriteString(k.tail)
-			}
-		}
-	}
-	if reduced {
-		b.WriteString(f.note)
-	}
-	return b.String()
+	return d
 }

@@ -2,6 +2,8 @@ package schema_test
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -29,12 +32,8 @@ func TestRendererGolden(t *testing.T) {
 		{"mysql", schema.Renderer{Form: schema.Code, Quote: func(n string) string { return "`" + n + "`" }}, "quotes of another dialect"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := tc.r.Render(shop())
-			text := got.Text
-			for _, r := range got.Reduced {
-				text += fmt.Sprintf("reduced: %+v\n", r)
-			}
-			golden.Check(t, tc.name+".golden", text)
+			got := render(t, tc.r, schematest.Shop())
+			golden.Check(t, tc.name+".golden", got.Text+reductions(got))
 			if got.Tokens != schema.EstimateTokens(got.Text) {
 				t.Errorf("Tokens = %d, want %d", got.Tokens, schema.EstimateTokens(got.Text))
 			}
@@ -50,11 +49,11 @@ func TestRendererGolden(t *testing.T) {
 func TestRendererBudget(t *testing.T) {
 	for _, form := range []schema.Form{schema.DDL, schema.Code, schema.MSchema} {
 		t.Run(form.String(), func(t *testing.T) {
-			full := schema.Renderer{Form: form}.Render(shop())
+			full := render(t, schema.Renderer{Form: form}, schematest.Shop())
 			length := utf8.RuneCountInString(full.Text)
 			last := 0
 			for budget := 1; budget <= length+1; budget++ {
-				got := schema.Renderer{Form: form, MaxChars: budget}.Render(shop())
+				got := render(t, schema.Renderer{Form: form, MaxChars: budget}, schematest.Shop())
 				n := utf8.RuneCountInString(got.Text)
 				if (n > budget) != got.OverBudget {
 					t.Fatalf("budget %d: %d characters, OverBudget %t", budget, n, got.OverBudget)
@@ -62,7 +61,7 @@ func TestRendererBudget(t *testing.T) {
 				if (got.Text != full.Text) != (len(got.Reduced) > 0) {
 					t.Fatalf("budget %d: %d reductions reported", budget, len(got.Reduced))
 				}
-				for _, table := range shop().Tables {
+				for _, table := range schematest.Shop().Tables {
 					if !strings.Contains(got.Text, schema.QuoteName(table.Name)) {
 						t.Fatalf("budget %d: table %s is gone", budget, table.Name)
 					}
@@ -74,7 +73,7 @@ func TestRendererBudget(t *testing.T) {
 			if last != length {
 				t.Errorf("longest text within a budget: %d, want the whole of %d", last, length)
 			}
-			tokens := schema.Renderer{Form: form, MaxTokens: full.Tokens - 1}.Render(shop())
+			tokens := render(t, schema.Renderer{Form: form, MaxTokens: full.Tokens - 1}, schematest.Shop())
 			if tokens.Tokens >= full.Tokens || tokens.OverBudget {
 				t.Errorf("MaxTokens %d: %d tokens", full.Tokens-1, tokens.Tokens)
 			}
@@ -87,7 +86,7 @@ func TestRendererBudget(t *testing.T) {
 func TestRendererWideTable(t *testing.T) {
 	s := generated(3, 400)
 	for _, form := range []schema.Form{schema.DDL, schema.Code, schema.MSchema} {
-		got := schema.Renderer{Form: form, MaxTokens: 4000}.Render(s)
+		got := render(t, schema.Renderer{Form: form, MaxTokens: 4000}, s)
 		if got.Tokens > 4000 || got.OverBudget {
 			t.Errorf("%v: %d tokens", form, got.Tokens)
 		}
@@ -98,7 +97,7 @@ func TestRendererWideTable(t *testing.T) {
 			t.Errorf("%v: no word on missing columns", form)
 		}
 		for _, r := range got.Reduced {
-			if r.Step != schema.FewerColumns || r.Columns == 0 {
+			if r.Step != "fewer_columns" || r.Columns == 0 {
 				t.Errorf("%v: %+v", form, r)
 			}
 		}
@@ -110,13 +109,13 @@ func TestRendererWideTable(t *testing.T) {
 
 func TestRendererReduced(t *testing.T) {
 	s := &schema.Schema{Tables: []schema.Table{
-		{Name: "a", Columns: []schema.Column{{Name: "x", Type: "TEXT", Profile: profile("one", "two")}}},
-		{Name: "b", Columns: []schema.Column{{Name: "x", Type: "TEXT", Profile: profile("a longer one", "a longer two")}}},
+		{Name: "a", Columns: []schema.Column{{Name: "x", Type: "TEXT", Profile: schematest.Profile("one", "two")}}},
+		{Name: "b", Columns: []schema.Column{{Name: "x", Type: "TEXT", Profile: schematest.Profile("a longer one", "a longer two")}}},
 		{Name: "c", Columns: []schema.Column{{Name: "x", Type: "TEXT"}}},
 	}}
-	full := schema.Renderer{}.Render(s)
-	got := schema.Renderer{MaxChars: utf8.RuneCountInString(full.Text) - 1}.Render(s)
-	want := []schema.Reduction{{Table: "b", Step: schema.FewerExamples}}
+	full := render(t, schema.Renderer{}, s)
+	got := render(t, schema.Renderer{MaxChars: utf8.RuneCountInString(full.Text) - 1}, s)
+	want := []schema.Reduction{{Table: schema.TableName{Name: "b"}, Step: "fewer_examples", OnlyValues: true}}
 	if diff := cmp.Diff(want, got.Reduced); diff != "" {
 		t.Errorf("the table that saves most goes first, and no other (-want +got):\n%s", diff)
 	}
@@ -125,14 +124,14 @@ func TestRendererReduced(t *testing.T) {
 func TestRendererEmpty(t *testing.T) {
 	for _, form := range []schema.Form{schema.DDL, schema.Code, schema.MSchema} {
 		for _, s := range []*schema.Schema{nil, {}} {
-			if got := (schema.Renderer{Form: form, MaxChars: 1}).Render(s); got.Text != "" || got.OverBudget || got.Reduced != nil {
+			if got := render(t, schema.Renderer{Form: form, MaxChars: 1}, s); got.Text != "" || got.OverBudget || got.Reduced != nil {
 				t.Errorf("%v of an empty schema: %+v", form, got)
 			}
 		}
 	}
 	bare := &schema.Schema{Tables: []schema.Table{{Name: "t"}}}
 	for form, want := range map[schema.Form]string{schema.DDL: "CREATE TABLE t;\n", schema.Code: "t\n", schema.MSchema: "【Schema】\n# Table: t\n[\n]\n"} {
-		if got := (schema.Renderer{Form: form}).Render(bare).Text; got != want {
+		if got := render(t, schema.Renderer{Form: form}, bare).Text; got != want {
 			t.Errorf("%v of a table without columns: %q, want %q", form, got, want)
 		}
 	}
@@ -152,16 +151,18 @@ func TestRendererExamples(t *testing.T) {
 		p    *schema.Profile
 		want string
 	}{
-		{"three by default", schema.Renderer{}, profile(many...), "0, 1, 2"},
-		{"as many as asked for", schema.Renderer{Examples: 5}, profile(many...), "0, 1, 2, 3, 4"},
-		{"at most fifteen", schema.Renderer{Examples: 99}, profile(many...), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"},
-		{"negative: none", schema.Renderer{Examples: -1}, profile(many...), ""},
-		{"switched off", schema.Renderer{WithoutValues: true, Examples: 5}, profile(many...), ""},
-		{"what cannot be shown gives way to the next", schema.Renderer{Examples: 2}, profile("a\nb", []byte("x"), "c", nil, "d"), `"c", "d"`},
-		{"a lower limit on length", schema.Renderer{ValueRunes: 3}, profile("abcd", "abc"), `"abc"`},
-		{"no higher limit on length", schema.Renderer{ValueRunes: 1000}, profile(strings.Repeat("a", 65)), ""},
-		{"each once", schema.Renderer{}, profile("a", "a", "b"), `"a", "b"`},
-		{"frequent values where there are no examples", schema.Renderer{}, &schema.Profile{Top: []schema.Value{{Value: "x", Count: 9}, {Value: "y", Count: 1}}}, `"x", "y"`},
+		{"three by default", schema.Renderer{}, schematest.Profile(many...), "0, 1, 2"},
+		{"as many as asked for", schema.Renderer{Examples: 5}, schematest.Profile(many...), "0, 1, 2, 3, 4"},
+		{"at most fifteen", schema.Renderer{Examples: 99}, schematest.Profile(many...), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"},
+		{"negative: none", schema.Renderer{Examples: -1}, schematest.Profile(many...), ""},
+		{"switched off", schema.Renderer{WithoutValues: true, Examples: 5}, schematest.Profile(many...), ""},
+		{"what cannot be shown gives way to the next", schema.Renderer{Examples: 2}, schematest.Profile("a\nb", []byte("x"), "c", nil, "d"), `"c", "d"`},
+		{"too long for a prompt", schema.Renderer{}, schematest.Profile(strings.Repeat("a", 65), strings.Repeat("b", 64)), `"` + strings.Repeat("b", 64) + `"`},
+		{"each once", schema.Renderer{}, schematest.Profile("a", "a", "b"), `"a", "b"`},
+		{
+			"frequent values where there are no examples", schema.Renderer{},
+			&schema.Profile{Top: []schema.Value{{Value: "x", Count: 9}, {Value: "y", Count: 1}}}, `"x", "y"`,
+		},
 		{"no profile", schema.Renderer{}, nil, ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -169,7 +170,7 @@ func TestRendererExamples(t *testing.T) {
 			if tc.want != "" {
 				want = "CREATE TABLE t (\n  c -- e.g. " + tc.want + "\n);\n"
 			}
-			if diff := cmp.Diff(want, tc.r.Render(one(tc.p)).Text); diff != "" {
+			if diff := cmp.Diff(want, render(t, tc.r, one(tc.p)).Text); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -189,7 +190,7 @@ func generated(n, columns int) *schema.Schema {
 		for j := 2; j < columns; j++ {
 			t.Columns = append(t.Columns, schema.Column{
 				Name: fmt.Sprintf("column_%03d", j), Type: "TEXT", Description: "what the column means",
-				Profile: profile("first", "second", "third"),
+				Profile: schematest.Profile("first", "second", "third"),
 			})
 		}
 		t.Columns = append(t.Columns, schema.Column{Name: "parent_id", Type: "INTEGER"})
@@ -201,16 +202,42 @@ func generated(n, columns int) *schema.Schema {
 	return s
 }
 
-func BenchmarkRenderer(b *testing.B) {
-	s := generated(1000, 20)
-	for _, form := range []schema.Form{schema.DDL, schema.Code, schema.MSchema} {
-		for _, budget := range []int{0, 100_000} {
-			b.Run(fmt.Sprintf("%v/tables=1000/tokens=%d", form, budget), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					schema.Renderer{Form: form, MaxTokens: budget}.Render(s)
+// TestRendererWidths: how many columns fit is computed from what each of them takes.
+// For every budget the computed length is that of the text, and a larger budget never
+// shows fewer columns.
+func TestRendererWidths(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 30 {
+		s := &schema.Schema{}
+		for i := range 1 + random.IntN(4) {
+			table := schema.Table{Name: fmt.Sprint("t", i)}
+			for j := range random.IntN(14) {
+				name := strings.Repeat([]string{"a", "é", "x "}[random.IntN(3)], 1+random.IntN(12))
+				table.Columns = append(table.Columns, schema.Column{
+					Name: fmt.Sprint(name, j), Type: []string{"", "TEXT"}[random.IntN(2)], NotNull: random.IntN(2) == 0,
+				})
+			}
+			if n := len(table.Columns); n > 0 && random.IntN(2) == 0 {
+				table.PrimaryKey = []string{table.Columns[random.IntN(n)].Name}
+			}
+			s.Tables = append(s.Tables, table)
+		}
+		for _, form := range []schema.Form{schema.DDL, schema.Code, schema.MSchema} {
+			last := math.MaxInt
+			for tokens := 1; tokens <= render(t, schema.Renderer{Form: form}, s).Tokens; tokens++ {
+				got := render(t, schema.Renderer{Form: form, MaxTokens: tokens}, s)
+				if (got.Tokens > tokens) != got.OverBudget {
+					t.Fatalf("%v: %d tokens in a budget of %d, OverBudget %t\n%s", form, got.Tokens, tokens, got.OverBudget, got.Text)
 				}
-			})
+				missing := 0
+				for _, r := range got.Reduced {
+					missing += r.Columns
+				}
+				if missing > last {
+					t.Fatalf("%v: %d columns missing with %d tokens, %d with one less\n%s", form, missing, tokens, last, got.Text)
+				}
+				last = missing
+			}
 		}
 	}
 }

@@ -5,30 +5,27 @@ import (
 	"slices"
 )
 
-// Restrict returns what of s a question needs according to l, and the names of
-// l that s does not have ("table" or "table.column", in the order of l).
+// Restrict returns the part of s that l says a question needs, and the names of l
+// that s does not have ("table" or "table.column", in the order of l).
 //
 // Tables stay in the order of s, columns in the order of their table. Kept are:
-//   - the linked tables, each with its linked columns, or all of them where the
+//   - the linked tables, each with its linked columns, or with all of them if the
 //     link names none that exists;
-//   - bridge tables: while linked tables fall into parts that no foreign key
-//     joins, the tables on a shortest path of foreign keys between two parts.
-//     Parts are taken in the order of their first table's name, and of several
-//     shortest paths the first by name is taken. A part that no path leads out
-//     of stays alone. A bridge shows all its columns, or only its keys where
-//     some link names columns;
+//   - bridge tables: while no foreign keys join all linked tables, the tables on a
+//     shortest path of foreign keys between two parts. Parts are taken in the order
+//     of their first table's name, and of several shortest paths the first by name.
+//     A part that no path leads out of stays alone. A bridge shows all its columns,
+//     or only its keys if some link names columns;
 //   - the foreign keys between kept tables, those of a table to itself included;
-//   - key columns: of each kept table the primary key, which tells its rows apart,
-//     and the columns on both ends of the foreign keys kept. A column that refers
-//     to a table left out joins nothing, so it stays only where a link names it.
+//   - the primary key of each kept table, and the columns on both ends of the
+//     foreign keys kept. A column that refers to a table left out joins nothing, so
+//     it stays only if a link names it.
 //
-// With l.Whole set, or when no linked table exists, the whole schema is kept:
-// an empty schema helps nobody. The CREATE text of a table that lost a column is
-// dropped, because it would still show it.
+// With l.Whole set, or if no linked table exists, the whole schema is kept. The
+// CREATE text of a table that lost a column is dropped, because it shows it.
 //
-// Linking by tables is that of PET-SQL (arXiv 2403.09732); closure is ours,
-// because a question names both ends of a many-to-many relation and seldom the
-// table between them.
+// Linking by tables is that of PET-SQL (arXiv 2403.09732). Bridges are ours: a
+// question names both ends of a many-to-many relation and seldom the table between.
 func (s *Schema) Restrict(l Links) (restricted *Schema, unknown []string) {
 	if s == nil {
 		s = &Schema{}
@@ -37,30 +34,25 @@ func (s *Schema) Restrict(l Links) (restricted *Schema, unknown []string) {
 	wanted := make(map[int]*choice) // by place in s.Tables
 	someColumns := false
 	for _, link := range l.Tables {
-		i := index.lookup(link.Schema, link.Table)
+		of := TableName{link.Schema, link.Table}
+		i := index.lookup(of.Schema, of.Name)
 		if i < 0 {
-			unknown = append(unknown, dotted(link.Schema, link.Table))
+			unknown = append(unknown, of.String())
 			continue
 		}
-		c, seen := wanted[i]
-		if !seen {
-			c = &choice{columns: make(map[int]bool)}
-			wanted[i] = c
+		if wanted[i] == nil {
+			wanted[i] = &choice{columns: make(map[int]bool)}
 		}
-		known := 0
+		known := false
 		for _, name := range link.Columns {
-			j := s.Tables[i].columnIndex(name)
-			if j < 0 {
-				unknown = append(unknown, dotted(link.Schema, link.Table)+"."+name)
-				continue
+			if j := s.Tables[i].columnIndex(name); j >= 0 {
+				wanted[i].columns[j], known = true, true
+			} else {
+				unknown = append(unknown, ColumnName{of, name}.String())
 			}
-			c.columns[j] = true
-			known++
 		}
-		if known == 0 {
-			c.all = true
-		}
-		someColumns = someColumns || known > 0
+		wanted[i].all = wanted[i].all || !known
+		someColumns = someColumns || known
 	}
 	if l.Whole || len(wanted) == 0 {
 		return s, unknown
@@ -90,7 +82,7 @@ type choice struct {
 	columns map[int]bool
 }
 
-// addKeys marks of every table of wanted the primary key, and both ends of the
+// addKeys marks the primary key of every table of wanted, and both ends of the
 // foreign keys that join it with a table of wanted.
 func (s *Schema) addKeys(index *index, wanted map[int]*choice) {
 	mark := func(i int, names []string) {
@@ -110,11 +102,4 @@ func (s *Schema) addKeys(index *index, wanted map[int]*choice) {
 			}
 		}
 	}
-}
-
-func dotted(schema, table string) string {
-	if schema == "" {
-		return table
-	}
-	return schema + "." + table
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -80,7 +81,10 @@ func TestRestrict(t *testing.T) {
 			want:  []string{"student(id name born)", "enrolment(id student_id course_id grade) -> student -> course", "course(id title lecturer_id)"}},
 		{why: "two bridges on one path",
 			links: []schema.TableLink{link("student"), link("lecturer")},
-			want:  []string{"student(id name born)", "enrolment(id student_id course_id grade) -> student -> course", "course(id title lecturer_id) -> lecturer", "lecturer(id name)"}},
+			want: []string{
+				"student(id name born)", "enrolment(id student_id course_id grade) -> student -> course", "course(id title lecturer_id) -> lecturer",
+				"lecturer(id name)",
+			}},
 		{why: "a self reference stays",
 			links: []schema.TableLink{link("person", "name")},
 			want:  []string{"person(id name boss) -> person"}},
@@ -147,7 +151,7 @@ func TestRestrictDefinition(t *testing.T) {
 }
 
 func TestRestrictAttached(t *testing.T) {
-	s := shop()
+	s := schematest.Shop()
 	s.Tables = append(s.Tables, schema.Table{
 		Schema: "archive", Name: "lines", Columns: []schema.Column{{Name: "order"}},
 		// No schema named: the key means orders of the same attached database.

@@ -1,104 +1,100 @@
 package schema
 
-// Schema is what is known of one database: the tables a question may use.
+// Schema is what is known of one database: the tables that a question may use.
 //
-// A Schema that was handed out is never changed; Restrict, Describe and the
-// profiler return copies. Safe for concurrent reading.
+// A Schema is not changed once it was handed out; Restrict, Describe and the
+// profiler return copies. Safe for concurrent use.
 type Schema struct {
-	Dialect   string   `json:"dialect"`             // the dialect's name: "sqlite"
-	Version   string   `json:"version,omitempty"`   // changes when the database's schema changes
-	Tables    []Table  `json:"tables"`              // in the order the engine lists them
-	Functions []string `json:"functions,omitempty"` // functions a statement may call, sorted; nil: unknown
+	Dialect   string   `json:"dialect"`             // name of the dialect, as "sqlite"
+	Version   string   `json:"version,omitempty"`   // a text that changes when the database's schema changes
+	Tables    []Table  `json:"tables"`              // tables and views, in the order of the engine
+	Functions []string `json:"functions,omitempty"` // functions that a statement may call, sorted; nil: unknown
 }
 
-// Kind says what a table is.
-type Kind string
-
-// The kinds.
+// The kinds of tables.
 const (
-	BaseTable Kind = "table"   // rows of its own
-	View      Kind = "view"    // a stored query
-	Virtual   Kind = "virtual" // a virtual table; its shadow tables are left out
+	BaseTable = "table"   // a table with rows of its own
+	View      = "view"    // a stored query
+	Virtual   = "virtual" // a virtual table; its shadow tables are left out
 )
 
 // Table is one relation.
 type Table struct {
 	Schema      string       `json:"schema,omitempty"`        // the attached database or schema; "" is the default one
-	Name        string       `json:"name"`                    // as the engine has it, unquoted
-	Kind        Kind         `json:"kind"`                    // a table, a view or a virtual table
-	Columns     []Column     `json:"columns"`                 // in the order of the table
-	PrimaryKey  []string     `json:"primary_key,omitempty"`   // in key order
-	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`  // those that it declares
-	Unique      [][]string   `json:"unique,omitempty"`        // column lists of unique constraints and unique indexes, the primary key left out
-	Description string       `json:"description,omitempty"`   // what a row means
-	Definition  string       `json:"definition,omitempty"`    // the engine's own CREATE text; "" where it has none or it says more than this Table may show
-	Rows        *int64       `json:"rows,omitempty"`          // row count, from a profile; nil: unknown
-	RowsAtLeast bool         `json:"rows_at_least,omitempty"` // Rows is a lower bound: not all were counted
+	Name        string       `json:"name"`                    // name as the engine has it, unquoted
+	Kind        string       `json:"kind"`                    // BaseTable, View or Virtual
+	Columns     []Column     `json:"columns"`                 // columns in the order of the table
+	PrimaryKey  []string     `json:"primary_key,omitempty"`   // columns of the primary key, in its order
+	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`  // keys that this table declares
+	Unique      [][]string   `json:"unique,omitempty"`        // columns of each unique constraint or index but the primary key
+	Description string       `json:"description,omitempty"`   // meaning of a row
+	Definition  string       `json:"definition,omitempty"`    // the engine's own CREATE text; "": none, or it says more than this Table may show
+	Rows        *int64       `json:"rows,omitempty"`          // number of rows, from a profile; nil: unknown
+	RowsAtLeast bool         `json:"rows_at_least,omitempty"` // the table has more than Rows rows: not all were counted
 }
 
 // Column is one column of a Table.
 type Column struct {
-	Name        string   `json:"name"`                  // as the engine has it, unquoted
-	Type        string   `json:"type,omitempty"`        // as declared; "" where nothing was
-	NotNull     bool     `json:"not_null,omitempty"`    // it is declared so
-	Default     string   `json:"default,omitempty"`     // the default's SQL text; "" is none
-	Generated   bool     `json:"generated,omitempty"`   // computed from other columns
-	Title       string   `json:"title,omitempty"`       // a readable name (BIRD's column_name)
-	Description string   `json:"description,omitempty"` // what the column means
-	Values      string   `json:"values,omitempty"`      // what its values mean (BIRD's value_description)
-	Sensitive   bool     `json:"sensitive,omitempty"`   // its stored values are never put into a prompt
-	Profile     *Profile `json:"profile,omitempty"`     // nil: not profiled
+	Name        string   `json:"name"`                  // name as the engine has it, unquoted
+	Type        string   `json:"type,omitempty"`        // declared type; "": none
+	NotNull     bool     `json:"not_null,omitempty"`    // the column is declared NOT NULL
+	Default     string   `json:"default,omitempty"`     // SQL text of the default; "": none
+	Generated   bool     `json:"generated,omitempty"`   // the engine computes it from other columns
+	Title       string   `json:"title,omitempty"`       // readable name (BIRD's column_name)
+	Description string   `json:"description,omitempty"` // meaning of the column
+	Values      string   `json:"values,omitempty"`      // meaning of its values (BIRD's value_description)
+	Sensitive   bool     `json:"sensitive,omitempty"`   // no prompt shows stored values of this column
+	Profile     *Profile `json:"profile,omitempty"`     // facts about its values; nil: not profiled
 }
 
 // ForeignKey says that Columns of a table refer to RefColumns of RefTable.
 type ForeignKey struct {
-	Columns    []string `json:"columns"`              // of this table
-	RefSchema  string   `json:"ref_schema,omitempty"` // where RefTable is; "" is the schema of this table
-	RefTable   string   `json:"ref_table"`            // may be this table itself
-	RefColumns []string `json:"ref_columns"`          // resolved: an implicit target is written out as the primary key
+	Columns    []string `json:"columns"`              // columns of this table
+	RefSchema  string   `json:"ref_schema,omitempty"` // schema of RefTable; "": that of this table
+	RefTable   string   `json:"ref_table"`            // the other table, or this one
+	RefColumns []string `json:"ref_columns"`          // its columns; the primary key is written out if the declaration names none
 }
 
-// Profile is what a bounded look at a column's values found.
+// Profile holds facts about a column's values, from a sample of the table's rows.
 type Profile struct {
-	Sampled  int64   `json:"sampled"`            // rows looked at
-	Complete bool    `json:"complete"`           // every row of the table was looked at
-	Nulls    int64   `json:"nulls"`              // of them NULL
-	Distinct int64   `json:"distinct"`           // distinct values other than NULL among them
-	Min      any     `json:"min,omitempty"`      // smallest value of the sample, engine order
-	Max      any     `json:"max,omitempty"`      // largest, likewise
-	Top      []Value `json:"top,omitempty"`      // most frequent values, count descending, then engine order
-	Examples []any   `json:"examples,omitempty"` // distinct values to show in a prompt, in a written order
+	Sampled  int64   `json:"sampled"`            // number of rows in the sample
+	Complete bool    `json:"complete"`           // the sample is the whole table
+	Nulls    int64   `json:"nulls"`              // rows of the sample with NULL
+	Distinct int64   `json:"distinct"`           // distinct values in the sample, NULL aside
+	Min      any     `json:"min,omitempty"`      // smallest value of the sample in engine order
+	Max      any     `json:"max,omitempty"`      // largest value of the sample in engine order
+	Top      []Value `json:"top,omitempty"`      // most frequent values, highest count first, then in engine order
+	Examples []any   `json:"examples,omitempty"` // distinct values for prompts, the best ones first
 }
 
-// Value is a value and how often it stood in the sample.
+// Value is a value and its frequency in a sample.
 type Value struct {
-	Value any   `json:"value"` // as stored
-	Count int64 `json:"count"` // rows of the sample that have it
+	Value any   `json:"value"` // the value as stored
+	Count int64 `json:"count"` // number of rows that have it
 }
 
 // Links are the schema items that a linker chose for one question.
 //
-// The zero Links chose nothing; that means "no opinion": the whole schema. With
-// Whole set the whole schema is kept too, and Tables only carry what was found
-// out about them (matched values, scores).
+// The zero Links means that the linker has no opinion: the whole schema is kept. So
+// it is with Whole, where Tables carry scores and values but choose nothing.
 type Links struct {
-	Whole  bool        `json:"whole,omitempty"` // the whole schema, whatever Tables says
-	Tables []TableLink `json:"tables"`          // what was chosen, or found out about
-	Notes  []string    `json:"notes,omitempty"` // why, or why nothing was linked
+	Whole  bool        `json:"whole,omitempty"` // the whole schema is kept, whatever Tables says
+	Tables []TableLink `json:"tables"`          // chosen tables, or with Whole those that something is known of
+	Notes  []string    `json:"notes,omitempty"` // reasons of the choice
 }
 
 // TableLink is one chosen table.
 type TableLink struct {
-	Schema  string       `json:"schema,omitempty"`  // "" is the default one
-	Table   string       `json:"table"`             // its name, unquoted
-	Columns []string     `json:"columns,omitempty"` // nil: all columns
-	Score   float64      `json:"score,omitempty"`   // how well it fits; comparable within one Links only
+	Schema  string       `json:"schema,omitempty"`  // schema of the table; "" is the default one
+	Table   string       `json:"table"`             // name of the table, unquoted
+	Columns []string     `json:"columns,omitempty"` // chosen columns; nil: all columns
+	Score   float64      `json:"score,omitempty"`   // how well the table fits; comparable within one Links only
 	Values  []ValueMatch `json:"values,omitempty"`  // stored values that the question names
 }
 
 // ValueMatch is a stored value that the question names.
 type ValueMatch struct {
-	Column string `json:"column"` // that holds it
-	Value  any    `json:"value"`  // as stored
-	Span   string `json:"span"`   // the words of the question
+	Column string `json:"column"` // the column that holds the value
+	Value  any    `json:"value"`  // the value as stored
+	Span   string `json:"span"`   // the words of the question that name it
 }

@@ -1,269 +1,457 @@
 package schema
 
 import (
-	"cmp"
+	"bytes"
+	"context"
+	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
-// view is a table with all its texts cleaned and quoted, ready to be written in
-// any form. It is made once; a budget may have it written several times.
+// view is a table with all its texts cleaned and quoted, ready to be written. It
+// is made once; a budget may have it written several times.
 type view struct {
-	schema, table string // raw, for reports
-	create        string // "TABLE", "VIEW" or "VIRTUAL TABLE"
-	name          string // quoted, with its schema
-	description   string
-	columns       []columnView
-	primaryKey    []string   // quoted; only where it has several columns
-	unique        [][]string // quoted; only those of several columns
-	foreignKeys   []keyView
-}
-
-type columnView struct {
-	name        string // quoted
-	typ         string
-	title       string // "" where it says no more than the name
+	of          TableName // raw, for reports
+	name        string    // quoted, with its schema
+	create      string    // "TABLE", "VIEW" or "VIRTUAL TABLE"
 	description string
-	values      string
-	examples    []string // literals
-	key         bool     // part of some key, of this table or of one that refers to it
-	primary     bool
-	sole        bool // the only column of the primary key
-	notNull     bool
-	unique      bool
+	columns     []columnView
+	plain       int    // number of columns that are part of no key
+	primaryKey  string // its columns, quoted
+	foreignKeys []keyView
+	constraints []constraint
+
+	// Augmented only.
+	definition string  // the CREATE text, cleaned or written from the columns
+	fault      string  // why it is not the engine's own
+	sampled    string  // the sampled columns, quoted
+	places     []int   // their places in rows
+	rows       [][]any // sample rows
 }
 
+// columnView is a column of a view.
+type columnView struct {
+	name       string // quoted
+	typ        string // "" where it cannot be shown
+	about      string // title and description, "" where they say no more than the name
+	values     string // what the values mean
+	examples   string // literals, joined
+	first      int    // length of the first example
+	references string // in Code: " REFERENCES table(column)" for each foreign key of this column alone
+	key        bool   // part of a key, of this table or of one that refers to it
+	primary    bool   // part of the primary key
+	sole       bool   // the only column of the primary key
+	notNull    bool
+	unique     bool
+}
+
+// keyView is a foreign key. Lists of columns are joined.
 type keyView struct {
-	columns []string // quoted
-	table   string   // quoted, with its schema
-	refs    []string // quoted
+	columns, table, refs string // quoted
+	single               bool   // one column
 }
 
-// plainColumns counts the columns that are part of no key.
-func (v *view) plainColumns() int {
-	n := 0
-	for i := range v.columns {
-		if !v.columns[i].key {
-			n++
+// constraint is a clause of a CREATE statement.
+type constraint struct {
+	text   string
+	unique bool // left out together with the first column
+	wide   bool // a key of several columns
+}
+
+// missing counts the columns that d leaves out.
+func (v *view) missing(d detail) int {
+	if d.nameOnly {
+		return len(v.columns)
+	}
+	return max(v.plain-d.columns, 0)
+}
+
+// shown returns the columns that d shows.
+func (v *view) shown(d detail) iter.Seq[*columnView] {
+	return func(yield func(*columnView) bool) {
+		if d.nameOnly {
+			return
+		}
+		plain := 0
+		for i := range v.columns {
+			c := &v.columns[i]
+			if !c.key {
+				plain++
+			}
+			if (c.key || plain <= d.columns) && !yield(c) {
+				return
+			}
 		}
 	}
-	return n
 }
 
-// shown returns the columns to show under d and the number of those left out.
-func (v *view) shown(d detail) ([]columnView, int) {
-	switch {
-	case d.nameOnly:
-		return nil, len(v.columns)
-	case d.columns < 0:
-		return v.columns, 0
+// notes returns what is said about a column under d.
+func (c *columnView) notes(d detail) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if d.descriptions && c.about != "" && !yield(c.about) {
+			return
+		}
+		if d.valueNotes && c.values != "" {
+			yield(c.values)
+		}
 	}
-	plain := 0
-	out := make([]columnView, 0, len(v.columns))
-	for _, c := range v.columns {
-		if !c.key {
-			if plain++; plain > d.columns {
+}
+
+// some returns the examples that d shows, joined.
+func (c *columnView) some(d detail) string {
+	switch {
+	case d.examples <= 0:
+		return ""
+	case d.examples == 1:
+		return c.examples[:c.first]
+	}
+	return c.examples
+}
+
+// preparer makes views.
+type preparer struct {
+	Renderer
+	s        *Schema
+	views    []view // of the tables of s
+	examples int    // most examples of a column
+	literal  []byte // scratch for one literal
+	joined   []byte // examples of one column
+	ends     []int  // where each of them ends
+}
+
+// prepare makes the views of s, which is presentable, in the order of the text.
+func (r Renderer) prepare(ctx context.Context, s *Schema, samples []Sample) ([]view, error) {
+	if r.Quote == nil {
+		r.Quote = QuoteName
+	}
+	p := preparer{Renderer: r, s: s, views: make([]view, len(s.Tables)), examples: r.full().examples}
+	index := s.index()
+	for i := range s.Tables {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t, v := &s.Tables[i], &p.views[i]
+		v.of = t.TableName()
+		v.name = v.of.Quoted(r.Quote)
+		if r.Form == Augmented && t.Definition != "" {
+			if v.definition, v.fault = cleanDefinition(t.Definition); v.fault == "" {
+				v.definition += "\n"
 				continue
 			}
 		}
-		out = append(out, c)
+		p.table(v, t)
 	}
-	return out, len(v.columns) - len(out)
+	for i := range s.Tables {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for _, k := range s.Tables[i].ForeignKeys {
+			if ref := index.target(&s.Tables[i], k); ref >= 0 {
+				p.foreignKey(i, ref, k)
+			}
+		}
+	}
+	for i := range p.views {
+		for j := range p.views[i].columns {
+			if !p.views[i].columns[j].key {
+				p.views[i].plain++
+			}
+		}
+	}
+	if r.Form == REp || r.Form == Augmented {
+		if err := p.samples(ctx, index, samples); err != nil {
+			return nil, err
+		}
+	}
+	if r.Form == Augmented {
+		return p.augmented(ctx)
+	}
+	return p.views, nil
 }
 
-// views prepares the tables of s, which is presentable.
-func (r Renderer) views(s *Schema) []view {
-	quote := r.Quote
-	if quote == nil {
-		quote = QuoteName
+// table fills in what a table says of itself.
+func (p *preparer) table(v *view, t *Table) {
+	v.create = "TABLE"
+	switch t.Kind {
+	case View:
+		v.create = "VIEW"
+	case Virtual:
+		v.create = "VIRTUAL TABLE"
 	}
-	quoteAll := func(names []string) []string {
-		out := make([]string, len(names))
-		for i, n := range names {
-			out[i] = quote(n)
+	if !p.WithoutDescriptions {
+		v.description = Comment(t.Description)
+	}
+	v.columns = make([]columnView, len(t.Columns))
+	for j := range t.Columns {
+		p.column(&v.columns[j], &t.Columns[j])
+	}
+	for _, name := range t.PrimaryKey {
+		if c := v.column(t, name); c != nil {
+			c.key, c.primary, c.sole = true, true, len(t.PrimaryKey) == 1
 		}
-		return out
 	}
-	qualified := func(t *Table) string {
-		if t.Schema == "" {
-			return quote(t.Name)
+	v.primaryKey = p.names(t.PrimaryKey)
+	if len(t.PrimaryKey) > 1 {
+		v.constraints = append(v.constraints, constraint{text: "PRIMARY KEY (" + v.primaryKey + ")", wide: true})
+	}
+	for _, u := range t.Unique {
+		if len(u) > 1 {
+			v.constraints = append(v.constraints, constraint{text: "UNIQUE (" + p.names(u) + ")", unique: true})
+		} else if len(u) == 1 {
+			if c := v.column(t, u[0]); c != nil {
+				c.unique = true
+			}
 		}
-		return quote(t.Schema) + "." + quote(t.Name)
 	}
+}
 
-	index := s.index()
-	views := make([]view, len(s.Tables))
-	for i := range s.Tables {
-		t := &s.Tables[i]
-		v := &views[i]
-		v.schema, v.table = t.Schema, t.Name
-		v.create = createWord(t.Kind)
-		v.name = qualified(t)
-		v.columns = make([]columnView, len(t.Columns))
-		if !r.WithoutDescriptions {
-			v.description = Comment(t.Description)
+// column fills in a column, keys aside.
+func (p *preparer) column(v *columnView, c *Column) {
+	v.name, v.typ, v.notNull = p.Quote(c.Name), p.typeText(c.Type), c.NotNull
+	if !p.WithoutDescriptions {
+		title, description := Comment(c.Title), Comment(c.Description)
+		v.values = Comment(c.Values)
+		sep := ": "
+		if p.Form == REp {
+			sep = "; "
+			for _, text := range []*string{&title, &description, &v.values} {
+				if strings.EqualFold(*text, c.Name) {
+					*text = ""
+				}
+			}
+		} else {
+			if sameWords(title, c.Name) {
+				title = ""
+			}
+			if sameWords(description, title) || sameWords(description, c.Name) {
+				description = ""
+			}
 		}
-		for j := range t.Columns {
-			v.columns[j] = r.columnView(&t.Columns[j], quote)
+		if v.about = title + description; title != "" && description != "" {
+			v.about = title + sep + description
 		}
 	}
-	for i := range s.Tables {
-		t := &s.Tables[i]
-		v := &views[i]
-		for _, name := range t.PrimaryKey {
-			if c := v.column(t, name); c != nil {
-				c.key, c.primary, c.sole = true, true, len(t.PrimaryKey) == 1
-			}
+	if c.Profile == nil || c.Sensitive || p.Form != DDL && p.Form != MSchema {
+		return
+	}
+	for _, value := range c.Profile.Examples {
+		p.example(value, ", ", maxValueRunes)
+	}
+	if len(c.Profile.Examples) == 0 {
+		for _, top := range c.Profile.Top {
+			p.example(top.Value, ", ", maxValueRunes)
 		}
-		if len(t.PrimaryKey) > 1 {
-			v.primaryKey = quoteAll(t.PrimaryKey)
+	}
+	p.done(v)
+}
+
+// example adds the literal of a value to the examples of a column, unless it is
+// there already.
+func (p *preparer) example(value any, sep string, maxRunes int) {
+	if value == nil || len(p.ends) >= p.examples {
+		return
+	}
+	p.literal = p.literal[:0]
+	if text, ok := p.custom(value); ok && p.Form == REp {
+		p.literal = append(p.literal, text...)
+	} else if p.literal, ok = appendLiteral(p.literal, value, maxRunes); !ok {
+		return
+	}
+	start := 0
+	for _, end := range p.ends {
+		if bytes.Equal(p.joined[start:end], p.literal) {
+			return
 		}
-		for _, u := range t.Unique {
-			if len(u) > 1 {
-				v.unique = append(v.unique, quoteAll(u))
-			} else if len(u) == 1 {
-				if c := v.column(t, u[0]); c != nil {
-					c.unique = true
-				}
-			}
+		start = end + len(sep)
+	}
+	if start > 0 {
+		p.joined = append(p.joined, sep...)
+	}
+	p.joined = append(p.joined, p.literal...)
+	p.ends = append(p.ends, len(p.joined))
+}
+
+// done gives the examples to their column.
+func (p *preparer) done(v *columnView) {
+	if len(p.ends) > 0 {
+		v.examples, v.first = string(p.joined), p.ends[0]
+	}
+	p.joined, p.ends = p.joined[:0], p.ends[:0]
+}
+
+// foreignKey fills in a key of table i, which refers to table ref. A view without
+// columns shows none.
+func (p *preparer) foreignKey(i, ref int, k ForeignKey) {
+	v, to := &p.views[i], &p.views[ref]
+	for _, name := range k.RefColumns {
+		if c := to.column(&p.s.Tables[ref], name); c != nil {
+			c.key = true
 		}
-		for _, k := range t.ForeignKeys {
-			ref := index.target(t, k)
-			if ref < 0 {
-				continue // Presentable leaves none
-			}
-			v.foreignKeys = append(v.foreignKeys, keyView{quoteAll(k.Columns), qualified(&s.Tables[ref]), quoteAll(k.RefColumns)})
-			for _, name := range k.Columns {
-				if c := v.column(t, name); c != nil {
-					c.key = true
-				}
-			}
-			for _, name := range k.RefColumns {
-				if c := views[ref].column(&s.Tables[ref], name); c != nil {
-					c.key = true
-				}
+	}
+	if v.columns == nil {
+		return
+	}
+	key := keyView{p.names(k.Columns), to.name, p.names(k.RefColumns), len(k.Columns) == 1}
+	v.foreignKeys = append(v.foreignKeys, key)
+	references := " REFERENCES " + key.table + "(" + key.refs + ")"
+	v.constraints = append(v.constraints, constraint{text: "FOREIGN KEY (" + key.columns + ")" + references, wide: !key.single})
+	for _, name := range k.Columns {
+		if c := v.column(&p.s.Tables[i], name); c != nil {
+			c.key = true
+			if p.Form == Code && key.columns == c.name {
+				c.references += references
 			}
 		}
 	}
-	return views
+}
+
+// samples fills in the sample rows. In REp they are the examples of columns.
+func (p *preparer) samples(ctx context.Context, index *index, samples []Sample) error {
+	if p.WithoutValues {
+		return nil
+	}
+	seen := make([]bool, len(p.views))
+	for _, sample := range samples {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		i := index.lookup(sample.Table.Schema, sample.Table.Name)
+		if i < 0 || seen[i] {
+			continue
+		}
+		seen[i] = true
+		t, v := &p.s.Tables[i], &p.views[i]
+		rows := filter(sample.Rows, func(row []any) bool { return len(row) == len(sample.Columns) })
+		var columns []string
+		for at, name := range sample.Columns {
+			j := at // most samples have the columns of their table
+			if j >= len(t.Columns) || t.Columns[j].Name != name {
+				j = t.columnIndex(name)
+			}
+			switch {
+			case j < 0 || t.Columns[j].Sensitive:
+			case p.Form == REp:
+				for _, row := range rows {
+					p.example(row[at], ",", maxREpRunes)
+				}
+				p.done(&v.columns[j])
+			default:
+				columns = append(columns, t.Columns[j].Name)
+				v.places, v.rows = append(v.places, at), rows
+			}
+		}
+		v.sampled = p.names(columns)
+	}
+	return nil
+}
+
+// augmented finishes the views of Augmented and puts them in their order.
+func (p *preparer) augmented(ctx context.Context) ([]view, error) {
+	for i := range p.views {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if v := &p.views[i]; v.definition == "" {
+			var w writer
+			writeDDL(&w, v, detail{valueNotes: true, descriptions: true, columns: math.MaxInt}, 0)
+			v.definition = string(w)
+		}
+	}
+	views := slices.DeleteFunc(p.views, func(v view) bool {
+		const internal = "sqlite_" // SQLite keeps such names for itself
+		return len(v.of.Name) >= len(internal) && EqualFold(v.of.Name[:len(internal)], internal)
+	})
+	slices.SortStableFunc(views, func(a, b view) int { return a.of.compare(b.of) })
+	return views, nil
 }
 
 func (v *view) column(t *Table, name string) *columnView {
-	if i := t.columnIndex(name); i >= 0 {
+	if i := t.columnIndex(name); i >= 0 && i < len(v.columns) {
 		return &v.columns[i]
 	}
 	return nil
 }
 
-func createWord(k Kind) string {
-	switch k {
-	case View:
-		return "VIEW"
-	case Virtual:
-		return "VIRTUAL TABLE"
+// names quotes and joins names.
+func (p *preparer) names(names []string) string {
+	if len(names) == 1 {
+		return p.Quote(names[0])
 	}
-	return "TABLE"
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = p.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
 }
 
-func (r Renderer) columnView(c *Column, quote func(string) string) columnView {
-	v := columnView{name: quote(c.Name), typ: typeText(c.Type), notNull: c.NotNull}
-	if !r.WithoutDescriptions {
-		if title := Comment(c.Title); !sameWords(title, c.Name) {
-			v.title = title
-		}
-		if v.description = Comment(c.Description); sameWords(v.description, v.title) || sameWords(v.description, c.Name) {
-			v.description = ""
-		}
-		v.values = Comment(c.Values)
+// custom writes a value as r.Text wants it; false: as the form does.
+func (r Renderer) custom(v any) (string, bool) {
+	if text, ok := v.(string); ok && r.Text != nil {
+		return r.Text(text)
 	}
-	if n := r.examples(); n > 0 && !c.Sensitive {
-		v.examples = exampleTexts(c.Profile, n, cmp.Or(max(r.ValueRunes, 0), maxValueRunes))
-	}
-	return v
+	return "", false
 }
 
-// exampleTexts writes the first n values of p that can be shown. Without
-// examples of its own, a profile shows its most frequent values.
-func exampleTexts(p *Profile, n, maxRunes int) []string {
-	if p == nil {
-		return nil
-	}
-	values := p.Examples
-	if len(values) == 0 {
-		for _, v := range p.Top {
-			values = append(values, v.Value)
-		}
-	}
-	var out []string
-	for _, v := range values {
-		if len(out) == n {
-			break
-		}
-		if v == nil {
-			continue
-		}
-		if text, ok := LiteralWithin(v, maxRunes); ok && !slices.Contains(out, text) {
-			out = append(out, text)
-		}
-	}
-	return out
-}
-
-// typeText is a declared type as a prompt may show it: SQLite takes any words
-// for a type, so it is cleaned as a comment is; one too long for a type is left
-// out.
-func typeText(declared string) string {
+// typeText is a declared type as a prompt may show it. SQLite takes any words for
+// a type, so it is cleaned as a comment is, and left out if it is too long or has
+// comments. REp, which has no marks around a type, shows plain ones only.
+func (r Renderer) typeText(declared string) string {
 	text := Comment(declared)
-	if strings.Contains(text, "--") || strings.Contains(text, "/*") || utf8.RuneCountInString(declared) > maxCommentRunes {
+	if strings.Contains(text, "--") || strings.Contains(text, "/*") || utf8.RuneCountInString(declared) > maxCommentRunes ||
+		r.Form == REp && (len(text) > 40 || strings.Trim(text, nameLetters+" (),") != "") {
 		return ""
 	}
 	return text
 }
 
-// sameWords reports whether a text is a name but for case and what separates the
-// words, so that it says no more than the name.
+// sameWords reports whether a text says no more than a name: it is the name but
+// for case and what separates the words.
 func sameWords(text, name string) bool {
 	// Most texts are empty or far longer than a name: no need to look closer.
-	return text != "" && len(text) <= 2*len(name) && squeeze(text) == squeeze(name)
+	return text != "" && len(text) <= 2*len(name) && words.Squeeze(text) == words.Squeeze(name)
 }
 
-func squeeze(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case ' ', '_', '-':
-			return -1
+const (
+	maxREpRunes    = 40 // of a value in REp
+	maxCellRunes   = 50 // of a text in a sample row
+	shortCellRunes = 20 // of one that is cut shorter
+	notShown       = "(not shown)"
+)
+
+// appendCell appends a value of a sample row, in which every value has its place.
+func appendCell(b []byte, v any, maxRunes int) []byte {
+	switch v := v.(type) {
+	case string:
+		cut, short := cutRunes(v, maxRunes)
+		if !showable(cut) {
+			return append(b, notShown...)
 		}
-		return unicode.ToLower(r)
-	}, s)
-}
-
-// notes joins what is said about a column beside its type.
-func (c *columnView) notes(d detail) []string {
-	var out []string
-	if d.descriptions {
-		switch {
-		case c.title != "" && c.description != "":
-			out = append(out, c.title+": "+c.description)
-		case c.title != "" || c.description != "":
-			out = append(out, c.title+c.description)
+		if b = appendQuoted(b, cut); short {
+			b = append(b, "..."...)
 		}
+		return b
+	case []byte:
+		return append(append(append(b, "<blob "...), strconv.Itoa(len(v))...), " bytes>"...)
 	}
-	if d.valueNotes && c.values != "" {
-		out = append(out, c.values)
+	b, ok := appendScalar(b, v)
+	if !ok {
+		b = append(b, notShown...)
 	}
-	return out
+	return b
 }
 
-// some returns the first n examples.
-func (c *columnView) some(n int) []string { return c.examples[:min(n, len(c.examples))] }
-
-// moreColumns says how many columns are not shown.
-func moreColumns(n int) string {
-	if n == 1 {
-		return "1 more column"
+// cutRunes returns the first n runes of s, and whether that is less than s.
+func cutRunes(s string, n int) (string, bool) {
+	for i := range s {
+		if n == 0 {
+			return s[:i], true
+		}
+		n--
 	}
-	return strconv.Itoa(n) + " more columns"
+	return s, false
 }

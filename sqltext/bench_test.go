@@ -39,7 +39,7 @@ func BenchmarkNormalize(b *testing.B) {
 	b.SetBytes(int64(len(kilobyte)))
 	b.ReportAllocs()
 	for b.Loop() {
-		d.Normalize(kilobyte)
+		d.Parse(kilobyte).Normalize()
 	}
 }
 
@@ -48,7 +48,7 @@ func BenchmarkComparisons(b *testing.B) {
 	b.SetBytes(int64(len(kilobyte)))
 	b.ReportAllocs()
 	for b.Loop() {
-		d.Comparisons(kilobyte)
+		d.Parse(kilobyte).Comparisons()
 	}
 }
 
@@ -57,7 +57,7 @@ func BenchmarkOutline(b *testing.B) {
 	b.SetBytes(int64(len(kilobyte)))
 	b.ReportAllocs()
 	for b.Loop() {
-		d.Outline(kilobyte)
+		d.Parse(kilobyte).Outline()
 	}
 }
 

@@ -4,118 +4,128 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // The limits of Check.
 const (
 	// MaxStatement is the longest statement that Check accepts, in bytes.
 	MaxStatement = 100_000
-	// MaxDepth is the deepest nesting of brackets that Check accepts. Parsers
-	// that recurse overflow their stack, or take minutes, on much deeper text.
-	MaxDepth = 200
+	// maxDepth is the deepest nesting of brackets that Check accepts. Parsers that recurse overflow their stack, or
+	// take minutes, on much deeper text.
+	maxDepth = 200
 )
 
-// Rule names a rule of the text check. The values are stable.
-type Rule string
+// Reason says why a text was refused, by Check or by what runs statements, or why a reply gave no candidate. The
+// values are stable: reports count by them.
+type Reason string
 
-// The rules of Check, in the order in which they are applied.
+// The reasons of a RefusedError, in the order in which Check looks for them.
 const (
-	RuleTooLong           Rule = "too-long"           // over MaxStatement
-	RuleNotUTF8           Rule = "not-utf8"           // invalid UTF-8
-	RuleNUL               Rule = "nul"                // a NUL character
-	RuleUnterminated      Rule = "unterminated"       // a string, name or comment without its end
-	RuleInvisible         Rule = "invisible"          // an invisible character outside of strings and quoted names
-	RuleExecutableComment Rule = "executable-comment" // a comment that the engine would run
-	RuleDepth             Rule = "depth"              // brackets nested over MaxDepth
-	RuleEmpty             Rule = "empty"              // no statement
-	RuleSeveralStatements Rule = "several-statements" // more than one statement
-	RuleNotReadOnly       Rule = "not-read-only"      // starts with a word that writes or changes state
-	RuleNotAQuery         Rule = "not-a-query"        // starts with anything else but a query word
-	RulePlaceholder       Rule = "placeholder"        // has a parameter that nobody will bind
+	ReasonTooLong           Reason = "too-long"           // over MaxStatement; a reply over MaxReply
+	ReasonNotUTF8           Reason = "not-utf8"           // invalid UTF-8
+	ReasonNUL               Reason = "nul"                // a NUL character
+	ReasonUnterminated      Reason = "unterminated"       // a string, name or comment without its end
+	ReasonInvisible         Reason = "invisible"          // an invisible character outside of strings and quoted names
+	ReasonExecutableComment Reason = "executable-comment" // a comment that the engine would run
+	ReasonDepth             Reason = "depth"              // brackets nested over 200 deep
+	ReasonEmpty             Reason = "empty"              // no statement; a blank reply
+	ReasonSeveral           Reason = "several-statements" // more than one statement; different ones to choose from
+	ReasonNotReadOnly       Reason = "not-read-only"      // a statement that writes or changes state
+	ReasonNotAQuery         Reason = "not-a-query"        // starts with anything else but a query word
+	ReasonPlaceholder       Reason = "placeholder"        // has a parameter that nobody will bind
 )
 
 // RefusedError is the refusal of a text by Check.
 type RefusedError struct {
-	Rule   Rule   // which rule refused it
+	Reason Reason
 	Detail string // one line for a person; quotes no literal of the text
 
-	// Writes says that, by its words, the text writes or changes state: always
-	// under RuleNotReadOnly, and under RuleSeveralStatements when one of the
-	// statements does.
+	// Writes says that, by its words, the text writes or changes state: always for ReasonNotReadOnly, and for
+	// ReasonSeveral when one of the statements does.
 	Writes bool
 }
 
-// Error returns "sqltext: refused: RULE: DETAIL".
+// Error returns "sqltext: refused: REASON: DETAIL".
 func (e *RefusedError) Error() string {
-	return "sqltext: refused: " + string(e.Rule) + ": " + e.Detail
+	return "sqltext: refused: " + string(e.Reason) + ": " + e.Detail
 }
 
-// Check returns the one statement of sql, ready for the engine, or a
-// *RefusedError that names the first rule that sql breaks.
+// Check returns the one statement of sql, ready for the engine, or a *RefusedError with the first Reason that
+// holds.
 //
-// The statement is returned as written, without one leading byte order mark
-// and without outer blanks, outer comments and semicolons; nothing inside is
-// changed, and checking it again returns it unchanged. Accepted text is valid
-// UTF-8 of at most MaxStatement bytes and holds exactly one statement for the
-// dialect, which starts with SELECT, WITH or VALUES (or with FROM or an opening
-// bracket where the dialect has that), nests brackets at most MaxDepth deep and
-// has no placeholder. A WITH that leads to INSERT, UPDATE, DELETE, REPLACE or
-// MERGE is refused.
+// The statement's text is as written, without one leading byte order mark, outer blanks, outer comments and
+// semicolons. Checking it again changes nothing. Accepted text is valid UTF-8 of at most MaxStatement bytes. It
+// holds exactly one statement, which starts with SELECT, WITH or VALUES (or with FROM or an opening bracket where
+// the dialect has that), nests brackets at most 200 deep and has no placeholder. A WITH that leads to INSERT,
+// UPDATE, DELETE, REPLACE or MERGE is refused.
 //
-// It is a wall against accidents and second statements and no more: functions,
-// hidden writes and forbidden tables are the business of package exec. It is
-// linear in len(sql) and needs no database.
-func (d Dialect) Check(sql string) (string, error) {
+// Check stops accidents and second statements, and no more: package exec decides on functions, hidden writes and
+// forbidden tables. It is linear in len(sql).
+func (d Dialect) Check(sql string) (*Statement, error) {
+	if d.Counts != nil {
+		d.Counts.Checks.Add(1)
+	}
 	if len(sql) > MaxStatement {
-		return "", &RefusedError{Rule: RuleTooLong, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(sql), MaxStatement)}
+		return nil, &RefusedError{Reason: ReasonTooLong, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(sql), MaxStatement)}
 	}
 	if !utf8.ValidString(sql) {
-		return "", &RefusedError{Rule: RuleNotUTF8, Detail: "the text is not valid UTF-8"}
+		return nil, &RefusedError{Reason: ReasonNotUTF8, Detail: "the text is not valid UTF-8"}
 	}
 	if strings.IndexByte(sql, 0) >= 0 {
-		return "", &RefusedError{Rule: RuleNUL, Detail: "the text holds a NUL character"}
+		return nil, &RefusedError{Reason: ReasonNUL, Detail: "the text holds a NUL character"}
 	}
 	sql = strings.TrimPrefix(sql, "\ufeff")
 	c := checker{main: mainStart}
 	l := lexer{d: d, src: sql}
+	s := &Statement{parsed: parsed{d: d}, checked: true}
 	for l.pos < len(sql) {
 		start := l.pos
 		kind := l.scan()
 		if kind != String && kind != QuotedName && strings.IndexFunc(sql[start:l.pos], isInvisible) >= 0 {
-			return "", &RefusedError{Rule: RuleInvisible, Detail: "an invisible character stands outside of strings and quoted names"}
+			return nil, &RefusedError{Reason: ReasonInvisible, Detail: "an invisible character stands outside of strings and quoted names"}
 		}
 		if kind == Space || kind == Comment && !d.ExecutableComments {
 			continue
 		}
-		if err := c.token(Token{Kind: kind, Text: sql[start:l.pos], Pos: start}); err != nil {
-			return "", err
+		t := Token{Kind: kind, Text: sql[start:l.pos], Pos: start}
+		if err := c.token(t); err != nil {
+			return nil, err
+		}
+		if kind != Comment && c.begun && !c.closed {
+			if s.items == nil {
+				s.items = make([]item, 0, min(128, (len(sql)-start)/5+4))
+			}
+			t.Pos -= c.start
+			s.items = append(s.items, item{Token: t})
 		}
 	}
 	if err := c.verdict(d); err != nil {
-		return "", err
+		return nil, err
 	}
-	stmt := sql[c.start:c.end]
-	if d.DashNeedsBlank && strings.HasSuffix(stmt, "--") {
+	s.sql = sql[c.start:c.end]
+	if d.DashNeedsBlank && strings.HasSuffix(s.sql, "--") {
 		// Two minus signs, which become a comment once nothing follows them.
-		return "", &RefusedError{Rule: RuleUnterminated, Detail: "the statement ends with an operator"}
+		return nil, &RefusedError{Reason: ReasonUnterminated, Detail: "the statement ends with an operator"}
 	}
-	return stmt, nil
+	return s, nil
 }
 
 // checker holds what the text check learns in its one pass.
 type checker struct {
-	open        [MaxDepth]byte // the brackets that are open
-	depth       int            // how many
+	open        [maxDepth]byte // the open brackets, by the one that closes each
+	depth       int            // number of open brackets
 	begun       bool           // a token of the first statement was seen
-	closed      bool           // its semicolon was seen
-	start, end  int            // the first statement without its surroundings
+	closed      bool           // the semicolon of the first statement was seen
+	start, end  int            // bytes of the first statement, without outer blanks, comments and semicolons
 	several     bool
 	placeholder Token
 
 	first Token // first token of the first statement that is no opening bracket
-	boxed bool  // it starts with a bracket
+	boxed bool  // the first statement starts with a bracket
 	main  mainState
-	verb  Token // WITH: the word that starts its main statement
+	verb  Token // behind WITH: the word that starts the main statement
 
 	fresh  bool // the next token starts a further statement
 	writes bool // a further statement writes
@@ -135,25 +145,24 @@ func (c *checker) token(t Token) error {
 	switch t.Kind {
 	case Comment:
 		if isExecutable(t.Text) {
-			return &RefusedError{Rule: RuleExecutableComment, Detail: "a comment holds code or a hint"}
+			return &RefusedError{Reason: ReasonExecutableComment, Detail: "a comment holds code or a hint"}
 		}
 		return nil
 	case Unterminated:
-		return &RefusedError{Rule: RuleUnterminated, Detail: "a string, quoted name or comment has no end"}
+		return &RefusedError{Reason: ReasonUnterminated, Detail: "a string, quoted name or comment has no end"}
 	case Operator:
 		if len(t.Text) > 1 {
 			break
 		}
 		switch b := t.Text[0]; b {
 		case '(', '[', '{':
-			if c.depth == MaxDepth {
-				return &RefusedError{Rule: RuleDepth, Detail: fmt.Sprintf("brackets are nested over %d deep", MaxDepth)}
+			if c.depth == maxDepth {
+				return &RefusedError{Reason: ReasonDepth, Detail: fmt.Sprintf("brackets are nested over %d deep", maxDepth)}
 			}
 			c.open[c.depth] = closing(b)
 			c.depth++
 		case ')', ']', '}':
-			// A closing bracket of the wrong kind closes nothing, so that it
-			// cannot hide depth.
+			// A closing bracket of the wrong kind closes nothing, so that it cannot hide depth.
 			if c.depth > 0 && c.open[c.depth-1] == b {
 				c.depth--
 			}
@@ -198,8 +207,7 @@ func (c *checker) follow(t Token) {
 			c.main = mainBody
 		}
 	case mainBody:
-		// Behind the bracket of a list item come AS, a comma, SEARCH or CYCLE
-		// clauses, or the main statement.
+		// Behind the bracket of a list item come AS, a comma, SEARCH or CYCLE clauses, or the main statement.
 		if t.Kind == Word && (isQueryWord(t.Text) || isOneOf(t.Text, "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE")) {
 			c.verb, c.main = t, mainKnown
 			return
@@ -210,24 +218,24 @@ func (c *checker) follow(t Token) {
 
 func (c *checker) verdict(d Dialect) error {
 	if !c.begun {
-		return &RefusedError{Rule: RuleEmpty, Detail: "the text holds no statement"}
+		return &RefusedError{Reason: ReasonEmpty, Detail: "the text holds no statement"}
 	}
 	writes := c.first.Kind == Word && changes(c.first.Text) || c.verb.Kind == Word && changes(c.verb.Text)
 	switch {
 	case c.several:
-		return &RefusedError{Rule: RuleSeveralStatements, Detail: "the text goes on behind its first statement", Writes: writes || c.writes}
+		return &RefusedError{Reason: ReasonSeveral, Detail: "the text goes on behind its first statement", Writes: writes || c.writes}
 	case writes && c.verb.Kind == Word:
-		return &RefusedError{Rule: RuleNotReadOnly, Detail: "WITH leads to " + strings.ToUpper(c.verb.Text), Writes: true}
+		return &RefusedError{Reason: ReasonNotReadOnly, Detail: "WITH leads to " + strings.ToUpper(c.verb.Text), Writes: true}
 	case writes:
-		return &RefusedError{Rule: RuleNotReadOnly, Detail: "the statement starts with " + strings.ToUpper(c.first.Text), Writes: true}
+		return &RefusedError{Reason: ReasonNotReadOnly, Detail: "the statement starts with " + strings.ToUpper(c.first.Text), Writes: true}
 	case c.boxed && !d.BracketedQueries:
-		return &RefusedError{Rule: RuleNotAQuery, Detail: "the statement starts with a bracket"}
+		return &RefusedError{Reason: ReasonNotAQuery, Detail: "the statement starts with a bracket"}
 	case c.first.Kind != Word:
-		return &RefusedError{Rule: RuleNotAQuery, Detail: "the statement starts with no word"}
+		return &RefusedError{Reason: ReasonNotAQuery, Detail: "the statement starts with no word"}
 	case !isQueryWord(c.first.Text) && !(d.FromFirst && c.first.isWord("FROM")):
-		return &RefusedError{Rule: RuleNotAQuery, Detail: "the statement starts with " + shortWord(c.first.Text)}
+		return &RefusedError{Reason: ReasonNotAQuery, Detail: "the statement starts with " + shortWord(c.first.Text)}
 	case c.placeholder.Text != "":
-		return &RefusedError{Rule: RulePlaceholder, Detail: "nothing is bound to " + shortWord(c.placeholder.Text)}
+		return &RefusedError{Reason: ReasonPlaceholder, Detail: "nothing is bound to " + shortWord(c.placeholder.Text)}
 	}
 	return nil
 }
@@ -244,11 +252,7 @@ func closing(open byte) byte {
 
 // shortWord keeps an error message short and printable whatever the text holds.
 func shortWord(s string) string {
-	s = CleanText(s)
-	if runes := []rune(s); len(runes) > 32 {
-		return string(runes[:32]) + "…"
-	}
-	return s
+	return words.Short(words.Clean(s), 32)
 }
 
 func isExecutable(comment string) bool {
@@ -268,9 +272,8 @@ func isOneOf(word string, upper ...string) bool {
 	return false
 }
 
-// changes reports whether word, at the start of a statement, writes, locks or
-// changes the state of the connection in some engine. EXPLAIN, SHOW and
-// DESCRIBE do not: they are merely no queries.
+// changes reports whether word, at the start of a statement, writes, locks or changes the state of the connection
+// in some engine. EXPLAIN, SHOW and DESCRIBE do not: they are merely no queries.
 func changes(word string) bool {
 	return isOneOf(word,
 		"INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "UPSERT", "TRUNCATE",

@@ -16,79 +16,91 @@ func TestCheck(t *testing.T) {
 		name, why string
 		d         sqltext.Dialect
 		sql       string
-		want      string       // accepted
-		rule      sqltext.Rule // or refused
+		want      string         // accepted
+		rule      sqltext.Reason // or refused
 		writes    bool
 	}{
 		{"plain", "unchanged", lite, "SELECT a  FROM t", "SELECT a  FROM t", "", false},
 		{"surroundings", "cut off", lite, "\ufeff -- a\n/* b */ SELECT a -- c\n; ; -- d\n", "SELECT a", "", false},
 		{"inner comment", "kept", lite, "SELECT a -- c\nFROM t", "SELECT a -- c\nFROM t", "", false},
 		{"leading semicolon", "nothing before it", lite, "; SELECT 1", "SELECT 1", "", false},
-		{"longest", "at the limit", lite, "SELECT '" + strings.Repeat("x", sqltext.MaxStatement-9) + "'", "SELECT '" + strings.Repeat("x", sqltext.MaxStatement-9) + "'", "", false},
-		{"deepest", "at the limit", lite, deep(sqltext.MaxDepth), deep(sqltext.MaxDepth), "", false},
+		{
+			"longest", "at the limit", lite, "SELECT '" + strings.Repeat("x", sqltext.MaxStatement-9) + "'",
+			"SELECT '" + strings.Repeat("x", sqltext.MaxStatement-9) + "'", "", false,
+		},
+		{"deepest", "at the limit", lite, deep(200), deep(200), "", false},
 		{"flat", "depth is no count", lite, "SELECT " + strings.Repeat("(1),", 500) + "1", "SELECT " + strings.Repeat("(1),", 500) + "1", "", false},
 		{"with", "leads to a query", lite, "WITH a(x) AS (SELECT 1), b AS (SELECT 2) SELECT 1", "WITH a(x) AS (SELECT 1), b AS (SELECT 2) SELECT 1", "", false},
-		{"with replace", "replace may be a name", lite, "WITH replace AS (SELECT 1), x AS (SELECT 2) SELECT * FROM replace", "WITH replace AS (SELECT 1), x AS (SELECT 2) SELECT * FROM replace", "", false},
+		{
+			"with replace", "replace may be a name", lite, "WITH replace AS (SELECT 1), x AS (SELECT 2) SELECT * FROM replace",
+			"WITH replace AS (SELECT 1), x AS (SELECT 2) SELECT * FROM replace", "", false,
+		},
 		{"with query in brackets", "a bracket behind the list", pg, "WITH a AS (SELECT 1) (SELECT 2)", "WITH a AS (SELECT 1) (SELECT 2)", "", false},
 		{"bracket", "where the dialect has it", pg, "((SELECT 1)) UNION SELECT 2", "((SELECT 1)) UNION SELECT 2", "", false},
 		{"from first", "where the dialect has it", duck, "FROM t", "FROM t", "", false},
 		{"pipes", "GoogleSQL starts with FROM, too", big, "FROM d.t |> SELECT a", "FROM d.t |> SELECT a", "", false},
 		{"question mark operator", "no placeholder in PostgreSQL", pg, "SELECT a ? 'b' FROM t", "SELECT a ? 'b' FROM t", "", false},
 
-		{"too long", "over the limit", lite, "SELECT '" + strings.Repeat("x", sqltext.MaxStatement) + "'", "", sqltext.RuleTooLong, false},
-		{"not UTF-8", "parsers disagree on it", lite, "SELECT '\xff'", "", sqltext.RuleNotUTF8, false},
-		{"NUL", "the driver would stop there", lite, "SELECT 1\x00", "", sqltext.RuleNUL, false},
-		{"string", "no end", lite, "SELECT 'a", "", sqltext.RuleUnterminated, false},
-		{"comment", "no end", lite, "SELECT 1 /* a", "", sqltext.RuleUnterminated, false},
-		{"override", "what is shown is not what runs", lite, "SELECT a \u202e FROM t", "", sqltext.RuleInvisible, false},
-		{"override in a comment", "shown, too", lite, "SELECT a -- \u2066\nFROM t", "", sqltext.RuleInvisible, false},
-		{"override in a comment that may be code", "shown, too", my, "SELECT a /* \u2066 */ FROM t", "", sqltext.RuleInvisible, false},
-		{"zero-width space", "part of a name", lite, "SELECT a\u200b FROM t", "", sqltext.RuleInvisible, false},
-		{"invisible in quotes", "part of a value or name", lite, "SELECT '\u200b\u202e', \"a\u200b\", [b\u200b], `c\u2066` FROM t", "SELECT '\u200b\u202e', \"a\u200b\", [b\u200b], `c\u2066` FROM t", "", false},
+		{"too long", "over the limit", lite, "SELECT '" + strings.Repeat("x", sqltext.MaxStatement) + "'", "", sqltext.ReasonTooLong, false},
+		{"not UTF-8", "parsers disagree on it", lite, "SELECT '\xff'", "", sqltext.ReasonNotUTF8, false},
+		{"NUL", "the driver would stop there", lite, "SELECT 1\x00", "", sqltext.ReasonNUL, false},
+		{"string", "no end", lite, "SELECT 'a", "", sqltext.ReasonUnterminated, false},
+		{"comment", "no end", lite, "SELECT 1 /* a", "", sqltext.ReasonUnterminated, false},
+		{"override", "what is shown is not what runs", lite, "SELECT a \u202e FROM t", "", sqltext.ReasonInvisible, false},
+		{"override in a comment", "shown, too", lite, "SELECT a -- \u2066\nFROM t", "", sqltext.ReasonInvisible, false},
+		{"override in a comment that may be code", "shown, too", my, "SELECT a /* \u2066 */ FROM t", "", sqltext.ReasonInvisible, false},
+		{"zero-width space", "part of a name", lite, "SELECT a\u200b FROM t", "", sqltext.ReasonInvisible, false},
+		{
+			"invisible in quotes", "part of a value or name", lite, "SELECT '\u200b\u202e', \"a\u200b\", [b\u200b], `c\u2066` FROM t",
+			"SELECT '\u200b\u202e', \"a\u200b\", [b\u200b], `c\u2066` FROM t", "", false,
+		},
 		{"odd blank", "the engine's affair", lite, "SELECT a\u00a0b FROM t", "SELECT a\u00a0b FROM t", "", false},
-		{"too deep", "over the limit", lite, deep(sqltext.MaxDepth + 1), "", sqltext.RuleDepth, false},
-		{"too deep, unclosed", "no parser sees it", lite, "SELECT " + strings.Repeat("(", 90_000), "", sqltext.RuleDepth, false},
-		{"too deep, arrays", "brackets of every kind", pg, "SELECT " + strings.Repeat("[(", 101), "", sqltext.RuleDepth, false},
-		{"too deep, wrong closers", "they close nothing", pg, "SELECT " + strings.Repeat("(]", 201), "", sqltext.RuleDepth, false},
-		{"empty", "nothing", lite, "", "", sqltext.RuleEmpty, false},
-		{"blank", "comments and semicolons", lite, " ; -- a\n;;", "", sqltext.RuleEmpty, false},
-		{"two", "two reads", lite, "SELECT 1; SELECT 2", "", sqltext.RuleSeveralStatements, false},
-		{"two, one writes", "the second", lite, "SELECT 1; ; drop TABLE t", "", sqltext.RuleSeveralStatements, true},
-		{"two, prose", "not even a statement", lite, "SELECT 1; and update it", "", sqltext.RuleSeveralStatements, false},
-		{"write first", "then a read", lite, "DELETE FROM t; SELECT 1", "", sqltext.RuleSeveralStatements, true},
-		{"insert", "a write", lite, "insert into t values (1)", "", sqltext.RuleNotReadOnly, true},
-		{"pragma", "state of the connection", lite, "PRAGMA query_only=0", "", sqltext.RuleNotReadOnly, true},
-		{"bracketed write", "behind the bracket", pg, "(DELETE FROM t)", "", sqltext.RuleNotReadOnly, true},
-		{"with delete", "WITH leads to it", lite, "WITH a AS (SELECT 1) DELETE FROM t", "", sqltext.RuleNotReadOnly, true},
-		{"with columns, update", "WITH leads to it", lite, "WITH RECURSIVE a(x, y) AS (SELECT 1, 2), b AS MATERIALIZED (SELECT 1) update t SET a = 1", "", sqltext.RuleNotReadOnly, true},
-		{"explain", "not an answer", lite, "EXPLAIN SELECT 1", "", sqltext.RuleNotAQuery, false},
-		{"prose", "not SQL", lite, "Here is the query", "", sqltext.RuleNotAQuery, false},
-		{"dot command", "not SQL", lite, ".shell id", "", sqltext.RuleNotAQuery, false},
-		{"bracket, SQLite", "not in the dialect", lite, "(SELECT 1)", "", sqltext.RuleNotAQuery, false},
-		{"from first, SQLite", "not in the dialect", lite, "FROM t", "", sqltext.RuleNotAQuery, false},
-		{"table", "hides the star", pg, "TABLE users", "", sqltext.RuleNotAQuery, false},
-		{"quoted word", "a name", lite, `"SELECT" 1`, "", sqltext.RuleNotAQuery, false},
-		{"brackets alone", "no word", pg, "((", "", sqltext.RuleNotAQuery, false},
-		{"placeholder", "nobody binds it", lite, "SELECT ?", "", sqltext.RulePlaceholder, false},
-		{"placeholder, PostgreSQL", "nobody binds it", pg, "SELECT $1", "", sqltext.RulePlaceholder, false},
-		{"user variable", "state of the connection", my, "SELECT @a", "", sqltext.RulePlaceholder, false},
-		{"two minus signs", "a comment once the one behind them is cut", my, "SELECT 1 --#", "", sqltext.RuleUnterminated, false},
-		{"executable comment", "code", my, "SELECT 1 /*!50000 + 1 */", "", sqltext.RuleExecutableComment, false},
-		{"executable comment, MariaDB", "code", my, "/*M! DROP TABLE t */", "", sqltext.RuleExecutableComment, false},
-		{"hint", "overrides the time-out", my, "SELECT /*+ MAX_EXECUTION_TIME(0) */ 1", "", sqltext.RuleExecutableComment, false},
+		{"too deep", "over the limit", lite, deep(200 + 1), "", sqltext.ReasonDepth, false},
+		{"too deep, unclosed", "no parser sees it", lite, "SELECT " + strings.Repeat("(", 90_000), "", sqltext.ReasonDepth, false},
+		{"too deep, arrays", "brackets of every kind", pg, "SELECT " + strings.Repeat("[(", 101), "", sqltext.ReasonDepth, false},
+		{"too deep, wrong closers", "they close nothing", pg, "SELECT " + strings.Repeat("(]", 201), "", sqltext.ReasonDepth, false},
+		{"empty", "nothing", lite, "", "", sqltext.ReasonEmpty, false},
+		{"blank", "comments and semicolons", lite, " ; -- a\n;;", "", sqltext.ReasonEmpty, false},
+		{"two", "two reads", lite, "SELECT 1; SELECT 2", "", sqltext.ReasonSeveral, false},
+		{"two, one writes", "the second", lite, "SELECT 1; ; drop TABLE t", "", sqltext.ReasonSeveral, true},
+		{"two, prose", "not even a statement", lite, "SELECT 1; and update it", "", sqltext.ReasonSeveral, false},
+		{"write first", "then a read", lite, "DELETE FROM t; SELECT 1", "", sqltext.ReasonSeveral, true},
+		{"insert", "a write", lite, "insert into t values (1)", "", sqltext.ReasonNotReadOnly, true},
+		{"pragma", "state of the connection", lite, "PRAGMA query_only=0", "", sqltext.ReasonNotReadOnly, true},
+		{"bracketed write", "behind the bracket", pg, "(DELETE FROM t)", "", sqltext.ReasonNotReadOnly, true},
+		{"with delete", "WITH leads to it", lite, "WITH a AS (SELECT 1) DELETE FROM t", "", sqltext.ReasonNotReadOnly, true},
+		{
+			"with columns, update", "WITH leads to it", lite, "WITH RECURSIVE a(x, y) AS (SELECT 1, 2), b AS MATERIALIZED (SELECT 1) update t SET a = 1", "",
+			sqltext.ReasonNotReadOnly, true,
+		},
+		{"explain", "not an answer", lite, "EXPLAIN SELECT 1", "", sqltext.ReasonNotAQuery, false},
+		{"prose", "not SQL", lite, "Here is the query", "", sqltext.ReasonNotAQuery, false},
+		{"dot command", "not SQL", lite, ".shell id", "", sqltext.ReasonNotAQuery, false},
+		{"bracket, SQLite", "not in the dialect", lite, "(SELECT 1)", "", sqltext.ReasonNotAQuery, false},
+		{"from first, SQLite", "not in the dialect", lite, "FROM t", "", sqltext.ReasonNotAQuery, false},
+		{"table", "hides the star", pg, "TABLE users", "", sqltext.ReasonNotAQuery, false},
+		{"quoted word", "a name", lite, `"SELECT" 1`, "", sqltext.ReasonNotAQuery, false},
+		{"brackets alone", "no word", pg, "((", "", sqltext.ReasonNotAQuery, false},
+		{"placeholder", "nobody binds it", lite, "SELECT ?", "", sqltext.ReasonPlaceholder, false},
+		{"placeholder, PostgreSQL", "nobody binds it", pg, "SELECT $1", "", sqltext.ReasonPlaceholder, false},
+		{"user variable", "state of the connection", my, "SELECT @a", "", sqltext.ReasonPlaceholder, false},
+		{"two minus signs", "a comment once the one behind them is cut", my, "SELECT 1 --#", "", sqltext.ReasonUnterminated, false},
+		{"executable comment", "code", my, "SELECT 1 /*!50000 + 1 */", "", sqltext.ReasonExecutableComment, false},
+		{"executable comment, MariaDB", "code", my, "/*M! DROP TABLE t */", "", sqltext.ReasonExecutableComment, false},
+		{"hint", "overrides the time-out", my, "SELECT /*+ MAX_EXECUTION_TIME(0) */ 1", "", sqltext.ReasonExecutableComment, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.d.Check(tt.sql)
 			if tt.rule == "" {
-				if err != nil || got != tt.want {
-					t.Errorf("%s: got %q, %v", tt.why, got, err)
+				if err != nil || got.SQL() != tt.want || !got.Checked() {
+					t.Errorf("%s: got %q, %v", tt.why, got.SQL(), err)
 				}
 				return
 			}
 			var refused *sqltext.RefusedError
-			if !errors.As(err, &refused) || refused.Rule != tt.rule || refused.Writes != tt.writes || got != "" {
-				t.Errorf("%s: got %q, %#v, want rule %s, writes %v", tt.why, got, err, tt.rule, tt.writes)
+			if !errors.As(err, &refused) || refused.Reason != tt.rule || refused.Writes != tt.writes || got != nil {
+				t.Errorf("%s: got %q, %#v, want rule %s, writes %v", tt.why, got.SQL(), err, tt.rule, tt.writes)
 			}
 		})
 	}
@@ -112,9 +124,9 @@ func TestLinear(t *testing.T) {
 				for range d.Tokens(text) {
 				}
 				_, _ = d.Check(text[:sqltext.MaxStatement])
-				d.Template(text)
-				d.Outline(text)
-				d.Comparisons(text)
+				d.Parse(text).Template()
+				d.Parse(text).Outline()
+				d.Parse(text).Comparisons()
 				_, _ = sqltext.Extractor{Dialect: d}.Extract(reply)
 				best = min(best, time.Since(start))
 			}

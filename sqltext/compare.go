@@ -5,51 +5,42 @@ import "strings"
 // Comparison is a column that is compared with constants.
 type Comparison struct {
 	ColumnRef
-	// Op has the column on its left, whatever the text does: =, <>, <, <=, >,
-	// >=, <=>, IS, LIKE, ILIKE, GLOB, REGEXP, RLIKE, MATCH, SIMILAR TO, IN,
-	// BETWEEN, each of the words also with NOT ("NOT IN", "IS NOT").
+	// Op has the column on its left, whatever the text does: =, <>, <, <=, >, >=, <=>, IS, LIKE, ILIKE, GLOB,
+	// REGEXP, RLIKE, MATCH, SIMILAR TO, IN, BETWEEN, each of the words also with NOT ("NOT IN", "IS NOT").
 	Op       string
-	Literals []Literal // one, the members of a list behind IN, or the two of BETWEEN
+	Literals []Literal // one; the members of a list behind IN; the two of BETWEEN
 }
 
-// Comparisons returns the comparisons of a column with constants in sql, in
-// text order: column = 'x', 'x' = column, column IN ('x', 'y'), column BETWEEN
-// 1 AND 2, column LIKE '%x%', and the constants of CASE column WHEN 'x'.
+// Comparisons returns the comparisons of a column with constants, in text order: column = 'x', 'x' = column, column
+// IN ('x', 'y'), column BETWEEN 1 AND 2, column LIKE '%x%', and the constants of CASE column WHEN 'x'.
 //
-// Only a bare column counts: in lower(name) = 'x' and in price * 2 > 10 the
-// constant says nothing about what is stored. Members of a list behind IN that
-// are no constants are left out. In a dialect in which "x" may be a string, an
-// unqualified "x" on the other side is given as a Literal of Kind QuotedName,
-// for the caller to keep where no such column exists. Never fails.
-func (d Dialect) Comparisons(sql string) []Comparison {
-	p := d.parse(sql)
+// Only a bare column counts: in lower(name) = 'x' and in price * 2 > 10 the constant says nothing about what is
+// stored. Members of a list behind IN that are no constants are left out. In a dialect in which "x" may be a
+// string, an unqualified "x" on the other side is given as a Literal of Kind QuotedName, for the caller to keep
+// where no such column exists.
+func (s *Statement) Comparisons() []Comparison {
+	p := s.resolved()
 	var found []Comparison
-	for _, c := range p.columns {
+	for i, c := range p.columns {
 		if comp, ok := p.compared(c); ok {
-			comp.ColumnRef = p.ref(c)
+			comp.ColumnRef = p.refs[i]
 			found = append(found, comp)
 		}
 	}
 	return found
 }
 
-// comparisonOp reports whether item i is a comparison operator or word, and
-// which. For NOT LIKE and the like i is the last word.
+// comparisonOp reports whether item i is a comparison operator or word, and which. For NOT LIKE and the like i is
+// the last word.
 func (p *parsed) comparisonOp(i int) (op string, ok bool) {
 	if i < 0 || i >= len(p.items) {
 		return "", false
 	}
 	it := &p.items[i]
 	if it.Kind == Operator {
-		switch it.Text {
-		case "=", "==":
-			return "=", true
-		case "<>", "!=":
-			return "<>", true
-		case "<", "<=", ">", ">=", "<=>":
-			return it.Text, true
-		}
-		return "", false
+		op = plainOperator(it.Text)
+		_, ok = flipped[op]
+		return op, ok
 	}
 	if it.role != roleKeyword {
 		return "", false
@@ -80,22 +71,8 @@ func (p *parsed) comparisonOp(i int) (op string, ok bool) {
 	return op, true
 }
 
-// flipped returns op for exchanged sides, or "" where they cannot be exchanged.
-func flipped(op string) string {
-	switch op {
-	case "=", "<>", "<=>":
-		return op
-	case "<":
-		return ">"
-	case "<=":
-		return ">="
-	case ">":
-		return "<"
-	case ">=":
-		return "<="
-	}
-	return ""
-}
+// flipped has each operator whose sides can be exchanged, with the operator for exchanged sides.
+var flipped = map[string]string{"=": "=", "<>": "<>", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 // compared looks at both sides of a column for a comparison with constants.
 func (p *parsed) compared(c column) (Comparison, bool) {
@@ -135,7 +112,7 @@ func (p *parsed) compared(c column) (Comparison, bool) {
 	}
 	if op, ok := p.comparisonOp(c.start - 1); ok {
 		at := c.start - 2
-		if op = flipped(op); op == "" || !p.isConstant(at) {
+		if op = flipped[op]; op == "" || !p.isConstant(at) {
 			return Comparison{}, false
 		}
 		lit := p.literal(at)
@@ -174,9 +151,8 @@ func (p *parsed) constants(op string, i int) []Literal {
 	return []Literal{first, second}
 }
 
-// operand reads one constant at item i and returns the item behind it. The
-// constant is empty where there is none, or where it is part of a larger
-// expression.
+// operand reads one constant at item i and returns the item behind it. The constant is empty where there is none,
+// or where it is part of a larger expression.
 func (p *parsed) operand(i int) (Literal, int) {
 	if i < len(p.items) && p.items[i].role == roleKeyword && i+1 < len(p.items) && p.items[i+1].Kind == String {
 		i++ // DATE '2020-01-01'
@@ -212,13 +188,12 @@ func (p *parsed) members(i int) []Literal {
 	return lits
 }
 
-// cases reads the constants of CASE column WHEN 'x' THEN … WHEN 'y' …, CASE
-// being item i.
+// cases reads the constants of CASE column WHEN 'x' THEN … WHEN 'y' …, CASE being item i.
 func (p *parsed) cases(i int) []Literal {
 	var lits []Literal
 	end := p.items[i].match
 	for i++; i < end; i++ {
-		if m := p.items[i].match; m > i { // what is nested is no case of this one
+		if m := p.items[i].match; m > i { // a nested CASE or bracket holds no case of this one
 			i = m
 			continue
 		}
@@ -231,8 +206,7 @@ func (p *parsed) cases(i int) []Literal {
 	return lits
 }
 
-// isConstant reports whether item i is a constant, or a quoted name that may
-// stand for one.
+// isConstant reports whether item i is a constant, or a quoted name that may stand for one.
 func (p *parsed) isConstant(i int) bool {
 	if i < 0 || i >= len(p.items) {
 		return false
@@ -246,15 +220,13 @@ func (p *parsed) isConstant(i int) bool {
 	return false
 }
 
-// stringLike reports whether item i is "x" without a qualifier in a dialect
-// that may take it for a string.
+// stringLike reports whether item i is "x" without a qualifier in a dialect that may take it for a string.
 func (p *parsed) stringLike(i int) bool {
 	it := &p.items[i]
 	return it.Kind == QuotedName && it.Text[0] == '"' && !p.d.PlainBrackets && !p.op(i-1, ".") && !p.op(i+1, ".")
 }
 
-// isArithmetic reports whether item i is an operator that binds closer than a
-// comparison.
+// isArithmetic reports whether item i is an operator that binds closer than a comparison.
 func (p *parsed) isArithmetic(i int) bool {
 	if i < 0 || i >= len(p.items) {
 		return false
@@ -269,8 +241,7 @@ func (p *parsed) isArithmetic(i int) bool {
 	return it.up == "DIV" || it.up == "MOD" || it.up == "XOR"
 }
 
-// isOperand reports whether a column stands directly beside a comparison, or in
-// a list behind IN.
+// isOperand reports whether a column stands directly beside a comparison, or in a list behind IN.
 func (p *parsed) isOperand(c column) bool {
 	if _, ok := p.comparisonOp(c.start - 1); ok {
 		return true

@@ -23,10 +23,16 @@ func TestComparisons(t *testing.T) {
 		{"not in", "constants alone", "a NOT IN ('v', b, 'w' || 'x', lower('y'), 'z')", []string{"t.a NOT IN v z"}},
 		{"in query", "no constants", "a IN (SELECT b FROM u WHERE c = 'v')", []string{"u.c = v"}},
 		{"between", "both ends", "a BETWEEN 1 AND -2 AND b NOT BETWEEN 'v' AND 'w' AND c BETWEEN d AND 5", []string{"t.a BETWEEN 1 -2", "t.b NOT BETWEEN v w"}},
-		{"like", "patterns", "a LIKE '%v%' AND b NOT LIKE 'w' ESCAPE '!' AND c GLOB '*' AND d REGEXP 'x'", []string{"t.a LIKE %v%", "t.b NOT LIKE w", "t.c GLOB *", "t.d REGEXP x"}},
+		{
+			"like", "patterns", "a LIKE '%v%' AND b NOT LIKE 'w' ESCAPE '!' AND c GLOB '*' AND d REGEXP 'x'",
+			[]string{"t.a LIKE %v%", "t.b NOT LIKE w", "t.c GLOB *", "t.d REGEXP x"},
+		},
 		{"is", "with a constant", "a IS 'v' AND b IS NOT 1 AND c IS NULL AND d IS NOT NULL", []string{"t.a IS v", "t.b IS NOT 1"}},
 		{"collate", "stands between", "a COLLATE NOCASE = 'v'", []string{"t.a = v"}},
-		{"expressions", "say nothing of what is stored", "lower(a) = 'v' AND b * 2 > 10 AND c = 'v' || 'w' AND 2 + d = 3 AND e = f AND 1 + 2 = g AND h || 'x' = 'y'", nil},
+		{
+			"expressions", "say nothing of what is stored",
+			"lower(a) = 'v' AND b * 2 > 10 AND c = 'v' || 'w' AND 2 + d = 3 AND e = f AND 1 + 2 = g AND h || 'x' = 'y'", nil,
+		},
 		{"typed", "a word before the string", "a = DATE '2020-01-01' AND b > TIMESTAMP '2020-01-01'", []string{"t.a = 2020-01-01", "t.b > 2020-01-01"}},
 		{"double-quoted", "may be a string in SQLite", `a = "v" AND b IN ("w", 'z') AND c LIKE "q%"`, []string{`t.a = v"`, `t.b IN w" z`, `t.c LIKE q%"`}},
 		{"double-quoted column", "a qualifier makes it one", `a = x."b" AND "c" = 'v'`, []string{`t.c = v`}},
@@ -38,7 +44,7 @@ func TestComparisons(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, c := range sqltext.SQLite().Comparisons("SELECT 1 FROM t AS x WHERE " + tt.where) {
+			for _, c := range sqltext.SQLite().Parse("SELECT 1 FROM t AS x WHERE " + tt.where).Comparisons() {
 				s := c.Table + "." + c.Column + " " + c.Op
 				for _, l := range c.Literals {
 					s += " " + l.Value
@@ -58,14 +64,15 @@ func TestComparisons(t *testing.T) {
 // In other dialects "x" is what its engine takes it for.
 func TestComparisonsDialects(t *testing.T) {
 	sql := `SELECT 1 FROM t WHERE a = "v"`
-	if got := sqltext.PostgreSQL().Comparisons(sql); got != nil {
+	if got := sqltext.PostgreSQL().Parse(sql).Comparisons(); got != nil {
 		t.Errorf("PostgreSQL: %+v, want none: it is a column", got)
 	}
-	got := sqltext.MySQL().Comparisons(sql)
+	got := sqltext.MySQL().Parse(sql).Comparisons()
 	if len(got) != 1 || got[0].Literals[0].Kind != sqltext.String || got[0].Literals[0].Value != "v" {
 		t.Errorf("MySQL: %+v, want the string v", got)
 	}
-	if got := sqltext.PostgreSQL().Comparisons(`SELECT 1 FROM t WHERE a ILIKE 'v' AND b SIMILAR TO 'w' AND c NOT SIMILAR TO 'x'`); len(got) != 3 || !strings.HasPrefix(got[2].Op, "NOT SIMILAR") {
+	similar := sqltext.PostgreSQL().Parse(`SELECT 1 FROM t WHERE a ILIKE 'v' AND b SIMILAR TO 'w' AND c NOT SIMILAR TO 'x'`)
+	if got := similar.Comparisons(); len(got) != 3 || !strings.HasPrefix(got[2].Op, "NOT SIMILAR") {
 		t.Errorf("PostgreSQL: %+v", got)
 	}
 }

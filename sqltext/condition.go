@@ -7,39 +7,32 @@ import (
 
 // Condition is one of the terms that AND joins in a WHERE, ON or HAVING clause.
 type Condition struct {
-	Clause string // WHERE, ON or HAVING
-	Text   string // as written, without brackets around the whole
+	Text string // as written, without brackets around the whole
 
-	// Key is a canonical form, which is SQL again if the names in it are:
-	// keywords in upper case, one blank between tokens, columns as the caller
-	// names them, the column on the left of a comparison, <> for !=, the members
-	// of an IN list, of an OR and of a bracketed AND in order. Literals stay as
-	// they are written.
+	// Key is a canonical form, which is SQL again if the names in it are: keywords in upper case, one blank between
+	// tokens, columns as the caller names them, the column on the left of a comparison, <> for !=, the members of
+	// an IN list, of an OR and of a bracketed AND in order. Literals stay as they are written.
 	Key string
 
-	Columns   []ColumnRef // mentioned in it, in text order, nested queries included
-	Equal     []ColumnRef // both columns of a = b, or of a IN (SELECT b …); else nil
-	Aggregate bool        // calls an aggregate outside of nested queries
-	Nested    bool        // holds a query
-	Pos       int         // byte offset
+	Equal     []ColumnRef // the two columns of a = b, or of a IN (SELECT b …); nil for other conditions
+	Aggregate bool        // it calls an aggregate outside of nested queries
+	Nested    bool        // it holds a query
+	Pos       int         // byte offset of Text
 }
 
-// Conditions returns the conditions of every WHERE, ON and HAVING clause in sql,
-// in text order of their clauses; those of nested queries stand for themselves,
-// beside the condition that holds the query.
+// Conditions returns the conditions of every WHERE, ON and HAVING clause, in text order of their clauses; those of
+// nested queries stand for themselves, beside the condition that holds the query.
 //
-// name writes a column in Key; where it returns "" the mention is a string: "x"
-// is one to SQLite where no such column exists. nil writes the column, with its
-// qualifier as written, in lower case. Columns of a query inside of a condition
-// are not named but written that way, since its aliases stand there, too. Never
-// fails.
-func (d Dialect) Conditions(sql string, name func(ColumnRef) string) []Condition {
+// name writes a column in Key; where it returns "" the mention is a string: "x" is one to SQLite where no such
+// column exists. nil writes the column, with its qualifier as written, in lower case. Columns of a query inside of
+// a condition are not named but written that way, since its aliases stand there, too.
+func (s *Statement) Conditions(name func(ColumnRef) string) []Condition {
 	if name == nil {
 		name = lowerColumn
 	}
-	c := conditions{parsed: d.parse(sql), name: name, at: map[int]column{}}
-	for _, col := range c.columns {
-		c.at[col.start] = col
+	c := conditions{parsed: s.resolved(), at: map[int]mention{}}
+	for i, col := range c.columns {
+		c.at[col.start] = mention{column: col, ref: &c.refs[i], name: name(c.refs[i])}
 	}
 	for i := range c.items {
 		it := &c.items[i]
@@ -48,7 +41,7 @@ func (d Dialect) Conditions(sql string, name func(ColumnRef) string) []Condition
 		}
 		if it.up == "WHERE" || it.up == "HAVING" || it.up == "ON" && c.up(i-1) != "DISTINCT" {
 			c.own = it.query
-			c.clause(it.up, i+1, c.clauseEnd(i), 0)
+			c.clause(i+1, c.clauseEnd(i), 0)
 		}
 	}
 	return c.found
@@ -63,17 +56,22 @@ func lowerColumn(r ColumnRef) string {
 
 type conditions struct {
 	*parsed
-	name  func(ColumnRef) string
-	at    map[int]column // by first item
-	own   int            // the query whose clause is read
+	at    map[int]mention // by the first item of the mention
+	own   int             // the query whose clause is read
 	found []Condition
 }
 
+// mention is a column with the name that the caller gives it, "" for a string.
+type mention struct {
+	column
+	ref  *ColumnRef
+	name string
+}
+
 // text writes a column; "" for what is a string.
-func (c *conditions) text(col column) string {
-	name := c.name(c.ref(col))
-	if name == "" || !c.isInner(col) {
-		return name
+func (c *conditions) text(col mention) string {
+	if col.name == "" || !c.isInner(col.column) {
+		return col.name
 	}
 	var b strings.Builder
 	for i := col.start; i < col.end; i++ {
@@ -86,8 +84,8 @@ func (c *conditions) text(col column) string {
 	return b.String()
 }
 
-// isInner reports whether a column is one of a query inside of the condition, and
-// not of the query that has the condition or of one around it.
+// isInner reports whether a column is one of a query inside of the condition, and not of the query that has the
+// condition or of one around it.
 func (c *conditions) isInner(col column) bool {
 	if col.query == c.own {
 		return false
@@ -141,27 +139,23 @@ func (c *conditions) clauseEnd(i int) int {
 	return len(c.items)
 }
 
-func (c *conditions) clause(word string, start, end, depth int) {
+// clause keeps the conditions of items[start:end].
+func (c *conditions) clause(start, end, depth int) {
 	start, end = c.unwrap(start, end)
 	if start >= end {
 		return
 	}
 	if parts := c.splitAt("AND", start, end); len(parts) > 1 && depth < maxNested {
 		for _, part := range parts {
-			c.clause(word, part[0], part[1], depth+1) // (a AND b) AND c
+			c.clause(part[0], part[1], depth+1) // (a AND b) AND c
 		}
 		return
 	}
 	cond := Condition{
-		Clause: word, Text: c.sql[c.items[start].Pos:c.endOf(end-1)], Pos: c.items[start].Pos,
+		Text: c.sql[c.items[start].Pos:c.endOf(end-1)], Pos: c.items[start].Pos,
 		Key: c.key(start, end, 0), Equal: c.equal(start, end), Aggregate: len(c.aggregates(start, end)) > 0,
 	}
-	for i := start; i < end; i++ {
-		cond.Nested = cond.Nested || c.items[i].up == "SELECT"
-		if col, ok := c.at[i]; ok {
-			cond.Columns = append(cond.Columns, c.ref(col))
-		}
-	}
+	cond.Nested = slices.ContainsFunc(c.items[start:end], func(it item) bool { return it.up == "SELECT" })
 	c.found = append(c.found, cond)
 }
 
@@ -174,8 +168,7 @@ func (c *conditions) unwrap(start, end int) (int, int) {
 	return start, end
 }
 
-// splitAt cuts items[start:end] at a keyword outside of brackets and CASE; the
-// AND of a BETWEEN is no cut.
+// splitAt cuts items[start:end] at a keyword outside of brackets and CASE; the AND of a BETWEEN is no cut.
 func (c *conditions) splitAt(word string, start, end int) [][2]int {
 	var parts [][2]int
 	from, between := start, 0
@@ -201,8 +194,7 @@ func (c *conditions) splitAt(word string, start, end int) [][2]int {
 	return append(parts, [2]int{from, end})
 }
 
-// maxNested bounds the depth to which brackets are looked into; what is deeper is
-// written as it is.
+// maxNested bounds the depth to which brackets are looked into; what is deeper is written as it is.
 const maxNested = 20
 
 // key writes the canonical form of items[start:end].
@@ -227,7 +219,7 @@ func (c *conditions) key(start, end, depth int) string {
 	}
 	if at, op := c.comparison(start, end); at > start && at+1 < end {
 		left, right := c.write(start, at), c.write(at+1, end)
-		if back := flipped(op); back != "" {
+		if back := flipped[op]; back != "" {
 			if c.isColumn(at+1, end) && (!c.isColumn(start, at) || back == op && right < left) {
 				left, op, right = right, back, left
 			}
@@ -237,8 +229,7 @@ func (c *conditions) key(start, end, depth int) string {
 	return c.write(start, end)
 }
 
-// comparison finds the only comparison operator of items[start:end] outside of
-// brackets.
+// comparison finds the only comparison operator of items[start:end] outside of brackets.
 func (c *conditions) comparison(start, end int) (at int, op string) {
 	at = -1
 	for i := start; i < end; i++ {
@@ -260,13 +251,13 @@ func (c *conditions) comparison(start, end int) (at int, op string) {
 // isColumn reports whether items[start:end] are one column.
 func (c *conditions) isColumn(start, end int) bool {
 	col, ok := c.at[start]
-	return ok && col.end == end && c.name(c.ref(col)) != ""
+	return ok && col.end == end && col.name != ""
 }
 
 // equal returns the columns that items[start:end] make equal.
 func (c *conditions) equal(start, end int) []ColumnRef {
 	if at, op := c.comparison(start, end); op == "=" && c.isColumn(start, at) && c.isColumn(at+1, end) {
-		return []ColumnRef{c.ref(c.at[start]), c.ref(c.at[at+1])}
+		return []ColumnRef{*c.at[start].ref, *c.at[at+1].ref}
 	}
 	left, ok := c.at[start]
 	if !ok || c.up(left.end) != "IN" || !c.op(left.end+1, "(") || c.items[left.end+1].match != end-1 || c.up(left.end+2) != "SELECT" {
@@ -277,7 +268,7 @@ func (c *conditions) equal(start, end int) []ColumnRef {
 		i++
 	}
 	if right, ok := c.at[i]; ok && c.up(right.end) == "FROM" {
-		return []ColumnRef{c.ref(left), c.ref(right)}
+		return []ColumnRef{*left.ref, *right.ref}
 	}
 	return nil
 }
@@ -291,7 +282,7 @@ func (c *conditions) write(start, end int) string {
 		}
 		b.WriteString(text)
 	}
-	dot := false // the last token was one
+	dot := false // the last token was a dot
 	for i := start; i < end; i++ {
 		it := &c.items[i]
 		if col, ok := c.at[i]; ok && col.end <= end {
@@ -334,8 +325,7 @@ func (c *conditions) word(it *item) string {
 	return it.up
 }
 
-// list writes the members of an IN list in order; ok is false where one of them
-// is no constant.
+// list writes the members of an IN list in order; ok is false where one of them is no constant.
 func (c *conditions) list(start, end int) (text string, ok bool) {
 	var members []string
 	for _, part := range c.split(start, end) {
@@ -349,7 +339,7 @@ func (c *conditions) list(start, end int) (text string, ok bool) {
 		switch it := &c.items[first]; {
 		case it.Kind == String, it.Kind == Number, it.Kind == Blob, it.up == "NULL":
 			members = append(members, c.sql[c.items[part[0]].Pos:c.endOf(first)])
-		case it.Kind == QuotedName && c.at[first].end == first+1 && c.name(c.ref(c.at[first])) == "":
+		case it.Kind == QuotedName && c.at[first].end == first+1 && c.at[first].name == "":
 			members = append(members, "'"+strings.ReplaceAll(c.nameOf(first), "'", "''")+"'")
 		default:
 			return "", false

@@ -10,16 +10,16 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-func ExampleDialect_Conditions() {
+func ExampleStatement_Conditions() {
 	sql := `SELECT T1.name FROM customers AS T1 JOIN orders AS T2 ON T1.id = T2.customer_id
 	        WHERE 'USA' = T1.country AND (T2.status != 'open' OR T2.total IS NULL)`
-	for _, c := range sqltext.SQLite().Conditions(sql, nil) {
-		fmt.Println(c.Clause, c.Key)
+	for _, c := range sqltext.SQLite().Parse(sql).Conditions(nil) {
+		fmt.Println(c.Key)
 	}
 	// Output:
-	// ON t1.id = t2.customer_id
-	// WHERE t1.country = 'USA'
-	// WHERE (t2.status <> 'open' OR t2.total IS NULL)
+	// t1.id = t2.customer_id
+	// t1.country = 'USA'
+	// (t2.status <> 'open' OR t2.total IS NULL)
 }
 
 func TestConditions(t *testing.T) {
@@ -43,22 +43,34 @@ func TestConditions(t *testing.T) {
 		{"brackets", "((a = 1)) AND ((b = 2 AND c = 3))", want{keys: []string{"a = 1", "b = 2", "c = 3"}}, "brackets around AND mean nothing"},
 		{"literal with AND", "name = 'this AND that'", want{keys: []string{"name = 'this AND that'"}}, "a literal is no word"},
 		{"case of literals", "Segment='SME'", want{keys: []string{"segment = 'SME'"}}, "names fold, literals do not"},
-		{"case expression", "CASE WHEN a = 1 AND b = 2 THEN 1 ELSE 0 END = 1", want{keys: []string{"CASE WHEN a = 1 AND b = 2 THEN 1 ELSE 0 END = 1"}}, "AND inside CASE is no cut"},
+		{
+			"case expression", "CASE WHEN a = 1 AND b = 2 THEN 1 ELSE 0 END = 1", want{keys: []string{"CASE WHEN a = 1 AND b = 2 THEN 1 ELSE 0 END = 1"}},
+			"AND inside CASE is no cut",
+		},
 		{"columns equal", "b.x = a.x", want{keys: []string{"a.x = b.x"}, equal: 1}, "in order"},
 		{"aggregate", "count(*) > 3", want{keys: []string{"COUNT(*) > 3"}, aggregate: 1}, "belongs into HAVING"},
 		{"nested aggregate", "a > (SELECT avg(a) FROM u)", want{keys: []string{"a > (SELECT AVG(a) FROM u)"}, nested: 1}, "the aggregate is the inner query's"},
-		{"in query", "a IN (SELECT b FROM u WHERE c = 1)", want{keys: []string{"a IN (SELECT b FROM u WHERE c = 1)", "c = 1"}, equal: 1, nested: 1}, "the inner clause counts for itself"},
-		{"exists", "NOT EXISTS (SELECT 1 FROM u WHERE u.a = t.a)", want{keys: []string{"NOT EXISTS (SELECT 1 FROM u WHERE u.a = t.a)", "t.a = u.a"}, equal: 1, nested: 1}, "a join inside"},
+		{
+			"in query", "a IN (SELECT b FROM u WHERE c = 1)", want{keys: []string{"a IN (SELECT b FROM u WHERE c = 1)", "c = 1"}, equal: 1, nested: 1},
+			"the inner clause counts for itself",
+		},
+		{
+			"exists", "NOT EXISTS (SELECT 1 FROM u WHERE u.a = t.a)",
+			want{keys: []string{"NOT EXISTS (SELECT 1 FROM u WHERE u.a = t.a)", "t.a = u.a"}, equal: 1, nested: 1}, "a join inside",
+		},
 		{"unfinished", "a = ", want{keys: []string{"a ="}}, "any text gives something"},
 		{"nothing", "", want{}, "no condition"},
 		{"like", "a like 'x%' and not b", want{keys: []string{"a LIKE 'x%'", "NOT b"}}, "keywords in upper case"},
 		{"is null", "a is not null", want{keys: []string{"a IS NOT NULL"}}, ""},
-		{"functions", "strftime('%Y', d) == '2013' and lower( a )!= 'x'", want{keys: []string{"STRFTIME('%Y', d) = '2013'", "LOWER(a) <> 'x'"}}, "one spelling of operators and blanks"},
+		{
+			"functions", "strftime('%Y', d) == '2013' and lower( a )!= 'x'", want{keys: []string{"STRFTIME('%Y', d) = '2013'", "LOWER(a) <> 'x'"}},
+			"one spelling of operators and blanks",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got want
-			for _, c := range sqltext.SQLite().Conditions("SELECT x FROM t WHERE "+tt.where+" GROUP BY y", nil) {
+			for _, c := range sqltext.SQLite().Parse("SELECT x FROM t WHERE " + tt.where + " GROUP BY y").Conditions(nil) {
 				got.keys = append(got.keys, c.Key)
 				if c.Equal != nil {
 					got.equal++
@@ -77,16 +89,16 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestConditionsOfClauses: which clause a condition is of, and that joins end
-// the one of ON.
+// TestConditionsOfClauses: conditions stand in three clauses, and joins end that of
+// ON.
 func TestConditionsOfClauses(t *testing.T) {
 	sql := `SELECT DISTINCT a FROM t JOIN u ON t.id = u.id AND u.k = 1 LEFT JOIN v ON v.id = u.id, w
 	        WHERE t.x = 2 GROUP BY a HAVING count(*) > 1 ORDER BY a LIMIT 3`
 	var got []string
-	for _, c := range sqltext.SQLite().Conditions(sql, nil) {
-		got = append(got, c.Clause+" "+c.Text)
+	for _, c := range sqltext.SQLite().Parse(sql).Conditions(nil) {
+		got = append(got, c.Text)
 	}
-	want := []string{"ON t.id = u.id", "ON u.k = 1", "ON v.id = u.id", "WHERE t.x = 2", "HAVING count(*) > 1"}
+	want := []string{"t.id = u.id", "u.k = 1", "v.id = u.id", "t.x = 2", "count(*) > 1"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -103,7 +115,7 @@ func TestConditionsNamed(t *testing.T) {
 	}
 	sql := `SELECT 1 FROM customers AS c, "order details" AS o WHERE "EUR" = c.Currency AND o."order id" IN ("EUR", 'a')`
 	var got []string
-	for _, c := range sqltext.SQLite().Conditions(sql, name) {
+	for _, c := range sqltext.SQLite().Parse(sql).Conditions(name) {
 		got = append(got, c.Key)
 	}
 	want := []string{"customers.Currency = 'EUR'", "order details.order id IN ('EUR', 'a')"}
@@ -114,7 +126,7 @@ func TestConditionsNamed(t *testing.T) {
 	// Inside of a nested query an alias hides the table's name, so it stays.
 	sql = `SELECT 1 FROM customers AS c WHERE c.id IN (SELECT O.customer FROM orders AS O WHERE O."a b" = c.x AND total > 1)`
 	got = nil
-	for _, c := range sqltext.SQLite().Conditions(sql, name) {
+	for _, c := range sqltext.SQLite().Parse(sql).Conditions(name) {
 		got = append(got, c.Key)
 	}
 	want = []string{
@@ -133,7 +145,7 @@ func FuzzConditions(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, where string) {
 		sql := "SELECT 1 FROM t WHERE " + where
-		for _, c := range sqltext.SQLite().Conditions(sql, nil) {
+		for _, c := range sqltext.SQLite().Parse(sql).Conditions(nil) {
 			if !strings.HasPrefix(sql[c.Pos:], c.Text) || c.Key == "" {
 				t.Errorf("condition %+v is not in the text", c)
 			}

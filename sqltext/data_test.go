@@ -107,8 +107,8 @@ func TestExtractAnswers(t *testing.T) {
 					outcomes["step "+got.Step]++
 				}
 				// The semicolon tells a broken statement from one that was cut.
-				if again, err := x.Extract(got.SQL + ";"); err != nil || again.SQL != got.SQL {
-					t.Errorf("%s: extracting %q again gives %q, %v", path, got.SQL, again.SQL, err)
+				if again, err := x.Extract(got.SQL() + ";"); err != nil || again.SQL() != got.SQL() {
+					t.Errorf("%s: extracting %q again gives %q, %v", path, got.SQL(), again.SQL(), err)
 				}
 			}
 		}
@@ -131,17 +131,17 @@ func TestExtractKeepsResults(t *testing.T) {
 			ran++
 			x := sqltext.Extractor{}
 			if ran%10 == 0 { // with the engine as judge, too
-				x.Valid = func(stmt string) bool { return prepares(dbs(a.DB), stmt) }
+				x.Valid = func(s *sqltext.Statement) bool { return prepares(dbs(a.DB), s.SQL()) }
 			}
 			got, err := x.Extract(*a.SQL)
 			switch {
-			case err == nil && got.SQL == strings.TrimSpace(strings.TrimRight(*a.SQL, "; \t\r\n")):
+			case err == nil && got.SQL() == strings.TrimSpace(strings.TrimRight(*a.SQL, "; \t\r\n")):
 				same++
-			case err == nil && rowsOf(t, dbs(a.DB), got.SQL) == rowsOf(t, dbs(a.DB), *a.SQL):
+			case err == nil && rowsOf(t, dbs(a.DB), got.SQL()) == rowsOf(t, dbs(a.DB), *a.SQL):
 				unequal++
 				same++
 			default:
-				t.Logf("%s: %q became %q, %v", filepath.Base(path), *a.SQL, got.SQL, err)
+				t.Logf("%s: %q became %q, %v", filepath.Base(path), *a.SQL, got.SQL(), err)
 			}
 		}
 	}

@@ -1,17 +1,17 @@
 package sqltext
 
+import "sync/atomic"
+
 // Dialect is the lexing rules of one SQL engine.
 //
-// The zero Dialect is SQLite; every field names one departure from it, so that
-// an engine without a constructor here can be written as a struct literal. Only
-// what decides where a token ends, and how a query may start, is here: whether
-// a name or a function exists is the engine's business.
+// The zero Dialect is SQLite; every field names one departure from it, so that an engine without a constructor here
+// can be written as a struct literal. Only what decides where a token ends, and how a query may start, is here:
+// whether a name or a function exists is the engine's business.
 //
-// T-SQL has no Dialect on purpose: its statements need no semicolon between
-// them, so a lexer cannot tell one from two.
+// T-SQL has no Dialect on purpose: its statements need no semicolon between them, so a lexer cannot tell one from
+// two.
 //
-// A Dialect is a comparable value, its methods only read it. Safe for
-// concurrent use.
+// A Dialect is a comparable value, its methods only read it. Safe for concurrent use.
 type Dialect struct {
 	Backslash           bool // \ escapes the next character in '…', and in "…" where that is a string
 	EscapeStrings       bool // E'…' is a string in which \ escapes
@@ -36,6 +36,10 @@ type Dialect struct {
 
 	BracketedQueries bool // a statement may start with (
 	FromFirst        bool // a statement may start with FROM
+
+	// Counts counts the texts that Check looks at and the statements that are
+	// parsed, for tests of the work that a question takes. nil: nobody counts.
+	Counts *struct{ Checks, Parses atomic.Int64 }
 }
 
 // SQLite returns the rules of SQLite 3, which are those of the zero Dialect.

@@ -17,14 +17,14 @@ func Example() {
 		fmt.Println(errors.As(err, &reply))
 		return
 	}
-	fmt.Println(got.SQL)
+	fmt.Println(got.SQL())
 	// Output: SELECT name FROM singer
 }
 
 func ExampleExtractor_Extract() {
 	x := sqltext.Extractor{Dialect: sqltext.SQLite()}
 	got, err := x.Extract("Sure! Here is the query:\n\n```sql\nSELECT name FROM singer;\n```\nIt lists every singer.")
-	fmt.Println(got.SQL, got.Step, err)
+	fmt.Println(got.SQL(), got.Step, err)
 	// Output: SELECT name FROM singer fence <nil>
 }
 
@@ -48,16 +48,16 @@ func ExampleExtractor_Extract_reasons() {
 
 // Only the engine knows that the first of these lines is prose.
 func ExampleExtractor_valid() {
-	prepares := func(stmt string) bool { return strings.HasPrefix(stmt, "SELECT ") } // ask your engine here
+	prepares := func(s *sqltext.Statement) bool { return strings.HasPrefix(s.SQL(), "SELECT ") } // ask your engine here
 	x := sqltext.Extractor{Valid: prepares}
 	got, _ := x.Extract("Select singer, then count:\nSELECT count(*) FROM singer")
-	fmt.Println(got.SQL)
+	fmt.Println(got.SQL())
 	// Output: SELECT count(*) FROM singer
 }
 
 func ExampleDialect_Check() {
 	stmt, err := sqltext.SQLite().Check("SELECT name FROM singer; -- all of them")
-	fmt.Printf("%q %v\n", stmt, err)
+	fmt.Printf("%q %v\n", stmt.SQL(), err)
 
 	_, err = sqltext.SQLite().Check("WITH x AS (SELECT 1) DELETE FROM singer")
 	fmt.Println(err)
@@ -95,21 +95,16 @@ func ExampleDialect_Split() {
 	// Output: ["SELECT ';'" "SELECT 2"]
 }
 
-func ExampleDialect_Placeholders() {
-	fmt.Println(sqltext.SQLite().Placeholders("SELECT name FROM singer WHERE age > ? AND country = :country"))
-	// Output: [? :country]
-}
-
-func ExampleDialect_Normalize() {
-	fmt.Println(sqltext.SQLite().Normalize("SELECT  Name FROM \"Singer\"\nWHERE Country != 'France'; -- c"))
+func ExampleStatement_Normalize() {
+	fmt.Println(sqltext.SQLite().Parse("SELECT  Name FROM \"Singer\"\nWHERE Country != 'France'; -- c").Normalize())
 	// Output: select name from singer where country <> 'France'
 }
 
-func ExampleDialect_Template() {
+func ExampleStatement_Template() {
 	d := sqltext.SQLite()
-	a := d.Template("SELECT s.name FROM singer AS s WHERE s.age > 30")
-	b := d.Template("select T1.Name from Singer T1 where T1.age > 25;")
-	c := d.Template("SELECT T1.name FROM singer AS T1 WHERE T1.age > 25")
+	a := d.Parse("SELECT s.name FROM singer AS s WHERE s.age > 30").Template()
+	b := d.Parse("select T1.Name from Singer T1 where T1.age > 25;").Template()
+	c := d.Parse("SELECT T1.name FROM singer AS T1 WHERE T1.age > 25").Template()
 	fmt.Println(a)
 	fmt.Println(a == b, a == c)
 	// Output:
@@ -117,8 +112,8 @@ func ExampleDialect_Template() {
 	// false true
 }
 
-func ExampleDialect_Tables() {
-	for _, t := range sqltext.SQLite().Tables("WITH x AS (SELECT 1 FROM main.album) SELECT s.name FROM singer AS s, x") {
+func ExampleStatement_Tables() {
+	for _, t := range sqltext.SQLite().Parse("WITH x AS (SELECT 1 FROM main.album) SELECT s.name FROM singer AS s, x").Tables() {
 		fmt.Printf("%q %q %q base: %v\n", t.Schema, t.Name, t.Alias, t.Base())
 	}
 	// Output:
@@ -127,8 +122,8 @@ func ExampleDialect_Tables() {
 	// "" "x" "" base: false
 }
 
-func ExampleDialect_Columns() {
-	for _, c := range sqltext.SQLite().Columns("SELECT s.name FROM singer AS s JOIN album a ON s.id = a.singer WHERE year > 2000") {
+func ExampleStatement_Columns() {
+	for _, c := range sqltext.SQLite().Parse("SELECT s.name FROM singer AS s JOIN album a ON s.id = a.singer WHERE year > 2000").Columns() {
 		fmt.Printf("%q of %q\n", c.Column, c.Table)
 	}
 	// Output:
@@ -138,13 +133,8 @@ func ExampleDialect_Columns() {
 	// "year" of ""
 }
 
-func ExampleDialect_Names() {
-	fmt.Println(sqltext.SQLite().Names("SELECT count(*) AS n FROM singer AS s WHERE s.age > 30"))
-	// Output: [count n singer s age]
-}
-
-func ExampleDialect_Literals() {
-	for _, l := range sqltext.SQLite().Literals("SELECT name FROM singer WHERE country = 'Côte d''Ivoire' AND age > -1") {
+func ExampleStatement_Literals() {
+	for _, l := range sqltext.SQLite().Parse("SELECT name FROM singer WHERE country = 'Côte d''Ivoire' AND age > -1").Literals() {
 		fmt.Println(l.Kind, l.Value)
 	}
 	// Output:
@@ -152,9 +142,9 @@ func ExampleDialect_Literals() {
 	// number -1
 }
 
-func ExampleDialect_Comparisons() {
+func ExampleStatement_Comparisons() {
 	sql := "SELECT 1 FROM singer AS s JOIN album a ON s.id = a.singer WHERE s.country IN ('France', 'Spain') AND 2000 <= a.year"
-	for _, c := range sqltext.SQLite().Comparisons(sql) {
+	for _, c := range sqltext.SQLite().Parse(sql).Comparisons() {
 		fmt.Print(c.Table, ".", c.Column, " ", c.Op)
 		for _, l := range c.Literals {
 			fmt.Print(" ", l.Value)
@@ -166,67 +156,36 @@ func ExampleDialect_Comparisons() {
 	// album.year >= 2000
 }
 
-func ExampleDialect_Outline() {
-	o := sqltext.SQLite().Outline("SELECT country, count(*) FROM singer GROUP BY country ORDER BY 2 DESC LIMIT 1")
+func ExampleStatement_Outline() {
+	o := sqltext.SQLite().Parse("SELECT country, count(*) FROM singer GROUP BY country ORDER BY 2 DESC LIMIT 1").Outline()
 	fmt.Println(len(o.Items), o.Items[0].Column, o.Aggregates, o.GroupBy, o.OrderBy, o.Limit)
 	// Output: 2 country [COUNT] [country] [2 DESC] true
 }
 
-// A clause of the outer query, cut out.
-func ExampleOutline_Clause() {
-	sql := "SELECT name FROM singer ORDER BY age LIMIT 3"
-	if c, ok := sqltext.SQLite().Outline(sql).Clause("LIMIT"); ok {
-		fmt.Println(strings.TrimSpace(sql[:c.Start] + sql[c.End:]))
+func ExampleStatement_Expand() {
+	sql := "WITH c0 AS (SELECT 1 AS a)"
+	for i := range 20 {
+		sql += fmt.Sprintf(", c%d AS (SELECT x.a FROM c%d x, c%d y)", i+1, i, i)
 	}
-	// Output: SELECT name FROM singer ORDER BY age
+	x := sqltext.SQLite().Parse(sql + " SELECT a FROM c20").Expand(nil)
+	fmt.Println(len(sql), "bytes become over", x.Added/1_000_000, "million tokens")
+	// Output: 777 bytes become over 14 million tokens
 }
 
-func ExampleDialect_Hardness() {
+func ExampleStatement_Hardness() {
 	d := sqltext.SQLite()
-	fmt.Println(d.Hardness("SELECT name FROM singer"))
-	fmt.Println(d.Hardness("SELECT name FROM singer WHERE age > (SELECT avg(age) FROM singer)"))
+	fmt.Println(d.Parse("SELECT name FROM singer").Hardness())
+	fmt.Println(d.Parse("SELECT name FROM singer WHERE age > (SELECT avg(age) FROM singer)").Hardness())
 	// Output:
 	// easy
 	// hard
 }
 
-func ExampleQuestionTemplate() {
-	gold := "SELECT count(*) FROM singer WHERE country = 'France' AND age > 30"
-	var values []string
-	for _, l := range sqltext.SQLite().Literals(gold) {
-		values = append(values, l.Value)
-	}
-	fmt.Println(sqltext.QuestionTemplate("How many singers from France are over 30?", values))
-	// Output: how many singers from ? are over ?
-}
-
-func ExampleSplitName() {
-	fmt.Println(sqltext.SplitName("customerName"), sqltext.SplitName("ORDER_LINE2"))
-	// Output: [customer name] [order line 2]
-}
-
-func ExampleWords() {
-	fmt.Printf("%q\n", sqltext.Words("Which singers don't live in “Paris”?"))
-	// Output: ["which" "singers" "don't" "live" "in" "paris"]
-}
-
-func ExampleStem() {
-	fmt.Println(sqltext.Stem("Countries"), sqltext.Stem("country"))
-	// Output: country country
-}
-
-func ExampleCleanText() {
-	fmt.Printf("%q\n", sqltext.CleanText("name\u200b of the\x00 singer"))
-	// Output: "name of the singer"
-}
-
 // How alike two statements are built, whatever they name.
-func ExampleSkeletonOverlap() {
+func ExampleStatement_Alike() {
 	d := sqltext.SQLite()
-	fmt.Printf("%.2f\n", sqltext.SkeletonOverlap(
-		d.Skeleton("SELECT name FROM singer WHERE age > 30"),
-		d.Skeleton("SELECT title FROM album WHERE year > 1999"),
-	))
+	draft := d.Parse("SELECT name FROM singer WHERE age > 30")
+	fmt.Printf("%.2f\n", draft.Alike(d.Parse("SELECT title FROM album WHERE year > 1999")))
 	// Output: 1.00
 }
 
@@ -261,7 +220,7 @@ func ExampleRefusedError() {
 		_, err := sqltext.SQLite().Check(text)
 		var refused *sqltext.RefusedError
 		if errors.As(err, &refused) {
-			fmt.Println(refused.Rule, "writes:", refused.Writes)
+			fmt.Println(refused.Reason, "writes:", refused.Writes)
 		}
 	}
 	// Output:
@@ -275,7 +234,7 @@ func ExampleReplyError() {
 	var reply *sqltext.ReplyError
 	var refused *sqltext.RefusedError
 	if errors.As(err, &reply) && errors.As(err, &refused) {
-		fmt.Println(reply.Reason, refused.Rule)
+		fmt.Println(reply.Reason, refused.Reason)
 		fmt.Println(reply.SQL)
 	}
 	// Output:
@@ -286,17 +245,6 @@ func ExampleReplyError() {
 // What was passed over on the way to the statement.
 func ExampleExtraction() {
 	got, err := sqltext.Extractor{}.Extract("<think>Perhaps SELECT 1?</think>\n```sql\nSELECT name FROM singer\n```\n```sql\nSELECT count(*) FROM singer\n```")
-	fmt.Println(got.SQL, got.Notes, err)
+	fmt.Println(got.SQL(), got.Notes, err)
 	// Output: SELECT count(*) FROM singer [reasoning other-blocks] <nil>
-}
-
-// What a person quotes is mostly a value.
-func ExampleQuotations() {
-	question := `Which of O'Brien's songs is called "Hey Jude" or «Yesterday»?`
-	for _, q := range sqltext.Quotations(question) {
-		fmt.Println(question[q.From:q.To])
-	}
-	// Output:
-	// Hey Jude
-	// Yesterday
 }

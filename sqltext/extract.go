@@ -8,38 +8,36 @@ import (
 
 // Extractor finds the one statement in the reply of a model.
 //
-// It never repairs: quotes, brackets and entities stay as the model wrote them,
-// and what does not hold exactly one statement gives a *ReplyError. Only what
-// nobody sees goes: outside of strings and quoted names, invisible characters are
-// left out, and no-break and other odd spaces are blanks. The zero Extractor works
-// for SQLite without an engine.
+// It never repairs: quotes, brackets and entities stay as the model wrote them, and what does not hold exactly one
+// statement gives a *ReplyError. Only what nobody sees goes: outside of strings and quoted names, invisible
+// characters are left out, and no-break and other odd spaces are blanks. The zero Extractor works for SQLite
+// without an engine.
 //
 // Safe for concurrent use if Valid is.
 type Extractor struct {
-	Dialect Dialect // whose SQL is looked for
+	Dialect Dialect // the dialect of the SQL
 
-	// Ended says that the model came to its end, by the word of the provider. A
-	// statement that looks cut off is then one that the engine has to judge: it may
-	// end with a name that is a keyword, as in SELECT id FROM order.
+	// Ended says that the model came to its end, by the word of the provider. A statement that looks cut off is
+	// then one that the engine has to judge: it may end with a name that is a keyword, as in SELECT id FROM order.
 	Ended bool
 
-	// Valid asks the engine whether it can prepare the statement, which has
-	// passed Dialect.Check. It is called at most 32 times a reply, mostly once.
-	// Nil: the shape of the text decides, which tells most prose from SQL.
-	Valid func(sql string) bool
+	// Valid asks the engine whether it can prepare the statement, which has passed Dialect.Check. It is called at
+	// most 32 times a reply, mostly once. Nil: the shape of the text decides, which tells most prose from SQL.
+	Valid func(s *Statement) bool
 }
 
-// maxTries bounds the calls of Valid, and maxRead the bytes that are read, for a
-// reply full of places to start at.
+// The bounds of one reply, which may be full of places to start at: calls of Valid, bytes read, and bytes of texts
+// whose tokens are kept.
 const (
 	maxTries = 32
 	maxRead  = 32 * MaxReply
+	maxKept  = 4 * MaxReply
 )
 
 // Extract returns the statement in reply, or a *ReplyError.
 //
-// It walks down a ladder; each step works on what the one before left, and the
-// first text wins that passes Dialect.Check and Valid:
+// It walks down a ladder; each step works on what the one before left, and the first text wins that passes
+// Dialect.Check and Valid:
 //
 //  1. Over MaxReply or not UTF-8: no candidate. (A reply that the provider cut
 //     is the caller's to flag, with ReasonTruncated.)
@@ -53,19 +51,16 @@ const (
 //  7. Every place where a line, or the text behind a colon, starts with a query;
 //     behind the full stop of a sentence if the query word is in capitals.
 //
-// At each place the text is cut at its first live semicolon, else tried whole,
-// then up to a line that starts with SQLResult:, Answer:, Explanation: or
-// Note:, then up to each blank line. What follows the cut is prose and dropped;
-// if it is a statement the whole reply is refused, and so is a reply that lists
-// different queries to choose from.
+// At each place the text is cut at its first live semicolon, else tried whole, then up to a line that starts with
+// SQLResult:, Answer:, Explanation: or Note:, then up to each blank line. What follows the cut is prose and
+// dropped; if it is a statement the whole reply is refused, and so is a reply that lists different queries to
+// choose from.
 //
-// Where Valid accepts nothing, the likeliest whole statement is returned with
-// the note "not-valid", so that the engine's own error can be reported and
-// repaired. A statement that stops in the middle is ReasonTruncated, unless the
-// reply is known to have Ended.
+// Where Valid accepts nothing, the likeliest whole statement is returned with the note "not-valid", so that the
+// engine's own error can be reported and repaired. A statement that stops in the middle is ReasonTruncated, unless
+// the reply is known to have Ended.
 //
-// The time is linear in len(reply) but for replies with many places to start
-// at, which are bounded.
+// The time is linear in len(reply) but for replies with many places to start at, which are bounded.
 func (x Extractor) Extract(reply string) (Extraction, error) {
 	if len(reply) > MaxReply {
 		return Extraction{}, &ReplyError{Reason: ReasonTooLong, Detail: "the reply is longer than 32 KiB"}
@@ -77,7 +72,7 @@ func (x Extractor) Extract(reply string) (Extraction, error) {
 	if text == "" {
 		return Extraction{}, &ReplyError{Reason: ReasonEmpty, Detail: "the reply is blank"}
 	}
-	e := extraction{x: x, d: x.Dialect, tries: map[string]bool{}, closed: x.Ended}
+	e := extraction{x: x, d: x.Dialect, closed: x.Ended}
 	body, cut := afterReasoning(text)
 	if cut {
 		return Extraction{}, &ReplyError{Reason: ReasonTruncated, Detail: "the reasoning has no end"}
@@ -96,8 +91,10 @@ func (x Extractor) Extract(reply string) (Extraction, error) {
 type extraction struct {
 	x     Extractor
 	d     Dialect
-	tries map[string]bool // what Valid said
-	read  int             // bytes given to accept
+	texts map[string]*reading // texts that were checked
+	tries int                 // calls of Valid
+	read  int                 // bytes that accept was given
+	kept  int                 // bytes of the keys of texts
 	notes []string
 
 	found *Extraction
@@ -106,8 +103,51 @@ type extraction struct {
 	likely, possible *Extraction // statements that Valid did not accept
 	truncated        bool
 	closed           bool          // the provider, a fence or JSON says that the model was done
-	refused          *RefusedError // of the first text that reads like a query
-	refusedSQL       string        // that text
+	refused          *RefusedError // the refusal of the first text that reads like a query
+	refusedSQL       string        // the text that was refused
+}
+
+// reading is what is known of one text: its statement or why there is none.
+type reading struct {
+	*Statement
+	refused *RefusedError
+	asked   bool // Valid was asked
+	valid   bool // the answer of Valid
+}
+
+// check is the text check, once for each text.
+func (e *extraction) check(text string) *reading {
+	r := e.texts[text]
+	if r == nil {
+		r = &reading{}
+		var err error
+		if r.Statement, err = e.d.Check(text); err != nil {
+			r.refused = err.(*RefusedError)
+		} else if known := e.texts[r.sql]; known != nil {
+			r = known
+		} else {
+			e.keep(r.sql, r)
+		}
+		e.keep(text, r)
+	}
+	return r
+}
+
+func (e *extraction) keep(text string, r *reading) {
+	if e.texts == nil {
+		e.texts = map[string]*reading{}
+	}
+	if e.kept += len(text); e.kept <= maxKept {
+		e.texts[text] = r
+	}
+}
+
+// isCut reports whether text stops in the middle of a statement.
+func (e *extraction) isCut(text string) bool {
+	if r := e.check(text); r.refused == nil && r.sql == text {
+		return r.isCut()
+	}
+	return e.d.Parse(text).isCut()
 }
 
 func (e *extraction) note(n string) {
@@ -145,8 +185,8 @@ func (e *extraction) with(x Extraction) Extraction {
 	return x
 }
 
-// ladder runs steps 3 to 7 over text. depth counts what was unwrapped, so that
-// quotes in fences in JSON end somewhere.
+// ladder runs steps 3 to 7 over text. depth counts what was unwrapped, so that quotes in fences in JSON end
+// somewhere.
 func (e *extraction) ladder(text, step string, depth int) {
 	text = trimReply(text)
 	if depth > 3 || text == "" {
@@ -201,8 +241,11 @@ func (e *extraction) notRead(text string) {
 		e.several()
 		return
 	}
-	_, err := e.d.Check(parts[0])
-	e.fatal = &ReplyError{Reason: ReasonNotReadOnly, Detail: "the statement is no query", Err: err}
+	refused := &ReplyError{Reason: ReasonNotReadOnly, Detail: "the statement is no query"}
+	if r := e.check(parts[0]); r.refused != nil {
+		refused.Err = r.refused
+	}
+	e.fatal = refused
 }
 
 func (e *extraction) several() {
@@ -218,27 +261,25 @@ const (
 	accepted
 )
 
-// accept checks a text that starts like a query. sure says that it stands
-// where only a statement can, so that it is kept for the engine to judge even
-// if its shape is odd.
+// accept checks a text that starts like a query. sure says that it stands where only a statement can, so that it is
+// kept for the engine to judge even if its shape is odd.
 func (e *extraction) accept(text, step string, sure bool) verdict {
 	if e.read += len(text); e.read > maxRead {
 		return rejected
 	}
-	stmt, err := e.d.Check(text)
-	if err != nil {
-		refused := err.(*RefusedError)
-		if refused.Rule == RuleNotReadOnly && e.d.headOf(text) == headQuery {
+	stmt := e.check(text)
+	if refused := stmt.refused; refused != nil {
+		if refused.Reason == ReasonNotReadOnly && e.d.headOf(text) == headQuery {
 			e.fatal = &ReplyError{Reason: ReasonNotReadOnly, Detail: refused.Detail, Err: refused}
 		} else if e.refused == nil && sure {
 			e.refused, e.refusedSQL = refused, strings.TrimSpace(text)
 		}
 		return rejected
 	}
-	found := &Extraction{SQL: stmt, Step: step}
-	shape := e.d.isPlausible(stmt)
+	found := &Extraction{Statement: stmt.Statement, Step: step}
+	shape := stmt.isPlausible()
 	switch {
-	case e.valid(stmt, shape):
+	case e.valid(stmt):
 		e.found = found
 		return accepted
 	case shape:
@@ -247,23 +288,22 @@ func (e *extraction) accept(text, step string, sure bool) verdict {
 		}
 		return plausible
 	}
-	if e.possible == nil && sure && !isSentence(stmt) {
+	if e.possible == nil && sure && !isSentence(stmt.sql) {
 		e.possible = found
 	}
 	return rejected
 }
 
 // valid asks the engine, where there is one to ask.
-func (e *extraction) valid(stmt string, shape bool) bool {
+func (e *extraction) valid(r *reading) bool {
 	if e.x.Valid == nil {
-		return shape
+		return r.isPlausible()
 	}
-	ok, asked := e.tries[stmt]
-	if !asked && len(e.tries) < maxTries {
-		ok = e.x.Valid(stmt)
-		e.tries[stmt] = ok
+	if !r.asked && e.tries < maxTries {
+		e.tries++
+		r.asked, r.valid = true, e.x.Valid(r.Statement)
 	}
-	return ok
+	return r.valid
 }
 
 // isSentence reports whether a statement starts as a sentence does: Select.
@@ -281,7 +321,7 @@ func (e *extraction) statement(text, step string, sure bool) verdict {
 		text = plain
 	}
 	cuts := e.d.cuts(text)
-	cutOff := !e.closed && !cuts[0].live && e.d.isCut(text)
+	cutOff := !e.closed && !cuts[0].live && e.isCut(text)
 	best := rejected
 	for _, c := range cuts {
 		head, rest := text[:c.at], text[c.at:]
@@ -300,7 +340,7 @@ func (e *extraction) statement(text, step string, sure bool) verdict {
 		if v == plausible && best == rejected {
 			best = plausible
 		}
-		if v == accepted && !c.whole() && e.otherQuery(rest, e.found.SQL) {
+		if v == accepted && !c.whole() && e.otherQuery(rest, e.found.Statement) {
 			e.found = nil
 			e.several()
 			return rejected
@@ -321,22 +361,20 @@ func (e *extraction) statement(text, step string, sure bool) verdict {
 
 // looksWhole reports whether text passes for a statement, asking no engine.
 func (e *extraction) looksWhole(text string) bool {
-	stmt, err := e.d.Check(text)
-	return err == nil && (e.d.isPlausible(stmt) || !isSentence(stmt))
+	r := e.check(text)
+	return r.refused == nil && (r.isPlausible() || !isSentence(r.sql))
 }
 
-// otherQuery reports whether one of the places in text starts a query that
-// differs from stmt.
-func (e *extraction) otherQuery(text, stmt string) bool {
-	norm := e.d.Normalize(stmt)
+// otherQuery reports whether one of the places in text starts a query that differs from found.
+func (e *extraction) otherQuery(text string, found *Statement) bool {
 	for _, at := range e.d.places(text) {
 		for _, c := range e.d.cuts(text[at:]) {
 			if e.read += c.at; e.read > maxRead {
 				return true // too much to be sure
 			}
-			other, err := e.d.Check(text[at : at+c.at])
-			if err == nil && e.d.isPlausible(other) {
-				if e.d.Normalize(other) != norm {
+			other := e.check(text[at : at+c.at])
+			if other.refused == nil && other.isPlausible() {
+				if other.Normalize() != found.Normalize() {
 					return true
 				}
 				break

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// This file has the steps of the ladder that take a statement out of what is
-// around it.
+// This file has the steps of the ladder that take a statement out of what is around it.
 
 // fences is step 5. It reports whether the text is used up.
 func (e *extraction) fences(text string, depth int) bool {
@@ -37,9 +36,9 @@ func (e *extraction) fences(text string, depth int) bool {
 		e.prose(outside.String(), "prose")
 		return true
 	}
-	norm := e.d.Normalize(blocks[pick].body)
+	chosen := e.d.Parse(blocks[pick].body)
 	for _, b := range blocks[:pick] {
-		if e.d.headOf(b.body) == headQuery && e.d.Normalize(b.body) != norm {
+		if e.d.headOf(b.body) == headQuery && e.d.Parse(b.body).Normalize() != chosen.Normalize() {
 			e.note("other-blocks")
 		}
 	}
@@ -122,8 +121,8 @@ func (e *extraction) differs(text string) bool {
 	}
 	paragraph, _, _ := strings.Cut(strings.ReplaceAll(text, "\r", ""), "\n\n")
 	for _, part := range []string{text, paragraph} {
-		stmt, err := e.d.Check(part)
-		if err == nil && e.d.isPlausible(stmt) && e.valid(stmt, true) && e.d.Normalize(stmt) != e.d.Normalize(e.found.SQL) {
+		r := e.check(part)
+		if r.refused == nil && r.isPlausible() && e.valid(r) && r.Normalize() != e.found.Normalize() {
 			return true
 		}
 	}

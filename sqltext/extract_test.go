@@ -62,8 +62,11 @@ func TestExtract(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.Why, err)
 			}
-			want := sqltext.Extraction{SQL: c.SQL, Step: c.Step, Notes: c.Notes}
-			if diff := cmp.Diff(want, got); diff != "" {
+			type found struct {
+				SQL, Step string
+				Notes     []string
+			}
+			if diff := cmp.Diff(found{c.SQL, c.Step, c.Notes}, found{got.SQL(), got.Step, got.Notes}); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.Why, diff)
 			}
 		})
@@ -73,7 +76,7 @@ func TestExtract(t *testing.T) {
 // TestExtractEnded: where the provider says that the model was done, a statement
 // that looks cut off is left to the engine.
 func TestExtractEnded(t *testing.T) {
-	valid := func(string) bool { return false } // what the engine says of SELECT id FROM order
+	valid := func(*sqltext.Statement) bool { return false } // what the engine says of SELECT id FROM order
 	for _, c := range []struct {
 		why, reply    string
 		cut, complete string // the reason, or the statement
@@ -88,7 +91,7 @@ func TestExtractEnded(t *testing.T) {
 	} {
 		for _, ended := range []bool{false, true} {
 			found, err := sqltext.Extractor{Valid: valid, Ended: ended}.Extract(c.reply)
-			got := found.SQL
+			got := found.SQL()
 			var reply *sqltext.ReplyError
 			if errors.As(err, &reply) {
 				got = string(reply.Reason)

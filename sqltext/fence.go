@@ -5,12 +5,12 @@ import "strings"
 // block is one fenced part of a reply.
 type block struct {
 	body       string
-	start, end int  // with the fences
+	start, end int  // bytes of the block, fences included
 	closed     bool // the closing fence is there
 }
 
-// fencedBlocks finds the blocks between ``` or ~~~ fences. A block may start
-// in the middle of a line, may be one line, and need not be closed.
+// fencedBlocks finds the blocks between ``` or ~~~ fences. A block may start in the middle of a line, may be one
+// line, and need not be closed.
 func fencedBlocks(s string) []block {
 	var blocks []block
 	for at := 0; ; {
@@ -35,8 +35,8 @@ func fencedBlocks(s string) []block {
 	}
 }
 
-// nextFence returns the next opening fence: ``` anywhere, ~~~ where a line
-// starts (in the middle it may be an operator).
+// nextFence returns the next opening fence: ``` anywhere, ~~~ where a line starts (in the middle it may be an
+// operator).
 func nextFence(s string, at int) (pos int, mark string) {
 	ticks := strings.Index(s[at:], "```")
 	for i := at; i < len(s); {
@@ -61,9 +61,8 @@ func startsLine(s string, i int) bool {
 	return strings.TrimLeft(line, " \t>") == ""
 }
 
-// languageWord returns the length of what stands behind an opening fence and is
-// no part of the body: any word that ends the line, or a known one before a
-// query on the same line.
+// languageWord returns the length of what stands behind an opening fence and is no part of the body: any word that
+// ends the line, or a known one before a query on the same line.
 func languageWord(s string) int {
 	line, _, more := strings.Cut(s, "\n")
 	word := strings.TrimSpace(line)

@@ -7,19 +7,17 @@ type Grade string
 const (
 	Easy   Grade = "easy"   // one clause beyond SELECT at most
 	Medium Grade = "medium" // a few clauses or columns
-	Hard   Grade = "hard"   // many of them, or one nested query
-	Extra  Grade = "extra"  // all that is beyond
+	Hard   Grade = "hard"   // many clauses and columns, or one nested query
+	Extra  Grade = "extra"  // everything else
 )
 
-// Hardness grades a query by the rubric of Spider's official scorer
-// (taoyds/spider, evaluation.py), told by tokens instead of the scorer's own
-// parse, its quirks included.
+// Hardness grades a query by the rubric of Spider's official scorer (taoyds/spider, evaluation.py), told by tokens
+// instead of the scorer's own parse, its quirks included.
 //
-// C1 counts WHERE, GROUP BY, ORDER BY, LIMIT, joins, and OR and LIKE in
-// conditions; C2 nested queries outside of FROM, set operations and CTEs; O
-// says of four things whether there is more than one: aggregates (with the
-// quirk that NOT in WHERE and NOT, AND, OR in HAVING count, and aggregates in
-// HAVING do not), select items, conditions in WHERE, GROUP BY terms.
+// C1 counts WHERE, GROUP BY, ORDER BY, LIMIT, joins, and OR and LIKE in conditions; C2 nested queries outside of
+// FROM, set operations and CTEs; O says of four things whether there is more than one: aggregates (with the quirk
+// that NOT in WHERE and NOT, AND, OR in HAVING count, and aggregates in HAVING do not), select items, conditions in
+// WHERE, GROUP BY terms.
 //
 //	easy    C1 ≤ 1, O = 0, C2 = 0
 //	medium  C2 = 0 and (O ≤ 2 and C1 ≤ 1, or O < 2 and C1 ≤ 2)
@@ -27,11 +25,10 @@ const (
 //	        or C2 ≤ 1, C1 ≤ 1 and O = 0
 //	extra   everything else
 //
-// Of a compound the first SELECT is graded. Nested queries in the select list
-// and in ORDER BY count, which the scorer cannot parse. Text that is no SELECT
-// is Extra. Never fails.
-func (d Dialect) Hardness(sql string) Grade {
-	p := d.parse(sql)
+// Of a compound the first SELECT is graded. Nested queries in the select list and in ORDER BY count, which the
+// scorer cannot parse. Text that is no SELECT is Extra.
+func (s *Statement) Hardness() Grade {
+	p := s.tree()
 	if p.main < 0 || p.up(p.queries[p.main].at[inSelect]) != "SELECT" {
 		return Extra
 	}
@@ -102,8 +99,7 @@ func (p *parsed) rubric(q *query) (c1, c2, others int) {
 	return c1, c2, others
 }
 
-// wordsIn counts the keywords in a clause of q outside of nested queries,
-// without the AND of BETWEEN.
+// wordsIn counts the keywords in a clause of q outside of nested queries, without the AND of BETWEEN.
 func (p *parsed) wordsIn(q *query, c clause) map[string]int {
 	words := map[string]int{}
 	start, end, ok := p.clause(q, c)
@@ -128,8 +124,8 @@ func (p *parsed) wordsIn(q *query, c clause) map[string]int {
 	return words
 }
 
-// callsAggregate reports whether items[start:end] call one of the five
-// functions of the rubric outside of nested queries.
+// callsAggregate reports whether items[start:end] call one of the five functions of the rubric outside of nested
+// queries.
 func (p *parsed) callsAggregate(start, end int) bool {
 	for _, name := range p.aggregates(start, end) {
 		switch name {

@@ -1,8 +1,7 @@
 package sqltext
 
-// isReserved reports whether word, in upper case, is a keyword wherever it
-// stands unquoted and without a dot beside it. Words that engines also allow as
-// names (year, first, key, rows, …) are keywords only in their places; see
+// isReserved reports whether word, in upper case, is a keyword wherever it stands unquoted and without a dot beside
+// it. Words that engines also allow as names (year, first, key, rows, …) are keywords only in their places; see
 // parser.contextual.
 func isReserved(word string) bool {
 	switch word {
@@ -18,9 +17,20 @@ func isReserved(word string) bool {
 	return false
 }
 
-// needsQuotes reports whether a name that is this word, in upper case, means
-// something else without its quotes, or nothing: an engine reserves the word, or
-// takes it for a value.
+// isClauseWord reports whether the reserved word, in upper case, is no name to any engine. SQLite has tables named
+// asc, left and offset.
+func isClauseWord(word string) bool {
+	switch word {
+	case "ALL", "AND", "AS", "BETWEEN", "CASE", "COLLATE", "DISTINCT", "ELSE", "ESCAPE", "EXCEPT", "EXISTS", "FROM", "GROUP", "HAVING",
+		"IN", "INTERSECT", "INTO", "IS", "ISNULL", "JOIN", "LIMIT", "NOT", "NOTNULL", "NULL", "ON", "OR", "ORDER", "SELECT", "THEN",
+		"UNION", "USING", "VALUES", "WHEN", "WHERE", "WITH":
+		return true
+	}
+	return false
+}
+
+// needsQuotes reports whether a name that is this word, in upper case, means something else without its quotes, or
+// nothing: an engine reserves the word, or takes it for a value.
 func needsQuotes(word string) bool {
 	if isReserved(word) {
 		return true
@@ -35,8 +45,8 @@ func needsQuotes(word string) bool {
 	return false
 }
 
-// isNoFunction reports whether an opening bracket behind the keyword opens
-// something else than arguments. LEFT( and RIGHT( do open arguments.
+// isNoFunction reports whether an opening bracket behind the keyword opens something else than arguments. LEFT( and
+// RIGHT( do open arguments.
 func isNoFunction(word string) bool {
 	return isReserved(word) && word != "LEFT" && word != "RIGHT"
 }
@@ -53,8 +63,7 @@ func endsTable(word string) bool {
 	return false
 }
 
-// isAggregate reports whether the function, in upper case, makes one value of
-// many rows in some engine.
+// isAggregate reports whether the function, in upper case, makes one value of many rows in some engine.
 func isAggregate(name string) bool {
 	switch name {
 	case "COUNT", "SUM", "AVG", "MIN", "MAX", "TOTAL", "GROUP_CONCAT", "STRING_AGG", "LISTAGG", "ARRAY_AGG",

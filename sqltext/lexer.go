@@ -2,8 +2,7 @@ package sqltext
 
 import "strings"
 
-// lexer walks over a text without allocating; every byte is looked at a bounded
-// number of times.
+// lexer walks over a text without allocating; every byte is looked at a bounded number of times.
 type lexer struct {
 	d   Dialect
 	src string
@@ -22,8 +21,8 @@ func (l *lexer) next() bool {
 	return true
 }
 
-// at returns the byte n places further on, or 0 behind the end. A NUL in the
-// text reads the same, which only ends a token early.
+// at returns the byte n places further on, or 0 behind the end. A NUL in the text reads the same, which only ends a
+// token early.
 func (l *lexer) at(n int) byte {
 	if l.pos+n < len(l.src) {
 		return l.src[l.pos+n]
@@ -37,9 +36,8 @@ func isSpace(c byte) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isNameStart holds for every byte over 0x7F: no-break spaces, full-width
-// semicolons and the Greek question mark are name characters to the engines,
-// so they must be to us.
+// isNameStart holds for every byte over 0x7F: no-break spaces, full-width semicolons and the Greek question mark
+// are name characters to the engines, so they must be to us.
 func isNameStart(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
 }
@@ -133,8 +131,7 @@ func (l *lexer) word(c byte) Kind {
 				n = 2
 			}
 			if q := l.at(n); q == '\'' || q == '"' {
-				// A backslash keeps the quote behind it from closing a raw
-				// string, too.
+				// A backslash keeps the quote behind it from closing a raw string, too.
 				return l.text(q, n, true)
 			}
 		}
@@ -147,9 +144,8 @@ func (l *lexer) word(c byte) Kind {
 	return Word
 }
 
-// number reads digits, a fraction and an exponent, or a hexadecimal number.
-// With name characters behind it the whole is a word: MySQL has such names, the
-// other engines refuse it.
+// number reads digits, a fraction and an exponent, or a hexadecimal number. With name characters behind it the
+// whole is a word: MySQL has such names, the other engines refuse it.
 func (l *lexer) number() Kind {
 	if l.src[l.pos] == '0' && l.at(1)|0x20 == 'x' {
 		l.pos += 2
@@ -194,8 +190,8 @@ func (l *lexer) text(quote byte, prefix int, backslash bool) Kind {
 		return l.tripleQuoted(quote, prefix+3)
 	}
 	kind := l.quoted(quote, prefix, String, backslash)
-	// PostgreSQL joins strings that only blanks with a line end separate, and
-	// the later parts go on under the escape rules of the first.
+	// PostgreSQL joins strings that only blanks with a line end separate, and the later parts go on under the
+	// escape rules of the first.
 	for kind == String && l.d.EscapeStrings && backslash {
 		next := l.continuation()
 		if next == 0 {
@@ -231,8 +227,8 @@ func (l *lexer) continuation() int {
 	return 0
 }
 
-// quoted reads what ends with quote, prefix bytes behind pos being the opening
-// one. A doubled quote stands for itself, except in [names].
+// quoted reads what ends with quote, prefix bytes behind pos being the opening one. A doubled quote stands for
+// itself, except in [names].
 func (l *lexer) quoted(quote byte, prefix int, kind Kind, backslash bool) Kind {
 	for i := l.pos + prefix + 1; i < len(l.src); i++ {
 		switch c := l.src[i]; {
@@ -322,8 +318,7 @@ func (l *lexer) blockComment() Kind {
 	return Unterminated
 }
 
-// placeholder returns the length of the placeholder at pos, which starts with
-// c, or 0.
+// placeholder returns the length of the placeholder at pos, which starts with c, or 0.
 func (l *lexer) placeholder(c byte) int {
 	name := func(n int) int {
 		from := n

@@ -7,7 +7,7 @@ import (
 
 // TableRef is one relation in a FROM clause.
 type TableRef struct {
-	Schema   string // what stands before the name, without quotes; "" for none
+	Schema   string // the text before the name, without quotes; "" for none
 	Name     string // without quotes; "" for a derived table
 	Alias    string // "" for none
 	CTE      bool   // Name is a CTE of the same text
@@ -15,22 +15,20 @@ type TableRef struct {
 	Pos      int    // byte offset
 }
 
-// Base reports whether r names a table or view of the database, as far as the
-// text tells.
+// Base reports whether r names a table or view of the database, as far as the text tells.
 func (r TableRef) Base() bool { return r.Name != "" && !r.CTE && !r.Function }
 
 // ColumnRef is one mention of a column.
 type ColumnRef struct {
-	Qualifier string // what stands before the column, as in t or main.t; "" for nothing
+	Qualifier string // the text before the column, as in t or main.t; "" for none
 	Column    string // without quotes
 
-	// Schema and Table are the table in FROM that the text alone tells: of the
-	// qualifier's alias, or the only one there is. Both are "" where the column
-	// may belong to several tables, or comes from a CTE, a derived table or a
-	// function.
+	// Schema and Table are the table in FROM that the text alone tells: of the qualifier's alias, or the only one
+	// there is. Both are "" where the column may belong to several tables, or comes from a CTE, a derived table or
+	// a function.
 	Schema, Table string
-	// Scope is the base tables in FROM of the query around it. Columns of one
-	// query share the slice: do not write to it.
+	// Scope is the base tables in FROM of the query around it. Columns of one query share the slice: do not write
+	// to it.
 	Scope []TableRef
 
 	Quote byte // the opening quote: 0 for none, or one of " ` [
@@ -51,58 +49,39 @@ type Literal struct {
 	Pos   int // byte offset
 }
 
-// Tables returns the relations in the FROM clauses of sql, at any depth, in
-// text order of their names (a derived table where its bracket opens).
+// Tables returns the relations in the FROM clauses, at any depth, in text order of
+// their names (a derived table where its bracket opens).
 //
 // The reading is lexical: it knows aliases, schemas, CTEs, derived tables,
 // bracketed joins and table functions, but no schema. What the engine says
-// (exec.DB.Analyze) goes first where it can be asked. Never fails.
-func (d Dialect) Tables(sql string) []TableRef {
-	tables := d.parse(sql).tables
-	slices.SortStableFunc(tables, func(a, b TableRef) int { return a.Pos - b.Pos })
-	return tables
+// (exec.DB.Analyze) is surer where it can be asked.
+func (s *Statement) Tables() []TableRef {
+	return byPos(s.tree().tables, func(r TableRef) int { return r.Pos })
 }
 
-// Columns returns the mentions of columns in sql in text order, those in USING
-// included. Names that only define an alias, and names of functions, types,
-// windows and tables are left out; a mention of a column's alias is not, since
-// the text does not tell it from a column. Never fails.
-func (d Dialect) Columns(sql string) []ColumnRef {
-	p := d.parse(sql)
-	refs := make([]ColumnRef, 0, len(p.columns))
-	for _, c := range p.columns {
-		refs = append(refs, p.ref(c))
+// byPos returns list in the order of pos. It may be list itself.
+func byPos[T any](list []T, pos func(T) int) []T {
+	compare := func(a, b T) int { return pos(a) - pos(b) }
+	if slices.IsSortedFunc(list, compare) {
+		return list
 	}
-	slices.SortStableFunc(refs, func(a, b ColumnRef) int { return a.Pos - b.Pos })
-	return refs
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, compare)
+	return list
 }
 
-// Names returns every name in sql but keywords: tables, columns, aliases,
-// functions. Each is without quotes and once (ASCII case apart), in order of
-// first use. Never fails.
-func (d Dialect) Names(sql string) []string {
-	p := d.parse(sql)
-	var names []string
-	seen := make(map[string]bool)
-	for i := range p.items {
-		it := &p.items[i]
-		if it.Kind != Word && it.Kind != QuotedName || it.role == roleKeyword {
-			continue
-		}
-		name := p.nameOf(i)
-		if key := strings.ToLower(name); !seen[key] {
-			seen[key] = true
-			names = append(names, name)
-		}
-	}
-	return names
+// Columns returns the mentions of columns in text order, those in USING included.
+// Names that only define an alias, and names of functions, types, windows and
+// tables are left out; a mention of a column's alias is not, since the text does
+// not tell it from a column.
+func (s *Statement) Columns() []ColumnRef {
+	return byPos(s.resolved().refs, func(r ColumnRef) int { return r.Pos })
 }
 
-// Literals returns the string, number and blob constants of sql in text order.
-// A minus before a number belongs to it where it cannot be a subtraction.
-// Never fails.
-func (d Dialect) Literals(sql string) []Literal {
-	p := d.parse(sql)
+// Literals returns the string, number and blob constants in text order. A minus
+// before a number belongs to it where it cannot be a subtraction.
+func (s *Statement) Literals() []Literal {
+	p := s.tree()
 	var found []Literal
 	for i := range p.items {
 		switch p.items[i].Kind {
@@ -127,8 +106,9 @@ func (p *parsed) literal(i int) Literal {
 	return lit
 }
 
-// ref resolves a column as far as the text goes.
-func (p *parsed) ref(c column) ColumnRef {
+// resolveColumn resolves a mention as far as the text goes. Statement.resolved keeps
+// the results.
+func (p *parsed) resolveColumn(c column) ColumnRef {
 	last := &p.items[c.end-1]
 	r := ColumnRef{Column: p.nameOf(c.end - 1), Pos: p.items[c.start].Pos, Operand: p.isOperand(c)}
 	if last.Kind == QuotedName {
@@ -200,7 +180,7 @@ func (p *parsed) resolve(qualifier []string, q int) int {
 		return p.queries[q].tables[0]
 	}
 	name := asciiLower(strings.Join(qualifier, "."))
-	for depth := 0; q >= 0 && depth < MaxDepth; depth++ {
+	for depth := 0; q >= 0 && depth < maxDepth; depth++ {
 		if t, ok := p.scope(q).names[name]; ok {
 			return t
 		}

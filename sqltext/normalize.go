@@ -2,24 +2,25 @@ package sqltext
 
 import "strings"
 
-// Normalize rewrites sql so that texts that differ only in their writing become
-// equal: words in lower case (ASCII; of other letters the case may count), one
-// blank between tokens (none around dots and inside brackets), no comments, no
-// quotes around names that need none, <> for != and = for ==, no semicolon at the
-// end.
+// Normalize rewrites the statement so that texts that differ only in their writing become equal: words in lower
+// case (ASCII; of other letters the case may count), one blank between tokens (none around dots and inside
+// brackets), no comments, no quotes around names that need none, <> for != and = for ==, no semicolon at the end.
 //
-// Literals stay as they are written. So does an unqualified "x" that SQLite takes
-// for a string where no column is called so, because its case matters then, and a
-// quoted name of a dialect with CaseSensitiveQuotes unless it is in lower case.
+// Literals stay as they are written. So does an unqualified "x" that SQLite takes for a string where no column is
+// called so, because its case matters then, and a quoted name of a dialect with CaseSensitiveQuotes unless it is in
+// lower case.
 //
-// Equal normal forms mean the same statement to SQLite; the reverse does not hold.
-// Which words other engines reserve is not all known here, so for them a name that
-// is such a word may lose quotes that it needs.
-// Normalize(Normalize(x)) equals Normalize(x). The result is for comparing and
-// hashing, but it is SQL again. Never fails, linear.
-func (d Dialect) Normalize(sql string) string {
-	p := d.parse(sql)
-	w := writer{d: d}
+// Equal normal forms mean the same statement to SQLite; the reverse does not hold. Which words other engines
+// reserve is not all known here, so for them a name that is such a word may lose quotes that it needs. The normal
+// form of a normal form is itself. The result is for comparing and hashing, but it is SQL again.
+func (s *Statement) Normalize() string {
+	p := s.tree()
+	s.normal.Do(func() { s.normalized = p.normalize() })
+	return s.normalized
+}
+
+func (p *parsed) normalize() string {
+	w := writer{d: p.d}
 	last := len(p.items)
 	for last > 0 && p.op(last-1, ";") {
 		last--
@@ -32,7 +33,7 @@ func (d Dialect) Normalize(sql string) string {
 		case QuotedName:
 			text := it.Text
 			if !p.stringLike(i) || it.role != roleColumn && it.role != roleNone {
-				text = d.plainName(it.Token)
+				text = p.d.plainName(it.Token)
 			}
 			w.write(it.Kind, text)
 		case Operator:
@@ -54,8 +55,7 @@ func plainOperator(op string) string {
 	return op
 }
 
-// plainName returns a quoted name in lower case and without its quotes, where
-// it means the same then.
+// plainName returns a quoted name in lower case and without its quotes, where it means the same then.
 func (d Dialect) plainName(t Token) string {
 	name := d.Value(t)
 	lower := strings.ToLower(name)

@@ -5,36 +5,24 @@ import (
 	"strings"
 )
 
-// Outline is the outer shape of a statement, for rules that ask whether it fits
-// a question. "Outer" means the first SELECT that is in no bracket and no CTE;
-// ORDER BY and LIMIT are those of the statement as a whole.
+// Outline is the outer shape of a statement, for rules that ask whether it fits a question. "Outer" means the first
+// SELECT that is in no bracket and no CTE; ORDER BY and LIMIT are those of the statement as a whole.
 type Outline struct {
-	Items    []SelectItem // the outer select list
-	Star     bool         // * or t.* is in the outer select list
-	Distinct bool         // SELECT DISTINCT
-	// Aggregates are the functions that aggregate in the outer select list, in
-	// upper case and text order, those in nested queries and windows left out.
+	Items []SelectItem // the outer select list
+	Star  bool         // * or t.* is in the outer select list
+	// Aggregates are the functions that aggregate in the outer select list, in upper case and text order, those in
+	// nested queries and windows left out.
 	Aggregates []string
 	GroupBy    []string // terms as written
 	OrderBy    []string // terms as written, with ASC and DESC
-	Where      bool     // the outer query has a WHERE
-	Having     bool     // … a HAVING
+	Having     bool     // the outer query has a HAVING
 	Limit      bool     // LIMIT, OFFSET or FETCH
 	SetOps     []string // UNION, UNION ALL, EXCEPT, INTERSECT, …, in text order
-	Joins      int      // JOINs and commas in FROM
-	// Clauses are the clauses of the outer SELECT and, last, the ORDER BY and
-	// LIMIT of the statement, in text order.
-	Clauses []Clause
 
-	// Of the statement as a whole, nested queries and CTEs included:
-
-	Subqueries int             // SELECTs but the outer one and its compound arms
-	Functions  []string        // names of functions in upper case, each once, by first use
-	Words      map[string]bool // keywords in upper case: NOT, EXCEPT, LIKE, …
-	Operators  map[string]bool // operators with <> for != and = for ==
-	IsNull     bool            // IS NULL or ISNULL
-	Natural    bool            // a NATURAL join
-	Using      []string        // columns named in USING (…), without quotes
+	// Functions are the functions called anywhere, nested queries and CTEs included: in upper case, each once, by
+	// first use.
+	Functions []string
+	IsNull    bool // IS NULL or ISNULL stands anywhere
 }
 
 // SelectItem is one term of a select list.
@@ -45,104 +33,82 @@ type SelectItem struct {
 	Star   bool   // * or t.*
 	// Aggregates are the functions in it that aggregate; see Outline.
 	Aggregates []string
-	Start, End int // bytes of the term with its alias
 }
 
-// Clause is one clause in a text: sql[Start:End] goes from its keyword up to
-// the next clause, without blanks and comments behind it.
-type Clause struct {
-	Keyword    string // SELECT, FROM, WHERE, GROUP BY, HAVING, QUALIFY, WINDOW, ORDER BY or LIMIT (also for OFFSET and FETCH)
-	Start, End int    // byte offsets of its text, keyword included
+// Outline returns the outer shape of the statement. Text without a query gives an Outline without Items.
+func (s *Statement) Outline() Outline {
+	p := s.tree()
+	s.outlined.Do(func() { s.outline = p.outline() })
+	return s.outline
 }
 
-// Clause returns the clause with that keyword.
-func (o Outline) Clause(keyword string) (Clause, bool) {
-	i := slices.IndexFunc(o.Clauses, func(c Clause) bool { return c.Keyword == keyword })
-	if i < 0 {
-		return Clause{}, false
-	}
-	return o.Clauses[i], true
+// Uses reports whether a keyword, in upper case, or an operator, with <> for != and = for ==, stands anywhere in
+// the statement.
+func (s *Statement) Uses(what string) bool {
+	return slices.ContainsFunc(s.tree().items, func(it item) bool {
+		return it.role == roleKeyword && it.up == what || it.Kind == Operator && plainOperator(it.Text) == what
+	})
 }
 
-// keyword returns the keyword by which a Clause names c.
-func (c clause) keyword() string {
-	switch c {
-	case inSelect:
-		return "SELECT"
-	case inFrom:
-		return "FROM"
-	case inWhere:
-		return "WHERE"
-	case inGroup:
-		return "GROUP BY"
-	case inHaving:
-		return "HAVING"
-	case inQualify:
-		return "QUALIFY"
-	case inWindow:
-		return "WINDOW"
-	case inOrder:
-		return "ORDER BY"
-	case inLimit:
-		return "LIMIT"
-	}
-	return ""
-}
-
-// Outline reads the outer shape of sql. Text without a query gives an Outline
-// without Items. Never fails, linear.
-func (d Dialect) Outline(sql string) Outline {
-	p := d.parse(sql)
-	o := Outline{Words: map[string]bool{}, Operators: map[string]bool{}, Natural: p.natural, Using: p.using}
-	p.whole(&o)
+// Sorts reports whether the statement as a whole has an ORDER BY: whether its Outline has OrderBy terms. It costs
+// less than an Outline.
+func (s *Statement) Sorts() bool {
+	p := s.tree()
 	if p.main < 0 {
-		return o
+		return false
 	}
-	arms := p.arms(p.main)
-	o.Subqueries = len(p.queries) - len(arms)
-	main, last := &p.queries[p.main], &p.queries[arms[len(arms)-1]]
-	for _, a := range arms {
-		if op := p.queries[a].op; op != "" {
-			o.SetOps = append(o.SetOps, op)
+	start, end, ok := p.clause(p.last(), inOrder)
+	for i := start + 2; ok && i < end; i++ {
+		if !p.op(i, ",") {
+			return true
 		}
 	}
-	o.Joins = main.joins
-	o.Where, o.Having = main.at[inWhere] >= 0, main.at[inHaving] >= 0
-	o.Limit = last.at[inLimit] >= 0
-	p.selectList(&o, main)
-	o.GroupBy = p.terms(main, inGroup)
-	o.OrderBy = p.terms(last, inOrder)
-	for c := inSelect; c < clauses; c++ {
-		q := main
-		if c == inOrder || c == inLimit {
-			q = last
-		}
-		if start, end, ok := p.clause(q, c); ok {
-			o.Clauses = append(o.Clauses, Clause{Keyword: c.keyword(), Start: p.items[start].Pos, End: p.endOf(end - 1)})
-		}
-	}
-	slices.SortFunc(o.Clauses, func(a, b Clause) int { return a.Start - b.Start })
-	return o
+	return false
 }
 
-// whole fills in what is asked of the statement as a whole.
-func (p *parsed) whole(o *Outline) {
+func (p *parsed) outline() (o Outline) {
 	seen := map[string]bool{}
 	for i := range p.items {
 		it := &p.items[i]
-		switch {
-		case it.role == roleFunction:
+		if it.role == roleFunction {
 			if name := strings.ToUpper(p.nameOf(i)); !seen[name] {
 				seen[name] = true
 				o.Functions = append(o.Functions, name)
 			}
-		case it.role == roleKeyword:
-			o.Words[it.up] = true
-			o.IsNull = o.IsNull || it.up == "ISNULL" || it.up == "NULL" && p.up(i-1) == "IS"
-		case it.Kind == Operator:
-			o.Operators[plainOperator(it.Text)] = true
+		}
+		o.IsNull = o.IsNull || it.role == roleKeyword && (it.up == "ISNULL" || it.up == "NULL" && p.up(i-1) == "IS")
+	}
+	if p.main < 0 {
+		return o
+	}
+	main, last := &p.queries[p.main], p.last()
+	for _, a := range p.arms(p.main) {
+		if op := p.queries[a].op; op != "" {
+			o.SetOps = append(o.SetOps, op)
 		}
 	}
+	o.Having, o.Limit = main.at[inHaving] >= 0, last.at[inLimit] >= 0
+	o.GroupBy, o.OrderBy = p.terms(main, inGroup), p.terms(last, inOrder)
+	if p.up(main.at[inSelect]) != "SELECT" {
+		return o
+	}
+	start, _ := p.listStart(main)
+	_, end, _ := p.clause(main, inSelect)
+	for _, part := range p.split(start, end) {
+		if part[0] < part[1] {
+			it := p.selectItem(part[0], part[1])
+			o.Items = append(o.Items, it)
+			o.Star = o.Star || it.Star
+			o.Aggregates = append(o.Aggregates, it.Aggregates...)
+		}
+	}
+	return o
+}
+
+// last returns the last arm of the outer query, which has the ORDER BY and LIMIT of the whole.
+func (p *parsed) last() *query {
+	arms := p.arms(p.main)
+	return &p.queries[arms[len(arms)-1]]
 }
 
 // arms returns the queries of the compound that starts with query q.
@@ -228,8 +194,7 @@ func (p *parsed) terms(q *query, c clause) []string {
 	return terms
 }
 
-// listStart returns the first item of the select list of q: behind SELECT and
-// DISTINCT, ALL or DISTINCT ON (…).
+// listStart returns the first item of the select list of q: behind SELECT and DISTINCT, ALL or DISTINCT ON (…).
 func (p *parsed) listStart(q *query) (i int, distinct bool) {
 	i = q.at[inSelect] + 1
 	switch p.up(i) {
@@ -245,26 +210,8 @@ func (p *parsed) listStart(q *query) (i int, distinct bool) {
 	return i, distinct
 }
 
-func (p *parsed) selectList(o *Outline, q *query) {
-	if p.up(q.at[inSelect]) != "SELECT" {
-		return
-	}
-	_, end, _ := p.clause(q, inSelect)
-	start, distinct := p.listStart(q)
-	o.Distinct = distinct
-	for _, part := range p.split(start, end) {
-		if part[0] >= part[1] {
-			continue
-		}
-		it := p.selectItem(part[0], part[1])
-		o.Items = append(o.Items, it)
-		o.Star = o.Star || it.Star
-		o.Aggregates = append(o.Aggregates, it.Aggregates...)
-	}
-}
-
 func (p *parsed) selectItem(start, end int) SelectItem {
-	it := SelectItem{Start: p.items[start].Pos, End: p.endOf(end - 1)}
+	var it SelectItem
 	if end-start > 1 && p.items[end-1].role == roleAlias {
 		it.Alias = p.nameOf(end - 1)
 		end--
@@ -272,7 +219,7 @@ func (p *parsed) selectItem(start, end int) SelectItem {
 			end--
 		}
 	}
-	it.Text = p.sql[it.Start:p.endOf(end-1)]
+	it.Text = p.sql[p.items[start].Pos:p.endOf(end-1)]
 	it.Star = p.op(end-1, "*") && (end-start == 1 || p.op(end-2, "."))
 	if p.items[end-1].role == roleColumn && p.isChain(start, end) {
 		it.Column = p.nameOf(end - 1)
@@ -291,8 +238,7 @@ func (p *parsed) isChain(start, end int) bool {
 	return true
 }
 
-// aggregates returns the functions in items[start:end] that aggregate, outside
-// of nested queries.
+// aggregates returns the functions in items[start:end] that aggregate, outside of nested queries.
 func (p *parsed) aggregates(start, end int) []string {
 	var found []string
 	for i := start; i < end; i++ {
@@ -310,8 +256,8 @@ func (p *parsed) aggregates(start, end int) []string {
 	return found
 }
 
-// isAggregateCall tells aggregates from window functions and from the min and
-// max of several values that SQLite has.
+// isAggregateCall tells aggregates from window functions and from the min and max of several values that SQLite
+// has.
 func (p *parsed) isAggregateCall(name string, i int) bool {
 	open := i + 1
 	if !p.op(open, "(") || p.items[open].match < 0 {

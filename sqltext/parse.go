@@ -10,22 +10,22 @@ type role uint8
 
 const (
 	roleNone     role = iota
-	roleKeyword       // keyword, or a unit such as YEAR in EXTRACT(YEAR FROM …)
+	roleKeyword       // a keyword, or a unit such as YEAR in EXTRACT(YEAR FROM …)
 	roleTable         // part of a table's name in FROM
-	roleAlias         // definition of a table's or column's alias
-	roleCTE           // definition of a CTE, or of its columns
-	roleQualif        // what stands before the dot of a column
-	roleColumn        // column
-	roleFunction      // name of a function
-	roleType          // type, collation or window name
+	roleAlias         // the place that defines the alias of a table or column
+	roleCTE           // the place that defines a CTE or its columns
+	roleQualif        // a qualifier: it stands before the dot of a column
+	roleColumn        // a column
+	roleFunction      // the name of a function
+	roleType          // the name of a type, collation or window
 )
 
-// item is a token of the parse: no blanks, no comments.
+// item is a token with what the parse finds out about it. Blanks and comments are no items.
 type item struct {
 	Token
-	up    string // a Word in upper case; else ""
-	match int    // the other bracket of a pair, CASE to its END and back; or -1
-	in    int    // the bracket around it, or -1
+	up    string // the text of a Word in upper case; "" for other kinds
+	match int    // item of the other bracket of a pair, or of the other one of CASE and END; or -1
+	in    int    // item of the bracket around it, or -1
 	query int    // the innermost query it belongs to, or -1
 	role  role
 }
@@ -51,15 +51,15 @@ const (
 // query is one SELECT, an arm of a compound included.
 type query struct {
 	parent int          // the query around it, or -1
-	frame  int          // number of the bracket pair it stands in; arms of a compound share it
-	cte    bool         // body of a CTE
-	source bool         // derived table
+	frame  int          // number of the bracket pair around it; arms of a compound share it
+	cte    bool         // it is the body of a CTE
+	source bool         // it is a derived table
 	start  int          // first item
-	end    int          // behind its last item
+	end    int          // the item behind its last one
 	at     [clauses]int // item of the keyword that opens the clause, or -1
-	tables []int        // of parsed.tables
+	tables []int        // places in parsed.tables
 	joins  int
-	op     string // set operation behind it, "" for the last arm
+	op     string // the set operation behind it; "" for the last arm
 }
 
 // column is a mention of a column: items[start:end], the last one being its name.
@@ -74,38 +74,35 @@ type span struct {
 	from, to int    // items
 }
 
-// parsed is what a single pass over a statement finds. It is a reading of
-// tokens, not a grammar: any text gives some result, valid SQL the right one as
-// far as the methods that use it promise.
+// parsed is what a single pass over a statement finds.
 type parsed struct {
 	d       Dialect
 	sql     string
 	items   []item
 	queries []query
 	tables  []TableRef
-	owner   []int // query of each table
+	owner   []int // the query of each table
 	columns []column
 	ctes    []span
-	using   []string
-	natural bool
-	scopes  []scope // of each query, made when asked for
-	main    int     // the outer query, or -1
+	refs    []ColumnRef // columns resolved, in the same order; see Statement.resolved
+	scopes  []scope     // by query; each is made when it is first needed
+	main    int         // the outer query, or -1
 }
 
 // frame is a bracket pair that is open, or the text as a whole.
 type frame struct {
 	number int
 	kind   frameKind
-	query  int // the query that runs in it, or in which it stands; -1
-	parent int // queryFrame: the query around it
+	query  int // the query that runs in it or around it, or -1
+	parent int // of a queryFrame: the query around it, or -1
 	clause clause
 	expect bool // a table comes next
-	source bool // a table: behind the bracket an alias may follow
+	source bool // it is a table, so an alias may follow its bracket
 	ref    TableRef
-	cte    bool   // body of a CTE
-	name   bool   // WITH: a name comes next
+	cte    bool   // it holds the body of a CTE
+	name   bool   // in WITH: a name comes next
 	until  int    // item of the closing bracket
-	call   string // function whose arguments it holds, in upper case
+	call   string // the function whose arguments it holds, in upper case
 }
 
 type frameKind uint8
@@ -116,50 +113,44 @@ const (
 	fromFrame                   // bracketed joins
 )
 
-// parse reads sql. It is linear in its length and does not recurse.
-func (d Dialect) parse(sql string) *parsed {
-	p := &parsed{d: d, sql: sql, main: -1, items: make([]item, 0, len(sql)/5+4)}
-	l := lexer{d: d, src: sql}
+// parse reads the items of the statement.
+func (p *parsed) parse() {
+	p.main = -1
 	var open, cases []int
-	for l.next() {
-		t := l.tok
-		if t.Kind == Space || t.Kind == Comment {
-			continue
-		}
-		it := item{Token: t, match: -1, in: -1, query: -1}
+	for i := range p.items {
+		it := &p.items[i]
+		it.match, it.in, it.query = -1, -1, -1
 		if len(open) > 0 {
 			it.in = open[len(open)-1]
 		}
 		switch {
-		case t.Kind == Word:
-			it.up = strings.ToUpper(t.Text)
+		case it.Kind == Word:
+			it.up = strings.ToUpper(it.Text)
 			if n := len(cases); it.up == "CASE" {
-				cases = append(cases, len(p.items))
+				cases = append(cases, i)
 			} else if it.up == "END" && n > 0 && p.items[cases[n-1]].in == it.in {
 				it.match = cases[n-1]
 				cases = cases[:n-1]
-				p.items[it.match].match = len(p.items)
+				p.items[it.match].match = i
 			}
-		case t.isOperator("("):
-			open = append(open, len(p.items))
-		case t.isOperator(")") && len(open) > 0:
+		case it.isOperator("("):
+			open = append(open, i)
+		case it.isOperator(")") && len(open) > 0:
 			it.match = open[len(open)-1]
 			open = open[:len(open)-1]
-			p.items[it.match].match = len(p.items)
+			p.items[it.match].match = i
 			it.in = p.items[it.match].in
 		}
-		p.items = append(p.items, it)
 	}
 	ps := parser{parsed: p, closed: -1}
 	ps.run()
-	return p
 }
 
 type parser struct {
 	*parsed
 	frames []frame
 	count  int       // frames made so far
-	closed int       // the query that the bracket closed last ended, or -1
+	closed int       // the query that ended with the last closing bracket, or -1
 	called *TableRef // a table function whose bracket comes next
 	inner  int       // see behindBrackets
 }
@@ -209,8 +200,7 @@ func (p *parsed) op(i int, text string) bool {
 	return i >= 0 && i < len(p.items) && p.items[i].isOperator(text)
 }
 
-// isName reports whether item i may be a name: a quoted one, or a word that is
-// not reserved.
+// isName reports whether item i may be a name: a quoted one, or a word that is not reserved.
 func (p *parsed) isName(i int) bool {
 	if i < 0 || i >= len(p.items) {
 		return false
@@ -305,9 +295,8 @@ func (p *parser) open(i int) int {
 	return i + 1
 }
 
-// behindBrackets returns the first item behind the bracket at item i that opens
-// no further one. It remembers what it found: a text of brackets alone would
-// cost the square of its length otherwise.
+// behindBrackets returns the first item behind the bracket at item i that opens no further one. It remembers what
+// it found: a text of brackets alone would cost the square of its length otherwise.
 func (p *parser) behindBrackets(i int) int {
 	if i < p.inner {
 		return p.inner

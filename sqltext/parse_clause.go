@@ -1,7 +1,7 @@
 package sqltext
 
-// keyword handles the word at item i where it is a keyword and returns the item
-// to go on with, or i where it is a name.
+// keyword handles the word at item i where it is a keyword and returns the item to go on with, or i where it is a
+// name.
 func (p *parser) keyword(i int) int {
 	f := p.top()
 	it := &p.items[i]
@@ -52,7 +52,7 @@ func (p *parser) keyword(i int) int {
 			f.clause, f.expect = inNone, false
 			return p.mark(i)
 		}
-		if c := clauseOf(it.up, p.up(i+1)); c != inNone && running {
+		if c := clauseOf(it.up, p.up(i+1)); c != inNone && running && p.opens(i, f.clause) {
 			p.enter(i, c)
 			return p.mark(i)
 		}
@@ -63,8 +63,6 @@ func (p *parser) keyword(i int) int {
 			f.expect = true
 			p.join(f)
 		}
-	case "NATURAL":
-		p.natural = p.natural || f.clause == inFrom || f.kind == fromFrame
 	case "USING":
 		if p.op(i+1, "(") && (f.clause == inFrom || f.kind == fromFrame) {
 			p.mark(i)
@@ -106,6 +104,24 @@ func clauseOf(word, next string) clause {
 	return inNone
 }
 
+// opens reports whether the keyword at item i opens its clause behind clause last. Some are names to engines that
+// do not have the clause, or only where the clause cannot be.
+func (p *parser) opens(i int, last clause) bool {
+	switch p.items[i].up {
+	case "WINDOW":
+		return p.up(i+2) == "AS"
+	case "FETCH":
+		return p.up(i+1) == "FIRST" || p.up(i+1) == "NEXT"
+	case "OFFSET", "QUALIFY":
+		if last == inSelect || i+1 >= len(p.items) {
+			return false
+		}
+		next := &p.items[i+1]
+		return next.Kind != Operator && !isReserved(next.up) || next.Text == "(" || next.Text == "-"
+	}
+	return true
+}
+
 // enter opens a clause of the query that runs.
 func (p *parser) enter(i int, c clause) {
 	f := p.top()
@@ -115,8 +131,7 @@ func (p *parser) enter(i int, c clause) {
 	}
 }
 
-// contextual reports whether the word at item i, which is not reserved, is a
-// keyword where it stands.
+// contextual reports whether the word at item i, which is not reserved, is a keyword where it stands.
 func (p *parser) contextual(i int) bool {
 	prev, next := p.up(i-1), p.up(i+1)
 	switch p.items[i].up {

@@ -30,7 +30,7 @@ func (p *parser) table(i int) int {
 		return p.mark(i)
 	}
 	f.expect = false
-	if !p.isName(i) && p.items[i].Kind != String && !p.op(i+1, ".") && !p.op(i+1, "(") {
+	if !p.isName(i) && p.items[i].Kind != String && !p.op(i+1, ".") && !p.op(i+1, "(") && isClauseWord(p.up(i)) {
 		return i // a keyword where a table should be
 	}
 	ref := TableRef{Pos: p.items[i].Pos}
@@ -107,7 +107,6 @@ func (p *parser) usingList(i int) int {
 	for j := i + 1; j < end; j++ {
 		if it := &p.items[j]; it.Kind == Word || it.Kind == QuotedName {
 			it.role, it.query = roleColumn, p.top().query
-			p.using = append(p.using, p.nameOf(j))
 			p.columns = append(p.columns, column{start: j, end: j + 1, query: it.query})
 		}
 	}

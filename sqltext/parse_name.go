@@ -2,8 +2,7 @@ package sqltext
 
 import "strings"
 
-// name reads a name that is no table: a column with its qualifier, a function,
-// an alias, a type.
+// name reads a name that is no table: a column with its qualifier, a function, an alias, a type.
 func (p *parser) name(i int) int {
 	f := p.top()
 	start := i
@@ -58,8 +57,7 @@ func (p *parser) qualify(start, end int) {
 	}
 }
 
-// endsOperand reports whether an operand ends with item i, so that a name
-// behind it can only be an alias.
+// endsOperand reports whether an operand ends with item i, so that a name behind it can only be an alias.
 func (p *parsed) endsOperand(i int) bool {
 	if i < 0 {
 		return false

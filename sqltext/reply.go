@@ -1,35 +1,25 @@
 package sqltext
 
-// MaxReply is the longest reply that Extract reads, in bytes. A longer one is a
-// model that does not stop.
+// MaxReply is the longest reply that Extract reads, in bytes. A longer one is a model that does not stop.
 const MaxReply = 32 << 10
 
-// Reason says why a reply gave no candidate. The values are stable: reports
-// count by them.
-type Reason string
-
-// The reasons of a ReplyError.
+// The reasons that only a ReplyError has. ReasonTooLong, ReasonNotUTF8, ReasonEmpty, ReasonSeveral and
+// ReasonNotReadOnly are reasons of a reply too.
 const (
-	ReasonEmpty       Reason = "empty"              // nothing but blanks
-	ReasonTooLong     Reason = "too-long"           // over MaxReply
-	ReasonNotUTF8     Reason = "not-utf8"           // invalid UTF-8
-	ReasonTruncated   Reason = "truncated"          // cut off in its reasoning or in its statement; also for a reply that the provider cut
-	ReasonRefusal     Reason = "refusal"            // no statement, but words of refusing
-	ReasonNoSQL       Reason = "no-sql"             // no statement, and no words of refusing that we know
-	ReasonSeveral     Reason = "several-statements" // more than one statement, or different ones to choose from
-	ReasonBrokenJSON  Reason = "broken-json"        // starts like a JSON object and is none
-	ReasonNotReadOnly Reason = "not-read-only"      // its statement writes
-	ReasonRefused     Reason = "refused"            // its statement fails the text check in another way
+	ReasonTruncated  Reason = "truncated"   // cut off in its reasoning or in its statement; also for a reply that the provider cut
+	ReasonRefusal    Reason = "refusal"     // no statement, but words of refusing
+	ReasonNoSQL      Reason = "no-sql"      // no statement, and no words of refusing that we know
+	ReasonBrokenJSON Reason = "broken-json" // starts like a JSON object and is none
+	ReasonRefused    Reason = "refused"     // its statement fails the text check in another way
 )
 
-// ReplyError says why Extract found no candidate in a reply. The first two
-// abstentions, ReasonRefusal and ReasonNoSQL, are answers of the model; the
-// others are faults.
+// ReplyError says why Extract found no candidate in a reply. The first two abstentions, ReasonRefusal and
+// ReasonNoSQL, are answers of the model; the others are faults.
 type ReplyError struct {
-	Reason Reason // why; stable, for counting
+	Reason Reason // why there is no candidate
 	Detail string // one line for a person; quotes nothing of the reply
-	SQL    string // under ReasonRefused the text that was refused, for a repair; else ""
-	Err    error  // a *RefusedError under ReasonRefused and ReasonNotReadOnly; else nil
+	SQL    string // for ReasonRefused: the refused text, for a repair; else ""
+	Err    error  // for ReasonRefused and ReasonNotReadOnly: a *RefusedError; else nil
 }
 
 // Error returns "sqltext: no candidate in the reply: REASON: DETAIL".
@@ -46,16 +36,13 @@ func (e *ReplyError) Unwrap() error { return e.Err }
 
 // Extraction is the candidate that Extract found in a reply.
 type Extraction struct {
-	SQL string // as Dialect.Check returns it
+	*Statement // as Dialect.Check returns it; nil with an error
 
-	// Step tells where it stood: "bare" (the reply is the statement), "fence",
-	// "json", "quotes" or "prose".
+	// Step tells where it stood: "bare" (the reply is the statement), "fence", "json", "quotes" or "prose".
 	Step string
-	// Notes are stable words on what was passed over: "reasoning" (before it),
-	// "answer-tag", "other-blocks" (earlier fenced blocks with other queries),
-	// "unclosed-fence", "invisible" (characters that nobody sees, see Extractor),
-	// "text-behind" (after the statement), "not-valid" (Valid
-	// accepted nothing; this is the likeliest statement, for the engine to tell
-	// what is wrong with it).
+	// Notes are stable words on what was passed over: "reasoning" (before it), "answer-tag", "other-blocks"
+	// (earlier fenced blocks with other queries), "unclosed-fence", "invisible" (characters that nobody sees, see
+	// Extractor), "text-behind" (after the statement), "not-valid" (Valid accepted nothing; this is the likeliest
+	// statement, for the engine to tell what is wrong with it).
 	Notes []string
 }

@@ -2,9 +2,8 @@ package sqltext
 
 import "strings"
 
-// This file judges by shape what only an engine can judge for certain: whether
-// a text is SQL or prose, and whether it is whole. Extract asks it to order
-// its candidates, and to decide where there is no engine to ask.
+// This file judges by shape what only an engine can judge for certain: whether a text is SQL or prose, and whether
+// it is whole. Extract asks it to order its candidates, and to decide where there is no engine to ask.
 
 // head is what a text starts with.
 type head uint8
@@ -15,10 +14,9 @@ const (
 	headOther             // another statement
 )
 
-// headOf looks at the first words of s behind blanks, comments, semicolons and
-// opening brackets. Words that start sentences as often as statements count by
-// what follows them, or only in capitals: taking prose for a statement refuses
-// a good reply, the reverse only drops text behind one.
+// headOf looks at the first words of s behind blanks, comments, semicolons and opening brackets. Words that start
+// sentences as often as statements count by what follows them, or only in capitals: taking prose for a statement
+// refuses a good reply, the reverse only drops text behind one.
 func (d Dialect) headOf(s string) head {
 	var t [6]Token
 	n := 0
@@ -91,12 +89,11 @@ func dangling(word string) bool {
 	return false
 }
 
-// isCut reports whether s, which starts like a statement, stops in the middle
-// of it: in a string, in a bracket, or behind a word or operator that needs
-// more.
-func (d Dialect) isCut(s string) bool {
-	p := d.parse(s)
-	if len(p.items) == 0 || strings.HasSuffix(s, ";") {
+// isCut reports whether a text that starts like a statement stops in the middle of it: in a string, in a bracket,
+// or behind a word or operator that needs more.
+func (s *Statement) isCut() bool {
+	p := s.tree()
+	if len(p.items) == 0 || strings.HasSuffix(p.sql, ";") {
 		return false // a text that ends with a semicolon ends where it should
 	}
 	last := &p.items[len(p.items)-1]
@@ -132,12 +129,12 @@ func (p *parsed) opened() bool {
 	return depth > 0
 }
 
-// isPlausible reports whether stmt, which passed the text check, reads like a
+// isPlausible reports whether a text that passed the text check reads like a
 // whole query rather than like prose. It errs on both sides: what engines
 // accept and people rarely write may fail it, and most nonsense passes.
-func (d Dialect) isPlausible(stmt string) bool {
-	p := d.parse(stmt)
-	if len(p.items) < 2 || p.main < 0 || d.headOf(stmt) != headQuery || p.opened() {
+func (s *Statement) isPlausible() bool {
+	p := s.tree()
+	if len(p.items) < 2 || p.main < 0 || p.d.headOf(p.sql) != headQuery || p.opened() {
 		return false
 	}
 	last := &p.items[len(p.items)-1]

@@ -2,19 +2,22 @@ package sqltext
 
 import "strings"
 
-// Skeleton is what is left of a statement without its names and constants: its
-// tokens in lower case, with _ in place of every name, literal and list, and of
-// what is joined to one by an operator, a comma, JOIN … ON, AND or OR.
+// Skeleton is what is left of a statement without its names and constants: its tokens in lower case, with _ in
+// place of every name, literal and list, and of what is joined to one by an operator, a comma, JOIN … ON, AND or
+// OR.
 //
 //	SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id WHERE x > 3 AND y = 'z' GROUP BY a.name
 //	select _ , count ( _ ) from _ where _ group by _
 //
-// The form is that of DAIL-SQL and PET-SQL (arXiv 2308.15363, 2403.09732), told
-// by tokens. Two statements of one skeleton ask in the same way. Never fails,
-// linear.
-func (d Dialect) Skeleton(sql string) []string {
-	p := d.parse(sql)
-	var out []string
+// The form is that of DAIL-SQL and PET-SQL (arXiv 2308.15363, 2403.09732), told by tokens. Two statements of one
+// skeleton ask in the same way.
+func (s *Statement) Skeleton() []string {
+	p := s.tree()
+	s.skeletal.Do(func() { s.skeleton = p.skeletonOf() })
+	return s.skeleton
+}
+
+func (p *parsed) skeletonOf() (out []string) {
 	push := func(token string) {
 		out = append(out, token)
 		for {
@@ -58,9 +61,10 @@ func isGlue(token string) bool {
 	return false
 }
 
-// SkeletonOverlap is the multiset Jaccard index of two skeletons, in 0..1: the
-// tokens they share ÷ all tokens, shared ones once. Two empty ones have 0.
-func SkeletonOverlap(a, b []string) float64 {
+// Alike is the multiset Jaccard index of the skeletons of two statements, in 0..1: the tokens they share ÷ all
+// tokens, shared ones once. Two empty ones have 0.
+func (s *Statement) Alike(other *Statement) float64 {
+	a, b := s.Skeleton(), other.Skeleton()
 	count := map[string]int{}
 	for _, t := range a {
 		count[t]++

@@ -22,31 +22,14 @@ const (
 	Unterminated             // string, name or comment that is still open where the text ends
 )
 
+var kindNames = [...]string{"space", "comment", "word", "quoted name", "string", "number", "blob", "placeholder", "operator", "unterminated"}
+
 // String returns the name of k, as in "quoted name".
 func (k Kind) String() string {
-	switch k {
-	case Space:
-		return "space"
-	case Comment:
-		return "comment"
-	case Word:
-		return "word"
-	case QuotedName:
-		return "quoted name"
-	case String:
-		return "string"
-	case Number:
-		return "number"
-	case Blob:
-		return "blob"
-	case Placeholder:
-		return "placeholder"
-	case Operator:
-		return "operator"
-	case Unterminated:
-		return "unterminated"
+	if int(k) >= len(kindNames) {
+		return "unknown"
 	}
-	return "unknown"
+	return kindNames[k]
 }
 
 // Token is one piece of a text.
@@ -58,9 +41,8 @@ type Token struct {
 
 // Tokens are the tokens of sql, in text order.
 //
-// Nothing is lost: the texts of the tokens, joined, are sql. Any input is
-// accepted, also text that is no SQL and bytes that are not UTF-8. The time is
-// linear in len(sql), and nothing recurses.
+// Nothing is lost: the texts of the tokens, joined, are sql. Any input is accepted, also text that is no SQL and
+// bytes that are not UTF-8. The time is linear in len(sql), and nothing recurses.
 func (d Dialect) Tokens(sql string) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		l := lexer{d: d, src: sql}
@@ -69,23 +51,11 @@ func (d Dialect) Tokens(sql string) iter.Seq[Token] {
 	}
 }
 
-// Placeholders returns the placeholders of sql as written, in text order.
-func (d Dialect) Placeholders(sql string) []string {
-	var found []string
-	l := lexer{d: d, src: sql}
-	for l.next() {
-		if l.tok.Kind == Placeholder {
-			found = append(found, l.tok.Text)
-		}
-	}
-	return found
-}
-
-// Split returns the statements of sql, each without outer blanks, outer
-// comments and its semicolon; what holds no statement is left out.
+// Split returns the statements of sql, each without outer blanks, outer comments and its semicolon; what holds no
+// statement is left out.
 //
-// The cut is at every semicolon outside of strings, names and comments, so the
-// body of a CREATE TRIGGER is cut too. Use Check for text that is about to run.
+// The cut is at every semicolon outside of strings, names and comments, so the body of a CREATE TRIGGER is cut too.
+// Use Check for text that is about to run.
 func (d Dialect) Split(sql string) []string {
 	var parts []string
 	start, end := -1, 0

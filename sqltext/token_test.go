@@ -30,7 +30,10 @@ func TestTokens(t *testing.T) {
 		want      []string
 	}{
 		{"names", "dollar and digits inside, any byte over 0x7F", lite, "a$1 _b 城市 x\u00a0y", []string{"word a$1", "word _b", "word 城市", "word x\u00a0y"}},
-		{"numbers", "every form", lite, "1 1.5 .5 1e5 1E-5 0xFF 1_000", []string{"number 1", "number 1.5", "number .5", "number 1e5", "number 1E-5", "number 0xFF", "number 1_000"}},
+		{
+			"numbers", "every form", lite, "1 1.5 .5 1e5 1E-5 0xFF 1_000",
+			[]string{"number 1", "number 1.5", "number .5", "number 1e5", "number 1E-5", "number 0xFF", "number 1_000"},
+		},
 		{"number with letters", "one token, so that it cannot hide another", my, "2020_sales 1abc", []string{"word 2020_sales", "word 1abc"}},
 		{"quoted names", "all four quotes of SQLite", lite, "\"a\"\"b\" `c``d` [e;f]", []string{"quoted name \"a\"\"b\"", "quoted name `c``d`", "quoted name [e;f]"}},
 		{"no backslash", "the string ends before the semicolon", lite, `'\'; x`, []string{`string '\'`, "operator ;", "word x"}},
@@ -63,9 +66,18 @@ func TestTokens(t *testing.T) {
 		{"triple quotes", "hold single ones", big, `'''it's; ''' """a""b"""`, []string{"string '''it's; '''", `string """a""b"""`}},
 		{"empty strings", "are not triple", big, `'' ""`, []string{"string ''", `string ""`}},
 		{"placeholders", "SQLite's forms", lite, "? ?1 :a @b $c", []string{"placeholder ?", "placeholder ?1", "placeholder :a", "placeholder @b", "placeholder $c"}},
-		{"no placeholders", "PostgreSQL's operators", pg, "a::text b ?| c @> d[1:2]", []string{"word a", "operator ::", "word text", "word b", "operator ?|", "word c", "operator @>", "word d", "operator [", "number 1", "operator :", "number 2", "operator ]"}},
+		{
+			"no placeholders", "PostgreSQL's operators", pg, "a::text b ?| c @> d[1:2]",
+			[]string{
+				"word a", "operator ::", "word text", "word b", "operator ?|", "word c", "operator @>", "word d", "operator [", "number 1", "operator :",
+				"number 2", "operator ]",
+			},
+		},
 		{"variables", "carry state in MySQL", my, "@x @@y @`z`", []string{"placeholder @x", "placeholder @@y", "placeholder @", "quoted name `z`"}},
-		{"operators", "the longest first", lite, "a->>b<>c||d!=e<=f", []string{"word a", "operator ->>", "word b", "operator <>", "word c", "operator ||", "word d", "operator !=", "word e", "operator <=", "word f"}},
+		{
+			"operators", "the longest first", lite, "a->>b<>c||d!=e<=f",
+			[]string{"word a", "operator ->>", "word b", "operator <>", "word c", "operator ||", "word d", "operator !=", "word e", "operator <=", "word f"},
+		},
 		{"full-width semicolon", "a name character, not a semicolon", lite, "1； 2\u037e", []string{"word 1；", "word 2\u037e"}},
 		{"other characters", "stand alone", lite, "\\ \x00 {", []string{"operator \\", "operator \x00", "operator {"}},
 		{"empty", "no tokens", lite, "", nil},
@@ -106,13 +118,6 @@ func TestSplit(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
 			}
 		})
-	}
-}
-
-func TestPlaceholders(t *testing.T) {
-	got := sqltext.SQLite().Placeholders("SELECT ?, ':a', :b, \"@c\" -- $d")
-	if diff := cmp.Diff([]string{"?", ":b"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

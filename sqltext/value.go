@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Value returns what t stands for: the content of a string without its quotes
-// and with its escapes undone, a quoted name without its quotes, and any other
-// token as it is written.
+// Value returns what t stands for: the content of a string without its quotes and with its escapes undone, a quoted
+// name without its quotes, and any other token as it is written.
 //
-// Escapes that the dialect does not define stay as they are written. The name
-// in U&"…" is returned without undoing its escapes.
+// Escapes that the dialect does not define stay as they are written. The name in U&"…" is returned without undoing
+// its escapes.
 func (d Dialect) Value(t Token) string {
 	s := t.Text
 	switch t.Kind {
@@ -85,19 +84,10 @@ func unescape(body string, quote byte) string {
 			i++
 		} else if c == '\\' && i+1 < len(body) {
 			c = body[i+1]
-			switch c {
-			case 'n':
-				c = '\n'
-			case 't':
-				c = '\t'
-			case 'r':
-				c = '\r'
-			case 'b':
-				c = '\b'
-			case 'f':
-				c = '\f'
-			case '0':
-				c = 0
+			if at := strings.IndexByte("ntrbf0", c); at >= 0 {
+				c = "\n\t\r\b\f\x00"[at]
+			}
+			switch body[i+1] {
 			case 'x', 'u', 'U':
 				if r, size := hexEscape(body[i+1:]); size > 0 {
 					b.WriteString(r)

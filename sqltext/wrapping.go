@@ -5,11 +5,10 @@ import (
 	"unicode"
 )
 
-// This file takes off what models and their chat templates put around an
-// answer.
+// This file takes off what models and their chat templates put around an answer.
 
-// trimReply removes outer blanks, invisible characters, a byte order mark among
-// them, and end-of-text marks that servers with a wrong template leave.
+// trimReply removes outer blanks, invisible characters, a byte order mark among them, and end-of-text marks that
+// servers with a wrong template leave.
 func trimReply(s string) string {
 	for {
 		trimmed := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) })
@@ -23,8 +22,8 @@ func trimReply(s string) string {
 	}
 }
 
-// afterReasoning returns what follows the last end of reasoning in s. cut says
-// that reasoning starts behind that and has no end.
+// afterReasoning returns what follows the last end of reasoning in s. cut says that reasoning starts behind that
+// and has no end.
 func afterReasoning(s string) (rest string, cut bool) {
 	for _, tag := range []string{"think", "thinking", "reasoning"} {
 		if i := lastFold(s, "</"+tag+">"); i >= 0 {
@@ -40,8 +39,7 @@ func afterReasoning(s string) (rest string, cut bool) {
 	return s, false
 }
 
-// answerTag returns the content of the last <answer> or <sql> element. The
-// closing tag may be missing.
+// answerTag returns the content of the last <answer> or <sql> element. The closing tag may be missing.
 func answerTag(s string) (string, bool) {
 	for _, tag := range []string{"answer", "sql"} {
 		i := lastFold(s, "<"+tag+">")
@@ -69,8 +67,8 @@ func lastFold(s, lower string) int {
 	return -1
 }
 
-// isRefusal reports whether a reply without a query declines, in English. A
-// reply it does not know is no fault: it counts as one without SQL.
+// isRefusal reports whether a reply without a query declines, in English. A reply it does not know is no fault: it
+// counts as one without SQL.
 func isRefusal(text string) bool {
 	text = strings.ToLower(strings.ReplaceAll(text, "’", "'"))
 	for _, phrase := range []string{

@@ -1,13 +1,20 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
+	"slices"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -17,74 +24,103 @@ import (
 // checks, once for each distinct statement of a question. Every copy of a
 // statement keeps its own vote.
 //
-// The rules are those of methods/plan-voting.md 3.2. An Admission belongs to
-// one question; safe for concurrent use.
+// A distinct statement costs one text check, one parse and one hold of a guarded
+// connection, whatever the number of samples that have it. An Admission belongs to
+// one question. Safe for concurrent use.
 type Admission struct {
 	// Signature turns a plan into what vote.ByPlan compares, and its cost. nil:
 	// exec.Plan.Signature and Cost. Not to be changed after the first candidate.
 	Signature func(exec.Plan) (signature string, cost float64)
 
-	env    *Env
-	checks []exec.Check
-	doubts *vote.Doubts // nil: none
-	// question is read once for all candidates
-	question vote.Question
+	db       *exec.DB
+	env      *Env
+	checks   []exec.Check
+	doubts   doubt.Rules
+	question doubt.Reading // read once for all candidates
+	span     *trace.Span   // parent of the statements' spans
 
-	compiled sync.Map // by statement: whether the engine takes it
-
-	mu      sync.Mutex
-	checked map[string]*admitted // by statement
-	span    *trace.Span          // parent of the statements' spans
+	mu       sync.Mutex
+	checked  map[string]*admitted     // by statement
+	read     map[replyKey]*extraction // by reply
+	compiled map[string]bool          // by statement: whether the engine takes it
 }
 
 // admitted is one distinct statement.
 type admitted struct {
-	slot int // lowest draw that has it; guarded by Admission.mu
-	span *trace.Span
+	sql       string
+	statement *sqltext.Statement // nil: sql is not checked yet
+	slot      int                // lowest sample that has it, or unclaimed; guarded by Admission.mu
+	span      *trace.Span
 
-	// turn is held while the statement is examined: a channel and no mutex,
-	// because who waits for it waits no longer than its context. It guards what
-	// follows.
-	turn      chan struct{}
-	done      bool
+	// turn is held while the statement is examined, and guards the fields below.
+	// It is no mutex, because a waiting caller waits no longer than its context.
+	turn *semaphore.Weighted
+	done bool
+	exam
+}
+
+// unclaimed is the slot of a statement that no sample has: the engine was asked about
+// it for a reply that held another one.
+const unclaimed = math.MaxInt
+
+// exam is what an examination found out.
+type exam struct {
 	candidate vote.Candidate // without what differs from copy to copy
+	analysis  *exec.Analysis // what the statement reads; nil if it does not compile
+	failure   error          // of the examination
 	invalid   error          // the engine's word, for a repair
 	err       error          // the database failed, not the statement
 }
 
 // NewAdmission starts the admission of one question. checks nil means
-// env.Checks(); doubts nil finds none. Under Env.SkipExecution no check can run a
-// statement, whichever they are: they get exec.DB.WithoutExecution.
-func NewAdmission(ctx context.Context, env *Env, t Task, checks []exec.Check, doubts *vote.Doubts) *Admission {
+// env.Checks(); doubts nil means the rules on what checks found (doubt.Checked).
+// Rules without an EmptyShare have that of env. Under Env.WithoutExecution no check can
+// run a statement, whichever they are: they get exec.DB.WithoutExecution.
+func NewAdmission(ctx context.Context, env *Env, t Task, checks []exec.Check, doubts *doubt.Rules) *Admission {
 	if checks == nil {
 		checks = env.Checks()
 	}
 	_, span := trace.Start(ctx, "statements")
-	a := &Admission{env: env, checks: checks, doubts: doubts, checked: map[string]*admitted{}, span: span}
+	a := &Admission{
+		db: env.DB, env: env, checks: checks, doubts: doubt.Rules{List: doubt.Checked()}, span: span,
+		checked: map[string]*admitted{}, read: map[replyKey]*extraction{}, compiled: map[string]bool{},
+	}
+	if env.WithoutExecution {
+		a.db = a.db.WithoutExecution()
+	}
 	if doubts != nil {
+		a.doubts = doubts.With() // a copy, its list filled in
+		a.doubts.EmptyShare = cmp.Or(a.doubts.EmptyShare, env.EmptyShare)
 		a.question = doubts.Read(t.Question, t.Evidence)
 	}
 	return a
 }
 
+// doubtable is vote.Majority.Doubtable for a vote by result.
+func (a *Admission) doubtable(c vote.Candidate) float64 { return a.doubts.SpreadAbout(a.question, c) }
+
 // Close ends the admission's span. No method may be called after it.
-func (a *Admission) Close() { a.span.End() }
+func (a *Admission) Close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range a.checked {
+		if e.slot == unclaimed {
+			e.span.Cancelled()
+		}
+	}
+	a.span.End()
+}
 
 // Admit makes the candidate of one reply. A reply without a statement, or with
 // one that the guard or the engine refuses, is a rejected candidate and no
 // error; the error means that the database could not be asked.
-func (a *Admission) Admit(ctx context.Context, draw int, model string, reply llm.Response) (vote.Candidate, error) {
-	c := vote.Candidate{Draw: draw, Model: model}
+func (a *Admission) Admit(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
+	c := vote.Candidate{Sample: sample, Model: model}
 	if reply.StopReason == llm.StopLength {
 		c.Rejected = "truncated: the reply was cut at its token limit"
 		return c, nil
 	}
-	text := a.env.DB.Dialect().Text()
-	found, err := sqltext.Extractor{
-		Dialect: text,
-		Ended:   reply.StopReason == llm.StopEnd,
-		Valid:   func(sql string) bool { return a.compiles(ctx, sql) },
-	}.Extract(reply.Text)
+	found, err := a.Extract(ctx, sample, reply.Text, reply.StopReason == llm.StopEnd)
 	if cerr := ctx.Err(); cerr != nil {
 		return c, cerr
 	}
@@ -95,12 +131,12 @@ func (a *Admission) Admit(ctx context.Context, draw int, model string, reply llm
 	for _, note := range found.Notes {
 		trace.From(ctx).Event(note)
 	}
-	return a.AdmitSQL(ctx, draw, model, found.SQL)
+	return a.admit(ctx, sample, model, found.SQL(), found.Statement)
 }
 
-// admitDraw is Admit for a draw, whose span says what came of it.
-func (a *Admission) admitDraw(ctx context.Context, draw int, model string, reply llm.Response) (vote.Candidate, error) {
-	c, err := a.Admit(ctx, draw, model, reply)
+// admitSample is Admit for a sample, whose span says what came of it.
+func (a *Admission) admitSample(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
+	c, err := a.Admit(ctx, sample, model, reply)
 	trace.From(ctx).Set("sql", trace.SQL(c.SQL))
 	if c.Rejected != "" {
 		trace.From(ctx).Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
@@ -109,24 +145,17 @@ func (a *Admission) admitDraw(ctx context.Context, draw int, model string, reply
 }
 
 // AdmitSQL makes the candidate of one statement.
-func (a *Admission) AdmitSQL(ctx context.Context, draw int, model, sql string) (vote.Candidate, error) {
-	e := a.entry(sql, draw)
-	c := vote.Candidate{SQL: sql, Draw: draw, Model: model}
-	select {
-	case e.turn <- struct{}{}:
-		defer func() { <-e.turn }()
-	case <-ctx.Done():
-		return c, ctx.Err()
-	}
-	if !e.done {
-		a.examine(trace.Into(ctx, e.span), sql, e)
-		// The end of one draw's context says nothing about the statement: the next
-		// draw that has it asks again.
-		e.done = ctx.Err() == nil
-	}
-	c = e.candidate
-	c.SQL, c.Draw, c.Model = sql, draw, model
-	return c, e.err
+func (a *Admission) AdmitSQL(ctx context.Context, sample int, model, sql string) (vote.Candidate, error) {
+	return a.admit(ctx, sample, model, sql, nil)
+}
+
+func (a *Admission) admit(ctx context.Context, sample int, model, sql string, statement *sqltext.Statement) (vote.Candidate, error) {
+	e := a.entry(sql, statement, sample)
+	a.claim(e, sample)
+	known, err := a.examined(ctx, e)
+	c := known.candidate
+	c.SQL, c.Sample, c.Model = sql, sample, model
+	return c, cmp.Or(err, known.err)
 }
 
 // Invalid is what the engine said about a statement that it rejected; nil for
@@ -138,38 +167,49 @@ func (a *Admission) Invalid(sql string) error {
 	if e == nil {
 		return nil
 	}
-	e.turn <- struct{}{}
-	defer func() { <-e.turn }()
+	_ = e.turn.Acquire(context.Background(), 1) // this context never ends
+	defer e.turn.Release(1)
 	return e.invalid
 }
 
-// Statements is the number of distinct statements examined so far.
+// Statements is the number of distinct statements admitted so far.
 func (a *Admission) Statements() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.checked)
+	n := 0
+	for _, e := range a.checked {
+		if e.slot != unclaimed {
+			n++
+		}
+	}
+	return n
 }
 
-// entry finds or makes the entry of a statement. Its span stands in the slot of
-// the lowest draw that has it, so that the trace does not depend on which came
-// first.
-func (a *Admission) entry(sql string, draw int) *admitted {
+// entry finds or makes the entry of a statement.
+func (a *Admission) entry(sql string, statement *sqltext.Statement, sample int) *admitted {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.checked[sql]
 	if e == nil {
-		_, span := trace.StartAt(trace.Into(context.Background(), a.span), draw, "check", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
-		e = &admitted{slot: draw, span: span, turn: make(chan struct{}, 1)}
+		_, span := trace.StartAt(trace.Into(context.Background(), a.span), sample, "check", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
+		e = &admitted{sql: sql, statement: statement, slot: unclaimed, span: span, turn: semaphore.NewWeighted(1)}
 		a.checked[sql] = e
-	}
-	if draw < e.slot {
-		e.slot = draw
-		e.span.SetSlot(draw)
 	}
 	return e
 }
 
-// Discard forgets the statements that only draws from index counted on had: an
+// claim says that a sample has the statement. Its span stands in the slot of the
+// lowest sample that has it, so that the trace does not depend on which came first.
+func (a *Admission) claim(e *admitted, sample int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if sample < e.slot {
+		e.slot = sample
+		e.span.SetSlot(sample)
+	}
+}
+
+// Discard forgets the statements that only samples from index counted on had: an
 // early stop made them unnecessary, and how far they came depends on timing. One
 // that comes up again is examined as if it were new.
 func (a *Admission) Discard(counted int) {
@@ -183,31 +223,33 @@ func (a *Admission) Discard(counted int) {
 	}
 }
 
-// compiles reports whether the engine takes sql for a statement. Only its own
-// words are remembered: that it could not be asked says nothing of the statement.
-func (a *Admission) compiles(ctx context.Context, sql string) bool {
-	if known, ok := a.compiled.Load(sql); ok {
-		return known.(bool)
+// examined returns what is known of a statement, which it examines unless somebody
+// did. The error is that of ctx.
+func (a *Admission) examined(ctx context.Context, e *admitted) (exam, error) {
+	if err := e.turn.Acquire(ctx, 1); err != nil {
+		return exam{}, err
 	}
-	_, err := a.env.DB.Analyze(ctx, sql)
-	var invalid *exec.InvalidError
-	ok := !errors.As(err, &invalid)
-	if err == nil || !ok {
-		a.compiled.Store(sql, ok)
+	defer e.turn.Release(1)
+	if !e.done {
+		e.exam = a.examine(trace.Into(ctx, e.span), e)
+		// The end of one sample's context says nothing about the statement: the next
+		// sample that has it asks again.
+		e.done = ctx.Err() == nil
 	}
-	return ok
+	return e.exam, nil
 }
 
-func (a *Admission) examine(ctx context.Context, sql string, e *admitted) {
+func (a *Admission) examine(ctx context.Context, e *admitted) (x exam) {
 	defer e.span.End()
-	db := a.env.DB
-	if a.env.SkipExecution {
-		db = db.WithoutExecution()
+	var checked exec.Checked
+	var err error
+	if e.statement != nil {
+		checked, err = a.db.ExamineStatement(ctx, e.statement, a.checks...)
+	} else {
+		checked, err = a.db.Examine(ctx, e.sql, a.checks...)
 	}
-	checked, err := db.Examine(ctx, sql, a.checks...)
-	e.candidate, e.invalid, e.err = vote.Candidate{}, nil, nil
-	c := &e.candidate
-	c.SQL = sql
+	c := &x.candidate
+	c.SQL, c.Statement = e.sql, checked.Statement
 	switch {
 	case checked.Plan == nil:
 	case a.Signature != nil:
@@ -216,38 +258,56 @@ func (a *Admission) examine(ctx context.Context, sql string, e *admitted) {
 		c.Plan, c.Cost = checked.Plan.Signature(), checked.Plan.Cost()
 	}
 	if t := checked.Table; t != nil {
-		describe(c, t, a.env.SkipExecution)
+		describe(c, t, a.env.WithoutExecution || readsSensitive(a.env.Schema, checked.Analysis))
 	}
 	for _, f := range checked.Findings {
 		c.Findings = append(c.Findings, vote.Finding{Rule: f.Rule, Detail: f.Detail})
 	}
 	switch {
 	case err == nil:
-		if a.doubts != nil {
-			c.Findings = append(c.Findings, a.doubts.About(a.question, *c, checked.Table)...)
-		}
+		c.Findings = append(c.Findings, a.doubts.About(a.question, *c, checked.Table)...)
 	case exec.IsRejection(err):
 		c.Rejected = reasonOf(err)
 		var invalid *exec.InvalidError
 		if errors.As(err, &invalid) {
-			e.invalid = err
+			x.invalid, c.Invalid = err, true
 		}
 		e.span.Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
 	default:
-		e.err = err
+		x.err = err
 		e.span.Fail(err)
 	}
+	x.analysis, x.failure = checked.Analysis, err
+	return x
 }
 
 // describe notes what a vote needs to know of a result.
 func describe(c *vote.Candidate, t *result.Table, withoutRows bool) {
 	c.Rows, c.Columns = len(t.Rows), len(t.Columns)
-	c.Empty, c.AllNull, c.Truncated = t.Empty(), t.AllNull(), t.Truncated
+	c.Empty, c.AllNull, c.Zero, c.Truncated = t.Empty(), t.AllNull(), t.Zero(), t.Truncated
 	c.Fingerprint, _ = result.Equality{Digits: vote.Digits}.Fingerprint(t)
 	c.Sequence, _ = result.Equality{Mode: result.Ordered, Digits: vote.Digits}.Fingerprint(t)
 	if !withoutRows {
 		c.Preview = t.Preview(previewRows, previewRunes)
 	}
+}
+
+// readsSensitive reports whether a statement reads a column whose values no model may
+// see. Without an analysis nobody knows.
+func readsSensitive(s *schema.Schema, a *exec.Analysis) bool {
+	if a == nil {
+		return false
+	}
+	return slices.ContainsFunc(a.Tables, func(read exec.TableRead) bool {
+		t, ok := s.Lookup(read.Schema, read.Table)
+		if !ok { // the default schema has no name in s
+			t, ok = s.Lookup("", read.Table)
+		}
+		return ok && slices.ContainsFunc(read.Columns, func(name string) bool {
+			c, ok := t.Column(name)
+			return ok && c.Sensitive
+		})
+	})
 }
 
 // What a judge sees of a result.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
@@ -32,14 +34,23 @@ func TestAdmission(t *testing.T) {
 		{"cut by the provider", llm.Response{Text: usa, StopReason: llm.StopLength}, "", "truncated", false, "what is missing may be half a condition"},
 		{"cut in the middle", llm.Response{Text: "```sql\nSELECT name FROM customers WHERE country = 'US"}, "", "truncated", false, "an open string"},
 		{"ends with a keyword", llm.Response{Text: "SELECT id FROM order"}, "", "truncated", false, "there may have been more"},
-		{"ends with a keyword, and that was all", llm.Response{Text: "SELECT id FROM order", StopReason: llm.StopEnd}, "SELECT id FROM order", "syntax error", true, "a name without its quotes"},
+		{
+			"ends with a keyword, and that was all", llm.Response{Text: "SELECT id FROM order", StopReason: llm.StopEnd}, "SELECT id FROM order",
+			"syntax error", true, "a name without its quotes",
+		},
 		{"refusal", llm.Response{Text: "I cannot help with that."}, "", "refusal", false, "no statement"},
 		{"prose", llm.Response{Text: "There are three."}, "", "no-sql", false, "no statement"},
 		{"two statements", llm.Response{Text: usa + "; " + everyone}, "", "several", false, "which one is meant?"},
 		{"writes", llm.Response{Text: "DROP TABLE orders"}, "", "not-read-only", false, "refused before the database sees it"},
-		{"reads the catalog", llm.Response{Text: "SELECT name FROM sqlite_master"}, "SELECT name FROM sqlite_master", "refused (table)", false, "refused by the guard"},
+		{
+			"reads the catalog", llm.Response{Text: "SELECT name FROM sqlite_master"}, "SELECT name FROM sqlite_master", "refused (table)", false,
+			"refused by the guard",
+		},
 		{"unknown column", llm.Response{Text: "SELECT nme FROM customers"}, "SELECT nme FROM customers", "no such column: nme", true, "the engine's word"},
-		{"fails while it runs", llm.Response{Text: "SELECT abs(-9223372036854775808)"}, "SELECT abs(-9223372036854775808)", "integer overflow", true, "the engine's word"},
+		{
+			"fails while it runs", llm.Response{Text: "SELECT abs(-9223372036854775808)"}, "SELECT abs(-9223372036854775808)", "integer overflow", true,
+			"the engine's word",
+		},
 		{"too long", llm.Response{Text: usa + strings.Repeat(" ", 40_000)}, "", "too-long", false, "a model that does not stop"},
 		{"not UTF-8", llm.Response{Text: "SELECT '\xff'"}, "", "not-utf8", false, "no text"},
 	}
@@ -52,7 +63,7 @@ func TestAdmission(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.SQL != tt.sql || c.Draw != i || c.Model != "m" || c.Rejected != "" != (tt.rejected != "") || !strings.Contains(c.Rejected, tt.rejected) {
+			if c.SQL != tt.sql || c.Sample != i || c.Model != "m" || c.Rejected != "" != (tt.rejected != "") || !strings.Contains(c.Rejected, tt.rejected) {
 				t.Errorf("got %+v: %s", c, tt.why)
 			}
 			if strings.Contains(c.Rejected, "\n") {
@@ -68,10 +79,34 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
+// TestAdmissionKeepsSecrets: no judge sees rows of a statement that reads a sensitive column.
+func TestAdmissionKeepsSecrets(t *testing.T) {
+	env := shopEnv(t, nil)
+	marked := *env.Schema
+	marked.Tables = slices.Clone(marked.Tables)
+	for i := range marked.Tables {
+		marked.Tables[i].Columns = slices.Clone(marked.Tables[i].Columns)
+		if c, ok := marked.Tables[i].Column("country"); ok {
+			c.Sensitive = true
+		}
+	}
+	env.Schema = &marked
+	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "Where do they live?"}, nil, &doubt.Rules{})
+	defer a.Close()
+	for sql, shown := range map[string]bool{
+		"SELECT name FROM customers": true, "SELECT country FROM customers": false, "SELECT name FROM customers WHERE country = 'USA'": false,
+		"SELECT * FROM main.customers": false,
+	} {
+		if c, err := a.AdmitSQL(t.Context(), 0, "", sql); err != nil || c.Rejected != "" || (c.Preview != "") != shown {
+			t.Errorf("%s: %q, %v", sql, c.Preview, err)
+		}
+	}
+}
+
 // TestAdmissionDescribes what a vote needs to know.
 func TestAdmissionDescribes(t *testing.T) {
 	env := shopEnv(t, nil)
-	doubts := &vote.Doubts{}
+	doubts := &doubt.Rules{}
 	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "How many customers are there?"}, nil, doubts)
 	defer a.Close()
 	admit := func(sql string) vote.Candidate {
@@ -117,12 +152,14 @@ func TestAdmissionDescribes(t *testing.T) {
 // TestAdmissionIgnoresTiming admits the same replies in many orders at once:
 // candidates and trace are the same, and each statement is checked once.
 func TestAdmissionIgnoresTiming(t *testing.T) {
-	replies := []string{usa, everyone, "SELECT nme FROM customers", usa, "```sql\n" + usa + "\n```", everyone, "I refuse.", "SELECT nme FROM customers", usaJoin, usa}
+	replies := []string{
+		usa, everyone, "SELECT nme FROM customers", usa, "```sql\n" + usa + "\n```", everyone, "I refuse.", "SELECT nme FROM customers", usaJoin, usa,
+	}
 	env := shopEnv(t, nil)
 	var want string
 	for round := range 20 {
 		var checks atomic.Int32
-		count := exec.CheckFunc(func(context.Context, *exec.DB, *exec.Checked) error { checks.Add(1); return nil })
+		count := exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error { checks.Add(1); return nil })
 		root := trace.New("test")
 		a := strategy.NewAdmission(trace.Into(t.Context(), root), env, strategy.Task{Question: "q"}, append([]exec.Check{count}, exec.DefaultChecks()...), nil)
 		candidates := make([]vote.Candidate, len(replies))
@@ -137,6 +174,9 @@ func TestAdmissionIgnoresTiming(t *testing.T) {
 			})
 		}
 		all.Wait()
+		for i := range candidates {
+			candidates[i].Statement = nil // another pointer each time
+		}
 		a.Close()
 		root.End()
 		tree, err := root.Comparable()
@@ -161,7 +201,8 @@ func TestAdmissionIgnoresTiming(t *testing.T) {
 func TestAdmissionTellsTheDatabasesFaults(t *testing.T) {
 	env := shopEnv(t, nil)
 	gone := errors.New("the disk is gone")
-	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, []exec.Check{exec.CheckFunc(func(context.Context, *exec.DB, *exec.Checked) error { return gone })}, nil)
+	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"},
+		[]exec.Check{exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error { return gone })}, nil)
 	defer a.Close()
 	if c, err := a.AdmitSQL(t.Context(), 0, "", usa); !errors.Is(err, gone) || c.Rejected != "" {
 		t.Errorf("got %+v, %v", c, err)
@@ -173,12 +214,13 @@ func TestAdmissionTellsTheDatabasesFaults(t *testing.T) {
 	}
 }
 
-// TestAdmissionWaitsNoLongerThanItsContext: a draw whose statement another one
+// TestAdmissionWaitsNoLongerThanItsContext: a sample whose statement another one
 // is examining returns when its own context ends.
 func TestAdmissionWaitsNoLongerThanItsContext(t *testing.T) {
 	env := shopEnv(t, nil)
 	entered, leave := make(chan struct{}), make(chan struct{})
-	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, []exec.Check{exec.CheckFunc(func(context.Context, *exec.DB, *exec.Checked) error {
+	task := strategy.Task{Question: "q"}
+	a := strategy.NewAdmission(t.Context(), env, task, []exec.Check{exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error {
 		close(entered)
 		<-leave
 		return nil
@@ -197,14 +239,14 @@ func TestAdmissionWaitsNoLongerThanItsContext(t *testing.T) {
 	}
 	close(leave)
 	if err := <-first; err != nil {
-		t.Errorf("the first draw: %v", err)
+		t.Errorf("the first sample: %v", err)
 	}
 }
 
 // TestAdmissionWithoutExecution: whatever the checks are, none can run a statement
 // where that is not allowed.
 func TestAdmissionWithoutExecution(t *testing.T) {
-	querying := exec.CheckFunc(func(ctx context.Context, db *exec.DB, c *exec.Checked) error {
+	querying := exec.CheckFunc(func(ctx context.Context, db *exec.Session, c *exec.Checked) error {
 		_, err := db.Query(ctx, c.SQL)
 		return err
 	})
@@ -220,7 +262,7 @@ func TestAdmissionWithoutExecution(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			env := shopEnv(t, nil)
-			env.SkipExecution = true
+			env.WithoutExecution = true
 			a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, tt.checks, nil)
 			defer a.Close()
 			c, err := a.AdmitSQL(t.Context(), 0, "", usa)

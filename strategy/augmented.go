@@ -7,66 +7,50 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Augmented is a Prompter that shows the CREATE text of each table with its
-// first rows behind it: the "augmented schema" of galah92/egtts (strategy M10),
-// in the prompt contract of Prompt. See schema.Augmented for the layout and for
-// what is shortened when it gets too long; what was is an event of the draw.
+// Augmented is a Prompter that shows the CREATE text of each table with its first
+// rows behind it: the "augmented schema" of galah92/egtts (strategy M10), in the
+// prompt contract of Prompt. schema.Augmented has the layout, schema.Reduction how a
+// text that is too long is shortened. The span of the sample tells what was.
 //
-// It sends stored values to the model, unless Env.SkipValues is set. Rows are
+// It sends stored values to the model, unless Env.WithoutValues is set. Rows are
 // read through Env.Rows.
 //
 // The zero Augmented is ready for use. Safe for concurrent use.
 type Augmented struct {
-	MaxChars  int  // characters of the schema; 0 means 8,000, negative: no limit
-	Rows      int  // rows a table at most; 0 means 3, negative: none
+	MaxChars  int  // most characters of the schema; 0 means 8,000, as published; negative: no limit
+	Rows      int  // most rows of a table; 0 means 3, negative: none
 	Reasoning bool // let the model think before it answers
-
-	// Compat writes the schema and the one user message as published.
-	Compat bool
 }
 
 // Prompt writes the messages.
 func (a Augmented) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
-	text, err := a.write(ctx, env, in.Schema, in.Draw)
+	text, err := a.Schema(ctx, env, in.Schema, in.Sample)
 	if err != nil {
 		return nil, err
 	}
-	if a.Compat {
-		return compatPrompt(text, in.Task, compatQuery), nil
-	}
-	values := ""
-	if !env.SkipValues {
-		values = valueLines(env, in.Links)
-	}
 	return []llm.Message{
-		{Role: llm.System, Text: Prompt{Reasoning: a.Reasoning}.rules(env)},
-		{Role: llm.User, Text: "### Schema\n" + text + "\n\n" + ask(in.Task.Question, in.Task.Evidence, values)},
+		{Role: llm.System, Text: Prompt{Reasoning: a.Reasoning}.System(env)},
+		{Role: llm.User, Text: "### Schema\n" + text + "\n\n" + env.ValueSection(in.Links) + in.Task.Section()},
 	}, nil
 }
 
-// Schema writes s with sample rows, without a line end. The error is ctx.Err().
-func (a Augmented) Schema(ctx context.Context, env *Env, s *schema.Schema) (string, error) {
-	return a.write(ctx, env, s, 0)
-}
-
-func (a Augmented) write(ctx context.Context, env *Env, s *schema.Schema, draw int) (string, error) {
-	samples, failed, err := env.Rows.Samples(ctx, env, s, cmp.Or(a.Rows, 3))
+// Schema writes s with sample rows for the prompt of a sample, without a line end. The
+// error is ctx.Err().
+func (a Augmented) Schema(ctx context.Context, env *Env, s *schema.Schema, sample int) (string, error) {
+	rows, err := env.Samples(ctx, s, exec.SampleOptions{Rows: cmp.Or(a.Rows, 3)})
 	if err != nil {
 		return "", err
 	}
-	for _, err := range failed {
-		trace.From(ctx).Event("sample-failed", trace.Attr{Key: "error", Value: err})
+	rendering, err := env.Render(ctx, sample, schema.Renderer{Form: schema.Augmented, MaxChars: max(cmp.Or(a.MaxChars, 8000), 0)}, s, rows...)
+	if err != nil {
+		return "", err
 	}
-	rendering := schema.Augmented{
-		MaxChars: a.MaxChars, Rows: a.Rows, Quote: env.Quote,
-		WithoutValues: env.SkipValues, Compat: a.Compat,
-	}.Render(s, samples)
-	env.rendered(draw, rendering)
 	if what := reduced(rendering); what != "" {
 		trace.From(ctx).Event("schema-shortened", trace.Attr{Key: "how", Value: what})
 	}
@@ -78,9 +62,8 @@ func reduced(r schema.Rendering) string {
 	var steps []string
 	count := map[string]int{}
 	for _, x := range r.Reduced {
-		step := fmt.Sprint(x.Step)
-		if count[step]++; count[step] == 1 {
-			steps = append(steps, step)
+		if count[x.Step]++; count[x.Step] == 1 {
+			steps = append(steps, x.Step)
 		}
 	}
 	slices.Sort(steps)

@@ -5,36 +5,33 @@ import (
 	"context"
 	"errors"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Consensus is the default strategy: the parts of this module put together as
-// the measurements suggest.
+// Consensus is the default strategy: the parts of this module put together as the
+// measurements suggest.
 //
-// At most 12 draws of three prompt forms (M-Schema, DDL, one-line code), each
-// with the stored values that the question names, go out in waves until the
-// leader cannot be overtaken. Candidates vote by result; broken doubt rules
-// (vote.DefaultRules) cost votes and confidence. A statement that the engine
-// rejected is repaired only where its vote could change the winner. When the
-// leading cluster holds less than 0.6 of the votes, a pairwise judge sees the
-// two best. Confidence is (share of credited votes, one more on either side) ×
-// e^(−doubts/2), see vote.Ballot, or Calibration of it.
+// Three prompt forms (M-Schema, DDL, one-line code), each with the stored values that the
+// question names, go out in waves until the leader cannot be overtaken. Candidates vote by
+// result; broken doubt rules (doubt.DefaultRules) cost votes and confidence. A statement
+// that the engine rejected is repaired only where its vote could change the winner. If the
+// leading cluster holds less than 0.6 of the votes, a pairwise judge sees the two best.
+// Confidence is (share of credited votes, one more on either side) × e^(−doubts/2), see
+// vote.Ballot, or Calibration of it.
 //
-// Calls a question: Samples draws, 2 repairs and 2 of the judge at most; a drawn
-// reply has at most 1,024 tokens. The preset samples stored values (profile, value
-// look-ups) unless texttosql.WithoutSampleValues is given.
-//
-// Sources: self-consistency (Wang et al. 2023), M-Schema (XiYan-SQL), a judge
-// below 0.6 (DeepEye-SQL); doubts and their weights are our own measurement.
+// Calls a question: Samples samples of at most 1,024 tokens, 2 repairs and 2 of the judge at
+// most. Prompts hold stored values, unless texttosql.WithoutValues is given. Sources: Wang et
+// al. 2023, M-Schema (XiYan-SQL), a judge below 0.6 (DeepEye-SQL); doubts are our own.
 type Consensus struct {
 	Samples       int               // 0 means 12; WithSamples overrides it
-	Temperature   float64           // 0 means 0.7; draw 0 is greedy
+	Temperature   float64           // 0 means 0.7; sample 0 is greedy
 	Shots         int               // few-shot exemplars; 0: none
-	AheadBy       int               // stop also when the leader is this many votes ahead after every fourth draw (vote.Every); 0: only when it is decided
+	Stop          vote.Stop         // ends sampling before it is decided, as vote.AheadBy(3).Every(4) does; nil: only when it is decided
 	MinConfidence float64           // 0..1; a weaker answer is an ErrAbstained; 0: never
-	Doubts        *vote.Doubts      // nil means &vote.Doubts{}, the default rules; one with an empty list of Rules turns them off
+	Doubts        *doubt.Rules      // nil means &doubt.Rules{}, the default rules; one with an empty list of Rules turns them off
 	Calibration   *vote.Calibration // fitted by eval; nil: the formula above
 	WithoutJudge  bool              // a weak vote is not put to the model
 	WithoutRepair bool              // failed candidates stay failed
@@ -42,8 +39,7 @@ type Consensus struct {
 
 // Validate refuses numbers out of range and a Calibration that is none.
 func (c Consensus) Validate(samples int) error {
-	errs := []error{inRange("Consensus", draws("Samples", c.Samples), number("Temperature", c.Temperature),
-		number("Shots", c.Shots), number("AheadBy", c.AheadBy))}
+	errs := []error{CheckField("strategy: Consensus.Samples", c.Samples, MaxSamples), CheckField("strategy: Consensus.Temperature", c.Temperature, 0), CheckField("strategy: Consensus.Shots", c.Shots, 0)}
 	if c.Calibration != nil {
 		errs = append(errs, c.Calibration.Validate())
 	}
@@ -69,7 +65,7 @@ func (c Consensus) Pipeline() Pipeline {
 		},
 		Sampler: Sampler{
 			Samples: cmp.Or(c.Samples, 12), Temperature: cmp.Or(c.Temperature, 0.7), FirstGreedy: true,
-			Until: vote.Decided,
+			Stop: vote.Decided,
 		},
 		Doubts:        c.Doubts,
 		Repairer:      TypedRepair{},
@@ -78,10 +74,10 @@ func (c Consensus) Pipeline() Pipeline {
 		MinConfidence: c.MinConfidence,
 	}
 	if p.Doubts == nil {
-		p.Doubts = &vote.Doubts{}
+		p.Doubts = &doubt.Rules{}
 	}
-	if c.AheadBy > 0 {
-		p.Sampler.Until = vote.AnyOf(vote.Decided, vote.Every(4, vote.AheadBy(c.AheadBy)))
+	if c.Stop != nil {
+		p.Sampler.Stop = c.Stop.Or(vote.Decided)
 	}
 	if c.WithoutJudge {
 		p.Judge = nil
@@ -94,7 +90,7 @@ func (c Consensus) Pipeline() Pipeline {
 
 // Voter is the vote of Consensus, for replay and for a strategy of your own.
 func (c Consensus) Voter() vote.Majority {
-	m := vote.Majority{Penalty: 1, Prior: 1, MinShare: 0.6}
+	m := vote.Majority{Penalty: 1, MaxDoubt: maxDoubt(c.Doubts), Prior: 1, MinShare: 0.6}
 	if c.Calibration != nil {
 		m.Calibrate = c.Calibration.At
 	}

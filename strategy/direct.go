@@ -6,22 +6,20 @@ import (
 	"fmt"
 )
 
-// Direct is the baseline: one greedy draw of a k-shot prompt, checked. Its
-// confidence is 1 when the statement runs, which is no measure of anything: a
-// single draw has no second opinion.
+// Direct is the baseline: one greedy sample of a k-shot prompt, checked. Its confidence is 1
+// when the statement runs, which measures nothing: a single sample has no second opinion.
 //
-// One call a question, for a reply of at most 512 tokens. Samples other than 1 are
-// refused. Prompts hold sampled values of the database, unless
-// texttosql.WithoutSampleValues is given. Specification: methods/staged-agent.md 3.2.
+// One call a question, for a reply of at most 512 tokens; more than one sample is refused.
+// Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
 type Direct struct {
 	Shots int // few-shot exemplars from Env.Exemplars; 0: none
 }
 
 // Validate refuses negative shots and more than one sample.
 func (d Direct) Validate(samples int) error {
-	errs := []error{inRange("Direct", number("Shots", d.Shots))}
+	errs := []error{CheckField("strategy: Direct.Shots", d.Shots, 0)}
 	if samples > 1 {
-		errs = append(errs, fmt.Errorf("strategy: Direct makes one draw and takes no samples, got %d; SelfConsistency votes over several", samples))
+		errs = append(errs, fmt.Errorf("strategy: Direct makes one sample and takes no samples, got %d; SelfConsistency votes over several", samples))
 	}
 	return errors.Join(errs...)
 }

@@ -27,7 +27,7 @@ func Example() {
 	careful := strategy.Pipeline{
 		Linker:   linker.Lexical{},
 		Prompter: strategy.Prompt{Form: schema.MSchema, Shots: 3},
-		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, Until: vote.AheadBy(3)},
+		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, Stop: vote.AheadBy(3)},
 		Voter:    vote.Majority{Penalty: 1},
 		Repairer: strategy.TypedRepair{},
 	}
@@ -45,6 +45,6 @@ func Example() {
 		fmt.Println(answer.SQL, "-", answer.Ballot.Explain())
 	}
 	// Output:
-	// SELECT name FROM customers WHERE country = 'USA' - 4 of 6 draws (1 abstained), no doubt
-	// SELECT name FROM customers WHERE country = 'USA' - 3 of 3 draws, no doubt
+	// SELECT name FROM customers WHERE country = 'USA' - 4 of 6 samples (1 abstained), no doubt
+	// SELECT name FROM customers WHERE country = 'USA' - 3 of 3 samples, no doubt
 }

@@ -18,20 +18,20 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-var errDraw = errors.New("draw failed")
+var errSample = errors.New("sample failed")
 
-// letters elects letters: draw i says votes[i]; '-' abstains, '!' fails.
+// letters elects letters: sample i says votes[i]; '-' abstains, '!' fails.
 func letters(votes string, delay func(i int) time.Duration) strategy.Election[string] {
 	return strategy.Election[string]{
 		N: len(votes),
-		Draw: func(ctx context.Context, i int) (string, error) {
+		Sample: func(ctx context.Context, i int) (string, error) {
 			select {
 			case <-time.After(delay(i)):
 			case <-ctx.Done():
 				return "", ctx.Err()
 			}
 			if votes[i] == '!' {
-				return "", errDraw
+				return "", errSample
 			}
 			return votes[i : i+1], nil
 		},
@@ -39,7 +39,7 @@ func letters(votes string, delay func(i int) time.Duration) strategy.Election[st
 	}
 }
 
-// second is the delay of draws that all take a second.
+// second is the delay of samples that all take a second.
 func second(int) time.Duration { return time.Second }
 
 func TestElectionStops(t *testing.T) {
@@ -47,26 +47,31 @@ func TestElectionStops(t *testing.T) {
 		name    string
 		votes   string
 		stop    vote.Stop
-		wave    vote.Wave
-		counted int // draws that count
+		wave    int
+		counted int // samples that count
 		saved   int
 		wasted  int
-		took    time.Duration // each draw takes a second
+		took    time.Duration // each sample takes a second
 		why     string
 	}{
 		{name: "no stop", votes: "aaaa", counted: 4, took: time.Second, why: "without a stop all go out at once"},
-		{name: "unanimous", votes: "aaaaaaaaaaaa", stop: vote.Decided, counted: 7, saved: 5, took: time.Second, why: "seven of twelve cannot be overtaken, and no smaller wave could decide"},
-		{name: "one against", votes: "aaabaaaaaaaa", stop: vote.Decided, counted: 8, saved: 4, took: 2 * time.Second, why: "the second wave is the one vote that is missing"},
-		{name: "failed draw", votes: "aaa!aaaaaaaa", stop: vote.Decided, counted: 7, saved: 5, took: time.Second, why: "a failed draw uses its index and casts no vote: six against the five that remain"},
+		{name: "unanimous", votes: "aaaaaaaaaaaa", stop: vote.Decided, counted: 7, saved: 5, took: time.Second,
+			why: "seven of twelve cannot be overtaken, and no smaller wave could decide"},
+		{name: "one against", votes: "aaabaaaaaaaa", stop: vote.Decided, counted: 8, saved: 4, took: 2 * time.Second,
+			why: "the second wave is the one vote that is missing"},
+		{name: "failed sample", votes: "aaa!aaaaaaaa", stop: vote.Decided, counted: 7, saved: 5, took: time.Second,
+			why: "a failed sample uses its index and casts no vote: six against the five that remain"},
 		{name: "ahead by three", votes: "aaaaaaaaaaaa", stop: vote.AheadBy(3), counted: 3, saved: 9, took: time.Second, why: "three alike"},
-		{name: "all at once", votes: "aaaaaaaaaaaa", stop: vote.Decided, wave: vote.Wave{Min: 12}, counted: 7, wasted: 5, took: time.Second, why: "the prefix decides, what lies behind it does not count"},
-		{name: "even", votes: "abababababab", stop: vote.Decided, counted: 12, took: 4 * time.Second, why: "never decided: waves of 7, 3, 1 and 1, for the lead of one after the first two"},
+		{name: "all at once", votes: "aaaaaaaaaaaa", stop: vote.Decided, wave: 12, counted: 7, wasted: 5, took: time.Second,
+			why: "the prefix decides, what lies behind it does not count"},
+		{name: "even", votes: "abababababab", stop: vote.Decided, counted: 12, took: 4 * time.Second,
+			why: "never decided: waves of 7, 3, 1 and 1, for the lead of one after the first two"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e := letters(tt.votes, second)
-				e.Stop, e.Wave = tt.stop, tt.wave
+				e.Stop, e.MinWave = tt.stop, tt.wave
 				start := time.Now()
 				got, err := e.Run(t.Context())
 				if err != nil {
@@ -84,11 +89,11 @@ func TestElectionStops(t *testing.T) {
 	}
 }
 
-// TestElectionIgnoresTiming runs the same draws with random delays: slots, tally
-// and trace are those of the draws alone.
+// TestElectionIgnoresTiming runs the same samples with random delays: slots, tally
+// and trace are those of the samples alone.
 func TestElectionIgnoresTiming(t *testing.T) {
 	votes := "aba!-caabaacbaaa"
-	for _, wave := range []vote.Wave{{}, {Min: 5}, {Min: len(votes)}} {
+	for _, wave := range []int{0, 5, len(votes)} {
 		var want string
 		for seed := range uint64(40) {
 			synctest.Test(t, func(t *testing.T) {
@@ -98,9 +103,9 @@ func TestElectionIgnoresTiming(t *testing.T) {
 					delays[i] = time.Duration(rng.IntN(1000)) * time.Millisecond
 				}
 				e := letters(votes, func(i int) time.Duration { return delays[i] })
-				e.Stop, e.Wave, e.Concurrency = vote.AheadBy(3), wave, int(seed%4)
+				e.Stop, e.MinWave, e.Concurrency = vote.AheadBy(3), wave, int(seed%4)
 				root := trace.New("test")
-				drawn, err := e.Run(trace.Into(t.Context(), root))
+				sampled, err := e.Run(trace.Into(t.Context(), root))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -109,7 +114,7 @@ func TestElectionIgnoresTiming(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := fmt.Sprintf("%+v %+v %s", drawn.Slots, drawn.Tally, page)
+				got := fmt.Sprintf("%+v %+v %s", sampled.Slots, sampled.Tally, page)
 				if want == "" {
 					want = got
 				}
@@ -129,10 +134,10 @@ func TestElectionQuorum(t *testing.T) {
 		want  error
 		why   string
 	}{
-		{"all failed", "!!!", 0, errDraw, "the cause of the failures is in the error"},
+		{"all failed", "!!!", 0, errSample, "the cause of the failures is in the error"},
 		{"all abstained", "---", 0, strategy.ErrQuorum, "an abstention is no vote"},
 		{"too few", "a!!!", 2, strategy.ErrQuorum, "one of the two votes needed"},
-		{"enough", "a!!a", 2, nil, "failed draws do not spoil the others"},
+		{"enough", "a!!a", 2, nil, "failed samples do not spoil the others"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -150,7 +155,7 @@ func TestElectionGivesUp(t *testing.T) {
 	e := letters("!!!!!!!!!!!!", func(int) time.Duration { return 0 })
 	e.Stop = vote.Decided
 	got, err := e.Run(t.Context())
-	if !errors.Is(err, errDraw) || len(got.Slots) != 7 || got.Saved != 5 {
+	if !errors.Is(err, errSample) || len(got.Slots) != 7 || got.Saved != 5 {
 		t.Errorf("%d slots, %d saved, %v; want 7, 5 and the cause", len(got.Slots), got.Saved, err)
 	}
 }
@@ -159,9 +164,9 @@ func TestElectionRoom(t *testing.T) {
 	e := letters("aaaaaaaa", func(int) time.Duration { return 0 })
 	left := 3
 	e.Room = func() (int, bool) { return left, true }
-	draw := e.Draw
+	sample := e.Sample
 	e.Concurrency = 1
-	e.Draw = func(ctx context.Context, i int) (string, error) { left--; return draw(ctx, i) }
+	e.Sample = func(ctx context.Context, i int) (string, error) { left--; return sample(ctx, i) }
 	got, err := e.Run(t.Context())
 	if err != nil || len(got.Slots) != 3 || got.Saved != 5 {
 		t.Errorf("got %d slots, %d saved, %v; want 3, 5 and no error", len(got.Slots), got.Saved, err)
@@ -169,14 +174,14 @@ func TestElectionRoom(t *testing.T) {
 }
 
 func TestElectionRefusesNonsense(t *testing.T) {
-	for _, e := range []strategy.Election[string]{{}, {N: 1}, {N: -1, Draw: letters("a", second).Draw, Key: letters("a", second).Key}} {
+	for _, e := range []strategy.Election[string]{{}, {N: 1}, {N: -1, Sample: letters("a", second).Sample, Key: letters("a", second).Key}} {
 		if _, err := e.Run(t.Context()); err == nil {
 			t.Errorf("%+v: no error", e.N)
 		}
 	}
 }
 
-// TestElectionCancel ends an election while draws are in flight: it returns
+// TestElectionCancel ends an election while samples are in flight: it returns
 // promptly, keeps the identity of the error and what had arrived, and leaves no
 // goroutine behind.
 func TestElectionCancel(t *testing.T) {
@@ -185,7 +190,7 @@ func TestElectionCancel(t *testing.T) {
 	var started atomic.Int32
 	e := strategy.Election[string]{
 		N: 8, Concurrency: 4,
-		Draw: func(ctx context.Context, i int) (string, error) {
+		Sample: func(ctx context.Context, i int) (string, error) {
 			if i == 0 {
 				return "a", nil
 			}
@@ -197,12 +202,12 @@ func TestElectionCancel(t *testing.T) {
 		},
 		Key: func(s string) (string, bool) { return s, true },
 	}
-	drawn, err := e.Run(ctx)
+	sampled, err := e.Run(ctx)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
-	if len(drawn.Slots) > 8 {
-		t.Errorf("%d slots", len(drawn.Slots))
+	if len(sampled.Slots) > 8 {
+		t.Errorf("%d slots", len(sampled.Slots))
 	}
 	for range 10_000 { // a busy machine may take long to end them
 		if runtime.NumGoroutine() <= before {
@@ -215,66 +220,12 @@ func TestElectionCancel(t *testing.T) {
 
 func ExampleElection() {
 	answers := []string{"7", "7", "12", "7", "7", "8", "7"}
-	drawn, err := strategy.Election[string]{
-		N:    len(answers),
-		Draw: func(_ context.Context, i int) (string, error) { return answers[i], nil },
-		Key:  func(answer string) (string, bool) { return answer, answer != "" },
-		Stop: vote.Decided,
+	sampled, err := strategy.Election[string]{
+		N:      len(answers),
+		Sample: func(_ context.Context, i int) (string, error) { return answers[i], nil },
+		Key:    func(answer string) (string, bool) { return answer, answer != "" },
+		Stop:   vote.Decided,
 	}.Run(context.Background())
-	fmt.Println(drawn.Tally.Leader, "of", len(drawn.Slots), "draws, saved", drawn.Saved, err)
-	// Output: 4 of 5 draws, saved 2 <nil>
-}
-
-// TestElectionIsWhatReplayCounts: figures of stop rules come from
-// vote.Majority.CountUntil, so it has to count, send and wait as an election does.
-func TestElectionIsWhatReplayCounts(t *testing.T) {
-	stops := []vote.Stop{
-		vote.Decided, vote.AheadBy(3), vote.Posterior(0.95), vote.AnyOf(vote.Decided, vote.Every(4, vote.AheadBy(2))), nil,
-	}
-	rng := rand.New(rand.NewPCG(7, 7))
-	for round := range 2000 {
-		m := vote.Majority{Penalty: []float64{0, 1, 2.5}[rng.IntN(3)], MaxWeight: 2, MaxDoubt: 2}
-		m.Weight = func(c vote.Candidate) float64 { return float64(1 + c.Position) }
-		candidates := make([]vote.Candidate, 1+rng.IntN(16))
-		for i := range candidates {
-			c := &candidates[i]
-			c.SQL, c.Draw, c.Position = "SELECT 1", i, rng.IntN(2)
-			switch n := rng.IntN(8); {
-			case n == 0:
-				c.Rejected = "no"
-			default:
-				c.Fingerprint = string(rune('a' + n/4))
-			}
-			if rng.IntN(4) == 0 {
-				c.Findings = []vote.Finding{{Rule: "r", Doubt: float64(1 + rng.IntN(2))}}
-			}
-		}
-		stop := stops[rng.IntN(len(stops))]
-		ballot, want, err := m.CountUntil(candidates, stop)
-		if err != nil && !errors.Is(err, vote.ErrNoVote) {
-			t.Fatal(err)
-		}
-		got := vote.Spent{Planned: len(candidates)}
-		waves := map[int]bool{} // by the number of draws that had been settled
-		settled := 0
-		e := strategy.Election[vote.Candidate]{
-			N: len(candidates), Stop: stop,
-			Draw: func(_ context.Context, i int) (vote.Candidate, error) { return candidates[i], nil },
-			Key:  func(c vote.Candidate) (string, bool) { return c.Fingerprint, c.Rejected == "" },
-			Tally: func(values []vote.Candidate, planned int) vote.Tally {
-				tally, err := m.Tally(values, planned)
-				if err != nil {
-					t.Error(err)
-				}
-				return tally
-			},
-			Before: func(d strategy.Drawn[vote.Candidate]) { settled = len(d.Slots); waves[settled] = true },
-		}
-		drawn, _ := e.Run(t.Context())
-		got.Drawn, got.Wasted, got.Stopped, got.Waves = len(drawn.Slots), drawn.Wasted, drawn.Stopped, 1+len(waves)
-		elected, err := m.Count(drawn.Values())
-		if diff := cmp.Diff(want, got); diff != "" || err == nil && elected.Clusters[0].Key != ballot.Clusters[0].Key {
-			t.Fatalf("round %d, %d candidates (-replay +election):\n%s", round, len(candidates), diff)
-		}
-	}
+	fmt.Println(sampled.Tally.Leader().Weight, "of", len(sampled.Slots), "samples, saved", sampled.Saved, err)
+	// Output: 4 of 5 samples, saved 2 <nil>
 }

@@ -68,13 +68,13 @@ func TestEnvConcurrency(t *testing.T) {
 func TestEnvKeyAndChecks(t *testing.T) {
 	c := vote.Candidate{Fingerprint: "f", Plan: "p"}
 	for _, skip := range []bool{false, true} {
-		env := &strategy.Env{SkipExecution: skip}
+		env := &strategy.Env{WithoutExecution: skip}
 		key, _ := env.Key()(c)
 		if want := map[bool]string{false: "f", true: "p"}[skip]; key != want {
-			t.Errorf("SkipExecution %v: the key is %q", skip, key)
+			t.Errorf("WithoutExecution %v: the key is %q", skip, key)
 		}
 		if n := len(env.Checks()); skip == (n == 5) {
-			t.Errorf("SkipExecution %v: %d checks", skip, n)
+			t.Errorf("WithoutExecution %v: %d checks", skip, n)
 		}
 	}
 }
@@ -88,13 +88,13 @@ func TestProfileThatFails(t *testing.T) {
 		t.Errorf("got %+v, %v", out, err)
 	}
 	env.Profile = func(context.Context) (*schema.Schema, error) { panic("asked for values") }
-	env.SkipValues = true
+	env.WithoutValues = true
 	if _, err := plain(1).Generate(t.Context(), env, strategy.Task{Question: "q"}); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestTaskSamples overrides the preset's number of draws.
+// TestTaskSamples overrides the preset's number of samples.
 func TestTaskSamples(t *testing.T) {
 	for _, s := range []strategy.Strategy{plain(5), strategy.SelfConsistency{}, strategy.Consensus{}} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
@@ -103,7 +103,7 @@ func TestTaskSamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(script.RequestsFor(strategy.PurposeGenerate)); n != 2 {
-			t.Errorf("%T: %d draws", s, n)
+			t.Errorf("%T: %d samples", s, n)
 		}
 	}
 }
@@ -113,7 +113,8 @@ func TestSamplerRequest(t *testing.T) {
 	env := &strategy.Env{Seed: 5}
 	s := strategy.Sampler{Temperature: 0.7, FirstGreedy: true, StopTexts: []string{";"}}
 	first, second := s.Request(env, 0, nil), s.Request(env, 1, nil)
-	if *first.Temperature != 0 || *second.Temperature != 0.7 || first.MaxTokens != 1024 || second.Seed != 6 || second.Draw != 1 || second.Stop[0] != ";" || second.Purpose != strategy.PurposeGenerate {
+	if *first.Temperature != 0 || *second.Temperature != 0.7 || first.MaxTokens != 1024 || second.Seed != 6 || second.Sample != 1 ||
+		second.Stop[0] != ";" || second.Purpose != strategy.PurposeGenerate {
 		t.Errorf("got %+v and %+v", first, second)
 	}
 	if zero := (strategy.Sampler{}).Request(&strategy.Env{}, 0, nil); zero.Temperature == nil || *zero.Temperature != 0 || zero.Seed != 0 {

@@ -1,12 +1,11 @@
 package strategy
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -14,63 +13,35 @@ import (
 var (
 	// ErrEmptyQuestion is returned for a question without a word.
 	ErrEmptyQuestion = errors.New("strategy: the question is empty")
-	// ErrNoCandidate says that no draw gave a statement that may vote. The
-	// error is a *NoCandidateError with every reason.
+	// ErrNoCandidate says that no sample gave a statement that may vote. The error is a
+	// *NoCandidateError with every reason.
 	ErrNoCandidate = errors.New("no candidate passed the checks")
-	// ErrAbstained says that there is an answer, but not one to rely on. The
-	// error is an *AbstainedError.
+	// ErrAbstained says that there is an answer, but not one to rely on. The error is an
+	// *AbstainedError.
 	ErrAbstained = errors.New("abstained")
 )
 
-// NoCandidateError tells why nothing could be elected. It matches
-// ErrNoCandidate, ErrQuorum where there were votes but too few of them, and the
-// causes of the failed draws.
+// NoCandidateError tells why nothing could be elected. It matches ErrNoCandidate,
+// ErrQuorum where there were votes but too few, and the causes of the failed samples.
 type NoCandidateError struct {
-	Rejected []vote.Candidate // draws that gave a reply and have no vote, by index, with the reason of each
-	Failed   []error          // draws that gave none, in draw order
-	Votes    int              // that there were; the leader is in the Outcome where there are any
+	Rejected []vote.Candidate // samples that gave a reply and have no vote, by index, with the reason of each
+	Failed   []error          // what the samples without a reply failed with, in their order
+	Votes    int              // how many votes there were; the Outcome then holds the leader
 	Needed   int              // the quorum (Sampler.MinVotes); 0 where there were no votes
-}
-
-// noCandidate tells why b elected none of candidates: why those that did not vote
-// did not, and that the others are too few.
-func noCandidate(candidates []vote.Candidate, b vote.Ballot, failed []error, votes, needed int) *NoCandidateError {
-	e := &NoCandidateError{Failed: failed}
-	why := make(map[int]string, len(b.Abstained))
-	for _, a := range b.Abstained {
-		why[a.Candidate] = a.Why
-	}
-	for i, c := range candidates {
-		c.Rejected = cmp.Or(c.Rejected, why[i])
-		if c.Rejected == "" && votes == 0 {
-			c.Rejected = "the voter did not count it and gave no reason"
-		}
-		if c.Rejected != "" {
-			e.Rejected = append(e.Rejected, c)
-		}
-	}
-	if votes > 0 {
-		e.Votes, e.Needed = votes, needed
-	}
-	return e
 }
 
 // Error is one line with at most five reasons.
 func (e *NoCandidateError) Error() string {
-	rejected := make([]string, len(e.Rejected))
-	for i, c := range e.Rejected {
-		rejected[i] = c.Rejected
-	}
-	return e.text(rejected)
+	return e.text(func(c vote.Candidate) string { return c.Rejected })
 }
 
-// Public is the error with the number of rejected candidates in place of the
-// reasons, which repeat parts of statements (trace.Span.Fail).
+// Public is the error with the number of rejected candidates in place of the reasons,
+// which repeat parts of statements (trace.Span.Fail).
 func (e *NoCandidateError) Public() string {
-	return e.text(slices.Repeat([]string{"rejected"}, len(e.Rejected)))
+	return e.text(func(vote.Candidate) string { return "rejected" })
 }
 
-func (e *NoCandidateError) text(rejected []string) string {
+func (e *NoCandidateError) text(why func(vote.Candidate) string) string {
 	var reasons []string
 	count := map[string]int{}
 	add := func(why string) {
@@ -82,8 +53,8 @@ func (e *NoCandidateError) text(rejected []string) string {
 	for _, err := range e.Failed {
 		add(err.Error())
 	}
-	for _, why := range rejected {
-		add(why)
+	for _, c := range e.Rejected {
+		add(why(c))
 	}
 	for i, why := range reasons {
 		if n := count[why]; n > 1 {
@@ -99,7 +70,7 @@ func (e *NoCandidateError) text(rejected []string) string {
 	case e.Votes > 0:
 		what = fmt.Sprintf("%v: %d of the %d needed", ErrQuorum, e.Votes, e.Needed)
 	case len(e.Rejected) == 0 && len(e.Failed) > 0: // so nothing was checked
-		what = "strategy: every draw failed"
+		what = "strategy: every sample failed"
 	}
 	if len(reasons) == 0 {
 		return what
@@ -107,8 +78,8 @@ func (e *NoCandidateError) text(rejected []string) string {
 	return what + ": " + strings.Join(reasons, "; ")
 }
 
-// Unwrap makes errors.Is and errors.As see ErrNoCandidate, ErrQuorum and every
-// failed draw.
+// Unwrap makes errors.Is and errors.As see ErrNoCandidate, ErrQuorum and what every sample
+// failed with.
 func (e *NoCandidateError) Unwrap() []error {
 	errs := []error{ErrNoCandidate}
 	if e.Votes > 0 {
@@ -119,18 +90,10 @@ func (e *NoCandidateError) Unwrap() []error {
 
 // brief is a reason as a line of an error or a note shows it: models, engines and
 // databases wrote parts of it.
-func brief(why string) string { return cut(oneLine(why), 300) }
+func brief(why string) string { return words.Short(words.Line(why), 300) }
 
-// cut returns the first n runes of s, and a mark where there are more.
-func cut(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n]) + "…"
-	}
-	return s
-}
-
-// AbstainedError says that the best answer stayed below the confidence that was
-// asked for. The Outcome beside it holds the ranked candidates.
+// AbstainedError says that the best answer stayed below the confidence that was asked for.
+// The Outcome beside it holds the ranked candidates.
 type AbstainedError struct {
 	Confidence float64 // of the best answer
 	Min        float64 // what was asked for
@@ -143,3 +106,15 @@ func (e *AbstainedError) Error() string {
 
 // Is reports whether target is ErrAbstained.
 func (e *AbstainedError) Is(target error) bool { return target == ErrAbstained }
+
+// DatabaseError says that a sample failed though its model answered: the database could
+// not be asked about the statement.
+type DatabaseError struct {
+	Err error // what the database failed with
+}
+
+// Error is that of Err.
+func (e *DatabaseError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *DatabaseError) Unwrap() error { return e.Err }

@@ -2,15 +2,12 @@ package strategy_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
 
 	_ "github.com/mattn/go-sqlite3"
 
-	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -18,40 +15,6 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
-
-// exampleModel answers draw i with replies[i], and what has no reply with an error,
-// as a model would that is out of service.
-func exampleModel(replies ...string) llm.Model {
-	return &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(replies...)}}}
-}
-
-// exampleEnv is an Env over a small shop in memory. texttosql.Engine makes one
-// for every question.
-func exampleEnv(model llm.Model) *strategy.Env {
-	_, env := exampleShop(model)
-	return env
-}
-
-// exampleShop is exampleEnv with the pool, to change the data behind it.
-func exampleShop(model llm.Model) (*sql.DB, *strategy.Env) {
-	pool, err := sql.Open("sqlite3", ":memory:")
-	if err != nil {
-		panic(err)
-	}
-	pool.SetMaxOpenConns(1) // each connection to :memory: is a database of its own
-	if _, err := pool.Exec(shopSQL); err != nil {
-		panic(err)
-	}
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		panic(err)
-	}
-	s, err := db.Schema(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	return pool, &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s}
-}
 
 var exampleTask = strategy.Task{Question: "Which customers live in the USA?"}
 
@@ -75,7 +38,7 @@ func ExampleSelfConsistency() {
 	fmt.Println(out.Ballot.Explain())
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// 2 of 3 draws, no doubt
+	// 2 of 3 samples, no doubt
 }
 
 // The default strategy stops as soon as the leader cannot be overtaken.
@@ -95,11 +58,11 @@ func ExampleConsensus() {
 	out, err := strategy.Consensus{}.Generate(context.Background(), exampleEnv(model), exampleTask)
 	fmt.Println(out.SQL, err)
 	fmt.Println(out.Ballot.Explain())
-	fmt.Printf("%d draws made, %d saved\n", len(out.Candidates), out.Saved)
+	fmt.Printf("%d samples made, %d saved\n", len(out.Candidates), out.Saved)
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// 7 of 9 draws (1 abstained), no doubt
-	// 9 draws made, 3 saved
+	// 7 of 9 samples (1 abstained), no doubt
+	// 9 samples made, 3 saved
 }
 
 // With MinConfidence a weak answer is none, and the ranking comes with the error.
@@ -114,13 +77,14 @@ func ExampleConsensus_minConfidence() {
 // links the schema by words, and repairs what the engine rejects.
 func ExamplePipeline() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts("SELECT name FROM customer", "SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customer")},
+		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts("SELECT name FROM customer", "SELECT name FROM customers WHERE country = 'USA'",
+			"SELECT name FROM customer")},
 		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
 	}}
 	careful := strategy.Pipeline{
 		Linker:   linker.Lexical{},
 		Prompter: strategy.Prompt{Form: schema.MSchema},
-		Sampler:  strategy.Sampler{Samples: 3, Temperature: 0.8, Until: vote.Decided},
+		Sampler:  strategy.Sampler{Samples: 3, Temperature: 0.8, Stop: vote.Decided},
 		Repairer: strategy.TypedRepair{},
 	}
 	out, err := careful.Generate(context.Background(), exampleEnv(model), exampleTask)
@@ -129,7 +93,7 @@ func ExamplePipeline() {
 	fmt.Println(out.Candidates[0].Findings[len(out.Candidates[0].Findings)-1].Detail)
 	// Output:
 	// SELECT name FROM customers <nil>
-	// 2 of 3 draws, no doubt
+	// 2 of 3 samples, no doubt; one reply made all of these votes, nothing confirms it
 	// exec: invalid statement (schema): no such table: customer
 }
 
@@ -145,8 +109,8 @@ func ExampleFunc() {
 	})
 	env := exampleEnv(exampleModel("SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers WHERE country IN ('USA')"))
 	out, err := cascade.Generate(context.Background(), env, exampleTask)
-	fmt.Println(len(out.Candidates), "draws", err)
-	// Output: 2 draws <nil>
+	fmt.Println(len(out.Candidates), "samples", err)
+	// Output: 2 samples <nil>
 }
 
 func ExamplePrompt() {
@@ -170,18 +134,18 @@ func ExamplePrompt() {
 	// Which customers live in the USA?
 }
 
-// Draws go round the prompters, so that a vote is not one over twelve copies of
+// Samples go round the prompters, so that a vote is not one over twelve copies of
 // the same misunderstanding.
 func ExampleAlternate() {
 	env := exampleEnv(nil)
 	forms := strategy.Alternate{strategy.Prompt{Form: schema.MSchema}, strategy.Prompt{}, strategy.Prompt{Form: schema.Code}}
-	for draw := range 4 {
-		messages, err := forms.Prompt(context.Background(), env, strategy.PromptInput{Task: exampleTask, Schema: env.Schema, Draw: draw})
+	for sample := range 4 {
+		messages, err := forms.Prompt(context.Background(), env, strategy.PromptInput{Task: exampleTask, Schema: env.Schema, Sample: sample})
 		if err != nil {
 			panic(err)
 		}
 		first, _, _ := strings.Cut(strings.TrimPrefix(messages[1].Text, "### Schema\n"), "\n")
-		fmt.Println(draw, first)
+		fmt.Println(sample, first)
 	}
 	// Output:
 	// 0 【Schema】
@@ -190,30 +154,17 @@ func ExampleAlternate() {
 	// 3 【Schema】
 }
 
-// No exemplar gives the answer away: a pair that differs from the question in a
-// value alone is left out.
-func ExampleShots() {
-	pool := []strategy.Pair{
-		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
-		{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
-	}
-	for _, pair := range (strategy.Shots{K: 2}).Pick(pool, "Which customers live in the USA?", 1) {
-		fmt.Println(pair.Question)
-	}
-	// Output: How many orders are there?
-}
-
 // An Admission is what turns replies into candidates that may vote.
 func ExampleAdmission() {
 	ctx, env := context.Background(), exampleEnv(nil)
 	admission := strategy.NewAdmission(ctx, env, exampleTask, nil, nil)
 	defer admission.Close()
-	for draw, reply := range []string{
+	for sample, reply := range []string{
 		"```sql\nSELECT name FROM customers WHERE country = 'USA'\n```",
 		"SELECT nme FROM customers",
 		"DROP TABLE customers",
 	} {
-		c, err := admission.Admit(ctx, draw, "", llm.Response{Text: reply})
+		c, err := admission.Admit(ctx, sample, "", llm.Response{Text: reply})
 		if err != nil {
 			panic(err)
 		}

@@ -37,5 +37,5 @@ func ExampleJudge() {
 	fmt.Println(out.Ballot.Explain(), out.Notes)
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// 2 of 4 draws, no doubt; a judge chose it over the count [the judge preferred the runner-up]
+	// 2 of 4 samples, no doubt; chosen against the count [the judge preferred the runner-up]
 }

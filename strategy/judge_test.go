@@ -61,14 +61,15 @@ func TestPairwisePrompt(t *testing.T) {
 	}
 	for name, set := range map[string]func(*strategy.Env){
 		"judge.txt":                   func(*strategy.Env) {},
-		"judge_without_values.txt":    func(e *strategy.Env) { e.SkipValues = true },
-		"judge_without_execution.txt": func(e *strategy.Env) { e.SkipExecution = true },
+		"judge_without_values.txt":    func(e *strategy.Env) { e.WithoutValues = true },
+		"judge_without_execution.txt": func(e *strategy.Env) { e.WithoutExecution = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{judges("A", "B")}}
 			env := shopEnv(t, script)
 			set(env)
-			if _, err := (strategy.Pairwise{}).Choose(t.Context(), env, strategy.JudgeInput{Task: strategy.Task{Question: "Who?", Evidence: "n"}, Schema: env.Schema, Pair: pair}); err != nil {
+			in := strategy.JudgeInput{Task: strategy.Task{Question: "Who?", Evidence: "n"}, Schema: env.Schema, Pair: pair}
+			if _, err := (strategy.Pairwise{}).Choose(t.Context(), env, in); err != nil {
 				t.Fatal(err)
 			}
 			both := script.RequestsFor(strategy.PurposeJudge)
@@ -119,7 +120,8 @@ func TestJudgeGetsTheLeaders(t *testing.T) {
 		seen = append(seen, in.Pair[0].SQL, in.Pair[1].SQL)
 		return 7, nil // no such choice
 	})
-	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate("SELECT 1", everyone, usa, usa, everyone)}}), strategy.Task{Question: "q"})
+	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate("SELECT 1", everyone, usa, usa, everyone)}}),
+		strategy.Task{Question: "q"})
 	if err != nil || out.SQL != everyone {
 		t.Errorf("a choice that names nothing changed the vote: %q, %v", out.SQL, err)
 	}

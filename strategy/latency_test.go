@@ -5,29 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// latencies are the answer times that a real provider had, a tenth of them.
-func latencies(tb testing.TB) []time.Duration {
-	var all []time.Duration
-	type call struct {
-		Latency float64 `json:"latency_s"`
-	}
-	for c := range evaldata.Lines[call](tb, evaldata.Path(tb, "predictions", "spider_dev_latency_tokens.jsonl.gz")) {
-		if c.Latency > 0 {
-			all = append(all, time.Duration(c.Latency*float64(time.Second)/10))
-		}
-	}
-	return all
-}
-
-// BenchmarkQuestion is the time of a question of twelve draws. With real
+// BenchmarkQuestion is the time of a question of twelve samples. With real
 // latencies (a tenth of them) "over-path-%" is what it takes beyond its slowest
-// path: the slowest draw of each wave, one wave after the other. With a model
+// path: the slowest sample of each wave, one wave after the other. With a model
 // that answers at once, "sdk-µs/call" is all there is.
 func BenchmarkQuestion(b *testing.B) {
 	env := shopEnv(b, nil)
@@ -35,15 +21,15 @@ func BenchmarkQuestion(b *testing.B) {
 	task := strategy.Task{Question: "Which customers live in the USA?"}
 
 	b.Run("latency=recorded", func(b *testing.B) {
-		times := latencies(b)
+		times := strategytest.Latencies(b)
 		next := 0
 		var path, took time.Duration
 		for b.Loop() {
-			draws := times[next : next+12]
+			samples := times[next : next+12]
 			next = (next + 12) % (len(times) - 12)
 			env.Models = []llm.Model{llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 				select {
-				case <-time.After(draws[req.Draw]):
+				case <-time.After(samples[req.Sample]):
 					return reply, nil
 				case <-ctx.Done():
 					return llm.Response{}, ctx.Err()
@@ -57,7 +43,7 @@ func BenchmarkQuestion(b *testing.B) {
 			}
 			took += time.Since(start)
 			slowest := time.Duration(0)
-			for _, d := range draws {
+			for _, d := range samples {
 				slowest = max(slowest, d)
 			}
 			path += slowest

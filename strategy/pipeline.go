@@ -6,83 +6,90 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Pipeline is the composition that most strategies are: link the schema, draw
-// candidates, check them, repair what failed, vote, and let a judge look at a
-// close vote. A nil stage is skipped; the zero Pipeline makes one greedy draw of
-// the plain Prompt and checks it. A Pipeline is a Strategy.
+// Pipeline is the composition that most strategies are: link the schema, sample candidates,
+// check them, repair what failed, vote, and let a judge look at a close vote. A nil stage
+// is skipped; the zero Pipeline makes one greedy sample of the plain Prompt and checks it.
+// A Pipeline is a Strategy.
 //
-// Calls per question: at most Samples (or Task.Samples) draws, Repairs repairs
-// and the judge's. Statements: one check for each distinct statement. Prompts hold
-// sampled values of the database, unless texttosql.WithoutSampleValues is given.
+// Calls a question: at most Samples (or Task.Samples) samples, Repairs repairs and the
+// judge's. Each distinct statement is checked once. Prompts hold sampled values of the
+// database, unless texttosql.WithoutValues is given.
 type Pipeline struct {
 	Linker   linker.Linker // nil: the whole schema, or linker.Lexical when it is over Env.SchemaBudget
 	Prompter Prompter      // nil: Prompt{}
-	Sampler  Sampler       // how many draws, how, and when to stop
+	Sampler  Sampler       // how many samples, how, and when to stop
 	Checks   []exec.Check  // nil: Env.Checks; append(exec.DefaultChecks(), mine) stands for these and mine
-	Doubts   *vote.Doubts  // rules whose findings weigh in the vote; nil: none
+	Doubts   *doubt.Rules  // rules whose findings weigh in the vote; nil: those on what checks found (doubt.Checked)
 	Repairer Repairer      // nil: failed candidates stay failed
 	Repairs  int           // distinct statements repaired at most; 0 means 2
-	Voter    Voter         // nil: vote.Majority; a Majority without Key compares by Env.Key
+	Voter    Voter         // nil: vote.Majority with a Prior of 1; a Majority without Key compares by Env.Key
 	Judge    Judge         // asked when the ballot is Weak (vote.Majority.MinShare)
 
-	// Signature is that of Admission: what plans are compared by. nil: the strict
-	// signature.
+	// Signature is that of Admission: what plans are compared by. nil: the strict signature.
 	Signature func(exec.Plan) (signature string, cost float64)
-	// Admission examines the statements of several pipelines that work on the
-	// same question, each distinct one once; Checks, Doubts and Signature are
-	// then its own. nil: one for this run alone.
+	// Admission examines the statements of several pipelines that work on the same
+	// question, each distinct one once; Checks, Doubts and Signature are then its own. nil:
+	// one for this run alone.
 	Admission *Admission
-	// Key says which candidates have a vote, for the quorum and, where the voter
-	// is no Tallier, which are equal, so that Sampler.Until may end the draws. nil:
-	// as a vote.Majority does, also one in a ProbedVote; with any other voter each
-	// that is not rejected votes.
+	// Key says which candidates have a vote, for the quorum. If the voter is no Tallier it
+	// also says which are equal, so that Sampler.Stop may end the sampling. nil: the Key of
+	// the vote.Majority that counts, also inside a WrappingVoter; with any other voter each
+	// candidate that is not rejected votes.
 	Key vote.Key
 
 	// MinConfidence, in 0..1, turns a weaker answer into an *AbstainedError; 0: never.
 	MinConfidence float64
 }
 
-// Validate checks the configuration, and the Voter where it can be checked; see
-// Validator.
+// Validate checks the configuration, and the Voter where it can be checked; see Validator.
 func (p Pipeline) Validate(samples int) error {
 	var errs []error
 	if !(p.MinConfidence >= 0 && p.MinConfidence <= 1) {
 		errs = append(errs, fmt.Errorf("strategy: MinConfidence is %v; want 0 to 1", p.MinConfidence))
 	}
-	return errors.Join(append(errs, inRange("Pipeline", number("Repairs", p.Repairs)), p.Sampler.validate(samples),
-		validPrompter(p.Prompter), validVoter(p.Voter))...)
+	_, _, err := p.filled(p.Voter, &Env{})
+	return errors.Join(append(errs, CheckField("strategy: Pipeline.Repairs", p.Repairs, 0), p.Sampler.Validate(samples),
+		validPrompter(p.Prompter), err)...)
 }
 
-// Generate answers one question. Its errors are those of the Env and the Task,
-// ctx.Err(), *NoCandidateError, *AbstainedError, what a database failed with, and
-// what is wrong with a ballot of its Voter.
+// Generate answers one question. Its errors are those of the Env and the Task, ctx.Err(),
+// *NoCandidateError, *AbstainedError, what a database failed with, and what is wrong with
+// a ballot of its Voter.
 func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
-	if err := cmp.Or(env.validate(t), p.Validate(t.Samples)); err != nil {
+	if err := cmp.Or(env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
 	}
-	voter := p.voter(p.Voter, env)
-	if majority, ok := majorityOf(voter); ok && env.SkipExecution && comparesResults(majority.Key) {
+	run := pipelineRun{Pipeline: p, env: env, task: t, admission: p.Admission, out: &Outcome{}}
+	run.voter, run.counts, _ = p.filled(p.Voter, env)
+	if run.counts != nil && env.WithoutExecution && comparesResults(run.counts.Key) {
 		return nil, errors.New("strategy: the voter compares results, and nothing is executed here: leave its Key nil, or use vote.ByPlan")
 	}
-	run := pipelineRun{Pipeline: p, env: env.watched(), task: t, voter: voter, admission: p.Admission, out: &Outcome{}}
-	defer func() { run.env.tell(ctx, run.out) }()
 	if err := run.link(ctx); err != nil {
 		return run.out, err
 	}
 	if run.admission == nil {
-		run.admission = NewAdmission(ctx, run.env, t, p.Checks, p.Doubts)
+		run.admission = NewAdmission(ctx, env, t, p.Checks, p.Doubts)
 		run.admission.Signature = p.Signature
 		defer run.admission.Close()
 	}
-	for _, stage := range []func(context.Context) error{run.draw, run.repair, run.elect} {
+	run.voter = withMajority(run.voter, func(m vote.Majority) vote.Majority {
+		// Only equal results bound what equal votes can be doubted for.
+		if m.Doubtable == nil && comparesResults(m.Key) {
+			m.Doubtable = run.admission.doubtable
+			// No smaller first wave can decide.
+			m.MaxDoubt = cmp.Or(run.admission.doubtable(vote.Candidate{Rows: 2, Columns: 1}), m.MaxDoubt)
+		}
+		return m
+	})
+	for _, stage := range []func(context.Context) error{run.collect, run.repair, run.elect} {
 		if err := stage(ctx); err != nil {
 			return run.out, err
 		}
@@ -95,58 +102,47 @@ type pipelineRun struct {
 	Pipeline
 	env       *Env
 	task      Task
-	voter     Voter // Pipeline.Voter with what it leaves open
+	voter     Voter          // Pipeline.Voter with what it leaves open
+	counts    *vote.Majority // that counts its votes; nil where none does
 	admission *Admission
 	out       *Outcome
 
 	schema *schema.Schema // restricted to what was linked
-	failed []error        // of the draws, and why there were not more
+	failed []error        // of the samples, and why there were not more
+	asked  int            // samples planned
 }
 
-// draw holds the election. Fewer votes than asked for are no error yet: repairs
-// may make up for them, and elect tells why they did not.
-func (r *pipelineRun) draw(ctx context.Context) error {
-	prompter := r.Prompter
-	if prompter == nil {
-		prompter = Prompt{}
-	}
+// collect holds the election. Fewer votes than asked for are no error yet: repairs may make up
+// for them, and elect tells why they did not.
+func (r *pipelineRun) collect(ctx context.Context) error {
+	first := r.Sampler.First
 	election := Election[vote.Candidate]{
-		N: r.Sampler.samples(r.task), Wave: r.Sampler.Wave, Stop: r.Sampler.Until,
-		MinVotes: r.Sampler.MinVotes, Concurrency: r.env.concurrency(), Room: r.env.CallsLeft,
-		Draw: func(ctx context.Context, i int) (vote.Candidate, error) {
-			i += r.Sampler.First
-			reply, name, err := r.Sampler.draw(ctx, r.env, prompter, PromptInput{Task: r.task, Schema: r.schema, Links: r.out.Links, Draw: i})
-			if err != nil {
-				return vote.Candidate{Draw: i, Model: name}, err
-			}
-			c, err := r.admission.admitDraw(ctx, i, name, reply)
-			if err != nil {
-				err = &databaseError{err}
-			}
-			return c, err
-		},
-		Key: r.voted(),
+		N: r.Sampler.samples(r.task), MinWave: r.Sampler.MinWave, Stop: r.Sampler.Stop,
+		MinVotes: r.Sampler.MinVotes, Concurrency: r.env.Parallel(), Room: r.env.CallsLeft,
+		Sample: func(ctx context.Context, i int) (vote.Candidate, error) { return r.sample(ctx, first+i) },
+		Key:    r.voted(),
 	}
 	var unclear error // how the vote stands
 	switch tallier, ok := r.voter.(Tallier); {
-	case r.Sampler.Until == nil:
+	case r.Sampler.Stop == nil:
 	case ok:
 		election.Tally = func(values []vote.Candidate, planned int) vote.Tally {
 			tally, err := tallier.Tally(values, planned)
 			unclear = cmp.Or(unclear, err)
 			return tally
 		}
-		election.Stop = func(t vote.Tally) bool { return unclear == nil && r.Sampler.Until(t) }
+		election.Stop = func(t vote.Tally) bool { return unclear == nil && r.Sampler.Stop(t) }
 	case r.Key == nil:
 		election.Stop = nil
 	}
-	drawn, err := election.Run(ctx)
-	r.admission.Discard(r.Sampler.First + len(drawn.Slots))
-	r.env.forget(r.Sampler.First + len(drawn.Slots))
-	r.out.Candidates, r.out.Saved, r.failed = drawn.Values(), drawn.Saved, drawn.Failed()
-	for i, s := range drawn.Slots {
+	r.asked = election.N
+	sampled, err := election.Run(ctx)
+	r.admission.Discard(first + len(sampled.Slots))
+	r.env.Shown.Forget(first + len(sampled.Slots))
+	r.out.Candidates, r.out.Saved, r.failed = sampled.Values(), sampled.Saved, sampled.Failed()
+	for i, s := range sampled.Slots {
 		if s.Err != nil {
-			r.out.note("draw %d failed: %v", r.Sampler.First+i, s.Err)
+			r.out.Note("sample %d failed: %v", first+i, s.Err)
 		}
 	}
 	switch {
@@ -156,22 +152,33 @@ func (r *pipelineRun) draw(ctx context.Context) error {
 		return err
 	}
 	if unclear != nil {
-		r.out.warn(ctx, "not-stopped", "no draw was saved, Sampler.Until cannot look at the vote: %v", unclear)
+		r.out.Warn(ctx, "not-stopped", "no sample was saved, Sampler.Stop cannot look at the vote: %v", unclear)
 	}
-	if allowed, short := drawn.short(election.N); short {
-		r.out.warn(ctx, "budget-spent", "the budget allowed %d of %d draws", allowed, election.N)
-		r.failed = append(r.failed, fmt.Errorf("strategy: no further draw: %w", llm.ErrBudget))
+	if allowed, short := sampled.Short(election.N); short {
+		r.out.Warn(ctx, "budget-spent", "the budget allowed %d of %d samples", allowed, election.N)
+		r.failed = append(r.failed, fmt.Errorf("strategy: no further sample: %w", llm.ErrBudget))
 	}
 	return nil
 }
 
-// databaseError is what a draw failed with though its model answered.
-type databaseError struct{ error }
-
-func (e *databaseError) Unwrap() error { return e.error }
-
-// warn is note, with a warning of the same words.
-func (o *Outcome) warn(ctx context.Context, code, format string, args ...any) {
-	o.note(format, args...)
-	trace.From(ctx).Warn(code, o.Notes[len(o.Notes)-1])
+// sample makes the candidate of sample i.
+func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error) {
+	prompter := r.Prompter
+	if prompter == nil {
+		prompter = Prompt{}
+	}
+	messages, err := prompter.Prompt(ctx, r.env, PromptInput{Task: r.task, Schema: r.schema, Links: r.out.Links, Sample: i})
+	if err != nil {
+		return vote.Candidate{Sample: i}, err
+	}
+	model, name := r.env.Model(i)
+	reply, err := model.Complete(ctx, r.Sampler.Request(r.env, i, messages))
+	if err != nil {
+		return vote.Candidate{Sample: i, Model: name}, err
+	}
+	c, err := r.admission.admitSample(ctx, i, name, reply)
+	if err != nil {
+		err = &DatabaseError{err}
+	}
+	return c, err
 }

@@ -3,7 +3,9 @@ package strategy
 import (
 	"context"
 	"errors"
+	"slices"
 
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -13,17 +15,20 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	out := r.out
 	voteCtx, span := trace.Start(ctx, "vote")
 	defer span.End()
-	ballot, err := r.voter.Count(out.Candidates)
+	ballot, err := withMajority(r.voter, func(m vote.Majority) vote.Majority {
+		m.Missing += r.missing()
+		return m
+	}).Count(out.Candidates)
 	if err == nil {
 		err = checkBallot(ballot, out.Candidates)
 	}
 	if err != nil {
 		// Nothing was elected, and a wrong ballot is nothing to look at.
-		ballot = vote.Ballot{Drawn: len(out.Candidates), Clusters: []vote.Cluster{}, Abstained: ballot.Abstained}
+		ballot = vote.Ballot{Sampled: len(out.Candidates), Clusters: []vote.Cluster{}, Abstained: ballot.Abstained}
 	}
 	out.Ballot = ballot
 	if errors.Is(err, vote.ErrNoVote) {
-		err = noCandidate(out.Candidates, ballot, r.failed, 0, 0)
+		err = r.noCandidate(0, 0)
 	}
 	if err != nil {
 		span.Fail(err)
@@ -37,16 +42,44 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	}
 	winner := out.Ballot.Clusters[0]
 	out.SQL, out.Confidence = winner.SQL, out.Ballot.Confidence
+	if votes == 1 && r.asked > 1 {
+		out.Warn(ctx, "one-voter", "1 of %d samples has a vote: nothing confirms the answer", r.asked)
+	}
 	span.Set("explanation", out.Ballot.Explain())
 	span.Set("confidence", out.Confidence)
 	switch {
 	case votes < quorum: // the best so far is there to be looked at
-		err = noCandidate(out.Candidates, out.Ballot, r.failed, votes, quorum)
+		err = r.noCandidate(votes, quorum)
 	case out.Confidence < r.MinConfidence:
 		return &AbstainedError{Confidence: out.Confidence, Min: r.MinConfidence}
 	}
 	span.Fail(err)
 	return err
+}
+
+// missing is how many samples were asked for and failed. One that a budget forbade
+// was not asked for.
+func (r *pipelineRun) missing() int {
+	n := 0
+	for _, err := range r.failed {
+		if !errors.Is(err, llm.ErrBudget) {
+			n++
+		}
+	}
+	return n
+}
+
+// noCandidate tells why nothing was elected, of so many votes where a quorum is needed.
+func (r *pipelineRun) noCandidate(votes, needed int) error {
+	all := *r.out
+	if votes == 0 {
+		all.Ballot.Abstained = slices.Clip(all.Ballot.Abstained)
+		for i := range all.Candidates {
+			all.Ballot.Abstained = append(all.Ballot.Abstained,
+				vote.Abstention{Candidate: i, Why: "the voter did not count it and gave no reason"})
+		}
+	}
+	return &NoCandidateError{Rejected: all.WithoutVote(), Failed: r.failed, Votes: votes, Needed: needed}
 }
 
 // judge lets the judge choose between the two leading clusters of a weak ballot.
@@ -67,14 +100,14 @@ func (r *pipelineRun) judge(ctx context.Context) error {
 		return ctx.Err()
 	case err != nil:
 		span.Fail(err)
-		out.note("the judge could not be asked, the vote stands: %v", err)
+		out.Note("the judge could not be asked, the vote stands: %v", err)
 	case choice == 1:
 		out.Ballot.Overrule(1)
-		out.note("the judge preferred the runner-up")
+		out.Note("the judge preferred the runner-up")
 	case choice == 0:
-		out.note("the judge agreed with the vote")
+		out.Note("the judge agreed with the vote")
 	default:
-		out.note("the judge could not tell, the vote stands")
+		out.Note("the judge could not tell, the vote stands")
 	}
 	span.Set("choice", choice)
 	return nil

@@ -14,58 +14,63 @@ func (r *pipelineRun) isFailing(c vote.Candidate) bool {
 	return c.Rejected != "" && c.SQL != "" && r.admission.Invalid(c.SQL) != nil
 }
 
-// failing lists the indices of the candidates that the engine rejected, the
-// most frequent statement first, then by draw; one index a statement.
-func (r *pipelineRun) failing() []int {
+// failing lists the candidates that the engine rejected, by place, one a statement: the
+// most frequent statement first, then by sample. lost is how many candidates have them.
+func (r *pipelineRun) failing() (first []int, lost int) {
 	copies := map[string]int{}
-	var first []int
 	for i, c := range r.out.Candidates {
 		if !r.isFailing(c) {
 			continue
 		}
+		lost++
 		if copies[c.SQL]++; copies[c.SQL] == 1 {
 			first = append(first, i)
 		}
 	}
 	slices.SortStableFunc(first, func(a, b int) int { return copies[r.out.Candidates[b].SQL] - copies[r.out.Candidates[a].SQL] })
-	return first
+	return first, lost
 }
 
-// repair asks for other statements in place of those that the engine rejected,
-// where their votes could change who wins.
+// repair asks for other statements in place of those that the engine rejected, where their
+// votes could change who wins and make up a quorum.
 func (r *pipelineRun) repair(ctx context.Context) error {
 	if r.Repairer == nil {
 		return nil
 	}
-	out, failing := r.out, r.failing()
-	if len(failing) == 0 || !r.couldReach() || !r.couldChange() {
+	out := r.out
+	failing, lost := r.failing()
+	if lost == 0 || r.votes()+lost < r.Sampler.MinVotes || !r.couldChange() {
 		return nil
 	}
-	most := cmp.Or(r.Repairs, 2)
-	for _, i := range failing[:min(most, len(failing))] {
+	for _, i := range failing[:min(cmp.Or(r.Repairs, 2), len(failing))] {
 		old := out.Candidates[i]
-		repairCtx, span := trace.Start(ctx, "repair", trace.Attr{Key: "draw", Value: old.Draw}, trace.Attr{Key: "sql", Value: trace.SQL(old.SQL)})
+		repairCtx, span := trace.Start(ctx, "repair", trace.Attr{Key: "sample", Value: old.Sample}, trace.Attr{Key: "sql", Value: trace.SQL(old.SQL)})
 		fixed, err := r.repairOne(repairCtx, old)
 		span.Fail(err)
 		span.End()
 		if cerr := ctx.Err(); cerr != nil {
 			return cerr
 		}
+		step := NewStep(fixed, 1, PurposeRepair)
 		if err != nil {
-			// A model that cannot repair (a recorded one, a spent budget) is no
-			// reason to lose the vote of the others.
-			out.note("repair of draw %d failed: %v", old.Draw, err)
+			step = Step{Sample: old.Sample, Try: 1, Action: PurposeRepair, Status: "failed", Problem: brief(err.Error())}
+		}
+		out.Steps = append(out.Steps, NewStep(old, 0, PurposeGenerate), step)
+		if err != nil {
+			// A model that cannot repair (a recorded one, a spent budget) does not take
+			// the vote from the others.
+			out.Note("repair of sample %d failed: %v", old.Sample, err)
 			continue
 		}
 		span.Set("repaired", trace.SQL(fixed.SQL))
 		if fixed.Rejected != "" {
-			out.note("repair of draw %d was rejected: %s", old.Draw, fixed.Rejected)
+			out.Note("repair of sample %d was rejected: %s", old.Sample, fixed.Rejected)
 			continue
 		}
 		for j, c := range out.Candidates {
 			if c.SQL == old.SQL && c.Rejected != "" {
 				repaired := fixed
-				repaired.Draw, repaired.Model = c.Draw, c.Model
+				repaired.Sample, repaired.Model, repaired.Voice = c.Sample, c.Model, old.Sample+1
 				repaired.Findings = append(slices.Clip(repaired.Findings), vote.Finding{Rule: "repaired", Detail: old.Rejected})
 				out.Candidates[j] = repaired
 			}
@@ -78,33 +83,17 @@ func (r *pipelineRun) repair(ctx context.Context) error {
 }
 
 func (r *pipelineRun) repairOne(ctx context.Context, c vote.Candidate) (vote.Candidate, error) {
-	reply, err := r.Repairer.Repair(ctx, r.env, RepairInput{Task: r.task, Schema: r.schema, Draw: c.Draw, SQL: c.SQL, Err: r.admission.Invalid(c.SQL)})
+	reply, err := r.Repairer.Repair(ctx, r.env, RepairInput{Task: r.task, Schema: r.schema, Sample: c.Sample, SQL: c.SQL, Err: r.admission.Invalid(c.SQL)})
 	if err != nil {
 		return c, err
 	}
-	return r.admission.Admit(ctx, c.Draw, c.Model, reply)
+	return r.admission.Admit(ctx, c.Sample, c.Model, reply)
 }
 
-// couldReach reports whether there would be enough votes if every repair helped.
-func (r *pipelineRun) couldReach() bool {
-	votes := r.votes()
-	for _, c := range r.out.Candidates {
-		if r.isFailing(c) {
-			votes++
-		}
-	}
-	return votes >= r.Sampler.MinVotes
-}
-
-// couldChange reports whether the votes of the failed candidates could change
-// who wins: whether the vote would be undecided if they were still to come.
+// couldChange reports whether the votes of the failed candidates could change who wins:
+// whether the vote would be undecided if they were still to come.
 func (r *pipelineRun) couldChange() bool {
-	settled := make([]vote.Candidate, 0, len(r.out.Candidates))
-	for _, c := range r.out.Candidates {
-		if !r.isFailing(c) {
-			settled = append(settled, c)
-		}
-	}
+	settled := slices.DeleteFunc(slices.Clone(r.out.Candidates), r.isFailing)
 	lost := len(r.out.Candidates) - len(settled)
 	if lost == 0 {
 		return false
@@ -114,11 +103,8 @@ func (r *pipelineRun) couldChange() bool {
 		return err != nil || !vote.Decided(tally)
 	}
 	ballot, err := r.voter.Count(settled)
-	if err != nil {
-		return true
-	}
-	leader, err := ballot.Winner()
-	if err != nil {
+	leader, werr := ballot.Winner()
+	if err != nil || werr != nil {
 		return true
 	}
 	second, _ := ballot.RunnerUp()

@@ -19,13 +19,6 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-const (
-	usa      = "SELECT name FROM customers WHERE country = 'USA'"
-	usaJoin  = "SELECT c.name FROM customers AS c WHERE c.country IN ('USA')"
-	everyone = "SELECT name FROM customers"
-	broken   = "SELECT name FROM custmers WHERE country = 'USA'"
-)
-
 func generate(replies ...string) llmtest.Rule {
 	return llmtest.Rule{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(replies...)}
 }
@@ -57,19 +50,50 @@ func TestPipeline(t *testing.T) {
 		note     string // part of one of the notes
 		why      string
 	}{
-		{"majority by result", plain(4), []llmtest.Rule{generate(everyone, usa, usaJoin, usa)}, usa, 0.75, 4, "", "two spellings, one result; the shorter represents it"},
-		{"tie to the first", plain(2), []llmtest.Rule{generate(everyone, usa)}, everyone, 0.5, 2, "", "the earliest draw wins a tie"},
-		{"an unsafe reply has no vote", plain(3), []llmtest.Rule{generate("DELETE FROM orders", usa, "SELECT 1; DROP TABLE orders")}, usa, 1, 3, "", "neither reaches the database"},
-		{"one failed draw", plain(3), []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: []llmtest.Reply{{Err: &llm.Error{Class: llm.ClassRateLimit}}, {Text: usa}, {Text: usa}}}}, usa, 1, 3, "draw 0 failed", "the others still vote"},
-		{"repair that could change", repairing, []llmtest.Rule{generate(everyone, broken, usa, broken), repairs(usa)}, usa, 0.75, 5, "", "two lost votes could overtake: one repair gives both"},
+		{
+			"majority by result", plain(4), []llmtest.Rule{generate(everyone, usa, usaJoin, usa)}, usa, 0.75, 4, "",
+			"two spellings, one result; the shorter represents it",
+		},
+		{"tie to the first", plain(2), []llmtest.Rule{generate(everyone, usa)}, everyone, 0.5, 2, "", "the earliest sample wins a tie"},
+		{
+			"an unsafe reply has no vote", plain(3), []llmtest.Rule{generate("DELETE FROM orders", usa, "SELECT 1; DROP TABLE orders")}, usa, 1, 3, "",
+			"neither reaches the database",
+		},
+		{
+			"one failed sample", plain(3),
+			[]llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: []llmtest.Reply{{Err: &llm.Error{Class: llm.ClassRateLimit}}, {Text: usa}, {Text: usa}}}},
+			usa, 1, 3, "sample 0 failed", "the others still vote",
+		},
+		{
+			"repair that could change", repairing, []llmtest.Rule{generate(everyone, broken, usa, broken), repairs(usa)}, usa, 0.75, 5, "",
+			"two lost votes could overtake: one repair gives both",
+		},
 		{"repair that could not", repairing, []llmtest.Rule{generate(usa, usa, usa, broken)}, usa, 1, 4, "", "one lost vote against three: no call is made"},
-		{"repair of the last hope", repairing, []llmtest.Rule{generate(broken, broken, broken, broken), repairs(usa)}, usa, 1, 5, "", "nothing ran, one statement to repair"},
-		{"repair that fails again", repairing, []llmtest.Rule{generate(usa, broken, broken, everyone), repairs("SELECT nothing FROM nowhere")}, usa, 0.5, 5, "repair of draw 1 was rejected", "the vote stands without it"},
-		{"a model that cannot repair", repairing, []llmtest.Rule{generate(usa, broken, broken, everyone)}, usa, 0.5, 5, "repair of draw 1 failed", "a permanent error of a repair is a note"},
-		{"judge for the runner-up", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone), judges("B", "The answer is **A**.")}, everyone, 0.5, 6, "preferred the runner-up", "B in the first order and A in the second are the same statement"},
-		{"judge that follows position", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone), judges("A", "A")}, usa, 0.5, 6, "could not tell", "a verdict that does not survive the swap is none"},
+		{
+			"repair of the last hope", repairing, []llmtest.Rule{generate(broken, broken, broken, broken), repairs(usa)}, usa, 1, 5, "",
+			"nothing ran, one statement to repair",
+		},
+		{
+			"repair that fails again", repairing, []llmtest.Rule{generate(usa, broken, broken, everyone), repairs("SELECT nothing FROM nowhere")}, usa, 0.5, 5,
+			"repair of sample 1 was rejected", "the vote stands without it",
+		},
+		{
+			"a model that cannot repair", repairing, []llmtest.Rule{generate(usa, broken, broken, everyone)}, usa, 0.5, 5, "repair of sample 1 failed",
+			"a permanent error of a repair is a note",
+		},
+		{
+			"judge for the runner-up", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone), judges("B", "The answer is **A**.")}, everyone, 0.5, 6,
+			"preferred the runner-up", "B in the first order and A in the second are the same statement",
+		},
+		{
+			"judge that follows position", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone), judges("A", "A")}, usa, 0.5, 6, "could not tell",
+			"a verdict that does not survive the swap is none",
+		},
 		{"judge not needed", judging, []llmtest.Rule{generate(usa, usa, usa, everyone)}, usa, 0.75, 4, "", "above MinShare nobody is asked"},
-		{"judge that cannot be asked", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone)}, usa, 0.5, 5, "the vote stands", "a recorded model has no verdict"},
+		{
+			"judge that cannot be asked", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone)}, usa, 0.5, 5, "the vote stands",
+			"a recorded model has no verdict",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,9 +128,18 @@ func TestPipelineErrors(t *testing.T) {
 		text     string
 		why      string
 	}{
-		{"no candidate", plain(3), strategy.Task{Question: "q"}, generate("I cannot help with that.", "DROP TABLE orders", broken), strategy.ErrNoCandidate, "no such table: custmers", "every reason is told"},
-		{"provider down", plain(2), strategy.Task{Question: "q"}, llmtest.Rule{Replies: llmtest.Errors(rate, rate)}, rate, "slow down", "the provider's error is in it"},
-		{"provider down is no candidate too", plain(2), strategy.Task{Question: "q"}, llmtest.Rule{Replies: llmtest.Errors(rate, rate)}, strategy.ErrNoCandidate, "2 × ", "equal reasons are counted"},
+		{
+			"no candidate", plain(3), strategy.Task{Question: "q"}, generate("I cannot help with that.", "DROP TABLE orders", broken), strategy.ErrNoCandidate,
+			"no such table: custmers", "every reason is told",
+		},
+		{
+			"provider down", plain(2), strategy.Task{Question: "q"}, llmtest.Rule{Replies: llmtest.Errors(rate, rate)}, rate, "slow down",
+			"the provider's error is in it",
+		},
+		{
+			"provider down is no candidate too", plain(2), strategy.Task{Question: "q"}, llmtest.Rule{Replies: llmtest.Errors(rate, rate)},
+			strategy.ErrNoCandidate, "2 × ", "equal reasons are counted",
+		},
 		{"abstained", abstaining, strategy.Task{Question: "q"}, generate(usa, everyone), strategy.ErrAbstained, "0.50 is below 0.90", "an answer, but no sure one"},
 		{"empty question", plain(1), strategy.Task{Question: " \n"}, generate(usa), strategy.ErrEmptyQuestion, "", "before any call"},
 		{"negative samples", plain(1), strategy.Task{Question: "q", Samples: -1}, generate(usa), nil, "Samples is -1", "before any call"},
@@ -136,7 +169,7 @@ func TestAbstainedKeepsTheRanking(t *testing.T) {
 // TestEachStatementIsCheckedOnce counts the checks of equal and different replies.
 func TestEachStatementIsCheckedOnce(t *testing.T) {
 	checked := map[string]int{}
-	count := exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
+	count := exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
 		checked[c.SQL]++
 		return nil
 	})
@@ -152,14 +185,14 @@ func TestEachStatementIsCheckedOnce(t *testing.T) {
 	}
 }
 
-// TestSkipExecution runs nothing: votes go by plan and the judge sees no rows.
-func TestSkipExecution(t *testing.T) {
+// TestWithoutExecution runs nothing: votes go by plan and the judge sees no rows.
+func TestWithoutExecution(t *testing.T) {
 	p := plain(4)
 	p.Judge = strategy.Pairwise{}
 	p.Voter = vote.Majority{MinShare: 0.9}
 	script := &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usaJoin, "SELECT total FROM orders", "SELECT count(*) FROM orders"), judges("A", "B")}}
 	env := shopEnv(t, script)
-	env.SkipExecution = true
+	env.WithoutExecution = true
 	root := trace.New("test")
 	out, err := p.Generate(trace.Into(t.Context(), root), env, strategy.Task{Question: "q"})
 	if err != nil {
@@ -167,7 +200,7 @@ func TestSkipExecution(t *testing.T) {
 	}
 	for _, c := range out.Candidates {
 		if c.Fingerprint != "" || c.Plan == "" {
-			t.Errorf("candidate %d was run, or has no plan: %+v", c.Draw, c)
+			t.Errorf("candidate %d was run, or has no plan: %+v", c.Sample, c)
 		}
 	}
 	for span := range root.All() {
@@ -182,15 +215,15 @@ func TestSkipExecution(t *testing.T) {
 	}
 }
 
-// TestSkipValues keeps every stored value out of every prompt.
-func TestSkipValues(t *testing.T) {
+// TestWithoutValues keeps every stored value out of every prompt.
+func TestWithoutValues(t *testing.T) {
 	for _, skip := range []bool{false, true} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{
 			{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(everyone, usa, broken, broken, broken, broken, broken, broken, broken, broken, broken, broken)},
 			repairs("SELECT 'Ada' FROM nowhere"), judges("A", "B"),
 		}}
 		env := shopEnv(t, script)
-		env.SkipValues = skip
+		env.WithoutValues = skip
 		env.Profile = profileOf(env)
 		if _, err := (strategy.Consensus{}).Generate(t.Context(), env, strategy.Task{Question: "How much did Cyd order?"}); err != nil {
 			t.Fatal(err)
@@ -204,7 +237,7 @@ func TestSkipValues(t *testing.T) {
 			}
 		}
 		if got := strings.Contains(seen, `"Ada"`) || strings.Contains(seen, `has "Cyd"`); got == skip {
-			t.Errorf("SkipValues %v: stored values in prompts: %v\n%s", skip, got, seen)
+			t.Errorf("WithoutValues %v: stored values in prompts: %v\n%s", skip, got, seen)
 		}
 	}
 }
@@ -241,7 +274,7 @@ func TestEndlessCandidate(t *testing.T) {
 	}
 }
 
-// TestModelsTakeTurns: draws go round the models, and a model that is down is
+// TestModelsTakeTurns: samples go round the models, and a model that is down is
 // isolated.
 func TestModelsTakeTurns(t *testing.T) {
 	env := shopEnv(t, nil)
@@ -258,10 +291,10 @@ func TestModelsTakeTurns(t *testing.T) {
 	}
 	var got []string
 	for _, c := range out.Candidates {
-		got = append(got, fmt.Sprint(c.Draw, c.Model))
+		got = append(got, fmt.Sprint(c.Sample, c.Model))
 	}
 	if diff := cmp.Diff([]string{"0a", "2a"}, got); diff != "" {
-		t.Errorf("draws (-want +got):\n%s", diff)
+		t.Errorf("samples (-want +got):\n%s", diff)
 	}
 }
 
@@ -273,7 +306,7 @@ func TestSamplesOfPresets(t *testing.T) {
 	}{
 		{strategy.Direct{}, 0, true}, {strategy.Direct{}, 1, true}, {strategy.Direct{}, 2, false}, {strategy.Direct{Shots: -1}, 0, false},
 		{strategy.SelfConsistency{}, 30, true}, {strategy.SelfConsistency{Temperature: -1}, 0, false},
-		{strategy.Consensus{}, 5, true}, {strategy.Consensus{AheadBy: -1}, 0, false}, {strategy.Consensus{MinConfidence: 1.1}, 0, false},
+		{strategy.Consensus{}, 5, true}, {strategy.Consensus{MinConfidence: 1.1}, 0, false},
 	}
 	for _, tt := range tests {
 		if err := tt.strategy.Validate(tt.samples); (err == nil) != tt.ok {

@@ -7,6 +7,9 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/petsql"
+	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -16,12 +19,12 @@ func TestTracesHoldNoSQL(t *testing.T) {
 	const canary = "hiv_positive_4711"
 	strategies := map[string]strategy.Strategy{
 		"self-consistency":   strategy.SelfConsistency{},
-		"plan-vote":          strategy.PlanVote{},
-		"execution-feedback": strategy.ExecutionFeedback{},
-		"pet-sql":            strategy.PETSQL{},
+		"plan-vote":          planvote.Plain{},
+		"execution-feedback": planvote.Feedback{},
+		"pet-sql":            petsql.Strategy{},
 		"consensus":          strategy.Consensus{},
-		"maker":              strategy.MAKER{},
-		"maker-compat":       strategy.MAKER{Compat: true},
+		"maker":              maker.Strategy{},
+		"maker-compat":       maker.Strategy{}.Published(),
 	}
 	replies := map[string]string{
 		"a literal":        "SELECT name FROM customers WHERE name = '" + canary + "'",
@@ -37,7 +40,7 @@ func TestTracesHoldNoSQL(t *testing.T) {
 			root := trace.New("question")
 			s.Generate(trace.Into(t.Context(), root), makerEnv(t, llm.Chain(script, llm.Trace())), usaTask)
 			root.End()
-			b, err := root.JSON(trace.Format{})
+			b, err := root.JSON(0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,21 +13,13 @@ import (
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// written is a conversation as goldens show it.
-func written(messages []llm.Message) string {
-	var b strings.Builder
-	for _, m := range messages {
-		fmt.Fprintf(&b, "=== %s\n%s\n", m.Role, strings.TrimSuffix(m.Text, "\n"))
-	}
-	return b.String()
-}
-
 // pool are two exemplars that fit the shop.
-var pool = []strategy.Pair{
+var pool = []memory.Pair{
 	{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
 	{Question: "Which customers are from the north?", Evidence: "the north is Norway", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
 }
@@ -45,7 +37,7 @@ func TestPrompt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env.Exemplars, env.Seed = pool, 1
+	env.Exemplars, env.Seed = &memory.Pool{Pairs: pool}, 1
 	env.Instructions = "  Leave out test customers.\nAmounts are in crowns.  "
 	links := schema.Links{Whole: true, Tables: []schema.TableLink{
 		{Table: "customers", Values: []schema.ValueMatch{{Column: "country", Value: "USA"}, {Column: "name", Value: "Ada"}}},
@@ -67,7 +59,7 @@ func TestPrompt(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			env := *env
-			env.SkipValues = tt.skip
+			env.WithoutValues = tt.skip
 			got, err := tt.prompt.Prompt(t.Context(), &env, in)
 			if err != nil {
 				t.Fatal(err)
@@ -113,7 +105,7 @@ func TestPromptKeepsItsShape(t *testing.T) {
 		"'''", strings.Repeat("```\n### Question\n", 300),
 	}
 	env := shopEnv(t, nil)
-	env.Exemplars = pool[1:] // one, so that the choice is the same for every question
+	env.Exemplars = &memory.Pool{Pairs: pool[1:]} // one, so that the choice is the same for every question
 	prompt := strategy.Prompt{Shots: 1}
 	write := func(question, evidence string, value any, name string) []llm.Message {
 		got, err := prompt.Prompt(t.Context(), env, strategy.PromptInput{
@@ -148,7 +140,8 @@ func TestPromptKeepsItsShape(t *testing.T) {
 func TestQuestionStaysItself(t *testing.T) {
 	env := shopEnv(t, nil)
 	for _, question := range []string{
-		"# of orders by country?", "Is `name` unique?", "¿Qué clientes viven en los Estados Unidos?", "有哪些客户住在美国？", "می\u200cخواهم", "a < b && c > 'd'",
+		"# of orders by country?", "Is `name` unique?", "¿Qué clientes viven en los Estados Unidos?", "有哪些客户住在美国？",
+		"می\u200cخواهم", "a < b && c > 'd'",
 	} {
 		got, err := strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: strategy.Task{Question: question}, Schema: env.Schema})
 		if err != nil {
@@ -163,7 +156,8 @@ func TestQuestionStaysItself(t *testing.T) {
 // TestLineEndsJoinNoWords: what a person sees as two words stays two.
 func TestLineEndsJoinNoWords(t *testing.T) {
 	env := shopEnv(t, nil)
-	got, err := strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: strategy.Task{Question: "how\u2028many\forders\vare\u0085there\u200b?"}, Schema: env.Schema})
+	got, err := strategy.Prompt{}.Prompt(t.Context(), env,
+		strategy.PromptInput{Task: strategy.Task{Question: "how\u2028many\forders\vare\u0085there\u200b?"}, Schema: env.Schema})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,8 +197,8 @@ func TestAlternate(t *testing.T) {
 		})
 	}
 	var got []string
-	for draw := range 5 {
-		messages, err := strategy.Alternate{named("a"), named("b"), named("c")}.Prompt(t.Context(), nil, strategy.PromptInput{Draw: draw})
+	for sample := range 5 {
+		messages, err := strategy.Alternate{named("a"), named("b"), named("c")}.Prompt(t.Context(), nil, strategy.PromptInput{Sample: sample})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,9 +11,9 @@ import (
 )
 
 // shortPrompt is a prompt of one message, as a fine-tuned model may want it.
-func shortPrompt(_ context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
-	tables := schema.Renderer{Form: schema.Code, Quote: env.Quote}.Render(in.Schema).Text
-	return []llm.Message{{Role: llm.User, Text: tables + "-- " + in.Task.Question}}, nil
+func shortPrompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	tables, err := env.Render(ctx, in.Sample, schema.Renderer{Form: schema.Code}, in.Schema)
+	return []llm.Message{{Role: llm.User, Text: tables.Text + "-- " + in.Task.Question}}, err
 }
 
 // A prompter of one's own wraps one that is there, or stands alone as shortPrompt

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -29,7 +30,8 @@ func TestBigSchemaIsLinkedNotCut(t *testing.T) {
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT sum(amount) FROM invoices"), Repeat: true}}}
 	env := envOf(t, script.String(), model)
 	env.SchemaBudget = 500
-	for name, l := range map[string]linker.Linker{"none": nil, "values": linker.Values{}, "whole": linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
+	for name, l := range map[string]linker.Linker{"none": nil, "values": linker.Values{}, "whole": linker.Func(func(context.Context, linker.Input) (schema.Links,
+		error) {
 		return schema.Links{Whole: true}, nil
 	})} {
 		p := plain(1)
@@ -79,7 +81,7 @@ func TestQuorumHoldsAfterRepairs(t *testing.T) {
 				t.Fatalf("got %v: %s", err, tt.why)
 			}
 			if tt.refused && (!errors.Is(err, strategy.ErrQuorum) || !errors.Is(err, rate)) {
-				t.Errorf("the quorum or the failed draw is not in the error: %v", err)
+				t.Errorf("the quorum or the failed sample is not in the error: %v", err)
 			}
 			if n := len(script.RequestsFor(strategy.PurposeRepair)); n > 0 != (tt.min != 4) {
 				t.Errorf("%d repairs: %s", n, tt.why)
@@ -88,8 +90,8 @@ func TestQuorumHoldsAfterRepairs(t *testing.T) {
 	}
 }
 
-// TestFailedDrawsAreTold also when nothing could be repaired.
-func TestFailedDrawsAreTold(t *testing.T) {
+// TestFailedSamplesAreTold also when nothing could be repaired.
+func TestFailedSamplesAreTold(t *testing.T) {
 	down := &llm.Error{Class: llm.ClassOverloaded, Message: "busy"}
 	script := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: strategy.PurposeGenerate, Replies: []llmtest.Reply{{Text: broken}, {Err: down}}}, repairs("SELECT nothing FROM nowhere"),
@@ -106,8 +108,8 @@ func TestFailedDrawsAreTold(t *testing.T) {
 // TestRepairLooksAtDoubts: five votes for a doubtful answer can be overtaken by
 // fewer than five.
 func TestRepairLooksAtDoubts(t *testing.T) {
-	odd := vote.Rule{Name: "odd", Broken: func(in vote.RuleInput) (string, bool) {
-		return "it is for everyone", !strings.Contains(in.SQL, "WHERE")
+	odd := doubt.Rule{Name: "odd", Broken: func(in doubt.Input) (string, bool) {
+		return "it is for everyone", !strings.Contains(in.Statement.SQL(), "WHERE")
 	}}
 	for _, tt := range []struct {
 		penalty float64
@@ -119,7 +121,7 @@ func TestRepairLooksAtDoubts(t *testing.T) {
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{generate(everyone, everyone, everyone, everyone, everyone, usa, broken, broken), repairs(usa)}}
 		p := plain(8)
-		p.Repairer, p.Doubts = strategy.TypedRepair{}, &vote.Doubts{Rules: []vote.Rule{odd}}
+		p.Repairer, p.Doubts = strategy.TypedRepair{}, &doubt.Rules{List: []doubt.Rule{odd}}
 		p.Voter = vote.Majority{Penalty: tt.penalty}
 		out, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
 		if err != nil {
@@ -137,7 +139,8 @@ func TestJudgedConfidenceIsCalibratedOnce(t *testing.T) {
 	p.Judge = strategy.Pairwise{}
 	p.Voter = vote.Majority{MinShare: 0.9, Calibrate: func(x float64) float64 { return x / 2 }}
 	for _, verdicts := range [][]string{{"A", "B"}, {"B", "A"}} {
-		out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa, everyone, everyone), judges(verdicts...)}}), strategy.Task{Question: "q"})
+		out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa, everyone, everyone), judges(verdicts...)}}),
+			strategy.Task{Question: "q"})
 		if err != nil || out.Confidence != 0.25 {
 			t.Errorf("judge %v: confidence %v, %v; want half of 0.5", verdicts, out.Confidence, err)
 		}
@@ -212,7 +215,7 @@ func TestSeeds(t *testing.T) {
 	}
 	for i, r := range script.RequestsFor(strategy.PurposeGenerate) {
 		if r.Seed != 7+i {
-			t.Errorf("draw %d was sent seed %d", i, r.Seed)
+			t.Errorf("sample %d was sent seed %d", i, r.Seed)
 		}
 	}
 }
@@ -222,14 +225,14 @@ func TestSeeds(t *testing.T) {
 func TestDiscardedStatementComesBack(t *testing.T) {
 	env := shopEnv(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, _ *exec.DB, _ *exec.Checked) error {
+	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, _ *exec.Session, _ *exec.Checked) error {
 		return ctx.Err()
 	}))
 	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, checks, nil)
 	defer a.Close()
 	cancel()
 	if _, err := a.AdmitSQL(ctx, 5, "", usa); !errors.Is(err, context.Canceled) {
-		t.Fatalf("a cancelled draw: %v", err)
+		t.Fatalf("a cancelled sample: %v", err)
 	}
 	for _, discard := range []bool{false, true} {
 		if discard {

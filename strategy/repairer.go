@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Repairer asks for another statement in place of one that the engine rejected.
@@ -21,33 +21,33 @@ type Repairer interface {
 // RepairInput is a failed statement and what is known of its failure.
 type RepairInput struct {
 	Task   Task           // what is asked
-	Schema *schema.Schema // as the draw was shown it
-	Draw   int            // of the candidate
+	Schema *schema.Schema // as the sample was shown it
+	Sample int            // index of the candidate's sample
 	SQL    string         // as extracted
 	Err    error          // the engine's word, an *exec.InvalidError
 }
 
-// TypedRepair shows the model its statement, the class and the first line of
-// the error, a hint for that class and the existing names that are nearest to
-// an unknown one. It makes one call a repair, at temperature 0.
+// TypedRepair shows the model its statement, the class and the first line of the error, and
+// the existing names that are nearest to an unknown one. It makes one call a repair, at
+// temperature 0.
 type TypedRepair struct {
 	Form schema.Form // how the schema is written; the zero value is DDL
 }
 
 // Repair asks the model that wrote the statement.
 func (r TypedRepair) Repair(ctx context.Context, env *Env, in RepairInput) (llm.Response, error) {
-	messages, err := Prompt{Form: r.Form}.Prompt(ctx, env, PromptInput{Task: in.Task, Schema: in.Schema, Draw: in.Draw})
+	messages, err := Prompt{Form: r.Form}.Prompt(ctx, env, PromptInput{Task: in.Task, Schema: in.Schema, Sample: in.Sample})
 	if err != nil {
 		return llm.Response{}, err
 	}
 	messages = append(messages,
-		llm.Message{Role: llm.Assistant, Text: fence(in.SQL)},
+		llm.Message{Role: llm.Assistant, Text: Fence(in.SQL)},
 		llm.Message{Role: llm.User, Text: r.complaint(env, in)})
-	model, _ := env.Model(in.Draw)
+	model, _ := env.Model(in.Sample)
 	greedy := 0.0
 	return model.Complete(ctx, llm.Request{
-		Messages: messages, Purpose: PurposeRepair, Draw: in.Draw,
-		Temperature: &greedy, MaxTokens: 1024, Seed: env.SeedOf(in.Draw),
+		Messages: messages, Purpose: PurposeRepair, Sample: in.Sample,
+		Temperature: &greedy, MaxTokens: 1024, Seed: env.SeedOf(in.Sample),
 	})
 }
 
@@ -56,23 +56,23 @@ func (r TypedRepair) complaint(env *Env, in RepairInput) string {
 	b.WriteString("### Error\nThe database rejected this statement")
 	var invalid *exec.InvalidError
 	if errors.As(in.Err, &invalid) {
-		fmt.Fprintf(&b, " (%s): %s\n", invalid.Fault, ErrorLine(invalid.Message, env.SkipValues))
+		fmt.Fprintf(&b, " (%s): %s\n", invalid.Fault, ErrorLine(invalid.Message, env.WithoutValues))
 		if near := nearest(env, in.Schema, invalid.Name); len(near) > 0 {
 			fmt.Fprintf(&b, "Existing names that are close: %s\n", strings.Join(near, ", "))
 		}
 	} else {
-		fmt.Fprintf(&b, ": %s\n", ErrorLine(in.Err.Error(), env.SkipValues))
+		fmt.Fprintf(&b, ": %s\n", ErrorLine(in.Err.Error(), env.WithoutValues))
 	}
 	b.WriteString("Write the statement again so that it answers the question and runs. Give it in one ```sql block.\n")
 	return b.String()
 }
 
-// ErrorLine is the first line of an engine's message as a prompt may show it:
-// cleaned, at most 300 runes, and with quoted literals masked when mask is set
-// (security.md §11).
+// ErrorLine is the first line of an engine's message as a prompt may show it: an [OneLine], at
+// most 300 runes, and with mask what stands in quotes replaced, since engines quote stored
+// values.
 func ErrorLine(message string, mask bool) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	line = oneLine(line)
+	line = OneLine(line)
 	if mask {
 		line = maskQuoted(line)
 	}
@@ -122,11 +122,11 @@ func nearest(env *Env, s *schema.Schema, name string) []string {
 		for _, spelling := range spellings {
 			// The difference in length alone rules most names out. The model chose
 			// the length of name, so nothing here may cost its square.
-			long := max(len(spelling), len(name))
-			if 2*(long-min(len(spelling), len(name))) > long {
+			most := max(len(spelling), len(name)) / 2
+			if max(len(spelling)-len(name), len(name)-len(spelling)) > most {
 				continue
 			}
-			if d := editDistance(spelling, name); 2*d <= long {
+			if d := words.Distance(spelling, name, most); d <= most {
 				best.distance = min(best.distance, d)
 			}
 		}
@@ -151,14 +151,8 @@ func nearest(env *Env, s *schema.Schema, name string) []string {
 	return names
 }
 
-// stemmed is a name as its stemmed words.
-func stemmed(name string) string {
-	words := sqltext.SplitName(name)
-	for i, w := range words {
-		words[i] = sqltext.Stem(w)
-	}
-	return strings.Join(words, "_")
-}
+// stemmed returns a name as its stemmed words.
+func stemmed(name string) string { return strings.Join(words.Stems(name), "_") }
 
 // cutLast is strings.Cut at the last sep; without one, all of s is after.
 func cutLast(s, sep string) (before, after string, found bool) {
@@ -166,25 +160,4 @@ func cutLast(s, sep string) (before, after string, found bool) {
 		return s[:i], s[i+len(sep):], true
 	}
 	return "", s, false
-}
-
-// editDistance is the Levenshtein distance in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -8,16 +8,14 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// SelfConsistency draws one prompt n times at temperature 0.7 and elects the
-// majority by result: Wang et al. 2023 on result sets, with the vote rules of
-// methods/plan-voting.md 3.5. It stops as soon as the leader cannot be
-// overtaken, which never changes the winner.
+// SelfConsistency samples n samples of one prompt at temperature 0.7 and elects the majority
+// by result: the self-consistency of Wang et al. (ICLR 2023) on result sets. It stops as
+// soon as the leader cannot be overtaken, which never changes the winner.
 //
-// At most Samples calls a question, for replies of at most 1,024 tokens;
-// WithSamples overrides it. Prompts hold sampled values of the database, unless
-// texttosql.WithoutSampleValues is given.
+// At most Samples calls a question, for replies of at most 1,024 tokens. Prompts hold
+// sampled values of the database, unless texttosql.WithoutValues is given.
 type SelfConsistency struct {
-	Samples     int     // 0 means 12
+	Samples     int     // 0 means 12; WithSamples overrides it
 	Temperature float64 // 0 means 0.7
 	Shots       int     // few-shot exemplars; 0: none
 }
@@ -25,7 +23,7 @@ type SelfConsistency struct {
 // Validate refuses numbers out of range.
 func (s SelfConsistency) Validate(samples int) error {
 	return errors.Join(
-		inRange("SelfConsistency", draws("Samples", s.Samples), number("Temperature", s.Temperature), number("Shots", s.Shots)),
+		CheckField("strategy: SelfConsistency.Samples", s.Samples, MaxSamples), CheckField("strategy: SelfConsistency.Temperature", s.Temperature, 0), CheckField("strategy: SelfConsistency.Shots", s.Shots, 0),
 		checkSamples(samples))
 }
 
@@ -38,8 +36,8 @@ func (s SelfConsistency) Generate(ctx context.Context, env *Env, t Task) (*Outco
 		Prompter: Prompt{Shots: s.Shots},
 		Sampler: Sampler{
 			Samples: cmp.Or(s.Samples, 12), Temperature: cmp.Or(s.Temperature, 0.7),
-			Until: vote.Decided,
+			Stop: vote.Decided,
 		},
-		Voter: vote.Majority{},
+		Voter: vote.Majority{Prior: 1},
 	}.Generate(ctx, env, t)
 }

@@ -1,83 +1,168 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// shown remembers what the prompts of one question do not show of its schema, to
-// say it once: a statement cannot use what its model did not see.
-type shown struct {
-	mu   sync.Mutex
-	by   map[int]schema.Rendering // without text; the one of a draw that lost most
-	told bool
-}
-
-// watched returns e with a memory of what its prompts show; e itself where it has
-// one.
-func (e *Env) watched() *Env {
-	if e.shown != nil {
-		return e
+// Render writes s for the prompt of a sample by r, with Quote and WithoutValues of
+// e, and notes in Shown what the text leaves out. Texts without sample rows are kept
+// in Texts, so the rendering must not be changed. The error is ctx.Err().
+func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
+	r.Quote, r.WithoutValues = e.Quote, r.WithoutValues || e.WithoutValues
+	var (
+		out schema.Rendering
+		err error
+	)
+	if len(rows) == 0 && r.Text == nil {
+		out, err = e.Texts.render(ctx, r, s)
+	} else {
+		out, err = r.Render(ctx, s, rows...)
 	}
-	own := *e
-	own.shown = &shown{by: map[int]schema.Rendering{}}
-	return &own
+	if err == nil {
+		e.Shown.Add(sample, out)
+	}
+	return out, err
 }
 
-// schemaSection writes s for the prompt of a draw, within the budget.
-func (e *Env) schemaSection(form schema.Form, s *schema.Schema, draw int) string {
-	r := schema.Renderer{
-		Form: form, MaxTokens: e.schemaBudget(),
-		Quote: e.Quote, WithoutValues: e.SkipValues,
-	}.Render(s)
-	e.rendered(draw, r)
-	return "### Schema\n" + strings.TrimRight(r.Text, "\n") + "\n\n"
+// SchemaTokens estimates the tokens that s takes in a prompt without values, to be
+// compared with Budget. The error is ctx.Err().
+func (e *Env) SchemaTokens(ctx context.Context, s *schema.Schema) (int, error) {
+	r, err := e.Texts.render(ctx, schema.Renderer{Quote: e.Quote, WithoutValues: true}, s)
+	return r.Tokens, err
 }
 
-// rendered notes what the prompt of a draw does not show.
-func (e *Env) rendered(draw int, r schema.Rendering) {
-	if e.shown == nil {
+// TextCache keeps the texts of schemas from question to question: the last 8 that
+// were used, none over 32 kB. The environments that share one quote names in the
+// same way.
+//
+// The zero TextCache is empty and ready for use; a nil one keeps nothing. Safe for
+// concurrent use.
+type TextCache struct {
+	mu   sync.Mutex
+	kept []cachedText // the one used last is the last
+}
+
+type cachedText struct {
+	of        textKey
+	rendering schema.Rendering
+}
+
+// textKey is what a text depends on. A schema is not changed once it was handed out,
+// so its address stands for it.
+type textKey struct {
+	schema                                *schema.Schema
+	form                                  schema.Form
+	maxChars, maxTokens, beside, examples int
+	withoutValues, withoutDescriptions    bool
+}
+
+func (c *TextCache) render(ctx context.Context, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
+	if c == nil {
+		return r.Render(ctx, s)
+	}
+	key := textKey{s, r.Form, r.MaxChars, r.MaxTokens, r.Beside, r.Examples, r.WithoutValues, r.WithoutDescriptions}
+	if out, ok := c.get(key); ok || ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	out, err := r.Render(ctx, s)
+	if err == nil {
+		c.put(cachedText{key, out})
+	}
+	return out, err
+}
+
+func (c *TextCache) get(key textKey) (schema.Rendering, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(c.kept, func(t cachedText) bool { return t.of == key })
+	if i < 0 {
+		return schema.Rendering{}, false
+	}
+	found := c.kept[i]
+	c.kept = append(slices.Delete(c.kept, i, i+1), found)
+	return found.rendering, true
+}
+
+func (c *TextCache) put(t cachedText) {
+	const mostTexts, mostBytes = 8, 32 << 10 // of one text
+	if len(t.rendering.Text) > mostBytes {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept = append(slices.DeleteFunc(c.kept, func(old cachedText) bool { return old.of == t.of }), t)
+	c.kept = slices.Delete(c.kept, 0, max(len(c.kept)-mostTexts, 0))
+}
+
+// SchemaSection writes s for the prompt of a sample, under a heading and within
+// Budget. The error is ctx.Err().
+func (e *Env) SchemaSection(ctx context.Context, form schema.Form, s *schema.Schema, sample int) (string, error) {
+	r, err := e.Render(ctx, sample, schema.Renderer{Form: form, MaxTokens: e.Budget()}, s)
+	return "### Schema\n" + strings.TrimRight(r.Text, "\n") + "\n\n", err
+}
+
+// Shown collects what the prompts of one question leave out of its schema, to tell
+// it once: a statement cannot use what its model did not see. The engine makes one
+// for each question and calls Tell; Env.Render calls Add and a Pipeline Forget. A
+// Prompter that writes the schema by itself calls Add.
+//
+// The zero Shown is ready for use, a nil one collects nothing. Safe for concurrent
+// use.
+type Shown struct {
+	mu sync.Mutex
+	by map[int]schema.Rendering // by sample, without text: the one that lost most
+}
+
+// Add notes what the prompt of a sample does not show.
+func (s *Shown) Add(sample int, r schema.Rendering) {
+	if s == nil {
 		return
 	}
 	r.Text = ""
-	e.shown.mu.Lock()
-	defer e.shown.mu.Unlock()
-	if old, ok := e.shown.by[draw]; !ok || lostMore(r, old) > 0 {
-		e.shown.by[draw] = r
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = map[int]schema.Rendering{}
+	}
+	if old, ok := s.by[sample]; !ok || lostMore(r, old) > 0 {
+		s.by[sample] = r
 	}
 }
 
-// forget drops the prompts of draws from index counted on. An early stop made them
-// unnecessary, and whether they were written depends on timing.
-func (e *Env) forget(counted int) {
-	e.shown.mu.Lock()
-	defer e.shown.mu.Unlock()
-	for draw := range e.shown.by {
-		if draw >= counted {
-			delete(e.shown.by, draw)
-		}
-	}
-}
-
-// tell adds a note, and a warning where names or descriptions are missing, once a
-// question.
-func (e *Env) tell(ctx context.Context, out *Outcome) {
-	e.shown.mu.Lock()
-	defer e.shown.mu.Unlock()
-	if e.shown.told || len(e.shown.by) == 0 || ctx.Err() != nil {
+// Forget drops the prompts of the samples from index counted on. An early stop made
+// them unnecessary, and whether they were written depends on timing.
+func (s *Shown) Forget(counted int) {
+	if s == nil {
 		return
 	}
-	// In the order of draws: the first of those that lost most.
-	draws := slices.Sorted(maps.Keys(e.shown.by))
-	most := e.shown.by[draws[0]]
-	for _, draw := range draws[1:] {
-		if r := e.shown.by[draw]; lostMore(r, most) > 0 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.by, func(sample int, _ schema.Rendering) bool { return sample >= counted })
+}
+
+// Tell adds one note to out if a prompt did not show all of the schema, and a
+// warning to the trace if names or descriptions were missing. Nothing is told once
+// ctx has ended.
+func (s *Shown) Tell(ctx context.Context, out *Outcome) {
+	if s == nil || ctx.Err() != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// In the order of samples: the first of those that lost most.
+	var most schema.Rendering
+	for i, sample := range slices.Sorted(maps.Keys(s.by)) {
+		if r := s.by[sample]; i == 0 || lostMore(r, most) > 0 {
 			most = r
 		}
 	}
@@ -85,9 +170,93 @@ func (e *Env) tell(ctx context.Context, out *Outcome) {
 	if text == "" {
 		return
 	}
-	e.shown.told = true
 	out.Notes = append(out.Notes, text)
-	if !onlyExamples(most) {
+	if !onlyValues(most) {
 		trace.From(ctx).Warn("schema-shortened", text)
 	}
+}
+
+// lostMore compares what two renderings of a schema do not show.
+func lostMore(a, b schema.Rendering) int {
+	return cmp.Or(
+		cmp.Compare(missingColumns(a), missingColumns(b)),
+		cmp.Compare(len(a.LeftOut), len(b.LeftOut)),
+		cmp.Compare(len(a.Reduced), len(b.Reduced)))
+}
+
+func missingColumns(r schema.Rendering) int {
+	n := 0
+	for _, x := range r.Reduced {
+		n += x.Columns
+	}
+	return n
+}
+
+// onlyValues reports whether stored values are all that was taken away.
+func onlyValues(r schema.Rendering) bool {
+	return len(r.LeftOut) == 0 && !r.OverBudget &&
+		!slices.ContainsFunc(r.Reduced, func(x schema.Reduction) bool { return !x.OnlyValues })
+}
+
+// lost says in one line what a rendering does not show; "" where it shows all.
+func lost(r schema.Rendering) string {
+	var parts []string
+	if len(r.LeftOut) > 0 {
+		items := make([]string, len(r.LeftOut))
+		for i, l := range r.LeftOut {
+			items[i] = l.String()
+		}
+		parts = append(parts, fmt.Sprintf("%s left out: %s", counted(r.LeftOut), first(items)))
+	}
+	if len(r.Reduced) > 0 {
+		tables := slices.Clone(r.Reduced)
+		slices.SortStableFunc(tables, func(a, b schema.Reduction) int { return cmp.Compare(b.Columns, a.Columns) })
+		names := make([]string, len(tables))
+		for i, x := range tables {
+			names[i] = words.Short(OneLine(x.Table.String()), 40)
+		}
+		what := "fewer descriptions"
+		switch n := missingColumns(r); {
+		case n > 0:
+			what = fmt.Sprintf("%d columns not shown", n)
+		case onlyValues(r):
+			what = "fewer stored values"
+		}
+		parts = append(parts, fmt.Sprintf("%d tables shortened to fit, %s: %s", len(tables), what, first(names)))
+	}
+	if r.OverBudget {
+		parts = append(parts, "it is over its budget all the same")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "the prompt does not show all of the schema: " + strings.Join(parts, "; ")
+}
+
+// counted is "1 table, 2 columns".
+func counted(left []schema.LeftOut) string {
+	var items []string
+	count := map[string]int{}
+	for _, l := range left {
+		if count[l.Item]++; count[l.Item] == 1 {
+			items = append(items, l.Item)
+		}
+	}
+	for i, item := range items {
+		n := count[item]
+		if n > 1 {
+			item += "s"
+		}
+		items[i] = fmt.Sprint(n, " ", item)
+	}
+	return strings.Join(items, ", ")
+}
+
+// first lists the first three of items.
+func first(items []string) string {
+	const most = 3
+	if n := len(items) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), n)
+	}
+	return strings.Join(items, ", ")
 }

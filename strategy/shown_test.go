@@ -11,6 +11,9 @@ import (
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/petsql"
+	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -19,10 +22,13 @@ func cuts(t *testing.T, s strategy.Strategy, env *strategy.Env, reply string) (n
 	t.Helper()
 	ask := asking(env, &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(reply), Repeat: true}}})
 	root := trace.New("test")
-	out, err := s.Generate(trace.Into(t.Context(), root), ask, strategy.Task{Question: "Anything?"})
+	ask.Shown = &strategy.Shown{}
+	ctx := trace.Into(t.Context(), root)
+	out, err := s.Generate(ctx, ask, strategy.Task{Question: "Anything?"})
 	if out == nil {
 		t.Fatalf("%T: %v", s, err)
 	}
+	ask.Shown.Tell(ctx, out)
 	root.End()
 	for _, n := range out.Notes {
 		if strings.HasPrefix(n, "the prompt does not show all of the schema") {
@@ -39,15 +45,17 @@ func cuts(t *testing.T, s strategy.Strategy, env *strategy.Env, reply string) (n
 
 func presets() []strategy.Strategy {
 	return []strategy.Strategy{
-		strategy.Direct{}, strategy.SelfConsistency{}, strategy.Consensus{}, strategy.PlanVote{}, strategy.PlanVote{Compat: true},
-		strategy.AugmentedPlanVote{}, strategy.ExecutionFeedback{}, strategy.MAKER{}, strategy.PETSQL{},
+		strategy.Direct{}, strategy.SelfConsistency{}, strategy.Consensus{}, planvote.Plain{}, planvote.Plain{}.Published(),
+		planvote.Augmented{}, planvote.Feedback{}, maker.Strategy{}, petsql.Strategy{},
 	}
 }
 
 // TestNamesLeftOutAreTold: a column that no prompt may name cannot be asked for,
 // and whoever asks learns why, once.
 func TestNamesLeftOutAreTold(t *testing.T) {
-	env := envOf(t, "CREATE TABLE items (id INTEGER PRIMARY KEY, flag TEXT, \"tab\tname\" TEXT); CREATE TABLE \"bad\nname\" (x); INSERT INTO items VALUES (1, 'a', 'b');", nil)
+	env := envOf(t,
+		"CREATE TABLE items (id INTEGER PRIMARY KEY, flag TEXT, \"tab\tname\" TEXT); CREATE TABLE \"bad\nname\" (x); INSERT INTO items VALUES (1, 'a', 'b');",
+		nil)
 	for _, s := range presets() {
 		notes, warnings := cuts(t, s, env, "SELECT id FROM items WHERE id > 5")
 		if len(notes) != 1 || len(warnings) != 1 || warnings[0].Message != notes[0] {
@@ -69,7 +77,7 @@ func TestNamesLeftOutAreTold(t *testing.T) {
 }
 
 // TestShortenedSchemaIsTold: the same for columns that the budget has no room for,
-// with the same words whatever draws an early stop made unnecessary.
+// with the same words whatever samples an early stop made unnecessary.
 func TestShortenedSchemaIsTold(t *testing.T) {
 	var script strings.Builder
 	for i := range 12 {
@@ -82,7 +90,7 @@ func TestShortenedSchemaIsTold(t *testing.T) {
 	env := envOf(t, script.String(), nil)
 	env.SchemaBudget = 500
 	reply := "SELECT id FROM item_1_" + strings.Repeat("x", 50)
-	for _, s := range []strategy.Strategy{strategy.Direct{}, strategy.SelfConsistency{}, strategy.Consensus{}, strategy.PlanVote{}} {
+	for _, s := range []strategy.Strategy{strategy.Direct{}, strategy.SelfConsistency{}, strategy.Consensus{}, planvote.Plain{}} {
 		notes, warnings := cuts(t, s, env, reply)
 		if len(notes) != 1 || len(warnings) != 1 {
 			t.Fatalf("%T: notes %q, warnings %q", s, notes, warnings)

@@ -4,32 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// One greedy draw, then varied ones, until an answer is two votes ahead; a single
+// One greedy sample, then varied ones, until an answer is two votes ahead; a single
 // vote is no answer.
 func ExampleSampler() {
-	sampler := strategy.Sampler{Samples: 6, Temperature: 0.8, FirstGreedy: true, Until: vote.AheadBy(2), MinVotes: 2}
+	sampler := strategy.Sampler{Samples: 6, Temperature: 0.8, FirstGreedy: true, Stop: vote.AheadBy(2), MinVotes: 2}
 	usa := "SELECT name FROM customers WHERE country = 'USA'"
 	for _, replies := range [][]string{
 		{usa, "SELECT c.name FROM customers c WHERE c.country = 'USA'", "SELECT name FROM customers"},
 		{usa, "I do not know.", "SELECT name FROM client", "?", "no", "none"},
 	} {
 		out, err := strategy.Pipeline{Sampler: sampler}.Generate(context.Background(), exampleEnv(exampleModel(replies...)), exampleTask)
-		fmt.Println(len(out.Candidates), "draws,", out.Ballot.Voted, "votes, too few:", errors.Is(err, strategy.ErrQuorum))
+		fmt.Println(len(out.Candidates), "samples,", out.Ballot.Voted, "votes, too few:", errors.Is(err, strategy.ErrQuorum))
 	}
 	env := exampleEnv(nil)
 	fmt.Println(*sampler.Request(env, 0, nil).Temperature, *sampler.Request(env, 1, nil).Temperature)
 	// Output:
-	// 2 draws, 2 votes, too few: false
-	// 6 draws, 1 votes, too few: true
+	// 2 samples, 2 votes, too few: false
+	// 6 samples, 1 votes, too few: true
 	// 0 0.8
 }
 
@@ -44,7 +43,7 @@ func ExampleNoCandidateError() {
 	var none *strategy.NoCandidateError
 	if errors.As(err, &none) {
 		for _, c := range none.Rejected {
-			fmt.Println(c.Draw, c.Rejected)
+			fmt.Println(c.Sample, c.Rejected)
 		}
 		fmt.Println(len(none.Failed), "failed")
 	}
@@ -54,60 +53,6 @@ func ExampleNoCandidateError() {
 	// 1 exec: invalid statement (schema): no such column: nme
 	// 1 failed
 	// true
-}
-
-// A file of solved questions is checked when it is read, and the error names the
-// line.
-func ExampleReadPairs() {
-	dir, err := os.MkdirTemp("", "pairs")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "solved.jsonl")
-	text := `{"question": "How many customers are there?", "sql": "SELECT count(*) FROM customers"}` + "\n"
-	for _, more := range []string{"", `{"question": "How many orders are there?"}`} {
-		if err := os.WriteFile(path, []byte(text+more), 0o600); err != nil {
-			fmt.Println(err)
-			return
-		}
-		pairs, err := strategy.ReadPairs(path) // for Env.Exemplars, texttosql.WithExemplars
-		var wrong *strategy.PairError
-		if errors.As(err, &wrong) {
-			fmt.Println("line", wrong.Line, wrong.Err)
-			continue
-		}
-		fmt.Println(len(pairs), err)
-	}
-	// Output:
-	// 1 <nil>
-	// line 2 a solved question needs a question and its SQL
-}
-
-// What a person confirms is an exemplar for the next question, in this process
-// and in the next.
-func ExampleOpenConfirmed() {
-	dir, err := os.MkdirTemp("", "confirmed")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "confirmed.jsonl")
-	for _, sql := range []string{"SELECT count(*) FROM customers", "SELECT count(id) FROM customers"} {
-		kept, err := strategy.OpenConfirmed(path)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		err = kept.Add(strategy.Pair{Question: "How many customers are there?", SQL: sql})
-		pairs, _ := kept.Pairs()
-		fmt.Println(len(pairs), pairs[0].SQL, err, kept.Close())
-	}
-	// Output:
-	// 1 SELECT count(*) FROM customers <nil> <nil>
-	// 1 SELECT count(id) FROM customers <nil> <nil>
 }
 
 // What an engine says is cut to a line, and what it quotes is masked where no
@@ -125,8 +70,8 @@ func ExampleErrorLine() {
 func ExampleModelError() {
 	env := exampleEnv(llm.Named("small", exampleModel("SELECT 1")))
 	env.Models = append(env.Models, llm.Named("small", exampleModel("", "SELECT 2")))
-	_, err := strategy.PETSQL{}.Generate(context.Background(), env, exampleTask)
-	var models *strategy.ModelError
+	_, err := petsql.Strategy{}.Generate(context.Background(), env, exampleTask)
+	var models *petsql.ModelError
 	if errors.As(err, &models) {
 		fmt.Printf("%d models are called %q\n", models.Count, models.Name)
 	}

@@ -1,23 +1,28 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/vote"
 )
 
 // Strategy turns one question into one checked statement.
 //
-// Generate returns an Outcome, an error, or both: with an error the Outcome,
-// where it is not nil, holds what there is to show (candidates, ballot, the
-// best answer so far). It returns ctx.Err() promptly once ctx ends and leaves
-// no goroutine behind. It must be safe for concurrent use and must not change
-// env.
+// Generate returns an Outcome, an error, or both: beside an error the Outcome holds what
+// there is to show (candidates, ballot, the best answer so far). It returns ctx.Err()
+// promptly once ctx ends and leaves no goroutine behind. It must be safe for concurrent
+// use and must not change env.
 type Strategy interface {
 	Generate(ctx context.Context, env *Env, t Task) (*Outcome, error)
 }
@@ -41,102 +46,121 @@ func (f Func) Validate(int) error {
 	return nil
 }
 
-// Validator is a Strategy that can tell a bad configuration before the first
-// question. texttosql.New calls it; samples is what WithSamples gave, 0 without.
+// Validator is a Strategy that can tell a bad configuration before the first question.
+// texttosql.New calls it; samples is what WithSamples gave, 0 without.
 type Validator interface {
 	Validate(samples int) error
 }
 
-// Env is what a Strategy works with: one database, one or more models and the
-// settings that hold for every question. It is built once a question by the
-// engine, or by hand in a program of your own.
-type Env struct {
-	DB     *exec.DB    // required
-	Models []llm.Model // at least one; draws go round them in index order
-
-	// Schema is the snapshot that this question uses, descriptions merged in.
-	Schema *schema.Schema
-	// Profile returns Schema with column profiles, taken at most once a
-	// version of the schema. nil: nothing is profiled.
-	Profile func(ctx context.Context) (*schema.Schema, error)
-
-	// Rows keeps the sample rows of prompts from question to question; see
-	// Augmented. nil: they are read anew for each prompt.
-	Rows *RowCache
-
-	// Index keeps the pool of exemplars indexed from question to question; see
-	// Exemplars. nil: it is indexed anew for each prompt.
-	Index *ExemplarIndex
-
-	// CallsLeft says how many model calls the question's budget has left; false:
-	// no limit. nil: no limit.
-	CallsLeft func() (calls int, bounded bool)
-
-	Instructions  string // the embedding program's own rules; trusted, part of the system message
-	Exemplars     []Pair // pool of solved questions
-	SchemaBudget  int    // tokens a schema may take in a prompt; 0 means 6,000
-	Concurrency   int    // model calls in flight for one question; 0 means 16
-	Seed          int64  // base of the per-draw seeds; 0: none are sent
-	SkipExecution bool   // candidates are planned, never run: votes go by plan; an engine's DB is then without execution
-	SkipValues    bool   // no stored value reaches a prompt
-
-	shown *shown // what prompts leave out; nil: nobody asks
+// CheckField reports a number in a field of a strategy that is negative, over most,
+// infinite or no number. The field is named as in "strategy: Direct.Shots". most 0 stands
+// for no limit.
+func CheckField[T int | float64 | time.Duration](field string, value, most T) error {
+	if value >= 0 && float64(value) <= math.MaxFloat64 && (most == 0 || value <= most) {
+		return nil
+	}
+	want := "or more"
+	if most > 0 {
+		want = fmt.Sprintf("to %v", most)
+	}
+	return fmt.Errorf("%s is %v; want 0 (the default) %s", field, value, want)
 }
 
 // Task is one question.
 type Task struct {
 	Question string // in any language; not blank
 	Evidence string // knowledge that belongs to the question (BIRD's evidence); advice in prose
-	Samples  int    // overrides the preset's number of draws, at most MaxSamples; 0: the preset's default
+	Samples  int    // overrides the preset's number of samples, at most MaxSamples; 0: the preset's default
 }
 
-// Outcome is what a Strategy found.
-type Outcome struct {
-	SQL        string           // the winner; "" when there is none
-	Confidence float64          // 0..1
-	Ballot     vote.Ballot      // the count that elected it
-	Candidates []vote.Candidate // every candidate, in draw order, rejected ones included
-	Links      schema.Links     // what the linker chose; zero: the whole schema
-	Saved      int              // draws that an early stop made unnecessary
-	Notes      []string         // decisions in words, in the order they were taken
+// Env is what a Strategy works with: one database, one or more models and the settings
+// that hold for every question. The engine builds one a question; a program may build one
+// by hand.
+type Env struct {
+	DB     *exec.DB       // required; refuses to run candidates under WithoutExecution
+	Models []llm.Model    // at least one; samples go round them in index order
+	Schema *schema.Schema // required; the snapshot that this question uses, descriptions merged in
 
-	Phases   []PhaseReport // of a strategy that decides in phases, in the order they were run
-	Rounds   *Rounds       // of PETSQL
-	Fallback string        // why another method had to answer, one of the Fallback… words; "": none had to
+	// Profile returns Schema with column profiles, taken at most once a version of the
+	// schema. nil: nothing is profiled.
+	Profile func(ctx context.Context) (*schema.Schema, error)
+	// Rows keeps the sample rows of prompts from question to question; see Samples. nil:
+	// they are read anew for each prompt.
+	Rows *exec.SampleCache
+	// Texts keeps the texts of schemas from question to question; see Render. nil: they are
+	// written anew for each prompt.
+	Texts *TextCache
+	// CallsLeft says how many model calls the question's budget has left; false: no limit.
+	// nil: no limit.
+	CallsLeft func() (calls int, bounded bool)
+	// Shown collects what the prompts of the question leave out of the schema. The engine
+	// makes one a question and tells it. nil: it is not collected.
+	Shown *Shown
+
+	Instructions     string       // the embedding program's own rules; trusted, part of the system message
+	Exemplars        *memory.Pool // solved questions to pick exemplars from; nil: none
+	SchemaBudget     int          // tokens a schema may take in a prompt; 0 means 6,000
+	EmptyShare       float64      // how often a confirmed answer has no value, see doubt.Rules; 0: not known
+	Concurrency      int          // model calls in flight for one question; 0 means 16
+	Seed             int64        // base of the seeds of samples; 0: none are sent
+	WithoutExecution bool         // candidates are planned, never run: votes go by plan
+	WithoutValues    bool         // no stored value reaches a prompt
 }
 
-func (o *Outcome) note(format string, args ...any) {
-	o.Notes = append(o.Notes, brief(fmt.Sprintf(format, args...)))
+// Validate reports what makes it impossible to work on t: an Env without a part that is
+// required, a question without a word (ErrEmptyQuestion), a number of samples out of
+// 0..MaxSamples. A Strategy calls it first.
+func (e *Env) Validate(t Task) error {
+	switch {
+	case e.DB == nil || len(e.Models) == 0 || e.Schema == nil:
+		return fmt.Errorf("strategy: Env needs DB, Schema and at least one model")
+	case words.Line(t.Question) == "":
+		return ErrEmptyQuestion
+	case t.Samples < 0:
+		return fmt.Errorf("strategy: Task.Samples is %d; want 0 (the preset's default) or more", t.Samples)
+	}
+	return checkSamples(t.Samples)
 }
 
-// Key is how candidates are compared: by result, or by plan where running them
-// is not allowed.
+// Key is how candidates are compared: by result, or by plan where none may run.
 func (e *Env) Key() vote.Key {
-	if e.SkipExecution {
+	if e.WithoutExecution {
 		return vote.ByPlan
 	}
 	return vote.ByResult
 }
 
-// Checks are the checks a candidate passes before it votes: exec.DefaultChecks,
-// without those that run it where that is not allowed. In a struct literal,
-// append(exec.DefaultChecks(), mine) stands for these and mine: where running it is
-// not allowed, those that would do nothing.
+// Checks are the checks that a candidate passes before it votes: exec.DefaultChecks, or
+// exec.PlanChecks where none may run. A struct literal that is made before the Env may use
+// append(exec.DefaultChecks(), mine) instead: checks that would run a statement do nothing
+// where none may run.
 func (e *Env) Checks() []exec.Check {
-	if e.SkipExecution {
+	if e.WithoutExecution {
 		return exec.PlanChecks()
 	}
 	return exec.DefaultChecks()
 }
 
-// Model returns the model of draw i and its name.
+// StrictChecks are Checks that also reject a name which the engine takes for a string: a
+// plan does not tell SELECT "nosuchcol" from SELECT col.
+func (e *Env) StrictChecks() []exec.Check {
+	checks := slices.Clone(e.Checks())
+	for i, c := range checks {
+		if _, ok := c.(exec.UnknownNames); ok {
+			checks[i] = exec.UnknownNames{Reject: true}
+		}
+	}
+	return checks
+}
+
+// Model returns the model of sample i and its name.
 func (e *Env) Model(i int) (llm.Model, string) {
 	m := e.Models[i%len(e.Models)]
 	return m, llm.NameOf(m)
 }
 
-// SeedOf returns the seed of draw i: Seed + i, or 0 when Seed is 0. A Seed out of
-// 1..2³⁰ is first brought into it: providers take small seeds above 0 only.
+// SeedOf returns the seed of sample i: Seed + i, or 0 when Seed is 0. A Seed out of 1..2³⁰
+// is first brought into it: providers take small seeds above 0 only.
 func (e *Env) SeedOf(i int) int {
 	if e.Seed == 0 {
 		return 0
@@ -144,34 +168,21 @@ func (e *Env) SeedOf(i int) int {
 	return int(uint64(e.Seed-1)%(1<<30)) + 1 + i
 }
 
+// Samples returns rows of the tables of s, which is Schema or a part of it, as
+// exec.SampleCache does. There are none WithoutValues, and for a number of rows below 1.
+// The error is ctx.Err().
+func (e *Env) Samples(ctx context.Context, s *schema.Schema, o exec.SampleOptions) ([]schema.Sample, error) {
+	if e.WithoutValues || o.Rows < 1 {
+		return nil, nil
+	}
+	return e.Rows.Samples(ctx, e.DB, e.Schema, s, o)
+}
+
 // Quote writes a name as a prompt shows it: quoted where it must be.
-func (e *Env) Quote(name string) string {
-	return exec.QuoteName(e.DB.Dialect(), name)
-}
+func (e *Env) Quote(name string) string { return exec.QuoteName(e.DB.Dialect(), name) }
 
-func (e *Env) concurrency() int {
-	if e.Concurrency > 0 {
-		return e.Concurrency
-	}
-	return 16
-}
+// Parallel is Concurrency, its default filled in.
+func (e *Env) Parallel() int { return cmp.Or(max(e.Concurrency, 0), 16) }
 
-func (e *Env) schemaBudget() int {
-	if e.SchemaBudget > 0 {
-		return e.SchemaBudget
-	}
-	return 6000
-}
-
-// validate reports what makes it impossible to work on t.
-func (e *Env) validate(t Task) error {
-	switch {
-	case e.DB == nil || len(e.Models) == 0 || e.Schema == nil:
-		return fmt.Errorf("strategy: Env needs DB, Schema and at least one model")
-	case oneLine(t.Question) == "":
-		return ErrEmptyQuestion
-	case t.Samples < 0:
-		return fmt.Errorf("strategy: Task.Samples is %d; want 0 (the preset's default) or more", t.Samples)
-	}
-	return checkSamples(t.Samples)
-}
+// Budget is SchemaBudget, its default filled in.
+func (e *Env) Budget() int { return cmp.Or(max(e.SchemaBudget, 0), 6000) }

@@ -32,19 +32,19 @@ func (v crossChecked) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 
 func ExampleTallier() {
 	const usa, all = "SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers"
-	for _, second := range []llm.Model{ // models take turns: this one has draws 1 and 3
+	for _, second := range []llm.Model{ // models take turns: this one has samples 1 and 3
 		exampleModel("", usa, "", usa),
 		exampleModel("", all, "", "SELECT country FROM customers"),
 	} {
 		env := exampleEnv(llm.Named("one", exampleModel(usa, "", usa, "", "SELECT c.name FROM customers c WHERE c.country = 'USA'")))
 		env.Models = append(env.Models, llm.Named("two", second))
 		out, err := strategy.Pipeline{
-			Sampler: strategy.Sampler{Samples: 5, Temperature: 0.7, Until: vote.Decided},
+			Sampler: strategy.Sampler{Samples: 5, Temperature: 0.7, Stop: vote.Decided},
 			Voter:   crossChecked{},
 		}.Generate(context.Background(), env, exampleTask)
-		fmt.Printf("%s, %d draws saved, confidence %.2f, %v\n", out.Ballot.Explain(), out.Saved, out.Confidence, err)
+		fmt.Printf("%s, %d samples saved, confidence %.2f, %v\n", out.Ballot.Explain(), out.Saved, out.Confidence, err)
 	}
 	// Output:
-	// 3 of 3 draws, no doubt, 2 draws saved, confidence 1.00, <nil>
-	// 3 of 5 draws, no doubt, 0 draws saved, confidence 0.30, <nil>
+	// 3 of 3 samples, no doubt, 2 samples saved, confidence 1.00, <nil>
+	// 3 of 5 samples, no doubt, 0 samples saved, confidence 0.30, <nil>
 }

@@ -1,89 +1,101 @@
 package strategy
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/vote"
 )
 
 // Voter counts candidates. vote.Majority is one.
 //
-// Numbers of the ballot are places in candidates, and a rejected candidate has no
-// vote. Where nobody has one, the error is vote.ErrNoVote; a ballot without a
-// cluster means the same. It is best to fill in Abstained: the error of the
-// question tells these reasons. A Voter that has a method Validate() error is asked
-// it before the first draw.
+// The numbers of the ballot are places in candidates, and a rejected candidate has no vote.
+// Where nobody has one, the error is vote.ErrNoVote; a ballot without a cluster means the
+// same. It is best to fill in Abstained: the error of the question tells these reasons. A
+// Voter that has a method Validate() error is asked it before the first sample.
 type Voter interface {
 	Count(candidates []vote.Candidate) (vote.Ballot, error)
 }
 
-// Tallier is a Voter that can say how a vote stands after the first of planned
-// draws. vote.Majority is one. Only such a vote can be decided before its last
-// draw: how another Voter counts is not known.
+// Tallier is a Voter that can say how a vote stands after the first of the planned
+// samples. vote.Majority is one. Only such a vote can be decided before its last sample:
+// how another Voter counts is not known.
 type Tallier interface {
 	Voter
 	// Tally says how the vote stands after candidates.
 	Tally(candidates []vote.Candidate, planned int) (vote.Tally, error)
 }
 
-// validVoter reports what is wrong with a voter, where that shows.
-func validVoter(v Voter) error {
-	switch v := v.(type) {
-	case vote.Majority:
-		_, err := v.Counter()
-		return err
-	case *vote.Majority:
-		if v != nil {
-			return validVoter(*v)
-		}
-	case interface{ Validate() error }:
-		return v.Validate()
-	}
-	return nil
+// WrappingVoter is a Voter that counts by another one and then changes the ballot. A
+// Pipeline looks into it for a vote.Majority, to fill in what that leaves open and to know
+// how votes fall while samples are still sampled.
+type WrappingVoter interface {
+	Voter
+	// Inner returns the Voter that counts; nil stands for vote.Majority.
+	Inner() Voter
+	// WithInner returns a copy that counts by v.
+	WithInner(v Voter) Voter
 }
 
-// majorityOf is the Majority that counts the votes of v, if one does.
-func majorityOf(v Voter) (vote.Majority, bool) {
-	switch probed := v.(type) {
-	case ProbedVote:
-		return majorityOf(probed.Voter)
-	case *ProbedVote:
-		if probed != nil {
-			return majorityOf(probed.Voter)
-		}
+// filled returns v with what it leaves open, and the Majority that counts its votes; nil
+// where none does. The error says what is wrong with v, where that shows.
+func (p Pipeline) filled(v Voter, env *Env) (Voter, *vote.Majority, error) {
+	if v == nil {
+		v = vote.Majority{Prior: 1}
 	}
-	majority, ok := v.(vote.Majority)
-	return majority, ok
+	var counts *vote.Majority
+	v = withMajority(v, func(m vote.Majority) vote.Majority {
+		if m.Key == nil {
+			m.Key = env.Key()
+		}
+		if m.MaxDoubt == 0 && m.Penalty > 0 {
+			m.MaxDoubt = maxDoubt(p.Doubts)
+		}
+		counts = &m
+		return m
+	})
+	return v, counts, validVoter(v)
 }
 
-// voter is v, which is Voter or stands in it, with what it leaves open.
-func (p Pipeline) voter(v Voter, env *Env) Voter {
-	var majority vote.Majority
-	switch v := v.(type) {
+// withMajority returns v with its Majority changed, where one counts its votes.
+func withMajority(v Voter, change func(vote.Majority) vote.Majority) Voter {
+	switch m := v.(type) {
 	case nil:
+		return change(vote.Majority{})
 	case vote.Majority:
-		majority = v
+		return change(m)
 	case *vote.Majority:
-		if v != nil {
-			majority = *v
+		if m == nil {
+			return change(vote.Majority{})
 		}
-	case ProbedVote:
-		v.Voter = p.voter(v.Voter, env)
-		return v
-	case *ProbedVote:
-		if v != nil {
-			return p.voter(*v, env)
+		return change(*m)
+	case WrappingVoter:
+		return m.WithInner(withMajority(m.Inner(), change))
+	}
+	return v
+}
+
+// validVoter reports what is wrong with a voter and those inside it, where that shows.
+func validVoter(v Voter) (err error) {
+	if checked, ok := v.(interface{ Validate() error }); ok {
+		err = checked.Validate()
+	}
+	if w, ok := v.(WrappingVoter); ok {
+		err = errors.Join(err, validVoter(w.Inner()))
+	}
+	return err
+}
+
+// maxDoubt is by how much rules can doubt one statement more than another of the same
+// result. Rules that cannot have that of the default rules: checks may doubt, too.
+func maxDoubt(rules *doubt.Rules) float64 {
+	if rules != nil {
+		if spread := rules.Spread(); spread > 0 {
+			return spread
 		}
-	default:
-		return v
 	}
-	if majority.Key == nil {
-		majority.Key = env.Key()
-	}
-	if majority.MaxDoubt == 0 && p.Doubts != nil {
-		majority.MaxDoubt = p.Doubts.Spread()
-	}
-	return majority
+	return doubt.Rules{}.Spread()
 }
 
 // comparesResults reports whether a candidate has a vote only if it was run.
@@ -97,11 +109,11 @@ func comparesResults(key vote.Key) bool {
 	return ok
 }
 
-// voted is how a candidate votes while draws are still made.
+// voted is how a candidate votes while samples are still sampled.
 func (r *pipelineRun) voted() vote.Key {
 	key := r.Key
-	if majority, ok := majorityOf(r.voter); ok && key == nil {
-		key = majority.Key
+	if key == nil && r.counts != nil {
+		key = r.counts.Key
 	}
 	if key == nil {
 		key = func(c vote.Candidate) (string, bool) { return c.SQL, true }

@@ -12,6 +12,9 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/petsql"
+	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -39,7 +42,7 @@ func byLength(candidates []vote.Candidate) (vote.Ballot, error) {
 func TestWrongBallots(t *testing.T) {
 	elects := func(change func(*vote.Ballot)) strategy.Voter {
 		return voterFunc(func(candidates []vote.Candidate) (vote.Ballot, error) {
-			b := vote.Ballot{Drawn: len(candidates), Voted: 2, Confidence: 0.5, Weak: true, Clusters: []vote.Cluster{
+			b := vote.Ballot{Sampled: len(candidates), Voted: 2, Confidence: 0.5, Weak: true, Clusters: []vote.Cluster{
 				{Members: []int{0}, Best: 0, SQL: candidates[0].SQL}, {Members: []int{2}, Best: 2, SQL: candidates[2].SQL},
 			}}
 			change(&b)
@@ -52,14 +55,20 @@ func TestWrongBallots(t *testing.T) {
 		text string // of the error; "": none
 	}{
 		{"as it should be", elects(func(*vote.Ballot) {}), ""},
-		{"no cluster and no error", elects(func(b *vote.Ballot) { *b = vote.Ballot{} }), "no candidate passed the checks: 2 × the voter did not count it and gave no reason; exec: invalid statement (schema): no such table: custmers"},
+		{
+			"no cluster and no error", elects(func(b *vote.Ballot) { *b = vote.Ballot{} }),
+			"no candidate passed the checks: 2 × the voter did not count it and gave no reason; exec: invalid statement (schema): no such table: custmers",
+		},
 		{"no cluster, with a reason", elects(func(b *vote.Ballot) {
 			b.Clusters, b.Abstained = nil, []vote.Abstention{{Candidate: 0, Why: "too\nplain"}, {Candidate: 99, Why: "is none"}}
 		}), "no candidate passed the checks: too plain; exec: invalid"},
 		{"representative out of range", elects(func(b *vote.Ballot) { b.Clusters[1].Best = 99 }), "cluster 1 of the voter's ballot names candidate 99 of 3"},
 		{"negative representative", elects(func(b *vote.Ballot) { b.Clusters[0].Best = -1 }), "names candidate -1 of 3"},
 		{"member out of range", elects(func(b *vote.Ballot) { b.Clusters[0].Members = []int{0, 3} }), "names candidate 3 of 3"},
-		{"rejected", elects(func(b *vote.Ballot) { b.Clusters[0] = vote.Cluster{Best: 1, SQL: broken} }), "elected candidate 1, which was rejected: exec: invalid statement"},
+		{
+			"rejected", elects(func(b *vote.Ballot) { b.Clusters[0] = vote.Cluster{Best: 1, SQL: broken} }),
+			"elected candidate 1, which was rejected: exec: invalid statement",
+		},
 		{"other SQL", elects(func(b *vote.Ballot) { b.Clusters[0].SQL = "DELETE FROM customers" }), "another statement than its candidate 0"},
 		{"NaN", elects(func(b *vote.Ballot) { b.Confidence = math.NaN() }), "confidence is NaN"},
 		{"too sure", elects(func(b *vote.Ballot) { b.Confidence = 7 }), "confidence is 7"},
@@ -86,13 +95,13 @@ func TestWrongBallots(t *testing.T) {
 // TestEarlyStopByTheVotersOwnCount: twelve equal statements are decided after
 // seven by result; who counts otherwise is not stopped by that.
 func TestEarlyStopByTheVotersOwnCount(t *testing.T) {
-	ownKey := func(c vote.Candidate) (string, bool) { return fmt.Sprint(c.Draw), true }
+	ownKey := func(c vote.Candidate) (string, bool) { return fmt.Sprint(c.Sample), true }
 	for _, tt := range []struct {
-		name  string
-		voter strategy.Voter
-		key   vote.Key
-		draws int
-		why   string
+		name    string
+		voter   strategy.Voter
+		key     vote.Key
+		samples int
+		why     string
 	}{
 		{"nil", nil, nil, 7, "a plain majority"},
 		{"majority", vote.Majority{}, nil, 7, ""},
@@ -105,13 +114,13 @@ func TestEarlyStopByTheVotersOwnCount(t *testing.T) {
 		{"own voter with other standings", tallier{byLength, vote.Majority{Key: ownKey}}, nil, 12, "it knows better than Env.Key"},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
-		p := strategy.Pipeline{Voter: tt.voter, Key: tt.key, Sampler: strategy.Sampler{Samples: 12, Until: vote.Decided}}
+		p := strategy.Pipeline{Voter: tt.voter, Key: tt.key, Sampler: strategy.Sampler{Samples: 12, Stop: vote.Decided}}
 		out, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
 		if err != nil {
 			t.Fatal(tt.name, err)
 		}
-		if n := len(script.Requests()); n != tt.draws || out.Saved != 12-tt.draws || out.SQL != usa {
-			t.Errorf("%s: %d draws, %d saved, want %d: %s", tt.name, n, out.Saved, tt.draws, tt.why)
+		if n := len(script.Requests()); n != tt.samples || out.Saved != 12-tt.samples || out.SQL != usa {
+			t.Errorf("%s: %d samples, %d saved, want %d: %s", tt.name, n, out.Saved, tt.samples, tt.why)
 		}
 	}
 }
@@ -135,7 +144,7 @@ func TestVotersWithoutExecution(t *testing.T) {
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 		env := shopEnv(t, script)
-		env.SkipExecution = true
+		env.WithoutExecution = true
 		out, err := strategy.Pipeline{Voter: tt.voter}.Generate(t.Context(), env, strategy.Task{Question: "q"})
 		switch {
 		case tt.refused:
@@ -156,8 +165,8 @@ func TestVotersWithoutExecution(t *testing.T) {
 // why, in every strategy.
 func TestNoVoteIsCounted(t *testing.T) {
 	for _, s := range []strategy.Strategy{
-		plain(3), strategy.Direct{}, strategy.Consensus{Samples: 3}, strategy.SelfConsistency{Samples: 3}, strategy.PlanVote{Samples: 3},
-		strategy.AugmentedPlanVote{Samples: 3}, strategy.ExecutionFeedback{Samples: 3}, strategy.MAKER{Samples: 3},
+		plain(3), strategy.Direct{}, strategy.Consensus{Samples: 3}, strategy.SelfConsistency{Samples: 3}, planvote.Plain{Samples: 3},
+		planvote.Augmented{Samples: 3}, planvote.Feedback{Samples: 3}, maker.Strategy{Samples: 3},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("DROP TABLE customers"), Repeat: true}}}
 		out, err := s.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
@@ -165,7 +174,7 @@ func TestNoVoteIsCounted(t *testing.T) {
 			t.Fatalf("%T: got %+v, %v", s, out, err)
 		}
 		n := len(out.Candidates)
-		if n == 0 || out.Ballot.Drawn != n || len(out.Ballot.Abstained) != n || out.Ballot.Voted != 0 || strings.Contains(out.Ballot.Explain(), "no candidate") {
+		if n == 0 || out.Ballot.Sampled != n || len(out.Ballot.Abstained) != n || out.Ballot.Voted != 0 || strings.Contains(out.Ballot.Explain(), "no candidate") {
 			t.Errorf("%T: %d candidates, ballot %+v: %s", s, n, out.Ballot, out.Ballot.Explain())
 		}
 		text, _ := json.Marshal(out.Ballot)
@@ -179,7 +188,7 @@ func TestNoVoteIsCounted(t *testing.T) {
 // nothing to vote with are told as such.
 func TestChecksThatRunNothing(t *testing.T) {
 	p := plain(2)
-	p.Checks = []exec.Check{exec.CheckFunc(func(context.Context, *exec.DB, *exec.Checked) error { return nil })}
+	p.Checks = []exec.Check{exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error { return nil })}
 	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa)}}), strategy.Task{Question: "q"})
 	var none *strategy.NoCandidateError
 	if !errors.As(err, &none) || len(none.Rejected) != 2 || !strings.Contains(err.Error(), "2 × nothing to vote with: neither executed nor explained") {
@@ -215,7 +224,7 @@ func TestTooFewVotes(t *testing.T) {
 
 	p.Sampler.MinVotes = 6
 	for _, err := range []error{p.Validate(0), p.Validate(5)} {
-		if err == nil || !strings.Contains(err.Error(), "MinVotes is 6, more than the 5 draws") {
+		if err == nil || !strings.Contains(err.Error(), "MinVotes is 6, more than the 5 samples") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -249,13 +258,13 @@ func TestErrorsAreOneLine(t *testing.T) {
 	}
 }
 
-// TestDrawsAreBounded: a number of draws that can only be a mistake is an error
+// TestSamplesAreBounded: a number of samples that can only be a mistake is an error
 // before any of them, and before any memory.
-func TestDrawsAreBounded(t *testing.T) {
+func TestSamplesAreBounded(t *testing.T) {
 	const huge = 1 << 50
 	for _, s := range []strategy.Strategy{
-		plain(1), strategy.Consensus{}, strategy.SelfConsistency{}, strategy.PlanVote{}, strategy.AugmentedPlanVote{},
-		strategy.ExecutionFeedback{}, strategy.MAKER{}, strategy.PETSQL{},
+		plain(1), strategy.Consensus{}, strategy.SelfConsistency{}, planvote.Plain{}, planvote.Augmented{},
+		planvote.Feedback{}, maker.Strategy{}, petsql.Strategy{},
 	} {
 		script := &llmtest.Script{}
 		_, err := s.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q", Samples: huge})
@@ -264,8 +273,8 @@ func TestDrawsAreBounded(t *testing.T) {
 		}
 	}
 	for _, s := range []strategy.Validator{
-		plain(1), strategy.Consensus{}, strategy.SelfConsistency{}, strategy.PlanVote{}, strategy.AugmentedPlanVote{},
-		strategy.ExecutionFeedback{}, strategy.MAKER{}, strategy.PETSQL{},
+		plain(1), strategy.Consensus{}, strategy.SelfConsistency{}, planvote.Plain{}, planvote.Augmented{},
+		planvote.Feedback{}, maker.Strategy{}, petsql.Strategy{},
 	} {
 		if err := s.Validate(strategy.MaxSamples); err != nil {
 			t.Errorf("%T: %v", s, err)
@@ -283,7 +292,7 @@ func TestDrawsAreBounded(t *testing.T) {
 	}
 }
 
-// TestUntilNeedsATally: a vote that cannot be followed saves no draw, which is told,
+// TestUntilNeedsATally: a vote that cannot be followed saves no sample, which is told,
 // and is counted all the same.
 func TestUntilNeedsATally(t *testing.T) {
 	two := func(vote.Candidate) float64 { return 2 }
@@ -300,7 +309,7 @@ func TestUntilNeedsATally(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", usa)}}
-			p := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12, Until: tt.until}, Voter: tt.voter}
+			p := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12, Stop: tt.until}, Voter: tt.voter}
 			env := shopEnv(t, script)
 			env.Concurrency = 1
 			out, err := p.Generate(t.Context(), env, strategy.Task{Question: "q"})
@@ -319,20 +328,20 @@ func TestUntilNeedsATally(t *testing.T) {
 func TestProbedVoteWithoutExecution(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		voter strategy.ProbedVote
+		voter planvote.Probed
 		want  string // "" for an answer
 	}{
-		{"no voter", strategy.ProbedVote{}, ""},
-		{"without a key", strategy.ProbedVote{Voter: vote.Majority{MinShare: 0.6}}, ""},
-		{"by plan", strategy.ProbedVote{Voter: &vote.Majority{Key: vote.ByPlan}}, ""},
-		{"one behind a pointer", strategy.ProbedVote{Voter: &strategy.ProbedVote{}}, ""},
-		{"by result", strategy.ProbedVote{Voter: vote.Majority{Key: vote.ByResult}}, "nothing is executed here"},
-		{"by result, further in", strategy.ProbedVote{Voter: strategy.ProbedVote{Voter: vote.Majority{Key: vote.ByResult}}}, "nothing is executed here"},
+		{"no voter", planvote.Probed{}, ""},
+		{"without a key", planvote.Probed{Voter: vote.Majority{MinShare: 0.6}}, ""},
+		{"by plan", planvote.Probed{Voter: &vote.Majority{Key: vote.ByPlan}}, ""},
+		{"one behind a pointer", planvote.Probed{Voter: &planvote.Probed{}}, ""},
+		{"by result", planvote.Probed{Voter: vote.Majority{Key: vote.ByResult}}, "nothing is executed here"},
+		{"by result, further in", planvote.Probed{Voter: planvote.Probed{Voter: vote.Majority{Key: vote.ByResult}}}, "nothing is executed here"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", usa)}}
 			env := shopEnv(t, script)
-			env.SkipExecution = true
+			env.WithoutExecution = true
 			p := plain(3)
 			p.Voter = tt.voter
 			out, err := p.Generate(t.Context(), env, strategy.Task{Question: "q"})

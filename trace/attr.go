@@ -10,15 +10,13 @@ import (
 
 // Attr is a name and a value.
 //
-// Values are nil, string, bool, int64, float64, time.Duration, []string, the
-// private kinds [SQL], [Prompt], [Reply] and [Rows], or anything else that
-// encodes to JSON, which is held as json.RawMessage. Other integers become
-// int64, and []string is copied. A float that is no number is held as its text.
-// An error is held as its text without parts of statements, see [Span.Fail].
-// A time.Duration is a measured time, and as such no part of a comparison.
+// Values are nil, string, bool, int64, float64, time.Duration, []string, [Secret], or anything else that encodes to JSON,
+// which is held as json.RawMessage. Other integers become int64, and []string is copied. A float that is NaN or infinite
+// is held as its text. An error is held as its text without parts of statements; see [Span.Fail]. A time.Duration is a
+// measured time, which [Span.Comparable] leaves out.
 type Attr struct {
 	Key   string // written in code, never from outside
-	Value any    // see above
+	Value any    // of one of the types above
 }
 
 // Event is something that happened at one moment of a span.
@@ -28,9 +26,9 @@ type Event struct {
 	Attrs []Attr        // each key once
 }
 
-// Warning is something the person who asked should know.
+// Warning is something that the person who asked should know.
 type Warning struct {
-	Code    string `json:"code"`    // stable, lower case with dashes: "schema-linked"
+	Code    string `json:"code"`    // never changes; lower case with dashes: "schema-linked"
 	Message string `json:"message"` // one line for a person
 }
 
@@ -43,8 +41,7 @@ func put(attrs []Attr, a Attr) []Attr {
 	return append(attrs, a)
 }
 
-// frozen returns attrs with every value frozen and each key once; the later
-// value wins.
+// frozen returns attrs with every value frozen and each key once. The last value of a key counts.
 func (t *tree) frozen(attrs []Attr) []Attr {
 	if len(attrs) == 0 {
 		return nil
@@ -56,25 +53,18 @@ func (t *tree) frozen(attrs []Attr) []Attr {
 	return out
 }
 
-// freeze makes the value of a one that nobody can change any more, and
-// withholds it if it is private and not to be kept.
+// freeze copies the value of a, so that nobody can change it any more, and withholds a secret that is not to be kept.
 func (t *tree) freeze(a Attr) Attr {
 	a.Key = valid(a.Key)
 	switch v := a.Value.(type) {
-	case nil, bool, int64, time.Duration, Withheld:
+	case nil, bool, int64, time.Duration:
 		return a
 	case string:
 		a.Value = valid(v)
-	case SQL:
-		a.Value = SQL(valid(string(v)))
-	case Prompt, Reply, Rows:
-		a.Value = privateValue(kindOf(v), valid(privateText(v)))
-		if kind := kindOf(v); t.keep&kind == 0 {
-			a.Value = withhold(v)
-		}
+	case Secret:
+		v.Text = valid(v.Text)
+		a.Value = v.shown(t.keep | PrivateSQL)
 	case int:
-		a.Value = int64(v)
-	case int32:
 		a.Value = int64(v)
 	case float64:
 		if !finite(v) {
@@ -94,21 +84,18 @@ func (t *tree) freeze(a Attr) Attr {
 	return a
 }
 
-// encoded is v as JSON. A value that cannot be encoded says so in its place:
-// a trace has no way to fail, and should not end an answer.
+// encoded returns v as JSON, in the form in which a trace that is read back holds it. The error of a value that does not
+// encode becomes the value, because a trace must not end an answer.
 func encoded(v any) any {
 	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprintf("trace: a %T does not encode to JSON", v)
+	if err == nil {
+		var out any
+		if out, err = decodeValue(b); err == nil {
+			return out
+		}
 	}
-	// One spelling for one value: what is held here is what is read back.
-	var out any
-	if out, err = decodeValue(b); err != nil {
-		return fmt.Sprintf("trace: a %T does not encode to JSON", v)
-	}
-	return out
+	return fmt.Sprintf("trace: a %T does not encode to JSON", v)
 }
 
-// valid is text with bytes that are no UTF-8 replaced, as they would be in JSON:
-// so a trace is the same before and after a round trip.
+// valid replaces bytes that are not UTF-8, as JSON would, so that a trace is the same before and after a round trip.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

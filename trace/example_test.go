@@ -17,7 +17,7 @@ func Example() {
 	root := trace.New("ask")
 	ctx := trace.Into(context.Background(), root)
 
-	_, span := trace.Start(ctx, "generate", trace.Attr{Key: "draw", Value: 0})
+	_, span := trace.Start(ctx, "generate", trace.Attr{Key: "sample", Value: 0})
 	span.AddUsage(trace.Usage{Calls: 1, PromptTokens: 512, CompletionTokens: 48, Known: true})
 	span.Set("sql", trace.SQL("SELECT 1"))
 	span.End()
@@ -40,7 +40,7 @@ func Example() {
 	// 			{
 	// 				"name": "generate",
 	// 				"attrs": {
-	// 					"draw": 0,
+	// 					"sample": 0,
 	// 					"sql": {
 	// 						"private": "sql",
 	// 						"text": "SELECT 1"
@@ -59,7 +59,7 @@ func Example() {
 	// <nil>
 }
 
-// Parallel draws keep their order whatever the timing; the vote comes after them.
+// Parallel samples keep their order whatever the timing; the vote comes after them.
 func ExampleStartAt() {
 	root := trace.New("ask")
 	ctx := trace.Into(context.Background(), root)
@@ -67,8 +67,8 @@ func ExampleStartAt() {
 	var wg sync.WaitGroup
 	for i := range 3 {
 		wg.Go(func() {
-			_, draw := trace.StartAt(ctx, i, fmt.Sprint("draw ", i))
-			defer draw.End()
+			_, sample := trace.StartAt(ctx, i, fmt.Sprint("sample ", i))
+			defer sample.End()
 		})
 	}
 	wg.Wait()
@@ -80,9 +80,9 @@ func ExampleStartAt() {
 	}
 	// Output:
 	// ask
-	// draw 0
-	// draw 1
-	// draw 2
+	// sample 0
+	// sample 1
+	// sample 2
 	// vote
 }
 
@@ -107,7 +107,7 @@ func ExampleTracer_observe() {
 func ExampleTracer_keep() {
 	for _, keep := range []trace.Private{0, trace.PrivateSQL | trace.PrivateReplies} {
 		root := trace.Tracer{Keep: keep, Now: func() time.Time { return time.Unix(0, 0) }}.New("ask")
-		root.Set("reply", trace.Reply("```sql\nSELECT 1\n```"))
+		root.Set("reply", reply("```sql\nSELECT 1\n```"))
 		root.Set("sql", trace.SQL("SELECT 1"))
 		for _, a := range root.Attrs() {
 			fmt.Printf("%s: %q\n", a.Key, a.Value)
@@ -124,9 +124,9 @@ func ExampleTracer_keep() {
 func ExampleSpan_Cancelled() {
 	root := trace.New("ask")
 	ctx := trace.Into(context.Background(), root)
-	_, a := trace.StartAt(ctx, 0, "draw")
+	_, a := trace.StartAt(ctx, 0, "sample")
 	a.AddUsage(trace.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 20, Known: true})
-	_, b := trace.StartAt(ctx, 1, "draw")
+	_, b := trace.StartAt(ctx, 1, "sample")
 	b.AddUsage(trace.Usage{Calls: 1, PromptTokens: 100, Partial: true})
 	b.Cancelled()
 
@@ -159,9 +159,9 @@ func ExamplePage() {
 		Question: "How many customers are there?",
 		SQL:      "SELECT count(*) FROM customers",
 		Facts:    []trace.Fact{{Name: "Confidence", Value: "0.75", Share: 0.75}},
-		Sections: []trace.Section{{Title: "Ballot", Bars: []trace.Bar{
-			{Label: "Result A", Share: 0.75, Text: "3 of 4", Lead: true},
-			{Label: "Result B", Share: 0.25, Text: "1 of 4"},
+		Sections: []trace.Section{{Title: "Ballot", Bars: []trace.Fact{
+			{Name: "Result A", Share: 0.75, Value: "3 of 4", Lead: true},
+			{Name: "Result B", Share: 0.25, Value: "1 of 4"},
 		}}},
 		Root: root,
 	}

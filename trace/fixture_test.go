@@ -44,8 +44,13 @@ LEFT JOIN orders AS o ON o.customer_id = c.id
 WHERE c.country = 'USA' AND o.id IS NULL
 ORDER BY c.name`
 
+// rows, prompt and reply make the private values that only a test or package llm makes.
+func rows(text string) trace.Secret   { return trace.Secret{Kind: trace.PrivateRows, Text: text} }
+func prompt(text string) trace.Secret { return trace.Secret{Kind: trace.PrivatePrompts, Text: text} }
+func reply(text string) trace.Secret  { return trace.Secret{Kind: trace.PrivateReplies, Text: text} }
+
 // shop is the trace of a question as the engine would record it: one stage
-// after the other, draws in parallel, one of them refused, one repaired, and
+// after the other, samples in parallel, one of them refused, one repaired, and
 // one given up when the vote was decided.
 func shop(keep trace.Private) *trace.Span {
 	c := newClock()
@@ -74,10 +79,10 @@ func inspect(ctx context.Context, c *clock) {
 	s.End()
 	lctx, s := trace.Start(ctx, "link", trace.Attr{Key: "linker", Value: "lexical"})
 	s.Set("tables", []string{"customers", "orders"})
-	s.Set("value", trace.Rows("customers.country = 'USA'"))
+	s.Set("value", rows("customers.country = 'USA'"))
 	for i, word := range []string{"USA", "never"} {
 		_, probe := trace.StartAt(lctx, i, "probe", trace.Attr{Key: "found", Value: i == 0})
-		probe.Set("word", trace.Rows(word))
+		probe.Set("word", rows(word))
 		c.at(time.Duration(45+7*i) * ms)
 		probe.End()
 	}
@@ -87,11 +92,11 @@ func inspect(ctx context.Context, c *clock) {
 
 func generate(ctx context.Context, c *clock) {
 	gctx, stage := trace.Start(ctx, "generate", trace.Attr{Key: "waves", Value: 1})
-	type draw struct {
+	type sample struct {
 		begin, model, end time.Duration
 		sql               string
 	}
-	draws := []draw{
+	samples := []sample{
 		{60 * ms, 1210 * ms, 1216 * ms, shopSQL},
 		{61 * ms, 1740 * ms, 1747 * ms, shopSQL},
 		{61 * ms, 980 * ms, 981 * ms, "DELETE FROM customers WHERE country = 'USA'"},
@@ -99,12 +104,12 @@ func generate(ctx context.Context, c *clock) {
 		{62 * ms, 2700 * ms, 2710 * ms, ""},
 	}
 	// Started in the wrong order, as goroutines may be: the slots put it right.
-	for i := len(draws) - 1; i >= 0; i-- {
-		d := draws[i]
+	for i := len(samples) - 1; i >= 0; i-- {
+		d := samples[i]
 		c.at(d.begin)
-		dctx, span := trace.StartAt(gctx, i, "draw", trace.Attr{Key: "draw", Value: i}, trace.Attr{Key: "form", Value: []string{"ddl", "m-schema", "code"}[i%3]})
+		dctx, span := trace.StartAt(gctx, i, "sample", trace.Attr{Key: "sample", Value: i}, trace.Attr{Key: "form", Value: []string{"ddl", "m-schema", "code"}[i%3]})
 		_, call := trace.Start(dctx, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "model", Value: "gpt-4.1-mini"})
-		call.Set("prompt", trace.Prompt("You write SQLite.\n\nCREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, city TEXT, country TEXT);"))
+		call.Set("prompt", prompt("You write SQLite.\n\nCREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, city TEXT, country TEXT);"))
 		if i == 1 {
 			c.at(400 * ms)
 			call.Event("retry", trace.Attr{Key: "class", Value: "rate-limit"}, trace.Attr{Key: "after", Value: 250 * ms})
@@ -119,7 +124,7 @@ func generate(ctx context.Context, c *clock) {
 			span.End()
 			continue
 		}
-		call.Set("reply", trace.Reply("```sql\n"+d.sql+"\n```"))
+		call.Set("reply", reply("```sql\n"+d.sql+"\n```"))
 		call.AddUsage(trace.Usage{Calls: 1, PromptTokens: 1830, CompletionTokens: 61 + i, Money: 0.0008, Known: true})
 		call.End()
 		check(dctx, c, i, d.sql)
@@ -131,9 +136,9 @@ func generate(ctx context.Context, c *clock) {
 	stage.End()
 }
 
-func check(ctx context.Context, c *clock, draw int, sql string) {
+func check(ctx context.Context, c *clock, sample int, sql string) {
 	_, s := trace.Start(ctx, "check", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
-	switch draw {
+	switch sample {
 	case 2:
 		s.Fail(errors.New("exec: checking statement: not read-only: first word DELETE"))
 	case 3:
@@ -164,9 +169,9 @@ func shopPage(root *trace.Span) trace.Page {
 		SQL:      shopSQL,
 		Facts:    []trace.Fact{{Name: "Confidence", Value: "0.75", Share: 0.75}, {Name: "Rows", Value: "13"}},
 		Sections: []trace.Section{
-			{Title: "Ballot", Note: "4 draws, 3 of which voted; by result.", Bars: []trace.Bar{
-				{Label: "Result A", Share: 0.75, Text: "3 of 4", Detail: shopSQL, Lead: true},
-				{Label: "Not counted", Share: 0.25, Text: "1 of 4", Detail: "DELETE FROM customers WHERE country = 'USA'"},
+			{Title: "Ballot", Note: "4 samples, 3 of which voted; by result.", Bars: []trace.Fact{
+				{Name: "Result A", Share: 0.75, Value: "3 of 4", Detail: shopSQL, Lead: true},
+				{Name: "Not counted", Share: 0.25, Value: "1 of 4", Detail: "DELETE FROM customers WHERE country = 'USA'"},
 			}},
 			{Title: "Result", Note: "13 rows, of which 3 are shown.", Columns: []string{"name", "city", "orders"}, Rows: [][]string{
 				{"Ada Byron", "Portland", "0"}, {"Bo Li", "Austin", "0"}, {"Çelik & Sons", "", "1250.5"},
@@ -189,7 +194,7 @@ func hostilePage() trace.Page {
 	for i := range 60 {
 		sctx, s := trace.Start(ctx, fmt.Sprintf("stage %d %s", i, strings.Repeat("x", i)),
 			trace.Attr{Key: "text", Value: markup}, trace.Attr{Key: "bidi", Value: bidi}, trace.Attr{Key: "javascript:alert(3)", Value: "javascript:alert(4)"})
-		s.Set("rows", trace.Rows(strings.Repeat("very long value without a break", 20)+"\n"+markup))
+		s.Set("rows", rows(strings.Repeat("very long value without a break", 20)+"\n"+markup))
 		s.Set("object", map[string]any{"b": []int{1, 2}, "a": markup})
 		s.Set("wide", []string{strings.Repeat("w", 200), "\xff\xfe"})
 		s.Event(markup, trace.Attr{Key: "took", Value: 1234567 * time.Microsecond})
@@ -224,9 +229,9 @@ func hostilePage() trace.Page {
 		Problem:  "No candidate: " + markup,
 		Facts:    []trace.Fact{{Name: markup, Value: bidi, Share: 7}, {Name: strings.Repeat("n", 100), Value: "0.5", Share: -1}},
 		Sections: []trace.Section{
-			{Title: markup, Note: bidi, Bars: []trace.Bar{
-				{Label: strings.Repeat("label ", 30), Share: 2, Text: strings.Repeat("1 of 2 ", 6), Lead: true, Detail: markup},
-				{Label: markup, Share: -1, Text: "none"},
+			{Title: markup, Note: bidi, Bars: []trace.Fact{
+				{Name: strings.Repeat("label ", 30), Share: 2, Value: strings.Repeat("1 of 2 ", 6), Lead: true, Detail: markup},
+				{Name: markup, Share: -1, Value: "none"},
 			}},
 			{Title: "Wide", Columns: columns, Rows: rows},
 			{Title: "Nothing"},

@@ -5,57 +5,42 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 )
 
-// Version is the version of the JSON form that this package writes.
-//
-// A document is an object with "version", "started" (when the trace started,
-// RFC 3339), "total" (usage of all spans) and "root". A span is an object with
-// "name", "at_ns" (since the trace started), "took_ns" or "open": true, and, if
-// there are any: "failure", "attrs" (an object in the order of setting),
-// "warnings", "events", "usage" (its own), "children" and "cancelled" (both
-// lists of spans in order). Readers skip members they do not know; a change that
-// an old reader would misread raises the version.
-const Version = 1
+// version is the version of the JSON form. See the package comment.
+const version = 1
 
-// ErrVersion is returned for a document of a version this package cannot read.
-var ErrVersion = errors.New("trace: version not supported")
+// MarshalJSON writes s and everything below it. See [Span.JSON].
+func (s *Span) MarshalJSON() ([]byte, error) { return s.JSON(0) }
 
-// Format says how a trace is written as JSON. The zero Format is what
-// json.Marshal gives.
-type Format struct {
-	// Show is which private values are written, besides those the [Tracer] was
-	// told to keep. A value that the tree does not hold stays [Withheld].
-	Show Private
-	// Comparable leaves out what differs between two runs of the same replies:
-	// times, durations (attributes too), whether a span ended, and cancelled
-	// spans with their usage. Such a document can be read back, without them.
-	Comparable bool
-	// Indent is written once a level at the start of a line; "" writes one line.
-	Indent string
-}
+// JSON writes s and everything below it, as they are at one moment, on one line. It shows the secrets whose kind is in show
+// or in [Tracer.Keep]. Equal trees give equal bytes. A nil or zero s gives "null".
+func (s *Span) JSON(show Private) ([]byte, error) { return s.encode(show, false) }
 
-// MarshalJSON writes s and all below it as one line. See [Version].
-func (s *Span) MarshalJSON() ([]byte, error) { return s.JSON(Format{}) }
-
-// Comparable writes s and all below it for byte comparison and for goldens:
-// indented, with SQL, without what two runs of the same replies may differ in.
+// Comparable writes s and everything below it for byte comparison and for goldens: indented by tabs and with SQL. It leaves
+// out what may differ between two runs of the same replies: times, durations (attributes too), whether a span ended, and
+// cancelled spans with their usage.
 func (s *Span) Comparable() ([]byte, error) {
-	return s.JSON(Format{Comparable: true, Show: PrivateSQL, Indent: "\t"})
+	b, err := s.encode(PrivateSQL, true)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, b, "", "\t"); err != nil {
+		return nil, fmt.Errorf("trace: writing JSON: %w", err)
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
 }
 
-// JSON writes s and all below it, as they are at one moment. Equal trees give
-// equal bytes. A nil or zero s gives "null".
-func (s *Span) JSON(f Format) ([]byte, error) {
+func (s *Span) encode(show Private, comparable bool) ([]byte, error) {
 	var doc any
 	if s.lock() {
-		d := wireDoc{Version: Version, Total: s.sum(!f.Comparable), Root: s.wire(f, f.Show|s.tree.keep)}
-		if !f.Comparable {
-			started := s.tree.start.UTC()
-			d.Started = &started
+		d := wireDoc{Version: version, Total: s.sum(!comparable), Root: s.wire(show|s.tree.keep, comparable)}
+		if !comparable {
+			d.Started = new(s.tree.start.UTC())
 		}
 		s.tree.mu.Unlock()
 		doc = d
@@ -64,40 +49,30 @@ func (s *Span) JSON(f Format) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trace: writing JSON: %w", err)
 	}
-	if f.Indent == "" {
-		return b, nil
-	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, b, "", f.Indent); err != nil {
-		return nil, fmt.Errorf("trace: writing JSON: %w", err)
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return b, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON or JSON wrote, in place of what s held.
-// Written again it gives the same bytes. A trace that was read has no clock:
-// what is added to it has no time.
+// UnmarshalJSON replaces s by what MarshalJSON, JSON or Comparable wrote. Written again it gives the same bytes. A trace
+// that was read has no clock, so times of later additions are 0.
 func (s *Span) UnmarshalJSON(b []byte) error {
 	if string(bytes.TrimSpace(b)) == "null" {
 		return nil
 	}
-	// The version is looked at first: another one may have another shape.
+	// The version comes first, because a document of another version may have another shape.
 	var head struct {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
 		return fmt.Errorf("trace: reading JSON: %w", err)
 	}
-	if head.Version != Version {
-		return fmt.Errorf("%w: %d", ErrVersion, head.Version)
+	if head.Version != version {
+		return fmt.Errorf("trace: version not supported: %d", head.Version)
 	}
 	var doc wireDoc
 	if err := json.Unmarshal(b, &doc); err != nil {
 		return fmt.Errorf("trace: reading JSON: %w", err)
 	}
-	// What was written was meant to be seen, so it is written again.
-	t := &tree{keep: privateAll}
+	t := &tree{keep: privateAll} // the document shows what was meant to be seen
 	if doc.Started != nil {
 		if t.start = doc.Started.UTC(); t.start.Year() < 0 || t.start.Year() > 9999 {
 			return errors.New("trace: reading JSON: started is out of range")
@@ -108,8 +83,7 @@ func (s *Span) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// The wire types are the JSON form. They are apart from Span so that the form
-// changes only on purpose.
+// The wire types are the JSON form. They are not Span itself, so that the form changes only on purpose.
 type wireDoc struct {
 	Version int        `json:"version"`
 	Started *time.Time `json:"started,omitempty"`
@@ -137,55 +111,49 @@ type wireEvent struct {
 	Attrs wireAttrs `json:"attrs,omitempty"`
 }
 
-// wire copies s and all below it. The lock is held by the caller.
-func (s *Span) wire(f Format, show Private) wireSpan {
-	w := wireSpan{Name: s.name, Failure: s.failure.shown(show), Attrs: wireAttrsOf(s.attrs, f, show)}
-	if !f.Comparable {
-		w.At = nanoseconds(s.start)
+// wire copies s and everything below it. The caller holds the lock.
+func (s *Span) wire(show Private, comparable bool) wireSpan {
+	w := wireSpan{Name: s.name, Failure: s.failure.shown(show), Attrs: wireAttrsOf(s.attrs, show, comparable)}
+	if !comparable {
+		w.At = new(s.start.Nanoseconds())
 		if w.Open = !s.ended; s.ended {
-			w.Took = nanoseconds(s.end - s.start)
+			w.Took = new((s.end - s.start).Nanoseconds())
 		}
 	}
 	w.Warnings = append(w.Warnings, s.warnings...)
 	for _, e := range s.events {
-		we := wireEvent{Name: e.Name, Attrs: wireAttrsOf(e.Attrs, f, show)}
-		if !f.Comparable {
-			we.At = nanoseconds(e.At)
+		we := wireEvent{Name: e.Name, Attrs: wireAttrsOf(e.Attrs, show, comparable)}
+		if !comparable {
+			we.At = new(e.At.Nanoseconds())
 		}
 		w.Events = append(w.Events, we)
 	}
 	if s.usage != (Usage{}) {
-		u := s.usage
-		w.Usage = &u
+		w.Usage = new(s.usage)
 	}
-	for _, c := range s.sorted() {
-		switch {
-		case !c.cancelled:
-			w.Children = append(w.Children, c.wire(f, show))
-		case !f.Comparable:
-			w.Cancelled = append(w.Cancelled, c.wire(f, show))
+	for _, c := range s.sorted(false) {
+		w.Children = append(w.Children, c.wire(show, comparable))
+	}
+	if !comparable {
+		for _, c := range s.sorted(true) {
+			w.Cancelled = append(w.Cancelled, c.wire(show, comparable))
 		}
 	}
 	return w
 }
 
-// into makes s of w.
+// into fills s from w.
 func (w *wireSpan) into(s *Span, t *tree, parent *Span, o order) {
-	*s = Span{tree: t, parent: parent, name: w.Name, order: o, ended: !w.Open,
-		failure: failure{w.Failure, w.Failure}, attrs: w.Attrs, warnings: w.Warnings}
-	if w.At != nil {
-		s.start = time.Duration(*w.At)
-	}
-	s.end = s.start
-	if w.Took != nil {
-		s.end += time.Duration(*w.Took)
-	}
-	for _, we := range w.Events {
-		e := Event{Name: we.Name, Attrs: we.Attrs}
-		if we.At != nil {
-			e.At = time.Duration(*we.At)
+	ns := func(n *int64) time.Duration {
+		if n == nil {
+			return 0
 		}
-		s.events = append(s.events, e)
+		return time.Duration(*n)
+	}
+	*s = Span{tree: t, parent: parent, name: w.Name, order: o, ended: !w.Open, start: ns(w.At), end: ns(w.At) + ns(w.Took),
+		failure: failure{w.Failure, w.Failure}, attrs: w.Attrs, warnings: w.Warnings}
+	for _, we := range w.Events {
+		s.events = append(s.events, Event{Name: we.Name, At: ns(we.At), Attrs: we.Attrs})
 	}
 	if w.Usage != nil {
 		s.usage = s.usage.Add(*w.Usage)
@@ -193,7 +161,7 @@ func (w *wireSpan) into(s *Span, t *tree, parent *Span, o order) {
 	below := func(w *wireSpan, cancelled bool) {
 		s.starts++
 		c := new(Span)
-		w.into(c, t, s, order{group: s.starts, first: true, seq: len(s.children)})
+		w.into(c, t, s, order{group: s.starts})
 		c.cancelled = cancelled
 		s.children = append(s.children, c)
 	}
@@ -205,18 +173,13 @@ func (w *wireSpan) into(s *Span, t *tree, parent *Span, o order) {
 	}
 }
 
-func nanoseconds(d time.Duration) *int64 {
-	n := d.Nanoseconds()
-	return &n
-}
-
 // wireAttrs is an object whose members keep their order, each key once.
 type wireAttrs []Attr
 
-func wireAttrsOf(attrs []Attr, f Format, show Private) wireAttrs {
+func wireAttrsOf(attrs []Attr, show Private, comparable bool) wireAttrs {
 	out := make(wireAttrs, 0, len(attrs))
 	for _, a := range attrs {
-		if _, measured := a.Value.(time.Duration); measured && f.Comparable {
+		if _, measured := a.Value.(time.Duration); measured && comparable {
 			continue
 		}
 		out = append(out, Attr{a.Key, shown(a.Value, show)})
@@ -225,23 +188,16 @@ func wireAttrsOf(attrs []Attr, f Format, show Private) wireAttrs {
 }
 
 func (a wireAttrs) MarshalJSON() ([]byte, error) {
-	out := []byte{'{'}
+	members := make([][]byte, len(a))
 	for i, attr := range a {
-		if i > 0 {
-			out = append(out, ',')
+		key, _ := marshal(attr.Key) // a string always encodes
+		value, err := marshal(wireValue(attr.Value))
+		if err != nil {
+			return nil, err
 		}
-		for j, part := range [...]any{attr.Key, wireValue(attr.Value)} {
-			b, err := marshal(part)
-			if err != nil {
-				return nil, err
-			}
-			if j > 0 {
-				out = append(out, ':')
-			}
-			out = append(out, b...)
-		}
+		members[i] = fmt.Appendf(key, ":%s", value)
 	}
-	return append(out, '}'), nil
+	return fmt.Appendf(nil, "{%s}", bytes.Join(members, []byte(","))), nil
 }
 
 func (a *wireAttrs) UnmarshalJSON(b []byte) error {
@@ -255,7 +211,7 @@ func (a *wireAttrs) UnmarshalJSON(b []byte) error {
 	} else if open != json.Delim('{') {
 		return errors.New("attrs is not an object")
 	}
-	index := make(map[string]int) // put would be quadratic in a hostile document
+	index := make(map[string]int) // put would take quadratic time for a hostile document
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
@@ -269,7 +225,7 @@ func (a *wireAttrs) UnmarshalJSON(b []byte) error {
 		if err != nil {
 			return err
 		}
-		name := key.(string) // the decoder allows nothing else here
+		name := key.(string) // the decoder allows only a string here
 		i, again := index[name]
 		if !again {
 			i = len(*a)
@@ -281,129 +237,107 @@ func (a *wireAttrs) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-type wireDuration struct {
-	NS int64 `json:"duration_ns"`
-}
-
-type wirePrivate struct {
-	Private string  `json:"private"`
+// wireObject is the value of an attribute that JSON has no form for: a duration or a secret.
+type wireObject struct {
+	NS      *int64  `json:"duration_ns,omitempty"`
+	Private *string `json:"private,omitempty"`
 	Text    *string `json:"text,omitempty"`
 	Bytes   *int    `json:"bytes,omitempty"`
 	Sum     string  `json:"sha256,omitempty"`
 }
 
-// wireValue is what stands for the value of an attribute in JSON.
+// wireValue returns the form of an attribute's value in JSON.
 func wireValue(v any) any {
 	switch v := v.(type) {
 	case time.Duration:
-		return wireDuration{v.Nanoseconds()}
-	case Withheld:
-		return wirePrivate{Private: kindName(v.Kind), Bytes: &v.Bytes, Sum: v.Sum}
-	case SQL, Prompt, Reply, Rows:
-		text := privateText(v)
-		return wirePrivate{Private: kindName(kindOf(v)), Text: &text}
+		return wireObject{NS: new(v.Nanoseconds())}
+	case Secret:
+		w := wireObject{Private: new(v.Kind.name())}
+		if v.Withheld {
+			w.Bytes, w.Sum = &v.Bytes, v.Sum
+		} else {
+			w.Text = &v.Text
+		}
+		return w
 	default:
 		return v
 	}
 }
 
-// decodeValue is the inverse of wireValue: it gives the value that is written
-// as b again, less its blanks.
+// decodeValue is the inverse of wireValue. A value that this package does not know stays JSON, with one spelling for
+// strings and white space and with the keys of objects in order.
 func decodeValue(b []byte) (any, error) {
-	b = bytes.TrimSpace(b)
-	if len(b) == 0 {
-		return nil, errors.New("no value")
-	}
-	switch b[0] {
-	case 'n':
-		return nil, nil
-	case 't', 'f':
-		return b[0] == 't', nil
-	case '"':
-		var text string
-		err := json.Unmarshal(b, &text)
-		return text, err
-	case '[':
-		var texts []*string // a null among them stays what it is
-		if json.Unmarshal(b, &texts) == nil {
-			out := make([]string, 0, len(texts))
-			for _, text := range texts {
-				if text == nil {
-					return canonical(b)
-				}
-				out = append(out, *text)
-			}
-			return out, nil
-		}
-	case '{':
-		if v, ok := decodeObject(b); ok {
-			return v, nil
-		}
-	default:
-		return decodeNumber(b), nil
-	}
-	return canonical(b)
-}
-
-// decodeObject reads the objects that stand for values of our own.
-func decodeObject(b []byte) (any, bool) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	var duration struct {
-		NS *int64 `json:"duration_ns"`
-	}
-	if d.Decode(&duration) == nil && duration.NS != nil {
-		return time.Duration(*duration.NS), true
-	}
-	d = json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	var private wirePrivate
-	if d.Decode(&private) != nil {
-		return nil, false
-	}
-	kind := kindNamed(private.Private)
-	switch {
-	case kind == 0:
-		return nil, false
-	case private.Text != nil && private.Bytes == nil && private.Sum == "":
-		return privateValue(kind, *private.Text), true
-	case private.Text == nil && private.Bytes != nil:
-		return Withheld{Kind: kind, Bytes: *private.Bytes, Sum: private.Sum}, true
-	}
-	return nil, false
-}
-
-// decodeNumber gives an int64 or a float64 if that is written as b again, else
-// b itself: no digit is lost.
-func decodeNumber(b []byte) any {
-	text := string(b)
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
-		return n
-	}
-	if x, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(x, 0) {
-		if again, err := json.Marshal(x); err == nil && string(again) == text {
-			return x
-		}
-	}
-	return json.RawMessage(bytes.Clone(b))
-}
-
-// canonical is b with one spelling for strings and blanks and with the keys of
-// objects in order, so that a value is the same bytes before and after a round
-// trip.
-func canonical(b []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
 		return nil, err
 	}
+	switch x := v.(type) {
+	case nil, bool, string:
+		return x, nil
+	case json.Number:
+		return decodeNumber(x.String()), nil
+	case []any:
+		if texts, ok := stringsOf(x); ok {
+			return texts, nil
+		}
+	case map[string]any:
+		if own, ok := decodeObject(b); ok {
+			return own, nil
+		}
+	}
 	out, err := marshal(v)
 	return json.RawMessage(out), err
 }
 
-// marshal is json.Marshal without the escapes for HTML: json.Marshal of a whole
-// Span adds them, JSON does not need them.
+func stringsOf(list []any) ([]string, bool) {
+	texts := make([]string, len(list))
+	for i, v := range list {
+		var ok bool
+		if texts[i], ok = v.(string); !ok {
+			return nil, false
+		}
+	}
+	return texts, true
+}
+
+// decodeObject reads a wireObject.
+func decodeObject(b []byte) (any, bool) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	var w wireObject
+	if d.Decode(&w) != nil {
+		return nil, false
+	}
+	switch {
+	case w.NS != nil:
+		return time.Duration(*w.NS), w == wireObject{NS: w.NS}
+	case w.Private == nil || kindNamed(*w.Private) == 0:
+		return nil, false
+	case w.Text != nil:
+		return Secret{Kind: kindNamed(*w.Private), Text: *w.Text}, w.Bytes == nil && w.Sum == ""
+	case w.Bytes != nil:
+		return Secret{Kind: kindNamed(*w.Private), Withheld: true, Bytes: *w.Bytes, Sum: w.Sum}, true
+	}
+	return nil, false
+}
+
+// decodeNumber returns an int64 or a float64 if JSON writes it like text. Otherwise it returns text, so that no digit is
+// lost.
+func decodeNumber(text string) any {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
+		return n
+	}
+	if x, err := strconv.ParseFloat(text, 64); err == nil {
+		if again, err := json.Marshal(x); err == nil && string(again) == text {
+			return x
+		}
+	}
+	return json.RawMessage(text)
+}
+
+// marshal is json.Marshal without the escapes for HTML, which json.Marshal of a whole Span adds.
 func marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"time"
+	"slices"
 )
 
-// LogTo returns an observer that logs every ended span and event at debug level
-// and every warning at warn level. The messages are fixed; all else is in
-// attributes, so that a handler quotes what is not to be trusted. Private values
-// are logged only if show has their kind, whatever the [Tracer] keeps: logs go
-// further than a trace does. ctx is handed to the logger. Safe for concurrent use.
+// LogTo returns an observer that logs every ended span and event at debug level and every warning at warn level. The
+// messages are fixed and everything else is in attributes, so that a handler quotes untrusted text. Secrets are logged only
+// if show has their kind, whatever the [Tracer] keeps, because logs go further than a trace. ctx is passed to the logger.
+// Safe for concurrent use.
 func LogTo(ctx context.Context, l *slog.Logger, show Private) func(Notice) {
 	return func(n Notice) {
 		switch n.Kind {
@@ -30,8 +29,7 @@ func LogTo(ctx context.Context, l *slog.Logger, show Private) func(Notice) {
 	}
 }
 
-// LogValue implements slog.LogValuer: s without the spans below it, with their
-// usage. Private values are left out.
+// LogValue implements slog.LogValuer. It logs s without the spans below it, but with their usage, and without secrets.
 func (s *Span) LogValue() slog.Value {
 	if s == nil || s.tree == nil {
 		return slog.Value{}
@@ -79,12 +77,8 @@ func logGroup(attrs []Attr, show Private) slog.Attr {
 
 func logValue(v any) slog.Value {
 	switch v := v.(type) {
-	case time.Duration:
-		return slog.DurationValue(v)
-	case Withheld:
+	case Secret:
 		return slog.StringValue(v.String())
-	case SQL, Prompt, Reply, Rows:
-		return slog.StringValue(privateText(v))
 	case json.RawMessage:
 		return slog.StringValue(string(v))
 	default:
@@ -92,15 +86,11 @@ func logValue(v any) slog.Value {
 	}
 }
 
-// String returns the name of s, how long it took and how many spans are below
-// it: what a print of a struct that holds a trace should show of it.
+// String returns the name of s, how long it took and how many spans are below it. The print of a struct that holds a trace
+// shows this.
 func (s *Span) String() string {
 	if s == nil || s.tree == nil {
 		return "no trace"
 	}
-	below := -1
-	for range s.All() {
-		below++
-	}
-	return fmt.Sprintf("%s (%s, %d spans below)", s.name, durationText(s.Duration()), below)
+	return fmt.Sprintf("%s (%s, %d spans below)", s.name, durationText(s.Duration()), len(slices.Collect(s.All()))-1)
 }

@@ -5,38 +5,30 @@ type NoticeKind uint8
 
 // The kinds of notices.
 const (
-	Started  NoticeKind = iota + 1 // a span started; its attributes so far are those it was started with
+	Started  NoticeKind = iota + 1 // a span started; its attributes so far are those of its start
 	Ended                          // a span ended
-	Happened                       // an event: see Notice.Event
-	Warned                         // a warning: see Notice.Warning
+	Happened                       // an event; see Notice.Event
+	Warned                         // a warning; see Notice.Warning
 )
 
 // String returns "started", "ended", "happened" or "warned".
 func (k NoticeKind) String() string {
-	switch k {
-	case Started:
-		return "started"
-	case Ended:
-		return "ended"
-	case Happened:
-		return "happened"
-	case Warned:
-		return "warned"
-	default:
+	names := [...]string{Started: "started", Ended: "ended", Happened: "happened", Warned: "warned"}
+	if k < Started || k > Warned {
 		return "unknown"
 	}
+	return names[k]
 }
 
-// Notice is what an observer is told. See [Tracer.Observe].
+// Notice tells an observer what happened. See [Tracer.Observe].
 type Notice struct {
 	Kind    NoticeKind // what happened
-	Span    *Span      // what it is about; to be read only
-	Event   Event      // with Happened
-	Warning Warning    // with Warned
+	Span    *Span      // where it happened; only to be read
+	Event   Event      // set if Kind is Happened
+	Warning Warning    // set if Kind is Warned
 }
 
-// tell calls the observer. The lock of the tree is not held: the observer may
-// read spans.
+// tell calls the observer, without holding the lock of the tree, because the observer may read spans.
 func (t *tree) tell(n Notice) {
 	if t.observe == nil {
 		return

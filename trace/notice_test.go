@@ -61,10 +61,10 @@ func TestTracer_Observe_concurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 100 {
 		wg.Go(func() {
-			ctx, draw := trace.StartAt(ctx, i, "draw")
+			ctx, sample := trace.StartAt(ctx, i, "sample")
 			_, call := trace.Start(ctx, "llm")
 			call.End()
-			draw.End()
+			sample.End()
 		})
 	}
 	wg.Wait()

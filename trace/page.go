@@ -11,49 +11,43 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
-// Page is one answer for a person to read: the question, the statement, how
-// sure the answer is, how the votes fell, and a timeline of the work.
-//
-// The trace knows nothing of votes or results, so the caller fills in what it
-// wants to show. What stands in the fields is shown as it is, private or not;
-// only the timeline of Root follows Show. An empty field shows nothing.
+// Page is one answer for a person to read: the question, the statement, the confidence, the votes, and a timeline of the
+// work. The caller fills in what it wants to show. The fields are shown as they are, private or not; only the timeline of
+// Root follows Show. An empty field shows nothing.
 type Page struct {
-	Title    string    // of the document; "": the question
+	Title    string    // title of the document; "": the question
 	Question string    // the heading
 	SQL      string    // the statement of the answer
 	Problem  string    // why there is no answer, or what is wrong with it
 	Facts    []Fact    // shown first; time, calls and tokens of Root follow
 	Sections []Section // the ballot, the head of the result, …
 	Root     *Span     // its warnings and its spans; may be nil
-	Show     Private   // private values to show in the timeline, besides those the Tracer keeps
+	Show     Private   // secrets to show in the timeline, besides those that the Tracer keeps
 }
 
-// Fact is a figure with its name: "Confidence", "0.83".
+// Fact is a figure with its name: "Confidence", "0.83". In a section it is one of several shares, such as a cluster of a
+// ballot.
 type Fact struct {
 	Name  string  // what it is
-	Value string  // as shown
-	Share float64 // 0..1, drawn as a bar; 0: no bar
+	Value string  // the figure as shown: "0.83", "7 of 12"
+	Share float64 // 0..1, drawn as a bar; NaN and values outside are moved into it; 0: no bar, or an empty one in a section
+
+	// These are shown in a section only.
+	Detail string // in a block to be opened, such as the statement of a cluster
+	Lead   bool   // the fact was chosen
 }
 
 // Section is a part of the page with a heading, with bars, a table, or both.
 type Section struct {
 	Title   string     // its heading
 	Note    string     // a line below the heading
-	Bars    []Bar      // shown above the table
+	Bars    []Fact     // shown above the table
 	Columns []string   // heads of the table
 	Rows    [][]string // cells by column; a short row is filled up with empty cells
-}
-
-// Bar is one of several shares: a cluster of a ballot.
-type Bar struct {
-	Label  string  // beside the bar
-	Share  float64 // 0..1; what is outside, or no number, is moved into it
-	Text   string  // the share in words: "7 of 12"
-	Detail string  // in a block to be opened, such as the statement of the cluster
-	Lead   bool    // the one that was chosen
 }
 
 //go:embed page.html
@@ -62,11 +56,9 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-// WriteHTML writes the page as one HTML document that needs nothing else: no
-// script, no font, no image. Its content policy allows its own style and nothing
-// more. All text is escaped, and control and direction characters are shown by
-// their code, so that what is read is what is there. Equal pages give equal
-// bytes. Nothing is written if the page cannot be made.
+// WriteHTML writes the page as one HTML document without scripts, fonts and images. Its content policy allows only its own
+// style. All text is escaped, and control and direction characters are shown by their code. Equal pages give equal bytes.
+// Nothing is written if the page cannot be made.
 func (p Page) WriteHTML(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{"show": visible}).Parse(pageHTML)
 	if err != nil {
@@ -80,8 +72,7 @@ func (p Page) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// pageView is what the template is given. The strings of the caller and of the
-// trace are as they came; the template passes each through visible.
+// pageView is the data of the template. The template passes each string of the caller and of the trace through visible.
 type pageView struct {
 	Page
 	CSS      template.CSS
@@ -98,19 +89,14 @@ type pageView struct {
 
 type factView struct {
 	Fact
-	Bar string // width in thousandths; "" for none
+	Width string // width of the bar in thousandths; "": no bar
 }
 
 type sectionView struct {
 	Section
-	Bars    []barView
+	Bars    []factView
 	Head    bool   // a column has a name
 	Numeric []bool // by column
-}
-
-type barView struct {
-	Bar
-	Width string
 }
 
 func (p Page) view() pageView {
@@ -118,16 +104,16 @@ func (p Page) view() pageView {
 	v := pageView{
 		Page: p,
 		CSS:  template.CSS(pageCSS),
-		// A hash instead of 'unsafe-inline': no style can get in with a value.
+		// A hash instead of 'unsafe-inline', so that no value can bring a style along.
 		Policy:  "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
 		Heading: firstOf(p.Question, p.Title, "Answer"),
 	}
-	v.Title = cutRunes(firstOf(p.Title, p.Question, "Answer"), 120)
+	v.Title = words.Short(firstOf(p.Title, p.Question, "Answer"), 120)
 	v.Long = len([]rune(v.Heading)) > 160
 	for _, f := range p.Facts {
 		fv := factView{Fact: f}
 		if share := clamp(f.Share); share > 0 {
-			fv.Bar = thousandths(share)
+			fv.Width = thousandths(share)
 		}
 		v.Facts = append(v.Facts, fv)
 	}
@@ -152,7 +138,7 @@ func (p Page) view() pageView {
 func (s Section) view() sectionView {
 	v := sectionView{Section: s}
 	for _, b := range s.Bars {
-		v.Bars = append(v.Bars, barView{Bar: b, Width: thousandths(clamp(b.Share))})
+		v.Bars = append(v.Bars, factView{Fact: b, Width: thousandths(clamp(b.Share))})
 	}
 	width := len(s.Columns)
 	for _, row := range s.Rows {
@@ -174,8 +160,7 @@ func (s Section) view() sectionView {
 	return v
 }
 
-// numeric reports whether column c holds a number and nothing but numbers and
-// empty cells, so that it is better read from the right.
+// numeric reports whether column c holds a number, and otherwise only numbers and empty cells. It is then aligned right.
 func numeric(rows [][]string, c int) bool {
 	found := false
 	for _, row := range rows {
@@ -190,7 +175,7 @@ func numeric(rows [][]string, c int) bool {
 	return found
 }
 
-// usageFacts are the figures of a whole trace. What is not exact says so.
+// usageFacts returns the figures of a whole trace.
 func usageFacts(root *Span) []Fact {
 	facts := []Fact{{Name: "Time", Value: durationText(root.Duration())}}
 	u := root.Usage()
@@ -212,36 +197,13 @@ func usageFacts(root *Span) []Fact {
 	return facts
 }
 
-// visible is text with each character that is not seen, or that moves others,
-// replaced by its code: a statement could read as another one. Line breaks and
-// tabs stay, and so do the joiners that some scripts need.
+// visible replaces each character that is not seen, or that moves others, by its code, because a statement could read as
+// another one. Line breaks and tabs stay, and so do the joiners that some scripts need.
 func visible(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if !strings.ContainsFunc(text, unseen) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if unseen(r) {
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return words.Visible(text, "⟨U+%04X⟩", func(r rune) bool { return r != '\n' && r != '\t' && words.Hidden(r) })
 }
 
-func unseen(r rune) bool {
-	switch r {
-	case '\n', '\t', '\u200C', '\u200D':
-		return false
-	case '\u2028', '\u2029':
-		return true
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf)
-}
-
-// durationText is d for a person, with three digits or so.
+// durationText returns d for a person, with about three digits.
 func durationText(d time.Duration) string {
 	switch ms := float64(d) / float64(time.Millisecond); {
 	case d < 0:
@@ -262,7 +224,7 @@ func durationText(d time.Duration) string {
 	}
 }
 
-// number is n with its thousands apart.
+// number returns n with a comma between its thousands.
 func number(n int) string {
 	text := strconv.Itoa(n)
 	first := 0
@@ -277,7 +239,7 @@ func number(n int) string {
 
 // clamp moves x into 0..1.
 func clamp(x float64) float64 {
-	if !(x > 0) { // also when it is no number
+	if !(x > 0) { // also for NaN
 		return 0
 	}
 	return min(x, 1)
@@ -292,15 +254,4 @@ func firstOf(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-// cutRunes returns the first n runes of text, with a mark if there are more.
-func cutRunes(text string, n int) string {
-	for i := range text {
-		if n == 0 {
-			return text[:i] + "…"
-		}
-		n--
-	}
-	return text
 }

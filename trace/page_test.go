@@ -98,7 +98,7 @@ func TestPage_policy(t *testing.T) {
 
 func TestPage_sameFromJSON(t *testing.T) {
 	root := shop(0)
-	b, err := root.JSON(trace.Format{Show: trace.PrivateSQL})
+	b, err := root.JSON(trace.PrivateSQL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +124,9 @@ func TestPage_partial(t *testing.T) {
 		{"question", "the question stands in for a title", trace.Page{Question: "Q?"}, []string{">Q?</h1>", "<title>Q?</title>"}, nil},
 		{"zero root", "a zero span is no trace", trace.Page{Root: new(trace.Span)}, nil, []string{"How it was found", "Time"}},
 		{"bare root", "one step, no usage", trace.Page{Root: trace.New("ask")}, []string{"1 step in"}, []string{"Tokens</dt>", "Cost"}},
-		{"share", "a share that is none is no bar", trace.Page{Facts: []trace.Fact{{Name: "n", Value: "v", Share: math.NaN()}}}, []string{">n</dt>"}, []string{"<rect"}},
-		{"bar", "a bar that is none is empty", trace.Page{Sections: []trace.Section{{Title: "s", Bars: []trace.Bar{{Share: math.NaN()}, {Share: math.Inf(1)}}}}},
+		{"share", "a share that is none is no bar", trace.Page{Facts: []trace.Fact{{Name: "n", Value: "v", Share: math.NaN()}}}, []string{">n</dt>"},
+			[]string{"<rect"}},
+		{"bar", "a bar that is none is empty", trace.Page{Sections: []trace.Section{{Title: "s", Bars: []trace.Fact{{Share: math.NaN()}, {Share: math.Inf(1)}}}}},
 			[]string{`width="0.0"`, `width="1000.0"`}, []string{"NaN", "Inf"}},
 		{"ragged", "short rows and missing heads are filled up", trace.Page{Sections: []trace.Section{{Columns: []string{"a"}, Rows: [][]string{{"1", "x"}, {}}}}},
 			[]string{`<td dir="auto" class="number"></td><td dir="auto"></td>`}, nil},

@@ -19,10 +19,10 @@ const canary = "s3cret-7f3a"
 func secretive(keep trace.Private, observe func(trace.Notice)) *trace.Span {
 	root := trace.Tracer{Keep: keep, Observe: observe}.New("ask")
 	ctx := trace.Into(context.Background(), root)
-	_, s := trace.Start(ctx, "llm", trace.Attr{Key: "prompt", Value: trace.Prompt(canary + "-prompt")})
-	s.Set("reply", trace.Reply(canary+"-reply"))
+	_, s := trace.Start(ctx, "llm", trace.Attr{Key: "prompt", Value: prompt(canary + "-prompt")})
+	s.Set("reply", reply(canary+"-reply"))
 	s.Set("sql", trace.SQL("SELECT '"+canary+"-sql'"))
-	s.Event("probed", trace.Attr{Key: "rows", Value: trace.Rows(canary + "-rows")})
+	s.Event("probed", trace.Attr{Key: "rows", Value: rows(canary + "-rows")})
 	s.Fail(fmt.Errorf("401: key=%s-key", canary))
 	s.End()
 	_, check := trace.Start(ctx, "check")
@@ -51,7 +51,7 @@ func TestPrivate(t *testing.T) {
 	}
 	asJSON := func(show trace.Private) func(keep trace.Private) string {
 		return func(keep trace.Private) string {
-			b, err := secretive(keep, nil).JSON(trace.Format{Show: show})
+			b, err := secretive(keep, nil).JSON(show)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,8 +119,8 @@ func TestWithheld(t *testing.T) {
 	prompt, _ := llm.Attr("prompt")
 	reply, _ := llm.Attr("reply")
 	want := []any{
-		trace.Withheld{Kind: trace.PrivatePrompts, Bytes: 18, Sum: "cf60a219544e69d1"},
-		trace.Withheld{Kind: trace.PrivateReplies, Bytes: 17},
+		trace.Secret{Kind: trace.PrivatePrompts, Withheld: true, Bytes: 18, Sum: "cf60a219544e69d1"},
+		trace.Secret{Kind: trace.PrivateReplies, Withheld: true, Bytes: 17},
 	}
 	got := []any{prompt, reply}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -146,7 +146,8 @@ func TestPublicFailures(t *testing.T) {
 		want string
 		why  string
 	}{
-		{errors.Join(fmt.Errorf("draw 1: %w", engineError{}), fmt.Errorf("draw 2: %w", engineError{}), other), "draw 1: engine error\ndraw 2: engine error\nmodel: 503", "equal texts"},
+		{errors.Join(fmt.Errorf("sample 1: %w", engineError{}), fmt.Errorf("sample 2: %w", engineError{}), other),
+			"sample 1: engine error\nsample 2: engine error\nmodel: 503", "equal texts"},
 		{fmt.Errorf("a: %w: b", silent{}), "a: withheld: b", "no public text"},
 		{silent{}, "withheld", ""},
 		{rephrased{engineError{}}, "engine error", "nobody knows what the other words repeat"},
@@ -156,7 +157,7 @@ func TestPublicFailures(t *testing.T) {
 		s := trace.New("ask")
 		s.Fail(tt.err)
 		var back trace.Span
-		b, err := s.JSON(trace.Format{})
+		b, err := s.JSON(0)
 		if err != nil {
 			t.Fatal(err)
 		}

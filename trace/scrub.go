@@ -5,31 +5,35 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 const secretValue = `("[^"]*"|'[^']*'|[^\s&;,"')}\]]+)`
 
-// The forms in which a credential gets into an error text. "token: x" and
-// "key: x" are not among them, because engines write so of SQL (SQLite:
-// `unrecognized token: "x"`). All are linear, as everything of regexp.
+// The forms in which a credential gets into an error text. "token: x" and "key: x" are not among them, because engines
+// write so about SQL (SQLite: `unrecognized token: "x"`).
 var (
-	header    = regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*\[?["']?)(?:[a-z][\w-]*\s+)?[^\s"',;\]]+`) // with any scheme, also as Go prints a http.Header
+	header    = regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*\[?["']?)(?:[a-z][\w-]*\s+)?[^\s"',;\]]+`) // with any scheme, also in Go's print of an http.Header
+	cookie    = regexp.MustCompile(`(?i)(cookie["']?\s*[:=]\s*\[?["']?)[^"'\]\r\n]+`)                           // all of its pairs
 	bearer    = regexp.MustCompile(`(?i)(\bbearer\s+)[^\s"',;]+`)
-	parameter = regexp.MustCompile(`(?i)((?:key|token|password|passwd|pwd|secret)\s*=\s*)` + secretValue)
+	parameter = regexp.MustCompile(`(?i)((?:key|token|pass|password|passwd|pwd|secret)\s*=\s*)` + secretValue)
 	field     = regexp.MustCompile(`(?i)((?:api[_-]?key|password|passwd|secret|access_token)["']?\s*:\s*)` + secretValue)
+	quoted    = regexp.MustCompile(`(?i)(["'][\w-]*(?:key|token|pass|pwd)["']\s*:\s*)` + secretValue)
 	userinfo  = regexp.MustCompile(`(://[^\s/:@]*:)[^\s/]*(@)`)
+	slashed   = regexp.MustCompile(`(://[^\s/:@]*:)(?:\d*[^\s/@\d*])\S*(@)`) // a password with a slash; "8080/" is a port
 	mysqlDSN  = regexp.MustCompile(`(\b[\w.-]+:)[^\s/]*(@(?:tcp|unix)\()`)
-	apiKey    = regexp.MustCompile(`\b(sk-|AIza)[\w-]{8,}()`)
+	apiKey    = regexp.MustCompile(`\b(sk-|AIza|gsk_|hf_|xai-|gh[opsur]_|github_pat_|glpat-|xox[abpr]-|r8_|pplx-|nvapi-)[\w-]{8,}`)
+	awsKey    = regexp.MustCompile(`\b(AKIA|ASIA)[A-Z0-9]{16}\b`)
+	jwt       = regexp.MustCompile(`\b(eyJ)[\w-]{8,}\.[\w.-]+`)
 )
 
-// Scrub returns text with what looks like a credential replaced by "***":
-// parameters such as key=, token= and password=, Authorization headers, the
-// password of a URL or DSN, and well-known forms of provider keys. It is a net
-// under code that should not let one get here, no proof that none is left.
+// Scrub replaces everything in text that looks like a credential by "***": parameters such as key=, token= and password=,
+// Authorization and Cookie headers, the password of a URL or DSN, and well-known forms of provider keys and tokens. It cannot
+// find every credential, so do not pass any in the first place.
 func Scrub(text string) string {
-	// A pattern is tried only where each of its needles is: it costs a hundred
-	// times what looking for them does, and ordinary errors have none.
+	// A pattern is tried only if all of its needles occur. It costs a hundred times as much as looking for them, and ordinary
+	// errors have none.
 	lower := strings.ToLower(text)
 	for _, form := range [...]struct {
 		needles []string
@@ -37,16 +41,24 @@ func Scrub(text string) string {
 		replace string
 	}{
 		{[]string{"authorization"}, header, "${1}***"},
+		{[]string{"cookie"}, cookie, "${1}***"},
 		{[]string{"bearer"}, bearer, "${1}***"},
 		{[]string{"="}, parameter, "${1}***"},
 		{[]string{":", "key"}, field, "${1}***"},
 		{[]string{":", "pass"}, field, "${1}***"},
 		{[]string{":", "secret"}, field, "${1}***"},
 		{[]string{":", "access_token"}, field, "${1}***"},
+		{[]string{`":`}, quoted, "${1}***"},
+		{[]string{`':`}, quoted, "${1}***"},
 		{[]string{"://", "@"}, userinfo, "${1}***${2}"},
+		{[]string{"://", "@"}, slashed, "${1}***${2}"},
 		{[]string{":", "@", "("}, mysqlDSN, "${1}***${2}"},
-		{[]string{"sk-"}, apiKey, "${1}***"},
+		{[]string{"-"}, apiKey, "${1}***"},
+		{[]string{"_"}, apiKey, "${1}***"},
 		{[]string{"aiza"}, apiKey, "${1}***"},
+		{[]string{"akia"}, awsKey, "${1}***"},
+		{[]string{"asia"}, awsKey, "${1}***"},
+		{[]string{"eyj"}, jwt, "${1}***"},
 	} {
 		if !slices.ContainsFunc(form.needles, func(n string) bool { return !strings.Contains(lower, n) }) {
 			text = form.find.ReplaceAllString(text, form.replace)
@@ -55,27 +67,19 @@ func Scrub(text string) string {
 	return text
 }
 
-// maxFailure bounds the text of an error or a warning in bytes: providers and
-// engines send whole bodies.
+// maxFailure bounds the text of an error or a warning in bytes, because providers and engines send whole bodies.
 const maxFailure = 1000
 
-// failureText is the text of an error as a trace may hold it.
-func failureText(text string) string {
-	if text = outsideText(text); text != "" {
-		return text
-	}
-	return "unknown error"
-}
+// failureText returns the text of an error as a trace may hold it.
+func failureText(text string) string { return cmp.Or(outsideText(text), "unknown error") }
 
-// discreet is an error whose text repeats parts of statements, and which has
-// another text without them.
+// discreet is an error whose text repeats parts of statements, with another text that does not.
 type discreet interface {
 	error
 	Public() string
 }
 
-// publicText is the text of err with the public text of every discreet error that
-// it wraps in place of its own.
+// publicText returns the text of err, with the public text of every discreet error that it wraps.
 func publicText(err error) string {
 	text := err.Error()
 	put := map[string]bool{} // texts that were replaced
@@ -89,7 +93,7 @@ func publicText(err error) string {
 				text = strings.ReplaceAll(text, whole, public)
 				put[whole] = true
 			default:
-				text = public // who wraps it says it in other words
+				text = public // the wrapping error repeats it in other words
 			}
 			return
 		}
@@ -108,24 +112,13 @@ func publicText(err error) string {
 	return text
 }
 
-// outsideText is text that may repeat what came from outside, scrubbed and cut.
+// outsideText scrubs and cuts text that may repeat something from outside.
 func outsideText(text string) string {
-	// Cut before scrubbing as well: the patterns need not see a megabyte. What
-	// the first cut leaves is so much longer that the second one ends before it.
-	text = valid(Scrub(cut(text, 8*maxFailure)))
-	if short := cut(text, maxFailure); short != text {
+	// The first cut keeps megabytes from the patterns. It leaves so much that a credential which it splits lies behind the
+	// second cut.
+	text = valid(Scrub(words.Cut(text, 8*maxFailure)))
+	if short := words.Cut(text, maxFailure); short != text {
 		return short + "…"
 	}
 	return text
-}
-
-// cut returns the first n bytes of text, less a rune that would be split.
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

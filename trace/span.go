@@ -9,22 +9,19 @@ import (
 	"time"
 )
 
-// Span is one piece of work of an answer: a stage, a model call, a statement,
-// a vote. Spans form a tree; [Start] adds a child to the span in ctx.
+// Span is one piece of work for an answer: a stage, a model call, a statement, a vote. Spans form a tree.
 //
-// Children have one order whatever the timing, provided that parallel ones are
-// started by [StartAt]: a child of Start comes after all that its parent started
-// before it, and the children of StartAt between two calls of Start are ordered
-// by slot, then by start.
+// The order of children does not depend on timing if parallel ones are started by [StartAt]. A child of [Start] comes after
+// everything that its parent started before. The children of StartAt between two calls of Start are ordered by slot, then
+// by start.
 //
-// All methods may be called on a nil or zero Span and then do nothing, or give
-// the zero value. Safe for concurrent use.
+// The methods of a nil or zero Span do nothing and return zero values. Safe for concurrent use.
 type Span struct {
 	tree   *tree // nil: a zero Span
 	parent *Span // nil: the root
 	name   string
 
-	// All below is guarded by tree.mu. Times are offsets from tree.start.
+	// The fields below are guarded by tree.mu. Times are offsets from tree.start.
 	order      order
 	start, end time.Duration
 	ended      bool
@@ -34,11 +31,11 @@ type Span struct {
 	events     []Event
 	warnings   []Warning
 	usage      Usage
-	children   []*Span // as started; read by sorted
+	children   []*Span // in the order of starting; sorted puts them into the order of the tree
 	starts     int     // calls of Start so far
 }
 
-// failure is why a span failed; zero: it did not.
+// failure says why a span failed. The zero failure is that of a span that did not.
 type failure struct {
 	whole  string
 	public string // without parts of statements
@@ -51,53 +48,40 @@ func (f failure) shown(show Private) string {
 	return f.public
 }
 
-// tree is what the spans of one answer share. One lock for all of them makes
-// what a reader sees one moment of the whole answer. BenchmarkSpan shows what
-// it costs when 100 goroutines want it.
+// tree is the state that the spans of one answer share. They share one lock, so that a reader sees the whole answer at one
+// moment. BenchmarkSpan measures it with 100 goroutines.
 type tree struct {
 	mu    sync.Mutex
 	start time.Time
 	now   func() time.Time
 	keep  Private
 
-	observing sync.Mutex // never taken while mu is held
+	observing sync.Mutex // must not be locked while mu is held
 	observe   func(Notice)
 }
 
 // order is the place of a span among its siblings.
 type order struct {
-	group int // calls of Start on the parent up to this one
-	first bool
-	slot  int
-	seq   int
+	group    int // calls of Start on the parent up to this one
+	parallel int // 1 for a span of StartAt, which comes after the span of Start
+	slot     int
+	seq      int // the order of starting
 }
 
 func (a order) compare(b order) int {
-	if c := cmp.Compare(a.group, b.group); c != 0 {
-		return c
-	}
-	if a.first != b.first {
-		if a.first {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.seq, b.seq))
+	return cmp.Or(a.group-b.group, a.parallel-b.parallel, cmp.Compare(a.slot, b.slot), a.seq-b.seq)
 }
 
-// Tracer starts traces. The zero Tracer uses the real clock, keeps no private
-// value but SQL, and tells nobody.
+// Tracer starts traces. The zero Tracer uses the real clock, keeps no secrets but SQL, and has no observer.
 type Tracer struct {
 	// Now is the clock; nil means time.Now. It must be safe for concurrent use.
 	Now func() time.Time
-	// Keep is which private values the tree holds, and writes to JSON, pages and
-	// notices. SQL is always held; with PrivateSQL it is also written.
+	// Keep has the kinds of secrets that the tree holds, and shows in JSON, pages and notices. SQL is always held; it is shown
+	// if Keep has PrivateSQL.
 	Keep Private
-	// Observe, if not nil, is told of every start, end, event and warning as it
-	// happens, in the goroutine that does the work. Calls never overlap, and a
-	// span's start comes after its parent's. It may read spans. It must not start,
-	// end or add to a span of the same trace: that call would wait for itself. A
-	// slow function slows the answer.
+	// Observe is called with every start, end, event and warning as it happens, in the goroutine that does the work; nil: no
+	// observer. Calls never overlap. A span's start comes after its parent's. Observe may read spans. It must not start, end
+	// or change a span of the same trace, because that call would wait for itself. A slow function slows the answer.
 	Observe func(Notice)
 }
 
@@ -118,8 +102,7 @@ func New(name string, attrs ...Attr) *Span { return Tracer{}.New(name, attrs...)
 
 type contextKey struct{}
 
-// Into returns a context that carries s, for [Start] and [From]. A nil s ends
-// tracing: what is started below it is not recorded.
+// Into returns a context that carries s, for [Start] and [From]. A nil s ends tracing below the context.
 func Into(ctx context.Context, s *Span) context.Context {
 	return context.WithValue(ctx, contextKey{}, s)
 }
@@ -130,46 +113,49 @@ func From(ctx context.Context) *Span {
 	return s
 }
 
-// Start adds a child to the span in ctx and returns it with a context that
-// carries it. The child comes after all that its parent started before. Without
-// a span in ctx it returns ctx and nil. The caller calls [Span.End].
+// Start adds a child to the span in ctx and returns it with a context that carries it. The child comes after everything
+// that its parent started before. Without a span in ctx it returns ctx and nil. The caller calls [Span.End].
 func Start(ctx context.Context, name string, attrs ...Attr) (context.Context, *Span) {
-	parent := From(ctx)
-	if parent == nil || parent.tree == nil {
-		return ctx, nil
-	}
-	s := parent.child(true, 0, name, attrs)
-	return Into(ctx, s), s
+	return start(ctx, order{}, name, attrs)
 }
 
-// StartAt is [Start] for work that runs beside its siblings: the child's place
-// among those started since the last Start is given by slot, lowest first.
+// StartAt is [Start] for parallel work: slot gives the child's place among the siblings since the last Start, the lowest
+// first.
 func StartAt(ctx context.Context, slot int, name string, attrs ...Attr) (context.Context, *Span) {
-	parent := From(ctx)
-	if parent == nil || parent.tree == nil {
-		return ctx, nil
-	}
-	s := parent.child(false, slot, name, attrs)
-	return Into(ctx, s), s
+	return start(ctx, order{parallel: 1, slot: slot}, name, attrs)
 }
 
-func (s *Span) child(first bool, slot int, name string, attrs []Attr) *Span {
-	t := s.tree
-	c := &Span{tree: t, parent: s, name: valid(name), attrs: t.frozen(attrs), start: t.since()}
-	t.mu.Lock()
-	if first {
-		s.starts++
+func start(ctx context.Context, o order, name string, attrs []Attr) (context.Context, *Span) {
+	s := From(ctx)
+	if s == nil || s.tree == nil {
+		return ctx, nil
 	}
-	c.order = order{group: s.starts, first: first, slot: slot, seq: len(s.children)}
+	t := s.tree
+	c := &Span{tree: t, parent: s, name: valid(name), order: o, attrs: t.frozen(attrs), start: t.since()}
+	t.mu.Lock()
+	s.starts += 1 - o.parallel
+	c.order.group, c.order.seq = s.starts, len(s.children)
 	s.children = append(s.children, c)
 	t.mu.Unlock()
 	t.tell(Notice{Kind: Started, Span: c})
-	return c
+	return Into(ctx, c), c
+}
+
+// SetSlot moves a span that was started by [StartAt] to another slot. Work that several samples share belongs to the lowest
+// of them, which may show only after the work has begun. It does nothing to a root and to a span of [Start].
+func (s *Span) SetSlot(slot int) {
+	if !s.lock() {
+		return
+	}
+	defer s.tree.mu.Unlock()
+	if s.order.parallel == 1 {
+		s.order.slot = slot
+	}
 }
 
 func (t *tree) since() time.Duration { return t.now().Sub(t.start) }
 
-// lock takes the lock of the tree; false for a nil or zero span.
+// lock takes the lock of the tree. It returns false for a nil or zero span.
 func (s *Span) lock() bool {
 	if s == nil || s.tree == nil {
 		return false
@@ -178,9 +164,7 @@ func (s *Span) lock() bool {
 	return true
 }
 
-// Set gives s an attribute, in place of one of the same key. A value that is
-// none of the types of [Attr] is encoded to JSON at once, so that later changes
-// to it do not reach the trace.
+// Set gives s an attribute, in place of one of the same key. Later changes to the value do not reach the trace.
 func (s *Span) Set(key string, value any) {
 	if s == nil || s.tree == nil {
 		return
@@ -203,9 +187,8 @@ func (s *Span) Event(name string, attrs ...Attr) {
 	s.tree.tell(Notice{Kind: Happened, Span: s, Event: e})
 }
 
-// Warn adds a warning for the person who asked. See [Span.Warnings]. Warnings are
-// logged, and may be about an error: the message is scrubbed and cut as in
-// [Span.Fail].
+// Warn adds a warning for the person who asked. See [Span.Warnings]. The message is scrubbed and cut as in [Span.Fail],
+// because it may repeat an error and warnings are logged.
 func (s *Span) Warn(code, message string) {
 	if s == nil || s.tree == nil {
 		return
@@ -217,7 +200,15 @@ func (s *Span) Warn(code, message string) {
 	s.tree.tell(Notice{Kind: Warned, Span: s, Warning: w})
 }
 
-// AddUsage adds u to what s itself cost.
+// Root returns the first span of the trace of s. A warning there is reported even if s is cancelled.
+func (s *Span) Root() *Span {
+	for s != nil && s.parent != nil {
+		s = s.parent
+	}
+	return s
+}
+
+// AddUsage adds u to the cost of s itself.
 func (s *Span) AddUsage(u Usage) {
 	if !s.lock() {
 		return
@@ -226,10 +217,9 @@ func (s *Span) AddUsage(u Usage) {
 	s.usage = s.usage.Add(u)
 }
 
-// Cancelled says that s was given up while in flight, because its outcome no
-// longer mattered or the caller went away. How far such work came depends on
-// timing, so s with all below it moves to the section that [Span.Comparable]
-// and [Span.Warnings] leave out. Its usage counts. It still needs End.
+// Cancelled says that s was given up in flight, because its outcome no longer mattered or the caller went away. How far
+// such work came depends on timing, so [Span.Comparable] and [Span.Warnings] leave out s and everything below it. Its usage
+// counts. It still needs End.
 func (s *Span) Cancelled() {
 	if !s.lock() {
 		return
@@ -238,13 +228,11 @@ func (s *Span) Cancelled() {
 	s.cancelled = true
 }
 
-// Fail records why s failed. A nil err does nothing, and so does a second one:
-// what follows a failure is mostly its echo. The text is scrubbed ([Scrub]) and
-// cut at 1,000 bytes.
+// Fail records why s failed. Only the first error counts, because later ones mostly repeat it. A nil err does nothing. The
+// text is scrubbed ([Scrub]) and cut at 1,000 bytes.
 //
-// JSON, pages and logs show the text of an error with a method Public() string, and
-// of one that wraps it, with what that method returns in its place, unless they
-// show SQL: engines repeat parts of statements.
+// The text of an engine's error may repeat parts of a statement. If an error has a method Public() string, JSON, pages and
+// logs show what it returns in place of the error's text, also inside an error that wraps it, unless they show SQL.
 func (s *Span) Fail(err error) {
 	if s == nil || s.tree == nil || err == nil {
 		return
@@ -257,8 +245,7 @@ func (s *Span) Fail(err error) {
 	}
 }
 
-// End ends s. Only the first call counts. Ending a span does not end its
-// children, and does not stop it from taking attributes.
+// End ends s. Only the first call counts. It does not end the children, and s still takes attributes.
 func (s *Span) End() {
 	if s == nil || s.tree == nil {
 		return
@@ -275,7 +262,7 @@ func (s *Span) End() {
 	}
 }
 
-// Usage returns what s and all below it cost, cancelled spans included.
+// Usage returns the cost of s and everything below it, cancelled spans included.
 func (s *Span) Usage() Usage {
 	if !s.lock() {
 		return Usage{}
@@ -284,25 +271,22 @@ func (s *Span) Usage() Usage {
 	return s.sum(true)
 }
 
-// sum adds in tree order, so that a sum of money is the same to the last bit;
-// cancelled children come last, as they do in JSON.
+// sum adds in the order of JSON, cancelled children last, so that a sum of money is the same to the last bit.
 func (s *Span) sum(cancelled bool) Usage {
-	u, children := s.usage, s.sorted()
-	for _, c := range children {
-		if !c.cancelled {
-			u = u.Add(c.sum(cancelled))
-		}
+	u := s.usage
+	for _, c := range s.sorted(false) {
+		u = u.Add(c.sum(cancelled))
 	}
-	for _, c := range children {
-		if c.cancelled && cancelled {
+	if cancelled {
+		for _, c := range s.sorted(true) {
 			u = u.Add(c.sum(cancelled))
 		}
 	}
 	return u
 }
 
-// Warnings returns the warnings of s and all below it in tree order, each once.
-// Those of cancelled spans are left out: whether they came depends on timing.
+// Warnings returns the warnings of s and everything below it in tree order, each once. Warnings of cancelled spans are
+// left out, because they depend on timing.
 func (s *Span) Warnings() []Warning {
 	if !s.lock() {
 		return nil
@@ -310,19 +294,18 @@ func (s *Span) Warnings() []Warning {
 	defer s.tree.mu.Unlock()
 	var out []Warning
 	seen := make(map[Warning]bool)
-	s.walk(func(s *Span) bool {
+	for _, s := range s.appendAll(nil) {
 		for _, w := range s.warnings {
 			if !seen[w] {
 				seen[w] = true
 				out = append(out, w)
 			}
 		}
-		return true
-	})
+	}
 	return out
 }
 
-// Duration returns how long s took, or, before End, how long it has been going.
+// Duration returns how long s took, or has been going if it has not ended.
 func (s *Span) Duration() time.Duration {
 	if s == nil || s.tree == nil {
 		return 0
@@ -333,7 +316,7 @@ func (s *Span) Duration() time.Duration {
 	return s.until(now) - s.start
 }
 
-// until is the end of s, or now if it goes on. The lock is held by the caller.
+// until returns the end of s, or now if it has not ended. The caller holds the lock.
 func (s *Span) until(now time.Duration) time.Duration {
 	if s.ended {
 		return s.end
@@ -349,7 +332,7 @@ func (s *Span) Name() string {
 	return s.name
 }
 
-// Parent returns the span that s was started under; nil for a root.
+// Parent returns the span under which s was started; nil for a root.
 func (s *Span) Parent() *Span {
 	if s == nil {
 		return nil
@@ -365,7 +348,7 @@ func (s *Span) Started() time.Time {
 	return s.tree.start.Add(s.start)
 }
 
-// Failure returns the text of what [Span.Fail] was given; "" if nothing failed.
+// Failure returns the text of the first error that [Span.Fail] was given; "" without one.
 func (s *Span) Failure() string { return s.failed().whole }
 
 func (s *Span) failed() failure {
@@ -376,8 +359,7 @@ func (s *Span) failed() failure {
 	return s.failure
 }
 
-// IsCancelled reports whether [Span.Cancelled] was called on s or on a span
-// above it.
+// IsCancelled reports whether [Span.Cancelled] was called on s or on a span above it.
 func (s *Span) IsCancelled() bool {
 	if !s.lock() {
 		return false
@@ -391,8 +373,7 @@ func (s *Span) IsCancelled() bool {
 	return false
 }
 
-// Attr returns the value of an attribute as the tree holds it: a private one
-// that was not kept is a [Withheld].
+// Attr returns the value of an attribute as the tree holds it. A [Secret] that was not kept is withheld.
 func (s *Span) Attr(key string) (value any, ok bool) {
 	if !s.lock() {
 		return nil, false
@@ -435,21 +416,18 @@ func (s *Span) childrenWhere(cancelled bool) []*Span {
 		return nil
 	}
 	defer s.tree.mu.Unlock()
-	return slices.DeleteFunc(s.sorted(), func(c *Span) bool { return c.cancelled != cancelled })
+	return s.sorted(cancelled)
 }
 
-// All returns s and all below it, parents before children, children in order,
-// without the cancelled ones below s. It sees the tree as it is when the loop
-// begins.
+// All returns s and everything below it, without cancelled spans below s. Parents come before children, children in order.
+// It sees the tree as it is when the loop begins.
 func (s *Span) All() iter.Seq[*Span] {
 	return func(yield func(*Span) bool) {
 		if !s.lock() {
 			return
 		}
-		// The lock is not held while the loop's body runs: it may use the spans.
-		var all []*Span
-		s.walk(func(s *Span) bool { all = append(all, s); return true })
-		s.tree.mu.Unlock()
+		all := s.appendAll(nil)
+		s.tree.mu.Unlock() // before the loop's body runs, which may use the spans
 		for _, s := range all {
 			if !yield(s) {
 				return
@@ -458,24 +436,23 @@ func (s *Span) All() iter.Seq[*Span] {
 	}
 }
 
-// walk visits s and all below it in tree order, without cancelled ones. The
-// lock is held by the caller.
-func (s *Span) walk(visit func(*Span) bool) bool {
-	if !visit(s) {
-		return false
+// appendAll appends s and everything below it to all, as All returns them. The caller holds the lock.
+func (s *Span) appendAll(all []*Span) []*Span {
+	all = append(all, s)
+	for _, c := range s.sorted(false) {
+		all = c.appendAll(all)
 	}
-	for _, c := range s.sorted() {
-		if !c.cancelled && !c.walk(visit) {
-			return false
-		}
-	}
-	return true
+	return all
 }
 
-// sorted returns a copy of the children in order. The lock is held by the
-// caller.
-func (s *Span) sorted() []*Span {
-	c := slices.Clone(s.children)
-	slices.SortFunc(c, func(a, b *Span) int { return a.order.compare(b.order) })
-	return c
+// sorted returns the children that are cancelled, or those that are not, in order. The caller holds the lock.
+func (s *Span) sorted(cancelled bool) []*Span {
+	var some []*Span
+	for _, c := range s.children {
+		if c.cancelled == cancelled {
+			some = append(some, c)
+		}
+	}
+	slices.SortFunc(some, func(a, b *Span) int { return a.order.compare(b.order) })
+	return some
 }

@@ -50,13 +50,13 @@ func TestStart_order(t *testing.T) {
 			trace.StartAt(ctx, 0, "second")
 		}, []string{"first", "second"}},
 		{"mixed", "Start comes after all slots before it and before all after it", func(ctx context.Context) {
-			trace.StartAt(ctx, 9, "wave 1 draw 9")
-			trace.StartAt(ctx, 8, "wave 1 draw 8")
+			trace.StartAt(ctx, 9, "wave 1 sample 9")
+			trace.StartAt(ctx, 8, "wave 1 sample 8")
 			trace.Start(ctx, "count")
-			trace.StartAt(ctx, 1, "wave 2 draw 1")
-			trace.StartAt(ctx, 0, "wave 2 draw 0")
+			trace.StartAt(ctx, 1, "wave 2 sample 1")
+			trace.StartAt(ctx, 0, "wave 2 sample 0")
 			trace.Start(ctx, "vote")
-		}, []string{"wave 1 draw 8", "wave 1 draw 9", "count", "wave 2 draw 0", "wave 2 draw 1", "vote"}},
+		}, []string{"wave 1 sample 8", "wave 1 sample 9", "count", "wave 2 sample 0", "wave 2 sample 1", "vote"}},
 		{"moved", "SetSlot moves a span among those beside it", func(ctx context.Context) {
 			_, a := trace.StartAt(ctx, 2, "a")
 			trace.StartAt(ctx, 1, "b")
@@ -104,8 +104,8 @@ func TestStartAt_concurrent(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 100 {
 			wg.Go(func() {
-				ctx, draw := trace.StartAt(ctx, i, "draw", trace.Attr{Key: "draw", Value: i})
-				defer draw.End()
+				ctx, sample := trace.StartAt(ctx, i, "sample", trace.Attr{Key: "sample", Value: i})
+				defer sample.End()
 				for j := range 3 {
 					_, call := trace.Start(ctx, "llm")
 					call.Set("attempt", j)
@@ -118,7 +118,7 @@ func TestStartAt_concurrent(t *testing.T) {
 				// Readers beside writers must see something whole.
 				_ = root.Usage()
 				_ = root.Warnings()
-				if _, err := root.JSON(trace.Format{}); err != nil {
+				if _, err := root.JSON(0); err != nil {
 					t.Error(err)
 				}
 			})
@@ -161,7 +161,7 @@ func TestSpan_nilAndZero(t *testing.T) {
 			for range s.All() {
 				t.Error("a span that is none has spans")
 			}
-			if b, err := s.JSON(trace.Format{}); string(b) != "null" || err != nil {
+			if b, err := s.JSON(0); string(b) != "null" || err != nil {
 				t.Errorf("JSON = %s, %v", b, err)
 			}
 			if s.String() != "no trace" {
@@ -309,7 +309,8 @@ func TestSpan_Warnings(t *testing.T) {
 	c.Warn("late", "given up")
 	c.Cancelled()
 	root.Warn("zero", "of the root")
-	want := []trace.Warning{{Code: "zero", Message: "of the root"}, {Code: "one", Message: "first"}, {Code: "one", Message: "another text"}, {Code: "two", Message: "second"}}
+	want := []trace.Warning{{Code: "zero", Message: "of the root"}, {Code: "one", Message: "first"}, {Code: "one", Message: "another text"},
+		{Code: "two", Message: "second"}}
 	if diff := cmp.Diff(want, root.Warnings()); diff != "" {
 		t.Errorf("tree order, each once, none of cancelled work (-want +got)\n%s", diff)
 	}
@@ -365,13 +366,13 @@ func TestSpan_Fail(t *testing.T) {
 
 func TestSpan_IsCancelled(t *testing.T) {
 	root := trace.New("root")
-	ctx, draw := trace.Start(trace.Into(context.Background(), root), "draw")
+	ctx, sample := trace.Start(trace.Into(context.Background(), root), "sample")
 	_, call := trace.Start(ctx, "llm")
-	draw.Cancelled()
-	if !draw.IsCancelled() || !call.IsCancelled() || root.IsCancelled() {
+	sample.Cancelled()
+	if !sample.IsCancelled() || !call.IsCancelled() || root.IsCancelled() {
 		t.Error("a span is cancelled with all below it, and nothing above it")
 	}
-	if got := root.CancelledChildren(); len(got) != 1 || got[0] != draw || len(root.Children()) != 0 {
+	if got := root.CancelledChildren(); len(got) != 1 || got[0] != sample || len(root.Children()) != 0 {
 		t.Errorf("CancelledChildren = %v, Children = %v", got, root.Children())
 	}
 }
@@ -415,13 +416,13 @@ func BenchmarkSpan(b *testing.B) {
 		s.End()
 	})
 	bench("as a model call", func(ctx context.Context) {
-		_, s := trace.StartAt(ctx, 3, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "draw", Value: 3})
+		_, s := trace.StartAt(ctx, 3, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "sample", Value: 3})
 		s.AddUsage(trace.Usage{Calls: 1, PromptTokens: 512, CompletionTokens: 48, Known: true})
 		s.End()
 	})
 	bench("without a trace", func(context.Context) {
 		_, s := trace.Start(context.Background(), "llm")
-		s.Set("draw", 3)
+		s.Set("sample", 3)
 		s.End()
 	})
 	b.Run("one trace, 100 goroutines", func(b *testing.B) {

@@ -11,10 +11,10 @@ import (
 // rowView is one span in the timeline.
 type rowView struct {
 	Name     string
-	Depth    int    // 0 is the root; at most maxDepth, deeper ones look alike
+	Depth    int    // 0 is the root; at most maxDepth
 	Brief    string // a few attributes on one line
 	State    string // "", "failed", "cancelled", "open"
-	X, Width string // of the bar, in thousandths of the whole
+	X, Width string // position and width of the bar, in thousandths of the whole
 	Ticks    []string
 	Duration string
 	Tokens   string
@@ -26,7 +26,7 @@ type rowView struct {
 
 type attrView struct {
 	Key, Text string
-	Block     bool // text of several lines, or long: in a block of its own
+	Block     bool // the text is long or has several lines, and is shown in a block
 	Withheld  bool
 }
 
@@ -37,8 +37,8 @@ type eventView struct {
 
 const maxDepth = 8
 
-// rows lists s and all below it in tree order, each parent's cancelled children
-// last, and the time from the start of s to the last end of all.
+// rows lists s and everything below it in tree order, each parent's cancelled children last. It also returns the time from
+// the first start to the last end.
 func (s *Span) rows(show Private) ([]rowView, time.Duration) {
 	now := s.tree.since()
 	s.tree.mu.Lock()
@@ -58,30 +58,18 @@ func (s *Span) rows(show Private) ([]rowView, time.Duration) {
 	add = func(c *Span, depth int, cancelled bool) {
 		cancelled = cancelled || c.cancelled
 		rows = append(rows, c.row(depth, cancelled, from, to, now, show))
-		children := c.sorted()
-		for _, late := range [...]bool{false, true} {
-			for _, c := range children {
-				if c.cancelled == late {
-					add(c, depth+1, cancelled)
-				}
-			}
+		for _, c := range append(c.sorted(false), c.sorted(true)...) {
+			add(c, depth+1, cancelled)
 		}
 	}
 	add(s, 0, false)
 	return rows, to - from
 }
 
-// row is s in the timeline that goes from from to to. The lock is held by the
-// caller.
+// row returns s in the timeline between from and to. The caller holds the lock.
 func (s *Span) row(depth int, cancelled bool, from, to, now time.Duration, show Private) rowView {
-	// What is too short to be seen is drawn as wide as a line.
-	const narrowest = 0.004
-	at := func(t time.Duration) float64 {
-		if to <= from {
-			return 0
-		}
-		return clamp(float64(t-from) / float64(to-from))
-	}
+	const narrowest = 0.004                                                                  // a bar that is too short to be seen is drawn as wide as a line
+	at := func(t time.Duration) float64 { return clamp(float64(t-from) / float64(to-from)) } // 0 if to is from
 	x := min(at(s.start), 1-narrowest)
 	end := s.until(now)
 	r := rowView{
@@ -100,10 +88,7 @@ func (s *Span) row(depth int, cancelled bool, from, to, now time.Duration, show 
 	}
 	r.Brief = brief(r.Name, r.Attrs)
 	for _, e := range s.events {
-		attrs := attrViews(e.Attrs, show)
-		r.Events = append(r.Events, eventView{
-			At: durationText(e.At - from), Name: e.Name, Attrs: attrs,
-		})
+		r.Events = append(r.Events, eventView{At: durationText(e.At - from), Name: e.Name, Attrs: attrViews(e.Attrs, show)})
 		r.Ticks = append(r.Ticks, thousandths(at(e.At)))
 	}
 	return r
@@ -128,16 +113,14 @@ func attrViews(attrs []Attr, show Private) []attrView {
 	for _, a := range attrs {
 		v := shown(a.Value, show)
 		text := valueText(v)
-		_, withheld := v.(Withheld)
-		out = append(out, attrView{
-			Key: a.Key, Text: text, Withheld: withheld,
-			Block: len(text) > 120 || strings.Contains(text, "\n"),
-		})
+		secret, _ := v.(Secret)
+		block := len(text) > 120 || strings.Contains(text, "\n")
+		out = append(out, attrView{Key: a.Key, Text: text, Block: block, Withheld: secret.Withheld})
 	}
 	return out
 }
 
-// brief is the first few short attributes of a step on one line.
+// brief returns the first few short attributes of a step on one line.
 func brief(step string, attrs []attrView) string {
 	const few, short = 3, 32
 	var parts []string
@@ -156,13 +139,11 @@ func brief(step string, attrs []attrView) string {
 	return strings.Join(parts, " · ")
 }
 
-// valueText is the value of an attribute for a person.
+// valueText returns the value of an attribute for a person.
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
-	case string:
-		return v
 	case []string:
 		return strings.Join(v, ", ")
 	case json.RawMessage:

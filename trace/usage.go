@@ -2,7 +2,7 @@ package trace
 
 import "math"
 
-// Usage is what model calls cost. The zero Usage is no call.
+// Usage is the cost of model calls. The zero Usage is that of no call.
 type Usage struct {
 	Calls            int     `json:"calls"`             // attempts sent to a provider, failed ones included
 	PromptTokens     int     `json:"prompt_tokens"`     // sent
@@ -12,10 +12,9 @@ type Usage struct {
 	Partial          bool    `json:"partial,omitempty"` // a cancelled or failed call may have cost more
 }
 
-// Add returns the sum of u and v. Known holds only if it holds for both
-// (a Usage without calls does not count), Partial if for either. Money stays
-// finite: an amount that is no number, or too much, is left out and makes the
-// sum unknown, because one bad price must not spoil all sums above it.
+// Add returns the sum of u and v. It is Known if both are known, where a Usage without calls does not count. It is Partial
+// if one of them is. Money that is not finite is left out and makes the sum unknown, because one bad price must not spoil
+// all sums above it.
 func (u Usage) Add(v Usage) Usage {
 	known := u.Known && v.Known
 	switch {
@@ -24,13 +23,12 @@ func (u Usage) Add(v Usage) Usage {
 	case v.Calls == 0:
 		known = u.Known
 	}
-	money := u.Money + v.Money
-	if !finite(money) {
-		money, known = 0, false
-		if finite(u.Money) {
-			money = u.Money
-		} else if finite(v.Money) {
-			money = v.Money
+	money := 0.0
+	for _, amount := range [...]float64{u.Money, v.Money} {
+		if finite(money + amount) {
+			money += amount
+		} else {
+			known = false
 		}
 	}
 	return Usage{
@@ -43,7 +41,7 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// sum stays at the largest number instead of turning negative.
+// sum returns a + b, at most math.MaxInt instead of a negative number.
 func sum(a, b int) int {
 	if s := a + b; s >= a || b < 0 {
 		return s

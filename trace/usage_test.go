@@ -14,10 +14,13 @@ func TestUsageAdd(t *testing.T) {
 		why        string
 		a, b, want trace.Usage
 	}{
-		{"what is not known makes the sum unknown", trace.Usage{Calls: 1, PromptTokens: 2, Known: true}, trace.Usage{Calls: 1, PromptTokens: 3}, trace.Usage{Calls: 2, PromptTokens: 5}},
+		{"what is not known makes the sum unknown", trace.Usage{Calls: 1, PromptTokens: 2, Known: true}, trace.Usage{Calls: 1, PromptTokens: 3},
+			trace.Usage{Calls: 2, PromptTokens: 5}},
 		{"no call makes nothing unknown", trace.Usage{Calls: 1, Known: true}, trace.Usage{}, trace.Usage{Calls: 1, Known: true}},
-		{"a sum beyond all numbers stays the largest", trace.Usage{Calls: 1, PromptTokens: math.MaxInt - 1}, trace.Usage{Calls: 1, PromptTokens: 9}, trace.Usage{Calls: 2, PromptTokens: math.MaxInt}},
-		{"a price that is no number is left out", trace.Usage{Calls: 1, Money: 2, Known: true}, trace.Usage{Calls: 1, Money: math.NaN(), Known: true}, trace.Usage{Calls: 2, Money: 2}},
+		{"a sum beyond all numbers stays the largest", trace.Usage{Calls: 1, PromptTokens: math.MaxInt - 1}, trace.Usage{Calls: 1, PromptTokens: 9},
+			trace.Usage{Calls: 2, PromptTokens: math.MaxInt}},
+		{"a price that is no number is left out", trace.Usage{Calls: 1, Money: 2, Known: true}, trace.Usage{Calls: 1, Money: math.NaN(), Known: true},
+			trace.Usage{Calls: 2, Money: 2}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {

@@ -13,21 +13,21 @@ func mixedVote() []Candidate {
 	more := Finding{Rule: "more_columns", Detail: "more columns than asked", Doubt: 1}
 	star := Finding{Rule: "star", Detail: "all columns selected, some asked", Doubt: 1}
 	return []Candidate{
-		{SQL: "SELECT * FROM singer", Draw: 0, Model: "m", Fingerprint: "aa", Rows: 2, Columns: 7, Findings: []Finding{more, star}},
-		{SQL: "SELECT name FROM singer", Draw: 1, Model: "m", Fingerprint: "bb", Rows: 2, Columns: 1},
-		{SQL: "SELECT id, name FROM singer", Draw: 2, Model: "m", Fingerprint: "aa", Rows: 2, Columns: 7, Findings: []Finding{more}},
-		{SQL: "SELEC name", Draw: 3, Model: "m", Rejected: "syntax error near SELEC"},
-		{SQL: "SELECT name FROM singer WHERE 0", Draw: 4, Model: "m", Fingerprint: "cc", Columns: 1, Empty: true,
+		{SQL: "SELECT * FROM singer", Sample: 0, Model: "m", Fingerprint: "aa", Rows: 2, Columns: 7, Findings: []Finding{more, star}},
+		{SQL: "SELECT name FROM singer", Sample: 1, Model: "m", Fingerprint: "bb", Rows: 2, Columns: 1},
+		{SQL: "SELECT id, name FROM singer", Sample: 2, Model: "m", Fingerprint: "aa", Rows: 2, Columns: 7, Findings: []Finding{more}},
+		{SQL: "SELEC name", Sample: 3, Model: "m", Rejected: "syntax error near SELEC", Invalid: true},
+		{SQL: "SELECT name FROM singer WHERE 0", Sample: 4, Model: "m", Fingerprint: "cc", Columns: 1, Empty: true,
 			Findings: []Finding{{Rule: "empty", Detail: "no rows", Doubt: 1}}},
-		{SQL: "SELECT a.name FROM singer a, singer b", Draw: 5, Model: "m", Truncated: true, Rows: 10000, Columns: 1},
-		{SQL: "SELECT name FROM singer ORDER BY 1", Draw: 6, Model: "m", Fingerprint: "bb", Rows: 2, Columns: 1},
+		{SQL: "SELECT a.name FROM singer a, singer b", Sample: 5, Model: "m", Truncated: true, Rows: 10000, Columns: 1},
+		{SQL: "SELECT name FROM singer ORDER BY 1", Sample: 6, Model: "m", Fingerprint: "bb", Rows: 2, Columns: 1},
 	}
 }
 
 func TestBallotGolden(t *testing.T) {
 	for name, m := range map[string]Majority{
 		"plain.json":   {},
-		"penalty.json": {Penalty: 1, MinShare: 0.6},
+		"penalty.json": {Penalty: 1, MaxDoubt: 6, MinShare: 0.6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := m.Count(mixedVote())
@@ -68,23 +68,31 @@ func TestExplain(t *testing.T) {
 		cands []Candidate
 		want  string
 	}{
-		{"clean", Majority{}, pool("aab"), "2 of 3 draws, no doubt"},
-		{"one draw", Majority{}, pool("a"), "1 of 1 draw, no doubt"},
-		{"abstained", Majority{}, pool("aa.b"), "2 of 4 draws (1 abstained), no doubt"},
-		{"one doubt", Majority{}, doubted("aaab", more), "3 of 4 draws, 1 doubt: more columns than asked"},
-		{"two doubts", Majority{}, doubted("aaab", more, Finding{Rule: "star", Doubt: 1}), "3 of 4 draws, 2 doubts: more columns than asked; star"},
+		{"clean", Majority{}, pool("aab"), "2 of 3 samples, no doubt"},
+		{"one sample", Majority{}, pool("a"), "1 of 1 sample, no doubt; a single vote, nothing confirms it"},
+		{"abstained", Majority{}, pool("aa.b"), "2 of 4 samples (1 abstained), no doubt"},
+		{"prose", Majority{}, pool("a!!!"), "1 of 4 samples (3 abstained), no doubt; a single vote, nothing confirms it"},
+		{"failed calls", Majority{Missing: 2}, pool("aa"), "2 of 2 samples (2 more failed), no doubt"},
+		{"one repair", Majority{}, func() []Candidate {
+			c := pool("aaa")
+			c[0].Voice, c[1].Voice, c[2].Voice = 4, 4, 4
+			return c
+		}(), "3 of 3 samples, no doubt; one reply made all of these votes, nothing confirms it"},
+		{"one doubt", Majority{}, doubted("aaab", more), "3 of 4 samples, 1 doubt: more columns than asked"},
+		{"two doubts", Majority{}, doubted("aaab", more, Finding{Rule: "star", Doubt: 1}), "3 of 4 samples, 2 doubts: more columns than asked; star"},
 		{"half a doubt", Majority{}, func() []Candidate {
 			c := pool("aab")
 			c[0].Findings = []Finding{more}
 			return c
-		}(), "2 of 3 draws, 0.5 doubts: more columns than asked"},
+		}(), "2 of 3 samples, 0.5 doubts: more columns than asked"},
 		{"doubt of a few", Majority{}, func() []Candidate {
 			c := doubted("aaaaaaaaaa", more)
 			c[9].Findings = append([]Finding{{Rule: "star", Doubt: 1}}, more)
 			return c
-		}(), "10 of 10 draws, 1.1 doubts: more columns than asked"},
-		{"weights", Majority{Weight: func(c Candidate) float64 { return float64(3 - c.Draw) }}, pool("ab"), "1 of 2 draws (60 % of the weight), no doubt"},
-		{"judged", Majority{}, pool("aab"), "1 of 3 draws, no doubt; a judge chose it over the count"},
+		}(), "10 of 10 samples, 1.1 doubts: more columns than asked"},
+		{"weights", Majority{Weight: func(c Candidate) float64 { return float64(3 - c.Sample) }}, pool("ab"),
+			"1 of 2 samples (60 % of the weight), no doubt; a single vote, nothing confirms it"},
+		{"judged", Majority{}, pool("aab"), "1 of 3 samples, no doubt; a single vote, nothing confirms it; chosen against the count"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

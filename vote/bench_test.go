@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // benchPool is n candidates as a real pool has them: half of them agree, some
@@ -19,12 +19,14 @@ func benchPool(n int) []Candidate {
 			k = r.IntN(10)
 		}
 		c := Candidate{
-			SQL:         fmt.Sprintf("SELECT T1.name, count(*) FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id WHERE T2.year > %d GROUP BY T1.name ORDER BY count(*) DESC LIMIT %d", 1990+i%7, k),
-			Draw:        i,
+			SQL: fmt.Sprintf("SELECT T1.name, count(*) FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id WHERE T2.year > %d "+
+				"GROUP BY T1.name ORDER BY count(*) DESC LIMIT %d", 1990+i%7, k),
+			Sample:      i,
 			Model:       fmt.Sprintf("model %d", i%5),
 			Fingerprint: fmt.Sprintf("%032x", k*7919),
 			Cost:        float64(50 * (i % 4)),
 		}
+		c.Statement = sqltext.SQLite().Parse(c.SQL) // as an admission gives it
 		if i%11 == 10 {
 			c.Rejected, c.Fingerprint = "no such column: x", ""
 		}
@@ -45,7 +47,7 @@ func BenchmarkMajority(b *testing.B) {
 		c := benchPool(n)
 		for name, m := range map[string]Majority{
 			"plain":   {},
-			"penalty": {Penalty: 1},
+			"penalty": {Penalty: 1, MaxDoubt: 6},
 			"weights": {Weight: Weights{Of: map[string]float64{"model 1": 0.7, "model 2": 0.9}}.Weight},
 		} {
 			b.Run(fmt.Sprintf("candidates=%d/%s", n, name), func(b *testing.B) {
@@ -61,35 +63,15 @@ func BenchmarkMajority(b *testing.B) {
 	}
 }
 
-func BenchmarkCounter(b *testing.B) {
+func BenchmarkTally(b *testing.B) {
 	c := benchPool(100)
+	m := Majority{Penalty: 1, MaxDoubt: 6}
 	b.ReportAllocs()
 	for b.Loop() {
-		count := Counter{Penalty: 1, MaxDoubt: 6}
-		for i := range c {
-			count.Vote(c[i].Fingerprint, 1, 0)
-		}
-		if Decided(count.Tally(200)) {
-			b.Fatal("decided")
+		tally, err := m.Tally(c, 200)
+		if err != nil || Decided(tally) {
+			b.Fatal("decided", err)
 		}
 	}
 	reportCandidate(b, len(c))
-}
-
-func BenchmarkRead(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		Doubts{}.Read("What are the names and the average ages of the singers who have not performed in France, by country?", "")
-	}
-}
-
-func BenchmarkAbout(b *testing.B) {
-	d := Doubts{Rules: DefaultRules()}
-	q := d.Read("What are the names of the singers who have performed in France?", "")
-	t := &result.Table{Columns: []string{"name", "n"}, Rows: [][]any{{"Joe", int64(3)}, {"Jim", int64(4)}}}
-	c := benchPool(1)[0]
-	b.ReportAllocs()
-	for b.Loop() {
-		d.About(q, c, t)
-	}
 }

@@ -1,132 +1,140 @@
 package vote
 
 import (
+	"cmp"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // best returns the member that represents a cluster. members are in the order of
-// draws.
+// samples.
+//
+// Members may answer differently: equal plans may return different rows. The most
+// frequent answer represents the cluster, because the shortest of all statements is
+// often one that forgot a condition.
 func (m *Majority) best(candidates []Candidate, members []int) int {
 	if len(members) == 1 {
 		return members[0]
 	}
-	usual := m.usual(candidates, members)
-	usual = ordered(m.Dialect, candidates, usual)
-	best := usual[0]
-	for _, i := range usual[1:] {
-		a, b := &candidates[i], &candidates[best]
-		if a.Cost < b.Cost || a.Cost == b.Cost && len(a.SQL) < len(b.SQL) {
-			best = i
-		}
+	usual := members
+	first := candidates[members[0]].Fingerprint
+	if first == "" || slices.ContainsFunc(members, func(i int) bool { return candidates[i].Fingerprint != first }) {
+		usual = m.usual(candidates, members)
 	}
-	return best
+	if candidates[usual[0]].valueless() {
+		return m.frequent(candidates, usual)
+	}
+	return slices.MinFunc(m.sorted(candidates, usual), func(i, j int) int {
+		a, b := &candidates[i], &candidates[j]
+		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(len(a.SQL), len(b.SQL)))
+	})
 }
 
-// split returns the part of a cluster's votes that answer something else than
-// best.
-func (m *Majority) split(candidates []Candidate, members []int, best int) float64 {
-	other, all := 0.0, 0.0
-	for _, i := range members {
-		a, b, weight := &candidates[i], &candidates[best], 1.0
-		if m.Weight != nil {
-			weight = m.Weight(*a)
-		}
-		if a.Fingerprint != b.Fingerprint || a.Fingerprint == "" && !alike(a.SQL, b.SQL) {
-			other += weight
-		}
-		all += weight
-	}
-	return other / all
-}
-
-// alike reports whether two texts are the same but for blanks, semicolons and the
-// case of letters. It stands in for sqltext.Dialect.Normalize, which costs more
-// than all the rest of a count. Statements of one plan mostly differ near their
-// ends, so it reads them from there.
-func alike(a, b string) bool {
-	if a == b {
-		return true
-	}
-	i, j := len(a), len(b)
-	for {
-		for i > 0 && (a[i-1] <= ' ' || a[i-1] == ';') {
-			i--
-		}
-		for j > 0 && (b[j-1] <= ' ' || b[j-1] == ';') {
-			j--
-		}
-		if i == 0 || j == 0 {
-			return i == j
-		}
-		i, j = i-1, j-1
-		x, y := a[i], b[j]
-		if x != y && (x|0x20 != y|0x20 || x|0x20 < 'a' || x|0x20 > 'z') {
-			return false
-		}
-	}
-}
-
-// usual returns the members that give the most frequent answer of a cluster, and
-// all of the most frequent ones where votes are equal. Equal plans may return
-// different rows: without a look at them the shortest statement of a cluster would
-// speak for all, and that is often the one that forgot a condition. Members with
-// equal results all answer the same.
-func (m *Majority) usual(candidates []Candidate, members []int) []int {
-	first := answerOf(&candidates[members[0]])
-	if !slices.ContainsFunc(members[1:], func(i int) bool { return answerOf(&candidates[i]) != first }) {
-		return members
-	}
-	// Answers are few, so they are compared one by one.
-	var (
-		of        = make([]int, len(members)) // which of seen each member gives
-		seenSpace [8]answer
-		voteSpace [8]float64
-		votes     []float64
-	)
-	for _, read := range []func(*Candidate) answer{answerOf, m.spelledAlike} {
-		seen := seenSpace[:0]
-		votes = voteSpace[:0]
+// usual returns the members that give the most frequent answer of a cluster, of all
+// most frequent ones where their votes are equal. A member that was not run, or not
+// to the end, answers with its text. Texts are normalised only where no two members
+// give the same answer.
+func (m *Majority) usual(candidates []Candidate, members []int) (usual []int) {
+	answers := make([]string, len(members))
+	votes := make(map[string]float64)
+	for _, normalise := range []bool{false, true} {
+		clear(votes)
 		for at, i := range members {
-			a, weight := read(&candidates[i]), 1.0
-			if m.Weight != nil {
-				weight = m.Weight(candidates[i])
+			c := &candidates[i]
+			switch answers[at] = c.Fingerprint; {
+			case c.Fingerprint != "":
+			case normalise:
+				answers[at] = "text:" + c.Parsed(m.Dialect).Normalize()
+			default:
+				answers[at] = "text:" + c.SQL
 			}
-			of[at] = slices.Index(seen, a)
-			if of[at] < 0 {
-				of[at] = len(seen)
-				seen, votes = append(seen, a), append(votes, 0)
-			}
-			votes[of[at]] += weight
+			votes[answers[at]] += m.weight(&candidates[i])
 		}
-		if len(seen) < len(members) {
+		if len(votes) < len(members) {
 			break
 		}
 	}
-	most := slices.Max(votes)
-	usual := make([]int, 0, len(members))
+	most := slices.Max(slices.Collect(maps.Values(votes)))
 	for at, i := range members {
-		if round9(votes[of[at]]) == round9(most) {
+		if round9(votes[answers[at]]) == round9(most) {
 			usual = append(usual, i)
 		}
 	}
 	return usual
 }
 
-// answer is what is known of what a candidate returns: its result or, where it
-// was not run or not to the end, its text. Texts are normalised only where no two
-// are the same: it costs more than all the rest of a count.
-type answer struct{ result, text string }
-
-func answerOf(c *Candidate) answer {
-	if c.Fingerprint != "" {
-		return answer{result: c.Fingerprint}
+// frequent returns the first member with the most frequent text of the most frequent
+// plan, of members whose results have no value. Such results do not say which
+// statement is right, and the cheapest or shortest one often forgot something.
+func (m *Majority) frequent(candidates []Candidate, members []int) int {
+	for _, of := range []func(*Candidate) string{
+		func(c *Candidate) string { return cmp.Or(c.Plan, spelled(c.SQL)) },
+		func(c *Candidate) string { return spelled(c.SQL) },
+	} {
+		votes, most := make(map[string]float64), 0.0
+		for _, i := range members {
+			votes[of(&candidates[i])] += m.weight(&candidates[i])
+		}
+		for _, i := range members { // the first of several, so no map is ranged over
+			most = max(most, round9(votes[of(&candidates[i])]))
+		}
+		first := slices.IndexFunc(members, func(i int) bool { return round9(votes[of(&candidates[i])]) == most })
+		usual := of(&candidates[members[first]])
+		members = slices.DeleteFunc(slices.Clone(members), func(i int) bool { return of(&candidates[i]) != usual })
 	}
-	return answer{text: c.SQL}
+	return members[0]
 }
 
-// spelledAlike is answerOf with the text normalised.
-func (m *Majority) spelledAlike(c *Candidate) answer {
-	a := answerOf(c)
-	a.text = m.Dialect.Normalize(a.text)
-	return a
+// spelled returns a text without blanks, semicolons and the case of letters.
+func spelled(sql string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r <= ' ' || r == ';':
+			return -1
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return r
+	}, sql)
+}
+
+// split returns the part of a cluster's weight that answers something else than best.
+// Texts of members without a result are compared without blanks, semicolons and the
+// case of letters.
+func (m *Majority) split(candidates []Candidate, members []int, best int) float64 {
+	other, all := 0.0, 0.0
+	b := &candidates[best]
+	text := spelled(b.SQL)
+	for _, i := range members {
+		a, w := &candidates[i], m.weight(&candidates[i])
+		if a.Fingerprint != b.Fingerprint || a.Fingerprint == "" && spelled(a.SQL) != text {
+			other += w
+		}
+		all += w
+	}
+	return other / all
+}
+
+// sorted returns the members that may represent a cluster. The key does not see the
+// order of rows, but a person may have asked for one. So if more than half of the
+// members sort their rows, it returns those with the most frequent sequence of rows,
+// the first of several such sequences.
+func (m *Majority) sorted(candidates []Candidate, members []int) []int {
+	var sorts []int
+	for seen, i := range members {
+		if candidates[i].Parsed(m.Dialect).Sorts() {
+			sorts = append(sorts, i)
+		} else if plain := seen + 1 - len(sorts); 2*plain >= len(members) {
+			return members // the rest cannot make it most of them
+		}
+	}
+	times := make(map[string]int)
+	for _, i := range sorts {
+		times[candidates[i].Sequence]++
+	}
+	usual := slices.MaxFunc(sorts, func(i, j int) int {
+		return cmp.Compare(times[candidates[i].Sequence], times[candidates[j].Sequence])
+	})
+	return slices.DeleteFunc(sorts, func(i int) bool { return candidates[i].Sequence != candidates[usual].Sequence })
 }

@@ -2,39 +2,8 @@ package vote
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
-
-	"github.com/texttosql/texttosql/sqltext"
 )
-
-func TestSortsRows(t *testing.T) {
-	for _, tt := range []struct {
-		sql  string
-		want bool
-	}{
-		{"SELECT a FROM t ORDER BY a", true},
-		{"select a from t order\n\tby a", true},
-		{"SELECT a FROM t ORDER BY(a)", true},
-		{"SELECT a FROM t", false},
-		{"SELECT border by FROM t", false},
-		{"SELECT a FROM \"order by\" WHERE b = 'order by'", false},
-		{"SELECT a FROM t WHERE b = 'it''s' ORDER BY a", true},
-		{"SELECT a FROM (SELECT a FROM t ORDER BY a LIMIT 1)", false},
-		{"SELECT a FROM (SELECT a FROM t ORDER BY a LIMIT 1) ORDER BY 1", true},
-		{"SELECT rank() OVER (ORDER BY a) FROM t", false},
-		{"SELECT a FROM [order by] -- order by", false},
-		{"SELECT a FROM t /* ( */ ORDER BY a", true},
-		{"SELECT a - b FROM t", false},
-		{"SELECT a FROM t UNION SELECT b FROM u ORDER BY 1", true},
-		{"SELECT a FROM orders", false},
-		{"", false},
-	} {
-		if got := sortsRows(sqltext.SQLite(), tt.sql); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.sql, got, tt.want)
-		}
-	}
-}
 
 // TestSplitCluster: statements of one plan that return different rows. Cost and
 // length decide among those that answer as most of them do, never which answer.
@@ -75,11 +44,11 @@ func TestSplitCluster(t *testing.T) {
 		}}, run, 1, 3. / 7, 4. / 7, "a vote counts what it weighs"},
 		{"sorted", Majority{Key: ByPlan}, sorted, 0, 0.25, 0.75, "most of those with the answer sort"},
 		{"prior", Majority{Key: ByPlan, Prior: 1}, run, 2, 0.25, 4. / 6, "only votes for the answer are votes for it"},
-		{"empty key", Majority{Key: BySet(func(Candidate) ([]string, bool) { return nil, true })}, unplanned, 1, 0, 1, "is not the plan of candidates that have none"},
+		{"empty key", Majority{Key: func(Candidate) (string, bool) { return "", true }}, unplanned, 1, 0, 1, "is not the plan of candidates that have none"},
 		{"own key", Majority{Key: byFirst}, run, 2, 0, 1, "such a key says what is equal"},
 	} {
 		for i := range tt.candidates {
-			tt.candidates[i].Draw = i
+			tt.candidates[i].Sample = i
 		}
 		b, err := tt.m.Count(tt.candidates)
 		if err != nil {
@@ -91,53 +60,44 @@ func TestSplitCluster(t *testing.T) {
 		}
 	}
 	b, _ := Majority{Key: ByPlan}.Count(run)
-	if got, want := b.Explain(), "4 of 4 draws, no doubt; 25 % of these votes are for another answer of the same plan"; got != want {
+	if got, want := b.Explain(), "4 of 4 samples, no doubt; 25 % of these votes are for another answer of the same plan"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-// TestSortsRowsAgreesWithOutline puts statements together of parts that are hard
-// to read: names and texts that say ORDER BY, comments, subqueries, windows.
-func TestSortsRowsAgreesWithOutline(t *testing.T) {
-	r := rand.New(rand.NewPCG(13, 14))
-	pick := func(parts ...string) string { return parts[r.IntN(len(parts))] }
-	var query func(depth int) string
-	query = func(depth int) string {
-		column := func() string {
-			if depth > 0 && r.IntN(4) == 0 {
-				return "(" + query(depth-1) + ")"
-			}
-			return pick("a", "\"order by\"", "`order`", "border", "count(*)", "'it''s'", "'order by 1'", "\"a\"\"b\"", "by", "a - -b", "a/b", "'('",
-				"rank() OVER (ORDER BY a)", "E'x\\'order by'", "$1", "x'00'", "[order by]", "-- order by\n a", "/* order by ( */ a", "# order by\n a")
-		}
-		s := pick("SELECT ", "select\t", "SELECT DISTINCT ") + column() + pick("", ", "+column()) + " FROM " + pick("t", "orders", "\"t(\"")
-		if depth > 0 && r.IntN(3) == 0 {
-			s += " JOIN (" + query(depth-1) + ") AS u"
-		}
-		s += pick("", " WHERE a = "+column(), " GROUP BY "+column())
-		if r.IntN(3) == 0 {
-			s += pick(" ", "\n", "\t") + pick("ORDER BY ", "order  by ", "Order\nBy ", "ORDER BY(a), ", "ORDER/**/BY ") + column() + pick("", " DESC")
-		}
-		return s + pick("", " LIMIT 1")
+// TestValuelessCluster: a cluster of results without a value is represented by its
+// most frequent statement, not by the cheapest or shortest one.
+func TestValuelessCluster(t *testing.T) {
+	candidate := func(sql, plan string, cost float64) Candidate {
+		return Candidate{SQL: sql, Plan: plan, Cost: cost, Fingerprint: "none", Empty: true}
 	}
-	sorted := 0
-	for range 4_000 {
-		sql := query(2)
-		for _, d := range []sqltext.Dialect{sqltext.SQLite(), sqltext.MySQL(), sqltext.PostgreSQL(), sqltext.BigQuery()} {
-			checked, err := d.Check(sql)
-			if err != nil {
-				continue // a part that this dialect reads otherwise
-			}
-			got, want := sortsRows(d, checked), len(d.Outline(checked).OrderBy) > 0
-			if got != want {
-				t.Fatalf("%s\n%v, the outline says %v", checked, got, want)
-			}
-			if want {
-				sorted++
-			}
+	const long, short = "SELECT name FROM c JOIN o USING (id) WHERE d = 'USA'", "SELECT 1 WHERE 0"
+	for _, tt := range []struct {
+		name       string
+		m          Majority
+		candidates []Candidate
+		best       int
+		why        string
+	}{
+		{"plan", Majority{}, []Candidate{candidate(short, "none", 1), candidate(long, "join", 9), candidate(long+" AND 1", "join", 9)}, 1, "two of a plan"},
+		{"text", Majority{}, []Candidate{candidate(long, "join", 9), candidate(long+" AND 1", "join", 8), candidate(long+" and 1;", "join", 9)}, 1, "two of a text"},
+		{"unplanned", Majority{}, []Candidate{candidate(short, "", 0), candidate(long, "", 0), candidate(long, "", 0)}, 1, "no plan is known"},
+		{"as many", Majority{}, []Candidate{candidate(long, "join", 9), candidate(short, "none", 1)}, 0, "the earliest sample"},
+		{"weights", Majority{Weight: func(c Candidate) float64 { return 10 - c.Cost }},
+			[]Candidate{candidate(long, "join", 9), candidate(long, "join", 9), candidate(short, "none", 1)}, 2, "what votes weigh"},
+	} {
+		for i := range tt.candidates {
+			tt.candidates[i].Sample = i
 		}
-	}
-	if sorted < 800 {
-		t.Errorf("only %d statements sort: the test says little", sorted)
+		b, err := tt.m.Count(tt.candidates)
+		if err != nil || b.Clusters[0].Best != tt.best {
+			t.Errorf("%s: %d, %v, want %d: %s", tt.name, b.Clusters[0].Best, err, tt.best, tt.why)
+		}
+		for i := range tt.candidates {
+			tt.candidates[i].Empty, tt.candidates[i].AllNull = false, true
+		}
+		if b, _ := tt.m.Count(tt.candidates); b.Clusters[0].Best != tt.best {
+			t.Errorf("%s, all NULL: %d, want %d", tt.name, b.Clusters[0].Best, tt.best)
+		}
 	}
 }

@@ -7,23 +7,21 @@ import (
 	"sort"
 )
 
-// Calibration maps a raw confidence to the chance of being right, by straight
-// lines between points. It is fitted elsewhere (package eval, by isotonic
-// regression on questions with known answers) and saved as JSON. The zero
-// Calibration changes nothing. Safe for concurrent use.
+// Calibration maps a raw confidence to the chance of being right, by straight lines
+// between points. Package eval fits it, by isotonic regression on questions with
+// known answers. It is saved as JSON. The zero Calibration changes nothing. Safe for
+// concurrent use.
 type Calibration struct {
-	Raw   []float64 `json:"raw"`   // ascending, in 0..1
-	Right []float64 `json:"right"` // not falling, in 0..1; as long as Raw
-
-	// From says what it was fitted on, N on how many questions.
-	From string `json:"from,omitempty"`
-	N    int    `json:"n,omitempty"` // 0: unknown
+	Raw   []float64 `json:"raw"`            // raw confidences, ascending, in 0..1
+	Right []float64 `json:"right"`          // chance of being right at each of Raw, not falling, in 0..1
+	From  string    `json:"from,omitempty"` // what it was fitted on
+	N     int       `json:"n,omitempty"`    // number of questions it was fitted on; 0: unknown
 }
 
-// At returns the chance of being right for a raw confidence. Outside of the
-// points it is that of the nearest one. Use it as Majority.Calibrate. Without
-// points, or with lists of different lengths, raw comes back as it is; anything
-// else that Validate rejects gives figures without meaning.
+// At returns the chance of being right for a raw confidence; outside of the points
+// that of the nearest one. Use it as Majority.Calibrate. Without points, or with
+// lists of different lengths, it returns raw. Whatever else Validate rejects gives
+// figures without meaning.
 func (c Calibration) At(raw float64) float64 {
 	n := len(c.Raw)
 	if n == 0 || n != len(c.Right) || math.IsNaN(raw) {
@@ -40,7 +38,7 @@ func (c Calibration) At(raw float64) float64 {
 	return c.Right[i-1] + (c.Right[i]-c.Right[i-1])*(raw-x0)/(x1-x0)
 }
 
-// Validate says what is wrong with a Calibration that was read from a file.
+// Validate says what is wrong with a calibration that was read from a file.
 func (c Calibration) Validate() error {
 	if len(c.Raw) != len(c.Right) {
 		return fmt.Errorf("vote: calibration has %d raw and %d right values", len(c.Raw), len(c.Right))

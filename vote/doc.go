@@ -1,25 +1,20 @@
 // Package vote counts candidates: which of several generated statements wins, how
-// sure one can be, and when drawing more of them cannot change it.
+// sure its answer is, and when more samples cannot change the winner.
 //
-// It does no I/O: it calls no model and runs no SQL. Candidates carry what
-// package exec found out about them. Drawing them is the work of
-// strategy.Election; fitting a calibration that of package eval. Nothing here
-// takes a right answer but the functions …FromLabels, which make weights of
-// questions set aside for it, and Weights.Feedback, which takes a person's verdict
-// after the vote.
+// The package calls no model and runs no SQL. Candidates carry what package exec
+// found out about them, and the findings of the rules of package doubt.
+// strategy.Election samples the samples. Package eval fits a [Calibration]. Only the
+// functions …FromLabels take right answers, of questions set aside for them, and
+// [Weights.Feedback] takes a person's verdict after the vote.
 //
-//	ballot, err := vote.Majority{Key: vote.ByResult, Penalty: 1}.Count(candidates)
+//	ballot, err := vote.Majority{Key: vote.ByResult}.Count(candidates)
 //	winner, err := ballot.Winner()
 //	fmt.Println(winner.SQL, ballot.Confidence, ballot.Explain())
 //
-// What may be combined:
+// The parts:
 //
-//   - a [Key] says which candidates are equal: [ByResult], [ByPlan], [ByText],
-//     [BySet];
-//   - [Majority] counts, with weights ([Weights], [Panel], [ByPosition]), with
-//     doubts, and softly ([RowOverlap]);
-//   - [Doubts] finds what does not fit between a question, a statement and its
-//     result;
-//   - a [Stop] ends an election early: [Decided], [AheadBy], [Posterior]; a
-//     [Wave] says how many draws to send at once; a [Counter] counts as they come.
+//   - a [Key] says which candidates are equal: [ByResult], [ByPlan], [ByText];
+//   - [Majority] counts, with weights ([Weights], [Panel]) and with doubts;
+//   - a [Stop] ends an election early: [Decided], [AheadBy], [Posterior];
+//   - a [Tally] is the state of a vote that goes on.
 package vote

@@ -8,11 +8,11 @@ import (
 
 func Example() {
 	candidates := []vote.Candidate{
-		{SQL: "SELECT name FROM singer", Draw: 0, Fingerprint: "r1"},
-		{SQL: "SELECT s.name FROM singer s", Draw: 1, Fingerprint: "r1"},
-		{SQL: "SELECT nam FROM singer", Draw: 2, Rejected: "no such column: nam"},
+		{SQL: "SELECT name FROM singer", Sample: 0, Fingerprint: "r1"},
+		{SQL: "SELECT s.name FROM singer s", Sample: 1, Fingerprint: "r1"},
+		{SQL: "SELECT nam FROM singer", Sample: 2, Rejected: "no such column: nam", Invalid: true},
 	}
-	ballot, err := vote.Majority{Key: vote.ByResult, Penalty: 1}.Count(candidates)
+	ballot, err := vote.Majority{Key: vote.ByResult}.Count(candidates)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -23,5 +23,5 @@ func Example() {
 		return
 	}
 	fmt.Println(winner.SQL, ballot.Confidence, ballot.Explain())
-	// Output: SELECT name FROM singer 1 2 of 3 draws (1 abstained), no doubt
+	// Output: SELECT name FROM singer 1 2 of 3 samples (1 abstained), no doubt
 }

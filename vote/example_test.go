@@ -5,24 +5,23 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// draws stands for what package exec found out about five answers: the
+// samples stands for what package exec found out about five answers: the
 // fingerprints of their results and their plans.
-func draws() []vote.Candidate {
+func samples() []vote.Candidate {
 	return []vote.Candidate{
-		{SQL: "SELECT name FROM singer", Draw: 0, Model: "small", Fingerprint: "r1", Plan: "scan:singer:full"},
-		{SQL: "SELECT s.name FROM singer s", Draw: 1, Model: "small", Fingerprint: "r1", Plan: "scan:singer:full"},
-		{SQL: "SELECT name, age FROM singer", Draw: 2, Model: "large", Fingerprint: "r2", Plan: "scan:singer:full"},
-		{SQL: "SELECT nam FROM singer", Draw: 3, Model: "small", Rejected: "no such column: nam"},
-		{SQL: "SELECT name FROM singer WHERE age > 20", Draw: 4, Model: "large", Fingerprint: "r3", Plan: "search:singer:index"},
+		{SQL: "SELECT name FROM singer", Sample: 0, Model: "small", Fingerprint: "r1", Plan: "scan:singer:full"},
+		{SQL: "SELECT s.name FROM singer s", Sample: 1, Model: "small", Fingerprint: "r1", Plan: "scan:singer:full"},
+		{SQL: "SELECT name, age FROM singer", Sample: 2, Model: "large", Fingerprint: "r2", Plan: "scan:singer:full"},
+		{SQL: "SELECT nam FROM singer", Sample: 3, Model: "small", Rejected: "no such column: nam", Invalid: true},
+		{SQL: "SELECT name FROM singer WHERE age > 20", Sample: 4, Model: "large", Fingerprint: "r3", Plan: "search:singer:index"},
 	}
 }
 
 func ExampleMajority() {
-	ballot, err := vote.Majority{Key: vote.ByResult}.Count(draws())
+	ballot, err := vote.Majority{Key: vote.ByResult}.Count(samples())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -33,12 +32,12 @@ func ExampleMajority() {
 	fmt.Println(ballot.Abstained)
 	// Output:
 	// SELECT name FROM singer
-	// 2 of 5 draws (1 abstained), no doubt
+	// 2 of 5 samples (1 abstained), no doubt
 	// [{3 no such column: nam}]
 }
 
 func ExampleMajority_byPlan() {
-	ballot, _ := vote.Majority{Key: vote.ByPlan}.Count(draws())
+	ballot, _ := vote.Majority{Key: vote.ByPlan}.Count(samples())
 	for _, c := range ballot.Clusters {
 		fmt.Println(c.Key, c.Members)
 	}
@@ -53,7 +52,7 @@ func ExampleMajority_weights() {
 		fmt.Println(err)
 		return
 	}
-	ballot, _ := vote.Majority{Weight: weights.Weight, MaxWeight: weights.Max()}.Count(draws())
+	ballot, _ := vote.Majority{Weight: weights.Weight, MaxWeight: weights.Max()}.Count(samples())
 	winner, _ := ballot.Winner()
 	fmt.Printf("%s (%.2f)\n", winner.SQL, winner.Share)
 	// Output:
@@ -62,104 +61,99 @@ func ExampleMajority_weights() {
 
 func ExampleWeights_Disagree() {
 	weights := vote.Weights{} // equal votes
-	candidates := draws()
+	candidates := samples()
 	ballot, _ := vote.Majority{Weight: weights.Weight}.Count(candidates)
-	weights = weights.Disagree(ballot, candidates, vote.LearningRate)
+	weights = weights.Disagree(ballot, candidates, 0.005)
 	fmt.Printf("large %.4f, small %.4f\n", weights.Of["large"], weights.Of["small"])
 	// Output:
 	// large 0.9967, small 1.0000
 }
 
-func ExampleDoubts() {
-	question := "What is the name of the oldest singer?"
-	answer := vote.Candidate{SQL: "SELECT name, age FROM singer ORDER BY age DESC", Fingerprint: "r"}
-	rows := &result.Table{Columns: []string{"name", "age"}, Rows: [][]any{{"Joe", int64(52)}, {"Ann", int64(43)}}}
-
-	answer.Findings = vote.Doubts{}.Find(question, "", answer, rows)
-	for _, f := range answer.Findings {
-		fmt.Println(f.Rule, "-", f.Detail)
-	}
-	ballot, _ := vote.Majority{Penalty: 1}.Count([]vote.Candidate{answer})
-	fmt.Printf("%s; confidence %.2f\n", ballot.Explain(), ballot.Confidence)
-	// Output:
-	// superlative - one extreme asked, several rows
-	// more_columns - more columns than asked
-	// 1 of 1 draw, 2 doubts: one extreme asked, several rows; more columns than asked; confidence 0.37
-}
-
-// A rule of one's own is a value like those of the package.
-func ExampleRule() {
-	limit := vote.Rule{
-		Name:   "top_limit",
-		Source: "who asks for the top few wants no more of them",
-		Weight: 0.5,
-		Broken: func(in vote.RuleInput) (string, bool) {
-			return "no LIMIT for the top few", in.Question.TopN && !in.Outline.Limit
-		},
-		ReadsWords: true,
-	}
-	doubts := vote.Doubts{}.With(limit).Without("sum").Weigh("more_columns", 0.5)
-	found := doubts.Find("Show the top 3 singers.", "", vote.Candidate{SQL: "SELECT name FROM singer"}, nil)
-	fmt.Println(found)
-	// Output:
-	// [{top_limit no LIMIT for the top few 0.5}]
-}
-
 func ExampleDecided() {
-	candidates := make([]vote.Candidate, 12)
-	for i := range candidates {
-		candidates[i] = vote.Candidate{SQL: "SELECT 1", Draw: i, Fingerprint: "r"}
+	tally := vote.Tally{Remaining: 12}
+	for !vote.Decided(tally) {
+		tally.Vote("the same answer", 1, 0)
 	}
-	_, spent, _ := vote.Majority{}.CountUntil(candidates, vote.Decided)
-	fmt.Printf("%d of %d draws in %d wave, %d wasted\n", spent.Drawn, spent.Planned, spent.Waves, spent.Wasted)
+	fmt.Println(tally.Sampled, "samples,", tally.Remaining, "saved")
 	// Output:
-	// 7 of 12 draws in 1 wave, 0 wasted
+	// 7 samples, 5 saved
+}
+
+// tally is the state of a vote after votes for two clusters.
+func tally(leader, second, remaining int) vote.Tally {
+	return vote.Tally{
+		Sampled: leader + second, Remaining: remaining,
+		Standings: []vote.Standing{{Key: "a", Weight: float64(leader)}, {Key: "b", Weight: float64(second)}},
+	}
 }
 
 func ExampleAheadBy() {
 	stop := vote.AheadBy(3)
-	fmt.Println(stop(vote.Tally{Leader: 4, RunnerUp: 1}), stop(vote.Tally{Leader: 4, RunnerUp: 2}))
+	fmt.Println(stop(tally(4, 1, 9)), stop(tally(4, 2, 9)))
 	// Output:
 	// true false
 }
 
 func ExamplePosterior() {
 	stop := vote.Posterior(0.95)
-	fmt.Println(stop(vote.Tally{Leader: 4, RunnerUp: 0}), stop(vote.Tally{Leader: 4, RunnerUp: 1}))
+	fmt.Println(stop(tally(4, 0, 9)), stop(tally(4, 1, 9)))
 	// Output:
 	// true false
 }
 
+// Stops are combined: decided, or a lead that will do.
+func ExampleStop_Or() {
+	stop := vote.AheadBy(3).Or(vote.Decided)
+	fmt.Println(stop(tally(3, 0, 9)), stop(tally(4, 2, 1)), stop(tally(4, 2, 6)))
+	// Output:
+	// true true false
+}
+
+// A lead of three after the third sample does not count before the fourth.
+func ExampleStop_Every() {
+	stop := vote.AheadBy(3).Every(4)
+	fmt.Println(stop(tally(3, 0, 9)), stop(tally(4, 0, 8)))
+	// Output:
+	// false true
+}
+
+// The state of a vote after three of twelve samples, and two stops that look at it.
+func ExampleMajority_Tally() {
+	tally, err := vote.Majority{}.Tally(samples()[:3], 12)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%g to %g after %d, %d to come\n", tally.Leader().Weight, tally.RunnerUp().Weight, tally.Sampled, tally.Remaining)
+	twoThirds := func(t vote.Tally) bool { return t.Sampled >= 3 && 3*t.Leader().Weight >= 2*float64(t.Sampled) } // a Stop of one's own
+	fmt.Println(vote.Decided(tally), twoThirds(tally))
+	// Output:
+	// 2 to 1 after 3, 9 to come
+	// false true
+}
+
 // An election over anything that has a key: here the tables that each reply
 // names.
-func ExampleCounter() {
+func ExampleTally() {
 	replies := []string{"orders, customers", "customers, orders", "orders", "customers, orders"}
-	const planned = 5
-	var count vote.Counter
-	var wave vote.Wave
-	drawn := 0
-	for tally := count.Tally(planned); !vote.Decided(tally) && drawn < len(replies); tally = count.Tally(planned) {
-		for range wave.Next(tally, vote.Decided) {
-			count.Vote(vote.SetKey(strings.Split(replies[drawn], ", ")), 1, 0)
-			drawn++
+	tally := vote.Tally{Remaining: 5}
+	for !vote.Decided(tally) && tally.Sampled < len(replies) {
+		for range tally.Wave(vote.Decided, 0) {
+			tally.Vote(vote.SetKey(strings.Split(replies[tally.Sampled], ", ")), 1, 0)
 		}
 	}
-	key, _ := count.Leader()
-	fmt.Println(key == vote.SetKey([]string{"orders", "customers"}), count.Tally(planned).Leader, "of", drawn)
+	leader := tally.Leader()
+	fmt.Println(leader.Key == vote.SetKey([]string{"orders", "customers"}), leader.Weight, "of", tally.Sampled)
 	// Output:
 	// true 3 of 4
 }
 
-func ExampleWave() {
+func ExampleTally_Wave() {
 	first := vote.Tally{Remaining: 12}
-	fmt.Println(vote.Wave{}.Next(first, vote.Decided))
-	fmt.Println(vote.Wave{}.Next(first, vote.AheadBy(3)))
-	fmt.Println(vote.Wave{Min: 4}.Next(first, vote.AheadBy(3)))
-	fmt.Println(vote.Wave{}.Next(vote.Tally{Leader: 5, RunnerUp: 2, Drawn: 7, Remaining: 5}, vote.Decided))
+	fmt.Println(first.Wave(vote.Decided, 0), first.Wave(vote.AheadBy(3), 0), first.Wave(vote.AheadBy(3), 4))
+	fmt.Println(tally(5, 2, 5).Wave(vote.Decided, 0))
 	// Output:
-	// 7
-	// 3
-	// 4
+	// 7 3 4
 	// 2
 }
 
@@ -177,9 +171,9 @@ func ExampleWeightsFromLabels() {
 func ExampleWeightsFromAgreement() {
 	question := func(small, medium, large string) []vote.Candidate {
 		return []vote.Candidate{
-			{SQL: "a", Draw: 0, Model: "small", Fingerprint: small},
-			{SQL: "b", Draw: 1, Model: "medium", Fingerprint: medium},
-			{SQL: "c", Draw: 2, Model: "large", Fingerprint: large},
+			{SQL: "a", Sample: 0, Model: "small", Fingerprint: small},
+			{SQL: "b", Sample: 1, Model: "medium", Fingerprint: medium},
+			{SQL: "c", Sample: 2, Model: "large", Fingerprint: large},
 		}
 	}
 	weights := vote.WeightsFromAgreement(vote.ByResult, [][]vote.Candidate{
@@ -200,41 +194,6 @@ func ExamplePanel() {
 	// [small] [large] [large]
 }
 
-func ExampleByPosition() {
-	// One reply that lists different queries, the best first.
-	list := []vote.Candidate{
-		{SQL: "a", Draw: 0, Position: 0, Fingerprint: "x"},
-		{SQL: "b", Draw: 1, Position: 1, Fingerprint: "y"},
-		{SQL: "c", Draw: 2, Position: 2, Fingerprint: "y"},
-	}
-	ballot, _ := vote.Majority{Weight: vote.ByPosition(0.5)}.Count(list)
-	winner, _ := ballot.Winner()
-	fmt.Println(winner.SQL)
-	// Output:
-	// a
-}
-
-func ExampleRowOverlap() {
-	table := func(names ...any) *result.Table {
-		t := &result.Table{Columns: []string{"name"}}
-		for _, n := range names {
-			t.Rows = append(t.Rows, []any{n})
-		}
-		return t
-	}
-	var candidates []vote.Candidate
-	for i, t := range []*result.Table{table("Ann", "Bo", "Cy"), table("Ann", "Bo"), table("Ann", "Bo", "Di"), table("Eve"), table("Eve")} {
-		c := vote.Candidate{SQL: fmt.Sprintf("SELECT %d", i), Draw: i, Sketch: result.Equality{}.Sketch(t, 64)}
-		c.Fingerprint, _ = result.Equality{}.Fingerprint(t)
-		candidates = append(candidates, c)
-	}
-	hard, _ := vote.Majority{}.Count(candidates)
-	soft, _ := vote.Majority{Overlap: vote.RowOverlap}.Count(candidates)
-	fmt.Println(hard.Clusters[0].SQL, "/", soft.Clusters[0].SQL)
-	// Output:
-	// SELECT 3 / SELECT 1
-}
-
 func ExampleCalibration() {
 	// Fitted by package eval, saved as JSON.
 	var c vote.Calibration
@@ -242,7 +201,7 @@ func ExampleCalibration() {
 		fmt.Println(err)
 		return
 	}
-	ballot, _ := vote.Majority{Calibrate: c.At}.Count(draws())
+	ballot, _ := vote.Majority{Calibrate: c.At}.Count(samples())
 	fmt.Printf("%.2f\n", ballot.Confidence)
 	// Output:
 	// 0.64

@@ -27,9 +27,12 @@ func TestWeightsLearn(t *testing.T) {
 	}{
 		{"outvoted: less", disagree, nil, three, map[string]float64{"a": 1, "b": 1, "x": .9}},
 		{"on top of what was known", disagree, map[string]float64{"a": 2, "x": 1}, three, map[string]float64{"a": 2, "b": 1.5, "x": .9}},
-		{"a model that was not asked keeps its own", disagree, map[string]float64{"a": 1, "b": 1, "x": 1, "z": .5}, three, map[string]float64{"a": 1, "b": 1, "x": .9, "z": .5}},
+		{
+			"a model that was not asked keeps its own", disagree, map[string]float64{"a": 1, "b": 1, "x": 1, "z": .5}, three,
+			map[string]float64{"a": 1, "b": 1, "x": .9, "z": .5},
+		},
 		{"who abstains did not win", disagree, nil, []Candidate{c("a", "1"), c("x", "")}, map[string]float64{"a": 1, "x": .9}},
-		{"half of its draws: half as much", disagree, nil, []Candidate{c("a", "1"), c("a", "1"), c("x", "1"), c("x", "2")}, map[string]float64{"a": 1, "x": .95}},
+		{"half of its samples: half as much", disagree, nil, []Candidate{c("a", "1"), c("a", "1"), c("x", "1"), c("x", "2")}, map[string]float64{"a": 1, "x": .95}},
 		{"the greatest stays as great", disagree, map[string]float64{"a": 1, "b": 1, "x": 1.5}, three, map[string]float64{"a": 1 / .9, "b": 1 / .9, "x": 1.5}},
 		{"nobody wins: nothing changes", disagree, map[string]float64{"x": 2}, []Candidate{c("x", "")}, map[string]float64{"x": 2}},
 		{"a verdict that the answer is right says the same", feedback(true), nil, three, map[string]float64{"a": 1, "b": 1, "x": .9}},

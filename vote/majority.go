@@ -10,103 +10,94 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Majority elects the largest group of equal candidates.
+// Majority elects the largest group of equal candidates: the self-consistency of
+// Wang et al. (ICLR 2023) on results instead of final answers, with doubts of ours.
 //
-// Two candidates are equal when Key gives them the same string. A candidate that
-// is rejected, or for which Key reports false, abstains. Clusters are ordered by
-// score, highest first:
+// Two candidates are equal when Key gives them the same string. A candidate that is
+// rejected, or for which Key reports false, abstains. Clusters are ordered by
 //
 //	score = ln(share) − Penalty × doubt
 //
-// where share is the cluster's weight ÷ the weight of all votes and doubt the
-// mean over its members of the Doubt of their findings. With Penalty 0 that is
-// the order by weight. Scores are compared after rounding to 1e-9. Ties go to
-// Tie, then to the cluster whose first member was drawn first, so equal input
-// gives equal output, whatever the order of the list.
+// where share is the cluster's weight ÷ the weight of all votes, and doubt the mean
+// over its members of the Doubt of their findings. Scores are rounded to 1e-9. Ties
+// go to Tie, then to the cluster with the earliest sample, so equal input gives
+// equal output, whatever the order of the list.
 //
-// A cluster is represented by one member. Where members have different results,
-// as equal plans may, those with the most votes for theirs are asked; where they
-// were not run, those of the most frequent normalised text. If more than half of
-// them have a top-level ORDER BY only those count, and among them those with the
-// most frequent row sequence; then the lowest Cost, the shortest SQL, the
-// earliest draw.
-//
-// The rule is the self-consistency of Wang et al. (ICLR 2023) on results instead
-// of final answers; doubts are ours. It calls no model and runs no SQL. A
-// Majority is plain data; safe for concurrent use where its functions are.
+// A Majority is plain data. It calls no model and runs no SQL. Safe for concurrent
+// use where its functions are.
 type Majority struct {
 	Key Key // nil: ByResult
 
-	// Weight is what a candidate's vote counts, from 0 to 1e12. nil: 1. Any other
-	// weight is an error of Count; a weight of 0 is no vote.
+	// Weight is what a candidate's vote counts, from 0 to 1e12; nil: 1. Any other
+	// weight is an error of Count. A weight of 0 is no vote.
 	Weight func(Candidate) float64
 
-	// Penalty is how much one doubt costs, in ln(votes): at 1 a broken rule
-	// costs a factor of 2.7. 0: doubts do not change the winner, only the
-	// confidence. Negative or NaN is an error of Count.
+	// Penalty is how much one doubt costs, in ln(votes): at 1 a broken rule costs a
+	// factor of 2.7. 0: doubts do not change the winner, only the confidence.
 	Penalty float64
 
-	// Tie orders the representatives of two clusters with the same score:
-	// negative when a goes first. nil: PreferRows. Earliest leaves ties to the
-	// draw.
+	// Tie orders the representatives of two clusters with the same score: negative
+	// when a goes first. nil: PreferRows.
 	Tie func(a, b Candidate) int
 
-	// DemoteEmpty puts clusters whose representative has no rows or only NULL
-	// behind all others, whatever their votes. Right answers may well be empty: it
-	// won 2 and 3 of 99 questions on two pools and lost 11 of 496 on another
-	// (docs/plans.md), so it is for databases where none should be. No vote is
-	// decided before its last draw then: one result with rows can still win.
+	// DemoteEmpty puts clusters whose representative has no rows, or only NULL,
+	// behind all others, whatever their votes. It is for databases where no right
+	// answer is empty: it won 2 and 3 of 99 questions on two pools of recorded
+	// answers, and lost 11 of 496 on another. The vote is then never decided before
+	// its last sample, because one result with rows can still win.
 	DemoteEmpty bool
 
-	// MinShare, in 0..1, marks the ballot as weak when the winner's share is
-	// below it. 0: any lead will do.
+	// MinShare, in 0..1, marks the ballot as weak when the winner's share is below
+	// it. 0: never.
 	MinShare float64
 
-	// Overlap, in 0..1, is how much two unequal candidates support one another;
-	// RowOverlap compares their rows. nil: not at all. With it a cluster's score
-	// counts its weight plus that of the others, each times the overlap of the
-	// representatives: a minimum Bayes risk decision instead of a majority.
-	Overlap func(a, b Candidate) float64
-
-	// Prior is how many votes for the winner, and how many against it, the
-	// confidence takes for granted: see Ballot. With 1 it is the rule of
-	// succession of Laplace, by which 5 of 5 votes say less than 77 of 77. 0: none,
-	// so that without doubts the confidence is the share. Negative or NaN is an
-	// error of Count.
+	// Prior is the number of votes for the winner, and of votes against it, that the
+	// confidence takes for granted: see Ballot. With 1 it is Laplace's rule of
+	// succession, by which 5 of 5 votes say less than 77 of 77.
 	Prior float64
 
+	// Missing is how many samples were asked for and are not among the candidates,
+	// because their calls failed. They count against the confidence.
+	Missing int
+
 	// Calibrate turns the raw confidence (see Ballot) into the chance of being
-	// right; Calibration.At is one. nil: no change.
+	// right, as Calibration.At does. nil: no change.
 	Calibrate func(float64) float64
 
-	// MaxWeight and MaxDoubt bound what a vote still to come can bring, for the
-	// stop rules: see the fields of Tally. Count uses neither. MaxWeight 0 is 1,
-	// MaxDoubt 0 is that of the default doubt rules. Below 0, NaN, infinity and a
-	// MaxWeight above 1e12 are errors of Count.
+	// MaxWeight and MaxDoubt bound what a vote still to come can bring: see the
+	// fields of Tally. Count does not use them. MaxWeight 0 is 1. MaxDoubt is the
+	// spread of the rules that doubt candidates (doubt.Rules.Spread); it must be
+	// given where Penalty is.
 	MaxWeight, MaxDoubt float64
 
-	// Dialect reads the SQL for its ORDER BY. The zero Dialect is SQLite.
+	// Doubtable is MaxDoubt for the votes that join a candidate: by how much one with
+	// the same key can be doubted more. MaxDoubt is then for a vote without any
+	// candidate yet. nil: MaxDoubt for all.
+	Doubtable func(Candidate) float64
+
+	// Dialect reads the SQL of candidates without a Statement. The zero Dialect is
+	// SQLite.
 	Dialect sqltext.Dialect
 }
 
-// PreferRows is the default tie rule: a result with a value in it goes before
-// one that is empty or all NULL. Only as a tie rule does that help: many
-// questions have an empty answer.
+// PreferRows is the default tie rule: a result with a value in it goes before one
+// that is empty or all NULL. It helps as a tie rule only, because many questions
+// have an empty answer.
 func PreferRows(a, b Candidate) int {
-	return cmp.Compare(rank(a), rank(b))
-}
-
-func rank(c Candidate) int {
-	if c.Empty || c.AllNull {
+	switch x, y := a.valueless(), b.valueless(); {
+	case x == y:
+		return 0
+	case x:
 		return 1
 	}
-	return 0
+	return -1
 }
 
-// Earliest is the tie rule that has no opinion: the earliest draw wins.
+// Earliest is the tie rule without an opinion: the earliest sample wins.
 func Earliest(Candidate, Candidate) int { return 0 }
 
-// Ties asks tie rules one after the other, until one has an opinion.
+// Ties returns a tie rule that asks rules one after the other, until one has an
+// opinion.
 func Ties(rules ...func(a, b Candidate) int) func(a, b Candidate) int {
 	return func(a, b Candidate) int {
 		for _, rule := range rules {
@@ -118,93 +109,99 @@ func Ties(rules ...func(a, b Candidate) int) func(a, b Candidate) int {
 	}
 }
 
-// Count counts the votes of candidates. The ballot has every cluster, best
-// first, and every abstention with its reason, also when the error is not nil:
-// ErrNoVote when nobody voted. Other errors name a field of m that is wrong, or
+// Count counts the votes of candidates. The ballot has every cluster, best first,
+// and every abstention with its reason, also when the error is ErrNoVote because
+// nobody voted. Other errors name a field of m that is wrong, as Validate does, or
 // the candidate with a wrong weight.
 func (m Majority) Count(candidates []Candidate) (Ballot, error) {
-	b := Ballot{Drawn: len(candidates), Clusters: make([]Cluster, 0, 4)} // [] in JSON, not null
-	if err := m.validate(); err != nil {
+	b := Ballot{Sampled: len(candidates), Missing: m.Missing, Clusters: make([]Cluster, 0, 4)} // [] in JSON, not null
+	if err := m.Validate(); err != nil {
 		return b, err
 	}
-
-	total := 0.0
-	index := make(map[string]int)
-	for _, i := range byDraw(candidates) {
+	total, slips, repeats := 0.0, m.Missing, 0
+	places, voices := make(map[string]int), make(map[int]bool)
+	for _, i := range bySample(candidates) {
 		c := &candidates[i]
-		k, w, why, err := m.voteOf(i, c)
+		key, w, why, err := m.voteOf(i, c)
 		if err != nil {
 			return b, err
 		}
 		if why != "" {
 			b.Abstained = append(b.Abstained, Abstention{Candidate: i, Why: why})
+			switch {
+			case why == noWeight: // who gives no weight asks for no vote
+			case c.Invalid:
+				slips++
+			default:
+				b.Against++
+			}
 			continue
 		}
-		at, seen := index[k]
+		at, seen := places[key]
 		if !seen {
 			at = len(b.Clusters)
-			index[k] = at
-			b.Clusters = append(b.Clusters, Cluster{Key: k, Members: make([]int, 0, 8)})
+			places[key] = at
+			b.Clusters = append(b.Clusters, Cluster{Key: key, Members: make([]int, 0, 8)})
 		}
-		cl := &b.Clusters[at]
-		cl.Members = append(cl.Members, i)
-		cl.Weight += w
-		cl.add(c.Findings, w)
+		b.Clusters[at].add(i, c.Findings, w)
+		if c.Voice > 0 && voices[c.Voice] {
+			b.Clusters[at].Repeated++
+			repeats++
+		}
+		voices[c.Voice] = true
 		total += w
 		b.Voted++
 	}
 	if b.Voted == 0 {
 		return b, b.noVote()
 	}
-
 	for i := range b.Clusters {
-		cl := &b.Clusters[i]
-		cl.Share = cl.Weight / total
-		cl.settle()
-		cl.Best = m.best(candidates, cl.Members)
+		c := &b.Clusters[i]
+		c.settle()
+		c.Share = c.Weight / total
+		c.Score = math.Log(c.Share) - m.Penalty*c.Doubt
+		c.Best = m.best(candidates, c.Members)
+		c.SQL = candidates[c.Best].SQL
 		// Any other key says which answers are equal.
-		if plan, ok := ByPlan(candidates[cl.Best]); ok && cl.Key == plan {
-			cl.Split = m.split(candidates, cl.Members, cl.Best)
+		if plan, ok := ByPlan(candidates[c.Best]); ok && c.Key == plan {
+			c.Split = m.split(candidates, c.Members, c.Best)
 		}
-		cl.SQL = candidates[cl.Best].SQL
 	}
-	m.score(candidates, b.Clusters, total)
+	m.order(candidates, b.Clusters)
+	b.Against += float64(max(0, slips+repeats-slipsForVoice*(b.Voted-repeats)))
+	m.settleConfidence(&b, total/float64(b.Voted))
+	b.Weak = b.Clusters[0].Share < m.MinShare-1e-9
+	return b, nil
+}
 
+// order sorts clusters, best first. They come in the order of their first samples,
+// which stays where nothing else decides.
+func (m *Majority) order(candidates []Candidate, clusters []Cluster) {
 	tie := m.Tie
 	if tie == nil {
 		tie = PreferRows
 	}
-	// Clusters stand in the order of their first draws, which a stable sort
-	// keeps where nothing else decides.
-	slices.SortStableFunc(b.Clusters, func(x, y Cluster) int {
+	slices.SortStableFunc(clusters, func(x, y Cluster) int {
+		a, b := candidates[x.Best], candidates[y.Best]
 		if m.DemoteEmpty {
-			if c := PreferRows(candidates[x.Best], candidates[y.Best]); c != 0 {
+			if c := PreferRows(a, b); c != 0 {
 				return c
 			}
 		}
 		if c := cmp.Compare(round9(y.Score), round9(x.Score)); c != 0 {
 			return c
 		}
-		return tie(candidates[x.Best], candidates[y.Best])
+		return tie(a, b)
 	})
-
-	m.settleConfidence(b.Clusters, total/float64(b.Voted))
-	b.Confidence = b.Clusters[0].Confidence
-	b.Weak = b.Clusters[0].Share < m.MinShare-1e-9
-	return b, nil
 }
 
-// byDraw returns the indices of candidates in the order of their draws.
-func byDraw(candidates []Candidate) []int {
+// bySample returns the indices of candidates in the order of their samples.
+func bySample(candidates []Candidate) []int {
 	order := make([]int, len(candidates))
-	sorted := true
 	for i := range order {
 		order[i] = i
-		sorted = sorted && (i == 0 || candidates[i-1].Draw <= candidates[i].Draw)
 	}
-	if !sorted {
-		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(candidates[i].Draw, candidates[j].Draw) })
-	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(candidates[i].Sample, candidates[j].Sample) })
 	return order
 }
 
@@ -225,11 +222,7 @@ func (m *Majority) voteOf(i int, c *Candidate) (key string, weight float64, why 
 	if !ok {
 		return "", 0, noKey(c), nil
 	}
-	if m.Weight == nil {
-		return key, 1, "", nil
-	}
-	weight = m.Weight(*c)
-	switch {
+	switch weight = m.weight(c); {
 	case !(weight >= 0 && weight <= greatestWeight):
 		return "", 0, "", fmt.Errorf("vote: weight of candidate %d is %v, not a number from 0 to %v", i, weight, greatestWeight)
 	case weight == 0:
@@ -238,77 +231,11 @@ func (m *Majority) voteOf(i int, c *Candidate) (key string, weight float64, why 
 	return key, weight, "", nil
 }
 
-// round9 makes scores comparable that differ in the last bits only, because
-// their sums were made in another order.
-func round9(x float64) float64 { return math.Round(x * 1e9) }
-
-// score fills in the clusters' scores and, with Overlap, their support.
-func (m Majority) score(candidates []Candidate, clusters []Cluster, total float64) {
-	for i := range clusters {
-		cl := &clusters[i]
-		share := cl.Share
-		if m.Overlap != nil {
-			for j := range clusters {
-				if i != j {
-					o := m.Overlap(candidates[cl.Best], candidates[clusters[j].Best])
-					if o > 0 { // NaN is no support
-						cl.Support += min(o, 1) * clusters[j].Weight
-					}
-				}
-			}
-			share += cl.Support / total
-		}
-		cl.Score = math.Log(share) - m.Penalty*cl.Doubt
+func (m *Majority) weight(c *Candidate) float64 {
+	if m.Weight == nil {
+		return 1
 	}
-}
-
-// add takes the findings of one more member in. Doubt and Doubts hold weighted
-// sums until settle.
-func (cl *Cluster) add(findings []Finding, weight float64) {
-	for _, f := range findings {
-		if !f.weighs() {
-			continue
-		}
-		cl.Doubt += weight * f.Doubt
-		at := slices.IndexFunc(cl.Doubts, func(d Doubt) bool { return d.Rule == f.Rule })
-		if at < 0 {
-			at = len(cl.Doubts)
-			cl.Doubts = append(cl.Doubts, Doubt{Rule: f.Rule, Detail: f.Detail})
-		}
-		cl.Doubts[at].Doubt += weight * f.Doubt
-	}
-}
-
-// settle turns weighted sums into means, the greatest doubt first.
-func (cl *Cluster) settle() {
-	cl.Doubt /= cl.Weight
-	for i := range cl.Doubts {
-		cl.Doubts[i].Doubt /= cl.Weight
-	}
-	slices.SortStableFunc(cl.Doubts, func(a, b Doubt) int { return cmp.Compare(round9(b.Doubt), round9(a.Doubt)) })
-}
-
-// settleConfidence fills in the confidence of every cluster: see Ballot. mean is
-// the weight of an average vote.
-func (m Majority) settleConfidence(clusters []Cluster, mean float64) {
-	credit := func(c *Cluster) float64 { return c.Weight / mean * math.Exp(-c.Doubt) }
-	total := 0.0
-	for i := range clusters {
-		total += credit(&clusters[i])
-	}
-	for i := range clusters {
-		c := &clusters[i]
-		x := 0.0
-		if all := total + 2*m.Prior; all > 0 { // 0 only for doubts beyond the range of float64
-			x = ((1-c.Split)*credit(c) + m.Prior) / all * math.Exp(-c.Doubt/2)
-		}
-		if m.Calibrate != nil {
-			x = m.Calibrate(x)
-		}
-		if x > 0 { // a NaN of Calibrate leaves 0
-			c.Confidence = min(x, 1)
-		}
-	}
+	return m.Weight(*c)
 }
 
 // noKey says why a candidate that was not rejected has no key.
@@ -326,22 +253,92 @@ func noKey(c *Candidate) string {
 	return "its key has no vote for it"
 }
 
-func (m Majority) validate() error {
+// round9 makes scores comparable that differ in the last bits only, because their
+// sums were made in another order.
+func round9(x float64) float64 { return math.Round(x * 1e9) }
+
+// add adds a member with its findings. Doubt and Doubts hold weighted sums until
+// settle.
+func (c *Cluster) add(member int, findings []Finding, weight float64) {
+	c.Members = append(c.Members, member)
+	c.Weight += weight
+	for _, f := range findings {
+		if !f.weighs() {
+			continue
+		}
+		c.Doubt += weight * f.Doubt
+		at := slices.IndexFunc(c.Doubts, func(d Doubt) bool { return d.Rule == f.Rule })
+		if at < 0 {
+			at = len(c.Doubts)
+			c.Doubts = append(c.Doubts, Doubt{Rule: f.Rule, Detail: f.Detail})
+		}
+		c.Doubts[at].Doubt += weight * f.Doubt
+	}
+}
+
+// settle turns weighted sums into means, the greatest doubt first.
+func (c *Cluster) settle() {
+	c.Doubt /= c.Weight
+	for i := range c.Doubts {
+		c.Doubts[i].Doubt /= c.Weight
+	}
+	slices.SortStableFunc(c.Doubts, func(a, b Doubt) int { return cmp.Compare(round9(b.Doubt), round9(a.Doubt)) })
+}
+
+// slipsForVoice is how many invalid statements for each voice do not count against the
+// answer. On recorded answers smaller numbers told right from wrong worse.
+const slipsForVoice = 3
+
+// settleConfidence fills in the confidence of every cluster: see Ballot. mean is the
+// weight of an average vote.
+func (m Majority) settleConfidence(b *Ballot, mean float64) {
+	credit := func(c *Cluster) float64 {
+		voices := 1 - float64(c.Repeated)/float64(len(c.Members))
+		return c.Weight * voices / mean * math.Exp(-c.Doubt)
+	}
+	all := b.Against + 2*m.Prior
+	for i := range b.Clusters {
+		all += credit(&b.Clusters[i])
+	}
+	for i := range b.Clusters {
+		c := &b.Clusters[i]
+		x := 0.0
+		if all > 0 { // 0 only for doubts beyond the range of float64
+			x = ((1-c.Split)*credit(c) + m.Prior) / all * math.Exp(-c.Doubt/2)
+		}
+		if m.Calibrate != nil {
+			x = m.Calibrate(x)
+		}
+		if x > 0 { // a NaN of Calibrate leaves 0
+			c.Confidence = min(x, 1)
+		}
+	}
+	b.Confidence = b.Clusters[0].Confidence
+}
+
+// Validate says what is wrong with the fields of m: a number below 0, NaN or
+// infinite, a MinShare above 1, a MaxWeight above 1e12, and a Penalty without
+// MaxDoubt. Count and Tally validate m themselves.
+func (m Majority) Validate() error {
 	var errs []error
-	if !(m.Penalty >= 0) || math.IsInf(m.Penalty, 1) {
-		errs = append(errs, fmt.Errorf("vote: Majority.Penalty is %v, not a number from 0 up", m.Penalty))
+	for _, f := range []struct {
+		name    string
+		x, most float64
+		want    string
+	}{
+		{"Penalty", m.Penalty, math.MaxFloat64, "a number from 0 up"},
+		{"Prior", m.Prior, math.MaxFloat64, "a number from 0 up"},
+		{"Missing", float64(m.Missing), math.MaxFloat64, "a number from 0 up"},
+		{"MaxWeight", m.MaxWeight, greatestWeight, "in 0..1e+12"},
+		{"MaxDoubt", m.MaxDoubt, math.MaxFloat64, "a number from 0 up"},
+		{"MinShare", m.MinShare, 1, "in 0..1"},
+	} {
+		if !(f.x >= 0 && f.x <= f.most) {
+			errs = append(errs, fmt.Errorf("vote: Majority.%s is %v, not %s", f.name, f.x, f.want))
+		}
 	}
-	if !(m.Prior >= 0) || math.IsInf(m.Prior, 1) {
-		errs = append(errs, fmt.Errorf("vote: Majority.Prior is %v, not a number from 0 up", m.Prior))
-	}
-	if !(m.MaxWeight >= 0 && m.MaxWeight <= greatestWeight) {
-		errs = append(errs, fmt.Errorf("vote: Majority.MaxWeight is %v, not in 0..%v", m.MaxWeight, greatestWeight))
-	}
-	if !(m.MaxDoubt >= 0) || math.IsInf(m.MaxDoubt, 1) {
-		errs = append(errs, fmt.Errorf("vote: Majority.MaxDoubt is %v, not a number from 0 up", m.MaxDoubt))
-	}
-	if !(m.MinShare >= 0 && m.MinShare <= 1) {
-		errs = append(errs, fmt.Errorf("vote: Majority.MinShare is %v, not in 0..1", m.MinShare))
+	if m.Penalty > 0 && m.MaxDoubt == 0 {
+		errs = append(errs, errors.New("vote: Majority.Penalty needs MaxDoubt: set it to the Spread of the doubt rules"))
 	}
 	return errors.Join(errs...)
 }

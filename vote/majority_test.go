@@ -8,18 +8,25 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/texttosql/texttosql/result"
 )
 
+// weighing counts with the weights of the samples.
+func weighing(weights ...float64) Majority {
+	return Majority{Weight: func(c Candidate) float64 { return weights[c.Sample] }}
+}
+
 // pool makes one candidate for every letter of votes: its fingerprint is the
-// letter, its SQL names letter and draw. "." is a candidate that was rejected.
+// letter, its SQL names letter and sample. "." is a candidate that the
+// engine did not take, "!" one without SQL.
 func pool(votes string) []Candidate {
 	out := make([]Candidate, len(votes))
 	for i, v := range votes {
-		out[i] = Candidate{SQL: "SELECT " + string(v), Draw: i, Fingerprint: string(v)}
+		out[i] = Candidate{SQL: "SELECT " + string(v), Sample: i, Fingerprint: string(v)}
 		if v == '.' {
-			out[i].Rejected, out[i].Fingerprint = "syntax error", ""
+			out[i].Rejected, out[i].Invalid, out[i].Fingerprint = "syntax error", true, ""
+		}
+		if v == '!' {
+			out[i].SQL, out[i].Rejected, out[i].Fingerprint = "", "no-sql: prose", ""
 		}
 	}
 	return out
@@ -57,7 +64,7 @@ func TestMajority(t *testing.T) {
 		{"most votes", "the largest cluster wins", Majority{}, pool("abbcb"), "b", 1},
 		{"one candidate", "it elects itself", Majority{}, pool("a"), "a", 0},
 		{"rejected", "a rejected candidate never votes", Majority{}, pool("..a"), "a", 2},
-		{"tie: earliest", "the cluster drawn first wins a tie", Majority{}, pool("baab"), "b", 0},
+		{"tie: earliest", "the cluster sampled first wins a tie", Majority{}, pool("baab"), "b", 0},
 		{"tie 1: empty", "with equal votes a result with rows goes first", Majority{},
 			with("aabb", func(c []Candidate) { c[0].Empty, c[1].Empty = true, true }), "b", 2},
 		{"tie 1: all NULL", "NULLs are as good as nothing", Majority{},
@@ -68,29 +75,29 @@ func TestMajority(t *testing.T) {
 			with("aabb", func(c []Candidate) { c[0].Empty, c[1].Empty = true, true }), "a", 0},
 		{"tie: own, then default", "Ties asks in order", Majority{Tie: Ties(func(a, b Candidate) int { return b.Rows - a.Rows }, PreferRows)},
 			with("abc", func(c []Candidate) { c[1].Rows, c[2].Rows, c[1].Empty = 5, 5, true }), "c", 2},
-		{"weights", "weight decides, not heads", Majority{Weight: func(c Candidate) float64 { return []float64{5, 2, 2}[c.Draw] }}, pool("abb"), "a", 0},
-		{"equal sums of weights", "0.1+0.2 ties with 0.3", Majority{Weight: func(c Candidate) float64 { return []float64{0.3, 0.1, 0.2}[c.Draw] }}, pool("abb"), "a", 0},
-		{"weight 0", "is no vote", Majority{Weight: func(c Candidate) float64 { return float64(c.Draw) }}, pool("ab"), "b", 1},
+		{"weights", "weight decides, not heads", weighing(5, 2, 2), pool("abb"), "a", 0},
+		{"equal sums of weights", "0.1+0.2 ties with 0.3", weighing(0.3, 0.1, 0.2), pool("abb"), "a", 0},
+		{"weight 0", "is no vote", Majority{Weight: func(c Candidate) float64 { return float64(c.Sample) }}, pool("ab"), "b", 1},
 		{"doubt without penalty", "findings are no votes", Majority{},
 			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", 1), doubt("x", 1) }), "a", 0},
-		{"doubt with penalty", "one doubt costs a factor e: 2/e < 1", Majority{Penalty: 1},
+		{"doubt with penalty", "one doubt costs a factor e: 2/e < 1", Majority{Penalty: 1, MaxDoubt: 6},
 			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", 1), doubt("x", 1) }), "b", 2},
-		{"enough votes", "3/e > 1: a doubt is no veto", Majority{Penalty: 1},
+		{"enough votes", "3/e > 1: a doubt is no veto", Majority{Penalty: 1, MaxDoubt: 6},
 			with("aaab", func(c []Candidate) {
 				c[0].Findings, c[1].Findings, c[2].Findings = doubt("x", 1), doubt("x", 1), doubt("x", 1)
 			}), "a", 0},
-		{"mean doubt", "half of the members doubt: 2·e^(−½) > 1", Majority{Penalty: 1},
+		{"mean doubt", "half of the members doubt: 2·e^(−½) > 1", Majority{Penalty: 1, MaxDoubt: 6},
 			with("aab", func(c []Candidate) { c[0].Findings = doubt("x", 1) }), "a", 0},
-		{"information", "a finding of weight 0 costs nothing", Majority{Penalty: 1},
+		{"information", "a finding of weight 0 costs nothing", Majority{Penalty: 1, MaxDoubt: 6},
 			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", 0), doubt("x", -3) }), "a", 0},
-		{"broken doubt", "NaN and infinity are ignored", Majority{Penalty: 1},
+		{"broken doubt", "NaN and infinity are ignored", Majority{Penalty: 1, MaxDoubt: 6},
 			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", math.NaN()), doubt("x", math.Inf(1)) }), "a", 0},
 		{"represented by cost", "the cheapest plan", Majority{},
 			with("aaa", func(c []Candidate) { c[0].Cost, c[1].Cost, c[2].Cost = 100, 50, 150 }), "a", 1},
 		{"represented by length", "then the shortest text", Majority{},
 			with("aaa", func(c []Candidate) { c[2].SQL = "TABLE a" }), "a", 2},
-		{"represented by draw", "then the earliest draw, whatever the order of the list", Majority{},
-			with("aa", func(c []Candidate) { c[0].Draw, c[1].Draw = 1, 0 }), "a", 1},
+		{"represented by sample", "then the earliest sample, whatever the order of the list", Majority{},
+			with("aa", func(c []Candidate) { c[0].Sample, c[1].Sample = 1, 0 }), "a", 1},
 		{"ordered", "most members sort, so the answer does, however short the other is", Majority{},
 			with("aaa", func(c []Candidate) { c[0].SQL, c[1].SQL = "SELECT x FROM t ORDER BY x", "SELECT x FROM t ORDER BY y" }), "a", 0},
 		{"not ordered", "half is not most", Majority{},
@@ -163,7 +170,7 @@ func TestNoVote(t *testing.T) {
 			if !errors.Is(err, ErrNoVote) || err.Error() != tt.want {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}
-			if len(b.Abstained) != len(tt.cands) || b.Drawn != len(tt.cands) {
+			if len(b.Abstained) != len(tt.cands) || b.Sampled != len(tt.cands) {
 				t.Errorf("the ballot does not hold the abstentions: %+v", b)
 			}
 			if _, werr := b.Winner(); werr == nil || werr.Error() != tt.want {
@@ -189,6 +196,7 @@ func TestMajorityErrors(t *testing.T) {
 		{"greatest weight", Majority{MaxWeight: math.Inf(1)}, "Majority.MaxWeight is +Inf"},
 		{"greatest doubt", Majority{MaxDoubt: -1}, "Majority.MaxDoubt is -1"},
 		{"negative penalty", Majority{Penalty: -1}, "Majority.Penalty is -1"},
+		{"penalty alone", Majority{Penalty: 1}, "Majority.Penalty needs MaxDoubt"},
 		{"NaN penalty", Majority{Penalty: math.NaN()}, "Majority.Penalty is NaN"},
 		{"share", Majority{MinShare: 1.5}, "Majority.MinShare is 1.5"},
 		{"two faults", Majority{MinShare: -1, Penalty: -1}, "Majority.MinShare is -1"},
@@ -200,9 +208,6 @@ func TestMajorityErrors(t *testing.T) {
 			}
 			if _, err := tt.m.Tally(pool("a"), 3); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Tally: %v, want %q", err, tt.want)
-			}
-			if _, _, err := tt.m.CountUntil(pool("a"), Decided); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("CountUntil: %v, want %q", err, tt.want)
 			}
 		})
 	}
@@ -228,9 +233,10 @@ func TestDemoteEmpty(t *testing.T) {
 	if d := cmp.Diff([]string{"b", "a", "c"}, order); d != "" || b.Confidence != 2.0/9 {
 		t.Errorf("confidence %v, clusters (-want +got):\n%s", b.Confidence, d)
 	}
-	b, spent, err := m.CountUntil(candidates, Decided)
-	if err != nil || spent.Drawn != 9 || b.Clusters[0].Key != "b" {
-		t.Errorf("stopped after %d draws with %q, %v", spent.Drawn, b.Clusters[0].Key, err)
+	for sampled := range candidates {
+		if tally, err := m.Tally(candidates[:sampled], len(candidates)); err != nil || Decided(tally) {
+			t.Errorf("decided after %d samples, %v", sampled, err)
+		}
 	}
 	if b, err = m.Count(candidates[:6]); err != nil || b.Clusters[0].Key != "a" {
 		t.Errorf("nothing but empty results: %+v, %v", b, err)
@@ -282,7 +288,13 @@ func TestConfidence(t *testing.T) {
 		{"aaaaa", 1, 1, 6.0 / 7, "the rule of succession"},
 		{"aaaaaaaaaaaa", 1, 1, 13.0 / 14, "more votes of the same share say more"},
 		{"a", 1, 1, 2.0 / 3, "a single vote says little"},
-		{"aab.", 1, 1, 3.0 / 5, "who abstains says nothing"},
+		{"aab.", 1, 1, 3.0 / 5, "a slip of the pen says nothing"},
+		{"aa......", 1, 1, 3.0 / 4, "nor do three for each vote"},
+		{"a...........", 1, 1, 2.0 / 11, "but eight more do: one sample of twelve that the engine took"},
+		{"a!!!!!!!!!!!", 1, 1, 2.0 / 14, "one sample of twelve with SQL"},
+		{"a!!!!!!!!!!!", 0, 1, 1.0 / 12, "the same without a prior"},
+		{"aaa!!!!!!!!", 0, 1, 3.0 / 11, "eight of eleven refused"},
+		{"aab!", 0, 1, 2.0 / 4, "a rival that gave no answer"},
 		{"aab", 1, 7, 3.0 / 5, "a prior vote counts as an average one"},
 		{"aab", 0.5, 1, 2.5 / 4, "half a vote for each side"},
 	} {
@@ -290,6 +302,25 @@ func TestConfidence(t *testing.T) {
 		if err != nil || !near(b.Confidence, tt.want) {
 			t.Errorf("%s: %s with prior %v: %v, %v, want %v", tt.why, tt.votes, tt.prior, b.Confidence, err, tt.want)
 		}
+	}
+	c = pool("aaaaaaaaaaaa")
+	for i := range c {
+		c[i].Voice = 1
+	}
+	if b, _ := (Majority{Prior: 1}).Count(c); !near(b.Confidence, 2.0/11) || b.Clusters[0].Weight != 12 {
+		t.Errorf("twelve votes of one reply: %v, weight %v, want what one voice of twelve has, and every vote", b.Confidence, b.Clusters[0].Weight)
+	}
+	if b, _ := (Majority{Prior: 1, Missing: 11}).Count(pool("a")); !near(b.Confidence, 2.0/11) {
+		t.Errorf("eleven failed calls: %v", b.Confidence)
+	}
+	if _, err := (Majority{Missing: -1}).Count(pool("a")); err == nil {
+		t.Error("a negative Missing is no error")
+	}
+	weighed := Majority{Weight: func(c Candidate) float64 { return float64(len(c.SQL) - len("SELECT ")) }}
+	c = pool("aabb")
+	c[2].SQL, c[3].SQL = "SELECT ", "SELECT "
+	if b, _ := weighed.Count(c); !near(b.Confidence, 1) {
+		t.Errorf("a model of weight 0 counts against the others: %v", b.Confidence)
 	}
 	for _, prior := range []float64{-1, math.NaN(), math.Inf(1)} {
 		if _, err := (Majority{Prior: prior}).Count(pool("a")); err == nil || !strings.Contains(err.Error(), "Majority.Prior") {
@@ -309,38 +340,11 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-func TestOverlapVote(t *testing.T) {
-	// Three draws nearly agree on the rows, two agree exactly on others.
-	sketch := func(rows ...any) result.Sketch {
-		var table result.Table
-		for _, r := range rows {
-			table.Rows = append(table.Rows, []any{r})
-		}
-		return result.Equality{}.Sketch(&table, 64)
-	}
-	c := pool("abcdd")
-	c[0].Sketch = sketch("x", "y", "z", "w")
-	c[1].Sketch = sketch("x", "y", "z")
-	c[2].Sketch = sketch("x", "y", "z", "v")
-	c[3].Sketch = sketch("other")
-	c[4].Sketch = sketch("other")
-	if key, _ := winner(t, Majority{}, c); key != "d" {
-		t.Errorf("hard vote: %s, want d", key)
-	}
-	if key, _ := winner(t, Majority{Overlap: RowOverlap}, c); key != "b" {
-		t.Errorf("soft vote: %s, want b, which most others nearly give", key)
-	}
-	nan := func(a, b Candidate) float64 { return math.NaN() }
-	if key, _ := winner(t, Majority{Overlap: nan}, c); key != "d" {
-		t.Errorf("an overlap that is no number is no support: %s, want d", key)
-	}
-}
-
 func TestCountDoesNotDependOnOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
 		c := randomCandidates(r, 12)
-		m := Majority{Penalty: float64(r.IntN(2)), Weight: func(c Candidate) float64 { return 0.1 * float64(1+len(c.Model)) }}
+		m := Majority{Penalty: float64(r.IntN(2)), MaxDoubt: 6, Weight: func(c Candidate) float64 { return 0.1 * float64(1+len(c.Model)) }}
 		want, err := m.Count(c)
 		shuffled := append([]Candidate(nil), c...)
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -351,7 +355,7 @@ func TestCountDoesNotDependOnOrder(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if shuffled[got.Clusters[0].Best].Draw != c[want.Clusters[0].Best].Draw || len(got.Clusters) != len(want.Clusters) {
+		if shuffled[got.Clusters[0].Best].Sample != c[want.Clusters[0].Best].Sample || len(got.Clusters) != len(want.Clusters) {
 			t.Fatalf("winner %+v, shuffled %+v", want.Clusters[0], got.Clusters[0])
 		}
 		for i := range got.Clusters {
@@ -369,7 +373,7 @@ func randomCandidates(r *rand.Rand, n int) []Candidate {
 	for i := range out {
 		k := min(r.IntN(6), r.IntN(6))
 		c := Candidate{
-			SQL: strings.Repeat("S", 1+r.IntN(3)), Draw: i, Fingerprint: string(rune('a' + k)),
+			SQL: strings.Repeat("S", 1+r.IntN(3)), Sample: i, Fingerprint: string(rune('a' + k)),
 			Model: strings.Repeat("m", r.IntN(3)), Empty: k == 1, Cost: float64(r.IntN(2)),
 		}
 		if k == 2 { // a doubt of the result is that of all members
@@ -403,15 +407,6 @@ func TestSetKey(t *testing.T) {
 		if got := SetKey(tt.a) == SetKey(tt.b); got != tt.want {
 			t.Errorf("%q and %q equal: %v, want %v: %s", tt.a, tt.b, got, tt.want, tt.why)
 		}
-	}
-	key := BySet(func(c Candidate) ([]string, bool) { return strings.Fields(c.SQL), c.SQL != "" })
-	a, ok := key(Candidate{SQL: "x y"})
-	b, _ := key(Candidate{SQL: "y x"})
-	if !ok || a != b {
-		t.Errorf("BySet: %q %v, %q", a, ok, b)
-	}
-	if _, ok := key(Candidate{}); ok {
-		t.Error("BySet votes where its members abstain")
 	}
 }
 

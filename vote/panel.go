@@ -9,33 +9,30 @@ import (
 )
 
 // Panel picks the models that vote on a question by how difficult it looks:
-// PET-SQL's fine-grained cross-consistency (arXiv 2403.09732), where the grade is
-// the Spider hardness of a first answer (sqltext.Dialect.Hardness). Grades are
-// any strings.
+// PET-SQL's fine-grained cross-consistency (arXiv 2403.09732). There the grade is the
+// Spider hardness of a first statement (sqltext.Statement.Hardness); a grade may be
+// any string.
 //
-// A Panel is plain data, saved as JSON; safe for concurrent reading. The zero
-// Panel lets every model vote. Small panels pay where few unequal models vote, and
-// lost 3 to 7 points in a pool of 50 runs (docs/petsql.md).
+// A Panel is plain data, saved as JSON. The zero Panel lets every model vote. Small
+// panels pay where few unequal models vote, and lost 3 to 7 points in a pool of 50
+// runs. Safe for concurrent reading.
 type Panel struct {
 	Grades map[string]Weights `json:"grades"`         // voters of a grade, with their weights
-	Else   *Weights           `json:"else,omitempty"` // voters of every other grade; nil: everyone votes there
+	Else   *Weights           `json:"else,omitempty"` // voters of every other grade; nil: everyone votes
 }
 
-// Weights returns the voters for grade and their weights. A grade without a
-// panel has the voters of Else; ok is false when there is neither, and everyone
-// votes.
+// Weights returns the voters of a grade and their weights; those of Else for a grade
+// that has none. ok is false when there is neither, so that everyone votes.
 func (p Panel) Weights(grade string) (w Weights, ok bool) {
-	if w, ok := p.Grades[grade]; ok {
-		return w, true
-	}
-	if p.Else != nil {
+	w, ok = p.Grades[grade]
+	if !ok && p.Else != nil {
 		return *p.Else, true
 	}
-	return Weights{}, false
+	return w, ok
 }
 
-// Weight returns the weight of a candidate on a question of that grade, for
-// Majority.Weight: 0, no vote, for a model outside of the panel.
+// Weight returns the weights of candidates on a question of a grade, for
+// Majority.Weight. A model outside of the panel has 0, which is no vote.
 func (p Panel) Weight(grade string) func(Candidate) float64 {
 	w, ok := p.Weights(grade)
 	if !ok {
@@ -44,8 +41,8 @@ func (p Panel) Weight(grade string) func(Candidate) float64 {
 	return func(c Candidate) float64 { return w.Of[c.Model] }
 }
 
-// Models returns the models to call for grade, the greatest weight first, then
-// by name; nil when everyone votes.
+// Models returns the models to call for a grade, the greatest weight first, then by
+// name; nil when everyone votes.
 func (p Panel) Models(grade string) []string {
 	w, ok := p.Weights(grade)
 	if !ok {
@@ -76,16 +73,16 @@ func (p Panel) Validate() error {
 	return errors.Join(errs...)
 }
 
-// PanelFromLabels chooses size models for each grade (0: 5) from how they did on
-// a calibration set: records[grade][model]. A model's mark, which is also its
-// weight, is
+// PanelFromLabels chooses size models for each grade (0: 5) by how they did on a
+// calibration set: records[grade][model]. A model's mark, which is also its weight,
+// is
 //
 //	(right in grade + 20·accuracy) ÷ (asked in grade + 20)
 //
-// with the accuracy over all grades as WeightsFromLabels shrinks it, so that a grade
-// with few questions falls back on how good the model is in general. Ties go to the
-// better model in general, then by name. A grade not in records gets the best
-// models in general.
+// with the accuracy over all grades as WeightsFromLabels shrinks it. So a grade with
+// few questions falls back on how good a model is in general. Ties go to the better
+// model in general, then by name. A grade that is not in records gets the best models
+// in general.
 func PanelFromLabels(size int, records map[string]map[string]Record) Panel {
 	if size <= 0 {
 		size = 5

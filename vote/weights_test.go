@@ -37,7 +37,7 @@ func TestWeightsFromAgreement(t *testing.T) {
 		var out []Candidate
 		for i, a := range answers {
 			model, fp, _ := strings.Cut(a, "=")
-			c := Candidate{SQL: "S", Draw: i, Model: model, Fingerprint: fp}
+			c := Candidate{SQL: "S", Sample: i, Model: model, Fingerprint: fp}
 			if fp == "" {
 				c.Rejected = "error"
 			}
@@ -59,7 +59,7 @@ func TestWeightsFromAgreement(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 
-	// Several draws of a model count as their mean; own draws say nothing.
+	// Several samples of a model count as their mean; own samples say nothing.
 	w = WeightsFromAgreement(ByResult, [][]Candidate{question("x=1", "x=2", "y=1", "y=1")})
 	near(t, w.Of, map[string]float64{"x": 0.5, "y": 0.5})
 
@@ -86,27 +86,6 @@ func TestWeightsUse(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `"`+name+`"`) {
 			t.Errorf("Validate does not name %s: %v", name, err)
 		}
-	}
-}
-
-func TestByPosition(t *testing.T) {
-	list := pool("abbb")
-	for i := range list {
-		list[i].Position = i
-	}
-	if key, _ := winner(t, Majority{Weight: ByPosition(0.5)}, list); key != "a" {
-		t.Errorf("at 0.5 the first outweighs the rest, %s won", key)
-	}
-	if key, _ := winner(t, Majority{Weight: ByPosition(0.8)}, list); key != "b" {
-		t.Errorf("at 0.8 three that agree outweigh it, %s won", key)
-	}
-	for decay, want := range map[float64]float64{0.5: 0.25, 1: 1, 7: 1, -1: 0, math.NaN(): 1} {
-		if got := ByPosition(decay)(Candidate{Position: 2}); got != want {
-			t.Errorf("decay %v at position 2: %v, want %v", decay, got, want)
-		}
-	}
-	if got := ByPosition(0)(Candidate{Position: -3}); got != 1 {
-		t.Errorf("a position below 0 is the first: %v", got)
 	}
 }
 
@@ -152,7 +131,7 @@ func TestPanelUse(t *testing.T) {
 		t.Errorf("Validate: %v", err)
 	}
 	b, err := Majority{Weight: p.Weight("easy")}.Count([]Candidate{
-		{SQL: "a", Model: "y", Fingerprint: "1"}, {SQL: "b", Draw: 1, Model: "y", Fingerprint: "1"}, {SQL: "c", Draw: 2, Model: "x", Fingerprint: "2"},
+		{SQL: "a", Model: "y", Fingerprint: "1"}, {SQL: "b", Sample: 1, Model: "y", Fingerprint: "1"}, {SQL: "c", Sample: 2, Model: "x", Fingerprint: "2"},
 	})
 	if err != nil || b.Clusters[0].Key != "2" || len(b.Abstained) != 2 {
 		t.Errorf("only the panel votes: %+v, %v", b, err)

@@ -2,7 +2,7 @@
 // one.
 //
 // A [Recorded] model answers with what real models wrote when they were asked the
-// same questions, one stored reply a draw. What comes out is a true figure for
+// same questions, one stored reply a sample. What comes out is a true figure for
 // every strategy whose calls each ask for the SQL of the question: its accuracy,
 // its calls, its cost. It is no stand-in for a model in a strategy that asks for
 // anything else, and says so by an error that matches [ErrNotRecorded].

@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/maker"
 )
 
 // singersDB is a small database.
@@ -53,7 +54,7 @@ func Example() {
 }
 
 // A strategy that settles tables, conditions and statement one after the other
-// draws each from the answers to the whole question.
+// samples each from the answers to the whole question.
 func ExamplePhases() {
 	pool := singersDB()
 	defer pool.Close()
@@ -62,7 +63,7 @@ func ExamplePhases() {
 		panic(err)
 	}
 	const question = "Who is from France?"
-	recorded, err := models.NewRecorded("three draws", []models.Question{{ID: "1", Text: question, Replies: []models.Reply{
+	recorded, err := models.NewRecorded("three samples", []models.Question{{ID: "1", Text: question, Replies: []models.Reply{
 		{Text: "SELECT name FROM singer WHERE country = 'France'"},
 		{Text: "SELECT s.name FROM singer AS s JOIN concert AS c ON s.id = c.singer_id WHERE s.country = 'France'"},
 		{Text: "SELECT name FROM singer WHERE country = 'France' ORDER BY name"},
@@ -76,12 +77,12 @@ func ExamplePhases() {
 	}
 	for _, step := range []string{"maker.scope", "maker.filter"} {
 		reply, err := m.Complete(context.Background(), llm.Request{
-			Messages: []llm.Message{{Role: llm.User, Text: question}}, Purpose: step, Draw: 1,
+			Messages: []llm.Message{{Role: llm.User, Text: question}}, Purpose: step, Sample: 1,
 		})
 		fmt.Println(reply.Text, err)
 	}
 
-	engine, err := texttosql.New(pool, m, texttosql.WithStrategy(strategy.MAKER{Samples: 3}))
+	engine, err := texttosql.New(pool, m, texttosql.WithStrategy(maker.Strategy{Samples: 3}))
 	if err != nil {
 		panic(err)
 	}

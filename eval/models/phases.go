@@ -15,35 +15,28 @@ import (
 // KindSimulated is how reports call figures that a [Phases] model made.
 const KindSimulated = "simulated"
 
-// Phases is an [llm.Model] for strategies that settle a statement step by step:
-// it answers each step with the part of a recorded answer that the step is
-// about. Draw i of the scope ("maker.scope") names the tables and joins of
-// recorded answer i, draw i of the filter ("maker.filter") its conditions, draw i
-// of the projection ("maker.projection"), and of "generate", is the answer as it
-// stands.
+// Phases is an [llm.Model] for strategies that settle a statement step by step. It
+// answers each step with the part of a recorded answer that the step is about: sample i
+// of the scope ("maker.scope") names the tables and joins of recorded answer i, sample
+// i of the filter ("maker.filter") its conditions, sample i of the projection
+// ("maker.projection"), and of "generate", is the answer as it stands. A reply without
+// a statement that compiles is the reply to each step.
 //
-// The tables are those the engine says the statement reads, each once. Joins are
-// equalities of columns of two tables, and column IN (SELECT column …). Every
-// other condition outside of a nested one belongs to the filter, but for those
-// over aggregates. A reply without a statement that compiles is the reply to each
-// step (methods/maker.md 4).
-//
-// It shows the machinery on a real distribution of mistakes: votes, stops, ways
-// back, fallbacks. It says nothing about whether taking a question apart helps a
-// model, because no model was asked to: figures made with it carry the word
-// "simulated" and the assumption. Without KeepScope that is that a model ignores
-// what was agreed on before, the hardest case for a strategy that checks it.
+// It shows votes, stops, ways back and fallbacks on a real distribution of mistakes. It
+// does not show whether taking a question apart helps a model, because no model was
+// asked to. Figures made with it carry the word "simulated" and the assumption: without
+// KeepScope, that a model ignores what was agreed on before.
 //
 // Safe for concurrent use.
 type Phases struct {
 	recorded *Recorded
 	keep     bool
-	phased   map[*Question][]phased // by draw
+	phased   map[*Question][]phased // by sample
 }
 
 // PhaseOptions says what a simulated model assumes.
 type PhaseOptions struct {
-	// KeepScope draws the filter and the projection from the recorded answers
+	// KeepScope samples the filter and the projection from the recorded answers
 	// that read just the tables agreed on, and from all where there is none: the
 	// assumption that a model that is told to keep to tables does.
 	KeepScope bool
@@ -56,7 +49,7 @@ func NewPhases(ctx context.Context, r *Recorded, db *exec.DB, o PhaseOptions) (*
 	derived := map[string]phased{} // equal replies are common
 	for _, k := range r.known {
 		q := k.Question
-		for draw, reply := range q.Replies {
+		for sample, reply := range q.Replies {
 			d, ok := derived[reply.Text]
 			if !ok {
 				var err error
@@ -65,7 +58,7 @@ func NewPhases(ctx context.Context, r *Recorded, db *exec.DB, o PhaseOptions) (*
 				}
 				derived[reply.Text] = d
 			}
-			d.draw = draw
+			d.sample = sample
 			p.phased[q] = append(p.phased[q], d)
 		}
 	}
@@ -97,32 +90,32 @@ func (p *Phases) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	if q == nil {
 		return llm.Response{}, p.recorded.missing(": no known question stands in the request %q", firstLine(req))
 	}
-	draws := p.phased[q]
+	samples := p.phased[q]
 	if p.keep && req.Purpose != "maker.scope" {
-		draws = keeping(draws, agreedTables(req))
+		samples = keeping(samples, agreedTables(req))
 	}
-	at := req.Draw / p.recorded.turns
-	if at < 0 || at >= len(draws) {
-		return llm.Response{}, p.recorded.missing(" has %d draws of question %s for %s", len(draws), q.ID, req.Purpose)
+	at := req.Sample / p.recorded.turns
+	if at < 0 || at >= len(samples) {
+		return llm.Response{}, p.recorded.missing(" has %d samples of question %s for %s", len(samples), q.ID, req.Purpose)
 	}
-	d := draws[at]
-	reply := q.Replies[d.draw]
+	d := samples[at]
+	reply := q.Replies[d.sample]
 	if text := step(d); text != reply.Text {
 		reply.Text, reply.Usage = text, llm.Usage{} // what was counted is another text
 	}
-	return p.recorded.deliver(ctx, req, q, d.draw, reply)
+	return p.recorded.deliver(ctx, req, q, d.sample, reply)
 }
 
-// keeping are the draws with these tables, or all where there are none.
-func keeping(draws []phased, tables string) []phased {
+// keeping are the samples with these tables, or all where there are none.
+func keeping(samples []phased, tables string) []phased {
 	var kept []phased
-	for _, d := range draws {
+	for _, d := range samples {
 		if d.tables != "" && d.tables == tables {
 			kept = append(kept, d)
 		}
 	}
 	if len(kept) == 0 {
-		return draws
+		return samples
 	}
 	return kept
 }
@@ -146,7 +139,7 @@ func agreedTables(req llm.Request) string {
 
 // phased is a recorded answer, taken apart.
 type phased struct {
-	draw   int    // which one it is
+	sample int    // which one it is
 	reply  string // as it was recorded
 	scope  string // "Tables: …" and "Joins: …"; the reply where it holds no statement that compiles
 	filter string // its conditions, or "No filters needed"; the reply where scope is
@@ -158,14 +151,14 @@ type phased struct {
 func derive(ctx context.Context, db *exec.DB, reply string) (phased, error) {
 	raw := phased{reply: reply, scope: reply, filter: reply}
 	text := db.Dialect().Text()
-	found, err := sqltext.Extractor{Dialect: text, Valid: func(sql string) bool {
-		_, err := db.Analyze(ctx, sql)
+	found, err := sqltext.Extractor{Dialect: text, Valid: func(s *sqltext.Statement) bool {
+		_, err := db.Analyze(ctx, s.SQL())
 		return err == nil
 	}}.Extract(reply)
 	if err != nil {
 		return raw, ctx.Err()
 	}
-	a, err := db.Analyze(ctx, found.SQL)
+	a, err := db.Analyze(ctx, found.SQL())
 	if err != nil {
 		if exec.IsRejection(err) {
 			err = nil
@@ -179,7 +172,7 @@ func derive(ctx context.Context, db *exec.DB, reply string) (phased, error) {
 	d := phased{reply: reply, tables: tableList(db, s, a)}
 	var joins, filters []string
 	end := 0
-	for _, c := range text.Conditions(found.SQL, exec.ColumnNames(s, db.Dialect())) {
+	for _, c := range found.Conditions(exec.ColumnNames(s, db.Dialect())) {
 		inner := c.Pos < end
 		if !inner {
 			end = c.Pos + len(c.Text)

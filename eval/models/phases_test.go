@@ -97,12 +97,12 @@ func TestPhases(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := concerts(t)
-	ask := func(o models.PhaseOptions, purpose, lock string, draw int) (string, error) {
+	ask := func(o models.PhaseOptions, purpose, lock string, sample int) (string, error) {
 		m, err := models.NewPhases(t.Context(), r, db, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := m.Complete(t.Context(), llm.Request{Purpose: purpose, Draw: draw, Messages: []llm.Message{
+		reply, err := m.Complete(t.Context(), llm.Request{Purpose: purpose, Sample: sample, Messages: []llm.Message{
 			{Role: llm.User, Text: "### Schema\nTables: not this line\n" + lock + "### Question\n" + question},
 		}})
 		return reply.Text, err
@@ -111,7 +111,7 @@ func TestPhases(t *testing.T) {
 	tests := []struct {
 		name, purpose, lock string
 		keep                bool
-		draw                int
+		sample              int
 		want                string // "" for ErrNotRecorded
 	}{
 		{"scope", "maker.scope", "", false, 1, "Tables: concert, singer\nJoins: concert.singer_id = singer.id"},
@@ -121,19 +121,19 @@ func TestPhases(t *testing.T) {
 		{"no second one keeps to it", "maker.projection", lock, true, 1, ""},
 		{"nobody keeps to it", "maker.projection", "Tables: concert\n", true, 0, "SELECT name FROM singer WHERE country = 'France'"},
 		{"the fallback", "generate", "", true, 0, "SELECT name FROM singer WHERE country = 'France'"},
-		{"no such draw", "maker.scope", "", false, 3, ""},
+		{"no such sample", "maker.scope", "", false, 3, ""},
 		{"a repair", "repair", "", false, 0, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := ask(models.PhaseOptions{KeepScope: tt.keep}, tt.purpose, tt.lock, tt.draw)
+			got, err := ask(models.PhaseOptions{KeepScope: tt.keep}, tt.purpose, tt.lock, tt.sample)
 			if got != tt.want || (tt.want == "") != errors.Is(err, models.ErrNotRecorded) {
 				t.Errorf("got %q, %v, want %q", got, err, tt.want)
 			}
 		})
 	}
 	if _, err := ask(models.PhaseOptions{}, "maker.scope", "", 2); err == nil || errors.Is(err, models.ErrNotRecorded) {
-		t.Errorf("an empty stored draw: %v", err)
+		t.Errorf("an empty stored sample: %v", err)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestPhasesDelivery(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			reply, err := m.Complete(t.Context(), llm.Request{Purpose: tt.purpose, Draw: 1, Messages: []llm.Message{{Role: llm.User, Text: question}}})
+			reply, err := m.Complete(t.Context(), llm.Request{Purpose: tt.purpose, Sample: 1, Messages: []llm.Message{{Role: llm.User, Text: question}}})
 			if took := time.Since(start); err != nil || took != time.Minute || reply.Model != "large" {
 				t.Errorf("%s: %+v, %v after %v, want the large model after a minute", tt.purpose, reply, err, took)
 			}

@@ -9,7 +9,7 @@ import (
 
 // FromPool returns a model that gives the answers of a pool to questions about
 // one database, or about all with database "". Each of a pool's answers is a
-// draw, in the pool's order.
+// sample, in the pool's order.
 //
 // Give the database where there is one at hand: two databases may be asked the
 // same question, which is an error here without it. Of two questions of one
@@ -34,9 +34,9 @@ func FromPool(p *eval.Pool, database string) (*Recorded, error) {
 }
 
 // Delayed returns a copy whose calls take time: latency is asked for that of a
-// question's draw, by the question's id. It is for benchmarks of what waits for a
+// question's sample, by the question's id. It is for benchmarks of what waits for a
 // model.
-func (r *Recorded) Delayed(latency func(question string, draw int) time.Duration) *Recorded {
+func (r *Recorded) Delayed(latency func(question string, sample int) time.Duration) *Recorded {
 	delayed := *r
 	delayed.latency = latency
 	return &delayed

@@ -10,12 +10,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/wait"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // ErrNotRecorded matches the error of a call that no stored reply answers: for
-// another purpose, about an unknown question, or for a draw that was never made.
+// another purpose, about an unknown question, or for a sample that was never made.
 // The error is an *llm.Error of llm.ClassPermanent.
 var ErrNotRecorded = errors.New("models: not recorded")
 
@@ -23,12 +24,12 @@ var ErrNotRecorded = errors.New("models: not recorded")
 type Question struct {
 	ID      string  // for error texts and Delayed
 	Text    string  // as it stands in a prompt
-	Replies []Reply // by draw
+	Replies []Reply // by sample
 }
 
 // Reply is one stored reply.
 type Reply struct {
-	Text string // as the model wrote it; an empty one is a failed draw
+	Text string // as the model wrote it; an empty one is a failed sample
 
 	// Model is who wrote it; may be empty.
 	Model string
@@ -50,8 +51,8 @@ type Reply struct {
 // for the purpose "generate", and "link" where the link is a first SQL, as
 // PET-SQL's; a repair or a judgement is nothing that was stored.
 //
-// Draw i gets reply i, never one twice. Greedy replies to different prompts are
-// draws of one pool all the same; a report should say so.
+// Sample i gets reply i, never one twice. Greedy replies to different prompts are
+// samples of one pool all the same; a report should say so.
 //
 // Safe for concurrent use.
 type Recorded struct {
@@ -60,7 +61,7 @@ type Recorded struct {
 	known []known              // the longest first
 	lines map[string]*Question // by text as a line is searched for
 
-	latency func(question string, draw int) time.Duration // nil: that of the replies
+	latency func(question string, sample int) time.Duration // nil: that of the replies
 }
 
 // known is a question with its text as requests are searched for it.
@@ -90,7 +91,7 @@ func NewRecorded(name string, questions []Question) (*Recorded, error) {
 }
 
 // InTurn returns a copy for an election in which n models take turns, as with
-// texttosql.WithModels: draw i asks for reply i ÷ n, so that each model gives its
+// texttosql.WithModels: sample i asks for reply i ÷ n, so that each model gives its
 // replies one after the other. n below 1 is 1.
 func (r *Recorded) InTurn(n int) *Recorded {
 	turned := *r
@@ -108,15 +109,15 @@ func (r *Recorded) Complete(ctx context.Context, req llm.Request) (llm.Response,
 		return llm.Response{}, err
 	}
 	if req.Purpose != "generate" && req.Purpose != "link" {
-		return llm.Response{}, r.missing(": no stored draw answers a call for %q, only SQL for a question was recorded", req.Purpose)
+		return llm.Response{}, r.missing(": no stored sample answers a call for %q, only SQL for a question was recorded", req.Purpose)
 	}
 	q := r.find(req)
 	if q == nil {
 		return llm.Response{}, r.missing(": no known question stands in the request %q", firstLine(req))
 	}
-	at := req.Draw / r.turns
+	at := req.Sample / r.turns
 	if at < 0 || at >= len(q.Replies) {
-		return llm.Response{}, r.missing(" has %d draws of question %s", len(q.Replies), q.ID)
+		return llm.Response{}, r.missing(" has %d samples of question %s", len(q.Replies), q.ID)
 	}
 	return r.deliver(ctx, req, q, at, q.Replies[at])
 }
@@ -127,11 +128,11 @@ func (r *Recorded) deliver(ctx context.Context, req llm.Request, q *Question, at
 	if r.latency != nil {
 		latency = r.latency(q.ID, at)
 	}
-	if err := wait(ctx, latency); err != nil {
+	if err := wait.For(ctx, latency); err != nil {
 		return llm.Response{}, err
 	}
 	if reply.Text == "" {
-		return llm.Response{}, &llm.Error{Message: fmt.Sprintf("pool %s: the stored draw %d of question %s is empty", r.name, at, q.ID)}
+		return llm.Response{}, &llm.Error{Message: fmt.Sprintf("pool %s: the stored sample %d of question %s is empty", r.name, at, q.ID)}
 	}
 	resp := llm.Response{Text: reply.Text, StopReason: llm.StopEnd, Usage: reply.Usage, Model: reply.Model}
 	if resp.Usage == (llm.Usage{}) {
@@ -209,7 +210,7 @@ func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // fold makes texts comparable: what a prompt never holds taken out, white space
 // collapsed, in lower case.
 func fold(text string) string {
-	return strings.ToLower(strings.Join(strings.Fields(sqltext.CleanText(text)), " "))
+	return words.Fold(words.Clean(text))
 }
 
 // firstLine is the first line of a request's last user message.
@@ -217,26 +218,8 @@ func firstLine(req llm.Request) string {
 	for _, m := range slices.Backward(req.Messages) {
 		if m.Role == llm.User {
 			line, _, _ := strings.Cut(strings.TrimSpace(m.Text), "\n")
-			if runes := []rune(line); len(runes) > 80 {
-				line = string(runes[:80]) + "…"
-			}
-			return line
+			return words.Short(line, 80)
 		}
 	}
 	return ""
-}
-
-// wait lets d pass, or less if ctx ends.
-func wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -35,8 +35,8 @@ func singers(t *testing.T) *models.Recorded {
 	return m
 }
 
-func ask(draw int, texts ...string) llm.Request {
-	req := llm.Request{Purpose: "generate", Draw: draw, Messages: []llm.Message{{Role: llm.System, Text: "Show all"}}}
+func ask(sample int, texts ...string) llm.Request {
+	req := llm.Request{Purpose: "generate", Sample: sample, Messages: []llm.Message{{Role: llm.System, Text: "Show all"}}}
 	for i, text := range texts {
 		role := llm.User
 		if i%2 == 1 {
@@ -59,7 +59,10 @@ func TestRecorded(t *testing.T) {
 		{"longest", ask(0, "how many singers are there? Count them per country."), "SELECT 2", "one question contains another"},
 		{"last_message", ask(0, "How many singers are there? Count them per country.", "SELECT 1", "Show all"), "SELECT 3", "solved examples come first"},
 		{"earlier_message", ask(0, "Show all", "SELECT 1", "Try again."), "SELECT 3", "the question may stand in an earlier turn"},
-		{"schema", ask(0, "### Schema\nCREATE TABLE t (a text); -- How many singers are there? Count them per country.\n\n### Question\nShow all\n"), "SELECT 3", "the schema holds the text of a longer question"},
+		{
+			"schema", ask(0, "### Schema\nCREATE TABLE t (a text); -- How many singers are there? Count them per country.\n\n### Question\nShow all\n"),
+			"SELECT 3", "the schema holds the text of a longer question",
+		},
 		{"label", ask(0, "-- How many singers are there?\n\nQuestion: Show all\nHint: all are many"), "SELECT 3", "a label stands before the question"},
 		{"heading", ask(0, "# How many singers are there?\n### Question: show  ALL\r\n### SQL:"), "SELECT 3", "so does a label that is a heading"},
 		{"last_line", ask(0, "How many singers are there?\nSELECT 1\n\nShow all"), "SELECT 3", "solved examples come first, in one message as well"},
@@ -83,13 +86,13 @@ func TestRecordedErrors(t *testing.T) {
 		name, want string
 		req        llm.Request
 	}{
-		{"repair", `pool pool/one: no stored draw answers a call for "repair"`, repair},
-		{"judge", `pool pool/one: no stored draw answers a call for "judge"`, judge},
+		{"repair", `pool pool/one: no stored sample answers a call for "repair"`, repair},
+		{"judge", `pool pool/one: no stored sample answers a call for "judge"`, judge},
 		{"unknown", `pool pool/one: no known question stands in the request "Which stadium?"`, ask(0, "Which stadium?\nNow.")},
 		{"part_of_a_word", "no known question", ask(0, "Show allergies")},
 		{"system_only", "no known question", ask(0)},
-		{"too_many_draws", "pool pool/one has 1 draws of question 3", ask(1, "Show all")},
-		{"negative", "has 1 draws", ask(-1, "Show all")},
+		{"too_many_samples", "pool pool/one has 1 samples of question 3", ask(1, "Show all")},
+		{"negative", "has 1 samples", ask(-1, "Show all")},
 	}
 	m := singers(t)
 	for _, test := range tests {
@@ -104,7 +107,7 @@ func TestRecordedErrors(t *testing.T) {
 		})
 	}
 	_, err := m.Complete(t.Context(), ask(2, "How many singers are there?"))
-	if err == nil || errors.Is(err, models.ErrNotRecorded) || !strings.Contains(err.Error(), "draw 2 of question 1 is empty") {
+	if err == nil || errors.Is(err, models.ErrNotRecorded) || !strings.Contains(err.Error(), "sample 2 of question 1 is empty") {
 		t.Errorf("an empty reply gave %v", err)
 	}
 }
@@ -141,14 +144,14 @@ func TestInTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := m.InTurn(2)
-	for i, draw := range []int{1, 3, 5} { // the odd draws are the second model's
-		resp, err := second.Complete(t.Context(), ask(draw, "Show all"))
+	for i, sample := range []int{1, 3, 5} { // the odd samples are the second model's
+		resp, err := second.Complete(t.Context(), ask(sample, "Show all"))
 		if want := fmt.Sprint("SELECT ", i); err != nil || resp.Text != want {
-			t.Errorf("draw %d: %q, %v, want %q", draw, resp.Text, err, want)
+			t.Errorf("sample %d: %q, %v, want %q", sample, resp.Text, err, want)
 		}
 	}
 	if _, err := second.Complete(t.Context(), ask(7, "Show all")); !errors.Is(err, models.ErrNotRecorded) {
-		t.Errorf("draw 7: %v", err)
+		t.Errorf("sample 7: %v", err)
 	}
 }
 
@@ -207,9 +210,9 @@ func TestFromPool(t *testing.T) {
 		t.Errorf("got %+v, %v, want the recorded usage", counted, err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		slow := m.Delayed(func(question string, draw int) time.Duration {
-			if question != "4" || draw != 0 {
-				t.Errorf("asked for the latency of question %s, draw %d", question, draw)
+		slow := m.Delayed(func(question string, sample int) time.Duration {
+			if question != "4" || sample != 0 {
+				t.Errorf("asked for the latency of question %s, sample %d", question, sample)
 			}
 			return time.Minute
 		})
@@ -268,14 +271,14 @@ func ExampleRecorded() {
 	if err != nil {
 		panic(err)
 	}
-	for draw := range 2 {
+	for sample := range 2 {
 		reply, err := m.Complete(context.Background(), llm.Request{
 			Messages: []llm.Message{{Role: llm.User, Text: "### Question\nHow many singers are there?"}},
-			Purpose:  "generate", Draw: draw,
+			Purpose:  "generate", Sample: sample,
 		})
 		fmt.Println(reply.Text, err)
 	}
 	// Output:
 	// SELECT count(*) FROM singer <nil>
-	//  llm: permanent: pool spider_dev/all has 1 draws of question 6
+	//  llm: permanent: pool spider_dev/all has 1 samples of question 6
 }

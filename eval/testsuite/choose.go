@@ -13,18 +13,14 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// The weights of the choice. A gold that a replica lets see counts as much as
-// eight mutants that it kills; what was reached before counts a quarter, each
-// time.
+// The weights of the choice. A gold that is not blind on a replica counts as much as eight mutants that the replica
+// kills. Each earlier replica that did the same leaves a quarter of the value.
 const (
 	seeingWeight = 8
-	killWeight   = 1
 	fullValue    = 1 << 20
-	decay        = 4
 )
 
-// choose picks draws, one after the other: always the one that adds most, the
-// lowest on a tie. Later picks reach again, elsewhere, what was reached once.
+// choose picks draws, one after the other: always the draw with the greatest gain, the lowest on a tie.
 func (w *workshop) choose() []int {
 	seen := make([]int, len(w.trials))
 	killed := make([][]int, len(w.trials))
@@ -61,15 +57,9 @@ func (w *workshop) choose() []int {
 	return chosen
 }
 
-// gain is what a look adds to what was reached before.
+// gain returns what a look adds. seen and killed count for each gold and mutant the chosen draws that reached it.
 func (w *workshop) gain(l *look, seen []int, killed [][]int) int {
-	worth := func(times int) int {
-		v := fullValue
-		for range times {
-			v /= decay
-		}
-		return v
-	}
+	worth := func(times int) int { return fullValue >> (2 * times) }
 	sum := 0
 	for n, t := range w.trials {
 		if l.seeing[n] && t.blind {
@@ -77,7 +67,7 @@ func (w *workshop) gain(l *look, seen []int, killed [][]int) int {
 		}
 		for i, k := range l.kills[n] {
 			if k {
-				sum += killWeight * worth(killed[n][i])
+				sum += worth(killed[n][i])
 			}
 		}
 	}
@@ -88,7 +78,7 @@ func (w *workshop) gain(l *look, seen []int, killed [][]int) int {
 func (w *workshop) manifest(chosen []int) *Manifest {
 	m := &Manifest{
 		Version: manifestVersion, Seed: w.Seed, Base: w.content, Draws: len(w.looks), Golds: len(w.trials), Rejected: w.rejected,
-		Replicas: []Replica{}, Blind: []string{}, Excluded: []string{}, Survivors: []Survivor{},
+		Replicas: []Replica{}, Blind: []string{}, Excluded: []string{}, Survivors: []Mutant{},
 	}
 	for place, draw := range chosen {
 		l := w.looks[draw]
@@ -103,13 +93,6 @@ func (w *workshop) manifest(chosen []int) *Manifest {
 				r.Failing = append(r.Failing, t.gold.ID)
 			case l.unstable[n]:
 				r.Unstable = append(r.Unstable, t.gold.ID)
-			case !l.seeing[n]:
-				r.Blind++
-			}
-			for _, k := range l.kills[n] {
-				if k {
-					r.Killed++
-				}
 			}
 		}
 		m.Replicas = append(m.Replicas, r)
@@ -137,7 +120,7 @@ func (w *workshop) manifest(chosen []int) *Manifest {
 			case slices.ContainsFunc(chosen, func(draw int) bool { return w.looks[draw].kills[n][i] }):
 				m.Killed++
 			default:
-				m.Survivors = append(m.Survivors, Survivor{Gold: t.gold.ID, Mutant: mutant})
+				m.Survivors = append(m.Survivors, mutant)
 			}
 			m.Mutants++
 		}

@@ -230,19 +230,32 @@ var equivalents = []struct{ why, gold, same string }{
 	{
 		"a comma and WHERE for JOIN and ON",
 		"SELECT c.customerName, p.amount FROM customers c JOIN payments p ON c.customerNumber = p.customerNumber WHERE p.amount > 50000",
-		"SELECT customers.customerName, payments.amount FROM customers, payments WHERE customers.customerNumber = payments.customerNumber AND payments.amount > 50000",
+		"SELECT customers.customerName, payments.amount FROM customers, payments " +
+			"WHERE customers.customerNumber = payments.customerNumber AND payments.amount > 50000",
 	},
-	{"other aliases", "SELECT c.customerName FROM customers c WHERE c.country = 'Germany' AND c.creditLimit > 50000", "SELECT x.customerName AS n FROM customers AS x WHERE x.creditLimit > 50000 AND x.country = 'Germany'"},
+	{
+		"other aliases", "SELECT c.customerName FROM customers c WHERE c.country = 'Germany' AND c.creditLimit > 50000",
+		"SELECT x.customerName AS n FROM customers AS x WHERE x.creditLimit > 50000 AND x.country = 'Germany'",
+	},
 	{
 		"a CTE for a derived table",
 		"SELECT AVG(t.total) FROM (SELECT orderNumber, SUM(quantityOrdered * priceEach) AS total FROM orderdetails GROUP BY orderNumber) t",
 		"WITH t AS (SELECT orderNumber, SUM(quantityOrdered * priceEach) AS total FROM orderdetails GROUP BY orderNumber) SELECT AVG(total) FROM t",
 	},
-	{"COUNT of the primary key", "SELECT country, COUNT(*) FROM customers GROUP BY country", "SELECT country, COUNT(customerNumber) FROM customers GROUP BY country"},
+	{
+		"COUNT of the primary key", "SELECT country, COUNT(*) FROM customers GROUP BY country",
+		"SELECT country, COUNT(customerNumber) FROM customers GROUP BY country",
+	},
 	{"COUNT(1)", "SELECT COUNT(*) FROM orders WHERE status = 'On Hold'", "SELECT COUNT(1) FROM orders WHERE status = 'On Hold'"},
 	{"COUNT DISTINCT of the primary key", "SELECT COUNT(*) FROM customers", "SELECT COUNT(DISTINCT customerNumber) FROM customers"},
-	{"two comparisons for BETWEEN", "SELECT orderNumber FROM orders WHERE orderDate BETWEEN '2004-01-01' AND '2004-12-31'", "SELECT orderNumber FROM orders WHERE orderDate >= '2004-01-01' AND orderDate <= '2004-12-31'"},
-	{"a year as text", "SELECT orderNumber, orderDate FROM orders WHERE YEAR(orderDate) = 2004", "SELECT orderNumber, orderDate FROM orders WHERE strftime('%Y', orderDate) = '2004'"},
+	{
+		"two comparisons for BETWEEN", "SELECT orderNumber FROM orders WHERE orderDate BETWEEN '2004-01-01' AND '2004-12-31'",
+		"SELECT orderNumber FROM orders WHERE orderDate >= '2004-01-01' AND orderDate <= '2004-12-31'",
+	},
+	{
+		"a year as text", "SELECT orderNumber, orderDate FROM orders WHERE YEAR(orderDate) = 2004",
+		"SELECT orderNumber, orderDate FROM orders WHERE strftime('%Y', orderDate) = '2004'",
+	},
 	{
 		"NOT IN for NOT EXISTS, over a column that is never NULL",
 		"SELECT c.customerName FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customerNumber = c.customerNumber)",
@@ -253,17 +266,33 @@ var equivalents = []struct{ why, gold, same string }{
 		"SELECT c.customerName FROM customers c WHERE NOT EXISTS (SELECT 1 FROM payments p WHERE p.customerNumber = c.customerNumber)",
 		"SELECT c.customerName FROM customers c LEFT JOIN payments p ON p.customerNumber = c.customerNumber WHERE p.customerNumber IS NULL",
 	},
-	{"OR for IN", "SELECT orderNumber FROM orders WHERE status IN ('On Hold', 'Disputed')", "SELECT orderNumber FROM orders WHERE status = 'On Hold' OR status = 'Disputed'"},
+	{
+		"OR for IN", "SELECT orderNumber FROM orders WHERE status IN ('On Hold', 'Disputed')",
+		"SELECT orderNumber FROM orders WHERE status = 'On Hold' OR status = 'Disputed'",
+	},
 	{"GROUP BY for DISTINCT", "SELECT DISTINCT country FROM customers", "SELECT country FROM customers GROUP BY country"},
 	{"SUM over COUNT for AVG", "SELECT AVG(amount) FROM payments", "SELECT SUM(amount) / COUNT(amount) FROM payments"},
 	{"ORDER BY and LIMIT for MAX", "SELECT MAX(amount) FROM payments", "SELECT amount FROM payments ORDER BY amount DESC LIMIT 1"},
-	{"USING for ON", "SELECT o.status, COUNT(*) FROM orders o JOIN orderdetails d ON o.orderNumber = d.orderNumber GROUP BY o.status", "SELECT status, COUNT(*) FROM orderdetails JOIN orders USING (orderNumber) GROUP BY status"},
-	{"a join that finds every row once", "SELECT orderNumber, status FROM orders WHERE status = 'Resolved'", "SELECT o.orderNumber, o.status FROM orders o JOIN customers c ON c.customerNumber = o.customerNumber WHERE o.status = 'Resolved'"},
-	{"HAVING for a filter outside", "SELECT orderNumber FROM orderdetails GROUP BY orderNumber HAVING COUNT(*) > 3", "SELECT orderNumber FROM (SELECT orderNumber, COUNT(productCode) AS n FROM orderdetails GROUP BY orderNumber) WHERE n > 3"},
+	{
+		"USING for ON", "SELECT o.status, COUNT(*) FROM orders o JOIN orderdetails d ON o.orderNumber = d.orderNumber GROUP BY o.status",
+		"SELECT status, COUNT(*) FROM orderdetails JOIN orders USING (orderNumber) GROUP BY status",
+	},
+	{
+		"a join that finds every row once", "SELECT orderNumber, status FROM orders WHERE status = 'Resolved'",
+		"SELECT o.orderNumber, o.status FROM orders o JOIN customers c ON c.customerNumber = o.customerNumber WHERE o.status = 'Resolved'",
+	},
+	{
+		"HAVING for a filter outside", "SELECT orderNumber FROM orderdetails GROUP BY orderNumber HAVING COUNT(*) > 3",
+		"SELECT orderNumber FROM (SELECT orderNumber, COUNT(productCode) AS n FROM orderdetails GROUP BY orderNumber) WHERE n > 3",
+	},
 	{
 		"a sum in another order",
-		"SELECT o.orderNumber, SUM(d.quantityOrdered * d.priceEach) AS total FROM orders o JOIN orderdetails d ON o.orderNumber = d.orderNumber GROUP BY o.orderNumber ORDER BY total DESC",
+		"SELECT o.orderNumber, SUM(d.quantityOrdered * d.priceEach) AS total FROM orders o JOIN orderdetails d ON o.orderNumber = d.orderNumber " +
+			"GROUP BY o.orderNumber ORDER BY total DESC",
 		"SELECT orderNumber, SUM(priceEach * quantityOrdered) FROM (SELECT * FROM orderdetails ORDER BY priceEach DESC) GROUP BY orderNumber ORDER BY 2 DESC",
 	},
-	{"an order by position, with ties", "SELECT customerName, country FROM customers ORDER BY country", "SELECT customerName, country FROM customers ORDER BY 2, customerNumber DESC"},
+	{
+		"an order by position, with ties", "SELECT customerName, country FROM customers ORDER BY country",
+		"SELECT customerName, country FROM customers ORDER BY 2, customerNumber DESC",
+	},
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // kind says how the values of a column may vary.
@@ -20,25 +20,23 @@ type kind uint8
 const (
 	fixed   kind = iota // left as it is
 	number              // scaled
-	year                // shifted by whole years
 	date                // shifted by days
 	choice              // redrawn from the values that it has
-	label               // a number that means nothing: only literals of golds go in
-	written             // text with many values: only literals of golds go in
+	literal             // text with many values, or numbers whose size means nothing: only literals of golds go in
 )
 
 // column is a column of the base and what may be done to it.
 type column struct {
 	schema.Column
 	kind     kind
-	key      bool // of a primary key or a unique constraint
-	foreign  bool // of a foreign key, declared or implied
+	key      bool // it is part of a primary key or a unique constraint
+	foreign  bool // it is part of a foreign key
 	pointed  bool // some foreign key points at it
-	scale    int  // decimals of its numbers
+	scale    int  // how many decimals its numbers have
 	decimal  bool // it holds numbers that are not whole
 	text     bool // it holds text
 	layout   string
-	distinct []any // values but NULL in order of appearance, of a choice
+	distinct []any // of a choice: its values without NULL, in order of appearance
 }
 
 // isKey reports whether changing single cells could break a key.
@@ -55,17 +53,14 @@ type table struct {
 	refs    []*reference
 	rows    [][]any
 
-	uncheckable bool // its foreign keys point at what is no key
-	// frozen says that rules that are not read here watch its cells: a CHECK, a
-	// unique index on an expression or on a part of the rows. It only loses rows.
-	frozen bool
+	uncheckable bool // SQLite cannot check its foreign keys, because they point at no key
 }
 
-// reference is a foreign key, or a column that behaves like one.
+// reference is a foreign key.
 type reference struct {
-	from, to       *table
-	cols, refCols  []int
-	implied, loose bool // not declared; declared and broken in the base
+	from, to      *table
+	cols, refCols []int
+	loose         bool // broken in the base
 }
 
 // database is what is varied: the base tables, in the order of the schema.
@@ -74,8 +69,8 @@ type database struct {
 	refs   []*reference
 }
 
-// dateLayouts are the texts that are read as dates. All have a fixed width, so
-// that their text order is their order in time.
+// dateLayouts are the texts that are read as dates. All have a fixed width, so that their text order is their order in
+// time.
 var dateLayouts = []string{"2006-01-02", "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05.000", "2006/01/02"}
 
 // mostChoices is how many distinct values a text column may have to be redrawn.
@@ -175,26 +170,6 @@ func (d *database) link() {
 			d.add(r)
 		}
 	}
-	// A schema that declares no keys still joins by them: a column that is called
-	// like the key of another table and holds nothing but its values.
-	for _, t := range d.tables {
-		for i, c := range t.columns {
-			for _, to := range d.tables {
-				if to == t || c.foreign || len(to.def.PrimaryKey) != 1 || !strings.EqualFold(to.def.PrimaryKey[0], c.Name) || len(to.rows) == 0 {
-					continue
-				}
-				if strings.EqualFold(c.Name, "id") { // each table's own
-					continue
-				}
-				r := &reference{from: t, to: to, cols: []int{i}, refCols: to.indexes(to.def.PrimaryKey), implied: true}
-				// Of two tables that share a key the later one hangs on the earlier.
-				mutual := slices.ContainsFunc(to.refs, func(other *reference) bool { return other.to == t })
-				if len(r.refCols) == 1 && !mutual && r.holds() {
-					d.add(r)
-				}
-			}
-		}
-	}
 }
 
 func (d *database) add(r *reference) {
@@ -222,8 +197,8 @@ func (ref *reference) holds() bool {
 	return true
 }
 
-// keyOf spells the values of some columns of a row, so that equal values have
-// equal texts and no others do. ok is false if one is NULL.
+// keyOf spells the values of some columns of a row, so that equal values have equal texts and no others do. ok is false
+// if one is NULL.
 func keyOf(row []any, cols []int) (key string, ok bool) {
 	var b strings.Builder
 	for _, c := range cols {
@@ -255,21 +230,8 @@ func writeKey(b *strings.Builder, v any) {
 	b.WriteByte(';')
 }
 
-// hasCheck reports whether the table has a CHECK constraint.
-func (t *table) hasCheck() bool {
-	for tok := range sqltext.SQLite().Tokens(t.def.Definition) {
-		if tok.Kind == sqltext.Word && strings.EqualFold(tok.Text, "CHECK") {
-			return true
-		}
-	}
-	return false
-}
-
 // classify says of every column what may be done to it.
 func (t *table) classify() {
-	if t.frozen {
-		return
-	}
 	for i := range t.columns {
 		if c := &t.columns[i]; !c.isKey() && !c.foreign && !c.Generated {
 			t.classifyColumn(i, c)
@@ -314,13 +276,11 @@ func (t *table) classifyColumn(i int, c *column) {
 	case texts > 0 && few:
 		c.kind = choice
 	case texts > 0:
-		c.kind = written
+		c.kind = literal
 	case floats == 0 && low >= 0 && high <= 1: // a flag
 		c.kind = choice
-	case floats == 0 && low >= 1800 && high <= 2100:
-		c.kind = year
-	case floats == 0 && isIdentifier(c.Name): // a key that nobody declared
-		c.kind = label
+	case floats == 0 && (low >= 1800 && high <= 2100 || isIdentifier(c.Name)): // a year, or a key that nobody declared
+		c.kind = literal
 	default:
 		c.kind, c.decimal = number, floats > 0
 	}
@@ -329,8 +289,8 @@ func (t *table) classifyColumn(i int, c *column) {
 	}
 }
 
-// classifyEmpty goes by the declared type of a column without values, as SQLite
-// does for its affinity (www.sqlite.org/datatype3.html, 3.1).
+// classifyEmpty goes by the declared type of a column without values, as SQLite does for its affinity
+// (www.sqlite.org/datatype3.html, 3.1).
 func (c *column) classifyEmpty() {
 	declared := strings.ToUpper(c.Type)
 	has := func(parts ...string) bool {
@@ -338,9 +298,9 @@ func (c *column) classifyEmpty() {
 	}
 	switch {
 	case has("INT"):
-		c.kind = label
+		c.kind = literal
 	case has("CHAR", "CLOB", "TEXT"):
-		c.kind, c.text = written, true
+		c.kind, c.text = literal, true
 	case has("REAL", "FLOA", "DOUB", "DEC", "NUMERIC"):
 		c.kind, c.decimal = number, true
 	}
@@ -355,10 +315,9 @@ func decimals(v float64) int {
 	return 0
 }
 
-// isIdentifier reports whether a name is that of an identifier, whose size means
-// nothing.
+// isIdentifier reports whether a name is that of an identifier, whose size means nothing.
 func isIdentifier(name string) bool {
-	words := sqltext.SplitName(name)
+	words := words.OfName(name)
 	if len(words) == 0 {
 		return false
 	}

@@ -89,73 +89,12 @@ func ExampleGenerator_Generate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, r := range m.Replicas {
-		fmt.Println(r.File, "kills", r.Killed)
-	}
 	for _, s := range m.Survivors {
 		fmt.Println("gold", s.Gold, "survives:", s.Edit)
 	}
 	fmt.Printf("%.2f of the mutants are killed\n", m.KillRate())
 	// Output:
-	// replica-01.sqlite kills 3
-	// replica-02.sqlite kills 3
-	// replica-03.sqlite kills 3
 	// gold 1 survives: > to >=
 	// gold 1 survives: drop conjunct
 	// 0.71 of the mutants are killed
-}
-
-// reasons is test-suite accuracy that says where an answer is wrong.
-type reasons struct{ testsuite.TS }
-
-func (m reasons) Score(ctx context.Context, t *eval.Trial) (float64, error) {
-	v, err := m.Check(ctx, t)
-	switch {
-	case err != nil:
-		return 0, err
-	case v.Right:
-		return 1, nil
-	case v.Base:
-		fmt.Println("right on the base, wrong on", v.Failed)
-	}
-	return 0, nil
-}
-
-func ExampleTS_Check() {
-	ctx := context.Background()
-	dir, base, done := orders()
-	defer done()
-	gold := "SELECT MAX(total) FROM orders WHERE state = 'sent'"
-	g := testsuite.Generator{Open: openFile, Golds: []testsuite.Gold{{ID: "1", SQL: gold}}}
-	if _, err := g.Generate(ctx, base, filepath.Join(dir, "suite")); err != nil {
-		log.Fatal(err)
-	}
-	suite, err := testsuite.Load(filepath.Join(dir, "suite"), eval.StoreConfig{Open: openFile})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer suite.Close()
-	store := eval.NewStore(eval.StoreConfig{Open: openFile, Find: func(string) (string, error) { return base, nil }})
-	defer store.Close()
-
-	ts := testsuite.TS{Suites: map[string]*testsuite.Suite{"shop": suite}}
-	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{reasons{ts}}}
-	if _, err := scorer.Score(ctx, eval.Question{DB: "shop", Gold: gold}, "SELECT MAX(total) FROM orders"); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// right on the base, wrong on replica-02.sqlite
-}
-
-func ExampleMutants() {
-	for _, m := range testsuite.Mutants(nil, "SELECT MAX(total) FROM orders WHERE state = 'open' AND total < 50") {
-		fmt.Println(m.Edit+":", m.SQL)
-	}
-	// Output:
-	// < to <=: SELECT MAX(total) FROM orders WHERE state = 'open' AND total <= 50
-	// drop conjunct: SELECT MAX(total) FROM orders WHERE total < 50
-	// drop conjunct: SELECT MAX(total) FROM orders WHERE state = 'open'
-	// max to min: SELECT MIN(total) FROM orders WHERE state = 'open' AND total < 50
-	// literal - 1: SELECT MAX(total) FROM orders WHERE state = 'open' AND total < 49
-	// literal + 1: SELECT MAX(total) FROM orders WHERE state = 'open' AND total < 51
 }

@@ -8,45 +8,38 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
 // Gold is a statement that is known to be right.
 type Gold struct {
-	ID  string // for the manifest, which names golds by it
-	SQL string // one statement that reads
+	ID  string // the manifest names golds by it
+	SQL string // one reading statement
 }
 
-// Generator makes suites. Only Open is required.
-//
-// Safe for concurrent use, on different folders.
+// Generator makes suites. Only Open is required. Safe for concurrent use, on different folders.
 type Generator struct {
-	// Open opens the SQLite database in a file, for reading and writing. It is
-	// called with files that the generator made, never with the base; the pool
-	// is closed here.
+	// Open opens the SQLite database in a file, for reading and writing. It is called with files that the generator
+	// made, never with the base. The generator closes the pool.
 	Open func(path string) (*sql.DB, error)
 
-	// Golds guide the choice of replicas and the values that are put into them.
-	// Without golds the first draws are taken.
+	// Golds guide the choice of replicas and the values that are put into them. Without golds the first draws are
+	// taken.
 	Golds []Gold
 
-	Replicas int    // to keep; 0: 10
-	Draws    int    // to choose from; 0: 40; fewer than Replicas is an error
-	Seed     uint64 // another seed, another suite
+	Replicas int    // how many to keep; 0: 10
+	Draws    int    // how many to choose from; 0: 40; fewer than Replicas is an error
+	Seed     uint64 // another seed gives another suite
 
-	// Exec says how golds and mutants run: AllowFunctions for functions that Open
-	// registers, Unwrap for a wrapped driver.
+	// Exec says how golds and mutants run: AllowFunctions for functions that Open registers, Unwrap for a wrapped
+	// driver.
 	Exec exec.Config
-	// Bounds bounds each of them; zero fields mean 20,000 rows, 32 MiB, 10 s.
-	// What runs into a bound decides nothing, and a time that is too short makes
-	// suites depend on the speed of the machine.
-	Bounds exec.Bounds
-	// Workers is how many databases are worked on at once; 0: 2.
+	// Workers is how many draws are made at once; 0: 2.
 	Workers int
 }
 
@@ -56,12 +49,9 @@ const (
 	defaultWorkers  = 2
 )
 
-func bounds(b exec.Bounds) exec.Bounds {
-	b.Rows = cmp.Or(b.Rows, 20_000)
-	b.Bytes = cmp.Or(b.Bytes, 32<<20)
-	b.Timeout = cmp.Or(b.Timeout, 10*time.Second)
-	return b
-}
+// bounds bounds golds, mutants and answers as an eval.Store does. A statement that runs into a bound decides nothing,
+// so a slow machine may make another suite.
+var bounds = exec.Bounds{Rows: eval.DefaultRows, Bytes: eval.DefaultBytes, Timeout: eval.DefaultTimeout}
 
 func (g Generator) validate() error {
 	var errs []error
@@ -77,19 +67,16 @@ func (g Generator) validate() error {
 	return errors.Join(errs...)
 }
 
-// Generate writes a suite for the SQLite database in the file base into the
-// folder dir, which is made if need be, and returns its manifest. The base is
-// read as a file and never opened.
+// Generate writes a suite for the SQLite database in the file base into the folder dir, which is made if need be, and
+// returns its manifest. The base is copied as a file and never opened.
 //
-// It draws variations, runs the golds and their mutants on the base and on each
-// of them, and keeps those that together leave fewest golds blind and fewest
-// mutants alive. It runs (Draws + 1) × (2 golds + mutants) statements at most,
-// and holds the base in memory, once a worker and once more.
+// It draws variations, runs the golds and their mutants on the base and on each variation, and keeps those that
+// together leave fewest golds blind and fewest mutants alive. It runs (Draws + 1) × (2 golds + mutants) statements at
+// most.
 //
-// Where the database rejects many draws, fewer replicas come out than were asked
-// for. A folder that has a manifest is an error, and so is a database with no rows, or
-// one of which no variation keeps the rules. After an error, or when ctx ends,
-// dir has no manifest and holds none of our files.
+// If the database rejects many draws, there are fewer replicas than Replicas. These are errors: a folder that has a
+// manifest, a database without rows or with triggers, a database of which no variation keeps the rules. After an error,
+// or when ctx ends, dir has no manifest and holds none of the files made here.
 func (g Generator) Generate(ctx context.Context, base, dir string) (*Manifest, error) {
 	if err := g.validate(); err != nil {
 		return nil, err
@@ -135,9 +122,9 @@ type workshop struct {
 
 	data      *database
 	witnesses []witness
-	trials    []*trial // one a gold
-	content   string   // of the base
-	looks     []*look  // what each draw shows; nil where it was rejected
+	trials    []*trial // one for each gold
+	content   string   // fingerprint of the base
+	looks     []*look  // one for each draw; nil if the draw was rejected
 	rejected  []string
 }
 
@@ -177,7 +164,7 @@ func (w *workshop) prepare(ctx context.Context) error {
 		return err
 	}
 	for _, gold := range w.Golds {
-		w.trials = append(w.trials, &trial{gold: gold, mutants: Mutants(s, gold.SQL)})
+		w.trials = append(w.trials, &trial{gold: gold, mutants: mutants(s, gold)})
 	}
 	w.witnesses = witnesses(w.data, w.Golds)
 	return b.first(ctx, w.trials)
@@ -267,18 +254,17 @@ func (w *workshop) keep(dir string, m *Manifest) (err error) {
 	return m.write(dir)
 }
 
-// bench opens a database for reading, twice: as it is, and with SQLite reading
-// backwards where no order is asked for.
+// bench opens a database to run golds and mutants on.
 func (w *workshop) bench(path string) (*bench, error) {
-	return newBench(path, w.Open, w.Exec, bounds(w.Bounds))
+	return newBench(path, w.Open, w.Exec)
 }
 
-func newBench(path string, open func(string) (*sql.DB, error), c exec.Config, limits exec.Bounds) (*bench, error) {
+func newBench(path string, open func(string) (*sql.DB, error), c exec.Config) (*bench, error) {
 	pool, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{pool: pool, bounds: limits}
+	b := &bench{pool: pool}
 	pool.SetMaxOpenConns(1)
 	if b.db, err = exec.New(pool, sqlite.Dialect{}, c); err != nil {
 		return nil, errors.Join(err, pool.Close())

@@ -28,13 +28,8 @@ CREATE TABLE people (
 );
 CREATE TABLE visits (person INTEGER NOT NULL REFERENCES people(id), day TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (person, day));
 CREATE TABLE notes_of_visits (person INTEGER, day TEXT, text TEXT, FOREIGN KEY (person, day) REFERENCES visits(person, day));
-CREATE TABLE ratings (person INTEGER REFERENCES people(id), stars INTEGER CHECK (stars BETWEEN 1 AND 5));
 CREATE TABLE names (person INTEGER REFERENCES people(id), name TEXT);
-CREATE UNIQUE INDEX one_name ON names (lower(name));
 CREATE TABLE broken (person INTEGER REFERENCES people(id));
-CREATE TABLE log (what TEXT);
-CREATE TRIGGER people_log AFTER INSERT ON people BEGIN INSERT INTO log VALUES ('new'); END;
-CREATE TRIGGER people_keep BEFORE DELETE ON people BEGIN SELECT RAISE(ABORT, 'people stay'); END;
 CREATE VIEW active_people AS SELECT * FROM people WHERE active = 1;
 INSERT INTO regions VALUES ('N', 'north'), ('S', 'south'), ('E', 'east');
 WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 60)
@@ -44,10 +39,8 @@ SELECT i, 'p' || i || '@x.org', CASE WHEN i > 3 THEN 1 + i % 3 END, substr('NSE'
   1000 + i * 12.25, 36 + i % 9 + 0.5, i % 2, 2000 + i % 20, CASE i % 5 WHEN 0 THEN 'sick' ELSE 'fine' END, x'00ff' FROM k;
 INSERT INTO visits SELECT id, date('2021-01-01', (id % 7) || ' days'), id % 5 FROM people WHERE id % 3 > 0;
 INSERT INTO notes_of_visits SELECT person, day, 'seen' FROM visits WHERE n > 2;
-INSERT INTO ratings SELECT id, 1 + id % 5 FROM people;
 INSERT INTO names SELECT id, 'Name ' || id FROM people;
-INSERT INTO broken VALUES (1), (2), (777);
-DELETE FROM log;`
+INSERT INTO broken VALUES (1), (2), (777);`
 
 // shopGolds look for what the shop does not hold.
 var shopGolds = []testsuite.Gold{
@@ -136,10 +129,8 @@ func TestRules(t *testing.T) {
 				{"flags stay flags", "SELECT active FROM people WHERE active NOT IN (0, 1)", ""},
 				{"years stay near", "SELECT year FROM people WHERE year NOT BETWEEN 1998 AND 2021", ""},
 				{"dates stay dates", "SELECT hired FROM people WHERE date(hired) IS NOT hired", ""},
-				{"a CHECK holds", "SELECT stars FROM ratings WHERE stars NOT BETWEEN 1 AND 5", ""},
 				{"generated columns follow", "SELECT id FROM people WHERE initial IS NOT substr(email, 1, 1)", ""},
-				{"triggers did not fire", "SELECT count(*) FROM log", "0"},
-				{"triggers and views are there", "SELECT group_concat(name) FROM (SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name)", "active_people,people_keep,people_log"},
+				{"views are there", "SELECT name FROM sqlite_master WHERE type = 'view'", "active_people"},
 				{"rows were added", "SELECT max(id) > 60 FROM people", "1"},
 				{"no table is empty", "SELECT (SELECT count(*) FROM regions) * (SELECT count(*) FROM visits) * (SELECT count(*) FROM broken) > 0", "1"},
 			} {
@@ -177,17 +168,14 @@ func TestOperators(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range m.Replicas {
 		for _, o := range r.Operations {
-			seen[o.Operator] = true
-			if o.Changed <= 0 {
-				t.Errorf("%+v changed nothing", o)
-			}
+			operator, on, _ := strings.Cut(o, " ")
+			seen[strings.TrimSuffix(operator, ":")] = true
+			column, _, _ := strings.Cut(on, " ")
 			switch {
-			case o.Operator != "delete" && (o.Table == "ratings" || o.Table == "names"):
-				t.Errorf("%+v: a table with a CHECK or a unique expression only loses rows", o)
-			case o.Operator == "null" && slices.ContainsFunc(o.Columns, func(c string) bool { return c == "hired" || c == "email" || c == "region" }):
-				t.Errorf("%+v: NULL in a column that may have none, or in a key", o)
-			case o.Operator == "scale" && !slices.Contains([]string{"salary", "shoe", "n"}, o.Columns[0]):
-				t.Errorf("%+v: only numbers that mean something are scaled", o)
+			case operator == "null" && slices.Contains([]string{"people.hired", "people.email", "people.region"}, column):
+				t.Errorf("%s: NULL in a column that may have none, or in a key", o)
+			case operator == "scale" && !slices.Contains([]string{"people.salary", "people.shoe", "visits.n"}, column):
+				t.Errorf("%s: only numbers that mean something are scaled", o)
 			}
 		}
 	}
@@ -246,10 +234,13 @@ func TestSameSeed(t *testing.T) {
 func TestGenerateErrors(t *testing.T) {
 	base := shopFile(t, shop)
 	empty := shopFile(t, "CREATE TABLE t (a)")
+	triggers := shopFile(t, "CREATE TABLE t (a); CREATE TRIGGER more AFTER INSERT ON t BEGIN INSERT INTO t VALUES (2); END; INSERT INTO t VALUES (1)")
 	text := filepath.Join(t.TempDir(), "text.sqlite")
 	logged := filepath.Join(t.TempDir(), "logged.sqlite")
 	taken := t.TempDir()
-	for path, content := range map[string]string{text: "this is no database at all", logged: "", logged + "-wal": "x", filepath.Join(taken, "manifest.json"): "{}"} {
+	for path, content := range map[string]string{
+		text: "this is no database at all", logged: "", logged + "-wal": "x", filepath.Join(taken, "manifest.json"): "{}",
+	} {
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -263,11 +254,15 @@ func TestGenerateErrors(t *testing.T) {
 		dir  string
 		want string
 	}{
-		{"all faults of the configuration at once", testsuite.Generator{Replicas: 50, Workers: -1}, base, "", "testsuite: Generator.Open is missing\ntestsuite: a number of Generator is negative\ntestsuite: Generator has fewer Draws than Replicas"},
+		{
+			"all faults of the configuration at once", testsuite.Generator{Replicas: 50, Workers: -1}, base, "",
+			"testsuite: Generator.Open is missing\ntestsuite: a number of Generator is negative\ntestsuite: Generator has fewer Draws than Replicas",
+		},
 		{"no such file", g, filepath.Join(t.TempDir(), "none.sqlite"), "", "no such file or directory"},
 		{"no database", g, text, "", "file is not a database"},
 		{"changes in a log", g, logged, "", "-wal holds changes: checkpoint the database first"},
 		{"no rows", g, empty, "", "the database has no rows to vary"},
+		{"triggers", g, triggers, "", "the database has triggers"},
 		{"a suite is there", g, base, taken, "holds a suite already"},
 		{"the opener fails", testsuite.Generator{Open: refuses}, base, "", "no driver today"},
 	} {
@@ -337,7 +332,8 @@ func TestSpider(t *testing.T) {
 		golds, blind, before = golds+m.Golds, blind+len(m.Blind), before+len(m.Blind)+m.BaseOnly
 		mutants, killed = mutants+m.Mutants, killed+m.Killed
 	}
-	t.Logf("%d golds, %d blind on the base, %d on the suites; %d of %d mutants killed (%.3f)", golds, before, blind, killed, mutants, float64(killed)/float64(mutants))
+	t.Logf("%d golds, %d blind on the base, %d on the suites; %d of %d mutants killed (%.3f)", golds, before, blind, killed, mutants,
+		float64(killed)/float64(mutants))
 	if 20*blind > golds || killed*100 < mutants*85 {
 		t.Error("the suites are too weak")
 	}

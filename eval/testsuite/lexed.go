@@ -12,7 +12,7 @@ type lexed struct {
 	sql    string
 	text   sqltext.Dialect
 	tokens []sqltext.Token
-	depth  []int // of brackets, by token; a bracket has that of its inside
+	depth  []int // for each token: how many brackets are open; a bracket counts itself
 }
 
 func lex(sql string) lexed {
@@ -59,8 +59,7 @@ func (l *lexed) clauseEnd(i int) int {
 	return len(l.tokens)
 }
 
-// split cuts tokens at the ANDs between them. ok is false for an OR, whose parts
-// are no conjuncts.
+// split cuts tokens at the ANDs between them. ok is false for an OR, whose parts are no conjuncts.
 func (l *lexed) split(from, to int) (parts [][2]int, ok bool) {
 	if from >= to {
 		return nil, false

@@ -12,19 +12,17 @@ import (
 const manifestName = "manifest.json"
 
 // manifestVersion is the version of the format that is written and read here.
-const manifestVersion = 1
+const manifestVersion = 2
 
-// Manifest says what a suite is and how strong. The same base, golds and
-// configuration give the same manifest.
+// Manifest says what a suite is and how strong. The same base, golds and configuration give the same manifest.
 //
-// A gold is blind on a database where its result is one that many wrong
-// statements share: no rows, or one row of nothing but NULL and 0. Golds are named
-// by their ID.
+// A gold is blind on a database if many wrong statements share its result: no rows, or one row of nothing but NULL and
+// 0. Golds are named by their ID.
 type Manifest struct {
-	Version  int       `json:"version"`  // of the format; another one than this package's is an error
-	Seed     uint64    `json:"seed"`     // of the Generator
+	Version  int       `json:"version"`  // version of the format, 2; another is an error
+	Seed     uint64    `json:"seed"`     // Generator.Seed
 	Base     string    `json:"base"`     // fingerprint of the content of the base
-	Draws    int       `json:"draws"`    // variations made, of which the replicas are some
+	Draws    int       `json:"draws"`    // variations made; the replicas were chosen among them
 	Replicas []Replica `json:"replicas"` // in the order in which they were drawn
 
 	Golds    int      `json:"golds"`     // golds given
@@ -32,11 +30,11 @@ type Manifest struct {
 	BaseOnly int      `json:"base_only"` // golds that are blind on the base alone
 	Excluded []string `json:"excluded"`  // golds that do not run on the base
 
-	Mutants   int        `json:"mutants"`   // of golds that run, but for the undecided
-	Killed    int        `json:"killed"`    // that have another result than their gold somewhere
-	OnBase    int        `json:"on_base"`   // of the killed, on the base
-	Survivors []Survivor `json:"survivors"` // the others, gold by gold
-	Undecided int        `json:"undecided"` // mutants that failed to run or hit a limit
+	Mutants   int      `json:"mutants"`   // mutants of the golds that run, without the undecided
+	Killed    int      `json:"killed"`    // mutants whose result differs from their gold's on the base or a replica
+	OnBase    int      `json:"on_base"`   // killed mutants whose result differs on the base
+	Survivors []Mutant `json:"survivors"` // the mutants not killed, gold by gold; many mean the same as their gold
+	Undecided int      `json:"undecided"` // mutants that failed to run or hit a limit
 
 	// Rejected are draws that broke a rule of the database, with the reason.
 	Rejected []string `json:"rejected,omitempty"`
@@ -52,21 +50,12 @@ func (m *Manifest) KillRate() float64 {
 
 // Replica is one database of a suite.
 type Replica struct {
-	File       string      `json:"file"`       // in the folder of the suite
-	Draw       int         `json:"draw"`       // odd: wide factors, even: narrow ones
-	Content    string      `json:"content"`    // fingerprint of its rows
-	Operations []Operation `json:"operations"` // what made it of the base
-	Failing    []string    `json:"failing"`    // golds that do not run on it, or hit a limit
-	Unstable   []string    `json:"unstable"`   // golds whose rows depend on the order in which SQLite reads
-	Blind      int         `json:"blind"`      // golds that are blind on it
-	Killed     int         `json:"killed"`     // mutants that it tells from their gold
-}
-
-// Survivor is a mutant that no database of the suite tells from its gold. Many
-// mean the same as the gold.
-type Survivor struct {
-	Gold string `json:"gold"` // its ID
-	Mutant
+	File       string   `json:"file"`       // name in the folder of the suite
+	Draw       int      `json:"draw"`       // number of the draw; odd draws have wide factors, even draws narrow ones
+	Content    string   `json:"content"`    // fingerprint of its rows
+	Operations []string `json:"operations"` // what the operators did, in words
+	Failing    []string `json:"failing"`    // golds that do not run on it, or run into a limit
+	Unstable   []string `json:"unstable"`   // golds whose rows depend on the order in which SQLite reads
 }
 
 // ReadManifest reads the manifest of the suite in dir.
@@ -77,11 +66,12 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, fmt.Errorf("testsuite: reading manifest: %w", err)
 	}
 	var m Manifest
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, fmt.Errorf("testsuite: reading manifest %s: %w", path, err)
+	err = json.Unmarshal(text, &m)
+	if m.Version > 0 && m.Version != manifestVersion { // other fields may have had other types then
+		err = fmt.Errorf("version %d, want %d", m.Version, manifestVersion)
 	}
-	if m.Version != manifestVersion {
-		return nil, fmt.Errorf("testsuite: reading manifest %s: version %d, want %d", path, m.Version, manifestVersion)
+	if err != nil {
+		return nil, fmt.Errorf("testsuite: reading manifest %s: %w", path, err)
 	}
 	for _, r := range m.Replicas {
 		if r.File != filepath.Base(r.File) || r.File == "." || r.File == ".." {
@@ -91,8 +81,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 	return &m, nil
 }
 
-// write writes the manifest beside its name and renames it: a folder with a
-// manifest holds a whole suite.
+// write writes the manifest under another name and renames it, so that a folder with a manifest holds a whole suite.
 func (m *Manifest) write(dir string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

@@ -1,6 +1,7 @@
 package testsuite
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,32 +11,29 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Mutant is a statement with one mistake in it: the kind that a suite has to
-// tell from the gold.
+// Mutant is a statement with one mistake in it: the kind that a suite has to tell from the gold.
 type Mutant struct {
+	Gold string `json:"gold"` // its ID
 	SQL  string `json:"sql"`  // the whole statement; it may fail to run
 	Edit string `json:"edit"` // "> to >=", "drop conjunct", "distinct", …
 }
 
-// Mutants returns the single-edit mutants of a gold, each once:
+// mutants returns the single-edit mutants of a gold, each once:
 //   - > for >=, < for <=, and back;
-//   - one conjunct of a WHERE, HAVING or ON left out; one that joins two columns
-//     stays, since a product of tables is no likely mistake and a costly one;
+//   - one conjunct of a WHERE, HAVING or ON left out; a conjunct that joins two columns stays, because a product of
+//     tables is an unlikely mistake and costs much;
 //   - DISTINCT left out;
 //   - MIN for MAX, and back;
 //   - COUNT(*) for COUNT(column), and back, where the column may be NULL;
-//   - a LEFT JOIN for an inner one, and back;
+//   - a JOIN for a LEFT JOIN, and back if no WHERE and no other JOIN follows;
 //   - a number or a date beside a comparison, or a LIMIT, one more and one less.
 //
-// s says which columns may be NULL, and where a reference that cannot be NULL
-// makes a LEFT JOIN an inner one: such mutants mean the same as the gold and are
-// left out, as far as that can be seen. With s nil all columns may be NULL.
-//
-// The reading is lexical, so a mutant may fail to run. A text that is no statement
-// has few mutants or none, and is no error.
-func Mutants(s *schema.Schema, gold string) []Mutant {
-	m := mutator{lexed: lex(gold), schema: s}
-	m.tables, m.columns = m.text.Tables(gold), m.text.Columns(gold)
+// s says which columns may be NULL; a nil s means all. The reading is lexical, so a mutant may fail to run. A text that
+// is no statement has few mutants or none.
+func mutants(s *schema.Schema, gold Gold) []Mutant {
+	m := mutator{lexed: lex(gold.SQL), gold: gold.ID, schema: s}
+	statement := m.text.Parse(gold.SQL)
+	m.tables, m.columns = statement.Tables(), statement.Columns()
 	m.comparisons()
 	m.conjuncts()
 	m.distinct()
@@ -48,6 +46,7 @@ func Mutants(s *schema.Schema, gold string) []Mutant {
 
 type mutator struct {
 	lexed
+	gold    string // its ID
 	schema  *schema.Schema
 	tables  []sqltext.TableRef
 	columns []sqltext.ColumnRef
@@ -69,7 +68,7 @@ func (m *mutator) replace(from, to int, with, edit string) {
 	if sql == m.sql || slices.ContainsFunc(m.found, func(x Mutant) bool { return x.SQL == sql }) {
 		return
 	}
-	m.found = append(m.found, Mutant{SQL: sql, Edit: edit})
+	m.found = append(m.found, Mutant{Gold: m.gold, SQL: sql, Edit: edit})
 }
 
 func (m *mutator) comparisons() {
@@ -127,30 +126,10 @@ func (m *mutator) joining(from, to int) bool {
 
 func (m *mutator) distinct() {
 	for i := range m.tokens {
-		if m.word(i, "DISTINCT") && (m.word(i-1, "SELECT") && !m.selectsKey(i) || m.op(i-1, "(")) {
+		if m.word(i, "DISTINCT") && (m.word(i-1, "SELECT") || m.op(i-1, "(")) {
 			m.replace(i, i+1, "", "drop distinct")
 		}
 	}
-}
-
-// selectsKey reports whether the DISTINCT at token i stands over the whole
-// primary key of the only table, so that no row comes twice.
-func (m *mutator) selectsKey(i int) bool {
-	o := m.text.Outline(m.sql)
-	from, ok := o.Clause("FROM")
-	if m.schema == nil || !ok || !o.Distinct || m.depth[i] > 0 || o.Joins > 0 || len(o.SetOps) > 0 {
-		return false
-	}
-	for _, ref := range m.tables {
-		if ref.Pos < from.Start || !ref.Base() {
-			continue
-		}
-		t, ok := m.schema.Lookup("", ref.Name)
-		return ok && len(t.PrimaryKey) > 0 && !slices.ContainsFunc(t.PrimaryKey, func(k string) bool {
-			return !slices.ContainsFunc(o.Items, func(it sqltext.SelectItem) bool { return strings.EqualFold(it.Column, k) })
-		})
-	}
-	return false
 }
 
 func (m *mutator) extremes() {
@@ -175,7 +154,7 @@ func (m *mutator) counts() {
 			continue
 		}
 		if m.op(i+2, "*") && m.op(i+3, ")") {
-			if name := m.nullableInScope(i); name != "" {
+			if name := m.nullableBehind(i); name != "" {
 				m.replace(i+2, i+3, name, "count(*) to count(column)")
 			}
 			continue
@@ -189,51 +168,27 @@ func (m *mutator) counts() {
 		}
 		pos := m.tokens[end-1].Pos
 		at := slices.IndexFunc(columns, func(c sqltext.ColumnRef) bool { return c.Pos <= pos && c.Pos >= m.tokens[i+2].Pos })
-		if at >= 0 && (m.nullable(columns[at].Table, columns[at].Column) || m.outer()) {
+		if at >= 0 && (m.nullable(columns[at].Table, columns[at].Column)) {
 			m.replace(i+2, end, "*", "count(column) to count(*)")
 		}
 	}
 }
 
-// outer reports whether a join may fill columns with NULL.
-func (m *mutator) outer() bool {
-	return slices.ContainsFunc(m.tokens, func(t sqltext.Token) bool {
-		return t.Kind == sqltext.Word && (strings.EqualFold(t.Text, "LEFT") || strings.EqualFold(t.Text, "RIGHT") || strings.EqualFold(t.Text, "FULL"))
-	})
-}
-
-// nullableInScope returns a column that may be NULL of the first table in the
-// FROM clause behind token i.
-func (m *mutator) nullableInScope(i int) string {
-	if m.schema == nil {
+// nullableBehind returns a column that may be NULL of the first table named behind token i, "" for none.
+func (m *mutator) nullableBehind(i int) string {
+	at := slices.IndexFunc(m.tables, func(r sqltext.TableRef) bool { return r.Pos > m.tokens[i].Pos })
+	if m.schema == nil || at < 0 || !m.tables[at].Base() {
 		return ""
 	}
-	for j := i; j < len(m.tokens); j++ {
-		if m.depth[j] < m.depth[i]-1 { // COUNT's bracket is not open at i
-			return ""
-		}
-		if m.depth[j] != m.depth[i] || !m.word(j, "FROM") || j+1 >= len(m.tokens) {
-			continue
-		}
-		for _, ref := range m.tables {
-			if ref.Pos != m.tokens[j+1].Pos || !ref.Base() {
-				continue
-			}
-			t, ok := m.schema.Lookup("", ref.Name)
-			if !ok {
-				return ""
-			}
-			for _, c := range t.Columns {
-				if m.nullable(t.Name, c.Name) {
-					qualifier := ref.Alias
-					if qualifier == "" {
-						qualifier = ref.Name
-					}
-					return quoted(qualifier) + "." + quoted(c.Name)
-				}
-			}
-		}
+	ref := m.tables[at]
+	t, ok := m.schema.Lookup("", ref.Name)
+	if !ok {
 		return ""
+	}
+	for _, c := range t.Columns {
+		if m.nullable(t.Name, c.Name) {
+			return quoted(cmp.Or(ref.Alias, ref.Name)) + "." + quoted(c.Name)
+		}
 	}
 	return ""
 }
@@ -258,6 +213,36 @@ func (m *mutator) nullable(table, column string) bool {
 
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
+func (m *mutator) joins() {
+	for i := range m.tokens {
+		if !m.word(i, "JOIN") {
+			continue
+		}
+		switch {
+		case m.word(i-1, "LEFT"):
+			m.replace(i-1, i+1, "JOIN", "left to inner")
+		case m.word(i-1, "OUTER") && m.word(i-2, "LEFT"):
+			m.replace(i-2, i+1, "JOIN", "left to inner")
+		case m.filtered(i):
+		case m.word(i-1, "INNER"):
+			m.replace(i-1, i+1, "LEFT JOIN", "inner to left")
+		case !m.word(i-1, "OUTER", "CROSS", "NATURAL", "RIGHT", "FULL"):
+			m.replace(i, i+1, "LEFT JOIN", "inner to left")
+		}
+	}
+}
+
+// filtered reports whether a WHERE or another JOIN follows the join at token i. Most of them drop the rows that a LEFT
+// JOIN would add.
+func (m *mutator) filtered(i int) bool {
+	for j := i + 1; j < len(m.tokens) && m.depth[j] >= m.depth[i]; j++ {
+		if m.depth[j] == m.depth[i] && m.word(j, "WHERE", "JOIN") {
+			return true
+		}
+	}
+	return false
+}
+
 // literals moves numbers and dates by one.
 func (m *mutator) literals() {
 	for i, tok := range m.tokens {
@@ -272,8 +257,7 @@ func (m *mutator) literals() {
 	}
 }
 
-// besideComparison reports whether token i is a literal that something is
-// compared with, or a LIMIT.
+// besideComparison reports whether token i is a literal that something is compared with, or a LIMIT.
 func (m *mutator) besideComparison(i int) bool {
 	switch m.tokens[i].Kind {
 	case sqltext.Number, sqltext.String, sqltext.QuotedName:
@@ -304,8 +288,8 @@ func (m *mutator) besideComparison(i int) bool {
 	return m.op(i+1, "<", "<=", ">", ">=")
 }
 
-// stepped returns a literal one more or less: a number in its last place before
-// the point, or a date by a day. "" for anything else.
+// stepped returns a literal one more or less: a number in its last place before the point, or a date by a day. "" for
+// anything else.
 func stepped(d sqltext.Dialect, tok sqltext.Token, by int) string {
 	if tok.Kind == sqltext.Number {
 		whole, rest, hasPoint := strings.Cut(tok.Text, ".")

@@ -7,12 +7,12 @@ import (
 	"math/rand/v2"
 )
 
-// random draws numbers. It does not use rand.Rand, whose way from the source to
-// a number may change between Go releases: a suite must come out the same.
+// random draws numbers. It does not use rand.Rand, because Go may change how that turns its source into numbers, and a
+// suite must stay the same.
 type random struct{ source *rand.PCG }
 
-// newRandom returns the generator of one purpose. Each operator and table has
-// its own, so that a change in one of them leaves the others as they were.
+// newRandom returns the generator of one purpose. Each operator and table has its own, so that a change in one of them
+// leaves the others as they were.
 func newRandom(seed uint64, purpose ...string) random {
 	h := sha256.New()
 	binary.Write(h, binary.BigEndian, seed) // a hash takes every write

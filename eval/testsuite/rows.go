@@ -32,7 +32,7 @@ func (v *variation) remove(r random) {
 			}
 			kept = append(kept, row)
 		}
-		v.done(Operation{Operator: "delete", Table: t.def.Name, Changed: len(t.rows) - len(kept)})
+		v.done(len(kept) < len(t.rows), "delete %d rows of %s", len(t.rows)-len(kept), t.def.Name)
 		t.rows = kept
 	}
 }
@@ -48,9 +48,6 @@ func referred(row []any, refCols [][]int, used map[string]bool) bool {
 
 // duplicate adds copies of rows under fresh keys. The copies have no children.
 func (v *variation) duplicate(t *table, r random) {
-	if t.frozen {
-		return
-	}
 	k := newKeys(t)
 	n := len(t.rows)
 	for i := range n {
@@ -60,7 +57,7 @@ func (v *variation) duplicate(t *table, r random) {
 			}
 		}
 	}
-	v.done(Operation{Operator: "duplicate", Table: t.def.Name, Changed: len(t.rows) - n})
+	v.done(len(t.rows) > n, "duplicate %d rows of %s", len(t.rows)-n, t.def.Name)
 }
 
 // keys knows the values of the keys of a table, and makes fresh ones.
@@ -99,8 +96,7 @@ func newKeys(t *table) *keys {
 // tries is how often a key made of references is drawn before giving up.
 const tries = 20
 
-// copyOf returns a copy of row with fresh keys, which are then taken. ok is false
-// where none was found.
+// copyOf returns a copy of row with fresh keys, which are then taken. ok is false where none was found.
 func (k *keys) copyOf(row []any, r random) (made []any, ok bool) {
 	made = append([]any(nil), row...)
 	for i, cols := range k.t.unique {
@@ -122,8 +118,7 @@ func (k *keys) copyOf(row []any, r random) (made []any, ok bool) {
 	return made, true
 }
 
-// isFree reports whether a constraint allows the row. SQLite takes NULLs as
-// different.
+// isFree reports whether a constraint allows the row. SQLite takes NULLs as different.
 func (k *keys) isFree(i int, row []any, cols []int) bool {
 	key, ok := keyOf(row, cols)
 	return !ok || !k.taken[i][key]
@@ -166,8 +161,8 @@ func within(part, whole []int) bool {
 	return true
 }
 
-// fresh returns a value for a key column: the next number, a later date, or a
-// text with a number behind it. nil for anything else.
+// fresh returns a value for a key column: the next number, a later date, or a text with a number behind it. nil for
+// anything else.
 func (k *keys) fresh(c int, old any, n int) any {
 	switch old := old.(type) {
 	case int64:

@@ -12,10 +12,8 @@ import (
 	"github.com/texttosql/texttosql/exec"
 )
 
-// Suite is the replicas of one database, open for scoring.
-//
-// Each distinct statement runs once on each replica, as an eval.Store does it.
-// Safe for concurrent use.
+// Suite is the replicas of one database, open for scoring. Each distinct statement runs once on each replica. Safe for
+// concurrent use.
 type Suite struct {
 	Manifest *Manifest // as it was read; do not change it
 
@@ -33,17 +31,15 @@ type replica struct {
 	golds map[string]footing
 }
 
-// footing is how a gold stands on a replica.
+// footing is how a gold behaves on a replica.
 type footing struct {
-	fails, unstable bool // in both cases it decides nothing there
+	fails, unstable bool // in both cases the replica is skipped
 	ordered         bool // the order of its rows does not depend on the order of reading
 }
 
-// Load opens the suite that Generate wrote into dir. c says how: Open is called
-// with the files of the replicas, best read-only, and Policy must allow the
-// functions that golds call; Find is not used. It reads the manifest and opens
-// nothing else yet. A folder without a manifest, or without one of its replicas,
-// is an error.
+// Load opens the suite that Generate wrote into dir. c.Open opens the files of the replicas, best read-only. c.Policy
+// must allow the functions that golds call. c.Find is not used. Load reads the manifest and opens no database yet. A
+// folder without a manifest, or without one of its replicas, is an error.
 func Load(dir string, c eval.StoreConfig) (*Suite, error) {
 	if c.Open == nil {
 		return nil, errors.New("testsuite: loading: StoreConfig.Open is missing")
@@ -67,13 +63,12 @@ func Load(dir string, c eval.StoreConfig) (*Suite, error) {
 	return s, nil
 }
 
-// MadeFrom reports whether the suite was made from the database in the file base
-// as it is now. On replicas of another one golds fail, which decides nothing there,
-// so every answer that is right on the base would be right on all. It reads all of
-// the base, which is opened as the replicas are.
+// MadeFrom reports whether the suite was made from the database in the file base as it is now. On replicas of another
+// database all golds fail and all replicas are skipped, so every answer that is right on the base would be right. It
+// opens the base as the replicas are opened, and reads all of it.
 func (s *Suite) MadeFrom(ctx context.Context, base string) (bool, error) {
 	fault := func(err error) error { return fmt.Errorf("testsuite: comparing with %s: %w", base, err) }
-	b, err := newBench(base, s.config.Open, exec.Config{}, exec.Bounds{})
+	b, err := newBench(base, s.config.Open, exec.Config{})
 	if err != nil {
 		return false, fault(err)
 	}
@@ -89,7 +84,7 @@ func (s *Suite) MadeFrom(ctx context.Context, base string) (bool, error) {
 	return content == s.Manifest.Base, nil
 }
 
-// Close closes the replicas. No method may run then or later.
+// Close closes the replicas. Call no method during or after it.
 func (s *Suite) Close() error {
 	errs := []error{s.store.Close()}
 	for _, r := range s.replicas {
@@ -100,55 +95,33 @@ func (s *Suite) Close() error {
 	return errors.Join(errs...)
 }
 
-// Verdict is what a suite says about one answer.
-type Verdict struct {
-	Right   bool   // on the base and on every replica that counts
-	Base    bool   // on the base
-	Failed  string // the first replica on which it is wrong; "" for none
-	Counted int    // replicas that were looked at
-	Skipped int    // replicas among those before Failed on which the gold fails or is unstable
-}
-
-// check looks at the replicas in their order and stops at the first on which the
-// answer is wrong. base says what it is on the base.
-func (s *Suite) check(ctx context.Context, q eval.Question, sql string, base bool, m TS) (Verdict, error) {
-	v := Verdict{Base: base}
-	if !base {
-		return v, nil
-	}
+// score returns 1 if the answer is right on every replica that counts.
+func (s *Suite) score(ctx context.Context, q eval.Question, sql string, strict bool) (float64, error) {
 	for _, r := range s.replicas {
 		on, err := s.footing(ctx, r, q.Gold)
-		if err != nil {
-			return v, err
-		}
-		if on.fails || on.unstable {
-			if v.Skipped++; m.StrictGold {
-				v.Failed = r.id
-				return v, nil
-			}
+		switch {
+		case err != nil:
+			return 0, err
+		case (on.fails || on.unstable) && strict:
+			return 0, nil
+		case on.fails || on.unstable:
 			continue
 		}
-		v.Counted++
 		rule := eval.RuleOrder
 		if !on.ordered {
 			rule = eval.RuleBag
 		}
 		q.DB = r.id
-		scorer := eval.Scorer{Store: s.store, Metrics: []eval.Metric{eval.EX{Rule: rule, Digits: m.digits()}}}
+		scorer := eval.Scorer{Store: s.store, Metrics: []eval.Metric{eval.EX{Rule: rule, Digits: digits}}}
 		got, err := scorer.Score(ctx, q, sql)
-		if err != nil {
-			return v, err
-		}
-		if got.Scores[0] < 1 {
-			v.Failed = r.id
-			return v, nil
+		if err != nil || got.Scores[0] < 1 {
+			return 0, err
 		}
 	}
-	v.Right = true
-	return v, nil
+	return 1, nil
 }
 
-// footing says how a gold stands on a replica. It runs it twice, once.
+// footing returns how a gold behaves on a replica. The gold runs once in each direction, and the result is kept.
 func (s *Suite) footing(ctx context.Context, r *replica, gold string) (footing, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,10 +129,7 @@ func (s *Suite) footing(ctx context.Context, r *replica, gold string) (footing, 
 		return f, nil
 	}
 	if r.bench == nil {
-		limits := scoringBounds(s.config.Bounds)
-		b, err := newBench(r.path, s.config.Open, exec.Config{
-			Policy: s.config.Policy, Limits: exec.Limits{Answer: limits, Candidate: limits},
-		}, limits)
+		b, err := newBench(r.path, s.config.Open, exec.Config{Policy: s.config.Policy, Limits: exec.Limits{Answer: bounds, Candidate: bounds}})
 		if err != nil {
 			return footing{}, fmt.Errorf("testsuite: opening %s: %w", r.path, err)
 		}
@@ -175,18 +145,4 @@ func (s *Suite) footing(ctx context.Context, r *replica, gold string) (footing, 
 	f := footing{fails: read.rows == nil, unstable: read.unstable, ordered: read.ordered}
 	r.golds[gold] = f
 	return f, nil
-}
-
-// scoringBounds are those that an eval.Store has.
-func scoringBounds(b exec.Bounds) exec.Bounds {
-	if b.Rows == 0 {
-		b.Rows = eval.DefaultRows
-	}
-	if b.Bytes == 0 {
-		b.Bytes = eval.DefaultBytes
-	}
-	if b.Timeout == 0 {
-		b.Timeout = eval.DefaultTimeout
-	}
-	return b
 }

@@ -51,7 +51,10 @@ func TestTS(t *testing.T) {
 		{"another wording", "SELECT COUNT(*) FROM people WHERE region = 'N'", "SELECT SUM(region = 'N') FROM people", 1, 1, 1},
 		{"wrong on the base", "SELECT name FROM regions", "SELECT code FROM regions", 0, 0, 0},
 		{"no SQL", "SELECT name FROM regions", "I do not know", 0, 0, 0},
-		{"right by chance: both find nothing", "SELECT email FROM people WHERE region = 'N' AND notes = 'gone' AND salary > 9000", "SELECT email FROM people WHERE notes = 'lost'", 1, 0, 0},
+		{
+			"right by chance: both find nothing", "SELECT email FROM people WHERE region = 'N' AND notes = 'gone' AND salary > 9000",
+			"SELECT email FROM people WHERE notes = 'lost'", 1, 0, 0,
+		},
 		{"right by chance: nobody has a phone, or nothing", "SELECT COUNT(*) FROM people WHERE void IS NULL", "SELECT COUNT(*) FROM people", 1, 0, 0},
 		{"any row will do: no replica decides", "SELECT id FROM people LIMIT 1", "SELECT id FROM people LIMIT 1", 1, 1, 0},
 		{"the order that the gold asks for", "SELECT hired FROM people ORDER BY hired", "SELECT hired FROM people ORDER BY hired DESC", 1, 0, 0},
@@ -116,9 +119,9 @@ func TestLoadErrors(t *testing.T) {
 		{"no opener", t.TempDir(), eval.StoreConfig{}, "testsuite: loading: StoreConfig.Open is missing"},
 		{"no suite", t.TempDir(), c, "testsuite: reading manifest: open "},
 		{"not JSON", manifest("{"), c, "unexpected end of JSON input"},
-		{"a later version", manifest(`{"version": 9}`), c, "version 9, want 1"},
-		{"a file elsewhere", manifest(`{"version": 1, "replicas": [{"file": "../secret.sqlite"}]}`), c, `replica "../secret.sqlite" is not in its folder`},
-		{"a replica is gone", manifest(`{"version": 1, "replicas": [{"file": "replica-01.sqlite"}]}`), c, "no such file or directory"},
+		{"a later version", manifest(`{"version": 9}`), c, "version 9, want 2"},
+		{"a file elsewhere", manifest(`{"version": 2, "replicas": [{"file": "../secret.sqlite"}]}`), c, `replica "../secret.sqlite" is not in its folder`},
+		{"a replica is gone", manifest(`{"version": 2, "replicas": [{"file": "replica-01.sqlite"}]}`), c, "no such file or directory"},
 	} {
 		if _, err := testsuite.Load(test.dir, test.c); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %s", test.why, err, test.want)
@@ -150,7 +153,9 @@ func TestRejectedDraws(t *testing.T) {
 // A policy applies to golds and mutants as it does everywhere.
 func TestGeneratePolicy(t *testing.T) {
 	base := shopFile(t, shop)
-	g := testsuite.Generator{Open: open, Golds: shopGolds[:1], Replicas: 1, Draws: 1, Exec: exec.Config{Policy: exec.Policy{DenyColumns: []string{"people.salary"}}}}
+	g := testsuite.Generator{
+		Open: open, Golds: shopGolds[:1], Replicas: 1, Draws: 1, Exec: exec.Config{Policy: exec.Policy{DenyColumns: []string{"people.salary"}}},
+	}
 	m, err := g.Generate(t.Context(), base, t.TempDir())
 	if err == nil && len(m.Excluded) != 1 {
 		t.Errorf("the gold reads a denied column, but excluded is %v", m.Excluded)

@@ -11,37 +11,35 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// trial is a gold with its mutants, and what the base says about them.
+// trial is a gold with its mutants and their results on the base.
 type trial struct {
 	gold     Gold
 	mutants  []Mutant
 	excluded bool   // the gold does not run on the base
 	blind    bool   // it is blind on the base
-	decided  []bool // by mutant: it ran on the base
-	killed   []bool // by mutant: on the base
+	decided  []bool // for each mutant: it ran on the base
+	killed   []bool // for each mutant: its result on the base differs from the gold's
 }
 
-// look is what one variation shows of the trials.
+// look is the results of the trials on one variation.
 type look struct {
-	operations []Operation
+	operations []string
 	content    string
-	failing    []bool   // by trial
-	unstable   []bool   // by trial
-	seeing     []bool   // by trial: the gold is not blind here
-	kills      [][]bool // by trial and mutant
+	failing    []bool   // for each trial: the gold fails
+	unstable   []bool   // for each trial: the rows of the gold depend on the order of reading
+	seeing     []bool   // for each trial: the gold is not blind
+	kills      [][]bool // for each trial and mutant: its result differs from the gold's
 }
 
 // bench runs statements on one database.
 type bench struct {
-	pool   *sql.DB
-	db     *exec.DB
-	bounds exec.Bounds
+	pool *sql.DB
+	db   *exec.DB
 }
 
 func (b *bench) close() error { return b.pool.Close() }
 
-// backwards lets SQLite read tables in the other direction where no order is
-// asked for, or stops that.
+// backwards makes SQLite read tables in the other direction if no order is asked for, or stops that.
 func (b *bench) backwards(ctx context.Context, on bool) error {
 	value := "OFF"
 	if on {
@@ -51,10 +49,10 @@ func (b *bench) backwards(ctx context.Context, on bool) error {
 	return err
 }
 
-// rows runs a statement. A rejection by the engine, a bound that was hit and rows
-// cut off are no error but no rows either; the end of ctx is an error.
+// rows runs a statement. A statement that the engine rejects or that runs into a bound has no rows and no error. The
+// end of ctx is an error.
 func (b *bench) rows(ctx context.Context, text string) (*result.Table, error) {
-	t, err := b.db.QueryWithin(ctx, text, b.bounds)
+	t, err := b.db.QueryWithin(ctx, text, bounds)
 	switch {
 	case err != nil && (ctx.Err() != nil || !exec.IsRejection(err)):
 		return nil, err
@@ -68,7 +66,7 @@ func (b *bench) rows(ctx context.Context, text string) (*result.Table, error) {
 type reading struct {
 	rows     *result.Table // nil: it failed
 	unstable bool          // the rows depend on the order of reading
-	ordered  bool          // the sequence of rows is asked for, and does not depend on it
+	ordered  bool          // the gold asks for an order, and its rows have the same order both ways
 }
 
 // read runs a gold in both directions.
@@ -94,10 +92,9 @@ func (b *bench) read(ctx context.Context, gold string) (reading, error) {
 }
 
 // isOrdered reports whether a statement asks for an order of its rows.
-func isOrdered(text string) bool { return len(sqltext.SQLite().Outline(text).OrderBy) > 0 }
+func isOrdered(text string) bool { return len(sqltext.SQLite().Parse(text).Outline().OrderBy) > 0 }
 
-// digits is to how many digits floats are compared, as in votes: a sum in another
-// order differs in its last bits.
+// digits is how many significant digits of floats are compared. A sum in another order differs in its last bits.
 const digits = 9
 
 func same(a, b *result.Table, ordered bool) bool {
@@ -108,8 +105,8 @@ func same(a, b *result.Table, ordered bool) bool {
 	return e.Equal(a, b)
 }
 
-// isBlind reports whether a result is one that many wrong statements share: no
-// rows, or one row of nothing but NULL and 0.
+// isBlind reports whether a result is one that many wrong statements share: no rows, or one row of nothing but NULL and
+// 0.
 func isBlind(t *result.Table) bool {
 	if len(t.Rows) == 0 {
 		return true
@@ -150,8 +147,7 @@ func (b *bench) first(ctx context.Context, trials []*trial) error {
 	return nil
 }
 
-// look runs the trials on a variation: the golds, and those mutants that the
-// base does not kill.
+// look runs the trials on a variation: the golds, and those mutants that the base does not kill.
 func (b *bench) look(ctx context.Context, trials []*trial) (*look, error) {
 	l := &look{
 		failing: make([]bool, len(trials)), unstable: make([]bool, len(trials)), seeing: make([]bool, len(trials)),

@@ -8,18 +8,9 @@ import (
 	"time"
 )
 
-// Operation is what one operator did to one table of a replica.
-type Operation struct {
-	Operator string   `json:"operator"`          // "scale", "shift", "redraw", "rewire", "delete", "duplicate", "null" or "witness"
-	Table    string   `json:"table"`             // that it changed
-	Columns  []string `json:"columns,omitempty"` // those it changed; none for delete and duplicate
-	Detail   string   `json:"detail,omitempty"`  // a factor, days, the table referred to
-	Changed  int      `json:"changed"`           // cells, or rows for delete and duplicate
-}
-
 // The shares and factors of the operators.
 const (
-	noise          = 0.10 // of a number, either way, a row
+	noise          = 0.10 // each number moves by up to this share of it, up or down
 	redrawShare    = 0.50
 	rewireShare    = 0.30
 	deleteShare    = 0.10
@@ -27,8 +18,7 @@ const (
 	nullShare      = 0.08
 )
 
-// Wide replicas move values across borders such as x > 50000, narrow ones along
-// them.
+// Wide replicas move values across borders such as x > 50000, narrow ones along them.
 var (
 	wideFactors   = []float64{.25, .5, 2, 3, 4}
 	narrowFactors = []float64{.8, .89, .93, 1.07, 1.11, 1.25}
@@ -43,12 +33,11 @@ const (
 type variation struct {
 	*database
 	seed uint64
-	wide bool // odd draws
-	log  []Operation
+	wide bool     // true for odd draws
+	log  []string // what was done: "scale people.salary by 0.5"
 }
 
-// vary applies operators 1 to 6 to a copy of base, then plants the literals of
-// golds.
+// vary applies all operators to a copy of base, in the order of the package doc.
 func vary(base *database, witnesses []witness, seed uint64, draw int) *variation {
 	v := &variation{database: base.clone(), seed: seed, wide: draw%2 == 1}
 	name := strconv.Itoa(draw)
@@ -69,9 +58,10 @@ func vary(base *database, witnesses []witness, seed uint64, draw int) *variation
 	return v
 }
 
-func (v *variation) done(o Operation) {
-	if o.Changed > 0 {
-		v.log = append(v.log, o)
+// done logs an operation that changed something.
+func (v *variation) done(changed bool, format string, args ...any) {
+	if changed {
+		v.log = append(v.log, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -86,17 +76,17 @@ func (v *variation) scale(t *table, r random) {
 		if v.wide {
 			factor = pick(r, wideFactors)
 		}
-		changed := 0
+		changed := false
 		for _, row := range t.rows {
 			if row[i] == nil {
 				continue
 			}
 			if n := c.scaled(row[i], factor*(1+noise*(2*r.unit()-1))); n != row[i] {
 				row[i] = n
-				changed++
+				changed = true
 			}
 		}
-		v.done(Operation{Operator: "scale", Table: t.def.Name, Columns: []string{c.Name}, Detail: fmt.Sprintf("x %g", factor), Changed: changed})
+		v.done(changed, "scale %s.%s by %g", t.def.Name, c.Name, factor)
 	}
 }
 
@@ -127,47 +117,24 @@ func (c *column) rounded(x float64) float64 {
 	return x
 }
 
-// shift moves all dates of a table by the same number of days, so that the dates
-// of a row keep their order, and years by whole years.
+// shift moves all dates of a table by the same number of days, so that the dates of a row keep their order.
 func (v *variation) shift(t *table, r random) {
-	most := narrowDays
-	years := []int64{-1, 1}
-	if v.wide {
-		most, years = wideDays, []int64{-2, -1, 1, 2}
-	}
-	days := 1 + r.below(most)
+	days := 1 + r.below(map[bool]int{true: wideDays, false: narrowDays}[v.wide])
 	if r.happens(.5) {
 		days = -days
 	}
-	by := pick(r, years)
-	var dates, yearly []string
-	changedDates, changedYears := 0, 0
 	for i := range t.columns {
 		c := &t.columns[i]
-		changed := 0
-		switch c.kind {
-		case date:
-			for _, row := range t.rows {
-				if text, ok := row[i].(string); ok {
-					row[i] = shifted(text, c.layout, days)
-					changed++
-				}
-			}
-			dates = append(dates, c.Name)
-			changedDates += changed
-		case year:
-			for _, row := range t.rows {
-				if n, ok := row[i].(int64); ok {
-					row[i] = n + by
-					changed++
-				}
-			}
-			yearly = append(yearly, c.Name)
-			changedYears += changed
+		if c.kind != date {
+			continue
 		}
+		for _, row := range t.rows {
+			if text, ok := row[i].(string); ok {
+				row[i] = shifted(text, c.layout, days)
+			}
+		}
+		v.done(len(t.rows) > 0, "shift %s.%s by %d days", t.def.Name, c.Name, days)
 	}
-	v.done(Operation{Operator: "shift", Table: t.def.Name, Columns: dates, Detail: fmt.Sprintf("%+d days", days), Changed: changedDates})
-	v.done(Operation{Operator: "shift", Table: t.def.Name, Columns: yearly, Detail: fmt.Sprintf("%+d years", by), Changed: changedYears})
 }
 
 // shifted moves a date, unless it would leave the four digits of its year.
@@ -189,44 +156,39 @@ func (v *variation) redraw(t *table, r random) {
 		if c.kind != choice || len(c.distinct) < 2 {
 			continue
 		}
-		changed := 0
+		changed := false
 		for _, row := range t.rows {
 			if row[i] != nil && r.happens(redrawShare) {
 				row[i] = pick(r, c.distinct)
-				changed++
+				changed = true
 			}
 		}
-		v.done(Operation{Operator: "redraw", Table: t.def.Name, Columns: []string{c.Name}, Changed: changed})
+		v.done(changed, "redraw %s.%s", t.def.Name, c.Name)
 	}
 }
 
-// rewire lets references point at another row. A reference that is part of a key
-// stays: its row would become another one. One that the base breaks is mended so,
-// for some rows; without that nothing joins over it.
+// rewire points references at another row. A reference that is part of a key stays, because the key names the row. Some
+// rows whose reference the base breaks are mended by this; without that nothing joins over them.
 func (v *variation) rewire(t *table, r random) {
-	if t.frozen {
-		return
-	}
 	for _, ref := range t.refs {
 		if len(ref.to.rows) == 0 || ref.isKey() {
 			continue
 		}
-		changed := 0
+		changed := false
 		for _, row := range t.rows {
 			if _, ok := keyOf(row, ref.cols); ok && r.happens(rewireShare) {
 				target := pick(r, ref.to.rows)
 				if _, ok := keyOf(target, ref.refCols); ok {
 					ref.set(row, target)
-					changed++
+					changed = true
 				}
 			}
 		}
-		v.done(Operation{Operator: "rewire", Table: t.def.Name, Columns: ref.names(), Detail: "to " + ref.to.def.Name, Changed: changed})
+		v.done(changed, "rewire %s.%s", t.def.Name, t.columns[ref.cols[0]].Name)
 	}
 }
 
-// isKey reports whether the reference shares a column with a key, or with
-// another reference.
+// isKey reports whether the reference shares a column with a key, or with another reference.
 func (ref *reference) isKey() bool {
 	for _, c := range ref.cols {
 		if ref.from.columns[c].isKey() {
@@ -247,37 +209,26 @@ func (ref *reference) set(row, target []any) {
 	}
 }
 
-func (ref *reference) names() []string {
-	var names []string
-	for _, c := range ref.cols {
-		names = append(names, ref.from.columns[c].Name)
-	}
-	return names
-}
-
 // blank makes cells NULL where the schema allows it.
 func (v *variation) blank(t *table, r random) {
-	if t.frozen {
-		return
-	}
 	for i := range t.columns {
 		c := &t.columns[i]
 		if !c.nullable() || v.sharedReference(t, i) {
 			continue
 		}
-		changed := 0
+		changed := false
 		for _, row := range t.rows {
 			if row[i] != nil && r.happens(nullShare) {
 				row[i] = nil
-				changed++
+				changed = true
 			}
 		}
-		v.done(Operation{Operator: "null", Table: t.def.Name, Columns: []string{c.Name}, Changed: changed})
+		v.done(changed, "null %s.%s", t.def.Name, c.Name)
 	}
 }
 
-// sharedReference reports whether column i is one of several of a reference, of
-// which NULL in one alone would change what the others mean.
+// sharedReference reports whether column i belongs to a reference of several columns. NULL in one of them would change
+// what the others mean.
 func (v *variation) sharedReference(t *table, i int) bool {
 	for _, ref := range t.refs {
 		if len(ref.cols) > 1 && slices.Contains(ref.cols, i) {

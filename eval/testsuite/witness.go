@@ -10,12 +10,11 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// witness is what a row of the joined tables of a gold must hold to be in its
-// result, as far as comparisons of columns with literals tell.
+// witness is the conditions that a row of the joined tables of a gold must meet to be in its result, as far as
+// comparisons of columns with literals tell.
 type witness struct {
-	tables     []int // of the database; those that lead to others first
+	tables     []int // numbers of tables; a table whose references lead to others stands before them
 	conditions []condition
-	havings    []having
 }
 
 // condition is a comparison of a column with literals.
@@ -25,31 +24,29 @@ type condition struct {
 	literals      []any
 }
 
-// witnesses reads the comparisons of golds, those of aggregates included. Golds
-// without any are left out, and so are equal ones.
+// witnesses reads the comparisons of golds. Golds without any are left out, and so are repeated golds.
 func witnesses(d *database, golds []Gold) []witness {
 	text := sqltext.SQLite()
 	var list []witness
 	seen := map[string]bool{}
 	for _, g := range golds {
-		if key := text.Normalize(g.SQL); seen[key] {
+		if key := text.Parse(g.SQL).Normalize(); seen[key] {
 			continue
 		} else {
 			seen[key] = true
 		}
 		w := witness{}
-		for _, ref := range text.Tables(g.SQL) {
+		for _, ref := range text.Parse(g.SQL).Tables() {
 			if i := d.number(ref); i >= 0 && !slices.Contains(w.tables, i) {
 				w.tables = append(w.tables, i)
 			}
 		}
-		for _, c := range text.Comparisons(g.SQL) {
+		for _, c := range text.Parse(g.SQL).Comparisons() {
 			if cond, ok := d.condition(c); ok {
 				w.conditions = append(w.conditions, cond)
 			}
 		}
-		w.havings = d.havings(g.SQL)
-		if len(w.conditions)+len(w.havings) == 0 {
+		if len(w.conditions) == 0 {
 			continue
 		}
 		slices.SortStableFunc(w.tables, func(a, b int) int { return d.reach(b, w.tables) - d.reach(a, w.tables) })
@@ -104,6 +101,21 @@ func (d *database) condition(c sqltext.Comparison) (condition, bool) {
 	return cond, len(cond.literals) > 0
 }
 
+// find returns the table and column that a reference names, or -1.
+func (d *database) find(c sqltext.ColumnRef) (table, column int) {
+	for _, ref := range c.Scope {
+		if c.Table != "" && !strings.EqualFold(ref.Name, c.Table) {
+			continue
+		}
+		if i := d.number(ref); i >= 0 {
+			if j := d.tables[i].index(c.Column); j >= 0 {
+				return i, j
+			}
+		}
+	}
+	return -1, -1
+}
+
 func (d *database) hasColumn(name string, scope []sqltext.TableRef) bool {
 	return slices.ContainsFunc(scope, func(ref sqltext.TableRef) bool {
 		i := d.number(ref)
@@ -111,14 +123,14 @@ func (d *database) hasColumn(name string, scope []sqltext.TableRef) bool {
 	})
 }
 
-// stored returns a literal as the column would hold it, nil for what it cannot.
+// stored returns a literal as the column would hold it, nil if the column cannot hold it.
 func (c *column) stored(lit sqltext.Literal) any {
 	if lit.Kind == sqltext.Blob {
 		return nil
 	}
 	n, isNumber := parseNumber(lit.Value)
 	switch {
-	case c.kind == fixed && isNumber && lit.Kind == sqltext.Number: // a key, to find rows by
+	case c.kind == fixed && isNumber && lit.Kind == sqltext.Number: // a key finds rows
 		return n
 	case c.kind == fixed, c.text:
 		return lit.Value
@@ -128,8 +140,7 @@ func (c *column) stored(lit sqltext.Literal) any {
 	return c.fitting(n)
 }
 
-// fitting returns a number as the column would hold it: among whole ones it is
-// rounded; nil where it does not fit.
+// fitting returns a number as the column would hold it: rounded in a column of whole numbers, nil if it does not fit.
 func (c *column) fitting(n any) any {
 	f, ok := n.(float64)
 	switch {
@@ -152,7 +163,7 @@ func parseNumber(text string) (any, bool) {
 	return nil, false
 }
 
-// satisfying returns a value with which the condition holds, nil for no opinion.
+// satisfying returns a value with which the condition holds, nil if it knows none.
 func (c condition) satisfying(col *column, r random) any {
 	lit := pick(r, c.literals)
 	switch c.op {
@@ -181,8 +192,8 @@ func (c condition) neighbour(col *column, r random) any {
 	return pick(r, []any{lit, col.moved(lit, +1, r), col.moved(lit, -1, r)})
 }
 
-// moved returns the value one unit above (+1) or below (-1): a day, one, or one
-// in the last decimal. nil for text that is no date.
+// moved returns the value one unit above (+1) or below (-1): a day, one, or one in the last decimal. nil for text that
+// is no date.
 func (c *column) moved(value any, by int, r random) any {
 	switch v := value.(type) {
 	case int64:

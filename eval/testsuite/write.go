@@ -12,8 +12,8 @@ import (
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
-// copyBase copies the file of a database. Pages that wait in a write-ahead log
-// would be missing from the copy, so a log with content is an error.
+// copyBase copies the file of a database. Pages that wait in a write-ahead log would be missing from the copy, so a log
+// with content is an error.
 func copyBase(base, to string) error {
 	if info, err := os.Stat(base + "-wal"); err == nil && info.Size() > 0 {
 		return fmt.Errorf("%s-wal holds changes: checkpoint the database first", base)
@@ -31,14 +31,12 @@ func copyBase(base, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// faultError says that a variation breaks a rule of its database, so it is no
-// replica.
+// faultError says that a variation breaks a rule of its database, so it is no replica.
 type faultError struct{ detail string }
 
 func (e *faultError) Error() string { return e.detail }
 
 // write puts the rows of v into the database of pool, a copy of the base.
-// Triggers are away while it writes: they would change what is written.
 func (v *variation) write(ctx context.Context, pool *sql.DB) (err error) {
 	conn, err := pool.Conn(ctx)
 	if err != nil {
@@ -61,37 +59,15 @@ func (v *variation) write(ctx context.Context, pool *sql.DB) (err error) {
 }
 
 func (v *variation) fill(ctx context.Context, tx *sql.Tx) error {
-	triggers, err := dropTriggers(ctx, tx)
-	if err != nil {
-		return err
-	}
 	for _, t := range v.tables {
 		if err := t.fill(ctx, tx); err != nil {
-			return err
-		}
-	}
-	for _, text := range triggers {
-		if _, err := tx.ExecContext(ctx, text); err != nil {
 			return err
 		}
 	}
 	return v.verify(ctx, tx)
 }
 
-func dropTriggers(ctx context.Context, tx *sql.Tx) (definitions []string, err error) {
-	var names []string
-	err = each(ctx, tx, "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'", 2, func(row []sql.NullString) {
-		names, definitions = append(names, row[0].String), append(definitions, row[1].String)
-	})
-	for _, name := range names {
-		if err == nil {
-			_, err = tx.ExecContext(ctx, "DROP TRIGGER "+sqlite.Dialect{}.Quote(name))
-		}
-	}
-	return definitions, err
-}
-
-// each calls f for the rows of a statement of ours.
+// each calls f for each row of a statement.
 func each(ctx context.Context, tx *sql.Tx, text string, columns int, f func(row []sql.NullString)) error {
 	rows, err := tx.QueryContext(ctx, text)
 	if err != nil {
@@ -144,8 +120,7 @@ func (t *table) fill(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// verify runs SQLite's own checks on what was written. A foreign key that the
-// base breaks already may stay broken.
+// verify runs SQLite's own checks. A foreign key that the base breaks may stay broken.
 func (v *variation) verify(ctx context.Context, tx *sql.Tx) error {
 	var faults []string
 	err := each(ctx, tx, "PRAGMA integrity_check(3)", 1, func(row []sql.NullString) {
@@ -189,23 +164,22 @@ func (v *variation) broken(from *table, to string) bool {
 	return false
 }
 
-// inspect finds what the schema does not say: tables whose foreign keys SQLite
-// cannot check, because what they point at is no key, and frozen ones. It
-// classifies the columns then.
+// inspect finds the tables whose foreign keys SQLite cannot check, because they point at no key, and classifies the
+// columns.
 func (d *database) inspect(ctx context.Context, pool *sql.DB) error {
+	var n int
+	if err := pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").Scan(&n); err != nil {
+		return err
+	}
+	if n > 0 {
+		return errors.New("the database has triggers, which would change what is written")
+	}
 	for _, t := range d.tables {
-		var n int
 		err := pool.QueryRowContext(ctx, "SELECT count(*) FROM ("+foreignKeyCheck(t)+")").Scan(&n)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		t.uncheckable = err != nil
-		err = pool.QueryRowContext(ctx, `SELECT count(*) FROM pragma_index_list(?) AS l, pragma_index_xinfo(l.name) AS x
-			WHERE l."unique" AND x.key AND (l.partial OR x.cid = -2)`, t.def.Name).Scan(&n)
-		if err != nil {
-			return err
-		}
-		t.frozen = n > 0 || t.hasCheck()
 		t.classify()
 	}
 	return nil

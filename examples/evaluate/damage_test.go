@@ -20,9 +20,12 @@ func twoShops(t *testing.T) string {
 	questions := filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz")
 	write(t, questions, unpack(t, questions, pack(`{"qid": 6, "db_id": "mall", "question": "Which shops are there?", "gold": "SELECT name FROM shops"}`)))
 	answers := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
-	write(t, answers, unpack(t, answers, pack(`{"run": "first", "qid": 6, "db_id": "mall", "sql": "SELECT name FROM shops"}`, `{"run": "second", "qid": 6, "sql": "SELECT name FROM shops WHERE 1"}`)))
-	write(t, filepath.Join(dir, "questions", "questions_bird_dev.jsonl.gz"), pack(`{"qid": 1, "db_id": "shop", "question": "How many customers?", "evidence": "", "difficulty": "simple", "gold": "SELECT count(*) FROM customers"}`))
-	write(t, filepath.Join(dir, "predictions", "preds_bird_dev.jsonl.gz"), pack(`{"run": "b", "qid": 1, "db_id": "shop", "sql": "SELECT count(*) FROM customers"}`))
+	write(t, answers, unpack(t, answers, pack(`{"run": "first", "qid": 6, "db_id": "mall", "sql": "SELECT name FROM shops"}`,
+		`{"run": "second", "qid": 6, "sql": "SELECT name FROM shops WHERE 1"}`)))
+	write(t, filepath.Join(dir, "questions", "questions_bird_dev.jsonl.gz"),
+		pack(`{"qid": 1, "db_id": "shop", "question": "How many customers?", "evidence": "", "difficulty": "simple", "gold": "SELECT count(*) FROM customers"}`))
+	write(t, filepath.Join(dir, "predictions", "preds_bird_dev.jsonl.gz"),
+		pack(`{"run": "b", "qid": 1, "db_id": "shop", "sql": "SELECT count(*) FROM customers"}`))
 	return dir
 }
 
@@ -119,13 +122,15 @@ func TestDamagedDatabase(t *testing.T) {
 			if l := last(t, out, "metric", "ex_set"); l["value"] != 0.5 || l["n"] != 6.0 || l["faults"] != 3.0 {
 				t.Errorf("score: %v", l)
 			}
-			for _, want := range []string{"count as 0: 3 of 6", "questions_spider_dev.jsonl.gz:4: question 4: ", "questions_spider_dev.jsonl.gz:6: question 6: database ", "mall"} {
+			for _, want := range []string{"count as 0: 3 of 6", "questions_spider_dev.jsonl.gz:4: question 4: ",
+				"questions_spider_dev.jsonl.gz:6: question 6: database ", "mall"} {
 				if !strings.Contains(notes, want) {
 					t.Errorf("score does not say %q:\n%s", want, notes)
 				}
 			}
 
-			out, notes, err = evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/first", "--rounds", "20", "--json")
+			out, notes, err = evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/first",
+				"--rounds", "20", "--json")
 			if err != nil {
 				t.Fatalf("run: %v", err)
 			}
@@ -149,7 +154,8 @@ func TestDamagedPools(t *testing.T) {
 		err    string // "" for success
 	}{
 		{"cut_gzip", func(t *testing.T, dir string) { cut(t, dir, "predictions/preds_bird_dev.jsonl.gz", 60) }, named,
-			[]string{"left out: pool bird_dev/all: eval: ", "preds_bird_dev.jsonl.gz:1: the gzip file is cut off", "left out: pools 1, questions 2"}, "1 of the 2 pools"},
+			[]string{"left out: pool bird_dev/all: eval: ", "preds_bird_dev.jsonl.gz:1: the gzip file is cut off", "left out: pools 1, questions 2"},
+			"1 of the 2 pools"},
 		{"no_pool", func(*testing.T, string) {}, []string{"--pool", "spider_dev/all", "--pool", "spider_dev/nobody"},
 			[]string{`there is no pool "spider_dev/nobody"`, "left out: pools 1, "}, "1 of the 2 pools"},
 		{"no_file", func(t *testing.T, dir string) { remove(t, dir, "predictions/preds_bird_dev.jsonl.gz") }, named,
@@ -237,7 +243,8 @@ func TestLinkOfDamagedDatabase(t *testing.T) {
 			if strings.Contains(out.String(), `"mall"`) && d.name != "cut_database" {
 				t.Errorf("a line of the damaged database: %s", out.String())
 			}
-			if text := notes.String(); d.name != "cut_database" && (!strings.Contains(text, "questions_spider_dev.jsonl.gz:6: question 6: ") || !strings.Contains(text, "mall")) {
+			if text := notes.String(); d.name != "cut_database" &&
+				(!strings.Contains(text, "questions_spider_dev.jsonl.gz:6: question 6: ") || !strings.Contains(text, "mall")) {
 				t.Errorf("the notes: %s", text)
 			}
 		})

@@ -11,8 +11,7 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// databases are those of a folder, each opened once. The zero value but for folder
-// is ready; it is for one goroutine.
+// databases opens each database of a folder once. The zero value with a folder is ready. Not safe for concurrent use.
 type databases struct {
 	folder *eval.Folder
 	opened map[string]openedDatabase
@@ -24,8 +23,7 @@ type openedDatabase struct {
 	err    error
 }
 
-// env is what linkers and strategies without a model work with on a database. One
-// that cannot be used is an *eval.DatabaseError.
+// env returns the Env of a database, without a model. A database that cannot be used is an *eval.DatabaseError.
 func (d *databases) env(ctx context.Context, id string) (*strategy.Env, error) {
 	o, ok := d.opened[id]
 	if !ok {
@@ -55,7 +53,7 @@ func (o *openedDatabase) open(ctx context.Context, folder *eval.Folder, id strin
 	if err != nil {
 		return fault(err)
 	}
-	o.env = &strategy.Env{DB: db, Schema: s, Rows: &strategy.RowCache{}}
+	o.env = &strategy.Env{DB: db, Schema: s, Rows: &exec.SampleCache{}}
 	return nil
 }
 

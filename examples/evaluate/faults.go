@@ -7,15 +7,14 @@ import (
 	"github.com/texttosql/texttosql/eval"
 )
 
-// Most causes that tellFaults writes a line for, and most questions in a line.
+// Bounds of tellFaults: lines for causes, and questions in a line.
 const (
 	mostCauses    = 10
 	mostQuestions = 5
 )
 
-// tellFaults says why questions could not be judged, a line for each cause with
-// the file and the line of its first question: one database that is not there
-// may be the cause of hundreds.
+// tellFaults says why questions could not be judged. It writes a line for each cause, with the file and the line of the
+// first question, because one missing database may be the cause of hundreds.
 func (p *program) tellFaults(faults []eval.Verdict, file func(eval.Question) string) {
 	var causes []string
 	of := map[string][]eval.Question{}
@@ -38,7 +37,7 @@ func (p *program) tellFaults(faults []eval.Verdict, file func(eval.Question) str
 	}
 }
 
-// places names questions: "FILE:7: question 12 and 8 more (13, 20, 21, 30, …)".
+// places names questions, as "FILE:7: question 12 and 8 more (13, 20, 21, 30, …)".
 func places(questions []eval.Question, file func(eval.Question) string) string {
 	first := questions[0]
 	text := fmt.Sprintf("%s:%d: question %s", file(first), first.Line, first.ID)
@@ -56,8 +55,8 @@ func places(questions []eval.Question, file func(eval.Question) string) string {
 	return fmt.Sprintf("%s and %d more (%s)", text, len(rest), strings.Join(ids, ", "))
 }
 
-// datasetFile returns what names the file of a question in messages: that of a
-// dataset of the folder, or the file that was given instead of a name.
+// datasetFile returns a function that names the file of a question: the file of a dataset of the folder, or the given
+// file.
 func datasetFile(folder *eval.Folder, given string) func(eval.Question) string {
 	return func(q eval.Question) string {
 		if isFile(given) {

@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
 // link is the verb link.
@@ -45,7 +46,7 @@ JSON: a line for each linker and database, and one with "db": "all".
   runs               preliminary statements a question`
 }
 
-// linkLine is what a linker keeps on one database.
+// linkLine holds the figures of a linker on one database.
 type linkLine struct {
 	Dataset        string   `json:"dataset"`
 	DB             string   `json:"db"`
@@ -73,7 +74,7 @@ func (l *link) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		if pool.Dataset.Name != dataset.Name { // equal ids would be other questions
+		if pool.Dataset.Name != dataset.Name { // equal ids may belong to other questions
 			return fmt.Errorf("pool %s answers the questions of %s, not of %s", l.PreSQL, pool.Dataset.Name, dataset.Name)
 		}
 		for i, q := range pool.Questions {
@@ -123,7 +124,7 @@ func (l *link) Run(p *program) error {
 	return table(p.out, []string{"db", "linker", "n", "tables", "all", "precise", "columns", "all", "tokens kept", "of 5 tables on"}, linkRows(lines))
 }
 
-// linked is one question with what its gold reads.
+// linked is one question with the tables and columns that its gold reads.
 type linked struct {
 	eval.Question
 	env     *strategy.Env
@@ -134,7 +135,7 @@ type linked struct {
 	full    int // tokens of the prompt with the whole schema
 }
 
-// questions reads what the golds read. What cannot be read is a fault.
+// questions reads the golds' tables and columns. A gold that cannot be read is a fault.
 func (l *link) questions(ctx context.Context, databases *databases, dataset *eval.Dataset, drafts map[string][]string) (list []*linked, faults []eval.Verdict, err error) {
 	for _, q := range dataset.Questions {
 		env, err := databases.env(ctx, q.DB)
@@ -178,7 +179,7 @@ func (x *linked) input() linker.Input {
 	return linker.Input{Question: x.Text, Evidence: x.Evidence, Schema: x.env.Schema, DB: x.env.DB}
 }
 
-// tokens is the estimated length of what the prompt says of s.
+// tokens estimates the length of s in a prompt.
 func (x *linked) tokens(ctx context.Context, s *schema.Schema) (int, error) {
 	with, err := x.prompt(ctx, s)
 	if err != nil {
@@ -189,7 +190,7 @@ func (x *linked) tokens(ctx context.Context, s *schema.Schema) (int, error) {
 }
 
 func (x *linked) prompt(ctx context.Context, s *schema.Schema) (int, error) {
-	messages, err := strategy.REp{MaxTokens: 1 << 30}.Prompt(ctx, x.env, strategy.PromptInput{
+	messages, err := petsql.REp{MaxTokens: 1 << 30}.Prompt(ctx, x.env, strategy.PromptInput{
 		Task: strategy.Task{Question: x.Text, Evidence: x.Evidence}, Schema: s,
 	})
 	n := 0
@@ -199,7 +200,7 @@ func (x *linked) prompt(ctx context.Context, s *schema.Schema) (int, error) {
 	return n, err
 }
 
-// links asks one linker. The look-ups of values were made once for all runs.
+// links asks one linker. The values were looked up before, once for all runs.
 func (l *link) links(ctx context.Context, x *linked, name string, run int) (schema.Links, error) {
 	draft := func() string { return x.drafts[run%len(x.drafts)] }
 	switch name {
@@ -220,7 +221,7 @@ type linkSum struct {
 	kept, full, keptLarge, fullLarge                                 float64
 }
 
-// measure links every question by one run; the sums are by database, "all" too.
+// measure links every question of one run and sums by database, and by "all".
 func (l *link) measure(ctx context.Context, questions []*linked, name string, run int) (map[string]*linkSum, error) {
 	sums := map[string]*linkSum{"all": {}}
 	for _, x := range questions {
@@ -277,7 +278,7 @@ func whole(a, b int) float64 {
 	return 0
 }
 
-// lines are the medians over runs, by database, "all" last.
+// lines returns the medians over runs by database, "all" last.
 func (l *link) lines(name string, runs []map[string]*linkSum) []linkLine {
 	var databases []string
 	for db := range runs[0] {

@@ -4,8 +4,8 @@
 //	go run . score --data DIR --dataset NAME --predictions FILE
 //	go run . run   --data DIR --dataset NAME --strategy NAME --model SPEC
 //
-// Each verb explains its flags and the keys of its JSON with --help. A progress
-// bar goes to standard error, a table or JSON lines to standard output.
+// Each verb explains its flags and the keys of its JSON with --help. A progress bar goes to standard error, a table or JSON
+// lines to standard output.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 func main() {
-	// Results come and go; twice the work for the collector keeps the peak low.
+	// Results are short-lived. Collecting twice as often keeps the peak of memory low.
 	debug.SetGCPercent(50)
 	cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
@@ -35,7 +35,7 @@ type verbs struct {
 	Steps steps `cmd:"" help:"Run strategies that decide step by step on simulated models."`
 }
 
-// program is what every verb works with.
+// program holds what every verb needs.
 type program struct {
 	ctx    context.Context
 	out    io.Writer

@@ -42,7 +42,8 @@ func TestVotesOnOddPools(t *testing.T) {
 	dir := oddities(t)
 	page := filepath.Join(t.TempDir(), "votes.html")
 	for _, pools := range [][]string{
-		{"spider_dev/all", "bird_dev/all"}, {"bird_dev/all"}, {"spider_dev/single"}, {"spider_dev/empty"}, {"spider_dev/null", "spider_dev/prose"}, {"spider_dev/twice", "spider_dev/twice"},
+		{"spider_dev/all", "bird_dev/all"}, {"bird_dev/all"}, {"spider_dev/single"}, {"spider_dev/empty"}, {"spider_dev/null", "spider_dev/prose"},
+		{"spider_dev/twice", "spider_dev/twice"},
 	} {
 		t.Run(strings.ReplaceAll(strings.Join(pools, "_"), "/", "-"), func(t *testing.T) {
 			args := []string{"votes", "--data", dir, "--rounds", "20", "--rules", "--looks", "--html", page}
@@ -77,7 +78,8 @@ func TestVotesOnOddPools(t *testing.T) {
 func TestScoreAndRunOddAnswers(t *testing.T) {
 	dir := oddities(t)
 	answers := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
-	out, notes, err := evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds", "20", "--json", "--timed", "--per-question",
+	out, notes, err := evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds", "20", "--json",
+		"--timed", "--per-question",
 		"--suites", t.TempDir())
 	if err != nil {
 		t.Fatalf("%v\n%s", err, notes)
@@ -95,7 +97,8 @@ func TestScoreAndRunOddAnswers(t *testing.T) {
 		t.Errorf("notes:\n%s", notes)
 	}
 	for _, strategy := range []string{"direct", "self-consistency", "consensus", "plan-vote", "petsql"} {
-		out, notes, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", strategy, "--model", "pool:spider_dev/all", "--rounds", "20", "--json")
+		out, notes, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", strategy, "--model", "pool:spider_dev/all",
+			"--rounds", "20", "--json")
 		if err != nil {
 			t.Errorf("%s: %v\n%s", strategy, err, notes)
 			continue

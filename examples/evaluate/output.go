@@ -22,7 +22,7 @@ func table(w io.Writer, heads []string, rows [][]string) error {
 	return t.Flush()
 }
 
-// jsonLines writes one object a line.
+// jsonLines writes one object on each line.
 func jsonLines[T any](w io.Writer, list []T) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -34,8 +34,7 @@ func jsonLines[T any](w io.Writer, list []T) error {
 	return nil
 }
 
-// canWritePage says whether a page can be written, before the hours of what it is
-// to show. "" is no page.
+// canWritePage says whether a page can be written, before the hours of work for it. "" means no page.
 func canWritePage(path string) error {
 	if path == "" {
 		return nil
@@ -51,7 +50,7 @@ func canWritePage(path string) error {
 	return os.Remove(f.Name())
 }
 
-// createBeside makes the file that is to become the page.
+// createBeside makes a temporary file beside the page.
 func createBeside(path string) (*os.File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".evaluate-*.html")
 	if err != nil {
@@ -66,7 +65,7 @@ func writePage(path string, p page.Page) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // in vain once it is renamed
+	defer os.Remove(f.Name()) // does nothing after it was renamed
 	if err := p.WriteHTML(f); err != nil {
 		f.Close()
 		return fmt.Errorf("page %s: %w", path, err)
@@ -84,7 +83,7 @@ func writePage(path string, p page.Page) error {
 	return nil
 }
 
-// command is the command line as a person would type it again.
+// command returns the command line as a person would type it again.
 func (p *program) command() string {
 	words := []string{"go", "run", "."}
 	for _, a := range p.args {
@@ -96,7 +95,7 @@ func (p *program) command() string {
 	return strings.Join(words, " ")
 }
 
-// share writes a share with three places, as the field does: .871.
+// share writes a share with three places, as is usual in the field: .871.
 func share(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
 
 // points writes a difference of shares in points.

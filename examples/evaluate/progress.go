@@ -9,8 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress is a bar on standard error. Where that is no terminal it shows
-// nothing: a log full of bars helps nobody. Safe for concurrent use.
+// progress is a bar on standard error. If that is no terminal, it shows nothing. Safe for concurrent use.
 type progress struct {
 	mu  sync.Mutex
 	bar *progressbar.ProgressBar
@@ -36,10 +35,10 @@ func (p *progress) step(total int) {
 	if p.bar.GetMax() != total {
 		p.bar.ChangeMax(total)
 	}
-	p.bar.Add(1) // it fails only when the terminal is gone
+	p.bar.Add(1) // it only fails if the terminal is gone
 }
 
-// jump counts n at once: what was done before.
+// jump counts n at once, for questions that were done before.
 func (p *progress) jump(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +52,7 @@ func (p *progress) say(what string) {
 	p.bar.Describe(what)
 }
 
-// done takes the bar away.
+// done removes the bar.
 func (p *progress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,6 +15,10 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/petsql"
+	"github.com/texttosql/texttosql/strategy/planvote"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // live is the verb run.
@@ -23,7 +27,7 @@ type live struct {
 	Dataset     string `required:"" placeholder:"NAME" help:"Dataset of the folder, or a file of one."`
 	Strategy    string `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
 	Model       string `required:"" placeholder:"SPEC" help:"${specs}."`
-	Samples     int    `placeholder:"N" help:"Draws a question; 0: the strategy's default."`
+	Samples     int    `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
 	Limit       int    `placeholder:"N" help:"Only the first N questions; 0: all."`
 	Concurrency int    `default:"4" placeholder:"N" help:"Questions at a time."`
 	Out         string `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
@@ -43,12 +47,12 @@ func (live) Help() string {
 	return text + `
 Models:
 
-  pool:NAME[,NAME…]   recorded: the stored answers of a pool, a draw each, in stored order; several
+  pool:NAME[,NAME…]   recorded: the stored answers of a pool, a sample each, in stored order; several
                       pools are several models that take turns. Only questions that all of them
                       answer are asked. A repair or a judge gets no answer; strategies go on. Not for
                       maker, whose steps nobody recorded.
   phases:NAME[,NAME…] simulated: as pool:, and each step of maker gets the part of a stored answer
-                      that the step is about; NAME?keep=scope draws the later steps from answers
+                      that the step is about; NAME?keep=scope samples the later steps from answers
                       that read the tables agreed on. Not a measure of what steps do to a model.
   replay:FILE         a recording of package llm/replay
   openai:NAME (OPENAI_API_KEY, OPENAI_BASE_URL), ollama:NAME (OLLAMA_HOST),
@@ -60,7 +64,7 @@ all failed. Questions without database, stored answer or a gold that runs are to
 
 JSON: a line for each question as it is finished (and so in --out, which score reads):
   v (1), run, dataset, qid, db_id, sql, confidence, ex, va (1 or 0), calls, prompt_tokens,
-  completion_tokens, tokens_known, latency_s, saved (draws not needed), error, model_kind
+  completion_tokens, tokens_known, latency_s, saved (samples not needed), error, model_kind
 and the last line, for all:
   n, ex, va        questions, and the means over all of them; ex compares sets of rows
   ci               95 % interval of ex
@@ -92,8 +96,8 @@ type summary struct {
 	Dataset     string     `json:"dataset"`
 }
 
-// giveUp is how many questions may fail before the first one is answered: then
-// whatever is wrong is wrong with all of them.
+// giveUp bounds the questions that may fail before the first answer. After that, the fault is probably one of all
+// questions.
 const giveUp = 5
 
 // Run runs the strategy.
@@ -108,7 +112,7 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if _, stepwise := chosen.strategy.(strategy.MAKER); stepwise && strings.HasPrefix(l.Model, "pool:") {
+	if _, stepwise := chosen.strategy.(maker.Strategy); stepwise && strings.HasPrefix(l.Model, "pool:") {
 		return fmt.Errorf("strategy %s asks for a statement step by step, and pools hold whole ones: give --model phases:%s, which simulates the steps",
 			chosen.name, strings.TrimPrefix(l.Model, "pool:"))
 	}
@@ -132,7 +136,7 @@ func (l *live) Run(p *program) error {
 	}
 	asker := &asker{folder: folder, source: source, strategy: chosen, samples: l.Samples}
 	defer asker.close()
-	// Wrong settings end the run here and not at every question.
+	// Wrong settings end the run here, and not at every question.
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
 		return err
 	}
@@ -180,8 +184,8 @@ func (l *live) Run(p *program) error {
 	return nil
 }
 
-// choose returns the questions to ask and the number of those left out, which it
-// tells: nobody should pay for an answer that cannot be judged.
+// choose returns the questions to ask and the number of those left out, which it reports. Nobody should pay for an
+// answer that cannot be judged.
 func (l *live) choose(p *program, folder *eval.Folder, dataset *eval.Dataset, source *source, scorer *eval.Scorer) (list []eval.Question, left int, err error) {
 	var faults []eval.Verdict
 	unknown := 0
@@ -243,7 +247,7 @@ type tally struct {
 
 	done   map[string]finished // by question
 	failed int
-	last   error // of the question that failed last
+	last   error // the error of the question that failed last
 	right  int
 	calls  int
 	tokens int
@@ -273,8 +277,8 @@ func (t *tally) add(f finished) {
 	t.tokens += f.PromptTokens + f.CompletionTokens
 }
 
-// all asks the questions that are not finished, several at a time. One that
-// fails is said and left; what cannot go on ends it all.
+// all asks the unfinished questions, several at a time. It reports a question that fails and goes on. An error that
+// affects all questions ends it.
 func (t *tally) all(ctx context.Context, ask func(context.Context, eval.Question) (finished, error)) error {
 	type outcome struct {
 		question eval.Question
@@ -297,7 +301,7 @@ func (t *tally) all(ctx context.Context, ask func(context.Context, eval.Question
 		for _, q := range open {
 			group.Go(func() error {
 				if ctx.Err() != nil {
-					return nil // never asked
+					return nil // the question was never asked
 				}
 				f, err := ask(ctx, q)
 				outcomes <- outcome{q, f, err}
@@ -311,7 +315,7 @@ func (t *tally) all(ctx context.Context, ask func(context.Context, eval.Question
 	for o := range outcomes {
 		switch {
 		case ctx.Err() != nil && o.err != nil:
-			continue // cancelled in flight
+			continue // the question was cancelled in flight
 		case o.err != nil:
 			t.failed++
 			t.last = o.err
@@ -344,7 +348,7 @@ func (t *tally) all(ctx context.Context, ask func(context.Context, eval.Question
 	return nil
 }
 
-// keep writes a finished question down, and shows it.
+// keep writes a finished question to the journal, and shows it.
 func (t *tally) keep(f finished) error {
 	if err := t.log.keep(f); err != nil {
 		return err
@@ -355,7 +359,7 @@ func (t *tally) keep(f finished) error {
 	return nil
 }
 
-// outcomes are the questions as statistics take them; a failed one is wrong.
+// outcomes returns the questions in the form that the statistics take. A failed question is wrong.
 func (t *tally) outcomes() []eval.Outcome {
 	var list []eval.Outcome
 	for _, q := range t.questions {
@@ -395,7 +399,7 @@ func (t *tally) summary(l *live, kind string) summary {
 	return s
 }
 
-// page shows what the run gave.
+// page shows the figures of the run.
 func (t *tally) page(p *program, s summary) page.Page {
 	outcomes := t.outcomes()
 	n := float64(s.N)
@@ -452,16 +456,16 @@ type named struct {
 
 func strategies() []named {
 	return []named{
-		{"direct", "one greedy draw, checked", strategy.Direct{}},
-		{"self-consistency", "draws of one prompt, majority by result, stopped when decided", strategy.SelfConsistency{}},
+		{"direct", "one greedy sample, checked", strategy.Direct{}},
+		{"self-consistency", "samples of one prompt, majority by result, stopped when decided", strategy.SelfConsistency{}},
 		{"consensus", "the default: three prompt forms, values, doubts, repair, judge", strategy.Consensus{}},
-		{"consensus-ahead3", "consensus that also stops when 3 votes ahead", strategy.Consensus{AheadBy: aheadBy}},
-		{"plan-vote", "draws of one prompt, majority by plan (M7)", strategy.PlanVote{}},
-		{"augmented-plan-vote", "plan-vote on a schema with sample rows (M10)", strategy.AugmentedPlanVote{}},
-		{"execution-feedback", "rounds of augmented-plan-vote that see what failed (M12)", strategy.ExecutionFeedback{}},
-		{"maker", "consensus on tables, then filters, then the statement (M15)", strategy.MAKER{}},
-		{"maker-compat", "maker as published", strategy.MAKER{Compat: true}},
-		{"petsql", "two rounds: a first statement links the schema, then every model votes", strategy.PETSQL{}},
+		{"consensus-ahead3", "consensus that also stops when 3 votes ahead", strategy.Consensus{Stop: vote.AheadBy(aheadBy).Every(4)}},
+		{"plan-vote", "samples of one prompt, majority by plan (M7)", planvote.Plain{}},
+		{"augmented-plan-vote", "plan-vote on a schema with sample rows (M10)", planvote.Augmented{}},
+		{"execution-feedback", "rounds of augmented-plan-vote that see what failed (M12)", planvote.Feedback{}},
+		{"maker", "consensus on tables, then filters, then the statement (M15)", maker.Strategy{}},
+		{"maker-compat", "maker as published", maker.Strategy{}.Published()},
+		{"petsql", "two rounds: a first statement links the schema, then every model votes", petsql.Strategy{}},
 	}
 }
 

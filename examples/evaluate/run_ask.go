@@ -19,12 +19,12 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// source gives the models of a spec.
+// source provides the models of a spec.
 type source struct {
 	kind  string
 	live  llm.Model    // nil for pools
-	pools []*eval.Pool // of a recorded or simulated one
-	keep  bool         // what a simulated one assumes: see models.PhaseOptions
+	pools []*eval.Pool // the pools of a recorded or simulated model
+	keep  bool         // an assumption of a simulated model; see models.PhaseOptions
 
 	known   []map[string]bool // questions of each pool
 	latency map[string][]time.Duration
@@ -70,8 +70,7 @@ func newSource(folder *eval.Folder, spec string, latency bool, getenv func(strin
 	return s, nil
 }
 
-// knows reports whether a question can be asked: of every pool, since they take
-// turns.
+// knows reports whether a question can be asked. Every pool must have it, because the pools take turns.
 func (s *source) knows(q eval.Question) bool {
 	for _, known := range s.known {
 		if !known[q.Key()] {
@@ -81,7 +80,7 @@ func (s *source) knows(q eval.Question) bool {
 	return true
 }
 
-// models returns the models for questions about one database, which handle is of.
+// models returns the models for questions about one database, whose handle is given.
 func (s *source) models(ctx context.Context, database string, handle *sql.DB) ([]llm.Model, error) {
 	if s.live != nil {
 		return []llm.Model{s.live}, nil
@@ -113,9 +112,8 @@ func (s *source) models(ctx context.Context, database string, handle *sql.DB) ([
 	return list, nil
 }
 
-// delay is how long a draw takes: one of the recorded times of its question, or
-// of any other where it has none.
-func (s *source) delay(question string, draw int) time.Duration {
+// delay returns the time of a sample: a recorded time of its question, or of any other question if it has none.
+func (s *source) delay(question string, sample int) time.Duration {
 	times := s.latency[question]
 	if len(times) == 0 {
 		times = s.latency[""]
@@ -123,10 +121,10 @@ func (s *source) delay(question string, draw int) time.Duration {
 	if len(times) == 0 {
 		return 0
 	}
-	return times[draw%len(times)]
+	return times[sample%len(times)]
 }
 
-// asker asks a strategy, with one engine a database.
+// asker asks a strategy, with one engine for each database.
 type asker struct {
 	folder   *eval.Folder
 	source   *source
@@ -180,8 +178,8 @@ func (a *asker) close() {
 	}
 }
 
-// ask answers one question. An answer that could not be found is finished, with
-// its reason; an error means that it may go better the next time.
+// ask answers one question. A question without an answer is finished, with the reason. An error means that asking again
+// may help.
 func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	f := finished{Version: journalVersion, ID: q.ID, DB: q.DB}
 	engine, err := a.engine(ctx, q.DB)

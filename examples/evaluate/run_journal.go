@@ -12,18 +12,16 @@ import (
 	"time"
 )
 
-// journalVersion is the version of the lines of --out, and lineStart is how they
-// begin.
+// journalVersion is the version of the lines of --out, and lineStart is their beginning.
 const (
 	journalVersion = 1
 	lineStart      = `{"v":`
 )
 
-// finished is one finished question, as --out and --json have it. It is also a
-// line of answers that eval.Answers reads.
+// finished is one finished question in the form of --out and --json. eval.Answers reads it as a line of answers.
 type finished struct {
 	Version          int     `json:"v"`
-	Run              string  `json:"run"` // strategy, model and samples
+	Run              string  `json:"run"` // strategy, model and number of samples
 	Dataset          string  `json:"dataset"`
 	ID               string  `json:"qid"`
 	DB               string  `json:"db_id"`
@@ -47,20 +45,19 @@ type journal struct {
 	finished map[string]finished // read at the start
 }
 
-// openJournal opens or starts the file of a run. A last line without its end was
-// cut by a crash: it is taken away, if it begins as ours do. A file of anything else
-// is an error and stays as it is. Lines of another run are an error, since two runs
-// in one file could not be told apart later, and so are those of another dataset,
-// whose questions may have the same ids.
+// openJournal opens or starts the file of a run. A last line without its end was cut by a crash and is removed, if it
+// begins like a journal line. A file of another kind is an error and stays as it is. Lines of another run are an error,
+// because two runs in one file cannot be told apart later. So are lines of another dataset, whose questions may have the
+// same ids.
 func openJournal(path, run, dataset string) (*journal, error) {
 	j := &journal{finished: make(map[string]finished)}
 	if path == "" {
 		return j, nil
 	}
-	// Appending keeps two programs on one file, by mistake, from writing over each other.
+	// With O_APPEND two programs on one file, by mistake, do not write over each other.
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
-		return nil, err // it names the file
+		return nil, err // the error names the file
 	}
 	j.file = file
 	if err := j.load(run, dataset); err != nil {
@@ -101,7 +98,7 @@ func (j *journal) load(run, dataset string) error {
 	return j.file.Truncate(whole)
 }
 
-// keep appends one line with one write, so that a crash cuts at most the last.
+// keep appends one line with one write, so that a crash cuts at most the last line.
 func (j *journal) keep(f finished) error {
 	if j.file == nil {
 		return nil
@@ -123,8 +120,7 @@ func (j *journal) close() error {
 	return j.file.Close()
 }
 
-// readLatencies reads how long calls took, by question, and under "" all of them.
-// Calls that nobody timed have null there.
+// readLatencies reads the times of calls by question, and all of them under "". A call without a time has null there.
 func readLatencies(path string) (map[string][]time.Duration, error) {
 	file, err := os.Open(path)
 	if err != nil {

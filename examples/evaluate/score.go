@@ -52,7 +52,7 @@ counted. A file of answers that cannot be read to its end is an error, and nothi
 
 JSON: a line for each run and metric.
   run, metric, value, n   n is the number of questions, or of answers for costs
-  ci                      95 % interval, questions drawn again; ci_by_template: templates of golds
+  ci                      95 % interval, questions sampled again; ci_by_template: templates of golds
   scorable                the mean over the questions that can be scored, where that differs
   unanswered, faults      questions without an answer; that cannot be scored
 With --per-question first a line for each run and question:
@@ -137,7 +137,7 @@ func (s *score) Run(p *program) error {
 		return fmt.Errorf("%s has no answer", s.Predictions)
 	}
 	var lines []metricLine
-	var outcomes [][]eval.Outcome // by ex_set, a report each, where there is to be a page
+	var outcomes [][]eval.Outcome // by ex_set, one list for each report, if there is to be a page
 	s.tell(p, folder, reports)
 	for _, r := range reports {
 		list, ex, err := s.figures(scorer, r)
@@ -158,7 +158,7 @@ func (s *score) Run(p *program) error {
 	return writePage(s.HTML, scorePage(p, reports, lines, outcomes))
 }
 
-// answers reads the file, one run of it if only one is wanted.
+// answers reads the file, or one run of it.
 func (s *score) answers(bar *progress) iter.Seq2[eval.Answer, error] {
 	return func(yield func(eval.Answer, error) bool) {
 		for a, err := range eval.Answers(s.Predictions) {
@@ -173,7 +173,7 @@ func (s *score) answers(bar *progress) iter.Seq2[eval.Answer, error] {
 	}
 }
 
-// tell says what could not be scored: once for all runs that share it.
+// tell says what could not be scored, once for all runs that share it.
 func (s *score) tell(p *program, folder *eval.Folder, reports []*eval.Report) {
 	var texts []string
 	runs := map[string][]string{}
@@ -198,7 +198,7 @@ func (s *score) tell(p *program, folder *eval.Folder, reports []*eval.Report) {
 		}
 		p.note("%s: %s", name, text)
 	}
-	// A fault is one of every run but where only its own answer met the damage.
+	// Every run shares a fault, unless only its own answer met the damage.
 	var faults []eval.Verdict
 	seen := map[string]bool{}
 	for _, r := range reports {
@@ -212,15 +212,14 @@ func (s *score) tell(p *program, folder *eval.Folder, reports []*eval.Report) {
 	p.tellFaults(faults, datasetFile(folder, s.Dataset))
 }
 
-// figures are the means of a report with their intervals, and its outcomes by
-// execution accuracy.
+// figures returns the means of a report with their intervals, and its outcomes by execution accuracy.
 func (s *score) figures(scorer eval.Scorer, r *eval.Report) (lines []metricLine, ex []eval.Outcome, err error) {
 	boot := eval.Bootstrap{Rounds: s.Rounds, Seed: s.Seed}
 	line := metricLine{Run: r.Run, N: r.N(), Unanswered: r.Unanswered(), Faults: len(r.Faults())}
 	if ex, err = scorer.Outcomes(r, "ex_set"); err != nil {
 		return nil, nil, err
 	}
-	outcomes := slices.Clone(ex) // the questions and their templates are those of every metric
+	outcomes := slices.Clone(ex) // every metric has the same questions and templates
 	for at, metric := range r.Metrics {
 		for i := range outcomes {
 			outcomes[i].Score = r.Verdicts[i].Scores[at]
@@ -254,7 +253,7 @@ func (s *score) figures(scorer eval.Scorer, r *eval.Report) (lines []metricLine,
 	return lines, ex, nil
 }
 
-// scorable is the mean of a metric over the questions without a fault.
+// scorable returns the mean of a metric over the questions without a fault.
 func scorable(r *eval.Report, metric string) float64 {
 	at := slices.Index(r.Metrics, metric)
 	sound := slices.DeleteFunc(slices.Clone(r.Verdicts), func(v eval.Verdict) bool { return v.Fault != "" })
@@ -324,7 +323,7 @@ func metricsTable(lines []metricLine) (heads []string, rows [][]string) {
 	return heads, rows
 }
 
-// scorePage shows what score measured.
+// scorePage shows the figures of score.
 func scorePage(p *program, reports []*eval.Report, lines []metricLine, outcomes [][]eval.Outcome) page.Page {
 	doc := page.Page{
 		Title:   "Scores of " + reports[0].Run,

@@ -14,8 +14,7 @@ import (
 	"github.com/texttosql/texttosql/examples/internal/cli"
 )
 
-// suiteMetric is test-suite accuracy where a database has no suite, which is said
-// once: its questions count as 0.
+// suiteMetric is test-suite accuracy. A database without a suite is reported once, and its questions count as 0.
 type suiteMetric struct{ testsuite.TS }
 
 // Score implements eval.Metric.
@@ -26,9 +25,8 @@ func (m suiteMetric) Score(ctx context.Context, t *eval.Trial) (float64, error) 
 	return m.TS.Score(ctx, t)
 }
 
-// suites loads the test suites of a dataset's databases, one folder each in dir,
-// and makes those that are not there. The golds of the dataset guide them; equal
-// golds and seed make equal suites. A database that is not there has none: its
+// suites loads the test suites of a dataset's databases, one folder each in dir, and makes missing ones. The golds of
+// the dataset guide them, so equal golds and an equal seed make equal suites. A missing database has no suite, and its
 // questions cannot be scored anyway.
 func (s *score) suites(p *program, folder *eval.Folder, dataset *eval.Dataset) (loaded map[string]*testsuite.Suite, closeAll func(), err error) {
 	loaded = make(map[string]*testsuite.Suite)
@@ -63,8 +61,7 @@ func (s *score) suites(p *program, folder *eval.Folder, dataset *eval.Dataset) (
 	return loaded, closeAll, nil
 }
 
-// suite loads the suite of one database, and makes it before where it is not
-// there. One of another database is an error.
+// suite loads the suite of one database, and makes it first if it is missing. The suite of another database is an error.
 func (s *score) suite(ctx context.Context, base, dir, id string, dataset *eval.Dataset) (*testsuite.Suite, error) {
 	if err := s.makeSuite(ctx, base, dir, id, dataset); err != nil {
 		return nil, err
@@ -84,7 +81,7 @@ func (s *score) suite(ctx context.Context, base, dir, id string, dataset *eval.D
 	return suite, nil
 }
 
-// makeSuite makes the suite of one database unless it is there.
+// makeSuite makes the suite of one database unless it exists.
 func (s *score) makeSuite(ctx context.Context, base, dir, id string, dataset *eval.Dataset) error {
 	_, err := testsuite.ReadManifest(dir)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {

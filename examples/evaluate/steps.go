@@ -17,15 +17,18 @@ import (
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/planvote"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // steps is the verb steps.
 type steps struct {
 	Data        string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
-	Pool        []string `sep:"none" placeholder:"NAME" help:"Pool to draw from; may be repeated. Default: the reference pools."`
-	Wide        bool     `help:"Also every other pool of four or more draws."`
+	Pool        []string `sep:"none" placeholder:"NAME" help:"Pool to sample from; may be repeated. Default: the reference pools."`
+	Wide        bool     `help:"Also every other pool of four or more samples."`
 	Variant     []string `sep:"none" placeholder:"NAME" help:"Variant to run; may be repeated. Default: all that are listed above."`
-	Samples     int      `placeholder:"N" help:"Draws a question and step at most. Default: all that the pool has."`
+	Samples     int      `placeholder:"N" help:"Samples a question and step at most. Default: all that the pool has."`
 	Keep        bool     `help:"Assume that a model keeps to the tables agreed on (phases:…?keep=scope)."`
 	Concurrency int      `default:"4" placeholder:"N" help:"Questions at a time."`
 	Seed        uint64   `default:"1" help:"Seed of the intervals."`
@@ -33,16 +36,16 @@ type steps struct {
 	JSON        bool     `name:"json" help:"JSON lines instead of a table."`
 }
 
-// variant is one way to answer from the draws of a pool.
+// variant is one way to answer from the samples of a pool.
 type variant struct {
 	name, about string
-	strategy    func(k int) strategy.Strategy // k draws a question
+	strategy    func(k int) strategy.Strategy // k samples a question
 }
 
 func variants() []variant {
-	maker := func(change func(*strategy.MAKER)) func(int) strategy.Strategy {
+	steps := func(change func(*maker.Strategy)) func(int) strategy.Strategy {
 		return func(k int) strategy.Strategy {
-			m := strategy.MAKER{Samples: k, FallbackCalls: k}
+			m := maker.Strategy{Samples: k, FallbackCalls: k}
 			change(&m)
 			return m
 		}
@@ -50,26 +53,28 @@ func variants() []variant {
 	flat := func(k int) strategy.Strategy { return strategy.SelfConsistency{Samples: k} }
 	return []variant{
 		{"flat", "vote by result over whole statements, the baseline (SelfConsistency)", flat},
-		{"plan", "flat vote by strict plan (PlanVote)", func(k int) strategy.Strategy { return strategy.PlanVote{Samples: k} }},
-		{"plan-compat", "flat vote by the documented plan signature (PlanVote.Compat)", func(k int) strategy.Strategy { return strategy.PlanVote{Samples: k, Compat: true} }},
-		{"maker", "the preset (MAKER)", maker(func(*strategy.MAKER) {})},
-		{"maker-k3", "MAKER that stops 3 votes ahead", maker(func(m *strategy.MAKER) { m.K = 3 })},
-		{"maker-plan", "MAKER whose last step votes by strict plan", maker(func(m *strategy.MAKER) { m.ByPlan = true })},
-		{"maker-exact", "MAKER whose statements must read every agreed table", maker(func(m *strategy.MAKER) { m.Lock = strategy.LockExact })},
-		{"maker-advice", "MAKER whose agreed tables are advice: no lock, no way back", maker(func(m *strategy.MAKER) { m.Lock = strategy.LockNone })},
-		{"maker-filter", "MAKER that gives ties to the statement with the agreed filter", maker(func(m *strategy.MAKER) { m.PreferFiltered = true })},
-		{"maker-flat-fallback", "MAKER that falls back to a vote by result", func(k int) strategy.Strategy {
-			return strategy.MAKER{Samples: k, Fallback: strategy.SelfConsistency{Samples: k}}
+		{"plan", "flat vote by strict plan (planvote.Plain)", func(k int) strategy.Strategy { return planvote.Plain{Samples: k} }},
+		{"plan-compat", "flat vote by the documented plan signature (planvote.Plain.Published)", func(k int) strategy.Strategy {
+			return planvote.Plain{Samples: k}.Published()
 		}},
-		{"maker-compat", "MAKER as published (MAKER.Compat)", maker(func(m *strategy.MAKER) { m.Compat = true })},
+		{"maker", "the preset (maker.Strategy)", steps(func(*maker.Strategy) {})},
+		{"maker-k3", "maker that stops 3 votes ahead", steps(func(m *maker.Strategy) { m.Stop = vote.AheadBy(3) })},
+		{"maker-plan", "maker whose last step votes by strict plan", steps(func(m *maker.Strategy) { m.ByPlan = true })},
+		{"maker-advice", "maker whose agreed tables are advice: no lock, no way back", steps(func(m *maker.Strategy) { m.WithoutLock = true })},
+		{"maker-flat-fallback", "maker that falls back to a vote by result", func(k int) strategy.Strategy {
+			return maker.Strategy{Samples: k, Fallback: strategy.SelfConsistency{Samples: k}}
+		}},
+		{"maker-compat", "maker as published (maker.Strategy.Published)", func(k int) strategy.Strategy {
+			return maker.Strategy{Samples: k, FallbackCalls: k}.Published()
+		}},
 	}
 }
 
 // Help is the part of --help that explains words and keys.
 func (steps) Help() string {
-	text := `Strategies that settle a statement step by step, on simulated models: draw i of a step is the part
+	text := `Strategies that settle a statement step by step, on simulated models: sample i of a step is the part
 of recorded answer i that the step is about (eval/models, Phases). Every variant sees the same
-draws, as many as the pool has. It shows votes, stops, ways back and fallbacks on real mistakes, and
+samples, as many as the pool has. It shows votes, stops, ways back and fallbacks on real mistakes, and
 says nothing about whether taking a question apart helps a model.
 
 Variants:
@@ -80,7 +85,7 @@ Variants:
 	}
 	return text + `
 JSON: a line for each pool and variant, and for all pools together with "pool": "all".
-  pool, variant, n (questions), k (draws a step), right (sets of rows, as BIRD has it), ex
+  pool, variant, n (questions), k (samples a step), right (sets of rows, as BIRD has it), ex
   better, worse    questions against flat; points, ci, ci_by_template: the difference and its 95 %
                    intervals; mid_p of McNemar's test
   calls            made for all questions; calls_mean a question
@@ -192,14 +197,13 @@ func (s *steps) Run(p *program) error {
 	return err
 }
 
-// stepsTaken is what one variant did: its results, and the same as statistics want
-// them, by question.
+// stepsTaken holds the results of one variant, and the same in the form of the statistics, by question.
 type stepsTaken struct {
 	results  []measured
 	outcomes []eval.Outcome
 }
 
-// pool runs the variants on one pool, with k draws a step.
+// pool runs the variants on one pool, with k samples a step.
 func (s *steps) pool(p *program, folder *eval.Folder, scorer *eval.Scorer, name string, chosen []variant) (of []stepsTaken, k int, err error) {
 	pool, err := folder.Pool(name)
 	if err != nil {
@@ -208,13 +212,13 @@ func (s *steps) pool(p *program, folder *eval.Folder, scorer *eval.Scorer, name 
 	run := &stepsRun{steps: s, pool: pool, databases: databases{folder: folder}, scorer: scorer}
 	defer run.databases.close()
 	of, err = run.measure(p, chosen)
-	return of, run.draws(), err
+	return of, run.samples(), err
 }
 
 // fourExperts are systems that answer most of Spider alike.
 const fourExperts = "spider_dev/dail_sql/DAIL-SQL+GPT-4,dail_sql/DAIL-SQL+GPT-4+self-consistency,dail_sql/graphix_result,c3sql/predicted_sql"
 
-// widePools are the pools of four or more draws that eval.Pools leaves out.
+// widePools are the pools with at least four samples that eval.Pools leaves out.
 func widePools() []string {
 	return []string{
 		"classicmodels/llama_qlora_k3", "classicmodels/qwen_qlora_k3", "classicmodels/llama_react_k3",
@@ -228,8 +232,7 @@ func widePools() []string {
 	}
 }
 
-// chosen are the variants to run, each once, flat first: the others are compared
-// with it.
+// chosen returns the variants to run, each once. flat comes first, because the others are compared with it.
 func (s *steps) chosen() ([]variant, error) {
 	all := variants()
 	if len(s.Variant) == 0 {
@@ -254,10 +257,10 @@ type stepsRun struct {
 	pool      *eval.Pool
 	scorer    *eval.Scorer
 	databases databases
-	envs      map[string]*strategy.Env // with a model
+	envs      map[string]*strategy.Env // environments with a model
 }
 
-// env is what strategies work with on one database.
+// env returns the Env of strategies for one database.
 func (r *stepsRun) env(ctx context.Context, database string) (*strategy.Env, error) {
 	if env := r.envs[database]; env != nil {
 		return env, nil
@@ -283,23 +286,23 @@ func (r *stepsRun) env(ctx context.Context, database string) (*strategy.Env, err
 	return &env, nil
 }
 
-// measured is what one variant did with one question.
+// measured holds the figures of one variant for one question.
 type measured struct {
-	right bool
-	scope bool // see scopeRight
-	calls int
-	out   *strategy.Outcome
+	right  bool
+	scope  bool // see scopeRight
+	calls  int
+	report maker.Report
 }
 
-// draws is how many answers of the pool a step may see.
-func (r *stepsRun) draws() int {
+// samples returns how many answers of the pool a step may see.
+func (r *stepsRun) samples() int {
 	if n := r.pool.Size(); r.Samples == 0 || n < r.Samples {
 		return n
 	}
 	return r.Samples
 }
 
-// questions are those that can be judged; the others are told.
+// questions returns the questions that can be judged, and reports the others.
 func (r *stepsRun) questions(p *program) ([]eval.Question, error) {
 	var questions []eval.Question
 	var faults []eval.Verdict
@@ -373,7 +376,7 @@ func (r *stepsRun) answer(ctx context.Context, q eval.Question, v variant) (meas
 		calls.Add(1)
 		return inner.Complete(ctx, req)
 	}))}
-	out, err := v.strategy(r.draws()).Generate(ctx, &env, strategy.Task{Question: q.Text, Evidence: q.Evidence})
+	out, err := v.strategy(r.samples()).Generate(ctx, &env, strategy.Task{Question: q.Text, Evidence: q.Evidence})
 	if ctx.Err() != nil {
 		return m, ctx.Err()
 	}
@@ -384,9 +387,11 @@ func (r *stepsRun) answer(ctx context.Context, q eval.Question, v variant) (meas
 	if out == nil {
 		return m, nil
 	}
-	m.out = &strategy.Outcome{Fallback: out.Fallback, Phases: slices.Clone(out.Phases)} // what the sums need of it
-	for i := range m.out.Phases {
-		m.out.Phases[i].Clusters, m.out.Phases[i].Flags = nil, nil
+	if report, rerr := maker.ReadReport(out.Report); rerr == nil { // the sums only need this report
+		m.report = maker.Report{Fallback: report.Fallback, Phases: slices.Clone(report.Phases)}
+		for i := range m.report.Phases {
+			m.report.Phases[i].Clusters, m.report.Phases[i].Flags = nil, nil
+		}
 	}
 	if err != nil || out.SQL == "" {
 		return m, nil
@@ -399,11 +404,14 @@ func (r *stepsRun) answer(ctx context.Context, q eval.Question, v variant) (meas
 	return m, nil
 }
 
-// scopeRight reports whether most votes of the first step are for the tables that
-// the gold reads, joined or not.
+// scopeRight reports whether most votes of the first step are for the tables that the gold reads, whatever their joins.
 func (r *stepsRun) scopeRight(ctx context.Context, env *strategy.Env, q eval.Question, out *strategy.Outcome) bool {
 	gold, err := env.DB.Analyze(ctx, q.Gold)
-	if err != nil || out == nil || len(out.Phases) == 0 {
+	if err != nil || out == nil {
+		return false
+	}
+	report, err := maker.ReadReport(out.Report)
+	if err != nil || len(report.Phases) == 0 {
 		return false
 	}
 	var names []string
@@ -411,14 +419,14 @@ func (r *stepsRun) scopeRight(ctx context.Context, env *strategy.Env, q eval.Que
 		names = append(names, t.Table)
 	}
 	slices.Sort(names)
-	tables := out.Phases[0].Winner // with one table there is no vote
-	if clusters := out.Phases[0].Clusters; len(clusters) > 0 {
+	tables := report.Phases[0].Winner // with one table there is no vote
+	if clusters := report.Phases[0].Clusters; len(clusters) > 0 {
 		tables = clusters[0].Key
 	}
 	return strings.EqualFold(tables, strings.Join(names, ", "))
 }
 
-// line sums up what a variant did beside the flat vote.
+// line sums up the figures of a variant, beside those of the flat vote.
 func (s *steps) line(pool string, k int, v variant, taken, flat stepsTaken) (stepsLine, error) {
 	l := stepsLine{Pool: pool, Variant: v.name, N: len(taken.results), K: k, Why: map[string]int{}, Kind: models.KindSimulated, Keep: s.Keep}
 	filters, last := 0, 0
@@ -430,15 +438,12 @@ func (s *steps) line(pool string, k int, v variant, taken, flat stepsTaken) (ste
 		if m.scope {
 			l.ScopeRight++
 		}
-		if m.out == nil {
-			continue
-		}
-		if m.out.Fallback != "" {
+		if m.report.Fallback != "" {
 			l.Fallbacks++
-			l.Why[m.out.Fallback]++
+			l.Why[m.report.Fallback]++
 		}
 		back := false
-		for _, phase := range m.out.Phases {
+		for _, phase := range m.report.Phases {
 			back = back || phase.Attempt > 0
 			switch {
 			case phase.Phase == "scope" && phase.Valid:

@@ -10,7 +10,7 @@ import (
 )
 
 // TestStepsOnPools holds what the specification asks of MAKER on recorded answers
-// (methods/maker.md, sections 4 and 5): right answers beside the flat vote, tables
+// : right answers beside the flat vote, tables
 // found, and the limits on calls for every question.
 func TestStepsOnPools(t *testing.T) {
 	dir := evaldata.Path(t)
@@ -68,11 +68,11 @@ func TestStepsOnPools(t *testing.T) {
 						scope++
 					}
 					back := 0
-					for _, phase := range m.out.Phases {
+					for _, phase := range m.report.Phases {
 						back = max(back, phase.Attempt)
 					}
 					most := (3 + 2*back) * tt.k
-					if m.out.Fallback != "" {
+					if m.report.Fallback != "" {
 						most += tt.k
 					}
 					if m.calls > most {

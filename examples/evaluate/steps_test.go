@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSteps: variants see the same draws as the flat vote and are counted against
+// TestSteps: variants see the same samples as the flat vote and are counted against
 // it.
 func TestSteps(t *testing.T) {
 	dir := data(t)
@@ -39,7 +39,8 @@ func TestSteps(t *testing.T) {
 	if err != nil || !strings.Contains(text, "maker") || strings.Contains(text, "maker-k3") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	out, _, err = evaluate(t, nil, "steps", "--data", dir, "--pool", "spider_dev/all", "--rounds", "50", "--variant", "maker", "--variant", "plan", "--variant", "maker", "--json")
+	out, _, err = evaluate(t, nil, "steps", "--data", dir, "--pool", "spider_dev/all", "--rounds", "50", "--variant", "maker", "--variant", "plan",
+		"--variant", "maker", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,8 @@ func TestSteps(t *testing.T) {
 // TestRunPhases: run knows simulated models.
 func TestRunPhases(t *testing.T) {
 	dir := data(t)
-	out, _, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "maker", "--model", "phases:spider_dev/all?keep=scope", "--samples", "3", "--json")
+	out, _, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "maker", "--model",
+		"phases:spider_dev/all?keep=scope", "--samples", "3", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,10 @@ import (
 type votes struct {
 	Data   string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Pool   []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the reference pools."`
-	Wide   bool     `help:"Also every other pool of four or more draws."`
+	Wide   bool     `help:"Also every other pool of four or more samples."`
 	Voter  []string `sep:"none" placeholder:"NAME" help:"Voter to use; may be repeated. Default: the first list above."`
+	Only   []string `sep:"none" placeholder:"NAME" help:"Database to replay; may be repeated. Default: all."`
+	Except []string `sep:"none" placeholder:"NAME" help:"Database to leave out; may be repeated."`
 	Seed   uint64   `default:"1" help:"Seed of the intervals."`
 	Rounds int      `default:"2000" help:"Rounds of the bootstrap."`
 	Folds  int      `default:"5" help:"Folds of fitted voters."`
@@ -28,8 +30,8 @@ type votes struct {
 // Help is the part of --help that explains words and keys.
 func (votes) Help() string {
 	text := `Pools are named DATASET/all, DATASET/RUN, DATASET/RUN,RUN (as spider_dev/all), bird_minidev/RUN,
-samples/RUN or classicmodels/PREFIX. Each stored answer is one draw, in stored order; it is extracted, guarded,
-planned and run as a live draw would be. An answer is right when its rows are the gold's as a set
+samples/RUN or classicmodels/PREFIX. Each stored answer is one sample, in stored order; it is extracted, guarded,
+planned and run as a live sample would be. An answer is right when its rows are the gold's as a set
 (execution accuracy as BIRD has it). Figures so made are "recorded": true for these questions and
 answers, and nothing else.
 
@@ -62,24 +64,24 @@ JSON: a line for each pool and voter, and for all pools together with "pool": "a
   left_out     questions with answers that are not in n: their database is missing or damaged, or
                their gold does not run; pools_left_out (in lines of "all"): pools that cannot be used
   right, ex    right answers, and their share (a fraction only for "one")
-  ci           95 % interval of ex, questions drawn again (a question of several pools as one)
-  calls        draws for all questions; calls_mean a question; saved is the part of all stored
-               draws that was not needed
+  ci           95 % interval of ex, questions sampled again (a question of several pools as one)
+  calls        samples for all questions; calls_mean a question; saved is the part of all stored
+               samples that was not needed
   auroc        of the confidence against being right, null where there is none; auroc_ci its interval
   risk50       share of wrong answers in the surer half of the questions; risk50_ci its interval
   risk50_reduction  by how much that is below the share of wrong answers among all questions;
                risk50_reduction_ci its interval: above 0, the confidence is worth something
-  versus       against the voter result: difference, ci, ci_by_template (templates of golds drawn
+  versus       against the voter result: difference, ci, ci_by_template (templates of golds sampled
                again), better and worse questions, mid_p of McNemar's test
   fitted       how, for a voter that was; model_kind is "recorded"
 With --rules also a line for each pool and rule:
   pool, rule, candidates (that may vote), fires (of them), fires_right, winners (of consensus that
   break it), winner_right, n, right (of consensus), without (right when the rule is left out),
   leaving_out (the difference: negative where the rule helps)
-With --looks also a line for each voter and stop that is asked after every so many draws, over the
+With --looks also a line for each voter and stop that is asked after every so many samples, over the
 pools with 8 answers and more:
-  voter, stop, order (file, or turn: models in turn), every, calls (part of all draws, mean of the
-  pools), looks (waves of draws a question), changed (questions with another winner than the full vote),
+  voter, stop, order (file, or turn: models in turn), every, calls (part of all samples, mean of the
+  pools), looks (waves of samples a question), changed (questions with another winner than the full vote),
   lost (right answers fewer than the full vote), n`
 }
 
@@ -113,6 +115,7 @@ func (v *votes) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	loaded.Pools = replay.About(loaded.Pools, v.Only, v.Except)
 	pools := loaded.Pools
 	if len(pools) == 0 {
 		return noneLeft(p, loaded.Failed)
@@ -151,7 +154,7 @@ func (v *votes) Run(p *program) error {
 	return nil
 }
 
-// tell says what is left out, and returns those lines that are about pools.
+// tell says what is left out, and returns the lines about pools.
 func (v *votes) tell(p *program, folder *eval.Folder, loaded replay.Loaded) (left []string) {
 	for _, err := range loaded.Failed {
 		left = append(left, "left out: "+err.Error())
@@ -174,8 +177,7 @@ func (v *votes) tell(p *program, folder *eval.Folder, loaded replay.Loaded) (lef
 	return left
 }
 
-// noneLeft is the error of a command that can do nothing with any pool: a line each
-// where there are several.
+// noneLeft is the error of a command without a usable pool. It has one line for each pool if there are several.
 func noneLeft(p *program, failed []error) error {
 	if len(failed) == 1 {
 		return failed[0]
@@ -186,7 +188,7 @@ func noneLeft(p *program, failed []error) error {
 	return fmt.Errorf("none of the %d pools can be used", len(failed))
 }
 
-// distinct drops names that stand there twice: they would count twice.
+// distinct drops repeated names, which would count twice.
 func distinct(names []string) []string {
 	var list []string
 	for _, name := range names {
@@ -197,7 +199,7 @@ func distinct(names []string) []string {
 	return list
 }
 
-// votersNamed returns the voters of these names, all for none.
+// votersNamed returns the voters of these names, or all voters for no names.
 func votersNamed(names []string) ([]replay.Voter, error) {
 	if len(names) == 0 {
 		return replay.Voters(), nil
@@ -216,7 +218,7 @@ func votersNamed(names []string) ([]replay.Voter, error) {
 func (v *votes) print(p *program, lines []replay.Line, rules []replay.RuleFigures, looks []replay.LookFigures) error {
 	if v.JSON {
 		if !slices.ContainsFunc(lines, func(l replay.Line) bool { return l.Pool == replay.AllPools }) {
-			// A table of one pool need not say it twice; who looks for "all" is to find it.
+			// A table of one pool need not show it twice, unless "all" was asked for.
 			for _, l := range slices.Clone(lines) {
 				l.Pool = replay.AllPools
 				lines = append(lines, l)
@@ -278,7 +280,7 @@ func votesTable(lines []replay.Line) (heads []string, rows [][]string) {
 	return heads, rows
 }
 
-// rightPlaces: only a mean of answers is no whole number.
+// rightPlaces shows a fraction only for a mean of answers.
 func rightPlaces(l replay.Line) int {
 	if l.Right != float64(int(l.Right)) {
 		return 1

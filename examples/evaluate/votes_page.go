@@ -8,9 +8,9 @@ import (
 	"github.com/texttosql/texttosql/examples/evaluate/internal/replay"
 )
 
-// votesPage shows what votes measured, and says what was left out.
+// votesPage shows the figures of votes, and says what was left out.
 func votesPage(p *program, lines []replay.Line, rules []replay.RuleFigures, left []string) page.Page {
-	// The charts are about all pools together, or the only one.
+	// The charts are about all pools together, or the only pool.
 	scope := lines[len(lines)-1].Pool
 	of := map[string]replay.Line{}
 	var costs []page.Point
@@ -34,7 +34,7 @@ func votesPage(p *program, lines []replay.Line, rules []replay.RuleFigures, left
 		Intro:   "Stored answers of real models, voting again. Right means: the rows are the gold's, compared as sets. Figures are of kind recorded; charts show " + where + ".",
 		Command: p.command(),
 		Notes:   left,
-		Figures: []page.Figure{page.CostChart("Accuracy against cost", "Each voter by the draws it needs a question; consensus is marked.", "draws a question", costs)},
+		Figures: []page.Figure{page.CostChart("Accuracy against cost", "Each voter by the samples it needs a question; consensus is marked.", "samples a question", costs)},
 	}
 	if any, ok := of["any"]; ok {
 		doc.Facts = append(doc.Facts, page.Fact{Name: "Ceiling (any)", Value: percent(any.EX), Note: "at least one answer is right"})
@@ -90,7 +90,7 @@ func votesPage(p *program, lines []replay.Line, rules []replay.RuleFigures, left
 
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
-// reliability is the chart of how far a confidence can be taken at its word.
+// reliability is the chart of how far a confidence can be trusted.
 func reliability(name string, outcomes []eval.Outcome) page.Figure {
 	list := eval.Reliability(outcomes, 10)
 	var bins []page.Bin

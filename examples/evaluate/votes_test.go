@@ -39,7 +39,8 @@ func TestVotes(t *testing.T) {
 			continue
 		}
 		// One of three answers is wrong: 2 of 3 votes, between 3 of 3 and 1 of 2. Half of it is in the surer half.
-		if !near(l["risk50"], 1.0/3) || !near(l["auroc"], 0.5) || !near(l["risk50_reduction"], 0) || !interval(l["risk50_ci"], 1.0/3) || !interval(l["risk50_reduction_ci"], 0) {
+		if !near(l["risk50"], 1.0/3) || !near(l["auroc"], 0.5) || !near(l["risk50_reduction"], 0) || !interval(l["risk50_ci"], 1.0/3) ||
+			!interval(l["risk50_reduction_ci"], 0) {
 			t.Errorf("risk of the surer half: %v", l)
 		}
 	}
@@ -61,7 +62,8 @@ func TestVotes(t *testing.T) {
 		t.Error("a fitted voter is missing")
 	}
 	rules := slices.DeleteFunc(lines, func(l map[string]any) bool { return l["rule"] == nil })
-	if i := slices.IndexFunc(rules, func(l map[string]any) bool { return l["rule"] == "star" && l["pool"] == "spider_dev/all" }); i < 0 || rules[i]["fires"] != 2.0 {
+	if i := slices.IndexFunc(rules, func(l map[string]any) bool { return l["rule"] == "star" && l["pool"] == "spider_dev/all" }); i < 0 ||
+		rules[i]["fires"] != 2.0 {
 		t.Errorf("no figures of the rule star: %v", rules)
 	}
 	for _, part := range []string{
@@ -85,7 +87,8 @@ func interval(x any, value float64) bool {
 }
 
 func TestVotesTable(t *testing.T) {
-	out, _, err := evaluate(t, map[string]string{"TEXTTOSQL_DATA": data(t)}, "votes", "--pool", "spider_dev/all", "--voter", "result", "--voter", "consensus", "--rounds", "50")
+	out, _, err := evaluate(t, map[string]string{"TEXTTOSQL_DATA": data(t)}, "votes", "--pool", "spider_dev/all", "--voter", "result", "--voter",
+		"consensus", "--rounds", "50")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,12 @@
-// Maker answers one question step by step: first the tables, then the conditions,
-// then the statement, each settled by a vote, and prints the votes as they
-// settle.
+// Maker answers one question step by step: first the tables, then the conditions, then the statement. A vote settles each
+// step, and the program prints the votes.
 //
 //	go run ./examples/maker                                  # a listed question, scripted replies
 //	go run ./examples/maker -model openai:gpt-4o-mini "Which three products sold the most pieces?"
 //	go run ./examples/maker -model ollama:qwen2.5-coder -db shop.sqlite -k 3 "How many orders are open?"
 //
-// The method is strategy.MAKER. Nothing published shows that it answers better
-// than a vote over whole statements; it shows how an answer came about.
+// The method is maker.Strategy. Nothing published shows that it answers better than a vote over whole statements, but it
+// shows how an answer came about.
 package main
 
 import (
@@ -20,8 +19,10 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/examples/internal/shop"
-	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
 )
 
 func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
@@ -35,7 +36,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	spec := cli.ModelFlag(flags)
 	path := flags.String("db", "", "SQLite `file` to ask about; default: a small shop")
 	evidence := flags.String("evidence", "", "knowledge that belongs to the question")
-	samples := flags.Int("n", 12, "draws a step, at most")
+	samples := flags.Int("n", 12, "samples a step, at most")
 	k := flags.Int("k", 0, "stop a step also when its leader is `k` votes ahead; 0: when it is decided")
 	speculate := flags.Bool("speculate", false, "start a step before the one before has its last votes")
 	if err := cli.Parse(flags, args); err != nil {
@@ -45,28 +46,28 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err != nil {
 		return err
 	}
-	model := shop.ScriptedPhases()
-	switch {
-	case *spec != "":
-		if model, err = cli.Model(*spec, getenv); err != nil {
-			return err
-		}
-	case *path != "" || question != "" && question != shop.PhasedQuestion:
-		return cli.ErrNoModel
-	default:
-		cli.SayScripted(stdout, "examples/internal/shop/phases.json")
+	listed := shop.Listed()[:1] // the question whose phases are scripted
+	scripted := cli.Scripted{Questions: listed.Questions(), Models: []llm.Model{listed.Model()}, File: "examples/internal/shop/replies.json"}
+	models, questions, err := scripted.Choose(stdout, getenv, *path, question, *spec)
+	if err != nil {
+		return err
 	}
-	if question == "" {
-		question = shop.PhasedQuestion
-	}
+	question = questions[0]
 	db, closeDB, err := shop.Open(*path)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
 
-	engine, err := texttosql.New(db, model,
-		texttosql.WithStrategy(strategy.MAKER{K: *k, Speculate: *speculate}),
+	if *k < 0 {
+		return fmt.Errorf("-k is %d; want 0 or more", *k)
+	}
+	steps := maker.Strategy{Speculate: *speculate}
+	if *k > 0 {
+		steps.Stop = vote.AheadBy(*k)
+	}
+	engine, err := texttosql.New(db, models[0],
+		texttosql.WithStrategy(steps),
 		texttosql.WithSamples(*samples),
 		texttosql.WithProgress(func(p texttosql.Progress) {
 			if p.Kind == trace.Ended {
@@ -85,7 +86,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err := r.Rows.WriteTable(stdout); err != nil {
 		return err
 	}
-	cli.Say(stdout, "\nconfidence %.2f: %s\n%d calls, %d draws saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, r.Saved)
+	cli.Say(stdout, "\nconfidence %.2f: %s\n%d calls, %d samples saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, r.Saved)
 	for _, n := range r.Notes {
 		cli.Say(stdout, "  %s\n", n)
 	}
@@ -110,7 +111,7 @@ func settled(w io.Writer, step string, span *trace.Span) {
 		v, _ := span.Attr(key)
 		return v
 	}
-	cli.Say(w, "\n%s: %v draws, %v without a vote, %v\n", step, attr("draws"), attr("flagged"), attr("stop"))
+	cli.Say(w, "\n%s: %v samples, %v without a vote, %v\n", step, attr("samples"), attr("flagged"), attr("stop"))
 	for _, e := range span.Events() {
 		if e.Name != "cluster" {
 			continue

@@ -48,8 +48,8 @@ func TestRunErrors(t *testing.T) {
 	}{
 		{"a question that has no script", []string{"Who?"}, "no model is configured"},
 		{"a question without a word", []string{""}, "the question is empty"},
-		{"no draws", []string{"-n", "0"}, "samples"},
-		{"a lead below zero", []string{"-k", "-1"}, "K"},
+		{"no samples", []string{"-n", "0"}, "samples"},
+		{"a lead below zero", []string{"-k", "-1"}, "-k is -1"},
 		{"a database without a question", []string{"-db", "nowhere.sqlite"}, "-db needs a question"},
 		{"a database without a model", []string{"-db", "nowhere.sqlite", "Who?"}, "no model is configured"},
 		{"a database that is not there", []string{"-model", "ollama:a", "-db", "nowhere.sqlite", "Who?"}, "nowhere.sqlite: no such file"},

@@ -1,12 +1,11 @@
-// Petsql shows PET-SQL at work: a first statement links the schema, then every
-// model answers with the linked tables only, and their results vote.
+// Petsql shows PET-SQL at work: a first statement links the schema, then every model answers with the linked tables only,
+// and their results vote.
 //
 //	go run ./examples/petsql                                      # the listed questions, scripted replies
 //	go run ./examples/petsql -model openai:gpt-4o-mini -model ollama:qwen2.5-coder "Which products are cheap?"
 //
-// It prints both rounds step by step: the preliminary statement, the linked
-// schema, the prompt it saves, what each model answered and how they voted. The
-// first model links.
+// It prints both rounds step by step: the preliminary statement, the linked schema, the tokens that it saves, the answer of
+// each model and the votes. The first model links.
 package main
 
 import (
@@ -27,7 +26,7 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
 func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
@@ -55,31 +54,17 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err != nil {
 		return err
 	}
-	questions, models := []string{question}, script.models()
-	switch {
-	case len(specs) > 0:
-		models = nil
-		for _, spec := range specs {
-			m, err := cli.Model(spec, getenv)
-			if err != nil {
-				return err
-			}
-			models = append(models, m)
-		}
-	case *path != "" || question != "" && !slices.Contains(script.questions(), question):
-		return cli.ErrNoModel
-	default:
-		cli.SayScripted(stdout, "examples/petsql/replies.json")
-	}
-	if question == "" {
-		questions = script.questions()
+	scripted := cli.Scripted{Questions: script.questions(), Models: script.models(), File: "examples/petsql/replies.json"}
+	models, questions, err := scripted.Choose(stdout, getenv, *path, question, specs...)
+	if err != nil {
+		return err
 	}
 	db, closeDB, err := shop.Open(*path)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	engine, err := texttosql.New(db, models[0], texttosql.WithModels(models[1:]...), texttosql.WithStrategy(strategy.PETSQL{}))
+	engine, err := texttosql.New(db, models[0], texttosql.WithModels(models[1:]...), texttosql.WithStrategy(petsql.Strategy{}))
 	if err != nil {
 		return err
 	}
@@ -92,7 +77,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		answer, err := engine.Ask(ctx, q)
 		if err != nil {
 			failed = append(failed, cli.Brief(err))
-			// A question that got no reply at all says that the next one will not either.
+			// If a question got no reply at all, the next one will get none either.
 			if answer == nil || len(answer.Candidates) == 0 || ctx.Err() != nil {
 				break
 			}
@@ -107,7 +92,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 // show prints both rounds of one answer.
 func show(w io.Writer, s *schema.Schema, r *texttosql.Result, err error) error {
 	cli.Say(w, "\n── %s\n", r.Question)
-	if rounds := r.Rounds; rounds != nil {
+	if rounds, err := petsql.ReadReport(r.Report); err == nil {
 		cli.Say(w, "Round 1 with all %d tables (about %d tokens):\n  %s\n", rounds.Tables, rounds.FullTokens, orNone(rounds.PreSQL))
 		small, _ := s.Restrict(r.Links)
 		cli.Say(w, "Linked schema, %d of %d tables:\n", rounds.Shown, rounds.Tables)
@@ -151,7 +136,7 @@ func orNone(sql string) string {
 //go:embed replies.json
 var replies []byte
 
-// script is what the models say where none is configured.
+// script holds the replies of the models when none is configured.
 type script []struct {
 	Question string            `json:"question"`
 	Link     string            `json:"link"`
@@ -167,7 +152,7 @@ func (s script) questions() (list []string) {
 	return list
 }
 
-// models answer from the script. No model is called.
+// models returns three models that answer from the script.
 func (s script) models() (list []llm.Model) {
 	for _, name := range []string{"small", "medium", "large"} {
 		list = append(list, llm.Named(name, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {

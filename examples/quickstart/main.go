@@ -4,8 +4,8 @@
 //	go run ./examples/quickstart -model openai:gpt-4o-mini "Which customers in the USA never ordered?"
 //	go run ./examples/quickstart -model ollama:qwen2.5-coder -db shop.sqlite "How many orders are open?"
 //
-// It prints the question, the statement, its rows, the confidence, what it cost
-// and why, and writes a page about the last answer with -trace FILE.html.
+// It prints the question, the statement, its rows, the confidence, the cost and the reasons. With -trace FILE.html it writes
+// a page about the last answer.
 package main
 
 import (
@@ -15,11 +15,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/llm"
 )
 
 func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
@@ -45,20 +45,11 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err != nil {
 		return err
 	}
-	questions := []string{question}
-	if question == "" {
-		questions = shop.Questions()
-	}
-	model := shop.Scripted()
-	switch {
-	case *spec != "":
-		if model, err = cli.Model(*spec, getenv); err != nil {
-			return err
-		}
-	case *path != "" || question != "" && !slices.Contains(shop.Questions(), question):
-		return cli.ErrNoModel
-	default:
-		cli.SayScripted(stdout, "examples/internal/shop/replies.json")
+	listed := shop.Listed()
+	scripted := cli.Scripted{Questions: listed.Questions(), Models: []llm.Model{listed.Model()}, File: "examples/internal/shop/replies.json"}
+	models, questions, err := scripted.Choose(stdout, getenv, *path, question, *spec)
+	if err != nil {
+		return err
 	}
 	db, closeDB, err := shop.Open(*path)
 	if err != nil {
@@ -66,12 +57,12 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	}
 	defer closeDB()
 
-	engine, err := texttosql.New(db, model)
+	engine, err := texttosql.New(db, models[0])
 	if err != nil {
 		return err
 	}
 	var file *os.File
-	if *page != "" { // before any call is paid for
+	if *page != "" { // a file that cannot be written ends the program before any call costs money
 		if file, err = create(*page, *path); err != nil {
 			return err
 		}
@@ -83,7 +74,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	for _, q := range questions {
 		if last, lastErr = engine.Ask(ctx, q); lastErr != nil {
 			failed = append(failed, cli.Brief(lastErr))
-			// A question that got no reply at all says that the next one will not either.
+			// If a question got no reply at all, the next one will get none either.
 			if len(questions) == 1 || last == nil || len(last.Candidates) == 0 || ctx.Err() != nil {
 				break
 			}
@@ -101,7 +92,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	return errors.Join(failed...)
 }
 
-// create creates a file, unless it is the database.
+// create creates the page's file, unless that is the database.
 func create(page, db string) (*os.File, error) {
 	if old, err := os.Stat(page); err == nil {
 		if asked, err := os.Stat(db); err == nil && os.SameFile(old, asked) {
@@ -126,14 +117,14 @@ func report(w io.Writer, r *texttosql.Result, err error) error {
 	if !r.Usage.Known {
 		tokens = "about " + tokens
 	}
-	cli.Say(w, "\nconfidence %.2f: %s\n%d calls, %s, %d draws saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, tokens, r.Saved)
+	cli.Say(w, "\nconfidence %.2f: %s\n%d calls, %s, %d samples saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, tokens, r.Saved)
 	for _, a := range r.Ballot.Abstained {
-		cli.Say(w, "  draw %d had no vote: %s\n", r.Candidates[a.Candidate].Draw, a.Why)
+		cli.Say(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, a.Why)
 	}
 	for _, c := range r.Candidates {
 		for _, f := range c.Findings {
 			if f.Rule == "repaired" {
-				cli.Say(w, "  draw %d was repaired: %s\n", c.Draw, f.Detail)
+				cli.Say(w, "  sample %d was repaired: %s\n", c.Sample, f.Detail)
 			}
 		}
 	}

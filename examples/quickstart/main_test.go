@@ -46,7 +46,7 @@ func TestShowsWhatItIsFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"none is called", "had no vote: not-read-only", "was repaired", "draws saved", "Welche Produkte", "confidence 0."} {
+	for _, want := range []string{"none is called", "had no vote: not-read-only", "was repaired", "samples saved", "Welche Produkte", "confidence 0."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in the output", want)
 		}
@@ -65,7 +65,7 @@ func file(t *testing.T, name, content string) string {
 
 // TestBrokenInputs: one clear line each, quickly.
 func TestBrokenInputs(t *testing.T) {
-	listed := shop.Questions()[0]
+	listed := shop.Listed().Questions()[0]
 	nobody := map[string]string{"OLLAMA_HOST": "127.0.0.1:1", "OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
 	calls := make(chan struct{}, 1) // has one when the server was called
 	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -105,19 +105,25 @@ func TestBrokenInputs(t *testing.T) {
 		{"missing key", nil, []string{"-model", "openai:gpt", "q"}, []string{"OPENAI_API_KEY is not set"}, ""},
 		{"missing key of Anthropic", nil, []string{"-model", "anthropic:x", "q"}, []string{"ANTHROPIC_API_KEY is not set"}, ""},
 		{"broken recording", nil, []string{"-model", "replay:" + file(t, "a.jsonl", call+"{\n"), "q"}, []string{"a.jsonl: replay: line 2"}, ""},
-		{"recording of another version", nil, []string{"-model", "replay:" + file(t, "b.jsonl", call+strings.Replace(call, `"v":1`, `"v":9`, 1)), "q"}, []string{"b.jsonl: replay: line 2: format version 9, this program reads 1"}, ""},
+		{"recording of another version", nil, []string{"-model", "replay:" + file(t, "b.jsonl", call+strings.Replace(call, `"v":1`, `"v":9`, 1)), "q"},
+			[]string{"b.jsonl: replay: line 2: format version 9, this program reads 1"}, ""},
 		{"empty recording", nil, []string{"-model", "replay:" + file(t, "c.jsonl", ""), "q"}, []string{"the recording is empty"}, ""},
 		{"folder for a recording", nil, []string{"-model", "replay:" + t.TempDir(), "q"}, []string{"is a directory"}, ""},
-		{"question that is not recorded", nil, []string{"-model", "replay:" + file(t, "d.jsonl", call), "Which customers never ordered?"}, []string{`no recorded reply to "generate" of model "m", draw 0`, "Which customers never ordered?"}, "Schema"},
+		{"question that is not recorded", nil, []string{"-model", "replay:" + file(t, "d.jsonl", call), "Which customers never ordered?"},
+			[]string{`no recorded reply to "generate" of model "m", sample 0`, "Which customers never ordered?"}, "Schema"},
 		{"missing recording", nil, []string{"-model", "replay:/does/not/exist", "q"}, []string{"no such file"}, ""},
-		{"unreachable server", nobody, []string{"-model", "ollama:x", listed}, []string{"ollama:x: no server at http://127.0.0.1:1: ", "connection refused"}, "passed the checks"},
-		{"unreachable server, listed questions", nobody, []string{"-model", "openai:x"}, []string{"openai:x: no server at http://127.0.0.1:1/v1: ", "connection refused"}, "attempt"},
+		{"unreachable server", nobody, []string{"-model", "ollama:x", listed},
+			[]string{"ollama:x: no server at http://127.0.0.1:1: ", "connection refused"}, "passed the checks"},
+		{"unreachable server, listed questions", nobody, []string{"-model", "openai:x"},
+			[]string{"openai:x: no server at http://127.0.0.1:1/v1: ", "connection refused"}, "attempt"},
 		{"no address", map[string]string{"OLLAMA_HOST": "http://[::bad"}, []string{"-model", "ollama:x", "q"}, []string{"OLLAMA_HOST is no URL"}, ""},
-		{"wrong key", map[string]string{"OPENAI_API_KEY": "sk-test-0123456789", "OPENAI_BASE_URL": refusing.URL}, []string{"-model", "openai:x", "q"}, []string{"status 401"}, "sk-test"},
+		{"wrong key", map[string]string{"OPENAI_API_KEY": "sk-test-0123456789", "OPENAI_BASE_URL": refusing.URL}, []string{"-model", "openai:x", "q"},
+			[]string{"status 401"}, "sk-test"},
 		{"missing database", nobody, []string{"-model", "ollama:x", "-db", "/does/not/exist.sqlite", "q"}, []string{"/does/not/exist.sqlite: no such file"}, ""},
 		{"no database", nobody, []string{"-model", "ollama:x", "-db", file(t, "a.csv", "a,b\n1,2\n"), "q"}, []string{"a.csv: is no SQLite database"}, ""},
 		{"scrap of a database", nobody, []string{"-model", "ollama:x", "-db", file(t, "scrap.sqlite", "SQLite form"), "q"}, []string{"is no SQLite database"}, ""},
-		{"encrypted database", nobody, []string{"-model", "ollama:x", "-db", file(t, "noise.sqlite", noise.String()), "q"}, []string{"is no SQLite database, or an encrypted one"}, ""},
+		{"encrypted database", nobody, []string{"-model", "ollama:x", "-db", file(t, "noise.sqlite", noise.String()), "q"},
+			[]string{"is no SQLite database, or an encrypted one"}, ""},
 		{"cut database", uncalled, []string{"-model", "ollama:x", "-db", file(t, "cut.sqlite", string(content[:len(content)/3])), "q"}, []string{"malformed"}, ""},
 		{"corrupt database", nobody, []string{"-model", "ollama:x", "-db", half, "q"}, []string{"not a database"}, ""},
 		{"empty database", nobody, []string{"-model", "ollama:x", "-db", file(t, "empty.sqlite", ""), "q"}, []string{"no table"}, ""},
@@ -130,7 +136,8 @@ func TestBrokenInputs(t *testing.T) {
 		{"own database without a model", nil, []string{"-db", half, listed}, []string{"no model is configured"}, ""},
 		{"own database without a question", nil, []string{"-db", half}, []string{"-db needs a question"}, ""},
 		{"unknown flag", nil, []string{"-bogus"}, []string{"-bogus", "-h lists the flags"}, ""},
-		{"page that cannot be written", uncalled, []string{"-model", "ollama:x", "-trace", "/does/not/exist/page.html", "q"}, []string{"/does/not/exist/page.html"}, ""},
+		{"page that cannot be written", uncalled, []string{"-model", "ollama:x", "-trace", "/does/not/exist/page.html", "q"},
+			[]string{"/does/not/exist/page.html"}, ""},
 		{"folder for a page", uncalled, []string{"-model", "ollama:x", "-trace", t.TempDir(), "q"}, []string{"is a directory"}, ""},
 		{"page over the database", uncalled, []string{"-model", "ollama:x", "-db", whole, "-trace", whole, "q"}, []string{"is the database"}, ""},
 		{"shop over a file", nil, []string{"-write-db", half}, []string{"exists already"}, ""},
@@ -220,7 +227,7 @@ func TestLeavesNoFiles(t *testing.T) {
 	if _, err := try(t, nil, "-write-db", own); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := try(t, nil, shop.Questions()[0]); err != nil {
+	if _, err := try(t, nil, shop.Listed().Questions()[0]); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := try(t, map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:1"}, "-model", "openai:x", "-db", own, "​"); err == nil {

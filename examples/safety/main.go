@@ -1,22 +1,23 @@
-// Safety shows what the guard makes of each statement in a file, so that you can
-// try your guard before you trust it:
+// Safety shows what the guard does with each statement of a file, so that you can try your guard before you trust it:
 //
 //	go run ./examples/safety -db shop.sqlite -statements payloads.jsonl
 //	go run ./examples/safety -db shop.sqlite -statements payloads.jsonl -deadline 500ms -json
 //
-// The file has one JSON object a line: an "id", exactly one of "text", "base64"
-// (bytes that are not UTF-8) and "generator" (a long text: prefix + repeat×times +
-// middle + close×times + suffix), and, where wanted, a "policy" of deny_tables and
-// deny_columns, and the "engine", of which only "sqlite" is run. What a line
-// "expect"s (refuse, survive or accept) is compared with what happened.
+// Each line of the file is a JSON object with
+//   - an "id";
+//   - exactly one of "text", "base64" (bytes that are not UTF-8) and "generator" (a long text: prefix + repeat×times + middle +
+//     close×times + suffix);
+//   - optionally a "policy" of deny_tables and deny_columns;
+//   - optionally an "engine": only statements for "sqlite" are run;
+//   - optionally what to "expect" (refuse, survive or accept), which is compared with what happened. To survive is to end within
+//     1.15 times the deadline, whatever the verdict, and to take less than 64 MiB of memory.
 //
-// The answer is a line each:
+// The output has one line for each statement:
 //
-//	{"id":"sqlite-001","verdict":"refused","rule":"several-statements","rows":0,"sec":0.000012}
+//	{"id":"sqlite-001","verdict":"refused","rule":"several-statements","rows":0,"sec":0.000012,"mib":0.1}
 //
-// "refused" means that nothing of the statement ran, "failed" that it ended in an
-// error while it ran, "answered" that it has rows. A summary goes to standard
-// error, with -json as one JSON object.
+// "refused" means that nothing of the statement ran, "failed" that it ended with an error while it ran, "answered" that it
+// has a result. A summary goes to standard error, with -json as one JSON object.
 package main
 
 import (
@@ -45,7 +46,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		flags.PrintDefaults()
 	}
 	path := flags.String("db", "", "SQLite `file` to run the statements on; opened read-only")
-	statements := flags.String("statements", "", "`file` with one JSON object a line, {\"id\": …, \"text\": …} at least; see go doc ./examples/safety")
+	var lists []string
+	flags.Func("statements", "`file` with one JSON object a line, {\"id\": …, \"text\": …} at least; may be given several times; see go doc ./examples/safety",
+		func(path string) error { lists = append(lists, path); return nil })
 	deadline := flags.Duration("deadline", time.Second, "time-out of a statement")
 	asJSON := flags.Bool("json", false, "write the summary as JSON too")
 	if err := cli.Parse(flags, args); err != nil {
@@ -54,14 +57,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case *path == "" || *statements == "":
+	case *path == "" || len(lists) == 0:
 		return errors.New("-db and -statements are needed (-h lists the flags)")
 	case *deadline <= 0:
 		return errors.New("-deadline must be positive")
 	}
-	items, skipped, err := readStatements(*statements)
-	if err != nil {
-		return err
+	var items []statement
+	skipped := 0
+	for _, list := range lists {
+		more, others, err := readStatements(list)
+		if err != nil {
+			return err
+		}
+		items, skipped = append(items, more...), skipped+others
 	}
 	pool, err := cli.OpenReadOnly(*path)
 	if err != nil {
@@ -99,13 +107,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return s.write(stderr, *asJSON)
 }
 
-// verdict is what became of one statement.
+// verdict says what happened to one statement.
 type verdict struct {
 	ID      string  `json:"id"`
 	Verdict string  `json:"verdict"` // "refused", "failed" or "answered"
-	Rule    string  `json:"rule"`    // which rule refused it, or what it failed on; "" when it answered
+	Rule    string  `json:"rule"`    // the rule that refused it, or what it failed on; "" when it answered
 	Rows    int     `json:"rows"`
 	Seconds float64 `json:"sec"`
+	MiB     float64 `json:"mib"` // by which the memory of the process grew at its peak; on Linux only
 }
 
 // The verdicts.
@@ -115,7 +124,7 @@ const (
 	answered = "answered"
 )
 
-// trial runs statements on one pool, with one exec.DB a policy.
+// trial runs statements on one pool, with one exec.DB for each policy.
 type trial struct {
 	pool     pool
 	deadline time.Duration
@@ -128,9 +137,9 @@ func (t trial) try(ctx context.Context, s statement) (verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	start := time.Now()
+	grown, start := growth(), time.Now()
 	table, err := db.Query(ctx, s.text)
-	v.Seconds = math.Round(time.Since(start).Seconds()*1e6) / 1e6
+	v.Seconds, v.MiB = math.Round(time.Since(start).Seconds()*1e6)/1e6, grown()
 	if ctx.Err() != nil {
 		return v, ctx.Err()
 	}
@@ -143,8 +152,7 @@ func (t trial) try(ctx context.Context, s statement) (verdict, error) {
 	return v, nil
 }
 
-// db returns the DB for a policy. An entry that names nothing here (a file of
-// statements has a policy for its own tables) is told by the verdicts.
+// db returns the DB for a policy. A policy that names a missing table shows in the verdicts.
 func (t trial) db(p policy) (*exec.DB, error) {
 	key := fmt.Sprintf("%q", p)
 	if t.dbs[key] == nil {
@@ -160,8 +168,7 @@ func (t trial) db(p policy) (*exec.DB, error) {
 	return t.dbs[key], nil
 }
 
-// classify says whether anything of a statement ran before its error, and names
-// what it failed on.
+// classify says whether anything of a statement ran before its error, and what it failed on.
 func classify(err error) (verdict, rule string) {
 	var (
 		refusal *exec.RefusedError
@@ -171,7 +178,7 @@ func classify(err error) (verdict, rule string) {
 	)
 	switch {
 	case errors.As(err, &refusal):
-		return refused, string(refusal.Rule)
+		return refused, string(refusal.Reason)
 	case errors.As(err, &invalid) && invalid.Fault != exec.FaultRun:
 		return refused, string(invalid.Fault)
 	case errors.As(err, &unknown):

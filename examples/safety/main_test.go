@@ -86,7 +86,7 @@ func TestVerdicts(t *testing.T) {
 		}
 		got = append(got, v)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(verdict{}, "Seconds")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(verdict{}, "Seconds", "MiB")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	for _, words := range []string{
@@ -141,11 +141,15 @@ func TestFaults(t *testing.T) {
 		{"nothing to run", []string{"-db", db, "-statements", write(`{"id":"x"}`)}, "line 1: 0 of text, base64 and generator"},
 		{"two texts", []string{"-db", db, "-statements", write(`{"text":"SELECT 1","base64":""}`)}, "line 1: 2 of text, base64 and generator"},
 		{"broken base64", []string{"-db", db, "-statements", write(`{"base64":"?"}`)}, "line 1: base64"},
-		{"an endless generator", []string{"-db", db, "-statements", write(`{"generator":{"repeat":"x","times":9000000000000000000}}`)}, "line 1: the generator repeats"},
+		{"an endless generator", []string{"-db", db, "-statements", write(`{"generator":{"repeat":"x","times":9000000000000000000}}`)},
+			"line 1: the generator repeats"},
 		{"an unknown generator", []string{"-db", db, "-statements", write(`{"generator":"nested"}`)}, "line 1: no JSON object of a statement: generator: "},
-		{"a misspelt generator", []string{"-db", db, "-statements", write(`{"generator":{"repeat":"x","time":9}}`)}, `line 1: no JSON object of a statement: generator: json: unknown field "time"`},
-		{"a misspelt policy", []string{"-db", db, "-statements", write(`{"text":"SELECT 1","policy":{"deny_column":["users.password"]}}`)}, `policy: json: unknown field "deny_column"`},
-		{"a policy of another kind", []string{"-db", db, "-statements", write(`{"text":"SELECT 1","policy":{"deny_columns":"users.password"}}`)}, "line 1: no JSON object of a statement: policy: "},
+		{"a misspelt generator", []string{"-db", db, "-statements", write(`{"generator":{"repeat":"x","time":9}}`)},
+			`line 1: no JSON object of a statement: generator: json: unknown field "time"`},
+		{"a misspelt policy", []string{"-db", db, "-statements", write(`{"text":"SELECT 1","policy":{"deny_column":["users.password"]}}`)},
+			`policy: json: unknown field "deny_column"`},
+		{"a policy of another kind", []string{"-db", db, "-statements", write(`{"text":"SELECT 1","policy":{"deny_columns":"users.password"}}`)},
+			"line 1: no JSON object of a statement: policy: "},
 		{"broken lines", []string{"-db", db, "-statements", write(good + "\n{\n" + good + `
 {"text":7}
 {"base64":"?"}
@@ -154,7 +158,8 @@ func TestFaults(t *testing.T) {
 null
 "x"
 `)}, "line 2: no JSON object of a statement: unexpected end of JSON input; line 4: no JSON object"},
-		{"more of them than are told", []string{"-db", db, "-statements", write("{\n{\n{\n{\n{\n{\n{\n")}, "line 5: no JSON object of a statement: unexpected end of JSON input; 2 more broken lines"},
+		{"more of them than are told", []string{"-db", db, "-statements", write("{\n{\n{\n{\n{\n{\n{\n")},
+			"line 5: no JSON object of a statement: unexpected end of JSON input; 2 more broken lines"},
 		{"a line too long", []string{"-db", db, "-statements", write(good + "\n" + strings.Repeat("x", 65<<20))}, "line 2: over 64 MiB"},
 		{"a folder of statements", []string{"-db", db, "-statements", t.TempDir()}, ": is a directory"},
 		{"an unknown expectation", []string{"-db", db, "-statements", write(`{"expect":"reject","text":"SELECT 1"}`)}, `unknown expectation "reject"`},
@@ -197,6 +202,8 @@ func TestSummary(t *testing.T) {
 		{statement{Expect: "accept"}, verdict{Verdict: failed}, false},
 		{statement{Expect: "survive"}, verdict{Verdict: answered, Seconds: 1.15}, true},
 		{statement{Expect: "survive"}, verdict{Verdict: failed, Seconds: 1.16}, false},
+		{statement{Expect: "survive"}, verdict{Verdict: answered, MiB: 63.9}, true},
+		{statement{Expect: "survive"}, verdict{Verdict: answered, MiB: 64}, false},
 	} {
 		var s summary
 		s.count(tt.item, tt.v, time.Second)
@@ -206,18 +213,23 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestPayloads: every statement of the data set does what it says. Of those that
-// are to survive the verdict does not matter, and how long they took is for
-// exec/sqlite to judge.
+// TestPayloads: every statement of both files of the data set does what its line says. Of those that are to survive the
+// verdict does not matter.
 func TestPayloads(t *testing.T) {
 	db, _ := files(t, "")
-	list := evaldata.Path(t, "security", "payloads.jsonl")
-	items, skipped, err := readStatements(list)
-	if err != nil {
-		t.Fatal(err)
+	args := []string{"-db", db, "-deadline", "1s", "-json"}
+	var items []statement
+	skipped := 0
+	for _, name := range []string{"payloads.jsonl", "payloads_resources.jsonl"} {
+		list := evaldata.Path(t, "security", name)
+		more, others, err := readStatements(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, skipped, args = append(items, more...), skipped+others, append(args, "-statements", list)
 	}
 	var out, stderr bytes.Buffer
-	if err := run(t.Context(), []string{"-db", db, "-statements", list, "-deadline", "500ms", "-json"}, &out, &stderr); err != nil {
+	if err := run(t.Context(), args, &out, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	var s summary
@@ -234,18 +246,26 @@ func TestPayloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	patient := trial{pool: pool, deadline: time.Minute, dbs: map[string]*exec.DB{}}
 	for i, item := range items {
-		if item.Expect == "survive" || !slices.Contains(s.Unexpected, item.ID) {
+		if !slices.Contains(s.Unexpected, item.ID) {
 			continue
 		}
-		// A busy machine may leave a statement no time within its deadline.
-		v, err := patient.try(t.Context(), item)
-		if err != nil {
-			t.Fatal(err)
+		// A busy machine may leave a statement no time within its deadline, or be late itself.
+		met := false
+		var v verdict
+		for range 3 {
+			deadline := time.Second
+			if item.Expect != "survive" {
+				deadline = time.Minute
+			}
+			again := summary{}
+			if v, err = (trial{pool: pool, deadline: deadline, dbs: map[string]*exec.DB{}}).try(t.Context(), item); err != nil {
+				t.Fatal(err)
+			}
+			again.count(item, v, deadline)
+			met = met || len(again.Unexpected) == 0
 		}
-		var again summary
-		if again.count(item, v, time.Minute); len(again.Unexpected) > 0 {
+		if !met {
 			t.Errorf("%s: %s, then %+v, want %s", item.ID, verdicts[i], v, item.Expect)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/texttosql/texttosql/examples/internal/cli"
 )
 
 // statement is one line of a file of statements.
@@ -22,7 +24,7 @@ type statement struct {
 	Rows      *int       `json:"rows"`
 	Policy    policy     `json:"policy"`
 
-	text string // the statement itself
+	text string // the statement
 }
 
 type policy struct {
@@ -40,15 +42,13 @@ type generator struct {
 	Suffix string `json:"suffix"`
 }
 
-// UnmarshalJSON takes no unknown member: to pass over a misspelt one would try
-// another statement.
+// UnmarshalJSON refuses unknown members, because ignoring a misspelt one would try another statement.
 func (g *generator) UnmarshalJSON(data []byte) error {
 	type plain generator
 	return strictly("generator", data, (*plain)(g))
 }
 
-// UnmarshalJSON takes no unknown member: to pass over a misspelt one would try
-// the statement without its policy.
+// UnmarshalJSON refuses unknown members, because ignoring a misspelt one would try the statement without its policy.
 func (p *policy) UnmarshalJSON(data []byte) error {
 	type plain policy
 	return strictly("policy", data, (*plain)(p))
@@ -66,16 +66,14 @@ func strictly(name string, data []byte, v any) error {
 // mostText bounds a line of the file and a generated text, in bytes.
 const mostText = 64 << 20
 
-// mostFaults is how many broken lines of a file are told.
+// mostFaults bounds the broken lines that an error names.
 const mostFaults = 5
 
-// readStatements reads a file of statements, and how many of its lines are for
-// another engine. It reads all of it before anything runs: a broken line is an
-// error, which names all of them, not half a report.
+// readStatements reads a whole file of statements, and counts its lines for other engines. The error names the broken lines.
 func readStatements(path string) (items []statement, skipped int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, fmt.Errorf("statements %s: %w", path, withoutName(err))
+		return nil, 0, fmt.Errorf("statements %s: %w", path, cli.PathlessError(err))
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
@@ -104,7 +102,7 @@ func readStatements(path string) (items []statement, skipped int, err error) {
 	case errors.Is(err, bufio.ErrTooLong):
 		faults = append(faults, fmt.Sprintf("line %d: over %d MiB", n, mostText>>20))
 	case err != nil:
-		return nil, 0, fmt.Errorf("statements %s: %w", path, withoutName(err))
+		return nil, 0, fmt.Errorf("statements %s: %w", path, cli.PathlessError(err))
 	}
 	if more := len(faults) - mostFaults; more > 0 {
 		faults = append(faults[:mostFaults], fmt.Sprintf("%d more broken lines", more))
@@ -116,16 +114,6 @@ func readStatements(path string) (items []statement, skipped int, err error) {
 		return nil, 0, fmt.Errorf("statements %s: no statement for sqlite in it", path)
 	}
 	return items, skipped, nil
-}
-
-// withoutName returns the error of a file without its name, which stands before
-// it.
-func withoutName(err error) error {
-	var fault *os.PathError
-	if errors.As(err, &fault) {
-		return fault.Err
-	}
-	return err
 }
 
 func readStatement(line []byte) (statement, error) {

@@ -14,12 +14,12 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 type pool = *sql.DB
 
-// ready says whether statements can run on pool at all.
+// ready returns an error if no statement can run on pool.
 func ready(ctx context.Context, pool pool) error {
 	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
 	if err != nil {
@@ -32,7 +32,7 @@ func ready(ctx context.Context, pool pool) error {
 	return err
 }
 
-// summary is what became of all statements.
+// summary says what happened to all statements.
 type summary struct {
 	Statements int      `json:"statements"`
 	Skipped    int      `json:"skipped"` // lines for other engines
@@ -40,9 +40,10 @@ type summary struct {
 	Failed     int      `json:"failed"`
 	Answered   int      `json:"answered"`
 	Longest    float64  `json:"longest_sec"`
-	Expected   int      `json:"expected"`   // lines that said what to expect
-	Unexpected []string `json:"unexpected"` // ids of those for which something else happened
-	Unchanged  bool     `json:"unchanged"`  // the database file, and the names of the files beside it
+	Most       float64  `json:"most_mib"`
+	Expected   int      `json:"expected"`   // lines that say what to expect
+	Unexpected []string `json:"unexpected"` // ids of lines for which something else happened
+	Unchanged  bool     `json:"unchanged"`  // neither the database file nor the names of the files beside it changed
 }
 
 func (s *summary) count(item statement, v verdict, deadline time.Duration) {
@@ -54,7 +55,7 @@ func (s *summary) count(item statement, v verdict, deadline time.Duration) {
 	case answered:
 		s.Answered++
 	}
-	s.Longest = max(s.Longest, v.Seconds)
+	s.Longest, s.Most = max(s.Longest, v.Seconds), max(s.Most, v.MiB)
 	as := true
 	switch item.Expect {
 	case "":
@@ -64,7 +65,7 @@ func (s *summary) count(item statement, v verdict, deadline time.Duration) {
 	case "accept":
 		as = v.Verdict == answered && (item.Rows == nil || *item.Rows == v.Rows)
 	case "survive":
-		as = v.Seconds <= 1.15*deadline.Seconds()
+		as = v.Seconds <= 1.15*deadline.Seconds() && v.MiB < 64
 	}
 	s.Expected++
 	if !as {
@@ -79,7 +80,8 @@ func (s summary) write(w io.Writer, asJSON bool) error {
 		}
 		return json.NewEncoder(w).Encode(s)
 	}
-	_, err := fmt.Fprintf(w, "%d statements: %d refused, %d failed, %d answered; longest %.2f s", s.Statements, s.Refused, s.Failed, s.Answered, s.Longest)
+	_, err := fmt.Fprintf(w, "%d statements: %d refused, %d failed, %d answered; longest %.2f s, most memory %.0f MiB",
+		s.Statements, s.Refused, s.Failed, s.Answered, s.Longest, s.Most)
 	if s.Skipped > 0 {
 		fmt.Fprintf(w, "; %d lines for other engines skipped", s.Skipped)
 	}
@@ -87,7 +89,7 @@ func (s summary) write(w io.Writer, asJSON bool) error {
 		fmt.Fprintf(w, "\n%d of %d did what the file expects", s.Expected-len(s.Unexpected), s.Expected)
 		if len(s.Unexpected) > 0 {
 			shown := s.Unexpected[:min(10, len(s.Unexpected))]
-			fmt.Fprintf(w, "; not so %s", sqltext.CleanText(strings.Join(shown, ", ")))
+			fmt.Fprintf(w, "; not so %s", words.Clean(strings.Join(shown, ", ")))
 			if more := len(s.Unexpected) - len(shown); more > 0 {
 				fmt.Fprintf(w, " and %d more", more)
 			}
@@ -101,8 +103,7 @@ func (s summary) write(w io.Writer, asJSON bool) error {
 	return err
 }
 
-// lookAt returns a text that changes with the content of a file and with the
-// names of the files beside it.
+// lookAt returns a text that changes with the content of a file and with the names of the files beside it.
 func lookAt(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -119,7 +120,7 @@ func lookAt(path string) (string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		// Reading a database in WAL mode makes these two.
+		// Reading a database in WAL mode makes these two files.
 		if base := filepath.Base(path); e.Name() != base+"-wal" && e.Name() != base+"-shm" {
 			names = append(names, e.Name())
 		}

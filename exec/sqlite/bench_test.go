@@ -7,6 +7,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 const benchStatement = "SELECT u.name, count(*) FROM users AS u JOIN t ON t.a = u.id WHERE t.b LIKE 'a%' GROUP BY u.name ORDER BY 2 DESC"
@@ -33,7 +34,7 @@ func BenchmarkHold(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				held, err := guard.Hold(ctx, conn, exec.HoldOptions{Timeout: time.Second})
+				held, err := guard.Hold(ctx, conn, time.Second)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -69,15 +70,16 @@ func BenchmarkCompile(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	held, err := guard.Hold(ctx, conn, exec.HoldOptions{Timeout: time.Second})
+	held, err := guard.Hold(ctx, conn, time.Second)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer held.Release(false)
+	statement := sqltext.SQLite().Parse(benchStatement)
 	b.Run("guarded", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := held.Analyze(ctx, benchStatement); err != nil {
+			if _, err := held.Analyze(ctx, statement); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -3,12 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
@@ -18,28 +18,23 @@ import (
 type attached struct {
 	name string
 	file string // "" for a database in memory and for the temporary one
+
+	version int64 // its schema_version, where it was read
 }
 
-func databases(ctx context.Context, dc driver.Conn) ([]attached, error) {
-	rows, err := query(ctx, dc, "PRAGMA database_list")
-	if err != nil {
-		return nil, err
-	}
-	var out []attached
-	for _, row := range rows {
-		if len(row) < 3 {
-			return nil, errors.New("PRAGMA database_list has not the columns of SQLite")
-		}
-		out = append(out, attached{name: text(row[1]), file: text(row[2])})
-	}
-	return out, nil
+func databases(ctx context.Context, dc driver.Conn) (dbs []attached, err error) {
+	err = scan(ctx, dc, "PRAGMA database_list", 3, func(row []driver.Value) {
+		dbs = append(dbs, attached{name: text(row[1]), file: text(row[2])})
+	})
+	return dbs, err
 }
 
-// versions returns a text that changes with the schema of any database of the
+// versions reads the version of each of dbs. It returns a text that changes with the schema of any database of the
 // connection, as long as the connection has the same ones.
 func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, error) {
-	var key strings.Builder
-	for _, db := range dbs {
+	var key []byte
+	for i := range dbs {
+		db := &dbs[i]
 		if db.name == "temp" {
 			continue // its objects are never readable, see temporary
 		}
@@ -47,16 +42,18 @@ func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, erro
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&key, "%q %q %s\n", db.name, db.file, strconv.FormatInt(n, 10))
+		db.version = n
+		key = strconv.AppendQuote(key, db.name)
+		key = strconv.AppendQuote(key, db.file)
+		key = append(strconv.AppendInt(key, n, 10), '\n')
 	}
-	return key.String(), nil
+	return string(key), nil
 }
 
-// known is the catalog of one connection. It is not that of another connection,
-// even if file and schema_version are the same: a file put in the place of another
-// one has its own count, and a connection that was opened before keeps reading the
-// old one. Besides, a connection whose version is that of its catalog has no older
-// schema in its own memory.
+// known is the catalog of one connection. It is not that of another connection, even if file and schema_version are
+// the same: a file put in the place of another one has its own count, and a connection that was opened before keeps
+// reading the old one. Besides, a connection whose version is that of its catalog has no older schema in its own
+// memory.
 type known struct {
 	key     string        // versions
 	files   []os.FileInfo // of the databases that were attached
@@ -68,8 +65,8 @@ func (k known) current(key string, files []os.FileInfo) bool {
 	return k.catalog != nil && k.key == key && slices.EqualFunc(k.files, files, sameFile)
 }
 
-// attachedFiles identifies the attached databases, nil for one that is no file:
-// unlike the main one, they can be exchanged while the connection is open.
+// attachedFiles identifies the attached databases, nil for one that is no file: unlike the main one, they can be
+// exchanged while the connection is open.
 func attachedFiles(dbs []attached) []os.FileInfo {
 	var files []os.FileInfo
 	for _, db := range dbs {
@@ -85,28 +82,23 @@ func attachedFiles(dbs []attached) []os.FileInfo {
 	return files
 }
 
-// sameFile reports whether a file is the same one, untouched: the number of a
-// deleted file is soon that of another one. What is unknown is another one.
+// sameFile reports whether a file is the same one, untouched: the number of a deleted file is soon that of another
+// one. What is unknown is another one.
 func sameFile(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// temporary returns the folded names of the connection's temporary tables and
-// views. They belong to whoever used the connection before and are no part of
-// the schema, so nothing of them may be read.
+// temporary returns the folded names of the connection's temporary tables and views. They belong to whoever used
+// the connection before and are no part of the schema, so nothing of them may be read.
 func temporary(ctx context.Context, dc driver.Conn, dbs []attached) (map[string]bool, error) {
 	if !slices.ContainsFunc(dbs, func(db attached) bool { return db.name == "temp" }) {
 		return nil, nil
 	}
-	rows, err := query(ctx, dc, "SELECT name FROM temp.sqlite_master WHERE type IN ('table', 'view')")
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	names := make(map[string]bool, len(rows))
-	for _, row := range rows {
+	names := map[string]bool{}
+	err := scan(ctx, dc, "SELECT name FROM temp.sqlite_master WHERE type IN ('table', 'view')", 1, func(row []driver.Value) {
 		names[schema.Fold(text(row[0]))] = true
-	}
-	return names, nil
+	})
+	return names, err
 }
 
 // kind is what a relation is.
@@ -129,23 +121,30 @@ type relation struct {
 	columns  map[string]bool // folded names of all columns; nil where no column is denied anywhere
 
 	words mentions // of a view's text, where the policy restricts anything
+
+	definition string // of a view
+	load       *load  // of a view, once it was asked for; guarded by catalog.mu
 }
 
-// has reports whether the READ callback may name the column: one of r's, by its
-// folded name, its rowid, or "" for none.
+// has reports whether the READ callback may name the column: one of r's, by its folded name, its rowid, or "" for
+// none.
 func (r *relation) has(column string) bool {
 	return r.columns == nil || r.columns[column] || column == "" || column == "rowid"
 }
 
-// catalog is what the guard knows of a schema. It never changes once built.
+// catalog is what the guard knows of a schema. But for the loads of views it never changes once built.
 type catalog struct {
+	mu        sync.Mutex
+	views     map[string][]*relation          // by folded name
 	relations map[string]map[string]*relation // by folded database and folded name
 	named     map[string][]*relation          // by folded name, in any database
 	modules   map[string]bool                 // folded names of virtual table modules
 	functions map[string]bool                 // folded names of functions that may be called
 	virtual   []string                        // quoted names of virtual tables
-	// silentViews says that some view uses columns without naming them to the
-	// authorizer, and that the policy makes that matter.
+	fts5      bool                            // one of them is of FTS5
+	hides     bool                            // some relation may not be read
+	// silentViews says that some view uses columns without naming them to the authorizer, and that the policy makes
+	// that matter.
 	silentViews bool
 	unknown     []string // entries of the policy that name nothing
 }
@@ -155,14 +154,12 @@ func readCatalog(ctx context.Context, dc driver.Conn, dbs []attached, policy exe
 	c := &catalog{
 		relations: map[string]map[string]*relation{},
 		named:     map[string][]*relation{},
+		views:     map[string][]*relation{},
 		modules:   map[string]bool{},
 	}
-	modules, err := query(ctx, dc, "PRAGMA module_list")
+	err := scan(ctx, dc, "PRAGMA module_list", 1, func(row []driver.Value) { c.modules[schema.Fold(text(row[0]))] = true })
 	if err != nil {
 		return nil, err
-	}
-	for _, row := range modules {
-		c.modules[schema.Fold(text(row[0]))] = true
 	}
 	if err := c.readFunctions(ctx, dc, policy); err != nil {
 		return nil, err
@@ -189,32 +186,28 @@ func readCatalog(ctx context.Context, dc driver.Conn, dbs []attached, policy exe
 	return c, nil
 }
 
-// readDatabase reads the tables and views of one database. What SQLite keeps for
-// itself (sqlite_sequence, sqlite_stat4 with its samples of stored values) is not
-// among them, so it cannot be read.
+// readDatabase reads the tables and views of one database. What SQLite keeps for itself (sqlite_sequence,
+// sqlite_stat4 with its samples of stored values) is not among them, so it cannot be read.
 func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database string, policy exec.Policy) error {
 	quote := Dialect{}.Quote
-	rows, err := query(ctx, dc, "SELECT type, name, sql FROM "+quote(database)+
-		".sqlite_master WHERE type IN ('table', 'view')")
-	if err != nil {
-		return err
-	}
-	in := make(map[string]*relation, len(rows))
+	in := map[string]*relation{}
 	c.relations[schema.Fold(database)] = in
 	var virtuals []string
-	for _, row := range rows {
+	err := scan(ctx, dc, "SELECT type, name, sql FROM "+quote(database)+".sqlite_master WHERE type IN ('table', 'view')", 3, func(row []driver.Value) {
 		r := &relation{database: database, name: text(row[1])}
 		if strings.HasPrefix(schema.Fold(r.name), "sqlite_") {
-			continue
+			return
 		}
 		definition := text(row[2])
 		switch {
 		case text(row[0]) == "view":
-			r.kind = view
+			r.kind, r.definition = view, definition
+			c.views[schema.Fold(r.name)] = append(c.views[schema.Fold(r.name)], r)
 		case isVirtual(definition):
 			r.kind = virtual
 			virtuals = append(virtuals, schema.Fold(r.name))
 			c.virtual = append(c.virtual, quote(database)+"."+quote(r.name))
+			c.fts5 = c.fts5 || strings.Contains(schema.Fold(definition), "fts5")
 		}
 		r.allowed = policy.AllowsTable(database, r.name)
 		if policy.Restricts() && r.kind != table {
@@ -223,11 +216,13 @@ func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database str
 		}
 		in[schema.Fold(r.name)] = r
 		c.named[schema.Fold(r.name)] = append(c.named[schema.Fold(r.name)], r)
+	})
+	if err != nil {
+		return err
 	}
-	// A shadow table is readable as far as its virtual table is: the module reads
-	// it under our guard, in statements of its own. The name is all that tells one
-	// in a stored schema. An ordinary table that happens to have such a name only
-	// follows the policy of another table as well as its own.
+	// A shadow table is readable as far as its virtual table is: the module reads it under our guard, in statements
+	// of its own. The name is all that tells one in a stored schema. An ordinary table that happens to have such a
+	// name only follows the policy of another table as well as its own.
 	for name, r := range in {
 		for _, v := range virtuals {
 			if r.kind == table && strings.HasPrefix(name, v+"_") {
@@ -244,22 +239,14 @@ func isVirtual(definition string) bool {
 	return len(words) > 2 && strings.EqualFold(words[0], "create") && strings.EqualFold(words[1], "virtual")
 }
 
-// readColumns finds the columns of r, and those that may not be read: those that
-// the policy denies, and the generated ones that are made of them. Reading a
-// generated column makes no READ callback for what it is made of.
+// readColumns finds the columns of r, and those that may not be read: those that the policy denies, and the
+// generated ones that are made of them. Reading a generated column makes no READ callback for what it is made of.
 func (c *catalog) readColumns(ctx context.Context, dc driver.Conn, r *relation, policy exec.Policy) error {
 	if len(policy.DenyColumns) == 0 {
 		return nil
 	}
 	r.columns = map[string]bool{}
 	quote := Dialect{}.Quote
-	rows, err := query(ctx, dc, "PRAGMA "+quote(r.database)+".table_xinfo("+quote(r.name)+")")
-	if err != nil {
-		if r.kind == view {
-			return nil // a view that does not compile cannot be read either
-		}
-		return err
-	}
 	deny := func(name string) {
 		if r.denied == nil {
 			r.denied = map[string]bool{}
@@ -267,45 +254,50 @@ func (c *catalog) readColumns(ctx context.Context, dc driver.Conn, r *relation, 
 		r.denied[schema.Fold(name)] = true
 	}
 	generated := map[string]bool{}
-	for _, row := range rows {
+	err := scan(ctx, dc, "PRAGMA "+quote(r.database)+".table_xinfo("+quote(r.name)+")", 7, func(row []driver.Value) {
 		name := text(row[1])
 		r.columns[schema.Fold(name)] = true
 		if !policy.AllowsColumn(r.database, r.name, name) {
 			deny(name)
 		}
-		if hidden, _ := row[6].(int64); hidden == 2 || hidden == 3 {
+		if hidden := integer(row[6]); hidden == 2 || hidden == 3 {
 			generated[schema.Fold(name)] = true
 		}
+	})
+	if err != nil {
+		if r.kind == view {
+			return nil // a view that does not compile cannot be read either
+		}
+		return err
 	}
 	if r.denied == nil || len(generated) == 0 {
 		return nil
 	}
-	definition, err := query(ctx, dc, "SELECT sql FROM "+quote(r.database)+
-		".sqlite_master WHERE type = 'table' AND name = "+literal(r.name))
-	if err != nil {
-		return err
+	found := false
+	err = scan(ctx, dc, "SELECT sql FROM "+quote(r.database)+".sqlite_master WHERE type = 'table' AND name = "+literal(r.name), 1, func(row []driver.Value) {
+		found = true
+		for name := range tainted(text(row[0]), generated, r.denied) {
+			deny(name)
+		}
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("the definition of %s is not to be found", r.name)
 	}
-	if len(definition) != 1 {
-		return fmt.Errorf("the definition of %s is not to be found", r.name)
-	}
-	for name := range tainted(text(definition[0][0]), generated, r.denied) {
-		deny(name)
-	}
-	return nil
+	return err
 }
 
 // literal returns s as a string literal.
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// spread denies what hangs on something denied: a virtual table's module may read
-// any column of it, whatever the statement names, and some (fts4aux, fts5vocab,
-// FTS with external content) read other tables, which they name in their
-// definition.
+// spread denies what hangs on something denied: a virtual table's module may read any column of it, whatever the
+// statement names, and some (fts4aux, fts5vocab, FTS with external content) read other tables, which they name in
+// their definition.
 func (c *catalog) spread() {
 	for changed := true; changed; {
 		changed = false
 		for _, relations := range c.named {
 			for _, r := range relations {
+				c.hides = c.hides || !r.allowed
 				if r.allowed && (r.kind == virtual || r.kind == shadow) && (len(r.denied) > 0 || c.denies(r)) {
 					r.allowed, changed = false, true
 				}
@@ -314,12 +306,32 @@ func (c *catalog) spread() {
 	}
 }
 
-// denies reports whether r's definition names a relation that is denied in any
-// part.
+// denies reports whether the definition of a virtual table names a relation that is denied in any part, or a view
+// that reads something denied: the module has read all of it before, as its owner.
 func (c *catalog) denies(r *relation) bool {
 	for name := range r.words.names {
 		for _, other := range c.named[name] {
-			if other != r && (!other.allowed || len(other.denied) > 0) {
+			if other != r && (!other.allowed || len(other.denied) > 0 || other.kind == view && c.readsDenied(other, map[*relation]bool{})) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readsDenied reports whether a view, or one under it, may read something denied.
+func (c *catalog) readsDenied(v *relation, seen map[*relation]bool) bool {
+	seen[v] = true
+	for name := range v.words.names {
+		for _, other := range c.named[name] {
+			if seen[other] {
+				continue
+			}
+			columns := v.words.star || v.words.silent()
+			for column := range other.denied {
+				columns = columns || v.words.names[column]
+			}
+			if !other.allowed || len(other.denied) > 0 && columns || other.kind == view && c.readsDenied(other, seen) {
 				return true
 			}
 		}

@@ -10,13 +10,13 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
-// classify gives an error of the driver its type. SQLite's codes are behind the
-// driver's own types, and "no such column" has the code of a syntax error anyway,
-// so the beginning of the message decides; the wording is that of the SQLite
-// sources and older than this package. compiling says that nothing has run yet,
-// refused what the authorizer said.
+// classify gives an error of the driver its type. SQLite's codes are behind the driver's own types, and "no such
+// column" has the code of a syntax error anyway, so the beginning of the message decides; the wording is that of
+// the SQLite sources and older than this package. compiling says that nothing has run yet, refused what the
+// authorizer said.
 func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	switch {
 	case err == nil:
@@ -39,7 +39,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	}
 	switch {
 	case starts("not authorized", "access to ", "attempt to write a readonly database"):
-		return &exec.RefusedError{Rule: exec.RuleNotReadOnly, Detail: message, Writes: true}
+		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: message, Writes: true}
 	case starts("database is locked", "database table is locked", "database schema is locked"):
 		return fmt.Errorf("%w: %s", exec.ErrBusy, message)
 	case starts("file is not a database", "database disk image is malformed", "unable to open database file",
@@ -52,7 +52,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	case compiling && starts("out of memory", "Expression tree is too large", "too many", "parser stack overflow",
 		"statement too long", "at most ", "query aborted", "variable number must be"):
 		// "out of memory" while compiling is the limit on the length of a program.
-		return &exec.RefusedError{Rule: exec.RuleTooComplex, Detail: message}
+		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: message}
 	case starts("out of memory", "database or disk is full"):
 		return &exec.LimitError{Limit: "memory"}
 	case starts("near ", "unrecognized token", "incomplete input"):
@@ -67,14 +67,13 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	}
 }
 
-// isLocked reports whether somebody else's lock, which may soon be gone, made an
-// error of the driver.
+// isLocked reports whether somebody else's lock, which may soon be gone, made an error of the driver.
 func isLocked(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "database is locked")
 }
 
-// masked leaves out what stands in quotes: an error met while a statement runs
-// repeats values that it read ("bad JSON path: 's3cret'").
+// masked leaves out what stands in quotes: an error met while a statement runs repeats values that it read ("bad
+// JSON path: 's3cret'").
 func masked(message string) string {
 	if kind, _, ok := strings.Cut(message, ": "); ok && strings.HasPrefix(kind, "no such ") {
 		return kind + ": …"
@@ -97,9 +96,8 @@ func masked(message string) string {
 // classify is classify for the statement that h runs.
 func (h *held) classify(err error, compiling bool) error {
 	if !compiling {
-		// SQLite compiles again where the schema changed after the compilation. A
-		// name that is not in the text comes from elsewhere: from a value that a
-		// module took for a query.
+		// SQLite compiles again where the schema changed after the compilation. A name that is not in the text
+		// comes from elsewhere: from a value that a module took for a query.
 		kind, name, ok := strings.Cut(fmt.Sprint(err), ": ")
 		compiling = ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(schema.Fold(name), "."),
 			func(part string) bool { return !strings.Contains(schema.Fold(h.text), part) })
@@ -107,12 +105,15 @@ func (h *held) classify(err error, compiling bool) error {
 	err = classify(err, compiling, h.gate.refused)
 	if limit, ok := err.(*exec.LimitError); ok && limit.Limit == "cell" {
 		limit.Max = fmt.Sprint(h.length, " bytes")
+		if h.reason != "" {
+			limit.Max += ", as " + h.reason
+		}
 	}
 	return err
 }
 
-// Classify implements exec.Classifier. SQLite writes two files beside a database
-// in WAL mode even to read it.
+// Classify gives an error met outside of any statement its type. SQLite writes two files beside a database in WAL
+// mode even to read it.
 func (Dialect) Classify(err error) error {
 	if strings.HasPrefix(fmt.Sprint(err), "attempt to write a readonly database") {
 		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
@@ -120,8 +121,7 @@ func (Dialect) Classify(err error) error {
 	return unblamed(err)
 }
 
-// unready gives an error met before there was any statement its type. No statement
-// is to blame for it.
+// unready gives an error met before there was any statement its type. No statement is to blame for it.
 func unready(err error) error {
 	if err = unblamed(err); isTyped(err) {
 		return err
@@ -129,8 +129,7 @@ func unready(err error) error {
 	return fmt.Errorf("sqlite: guarding a connection: %w", err)
 }
 
-// unblamed gives an error of a statement of our own its type, unless that would
-// blame a statement.
+// unblamed gives an error of a statement of our own its type, unless that would blame a statement.
 func unblamed(err error) error {
 	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
 		return typed

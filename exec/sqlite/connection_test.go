@@ -46,7 +46,7 @@ func TestWornConnection(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				h, err := guard.Hold(ctx, conn, exec.HoldOptions{Timeout: 1e9})
+				h, err := guard.Hold(ctx, conn, 1e9)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -85,7 +85,7 @@ func TestOwnFunctions(t *testing.T) {
 	careful := newDB(t, pool, exec.Config{})
 	for _, text := range []string{"SELECT audit(b) FROM t", "SELECT upper(b) FROM t"} {
 		var refused *exec.RefusedError
-		if _, err := careful.Query(ctx, text); !errors.As(err, &refused) || refused.Rule != exec.RuleFunction {
+		if _, err := careful.Query(ctx, text); !errors.As(err, &refused) || refused.Reason != exec.ReasonFunction {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -165,12 +165,12 @@ func TestAttached(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT a FROM t":                                 "", // that of main
 		"SELECT count(*) FROM main.t":                     "",
-		`SELECT a FROM "the other".t`:                     "exec: refused (table): the other.t may not be read",
+		`SELECT a FROM "the other".t`:                     "exec: refused (table): the other.t is no table that may be read",
 		"SELECT count(*) FROM t":                          "exec: refused (table): the other.t may not be read, and t could be that one: name its schema",
 		"SELECT id FROM users":                            "exec: refused (table): users may not be read",
 		"SELECT count(*) FROM users":                      "exec: refused (table): users may not be read",
 		`SELECT password FROM "the other".users`:          "exec: refused (column): the other.users.password may not be read",
-		`SELECT count(*) FROM "the other".sqlite_master`:  "exec: refused (table): the other.sqlite_master is no table of the schema",
+		`SELECT count(*) FROM "the other".sqlite_master`:  "exec: refused (table): the other.sqlite_master is no table that may be read",
 		`SELECT count(*) FROM "the other".keyring, users`: "exec: refused (table): users may not be read",
 	} {
 		if _, err := db.Query(ctx, text); (err != nil || want != "") && fmt.Sprint(err) != want {
@@ -216,7 +216,7 @@ func TestStatementCache(t *testing.T) {
 func TestTempStore(t *testing.T) {
 	pool, _ := open(t, fixture)
 	pool.SetMaxOpenConns(1)
-	db := newDB(t, pool, exec.Config{})
+	db := newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{"password"}}})
 	codes := func() (codes []string) {
 		ctx, span := trace.Start(trace.Into(context.Background(), trace.New("test")), "schema")
 		if _, err := db.Schema(ctx); err != nil {

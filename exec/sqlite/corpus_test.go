@@ -133,7 +133,8 @@ func TestRealStatements(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d gold, %d of %d answers: %d refused, %d with another outcome than recorded; %d read the denied column of the policy", gold, answers, distinct, refused, differ, kept)
+	t.Logf("%d gold, %d of %d answers: %d refused, %d with another outcome than recorded; %d read the denied column of the policy", gold, answers,
+		distinct, refused, differ, kept)
 	if gold < 400 || distinct < 10_000 {
 		t.Errorf("only %d gold and %d answers were found", gold, distinct)
 	}

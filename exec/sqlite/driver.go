@@ -6,34 +6,45 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/texttosql/texttosql/exec"
 )
 
-// query runs one text of ours straight on a driver connection, inside
-// sql.Conn.Raw: a guard runs half a dozen PRAGMAs a statement, and database/sql
-// would start a goroutine for each. Blobs come back as strings.
-func query(ctx context.Context, dc driver.Conn, text string) ([][]driver.Value, error) {
+// scan runs one text of ours straight on a driver connection, inside sql.Conn.Raw, and calls f for each of its
+// rows, which have so many columns. A guard runs half a dozen PRAGMAs a statement, and database/sql would make them
+// cost several times as much. A row lives until the next one.
+func scan(ctx context.Context, dc driver.Conn, text string, columns int, f func(row []driver.Value)) error {
 	rows, err := open(ctx, dc, text)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	return drain(rows, columns, f)
+}
+
+// drain calls f for each of rows and closes them.
+func drain(rows driver.Rows, columns int, f func(row []driver.Value)) error {
 	defer rows.Close()
-	var out [][]driver.Value
+	row := make([]driver.Value, columns)
 	for {
-		row := make([]driver.Value, len(rows.Columns()))
 		err := rows.Next(row)
 		if errors.Is(err, io.EOF) {
-			return out, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for i, v := range row {
-			if b, ok := v.([]byte); ok {
-				row[i] = string(b)
-			}
-		}
-		out = append(out, row)
+		f(row)
 	}
+}
+
+// run runs one text of ours that answers nothing worth reading.
+func run(ctx context.Context, dc driver.Conn, text string) error {
+	if x, ok := dc.(driver.ExecerContext); ok {
+		if _, err := x.ExecContext(ctx, text, nil); !errors.Is(err, driver.ErrSkip) {
+			return err
+		}
+	}
+	return scan(ctx, dc, text, 1, func([]driver.Value) {})
 }
 
 func open(ctx context.Context, dc driver.Conn, text string) (driver.Rows, error) {
@@ -43,27 +54,30 @@ func open(ctx context.Context, dc driver.Conn, text string) (driver.Rows, error)
 			return rows, err
 		}
 	}
-	var stmt driver.Stmt
-	var err error
-	if p, ok := dc.(driver.ConnPrepareContext); ok {
-		stmt, err = p.PrepareContext(ctx, text)
-	} else {
-		stmt, err = dc.Prepare(text)
-	}
+	stmt, err := prepare(ctx, dc, text)
 	if err != nil {
 		return nil, err
 	}
-	var rows driver.Rows
-	if q, ok := stmt.(driver.StmtQueryContext); ok {
-		rows, err = q.QueryContext(ctx, nil)
-	} else {
-		rows, err = stmt.Query(nil) //nolint:staticcheck // all that an old driver has
-	}
+	rows, err := start(ctx, stmt)
 	if err != nil {
 		stmt.Close()
 		return nil, err
 	}
 	return closingRows{rows, stmt}, nil
+}
+
+func prepare(ctx context.Context, dc driver.Conn, text string) (driver.Stmt, error) {
+	if p, ok := dc.(driver.ConnPrepareContext); ok {
+		return p.PrepareContext(ctx, text)
+	}
+	return dc.Prepare(text)
+}
+
+func start(ctx context.Context, stmt driver.Stmt) (driver.Rows, error) {
+	if q, ok := stmt.(driver.StmtQueryContext); ok {
+		return q.QueryContext(ctx, nil)
+	}
+	return stmt.Query(nil) //nolint:staticcheck // all that an old driver has
 }
 
 // closingRows closes the statement of its rows with them.
@@ -75,21 +89,56 @@ type closingRows struct {
 func (r closingRows) Close() error { return errors.Join(r.Rows.Close(), r.stmt.Close()) }
 
 // number runs a text that answers with one integer.
-func number(ctx context.Context, dc driver.Conn, text string) (int64, error) {
-	rows, err := query(ctx, dc, text)
-	if err != nil {
-		return 0, err
-	}
-	if len(rows) == 1 && len(rows[0]) == 1 {
-		if n, ok := rows[0][0].(int64); ok {
-			return n, nil
+func number(ctx context.Context, dc driver.Conn, text string) (n int64, err error) {
+	found := 0
+	err = scan(ctx, dc, text, 1, func(row []driver.Value) {
+		if v, ok := row[0].(int64); ok {
+			n = v
+			found++
 		}
+	})
+	if err == nil && found != 1 {
+		err = fmt.Errorf("%s did not answer with one number", text)
 	}
-	return 0, fmt.Errorf("%s did not answer with one number", text)
+	return n, err
 }
 
 // text returns a value as text, "" for NULL.
 func text(v driver.Value) string {
-	s, _ := v.(string)
-	return s
+	switch v := v.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return ""
+}
+
+// integer returns a value as a number, 0 for what is none.
+func integer(v driver.Value) int64 {
+	n, _ := v.(int64)
+	return n
+}
+
+// each is scan on what reads rows: a held connection, or any other Queryer.
+func each(ctx context.Context, q exec.Queryer, text string, columns int, f func(row []driver.Value)) error {
+	if h, ok := q.(*held); ok {
+		return unblamed(h.conn.Raw(func(raw any) error { return scan(ctx, raw.(driver.Conn), text, columns, f) }))
+	}
+	rows, err := q.QueryContext(ctx, text)
+	if err != nil {
+		return unblamed(err)
+	}
+	defer rows.Close()
+	row, into := make([]driver.Value, columns), make([]any, columns)
+	for i := range row {
+		into[i] = (*any)(&row[i])
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		f(row)
+	}
+	return unblamed(rows.Err())
 }

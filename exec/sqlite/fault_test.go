@@ -72,6 +72,13 @@ func (c *faultyConn) QueryContext(ctx context.Context, query string, args []driv
 	return c.SQLiteConn.QueryContext(ctx, query, args)
 }
 
+func (c *faultyConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.faults.event(query); err != nil {
+		return nil, err
+	}
+	return c.SQLiteConn.ExecContext(ctx, query, args)
+}
+
 func (c *faultyConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	if err := c.faults.event("prepare"); err != nil {
 		return nil, err
@@ -403,7 +410,9 @@ func TestUnguarded(t *testing.T) {
 			t.Fatal(err)
 		}
 		db := newDB(t, pool, exec.Config{})
-		for _, text := range []string{"SELECT id FROM basket", "SELECT count(*) FROM basket", "SELECT count(*) FROM temp.basket", "SELECT count(*) FROM users NATURAL JOIN basket"} {
+		for _, text := range []string{
+			"SELECT id FROM basket", "SELECT count(*) FROM basket", "SELECT count(*) FROM temp.basket", "SELECT count(*) FROM users NATURAL JOIN basket",
+		} {
 			if _, err := db.Query(ctx, text); !errors.As(err, new(*exec.RefusedError)) {
 				t.Errorf("%s: %v", text, err)
 			}
@@ -416,7 +425,8 @@ func TestUnguarded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer pool.Close()
-		if err := ready(t, pool, sqlite.Dialect{}, exec.Config{}); err == nil || exec.IsRejection(err) || !strings.Contains(err.Error(), "unable to open database file") {
+		if err := ready(t, pool, sqlite.Dialect{}, exec.Config{}); err == nil || exec.IsRejection(err) || !strings.Contains(err.Error(),
+			"unable to open database file") {
 			t.Errorf("error %v", err)
 		}
 	})

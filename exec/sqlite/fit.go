@@ -1,29 +1,80 @@
 package sqlite
 
 import (
+	"context"
+	"database/sql/driver"
 	"fmt"
-
-	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
-// heavyValues is how many values of the greatest length a statement may have at
-// hand at once: with the driver's copy of a row that makes some 50 MB.
+// heavyValues is how many values of the greatest length a statement may have at hand at once: with the driver's
+// copy of a row that makes some 50 MB.
 const heavyValues = 24
 
-// fit lowers the limit on the length of a value for a statement that could hold
-// many at once. Every column, call, argument and || may have a register of its
-// own, so that one row of printf('%.*c', 999999, 'x') 490 times over took 480 MB.
-// Ordinary statements have few enough to be left alone.
-func (h *held) fit(text string, resultColumns int) error {
-	most := h.longest()
-	commas, joins := sideBySide(text)
-	values := max(resultColumns, commas) + joins + len(h.gate.functions)
+// A sort writes runs of the size of the page cache to a file and, when it merges them, has one row of each run in
+// memory. 600 rows of 900 kB took 280 MB with the usual cache of 2 MB and 48 MB with one of 16 MB; shorter rows do
+// the rest.
+const (
+	sortedShare = 10     // rows that are sorted are shorter by this
+	sortedFloor = 50     // and by at most this, however many sorts there are
+	sortCache   = 16_000 // kB for all sorts of a statement
+	usualCache  = 2_000  // kB, SQLite's default
+)
+
+// fit lowers the limit on the length of a value for a statement that could hold many at once, sorts, or calls a
+// function that is slow on long values, and gives the sorts a larger cache. Every column, call, argument and || may
+// have a register of its own, so that one row of printf('%.*c', 999999, 'x') 490 times over took 480 MB. Ordinary
+// statements have few enough to be left alone.
+func (h *held) fit(resultColumns int) error {
+	most, l := h.longest(), h.load
 	length := most
-	if values > heavyValues {
-		length = most * heavyValues / values
+	h.reason = ""
+	lower := func(to int, reason string) {
+		if to < length {
+			length, h.reason = to, reason
+		}
 	}
-	if length == h.length {
+	if values := max(resultColumns, l.commas) + l.joins + len(h.gate.functions); values > heavyValues {
+		lower(most*heavyValues/values, "it has many values side by side")
+	}
+	if l.Sorts > 0 {
+		lower(most/min(sortedShare*l.Sorts, sortedFloor), "it sorts or groups")
+		if err := h.setCache(max(usualCache, sortCache/l.Sorts)); err != nil {
+			return err
+		}
+	}
+	if l.slow > 0 {
+		lower(most/l.slow, "it calls trim, replace or the like with a computed second argument")
+	}
+	return h.setLimit(limitLength, &h.length, length)
+}
+
+// setCache sets the size of the page cache in kB. The way back is that of the guard.
+func (h *held) setCache(kB int) error {
+	if kB == h.cache {
+		return nil
+	}
+	err := h.conn.Raw(func(raw any) (err error) {
+		h.gate.own = true
+		defer func() {
+			h.gate.own = false
+			if r := recover(); r != nil {
+				err = fmt.Errorf("sqlite: setting the cache: the driver panicked: %v", r)
+			}
+		}()
+		dc := raw.(driver.Conn)
+		if h.cache > 0 {
+			return pragma{"cache_size", int64(-kB)}.write(context.Background(), dc)
+		}
+		_, err = h.set(context.Background(), dc, "cache_size", int64(-kB))
+		return err
+	})
+	h.cache = kB
+	return err
+}
+
+// setLimit changes a limit that the guard has set; current is its value now. The way back is that of the guard.
+func (h *held) setLimit(id int, current *int, value int) error {
+	if value == *current {
 		return nil
 	}
 	err := h.conn.Raw(func(any) (err error) {
@@ -32,42 +83,9 @@ func (h *held) fit(text string, resultColumns int) error {
 				err = fmt.Errorf("sqlite: setting a limit: the driver panicked: %v", r)
 			}
 		}()
-		h.hooks.SetLimit(limitLength, length) // undo has the value from before the guard
+		h.hooks.SetLimit(id, value)
 		return nil
 	})
-	h.length = length
+	*current = value
 	return err
-}
-
-// sideBySide counts what makes values side by side in a text: the commas of lists of
-// columns and arguments, and the ||. Lists behind IN and VALUES are left out,
-// where one value makes room for the next.
-func sideBySide(text string) (commas, concatenations int) {
-	var inList []bool // by open bracket
-	var last string   // the word before, folded
-	for t := range sqltext.SQLite().Tokens(text) {
-		switch t.Kind {
-		case sqltext.Space, sqltext.Comment:
-			continue
-		case sqltext.Word:
-			last = schema.Fold(t.Text)
-			continue
-		case sqltext.Operator:
-			list := len(inList) > 0 && inList[len(inList)-1]
-			switch t.Text {
-			case "(":
-				inList = append(inList, last == "in" || last == "values")
-			case ")":
-				inList = inList[:max(0, len(inList)-1)]
-			case ",":
-				if !list {
-					commas++
-				}
-			case "||":
-				concatenations++
-			}
-		}
-		last = ""
-	}
-	return commas, concatenations
 }

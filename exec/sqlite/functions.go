@@ -9,12 +9,10 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// safeFunctions are the functions of SQLite that a statement may call: they read
-// nothing but their arguments, change nothing, and take memory that grows with
-// SQLITE_LIMIT_LENGTH at most. Not among them, for that last reason:
-// json_group_array and its like, which ignore the limit (0.8 GB in 3 s);
-// json_pretty, which indents as deep as the text nests; percentile and median,
-// which keep every value; zeroblob and randomblob.
+// safeFunctions are the functions of SQLite that a statement may call: they read nothing but their arguments,
+// change nothing, and take memory that grows with SQLITE_LIMIT_LENGTH at most. Not among them, for that last
+// reason: json_group_array and its like, which ignore the limit (0.8 GB in 3 s); json_pretty, which indents as deep
+// as the text nests; percentile and median, which keep every value; zeroblob and randomblob.
 const safeFunctions = `
 -> ->> abs avg ceil ceiling char coalesce concat concat_ws count cume_dist
 current_date current_time current_timestamp date datetime dense_rank
@@ -32,30 +30,27 @@ unlikely upper
 acos acosh asin asinh atan atan2 atanh cos cosh degrees exp ln log log10 log2 mod
 pi pow power radians sin sinh sqrt tan tanh trunc`
 
-// searchFunctions belong to full-text search. SQLite lists them as if the
-// application had registered them.
+// searchFunctions belong to full-text search. SQLite lists them as if the application had registered them.
 const searchFunctions = "match snippet offsets matchinfo highlight bm25"
 
 // tableFunctions may stand in FROM.
 const tableFunctions = "json_each json_tree jsonb_each jsonb_tree"
 
-// readFunctions finds out which functions may be called. A function that the
-// application registered, also one that takes the place of a built-in one, may do
-// anything, and so needs to be named by the policy.
+// readFunctions finds out which functions may be called. A function that the application registered, also one that
+// takes the place of a built-in one, may do anything, and so needs to be named by the policy.
 func (c *catalog) readFunctions(ctx context.Context, dc driver.Conn, policy exec.Policy) error {
 	c.functions = map[string]bool{}
 	for name := range strings.FieldsSeq(safeFunctions) {
 		c.functions[name] = true
 	}
 	// Columns of the answer: name, builtin, type, encoding, arguments, flags.
-	rows, err := query(ctx, dc, "PRAGMA function_list")
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		if builtin, _ := row[1].(int64); builtin == 0 {
+	err := scan(ctx, dc, "PRAGMA function_list", 6, func(row []driver.Value) {
+		if integer(row[1]) == 0 {
 			delete(c.functions, schema.Fold(text(row[0])))
 		}
+	})
+	if err != nil {
+		return err
 	}
 	for module := range c.modules {
 		if strings.HasPrefix(module, "fts") {

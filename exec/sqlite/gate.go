@@ -8,10 +8,10 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Action codes of sqlite3_set_authorizer. The first four can be allowed; the
-// others are here for their names.
+// Action codes of sqlite3_set_authorizer. The first four can be allowed; the others are here for their names.
 const (
 	opRead      = 20
 	opSelect    = 21
@@ -29,9 +29,8 @@ const (
 
 // gate is the authorizer of the connections of one guard, one at a time.
 //
-// go-sqlite3 keeps every callback it was ever given until the connection closes.
-// So a gate, and its callback, is used again and again, and what belongs to one
-// hold is put in and taken out.
+// go-sqlite3 keeps every callback it was ever given until the connection closes. So a gate, and its callback, is
+// used again and again, and what belongs to one hold is put in and taken out.
 type gate struct {
 	callback    func(op int, arg1, arg2, database string) int // g.authorize, made once
 	application func(op int, arg1, arg2, database string) int // asked too; may be nil
@@ -61,17 +60,17 @@ func (g *gate) begin() {
 	g.functions = g.functions[:0]
 }
 
-// authorize is the callback. It must be quick and must not touch the connection.
-// SQLite calls it while it compiles, on the goroutine that runs the statement.
+// authorize is the callback. It must be quick and must not touch the connection. SQLite calls it while it compiles,
+// on the goroutine that runs the statement.
 func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 	defer func() {
 		if r := recover(); r != nil {
-			g.refuse(exec.RuleGuard, fmt.Sprint("the authorizer panicked: ", r), false)
+			g.refuse(exec.ReasonGuard, fmt.Sprint("the authorizer panicked: ", r), false)
 			verdict = deny
 		}
 	}()
 	if g.application != nil && g.application(op, arg1, arg2, database) != allow {
-		return g.refuse(exec.RuleGuard, "the application's own authorizer does not allow it", false)
+		return g.refuse(exec.ReasonGuard, "the application's own authorizer does not allow it", false)
 	}
 	if g.own {
 		return allow
@@ -84,15 +83,20 @@ func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 	case opRead:
 		return g.read(arg1, arg2, database)
 	case opPragma:
-		return g.refuse(exec.RuleStatement, "it runs PRAGMA "+arg1, true)
+		// The module of FTS5 asks for the version of its data by itself. A statement cannot: the text check refuses
+		// PRAGMA, and its table function is unknown.
+		if schema.Fold(arg1) == "data_version" && arg2 == "" && g.catalog.fts5 {
+			return allow
+		}
+		return g.refuse(exec.ReasonStatement, "it runs PRAGMA "+arg1, true)
 	default:
-		return g.refuse(exec.RuleNotReadOnly, "it does more than read: "+actionName(op, arg1), true)
+		return g.refuse(sqltext.ReasonNotReadOnly, "it does more than read: "+actionName(op, arg1), true)
 	}
 }
 
-func (g *gate) refuse(rule exec.Rule, detail string, writes bool) int {
+func (g *gate) refuse(rule sqltext.Reason, detail string, writes bool) int {
 	if g.refused == nil {
-		g.refused = &exec.RefusedError{Rule: rule, Detail: detail, Writes: writes}
+		g.refused = &exec.RefusedError{Reason: rule, Detail: detail, Writes: writes}
 	}
 	return deny
 }
@@ -100,14 +104,13 @@ func (g *gate) refuse(rule exec.Rule, detail string, writes bool) int {
 func (g *gate) function(name string) int {
 	g.functions = append(g.functions, name)
 	if !g.catalog.functions[name] {
-		return g.refuse(exec.RuleFunction, "the function "+name+" is not on the list; Policy.AllowFunctions adds to it", false)
+		return g.refuse(exec.ReasonFunction, "the function "+name+" is not on the list; Policy.AllowFunctions adds to it", false)
 	}
 	return allow
 }
 
-// read decides on one column, or, where column is "", on a relation of which
-// only the rows count. In that case database is often "" too, and the name may be
-// that of a common table expression.
+// read decides on one column, or, where column is "", on a relation of which only the rows count. In that case
+// database is often "" too, and the name may be that of a common table expression.
 func (g *gate) read(table, column, database string) int {
 	g.reads = append(g.reads, read{database, table, column})
 	name := schema.Fold(table)
@@ -116,7 +119,7 @@ func (g *gate) read(table, column, database string) int {
 			if len(g.catalog.named[name]) > 1 && !strings.EqualFold(detail, table+" may not be read") {
 				detail += ", and " + table + " could be that one: name its schema"
 			}
-			return g.refuse(exec.RuleTable, detail, false)
+			return g.refuse(exec.ReasonTable, detail, false)
 		}
 		return allow
 	}
@@ -125,21 +128,21 @@ func (g *gate) read(table, column, database string) int {
 	case r == nil && g.catalog.functions[name] && len(g.catalog.named[name]) == 0 && !g.temp[name]:
 		return allow // a table-valued function
 	case r == nil:
-		return g.refuse(exec.RuleTable, qualified(database, table)+" is no table of the schema", false)
+		return g.refuse(exec.ReasonTable, qualified(database, table)+" is no table of the schema", false)
 	case !r.allowed:
-		return g.refuse(exec.RuleTable, qualified(database, table)+" may not be read", false)
+		return g.refuse(exec.ReasonTable, qualified(database, table)+" may not be read", false)
 	case r.denied[schema.Fold(column)]:
-		return g.refuse(exec.RuleColumn, qualified(database, table)+"."+column+" may not be read", false)
+		return g.refuse(exec.ReasonColumn, qualified(database, table)+"."+column+" may not be read", false)
 	case !r.has(schema.Fold(column)):
-		// SQLite compiles again in the middle where the schema changes: what has
-		// come since then was not held against the policy.
-		return g.refuse(exec.RuleColumn, qualified(database, table)+"."+column+" is no column of the schema", false)
+		// SQLite compiles again in the middle where the schema changes: what has come since then was not held
+		// against the policy.
+		return g.refuse(exec.ReasonColumn, qualified(database, table)+"."+column+" is no column of the schema", false)
 	}
 	return allow
 }
 
-// qualified is the name of a table for a person, with its database where that is
-// not the main one: another table may have the name there.
+// qualified is the name of a table for a person, with its database where that is not the main one: another table
+// may have the name there.
 func qualified(database, table string) string {
 	if database == "" || schema.Fold(database) == "main" {
 		return table
@@ -147,8 +150,8 @@ func qualified(database, table string) string {
 	return database + "." + table
 }
 
-// hidden says which relation of a name may not be read, whatever database it is in;
-// "" where all may, or where no relation has that name.
+// hidden says which relation of a name may not be read, whatever database it is in; "" where all may, or where no
+// relation has that name.
 func (g *gate) hidden(table string) string {
 	name := schema.Fold(table)
 	for _, r := range g.catalog.named[name] {
@@ -169,12 +172,26 @@ func (g *gate) hidden(table string) string {
 	return ""
 }
 
-// vet refuses what the authorizer never hears of: a column that is named only by
-// USING or by a NATURAL join makes no READ callback (SQLite 3.40 to 3.53), so it
-// could be compared with guesses, and so could a whole table that is not named
-// otherwise, the catalog among them. INDEXED BY gives rows in the order of columns
-// that it does not name. Whatever the text and the views under it name has to be
-// readable, then.
+// unnamed refuses the first table that a statement names and that may not be read, in the same words whether or not
+// it is there.
+func (g *gate) unnamed(s *sqltext.Statement) *exec.RefusedError {
+	for _, ref := range s.Tables() {
+		name := schema.Fold(ref.Name)
+		readable := !ref.Base() || g.catalog.functions[name] && ref.Schema == ""
+		for _, r := range g.catalog.named[name] {
+			readable = readable || r.allowed && (ref.Schema == "" || schema.EqualFold(ref.Schema, r.database))
+		}
+		if !readable {
+			return &exec.RefusedError{Reason: exec.ReasonTable, Detail: qualified(ref.Schema, ref.Name) + " is no table that may be read"}
+		}
+	}
+	return nil
+}
+
+// vet refuses what the authorizer never hears of: a column that is named only by USING or by a NATURAL join makes
+// no READ callback (SQLite 3.40 to 3.53), so it could be compared with guesses, and so could a whole table that is
+// not named otherwise, the catalog among them. INDEXED BY gives rows in the order of columns that it does not name.
+// Whatever the text and the views under it name has to be readable, then.
 func (g *gate) vet(text string) *exec.RefusedError {
 	if !maySilence(text) && !g.catalog.silentViews {
 		return nil
@@ -202,12 +219,12 @@ func (g *gate) vet(text string) *exec.RefusedError {
 	}
 	for _, name := range names {
 		if detail := g.hidden(name); detail != "" {
-			return &exec.RefusedError{Rule: exec.RuleTable, Detail: detail + ", and USING, NATURAL and INDEXED BY do not name what they read: use ON"}
+			return &exec.RefusedError{Reason: exec.ReasonTable, Detail: detail + ", and USING, NATURAL and INDEXED BY do not name what they read: use ON"}
 		}
 		for _, r := range g.catalog.named[name] {
 			for _, column := range slices.Sorted(maps.Keys(r.denied)) {
 				if m.natural || m.indexed || slices.Contains(m.using, column) {
-					return &exec.RefusedError{Rule: exec.RuleColumn, Detail: "USING, NATURAL or INDEXED BY may use " + qualified(r.database, r.name) + "." + column}
+					return &exec.RefusedError{Reason: exec.ReasonColumn, Detail: "USING, NATURAL or INDEXED BY may use " + qualified(r.database, r.name) + "." + column}
 				}
 			}
 		}

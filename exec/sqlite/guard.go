@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/texttosql/texttosql/exec"
 )
@@ -42,10 +43,18 @@ func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
 }
 
 // Hold implements exec.Guard.
-func (g *guard) Hold(ctx context.Context, conn *sql.Conn, o exec.HoldOptions) (exec.Held, error) {
-	h := &held{guard: g, conn: conn, options: o, gate: g.gate()}
+func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout, gate: g.gate()})
+}
+
+// Catalog implements exec.Guard.
+func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout, gate: g.gate(), catalog: true})
+}
+
+func (g *guard) hold(ctx context.Context, h *held) (exec.Held, error) {
 	var fault error
-	err := conn.Raw(func(dc any) error {
+	err := h.conn.Raw(func(dc any) error {
 		if fault = h.install(ctx, dc); fault == nil {
 			return nil
 		}
@@ -91,8 +100,7 @@ func (g *guard) put(gate *gate) {
 	g.gates = append(g.gates, gate)
 }
 
-// catalogOf returns what is known of the schema that a connection sees, which has
-// the versions of key.
+// catalogOf returns what is known of the schema that a connection sees, which has the versions of key.
 func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached, key string) (*catalog, error) {
 	files := attachedFiles(dbs)
 	comparable := reflect.ValueOf(dc).Comparable()

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/sqltext"
@@ -10,25 +12,24 @@ import (
 
 // QueryContext implements exec.Held.
 //
-// The statement is prepared on its own: go-sqlite3 would run every statement of
-// a text given to Query, and takes the first step of a cached statement before
-// its number of columns is known.
+// The statement is prepared on its own: go-sqlite3 would run every statement of a text given to Query, and takes
+// the first step of a cached statement before its number of columns is known.
 func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	if h.options.Use == exec.Catalog {
+	if h.catalog {
 		return h.conn.QueryContext(ctx, text, args...)
 	}
-	rows, err := h.run(ctx, text, args)
-	if err != nil {
-		return nil, err
+	rows, err := h.run(ctx, text, text, args)
+	if err != nil || len(args) > 0 { // a text of ours reads no declared column and few values
+		return rows, err
 	}
 	names, declared, err := resultColumns(rows)
 	if err == nil && converted(declared) {
-		if rows, err = h.run(ctx, asStored(text, names), args); err != nil {
+		if rows, err = h.run(ctx, asStored(text, names), text, args); err != nil {
 			return nil, err
 		}
 	}
 	if err == nil {
-		err = h.fit(text, len(names))
+		err = h.fit(len(names))
 	}
 	if err != nil {
 		h.close()
@@ -37,9 +38,14 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	return rows, nil
 }
 
-// run compiles text and starts it. Nothing is stepped yet.
-func (h *held) run(ctx context.Context, text string, args []any) (*sql.Rows, error) {
-	if err := h.compile(ctx, text); err != nil {
+// run compiles text, which holds the statement of, and starts it. Nothing is stepped yet. Only a text of ours has
+// args: without them SQLite refuses parameters.
+func (h *held) run(ctx context.Context, text, of string, args []any) (*sql.Rows, error) {
+	err := h.compile(ctx, text, subject{text: of}, len(args), func() (err error) {
+		h.statement, err = h.conn.PrepareContext(ctx, text)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	rows, err := h.statement.QueryContext(ctx, args...)
@@ -50,12 +56,24 @@ func (h *held) run(ctx context.Context, text string, args []any) (*sql.Rows, err
 	return rows, nil
 }
 
-// compile prepares text as the statement of h.
+// subject is the statement that a text holds, and its parse if there is one.
+type subject struct {
+	text   string
+	parsed *sqltext.Statement
+}
+
+func (s subject) statement() *sqltext.Statement {
+	if s.parsed == nil {
+		return sqltext.SQLite().Parse(s.text)
+	}
+	return s.parsed
+}
+
+// compile lets prepare compile text, which holds the statement of and has so many parameters.
 //
-// What the gate says holds for the schema of its catalog, which is also the one that
-// SQLite has in memory. So where a statement is rejected, or where the policy
-// denies something, the schema has to be the same still.
-func (h *held) compile(ctx context.Context, text string) error {
+// What the gate says holds for the schema of its catalog, which is also the one that SQLite has in memory. So where
+// a statement is rejected, or where the policy denies something, the schema has to be the same still.
+func (h *held) compile(ctx context.Context, text string, of subject, parameters int, prepare func() error) error {
 	// SQLite compiles without a look at the context.
 	if err := ctx.Err(); err != nil {
 		return classify(err, true, nil)
@@ -66,7 +84,7 @@ func (h *held) compile(ctx context.Context, text string) error {
 		}
 	}
 	for renewed := false; ; renewed = true {
-		err := h.prepareStatement(ctx, text)
+		err := h.try(text, of, parameters, prepare)
 		if err == nil && !h.guard.config.Policy.Restricts() || err != nil && !exec.IsRejection(err) {
 			return err
 		}
@@ -75,7 +93,7 @@ func (h *held) compile(ctx context.Context, text string) error {
 		case cerr == nil && !changed:
 			return err
 		case cerr == nil && renewed:
-			cerr = &exec.RefusedError{Rule: exec.RuleGuard, Detail: "the schema changes all the time"}
+			cerr = &exec.RefusedError{Reason: exec.ReasonGuard, Detail: "the schema changes all the time"}
 		case cerr == nil:
 			cerr = h.renew(ctx)
 		}
@@ -86,31 +104,63 @@ func (h *held) compile(ctx context.Context, text string) error {
 	}
 }
 
-// prepareStatement is one try of compile.
-func (h *held) prepareStatement(ctx context.Context, text string) error {
+// try is one try of compile.
+func (h *held) try(text string, of subject, parameters int, prepare func() error) error {
+	err := h.attempt(text, of, parameters, prepare)
+	if err != nil && exec.IsRejection(err) && !errors.Is(err, exec.ErrNotReadOnly) && h.gate.catalog.hides {
+		// Whether a table is denied or absent is nobody's business.
+		if refused := h.gate.unnamed(of.statement()); refused != nil {
+			return refused
+		}
+	}
+	return err
+}
+
+func (h *held) attempt(text string, of subject, parameters int, prepare func() error) error {
 	h.close()
+	if err := h.weigh(of); err != nil {
+		return err
+	}
 	if refused := h.gate.vet(text); refused != nil {
 		return refused
 	}
 	h.gate.begin()
 	h.text = text
-	stmt, err := h.conn.PrepareContext(ctx, text)
-	if err != nil {
+	if err := h.setLimit(limitVariable, &h.parameters, max(h.variables(), parameters)); err != nil {
+		return err
+	}
+	if err := prepare(); err != nil {
 		return h.classify(err, true)
 	}
-	h.statement = stmt
 	return nil
 }
 
+// alone compiles text, which holds the statement s, straight on the driver connection, calls f with it where f is
+// not nil, and closes it. The statement is prepared on its own, as in QueryContext.
+func (h *held) alone(ctx context.Context, text string, s *sqltext.Statement, f func(stmt driver.Stmt) error) error {
+	return h.compile(ctx, text, subject{s.SQL(), s}, 0, func() error {
+		return h.conn.Raw(func(raw any) error {
+			stmt, err := prepare(ctx, raw.(driver.Conn), text)
+			if err != nil {
+				return err
+			}
+			defer stmt.Close()
+			if f == nil {
+				return nil
+			}
+			return f(stmt)
+		})
+	})
+}
+
 // Analyze implements exec.Held.
-func (h *held) Analyze(ctx context.Context, text string) (exec.Analysis, error) {
-	if err := h.compile(ctx, text); err != nil {
+func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis, error) {
+	if err := h.alone(ctx, s.SQL(), s, nil); err != nil {
 		return exec.Analysis{}, err
 	}
-	if maySilence(text) {
-		// A table of which only USING or a NATURAL join reads something is not
-		// named to the authorizer.
-		for _, ref := range sqltext.SQLite().Tables(text) {
+	if maySilence(s.SQL()) {
+		// A table of which only USING or a NATURAL join reads something is not named to the authorizer.
+		for _, ref := range s.Tables() {
 			if ref.Base() {
 				h.gate.reads = append(h.gate.reads, read{database: ref.Schema, table: ref.Name})
 			}
@@ -122,8 +172,8 @@ func (h *held) Analyze(ctx context.Context, text string) (exec.Analysis, error) 
 // Classify implements exec.Held.
 func (h *held) Classify(err error) error { return h.classify(err, false) }
 
-// close ends the statement that ran last. What closing says is no news: SQLite
-// repeats the error that the statement had.
+// close ends the statement that ran last. What closing says is no news: SQLite repeats the error that the statement
+// had.
 func (h *held) close() {
 	if h.rows != nil {
 		h.rows.Close()

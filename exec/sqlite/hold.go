@@ -10,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
@@ -19,7 +20,8 @@ import (
 type held struct {
 	guard   *guard
 	conn    *sql.Conn
-	options exec.HoldOptions
+	timeout time.Duration // of a statement
+	catalog bool          // it reads the catalog, so there is no guard
 	gate    *gate
 
 	hooks     Hooks
@@ -29,16 +31,31 @@ type held struct {
 	files     []string // of the databases on disk
 	memory    bool     // a database of the connection lives in memory
 	worn      bool
-	length    int // SQLITE_LIMIT_LENGTH as it is now
-	undo      []func(ctx context.Context, dc driver.Conn) error
+	// The limits of SQLite on lengths and parameters as they are now, why the first is lower than usual, and the
+	// page cache in kB, 0 for that of the connection.
+	length, parameters, cache int
+	reason                    string
+
+	load      load // of the statement weighed, whose views are those of weighedBy
+	weighed   string
+	weighedBy *catalog
+
+	// The way back: what was changed, in the order in which it was.
+	pragmas    []pragma
+	limits     []limit
+	authorized bool
+	room       struct { // where they start
+		pragmas [2]pragma
+		limits  [10]limit
+	}
+
 	text      string // of the statement
 	statement *sql.Stmt
 	rows      *sql.Rows
 }
 
-// install puts the guard on a driver connection. What it changes, undo has the
-// way back from. It is the one place that runs text without a guard, and that
-// text is all ours.
+// install puts the guard on a driver connection. What it changes, undo has the way back from. It is the one place
+// that runs text without a guard, and that text is all ours.
 func (h *held) install(ctx context.Context, raw any) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -52,7 +69,7 @@ func (h *held) install(ctx context.Context, raw any) (err error) {
 			Remedy: "open the database with a driver for database/sql",
 		}
 	}
-	if h.options.Use != exec.Catalog {
+	if !h.catalog {
 		if h.hooks, err = h.guard.hooks(raw); err != nil {
 			return err
 		}
@@ -60,18 +77,15 @@ func (h *held) install(ctx context.Context, raw any) (err error) {
 	if err := h.prepare(ctx, dc); err != nil {
 		return unready(err)
 	}
-	if h.options.Use == exec.Catalog {
+	if h.catalog {
 		return nil
 	}
-	for _, l := range h.limits() {
-		h.limit(l[0], l[1])
+	h.limits = h.room.limits[:0]
+	for _, l := range h.lowered() {
+		h.limits = append(h.limits, limit{l.id, h.hooks.SetLimit(l.id, l.value)})
 	}
-	h.length = h.longest()
-
-	h.undo = append(h.undo, func(context.Context, driver.Conn) error {
-		h.hooks.RegisterAuthorizer(h.guard.dialect.Authorizer)
-		return nil
-	})
+	h.length, h.parameters, h.cache = h.longest(), h.variables(), 0
+	h.authorized = true
 	h.hooks.RegisterAuthorizer(h.gate.callback)
 	h.worn = h.guard.count(address(h.hooks))
 	return nil
@@ -79,37 +93,42 @@ func (h *held) install(ctx context.Context, raw any) (err error) {
 
 // prepare is the part of install that runs PRAGMAs.
 func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
-	// First of all, since whatever comes next may meet a lock. SQLite waits for
-	// one without looking at the context, so for the first one we wait ourselves.
-	// From then on SQLite waits, at each statement anew: a writer that comes and
-	// goes would else make us begin again and again.
-	patience := int64(h.options.Timeout * 9 / 10 / time.Millisecond)
-	err := h.pragma(ctx, dc, "busy_timeout", func(old int64) int64 { patience = min(old, patience); return 0 })
+	// First of all, since whatever comes next may meet a lock. SQLite waits for one without looking at the context,
+	// so for the first one we wait ourselves. From then on SQLite waits, at each statement anew: a writer that
+	// comes and goes would else make us begin again and again. Until then nothing waits, so nothing has to be
+	// stopped in the middle.
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	atOnce := context.WithoutCancel(ctx)
+	h.pragmas = h.room.pragmas[:0]
+	old, err := h.set(atOnce, dc, "busy_timeout", 0)
 	if err != nil {
 		return err
 	}
-	if err := patiently(ctx, time.Duration(patience)*time.Millisecond, func() error { return h.look(ctx, dc) }); err != nil {
+	patience := min(old, int64(h.timeout*9/10/time.Millisecond))
+	if err := patiently(ctx, time.Duration(patience)*time.Millisecond, func() error { return h.look(atOnce, dc) }); err != nil {
 		return err
 	}
 	if patience > 0 {
-		if _, err := query(ctx, dc, fmt.Sprintf("PRAGMA busy_timeout = %d", patience)); err != nil {
+		if err := (pragma{"busy_timeout", patience}).write(atOnce, dc); err != nil {
 			return err
 		}
 	}
-	if h.options.Use == exec.Catalog {
+	if h.catalog {
 		return nil
 	}
 	if err := h.learn(ctx, dc); err != nil {
 		return err
 	}
-	return h.pragma(ctx, dc, "query_only", func(int64) int64 { return 1 })
+	_, err = h.set(atOnce, dc, "query_only", 1)
+	return err
 }
 
 // longestPause is how long a lock may be gone before it is noticed.
 const longestPause = 25 * time.Millisecond
 
-// patiently runs look again and again while somebody else's lock is in its way,
-// until patience or ctx is over.
+// patiently runs look again and again while somebody else's lock is in its way, until patience or ctx is over.
 func patiently(ctx context.Context, patience time.Duration, look func() error) error {
 	end := time.Now().Add(patience)
 	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
@@ -162,11 +181,11 @@ func (h *held) learn(ctx context.Context, dc driver.Conn) (err error) {
 			}
 		}
 	}
-	// A module sets up its own statements when its table is first used, which an
-	// authorizer that allows no writing does not let it do.
+	// A module sets up its own statements when its table is first used, which an authorizer that allows no writing
+	// does not let it do.
 	for _, name := range h.gate.catalog.virtual {
 		// A module this build lacks is no error: the statement that needs it will say so.
-		if _, err := query(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0"); isLocked(err) {
+		if err := run(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0"); isLocked(err) {
 			return err
 		}
 	}
@@ -193,8 +212,8 @@ func (h *held) changed(ctx context.Context) (bool, error) {
 	return key != h.key, nil
 }
 
-// renew takes the guard off and puts it on again, for the schema as it is now.
-// While h.off is set no statement runs.
+// renew takes the guard off and puts it on again, for the schema as it is now. While h.off is set no statement
+// runs.
 func (h *held) renew(ctx context.Context) error {
 	h.close()
 	h.off = true
@@ -213,61 +232,57 @@ func (h *held) renew(ctx context.Context) error {
 	return err
 }
 
-// pragma changes a setting that is a number.
-func (h *held) pragma(ctx context.Context, dc driver.Conn, name string, change func(old int64) int64) error {
-	old, err := number(ctx, dc, "PRAGMA "+name)
-	if err != nil {
-		return err
-	}
-	set := func(ctx context.Context, dc driver.Conn, value int64) error {
-		_, err := query(ctx, dc, fmt.Sprintf("PRAGMA %s = %d", name, value))
-		return err
-	}
-	value := change(old)
-	if value == old {
-		return nil
-	}
-	h.undo = append(h.undo, func(ctx context.Context, dc driver.Conn) error { return set(ctx, dc, old) })
-	return set(ctx, dc, value)
+// pragma is a setting that is a number.
+type pragma struct {
+	name  string
+	value int64
 }
 
-func (h *held) limit(id, value int) {
-	old := h.hooks.SetLimit(id, value)
-	h.undo = append(h.undo, func(context.Context, driver.Conn) error {
-		h.hooks.SetLimit(id, old)
-		return nil
-	})
+func (p pragma) write(ctx context.Context, dc driver.Conn) error {
+	return run(ctx, dc, "PRAGMA "+p.name+" = "+strconv.FormatInt(p.value, 10))
 }
 
-// releaseTimeout bounds what puts a connection back.
-const releaseTimeout = 5 * time.Second
+// set changes a setting and returns its old value.
+func (h *held) set(ctx context.Context, dc driver.Conn, name string, value int64) (old int64, err error) {
+	old, err = number(ctx, dc, "PRAGMA "+name)
+	if err != nil || old == value {
+		return old, err
+	}
+	h.pragmas = append(h.pragmas, pragma{name, old})
+	return old, pragma{name, value}.write(ctx, dc)
+}
 
-// restore takes back what install did, last things first, on a context of its
-// own: that of the statement may be over.
+// restore takes back what install did, last things first, whether or not the context of the statement is over.
+// Nothing of it waits.
 func (h *held) restore(raw any) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the driver panicked: %v", r)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
-	defer cancel()
 	dc, ok := raw.(driver.Conn)
 	if !ok {
 		return nil // nothing was done
 	}
-	for len(h.undo) > 0 {
-		last := len(h.undo) - 1
-		if err := h.undo[last](ctx, dc); err != nil {
+	if h.authorized {
+		h.hooks.RegisterAuthorizer(h.guard.dialect.Authorizer)
+		h.authorized = false
+	}
+	for n := len(h.limits) - 1; n >= 0; n-- {
+		h.hooks.SetLimit(h.limits[n].id, h.limits[n].value)
+		h.limits = h.limits[:n]
+	}
+	for n := len(h.pragmas) - 1; n >= 0; n-- {
+		if err := h.pragmas[n].write(context.Background(), dc); err != nil {
 			return err
 		}
-		h.undo = h.undo[:last]
+		h.pragmas = h.pragmas[:n]
 	}
 	return nil
 }
 
-// unrestored is what Raw returns for a connection that is not as it was: the
-// error that makes database/sql drop it, unless that would lose a database.
+// unrestored is what Raw returns for a connection that is not as it was: the error that makes database/sql drop it,
+// unless that would lose a database.
 func (h *held) unrestored(cause error) error {
 	if h.volatile() {
 		return fmt.Errorf("%w: %v; its database lives in memory, so it could not be closed instead. "+
@@ -276,9 +291,8 @@ func (h *held) unrestored(cause error) error {
 	return driver.ErrBadConn
 }
 
-// volatile reports whether the databases of the connection may be gone once it is
-// closed: they live in memory, or their files are not on disk (other VFS, or
-// deleted since).
+// volatile reports whether the databases of the connection may be gone once it is closed: they live in memory, or
+// their files are not on disk (other VFS, or deleted since).
 func (h *held) volatile() bool {
 	if h.memory {
 		return true
@@ -305,8 +319,7 @@ func (h *held) Release(drop bool) error {
 		}
 		return nil
 	})
-	// A gate may still be registered on a connection that was not restored, so
-	// it is not used again then.
+	// A gate may still be registered on a connection that was not restored, so it is not used again then.
 	if err == nil {
 		h.guard.put(h.gate)
 	}
@@ -324,3 +337,6 @@ func address(hooks Hooks) uintptr {
 	}
 	return v.Pointer()
 }
+
+// Private is for exec.DB; see exec.Held.
+func (h *held) Private() bool { return h.volatile() }

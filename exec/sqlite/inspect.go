@@ -3,7 +3,7 @@ package sqlite
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,11 +12,10 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Version returns the schema_version of each database of the connection, which
-// SQLite counts up at each change of a schema, with its name, its file where it is
-// attached, and a hash of its definitions: a file put in the place of another one
-// has a count of its own, which may be the same. The temporary database is left
-// out, as it is by Inspect.
+// Version returns the schema_version of each database of the connection, which SQLite counts up at each change of a
+// schema, with its name, its file where it is attached, and a hash of its definitions: a file put in the place of
+// another one has a count of its own, which may be the same. The temporary database is left out, as it is by
+// Inspect.
 func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 	dbs, err := attachedDatabases(ctx, q)
 	if err != nil {
@@ -24,28 +23,20 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 	}
 	var b strings.Builder
 	for i, db := range dbs {
-		var n int64
-		err := each(ctx, q, func(rows *sql.Rows) error { return rows.Scan(&n) }, "PRAGMA "+d.Quote(db.name)+".schema_version")
-		if err != nil {
-			return "", err
-		}
 		hash := sha256.New()
-		var row [3]sql.RawBytes
-		err = each(ctx, q, func(rows *sql.Rows) error {
-			err := rows.Scan(&row[0], &row[1], &row[2])
-			fmt.Fprint(hash, len(row[0]), len(row[1]), len(row[2]))
-			for _, text := range row {
-				hash.Write(text)
-			}
-			return err
-		}, "SELECT type, name, sql FROM "+d.Quote(db.name)+".sqlite_master")
+		var buffer []byte
+		err := each(ctx, q, "SELECT type, name, sql FROM "+d.Quote(db.name)+".sqlite_master", 3, func(row []driver.Value) {
+			kind, name, definition := text(row[0]), text(row[1]), text(row[2])
+			buffer = fmt.Append(buffer[:0], len(kind), len(name), len(definition), kind, name, definition)
+			hash.Write(buffer)
+		})
 		if err != nil {
 			return "", err
 		}
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		fmt.Fprintf(&b, "%s:%d:%.8x", db.name, n, hash.Sum(nil))
+		fmt.Fprintf(&b, "%s:%d:%.8x", db.name, db.version, hash.Sum(nil))
 		if db.name != "main" {
 			// Another file may be attached under the same name.
 			fmt.Fprintf(&b, ":%s", db.file)
@@ -54,9 +45,8 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 	return b.String(), nil
 }
 
-// Inspect reads the tables, views and virtual tables of the connection's
-// databases, in the order in which they were made, database by database. The
-// tables of the main database have no Schema, those of an attached one its name.
+// Inspect reads the tables, views and virtual tables of the connection's databases, in the order in which they were
+// made, database by database. The tables of the main database have no Schema, those of an attached one its name.
 //
 // What is read of a table:
 //   - Columns with declared type, NOT NULL and DEFAULT as declared, and whether
@@ -71,14 +61,14 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 //   - The CREATE text as Definition, and its comments as descriptions: see
 //     below.
 //
-// Left out are SQLite's own tables (sqlite_…), temporary tables, which belong to
-// one connection, the shadow tables of virtual tables, and views and virtual
-// tables that SQLite itself cannot open, because a table or module is missing.
+// Left out are SQLite's own tables (sqlite_…), temporary tables, which belong to one connection, the shadow tables
+// of virtual tables, and views and virtual tables that SQLite itself cannot open, because a table or module is
+// missing.
 //
 // Functions are all that PRAGMA function_list knows, in lower case.
 //
-// A comment in the CREATE text describes the column behind which it stands on
-// the same line, or before which it stands alone:
+// A comment in the CREATE text describes the column behind which it stands on the same line, or before which it
+// stands alone:
 //
 //	CREATE TABLE orders ( -- what customers bought
 //	  id INTEGER PRIMARY KEY, -- order number
@@ -86,12 +76,10 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 //	  total INTEGER
 //	)
 //
-// A comment before the opening bracket, or behind it on the same line, describes
-// the table. Comments are text from the database: clean them before they go into
-// a prompt, as the renderings of package schema do.
+// A comment before the opening bracket, or behind it on the same line, describes the table. Comments are text from
+// the database: clean them before they go into a prompt, as the renderings of package schema do.
 //
-// It takes a handful of statements for each database, whatever the number of
-// tables, and needs SQLite 3.37 (2021).
+// It takes a handful of statements for each database, whatever the number of tables, and needs SQLite 3.37 (2021).
 func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, error) {
 	version, err := d.Version(ctx, q) // first: a change in the middle shows as a new version later
 	if err != nil {
@@ -113,56 +101,30 @@ func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, e
 	return s, err
 }
 
-// attachedDatabases lists the databases of a connection but the temporary one.
-func attachedDatabases(ctx context.Context, q exec.Queryer) ([]attached, error) {
-	var dbs []attached
-	err := each(ctx, q, func(rows *sql.Rows) error {
-		var (
-			seq  int
-			name string
-			file sql.NullString
-		)
-		if err := rows.Scan(&seq, &name, &file); err != nil {
-			return err
+// attachedDatabases lists the databases of a connection but the temporary one, with their versions.
+func attachedDatabases(ctx context.Context, q exec.Queryer) (dbs []attached, err error) {
+	if h, ok := q.(*held); ok {
+		dbs = slices.Clone(h.databases) // as they were when the connection was held
+	} else {
+		err = each(ctx, q, "PRAGMA database_list", 3, func(row []driver.Value) {
+			dbs = append(dbs, attached{name: text(row[1]), file: text(row[2])})
+		})
+		for i := range dbs {
+			if err == nil {
+				err = each(ctx, q, "PRAGMA "+Dialect{}.Quote(dbs[i].name)+".schema_version", 1, func(row []driver.Value) { dbs[i].version = integer(row[0]) })
+			}
 		}
-		if name != "temp" {
-			dbs = append(dbs, attached{name: name, file: file.String})
-		}
-		return nil
-	}, "PRAGMA database_list")
-	return dbs, err
+	}
+	return slices.DeleteFunc(dbs, func(db attached) bool { return db.name == "temp" }), err
 }
 
 func functionNames(ctx context.Context, q exec.Queryer) ([]string, error) {
 	names := []string{}
-	err := each(ctx, q, func(rows *sql.Rows) error {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		names = append(names, schema.Fold(name))
-		return nil
-	}, "SELECT DISTINCT name FROM pragma_function_list")
+	err := each(ctx, q, "SELECT DISTINCT name FROM pragma_function_list", 1, func(row []driver.Value) {
+		names = append(names, schema.Fold(text(row[0])))
+	})
 	slices.Sort(names)
 	return slices.Compact(names), err
-}
-
-// each calls f for each row of a statement of ours.
-func each(ctx context.Context, q exec.Queryer, f func(rows *sql.Rows) error, text string, args ...any) error {
-	rows, err := q.QueryContext(ctx, text, args...)
-	if err != nil {
-		return unblamed(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(rows); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return unblamed(err)
-	}
-	return rows.Close()
 }
 
 // inspection reads one database.
@@ -202,14 +164,9 @@ func (in *inspection) read(ctx context.Context) error {
 // kinds asks what each relation is. Only SQLite knows which tables are shadows.
 func (in *inspection) kinds(ctx context.Context) (map[string]string, error) {
 	kinds := make(map[string]string)
-	err := each(ctx, in.q, func(rows *sql.Rows) error {
-		var name, kind string
-		if err := rows.Scan(&name, &kind); err != nil {
-			return err
-		}
-		kinds[name] = kind
-		return nil
-	}, "SELECT name, type FROM pragma_table_list WHERE schema = ?1", in.database)
+	err := each(ctx, in.q, "SELECT name, type FROM pragma_table_list WHERE schema = "+literal(in.database), 2, func(row []driver.Value) {
+		kinds[text(row[0])] = text(row[1])
+	})
 	return kinds, err
 }
 
@@ -217,19 +174,13 @@ func (in *inspection) kinds(ctx context.Context) (map[string]string, error) {
 func (in *inspection) list(ctx context.Context, kinds map[string]string) error {
 	in.at = make(map[string]int, len(kinds))
 	// sqlite_master and not sqlite_schema: every version knows it.
-	return each(ctx, in.q, func(rows *sql.Rows) error {
-		var (
-			name       string
-			definition sql.NullString
-		)
-		if err := rows.Scan(&name, &definition); err != nil {
-			return err
-		}
-		t := schema.Table{Name: name, Definition: definition.String}
+	const tables = `.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`
+	return each(ctx, in.q, "SELECT name, sql FROM "+in.dialect.Quote(in.database)+tables, 2, func(row []driver.Value) {
+		t := schema.Table{Name: text(row[0]), Definition: text(row[1])}
 		if in.database != "main" {
 			t.Schema = in.database
 		}
-		switch kinds[name] {
+		switch kinds[t.Name] {
 		case "table":
 			t.Kind = schema.BaseTable
 		case "view":
@@ -237,37 +188,33 @@ func (in *inspection) list(ctx context.Context, kinds map[string]string) error {
 		case "virtual":
 			t.Kind = schema.Virtual
 		default:
-			return nil // a shadow table
+			return // a shadow table
 		}
-		in.at[name] = len(in.tables)
+		in.at[t.Name] = len(in.tables)
 		in.tables = append(in.tables, t)
-		return nil
-	}, "SELECT name, sql FROM "+in.dialect.Quote(in.database)+`.sqlite_master
-		WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-		ORDER BY rowid`)
+	})
 }
 
-// columns reads the columns of all tables in one statement, then those of views
-// and virtual tables: in one statement if it can be, else one by one, since a
-// single one that SQLite cannot open fails the statement for all.
+// columns reads the columns of all tables in one statement, then those of views and virtual tables: in one
+// statement if it can be, else one by one, since a single one that SQLite cannot open fails the statement for all.
 func (in *inspection) columns(ctx context.Context, kinds map[string]string) error {
-	const query = `SELECT l.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
+	query := `SELECT l.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
 		FROM pragma_table_list l, pragma_table_xinfo(l.name, l.schema) c
-		WHERE l.schema = ?1 AND `
-	if err := in.readColumns(ctx, query+"l.type = 'table'", in.database); err != nil {
+		WHERE l.schema = ` + literal(in.database) + " AND "
+	if err := in.readColumns(ctx, query+"l.type = 'table'"); err != nil {
 		return err
 	}
 	const others = "l.type IN ('view', 'virtual')"
 	if !slices.ContainsFunc(in.tables, func(t schema.Table) bool { return t.Kind != schema.BaseTable }) {
 		return nil
 	}
-	if err := in.readColumns(ctx, query+others, in.database); err == nil || ctx.Err() != nil {
+	if err := in.readColumns(ctx, query+others); err == nil || ctx.Err() != nil {
 		return err
 	}
 	for i := range in.tables {
 		if t := &in.tables[i]; t.Kind != schema.BaseTable {
 			t.Columns, t.PrimaryKey = nil, nil
-			err := in.readColumns(ctx, query+others+" AND l.name = ?2", in.database, t.Name)
+			err := in.readColumns(ctx, query+others+" AND l.name = "+literal(t.Name))
 			if ctx.Err() != nil {
 				return err
 			}
@@ -279,9 +226,8 @@ func (in *inspection) columns(ctx context.Context, kinds map[string]string) erro
 	return nil
 }
 
-func (in *inspection) readColumns(ctx context.Context, query string, args ...any) error {
+func (in *inspection) readColumns(ctx context.Context, query string) error {
 	var (
-		table   sql.RawBytes
 		current *schema.Table
 		keys    []int // places in the primary key, from 1, of current's columns
 	)
@@ -298,39 +244,30 @@ func (in *inspection) readColumns(ctx context.Context, query string, args ...any
 		}
 		keys = keys[:0]
 	}
-	err := each(ctx, in.q, func(rows *sql.Rows) error {
-		var (
-			c       schema.Column
-			initial sql.NullString
-			key     int
-			hidden  int
-		)
-		if err := rows.Scan(&table, &c.Name, &c.Type, &c.NotNull, &initial, &key, &hidden); err != nil {
-			return err
-		}
-		if current == nil || current.Name != string(table) {
+	err := each(ctx, in.q, query, 7, func(row []driver.Value) {
+		if table := text(row[0]); current == nil || current.Name != table {
 			finish()
 			current = nil
-			if i, ok := in.at[string(table)]; ok {
+			if i, ok := in.at[table]; ok {
 				current = &in.tables[i]
 			}
 		}
 		const hiddenByModule, generated = 1, 2 // 3 is generated and stored
+		hidden := integer(row[6])
 		if current == nil || hidden == hiddenByModule {
-			return nil
+			return
 		}
-		c.Default = initial.String
-		c.Generated = hidden >= generated
-		current.Columns = append(current.Columns, c)
-		keys = append(keys, key)
-		return nil
-	}, query, args...)
+		current.Columns = append(current.Columns, schema.Column{
+			Name: text(row[1]), Type: text(row[2]), NotNull: integer(row[3]) != 0, Default: text(row[4]), Generated: hidden >= generated,
+		})
+		keys = append(keys, int(integer(row[5])))
+	})
 	finish()
 	return err
 }
 
-// drop removes what could not be opened, and with a virtual table that has no
-// module here its shadow tables, which SQLite does not recognise then.
+// drop removes what could not be opened, and with a virtual table that has no module here its shadow tables, which
+// SQLite does not recognise then.
 func (in *inspection) drop() {
 	var lost []string
 	for _, t := range in.tables {
@@ -349,8 +286,7 @@ func (in *inspection) drop() {
 	})
 }
 
-// isShadowSuffix knows how SQLite's own modules (FTS3, FTS4, FTS5, R-Tree) name
-// their shadow tables.
+// isShadowSuffix knows how SQLite's own modules (FTS3, FTS4, FTS5, R-Tree) name their shadow tables.
 func isShadowSuffix(suffix string) bool {
 	switch suffix {
 	case "content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "rowid", "parent":

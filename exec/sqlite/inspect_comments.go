@@ -8,8 +8,7 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// describe turns the comments of t's CREATE text into descriptions. The rules
-// are in the comment of Inspect.
+// describe turns the comments of t's CREATE text into descriptions. The rules are in the comment of Inspect.
 func describe(t *schema.Table) {
 	// Most definitions have no comment: do not lex them.
 	if !strings.Contains(t.Definition, "--") && !strings.Contains(t.Definition, "/*") {
@@ -90,8 +89,8 @@ type commentReader struct {
 	waiting     []string // comments for the column that comes next; behind the last one they are lost
 }
 
-// comment places one comment. newLine says that it is the first thing on its
-// line; codeFollows that it is not the last.
+// comment places one comment. newLine says that it is the first thing on its line; codeFollows that it is not the
+// last.
 func (c *commentReader) comment(text string, newLine, codeFollows bool) {
 	text = commentText(text)
 	switch {
@@ -145,8 +144,8 @@ func (c *commentReader) start(name string, kind sqltext.Kind) {
 	c.waiting = nil
 }
 
-// isConstraintWord reports whether an unquoted word starts a table constraint: no
-// column can have such a name without quotes.
+// isConstraintWord reports whether an unquoted word starts a table constraint: no column can have such a name
+// without quotes.
 func isConstraintWord(word string) bool {
 	switch schema.Fold(word) {
 	case "constraint", "primary", "unique", "check", "foreign":
@@ -155,8 +154,7 @@ func isConstraintWord(word string) bool {
 	return false
 }
 
-// codeFollows reports whether something other than comments stands on the rest
-// of the line.
+// codeFollows reports whether something other than comments stands on the rest of the line.
 func codeFollows(tokens []sqltext.Token) bool {
 	for _, t := range tokens {
 		switch t.Kind {
@@ -172,8 +170,8 @@ func codeFollows(tokens []sqltext.Token) bool {
 	return false
 }
 
-// commentText returns what a comment says, in one line, without its marks and
-// without rulers and frames around the words; "" where nothing is left.
+// commentText returns what a comment says, in one line, without its marks and without rulers and frames around the
+// words; "" where nothing is left.
 func commentText(s string) string {
 	s, block := strings.CutPrefix(s, "/*")
 	if block {

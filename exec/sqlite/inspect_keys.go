@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"slices"
 
 	"github.com/texttosql/texttosql/schema"
@@ -12,37 +12,28 @@ import (
 func (in *inspection) foreignKeys(ctx context.Context) error {
 	type link struct {
 		table    int // place in tables
-		id       int
+		id       int64
 		target   string
 		from, to []string // to[i] is "" where the key names no columns
 	}
 	var links []link
-	// The look at the text spares most tables a PRAGMA of their own: without the
-	// word there is no key.
-	err := each(ctx, in.q, func(rows *sql.Rows) error {
-		var (
-			name, target, from string
-			to                 sql.NullString
-			id                 int
-		)
-		if err := rows.Scan(&name, &id, &target, &from, &to); err != nil {
-			return err
-		}
-		table, ok := in.at[name]
+	// The look at the text spares most tables a PRAGMA of their own: without the word there is no key.
+	err := each(ctx, in.q, `SELECT s.name, f.id, f."table", f."from", f."to"
+		FROM `+in.dialect.Quote(in.database)+`.sqlite_master s, pragma_foreign_key_list(s.name, `+literal(in.database)+`) f
+		WHERE s.type = 'table' AND s.sql LIKE '%references%'
+		ORDER BY s.rowid, f.id DESC, f.seq`, 5, func(row []driver.Value) { // ids count from the last key back
+		table, ok := in.at[text(row[0])]
 		if !ok {
-			return nil
+			return
 		}
+		id := integer(row[1])
 		if n := len(links); n == 0 || links[n-1].table != table || links[n-1].id != id {
-			links = append(links, link{table: table, id: id, target: target})
+			links = append(links, link{table: table, id: id, target: text(row[2])})
 		}
 		l := &links[len(links)-1]
-		l.from = append(l.from, from)
-		l.to = append(l.to, to.String)
-		return nil
-	}, `SELECT s.name, f.id, f."table", f."from", f."to"
-		FROM `+in.dialect.Quote(in.database)+`.sqlite_master s, pragma_foreign_key_list(s.name, ?1) f
-		WHERE s.type = 'table' AND s.sql LIKE '%references%'
-		ORDER BY s.rowid, f.id DESC, f.seq`, in.database) // ids count from the last key back
+		l.from = append(l.from, text(row[3]))
+		l.to = append(l.to, text(row[4]))
+	})
 	if err != nil {
 		return err
 	}
@@ -86,8 +77,7 @@ func properNames(t *schema.Table, names []string) []string {
 	return out
 }
 
-// uniques reads the unique constraints and unique indexes of all tables, in the
-// order of their making.
+// uniques reads the unique constraints and unique indexes of all tables, in the order of their making.
 func (in *inspection) uniques(ctx context.Context) error {
 	type key struct{ table, index string }
 	var (
@@ -103,26 +93,19 @@ func (in *inspection) uniques(ctx context.Context) error {
 			}
 		}
 	}
-	err := each(ctx, in.q, func(rows *sql.Rows) error {
-		var (
-			this   key
-			column sql.NullString
-		)
-		if err := rows.Scan(&this.table, &this.index, &column); err != nil {
-			return err
-		}
-		if this != last {
+	in1 := ", " + literal(in.database) + ") "
+	err := each(ctx, in.q, `SELECT t.name, i.name, k.name
+		FROM (SELECT DISTINCT tbl_name AS name FROM `+in.dialect.Quote(in.database)+`.sqlite_master WHERE type = 'index') t,
+			pragma_index_list(t.name`+in1+`i, pragma_index_info(i.name`+in1+`k
+		WHERE i."unique" AND i.origin <> 'pk' AND NOT i.partial
+		ORDER BY t.name, i.seq DESC, k.seqno`, 3, func(row []driver.Value) {
+		if this := (key{text(row[0]), text(row[1])}); this != last {
 			finish()
 			last, columns, whole = this, nil, true
 		}
-		columns = append(columns, column.String)
-		whole = whole && column.Valid
-		return nil
-	}, `SELECT t.name, i.name, k.name
-		FROM (SELECT DISTINCT tbl_name AS name FROM `+in.dialect.Quote(in.database)+`.sqlite_master WHERE type = 'index') t,
-			pragma_index_list(t.name, ?1) i, pragma_index_info(i.name, ?1) k
-		WHERE i."unique" AND i.origin <> 'pk' AND NOT i.partial
-		ORDER BY t.name, i.seq DESC, k.seqno`, in.database)
+		columns = append(columns, text(row[2]))
+		whole = whole && row[2] != nil
+	})
 	finish()
 	return err
 }

@@ -67,24 +67,52 @@ func TestInspectComments(t *testing.T) {
 		why        string
 	}{
 		{"behind", "CREATE TABLE t (\n a INT, -- first\n b INT, -- second\n c INT -- third\n)", "", "first", "second", "third", "the usual place"},
-		{"leading commas", "CREATE TABLE t (\n a INT -- first\n, b INT -- second\n, c INT -- third\n)", "", "first", "second", "third", "no comma before the comment"},
-		{"before, block", "CREATE TABLE t (\n /* first */\n a INT,\n /* second */ b INT,\n /* third */\n c INT)", "", "first", "second", "third", "alone on a line, or before its column"},
+		{
+			"leading commas", "CREATE TABLE t (\n a INT -- first\n, b INT -- second\n, c INT -- third\n)", "", "first", "second", "third",
+			"no comma before the comment",
+		},
+		{
+			"before, block", "CREATE TABLE t (\n /* first */\n a INT,\n /* second */ b INT,\n /* third */\n c INT)", "", "first", "second", "third",
+			"alone on a line, or before its column",
+		},
 		{"before, lines", "CREATE TABLE t (\n -- first\n -- still first\n a INT,\n -- second\n b INT, c INT)", "", "first still first", "second", "", "lines add up"},
-		{"one line", "CREATE TABLE t (a INT /* first */, b INT, /* third */ c INT)", "", "first", "", "third", "a block before a column on its line is about that column"},
-		{"block ends the line", "CREATE TABLE t (a INT, /* first */\n b INT, /* second */\n c INT)", "", "first", "second", "", "nothing follows, so it is about the column before"},
+		{
+			"one line", "CREATE TABLE t (a INT /* first */, b INT, /* third */ c INT)", "", "first", "", "third",
+			"a block before a column on its line is about that column",
+		},
+		{
+			"block ends the line", "CREATE TABLE t (a INT, /* first */\n b INT, /* second */\n c INT)", "", "first", "second", "",
+			"nothing follows, so it is about the column before",
+		},
 		{"table", "CREATE TABLE t ( -- the table\n a INT, b INT, c INT)", "the table", "", "", "", "behind the bracket"},
 		{"table, before", "CREATE TABLE t -- the table\n(a INT, b INT, c INT)", "the table", "", "", "", "before the bracket"},
 		{"table, block", "CREATE TABLE t /* the table */ (/* first */ a INT, b INT, c INT)", "the table", "first", "", "", ""},
-		{"strings", "CREATE TABLE t (a TEXT DEFAULT '-- no', b TEXT DEFAULT '/* no */', c TEXT DEFAULT 'it''s --' -- yes\n)", "", "", "", "yes", "a comment in a string is none"},
+		{
+			"strings", "CREATE TABLE t (a TEXT DEFAULT '-- no', b TEXT DEFAULT '/* no */', c TEXT DEFAULT 'it''s --' -- yes\n)", "", "", "", "yes",
+			"a comment in a string is none",
+		},
 		{"names", "CREATE TABLE t (a INT, \"b\" INT, [c] INT, \"-- no\" INT)", "", "", "", "", "nor is one in a name"},
-		{"check", "CREATE TABLE t (a INT CHECK (a > 0 /* first */ AND a < 9), -- still first\n b INT, c INT)", "", "first still first", "", "", "brackets within a column"},
-		{"constraints", "CREATE TABLE t (a INT, b INT, c INT, -- third\n -- no\n UNIQUE (a), -- no\n PRIMARY KEY (b) /* no */\n)", "", "", "", "third", "what is about a constraint is about no column"},
+		{
+			"check", "CREATE TABLE t (a INT CHECK (a > 0 /* first */ AND a < 9), -- still first\n b INT, c INT)", "", "first still first", "", "",
+			"brackets within a column",
+		},
+		{
+			"constraints", "CREATE TABLE t (a INT, b INT, c INT, -- third\n -- no\n UNIQUE (a), -- no\n PRIMARY KEY (b) /* no */\n)", "", "", "", "third",
+			"what is about a constraint is about no column",
+		},
 		{"after the last", "CREATE TABLE t (a INT, b INT, c INT -- third\n -- no\n)", "", "", "", "third", "a line alone belongs to what follows"},
-		{"ornaments", "CREATE TABLE t (\n -------------\n -- first --\n /***\n * is\n * -5\n ***/\n a INT, /* === */\n b INT, c INT)", "", "first is -5", "", "", "rulers and frames say nothing"},
+		{
+			"ornaments", "CREATE TABLE t (\n -------------\n -- first --\n /***\n * is\n * -5\n ***/\n a INT, /* === */\n b INT, c INT)", "", "first is -5",
+			"", "", "rulers and frames say nothing",
+		},
 		{"quoted column", "CREATE TABLE t (\"a\" INT, -- first\n [b] INT, -- second\n `C` INT -- third\n)", "", "first", "second", "third", ""},
 		{"windows lines", "CREATE TABLE t (\r\n a INT, -- first\r\n b INT, -- second\r\n c INT\r\n)", "", "first", "second", "", ""},
 		{"view", "CREATE TABLE x(a,b,c); CREATE VIEW t AS -- the view\n SELECT a, -- no\n b, c FROM x", "the view", "", "", "", "a query is not read"},
-		{"view with names", "CREATE TABLE x(a,b,c); CREATE VIEW t(a, -- first\n b, c) AS /* the view */ WITH y(a,b /* no */) AS (SELECT a,b FROM x) SELECT 1,2,3 FROM y", "the view", "first", "", "", "the names of a view are"},
+		{
+			"view with names",
+			"CREATE TABLE x(a,b,c); CREATE VIEW t(a, -- first\n b, c) AS /* the view */ WITH y(a,b /* no */) AS (SELECT a,b FROM x) SELECT 1,2,3 FROM y",
+			"the view", "first", "", "", "the names of a view are",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := inspect(t, c.ddl)

@@ -1,7 +1,5 @@
 package sqlite
 
-import "github.com/texttosql/texttosql/exec"
-
 // The ids of sqlite3_limit.
 const (
 	limitLength      = 0 // of a string, blob or row
@@ -16,14 +14,16 @@ const (
 	limitVariable    = 9
 )
 
-// minLength is the limit on the length of a value, in bytes, unless the bounds of
-// the DB ask for longer ones. Without a limit SELECT hex(randomblob(400000000))
-// ran up to 9.9 s against a deadline of 1 s and took 1.9 GB.
+// minLength is the limit on the length of a value, in bytes, unless the bounds of the DB ask for longer ones.
+// Without a limit SELECT hex(randomblob(400000000)) ran up to 9.9 s against a deadline of 1 s and took 1.9 GB.
 const minLength = 1_000_000
 
-// limits are what the guard lowers, by id. Each has payloads that need it.
-func (h *held) limits() [][2]int {
-	return [][2]int{
+// limit is a limit of SQLite.
+type limit struct{ id, value int }
+
+// lowered are the limits that the guard sets. Each has payloads that need it.
+func (h *held) lowered() [10]limit {
+	return [10]limit{
 		{limitLength, h.longest()},
 		{limitSQLLength, 120_000}, // the text check allows 100,000; asStored adds to it
 		{limitColumn, 500},
@@ -40,16 +40,12 @@ func (h *held) limits() [][2]int {
 // longest is how long a value may be where a statement has few of them.
 func (h *held) longest() int { return max(minLength, h.guard.config.CellBytes) }
 
-// variables is how many parameters a statement may have: none from outside, two
-// of our own, and what the modules of virtual tables bind in theirs. The text
-// check refuses parameters of statements from outside in any case.
+// variables is how many parameters a statement may have: none, unless modules of virtual tables bind some in
+// statements of theirs. A statement of our own that has arguments raises it to their number. The text check refuses
+// parameters of statements from outside in any case.
 func (h *held) variables() int {
-	switch {
-	case len(h.gate.catalog.virtual) > 0:
+	if len(h.gate.catalog.virtual) > 0 {
 		return 16
-	case h.options.Use == exec.Own:
-		return 2
-	default:
-		return 0
 	}
+	return 0
 }

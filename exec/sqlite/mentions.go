@@ -7,13 +7,14 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// mentions is what a text names. It errs on the side of more: an alias, or a
-// string, counts as a name, since SQLite takes 'users' for the table in FROM.
+// mentions is what a text names. It errs on the side of more: an alias, or a string, counts as a name, since SQLite
+// takes 'users' for the table in FROM.
 type mentions struct {
 	names   map[string]bool // folded
 	using   []string        // folded names in USING (…)
 	natural bool
 	indexed bool // INDEXED BY
+	star    bool // *, whatever it means
 }
 
 // mentioned reads the names of a statement or of a definition.
@@ -41,6 +42,8 @@ func mentioned(text string) mentions {
 			continue
 		case sqltext.Operator:
 			switch t.Text {
+			case "*":
+				m.star = true
 			case "(":
 				inUsing = last == "using"
 			case ")":
@@ -52,8 +55,7 @@ func mentioned(text string) mentions {
 	return m
 }
 
-// silent reports whether columns may be used without being named to the
-// authorizer.
+// silent reports whether columns may be used without being named to the authorizer.
 func (m mentions) silent() bool { return m.natural || m.indexed || len(m.using) > 0 }
 
 // maySilence is a quick look for the words that make silent true.
@@ -77,9 +79,8 @@ func maySilence(text string) bool {
 	return false
 }
 
-// tainted returns the generated columns of a table that are made of denied ones,
-// directly or through each other. It reads the CREATE text: a column's definition
-// runs from its name to the next comma outside of brackets.
+// tainted returns the generated columns of a table that are made of denied ones, directly or through each other. It
+// reads the CREATE text: a column's definition runs from its name to the next comma outside of brackets.
 func tainted(definition string, generated, denied map[string]bool) map[string]bool {
 	uses := map[string]map[string]bool{} // by column: the names in its definition
 	lexer := sqltext.SQLite()

@@ -9,26 +9,25 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// What looking for misread names may cost: names that are tried one by one, and
-// bytes that are compiled for them. SQLite compiles a list of 4,500 such names
-// (27 KB) in 60 ms.
+// What looking for misread names may cost: names that are tried one by one, and bytes that are compiled for them.
+// SQLite compiles a list of 4,500 such names (27 KB) in 60 ms.
 const (
 	maxMisread      = 64
 	maxMisreadBytes = 256 << 10
 )
 
-// Misread implements exec.Misreader. SQLite takes "x" for a string where no column
-// x is in reach, but never `x`.
-func (d Dialect) Misread(ctx context.Context, h exec.Held, sql string, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error) {
-	names = names[:min(len(names), maxMisread, max(1, maxMisreadBytes/len(sql)))]
+// Misread returns the names that SQLite takes for strings. SQLite takes "x" for a string where no column x is in
+// reach, but never `x`.
+func (d Dialect) Misread(ctx context.Context, h exec.Held, s *sqltext.Statement, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error) {
+	names = names[:min(len(names), maxMisread, max(1, maxMisreadBytes/len(s.SQL())))]
 	// Usually none is misread, and one compilation shows it.
-	unknown, err := rejects(ctx, h, d.asNames(sql, names...))
+	unknown, err := rejects(ctx, h, d.asNames(s, names...))
 	if err != nil || !unknown {
 		return nil, err
 	}
 	var misread []sqltext.ColumnRef
 	for _, c := range names {
-		unknown, err := rejects(ctx, h, d.asNames(sql, c))
+		unknown, err := rejects(ctx, h, d.asNames(s, c))
 		if err != nil {
 			return nil, err
 		}
@@ -39,9 +38,9 @@ func (d Dialect) Misread(ctx context.Context, h exec.Held, sql string, names []s
 	return misread, nil
 }
 
-// rejects reports whether sql does not compile for want of a name.
-func rejects(ctx context.Context, h exec.Held, sql string) (bool, error) {
-	_, err := h.Analyze(ctx, sql)
+// rejects reports whether s does not compile for want of a name.
+func rejects(ctx context.Context, h exec.Held, s *sqltext.Statement) (bool, error) {
+	_, err := h.Analyze(ctx, s)
 	var invalid *exec.InvalidError
 	if errors.As(err, &invalid) {
 		return true, nil
@@ -50,10 +49,10 @@ func rejects(ctx context.Context, h exec.Held, sql string) (bool, error) {
 }
 
 // asNames writes the given names, which are in order, in backticks.
-func (d Dialect) asNames(sql string, names ...sqltext.ColumnRef) string {
+func (d Dialect) asNames(s *sqltext.Statement, names ...sqltext.ColumnRef) *sqltext.Statement {
 	var b strings.Builder
-	done := 0
-	for t := range d.Text().Tokens(sql) {
+	sql, done := s.SQL(), 0
+	for t := range s.Tokens() {
 		if len(names) == 0 {
 			break
 		}
@@ -66,5 +65,5 @@ func (d Dialect) asNames(sql string, names ...sqltext.ColumnRef) string {
 		names = names[1:]
 	}
 	b.WriteString(sql[done:])
-	return b.String()
+	return d.Text().Parse(b.String())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // compiler counts what it is asked to compile, and knows no name.
@@ -16,9 +17,9 @@ type compiler struct {
 	asked, bytes int
 }
 
-func (c *compiler) Analyze(_ context.Context, sql string) (exec.Analysis, error) {
+func (c *compiler) Analyze(_ context.Context, s *sqltext.Statement) (exec.Analysis, error) {
 	c.asked++
-	c.bytes += len(sql)
+	c.bytes += len(s.SQL())
 	return exec.Analysis{}, &exec.InvalidError{Fault: exec.FaultSchema}
 }
 
@@ -26,9 +27,9 @@ func (c *compiler) Analyze(_ context.Context, sql string) (exec.Analysis, error)
 // texts is compiled.
 func TestMisreadIsBounded(t *testing.T) {
 	for _, n := range []int{1, 10, 1000, 15_000} {
-		sql := `SELECT "x"` + strings.Repeat(`,"x"`, n-1)
+		s := sqltext.SQLite().Parse(`SELECT "x"` + strings.Repeat(`,"x"`, n-1))
 		var c compiler
-		names, err := sqlite.Dialect{}.Misread(t.Context(), &c, sql, sqlite.Dialect{}.Text().Columns(sql))
+		names, err := sqlite.Dialect{}.Misread(t.Context(), &c, s, s.Columns())
 		if err != nil || len(names) == 0 || n <= 10 && len(names) != n {
 			t.Errorf("%d names: found %d, %v", n, len(names), err)
 		}
@@ -50,14 +51,14 @@ func TestCompilingEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	held, err := guard.Hold(t.Context(), conn, exec.HoldOptions{})
+	held, err := guard.Hold(t.Context(), conn, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer held.Release(false)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := held.Analyze(ended, "SELECT a FROM t"); !errors.Is(err, context.Canceled) {
+	if _, err := held.Analyze(ended, sqltext.SQLite().Parse("SELECT a FROM t")); !errors.Is(err, context.Canceled) {
 		t.Errorf("compiled for a context that has ended: %v", err)
 	}
 }

@@ -33,7 +33,8 @@ func TestNormalFormsOfKeywords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pool.Exec(fmt.Sprintf(`CREATE TABLE t (a, "%s"); INSERT INTO t VALUES (3, 1), (4, 2); CREATE TABLE "%[1]s" (a); INSERT INTO "%[1]s" VALUES (7)`, word)); err != nil {
+		script := fmt.Sprintf(`CREATE TABLE t (a, "%s"); INSERT INTO t VALUES (3, 1), (4, 2); CREATE TABLE "%[1]s" (a); INSERT INTO "%[1]s" VALUES (7)`, word)
+		if _, err := pool.Exec(script); err != nil {
 			t.Fatal(err)
 		}
 		run := func(text string) string {
@@ -59,7 +60,7 @@ func TestNormalFormsOfKeywords(t *testing.T) {
 			known := map[string][2]string{} // by normal form: a text and its result
 			for _, spelled := range []string{word, "`" + word + "`", "[" + word + "]", `"` + word + `"`} {
 				text := fmt.Sprintf(form, spelled)
-				normal, got := sqltext.SQLite().Normalize(text), run(text)
+				normal, got := sqltext.SQLite().Parse(text).Normalize(), run(text)
 				if first, ok := known[normal]; ok && first[1] != got {
 					t.Errorf("%q and %q have one normal form, %q, and differ: %q and %q", first[0], text, normal, first[1], got)
 				}

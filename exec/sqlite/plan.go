@@ -5,28 +5,41 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
-// maxPlanDepth bounds the depth of a plan tree: rows below it become siblings.
-// SQLite's own limits keep real plans far under it; rows from elsewhere must not
-// make us recurse without end.
+// The kinds of steps that cost nothing.
+const (
+	planConstant    exec.PlanKind = "constant"    // rows that the statement itself spells out
+	planCoroutine   exec.PlanKind = "coroutine"   // a subquery in FROM, read row by row
+	planMaterialize exec.PlanKind = "materialize" // a subquery in FROM, stored first
+	planSetup       exec.PlanKind = "setup"       // the first part of a recursive query
+	planRepeat      exec.PlanKind = "step"        // its repeated part
+	planOr          exec.PlanKind = "or"          // several searches of one table, their rows united
+	planRight       exec.PlanKind = "right"       // the rows of a right join that met no partner
+)
+
+// maxPlanDepth bounds the depth of a plan tree: rows below it become siblings. SQLite's own limits keep real plans
+// far under it; rows from elsewhere must not make us recurse without end.
 const maxPlanDepth = 200
 
 // ReadPlan turns the rows of EXPLAIN QUERY PLAN for sql into a plan.
 //
-// The text of the statement is needed because SQLite prints aliases: ReadPlan
-// resolves them to base tables. Where one alias stands for several tables in
-// different parts of a statement, the part whose names fit a group of rows best
-// is taken, in the order of the text. Aliases inside a view are not in the
-// text and stay as they are.
+// The text of the statement is needed because SQLite prints aliases: ReadPlan resolves them to base tables. Where
+// one alias stands for several tables in different parts of a statement, the part whose names fit a group of rows
+// best is taken, in the order of the text. Aliases inside a view are not in the text and stay as they are.
 //
-// It knows the words of SQLite 3.24 to 3.54, also "SCAN TABLE x AS y" of the
-// time before 3.36. A row that it does not know becomes a step with a kind made
-// of the row's letters. It reads nothing but its arguments and never fails.
+// It knows the words of SQLite 3.24 to 3.54, also "SCAN TABLE x AS y" of the time before 3.36. A row that it does
+// not know becomes a step with a kind made of the row's letters. It reads nothing but its arguments and never
+// fails.
 //
 // Safe for concurrent use.
 func ReadPlan(sql string, rows []exec.PlanRow) exec.Plan {
-	r := planReader{rows: rows, children: make([][]int, len(rows)), names: readPlanNames(sql)}
+	return readPlan(sqltext.SQLite().Parse(sql), rows)
+}
+
+func readPlan(s *sqltext.Statement, rows []exec.PlanRow) exec.Plan {
+	r := planReader{rows: rows, children: make([][]int, len(rows)), names: readPlanNames(s)}
 	roots := r.link()
 	return exec.Plan{Rows: rows, Nodes: r.group(roots, nil)}
 }
@@ -38,8 +51,8 @@ type planReader struct {
 	names    planNames
 }
 
-// link fills children and returns the rows without a parent. Only a row that
-// came earlier can be a parent, so there is no cycle whatever the ids are.
+// link fills children and returns the rows without a parent. Only a row that came earlier can be a parent, so there
+// is no cycle whatever the ids are.
 func (r *planReader) link() (roots []int) {
 	index := make(map[int]int, len(r.rows))
 	depth := make([]int, len(r.rows))
@@ -60,8 +73,8 @@ func (r *planReader) link() (roots []int) {
 	return roots
 }
 
-// group reads rows that run in one query. It chooses the part of the statement
-// they come from, unless they share that of the rows above them.
+// group reads rows that run in one query. It chooses the part of the statement they come from, unless they share
+// that of the rows above them.
 func (r *planReader) group(rows []int, in *planScope) []exec.PlanNode {
 	steps := make([]planStep, len(rows))
 	for i, row := range rows {
@@ -102,9 +115,8 @@ func (r *planReader) group(rows []int, in *planScope) []exec.PlanNode {
 	return nodes
 }
 
-// compound reads the rows below COMPOUND QUERY, where the first branch and each
-// set operation with its right branch are siblings, and nests them from the
-// left as MERGE rows are.
+// compound reads the rows below COMPOUND QUERY, where the first branch and each set operation with its right branch
+// are siblings, and nests them from the left as MERGE rows are.
 func (r *planReader) compound(rows []int) []exec.PlanNode {
 	var left []exec.PlanNode
 	for _, row := range rows {
@@ -121,8 +133,8 @@ func (r *planReader) compound(rows []int) []exec.PlanNode {
 	return left
 }
 
-// flattenSet writes (a union b) union c as one union of three. Only the first
-// branch can be merged in: a except (b except c) is not (a except b) except c.
+// flattenSet writes (a union b) union c as one union of three. Only the first branch can be merged in: a except (b
+// except c) is not (a except b) except c.
 func flattenSet(kind exec.PlanKind, branches []exec.PlanNode) []exec.PlanNode {
 	if len(branches) == 0 || branches[0].Kind != kind {
 		return branches
@@ -164,17 +176,17 @@ func (p *planNames) step(detail string) planStep {
 			return planStep{drop: true}
 		}
 	case "MULTI-INDEX":
-		return planStep{node: exec.PlanNode{Kind: exec.PlanOr}}
+		return planStep{node: exec.PlanNode{Kind: planOr}}
 	case "CO-ROUTINE":
-		return planStep{node: exec.PlanNode{Kind: exec.PlanCoroutine}, newScope: true}
+		return planStep{node: exec.PlanNode{Kind: planCoroutine}, newScope: true}
 	case "MATERIALIZE":
-		return planStep{node: exec.PlanNode{Kind: exec.PlanMaterialize}, newScope: true}
+		return planStep{node: exec.PlanNode{Kind: planMaterialize}, newScope: true}
 	case "SETUP":
-		return planStep{node: exec.PlanNode{Kind: exec.PlanSetup}, newScope: true}
+		return planStep{node: exec.PlanNode{Kind: planSetup}, newScope: true}
 	case "RECURSIVE":
-		return planStep{node: exec.PlanNode{Kind: exec.PlanStep}, newScope: true}
+		return planStep{node: exec.PlanNode{Kind: planRepeat}, newScope: true}
 	case "RIGHT-JOIN":
-		return planStep{node: exec.PlanNode{Kind: exec.PlanRight}, name: schema.Fold(rest)}
+		return planStep{node: exec.PlanNode{Kind: planRight}, name: schema.Fold(rest)}
 	case "USE":
 		if strings.HasPrefix(rest, "TEMP B-TREE") {
 			return planStep{node: exec.PlanNode{Kind: tempKind(rest)}}
@@ -215,9 +227,8 @@ func subquery(d string) (planStep, bool) {
 	}, true
 }
 
-// inOperator reads the rows of an IN whose right side is a table that is
-// searched directly: "USING ROWID SEARCH ON TABLE x FOR IN-OPERATOR" and "USING
-// INDEX i FOR IN-OPERATOR".
+// inOperator reads the rows of an IN whose right side is a table that is searched directly: "USING ROWID SEARCH ON
+// TABLE x FOR IN-OPERATOR" and "USING INDEX i FOR IN-OPERATOR".
 func inOperator(rest string) (planStep, bool) {
 	what, ok := strings.CutSuffix(rest, " FOR IN-OPERATOR")
 	if !ok {
@@ -257,9 +268,9 @@ func setKind(d string) (exec.PlanKind, bool) {
 	return "", false
 }
 
-// otherKind makes a kind of a row that no rule knows: its letters in lower case,
-// with "-" for everything between them, so that it cannot hold the punctuation
-// of a signature and numbers, which count subqueries, do not tell plans apart.
+// otherKind makes a kind of a row that no rule knows: its letters in lower case, with "-" for everything between
+// them, so that it cannot hold the punctuation of a signature and numbers, which count subqueries, do not tell
+// plans apart.
 func otherKind(d string) exec.PlanKind {
 	var b strings.Builder
 	gap := false

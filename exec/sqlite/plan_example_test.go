@@ -15,8 +15,6 @@ func ExampleReadPlan() {
 		{ID: 7, Parent: 5, Detail: "SCAN T1"},
 	})
 	fmt.Println(plan.Signature())
-	fmt.Println(plan.CompatSignature())
 	// Output:
 	// search:customers:pk,list(scan:orders:full)
-	// SEARCH:T1:PRIMARY_KEY|LIST_SUBQUERY|SCAN:T1
 }

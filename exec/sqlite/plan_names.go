@@ -24,19 +24,18 @@ type planScope struct {
 }
 
 // readPlanNames collects the tables and aliases of a statement.
-func readPlanNames(sql string) planNames {
+func readPlanNames(s *sqltext.Statement) planNames {
 	var (
 		p     planNames
-		d     = sqltext.SQLite()
-		refs  = d.Tables(sql)
+		refs  = s.Tables()
 		index = make(map[int]int) // SELECT -> place in scopes
 	)
 	if len(refs) == 0 {
 		return p
 	}
 	selects := make([]int, len(refs)) // one SELECT, as most statements have
-	if strings.Count(schema.Fold(sql), "select") > 1 {
-		selects = selectsAt(d.Tokens(sql), refs)
+	if strings.Count(schema.Fold(s.SQL()), "select") > 1 {
+		selects = selectsAt(s.Tokens(), refs)
 	}
 	for i, ref := range refs {
 		at, ok := index[selects[i]]
@@ -69,9 +68,8 @@ func readPlanNames(sql string) planNames {
 	return p
 }
 
-// selectsAt says for each reference in which SELECT it stands, counted by the
-// SELECT words of the text. A bracket without a SELECT of its own, as in FROM (a
-// JOIN b), belongs to the SELECT around it.
+// selectsAt says for each reference in which SELECT it stands, counted by the SELECT words of the text. A bracket
+// without a SELECT of its own, as in FROM (a JOIN b), belongs to the SELECT around it.
 func selectsAt(tokens iter.Seq[sqltext.Token], refs []sqltext.TableRef) []int {
 	var (
 		out     = make([]int, len(refs))
@@ -102,9 +100,8 @@ func selectsAt(tokens iter.Seq[sqltext.Token], refs []sqltext.TableRef) []int {
 	return out
 }
 
-// scopeOf returns the part of the statement whose names fit the scans and
-// searches among steps best: most names in common, then not taken before, then
-// fewest other names, then first in the text.
+// scopeOf returns the part of the statement whose names fit the scans and searches among steps best: most names in
+// common, then not taken before, then fewest other names, then first in the text.
 func (p *planNames) scopeOf(steps []planStep) *planScope {
 	var (
 		best  *planScope
@@ -136,9 +133,8 @@ func (p *planNames) scopeOf(steps []planStep) *planScope {
 	return best
 }
 
-// resolve returns the table that a plan calls name, looking in the given part of
-// the statement first: SQLite merges simple subqueries into the query around
-// them, so a name may come from another part.
+// resolve returns the table that a plan calls name, looking in the given part of the statement first: SQLite merges
+// simple subqueries into the query around them, so a name may come from another part.
 func (p *planNames) resolve(name string, in *planScope) string {
 	if in != nil {
 		if table, ok := in.tables[name]; ok {
@@ -153,9 +149,8 @@ func (p *planNames) resolve(name string, in *planScope) string {
 	return name
 }
 
-// access reads what follows SCAN or SEARCH: a table or alias, then how its rows
-// are found. Names may hold blanks and even the words that follow a name, so
-// the longest name of the statement that leaves a readable rest wins.
+// access reads what follows SCAN or SEARCH: a table or alias, then how its rows are found. Names may hold blanks
+// and even the words that follow a name, so the longest name of the statement that leaves a readable rest wins.
 func (p *planNames) access(kind exec.PlanKind, rest string) planStep {
 	s := planStep{node: exec.PlanNode{Kind: kind}}
 	lower := schema.Fold(rest)
@@ -167,7 +162,7 @@ func (p *planNames) access(kind exec.PlanKind, rest string) planStep {
 	}
 	switch {
 	case isConstant(rest):
-		s.node.Kind = exec.PlanConstant
+		s.node.Kind = planConstant
 		return s
 	case strings.HasPrefix(rest, "(subquery-"), strings.HasPrefix(rest, "(join-"), strings.HasPrefix(rest, "SUBQUERY "):
 		s.node.Table = exec.DerivedTable
@@ -187,8 +182,7 @@ func (p *planNames) access(kind exec.PlanKind, rest string) planStep {
 	return s
 }
 
-// nameEnd guesses where the name at the start of s ends, for a name that is not
-// in the text of the statement.
+// nameEnd guesses where the name at the start of s ends, for a name that is not in the text of the statement.
 func nameEnd(s string) int {
 	end := len(s)
 	for _, mark := range []string{" USING ", " EXISTS", " VIRTUAL TABLE INDEX", " LEFT-JOIN"} {
@@ -199,8 +193,7 @@ func nameEnd(s string) int {
 	return end
 }
 
-// isConstant recognises "CONSTANT ROW", "2-ROW VALUES CLAUSE" and, before SQLite
-// 3.46, "2 CONSTANT ROWS".
+// isConstant recognises "CONSTANT ROW", "2-ROW VALUES CLAUSE" and, before SQLite 3.46, "2 CONSTANT ROWS".
 func isConstant(s string) bool {
 	if s == "CONSTANT ROW" {
 		return true

@@ -71,7 +71,10 @@ func TestProfile(t *testing.T) {
 			Top:      []schema.Value{{Value: int64(1), Count: 3}, {Value: int64(0), Count: 1}, {Value: int64(5), Count: 1}},
 			Examples: []any{int64(0), int64(1), int64(5)}},
 		// The two long texts agree in what is read of them and are not shown.
-		"note":  {Sampled: 5, Complete: true, Nulls: 1, Distinct: 3, Min: "", Max: "x", Top: []schema.Value{{Value: "", Count: 1}, {Value: "x", Count: 1}}, Examples: []any{"x"}},
+		"note": {
+			Sampled: 5, Complete: true, Nulls: 1, Distinct: 3, Min: "", Max: "x", Top: []schema.Value{{Value: "", Count: 1}, {Value: "x", Count: 1}},
+			Examples: []any{"x"},
+		},
 		"empty": {Sampled: 5, Complete: true, Nulls: 5},
 	}
 	for name, profile := range want {
@@ -183,7 +186,7 @@ func TestProfilePolicy(t *testing.T) {
 	}
 
 	whole, _ := full.Lookup("", "users")
-	sample, err := db.Sample(t.Context(), *whole, 2)
+	sample, err := db.Sample(t.Context(), *whole, exec.SampleOptions{Rows: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +194,7 @@ func TestProfilePolicy(t *testing.T) {
 	if diff := cmp.Diff(want, sample); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if _, err := db.Sample(t.Context(), schema.Table{Name: "t", Columns: []schema.Column{{Name: "a"}}}, 1); err == nil {
+	if _, err := db.Sample(t.Context(), schema.Table{Name: "t", Columns: []schema.Column{{Name: "a"}}}, exec.SampleOptions{Rows: 1}); err == nil {
 		t.Error("a denied table was sampled")
 	}
 }
@@ -215,7 +218,7 @@ func TestProfileHugeValue(t *testing.T) {
 	if *table.Rows != 1 || column(t, table, "a") == nil || column(t, table, "b") == nil || column(t, table, "doc") != nil {
 		t.Errorf("%+v", table)
 	}
-	sample, err := db.Sample(t.Context(), s.Tables[0], 3)
+	sample, err := db.Sample(t.Context(), s.Tables[0], exec.SampleOptions{Rows: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +263,7 @@ func TestProfileOptionFaults(t *testing.T) {
 	if _, err := db.Profile(ended, s, exec.ProfileOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := db.Sample(t.Context(), s.Tables[0], 0); err == nil {
+	if _, err := db.Sample(t.Context(), s.Tables[0], exec.SampleOptions{Rows: 0}); err == nil {
 		t.Error("no error for 0 rows")
 	}
 }
@@ -330,7 +333,7 @@ func TestSampleRowsReadsLittle(t *testing.T) {
 func TestSampleOrder(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE "a ""b"(x, y); CREATE INDEX i ON "a ""b"(x); INSERT INTO "a ""b" VALUES (3, 1), (1, 2), (2, 3)`)
 	db := newDB(t, pool, exec.Config{})
-	got, err := db.Sample(t.Context(), schema.Table{Name: `a "b`, Columns: []schema.Column{{Name: "x"}}}, 2)
+	got, err := db.Sample(t.Context(), schema.Table{Name: `a "b`, Columns: []schema.Column{{Name: "x"}}}, exec.SampleOptions{Rows: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +365,8 @@ func TestProfileData(t *testing.T) {
 			for _, table := range s.Tables {
 				for _, c := range table.Columns {
 					name := d.Quote(c.Name)
-					got, err := db.Query(t.Context(), "SELECT count(*), count(*) - count("+name+"), count(DISTINCT "+name+" COLLATE BINARY), min("+name+" COLLATE BINARY) FROM "+d.Quote(table.Name))
+					got, err := db.Query(t.Context(),
+						"SELECT count(*), count(*) - count("+name+"), count(DISTINCT "+name+" COLLATE BINARY), min("+name+" COLLATE BINARY) FROM "+d.Quote(table.Name))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -439,7 +443,7 @@ func TestProfileAttached(t *testing.T) {
 		if *table.Rows != want || column(t, table, "a").Sampled != want {
 			t.Errorf("%q: %d rows", name, *table.Rows)
 		}
-		sample, err := db.Sample(t.Context(), *table, 5)
+		sample, err := db.Sample(t.Context(), *table, exec.SampleOptions{Rows: 5})
 		if err != nil || int64(len(sample.Rows)) != want {
 			t.Errorf("%q: %+v, %v", name, sample, err)
 		}

@@ -8,22 +8,23 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// sampleParts is the number of places of a long table that a spread sample
-// comes from.
+// sampleParts is the number of places of a long table that a spread sample comes from.
 const sampleParts = 20
+
+// runner is what runs the statements of SampleRows.
+type runner = func(ctx context.Context, sql string, rows int) (*result.Table, error)
 
 // SampleRows reads the first rows of t in the order of its rowid or primary key.
 //
-// With Spread, a table that is longer than Rows is read in 20 places that lie
-// evenly between its smallest and its largest rowid, each found by a search and
-// read for a twentieth of Rows; the first place is the start of the table. Where
-// rowids have gaps, fewer rows may come back; if they are less than half of Rows,
-// the first rows are taken instead, as in a WITHOUT ROWID table, a virtual table
-// or a view, which have no rowid to search by.
-func (d Dialect) SampleRows(ctx context.Context, run exec.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+// With Spread, a table that is longer than Rows is read in 20 places that lie evenly between its smallest and its
+// largest rowid, each found by a search and read for a twentieth of Rows; the first place is the start of the
+// table. Where rowids have gaps, fewer rows may come back; if they are less than half of Rows, the first rows are
+// taken instead, as in a WITHOUT ROWID table, a virtual table or a view, which have no rowid to search by.
+func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	var (
 		out  = exec.RowSample{Rows: [][]any{}}
 		from = d.source(t)
@@ -67,9 +68,8 @@ func (d Dialect) SampleRows(ctx context.Context, run exec.Runner, t schema.Table
 	return out, nil
 }
 
-// source writes a table for FROM. NOT INDEXED keeps SQLite from reading a
-// covering index in place of the table, which would give the rows in the order
-// of that index.
+// source writes a table for FROM. NOT INDEXED keeps SQLite from reading a covering index in place of the table,
+// which would give the rows in the order of that index.
 func (d Dialect) source(t schema.Table) string {
 	from := d.Quote(cmp.Or(t.Schema, d.DefaultSchema())) + "." + d.Quote(t.Name) + " AS t"
 	if t.Kind == schema.BaseTable {
@@ -91,9 +91,8 @@ func (d Dialect) selectList(o exec.SampleOptions) string {
 	return strings.Join(columns, ", ")
 }
 
-// count counts the rows of a table up to limit, and returns limit+1 if there are
-// more.
-func count(ctx context.Context, run exec.Runner, from string, limit int64) (int64, error) {
+// count counts the rows of a table up to limit, and returns limit+1 if there are more.
+func count(ctx context.Context, run runner, from string, limit int64) (int64, error) {
 	// An index is the shortest way to count, so here it may be used.
 	from = strings.TrimSuffix(from, " NOT INDEXED")
 	rows, err := run(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM %s LIMIT %d)", from, limit+1), 1)
@@ -108,9 +107,9 @@ func count(ctx context.Context, run exec.Runner, from string, limit int64) (int6
 	return 0, fmt.Errorf("sqlite: counting the rows of %s: no number came back", from)
 }
 
-// rowidRange returns the name by which the rowid of t can be read, and its
-// smallest and largest value. ok is false where there is none.
-func rowidRange(ctx context.Context, run exec.Runner, t schema.Table, from string) (name string, low, high int64, ok bool) {
+// rowidRange returns the name by which the rowid of t can be read, and its smallest and largest value. ok is false
+// where there is none.
+func rowidRange(ctx context.Context, run runner, t schema.Table, from string) (name string, low, high int64, ok bool) {
 	if t.Kind != schema.BaseTable {
 		return "", 0, 0, false
 	}
@@ -118,8 +117,8 @@ func rowidRange(ctx context.Context, run exec.Runner, t schema.Table, from strin
 	if name == "" {
 		return "", 0, 0, false
 	}
-	// Not quoted: in a WITHOUT ROWID table the quoted name would be a string.
-	// Two queries in one, because min and max together would read every row.
+	// Not quoted: in a WITHOUT ROWID table the quoted name would be a string. Two queries in one, because min and
+	// max together would read every row.
 	rows, err := run(ctx, fmt.Sprintf("SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM %[2]s)", name, from), 1)
 	if err != nil || len(rows.Rows) != 1 {
 		return "", 0, 0, false
@@ -153,9 +152,8 @@ func (p part) where(rowid string) string {
 	return fmt.Sprintf(" WHERE %[1]s BETWEEN %[2]d AND %[3]d ORDER BY %[1]s LIMIT %[4]d", rowid, p.low, p.high, p.rows)
 }
 
-// spread divides the rowids from low to high into parts. All but the first begin
-// at a random place that leaves room for their rows, so that data written in a
-// rhythm is not always met at the same beat.
+// spread divides the rowids from low to high into parts. All but the first begin at a random place that leaves room
+// for their rows, so that data written in a rhythm is not always met at the same beat.
 func spread(low, high int64, o exec.SampleOptions) []part {
 	var (
 		random = rand.New(rand.NewPCG(o.Seed, 0))

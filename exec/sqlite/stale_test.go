@@ -40,11 +40,20 @@ func TestSchemaChanges(t *testing.T) {
 		{"a new column of a denied name", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "SELECT password FROM t", refused},
 		{"the same by star", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "SELECT * FROM t", refused},
 		{"the same beside it", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "SELECT note FROM t", fine},
-		{"the same in USING", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "WITH g(password) AS (VALUES ('s3cret')) SELECT count(*) FROM g JOIN t USING (password)", refused},
-		{"a column becomes a copy", "DROP TABLE t; CREATE TABLE t(id, password DEFAULT 's3cret', note AS (password)); INSERT INTO t(id) VALUES (1)", "SELECT note FROM t", refused},
+		{
+			"the same in USING", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'",
+			"WITH g(password) AS (VALUES ('s3cret')) SELECT count(*) FROM g JOIN t USING (password)", refused,
+		},
+		{
+			"a column becomes a copy", "DROP TABLE t; CREATE TABLE t(id, password DEFAULT 's3cret', note AS (password)); INSERT INTO t(id) VALUES (1)",
+			"SELECT note FROM t", refused,
+		},
 		{"a denied column under a new name", "ALTER TABLE vault RENAME COLUMN password TO p", "SELECT p FROM vault", fine}, // the policy names columns
 		{"a view that gains a denied one", "DROP VIEW v; CREATE VIEW v AS SELECT id, password AS note FROM vault", "SELECT note FROM v", refused},
-		{"a view that joins in silence", "DROP VIEW v; CREATE VIEW v AS SELECT t.id FROM vault AS t NATURAL JOIN (SELECT 's3cret' AS password)", "SELECT id FROM v", refused},
+		{
+			"a view that joins in silence", "DROP VIEW v; CREATE VIEW v AS SELECT t.id FROM vault AS t NATURAL JOIN (SELECT 's3cret' AS password)",
+			"SELECT id FROM v", refused,
+		},
 		{"a new table with one", "CREATE TABLE u(password); INSERT INTO u VALUES ('s3cret')", "SELECT password FROM u", refused},
 
 		{"a new table", "CREATE TABLE u(x)", "SELECT x FROM u", fine},
@@ -121,7 +130,7 @@ func TestSchemaChangesInTheMiddle(t *testing.T) {
 	}{
 		{
 			"a new column of a denied name", "SELECT * FROM t", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'",
-			&exec.RefusedError{Rule: exec.RuleColumn, Detail: "t.password is no column of the schema"},
+			&exec.RefusedError{Reason: exec.ReasonColumn, Detail: "t.password is no column of the schema"},
 		},
 		{
 			"a column has gone", `SELECT "t".note FROM t`, "DROP VIEW v; ALTER TABLE t DROP COLUMN note",
@@ -144,7 +153,7 @@ func TestSchemaChangesInTheMiddle(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			held, err := guard.Hold(t.Context(), conn, exec.HoldOptions{Timeout: 5 * time.Second})
+			held, err := guard.Hold(t.Context(), conn, 5*time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,6 +19,7 @@ type settings struct {
 	limits      [10]int
 	queryOnly   int
 	busyTimeout int
+	cacheSize   int
 	authorizer  bool // one denies writing
 }
 
@@ -48,6 +49,9 @@ func settingsOn(t testing.TB, conn *sql.Conn) settings {
 		t.Fatal(err)
 	}
 	if err := conn.QueryRowContext(ctx, "PRAGMA query_only").Scan(&s.queryOnly); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.QueryRowContext(ctx, "PRAGMA cache_size").Scan(&s.cacheSize); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&s.busyTimeout); err != nil {

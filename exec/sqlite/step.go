@@ -2,16 +2,15 @@ package sqlite
 
 import "context"
 
-// Step implements exec.Stepper: it runs text as it is, however its columns are
-// declared, and reads no value.
+// Step runs text as it is, however its columns are declared, and reads no value.
 func (h *held) Step(ctx context.Context, text string, most int) (int, error) {
-	rows, err := h.run(ctx, text, nil)
+	rows, err := h.run(ctx, text, text, nil)
 	if err != nil {
 		return 0, err
 	}
 	names, err := rows.Columns()
 	if err == nil {
-		err = h.fit(text, len(names))
+		err = h.fit(len(names))
 	}
 	if err != nil {
 		h.close()

@@ -65,7 +65,7 @@ func Lines[T any](t testing.TB, path string) iter.Seq[T] {
 	}
 }
 
-// Payload is a line of security/payloads.jsonl: a hostile or harmless text, and
+// Payload is a line of security/payloads.jsonl or payloads_resources.jsonl: a hostile or harmless text, and
 // what must become of it.
 type Payload struct {
 	ID     string
@@ -109,5 +109,6 @@ func (p *Payload) UnmarshalJSON(data []byte) error {
 // Payloads returns the hostile and the harmless texts, of all engines.
 func Payloads(t testing.TB) []Payload {
 	t.Helper()
-	return slices.Collect(Lines[Payload](t, Path(t, "security", "payloads.jsonl")))
+	return slices.AppendSeq(slices.Collect(Lines[Payload](t, Path(t, "security", "payloads.jsonl"))),
+		Lines[Payload](t, Path(t, "security", "payloads_resources.jsonl")))
 }

@@ -1,8 +1,6 @@
-// Package langchain makes an [llm.Model] of a model of langchaingo
-// (github.com/tmc/langchaingo), and handles that library's traps.
-//
-// It is not a client: the provider's own does the talking, and whoever wants no
-// langchaingo implements [llm.Model] in ten lines.
+// Package langchain makes an [llm.Model] of a model of langchaingo (github.com/tmc/langchaingo), and works around the
+// faults of that library. It is not a client: the provider's client of langchaingo does the talking. Without langchaingo,
+// implement [llm.Model] in ten lines.
 //
 //	client, err := openai.New(
 //		openai.WithModel("gpt-4o-mini"),
@@ -15,41 +13,32 @@
 //
 // # Why HTTPClient
 //
-// All providers but a few take an HTTP client, and it is worth giving them
-// [HTTPClient]. Without it
+// Nearly all providers take an HTTP client. Give them [HTTPClient]. Without it
 //
-//   - Retry-After is lost: [llm.Retry] waits for as long as it thinks right;
-//   - Ollama's errors have no status, so that an unknown model is of unknown
-//     class and tried twice; OpenAI's and Anthropic's have one;
-//   - there are no error codes, so that a prompt that is too long, a spent quota
-//     and a filtered prompt are told from other refusals by nobody;
-//   - the cause of a broken connection stays hidden behind OpenAI's "network
-//     error";
-//   - a model that takes no temperature is sent 1, which some refuse too,
-//     instead of none;
-//   - the length of a reply has no bound.
+//   - Retry-After is lost, and [llm.Retry] waits as long as it would without one;
+//   - Ollama's errors have no status, so a call of an unknown model is of unknown class and tried twice;
+//   - error codes are lost, so a prompt that is too long, a spent quota and a filtered prompt look like other refusals;
+//   - OpenAI's "network error" hides the cause of a broken connection;
+//   - a model that takes no temperature is sent 1 instead of none, which some refuse too;
+//   - the length of a reply is not bounded.
 //
 // # What the adapter does
 //
-// Every call asks for one reply, unstreamed, with a temperature and a limit on
-// tokens ([Config] has what stands in for unset ones). A request that the
-// provider refuses with an error that names the temperature is made again
-// without one; if that helps, the adapter does so from then on, and warns in the
-// trace. No other call is repeated here: that is for [llm.Retry].
+// Every call asks for one reply, unstreamed, with a temperature and a limit on tokens ([Config] has the defaults). If the
+// provider refuses a request with an error that names the temperature, the adapter makes it again without one. If that
+// helps, it sends none from then on, and warns in the trace. It repeats no other call; that is for [llm.Retry].
 //
-// When ctx has ended, its error is returned, whatever the client says. All other
-// errors are an [*llm.Error], classified by status, and never by the words of a
-// body: 429 is a rate limit, 5xx overloaded, 408 and 504 a time-out, 413 and the
-// code context_length_exceeded a context too long, content_filter a refusal,
-// other statuses permanent. (Anthropic has no code for a prompt that is too long:
-// permanent.) A connection that cannot be made or breaks is overloaded; a reply
-// that cannot be read or is empty is of unknown class, which Retry tries once
-// more.
+// Once ctx has ended, its error is returned, whatever the client says. All other errors are an [*llm.Error]. Its class
+// follows from the status and the documented error codes, never from the words of a body:
 //
-// What OpenAI, Ollama and Anthropic are not sent: Purpose and Draw always, Seed
-// by Anthropic's client. Usage is that of the provider, with Known false where
-// it gave none. Response.Model is empty: langchaingo drops it.
+//   - 429: rate limit; 408 and 504: time-out; other 5xx: overloaded;
+//   - 413 and the code context_length_exceeded: context too long (Anthropic has no such code, so there it is permanent);
+//   - the code content_filter: refused; other statuses: permanent;
+//   - a connection that cannot be made or breaks: overloaded;
+//   - a reply that is empty or cannot be read: unknown, which Retry tries once more.
 //
-// Google's client must not serve two models at once (it keeps the model in a
-// field): build one for each.
+// Purpose and Sample are never sent, and Anthropic's client does not send Seed. Usage is the provider's, and Known is false
+// if it gave none. Response.Model is empty, because langchaingo drops it.
+//
+// Google's client must not serve two models at once, because it keeps the model in a field: build one client for each.
 package langchain

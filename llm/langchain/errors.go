@@ -17,9 +17,8 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// failure makes the error of a call of err, which the client returned, and of
-// what our transport saw. The transport is believed first: it knows the status
-// where a client makes a JSON error of an error page, and the cause where one
+// failure makes the error of a call from err, which the client returned, and from the notes of our transport. The notes
+// come first: they have the status where a client reports a JSON error for an error page, and the cause where a client
 // says "network error".
 func failure(err error, n *notes) *llm.Error {
 	e := &llm.Error{Err: withoutContext(err)}
@@ -33,8 +32,7 @@ func failure(err error, n *notes) *llm.Error {
 		e.Class = brokenClass(o.err, llm.ClassOverloaded)
 		e.Message, e.Err = o.err.Error(), withoutContext(o.err)
 	default:
-		status, message, ok := splitStatus(err.Error())
-		if ok {
+		if status, message := splitStatus(err.Error()); status != 0 {
 			e.Status, e.Class = status, classOf(status, nil)
 			e.Message = cmp.Or(message, http.StatusText(status), "no message")
 			break
@@ -45,9 +43,8 @@ func failure(err error, n *notes) *llm.Error {
 	return e
 }
 
-// withoutContext drops an error that only looks like the end of the caller's
-// context, as that of an http.Client with a time-out: who asks errors.Is must
-// not take it for a cancellation.
+// withoutContext drops an error that looks like the end of the caller's context and is not, such as the time-out of an
+// http.Client. For errors.Is it would be a cancellation by the caller.
 func withoutContext(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil
@@ -55,8 +52,7 @@ func withoutContext(err error) error {
 	return err
 }
 
-// classOf classifies by status, and by the provider's documented codes where
-// one status means several things. Words of messages decide nothing: they may
+// classOf classifies by the provider's documented codes, then by status. Words of messages decide nothing, because they may
 // repeat the prompt.
 func classOf(status int, codes []string) llm.Class {
 	for _, code := range codes {
@@ -66,7 +62,7 @@ func classOf(status int, codes []string) llm.Class {
 			return llm.ClassContextTooLong
 		case "content_filter", "content_policy_violation": // Azure, OpenAI
 			return llm.ClassRefused
-		case "insufficient_quota": // OpenAI: a 429 that no waiting helps
+		case "insufficient_quota": // OpenAI: a 429 for which waiting is of no use
 			return llm.ClassPermanent
 		}
 	}
@@ -85,7 +81,7 @@ func classOf(status int, codes []string) llm.Class {
 	return llm.ClassPermanent
 }
 
-// brokenClass classifies the error of a connection; other if it is none.
+// brokenClass classifies the error of a connection, and returns other for any other error.
 func brokenClass(err error, other llm.Class) llm.Class {
 	var network net.Error
 	var unknownHost *net.DNSError
@@ -106,9 +102,8 @@ func brokenClass(err error, other llm.Class) llm.Class {
 	return other
 }
 
-// namesTemperature reports whether err is a request refused because of its
-// temperature. This one looks at words, for want of a code that all providers
-// have; what follows from a wrong guess is one more call.
+// namesTemperature reports whether err is a request refused because of its temperature. It looks at words, because the
+// providers have no common code for it. A wrong guess costs one more call.
 func namesTemperature(err error, n *notes) bool {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
@@ -118,38 +113,36 @@ func namesTemperature(err error, n *notes) bool {
 	return p.param == "temperature" || strings.Contains(strings.ToLower(e.Message), "temperature")
 }
 
-// statusPrefix is how the clients of langchaingo begin the error of a failed
-// response. It is anchored: what follows may be anybody's words.
+// statusPrefix is the beginning of the clients' errors of failed responses. It is anchored, because anybody's words may
+// follow.
 var statusPrefix = regexp.MustCompile(
 	`^(?:anthropic: failed to create (?:message|completion): )?` + // its only wrapping
 		`(?:API returned )?unexpected status code: ([1-5]\d\d)(?:$|: |, body: )`)
 
-// splitStatus reads the status that begins a client's error text, and returns
-// it with the rest.
-func splitStatus(text string) (status int, message string, ok bool) {
+// splitStatus splits a client's error text into the status at its beginning and the rest; 0 without a status.
+func splitStatus(text string) (status int, message string) {
 	if m := statusPrefix.FindStringSubmatch(text); m != nil {
 		status, _ = strconv.Atoi(m[1])
-		return status, text[len(m[0]):], true
+		return status, text[len(m[0]):]
 	}
-	// Ollama's: "503 Service Unavailable", and nothing else.
+	// Ollama's client says "503 Service Unavailable" and nothing else.
 	number, rest, _ := strings.Cut(text, " ")
 	status, err := strconv.Atoi(number)
 	if err != nil || status < 300 || rest == "" || http.StatusText(status) != rest {
-		return 0, "", false
+		return 0, ""
 	}
-	return status, "", true
+	return status, ""
 }
 
-// problem is what the body of a failed response says.
+// problem is the content of the body of a failed response.
 type problem struct {
 	message string
 	codes   []string // code and type
-	param   string   // the parameter that is refused
+	param   string   // the refused parameter
 }
 
-// parseProblem reads the forms of OpenAI and its imitators, Anthropic, Google
-// ({"error": {…}}, also in a list), Ollama ({"error": "…"}) and vLLM ({…}).
-// The text of any other body is the message.
+// parseProblem reads the forms of OpenAI, Anthropic and Google ({"error": {…}}, also in a list), Ollama ({"error": "…"})
+// and vLLM ({…}). The text of any other body is the message.
 func parseProblem(body []byte) problem {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage

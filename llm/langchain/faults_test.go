@@ -45,8 +45,10 @@ func TestFaults(t *testing.T) {
 		{name: "unavailable", status: 503, body: fault("busy", ""), want: same(llm.ClassOverloaded, 503), message: "busy"},
 		{name: "overloaded", status: 529, body: fault("Overloaded", "overloaded_error"), want: same(llm.ClassOverloaded, 529), message: "Overloaded"},
 		{name: "gateway timeout", status: 504, body: fault("late", ""), want: same(llm.ClassTimeout, 504), message: "late"},
-		{name: "unknown model", status: 404, body: fault("model 'm' not found", "model_not_found"), want: same(llm.ClassPermanent, 404), message: "model 'm' not found"},
-		{name: "wrong key", status: 401, body: fault("Incorrect API key provided: sk-test-0123456789", "invalid_api_key"), want: same(llm.ClassPermanent, 401), message: "sk-***"},
+		{name: "unknown model", status: 404, body: fault("model 'm' not found", "model_not_found"), want: same(llm.ClassPermanent, 404),
+			message: "model 'm' not found"},
+		{name: "wrong key", status: 401, body: fault("Incorrect API key provided: sk-test-0123456789", "invalid_api_key"),
+			want: same(llm.ClassPermanent, 401), message: "sk-***"},
 		{
 			name: "words of the body", status: 500, body: fault("table has 400 rows, rate limit 429, context_length_exceeded", ""),
 			want: same(llm.ClassOverloaded, 500), message: "table has 400 rows",

@@ -1,6 +1,7 @@
 package langchain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -14,46 +15,37 @@ import (
 )
 
 const (
-	// defaultMaxTokens is the most that every current model of the three
-	// providers accepts: the first Claude 3 models refuse more. Anthropic stops
-	// at 2,048 unless told, and a reasoning model spends its thoughts from it.
+	// defaultMaxTokens is the most that every model of OpenAI, Ollama and Anthropic accepts: the first Claude 3 models
+	// refuse more. Anthropic's client sends 2,048 by default, and the reasoning of a model counts towards the limit.
 	defaultMaxTokens = 4096
 
-	// defaultTemperature is the documented default of OpenAI and Anthropic, and
-	// the only value that OpenAI's reasoning models take.
+	// defaultTemperature is the documented default of OpenAI and Anthropic, and the only value that OpenAI's reasoning
+	// models take.
 	defaultTemperature = 1.0
 )
 
 // Config is what an adapter adds to requests. The zero Config is the default.
 type Config struct {
-	// Temperature is for requests without one; nil means 1. langchaingo sends an
-	// unset temperature as 0, which would make all draws of a question equal, so
-	// something is always set. A pointer, because 0 is a temperature.
+	// Temperature is for requests without one; nil means 1. The adapter always sends one, because langchaingo sends an
+	// unset temperature as 0, which would make all samples of a question equal.
 	Temperature *float64
 
-	// MaxTokens is for requests without a limit, in tokens of the reply, those of
-	// hidden reasoning included; 0 or less means 4,096.
+	// MaxTokens is for requests without a limit, in tokens of the reply, hidden reasoning included; 0 or less means 4,096.
 	MaxTokens int
 
-	// Options are given to every call, before those that the request sets.
-	// Streaming and several choices a call are switched off after them: with the
-	// first langchaingo mixes choices, and of the second only OpenAI knows.
-	// They must be safe for concurrent use, so no map that a call may change.
+	// Options are given to every call, before the options that the request sets. The adapter then switches off streaming,
+	// with which langchaingo mixes choices, and several choices a call, which only OpenAI knows. Options must be safe for
+	// concurrent use.
 	Options []llms.CallOption
 }
 
 // Model makes an [llm.Model] of a langchaingo model with the zero [Config].
 func Model(m llms.Model) llm.Model { return Config{}.Model(m) }
 
-// Model makes an [llm.Model] of a langchaingo model. See the package comment
-// for what it does about the traps of the library.
+// Model makes an [llm.Model] of a langchaingo model. The package comment says what it adds.
 //
-// A nil m, as constructors return it beside an error, gives a model whose every
-// call is a permanent [*llm.Error].
-//
-// The result is safe for concurrent use if m is; the clients of OpenAI, Ollama
-// and Anthropic are. It never asks for another model than the one m was built
-// with.
+// Every call of a nil m, which constructors return beside an error, is a permanent [*llm.Error]. The result is safe for
+// concurrent use if m is; the clients of OpenAI, Ollama and Anthropic are. It only asks for the model that m was built with.
 func (c Config) Model(m llms.Model) llm.Model {
 	if v := reflect.ValueOf(m); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
@@ -78,13 +70,10 @@ type adapter struct {
 	config      Config
 	temperature float64 // for requests without one
 
-	// refuses is set once the provider took a call without a temperature that it
-	// had refused with one.
-	refuses atomic.Bool
+	refuses atomic.Bool // the provider took a call without a temperature after it had refused it with one
 }
 
-// Complete makes one call, or two where the first fails because of the
-// temperature.
+// Complete makes one call, and a second one if the first fails because of the temperature.
 func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
 	if err := ended(ctx); err != nil {
 		return llm.Response{}, err
@@ -93,10 +82,7 @@ func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 	if err != nil {
 		return llm.Response{}, err
 	}
-	c := call{messages: messages, request: req, maxTokens: req.MaxTokens, temperature: a.temperature}
-	if c.maxTokens <= 0 {
-		c.maxTokens = a.config.MaxTokens
-	}
+	c := call{messages, req, a.temperature, cmp.Or(max(req.MaxTokens, 0), a.config.MaxTokens)}
 	if req.Temperature != nil {
 		c.temperature = *req.Temperature
 	}
@@ -115,8 +101,8 @@ func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 	resp, err = a.withoutTemperature(ctx, c)
 	if err == nil {
 		resp.Usage.Calls++
-		// Not before: the word may have stood in an error that repeats the prompt.
-		// And not for what Anthropic merely finds too high.
+		// Only now is it sure: the first error may have repeated a prompt with the word "temperature". Anthropic refuses
+		// temperatures over 1 merely as too high.
 		if c.temperature <= 1 {
 			a.refuses.Store(true)
 		}
@@ -124,9 +110,8 @@ func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 	return resp, err
 }
 
-// withoutTemperature makes c without a temperature, or, where the transport is
-// not ours and cannot take it out of the request, with the one that is the
-// default anyway.
+// withoutTemperature makes c without a temperature. If the transport is not ours, which alone can take it out of the
+// request, it makes c with the default temperature.
 func (a *adapter) withoutTemperature(ctx context.Context, c call) (llm.Response, error) {
 	asked := c.temperature
 	c.temperature = defaultTemperature
@@ -149,8 +134,8 @@ type call struct {
 // attempt makes c once.
 func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, error) {
 	out, err := a.generate(context.WithValue(ctx, notesKey{}, n), c.messages, a.options(c))
-	// First, whatever came back: a cancelled call of the Ollama client is a
-	// success without text, and the OpenAI client hides the error of the context.
+	// The context comes first: a cancelled call of the Ollama client is a success without text, and the OpenAI client
+	// hides the error of the context.
 	if err := ended(ctx); err != nil {
 		return llm.Response{}, err
 	}
@@ -160,9 +145,8 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 	return response(out, c.maxTokens, n)
 }
 
-// generate makes the call. A reply can make the clients panic: OpenAI's does on
-// {"choices":[null]}. What a provider sends must not end the program, so that is
-// an error; panics other than those of the runtime are not about the reply.
+// generate makes the call. It turns a runtime error of the client into an error, because a reply must not end the program:
+// OpenAI's client panics on {"choices":[null]}. Other panics are not about the reply and go on.
 func (a *adapter) generate(ctx context.Context, m []llms.MessageContent, o []llms.CallOption) (out *llms.ContentResponse, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -176,16 +160,13 @@ func (a *adapter) generate(ctx context.Context, m []llms.MessageContent, o []llm
 	return a.model.GenerateContent(ctx, m, o...)
 }
 
-// options are the options of one call. All that a client might keep from its
-// construction is set here, because Ollama's overwrites it with zeros.
+// options returns the options of one call. It sets everything that was given to the client's constructor, because Ollama's
+// client overwrites it with zeros.
 func (a *adapter) options(c call) []llms.CallOption {
 	options := append(a.config.Options[:len(a.config.Options):len(a.config.Options)],
-		llms.WithTemperature(c.temperature),
-		llms.WithMaxTokens(c.maxTokens),
-		llms.WithStreamingFunc(nil),
-		llms.WithStreamingReasoningFunc(nil),
-		llms.WithN(0),
-		llms.WithCandidateCount(0),
+		llms.WithTemperature(c.temperature), llms.WithMaxTokens(c.maxTokens),
+		llms.WithStreamingFunc(nil), llms.WithStreamingReasoningFunc(nil),
+		llms.WithN(0), llms.WithCandidateCount(0),
 	)
 	if c.request.Seed != 0 { // 0 is "no seed" to the clients as well
 		options = append(options, llms.WithSeed(c.request.Seed))
@@ -196,8 +177,8 @@ func (a *adapter) options(c call) []llms.CallOption {
 	return options
 }
 
-// ended returns ctx.Err(), also in the moment between the passing of the
-// deadline and the timer that says so: a dialer has a timer of its own.
+// ended returns ctx.Err(), or context.DeadlineExceeded if the deadline has passed and the timer of ctx has not fired yet. A
+// dialer has a timer of its own, which may be earlier.
 func ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -8,10 +8,11 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// messagesOf returns in as langchaingo takes it: one text part a message, since
-// Ollama refuses two; all system messages as one in front, since Anthropic
-// glues them together without a space; no empty ones, which Anthropic refuses;
-// and at least one of the user, without which Google refuses.
+// messagesOf returns in as langchaingo takes it:
+//   - one text part a message, because Ollama refuses two;
+//   - all system messages joined into the first message, because Anthropic's client joins them without a space;
+//   - no empty message, which Anthropic refuses;
+//   - at least one message of the user, without which Google refuses.
 func messagesOf(in []llm.Message) ([]llms.MessageContent, error) {
 	var system []string
 	var turns []llms.MessageContent

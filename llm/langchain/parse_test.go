@@ -57,9 +57,9 @@ func TestSplitStatus(t *testing.T) {
 		{"", 0, "", "empty"},
 	}
 	for _, test := range tests {
-		status, message, ok := splitStatus(test.text)
-		if status != test.status || message != test.message || ok != (test.status != 0) {
-			t.Errorf("%s: splitStatus(%q) = %d, %q, %t", test.why, test.text, status, message, ok)
+		status, message := splitStatus(test.text)
+		if status != test.status || message != test.message {
+			t.Errorf("%s: splitStatus(%q) = %d, %q", test.why, test.text, status, message)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/llm"
@@ -13,27 +14,23 @@ import (
 
 var errEmpty = errors.New("the reply is empty")
 
-// response reads out, the outcome of a call that the client takes for a success.
+// response reads the outcome of a call that the client takes for a success.
 func response(out *llms.ContentResponse, maxTokens int, n *notes) (llm.Response, error) {
 	var choices []*llms.ContentChoice
 	if out != nil {
-		for _, c := range out.Choices {
-			if c != nil {
-				choices = append(choices, c)
-			}
-		}
+		choices = slices.DeleteFunc(slices.Clone(out.Choices), func(c *llms.ContentChoice) bool { return c == nil })
 	}
 	if len(choices) == 0 {
 		return llm.Response{}, failure(errEmpty, n)
 	}
-	// Usage and stop reason are copied to every choice.
+	// The clients copy usage and stop reason to every choice.
 	resp := llm.Response{
 		Text:       textOf(choices),
 		StopReason: stopReason(choices[0].StopReason),
 		Usage:      usageOf(choices[0].GenerationInfo),
 	}
-	if resp.StopReason == llm.StopUnknown && resp.Usage.CompletionTokens >= maxTokens {
-		resp.StopReason = llm.StopLength // Ollama's client does not say
+	if resp.StopReason == "" && resp.Usage.CompletionTokens >= maxTokens {
+		resp.StopReason = llm.StopLength // Ollama's client gives no reason
 	}
 	switch {
 	case resp.StopReason == llm.StopFilter:
@@ -46,9 +43,8 @@ func response(out *llms.ContentResponse, maxTokens int, n *notes) (llm.Response,
 	return llm.Response{}, failure(errEmpty, n)
 }
 
-// textOf returns the reply. Anthropic's choices are the blocks of one reply,
-// those of thinking without text; its client alone names the tokens so. The
-// choices of others would be alternatives, of which we asked for one.
+// textOf returns the reply. The choices of Anthropic's client, which alone names its tokens so, are the blocks of one
+// reply; blocks of thinking have no text. The choices of other clients are alternatives, and the request asked for one.
 func textOf(choices []*llms.ContentChoice) string {
 	if _, blocks := choices[0].GenerationInfo["InputTokens"]; !blocks {
 		return choices[0].Content
@@ -59,10 +55,10 @@ func textOf(choices []*llms.ContentChoice) string {
 			texts = append(texts, c.Content)
 		}
 	}
-	return strings.Join(texts, "\n") // a fence that ends a block must stay a line of its own
+	return strings.Join(texts, "\n") // a fence that ends a block stays on a line of its own
 }
 
-// stopReason maps what the providers say, in langchaingo's spelling.
+// stopReason maps the providers' words, in langchaingo's spelling.
 func stopReason(s string) llm.StopReason {
 	switch strings.ToLower(s) {
 	case "stop", "end_turn", "stop_sequence", "finishreasonstop", "complete", "finish":
@@ -73,12 +69,11 @@ func stopReason(s string) llm.StopReason {
 		"finishreasonrecitation", "finishreasonprohibitedcontent", "finishreasonblocklist", "finishreasonspii":
 		return llm.StopFilter
 	}
-	return llm.StopUnknown
+	return ""
 }
 
-// usageOf reads the tokens of one call from the information of a choice. They
-// are known if both counts are above 0: no request and no reply has none, but
-// the clients write 0 for what the provider left out.
+// usageOf reads the tokens of one call from the information of a choice. They are known if both counts are above 0. The
+// clients write 0 for a count that the provider left out.
 func usageOf(info map[string]any) llm.Usage {
 	if usage, ok := info["usage"]; ok { // Mistral's client: a struct
 		info = fieldsOf(usage)
@@ -89,7 +84,7 @@ func usageOf(info map[string]any) llm.Usage {
 		CompletionTokens: firstCount(info, "CompletionTokens", "OutputTokens", "output_tokens"),
 	}
 	if _, ok := info["InputTokens"]; ok {
-		// Anthropic counts what it reads from or writes to its prompt cache apart.
+		// Anthropic counts tokens that it reads from or writes to its prompt cache apart.
 		u.PromptTokens += firstCount(info, "CacheReadInputTokens") + firstCount(info, "CacheCreationInputTokens")
 	}
 	u.Known = u.PromptTokens > 0 && u.CompletionTokens > 0
@@ -105,32 +100,21 @@ func firstCount(info map[string]any, keys ...string) int {
 	return 0
 }
 
-// count returns v as a number of tokens; 0 for what is none.
+// count returns v as a number of tokens; 0 if it is none.
 func count(v any) int {
 	const most = math.MaxInt32
-	switch v := v.(type) {
-	case int:
-		return min(max(v, 0), most)
-	case int32:
-		return max(int(v), 0)
-	case int64:
-		return int(min(max(v, 0), most))
-	case uint32:
-		return int(min(v, most))
-	case uint64:
-		return int(min(v, most))
-	case float32:
-		return count(float64(v))
-	case float64:
-		if v > 0 && v < most { // false for NaN
-			return int(v)
-		}
+	switch r := reflect.ValueOf(v); {
+	case r.CanInt():
+		return int(min(max(r.Int(), 0), most))
+	case r.CanUint():
+		return int(min(r.Uint(), most))
+	case r.CanFloat() && r.Float() > 0 && r.Float() < most: // false for NaN
+		return int(r.Float())
 	}
 	return 0
 }
 
-// fieldsOf returns the exported fields of a struct, or of what a pointer points
-// to; nil for anything else.
+// fieldsOf returns the exported fields of a struct or of a pointer to one; nil for any other value.
 func fieldsOf(v any) map[string]any {
 	r := reflect.Indirect(reflect.ValueOf(v))
 	if r.Kind() != reflect.Struct {

@@ -11,18 +11,16 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
 const (
-	// maxReply bounds the body of a reply in bytes. A reply of a million tokens
-	// is half as long; what is longer is no reply, and the clients would read it
-	// into memory whole.
+	// maxReply bounds the body of a reply in bytes, because the clients read all of it into memory. A reply of a million
+	// tokens is half as long.
 	maxReply = 8 << 20
 
-	// maxErrorBody bounds the body of a failed response in bytes. Error pages of
-	// proxies are a few kilobytes.
+	// maxErrorBody bounds the body of a failed response in bytes. Error pages of proxies are a few kilobytes.
 	maxErrorBody = 64 << 10
 
 	// maxRetryAfter bounds what a Retry-After may ask for.
@@ -31,17 +29,13 @@ const (
 
 var errTooLarge = errors.New("the reply is over 8 MiB")
 
-// HTTPClient returns a client for the WithHTTPClient option of a langchaingo
-// provider. It keeps, for the call that it belongs to, what langchaingo drops:
-// status, Retry-After and error code of a failed response, and the cause of a
-// broken connection. The package comment says what is lost without it.
+// HTTPClient returns a client for the WithHTTPClient option of a langchaingo provider. For each call it keeps what
+// langchaingo drops: status, Retry-After and error code of a failed response, and the cause of a broken connection. The
+// package comment says what is lost without it.
 //
-// It is a copy of base with its transport wrapped; nil means
-// [http.DefaultClient], which has no time-out: use [llm.Timeout]. Bodies over
-// 8 MiB (64 KiB where the response failed) are cut.
-//
-// One client serves any number of providers. Safe for concurrent use if base
-// is.
+// It is a copy of base with a wrapped transport. nil means [http.DefaultClient], which has no time-out: use [llm.Timeout].
+// A reply over 8 MiB is an error; the body of a failed response is cut at 64 KiB. One client serves any number of
+// providers. Safe for concurrent use if base is.
 func HTTPClient(base *http.Client) *http.Client {
 	if base == nil {
 		base = http.DefaultClient
@@ -54,11 +48,10 @@ func HTTPClient(base *http.Client) *http.Client {
 // transport notes what happens to requests whose context holds notes.
 type transport struct{ base http.RoundTripper }
 
-// under is the transport below, as http.Client chooses it.
+// under returns the base transport, as http.Client chooses it.
 func (t transport) under() http.RoundTripper { return cmp.Or(t.base, http.DefaultTransport) }
 
-// CloseIdleConnections closes those of the base transport: http.Client asks for
-// the method.
+// CloseIdleConnections closes the idle connections of the base transport. http.Client looks for this method.
 func (t transport) CloseIdleConnections() {
 	if c, ok := t.under().(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
@@ -72,7 +65,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return t.under().RoundTrip(req) // somebody else uses the client
 	}
 	ctx := req.Context()
-	n.begin()
+	n.last.Store(new(outcome))
 	if n.dropTemperature {
 		var err error
 		if req, err = withoutTemperature(req); err != nil {
@@ -85,31 +78,27 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
-		resp.Body = &watched{ctx: ctx, body: resp.Body, notes: n, left: maxReply}
+		resp.Body = &watched{http.MaxBytesReader(nil, resp.Body, maxReply), ctx, n}
 		return resp, nil
 	}
-	// Whatever can be read of it will do: the status alone is worth keeping.
+	// An error of reading does not matter: the status alone is worth keeping.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	resp.Body.Close()
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	n.failed(resp.StatusCode, retryAfter(resp.Header), body)
+	n.last.Store(&outcome{status: resp.StatusCode, retryAfter: retryAfter(resp.Header), body: body})
 	return resp, nil
 }
 
-// notes is what the transport tells about one call of a client, which may make
-// several requests: the last one counts. It travels in the context, so that
-// concurrent calls of one client do not mix.
+// notes is what the transport tells about one call of a client. The last request of the call counts. It travels in the
+// context, so that concurrent calls of one client do not mix.
 type notes struct {
-	dropTemperature bool // to the transport: take it out of the request
-
-	mu   sync.Mutex
-	last outcome
-	sent bool
+	dropTemperature bool // the transport takes the temperature out of the request
+	last            atomic.Pointer[outcome]
 }
 
 type notesKey struct{}
 
-// outcome is what became of a request; the zero outcome is a success.
+// outcome is how a request ended; the zero outcome is a success.
 type outcome struct {
 	status     int // of a failed response
 	retryAfter time.Duration
@@ -117,78 +106,42 @@ type outcome struct {
 	err        error // there was no response, or it broke off
 }
 
-func (n *notes) begin() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.sent, n.last = true, outcome{}
-}
-
-// broke notes err, or why ctx ended: the context of a request also holds the
-// time-out of an http.Client, which puts it into words above the transport.
+// broke notes err, or the end of ctx. The context of a request also holds the time-out of an http.Client, which reports it
+// only above the transport.
 func (n *notes) broke(ctx context.Context, what string, err error) {
-	if end := ended(ctx); end != nil {
-		err = end
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.last = outcome{err: fmt.Errorf("%s: %w", what, err)}
-}
-
-func (n *notes) failed(status int, retryAfter time.Duration, body []byte) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.last = outcome{status: status, retryAfter: retryAfter, body: body}
+	n.last.Store(&outcome{err: fmt.Errorf("%s: %w", what, cmp.Or(ended(ctx), err))})
 }
 
 // seen reports whether our transport sent anything for the call.
-func (n *notes) seen() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.sent
-}
+func (n *notes) seen() bool { return n.last.Load() != nil }
 
 func (n *notes) outcome() outcome {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.last
+	if last := n.last.Load(); last != nil {
+		return *last
+	}
+	return outcome{}
 }
 
-// watched is the body of a successful response. It notes the error that ends it
-// early, which Ollama's client does not look at, and bounds its length.
+// watched is the body of a successful response. It notes an error that ends the body early, which Ollama's client ignores.
 type watched struct {
-	ctx   context.Context // of the request
-	body  io.ReadCloser
-	notes *notes
-	left  int
+	io.ReadCloser // bounded by http.MaxBytesReader
+	ctx           context.Context
+	notes         *notes
 }
 
 func (w *watched) Read(p []byte) (int, error) {
-	if w.left == 0 {
-		// Exactly as long as allowed, or longer?
-		var one [1]byte
-		k, err := w.body.Read(one[:])
-		if k > 0 {
-			err = errTooLarge
-		}
-		return 0, w.note(err)
+	n, err := w.ReadCloser.Read(p)
+	if errors.As(err, new(*http.MaxBytesError)) {
+		err = errTooLarge
 	}
-	k, err := w.body.Read(p[:min(len(p), w.left)])
-	w.left -= k
-	return k, w.note(err)
-}
-
-func (w *watched) note(err error) error {
 	if err != nil && err != io.EOF {
 		w.notes.broke(w.ctx, "the reply broke off", err)
 	}
-	return err
+	return n, err
 }
 
-func (w *watched) Close() error { return w.body.Close() }
-
-// retryAfter reads how long a provider asks to wait: Retry-After in seconds or
-// as a date, or OpenAI's retry-after-ms, which is more exact. 0 if it does not
-// ask, or for a time gone by.
+// retryAfter returns the wait that a provider asks for: Retry-After in seconds or as a date, or OpenAI's retry-after-ms,
+// which is more exact. 0 if there is none or the time has passed.
 func retryAfter(h http.Header) time.Duration {
 	if ms, ok := span(h.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return ms
@@ -203,8 +156,7 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// span reads a number of units, at most maxRetryAfter. Some servers send
-// fractions.
+// span reads a number of units, at most maxRetryAfter. Some servers send fractions.
 func span(text string, unit time.Duration) (time.Duration, bool) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) {
@@ -213,9 +165,8 @@ func span(text string, unit time.Duration) (time.Duration, bool) {
 	return time.Duration(min(max(f, 0)*float64(unit), float64(maxRetryAfter))), true
 }
 
-// withoutTemperature returns a copy of req whose JSON body has no temperature,
-// neither at the top (OpenAI, Anthropic) nor among the options (Ollama). The
-// clients have no way to leave it out. A body that is no JSON object stays.
+// withoutTemperature returns a copy of req whose JSON body has no temperature at the top (OpenAI, Anthropic) and among the
+// options (Ollama). The clients cannot leave it out. A body that is no JSON object stays as it is.
 func withoutTemperature(req *http.Request) (*http.Request, error) {
 	if req.Body == nil {
 		return req, nil
@@ -235,8 +186,7 @@ func withoutTemperature(req *http.Request) (*http.Request, error) {
 	return req, nil
 }
 
-// deleteKey removes key from the object and from its member "options"; false if
-// object is none.
+// deleteKey removes key from the object and from its member "options". It returns false for anything but an object.
 func deleteKey(object []byte, key string) ([]byte, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil || members == nil {

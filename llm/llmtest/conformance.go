@@ -13,34 +13,32 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// Behaviour is what a provider does in a part of [Conformance].
+// Behaviour says what a provider does in a part of [Conformance].
 type Behaviour string
 
 // The behaviours.
 const (
-	Answers Behaviour = "answers" // gives a reply to every request
-	Hangs   Behaviour = "hangs"   // takes a request and never replies
-	Empties Behaviour = "empties" // replies with an empty text
-	Fails   Behaviour = "fails"   // turns every request away
+	Answers Behaviour = "answers" // it replies to every request
+	Hangs   Behaviour = "hangs"   // it takes a request and never replies
+	Empties Behaviour = "empties" // it replies with an empty text
+	Fails   Behaviour = "fails"   // it turns every request away
 )
 
-// patience is how long a cancelled call may take to return, and a goroutine to
-// end: much more than either needs on a loaded machine.
+// patience bounds how long a cancelled call may take to return and a goroutine to end. Both need much less, even on a
+// loaded machine.
 const patience = 30 * time.Second
 
-// Conformance holds models against the contract of llm.Model:
+// Conformance tests a model against the contract of llm.Model:
 //
 //   - an answer has a text and a usage that is not negative;
-//   - a context that has ended, or ends while the call is on its way, ends the
-//     call with its own error, context.Canceled or context.DeadlineExceeded;
+//   - when the context has ended, before or during the call, the call ends with ctx.Err();
 //   - an empty reply is an error, and a provider's refusal is an [*llm.Error];
-//   - a request is not changed;
+//   - the request is not changed;
 //   - parallel calls work (run it with -race), and leave no goroutine behind.
 //
-// newModel makes a model whose provider behaves as asked, and cleans up by
-// t.Cleanup what it starts, idle connections included. It returns nil for a
-// behaviour that it cannot bring about; that part is then skipped. Goroutines
-// are counted for the whole process, so nothing else may run beside it.
+// newModel makes a model whose provider has the given behaviour. It cleans up what it starts with t.Cleanup, idle
+// connections included. For a behaviour that it cannot simulate it returns nil, and the part is skipped. Conformance counts
+// the goroutines of the whole process, so no other test may run at the same time.
 func Conformance(t *testing.T, newModel func(t *testing.T, b Behaviour) llm.Model) {
 	t.Helper()
 	for _, part := range parts() {
@@ -62,8 +60,7 @@ func Conformance(t *testing.T, newModel func(t *testing.T, b Behaviour) llm.Mode
 	}
 }
 
-// part is one rule of the contract. Its check returns what is wrong, so that it
-// can be tested with models that break the rule.
+// part is one rule of the contract. Its check returns an error, so that it can be tested with models that break the rule.
 type part struct {
 	name      string
 	behaviour Behaviour
@@ -137,12 +134,11 @@ func checkDeadlineBefore(m llm.Model) error {
 	return checkEnds(ctx, m, context.DeadlineExceeded)
 }
 
-// during is when a call on its way is ended: late enough for a loopback server
-// to have the request.
+// during is the time after which a call in flight is ended. By then a loopback server has got the request.
 const during = 50 * time.Millisecond
 
 func checkCancelledDuring(m llm.Model) error {
-	// With a cause of its own, because what a model returns is ctx.Err().
+	// The cause differs from ctx.Err(), which the model must return.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	defer time.AfterFunc(during, func() { cancel(errors.New("changed my mind")) }).Stop()
@@ -155,7 +151,7 @@ func checkDeadlineDuring(m llm.Model) error {
 	return checkEnds(ctx, m, context.DeadlineExceeded)
 }
 
-// checkEnds calls m with a context that has ended or will, and wants its error.
+// checkEnds calls m with a context that has ended or will end, and wants its error.
 func checkEnds(ctx context.Context, m llm.Model, want error) error {
 	type outcome struct {
 		resp llm.Response
@@ -203,19 +199,19 @@ func checkFailure(m llm.Model) error {
 }
 
 func checkParallel(m llm.Model) error {
-	req := conformanceRequest() // one for all, so that the race detector sees a change to it
+	req := conformanceRequest() // shared by all calls, so that the race detector sees a change
 	errs := make([]error, 16)
 	var wg sync.WaitGroup
-	for draw := range errs {
+	for sample := range errs {
 		wg.Go(func() {
 			req := req
-			req.Draw = draw
+			req.Sample = sample
 			resp, err := m.Complete(context.Background(), req)
 			if err == nil && resp.Text == "" {
 				err = errors.New("an empty text without an error")
 			}
 			if err != nil {
-				errs[draw] = fmt.Errorf("draw %d of 16 parallel ones: %w", draw, err)
+				errs[sample] = fmt.Errorf("sample %d of 16 parallel ones: %w", sample, err)
 			}
 		})
 	}

@@ -3,11 +3,13 @@ package llmtest
 import (
 	"context"
 	"errors"
+	"io"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/replay"
 )
 
 // scripted is a Script that behaves as asked.
@@ -31,7 +33,7 @@ func TestConformanceOfScript(t *testing.T) {
 func TestConformanceOfEveryMiddleware(t *testing.T) {
 	Conformance(t, func(t *testing.T, b Behaviour) llm.Model {
 		return llm.Chain(llm.Named("m", scripted(b)),
-			llm.Record(func(llm.Exchange) error { return nil }),
+			replay.NewRecorder(io.Discard).Record,
 			llm.Cache{}.Middleware(),
 			llm.Budget{Calls: 100, Time: time.Hour}.Start().Middleware(),
 			llm.Retry{Base: time.Millisecond}.Middleware(),
@@ -102,8 +104,8 @@ func TestConformanceFindsBrokenModels(t *testing.T) {
 		{"a failure with text", checkFailure, func(context.Context, llm.Request) (llm.Response, error) {
 			return answer, &llm.Error{}
 		}},
-		{"one of many draws without an answer", checkParallel, func(_ context.Context, req llm.Request) (llm.Response, error) {
-			if req.Draw == 11 {
+		{"one of many samples without an answer", checkParallel, func(_ context.Context, req llm.Request) (llm.Response, error) {
+			if req.Sample == 11 {
 				return llm.Response{}, nil
 			}
 			return answer, nil

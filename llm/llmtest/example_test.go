@@ -13,8 +13,8 @@ import (
 func Example() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: "generate", Contains: "How many singers", Replies: llmtest.Texts(
-			"SELECT count(*) FROM singer",  // draw 0
-			"SELECT count(*) FROM singers", // draw 1
+			"SELECT count(*) FROM singer",  // sample 0
+			"SELECT count(*) FROM singers", // sample 1
 		)},
 		{Purpose: "judge", Replies: llmtest.Texts("A"), Repeat: true},
 	}}
@@ -26,20 +26,20 @@ func Example() {
 	// Output: SELECT count(*) FROM singer <nil>
 }
 
-// A model by purpose, text and draw.
+// A model by purpose, text and sample.
 func ExampleScript() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: "generate", Contains: "How many singers", Replies: llmtest.Texts(
-			"SELECT count(*) FROM singer",  // draw 0
-			"SELECT count(*) FROM singers", // draw 1
+			"SELECT count(*) FROM singer",  // sample 0
+			"SELECT count(*) FROM singers", // sample 1
 		)},
 		{Purpose: "judge", Replies: llmtest.Texts("A"), Repeat: true},
 	}}
-	for draw := range 3 {
+	for sample := range 3 {
 		resp, err := model.Complete(context.Background(), llm.Request{
 			Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}},
 			Purpose:  "generate",
-			Draw:     draw,
+			Sample:   sample,
 		})
 		if err != nil {
 			fmt.Println(err)
@@ -51,7 +51,7 @@ func ExampleScript() {
 	// Output:
 	// SELECT count(*) FROM singer
 	// SELECT count(*) FROM singers
-	// llm: permanent: llmtest: no scripted reply to "generate", draw 2: rules [0] match, but have no reply left for this draw: "How many singers are there?"
+	// llm: permanent: llmtest: no scripted reply to "generate", sample 2: rules [0] match, but have no reply left for this sample: "How many singers are there?"
 	// 3 requests
 }
 
@@ -70,18 +70,18 @@ func ExampleRule_times() {
 	// "SELECT 1" <nil>
 }
 
-// A slow model: the second draw takes longer than the caller waits.
+// A slow model: the second sample takes longer than the caller waits.
 func ExampleLatency() {
 	model := llm.Chain(
 		&llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1"), Repeat: true}}},
-		llmtest.Latency{ByDraw: []time.Duration{0, time.Hour}}.Middleware(),
+		llmtest.Latency{BySample: []time.Duration{0, time.Hour}}.Middleware(),
 	)
-	resp, err := model.Complete(context.Background(), llm.Request{Draw: 0})
+	resp, err := model.Complete(context.Background(), llm.Request{Sample: 0})
 	fmt.Printf("%q %v\n", resp.Text, err)
 
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	resp, err = model.Complete(ctx, llm.Request{Draw: 1})
+	resp, err = model.Complete(ctx, llm.Request{Sample: 1})
 	fmt.Printf("%q %v\n", resp.Text, err)
 	// Output:
 	// "SELECT 1" <nil>

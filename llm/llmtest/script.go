@@ -8,50 +8,47 @@ import (
 	"sync"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/wait"
 	"github.com/texttosql/texttosql/llm"
 )
 
-// Script is a model that answers by rules. The first rule that matches a request
-// and has a reply for its draw gives the reply; what was asked before, and in
-// which order, plays no part, but for [Rule.Times]. The zero Script answers
-// nothing. Rules must not change once calls are made. Safe for concurrent use.
+// Script is a model that answers by rules. The first rule that matches a request and has a reply for its sample answers
+// it. Earlier requests have no influence, except through [Rule.Times]. The zero Script answers nothing. Safe for concurrent
+// use.
 type Script struct {
-	Rules []Rule // asked in this order; not to be changed once the model is in use
+	Rules []Rule // tried in this order; must not change after the first call
 
 	mu   sync.Mutex
 	seen []llm.Request
 	used map[use]int
 }
 
-// Rule answers some requests. All of its conditions must hold; those that are
-// not set do.
+// Rule answers some requests. All conditions that are set must hold.
 type Rule struct {
-	Purpose  string                 // of the request, exactly
-	Contains string                 // a text in one of its messages
-	Match    func(llm.Request) bool // must be safe for concurrent use
+	Purpose  string                 // equals Request.Purpose
+	Contains string                 // occurs in one of the messages
+	Match    func(llm.Request) bool // returns true; must be safe for concurrent use
 
-	// Replies has the reply to draw i at i. A draw beyond them is not answered by
-	// this rule, unless Repeat gives it the last one.
+	// Replies holds the replies by the index of the sample. The rule does not answer later samples, unless Repeat is set.
 	Replies []Reply
-	Repeat  bool // draws beyond Replies get the last of them
+	Repeat  bool // the last reply also answers all later samples
 
-	// Times is how often the rule answers one draw of one purpose; 0 is any
-	// number of times. With Times: 1, a rule of errors before a rule of replies
-	// is a call that fails and then succeeds.
+	// Times bounds how often the rule answers one sample of one purpose; 0 means any number of times. A rule of errors with
+	// Times: 1 before a rule of replies makes a call fail and then succeed.
 	Times int
 }
 
 // Reply is one scripted outcome.
 type Reply struct {
 	Text  string         // must not be empty, unless Err is set
-	Err   error          // ends the call in place of Text
+	Err   error          // the call ends with it instead of Text
 	Stop  llm.StopReason // "" means llm.StopEnd
-	Model string         // the name that the provider gives itself
+	Model string         // the model's name for itself
 	Usage llm.Usage      // the zero Usage means llm.Estimate
-	Delay time.Duration  // passes before the call ends, unless its context does
+	Delay time.Duration  // the call takes this long, unless its context ends
 }
 
-// Texts returns replies of the given texts.
+// Texts returns one reply for each text.
 func Texts(texts ...string) []Reply {
 	replies := make([]Reply, len(texts))
 	for i, text := range texts {
@@ -60,7 +57,7 @@ func Texts(texts ...string) []Reply {
 	return replies
 }
 
-// Errors returns replies that are the given errors.
+// Errors returns one reply for each error.
 func Errors(errs ...error) []Reply {
 	replies := make([]Reply, len(errs))
 	for i, err := range errs {
@@ -69,16 +66,13 @@ func Errors(errs ...error) []Reply {
 	return replies
 }
 
-// UnmatchedError says that no rule of a [Script] answers a request. It comes in
-// an [*llm.Error] of ClassPermanent.
+// UnmatchedError says that no rule of a [Script] answers a request. It comes in an [*llm.Error] of ClassPermanent.
 type UnmatchedError struct {
-	Request llm.Request // the request that nothing answers
-	// Rules are the indexes of the rules that match the request but have no reply
-	// left for its draw.
-	Rules []int
+	Request llm.Request // the request without an answer
+	Rules   []int       // indexes of the rules that match but have no reply left for this sample
 }
 
-// Error names the purpose, the draw and the first line of the last message.
+// Error names the purpose, the sample and the first line of the last message.
 func (e *UnmatchedError) Error() string {
 	line := ""
 	if n := len(e.Request.Messages); n > 0 {
@@ -86,16 +80,16 @@ func (e *UnmatchedError) Error() string {
 	}
 	why := "no rule matches it"
 	if len(e.Rules) > 0 {
-		why = fmt.Sprintf("rules %v match, but have no reply left for this draw", e.Rules)
+		why = fmt.Sprintf("rules %v match, but have no reply left for this sample", e.Rules)
 	}
-	return fmt.Sprintf("llmtest: no scripted reply to %q, draw %d: %s: %.80q", e.Request.Purpose, e.Request.Draw, why, line)
+	return fmt.Sprintf("llmtest: no scripted reply to %q, sample %d: %s: %.80q", e.Request.Purpose, e.Request.Sample, why, line)
 }
 
-// use is a rule used by a draw.
+// use identifies a rule and a sample that used it.
 type use struct {
 	rule    int
 	purpose string
-	draw    int
+	sample  int
 }
 
 // Complete answers req.
@@ -107,7 +101,7 @@ func (s *Script) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	if err != nil {
 		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Err: err}
 	}
-	if err := sleep(ctx, reply.Delay); err != nil {
+	if err := wait.For(ctx, reply.Delay); err != nil {
 		return llm.Response{}, err
 	}
 	if reply.Err != nil {
@@ -117,7 +111,7 @@ func (s *Script) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	if resp.Text == "" {
 		return llm.Response{}, &llm.Error{Class: llm.ClassUnknown, Message: "empty reply"}
 	}
-	if resp.StopReason == llm.StopUnknown {
+	if resp.StopReason == "" {
 		resp.StopReason = llm.StopEnd
 	}
 	if resp.Usage == (llm.Usage{}) {
@@ -129,7 +123,7 @@ func (s *Script) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 // reply notes req and finds its reply.
 func (s *Script) reply(req llm.Request) (Reply, error) {
 	matching := make([]int, 0, len(s.Rules))
-	for i, rule := range s.Rules { // outside the lock: Match is not our code
+	for i, rule := range s.Rules { // outside the lock, because Match is foreign code
 		if rule.matches(req) {
 			matching = append(matching, i)
 		}
@@ -140,15 +134,15 @@ func (s *Script) reply(req llm.Request) (Reply, error) {
 	for _, i := range matching {
 		rule := s.Rules[i]
 		n := len(rule.Replies)
-		draw := req.Draw
+		sample := req.Sample
 		if rule.Repeat {
-			draw = min(draw, n-1)
+			sample = min(sample, n-1)
 		}
-		if draw < 0 || draw >= n {
+		if sample < 0 || sample >= n {
 			continue
 		}
 		if rule.Times > 0 {
-			u := use{i, req.Purpose, req.Draw}
+			u := use{i, req.Purpose, req.Sample}
 			if s.used[u] >= rule.Times {
 				continue
 			}
@@ -157,7 +151,7 @@ func (s *Script) reply(req llm.Request) (Reply, error) {
 			}
 			s.used[u]++
 		}
-		return rule.Replies[draw], nil
+		return rule.Replies[sample], nil
 	}
 	return Reply{}, &UnmatchedError{Request: clone(req), Rules: matching}
 }
@@ -168,23 +162,23 @@ func (r Rule) matches(req llm.Request) bool {
 		(r.Match == nil || r.Match(req))
 }
 
-// Requests returns the requests that came, answered or not, in the order in
-// which they came. Those of parallel calls have no order: sort them by Draw.
+// Requests returns all requests in the order in which they came, answered or not. The order of parallel calls is not
+// defined.
 func (s *Script) Requests() []llm.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
 }
 
-// RequestsFor returns the requests of one purpose by draw, those of one draw in
-// the order in which they came.
+// RequestsFor returns the requests of one purpose, sorted by sample. Requests of one sample keep the order in which they
+// came.
 func (s *Script) RequestsFor(purpose string) []llm.Request {
 	reqs := slices.DeleteFunc(s.Requests(), func(r llm.Request) bool { return r.Purpose != purpose })
-	slices.SortStableFunc(reqs, func(a, b llm.Request) int { return a.Draw - b.Draw })
+	slices.SortStableFunc(reqs, func(a, b llm.Request) int { return a.Sample - b.Sample })
 	return reqs
 }
 
-// clone keeps a request from changing with the caller's slices.
+// clone copies the slices of a request, so that it does not change with the caller's.
 func clone(req llm.Request) llm.Request {
 	req.Messages = slices.Clone(req.Messages)
 	req.Stop = slices.Clone(req.Stop)

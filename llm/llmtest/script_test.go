@@ -16,11 +16,11 @@ import (
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
 
-func request(purpose, text string, draw int) llm.Request {
+func request(purpose, text string, sample int) llm.Request {
 	return llm.Request{
 		Messages: []llm.Message{{Role: llm.System, Text: "Instructions."}, {Role: llm.User, Text: text}},
 		Purpose:  purpose,
-		Draw:     draw,
+		Sample:   sample,
 	}
 }
 
@@ -31,7 +31,7 @@ func TestScriptRules(t *testing.T) {
 		{Purpose: "judge", Replies: llmtest.Texts("j0", "j1"), Repeat: true},
 		{Contains: "Instructions.\x00", Replies: llmtest.Texts("never")},
 		{Contains: "songs", Replies: llmtest.Texts("any purpose")},
-		{Contains: "songs", Replies: llmtest.Texts("unreachable for draw 0", "second rule")},
+		{Contains: "songs", Replies: llmtest.Texts("unreachable for sample 0", "second rule")},
 		{Contains: "nothing", Repeat: true},
 	}
 	long := request("generate", "albums", 0)
@@ -42,15 +42,15 @@ func TestScriptRules(t *testing.T) {
 		want string // "" for an UnmatchedError
 		left []int  // the rules that it names
 	}{
-		{"by purpose and text, draw 0", request("generate", "How many singers?", 0), "a0", nil},
-		{"draw 1", request("generate", "How many singers?", 1), "a1", nil},
-		{"draw 2: no silent repeat", request("generate", "How many singers?", 2), "", []int{0}},
+		{"by purpose and text, sample 0", request("generate", "How many singers?", 0), "a0", nil},
+		{"sample 1", request("generate", "How many singers?", 1), "a1", nil},
+		{"sample 2: no silent repeat", request("generate", "How many singers?", 2), "", []int{0}},
 		{"another purpose", request("repair", "How many singers?", 0), "", nil},
 		{"by a function", long, "long", nil},
 		{"the last reply repeated", request("judge", "x", 7), "j1", nil},
 		{"of any purpose", request("link", "songs", 0), "any purpose", nil},
-		{"a later rule has the draw", request("link", "songs", 1), "second rule", nil},
-		{"a negative draw has no reply", request("generate", "singers", -1), "", []int{0}},
+		{"a later rule has the sample", request("link", "songs", 1), "second rule", nil},
+		{"a negative sample has no reply", request("generate", "singers", -1), "", []int{0}},
 		{"a rule without replies", request("x", "nothing", 0), "", []int{6}},
 	}
 	for _, tt := range tests {
@@ -80,7 +80,7 @@ func TestScriptRules(t *testing.T) {
 func TestUnmatchedErrorNamesTheRequest(t *testing.T) {
 	var zero llmtest.Script
 	_, err := zero.Complete(t.Context(), request("generate", "\nHow many singers?\nDDL", 3))
-	for _, part := range []string{`"generate"`, "draw 3", `"How many singers?"`, "no rule matches"} {
+	for _, part := range []string{`"generate"`, "sample 3", `"How many singers?"`, "no rule matches"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not say %s", err, part)
 		}
@@ -95,11 +95,11 @@ func TestScriptTimes(t *testing.T) {
 		{Times: 2, Repeat: true, Replies: llmtest.Errors(io.ErrUnexpectedEOF)},
 		{Repeat: true, Replies: llmtest.Texts("x")},
 	}}
-	for draw := range 2 { // each draw fails twice, also when they take turns
+	for sample := range 2 { // each sample fails twice, also when they take turns
 		for attempt := range 4 {
-			resp, err := s.Complete(t.Context(), request("generate", "q", draw))
+			resp, err := s.Complete(t.Context(), request("generate", "q", sample))
 			if attempt < 2 && err != io.ErrUnexpectedEOF || attempt >= 2 && resp.Text != "x" {
-				t.Errorf("draw %d, attempt %d: %+v, %v", draw, attempt, resp, err)
+				t.Errorf("sample %d, attempt %d: %+v, %v", sample, attempt, resp, err)
 			}
 		}
 	}
@@ -140,8 +140,8 @@ func TestScriptRequests(t *testing.T) {
 		t.Fatalf("%d requests, want 21", n)
 	}
 	for i, r := range s.RequestsFor("generate") {
-		if r.Draw != i {
-			t.Errorf("request %d is of draw %d", i, r.Draw)
+		if r.Sample != i {
+			t.Errorf("request %d is of sample %d", i, r.Sample)
 		}
 	}
 	if got := s.RequestsFor("judge")[0].Messages[0].Text; got != "Instructions." {
@@ -150,10 +150,10 @@ func TestScriptRequests(t *testing.T) {
 }
 
 func TestLatency(t *testing.T) {
-	latency := llmtest.Latency{Fixed: 5 * time.Second, ByDraw: []time.Duration{time.Second, 0}}
+	latency := llmtest.Latency{Fixed: 5 * time.Second, BySample: []time.Duration{time.Second, 0}}
 	tests := []struct {
-		draw int
-		want time.Duration
+		sample int
+		want   time.Duration
 	}{{0, time.Second}, {1, 0}, {2, 5 * time.Second}, {-1, 5 * time.Second}}
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {
@@ -161,11 +161,11 @@ func TestLatency(t *testing.T) {
 				return llm.Response{Text: "x"}, nil
 			}), latency.Middleware())
 			start := time.Now()
-			if _, err := m.Complete(t.Context(), request("", "q", tt.draw)); err != nil {
+			if _, err := m.Complete(t.Context(), request("", "q", tt.sample)); err != nil {
 				t.Fatal(err)
 			}
 			if d := time.Since(start); d != tt.want {
-				t.Errorf("draw %d took %v, want %v", tt.draw, d, tt.want)
+				t.Errorf("sample %d took %v, want %v", tt.sample, d, tt.want)
 			}
 		})
 	}

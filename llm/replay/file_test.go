@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -112,7 +113,7 @@ func TestAppendMendsTheEnd(t *testing.T) {
 			if len(rec.Notes()) != tt.notes {
 				t.Errorf("notes = %q", rec.Notes())
 			}
-			m := llm.Chain(script(llmtest.Texts("new")...), llm.Record(rec.Record))
+			m := llm.Chain(script(llmtest.Texts("new")...), rec.Record)
 			if _, err := m.Complete(t.Context(), request("q", 0)); err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +135,8 @@ func TestAppendMendsTheEnd(t *testing.T) {
 }
 
 func TestAppendLeavesOtherFilesAlone(t *testing.T) {
-	for _, content := range []string{"Dear reader", "Dear\nreader", whole + "\nDear reader", `{"version":1`, `{"v":2,"hash":"a","reply":{}}`, "{\"v\":2,\"hash\":\"a\",\"reply\":{}}\n"} {
+	for _, content := range []string{"Dear reader", "Dear\nreader", whole + "\nDear reader", `{"version":1`, `{"v":2,"hash":"a","reply":{}}`,
+		"{\"v\":2,\"hash\":\"a\",\"reply\":{}}\n"} {
 		path := write(t, content)
 		if rec, err := replay.Append(path); err == nil {
 			t.Errorf("%q is taken for a recording", content)
@@ -175,11 +177,11 @@ func TestRecorderParallel(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(strings.Repeat("x", 10_000)), Repeat: true}}}
-	m := llm.Chain(live, llm.Record(rec.Record))
+	m := llm.Chain(live, rec.Record)
 	var wg sync.WaitGroup
-	for draw := range 100 {
+	for sample := range 100 {
 		wg.Go(func() {
-			if _, err := m.Complete(t.Context(), request("q", draw)); err != nil {
+			if _, err := m.Complete(t.Context(), request("q", sample)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -192,9 +194,9 @@ func TestRecorderParallel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for draw := range 100 {
-		if resp, err := p.Complete(t.Context(), request("q", draw)); err != nil || len(resp.Text) != 10_000 {
-			t.Errorf("draw %d: %d bytes, %v", draw, len(resp.Text), err)
+	for sample := range 100 {
+		if resp, err := p.Complete(t.Context(), request("q", sample)); err != nil || len(resp.Text) != 10_000 {
+			t.Errorf("sample %d: %d bytes, %v", sample, len(resp.Text), err)
 		}
 	}
 }
@@ -219,13 +221,13 @@ func TestRecorderStopsAtTheFirstFailure(t *testing.T) {
 	disk := &fullDisk{n: 300}
 	rec := replay.NewRecorder(disk)
 	live := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("x"), Repeat: true}}}
-	m := llm.Chain(live, llm.Record(rec.Record))
+	m := llm.Chain(live, rec.Record)
 	var errs int
-	for draw := range 10 {
-		if resp, err := m.Complete(t.Context(), request("q", draw)); err != nil {
+	for sample := range 10 {
+		if resp, err := m.Complete(t.Context(), request("q", sample)); err != nil {
 			errs++
-			if resp.Text != "x" || !strings.Contains(err.Error(), "no space left") {
-				t.Errorf("draw %d: %+v, %v", draw, resp, err)
+			if resp.Text != "x" || !strings.Contains(err.Error(), "no space left") || llm.ClassOf(err) != llm.ClassPermanent {
+				t.Errorf("sample %d: %+v, %v", sample, resp, err)
 			}
 			disk.n = 1000 // the space that comes back does not mend the half line
 		}
@@ -247,12 +249,12 @@ func TestRecorderClosed(t *testing.T) {
 	if err := rec.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := rec.Record(llm.Exchange{Response: llm.Response{Text: "x"}}); err == nil {
+	if _, err := rec.Record(script(llmtest.Texts("x")...)).Complete(t.Context(), llm.Request{}); err == nil {
 		t.Error("a closed recorder takes a call")
 	}
 }
 
-// A run is broken off after two draws, and while the third was written.
+// A run is broken off after two samples, and while the third was written.
 func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	texts := llmtest.Texts("0", "1", "2", "3")
@@ -277,10 +279,10 @@ func TestResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := script(llmtest.Texts("live 0", "live 1", "live 2", "live 3")...)
-	m := llm.Chain(live, p.Or, llm.Record(rec.Record))
+	m := llm.Chain(live, p.Or, rec.Record)
 	var got []string
-	for draw := range 4 {
-		resp, err := m.Complete(t.Context(), request("How many singers?\nDDL", draw))
+	for sample := range 4 {
+		resp, err := m.Complete(t.Context(), request("How many singers?\nDDL", sample))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,15 +324,17 @@ func FuzzPlayer(f *testing.F) {
 			t.Fatalf("the player notes %q, the recorder %q", p.Notes(), rec.Notes())
 		}
 		// What is written behind is found again, whatever the end was.
-		x := llm.Exchange{Model: "fuzz", Request: llm.Request{Draw: 1 << 40}, Response: llm.Response{Text: "x"}}
-		if err := errors.Join(rec.Record(x), rec.Close()); err != nil {
+		req := llm.Request{Sample: 1 << 40}
+		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: "x"}, nil })
+		_, err = llm.Chain(llm.Named("fuzz", model), rec.Record).Complete(t.Context(), req)
+		if err := errors.Join(err, rec.Close()); err != nil {
 			t.Fatal(err)
 		}
 		q, err := replay.Open(path)
 		if err != nil {
 			t.Fatalf("after Append: %v", err)
 		}
-		if resp, err := q.Model("fuzz").Complete(t.Context(), x.Request); err != nil || resp.Text != "x" || q.Notes() != nil {
+		if resp, err := q.Model("fuzz").Complete(t.Context(), req); err != nil || resp.Text != "x" || q.Notes() != nil {
 			t.Fatalf("got %+v, %v, %q", resp, err, q.Notes())
 		}
 		for _, name := range p.Models() {

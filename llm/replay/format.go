@@ -12,29 +12,30 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 )
 
 // Version is the version of the format, which every line carries.
 const Version = 1
 
-// key is what a call is known by.
+// key identifies a call.
 type key struct {
 	model, purpose, hash string
-	draw                 int
+	sample               int
 }
 
 func keyOf(model string, req llm.Request) key {
-	return key{model, req.Purpose, req.Hash(), req.Draw}
+	return key{model, req.Purpose, req.Hash(), req.Sample}
 }
 
-// line is one recorded call. Exactly one of Reply and Error is there.
+// line is one recorded call, with either Reply or Error.
 type line struct {
 	V       int      `json:"v"`
 	Hash    string   `json:"hash"`
 	Model   string   `json:"model,omitempty"`
 	Purpose string   `json:"purpose,omitempty"`
-	Draw    int      `json:"draw"`
+	Sample  int      `json:"draw"`
 	About   string   `json:"about,omitempty"`
 	Reply   *reply   `json:"reply,omitempty"`
 	Error   *failure `json:"error,omitempty"`
@@ -55,9 +56,9 @@ type failure struct {
 	Message      string    `json:"message,omitempty"`
 }
 
-func (l *line) key() key { return key{l.Model, l.Purpose, l.Hash, l.Draw} }
+func (l *line) key() key { return key{l.Model, l.Purpose, l.Hash, l.Sample} }
 
-// outcome is what a call that l recorded ends with.
+// outcome returns what the recorded call ended with.
 func (l *line) outcome() (llm.Response, error) {
 	if e := l.Error; e != nil {
 		return llm.Response{}, &llm.Error{
@@ -73,18 +74,18 @@ func (l *line) outcome() (llm.Response, error) {
 }
 
 // lineOf makes the line of a call.
-func lineOf(x llm.Exchange) line {
-	k := keyOf(x.Model, x.Request)
-	l := line{V: Version, Hash: k.hash, Model: k.model, Purpose: k.purpose, Draw: k.draw, About: about(x.Request)}
-	if x.Err != nil {
-		l.Error = failureOf(x.Err)
+func lineOf(model string, req llm.Request, resp llm.Response, err error) line {
+	k := keyOf(model, req)
+	l := line{V: Version, Hash: k.hash, Model: k.model, Purpose: k.purpose, Sample: k.sample, About: about(req)}
+	if err != nil {
+		l.Error = failureOf(err)
 		return l
 	}
-	l.Reply = &reply{Stop: x.Response.StopReason, Model: x.Response.Model, Usage: x.Response.Usage}
-	if utf8.ValidString(x.Response.Text) {
-		l.Reply.Text = x.Response.Text
-	} else { // encoding/json would put U+FFFD for what is not UTF-8
-		l.Reply.Bytes = []byte(x.Response.Text)
+	l.Reply = &reply{Stop: resp.StopReason, Model: resp.Model, Usage: resp.Usage}
+	if utf8.ValidString(resp.Text) {
+		l.Reply.Text = resp.Text
+	} else { // encoding/json would replace invalid UTF-8 by U+FFFD
+		l.Reply.Bytes = []byte(resp.Text)
 	}
 	return l
 }
@@ -95,7 +96,7 @@ func failureOf(err error) *failure {
 	if e.Message == "" && e.Err != nil {
 		f.Message = llm.Scrub(e.Err.Error())
 	}
-	if e.RetryAfter > 0 { // up: a replay must not ask for less
+	if e.RetryAfter > 0 { // rounded up: a replay must not ask for less
 		f.RetryAfterMS = int64((e.RetryAfter + time.Millisecond - 1) / time.Millisecond)
 	}
 	return f
@@ -133,14 +134,12 @@ func decode(b []byte) (*line, error) {
 type recording struct {
 	lines []*line
 	whole int64 // bytes up to the end of the last whole line
-	// open says that the last line is whole but for its newline.
-	open bool
-	// torn is the length of the last line if it is broken off; 0 if it is not.
-	torn int
+	open  bool  // the last line is whole but for its newline
+	torn  int   // length of the last line if it is broken off; 0 if it is not
 }
 
-// read reads a recording. A line that does not decode is an error, unless it
-// is the last one, has no newline and is the start of one of ours.
+// read reads a recording. A line that does not decode is an error, unless it is the last one, has no newline and is the
+// start of a line as encode writes it.
 func read(r io.Reader) (recording, error) {
 	var rec recording
 	in := bufio.NewReader(r)
@@ -150,7 +149,7 @@ func read(r io.Reader) (recording, error) {
 			return rec, fmt.Errorf("replay: reading line %d: %w", n, err)
 		}
 		last := err == io.EOF
-		if len(bytes.Trim(b, " \t\r\n")) > 0 { // what JSON calls space: a line may be written behind it
+		if len(bytes.Trim(b, " \t\r\n")) > 0 { // white space of JSON may stand before a line
 			l, err := decode(b)
 			switch {
 			case err == nil:
@@ -170,16 +169,15 @@ func read(r io.Reader) (recording, error) {
 	}
 }
 
-// startsLine reports whether b is the start of a line as encode writes it, and
-// no more than the start. It keeps Append from cutting off the end of a file of
-// another kind, or of a later version.
+// startsLine reports whether b is the start of a line as encode writes it, but not a whole line. It keeps Append from
+// cutting off the end of a file of another kind or of a later version.
 func startsLine(b []byte) bool {
 	const start = `{"v":`
 	n := min(len(b), len(start))
 	return string(b[:n]) == start[:n] && !json.Valid(b)
 }
 
-// note tells a person about a torn line; "" if there is none.
+// note returns a note about a torn line; "" if there is none.
 func (rec recording) note() string {
 	if rec.torn == 0 {
 		return ""
@@ -187,12 +185,11 @@ func (rec recording) note() string {
 	return fmt.Sprintf("replay: the last line is broken off and was ignored (%d bytes after %d calls)", rec.torn, len(rec.lines))
 }
 
-// maxAbout is how much of a request a recording and an error repeat, in runes.
+// maxAbout bounds what a recording and an error repeat of a request, in runes.
 const maxAbout = 80
 
-// about is the question of the last user message that has a text, or of the last
-// message: its last line that ends in a question mark, or else its last line,
-// since prompts put the question behind all that is needed for it.
+// about returns the question of a request: the last line that ends with a question mark, or else the last line. Prompts
+// put the question at their end. It reads the last user message that has a text, or else the first message that has one.
 func about(req llm.Request) string {
 	text := ""
 	for _, m := range req.Messages {
@@ -208,12 +205,5 @@ func about(req llm.Request) string {
 			break
 		}
 	}
-	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
-	n := 0
-	for i := range text {
-		if n++; n > maxAbout {
-			return text[:i] + "…"
-		}
-	}
-	return text
+	return words.Short(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), maxAbout)
 }

@@ -16,15 +16,14 @@ import (
 
 // Player is a model that answers from a recording.
 //
-// The n-th call of a key gets the n-th outcome recorded for it, and every later
-// call the last one. So a call that failed twice before it got its reply does so
-// again. Safe for concurrent use.
+// The n-th call of a key gets the n-th outcome that was recorded for it, and every later call the last one. So a call that
+// failed twice before it got its reply does so again. Safe for concurrent use.
 //
-// A Player itself is the only model of its recording, with that model's name.
-// For a recording of several, take each by [Player.Model].
+// For a recording of one model, the Player is that model and has its name. For a recording of several models, get each by
+// [Player.Model].
 type Player struct {
 	outcomes map[key][]*line
-	draws    map[key]int // of a key without its draw: how many draws there are
+	samples  map[key]int // the number of samples of a request; its keys have no sample
 	models   []string
 	notes    []string
 
@@ -32,15 +31,14 @@ type Player struct {
 	served map[key]int
 }
 
-// MissingError says that a recording has no outcome for a call. Players return
-// it in an [*llm.Error] of ClassPermanent.
+// MissingError says that a recording has no outcome for a call. Players return it in an [*llm.Error] of ClassPermanent.
 type MissingError struct {
 	Model   string // "" if the model has no name
 	Purpose string // of the request
-	Draw    int    // of the request
+	Sample  int    // of the request
 	Hash    string // [llm.Request.Hash] of the request
 	About   string // the question of its last user message, cut at 80 runes
-	Draws   int    // how many draws of this request the recording has
+	Samples int    // the number of samples of this request in the recording
 }
 
 // Error names the call.
@@ -51,7 +49,7 @@ func (e *MissingError) Error() string {
 	if e.Model != "" {
 		b.WriteString(" of model " + strconv.Quote(e.Model))
 	}
-	fmt.Fprintf(&b, ", draw %d, request %.16s (%d of its draws recorded): %s", e.Draw, e.Hash, e.Draws, e.About)
+	fmt.Fprintf(&b, ", sample %d, request %.16s (%d of its samples recorded): %s", e.Sample, e.Hash, e.Samples, e.About)
 	return b.String()
 }
 
@@ -75,7 +73,7 @@ func NewPlayer(r io.Reader) (*Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Player{outcomes: make(map[key][]*line), draws: make(map[key]int), served: make(map[key]int)}
+	p := &Player{outcomes: make(map[key][]*line), samples: make(map[key]int), served: make(map[key]int)}
 	if note := rec.note(); note != "" {
 		p.notes = []string{note}
 	}
@@ -83,7 +81,7 @@ func NewPlayer(r io.Reader) (*Player, error) {
 	for _, l := range rec.lines {
 		k := l.key()
 		if len(p.outcomes[k]) == 0 {
-			p.draws[k.request()]++
+			p.samples[k.request()]++
 		}
 		p.outcomes[k] = append(p.outcomes[k], l)
 		names[l.Model] = true
@@ -92,22 +90,19 @@ func NewPlayer(r io.Reader) (*Player, error) {
 	return p, nil
 }
 
-// request is k for any draw.
+// request returns k without its sample.
 func (k key) request() key {
-	k.draw = -1
+	k.sample = -1
 	return k
 }
 
-// Notes returns what a person should know about the file, such as a last line
-// that was ignored; nil for nothing.
+// Notes returns what a person should know about the file, such as an ignored last line; nil for nothing.
 func (p *Player) Notes() []string { return p.notes }
 
-// Models returns the names of the models in the recording, sorted; "" is one
-// without a name.
+// Models returns the sorted names of the models in the recording; "" is a model without a name.
 func (p *Player) Models() []string { return p.models }
 
-// Name returns the name of the recording's only model; "" if it has none, or if
-// there are several.
+// Name returns the name of the recording's only model; "" if it has no name or there are several models.
 func (p *Player) Name() string {
 	if len(p.models) == 1 {
 		return p.models[0]
@@ -135,7 +130,7 @@ func (p *Player) complete(ctx context.Context, model string, req llm.Request) (l
 	outcomes := p.outcomes[k]
 	if len(outcomes) == 0 {
 		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Err: &MissingError{
-			Model: model, Purpose: req.Purpose, Draw: req.Draw, Hash: k.hash, About: about(req), Draws: p.draws[k.request()],
+			Model: model, Purpose: req.Purpose, Sample: req.Sample, Hash: k.hash, About: about(req), Samples: p.samples[k.request()],
 		}}
 	}
 	p.mu.Lock()
@@ -145,12 +140,12 @@ func (p *Player) complete(ctx context.Context, model string, req llm.Request) (l
 	return outcomes[n].outcome()
 }
 
-// Or is a middleware that asks next for what is not recorded, and for what is
-// recorded as an error only. It resumes a run that was broken off:
+// Or is a middleware that answers from the recording, and asks next for calls that are not recorded or only have recorded
+// errors. It resumes a run that was broken off:
 //
 //	rec, err := replay.Append(path) // makes the file, or mends its end
 //	player, err := replay.Open(path)
-//	model = llm.Chain(model, player.Or, llm.Record(rec.Record))
+//	model = llm.Chain(model, player.Or, rec.Record)
 func (p *Player) Or(next llm.Model) llm.Model {
 	model := llm.NameOf(next)
 	return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {

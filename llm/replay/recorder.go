@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,31 +11,28 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// Recorder writes calls down as they end. Its method Record is what llm.Record
-// takes:
+// Recorder writes calls down as they end. Its method Record is a middleware:
 //
-//	model = llm.Chain(model, llm.Record(rec.Record))
+//	model = llm.Chain(model, rec.Record)
 //
-// Each call is one Write of one whole line, so that a crash of the program tears
-// the last line at most. Calls that run at the same time are written as they
-// end; their order in the file means nothing, as they have different keys. Safe
-// for concurrent use.
+// Each call is one Write of one whole line, so a crash of the program tears at most the last line. Calls that run at the
+// same time are written in the order in which they end. Their order means nothing, because their keys differ. Safe for
+// concurrent use.
 type Recorder struct {
 	notes []string
 
 	mu     sync.Mutex
 	w      io.Writer
 	closer io.Closer // nil: the writer is the caller's
-	err    error     // of the first Write that failed
+	err    error     // the error of the first Write that failed
 }
 
 // NewRecorder returns a recorder that writes to w.
 func NewRecorder(w io.Writer) *Recorder { return &Recorder{w: w} }
 
-// Append opens a recording to go on with it, or makes one that its owner alone
-// may read. A last line that a crash has torn is cut off, with a note: a file has
-// one recorder at a time. A file that is no recording is an error and stays as it
-// is.
+// Append opens a recording to add calls to it, or makes a new one that only its owner may read. A last line that a crash
+// has torn is cut off, with a note, so a file may have only one recorder at a time. A file that is no recording is an
+// error and stays as it is.
 func Append(path string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -47,7 +45,7 @@ func Append(path string) (*Recorder, error) {
 	return r, nil
 }
 
-// mend makes the end of f the end of a line.
+// mend makes f end with the end of a line.
 func (r *Recorder) mend(f *os.File) error {
 	rec, err := read(f)
 	if err != nil {
@@ -66,14 +64,26 @@ func (r *Recorder) mend(f *os.File) error {
 // Notes returns what a person should know about the file; nil for nothing.
 func (r *Recorder) Notes() []string { return r.notes }
 
-// Record writes x down, unless its error says that a budget was spent
-// ([llm.ErrBudget]). After a Write that failed, every call returns the same
-// error, because the file may end in half a line.
-func (r *Recorder) Record(x llm.Exchange) error {
-	if errors.Is(x.Err, llm.ErrBudget) {
-		return nil
-	}
-	l := lineOf(x)
+// Record is a middleware that writes down every call of next that ends. As the outermost middleware it records what the
+// caller sees: hits of a cache, and one call however many attempts it took. Next to the adapter it records attempts.
+//
+// A call whose context ended or whose budget was spent ([llm.ErrBudget]) is not recorded, because it says nothing about
+// the model. A call that cannot be written fails with an error of ClassPermanent beside its response. After that every
+// call fails with the same error, because the file may end in half a line.
+func (r *Recorder) Record(next llm.Model) llm.Model {
+	return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		resp, err := next.Complete(ctx, req)
+		if err != nil && (ctx.Err() != nil || errors.Is(err, llm.ErrBudget)) {
+			return resp, err
+		}
+		if failed := r.write(lineOf(llm.NameOf(next), req, resp, err)); failed != nil {
+			return resp, &llm.Error{Class: llm.ClassPermanent, Message: "recording the call: " + failed.Error(), Err: failed}
+		}
+		return resp, err
+	})
+}
+
+func (r *Recorder) write(l line) error {
 	b, err := l.encode()
 	if err != nil {
 		return fmt.Errorf("replay: encoding call: %w", err)
@@ -88,8 +98,7 @@ func (r *Recorder) Record(x llm.Exchange) error {
 	return r.err
 }
 
-// Close closes the file that Append opened. It returns the first error of
-// writing, if there was one.
+// Close closes the file that Append opened. It returns the first error of writing, if there was one.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -20,21 +20,22 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-func request(text string, draw int) llm.Request {
+func request(text string, sample int) llm.Request {
 	temperature := 0.8
 	return llm.Request{
 		Messages:    []llm.Message{{Role: llm.System, Text: "One statement."}, {Role: llm.User, Text: text}},
 		Purpose:     "generate",
-		Draw:        draw,
+		Sample:      sample,
 		Temperature: &temperature,
 		MaxTokens:   512,
 	}
 }
 
-// outcomes is one of everything that can be recorded, for draws 0, 1, ….
+// outcomes is one of everything that can be recorded, for samples 0, 1, ….
 func outcomes() []llmtest.Reply {
 	return []llmtest.Reply{
-		{Text: "SELECT name FROM singer WHERE age < 30 AND name <> 'é'", Model: "m-1", Usage: llm.Usage{Calls: 1, PromptTokens: 40, CompletionTokens: 12, Money: .002, Known: true}},
+		{Text: "SELECT name FROM singer WHERE age < 30 AND name <> 'é'", Model: "m-1", Usage: llm.Usage{Calls: 1, PromptTokens: 40, CompletionTokens: 12,
+			Money: .002, Known: true}},
 		{Text: "SELECT\nname", Stop: llm.StopLength},
 		{Text: "not \xff UTF-8"},
 		{Err: &llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: 1500 * time.Microsecond, Message: "slow down, key=abc"}},
@@ -47,14 +48,14 @@ func script(replies ...llmtest.Reply) *llmtest.Script {
 	return &llmtest.Script{Rules: []llmtest.Rule{{Replies: replies}}}
 }
 
-// record makes a recording of one call a draw.
-func record(t *testing.T, m llm.Model, draws int) []byte {
+// record makes a recording of one call a sample.
+func record(t *testing.T, m llm.Model, samples int) []byte {
 	t.Helper()
 	var file bytes.Buffer
 	rec := replay.NewRecorder(&file)
-	m = llm.Chain(m, llm.Record(rec.Record))
-	for draw := range draws {
-		m.Complete(t.Context(), request("How many singers?\nDDL", draw))
+	m = llm.Chain(m, rec.Record)
+	for sample := range samples {
+		m.Complete(t.Context(), request("How many singers?\nDDL", sample))
 	}
 	if err := rec.Close(); err != nil {
 		t.Fatal(err)
@@ -83,19 +84,19 @@ func TestReplayEqualsRun(t *testing.T) {
 	if got := llm.NameOf(p); got != "m" {
 		t.Errorf("NameOf = %q, want the name of the only model", got)
 	}
-	for draw := range outcomes() {
-		want, wantErr := live.Complete(t.Context(), request("How many singers?\nDDL", draw))
-		got, err := p.Complete(t.Context(), request("How many singers?\nDDL", draw))
+	for sample := range outcomes() {
+		want, wantErr := live.Complete(t.Context(), request("How many singers?\nDDL", sample))
+		got, err := p.Complete(t.Context(), request("How many singers?\nDDL", sample))
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("draw %d (-run +replay):\n%s", draw, diff)
+			t.Errorf("sample %d (-run +replay):\n%s", sample, diff)
 		}
 		if (err == nil) != (wantErr == nil) || llm.ClassOf(err) != llm.ClassOf(wantErr) {
-			t.Errorf("draw %d: error = %v, want %v", draw, err, wantErr)
+			t.Errorf("sample %d: error = %v, want %v", sample, err, wantErr)
 		}
 		var e, wantE *llm.Error
 		if errors.As(wantErr, &wantE) && errors.As(err, &e) {
 			if e.Error() != wantE.Error() || e.Status != wantE.Status || e.RetryAfter < wantE.RetryAfter {
-				t.Errorf("draw %d: error = %#v, want %#v", draw, e, wantE)
+				t.Errorf("sample %d: error = %#v, want %#v", sample, e, wantE)
 			}
 		}
 	}
@@ -110,8 +111,8 @@ func TestReplayGivesTheSameTrace(t *testing.T) {
 			ctx := trace.Into(t.Context(), root)
 			m := llm.Chain(m, llm.Cache{}.Middleware(), llm.Retry{}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
 			var wg sync.WaitGroup
-			for draw := range 4 {
-				wg.Go(func() { m.Complete(ctx, request("q", draw)) })
+			for sample := range 4 {
+				wg.Go(func() { m.Complete(ctx, request("q", sample)) })
 			}
 			wg.Wait()
 			var err error
@@ -128,7 +129,7 @@ func TestReplayGivesTheSameTrace(t *testing.T) {
 	}})
 	var file bytes.Buffer
 	rec := replay.NewRecorder(&file)
-	want := run(llm.Chain(live, llm.Record(rec.Record)))
+	want := run(llm.Chain(live, rec.Record))
 	for i := range 3 {
 		if diff := cmp.Diff(string(want), string(run(player(t, file.Bytes())))); diff != "" {
 			t.Fatalf("replay %d (-run +replay):\n%s", i, diff)
@@ -144,8 +145,9 @@ func TestMissing(t *testing.T) {
 		m   llm.Model
 		say []string
 	}{
-		{"another draw", request("How many singers?\nDDL", 7), p, []string{`"generate" of model "m"`, "draw 7", "(2 of its draws recorded)", "How many singers?"}},
-		{"another question", request("How many songs?", 0), p, []string{"draw 0", "(0 of its draws recorded)", "How many songs?"}},
+		{"another sample", request("How many singers?\nDDL", 7), p,
+			[]string{`"generate" of model "m"`, "sample 7", "(2 of its samples recorded)", "How many singers?"}},
+		{"another question", request("How many songs?", 0), p, []string{"sample 0", "(0 of its samples recorded)", "How many songs?"}},
 		{"another model", request("How many singers?\nDDL", 0), p.Model("n"), []string{`model "n"`}},
 		{"no message", llm.Request{Purpose: "judge"}, p, []string{`"judge"`}},
 		{"a long line", request(strings.Repeat("長", 200), 0), p, []string{strings.Repeat("長", 20)}},
@@ -157,7 +159,7 @@ func TestMissing(t *testing.T) {
 			if !errors.As(err, &missing) || llm.ClassOf(err) != llm.ClassPermanent {
 				t.Fatalf("error = %v, want a permanent MissingError", err)
 			}
-			if missing.Hash != tt.req.Hash() || missing.Draw != tt.req.Draw || missing.Purpose != tt.req.Purpose {
+			if missing.Hash != tt.req.Hash() || missing.Sample != tt.req.Sample || missing.Purpose != tt.req.Purpose {
 				t.Errorf("error = %+v", missing)
 			}
 			for _, part := range append(tt.say, tt.req.Hash()[:16]) {
@@ -177,7 +179,7 @@ func TestKey(t *testing.T) {
 	}
 	changes := map[string]func(*llm.Request){
 		"purpose":     func(r *llm.Request) { r.Purpose = "link" },
-		"draw":        func(r *llm.Request) { r.Draw = 1 },
+		"draw":        func(r *llm.Request) { r.Sample = 1 },
 		"temperature": func(r *llm.Request) { r.Temperature = nil },
 		"limit":       func(r *llm.Request) { r.MaxTokens++ },
 		"seed":        func(r *llm.Request) { r.Seed++ },
@@ -200,7 +202,7 @@ func TestSequenceOfOneKey(t *testing.T) {
 	}}
 	var file bytes.Buffer
 	rec := replay.NewRecorder(&file)
-	m := llm.Chain(live, llm.Record(rec.Record))
+	m := llm.Chain(live, rec.Record)
 	for range 3 {
 		m.Complete(t.Context(), request("q", 0))
 	}
@@ -217,7 +219,7 @@ func TestSeveralModels(t *testing.T) {
 	var file bytes.Buffer
 	rec := replay.NewRecorder(&file)
 	for _, name := range []string{"b", "a", ""} {
-		m := llm.Chain(llm.Named(name, script(llmtest.Texts("from "+name)...)), llm.Record(rec.Record))
+		m := llm.Chain(llm.Named(name, script(llmtest.Texts("from "+name)...)), rec.Record)
 		if _, err := m.Complete(t.Context(), request("q", 0)); err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +243,7 @@ func TestSeveralModels(t *testing.T) {
 func TestWhatIsNotRecorded(t *testing.T) {
 	var file bytes.Buffer
 	rec := replay.NewRecorder(&file)
-	m := llm.Chain(script(llmtest.Texts("a")...), llm.Record(rec.Record), llm.Budget{Calls: 1}.Start().Middleware())
+	m := llm.Chain(script(llmtest.Texts("a")...), rec.Record, llm.Budget{Calls: 1}.Start().Middleware())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	m.Complete(ctx, request("cancelled", 0))
@@ -251,6 +253,14 @@ func TestWhatIsNotRecorded(t *testing.T) {
 	}
 	if n := bytes.Count(file.Bytes(), []byte("\n")); n != 1 || !bytes.Contains(file.Bytes(), []byte(`"made"`)) {
 		t.Errorf("recorded:\n%s", file.Bytes())
+	}
+}
+
+func TestRecorderPassesErrorsOn(t *testing.T) {
+	fault := &llm.Error{Class: llm.ClassRefused, Message: "no"}
+	m := replay.NewRecorder(io.Discard).Record(script(llmtest.Errors(fault)...))
+	if _, err := m.Complete(t.Context(), request("q", 0)); err != error(fault) {
+		t.Errorf("error = %v, want the model's own", err)
 	}
 }
 
@@ -266,6 +276,6 @@ func TestPlayerConformance(t *testing.T) {
 		var file bytes.Buffer
 		rec := replay.NewRecorder(&file)
 		live := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("x"), Repeat: true}}}
-		return player(t, nil).Or(llm.Chain(live, llm.Record(rec.Record)))
+		return player(t, nil).Or(llm.Chain(live, rec.Record))
 	})
 }

@@ -1,6 +1,5 @@
-// Package cli is what the programs in examples share: how a model is named on a
-// command line, how a database file is opened, what is said where there is no
-// model, and how a program ends.
+// Package cli holds what the programs in examples share: how a command line names a model, how a database file is opened,
+// what a program says without a model, and how it ends.
 //
 //	func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
 //
@@ -13,6 +12,5 @@
 //		model, err := cli.Model(*spec, getenv)
 //		…
 //
-// The environment is read in examples only, and here only: the packages of the
-// SDK never look at it. Errors are one line that says what to do.
+// Only this package reads the environment; the packages of the SDK never do. Errors are one line that says what to do.
 package cli

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -24,17 +23,17 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 )
 
-// Specs is what Model takes, for messages.
+// Specs lists the specs of Model, for messages.
 const Specs = "openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE"
 
-// dialTimeout ends the attempt to reach a server that says nothing.
+// dialTimeout ends the attempt to reach a server that does not answer.
 const dialTimeout = 10 * time.Second
 
-// attemptTimeout ends a call that no provider will answer any more. Ollama may
-// load a model of many gigabytes before the first word.
+// attemptTimeout ends a call without a reply. It is long, because Ollama may load a model of many gigabytes before the first
+// word.
 const attemptTimeout = 5 * time.Minute
 
-// ModelFlag defines the flag -model, whose value is for Model; "" by default.
+// ModelFlag defines the flag -model, whose value is a spec of Model; "" by default.
 func ModelFlag(flags *flag.FlagSet) *string {
 	return flags.String("model", "", "the model to ask, a `spec`: "+Specs)
 }
@@ -42,15 +41,13 @@ func ModelFlag(flags *flag.FlagSet) *string {
 // Model returns the model of a spec:
 //
 //	openai:NAME     OPENAI_API_KEY (required), OPENAI_BASE_URL, OPENAI_ORGANIZATION
-//	ollama:NAME     OLLAMA_HOST, in all forms that Ollama takes
+//	ollama:NAME     OLLAMA_HOST, in all forms that Ollama accepts
 //	anthropic:NAME  ANTHROPIC_API_KEY (required), ANTHROPIC_BASE_URL with or without its /v1
 //	replay:FILE     a recording of package llm/replay; no call is made
 //
-// The variables are read through getenv, never from the process. The model is
-// named by its spec, a recording by the name that is in it. An attempt ends
-// after 5 minutes. No connection is made here. A server that cannot be reached is
-// an error of the first call, which names it and is not worth a retry; once it has
-// answered, retries may bridge that it is away.
+// The variables are read through getenv, never from the process. The model is named by its spec, a recording by the name in
+// its file. An attempt ends after 5 minutes. Model makes no connection. If the server cannot be reached, the first call
+// fails with a permanent error that names it. Once the server has answered, such an error may be retried.
 func Model(spec string, getenv func(string) string) (llm.Model, error) {
 	provider, name, _ := strings.Cut(spec, ":")
 	builders := map[string]builder{
@@ -75,9 +72,8 @@ func Model(spec string, getenv func(string) string) (llm.Model, error) {
 	return llm.Chain(llm.Named(spec, langchain.Model(m)), reached(spec, server), llm.Timeout(attemptTimeout)), nil
 }
 
-// reached makes an error that is not to be retried of a connection that cannot be
-// made to a server that never answered: most likely its address is wrong, or it is
-// not running.
+// reached makes the error of a connection permanent if the server never answered before. Most likely its address is wrong or
+// it is not running.
 func reached(spec, server string) llm.Middleware {
 	return func(next llm.Model) llm.Model {
 		var answered atomic.Bool
@@ -99,7 +95,7 @@ func reached(spec, server string) llm.Middleware {
 	}
 }
 
-// A builder makes the client of one provider, and tells where its server is.
+// A builder makes the client of one provider and returns the address of its server.
 type builder func(name string, getenv func(string) string, c *http.Client) (m llms.Model, server string, err error)
 
 func openaiModel(name string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
@@ -111,7 +107,7 @@ func openaiModel(name string, getenv func(string) string, c *http.Client) (llms.
 	if err != nil {
 		return nil, "", err
 	}
-	// Every option is given: what is left out, the client reads from the process.
+	// The client reads an option that is left out from the environment of the process, so all are given.
 	m, err := openai.New(
 		openai.WithModel(name),
 		openai.WithToken(key),
@@ -132,7 +128,7 @@ func anthropicModel(name string, getenv func(string) string, c *http.Client) (ll
 		return nil, "", err
 	}
 	if !strings.HasSuffix(base, "/v1") {
-		base += "/v1" // langchaingo counts it to the base, Anthropic's own clients do not
+		base += "/v1" // a part of the base for langchaingo, but not for Anthropic's own clients
 	}
 	m, err := anthropic.New(
 		anthropic.WithModel(name),
@@ -150,13 +146,13 @@ func ollamaModel(name string, getenv func(string) string, c *http.Client) (llms.
 	}
 	m, err := ollama.New(
 		ollama.WithModel(name),
-		ollama.WithServerURL(host), // ends the program if the URL is bad: checked above
+		ollama.WithServerURL(host), // a bad URL would end the program, so it is checked above
 		ollama.WithHTTPClient(c),
 	)
 	return m, host, err
 }
 
-// baseURL returns the URL in the variable, or other, without a slash at its end.
+// baseURL returns the URL in the variable, or other if it is empty, without a slash at its end.
 func baseURL(getenv func(string) string, variable, other string) (string, error) {
 	text := strings.TrimRight(cmp.Or(strings.TrimSpace(getenv(variable)), other), "/")
 	if _, err := parseURL(variable, text); err != nil {
@@ -165,8 +161,7 @@ func baseURL(getenv func(string) string, variable, other string) (string, error)
 	return text, nil
 }
 
-// parseURL parses what is in a variable. Its errors repeat no text that might
-// hold a password.
+// parseURL parses the value of a variable. Its errors do not repeat a password.
 func parseURL(variable, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !validPort(u.Port()) || u.RawQuery != "" || u.Fragment != "" {
@@ -180,9 +175,8 @@ func validPort(port string) bool {
 	return port == "" || err == nil && n > 0
 }
 
-// ollamaURL reads OLLAMA_HOST as Ollama does: scheme, host and port may each be
-// left out. The address that a server listens on, as 0.0.0.0, is reached at the
-// loopback one.
+// ollamaURL reads OLLAMA_HOST as Ollama does: scheme, host and port may each be left out. An address to listen on, such as
+// 0.0.0.0, is replaced by the loopback address.
 func ollamaURL(host string) (string, error) {
 	host = strings.Trim(strings.TrimSpace(host), `"'`)
 	port := map[string]string{"http": "80", "https": "443"}
@@ -215,12 +209,8 @@ func ollamaURL(host string) (string, error) {
 // recording opens a recording of one model.
 func recording(spec, path string) (llm.Model, error) {
 	player, err := replay.Open(path)
-	var fault *os.PathError
-	switch {
-	case errors.As(err, &fault):
-		return nil, fmt.Errorf("model %q: %w", spec, fault.Err)
-	case err != nil:
-		return nil, fmt.Errorf("model %q: %w", spec, err)
+	if err != nil {
+		return nil, fmt.Errorf("model %q: %w", spec, PathlessError(err))
 	}
 	switch names := player.Models(); len(names) {
 	case 0:

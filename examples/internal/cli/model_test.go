@@ -108,12 +108,14 @@ func TestUnreachable(t *testing.T) {
 	closed := "http://" + listener.Addr().String()
 	listener.Close()
 	for _, spec := range []string{"openai:m", "ollama:m", "anthropic:m"} {
-		m, err := Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": closed + "/v1", "ANTHROPIC_BASE_URL": closed, "OLLAMA_HOST": closed}.get)
+		m, err := Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": closed + "/v1", "ANTHROPIC_BASE_URL": closed,
+			"OLLAMA_HOST": closed}.get)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = m.Complete(t.Context(), question())
-		if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), spec+": no server at "+closed) || !strings.Contains(err.Error(), "connection refused") {
+		if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), spec+": no server at "+closed) ||
+			!strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("%s: got %v", spec, err)
 		}
 		ended, cancel := context.WithCancel(t.Context())
@@ -124,7 +126,8 @@ func TestUnreachable(t *testing.T) {
 
 		// A server that answered, if with an error, and is away now.
 		gone := httptest.NewServer(http.NotFoundHandler())
-		m, err = Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": gone.URL, "ANTHROPIC_BASE_URL": gone.URL, "OLLAMA_HOST": gone.URL}.get)
+		m, err = Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": gone.URL, "ANTHROPIC_BASE_URL": gone.URL,
+			"OLLAMA_HOST": gone.URL}.get)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +199,7 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := llm.Chain(live, llm.Record(rec.Record)).Complete(t.Context(), question()); err != nil {
+	if _, err := llm.Chain(live, rec.Record).Complete(t.Context(), question()); err != nil {
 		t.Fatal(err)
 	}
 	if err := rec.Close(); err != nil {

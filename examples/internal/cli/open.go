@@ -12,29 +12,32 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver of the examples
 )
 
-// OpenReadOnly opens a SQLite file that exists, for reading. Nothing may be
-// written through the result; beside a database in WAL mode SQLite itself puts its
-// two files. What is no SQLite file is an error here and not of the first
-// statement; damage further in is not. The error does not name the path.
+// OpenReadOnly opens an existing SQLite file for reading. Nothing can be written through the result, but SQLite itself puts
+// two files beside a database in WAL mode. A file that is no SQLite database is an error. Damage further inside the file is
+// an error of the first statement. The error does not name the path.
 func OpenReadOnly(path string) (*sql.DB, error) {
 	if err := checkSQLite(path); err != nil {
-		var fault *os.PathError
-		if errors.As(err, &fault) {
-			err = fault.Err // without the name
-		}
-		return nil, err
+		return nil, PathlessError(err)
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	// As a URL, or a name with "?" or "%" in it would be another file.
+	// Without a URL, a name with "?" or "%" would be another file.
 	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: "mode=ro"}
 	return sql.Open("sqlite3", uri.String())
 }
 
-// checkSQLite looks at the first bytes of a file. An empty file is an empty
-// database.
+// PathlessError returns the error of a file without the file's path, for messages that name the path already.
+func PathlessError(err error) error {
+	var fault *os.PathError
+	if errors.As(err, &fault) {
+		return fault.Err
+	}
+	return err
+}
+
+// checkSQLite looks at the first bytes of a file. An empty file is an empty database.
 func checkSQLite(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -42,7 +45,7 @@ func checkSQLite(path string) error {
 		return err
 	case info.IsDir():
 		return errors.New("is a folder")
-	case !info.Mode().IsRegular(): // to open a pipe would wait for its writer
+	case !info.Mode().IsRegular(): // opening a pipe would wait for its writer
 		return errors.New("is no file")
 	}
 	f, err := os.Open(path)

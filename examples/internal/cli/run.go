@@ -9,26 +9,26 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// Context returns a context that an interrupt or SIGTERM cancels. A second one ends
-// the program at once.
+// Context returns a context that an interrupt or SIGTERM cancels. A second signal ends the program at once.
 func Context() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx
 }
 
-// Parse parses args. An error is one line and not printed here, unlike those of
-// the flag package; for -h the usage is printed and the error is flag.ErrHelp,
-// which Exit takes for a success. A flag behind an argument is an error, not a
-// part of the question. flags must continue on errors.
+// Parse parses args. Unlike the flag package it does not print an error, which is one line. For -h it prints the usage and
+// returns flag.ErrHelp, which Exit takes for a success. A flag behind an argument is an error, not a part of the question.
+// flags must continue on errors.
 func Parse(flags *flag.FlagSet, args []string) error {
 	out, usage := flags.Output(), flags.Usage
 	flags.SetOutput(io.Discard)
@@ -55,10 +55,8 @@ func Parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// Question returns the question that stands behind the flags: "" if there is none,
-// for the listed ones. Those are about the shop: with a database of the user's own
-// (db, its path) there must be one. A question without a word in it is
-// texttosql.ErrEmptyQuestion.
+// Question returns the question behind the flags, or "" for the listed questions. The listed ones are about the shop, so with
+// another database (db is its path) there must be a question. A question without a word is texttosql.ErrEmptyQuestion.
 func Question(flags *flag.FlagSet, db string) (string, error) {
 	question := strings.Join(flags.Args(), " ")
 	switch {
@@ -70,27 +68,57 @@ func Question(flags *flag.FlagSet, db string) (string, error) {
 	return question, nil
 }
 
-// ErrNoModel is the error of a question that only a model can answer where none is
-// named.
+// ErrNoModel is the error of a question that needs a model when none is named.
 var ErrNoModel = errors.New("no model is configured for this question; name one: -model " + Specs)
 
-// SayScripted says that no model is called, and where its replies come from.
-func SayScripted(w io.Writer, file string) {
-	fmt.Fprintf(w, "No model is configured: none is called, the replies are scripted (%s).\nName one with -model %s.\n", file, Specs)
+// Scripted is what a program asks without a model: questions, and models that know the replies from a file.
+type Scripted struct {
+	Questions []string
+	Models    []llm.Model
+	File      string
 }
 
-// Brief says once what became of all draws where none had a reply, and returns any
-// other error as it is.
+// Choose returns the models to ask and the questions for them. Without a spec these are the scripted ones, which know no
+// other question and no other database (db is its path): then it says on w that no model is called. Without a question it
+// returns all scripted ones.
+func (s Scripted) Choose(w io.Writer, getenv func(string) string, db, question string, specs ...string) ([]llm.Model, []string, error) {
+	var models []llm.Model
+	for _, spec := range specs {
+		if spec == "" {
+			continue
+		}
+		m, err := Model(spec, getenv)
+		if err != nil {
+			return nil, nil, err
+		}
+		models = append(models, m)
+	}
+	switch {
+	case len(models) > 0:
+	case db != "" || question != "" && !slices.Contains(s.Questions, question):
+		return nil, nil, ErrNoModel
+	default:
+		models = s.Models
+		fmt.Fprintf(w, "No model is configured: none is called, the replies are scripted (%s).\nName one with -model %s.\n", s.File, Specs)
+	}
+	if question == "" {
+		return models, s.Questions, nil
+	}
+	return models, []string{question}, nil
+}
+
+// Brief shortens an error that lists the failures of all samples to the first of them, if no sample had a reply. It returns any
+// other error unchanged.
 func Brief(err error) error {
 	var none *strategy.NoCandidateError
 	if errors.As(err, &none) && none.Votes == 0 && len(none.Rejected) == 0 && len(none.Failed) > 0 {
-		return fmt.Errorf("no reply in %d draws: %w", len(none.Failed), none.Failed[0])
+		return fmt.Errorf("no reply in %d samples: %w", len(none.Failed), none.Failed[0])
 	}
 	return err
 }
 
-// Exit ends the program: with status 0 if err is nil or flag.ErrHelp, else with
-// status 1 and err as one line on standard error.
+// Exit ends the program with status 0 if err is nil or flag.ErrHelp. Otherwise it writes err as one line to standard error
+// and ends the program with status 1.
 func Exit(err error) {
 	os.Exit(report(os.Stderr, filepath.Base(os.Args[0]), err))
 }
@@ -102,14 +130,14 @@ func report(w io.Writer, program string, err error) int {
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
 	}
-	// Joined errors have a line each.
+	// Joined errors have one line each.
 	text := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	Say(w, "%s: %s\n", program, text)
 	return 1
 }
 
-// Say prints what people, models and databases wrote, as fmt.Fprintf does, without
-// the characters that a terminal would obey (sqltext.CleanText).
+// Say prints text of people, models and databases like fmt.Fprintf, without the characters that a terminal would obey
+// (words.Clean).
 func Say(w io.Writer, format string, args ...any) {
-	io.WriteString(w, sqltext.CleanText(fmt.Sprintf(format, args...)))
+	io.WriteString(w, words.Clean(fmt.Sprintf(format, args...)))
 }

@@ -15,12 +15,13 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer close()
-	engine, err := texttosql.New(db, shop.Scripted())
+	engine, err := texttosql.New(db, shop.Listed().Model())
 	if err != nil {
 		log.Fatal(err)
 	}
-	answer, err := engine.Ask(context.Background(), shop.Questions()[0])
-	fmt.Println(shop.Questions()[0])
+	question := shop.Listed().Questions()[0]
+	answer, err := engine.Ask(context.Background(), question)
+	fmt.Println(question)
 	fmt.Println(answer.SQL, answer.Rows.Rows, err)
 	// Output:
 	// Which customers in the USA never ordered?

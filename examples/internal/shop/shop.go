@@ -29,7 +29,7 @@ func Write(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return fmt.Errorf("shop: %s exists already", path)
 	}
-	db, err := sql.Open("sqlite3", "file:"+url.PathEscape(path)) // a name may have "?" or "%" in it
+	db, err := sql.Open("sqlite3", "file:"+url.PathEscape(path)) // the name may contain "?" or "%"
 	if err != nil {
 		return err
 	}
@@ -38,8 +38,8 @@ func Write(path string) error {
 	return err
 }
 
-// Open opens the database at path for reading, or, if path is "", the shop's, which
-// it makes in a folder of its own and close removes.
+// Open opens the database at path for reading. If path is "", it makes the shop's database in a folder of its own, which
+// close removes.
 func Open(path string) (db *sql.DB, close func(), err error) {
 	if path != "" {
 		if db, err = cli.OpenReadOnly(path); err != nil {
@@ -63,51 +63,53 @@ func Open(path string) (db *sql.DB, close func(), err error) {
 	return db, func() { db.Close(); remove() }, nil
 }
 
-// entry is one question and what a model might say to it.
-type entry struct {
-	Question string   `json:"question"`
-	Generate []string `json:"generate"` // by draw
-	Repair   []string `json:"repair"`   // by draw of the failed candidate
-	Judge    []string `json:"judge"`    // in each of the two orders
+// Script holds the replies that a model might give to some questions. It stands for a model where none is configured.
+type Script []struct {
+	Question string              `json:"question"`
+	Replies  map[string][]string `json:"replies"` // by the purpose of the request, one for each sample
 }
 
-func entries() []entry {
-	var all []entry
-	if err := json.Unmarshal(replies, &all); err != nil {
-		panic("shop: replies.json: " + err.Error()) // embedded: a fault of ours, found by the first test
+// Listed returns the script of the listed questions about the shop. Its replies show what a vote, the guard, a repair and
+// the phases of MAKER do.
+func Listed() Script { return ReadScript(replies) }
+
+// ReadScript reads an embedded script. It panics if the script is broken, which the first test finds.
+func ReadScript(data []byte) (s Script) {
+	if err := json.Unmarshal(data, &s); err != nil {
+		panic("shop: script: " + err.Error())
 	}
-	return all
+	return s
 }
 
-// Questions are the questions that Scripted knows.
-func Questions() []string {
+// Questions returns the questions of the script.
+func (s Script) Questions() []string {
 	var questions []string
-	for _, e := range entries() {
+	for _, e := range s {
 		questions = append(questions, e.Question)
 	}
 	return questions
 }
 
-// Scripted answers the listed questions from the replies kept beside this file.
-// No model is called: the replies show what a vote, the guard and a repair do.
-func Scripted() llm.Model {
-	all := entries()
+// Model returns a model that gives the scripted replies. Samples beyond the replies start again with the first one.
+func (s Script) Model() llm.Model {
 	return llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		if err := ctx.Err(); err != nil {
 			return llm.Response{}, err
 		}
-		i := slices.IndexFunc(all, func(e entry) bool {
-			return slices.ContainsFunc(req.Messages, func(m llm.Message) bool {
-				return m.Role == llm.User && strings.Contains(m.Text, e.Question)
-			})
-		})
-		if i < 0 {
-			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "the question is not among the scripted ones"}
+		for _, e := range s {
+			if !asks(req, e.Question) {
+				continue
+			}
+			replies := e.Replies[req.Purpose]
+			if len(replies) == 0 {
+				return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no scripted reply to a request for " + req.Purpose}
+			}
+			return llm.Response{Text: replies[req.Sample%len(replies)], StopReason: llm.StopEnd}, nil
 		}
-		script := map[string][]string{"generate": all[i].Generate, "repair": all[i].Repair, "judge": all[i].Judge}[req.Purpose]
-		if len(script) == 0 {
-			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no scripted reply to a request for " + req.Purpose}
-		}
-		return llm.Response{Text: script[req.Draw%len(script)], StopReason: llm.StopEnd}, nil
+		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "the question is not among the scripted ones"}
 	}))
+}
+
+func asks(req llm.Request, question string) bool {
+	return slices.ContainsFunc(req.Messages, func(m llm.Message) bool { return m.Role == llm.User && strings.Contains(m.Text, question) })
 }

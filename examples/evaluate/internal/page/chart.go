@@ -10,34 +10,34 @@ import (
 	"strings"
 )
 
-// drawing collects SVG. Text that comes from outside passes through text alone.
-type drawing struct {
+// sampling collects SVG. Text from outside must go through the method text.
+type sampling struct {
 	strings.Builder
 }
 
-func (d *drawing) begin(width, height int, label string) {
+func (d *sampling) begin(width, height int, label string) {
 	fmt.Fprintf(d, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, width, height, html.EscapeString(label))
 }
 
-func (d *drawing) end() template.HTML {
+func (d *sampling) end() template.HTML {
 	d.WriteString("</svg>")
 	return template.HTML(d.String())
 }
 
-func (d *drawing) line(class string, x1, y1, x2, y2 float64) {
+func (d *sampling) line(class string, x1, y1, x2, y2 float64) {
 	fmt.Fprintf(d, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, class, x1, y1, x2, y2)
 }
 
-func (d *drawing) dot(class string, x, y, r float64, title string) {
+func (d *sampling) dot(class string, x, y, r float64, title string) {
 	fmt.Fprintf(d, `<circle class="%s" cx="%.1f" cy="%.1f" r="%.1f"><title>%s</title></circle>`, class, x, y, r, html.EscapeString(title))
 }
 
 // text places text; anchor is start, middle or end.
-func (d *drawing) text(class, anchor string, x, y float64, text string) {
+func (d *sampling) text(class, anchor string, x, y float64, text string) {
 	fmt.Fprintf(d, `<text class="%s" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, class, anchor, x, y, html.EscapeString(text))
 }
 
-func (d *drawing) path(class string, points [][2]float64) {
+func (d *sampling) path(class string, points [][2]float64) {
 	d.WriteString(`<path class="` + class + `" d="`)
 	for i, p := range points {
 		letter := "L"
@@ -49,7 +49,7 @@ func (d *drawing) path(class string, points [][2]float64) {
 	d.WriteString(`"/>`)
 }
 
-// scale maps values to a stretch of the drawing.
+// scale maps values to a stretch of the sampling.
 type scale struct{ low, high, from, to float64 }
 
 func (s scale) at(x float64) float64 {
@@ -59,7 +59,7 @@ func (s scale) at(x float64) float64 {
 	return s.from + (min(max(x, s.low), s.high)-s.low)/(s.high-s.low)*(s.to-s.from)
 }
 
-// ticks returns about n round values inside of a scale.
+// ticks returns about n round values inside a scale.
 func (s scale) ticks(n int) []float64 {
 	span := s.high - s.low
 	if span <= 0 {
@@ -79,18 +79,18 @@ func (s scale) ticks(n int) []float64 {
 	return at
 }
 
-// number writes x with three places at most. Adding 0 turns −0 into 0.
+// number writes x with at most three places. Adding 0 turns −0 into 0.
 func number(x float64) string {
 	return strconv.FormatFloat(math.Round(x*1000)/1000+0, 'f', -1, 64)
 }
 
 func percent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
 
-// roundPercent is percent for the ticks of an axis, which are round.
+// roundPercent writes the round percentages of an axis.
 func roundPercent(x float64) string { return number(100*x) + " %" }
 
-// axes draws a frame with ticks; x and y name the axes.
-func (d *drawing) axes(x, y scale, nameX, nameY string, tick func(float64) string) {
+// axes samples a frame with ticks; x and y name the axes.
+func (d *sampling) axes(x, y scale, nameX, nameY string, tick func(float64) string) {
 	for _, t := range y.ticks(5) {
 		d.line("grid", x.from, y.at(t), x.to, y.at(t))
 		d.text("soft", "end", x.from-6, y.at(t)+4, tick(t))
@@ -105,7 +105,7 @@ func (d *drawing) axes(x, y scale, nameX, nameY string, tick func(float64) strin
 	d.text("soft", "start", 2, y.to-14, nameY)
 }
 
-// Point is one way of answering: what it costs and how often it is right.
+// Point is one way to answer, with its cost and its accuracy.
 type Point struct {
 	Name      string
 	Cost      float64
@@ -114,7 +114,7 @@ type Point struct {
 	Marked    bool
 }
 
-// CostChart draws accuracy against cost.
+// CostChart samples accuracy against cost.
 func CostChart(title, note, cost string, points []Point) Figure {
 	f := Figure{Title: title, Note: note}
 	if len(points) == 0 {
@@ -128,12 +128,11 @@ func CostChart(title, note, cost string, points []Point) Figure {
 	height := max(300, 16*len(points)+80)
 	x := scale{0, most * 1.05, 56, 250}
 	y := scale{max(low-pad, 0), min(high+pad, 1), float64(height) - 46, 28}
-	var d drawing
+	var d sampling
 	d.begin(410, height, title)
 	d.axes(x, y, cost, "right", roundPercent)
 
-	// Names stand in a column beside the plot, in the order of the points and
-	// apart from one another.
+	// The names stand in a column beside the plot, in the order of the points, without overlaps.
 	order := make([]int, len(points))
 	for i := range order {
 		order[i] = i
@@ -161,7 +160,7 @@ func CostChart(title, note, cost string, points []Point) Figure {
 	for rank, i := range order {
 		d.line("lead", x.at(points[i].Cost), y.at(points[i].Right), 258, at[rank])
 	}
-	for _, marked := range []bool{false, true} { // the marked ones above the others
+	for _, marked := range []bool{false, true} { // marked points are sampled above the others
 		for rank, i := range order {
 			p := points[i]
 			if p.Marked != marked {
@@ -179,7 +178,7 @@ func CostChart(title, note, cost string, points []Point) Figure {
 	return f
 }
 
-// Bin is the questions of about the same confidence.
+// Bin holds the questions of about the same confidence.
 type Bin struct {
 	Confidence float64
 	Right      float64
@@ -187,10 +186,10 @@ type Bin struct {
 	N          int
 }
 
-// Reliability draws how often answers of a confidence are right.
+// Reliability samples how often the answers of each confidence are right.
 func Reliability(title, note string, bins []Bin) Figure {
 	x, y := scale{0, 1, 56, 385}, scale{0, 1, 310, 28}
-	var d drawing
+	var d sampling
 	d.begin(400, 356, title)
 	d.axes(x, y, "confidence", "right", roundPercent)
 	d.line("diagonal", x.at(0), y.at(0), x.at(1), y.at(1))
@@ -215,21 +214,21 @@ type Curve struct {
 	Points [][2]float64
 }
 
-// classes tell up to three series apart, by colour and by dashes.
+// classes distinguish up to three series by colour and by dashes.
 var classes = [...]string{"a", "b", "c"}
 
-// Risk draws the share of wrong answers when only the surest are given.
+// Risk samples the share of wrong answers when only the surest answers are given.
 func Risk(title, note string, curves []Curve) Figure {
 	most := 0.05
 	for _, c := range curves {
 		for _, p := range c.Points {
-			if p[0] >= 0.05 { // the first few answers jump
+			if p[0] >= 0.05 { // the curve of the first few answers jumps
 				most = max(most, p[1])
 			}
 		}
 	}
 	x, y := scale{0, 1, 56, 385}, scale{0, most * 1.1, 310, 28}
-	var d drawing
+	var d sampling
 	d.begin(400, 356, title)
 	d.axes(x, y, "share of questions answered", "wrong among them", roundPercent)
 	for i, c := range curves {
@@ -264,7 +263,7 @@ type Bar struct {
 	Note   string    // "of 25"
 }
 
-// Bars draws shares by group.
+// Bars samples shares by group.
 func Bars(title, note string, series []string, bars []Bar) Figure {
 	var b strings.Builder
 	if len(series) > 1 {
@@ -279,7 +278,7 @@ func Bars(title, note string, series []string, bars []Bar) Figure {
 		words := strings.TrimSpace(strings.Join(shares, ", ") + " " + bar.Note)
 		fmt.Fprintf(&b, `<span class="name">%s</span><span class="words">%s</span>`, html.EscapeString(bar.Name), html.EscapeString(words))
 		// Stretched across: only the width of the bars follows the screen.
-		var d drawing
+		var d sampling
 		fmt.Fprintf(&d, `<svg role="img" aria-label="%s">`, html.EscapeString(words))
 		d.WriteString(`<rect class="ground" width="100%" height="100%"/>`)
 		h := 100 / float64(max(len(bar.Shares), 1))

@@ -1,9 +1,7 @@
-// Package page writes figures as one HTML document that needs nothing else: no
-// script, no font, no image and no network. It reads well in light and dark, on
-// a telephone and on a wide screen.
+// Package page writes figures as one HTML document without scripts, fonts, images and network. It reads well in light and
+// dark, on a telephone and on a wide screen.
 //
-// The charts are SVG made here. A chart library would load its script from
-// another server or put a megabyte of it into every page.
+// It samples the charts as SVG. A chart library would load its script from another server or put a megabyte into every page.
 package page
 
 import (
@@ -22,7 +20,7 @@ import (
 type Page struct {
 	Title   string
 	Intro   string // a paragraph
-	Command string // that makes the page again
+	Command string // makes the page again
 	Facts   []Fact
 	Figures []Figure
 	Tables  []Table
@@ -36,14 +34,14 @@ type Fact struct{ Name, Value, Note string }
 type Figure struct {
 	Title string
 	Note  string // how to read it
-	Wide  bool   // takes a row of its own
+	Wide  bool   // it takes a whole row
 	chart template.HTML
 }
 
-// Chart is the drawing, for the template.
+// Chart is the sampling, for the template.
 func (f Figure) Chart() template.HTML { return f.chart }
 
-// Table is a table; a column of numbers stands right.
+// Table is a table. Columns of numbers are aligned right.
 type Table struct {
 	Title   string
 	Note    string
@@ -51,8 +49,7 @@ type Table struct {
 	Rows    [][]string
 }
 
-// Right reports whether a column holds numbers alone, which are read from the
-// right.
+// Right reports whether a column holds only numbers, so that it is aligned right.
 func (t Table) Right(column int) bool {
 	for _, row := range t.Rows {
 		if column < len(row) && !isNumber(row[column]) {
@@ -68,7 +65,7 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-// WriteHTML writes the page. Nothing is written if it cannot be made.
+// WriteHTML writes the page. It writes nothing if the page cannot be made.
 func (p Page) WriteHTML(w io.Writer) error {
 	t, err := template.New("page").Parse(pageHTML)
 	if err != nil {
@@ -87,7 +84,7 @@ func (p Page) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// isNumber reports whether a cell holds figures, or nothing.
+// isNumber reports whether a cell is empty or holds only figures.
 func isNumber(cell string) bool {
 	for _, word := range strings.Fields(cell) {
 		if word == "–" || word == "%" || word == "to" {

@@ -42,7 +42,7 @@ func TestPageIsSafeAndRepeats(t *testing.T) {
 		}
 	}
 	if strings.Count(text, "<svg") != strings.Count(text, "</svg>") {
-		t.Error("a drawing is not closed")
+		t.Error("a sampling is not closed")
 	}
 }
 

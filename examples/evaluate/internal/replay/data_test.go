@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -127,6 +128,46 @@ func TestConsensusBeatsNaiveMajority(t *testing.T) {
 	}
 }
 
+// TestConsensusOnBothData holds the default vote to what it was chosen for: docs/lab/votes.md,
+// section 8. The fresh data are at TEXTTOSQL_DATA_FRESH.
+func TestConsensusOnBothData(t *testing.T) {
+	if evaldata.Race {
+		t.Skip("figures are held without the race detector")
+	}
+	check := func(name string, pools []Pool, points, auroc, risk float64) {
+		got := lines(t, pools, "result", "consensus")
+		for _, p := range pools {
+			c, r := got[p.Name+" consensus"], got[p.Name+" result"]
+			if c.Right < r.Right-1 {
+				t.Errorf("%s, %s: %.0f right, more than one fewer than %.0f", name, p.Name, c.Right, r.Right)
+			}
+		}
+		all := got["all consensus"]
+		t.Logf("%s: %+.2f points, AUROC %.3f, %.3f wrong in the surer half", name, 100*all.Versus.Difference, *all.AUROC, *all.Risk50)
+		if all.Versus.Difference < points || *all.AUROC < auroc || *all.Risk50 > risk {
+			t.Errorf("%s: want %+.2f points, AUROC %.3f, and %.3f wrong in the surer half at most", name, 100*points, auroc, risk)
+		}
+	}
+	check("without flight_2", About(reference(t), nil, []string{"flight_2"}), 0.016, 0.775, 0.085)
+	dir := os.Getenv("TEXTTOSQL_DATA_FRESH")
+	if dir == "" {
+		t.Skip("TEXTTOSQL_DATA_FRESH is not set")
+	}
+	f, err := eval.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := os.ReadFile(filepath.Join(dir, "pools.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := Loader{Folder: f}.Load(context.Background(), strings.Split(strings.TrimSpace(string(names)), "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("fresh", loaded.Pools, 0.024, 0.76, 0.229)
+}
+
 func TestStoppingEarly(t *testing.T) {
 	pools := reference(t)
 	for _, names := range [][2]string{{"result", "result+decided"}, {"consensus", "consensus+decided"}} {
@@ -166,7 +207,7 @@ func TestStoppingEarly(t *testing.T) {
 	for _, test := range tests {
 		var calls, wrong, n, large float64
 		for _, p := range pools {
-			if p.Draws < 8 {
+			if p.Samples < 8 {
 				continue
 			}
 			l := got[p.Name+" "+test.voter]
@@ -194,9 +235,10 @@ func TestConfidenceTellsRightFromWrong(t *testing.T) {
 	for _, voter := range []string{"consensus", "consensus+decided"} {
 		l := got["all "+voter]
 		boot := eval.Bootstrap{Rounds: 2000}
-		// The surer half against all, drawn again together.
+		// The surer half against all, sampled again together.
 		gap, ok := boot.Statistic(l.Outcomes, func(times []float64) float64 { return riskAt(l.Outcomes, times, 1) - riskAt(l.Outcomes, times, 0.5) })
-		t.Logf("%s: AUROC %.3f [%.3f, %.3f], risk %.3f, in the surer half lower by %.3f [%.3f, %.3f]", voter, *l.AUROC, l.AUROCCI[0], l.AUROCCI[1], 1-l.EX, gap.Value, gap.Low, gap.High)
+		t.Logf("%s: AUROC %.3f [%.3f, %.3f], risk %.3f, in the surer half lower by %.3f [%.3f, %.3f]", voter, *l.AUROC, l.AUROCCI[0], l.AUROCCI[1], 1-l.EX,
+			gap.Value, gap.Low, gap.High)
 		if *l.AUROC < 0.73 {
 			t.Errorf("%s: AUROC is %.3f, want 0.73 at least", voter, *l.AUROC)
 		}
@@ -209,13 +251,13 @@ func TestConfidenceTellsRightFromWrong(t *testing.T) {
 // riskAt is the share of wrong answers among the surest, of outcomes that occur
 // so many times.
 func riskAt(outcomes []eval.Outcome, times []float64, coverage float64) float64 {
-	var drawn []eval.Outcome
+	var sampled []eval.Outcome
 	for i, n := range times {
 		for range int(n) {
-			drawn = append(drawn, outcomes[i])
+			sampled = append(sampled, outcomes[i])
 		}
 	}
-	return eval.RiskCurve(drawn).At(coverage)
+	return eval.RiskCurve(sampled).At(coverage)
 }
 
 func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
@@ -249,7 +291,8 @@ func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
 		for i := range before[0].Outcomes {
 			b, a := before[0].Outcomes[i], after[0].Outcomes[i]
 			if folds[i] == 0 && (b.Confidence != a.Confidence || b.Score == a.Score) {
-				t.Errorf("%s, question %s: another vote (%v, %v) after its own verdicts were turned round (%v, %v)", v.Name, b.Question, b.Score, b.Confidence, a.Score, a.Confidence)
+				t.Errorf("%s, question %s: another vote (%v, %v) after its own verdicts were turned round (%v, %v)", v.Name, b.Question, b.Score, b.Confidence,
+					a.Score, a.Confidence)
 			}
 		}
 	}
@@ -277,7 +320,7 @@ func TestVotingIsQuickAndSmall(t *testing.T) {
 	after, peak := cpu()
 	// The work, not the clock: other programs may run beside the test.
 	took := after - before
-	t.Logf("%d questions of %d answers in %v of CPU, %d MB at most", len(pools[0].Questions), pools[0].Draws, took.Round(time.Millisecond), peak>>20)
+	t.Logf("%d questions of %d answers in %v of CPU, %d MB at most", len(pools[0].Questions), pools[0].Samples, took.Round(time.Millisecond), peak>>20)
 	if took > time.Minute {
 		t.Errorf("it took %v of CPU", took)
 	}

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// fitted are votes with something in them that other questions taught.
+// fitted returns voters with a part that was learned from other questions.
 //
-// Questions are split into folds by the template of their gold, and a question is
-// voted on with what the other folds gave: neither it nor one that differs only
-// in its values was seen, in this pool or another. Where all questions have one
-// template there is nothing to be fitted on, and they vote as consensus does.
+// The questions are split into folds by the template of their gold. A question is voted on with what the other folds
+// taught, so neither the question nor one that differs only in values was seen, in this pool or another. If all
+// questions share one template there is nothing to learn from, and the voters vote like consensus.
 func fitted() []Voter {
 	return []Voter{
 		{
@@ -56,13 +56,17 @@ func fitted() []Voter {
 			}),
 		},
 		{
-			Name: "scorer", About: "consensus with a weight for each rule by how often it was right, signs fixed",
+			Name: "consensus-learned", About: "consensus that learns from confirmed answers how often one has no value",
 			Fits: true,
 			start: perFold(func(fit []*Question) (elect, error) {
-				weights := ruleWeights(fit)
-				return func(q *Question) (Decision, error) {
-					return q.count(strategy.Consensus{}.Voter(), reweighed(q.Candidates, weights))
-				}, nil
+				empty := 0
+				for _, q := range fit {
+					if q.empty {
+						empty++
+					}
+				}
+				share := doubt.EmptyShare(empty, len(fit))
+				return func(q *Question) (Decision, error) { return q.count(q.consensus(), q.expecting(share)) }, nil
 			}),
 		},
 		{
@@ -73,8 +77,7 @@ func fitted() []Voter {
 	}
 }
 
-// calibrated is the start of consensus with a calibration. One pool alone has too
-// few wrong answers to learn it from.
+// calibrated starts consensus with a calibration. It learns from all pools, because one pool has too few wrong answers.
 func calibrated(_ Pool, all []Pool, s Settings) (elect, error) {
 	var questions []*Question
 	for _, p := range all {
@@ -98,7 +101,7 @@ func calibrated(_ Pool, all []Pool, s Settings) (elect, error) {
 	})
 }
 
-// perFold is the start of a voter that is fitted in its own pool.
+// perFold starts a voter that is fitted in its own pool.
 func perFold(fit func([]*Question) (elect, error)) start {
 	return func(p Pool, _ []Pool, s Settings) (elect, error) {
 		elect, err := s.perFold(p.Questions, fit)
@@ -109,7 +112,7 @@ func perFold(fit func([]*Question) (elect, error)) start {
 	}
 }
 
-// perFold fits a voter once a fold, on the questions of the others.
+// perFold fits a voter once for each fold, on the questions of the other folds.
 func (s Settings) perFold(questions []*Question, fit func([]*Question) (elect, error)) (elect, error) {
 	outcomes := make([]eval.Outcome, len(questions))
 	for i, q := range questions {

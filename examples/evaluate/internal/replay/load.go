@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
@@ -19,39 +19,33 @@ import (
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// sketchRows is how many rows of a result the soft vote compares.
-const sketchRows = 64
-
-// goldBounds are wider than those of candidates: a gold is ours and must run.
+// goldBounds are wider than those of candidates, because a gold is trusted and must run.
 var goldBounds = exec.Bounds{Rows: 200_000, Bytes: 64 << 20, Timeout: 10 * time.Second}
 
-// Loader makes pools of recorded answers into pools of candidates.
+// Loader turns pools of recorded answers into pools of candidates.
 type Loader struct {
 	Folder *eval.Folder
-	// Step is told how many of the questions are examined; nil: nobody is. Its
-	// calls may overlap.
+	// Step is called for each examined question with their total number; nil: no calls. Its calls may overlap.
 	Step func(total int)
 }
 
-// Loaded is what came of the pools that a [Loader] was asked for.
+// Loaded is the result of a Loader.
 type Loaded struct {
-	Pools  []Pool         // those that can vote, in the order of the names
-	Failed []error        // one for each other pool, with its name; a file that cannot be read has its line
+	Pools  []Pool         // pools that can vote, in the order of the names
+	Failed []error        // one for each other pool, with its name, and with the line that cannot be read
 	Faults []eval.Verdict // questions without a verdict, once for all pools: the gold has no result, or the database is damaged
 }
 
-// Load examines the answers of the named pools. Each distinct answer to a
-// question is extracted, planned, run and doubted once, however many pools have
-// it, and its result is dropped at once: what stays is a fingerprint and a
-// sample.
+// Load examines the answers of the named pools. It extracts, plans, runs and doubts each distinct answer to a question
+// once, however many pools have it, and keeps a fingerprint of its result.
 //
-// What cannot be used costs no more than itself: a pool that does not exist or
-// whose file is broken, a question whose gold does not run or whose database
-// cannot be read. A part of a broken file is not used, since it would be another
-// pool under the same name. The error is that of ctx.
+// A fault leaves out as little as possible: a pool that does not exist or whose file is broken, or a question whose gold
+// does not run or whose database cannot be read. No part of a broken file is used, because it would be another pool
+// under the same name. The error is that of ctx.
 func (l Loader) Load(ctx context.Context, names []string) (Loaded, error) {
 	var (
 		out       Loaded
@@ -99,12 +93,13 @@ func (l Loader) Load(ctx context.Context, names []string) (Loaded, error) {
 	return out, nil
 }
 
-// asked is one question with all that was ever answered to it.
+// asked is one question with all answers to it.
 type asked struct {
 	eval.Question
 	texts   []string // distinct, in order of appearance
 	answers map[string]*answer
-	fault   error // why nothing can be said of the answers; nil: something can
+	fault   error // why the answers cannot be judged; nil: they can
+	empty   bool  // the gold has no value
 }
 
 func (a *asked) add(text string) {
@@ -114,8 +109,8 @@ func (a *asked) add(text string) {
 	}
 }
 
-// examine fills in the answers of questions, several at a time. Every database
-// is opened once; what is wrong with one is a fault of the questions about it.
+// examine fills in the answers of questions, several questions at a time. It opens every database once. A broken
+// database is a fault of its questions.
 func (l Loader) examine(ctx context.Context, questions []*asked) error {
 	type database struct {
 		*exec.DB
@@ -152,7 +147,7 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
-			case d.path == "": // the error says so itself
+			case d.path == "": // the error says that the path is unknown
 				q.fault = err
 			case err != nil:
 				q.fault = &eval.DatabaseError{ID: q.DB, Path: d.path, Err: err}
@@ -166,8 +161,7 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 	return group.Wait()
 }
 
-// examine runs the gold and every distinct answer once, as strategy.Admission
-// does for a live question.
+// examine runs the gold and every distinct answer once, as strategy.Admission does for a live question.
 func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 	if strings.TrimSpace(a.Gold) == "" {
 		a.fault = errors.New("there is no gold")
@@ -185,29 +179,29 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 		return nil
 	}
 	gold := rowsOf(table)
+	a.empty = table.Empty() || table.AllNull()
 
 	var (
-		seen      answer // what the last checks saw of the statement before them
-		published = &strategy.Probing{Compat: true}
+		seen      answer // what the last checks noted about the statement
+		published = planvote.PublishedProbing()
 	)
-	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, db *exec.DB, c *exec.Checked) error {
+	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, s *exec.Session, c *exec.Checked) error {
 		seen.planned = planned{compiles: true, strict: c.Plan.Signature(), cost: c.Plan.Cost()}
-		seen.compat = planForm{signature: c.Plan.CompatSignature(), cost: c.Plan.CompatCost()}
-		probed := exec.Checked{SQL: c.SQL}
-		err := published.Check(ctx, db, &probed)
+		seen.compat.signature, seen.compat.cost = planvote.PublishedSignature(*c.Plan)
+		probed := exec.Checked{SQL: c.SQL, Statement: c.Statement}
+		err := published.Check(ctx, s, &probed)
 		for _, f := range probed.Findings {
 			seen.compat.findings = append(seen.compat.findings, vote.Finding{Rule: f.Rule})
 		}
 		return err
-	}), &strategy.Probing{}, exec.Execute{}, exec.Suspect{}, exec.CheckFunc(func(_ context.Context, _ *exec.DB, c *exec.Checked) error {
+	}), &planvote.Probing{}, exec.Execute{}, exec.Suspect{}, exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
 		seen.rows = rowsOf(c.Table)
-		seen.candidate.Sketch = result.Equality{Digits: vote.Digits}.Sketch(c.Table, sketchRows)
 		return nil
 	}))
 	admission := strategy.NewAdmission(ctx, &strategy.Env{DB: db},
-		strategy.Task{Question: a.Text, Evidence: a.Evidence}, checks, &vote.Doubts{})
+		strategy.Task{Question: a.Text, Evidence: a.Evidence}, checks, &doubt.Rules{})
 	defer admission.Close()
-	bySQL := make(map[string]answer) // two replies may hold one statement, which is checked once
+	bySQL := make(map[string]answer) // replies with the same statement share one check
 	for i, text := range a.texts {
 		seen = answer{}
 		c, err := admission.Admit(ctx, i, "", llm.Response{Text: text})
@@ -220,7 +214,7 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 			bySQL[c.SQL] = known
 		}
 		one := known
-		c.Sketch, c.Preview = known.candidate.Sketch, "" // only a judge reads previews
+		c.Preview, c.Statement = "", nil // a judge reads previews; statements are read again where they count
 		one.candidate = c
 		one.right = one.rows != "" && one.rows == gold
 		a.answers[text] = &one
@@ -228,8 +222,8 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 	return nil
 }
 
-// rowsOf names the rows of a result as a set, as BIRD's scorer compares them: no
-// rows are no rows, whatever the columns. "" stands for unknown rows.
+// rowsOf names the rows of a result as a set, as BIRD's scorer compares them. All results without rows are equal,
+// whatever their columns. "" stands for unknown rows.
 func rowsOf(t *result.Table) string {
 	if t != nil && t.Empty() {
 		return "no rows"
@@ -255,16 +249,17 @@ func pool(raw *eval.Pool, questions map[string]*asked) Pool {
 		}
 		one := &Question{
 			ID: q.Key(), Database: q.DB, Difficulty: q.Difficulty, Template: eval.GoldTemplate(sqltext.SQLite(), q.Gold),
+			reading: doubt.Rules{}.Read(q.Text, q.Evidence), empty: a.empty,
 		}
-		for draw, text := range raw.Answers[i] {
+		for sample, text := range raw.Answers[i] {
 			known := a.answers[text.SQL]
 			c := known.candidate
-			c.Draw, c.Model, c.Position = draw, text.Run, position(text)
+			c.Sample, c.Model = sample, text.Run
 			one.Candidates = append(one.Candidates, c)
 			one.answers = append(one.answers, known)
 		}
 		one.Grade = grade(one.Candidates)
-		p.Draws = max(p.Draws, len(one.Candidates))
+		p.Samples = max(p.Samples, len(one.Candidates))
 		p.Questions = append(p.Questions, one)
 	}
 	if text := raw.LeftOut.String(); text != "" {
@@ -280,22 +275,11 @@ func pool(raw *eval.Pool, questions map[string]*asked) Pool {
 	return p
 }
 
-// position is the place of an answer in a reply that lists several different
-// ones; runs that were asked so are named …_k=NUMBER.
-func position(a eval.Answer) int {
-	n, err := strconv.Atoi(a.Sample)
-	if err != nil || !strings.Contains(a.Run, "_k=") {
-		return 0
-	}
-	return n
-}
-
-// grade is the hardness of the first statement that there is: all that a panel
-// knows of how difficult a question is.
+// grade returns the hardness of the first statement. A panel knows nothing else about how difficult a question is.
 func grade(candidates []vote.Candidate) string {
 	for _, c := range candidates {
 		if c.SQL != "" {
-			return string(sqltext.SQLite().Hardness(c.SQL))
+			return string(sqltext.SQLite().Parse(c.SQL).Hardness())
 		}
 	}
 	return ""

@@ -1,37 +1,35 @@
 package replay
 
 import (
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// LookFigures is what one stop rule does when it is asked after every few draws
-// only, over the pools in which it has draws to save.
+// LookFigures measures one stop rule that is asked only after every few samples, over the pools in which it can save
+// samples.
 type LookFigures struct {
 	Voter string `json:"voter"` // "result" or "consensus"
 	Stop  string `json:"stop"`  // "decided", "ahead3" or "posterior95"
 	Order string `json:"order"` // "file", or "turn": models in turn
-	Every int    `json:"every"` // draws between two looks
+	Every int    `json:"every"` // samples between two looks
 
-	Calls   float64 `json:"calls"`   // part of all draws, mean of the pools
-	Looks   float64 `json:"looks"`   // waves of draws a question: how often it waits for a model
-	Changed int     `json:"changed"` // questions on which another cluster won than in the full vote
-	Lost    int     `json:"lost"`    // right answers fewer than in the full vote
+	Calls   float64 `json:"calls"`   // part of all samples, mean over the pools
+	Looks   float64 `json:"looks"`   // waves of samples a question: how often it waits for a model
+	Changed int     `json:"changed"` // questions with another winner than in the full vote
+	Lost    int     `json:"lost"`    // right answers lost against the full vote
 	N       int     `json:"n"`
 }
 
-// leastDraws is the size from which on a pool is worth stopping in.
-const leastDraws = 8
+// leastSamples is the least size of a pool in which stopping early is worth it.
+const leastSamples = 8
 
-// Looks measures how often stop rules are best asked, over the pools with 8 answers
-// and more a question.
+// Looks measures how often it is best to ask stop rules, over the pools with at least 8 answers a question.
 func Looks(pools []Pool) ([]LookFigures, error) {
 	voters := []struct {
 		name string
 		of   func(*Question) vote.Majority
 	}{
 		{"result", naive},
-		{"consensus", func(*Question) vote.Majority { return strategy.Consensus{}.Voter() }},
+		{"consensus", (*Question).consensus},
 	}
 	stops := []struct {
 		name string
@@ -47,9 +45,9 @@ func Looks(pools []Pool) ([]LookFigures, error) {
 			for _, order := range []string{"file", "turn"} {
 				for _, every := range []int{1, 2, 3, 4, 5, 6, 8, 12} {
 					f := LookFigures{Voter: v.name, Stop: s.name, Order: order, Every: every}
-					stop := vote.Every(every, s.stop)
+					stop := s.stop.Every(every)
 					if s.name != "decided" {
-						stop = vote.AnyOf(vote.Decided, stop)
+						stop = stop.Or(vote.Decided)
 					}
 					if err := f.measure(pools, v.of, stop); err != nil {
 						return nil, err
@@ -65,11 +63,11 @@ func Looks(pools []Pool) ([]LookFigures, error) {
 func (f *LookFigures) measure(pools []Pool, of func(*Question) vote.Majority, stop vote.Stop) error {
 	large := 0
 	for _, p := range pools {
-		if p.Draws < leastDraws {
+		if p.Samples < leastSamples {
 			continue
 		}
 		large++
-		drawn, planned := 0, 0
+		sampled, planned := 0, 0
 		for _, q := range p.Questions {
 			if f.Order == "turn" {
 				q = q.inTurn()
@@ -78,12 +76,12 @@ func (f *LookFigures) measure(pools []Pool, of func(*Question) vote.Majority, st
 			if err != nil {
 				return err
 			}
-			ballot, spent, err := of(q).CountUntil(q.Candidates, stop)
-			early, err := q.decision(ballot, spent.Drawn, err)
+			ballot, spent, err := countUntil(of(q), q.Candidates, stop)
+			early, err := q.decision(ballot, spent.Sampled, err)
 			if err != nil {
 				return err
 			}
-			drawn += spent.Drawn + spent.Wasted
+			sampled += spent.Sampled + spent.Wasted
 			planned += spent.Planned
 			f.Looks += float64(spent.Waves)
 			f.N++
@@ -92,7 +90,7 @@ func (f *LookFigures) measure(pools []Pool, of func(*Question) vote.Majority, st
 				f.Changed++
 			}
 		}
-		f.Calls += float64(drawn) / float64(max(planned, 1))
+		f.Calls += float64(sampled) / float64(max(planned, 1))
 	}
 	f.Calls /= float64(max(large, 1))
 	f.Looks /= float64(max(f.N, 1))

@@ -9,38 +9,38 @@ import (
 // AllPools is the name of all pools together.
 const AllPools = "all"
 
-// Line is what one voter did in one pool. The JSON keys are documented in the
-// help of the program and stay as they are.
+// Line holds the figures of one voter in one pool. The JSON keys are documented in the help of the program and must not
+// change.
 type Line struct {
 	Pool  string `json:"pool"`
 	Voter string `json:"voter"`
 	N     int    `json:"n"` // questions
 	K     int    `json:"k"` // most candidates of a question
 
-	Left   int `json:"left_out"`                 // questions with answers that are not in N
-	Failed int `json:"pools_left_out,omitempty"` // pools that are not in a line of all pools
+	Left   int `json:"left_out"`                 // questions with answers that N leaves out
+	Failed int `json:"pools_left_out,omitempty"` // pools that a line of all pools leaves out
 
-	Right float64 `json:"right"` // right answers; a fraction only for the voter one
+	Right float64 `json:"right"` // right answers; may be a fraction for the voter one
 
 	EX float64    `json:"ex"` // Right ÷ N
-	CI [2]float64 `json:"ci"` // 95 % of EX, questions drawn again
+	CI [2]float64 `json:"ci"` // 95 % interval of EX, from resampled questions
 
-	Calls int     `json:"calls"`      // draws, of all questions
-	Mean  float64 `json:"calls_mean"` // draws a question
-	Saved float64 `json:"saved"`      // part of the draws that were not needed
+	Calls int     `json:"calls"`      // samples of all questions
+	Mean  float64 `json:"calls_mean"` // samples a question
+	Saved float64 `json:"saved"`      // the part of the samples that was not needed
 
-	AUROC   *float64    `json:"auroc"` // of the confidence; null where it has none
+	AUROC   *float64    `json:"auroc"` // of the confidence; null without one
 	AUROCCI *[2]float64 `json:"auroc_ci,omitempty"`
 
-	// Share of wrong answers in the surer half, and by how much it is below that
-	// of all answers, each with its 95 %.
+	// Share of wrong answers in the surer half, and how much lower it is than that of all answers, each with its 95 %
+	// interval.
 	Risk50      *float64    `json:"risk50,omitempty"`
 	Risk50CI    *[2]float64 `json:"risk50_ci,omitempty"`
 	Reduction   *float64    `json:"risk50_reduction,omitempty"`
 	ReductionCI *[2]float64 `json:"risk50_reduction_ci,omitempty"`
 
 	Versus *Versus `json:"versus,omitempty"` // against the voter result
-	Fits   string  `json:"fitted,omitempty"` // how, for a voter that was
+	Fits   string  `json:"fitted,omitempty"` // how the voter was fitted
 	Kind   string  `json:"model_kind"`       // "recorded"
 
 	Outcomes []eval.Outcome `json:"-"`
@@ -49,15 +49,15 @@ type Line struct {
 // Versus is a paired comparison with naive majority by result.
 type Versus struct {
 	Voter      string     `json:"voter"`
-	Difference float64    `json:"difference"`     // of EX
-	CI         [2]float64 `json:"ci"`             // 95 %, questions drawn again
-	ByTemplate [2]float64 `json:"ci_by_template"` // 95 %, templates of golds drawn again
+	Difference float64    `json:"difference"`     // difference of EX
+	CI         [2]float64 `json:"ci"`             // 95 %, from resampled questions
+	ByTemplate [2]float64 `json:"ci_by_template"` // 95 %, from resampled templates of golds
 	Better     int        `json:"better"`         // questions right here and wrong there
 	Worse      int        `json:"worse"`
-	MidP       float64    `json:"mid_p"` // of McNemar's test; questions of several pools count once a pool
+	MidP       float64    `json:"mid_p"` // p value of McNemar's test; a question counts once for each of its pools
 }
 
-// outcome is a decision as statistics take it.
+// outcome returns a decision in the form that the statistics take.
 func (q *Question) outcome(pool string, d Decision) eval.Outcome {
 	return eval.Outcome{
 		Pool: pool, Question: q.ID, Template: q.Template, Database: q.Database, Difficulty: q.Difficulty,
@@ -65,9 +65,8 @@ func (q *Question) outcome(pool string, d Decision) eval.Outcome {
 	}
 }
 
-// Measure lets voters vote on pools. Lines stand by pool, then by voter, with
-// those of all pools together last if there are several, or were to be. step is called after
-// each voter in each pool; it may be nil.
+// Measure lets voters vote on pools. The lines are ordered by pool, then by voter. The lines of all pools together come
+// last, if there are several pools or were to be. step is called after each voter in each pool; it may be nil.
 func Measure(pools []Pool, voters []Voter, s Settings, boot eval.Bootstrap, step func()) ([]Line, error) {
 	together := make([]Line, len(voters))
 	for i, v := range voters {
@@ -96,7 +95,7 @@ func Measure(pools []Pool, voters []Voter, s Settings, boot eval.Bootstrap, step
 	return lines, nil
 }
 
-// measure is one voter in one pool, without statistics: Saved holds all draws.
+// measure lets one voter vote in one pool, without statistics. Saved of its line holds all samples.
 func measure(p Pool, all []Pool, v Voter, s Settings) (Line, error) {
 	l := Line{Pool: p.Name, Voter: v.Name, Left: p.Without}
 	elect, err := v.start(p, all, s)
@@ -128,7 +127,7 @@ func (l *Line) join(other Line) {
 	l.Outcomes = append(l.Outcomes, other.Outcomes...)
 }
 
-// finish turns sums into figures, and compares each line with that of result.
+// finish turns sums into figures, and compares each line with that of the voter result.
 func finish(lines []Line, voters []Voter, s Settings, boot eval.Bootstrap) {
 	var naive []eval.Outcome
 	for _, l := range lines {
@@ -160,7 +159,7 @@ func finish(lines []Line, voters []Voter, s Settings, boot eval.Bootstrap) {
 	}
 }
 
-// figure is an estimate with its interval, nil where there is none.
+// figure returns an estimate with its interval, or nil without one.
 func figure(e eval.Estimate, ok bool) (value *float64, interval *[2]float64) {
 	if !ok {
 		return nil, nil
@@ -171,7 +170,7 @@ func figure(e eval.Estimate, ok bool) (value *float64, interval *[2]float64) {
 func versus(naive, outcomes []eval.Outcome, boot eval.Bootstrap) *Versus {
 	pairs, err := eval.Pairs(naive, outcomes)
 	if err != nil {
-		return nil // both lists are of the same questions
+		return nil // both lists hold the same questions
 	}
 	byQuestion := boot.Difference(pairs)
 	boot.Unit = eval.ByTemplate

@@ -5,10 +5,11 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// planned is what is known of a statement before it runs.
+// planned holds what is known of a statement before it runs.
 type planned struct {
 	compiles bool
 	strict   string // plan signature, and the cost of the plan
@@ -16,16 +17,15 @@ type planned struct {
 	compat   planForm
 }
 
-// planForm is the same by the rules that plan voting was published with.
+// planForm holds the same by the published rules of plan voting.
 type planForm struct {
 	signature string
 	cost      float64
-	findings  []vote.Finding // of looking up its literals
+	findings  []vote.Finding // from looking up its literals
 }
 
-// Plans returns the votes of the strategies by plan, and of looking literals up.
-// They are not among Voters. Those that say "nothing runs" see a candidate as a
-// database sees it that may only be asked for plans.
+// Plans returns the voters of the strategies that vote by plan, and of those that look literals up. They are not among
+// Voters. Those that say "nothing runs" see candidates like an engine WithoutExecution.
 func Plans() []Voter {
 	return []Voter{
 		{
@@ -40,38 +40,40 @@ func Plans() []Voter {
 			}),
 		},
 		{
-			Name: "cost", About: "the cheapest plan (PlanVote.Cheapest, M4); nothing runs",
-			start: by((*Question).unrun, strategy.PlanVote{Cheapest: true}),
+			Name: "cost", About: "the cheapest plan (planvote.Plain.Cheapest, M4); nothing runs",
+			start: by((*Question).unrun, planvote.Plain{Cheapest: true}),
 		},
 		{
 			Name: "cost-compat", About: "cost with the published costs; nothing runs",
-			start: by((*Question).published, strategy.PlanVote{Cheapest: true, Compat: true}),
+			start: by((*Question).published, planvote.Plain{Cheapest: true}.Published()),
 		},
 		{
-			Name: "plan-unrun", About: "plan where nothing runs (PlanVote under WithoutExecution)",
-			start: by((*Question).unrun, strategy.PlanVote{}),
+			Name: "plan-unrun", About: "plan where nothing runs (planvote.Plain under WithoutExecution)",
+			start: by((*Question).unrun, planvote.Plain{}),
 		},
 		{
 			Name: "text-unrun", About: "text, of the statements that compile; nothing runs",
-			start: simple(func(q *Question) (Decision, error) { return q.count(vote.Majority{Key: vote.ByText}, q.unrun()) }),
+			start: simple(func(q *Question) (Decision, error) {
+				return q.count(vote.Majority{Key: vote.ByText, Prior: 1}, q.unrun())
+			}),
 		},
 		{
-			Name: "plan-probing", About: "plan with ties to the stored literals (AugmentedPlanVote.Probe, M13)",
-			start: by((*Question).strict, strategy.AugmentedPlanVote{Probe: true}),
+			Name: "plan-probing", About: "plan with ties to the stored literals (planvote.Augmented.Probe, M13)",
+			start: by((*Question).strict, planvote.Augmented{Probe: true}),
 		},
 		{
 			Name: "plan-probing-compat", About: "plan-compat in which absent literals cost votes (M13 as published)",
-			start: by((*Question).published, strategy.AugmentedPlanVote{Probe: true, Compat: true}),
+			start: by((*Question).published, planvote.Augmented{Probe: true}.Published()),
 		},
 		{
 			Name: "result-probing", About: "result-bag with ties to the stored literals",
 			start: plainly(func(*Question) vote.Majority {
-				return vote.Majority{Tie: vote.Ties(vote.PreferRows, strategy.MoreStored)}
+				return vote.Majority{Prior: 1, Tie: vote.Ties(vote.PreferRows, planvote.MoreStored)}
 			}),
 		},
 		{
 			Name: "result-demote", About: "result-bag with results without a value behind all others (DemoteEmpty)",
-			start: plainly(func(*Question) vote.Majority { return vote.Majority{DemoteEmpty: true} }),
+			start: plainly(func(*Question) vote.Majority { return vote.Majority{Prior: 1, DemoteEmpty: true} }),
 		},
 	}
 }
@@ -81,45 +83,45 @@ type piped interface {
 	Pipeline(*strategy.Env) strategy.Pipeline
 }
 
-// by is the start of a voter that counts candidates as a preset does.
+// by starts a voter that counts candidates as a preset does.
 func by(candidates func(*Question) []vote.Candidate, preset piped) start {
 	voter := preset.Pipeline(&strategy.Env{}).Voter
 	return simple(func(q *Question) (Decision, error) { return q.count(voter, candidates(q)) })
 }
 
-// strict are the candidates as the presets by plan admit them: without those that
-// the engine reads a string in where a column was meant.
+// strict returns the candidates that the presets by plan admit. They do not admit a name that the engine takes for a
+// string.
 func (q *Question) strict() []vote.Candidate {
 	candidates := q.plain()
 	for i := range candidates {
 		if c := &candidates[i]; c.Rejected == "" && misread(*c) {
-			c.Rejected = exec.FindingString
+			c.Rejected, c.Invalid = exec.FindingString, true
 		}
 	}
 	return candidates
 }
 
-// unrun are the same where nothing runs.
+// unrun returns the same candidates when nothing runs.
 func (q *Question) unrun() []vote.Candidate {
 	candidates := q.plain()
 	for i, c := range candidates {
 		known := q.answers[i].planned
 		candidates[i] = vote.Candidate{
-			SQL: c.SQL, Draw: c.Draw, Model: c.Model, Position: c.Position,
-			Plan: known.strict, Cost: known.cost, Findings: c.Findings,
+			SQL: c.SQL, Sample: c.Sample, Model: c.Model, Statement: c.Statement,
+			Plan: known.strict, Cost: known.cost,
+			Findings: slices.DeleteFunc(slices.Clone(c.Findings), func(f vote.Finding) bool { return f.Rule == exec.FindingAbsent || f.Rule == "absent_value" }),
 		}
 		switch {
 		case !known.compiles:
-			candidates[i].Rejected = "does not compile"
+			candidates[i].Rejected, candidates[i].Invalid = "does not compile", true
 		case misread(c):
-			candidates[i].Rejected = exec.FindingString
+			candidates[i].Rejected, candidates[i].Invalid = exec.FindingString, true
 		}
 	}
 	return candidates
 }
 
-// published are the candidates of the published strategies: whatever compiles,
-// and nothing runs.
+// published returns the candidates of the published strategies: every statement that compiles, without running it.
 func (q *Question) published() []vote.Candidate {
 	candidates := q.unrun()
 	for i := range candidates {
@@ -127,7 +129,7 @@ func (q *Question) published() []vote.Candidate {
 		c := &candidates[i]
 		c.Plan, c.Cost, c.Findings = known.compat.signature, known.compat.cost, known.compat.findings
 		if known.compiles {
-			c.Rejected = ""
+			c.Rejected, c.Invalid = "", false
 		}
 	}
 	return candidates

@@ -15,14 +15,14 @@ import (
 const experts = "four experts"
 
 func expertsOf(all Pool) Pool {
-	p := Pool{Name: experts, Draws: 4}
+	p := Pool{Name: experts, Samples: 4}
 	for _, q := range all.Questions {
 		one := *q
 		one.Candidates, one.answers = nil, nil
 		for i, c := range q.Candidates {
 			switch c.Model {
 			case "dail_sql/DAIL-SQL+GPT-4", "dail_sql/DAIL-SQL+GPT-4+self-consistency", "dail_sql/graphix_result", "c3sql/predicted_sql":
-				c.Draw = len(one.Candidates)
+				c.Sample = len(one.Candidates)
 				one.Candidates, one.answers = append(one.Candidates, c), append(one.answers, q.answers[i])
 			}
 		}
@@ -32,7 +32,7 @@ func expertsOf(all Pool) Pool {
 }
 
 // TestPlanVotesReproduceTheReference: the published votes give the figures that a
-// plain script gave (methods/plan-voting.md, section 4), and looking literals up
+// plain script gave, and looking literals up
 // does no harm.
 func TestPlanVotesReproduceTheReference(t *testing.T) {
 	f := folder(t)
@@ -65,7 +65,9 @@ func TestPlanVotesReproduceTheReference(t *testing.T) {
 	})
 	right, questions := map[string]float64{}, map[string]float64{} // by "pool voter", by pool
 	for _, p := range pools {
-		for _, name := range []string{"first", "cost-compat", "plan-compat", "plan-probing-compat", "result", "result-bag", "result-probing", "plan", "plan-probing", "result-demote"} {
+		for _, name := range []string{
+			"first", "cost-compat", "plan-compat", "plan-probing-compat", "result", "result-bag", "result-probing", "plan", "plan-probing", "result-demote",
+		} {
 			v, err := VoterNamed(name)
 			if err != nil {
 				t.Fatal(err)

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/vote"
 )
 
 // TestPlans: each voter by plan looks at what its strategy would see.
 func TestPlans(t *testing.T) {
-	stored, missing := vote.Finding{Rule: strategy.FindingStored}, vote.Finding{Rule: strategy.FindingMissing}
+	stored, missing := vote.Finding{Rule: planvote.FindingStored}, vote.Finding{Rule: planvote.FindingMissing}
 	edit := func(votes string, change func(*Question)) *Question {
 		q := question("1", votes)
 		change(q)
@@ -36,7 +36,10 @@ func TestPlans(t *testing.T) {
 				q.Candidates[i].Findings = []vote.Finding{{Rule: exec.FindingString}}
 			}
 		}), 1, "it had one as published"},
-		{"plan", edit("aaB", func(q *Question) { q.Candidates[0].Rejected, q.Candidates[1].Rejected = "timeout", "timeout" }), 0, "what fails when it runs has no vote"},
+		{
+			"plan", edit("aaB", func(q *Question) { q.Candidates[0].Rejected, q.Candidates[1].Rejected = "timeout", "timeout" }), 0,
+			"what fails when it runs has no vote",
+		},
 		{"plan-unrun", edit("aaB", func(q *Question) { q.Candidates[0].Rejected, q.Candidates[1].Rejected = "timeout", "timeout" }), 1, "unless nothing runs"},
 		{"plan", edit("aB", func(q *Question) { q.Candidates[0].Empty = true }), 0, "a tie goes to the result with rows"},
 		{"plan-unrun", edit("aB", func(q *Question) { q.Candidates[0].Empty = true }), 1, "which nobody knows where nothing runs"},

@@ -1,36 +1,35 @@
 package replay
 
 import (
-	"math"
 	"slices"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// RuleFigures is what one rule of the doubts does to consensus in one pool.
+// RuleFigures measures the effect of one doubt rule on consensus in one pool.
 type RuleFigures struct {
-	Pool string `json:"pool"` // "all": of all pools together
+	Pool string `json:"pool"` // "all": all pools together
 	Rule string `json:"rule"`
 
-	Candidates int `json:"candidates"` // that may vote
-	Fires      int `json:"fires"`      // of them, break the rule
+	Candidates int `json:"candidates"` // candidates that may vote
+	Fires      int `json:"fires"`      // those that break the rule
 	FiresRight int `json:"fires_right"`
 
-	Winners     int `json:"winners"`      // winners of consensus that break the rule, by half of their votes
-	WinnersWhen int `json:"winner_right"` // of those, right
+	Winners     int `json:"winners"`      // winners of consensus of which at least half the votes break the rule
+	WinnersWhen int `json:"winner_right"` // those that are right
 	Questions   int `json:"n"`
 	Right       int `json:"right"`       // winners of consensus that are right
 	Without     int `json:"without"`     // right winners when the rule is left out
-	Difference  int `json:"leaving_out"` // Without − Right: negative where the rule helps
+	Difference  int `json:"leaving_out"` // Without − Right; negative if the rule helps
 }
 
-// Rules measures every rule of the default doubts over pools, with a last line a
-// rule for all pools together.
+// Rules measures every rule of the default doubts over pools. A last line for each rule is for all pools together.
 func Rules(pools []Pool) ([]RuleFigures, error) {
 	var list []RuleFigures
 	m := strategy.Consensus{}.Voter()
-	for _, rule := range vote.DefaultRules() {
+	for _, rule := range doubt.Default() {
 		all := RuleFigures{Pool: AllPools, Rule: rule.Name}
 		for _, p := range pools {
 			f := RuleFigures{Pool: p.Name, Rule: rule.Name, Questions: len(p.Questions)}
@@ -101,63 +100,11 @@ func has(c vote.Candidate, rule string) bool {
 
 // withoutRule returns candidates without the findings of one rule.
 func withoutRule(candidates []vote.Candidate, rule string) []vote.Candidate {
-	return reweighed(candidates, map[string]float64{rule: 0})
-}
-
-// reweighed returns candidates whose doubts are multiplied by the weights of
-// their rules; a rule without one keeps its weight.
-func reweighed(candidates []vote.Candidate, weights map[string]float64) []vote.Candidate {
 	changed := slices.Clone(candidates)
 	for i := range changed {
-		if !slices.ContainsFunc(changed[i].Findings, func(f vote.Finding) bool { _, ok := weights[f.Rule]; return ok }) {
-			continue
+		if has(changed[i], rule) {
+			changed[i].Findings = slices.DeleteFunc(slices.Clone(changed[i].Findings), func(f vote.Finding) bool { return f.Rule == rule })
 		}
-		findings := slices.Clone(changed[i].Findings)
-		for j := range findings {
-			if w, ok := weights[findings[j].Rule]; ok {
-				findings[j].Doubt *= w
-			}
-		}
-		changed[i].Findings = findings
 	}
 	return changed
-}
-
-// ruleWeights fits a weight for every rule: the logarithm of how much rarer it is
-// to be right among the candidates that break it than among the others of the
-// same questions, in 0..2. A rule that never pays weighs nothing; none can speak
-// for an answer. Ten candidates of each kind at odds of 2.7 are added, which is
-// the weight of 1 that a rule has without any evidence.
-func ruleWeights(questions []*Question) map[string]float64 {
-	type odds struct{ right, wrong float64 }
-	weights := make(map[string]float64)
-	for _, rule := range vote.DefaultRules() {
-		var broken, kept odds
-		for _, q := range questions {
-			fires := slices.ContainsFunc(q.Candidates, func(c vote.Candidate) bool { return c.Rejected == "" && has(c, rule.Name) })
-			holds := slices.ContainsFunc(q.Candidates, func(c vote.Candidate) bool { return c.Rejected == "" && !has(c, rule.Name) })
-			if !fires || !holds {
-				continue // it does not tell the candidates apart
-			}
-			// A question counts once, however many candidates it has.
-			n := float64(len(q.Candidates))
-			for i, c := range q.Candidates {
-				side := &kept
-				if has(c, rule.Name) {
-					side = &broken
-				}
-				switch {
-				case c.Rejected != "":
-				case q.right(i):
-					side.right += 1 / n
-				default:
-					side.wrong += 1 / n
-				}
-			}
-		}
-		const prior = 5.0
-		ratio := ((kept.right + prior*math.E) / (kept.wrong + prior)) / ((broken.right + prior) / (broken.wrong + prior))
-		weights[rule.Name] = min(max(math.Log(ratio), 0), 2)
-	}
-	return weights
 }

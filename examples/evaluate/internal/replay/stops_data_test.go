@@ -6,10 +6,10 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// TestStopsReproduceTheReference: draws and right answers of the flat vote by
-// result that stops early, in file order (methods/maker.md, section 4).
+// TestStopsReproduceTheReference: samples and right answers of the flat vote by
+// result that stops early, in file order.
 func TestStopsReproduceTheReference(t *testing.T) {
-	type figures struct{ draws, right int }
+	type figures struct{ samples, right int }
 	tests := []struct {
 		pool              string
 		k                 int
@@ -34,22 +34,22 @@ func TestStopsReproduceTheReference(t *testing.T) {
 		}{
 			{"none", nil, tt.full},
 			{"decided", vote.Decided, tt.decided},
-			{"4 ahead", vote.AnyOf(vote.Decided, vote.AheadBy(4)), tt.by4},
-			{"3 ahead", vote.AnyOf(vote.Decided, vote.AheadBy(3)), tt.by3},
+			{"4 ahead", vote.AheadBy(4).Or(vote.Decided), tt.by4},
+			{"3 ahead", vote.AheadBy(3).Or(vote.Decided), tt.by3},
 		} {
 			var got figures
 			for _, q := range pools[tt.pool].Questions {
-				ballot, spent, err := vote.Majority{}.CountUntil(q.Candidates[:min(tt.k, len(q.Candidates))], stop.stop)
-				d, err := q.decision(ballot, spent.Drawn, err)
+				ballot, spent, err := countUntil(vote.Majority{}, q.Candidates[:min(tt.k, len(q.Candidates))], stop.stop)
+				d, err := q.decision(ballot, spent.Sampled, err)
 				if err != nil {
 					t.Fatal(err)
 				}
-				got.draws += spent.Drawn
+				got.samples += spent.Sampled
 				got.right += int(d.Score)
 			}
-			t.Logf("%-42s %-8s %4d draws, %d right", tt.pool, stop.name, got.draws, got.right)
-			if d := 100 * (got.draws - stop.want.draws); d > stop.want.draws || d < -stop.want.draws {
-				t.Errorf("%s, %s: %d draws, want %d within 1 %%", tt.pool, stop.name, got.draws, stop.want.draws)
+			t.Logf("%-42s %-8s %4d samples, %d right", tt.pool, stop.name, got.samples, got.right)
+			if d := 100 * (got.samples - stop.want.samples); d > stop.want.samples || d < -stop.want.samples {
+				t.Errorf("%s, %s: %d samples, want %d within 1 %%", tt.pool, stop.name, got.samples, stop.want.samples)
 			}
 			if d := got.right - stop.want.right; d > 1 || d < -1 {
 				t.Errorf("%s, %s: %d right, want %d within 1", tt.pool, stop.name, got.right, stop.want.right)

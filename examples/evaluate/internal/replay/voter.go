@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -14,31 +15,30 @@ import (
 type Voter struct {
 	Name  string
 	About string // one line for a person
-	Fits  bool   // fitted to verdicts of other questions; see Folds
+	Fits  bool   // fitted to the verdicts of other questions; see Folds
 
 	start start
 }
 
-// start makes the vote for a pool, which is one of all. Most voters need nothing
-// of them.
+// start prepares a vote for a pool, which is one of all. Most voters need neither.
 type start func(p Pool, all []Pool, s Settings) (elect, error)
 
-// elect votes on one question of the pool that it was started for.
+// elect votes on one question of its pool.
 type elect func(*Question) (Decision, error)
 
-// Decision is what a voter made of one question.
+// Decision is the result of a vote on one question.
 type Decision struct {
 	Score      float64 // 1 right, 0 wrong; the mean over the answers for the voter one
 	Confidence float64 // 0..1
-	Calls      int     // draws it looked at
-	Key        string  // of the winning cluster; "" without a winner
+	Calls      int     // samples it looked at
+	Key        string  // key of the winning cluster; "" without a winner
 	Ballot     vote.Ballot
 }
 
-// Settings are what voters share.
+// Settings are the settings that voters share.
 type Settings struct {
-	Folds  int // of fitted voters; 0: 5
-	Failed int // pools that could not be used: lines of all pools count them
+	Folds  int // folds of fitted voters; 0: 5
+	Failed int // unusable pools, which the lines of all pools count
 }
 
 func (s Settings) folds() int {
@@ -65,7 +65,7 @@ func VoterNamed(name string) (Voter, error) {
 	return Voter{}, fmt.Errorf("voter %q: unknown; want one of %s", name, strings.Join(names, ", "))
 }
 
-// baselines are what a vote is compared with.
+// baselines returns the voters that others are compared with.
 func baselines() []Voter {
 	return []Voter{
 		{
@@ -93,84 +93,80 @@ func baselines() []Voter {
 	}
 }
 
-// naive is majority by result as plain scripts count it: equal sets of rows, the
-// first seen wins ties.
+// naive is majority by result as plain scripts count it: equal sets of rows, and the first one seen wins a tie.
 func naive(q *Question) vote.Majority {
 	return vote.Majority{Key: q.byRows, Tie: vote.Earliest}
 }
 
-// counted are votes that need nothing but the candidates.
+// counted returns voters that need nothing but the candidates.
 func counted() []Voter {
 	return []Voter{
 		{
 			Name: "text", About: "majority of the normalised texts; nothing is run",
 			start: simple(func(q *Question) (Decision, error) {
-				// Without running them nobody knows which texts fail.
+				// When nothing runs, nobody knows which statements fail.
 				candidates := q.plain()
 				for i := range candidates {
 					candidates[i].Rejected = ""
 				}
-				return q.count(vote.Majority{Key: vote.ByText, Tie: vote.Earliest}, candidates)
+				return q.share(vote.Majority{Key: vote.ByText, Tie: vote.Earliest}.Count(candidates))
 			}),
 		},
 		{
 			Name: "result", About: "naive majority by result: equal sets of rows, first seen wins ties",
-			start: plainly(naive),
+			start: simple(func(q *Question) (Decision, error) { return q.share(naive(q).Count(q.plain())) }),
 		},
 		{
 			Name: "result-bag", About: "majority by result as SelfConsistency counts it: bags of rows, ties to a result with rows",
-			start: plainly(func(*Question) vote.Majority { return vote.Majority{} }),
+			start: plainly(func(*Question) vote.Majority { return vote.Majority{Prior: 1} }),
 		},
 		{
-			Name: "plan", About: "majority by plan signature, ties to a result with rows (PlanVote)",
-			start: by((*Question).strict, strategy.PlanVote{}),
+			Name: "plan", About: "majority by plan signature, ties to a result with rows (planvote.Plain)",
+			start: by((*Question).strict, planvote.Plain{}),
 		},
 		{
-			Name: "plan-compat", About: "majority by plan signature as published (PlanVote.Compat, M7); nothing runs",
-			start: by((*Question).published, strategy.PlanVote{Compat: true}),
+			Name: "plan-compat", About: "majority by plan signature as published (planvote.Plain.Published, M7); nothing runs",
+			start: by((*Question).published, planvote.Plain{}.Published()),
 		},
 		{
 			Name: "consensus", About: "the vote of the strategy Consensus: by result, a doubt costs a factor 2.7 in votes",
-			start: majority(func(*Question) vote.Majority { return strategy.Consensus{}.Voter() }),
-		},
-		{
-			Name: "soft", About: "minimum Bayes risk: results support one another by the rows they share",
-			start: plainly(func(*Question) vote.Majority { return vote.Majority{Overlap: vote.RowOverlap} }),
-		},
-		{
-			Name: "position", About: "consensus with halving weights by position, for answers listed in one reply",
-			start: majority(func(*Question) vote.Majority {
-				m := strategy.Consensus{}.Voter()
-				m.Weight = vote.ByPosition(0.5)
-				return m
-			}),
+			start: majority((*Question).consensus),
 		},
 	}
 }
 
-// simple is the start of a voter that needs no pool.
+// simple starts a voter that needs no pool.
 func simple(f elect) start {
 	return func(Pool, []Pool, Settings) (elect, error) { return f, nil }
 }
 
-// plainly is the start of a Majority over all candidates, without doubts.
+// plainly starts a Majority over all candidates, without doubts.
 func plainly(of func(*Question) vote.Majority) start {
 	return simple(func(q *Question) (Decision, error) { return q.count(of(q), q.plain()) })
 }
 
-// majority is the start of a Majority over all candidates, with their doubts.
+// majority starts a Majority over all candidates, with their doubts.
 func majority(of func(*Question) vote.Majority) start {
 	return simple(func(q *Question) (Decision, error) { return q.count(of(q), q.Candidates) })
 }
 
-// count counts candidates, which stand in the order of q's own.
+// count counts candidates, which are in the order of q's own.
 func (q *Question) count(v strategy.Voter, candidates []vote.Candidate) (Decision, error) {
 	ballot, err := v.Count(candidates)
 	return q.decision(ballot, len(candidates), err)
 }
 
-// decision looks up whether the winner of a ballot is right. Nobody to vote for
-// is a wrong answer and no error.
+// share is decision with the winner's share of the votes as its confidence.
+func (q *Question) share(ballot vote.Ballot, err error) (Decision, error) {
+	d, err := q.decision(ballot, len(q.Candidates), err)
+	if winner, none := ballot.Winner(); none == nil {
+		d.Confidence = winner.Share
+	}
+	return d, err
+}
+
+// decision looks up whether the winner of a ballot is right. A ballot without a winner is a wrong answer and not an
+// error.
 func (q *Question) decision(ballot vote.Ballot, calls int, err error) (Decision, error) {
 	d := Decision{Calls: calls, Ballot: ballot}
 	if errors.Is(err, vote.ErrNoVote) {

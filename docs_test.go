@@ -1,0 +1,273 @@
+package texttosql_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// TestDocsShowCompiledCode holds every Go block of the README and of docs/ against
+// the code of this package's tests: the lines of a block stand in one of its files,
+// in the same order.
+func TestDocsShowCompiledCode(t *testing.T) {
+	var sources []string
+	for _, name := range []string{"readme_test.go", "docs_test.go", "strategy/strategy.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, folded(string(text)))
+	}
+	docs, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(docs, "README.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, block := range strings.Split(string(text), "```go\n")[1:] {
+			block, _, _ := strings.Cut(block, "```")
+			if !slices.ContainsFunc(sources, func(source string) bool { return hasLines(source, block) }) {
+				t.Errorf("%s: no example compiles block %d:\n%s", name, i+1, block)
+			}
+		}
+	}
+}
+
+// hasLines reports whether the lines of block stand in source, in the same order.
+func hasLines(source, block string) bool {
+	for line := range strings.Lines(block) {
+		_, after, found := strings.Cut(source, folded(line))
+		if !found {
+			return false
+		}
+		source = after
+	}
+	return true
+}
+
+// TestDocsLinkToFiles follows every relative link of the documents.
+func TestDocsLinkToFiles(t *testing.T) {
+	docs, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab, err := filepath.Glob("docs/lab/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(append(docs, lab...), "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range strings.Split(string(text), "](")[1:] {
+			target, _, _ := strings.Cut(part, ")")
+			file, _, _ := strings.Cut(target, "#")
+			if file == "" || strings.Contains(file, "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(name), file)); err != nil {
+				t.Errorf("%s links to %s, which is not there", name, target)
+			}
+		}
+	}
+}
+
+func Example_guidePolicy() {
+	var db *sql.DB
+	var model llm.Model
+	policy := exec.Policy{
+		DenyTables:  []string{"audit_log"},
+		DenyColumns: []string{"customers.password", "ssn"},
+	}
+	engine, err := texttosql.New(db, model, texttosql.WithPolicy(policy))
+	_, _ = engine, err
+}
+
+func Example_guideBounds() {
+	var db *sql.DB
+	var model llm.Model
+	model = llm.Chain(model,
+		llm.Limit{Concurrency: 8, PerMinute: 300}.Middleware(),
+		llm.Timeout(30*time.Second),
+	)
+	engine, err := texttosql.New(db, model,
+		texttosql.WithBudget(llm.Budget{Calls: 16, Tokens: 60_000, Time: 45 * time.Second}),
+		texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 500, Timeout: 10 * time.Second}}),
+	)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?")
+	_, _ = answer, err
+}
+
+// The status of an answer for a service.
+func status(err error) int {
+	var input *texttosql.InputError
+	switch {
+	case err == nil:
+		return http.StatusOK
+	case errors.Is(err, texttosql.ErrEmptyQuestion), errors.As(err, &input):
+		return http.StatusBadRequest
+	case errors.Is(err, texttosql.ErrAbstained), errors.Is(err, texttosql.ErrNoCandidate):
+		return http.StatusUnprocessableEntity // the question, not the service
+	case errors.Is(err, texttosql.ErrBusy):
+		return http.StatusServiceUnavailable // try again
+	case errors.Is(err, texttosql.ErrBudget):
+		return http.StatusPaymentRequired
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusGatewayTimeout
+	case errors.Is(err, context.Canceled):
+		return 499 // the client went away
+	}
+	switch llm.ClassOf(err) {
+	case llm.ClassRateLimit, llm.ClassOverloaded:
+		return http.StatusServiceUnavailable
+	case llm.ClassTimeout:
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusInternalServerError
+}
+
+func Example_guideStatus() {
+	fmt.Println(status(nil), status(texttosql.ErrNoCandidate), status(&llm.Error{Class: llm.ClassRateLimit}))
+	// Output: 200 422 503
+}
+
+func Example_guideConfidence() {
+	var db *sql.DB
+	var model llm.Model
+	engine, err := texttosql.New(db, model,
+		texttosql.WithStrategy(strategy.Consensus{MinConfidence: 0.6}))
+	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?")
+	if errors.Is(err, texttosql.ErrAbstained) {
+		fmt.Println("not sure; the best guess is", answer.SQL)
+	}
+	fmt.Println(answer.Ballot.Explain())
+}
+
+func Example_guideBetter() {
+	var db *sql.DB
+	var model llm.Model
+	confirmed, err := memory.OpenConfirmed("confirmed.jsonl")
+	engine, err := texttosql.New(db, model, texttosql.WithConfirmed(confirmed),
+		texttosql.WithDescriptions(schema.Descriptions{"orders.total": {Text: "in euros, without tax"}}),
+		texttosql.WithInstructions("A year is a fiscal year: it begins in July."))
+	answer, err := engine.Ask(ctx, "Turnover of 2024?", texttosql.WithEvidence("turnover is the sum of orders.total"))
+	err = engine.Confirm(ctx, "Turnover of 2024?", answer.SQL)
+	_ = err
+}
+
+func Example_guideBatch() {
+	var engine *texttosql.Engine
+	questions := slices.Values([]texttosql.Question{
+		{ID: "1", Text: "How many customers are there?"},
+		{ID: "2", Text: "Which order was the largest?"},
+	})
+	for answer := range engine.AskAll(ctx, questions, texttosql.Batch{Parallel: 4, Journal: "answers.jsonl"}) {
+		if answer.Err != nil {
+			log.Print(answer.Question.ID, ": ", answer.Err)
+			continue
+		}
+		fmt.Println(answer.Question.ID, answer.Result.SQL)
+	}
+}
+
+type report struct {
+	Drafts int `json:"drafts"`
+}
+
+func (report) Method() string { return "careful" }
+
+// TestWritingAStrategy runs the strategies of docs/writing-a-strategy.md.
+func TestWritingAStrategy(t *testing.T) {
+	db, model := open(t, shop), always("```sql\n"+usa+"\n```")
+	one := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+		messages, err := strategy.Prompt{}.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: env.Schema})
+		if err != nil {
+			return nil, err
+		}
+		model, name := env.Model(0)
+		reply, err := model.Complete(ctx, strategy.Sampler{}.Request(env, 0, messages))
+		if err != nil {
+			return nil, err
+		}
+		admission := strategy.NewAdmission(ctx, env, t, nil, nil)
+		defer admission.Close()
+		c, err := admission.Admit(ctx, 0, name, reply)
+		return &strategy.Outcome{SQL: c.SQL, Confidence: 0.5, Candidates: []vote.Candidate{c}}, err
+	})
+	engine, err := texttosql.New(db, model, texttosql.WithStrategy(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := engine.Ask(t.Context(), "Which customers live in the USA?")
+	if err != nil || answer.SQL != usa {
+		t.Fatal(answer, err)
+	}
+	voting := strategy.Pipeline{
+		Sampler: strategy.Sampler{Samples: 9, Temperature: 0.7, Stop: vote.Decided},
+		Voter:   vote.Majority{},
+	}
+	noStar := exec.CheckFunc(func(ctx context.Context, s *exec.Session, c *exec.Checked) error {
+		if c.Statement.Outline().Star {
+			return &exec.InvalidError{Fault: exec.FaultCompile, Message: "name the columns instead of *"}
+		}
+		return nil
+	})
+	careful := strategy.Pipeline{
+		Linker:   linker.Union{linker.Lexical{}, linker.Values{Choose: true}},
+		Prompter: strategy.Alternate{strategy.Prompt{Form: schema.MSchema}, strategy.Prompt{Reasoning: true}},
+		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, FirstGreedy: true, Stop: vote.Decided},
+		Checks:   append(exec.DefaultChecks(), noStar),
+		Doubts:   &doubt.Rules{},
+		Repairer: strategy.TypedRepair{},
+		Voter:    vote.Majority{Penalty: 1, MaxDoubt: doubt.Rules{}.Spread(), MinShare: 0.6},
+		Judge:    strategy.Pairwise{},
+	}
+	for _, s := range []strategy.Strategy{voting, careful} {
+		answer, err := engineOn(t, db, model, s).Ask(t.Context(), "Which customers live in the USA?")
+		if err != nil || answer.SQL != usa || answer.Usage.Calls >= 9 {
+			t.Errorf("got %+v, %v", answer, err)
+		}
+	}
+	star := always("SELECT * FROM customers")
+	if _, err := engineOn(t, db, star, careful).Ask(t.Context(), "Which customers live in the USA?"); !errors.Is(err, texttosql.ErrNoCandidate) {
+		t.Errorf("a statement that fails the check was answered: %v", err)
+	}
+	told, err := strategy.ReadReport[report](report{Drafts: 2})
+	if err != nil || told.Drafts != 2 {
+		t.Error(told, err)
+	}
+}
+
+func engineOn(tb testing.TB, db *sql.DB, model llm.Model, s strategy.Strategy) *texttosql.Engine {
+	tb.Helper()
+	e, err := texttosql.New(db, model, texttosql.WithStrategy(s))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}

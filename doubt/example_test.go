@@ -1,0 +1,63 @@
+package doubt_test
+
+import (
+	"fmt"
+
+	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/vote"
+)
+
+func ExampleRules() {
+	question := "What is the name of the oldest singer?"
+	answer := vote.Candidate{SQL: "SELECT name, age FROM singer ORDER BY age DESC", Fingerprint: "r"}
+	rows := &result.Table{Columns: []string{"name", "age"}, Rows: [][]any{{"Joe", int64(52)}, {"Ann", int64(43)}}}
+
+	rules := doubt.Rules{}
+	answer.Findings = rules.Find(question, "", answer, rows)
+	for _, f := range answer.Findings {
+		fmt.Println(f.Rule, "-", f.Detail)
+	}
+	ballot, _ := vote.Majority{Penalty: 1, MaxDoubt: rules.Spread()}.Count([]vote.Candidate{answer})
+	fmt.Printf("%s; confidence %.2f\n", ballot.Explain(), ballot.Confidence)
+	// Output:
+	// more_columns - more columns than asked
+	// 1 of 1 sample, 1 doubt: more columns than asked; a single vote, nothing confirms it; confidence 0.61
+}
+
+// A rule of one's own is a value like those of the package.
+func ExampleRule() {
+	limit := doubt.Rule{
+		Name:   "top_limit",
+		Source: "who asks for the top few wants no more of them",
+		Weight: 0.5,
+		Broken: func(in doubt.Input) (string, bool) {
+			return "no LIMIT for the top few", in.Question.Has("top #") && !in.Outline.Limit
+		},
+		ReadsWords: true,
+	}
+	rules := doubt.Rules{}.With(limit).Without("sum")
+	found := rules.Find("Show the top 3 singers.", "", vote.Candidate{SQL: "SELECT name FROM singer"}, nil)
+	fmt.Println(found)
+	// Output:
+	// [{top_limit no LIMIT for the top few 0.5}]
+}
+
+// Doubt rules that read words learn another language from a list of them.
+func ExampleLanguage() {
+	german := doubt.Language{
+		Name:    "de",
+		Common:  []string{"wie", "viele", "gibt", "es", "die", "der", "welche"},
+		HowMany: []string{"wie viele"},
+		Each:    []string{"je", "pro"},
+	}
+	rules := doubt.Rules{Languages: []doubt.Language{doubt.English(), german}}
+	for _, question := range []string{"How many singers are there?", "Wie viele Alben gibt es je Jahr?", "Combien de chansons ?"} {
+		q := rules.Read(question, "")
+		fmt.Printf("%q %v %v\n", q.Language, q.HowMany, q.Each)
+	}
+	// Output:
+	// "en" true false
+	// "de" true true
+	// "" false false
+}

@@ -1,0 +1,140 @@
+package doubt
+
+import "slices"
+
+// Language is the words by which rules read a question in one natural language.
+// Another language is another value and needs no code.
+//
+// The lists from HowMany on hold phrases: words in lower case with blanks between
+// them. Words of a question are runs of letters, digits and inner apostrophes; % is a
+// word, too. A phrase without a word stands nowhere. Each word of a phrase may be
+//
+//	word      that word
+//	word*     a word that begins so;  *word  one that ends so
+//	a/b       either
+//	*         any one word
+//	#         a number: digits, or one of Numbers
+//	...       any number of words, also none
+type Language struct {
+	Name string // "en"
+
+	// Common holds words of this language, Foreign of others. A question is in this
+	// language when, quoted text aside, at least one word in eight is in Common, and
+	// more words are in Common than in Foreign. A repeated word counts once.
+	Common, Foreign []string
+
+	Numbers []string // number words
+
+	HowMany    []string // beginnings of a question that asks for one number
+	Count      []string // asks for a number of things
+	Each       []string // asks for a row a group
+	Percent    []string // asks for a share
+	Sum        []string // asks for a total
+	NotSum     []string // taken out before Sum is looked for
+	Everything []string // asks for all columns
+	Negation   []string // denies or excludes
+
+	// The lists by which Reading.Columns is counted.
+	Ask       []string // words that ask
+	AskFill   []string // what may stand between them and the first thing asked for
+	EachFirst []string // "for each", in front of the asking phrase
+	Cut       []string // where the list of things ends
+	And       []string // joins two things
+	Also      []string // after the cut: one thing more
+	AsksAgain []string // a second question in the sentence: one thing more
+
+	Furthermore []string // begins a sentence that asks for more than the one before
+	Ranking     []string // asks for a ranking, which shows what it ranks by: one thing more
+	Measures    []string // a number, which a question by group asks for beside the group
+}
+
+// english are the languages of Rules without any. It is only read.
+var english = []Language{English()}
+
+// English returns the words of English.
+func English() Language {
+	return Language{
+		Name: "en",
+		Common: []string{
+			"the", "of", "what", "what's", "which", "how", "many", "much", "who", "whose", "whom", "when", "where", "are",
+			"have", "has", "does", "did", "were", "with", "from", "that", "than", "their", "there", "these", "those", "they",
+			"each", "every", "and", "not", "list", "show", "find", "give", "please", "tell", "return", "count", "number",
+			"names", "both", "by", "any", "only", "less", "least", "been", "whether", "it", "its", "you", "is", "to", "for",
+			"average", "amount", "between", "more", "most", "never", "highest", "lowest", "largest", "smallest", "top",
+		},
+		Foreign: []string{
+			// German, French, Spanish, Italian, Portuguese, Dutch, Swedish,
+			// Danish, Polish, Turkish, Indonesian: words that English questions
+			// do not have outside of names.
+			"der", "das", "und", "ist", "wie", "viele", "welche", "welcher", "welches", "wurde", "wurden", "sind", "wird",
+			"nicht", "zeige", "alle", "aus", "mit", "für", "von", "den", "dem", "gibt", "haben", "hat", "jeder", "jede", "jedes", "nach", "oft",
+			"le", "les", "des", "est", "et", "quel", "quels", "quelle", "quelles", "combien", "dans", "pour", "avec", "sont", "du", "une", "qui", "liste",
+			"el", "los", "las", "qué", "que", "cuál", "cuáles", "cuántos", "cuántas", "cuantos", "cuantas", "cual", "por", "para", "con", "tiene", "tienen", "son", "del", "una", "en", "y", "hay", "muestra",
+			"il", "gli", "della", "dei", "delle", "quanti", "quante", "quali", "che", "di", "nel", "sono", "per", "hanno", "elenca", "più",
+			"os", "dos", "das", "da", "quantos", "quantas", "quais", "são", "não", "com", "têm", "mais", "foram",
+			"het", "een", "hoeveel", "welke", "van", "zijn", "voor", "met", "er", "hebben", "wat", "heeft", "geef", "naam", "alle",
+			"och", "är", "många", "hur", "vilka", "som", "har", "på", "hvor", "mange", "hvilke", "af", "og", "ett",
+			"ile", "jest", "które", "który", "się", "na", "jakie", "ilu", "kaç", "ve", "hangi", "olan", "berapa", "yang", "dan", "dari", "apa",
+		},
+		Numbers: []string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"},
+
+		HowMany: []string{"how many", "count", "what is the number", "what is the total number", "what's the number", "what's the total number"},
+		Count:   []string{"how many", "number/numbers of", "count/counts", "how often"},
+		Each: []string{
+			"each", "every", "per", "by country/year/month/city/type", "for all", "corresponding", "respective*",
+			"different ... how many",
+		},
+		Percent: []string{"percent*", "ratio", "proportion", "rate", "%"},
+		Sum:     []string{"total", "sum", "overall", "how much", "combined"},
+		NotSum:  []string{"total number/count/numbers", "how much does/is/was"},
+		Everything: []string{
+			"all information/details/info/columns/attributes/data", "all the information/details/info/columns/attributes/data",
+			"details of", "information about",
+		},
+		Negation: []string{
+			"not", "no", "never", "without", "except", "*n't", "neither", "nor", "exclud*", "other than", "none",
+			"missing", "unknown", "null", "blank", "empty", "lack*", "different from", "besides", "apart from", "unless", "only",
+		},
+
+		Ask: []string{
+			"what's", "what", "which", "who", "whose", "how many/much/old/often/long", "list", "show", "find", "give", "return",
+			"tell", "count", "display", "select", "get", "provide", "state", "name", "identify", "calculate", "compute",
+			"describe", "report", "determine", "print", "retrieve", "fetch", "indicate", "mention", "enumerate", "output", "search", "include", "write",
+		},
+		AskFill:   []string{"is", "are", "was", "were", "me", "us", "the", "all", "out", "down", "a", "an", "different", "distinct", "both"},
+		EachFirst: []string{"for/in/of each/every"},
+		Cut: []string{
+			"of", "for", "whose", "who", "that", "which", "with", "where", "in", "from", "by", "sorted", "ordered", "have", "has",
+			"are", "is", "do", "on", "at", "to", "having", "if", "along",
+		},
+		And: []string{"and", "&"},
+		Also: []string{
+			"along with its/their/the", "along with", "as well as", "and its/their/the", "with its/their",
+			"with the number/total/average", "with number/total/average",
+		},
+		AsksAgain: []string{
+			"and what/who/which/how/when/where", "and is/are/was/were", "and also", "also list/show/give/find/return",
+			"and list/show/give/find/tell/state/include/calculate/describe/indicate/mention/name",
+		},
+		Furthermore: []string{"also", "please also", "indicate/include/mention/state", "please indicate/include/mention/state"},
+		Ranking:     []string{"top # ... by"},
+		Measures:    []string{"how many", "number/numbers", "count", "average", "mean", "sum", "total", "maximum", "minimum", "max", "min"},
+	}
+}
+
+// speaks reports whether a question of these words is in the language.
+func (l *Language) speaks(words []token) bool {
+	common, foreign := distinct(words, l.Common), distinct(words, l.Foreign)
+	return common > foreign && 8*common >= len(words)
+}
+
+// distinct counts the members of list that stand in words.
+func distinct(words []token, list []string) int {
+	n := 0
+	for i, w := range words {
+		if slices.Contains(list, w.text) && !slices.ContainsFunc(words[:i], func(t token) bool { return t.text == w.text }) {
+			n++
+		}
+	}
+	return n
+}

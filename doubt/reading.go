@@ -1,0 +1,175 @@
+package doubt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+)
+
+// Reading is what rules read in a question, once for all its candidates: see
+// [Rules.Read]. Safe for concurrent use.
+type Reading struct {
+	Text     string // the question as it was asked
+	Evidence string // what is known besides
+
+	// Language is the name of the language of the question; "" when it is none of the
+	// known ones. Then rules that read words are silent, and the fields below are
+	// zero.
+	Language string
+
+	HowMany    bool // asks for one number of things
+	Count      bool // asks for a number of things, perhaps a row
+	Each       bool // asks for a row a group
+	Percent    bool // asks for a share
+	Sum        bool // asks for a total
+	Everything bool // asks for all columns
+	Negation   bool // denies or excludes something; also by its evidence
+
+	// Columns is the number of columns that the asking phrase names, at most 6; 0 when
+	// it cannot be told.
+	Columns int
+	// Things are the last words of what the asking phrase names, as stems: order and
+	// total in "list orders and totals for …".
+	Things []string
+
+	tokens   []token
+	words    []token // the tokens that are no marks
+	language *Language
+}
+
+// Has reports whether one of phrases stands in the question: see [Language] for their
+// form. It is for rules of one's own.
+func (q Reading) Has(phrases ...string) bool {
+	l := q.language
+	if l == nil {
+		l = &Language{}
+	}
+	return l.has(q.words, phrases)
+}
+
+// read fills in a question in language l.
+func (q *Reading) read(l *Language) {
+	q.Language, q.language = l.Name, l
+	in := func(phrases []string) bool { return l.has(q.words, phrases) }
+	q.HowMany = l.starts(q.words, l.HowMany) > 0
+	q.Count = in(l.Count)
+	q.Each = in(l.Each)
+	q.Percent = in(l.Percent)
+	q.Sum = l.has(l.without(q.words, l.NotSum), l.Sum)
+	q.Everything = in(l.Everything)
+	// The evidence says how to compute what the question asks for, so what it
+	// excludes is asked for, too, also in SQL's own marks.
+	sql := func(mark string) bool { return strings.Contains(strings.ToLower(q.Evidence), mark) }
+	q.Negation = in(l.Negation) || l.has(unmarked(tokenize(q.Evidence)), l.Negation) || slices.ContainsFunc([]string{"<>", "!=", "≠", "is null"}, sql)
+	q.Columns = q.columns(l)
+}
+
+// columns counts the columns that the asking phrase names: the parts of the list
+// that follows the asking word, in the last sentence that asks.
+func (q *Reading) columns(l *Language) int {
+	const most = 6 // nobody names more things in one sentence
+	sum := 0
+	for end, more := len(q.tokens), true; more; {
+		from, to := l.askingSentence(q.tokens[:end])
+		if from == to {
+			break
+		}
+		n := q.sentenceColumns(q.tokens[from:to], l)
+		if n == 0 {
+			return 0
+		}
+		sum += n
+		end, more = from, l.starts(q.tokens[from:to], l.Furthermore) > 0
+	}
+	return min(sum, most)
+}
+
+// sentenceColumns is columns for one sentence.
+func (q *Reading) sentenceColumns(sentence []token, l *Language) int {
+	rest := sentence
+	if comma := slices.IndexFunc(rest, func(t token) bool { return t.text == "," }); comma >= 0 && l.starts(rest, l.EachFirst) > 0 {
+		rest = rest[comma+1:] // behind "for each …,"
+	}
+	at, n := l.find(rest, l.Ask)
+	if n == 0 {
+		return 0
+	}
+	measure := func(tokens []token) bool { return l.has(tokens, l.Measures) }
+	asked := rest[at : at+n] // "how many" is a measure itself
+	rest = rest[at+n:]
+	for len(rest) > 0 && l.starts(rest, l.AskFill) > 0 {
+		rest = rest[1:]
+	}
+
+	// Count the parts up to the cut in which a word stands.
+	parts, measures, cut := 0, 0, len(rest)
+	part := func(tokens []token) {
+		if !slices.ContainsFunc(tokens, func(t token) bool { return !t.mark }) {
+			return
+		}
+		parts++
+		if last := tokens[len(tokens)-1]; !last.mark {
+			q.Things = append(q.Things, words.Stem(last.text))
+		}
+		if measure(tokens) || parts == 1 && measure(asked) {
+			measures++
+		}
+	}
+	begin := 0
+	for i, t := range rest {
+		if l.starts(rest[i:], l.Cut) > 0 {
+			cut = i
+			break
+		}
+		if t.text == "," || t.text == "&" || slices.Contains(l.And, t.text) {
+			part(rest[begin:i])
+			begin = i + 1
+		}
+	}
+	part(rest[min(begin, cut):cut])
+	if parts == 0 { // "How many are there?"
+		parts = 1
+		if measure(asked) {
+			measures = 1
+		}
+	}
+
+	also := 0
+	for i := cut; i < len(rest); {
+		n := l.starts(rest[i:], l.Also)
+		if n > 0 || l.starts(rest[i:], l.AsksAgain) > 0 {
+			also++
+		}
+		i += max(n, 1)
+	}
+	more := min(also, 2)
+	if q.Each && parts == measures {
+		// Only numbers by group are named: the group itself goes without saying.
+		more++
+	}
+	if l.has(q.words, l.Ranking) {
+		more++
+	}
+	return parts + more
+}
+
+// askingSentence returns where the last sentence with an asking word begins and
+// ends; both are 0 when there is none.
+func (l *Language) askingSentence(tokens []token) (from, to int) {
+	end := len(tokens)
+	for i := len(tokens); i >= 0; i-- {
+		if i > 0 {
+			t := tokens[i-1]
+			// A full stop ends a sentence only where a blank follows: 3.5, U.S.
+			if !t.mark || !strings.Contains(".?!", t.text) || i < len(tokens) && tokens[i].from == t.to {
+				continue
+			}
+		}
+		if l.has(tokens[i:end], l.Ask) {
+			return i, end
+		}
+		end = max(i-1, 0)
+	}
+	return 0, 0
+}

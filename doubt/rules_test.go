@@ -1,0 +1,288 @@
+package doubt
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// table makes a result of text cells: rows by ";", cells by ",". "-" is NULL.
+func table(columns int, text string) *result.Table {
+	t := &result.Table{Columns: make([]string, columns)}
+	if text == "" {
+		return t
+	}
+	for _, line := range strings.Split(text, ";") {
+		row := make([]any, columns)
+		for i, cell := range strings.SplitN(line, ",", columns) {
+			if cell != "-" {
+				row[i] = cell
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func TestRules(t *testing.T) {
+	const who = "What is the name of the oldest singer?"
+	tests := []struct {
+		rule     string
+		why      string
+		question string
+		evidence string
+		sql      string
+		table    *result.Table
+		broken   bool
+	}{
+		{"empty", "no rows", who, "", "SELECT name FROM singer", table(1, ""), true},
+		{"empty", "rows", who, "", "SELECT name FROM singer", table(1, "Joe"), false},
+		{"empty", "not executed: nothing is known", who, "", "SELECT name FROM singer", nil, false},
+		{"empty", "nothing but NULL", who, "", "SELECT max(age) FROM singer", table(1, "-"), true},
+		{"any_null", "a NULL", who, "", "SELECT name, age FROM singer", table(2, "Joe,-"), true},
+		{"any_null", "alone it is no value at all", who, "", "SELECT max(age) FROM singer", table(1, "-"), false},
+		{"any_null", "an empty text is a value", who, "", "SELECT name FROM singer", table(1, ";Joe"), false},
+
+		{"how_many", "a list instead of a number", "How many singers are there?", "", "SELECT 1 FROM singer", table(1, "1;2"), true},
+		{"how_many", "one number", "How many singers are there?", "", "SELECT count(*) FROM singer", table(1, "7"), false},
+		{"how_many", "a number each", "How many singers are there in each country?", "", "SELECT 1", table(2, "a,1;b,2"), false},
+		{"how_many", "another language", "Wie viele Sänger gibt es?", "", "SELECT 1", table(1, "1;2"), false},
+
+		{"more_columns", "three instead of one", who, "", "SELECT name, age, country FROM singer", table(3, "a,b,c"), true},
+		{"more_columns", "as many as asked", "List name and age of the singers.", "", "SELECT name, age FROM singer", table(2, "a,b"), false},
+		{"more_columns", "fewer", "List name and age of the singers.", "", "SELECT name FROM singer", table(1, "a"), false},
+		{"more_columns", "everything asked", "Show all information about the singers.", "", "SELECT * FROM singer", table(9, "a"), false},
+		{"more_columns", "a thing may have number and name", "List orders for customers in Spain.", "", "SELECT number, name FROM orders", table(2, "a,b"), false},
+		{"more_columns", "but not by any number of columns", "List orders for customers in Spain.", "", "SELECT a, b, c FROM orders", table(3, "a,b,c"), true},
+		{"more_columns", "a name may be two columns", "What is the name of the oldest one?", "", "SELECT first_name, last_name FROM staff", table(2, "a,b"), false},
+		{"more_columns", "one of the two is asked", "What is the last name of the oldest one?", "", "SELECT firstName, lastName FROM staff", table(2, "a,b"), true},
+		{"more_columns", "an attribute is no thing", "List the names of customers.", "", "SELECT name, city FROM customers", table(2, "a,b"), true},
+		{"more_columns", "not executed", who, "", "SELECT name, age, country FROM singer", nil, false},
+
+		{"star", "all columns, one asked", who, "", "SELECT * FROM singer", table(1, "a"), true},
+		{"star", "of one table", who, "", "SELECT s.* FROM singer s", table(1, "a"), true},
+		{"star", "COUNT(*) is no star", "How many singers are there?", "", "SELECT count(*) FROM singer", table(1, "1"), false},
+		{"star", "inside", who, "", "SELECT name FROM (SELECT * FROM singer)", table(1, "a"), false},
+		{"star", "asked for", "Show all the details of the singers.", "", "SELECT * FROM singer", table(1, "a"), false},
+
+		{"sum", "a total without a sum", "What is the total revenue of the shop?", "", "SELECT revenue FROM shop", nil, true},
+		{"sum", "summed", "What is the total revenue of the shop?", "", "SELECT sum(revenue) FROM shop", nil, false},
+		{"sum", "summed inside", "What is the overall revenue of the shop?", "", "SELECT x FROM (SELECT sum(revenue) x FROM shop)", nil, false},
+		{"sum", "a total number is counted", "What is the total number of shops?", "", "SELECT max(n) FROM shop", nil, false},
+		{"sum", "a measure of one thing", "How much does the youngest dog weigh?", "", "SELECT weight FROM pets", nil, false},
+
+		{"negation", "NOT IN for nothing", "Which singers have songs?", "", "SELECT name FROM singer WHERE id NOT IN (SELECT id FROM song)", nil, true},
+		{"negation", "asked for", "Which singers have no songs?", "", "SELECT name FROM singer WHERE id NOT IN (SELECT id FROM song)", nil, false},
+		{"negation", "asked for by the evidence", "Which singers are retired?", "retired: active <> 1", "SELECT name FROM singer WHERE active <> 1", nil, false},
+		{"negation", "IS NOT NULL excludes nothing that the question names", who, "", "SELECT name FROM singer WHERE age IS NOT NULL", nil, false},
+		{"negation", "IS NULL does", who, "", "SELECT name FROM singer WHERE age IS NULL", nil, true},
+		{"negation", "EXCEPT", who, "", "SELECT name FROM singer EXCEPT SELECT name FROM song", nil, true},
+		{"negation", "unequal", who, "", "SELECT name FROM singer WHERE age != 3", nil, true},
+		{"negation", "a text that says not", who, "", "SELECT name FROM singer WHERE song = 'not <> null'", nil, false},
+
+		{"group_bare", "numbers of what?", "How many songs per singer?", "", "SELECT count(*) FROM song GROUP BY singer", nil, true},
+		{"group_bare", "with the group", "How many songs per singer?", "", "SELECT singer, count(*) FROM song GROUP BY singer", nil, false},
+		{"group_bare", "with an expression for it", "How many songs per year?", "", "SELECT substr(d, 1, 4), count(*) FROM song GROUP BY 1", nil, false},
+		{"group_bare", "in any language", "Wie viele Lieder je Sänger?", "", "SELECT count(*) FROM song GROUP BY singer", nil, true},
+		{"group_bare", "the group alone", who, "", "SELECT singer FROM song GROUP BY singer", nil, false},
+
+		{"count_top", "a count that nobody asked for", who, "", "SELECT name, count(*) FROM singer GROUP BY name", nil, true},
+		{"count_top", "asked for", "How many singers are there?", "", "SELECT count(*) FROM singer", nil, false},
+		{"count_top", "only to order by", who, "", "SELECT name FROM singer GROUP BY name ORDER BY count(*) DESC LIMIT 1", nil, false},
+		{"count_top", "a share needs counts", "What percentage of singers is French?", "", "SELECT 100.0 * count(f) / count(*) FROM singer", nil, false},
+	}
+	names := map[string]int{}
+	for _, tt := range tests {
+		t.Run(tt.rule+"/"+tt.why, func(t *testing.T) {
+			if tt.broken {
+				names[tt.rule]++
+			}
+			got := Rules{}.Find(tt.question, tt.evidence, vote.Candidate{SQL: tt.sql}, tt.table)
+			at := slices.IndexFunc(got, func(f vote.Finding) bool { return f.Rule == tt.rule })
+			if (at >= 0) != tt.broken {
+				t.Fatalf("%s on %q of %q: findings %+v, want broken: %v", tt.rule, tt.sql, tt.question, got, tt.broken)
+			}
+			if tt.broken && (got[at].Detail == "" || got[at].Doubt != 1) {
+				t.Errorf("finding %+v has no detail or not the weight 1", got[at])
+			}
+		})
+	}
+	for _, r := range Checked() {
+		names[r.Name]++ // TestCheckedRules has them
+	}
+	for _, r := range Default() {
+		if names[r.Name] == 0 {
+			t.Errorf("no test breaks rule %s", r.Name)
+		}
+		if r.Source == "" {
+			t.Errorf("rule %s has no source", r.Name)
+		}
+	}
+}
+
+func TestCheckedRules(t *testing.T) {
+	tests := []struct {
+		rule, finding string
+		table         *result.Table
+		doubt         float64
+		why           string
+	}{
+		{"name_as_string", exec.FindingString, table(1, "nmae;nmae"), 1, "SELECT \"nmae\" FROM customers"},
+		{"name_as_string", exec.FindingString, nil, 1, "nothing was run"},
+		{"no_table", exec.FindingNoTable, table(1, "I am sorry"), 1, "SELECT 'I am sorry'"},
+		{"no_table", exec.FindingNoTable, nil, 1, "nothing was run"},
+		{"no_table", exec.FindingNoTable, table(1, "1;2"), 0, "a list of constants"},
+		{"absent_value", exec.FindingAbsent, table(1, ""), 2, "no rows"},
+		{"absent_value", exec.FindingAbsent, table(1, "0"), 2, "a count of nothing"},
+	}
+	for _, tt := range tests {
+		c := vote.Candidate{SQL: "SELECT 1", Findings: []vote.Finding{{Rule: tt.finding}}}
+		found := Rules{List: Checked()}.Find("Wie heißen die Kunden?", "", c, tt.table)
+		got := 0.0
+		for _, f := range found {
+			if f.Rule == tt.rule {
+				got = f.Doubt
+			}
+		}
+		if got != tt.doubt || len(found) > 1 {
+			t.Errorf("%s, %s: %+v, want a doubt of %v", tt.rule, tt.why, found, tt.doubt)
+		}
+	}
+	if found := (Rules{List: Checked()}).Find("Who is it?", "", vote.Candidate{SQL: "SELECT 1"}, table(1, "")); len(found) > 0 {
+		t.Errorf("without a finding: %+v", found)
+	}
+}
+
+func TestEmptyShare(t *testing.T) {
+	tests := []struct {
+		share, weight float64
+		why           string
+	}{
+		{0, 1, "nothing is known"},
+		{0.05, 1, "the default"},
+		{0.01, 1 + math.Log(5)/2, "rarely empty"},
+		{1e-9, 3, "never: no more than three rules"},
+		{0.5, 0, "often"},
+		{math.NaN(), 1, "no number"},
+		{EmptyShare(0, 0), 1, "no confirmed answer"},
+		{EmptyShare(5, 100), 1, "100 confirmed answers as the default has it"},
+		{EmptyShare(0, 100), 1 + math.Log(0.05*120)/2, "100 confirmed answers, all with values"},
+		{EmptyShare(50, 100), 0, "50 of 100 without"},
+	}
+	for _, tt := range tests {
+		found := Rules{EmptyShare: tt.share}.Find("Who is it?", "", vote.Candidate{SQL: "SELECT a FROM t"}, table(1, ""))
+		if len(found) != 1 || math.Abs(found[0].Doubt-tt.weight) > 1e-9 {
+			t.Errorf("share %v: %+v, want a doubt of %v: %s", tt.share, found, tt.weight, tt.why)
+		}
+	}
+	own := resultRules()[0]
+	own.Weight = 0.5
+	found := Rules{EmptyShare: 0.01}.With(own).Find("Who is it?", "", vote.Candidate{SQL: "SELECT a FROM t"}, table(1, ""))
+	if len(found) != 1 || found[0].Doubt != 0.5 {
+		t.Errorf("a weight of one's own goes before the share: %+v", found)
+	}
+}
+
+// TestPossible: no rule is broken that SpreadAbout holds for impossible.
+func TestPossible(t *testing.T) {
+	questions := []string{
+		"", "Wie viele Sänger gibt es?", "How many singers are there in each country?", "What is the total revenue?",
+		"Which singers have no songs?", "Show all information about singers.", "Show name and age of the singers.", "List the singers.",
+	}
+	statements := []string{
+		"SELECT * FROM singer", "SELECT a, b, c FROM t WHERE d <> 1", "SELECT count(*) FROM t GROUP BY a", "SELECT a FROM t EXCEPT SELECT b FROM u", "SELECT 1",
+	}
+	tables := []*result.Table{table(1, ""), table(1, "-"), table(1, "0"), table(1, "a"), table(3, "a,b,c;d,e,f"), table(2, "a,-")}
+	findings := []vote.Finding{{Rule: exec.FindingString}, {Rule: exec.FindingNoTable}}
+	least := Rules{}.Spread()
+	for _, question := range questions {
+		q := Rules{}.Read(question, "")
+		for _, sql := range statements {
+			for i, rows := range tables {
+				c := vote.Candidate{
+					SQL: sql, Rows: len(rows.Rows), Columns: len(rows.Columns), Findings: findings,
+					Empty: rows.Empty(), AllNull: rows.AllNull(), Zero: i == 2,
+				}
+				if i < 3 {
+					c.Findings = append(findings[:2:2], vote.Finding{Rule: exec.FindingAbsent})
+				}
+				doubt := 0.0
+				for _, f := range (Rules{}).About(q, c, rows) {
+					if !slices.ContainsFunc(resultRules(), func(r Rule) bool { return r.Name == f.Rule }) {
+						doubt += f.Doubt
+					}
+				}
+				most := Rules{}.SpreadAbout(q, c)
+				least = min(least, most)
+				if doubt > most {
+					t.Errorf("%q, %s, %v: a doubt of %v, at most %v are possible", question, sql, rows.Rows, doubt, most)
+				}
+			}
+		}
+	}
+	if least > 4 {
+		t.Errorf("at least %v doubts are possible: nothing is ruled out", least)
+	}
+}
+
+func TestDoubtsChange(t *testing.T) {
+	d := Rules{}
+	find := func(d Rules) []vote.Finding {
+		return d.Find("What is the name of the oldest singer?", "", vote.Candidate{SQL: "SELECT * FROM singer"}, table(2, "Joe,-;Jim,1"))
+	}
+	has := func(f []vote.Finding, rule string) (vote.Finding, bool) {
+		i := slices.IndexFunc(f, func(f vote.Finding) bool { return f.Rule == rule })
+		if i < 0 {
+			return vote.Finding{}, false
+		}
+		return f[i], true
+	}
+	for _, rule := range []string{"any_null", "more_columns", "star"} {
+		if _, ok := has(find(d), rule); !ok {
+			t.Fatalf("%s is not broken: the test needs it", rule)
+		}
+	}
+	if _, ok := has(find(d.Without("star", "any_null")), "star"); ok {
+		t.Error("Without left the rule in")
+	}
+	star := func(weight float64) Rule {
+		return Rule{Name: "star", Weight: weight, Broken: func(in Input) (string, bool) { return "star", in.Outline.Star }}
+	}
+	if f, _ := has(find(d.With(star(0.25))), "star"); f.Doubt != 0.25 {
+		t.Errorf("weighed %+v", f)
+	}
+	if f, ok := has(find(d.With(star(-1))), "star"); !ok || f.Doubt != 0 {
+		t.Errorf("weighed below 0 it is information: %+v, %v", f, ok)
+	}
+	own := Rule{Name: "own", Weight: 2, Broken: func(in Input) (string, bool) { return "own doubt", in.Question.Has("oldest") }}
+	if f, _ := has(find(d.With(own)), "own"); f != (vote.Finding{Rule: "own", Detail: "own doubt", Doubt: 2}) {
+		t.Errorf("own rule: %+v", f)
+	}
+	replaced := d.With(Rule{Name: "star", Broken: func(Input) (string, bool) { return "", false }})
+	if _, ok := has(find(replaced), "star"); ok || len(replaced.List) != len(Default()) {
+		t.Error("With did not replace the rule of that name")
+	}
+	if f, ok := has(find(d.With(Rule{Name: "silent"})), "silent"); ok {
+		t.Errorf("a rule without Broken spoke: %+v", f)
+	}
+	if got := find(Rules{List: []Rule{}}); len(got) != 0 {
+		t.Errorf("an empty list of rules finds %+v", got)
+	}
+	if d.List != nil {
+		t.Error("the original changed")
+	}
+	if got := d.Find("Who is it?", "", vote.Candidate{Rejected: "no SQL"}, nil); got != nil {
+		t.Errorf("a candidate without SQL has findings: %+v", got)
+	}
+	if got, want := d.Spread(), float64(len(statementRules()))+4; got != want {
+		t.Errorf("Spread %v, want %v", got, want)
+	}
+	if got := (Rules{List: resultRules()}).Spread(); got != 0 {
+		t.Errorf("candidates of equal results agree on the rules on results: Spread %v", got)
+	}
+}

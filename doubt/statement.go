@@ -1,0 +1,135 @@
+package doubt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// statementRules are the rules on the SQL.
+func statementRules() []Rule {
+	return []Rule{
+		{
+			Name: "more_columns", ReadsWords: true,
+			Source:   "people name what they want to see; gains most of all rules and loses most, so report it apart",
+			Possible: func(q Reading, c vote.Candidate) bool { return manyColumns(q, c.Columns) },
+			Broken:   moreColumns,
+		},
+		{
+			Name: "star", ReadsWords: true,
+			Source:   "people name what they want to see; * is for who asks for everything",
+			Possible: func(q Reading, _ vote.Candidate) bool { return !q.Everything },
+			Broken: func(in Input) (string, bool) {
+				return "all columns selected, some asked", in.Outline.Star && !in.Question.Everything
+			},
+		},
+		{
+			Name: "sum", ReadsWords: true,
+			Source:   "a total is a SUM or a COUNT; seen to help in one template family only, so report it apart",
+			Possible: func(q Reading, _ vote.Candidate) bool { return q.Sum },
+			Broken: func(in Input) (string, bool) {
+				adds := func(f string) bool { return f == "SUM" || f == "COUNT" || f == "TOTAL" }
+				return "a total asked, nothing added up", in.Question.Sum && !slices.ContainsFunc(in.Outline.Functions, adds)
+			},
+		},
+		{
+			Name: "negation", ReadsWords: true,
+			Source:   "a statement that excludes something answers a question that says so",
+			Possible: func(q Reading, _ vote.Candidate) bool { return !q.Negation },
+			Broken: func(in Input) (string, bool) {
+				return "something excluded that was not asked for", !in.Question.Negation && excludes(in)
+			},
+		},
+		{
+			Name:   "group_bare",
+			Source: "a number a group without the group tells nobody what it is of",
+			Broken: groupBare,
+		},
+		{
+			Name: "count_top", ReadsWords: true,
+			Source:   "a number of things answers a question that asks for one",
+			Possible: func(q Reading, _ vote.Candidate) bool { return !asksNumber(q) },
+			Broken: func(in Input) (string, bool) {
+				return "a count selected that was not asked for", slices.Contains(in.Outline.Aggregates, "COUNT") && !asksNumber(in.Question)
+			},
+		},
+	}
+}
+
+// asksNumber reports whether a count may be what the question asks for.
+func asksNumber(q Reading) bool { return q.Count || q.Each || q.Percent || q.Sum }
+
+func moreColumns(in Input) (string, bool) {
+	q := in.Question
+	if in.Table == nil || !manyColumns(q, len(in.Table.Columns)) {
+		return "", false
+	}
+	// A question for orders, and not for their numbers, leaves open what tells one
+	// order from the other: a key and a name may, or a first and a last name.
+	asked := q.Columns
+	seen := make(map[string]bool)
+	for _, t := range in.Statement.Tables() {
+		w := words.OfName(t.Name)
+		if len(w) == 0 || seen[t.Name] {
+			continue
+		}
+		seen[t.Name] = true
+		if slices.Contains(q.Things, words.Stem(w[len(w)-1])) {
+			asked++
+		}
+	}
+	if twoNames(in.Outline.Items) && !q.Has("first/last/middle/forename/forenames/surname/surnames/given/family") {
+		asked++
+	}
+	return "more columns than asked", len(in.Table.Columns) > asked
+}
+
+// manyColumns reports whether n is more columns than the question names.
+func manyColumns(q Reading, n int) bool { return q.Columns > 0 && !q.Everything && n > q.Columns }
+
+// twoNames reports whether the name of a person is selected in two columns. That is
+// one thing for a person who asks for a name.
+func twoNames(items []sqltext.SelectItem) bool {
+	first, last := false, false
+	for _, item := range items {
+		for _, w := range words.OfName(item.Column) {
+			switch w {
+			case "first", "fore", "forename", "firstname", "fname", "given":
+				first = true
+			case "last", "sur", "surname", "lastname", "lname", "family":
+				last = true
+			}
+		}
+	}
+	return first && last
+}
+
+// excludes reports whether the statement excludes something. IS NOT NULL does not
+// count, because careful authors write it where a question takes values for granted.
+func excludes(in Input) bool {
+	if in.Statement.Uses("EXCEPT") || in.Statement.Uses("<>") || in.Outline.IsNull {
+		return true
+	}
+	if !in.Statement.Uses("NOT") {
+		return false
+	}
+	not := false // the word before is NOT
+	for t := range in.Statement.Tokens() {
+		if not && !strings.EqualFold(t.Text, "null") {
+			return true
+		}
+		not = t.Kind == sqltext.Word && strings.EqualFold(t.Text, "not")
+	}
+	return not
+}
+
+func groupBare(in Input) (string, bool) {
+	o := in.Outline
+	// A column, or an expression over one, may be the group.
+	group := func(item sqltext.SelectItem) bool { return len(item.Aggregates) == 0 }
+	grouped := len(o.GroupBy) > 0 && len(o.Aggregates) > 0 && !o.Star
+	return "numbers of groups without the groups", grouped && !slices.ContainsFunc(o.Items, group)
+}

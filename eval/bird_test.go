@@ -1,0 +1,134 @@
+package eval_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/schema"
+)
+
+func TestReadBIRD(t *testing.T) {
+	const head = "original_column_name,column_name,column_description,data_format,value_description\n"
+	for _, tc := range []struct {
+		why, name, text string
+		want            schema.Descriptions
+		err             string
+	}{
+		{"plain", "t.csv", head + "id,,the id,integer,\nseg,segment,,text,S: small\n",
+			schema.Descriptions{"t.id": {Text: "the id"}, "t.seg": {Title: "segment", Values: "S: small"}}, ""},
+		{"byte order mark", "t.csv", "\ufeff" + head + "id,,the id,,\n", schema.Descriptions{"t.id": {Text: "the id"}}, ""},
+		{"Windows-1252 bytes among UTF-8", "t.csv", head + "a,,caf\xe9 \x96 caf\u00e9 \x81,,\n", schema.Descriptions{"t.a": {Text: "café – café"}}, ""},
+		{"headers in another order, case and spelling", "t.csv", "Value Description , column description,,Original_Column_Name\nv, d ,x,a\n",
+			schema.Descriptions{"t.a": {Text: "d", Values: "v"}}, ""},
+		{"readable names only", "t.csv", "column_name,column_description\na,d\n", schema.Descriptions{"t.a": {Title: "a", Text: "d"}}, ""},
+		{"several lines in one field", "t.csv", head + "a,,\"one\ntwo\",,\r\nb,,x,,\r\n", schema.Descriptions{"t.a": {Text: "one\ntwo"}, "t.b": {Text: "x"}}, ""},
+		{
+			"quotes where none should be", "t.csv", head + "a,,the \"real\" one,,\nb,,x,,\n",
+			schema.Descriptions{"t.a": {Text: `the "real" one`}, "t.b": {Text: "x"}}, "",
+		},
+		{
+			"short and long lines, blank lines, blank names", "t.csv", head + "a,,x\n\n,,lost,,\n b ,,y,,,,,\nc\n",
+			schema.Descriptions{"t.a": {Text: "x"}, "t.b": {Text: "y"}}, "",
+		},
+		{"NUL bytes", "t.csv", head + "a,,x\x00y,,\n", schema.Descriptions{"t.a": {Text: "xy"}}, ""},
+		{"names of tables keep blanks, case and dots", "Order Details.v2.CSV", head + "a,,x,,\n", schema.Descriptions{"Order Details.v2.a": {Text: "x"}}, ""},
+		{"no header", "t.csv", "id,the id\n", schema.Descriptions{}, "t.csv: no header original_column_name"},
+		{"empty file", "t.csv", "", schema.Descriptions{}, "t.csv: empty file"},
+		{"other files", "README.md", "# hello", schema.Descriptions{}, ""},
+		{"what macOS leaves behind", "._t.csv", "\x00\x05\x16\x07", schema.Descriptions{}, ""},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			got, err := eval.ReadBIRD(fstest.MapFS{tc.name: {Data: []byte(tc.text)}, "folder.csv/x.txt": {}})
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("error %v, want %q", err, tc.err)
+			}
+		})
+	}
+}
+
+func TestReadBIRDErrors(t *testing.T) {
+	got, err := eval.ReadBIRD(fstest.MapFS{
+		"a.csv": {Data: []byte("nothing")},
+		"b.csv": {Data: []byte("original_column_name,column_description\nid,the id\n")},
+		"c.csv": {Data: []byte(strings.Repeat("x", 9<<20))},
+	})
+	if err == nil || !strings.Contains(err.Error(), "a.csv") || !strings.Contains(err.Error(), "c.csv: larger") {
+		t.Errorf("every bad file is named: %v", err)
+	}
+	if diff := cmp.Diff(schema.Descriptions{"b.id": {Text: "the id"}}, got); diff != "" {
+		t.Errorf("good files count all the same (-want +got):\n%s", diff)
+	}
+	if _, err := eval.ReadBIRD(os.DirFS(filepath.Join(t.TempDir(), "gone"))); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+// TestReadBIRDData reads the descriptions of a BIRD database.
+func TestReadBIRDData(t *testing.T) {
+	d, err := eval.ReadBIRD(os.DirFS(evaldata.Path(t, "db", "bird", "superhero_description")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d) != 31 {
+		t.Errorf("%d columns described, want 31", len(d))
+	}
+	if got := d["hero_attribute.hero_id"]; got.Title != "hero id" || !strings.Contains(got.Text, "Maps to superhero(id)") {
+		t.Errorf("hero_attribute.hero_id: %+v", got)
+	}
+	if got := d["superhero.height_cm"]; got.Title != "height cm" || !strings.HasPrefix(got.Values, "commonsense evidence:") {
+		t.Errorf("superhero.height_cm: %+v", got)
+	}
+	for name, text := range d {
+		if !utf8.ValidString(name + text.Title + text.Text + text.Values) {
+			t.Errorf("%s is not valid UTF-8", name)
+		}
+	}
+}
+
+// FuzzReadBIRD: any bytes give valid UTF-8 or an error, and never a panic.
+func FuzzReadBIRD(f *testing.F) {
+	f.Add([]byte("original_column_name,column_name,column_description,data_format,value_description\nid,,\"the\nid\",integer,\n"))
+	f.Add([]byte("\ufefforiginal_column_name\n\"a\n"))
+	f.Add([]byte("column_name,\xe9\n\x00,\"\"\"\n"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		d, err := eval.ReadBIRD(fstest.MapFS{"t.csv": {Data: raw}})
+		if d == nil {
+			t.Fatalf("no map, error %v", err)
+		}
+		for name, text := range d {
+			if !strings.HasPrefix(name, "t.") || len(name) == 2 || text == (schema.Description{}) {
+				t.Errorf("%q: %+v", name, text)
+			}
+			for _, s := range []string{name, text.Title, text.Text, text.Values} {
+				if !utf8.ValidString(s) || strings.Contains(s, "\x00") || s != strings.TrimSpace(s) {
+					t.Errorf("%q", s)
+				}
+			}
+		}
+	})
+}
+
+func ExampleReadBIRD() {
+	fsys := fstest.MapFS{"books.csv": {Data: []byte(
+		"original_column_name,column_name,column_description,data_format,value_description\n" +
+			"st,state,whether the book is here,text,\"L: lent\nH: here\"\n")}}
+	d, err := eval.ReadBIRD(fsys) // os.DirFS("dev_databases/library/database_description")
+	fmt.Printf("%+v %v\n", d["books.st"], err)
+	// Output:
+	// {Title:state Text:whether the book is here Values:L: lent
+	// H: here} <nil>
+}

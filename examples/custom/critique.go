@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// Critique retrieves solved questions that are like the new one, drafts a statement, asks the model what is wrong with it,
+// and has it revised: at most 3 calls a question. Its confidence says nothing, because it has no second opinion.
+type Critique struct{}
+
+// Generate answers one question.
+func (Critique) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+	if err := env.Validate(t); err != nil {
+		return nil, err
+	}
+	alike, err := env.Similar(ctx, memory.Similar{K: 3}, t.Question)
+	if err != nil {
+		return nil, err
+	}
+	shown := *env
+	shown.Exemplars = &memory.Pool{Pairs: alike}
+	messages, err := strategy.Prompt{Shots: len(alike)}.Prompt(ctx, &shown, strategy.PromptInput{Task: t, Schema: env.Schema})
+	if err != nil {
+		return nil, err
+	}
+	model, name := env.Model(0)
+	admission := strategy.NewAdmission(ctx, env, t, nil, nil)
+	defer admission.Close()
+	out := &strategy.Outcome{}
+	try := func(purpose string) (*vote.Candidate, error) { // one call for a statement, which is checked
+		i := len(out.Candidates)
+		reply, err := model.Complete(ctx, strategy.Sampler{Purpose: purpose}.Request(env, i, messages))
+		if err != nil {
+			return nil, err
+		}
+		candidate, err := admission.Admit(ctx, i, name, reply)
+		out.Candidates = append(out.Candidates, candidate)
+		out.Steps = append(out.Steps, strategy.NewStep(candidate, i, purpose))
+		return &candidate, err
+	}
+	draft, err := try(strategy.PurposeGenerate)
+	if err != nil {
+		return out, err
+	}
+	problem := draft.Rejected
+	if problem == "" {
+		tables, _ := env.SchemaSection(ctx, schema.DDL, env.Schema, 0) // where ctx ended the call fails too
+		reply, err := model.Complete(ctx, strategy.Sampler{Purpose: "critique"}.Request(env, 0, []llm.Message{
+			{Role: llm.System, Text: env.System("Does the statement answer the question? Reply OK, or say in one line what is wrong.\n")},
+			{Role: llm.User, Text: tables + t.Section() + "### Statement\n" + strategy.Fence(draft.SQL)},
+		}))
+		if err != nil {
+			return out, err
+		}
+		problem = strategy.OneLine(strategy.AnswerText(reply.Text))
+	}
+	if !strings.HasPrefix(strings.ToUpper(problem), "OK") {
+		messages = append(messages, llm.Message{Role: llm.Assistant, Text: strategy.Fence(draft.SQL)},
+			llm.Message{Role: llm.User, Text: "### Problem\n" + strategy.ErrorLine(problem, env.WithoutValues) + "\nWrite a better statement in one ```sql block.\n"})
+		if revised, err := try("revise"); err == nil && revised.Rejected == "" {
+			out.Note("the draft was revised: %s", problem)
+			out.Candidates[0].Rejected = problem
+		} // otherwise the draft stands
+	}
+	out.Ballot, _ = vote.Majority{Key: env.Key()}.Count(out.Candidates)
+	winner, err := out.Ballot.Winner()
+	if err != nil {
+		return out, &strategy.NoCandidateError{Rejected: out.Candidates}
+	}
+	out.SQL, out.Confidence = winner.SQL, out.Ballot.Confidence
+	return out, nil
+}

@@ -1,0 +1,180 @@
+package exec
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/texttosql/texttosql/trace"
+)
+
+// mostGrace is how long work may go on after the end of its context before nobody waits for it any more. An engine
+// that looks at an interrupt needs a few milliseconds.
+const mostGrace = 100 * time.Millisecond
+
+// start runs f in the goroutine of the session, which starts with its first job and ends with the hold: its stack
+// has to grow once and not for each statement.
+func (s *Session) start(f func()) {
+	if s.jobs == nil {
+		s.jobs = make(chan func())
+		go work(s.jobs)
+	}
+	s.jobs <- f
+}
+
+func work(jobs <-chan func()) {
+	ended := false
+	defer func() {
+		if !ended { // a job called runtime.Goexit
+			go work(jobs)
+		}
+	}()
+	for f := range jobs {
+		f()
+	}
+	ended = true
+}
+
+// rest ends the goroutine of the session, once its job has ended.
+func (s *Session) rest() {
+	if s.jobs != nil {
+		close(s.jobs)
+		s.jobs = nil
+	}
+}
+
+// contain runs f in the goroutine of s and returns what f returned. If f still runs when grace has passed since the
+// end of ctx, left is true, and late gets what f returns in the end. A panic of f goes on in the caller's
+// goroutine, or ends with f if nobody waits for it.
+func contain[T any](ctx context.Context, s *Session, grace time.Duration, f func() (T, error), late func(T)) (value T, err error, left bool) {
+	var (
+		got      T
+		failed   error
+		panicked any
+		decided  atomic.Bool // set by who comes first: the end of f, or the end of the wait
+		done     = make(chan struct{})
+	)
+	s.start(func() {
+		defer close(done)
+		defer func() {
+			panicked = recover()
+			if !decided.CompareAndSwap(false, true) {
+				late(got)
+			}
+		}()
+		got, failed = f()
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-done:
+		case <-timer.C:
+			if decided.CompareAndSwap(false, true) {
+				s.rest()
+				return value, nil, true
+			}
+			<-done
+		}
+	}
+	if panicked != nil {
+		panic(panicked)
+	}
+	return got, failed, false
+}
+
+// leftovers counts the statements that nobody waits for and that still run.
+type leftovers struct {
+	mu sync.Mutex
+	n  int
+}
+
+// abandon gives up a connection on which something still runs. The slot becomes free for another connection, and with
+// another a pool that is full may open one more: it must see the same database. There are at most as many leftovers as
+// slots; the slots of more stay taken. The function that abandon returns takes all of it back.
+func (db *DB) abandon(ctx context.Context, another bool) (back func()) {
+	db.left.mu.Lock()
+	defer db.left.mu.Unlock()
+	db.left.n++
+	free := db.left.n <= cap(db.slots)
+	if free {
+		<-db.slots
+	}
+	most := db.pool.Stats().MaxOpenConnections
+	grow := free && another && most > 0
+	if grow {
+		db.pool.SetMaxOpenConns(most + 1)
+	}
+	trace.From(ctx).Root().Warn("statement-still-running",
+		fmt.Sprintf("the database does not stop: %d statements that nobody waits for still run, each on a connection of its own", db.left.n))
+	return func() {
+		db.left.mu.Lock()
+		defer db.left.mu.Unlock()
+		db.left.n--
+		if grow {
+			db.pool.SetMaxOpenConns(db.pool.Stats().MaxOpenConnections - 1)
+		}
+		if !free {
+			<-db.slots
+		}
+	}
+}
+
+// run runs f on a connection under guard. ctx in f ends after timeout. The connection is dropped if f panics or
+// runs until ctx ends, because an interrupt may still be on its way to it then. If f runs on, the connection is
+// abandoned.
+func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(ctx context.Context, h Held) (T, error)) (value T, err error) {
+	if s.held != nil && s.wait < timeout {
+		if err := s.release(false); err != nil { // it would wait for a lock too short a time
+			return value, err
+		}
+	}
+	if s.held == nil {
+		if err := s.hold(ctx, max(timeout, s.bounds.Timeout)); err != nil {
+			return value, err
+		}
+	}
+	running, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	finished := false
+	defer func() {
+		if finished && running.Err() == nil {
+			return
+		}
+		if rerr := s.release(true); rerr != nil {
+			err = errors.Join(err, rerr)
+		}
+	}()
+	back := make(chan func(), 1)
+	conn, held := s.conn, s.held
+	value, err, left := contain(running, s, min(mostGrace, timeout/10), func() (T, error) { return f(running, held) }, func(T) {
+		s.db.giveBack(conn, held, <-back)
+	})
+	if left {
+		s.held = nil
+		back <- s.db.abandon(ctx, !s.private)
+		err = &LimitError{Limit: "time", Max: timeout.String(), Running: true}
+		if ctx.Err() == nil {
+			return value, err
+		}
+	}
+	finished = true
+	return value, ended(ctx, running, timeout, err)
+}
+
+// giveBack ends what abandon began, once the connection is idle again.
+func (db *DB) giveBack(conn *sql.Conn, held Held, back func()) {
+	defer back()
+	if held != nil {
+		db.mark(held.Release(true))
+	}
+	if conn != nil {
+		conn.Close()
+	}
+}

@@ -1,0 +1,114 @@
+package exec
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// SampleCache keeps rows of tables, so that a table is read once for a state of the schema and not once a prompt.
+// What was written to a table since does not show until the schema changes or a new cache is used. Of texts it
+// keeps the first 1,024 bytes, which is more than any prompt shows.
+//
+// The zero SampleCache is empty and ready for use; a nil one keeps nothing. Safe for concurrent use: callers that
+// need a table at the same time share one read.
+type SampleCache struct {
+	mu   sync.Mutex
+	of   *schema.Schema // the snapshot that kept belongs to
+	kept map[sampleKey]*sampleEntry
+}
+
+const maxKept = 1024 // bytes of one text
+
+type sampleKey struct {
+	table  schema.TableName
+	rows   int
+	spread bool
+	seed   uint64
+}
+
+// sampleEntry is the rows of one table. turn is held by the caller that reads; the others wait no longer than their
+// own contexts.
+type sampleEntry struct {
+	turn   *semaphore.Weighted
+	sample *schema.Sample
+}
+
+// Samples returns rows of each table of s, which is whole or a part of it, by [DB.Sample] with Rows, Spread and
+// Seed of o. Views are not read, since that may mean to read every row of the tables under them.
+//
+// A table that cannot be read has no sample, and an event "sample-failed" of the span in ctx names it; nothing of
+// it is kept, so the next call tries again. The error is ctx.Err() and nothing else. It costs one statement a table
+// that is not in the cache, within Limits.Candidate.Timeout.
+func (c *SampleCache) Samples(ctx context.Context, db *DB, whole, s *schema.Schema, o SampleOptions) (samples []schema.Sample, err error) {
+	for _, t := range s.Tables {
+		if t.Kind == schema.View {
+			continue
+		}
+		sample, err := c.sample(ctx, db, whole, t, SampleOptions{Rows: o.Rows, Spread: o.Spread, Seed: o.Seed})
+		if cerr := ctx.Err(); cerr != nil {
+			return nil, cerr
+		}
+		if err != nil {
+			trace.From(ctx).Event("sample-failed", trace.Attr{Key: "error", Value: err})
+			continue
+		}
+		samples = append(samples, *sample)
+	}
+	return samples, nil
+}
+
+// sample returns the rows of one table. Which prompt is the first to need it depends on timing, so the read is in
+// the trace of none.
+func (c *SampleCache) sample(ctx context.Context, db *DB, whole *schema.Schema, t schema.Table, o SampleOptions) (*schema.Sample, error) {
+	e := &sampleEntry{turn: semaphore.NewWeighted(1)}
+	if c != nil {
+		e = c.entry(whole, sampleKey{t.TableName(), o.Rows, o.Spread, o.Seed})
+		// A table that a linker cut down is read whole, for the questions that see all of it.
+		if all, ok := whole.Lookup(t.Schema, t.Name); ok {
+			t = *all
+		}
+	}
+	if err := e.turn.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer e.turn.Release(1)
+	if e.sample == nil {
+		ctx, cancel := context.WithTimeout(trace.Into(ctx, nil), db.limits.Candidate.Timeout)
+		defer cancel()
+		found, err := db.Sample(ctx, t, o)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range found.Rows {
+			for i, v := range row {
+				// A prompt shows 64 characters, so the text is still seen to be longer.
+				if text, ok := v.(string); ok && len(text) > maxKept {
+					row[i] = strings.Clone(words.Cut(text, maxKept))
+				}
+			}
+		}
+		e.sample = &schema.Sample{Table: t.TableName(), Columns: found.Columns, Rows: found.Rows}
+	}
+	return e.sample, nil
+}
+
+func (c *SampleCache) entry(whole *schema.Schema, key sampleKey) *sampleEntry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of != whole {
+		c.of, c.kept = whole, map[sampleKey]*sampleEntry{}
+	}
+	e := c.kept[key]
+	if e == nil {
+		e = &sampleEntry{turn: semaphore.NewWeighted(1)}
+		c.kept[key] = e
+	}
+	return e
+}

@@ -1,0 +1,146 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// The limits on what SQLite makes of a statement before it looks at limits of its own. Of 46,387 statements of the
+// evaluation data that run, the largest adds 1,959 tokens and has 35 stores.
+const (
+	mostAdded  = 10_000 // tokens; the worst that was found took 17 MB and 0.2 s to compile with twice as many
+	mostStores = 48     // each may keep 2 MB of pages in memory
+)
+
+// slowCalls are functions whose time is the product of the lengths of their first two arguments, which no interrupt
+// ends, with the factor by which they shorten values: a call then takes at most 0.1 s. trim of 1 MB by 1 MB takes
+// hours.
+var slowCalls = map[string]int{"trim": 300, "ltrim": 300, "rtrim": 300, "unhex": 300, "json_patch": 300, "replace": 20, "instr": 20}
+
+// shortLiteral is the longest literal, in bytes, as a second argument of a slow call that needs no shorter values.
+const shortLiteral = 100
+
+// load is what a statement could make SQLite hold and do, as far as its text and the views that it names tell.
+type load struct {
+	sqltext.Expansion
+	// Values side by side: the commas of lists of columns and arguments, and the ||. Lists behind IN and VALUES are
+	// left out, where one value makes room for the next.
+	commas, joins int
+	slow          int  // the largest factor of its slow calls; 0: none
+	nested        bool // it has more than one SELECT, or names a view
+}
+
+// weigh finds the load of a statement before SQLite sees it, and refuses one that takes too much.
+func (h *held) weigh(of subject) error {
+	c := h.gate.catalog
+	if h.weighed != of.text || h.weighedBy != c {
+		c.mu.Lock()
+		h.load = c.load(of.statement())
+		c.mu.Unlock()
+		h.weighed, h.weighedBy = of.text, c
+	}
+	switch l := h.load; {
+	case l.Added > mostAdded:
+		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: fmt.Sprintf(
+			"SQLite writes a subquery, view or column out at each place that uses it, which would add %d tokens; at most %d may be added", l.Added, mostAdded)}
+	case l.Stores > mostStores:
+		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: fmt.Sprintf(
+			"%d subqueries, views, joins and DISTINCTs could hold rows at once; at most %d may", l.Stores, mostStores)}
+	}
+	return nil
+}
+
+// load finds the load of a statement or view. c.mu is held.
+func (c *catalog) load(s *sqltext.Statement) load {
+	l := c.readLoad(s)
+	if !l.nested && len(s.SQL()) < 2000 {
+		return l // too little to grow much
+	}
+	l.Expansion = s.Expand(func(database, name string) (sqltext.Expansion, bool) {
+		for _, v := range c.views[schema.Fold(name)] {
+			if database != "" && !schema.EqualFold(database, v.database) {
+				continue
+			}
+			if v.load == nil {
+				v.load = &load{} // for a view that names itself
+				found := c.load(sqltext.SQLite().Parse(v.definition))
+				v.load = &found
+			}
+			l.slow = max(l.slow, v.load.slow)
+			return v.load.Expansion, true
+		}
+		return sqltext.Expansion{}, false
+	})
+	return l
+}
+
+// readLoad finds what the tokens of a statement tell.
+func (c *catalog) readLoad(s *sqltext.Statement) load {
+	type bracket struct {
+		list     bool // of values, behind IN or VALUES
+		slow     int  // of the function whose arguments it holds
+		argument int
+		tokens   int // of the second argument
+		long     bool
+	}
+	var (
+		l       load
+		open    []bracket
+		last    string // the name before, folded
+		selects int
+	)
+	count := func(tokens int, long bool) {
+		if n := len(open); n > 0 && open[n-1].argument == 1 {
+			open[n-1].tokens += tokens
+			open[n-1].long = open[n-1].long || long
+		}
+	}
+	for t := range s.Tokens() {
+		switch t.Kind {
+		case sqltext.Word, sqltext.QuotedName:
+			last = schema.Fold(sqltext.SQLite().Value(t))
+			count(2, false) // no literal
+			l.nested = l.nested || len(c.views[last]) > 0
+			switch last {
+			case "select", "values":
+				selects++
+			case "by":
+				l.Sorts++
+			}
+			continue
+		case sqltext.Operator:
+			switch t.Text {
+			case "(":
+				count(2, false)
+				open = append(open, bracket{list: last == "in" || last == "values", slow: slowCalls[last]})
+			case ")":
+				if n := len(open); n > 0 {
+					if b := open[n-1]; b.argument > 0 && (b.tokens != 1 || b.long) {
+						l.slow = max(l.slow, b.slow)
+					}
+					open = open[:n-1]
+				}
+			case ",":
+				if n := len(open); n == 0 || !open[n-1].list {
+					l.commas++
+				}
+				if n := len(open); n > 0 {
+					open[n-1].argument++
+				}
+			case "||":
+				l.joins++
+				count(2, false)
+			default:
+				count(2, false)
+			}
+		default:
+			count(1, len(t.Text) > shortLiteral)
+		}
+		last = ""
+	}
+	l.nested = l.nested || selects > 1
+	return l
+}

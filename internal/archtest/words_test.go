@@ -1,0 +1,89 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+const (
+	maxTypeDoc  = 15  // lines of the doc comment of a type
+	maxTestLine = 160 // characters of a line of a test
+)
+
+// elsewhere matches files of the team that a reader of the repository does not have.
+var elsewhere = regexp.MustCompile(`methods/[a-z-]+\.md|\b(security|design|style|engines|pitfalls|selection|dependencies)\.md`)
+
+// goFiles calls f with the path, below the root, of every Go file of the repository.
+func goFiles(t *testing.T, f func(path string, text []byte)) {
+	t.Helper()
+	root := os.DirFS("../..")
+	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := fs.ReadFile(root, path)
+		f(path, text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestComments holds comments to what can be counted of being plain: a type's doc
+// is short, and nothing is explained by a file that the reader does not have.
+func TestComments(t *testing.T) {
+	goFiles(t, func(path string, text []byte) {
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, group := range file.Comments {
+			if found := elsewhere.FindString(group.Text()); found != "" {
+				t.Errorf("%s: a comment cites %s, which is not in the repository: name the source itself", files.Position(group.Pos()), found)
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			decl, ok := n.(*ast.GenDecl)
+			if !ok || decl.Tok != token.TYPE {
+				return true
+			}
+			for _, spec := range decl.Specs {
+				doc := spec.(*ast.TypeSpec).Doc
+				if doc == nil && len(decl.Specs) == 1 {
+					doc = decl.Doc
+				}
+				if lines := strings.Count(doc.Text(), "\n"); lines > maxTypeDoc {
+					name := spec.(*ast.TypeSpec).Name
+					t.Errorf("%s: the doc of %s has %d lines; at most %d can be taken in", files.Position(decl.Pos()), name, lines, maxTypeDoc)
+				}
+			}
+			return true
+		})
+	})
+}
+
+// TestLines keeps tests readable beside their code.
+func TestLines(t *testing.T) {
+	goFiles(t, func(path string, text []byte) {
+		if !strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			n++
+			if long := utf8.RuneCountInString(strings.TrimRight(line, "\n")); long > maxTestLine {
+				t.Errorf("%s:%d: %d characters; at most %d", path, n, long, maxTestLine)
+			}
+		}
+	})
+}

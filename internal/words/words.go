@@ -1,0 +1,178 @@
+// Package words reads and writes the words of people, models and databases: it cleans and shortens texts from outside,
+// cuts questions and names into words, and compares words. All functions are linear in their input, [Distance] aside,
+// and safe for concurrent use.
+package words
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Of returns the words of a question or a text in lower case, in text order: runs of letters, marks and digits. An
+// apostrophe inside a word stays in it ("don't"; the typographic one becomes '). Every other character separates.
+func Of(text string) []string {
+	var words []string
+	start := -1
+	runes := []rune(strings.ReplaceAll(strings.ToLower(text), "’", "'") + " ")
+	for i := range runes {
+		switch in := inWord(runes, i); {
+		case in && start < 0:
+			start = i
+		case !in && start >= 0:
+			words = append(words, string(runes[start:i]))
+			start = -1
+		}
+	}
+	return words
+}
+
+func inWord(runes []rune, i int) bool {
+	if runes[i] == '\'' {
+		return i > 0 && unicode.IsLetter(runes[i-1]) && unicode.IsLetter(runes[i+1])
+	}
+	return isWordRune(runes[i])
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+
+// OfName returns the words of a name in lower case: "customerName", "customer_name", "CUSTOMER NAME" and "CustomerName"
+// give customer, name. Letters and digits are cut apart ("line2": line, 2). A run of capitals is one word up to the
+// last capital before a small letter ("HTTPServer": http, server).
+func OfName(name string) []string {
+	var words []string
+	runes := []rune(name)
+	start := 0
+	flush := func(end int) {
+		if start < end {
+			words = append(words, strings.ToLower(string(runes[start:end])))
+		}
+	}
+	for i, r := range runes {
+		if !isWordRune(r) {
+			flush(i)
+			start = i + 1
+			continue
+		}
+		if i == start {
+			continue
+		}
+		prev := runes[i-1]
+		switch {
+		case unicode.IsDigit(r) != unicode.IsDigit(prev):
+		case unicode.IsUpper(r) && !unicode.IsUpper(prev):
+		case unicode.IsUpper(r) && i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !isPlural(runes, i):
+		default:
+			continue
+		}
+		flush(i)
+		start = i
+	}
+	flush(len(runes))
+	return words
+}
+
+// isPlural tells the small s of MSRPs and IDs from the start of a word.
+func isPlural(runes []rune, i int) bool {
+	return runes[i+1] == 's' && (i+2 == len(runes) || !unicode.IsLower(runes[i+2]))
+}
+
+// Stems returns the words of a name, each in the singular.
+func Stems(name string) []string {
+	words := OfName(name)
+	for i, w := range words {
+		words[i] = Stem(w)
+	}
+	return words
+}
+
+// Stem returns an English word in lower case without the ending of its plural: countries → country, boxes → box,
+// singers → singer. Words of up to three letters and those in -ss, -us and -is stay. A final -ie becomes -y, so that
+// movie and movies agree. No other ending is changed, because singer and singing are rarely the same column.
+func Stem(word string) string {
+	w := strings.ToLower(word)
+	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "'")
+	if len(w) <= 3 {
+		return w
+	}
+	switch {
+	case strings.HasSuffix(w, "ss"), strings.HasSuffix(w, "us"), strings.HasSuffix(w, "is"):
+		return w
+	case strings.HasSuffix(w, "ies") && len(w) > 4:
+		return w[:len(w)-3] + "y"
+	case strings.HasSuffix(w, "ie") && len(w) > 4:
+		return w[:len(w)-2] + "y"
+	case strings.HasSuffix(w, "uses") && !strings.HasSuffix(w, "ouses") && !strings.HasSuffix(w, "auses"),
+		strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"), strings.HasSuffix(w, "zzes"):
+		return w[:len(w)-2]
+	case strings.HasSuffix(w, "s"):
+		return w[:len(w)-1]
+	}
+	switch w {
+	case "people":
+		return "person"
+	case "children":
+		return "child"
+	case "men", "women":
+		return w[:len(w)-2] + "an"
+	}
+	return w
+}
+
+// plain are English words that name nothing in a database.
+var plain = func() map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(`a an the of for to in on at by with from and or not no is are was were be been do does did has have had
+		what which who whom whose when where how many much that this these those there their its it as all any each every
+		list show give find get tell return display please me us i you we can could would should`) {
+		set[w] = true
+	}
+	return set
+}()
+
+// IsPlain reports whether an English word in lower case has no meaning of its own: the, of, how, list.
+func IsPlain(word string) bool { return plain[word] }
+
+// Plural returns word for n == 1, and word with an s for every other n.
+func Plural(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// Squeeze returns a name in lower case without blanks, underscores and hyphens.
+func Squeeze(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case ' ', '_', '-':
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// Distance returns the Levenshtein distance of two words in characters. If it is over most, the result is some number
+// over most. The time is the product of both lengths, unless the lengths differ by more than most.
+func Distance(a, b string, most int) int {
+	from, to := []rune(a), []rune(b)
+	if max(len(from)-len(to), len(to)-len(from)) > most {
+		return most + 1
+	}
+	row := make([]int, len(to)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range from {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range to {
+			cost := diagonal
+			if x != y {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(to)]
+}

@@ -1,0 +1,105 @@
+package words_test
+
+import (
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/words"
+)
+
+func TestOf(t *testing.T) {
+	tests := []struct {
+		name, why, text string
+		want            []string
+	}{
+		{"plain", "lower case, no punctuation", "How many singers, in \"France\"?", []string{"how", "many", "singers", "in", "france"}},
+		{"apostrophes", "inside a word", "don’t 'quote' singers' o'clock", []string{"don't", "quote", "singers", "o'clock"}},
+		{"numbers", "are words", "top 5 of 1,234.5", []string{"top", "5", "of", "1", "234", "5"}},
+		{"scripts", "any", "北京的 歌手 élève", []string{"北京的", "歌手", "élève"}},
+		{"hyphen", "separates", "multi-word", []string{"multi", "word"}},
+		{"nothing", "no word", " ?! ", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, words.Of(tt.text)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+			}
+		})
+	}
+}
+
+func TestOfName(t *testing.T) {
+	tests := []struct {
+		name, why string
+		want      []string
+	}{
+		{"customerName", "camel case", []string{"customer", "name"}},
+		{"CustomerName", "Pascal case", []string{"customer", "name"}},
+		{"customer_name", "underscores", []string{"customer", "name"}},
+		{"CUSTOMER NAME", "blanks", []string{"customer", "name"}},
+		{"HTTPServerID", "runs of capitals", []string{"http", "server", "id"}},
+		{"MSRPs", "the plural of capitals", []string{"msrps"}},
+		{"IDs_of", "the same before another word", []string{"ids", "of"}},
+		{"addressLine2", "digits", []string{"address", "line", "2"}},
+		{"__x__", "outer marks", []string{"x"}},
+		{"größteStadt", "letters of other scripts", []string{"größte", "stadt"}},
+		{"", "nothing", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, words.OfName(tt.name)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+			}
+		})
+	}
+}
+
+func TestStem(t *testing.T) {
+	for word, want := range map[string]string{
+		"singers": "singer", "Countries": "country", "boxes": "box", "classes": "class", "matches": "match", "dishes": "dish", "houses": "house",
+		"class": "class", "status": "status", "analysis": "analysis", "bus": "bus", "city": "city", "ids": "ids", "": "", "a": "a",
+		"movies": "movy", "movie": "movy", "statuses": "status", "clauses": "clause", "series": "sery",
+		"singer's": "singer", "people": "person", "women": "woman",
+	} {
+		if got := words.Stem(word); got != want {
+			t.Errorf("Stem(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	tests := []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0},
+		{"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"name", "nmae", 2}, {"product_name", "products_name", 1},
+	}
+	for _, tt := range tests {
+		if got := words.Distance(tt.a, tt.b, 10); got != tt.want {
+			t.Errorf("%q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// FuzzDistance: a distance is symmetric, at least the difference in length,
+// at most the longer length, and 0 for equal texts alone.
+func FuzzDistance(f *testing.F) {
+	f.Add("kitten", "sitting")
+	f.Add("", "x")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if len(a) > 200 || len(b) > 200 {
+			t.Skip("the cost is their product")
+		}
+		if !utf8.ValidString(a) || !utf8.ValidString(b) {
+			t.Skip("invalid bytes are all one character")
+		}
+		m, n := utf8.RuneCountInString(a), utf8.RuneCountInString(b)
+		d := words.Distance(a, b, 200)
+		if d != words.Distance(b, a, 200) || d < max(m-n, n-m) || d > max(m, n) || (d == 0) != (a == b) {
+			t.Errorf("%q to %q: %d", a, b, d)
+		}
+	})
+}

@@ -1,0 +1,51 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/texttosql/texttosql/trace"
+)
+
+// grace is how long a call may go on after its context ended before nobody waits for it any more. A client of net/http
+// needs a few milliseconds.
+const grace = 100 * time.Millisecond
+
+// contained completes req by next in a goroutine of its own, so that a model can harm its own call only. A panic becomes an
+// [*Error] of ClassUnknown. If next is still running 100 ms after the end of ctx, contained returns ctx.Err() and warns that
+// the call goes on.
+func contained(ctx context.Context, next Model, req Request) (Response, error) {
+	var (
+		resp     Response
+		err      error
+		done     = make(chan struct{})
+		returned = false
+	)
+	go func() {
+		defer close(done)
+		defer func() {
+			switch r := recover(); {
+			case r != nil:
+				resp, err = Response{}, &Error{Message: fmt.Sprint("the model panicked: ", r)}
+			case !returned: // runtime.Goexit
+				resp, err = Response{}, &Error{Message: "the model ended its goroutine"}
+			}
+		}()
+		resp, err = next.Complete(ctx, req)
+		returned = true
+	}()
+	select {
+	case <-done:
+		return resp, err
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return resp, err
+	case <-time.After(grace):
+	}
+	trace.From(ctx).Root().Warn("model-still-running",
+		fmt.Sprintf("a call of the model %q ignores the end of its context: it is still running, and nobody waits for it", NameOf(next)))
+	return Response{}, ctx.Err()
+}

@@ -1,0 +1,167 @@
+package memory_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/memory"
+)
+
+// TestConfirmedIsReadOnce: reading a file takes memory for its lines, not for all before each of them. Many programs
+// open a file of years.
+func TestConfirmedIsReadOnce(t *testing.T) {
+	const lines = 5000
+	var text strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&text, "{\"question\": \"question %d\", \"sql\": \"SELECT %d\"}\n", i%(lines/2), i) // the second half replaces the first
+	}
+	path := filepath.Join(t.TempDir(), "confirmed")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	c, err := memory.OpenConfirmed(path)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	pairs, err := c.Pairs()
+	if err != nil || len(pairs) != lines/2 || pairs[9].SQL != "SELECT 2509" {
+		t.Fatalf("%d pairs, %v", len(pairs), err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
+		t.Errorf("%d lines took %d bytes", lines, took)
+	}
+}
+
+// TestConfirmedPairsStay: whoever has the answers keeps them as they were, whatever is confirmed later, and cannot
+// change those of others.
+func TestConfirmedPairsStay(t *testing.T) {
+	var c memory.Confirmed
+	add := func(question, sql string) {
+		t.Helper()
+		if err := c.Add(memory.Pair{Question: question, SQL: sql}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pairs := func() []memory.Pair {
+		t.Helper()
+		list, err := c.Pairs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	text := func(list []memory.Pair) string {
+		var all []string
+		for _, p := range list {
+			all = append(all, p.Question+"="+p.SQL)
+		}
+		return strings.Join(all, " ")
+	}
+	var had [][]memory.Pair
+	var want []string
+	for i, question := range []string{"a", "b", "A", "c", "b", "b", "d", "a", "e", "f", "g", "h"} {
+		add(question, fmt.Sprint(i))
+		if i%3 != 1 { // some are added with nobody looking
+			had = append(had, pairs())
+			want = append(want, text(pairs()))
+		}
+	}
+	for _, list := range had {
+		_ = append(list, memory.Pair{Question: "x", SQL: "x"})
+	}
+	for i, list := range had {
+		if diff := cmp.Diff(want[i], text(list)); diff != "" {
+			t.Errorf("what was given as number %d changed (-want +got):\n%s", i, diff)
+		}
+	}
+	if got := text(pairs()); got != "a=7 b=5 c=3 d=6 e=8 f=9 g=10 h=11" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestConfirmedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "confirmed.jsonl")
+	open := func() *memory.Confirmed {
+		c, err := memory.OpenConfirmed(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	pairs := func(c *memory.Confirmed) (list []string) {
+		t.Helper()
+		found, err := c.Pairs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range found {
+			list = append(list, p.Question+"="+p.SQL)
+		}
+		return list
+	}
+	add := func(c *memory.Confirmed, question, sql string) {
+		t.Helper()
+		if err := c.Add(memory.Pair{Question: question, SQL: sql}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one, two := open(), open() // as two processes have it
+	add(one, "A?", "SELECT 1")
+	add(two, "B?", "SELECT 2")
+	add(one, " a? ", "SELECT 3") // again
+	want := []string{" a? =SELECT 3", "B?=SELECT 2"}
+	for _, c := range []*memory.Confirmed{one, two, open()} {
+		if diff := cmp.Diff(want, pairs(c)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+	// A crash in the middle of a line.
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"question":"C?","sq`)
+	f.Close()
+	if diff := cmp.Diff(want, pairs(open())); diff != "" {
+		t.Errorf("after a crash (-want +got)\n%s", diff)
+	}
+	add(open(), "D?", "SELECT 4")
+	if diff := cmp.Diff(append(want, "D?=SELECT 4"), pairs(one)); diff != "" {
+		t.Errorf("after the next one (-want +got)\n%s", diff)
+	}
+	// Many at once.
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() { add([]*memory.Confirmed{one, two}[i%2], strings.Repeat("x", i+1), "SELECT 5") })
+	}
+	wg.Wait()
+	if n := len(pairs(open())); n != 23 {
+		t.Errorf("%d answers, want 23", n)
+	}
+	// A broken line is named.
+	if err := os.WriteFile(path, []byte("{\"question\":\"A?\",\"sql\":\"SELECT 1\"}\n{\"question\":\"B?\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, read := range []func() error{
+		func() error { _, err := memory.OpenConfirmed(path); return err },
+		func() error { _, err := memory.ReadPairs(path); return err },
+	} {
+		var broken *memory.PairError
+		if err := read(); !errors.As(err, &broken) || broken.Line != 2 || broken.File != path {
+			t.Errorf("got %v, want line 2 of the file", err)
+		}
+	}
+}

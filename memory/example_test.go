@@ -1,0 +1,133 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// lengths is an embedder that a test can follow: a question is as long as it is.
+type lengths struct{}
+
+func (lengths) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		vectors[i] = []float32{float32(len(text))}
+	}
+	return vectors, nil
+}
+
+func (lengths) EmbedQuery(_ context.Context, text string) ([]float32, error) {
+	return []float32{float32(len(text))}, nil
+}
+
+// Exemplars by meaning: any embedder of langchaingo fits. The pool is embedded once, and the vectors stay in the Pool.
+func ExampleEmbedder() {
+	pool := &memory.Pool{Pairs: []memory.Pair{
+		{Question: "List all.", SQL: "SELECT name FROM customers"},
+		{Question: "What is the greatest total of an order that was ever placed?", SQL: "SELECT max(total) FROM orders"},
+	}}
+	for _, question := range []string{"Who?", "Which of our many customers placed the greatest order ever?"} {
+		got, err := memory.Similar{Pool: pool, K: 1, Embedder: lengths{}}.Pick(context.Background(), shop, question)
+		fmt.Println(got[0].SQL, err)
+	}
+	// Output:
+	// SELECT name FROM customers <nil>
+	// SELECT max(total) FROM orders <nil>
+}
+
+func ExampleMasker() {
+	s := &schema.Schema{Tables: []schema.Table{{Name: "singers", Columns: []schema.Column{{Name: "birthYear"}}}}}
+	fmt.Println(memory.Masker(s, true)("How many singers have a birth year after 1980?"))
+	// Output: how many <mask> have a <mask> <mask> after <unk>
+}
+
+func ExampleSimilar() {
+	pool := &memory.Pool{Pairs: []memory.Pair{
+		{Question: "What is the total of all orders?", SQL: "SELECT sum(total) FROM orders"},
+		{Question: "How many customers live in Norway?", SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"},
+	}}
+	got, err := memory.Similar{Pool: pool, K: 1}.Pick(context.Background(), shop, "How many orders are there in 2024?")
+	fmt.Println(got[0].Question, err)
+	// Output: How many customers live in Norway? <nil>
+}
+
+// A file of solved questions is checked when it is read, and the error names the
+// line.
+func ExampleReadPairs() {
+	dir, err := os.MkdirTemp("", "pairs")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "solved.jsonl")
+	text := `{"question": "How many customers are there?", "sql": "SELECT count(*) FROM customers"}` + "\n"
+	for _, more := range []string{"", `{"question": "How many orders are there?"}`} {
+		if err := os.WriteFile(path, []byte(text+more), 0o600); err != nil {
+			fmt.Println(err)
+			return
+		}
+		pairs, err := memory.ReadPairs(path) // for a Pool, or for texttosql.WithExemplars
+		var wrong *memory.PairError
+		if errors.As(err, &wrong) {
+			fmt.Println("line", wrong.Line, wrong.Err)
+			continue
+		}
+		fmt.Println(len(pairs), err)
+	}
+	// Output:
+	// 1 <nil>
+	// line 2 a solved question needs a question and its SQL
+}
+
+// What a person confirms is an exemplar for the next question, in this process
+// and in the next.
+func ExampleOpenConfirmed() {
+	dir, err := os.MkdirTemp("", "confirmed")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "confirmed.jsonl")
+	for _, sql := range []string{"SELECT count(*) FROM customers", "SELECT count(id) FROM customers"} {
+		kept, err := memory.OpenConfirmed(path)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		err = kept.Add(memory.Pair{Question: "How many customers are there?", SQL: sql})
+		pairs, _ := kept.Pairs()
+		fmt.Println(len(pairs), pairs[0].SQL, err, kept.Close())
+	}
+	// Output:
+	// 1 SELECT count(*) FROM customers <nil> <nil>
+	// 1 SELECT count(id) FROM customers <nil> <nil>
+}
+
+func ExampleConfirmed() {
+	var kept memory.Confirmed // in memory; memory.OpenConfirmed keeps a file
+	err := kept.Add(memory.Pair{Question: "How many live in Norway?", SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"})
+	pairs, _ := kept.Pairs()
+	fmt.Println(len(pairs), pairs[0].Question, err)
+	// Output: 1 How many live in Norway? <nil>
+}
+
+// No exemplar gives the answer away: a pair that differs from the question in a
+// value alone is left out.
+func ExamplePool_Random() {
+	pool := &memory.Pool{Pairs: []memory.Pair{
+		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
+		{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
+	}}
+	for _, pair := range pool.Random(2, "Which customers live in the USA?", 1) {
+		fmt.Println(pair.Question)
+	}
+	// Output: How many orders are there?
+}

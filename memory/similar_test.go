@@ -1,0 +1,312 @@
+package memory_test
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	_ "github.com/mattn/go-sqlite3"
+	"github.com/tmc/langchaingo/embeddings"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// maskSchema has names of all kinds and a profile.
+func maskSchema() *schema.Schema {
+	column := func(name string, examples ...any) schema.Column {
+		return schema.Column{Name: name, Profile: &schema.Profile{Examples: examples}}
+	}
+	return &schema.Schema{Tables: []schema.Table{
+		{Name: "singers", Columns: []schema.Column{
+			column("singer_id"), column("fullName", "Joe Sharp", "Rose White"), column("Country", "France", "United States"), column("song release year"),
+		}},
+		{Name: "order_details", Columns: []schema.Column{column("unitPrice"), column("status", "On Hold", "country")}},
+		{Name: "secret", Columns: []schema.Column{{Name: "key", Sensitive: true, Profile: &schema.Profile{Examples: []any{"hush"}}}}},
+	}}
+}
+
+func TestMasker(t *testing.T) {
+	m := memory.Masker(maskSchema(), true)
+	tests := []struct{ question, want, why string }{
+		{"How many singers are there?", "how many <mask> are there", "a table"},
+		{"How many singer are there?", "how many <mask> are there", "in the singular"},
+		{"the SINGERS", "the <mask>", "case"},
+		{"full name", "<mask> <mask>", "camelCase, two words"},
+		{"fullname", "fullname", "a name is not guessed"},
+		{"full names of singers", "<mask> <mask> of <mask>", "plural of the last word"},
+		{"full", "<mask>", "the beginning of a name"},
+		{"name", "name", "the end of a name is none"},
+		{"order details", "<mask> <mask>", "underscore"},
+		{"order detail", "<mask> <mask>", "underscore, singular"},
+		{"details of orders", "details of <mask>", "only in its order"},
+		{"song release year", "<mask> <mask> <mask>", "three words"},
+		{"song release", "<mask> <mask>", "two of three"},
+		{"release year", "release year", "not the beginning"},
+		{"unit price over 100", "<mask> <mask> over <unk>", "a number"},
+		{"unit price over 1,000.50", "<mask> <mask> over <unk> <unk> <unk>", "a number in parts"},
+		{"in 2014", "in <unk>", "a year"},
+		{"on 2014-01-05", "on <unk> <unk> <unk>", "a date"},
+		{"from France", "from <unk>", "a value"},
+		{"from france", "from <unk>", "a value, case aside"},
+		{"United States", "<unk> <unk>", "a value of two words"},
+		{"States", "<unk>", "a word of a value"},
+		{"Joe", "<unk>", "a word of a name of a person"},
+		{"on hold", "on <unk>", "a plain word is no value"},
+		{"country", "<mask>", "a name goes before a value"},
+		{"hush", "hush", "a sensitive value is not looked at"},
+		{"of the", "of the", "plain words are no names"},
+		{"", "", "nothing"},
+		{"?!", "", "punctuation"},
+		{"什么", "什么", "other scripts"},
+		{"singer's country", "<mask> <mask>", "possessive"},
+		{"x1 v2", "x1 v2", "figures in words"},
+		{"<mask> of <unk>", "<mask> of <unk>", "masked already"},
+	}
+	for _, tt := range tests {
+		got := m(tt.question)
+		if got != tt.want {
+			t.Errorf("%q: got %q, want %q: %s", tt.question, got, tt.want, tt.why)
+		}
+		if again := m(got); again != got {
+			t.Errorf("%q: masked again %q", got, again)
+		}
+	}
+	if got := memory.Masker(maskSchema(), false)("from France"); got != "from france" {
+		t.Errorf("without values: %q", got)
+	}
+}
+
+func FuzzMasker(f *testing.F) {
+	f.Add("How many <mask> singers' <unk>?")
+	m := memory.Masker(maskSchema(), true)
+	f.Fuzz(func(t *testing.T, question string) {
+		got := m(question)
+		if again := m(got); again != got {
+			t.Errorf("%q masked twice: %q", got, again)
+		}
+	})
+}
+
+// The embedders of langchaingo fit as they are.
+var _ memory.Embedder = embeddings.Embedder(nil)
+
+// vectors embeds texts by their length, and fails on demand.
+type vectors struct{ err error }
+
+func (v vectors) EmbedQuery(_ context.Context, text string) ([]float32, error) {
+	return []float32{float32(len(text))}, v.err
+}
+
+func (v vectors) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, t := range texts {
+		out[i], _ = v.EmbedQuery(ctx, t)
+	}
+	return out, v.err
+}
+
+// shop is a schema of two tables.
+var shop = &schema.Schema{Tables: []schema.Table{
+	{Name: "customers", Columns: []schema.Column{{Name: "id"}, {Name: "name"}, {Name: "country"}}},
+	{Name: "orders", Columns: []schema.Column{{Name: "id"}, {Name: "customer_id"}, {Name: "total"}}},
+}}
+
+func TestSimilar(t *testing.T) {
+	pool := []memory.Pair{
+		{ID: "top", Question: "Which customer has the highest total?", SQL: "SELECT name FROM customers ORDER BY total DESC LIMIT 1"},
+		{ID: "same", Question: "how many customers  live in Norway?", SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"},
+		{ID: "count", Question: "How many orders are there in 2014?", SQL: "SELECT count(*) FROM orders WHERE year = 2014"},
+		{ID: "twin", Question: "How many customers live in 17?", SQL: "SELECT count(*) FROM customers WHERE x = 17"},
+		{ID: "list", Question: "List the names.", SQL: "SELECT name FROM customers"},
+	}
+	const ask = "How many customers live in Norway?"
+	tests := []struct {
+		name string
+		e    memory.Similar
+		want string
+		why  string
+	}{
+		{"default", memory.Similar{}, "twin count top list", "the most similar first, never the question itself"},
+		{"k", memory.Similar{K: 1}, "twin", "at most k"},
+		{"none", memory.Similar{K: -1}, "", "none"},
+		{"own pool", memory.Similar{Pool: &memory.Pool{Pairs: pool[:1]}}, "top", "a pool of its own"},
+		{"draft", memory.Similar{Skeleton: true, Draft: "SELECT country FROM customers", K: 2}, "list twin", "pairs of its skeleton first"},
+		{"draft of another skeleton", memory.Similar{Skeleton: true, Draft: "SELECT 1 UNION SELECT 2 EXCEPT SELECT 3", K: 2}, "twin count", "none fits: plain order"},
+		{"no draft", memory.Similar{Skeleton: true, K: 2}, "twin count", "plain order"},
+		{"embedder", memory.Similar{Embedder: vectors{}, K: 2}, "twin count", "by distance"},
+		{"embedder fails", memory.Similar{Embedder: vectors{errors.New("down")}, K: 1}, "twin", "by words, with a warning"},
+	}
+	all := &memory.Pool{Pairs: pool}
+	for _, tt := range tests {
+		root := trace.Tracer{}.New("test")
+		tt.e.Dialect, tt.e.Pool = sqltext.SQLite(), cmp.Or(tt.e.Pool, all)
+		got, err := tt.e.Pick(trace.Into(t.Context(), root), shop, ask)
+		root.End()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, p := range got {
+			ids = append(ids, p.ID)
+		}
+		if strings.Join(ids, " ") != tt.want {
+			t.Errorf("%s: got %v, want %s: %s", tt.name, ids, tt.want, tt.why)
+		}
+		if warned := len(root.Warnings()) > 0; warned != (tt.name == "embedder fails") {
+			t.Errorf("%s: warnings %v", tt.name, root.Warnings())
+		}
+	}
+	leak := []memory.Pair{{ID: "template", Question: "How many orders live in 3?", SQL: "SELECT 1"}, {ID: "other", Question: "Who?", SQL: "SELECT 2"}}
+	got, err := memory.Similar{Pool: &memory.Pool{Pairs: leak}, WithoutTemplate: true}.Pick(t.Context(), shop, "How many customers live in 9?")
+	if err != nil || len(got) != 1 || got[0].ID != "other" {
+		t.Errorf("WithoutTemplate: %v, %v", got, err)
+	}
+}
+
+// TestSimilarRetrieves measures how much the SQL of exemplars is like the gold: the mean Jaccard index of their
+// skeletons.
+func TestSimilarRetrieves(t *testing.T) {
+	f, err := eval.OpenFolder(evaldata.Path(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := sqltext.SQLite()
+	schemas := map[string]*schema.Schema{}
+	overlap := func(gold string, pairs []memory.Pair) float64 {
+		sum := 0.0
+		for _, p := range pairs {
+			sum += d.Parse(gold).Alike(d.Parse(p.SQL))
+		}
+		return sum / float64(len(pairs))
+	}
+	maskers := map[string]func(string) string{}
+	measure := func(questions []eval.Question, k int, pool func(db string) []memory.Pair) (random, raw, masked float64) {
+		plain, masking := map[string]*memory.Pool{}, map[string]*memory.Pool{}
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, q := range questions {
+			pairs := pool(q.DB)
+			if plain[q.DB] == nil {
+				plain[q.DB] = &memory.Pool{Pairs: pairs}
+				// The schema of the question's database masks the question; each pair
+				// is masked by its own.
+				masking[q.DB] = &memory.Pool{Pairs: pairs, Mask: func(p memory.Pair) string { return maskers[p.Evidence](p.Question) }}
+			}
+			pick := func(pool *memory.Pool, s *schema.Schema) []memory.Pair {
+				got, err := memory.Similar{Pool: pool, K: k}.Pick(t.Context(), s, q.Text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return got
+			}
+			raw += overlap(q.Gold, pick(plain[q.DB], nil))
+			masked += overlap(q.Gold, pick(masking[q.DB], schemas[q.DB]))
+			var some []memory.Pair
+			for _, i := range rng.Perm(len(pairs))[:k] {
+				some = append(some, pairs[i])
+			}
+			random += overlap(q.Gold, some)
+		}
+		n := float64(len(questions))
+		return random / n, raw / n, masked / n
+	}
+
+	spider, err := f.Dataset("spider_dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spider = spider.Select(func(q eval.Question) bool { _, err := f.Database(q.DB); return err == nil })
+	pools := map[string][]memory.Pair{}
+	for _, id := range spider.Databases() {
+		path, err := f.Database(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schemas[id] = profiled(t, path, exec.ProfileOptions{Rows: 500, Top: 100, Examples: 100})
+		maskers[id] = memory.Masker(schemas[id], true)
+		for _, q := range spider.Questions {
+			if q.DB != id {
+				pools[id] = append(pools[id], memory.Pair{Question: q.Text, SQL: q.Gold, Evidence: q.DB})
+			}
+		}
+	}
+	random, raw, masked := measure(spider.Questions, 9, func(db string) []memory.Pair { return pools[db] })
+	t.Logf("Spider, k 9: random %.3f, raw %.3f, masked %.3f", random, raw, masked)
+	if masked < raw+.015 || masked < random+.10 {
+		t.Errorf("masked %.3f; want raw %.3f + .015 and random %.3f + .10", masked, raw, random)
+	}
+
+	classic, err := f.Dataset("classicmodels")
+	if err != nil {
+		t.Fatal(err)
+	}
+	train, err := eval.ReadDataset(f.Path("questions", "classicmodels_train.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := profiled(t, f.Path("db", "classicmodels", "classicmodels.sqlite"), exec.ProfileOptions{Top: 100, Examples: 100})
+	schemas["classicmodels"], maskers["classicmodels"] = s, memory.Masker(s, true)
+	var pool []memory.Pair
+	for _, q := range train.Questions {
+		pool = append(pool, memory.Pair{Question: q.Text, SQL: q.Gold, Evidence: "classicmodels"})
+	}
+	random, raw, masked = measure(classic.Questions, 3, func(string) []memory.Pair { return pool })
+	t.Logf("ClassicModels, k 3: random %.3f, raw %.3f, masked %.3f", random, raw, masked)
+	if masked < raw+.04 {
+		t.Errorf("masked %.3f; want raw %.3f + .04", masked, raw)
+	}
+}
+
+// profiled returns the schema of a database file with profiles.
+func profiled(t *testing.T, path string, opts exec.ProfileOptions) *schema.Schema {
+	t.Helper()
+	pool, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := db.Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := db.Profile(t.Context(), plain, opts)
+	if s == nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func BenchmarkSimilar(b *testing.B) {
+	pool := &memory.Pool{}
+	words := strings.Fields(`how many customers orders total name country which list highest average live in the of with more than by each year first
+		last not never sold paid`)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range 10_000 {
+		var q []string
+		for range 12 {
+			q = append(q, words[rng.IntN(len(words))])
+		}
+		pool.Pairs = append(pool.Pairs, memory.Pair{Question: fmt.Sprint(strings.Join(q, " "), i), SQL: "SELECT count(*) FROM customers"})
+	}
+	for b.Loop() {
+		got, err := memory.Similar{Pool: pool}.Pick(b.Context(), shop, "How many customers live in each country?")
+		if err != nil || len(got) != 9 {
+			b.Fatal(len(got), err)
+		}
+	}
+}

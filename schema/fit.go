@@ -1,0 +1,281 @@
+package schema
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+	"unicode/utf8"
+)
+
+// Reduction says what a text does not show of a table because of its budget.
+//
+// DDL, Code and MSchema lose, in this order and until they fit:
+//
+//  1. "fewer_examples": examples, one a column instead of several;
+//  2. "no_examples": all examples;
+//  3. "no_value_notes": what the values mean;
+//  4. "no_descriptions": titles and descriptions;
+//  5. "fewer_columns": columns of no key, beyond the greatest number that fits;
+//  6. "name_only": all columns; the name of the table stays.
+//
+// Augmented loses "fewer_rows" (one sample row is left), "short_values" (values
+// are cut at 20 characters), "no_rows". REp loses "no_examples".
+type Reduction struct {
+	Table      TableName `json:"table"`                 // the table that shows less
+	Step       string    `json:"step"`                  // the last step taken; those before it were taken too, where they saved anything
+	OnlyValues bool      `json:"only_values,omitempty"` // Step and those before it take away stored values only
+	Columns    int       `json:"columns,omitempty"`     // number of columns not shown
+}
+
+// step is one way to shorten a table. Steps go table by table: the table comes first whose
+// text the step shortens most, in Augmented the one with most characters of sample rows;
+// of equal ones the first. "fewer_columns" has no apply: it is taken for all tables at
+// once.
+type step struct {
+	name   string
+	values bool // it takes away stored values only
+	apply  func(*detail)
+}
+
+// size counts a text in both units that a budget may have.
+type size struct{ runes, bytes int }
+
+func sizeOf(s string) size { return size{utf8.RuneCountInString(s), len(s)} }
+
+func (s size) plus(o size) size  { return size{s.runes + o.runes, s.bytes + o.bytes} }
+func (s size) minus(o size) size { return size{s.runes - o.runes, s.bytes - o.bytes} }
+
+// within reports whether s keeps to limit, in which 0 is no limit.
+func (s size) within(limit size) bool {
+	return (limit.runes <= 0 || s.runes <= limit.runes) && (limit.bytes <= 0 || s.bytes <= limit.bytes)
+}
+
+// sizes holds the size of a table's text in each section.
+type sizes [maxSections]size
+
+func (z *sizes) sum() size { return z[0].plus(z[1]).plus(z[2]).plus(z[3]) }
+
+// fitter writes tables and takes detail away from them until the text fits.
+//
+// It writes text once if that fits. Otherwise each step measures every table at
+// most once, so all steps together are linear in the size of the schema.
+type fitter struct {
+	views  []view
+	detail []detail // of each table
+	layout layout
+	limit  size
+
+	sizes   []sizes // of each table, as last written or measured
+	reduced []step  // the last step of each table
+	total   size    // of all tables, without what stands around them
+	filled  [maxSections]int
+	changed bool
+	over    bool
+	scratch writer
+}
+
+// fit returns the text, shortened as far as needed.
+func (f *fitter) fit(ctx context.Context) (string, error) {
+	f.sizes = make([]sizes, len(f.views))
+	f.reduced = make([]step, len(f.views))
+	text, err := f.text(ctx)
+	if err != nil || len(f.views) == 0 || sizeOf(text).within(f.limit) {
+		return text, err
+	}
+	for i := range f.sizes {
+		f.count(&f.sizes[i], 1)
+	}
+	for _, s := range f.layout.steps {
+		if f.fits(f.total) {
+			break
+		}
+		take := f.take
+		if s.apply == nil {
+			take = f.narrow
+		}
+		if err := take(ctx, s); err != nil {
+			return "", err
+		}
+	}
+	f.over = !f.fits(f.total)
+	return f.text(ctx)
+}
+
+// text writes all tables and notes their sizes.
+func (f *fitter) text(ctx context.Context) (string, error) {
+	guess := 0 // of the length: enough for most texts
+	for i := range f.views {
+		guess += len(f.views[i].definition) + 90*(1+len(f.views[i].columns))
+	}
+	w := make(writer, 0, guess)
+	for at, s := range f.layout.sections {
+		start, next := len(w), w.list(s.head, s.sep)
+		for i := range f.views {
+			if err := ctx.Err(); err != nil {
+				return "", err
+			}
+			if f.sizes[i][at] = f.write(i, f.detail[i], at); len(f.scratch) > 0 {
+				next()
+				w = append(w, f.scratch...)
+			}
+		}
+		if len(w) > start {
+			w.add(s.end)
+		} else {
+			w.add(s.none)
+		}
+	}
+	if f.changed {
+		w.add(f.layout.note)
+	}
+	return string(w), nil
+}
+
+// fits reports whether a text whose tables take total keeps to the limit.
+func (f *fitter) fits(total size) bool {
+	for at, s := range f.layout.sections {
+		if n := f.filled[at]; n > 0 {
+			sep := sizeOf(s.sep)
+			total = total.plus(sizeOf(s.head + s.end)).plus(size{(n - 1) * sep.runes, (n - 1) * sep.bytes})
+		}
+	}
+	if f.changed {
+		total = total.plus(sizeOf(f.layout.note))
+	}
+	return total.within(f.limit)
+}
+
+// write writes what a section says about table i into scratch.
+func (f *fitter) write(i int, d detail, section int) size {
+	f.scratch = f.scratch[:0]
+	f.layout.write(&f.scratch, &f.views[i], d, section)
+	return f.scratch.size()
+}
+
+// measure returns the sizes of table i with detail d.
+func (f *fitter) measure(i int, d detail) (z sizes) {
+	for at := range f.layout.sections {
+		z[at] = f.write(i, d, at)
+	}
+	return z
+}
+
+// count adds the sizes of a table to the total, or takes them away.
+func (f *fitter) count(z *sizes, sign int) {
+	for at, part := range z {
+		f.total = f.total.plus(size{sign * part.runes, sign * part.bytes})
+		if part.bytes > 0 {
+			f.filled[at] += sign
+		}
+	}
+}
+
+// put gives table i another detail.
+func (f *fitter) put(i int, d detail, z sizes, s step) {
+	f.count(&f.sizes[i], -1)
+	f.count(&z, 1)
+	f.detail[i], f.sizes[i], f.reduced[i], f.changed = d, z, s, true
+}
+
+// take applies a step table by table, the first of the ranking first.
+func (f *fitter) take(ctx context.Context, s step) error {
+	type saving struct {
+		table, rank int
+		d           detail
+		z           sizes
+	}
+	savings := make([]saving, 0, len(f.views))
+	for i := range f.views {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d := f.detail[i]
+		if s.apply(&d); d == f.detail[i] {
+			continue
+		}
+		z := f.measure(i, d)
+		saved := f.sizes[i].sum().bytes - z.sum().bytes
+		if saved <= 0 {
+			continue
+		}
+		rank := saved
+		if f.layout.rankRows {
+			rank = f.sizes[i][0].runes - utf8.RuneCountInString(f.views[i].definition)
+		}
+		savings = append(savings, saving{i, rank, d, z})
+	}
+	slices.SortStableFunc(savings, func(a, b saving) int { return cmp.Compare(b.rank, a.rank) })
+	for _, v := range savings {
+		f.put(v.table, v.d, v.z, s)
+		if f.fits(f.total) {
+			break
+		}
+	}
+	return nil
+}
+
+// narrow shows at most w columns outside of keys of any table, with the greatest
+// w that fits, or 0. Descriptions and examples are gone by now, so a column takes
+// the same room wherever it stands.
+func (f *fitter) narrow(ctx context.Context, s step) error {
+	widest := 0
+	for i := range f.views {
+		widest = max(widest, f.views[i].plain)
+	}
+	if widest == 0 {
+		return nil
+	}
+	saved, notes := make([]size, widest), make([]size, widest+1) // what all tables save, by w; what the note takes, by missing columns
+	for n := range notes {
+		notes[n] = sizeOf(f.layout.more(n))
+	}
+	for i := range f.views {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f.addWidths(i, saved, notes)
+	}
+	k := sort.Search(widest, func(k int) bool { return f.fits(f.total.minus(saved[widest-1-k])) })
+	w := max(widest-1-k, 0)
+	for i := range f.views {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if d := f.detail[i]; f.views[i].plain > w {
+			d.columns = w
+			if z := f.measure(i, d); z.sum().bytes < f.sizes[i].sum().bytes {
+				f.put(i, d, z, s)
+			}
+		}
+	}
+	return nil
+}
+
+// addWidths adds to saved[w] what table i saves with w columns outside of keys.
+func (f *fitter) addWidths(i int, saved, notes []size) {
+	v, d := &f.views[i], f.detail[i]
+	whole, z, w := f.sizes[i].sum(), size{}, v.plain
+	for j := range slices.Backward(v.columns) {
+		c := &v.columns[j]
+		if c.key {
+			continue
+		}
+		w--
+		if w == v.plain-1 || w == 0 {
+			// Where the text changes in other ways too, it is written.
+			d.columns = w
+			m := f.measure(i, d)
+			z = m.sum()
+		} else {
+			f.scratch = f.scratch[:0]
+			f.scratch.add(f.layout.around)
+			f.layout.column(c, &f.scratch)
+			z = z.minus(f.scratch.size()).minus(notes[v.plain-w-1]).plus(notes[v.plain-w])
+		}
+		// The note on what is missing can be longer than what is missing.
+		if z.bytes < whole.bytes {
+			saved[w] = saved[w].plus(whole.minus(z))
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// replyKey is what the extraction of a reply depends on.
+type replyKey struct {
+	text  string
+	ended bool
+}
+
+// extraction is what a reply holds if the engine takes every statement in it. It
+// asks no engine, so equal replies share one.
+type extraction struct {
+	once  sync.Once
+	found sqltext.Extraction
+	err   error
+	taken []*sqltext.Statement // statements that the engine has to take for that
+}
+
+// maxReplies bounds the extractions that one question keeps.
+const maxReplies = 256
+
+// Extract finds the statement of a reply; ended says that the model came to its end.
+//
+// Extraction asks the engine which texts compile, and most replies hold one
+// statement that does. So it is taken for granted first, and the examination of the
+// statement, which is needed anyway, is the proof. Only where the engine rejects the
+// statement, or where there are several to choose from, extraction is done again
+// with the engine's word for each.
+func (a *Admission) Extract(ctx context.Context, sample int, reply string, ended bool) (sqltext.Extraction, error) {
+	key := replyKey{reply, ended}
+	x := sqltext.Extractor{Dialect: a.db.Dialect().Text(), Ended: ended}
+	a.mu.Lock()
+	r := a.read[key]
+	if r == nil {
+		r = &extraction{}
+		if len(a.read) < maxReplies {
+			a.read[key] = r
+		}
+	}
+	a.mu.Unlock()
+	r.once.Do(func() {
+		easy := x
+		easy.Valid = func(s *sqltext.Statement) bool { r.taken = append(r.taken, s); return true }
+		r.found, r.err = easy.Extract(reply)
+	})
+	if len(r.taken) == 0 || r.err == nil && len(r.taken) == 1 && a.proved(ctx, sample, r.taken[0]) {
+		return r.found, r.err
+	}
+	x.Valid = func(s *sqltext.Statement) bool { return a.compiles(ctx, s) }
+	return x.Extract(reply)
+}
+
+// proved examines a statement and reports whether the engine takes it.
+func (a *Admission) proved(ctx context.Context, sample int, s *sqltext.Statement) bool {
+	known, err := a.examined(ctx, a.entry(s.SQL(), s, sample))
+	if err != nil || known.invalid == nil || known.analysis != nil {
+		return true
+	}
+	if !a.analyzesFirst() {
+		return a.compiles(ctx, s) // a check of the caller's own may have said so
+	}
+	a.remember(s, false)
+	return false
+}
+
+// analyzesFirst reports whether a statement without an analysis failed in it, and not
+// in another check.
+func (a *Admission) analyzesFirst() bool {
+	return len(a.checks) == 0 || a.checks[0] == exec.Check(exec.SingleRead{})
+}
+
+// Analyze is exec.DB.Analyze. What the examination of a statement found out is not
+// asked again.
+func (a *Admission) Analyze(ctx context.Context, sql string) (exec.Analysis, error) {
+	a.mu.Lock()
+	e := a.checked[sql]
+	a.mu.Unlock()
+	if e != nil {
+		known, err := a.examined(ctx, e)
+		switch {
+		case err != nil:
+			return exec.Analysis{}, err
+		case known.analysis != nil:
+			return *known.analysis, nil
+		case a.analyzesFirst():
+			return exec.Analysis{}, known.failure
+		}
+	}
+	return a.db.Analyze(ctx, sql)
+}
+
+// compiles reports whether the engine takes s for a statement. Only its own words
+// are remembered: that it could not be asked says nothing of the statement.
+func (a *Admission) compiles(ctx context.Context, s *sqltext.Statement) bool {
+	a.mu.Lock()
+	ok, known := a.compiled[s.SQL()]
+	a.mu.Unlock()
+	if known {
+		return ok
+	}
+	_, err := a.db.Analyze(ctx, s.SQL())
+	var invalid *exec.InvalidError
+	ok = !errors.As(err, &invalid)
+	if err == nil || !ok {
+		a.remember(s, ok)
+	}
+	return ok
+}
+
+func (a *Admission) remember(s *sqltext.Statement, compiles bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.compiled[s.SQL()] = compiles
+}

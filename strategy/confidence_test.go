@@ -1,0 +1,80 @@
+package strategy_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// TestConfidenceKnowsWhatWasNoVote: answers that nothing confirms, or that cannot be
+// answers, were believed with 0.67 to 1.00 and without a word.
+func TestConfidenceKnowsWhatWasNoVote(t *testing.T) {
+	const (
+		misspelt = `SELECT "nmae" FROM customers`
+		one      = "SELECT 1"
+		sorry    = "SELECT 'I am sorry, I cannot answer that.'"
+		prose    = "I think there are two."
+		refused  = "SELECT load_extension('x') FROM customers"
+	)
+	times := func(n int, reply string) []string { return slices.Repeat([]string{reply}, n) }
+	consensus := strategy.Consensus{WithoutJudge: true}
+	several := []strategy.Strategy{consensus, strategy.SelfConsistency{}, strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12}}}
+	tests := []struct {
+		why        string
+		strategies []strategy.Strategy
+		replies    []string // the last one again and again
+		repair     string
+		most       float64 // the greatest confidence
+		explained  string  // part of Ballot.Explain
+		warning    string
+	}{
+		{"a name taken for a string", several, times(12, misspelt), "", 0.56, "taken for a string", ""},
+		{"no table", several, times(12, one), "", 0.56, "no table is read", ""},
+		{"an apology", several, times(12, sorry), "", 0.56, "no table is read", ""},
+		{"a text that no column holds", several, times(12, "SELECT name FROM customers WHERE country = 'Chile'"), "", 0.27, "holds none of the texts", ""},
+		{"one sample with SQL of twelve", several, append([]string{usa}, times(11, prose)...), "", 0.15, "11 abstained", "one-voter"},
+		{"eleven refused of twelve", several, append(times(11, refused), usa), "", 0.15, "11 abstained", "one-voter"},
+		{"eleven invalid of twelve", several, append([]string{usa}, times(11, broken)...), "", 0.19, "11 abstained", "one-voter"},
+		{"eleven failed calls of twelve", several, append([]string{usa}, times(11, "")...), "", 0.19, "11 more failed", "one-voter"},
+		{"one voter of one", []strategy.Strategy{strategy.Direct{}, strategy.SelfConsistency{Samples: 1}, strategy.Consensus{Samples: 1}},
+			times(1, usa), "", 0.67, "a single vote", ""},
+		{"twelve votes of one repair", []strategy.Strategy{consensus}, times(12, broken), usa, 0.19, "one reply made all of these votes", ""},
+	}
+	for _, tt := range tests {
+		for _, s := range tt.strategies {
+			generate := llmtest.Rule{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(tt.replies...), Repeat: tt.replies[len(tt.replies)-1] != ""}
+			for i, reply := range tt.replies {
+				if reply == "" {
+					generate.Replies[i] = llmtest.Reply{Err: errors.New("no service")}
+				}
+			}
+			script := &llmtest.Script{Rules: []llmtest.Rule{generate, always(strategy.PurposeRepair, tt.repair)}}
+			root := trace.New("question")
+			out, err := s.Generate(trace.Into(t.Context(), root), shopEnv(t, script), usaTask)
+			root.End()
+			if err != nil {
+				t.Errorf("%s, %T: %v", tt.why, s, err)
+				continue
+			}
+			if out.Confidence > tt.most+0.005 || !(out.Confidence > 0) || out.Confidence != out.Ballot.Confidence {
+				t.Errorf("%s, %T: confidence %.3f, want %.2f at most", tt.why, s, out.Confidence, tt.most)
+			}
+			explained := out.Ballot.Explain()
+			if !strings.Contains(explained, tt.explained) {
+				t.Errorf("%s, %T: %q does not say %q", tt.why, s, explained, tt.explained)
+			}
+			var page strings.Builder
+			if err := (trace.Page{Root: root}).WriteHTML(&page); err != nil || !strings.Contains(page.String(), tt.explained) {
+				t.Errorf("%s, %T: the page does not say %q (%v)", tt.why, s, tt.explained, err)
+			}
+			if warned := strings.Contains(page.String(), "one-voter"); warned != (tt.warning != "") {
+				t.Errorf("%s, %T: warning: %v", tt.why, s, warned)
+			}
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package strategy_test
+
+import (
+	"context"
+
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// The names of strategytest, in short.
+const (
+	shopSQL   = strategytest.ShopSQL
+	makerSQL  = strategytest.MarketSQL
+	usa       = strategytest.USA
+	usaJoin   = strategytest.USAJoin
+	everyone  = strategytest.Everyone
+	broken    = strategytest.Broken
+	scopeOne  = strategytest.ScopeOne
+	scopeBoth = strategytest.ScopeBoth
+	inUSA     = strategytest.InUSA
+	ordered   = strategytest.Ordered
+)
+
+var (
+	usaTask      = strategytest.USATask
+	shopEnv      = strategytest.ShopEnv
+	envOf        = strategytest.EnvOf
+	poolOf       = strategytest.PoolOf
+	makerEnv     = strategytest.MarketEnv
+	makerEnvOf   = strategytest.EnvAt
+	profileOf    = strategytest.ProfileOf
+	asking       = strategytest.Asking
+	always       = strategytest.Always
+	exampleModel = strategytest.ExampleModel
+	exampleEnv   = strategytest.ExampleEnv
+	exampleShop  = strategytest.ExampleShop
+	samples      = strategytest.Samples
+	dataEnv      = strategytest.DataEnv
+	dataEnvAt    = strategytest.DataEnvAt
+	written      = strategytest.Written
+	phases       = strategytest.Phases
+)
+
+// judgeFunc is a judge without a model.
+type judgeFunc func(strategy.JudgeInput) (int, error)
+
+func (f judgeFunc) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeInput) (int, error) {
+	return f(in)
+}

@@ -1,0 +1,31 @@
+package maker_test
+
+import (
+	"testing"
+
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy/maker"
+)
+
+// TestMAKERBudgetReason: a phase that the budget cut below its quorum says so.
+func TestMAKERBudgetReason(t *testing.T) {
+	script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
+	out, err := maker.Strategy{MaxCalls: 1}.Generate(t.Context(), makerEnv(t, script), usaTask)
+	if err != nil || reportOf(out).Fallback != "budget" || reportOf(out).Phases[0].Stop != "budget" || reportOf(out).Phases[0].Fallback != "budget" {
+		t.Errorf("got %+v, %v", out, err)
+	}
+}
+
+// TestMAKERGoesBackWithCallsOfItsOwn: calls that a first pass used up do not keep the
+// next scope from being tried.
+func TestMAKERGoesBackWithCallsOfItsOwn(t *testing.T) {
+	script := &llmtest.Script{Rules: []llmtest.Rule{
+		samples(maker.PurposeScope, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne),
+		always(maker.PurposeFilter, inUSA), always(maker.PurposeProjection, usa), always("generate", usa),
+	}}
+	out, err := maker.Strategy{MaxCalls: 10}.Generate(t.Context(), makerEnv(t, script), usaTask)
+	if err != nil || reportOf(out).Fallback != "" || out.SQL != usa || len(reportOf(out).Phases) != 4 ||
+		reportOf(out).Phases[1].Stop != "budget" || reportOf(out).Phases[3].Attempt != 1 {
+		t.Errorf("got %+v, %v", out, err)
+	}
+}

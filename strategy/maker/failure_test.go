@@ -1,0 +1,256 @@
+package maker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// TestMAKERFlags: a flagged reply does not vote, whatever is wrong with it.
+func TestMAKERFlags(t *testing.T) {
+	env := makerEnv(t, nil)
+	long := strings.Repeat("The tables are needed. ", 200)
+	tests := []struct {
+		phase string
+		reply llmtest.Reply
+		want  string // prefix of the reason
+	}{
+		{maker.PurposeScope, llmtest.Reply{Text: scopeOne, Stop: llm.StopLength}, "truncated"},
+		{maker.PurposeScope, llmtest.Reply{Text: scopeOne + "\n\n" + long}, "too-long"},
+		{maker.PurposeScope, llmtest.Reply{Text: scopeOne, Usage: llm.Usage{Calls: 1, CompletionTokens: 800, Known: true}}, "too-long"},
+		{maker.PurposeScope, llmtest.Reply{Text: "I'm sorry, I can't help with that."}, "refusal"},
+		{maker.PurposeScope, llmtest.Reply{Text: "Tables: clients"}, "unknown-name"},
+		{maker.PurposeScope, llmtest.Reply{Text: "SELECT 1"}, "format"},
+		{maker.PurposeScope, llmtest.Reply{Text: "Tables: \xff"}, "not-utf8"},
+		{maker.PurposeScope, llmtest.Reply{Err: &llm.Error{Class: llm.ClassRateLimit}}, "failed"},
+		{maker.PurposeFilter, llmtest.Reply{Err: &llm.Error{Class: llm.ClassTimeout}}, "failed"},
+		{maker.PurposeFilter, llmtest.Reply{Text: "nation = 'USA'"}, "unknown-name"},
+		{maker.PurposeFilter, llmtest.Reply{Text: "orders.total > 1"}, "outside-scope"},
+		{maker.PurposeFilter, llmtest.Reply{Text: "a = 1; b = 2"}, "format"},
+		{maker.PurposeProjection, llmtest.Reply{Err: &llm.Error{Class: llm.ClassRateLimit}}, "failed"},
+		{maker.PurposeProjection, llmtest.Reply{Text: usa, Stop: llm.StopLength}, "maker: flagged: truncated"},
+		{maker.PurposeProjection, llmtest.Reply{Text: usa + strings.Repeat(" -- x", 1000)}, "maker: flagged: too-long"},
+		{maker.PurposeProjection, llmtest.Reply{Text: "I'm sorry, I can't help with that."}, "refusal"},
+		{maker.PurposeProjection, llmtest.Reply{Text: usa + "; " + everyone}, "several-statements"},
+		{maker.PurposeProjection, llmtest.Reply{Text: "SELECT nation FROM customers"}, "exec: invalid statement (schema)"},
+		{maker.PurposeProjection, llmtest.Reply{Text: "DELETE FROM customers"}, "not-read-only"},
+		{maker.PurposeProjection, llmtest.Reply{Text: ordered}, maker.FindingOutside},
+	}
+	for _, tt := range tests {
+		t.Run(tt.phase+" "+tt.want, func(t *testing.T) {
+			script := &llmtest.Script{Rules: append([]llmtest.Rule{{
+				Purpose: tt.phase, Match: func(r llm.Request) bool { return r.Sample == 1 }, Replies: []llmtest.Reply{tt.reply}, Repeat: true,
+			}}, phases(scopeOne, inUSA, usa)...)}
+			out, err := maker.Strategy{}.Generate(t.Context(), asking(env, script), usaTask)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(reportOf(out).Phases, func(r maker.Phase) bool { return "maker."+r.Phase == tt.phase })
+			if flags := reportOf(out).Phases[i].Flags; len(flags) != 1 || flags[0].Sample != 1 || !strings.HasPrefix(flags[0].Reason, tt.want) {
+				t.Errorf("flags %+v, want sample 1 for %q", flags, tt.want)
+			}
+			if out.SQL != usa {
+				t.Errorf("got %q", out.SQL)
+			}
+			if n := len(script.RequestsFor(strategy.PurposeRepair)); n > 0 {
+				t.Errorf("%d repairs", n)
+			}
+		})
+	}
+}
+
+// TestMAKERRedFlagRate: seven of twelve flagged replies are a warning.
+func TestMAKERRedFlagRate(t *testing.T) {
+	script := &llmtest.Script{Rules: []llmtest.Rule{
+		samples(maker.PurposeScope, append(times(7, "no idea"), times(5, scopeOne)...)...),
+		always(maker.PurposeFilter, inUSA), always(maker.PurposeProjection, usa),
+	}}
+	root := trace.New("question")
+	if _, err := (maker.Strategy{}).Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask); err != nil {
+		t.Fatal(err)
+	}
+	if w := root.Warnings(); len(w) != 1 || w[0].Code != "red-flag-rate" {
+		t.Errorf("warnings %+v", w)
+	}
+}
+
+func TestMAKERFailures(t *testing.T) {
+	env := makerEnv(t, nil)
+	rate := &llm.Error{Class: llm.ClassRateLimit, Message: "slow down"}
+	down := func(purpose string, from int) llmtest.Rule {
+		return llmtest.Rule{Purpose: purpose, Match: func(r llm.Request) bool { return r.Sample >= from }, Replies: []llmtest.Reply{{Err: rate}}, Repeat: true}
+	}
+	tests := []struct {
+		name   string
+		rules  []llmtest.Rule
+		want   error // nil: it is answered
+		text   []string
+		phases int
+		why    string
+	}{
+		{
+			"all but one fail in phase 1",
+			append([]llmtest.Rule{down(maker.PurposeScope, 1)}, append(phases(scopeOne, inUSA, usa), always("generate", usa))...), nil, nil, 1,
+			"no quorum: the fallback answers",
+		},
+		{
+			"all fail in phase 1", append([]llmtest.Rule{down(maker.PurposeScope, 0)}, always("generate", usa)), rate, []string{"maker: scope", "slow down"},
+			1, "the provider is down: nobody else is asked",
+		},
+		{"all fail in phase 2", append([]llmtest.Rule{down(maker.PurposeFilter, 0)}, phases(scopeOne, inUSA, usa)...), rate, []string{"maker: filter"}, 2, ""},
+		{
+			"all fail in phase 3", append([]llmtest.Rule{down(maker.PurposeProjection, 0)}, phases(scopeOne, inUSA, usa)...), rate,
+			[]string{"maker: projection"}, 3, "",
+		},
+		{"prose for ever", []llmtest.Rule{{Replies: llmtest.Texts("The customers in the USA are many."), Repeat: true}}, strategy.ErrNoCandidate,
+			[]string{"scope: 12 samples, 12 flagged", "scope_invalid", "no-sql"}, 1, "every reason is told"},
+		{"prose from phase 3 on", append(phases(scopeOne, inUSA, "Many."), always("generate", "Many.")), strategy.ErrNoCandidate,
+			[]string{"scope: 7 samples", "filter: 7 samples", "projection: 12 samples, 12 flagged", "fallback (quorum)"}, 3, "every phase is named"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := maker.Strategy{}.Generate(t.Context(), asking(env, &llmtest.Script{Rules: tt.rules}), usaTask)
+			if (err == nil) != (tt.want == nil) || tt.want != nil && !errors.Is(err, tt.want) {
+				t.Fatalf("got %v, want %v: %s", err, tt.want, tt.why)
+			}
+			if errors.Is(tt.want, rate) && (!errors.Is(err, strategy.ErrNoCandidate) || errors.Is(err, strategy.ErrQuorum)) {
+				t.Errorf("not the error of a Pipeline: %v", err)
+			}
+			for _, text := range tt.text {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("%q is not in %v", text, err)
+				}
+			}
+			if out == nil || len(reportOf(out).Phases) != tt.phases {
+				t.Errorf("got %d phases, want %d", len(reportOf(out).Phases), tt.phases)
+			}
+			if last := reportOf(out).Phases[len(reportOf(out).Phases)-1]; errors.Is(tt.want, rate) && last.Stop != "all failed" {
+				t.Errorf("the last phase stopped: %s", last.Stop)
+			}
+			if tt.want == nil && (out.SQL != usa || reportOf(out).Fallback != "quorum") {
+				t.Errorf("got %q by %q", out.SQL, reportOf(out).Fallback)
+			}
+		})
+	}
+}
+
+// TestMAKERBudget: a budget that ends in phase 2 is an ErrBudget, with the report
+// of phase 1.
+func TestMAKERBudget(t *testing.T) {
+	base := makerEnv(t, nil)
+	for calls := range 40 {
+		script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
+		env := asking(base, nil)
+		account := llm.Budget{Calls: calls + 1}.Start()
+		env.Models = []llm.Model{llm.Chain(script, account.Middleware())}
+		env.CallsLeft = account.CallsLeft
+		out, err := maker.Strategy{MinWave: 12}.Generate(t.Context(), env, usaTask)
+		if sent := len(script.Requests()); sent > calls+1 || sent > 36+15 {
+			t.Errorf("budget %d: %d calls", calls+1, sent)
+		}
+		switch {
+		case err != nil && !errors.Is(err, llm.ErrBudget):
+			t.Errorf("budget %d: %v", calls+1, err)
+		case err == nil && out.SQL != usa:
+			t.Errorf("budget %d: got %q", calls+1, out.SQL)
+		case err != nil && calls+1 >= 12 && (len(reportOf(out).Phases) == 0 || !reportOf(out).Phases[0].Valid):
+			t.Errorf("no report of phase 1: %+v", reportOf(out).Phases)
+		}
+		if calls+1 == 12 && err == nil {
+			t.Error("spent in phase 2, and no error")
+		}
+	}
+}
+
+// TestMAKERCancelled: the caller's end ends every phase at once and leaves no
+// goroutine.
+func TestMAKERCancelled(t *testing.T) {
+	env := makerEnv(t, nil)
+	before := runtime.NumGoroutine()
+	for _, purpose := range []string{maker.PurposeScope, maker.PurposeFilter, maker.PurposeProjection, "generate"} {
+		for _, speculate := range []bool{false, true} {
+			ctx, cancel := context.WithCancel(t.Context())
+			script := &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
+			if purpose == "generate" {
+				script.Rules[0] = always(maker.PurposeScope, "none of them")
+			}
+			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				if req.Purpose == purpose {
+					cancel()
+					<-ctx.Done()
+					return llm.Response{}, ctx.Err()
+				}
+				return script.Complete(ctx, req)
+			})
+			_, err := maker.Strategy{Speculate: speculate}.Generate(ctx, asking(env, model), usaTask)
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: got %v", purpose, err)
+			}
+		}
+	}
+	for range 10_000 { // a busy machine may take long to end them
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+// TestMAKERSchemas: schemas of no, one and many tables.
+func TestMAKERSchemas(t *testing.T) {
+	one := makerEnvOf(t, poolOf(t, `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT); INSERT INTO customers VALUES (1,'Ada','USA')`), nil)
+	script := &llmtest.Script{Rules: phases("unused", inUSA, usa)}
+	one.Models = []llm.Model{script}
+	out, err := maker.Strategy{}.Generate(t.Context(), one, usaTask)
+	if err != nil || out.SQL != usa || len(script.RequestsFor(maker.PurposeScope)) != 0 ||
+		!slices.Contains(out.Notes, "the schema has one table: nothing to vote on") {
+		t.Errorf("one table: %+v, %v, %d calls of phase 1", out, err, len(script.RequestsFor(maker.PurposeScope)))
+	}
+
+	var many strings.Builder
+	many.WriteString(shopSQL)
+	for i := range 200 {
+		fmt.Fprintf(&many, "CREATE TABLE measure_%d (id INTEGER PRIMARY KEY, first_value REAL, second_value REAL, remark TEXT, taken_on TEXT);\n", i)
+	}
+	script = &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
+	env := makerEnvOf(t, poolOf(t, many.String()), script)
+	if out, err = (maker.Strategy{}).Generate(t.Context(), env, usaTask); err != nil || out.SQL != usa || len(out.Notes) != 1 ||
+		!strings.Contains(out.Notes[0], "over its budget") {
+		t.Errorf("200 tables: %+v, %v", out, err)
+	}
+
+	empty := *env.Schema
+	empty.Tables = nil
+	env.Schema = &empty
+	if _, err = (maker.Strategy{}).Generate(t.Context(), env, usaTask); err == nil || !strings.Contains(err.Error(), "no table") {
+		t.Errorf("no table: %v", err)
+	}
+}
+
+func TestMAKERValidate(t *testing.T) {
+	err := maker.Strategy{Samples: -1, MinVotes: -1, MaxCalls: -1, FallbackCalls: -1, MinWave: -1, Temperature: -1}.Validate(0)
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, name := range []string{"Samples", "MinVotes", "MaxCalls", "FallbackCalls", "MinWave", "Temperature"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not in %v", name, err)
+		}
+	}
+	_, err = maker.Strategy{}.Generate(t.Context(), makerEnv(t, &llmtest.Script{}), strategy.Task{Question: " "})
+	if !errors.Is(err, strategy.ErrEmptyQuestion) {
+		t.Errorf("empty question: %v", err)
+	}
+}

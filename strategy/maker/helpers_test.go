@@ -1,0 +1,51 @@
+package maker_test
+
+import (
+	"slices"
+
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/maker"
+)
+
+// The names of strategytest, in short.
+const (
+	usa       = strategytest.USA
+	usaJoin   = strategytest.USAJoin
+	everyone  = strategytest.Everyone
+	broken    = strategytest.Broken
+	allNil    = strategytest.AllNull
+	scopeOne  = strategytest.ScopeOne
+	scopeBoth = strategytest.ScopeBoth
+	inUSA     = strategytest.InUSA
+	ordered   = strategytest.Ordered
+	shopSQL   = strategytest.ShopSQL
+	makerSQL  = strategytest.MarketSQL
+)
+
+var (
+	usaTask      = strategytest.USATask
+	exampleTask  = strategy.Task{Question: "Which customers live in the USA?"}
+	shopEnv      = strategytest.ShopEnv
+	envOf        = strategytest.EnvOf
+	poolOf       = strategytest.PoolOf
+	makerEnv     = strategytest.MarketEnv
+	makerEnvOf   = strategytest.EnvAt
+	asking       = strategytest.Asking
+	always       = strategytest.Always
+	samples      = strategytest.Samples
+	phases       = strategytest.Phases
+	exampleModel = strategytest.ExampleModel
+	exampleEnv   = strategytest.ExampleEnv
+)
+
+func times(n int, reply string) []string { return slices.Repeat([]string{reply}, n) }
+
+// reportOf is the report of an outcome; the zero one where there is none.
+func reportOf(out *strategy.Outcome) maker.Report {
+	if out == nil {
+		return maker.Report{}
+	}
+	report, _ := maker.ReadReport(out.Report)
+	return report
+}

@@ -1,0 +1,184 @@
+package maker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// hold holds the election of a phase, which e tells how to sample, and reports how it ended.
+// flagOf says why a sample has no vote; "" for one that has. why says that too few voted; the
+// error is that of the question: where no call got a reply, a fallback would get none either.
+func hold[T any](ctx context.Context, r *run, name string, messages []llm.Message, e strategy.Election[T], flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
+	e.N, e.MinWave, e.Stop, e.MinVotes = r.Samples, r.MinWave, r.until(), r.MinVotes
+	e.Concurrency, e.Room = r.env.Parallel(), func() (int, bool) { return r.left(), true }
+	r.begin(messages)
+	d, err = e.Run(ctx)
+	r.settle(len(d.Slots))
+	r.out.Saved += d.Saved
+
+	p = Phase{Phase: name, Attempt: r.attempt, Samples: len(d.Slots)}
+	allowed, short := d.Short(r.Samples)
+	switch {
+	case d.Stopped:
+		p.Stop = "decided"
+	case short:
+		p.Stop = "budget"
+	case p.Samples == r.Samples:
+		p.Stop = "all sampled"
+	default:
+		p.Stop = "all failed" // so no more was asked
+	}
+	for i, s := range d.Slots {
+		if s.Err != nil {
+			p.Flags = append(p.Flags, Flag{i, "failed"})
+			r.out.Note("%s: sample %d failed: %v", name, i, s.Err)
+		} else if why := flagOf(s.Value); why != "" {
+			p.Flags = append(p.Flags, Flag{i, why})
+		}
+	}
+	p.Flagged = len(p.Flags)
+	if short && err == nil {
+		r.out.Warn(ctx, "budget-spent", "%s: the budget allowed %d of %d samples", name, allowed, r.Samples)
+	}
+	switch {
+	case err == nil:
+		return d, p, "", nil
+	case ctx.Err() != nil:
+		return d, p, "", ctx.Err()
+	case !errors.Is(err, strategy.ErrQuorum):
+	case len(d.Failed()) == p.Samples:
+		err = &strategy.NoCandidateError{Failed: d.Failed()}
+	case p.Stop == "budget" && name == "scope": // later phases have a way back, with calls of its own
+		return d, p, whyBudget, nil
+	default:
+		return d, p, whyQuorum, nil
+	}
+	return d, p, "", fmt.Errorf("maker: %s: %w", name, err)
+}
+
+// phase is an election over something that is no statement: the scope, the filter.
+type phase[T interface {
+	Key() string
+	String() string
+}] struct {
+	run      *run
+	name     string
+	purpose  string
+	messages []llm.Message
+	read     func(reply string) (value T, notes []string, err error)
+}
+
+// reading is a reply as it was read. One with a flag does not vote.
+type reading[T any] struct {
+	sample int
+	value  T
+	flag   *FlagError
+}
+
+// elect holds the election. The parties are the readings that voted, grouped by key, most
+// votes first, ties by the earliest sample. before is Election.Before with the parties so far.
+func (p phase[T]) elect(ctx context.Context, before func(sampled int, voted [][]reading[T])) (voted [][]reading[T], report Phase, why string, err error) {
+	election := strategy.Election[reading[T]]{
+		Sample: p.sample,
+		Before: func(d strategy.Sampled[reading[T]]) { before(len(d.Slots), parties(d.Values())) },
+		Key: func(r reading[T]) (string, bool) {
+			if r.flag != nil {
+				return "", false
+			}
+			return r.value.Key(), true
+		},
+	}
+	sampled, report, why, err := hold(ctx, p.run, p.name, p.messages, election, func(r reading[T]) string {
+		if r.flag == nil {
+			return ""
+		}
+		return r.flag.Reason
+	})
+	voted = parties(sampled.Values())
+	report.UniqueSignatures = len(voted)
+	for _, v := range voted {
+		c := vote.Cluster{Key: v[0].value.String(), Best: v[0].sample, Weight: float64(len(v))}
+		c.Share = c.Weight / float64(sampled.Votes())
+		for _, m := range v {
+			c.Members = append(c.Members, m.sample)
+		}
+		report.Clusters = append(report.Clusters, c)
+	}
+	return voted, report, why, err
+}
+
+// sample asks for one reply and reads it.
+func (p phase[T]) sample(ctx context.Context, i int) (reading[T], error) {
+	r := reading[T]{sample: i}
+	reply, err := p.run.ask(ctx, p.purpose, p.messages, i)
+	if err != nil {
+		return r, err
+	}
+	_, most := p.run.maxTokens(p.purpose)
+	if err = flagReply(reply, most); err == nil {
+		var notes []string
+		r.value, notes, err = p.read(reply.Text)
+		for _, n := range notes {
+			trace.From(ctx).Event("note", trace.Attr{Key: "text", Value: n})
+		}
+	}
+	if errors.As(err, &r.flag) {
+		trace.From(ctx).Set("flag", r.flag.Reason)
+		return r, nil
+	}
+	if err == nil {
+		trace.From(ctx).Set("answer", trace.SQL(r.value.String()))
+	}
+	return r, err
+}
+
+// parties groups the readings that voted.
+func parties[T interface{ Key() string }](readings []reading[T]) (all [][]reading[T]) {
+	at := map[string]int{}
+	for _, r := range readings {
+		if r.flag != nil {
+			continue
+		}
+		i, seen := at[r.value.Key()]
+		if !seen {
+			i = len(all)
+			at[r.value.Key()] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], r)
+	}
+	slices.SortStableFunc(all, func(a, b []reading[T]) int { return cmp.Compare(len(b), len(a)) })
+	return all
+}
+
+// end writes what became of a phase to the report and to the phase's span.
+func (r *run) end(ctx context.Context, p Phase) {
+	r.report.Phases = append(r.report.Phases, p)
+	span := trace.From(ctx)
+	if 2*p.Flagged > p.Samples {
+		span.Warn("red-flag-rate", fmt.Sprintf("%s: %d of %d replies did not vote", p.Phase, p.Flagged, p.Samples))
+	}
+	span.Set("valid", p.Valid)
+	span.Set("samples", p.Samples)
+	span.Set("flagged", p.Flagged)
+	span.Set("unique_signatures", p.UniqueSignatures)
+	span.Set("share", p.Share)
+	span.Set("stop", p.Stop)
+	if p.Winner != "" {
+		span.Set("winner", trace.SQL(p.Winner))
+	}
+	if p.Fallback != "" {
+		span.Set("fallback", p.Fallback)
+	}
+	for _, c := range p.Clusters {
+		span.Event("cluster", trace.Attr{Key: "votes", Value: len(c.Members)}, trace.Attr{Key: "answer", Value: trace.SQL(cmp.Or(c.SQL, c.Key))})
+	}
+}

@@ -1,0 +1,369 @@
+package maker_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/strategy/maker"
+)
+
+// makerSchema is small and has what is awkward: a name with a blank, a keyword, a
+// name with "and" in it, a table that refers to itself.
+func makerSchema() *schema.Schema {
+	columns := func(names ...string) []schema.Column {
+		var all []schema.Column
+		for _, n := range names {
+			all = append(all, schema.Column{Name: n})
+		}
+		return all
+	}
+	return &schema.Schema{Dialect: "sqlite", Tables: []schema.Table{
+		{Name: "Customers", Kind: schema.BaseTable, Columns: columns("id", "Segment", "country", "a", "b")},
+		{Name: "orders", Kind: schema.BaseTable, Columns: columns("id", "customer_id", "total", "placed"),
+			ForeignKeys: []schema.ForeignKey{{Columns: []string{"customer_id"}, RefTable: "customers", RefColumns: []string{"id"}}}},
+		{Name: "order details", Kind: schema.BaseTable, Columns: columns("order id", "qty")},
+		{Name: "order", Kind: schema.BaseTable, Columns: columns("id")},
+		{Name: "salt and pepper", Kind: schema.BaseTable, Columns: columns("id")},
+		{Name: "staff", Kind: schema.BaseTable, Columns: columns("id", "boss"),
+			ForeignKeys: []schema.ForeignKey{{Columns: []string{"boss"}, RefTable: "staff", RefColumns: []string{"id"}}}},
+	}}
+}
+
+func ExampleReadScope() {
+	reply := "**Tables:** orders AS o, customers c\n**Joins:** o.customer_id = c.id"
+	scope, err := maker.ReadScope(makerSchema(), sqltext.SQLite(), reply)
+	fmt.Println(scope, "|", scope.JoinText(), err)
+	// Output: Customers, orders | Customers.id = orders.customer_id <nil>
+}
+
+func TestReadScope(t *testing.T) {
+	const both, pair = "Customers, orders", "Customers.id = orders.customer_id"
+	tests := []struct {
+		name, reply string
+		tables      string // or the reason of the flag, after a !
+		joins       string
+		why         string
+	}{
+		{"plain", "Tables: customers, orders\nJoins: orders.customer_id = customers.id", both, pair, "the form that is asked for"},
+		{"other order", "Tables: Orders,customers\nJoins: CUSTOMERS.ID = orders.Customer_Id", both, pair, "order and case do not matter"},
+		{"alias", "Tables: customers c, orders o\nJoins: o.customer_id = c.id", both, pair, "aliases are resolved"},
+		{"alias with AS", "Tables: customers AS T1, orders as T2\nJoins: T1.id = T2.customer_id", both, pair, ""},
+		{"alias in the joins", "Tables: customers, orders\nJoins: orders o JOIN customers AS c ON o.customer_id = c.id", both, pair, "where models put them"},
+		{"double quotes", `Tables: "customers", "orders"` + "\n" + `Joins: "orders"."customer_id" = "customers"."id"`, both, pair, ""},
+		{"backticks", "Tables: `customers`, `orders`\nJoins: `orders`.`customer_id` = `customers`.`id`", both, pair, ""},
+		{"brackets", "Tables: [customers], [order details]", "Customers, order details", "", "brackets quote"},
+		{"list in brackets", "Tables: [customers, orders]", both, "", "or hold a list"},
+		{"list of strings", `Tables: ["customers", "orders"]`, both, "", ""},
+		{"JSON", `{"tables": ["customers", "orders"], "joins": ["orders.customer_id = customers.id"]}`, both, pair, ""},
+		{
+			"JSON with a label twice", `{"tables": ["staff"], "Tables": ["customers"], "TABLES": ["orders"]}`, "orders", "",
+			"of several spellings the first in byte order counts",
+		},
+		{"fenced JSON", "```json\n{\"tables\": [\"staff\"]}\n```", "staff", "", ""},
+		{"fence", "```\nTables: customers, orders\nJoins: orders.customer_id = customers.id\n```", both, pair, ""},
+		{"bullets", "- Tables: customers, orders\n- Joins: orders.customer_id = customers.id", both, pair, ""},
+		{"bold", "**Tables:** customers, orders\n**Joins:** orders.customer_id = customers.id", both, pair, ""},
+		{"bold label", "**Tables**: customers", "Customers", "", ""},
+		{"list below the label", "Tables:\n- customers\n- orders\n\nJoins:\n- orders.customer_id = customers.id", both, pair, ""},
+		{"numbered", "Tables:\n1. customers\n2. orders", both, "", ""},
+		{"list over two lines", "Tables: customers,\n  orders\nJoins: orders.customer_id = customers.id", both, pair, "a comma goes on"},
+		{
+			"joins over several lines", "Tables: customers, orders, staff\nJoins: orders.customer_id = customers.id\n  AND staff.id = customers.a",
+			"Customers, orders, staff", "Customers.a = staff.id AND " + pair, "",
+		},
+		{
+			"other conditions in the joins",
+			"Tables: customers, orders\nJoins: orders.customer_id = customers.id AND orders.total > 5 AND customers.country = 'USA'", both, pair,
+			"only equal columns join",
+		},
+		{"table named twice", "Tables: staff, staff\nJoins: staff.boss = staff.id", "staff, staff", "staff.boss = staff.id", "a self-join counts twice"},
+		{"no joins line", "Tables: customers, orders", both, "", ""},
+		{"joins: none", "Tables: customers\nJoins: None", "Customers", "", ""},
+		{"a pair of an unlisted table", "Tables: customers\nJoins: orders.customer_id = customers.id", "Customers", "", "the vote is about tables"},
+		{"blank in a name", "Tables: order details, customers", "Customers, order details", "", "the whole entry is looked up first"},
+		{
+			"blank in a name, with alias", "Tables: order details AS d, orders o\nJoins: d.\"order id\" = o.id", "order details, orders",
+			"order details.order id = orders.id", "",
+		},
+		{
+			"blanks in the joins", "Tables: order details, order\nJoins: order details.order id = order.id", "order, order details",
+			"order.id = order details.order id", "read where they fit a listed table",
+		},
+		{
+			"blanks in the joins, turned round", "Tables: order details, orders\nJoins: main.orders.id = main.Order Details.Order ID, and nothing else",
+			"order details, orders", "order details.order id = orders.id", "",
+		},
+		{
+			"blanks in the joins, with alias", "Tables: order details, orders\nJoins: order details d JOIN orders o ON d.order id = o.id",
+			"order details, orders", "order details.order id = orders.id", "",
+		},
+		{"blanks that fit no listed table", "Tables: orders, customers\nJoins: other details.id = orders.id", "!unknown-name", "", "details is no table"},
+		{
+			"blanks that fit no column", "Tables: order details, orders\nJoins: order details.order key = orders.id", "order details, orders", "",
+			"no equality of two columns",
+		},
+		{"a word that goes on", "Tables: order details, orders\nJoins: order detailsx.qty = orders.id", "!unknown-name", "", ""},
+		{"quoted blank", `Tables: "order details"`, "order details", "", ""},
+		{"keyword", "Tables: order", "order", "", ""},
+		{"and in a name", "Tables: salt and pepper, staff", "salt and pepper, staff", "", "no list of two"},
+		{"and as a comma", "Tables: customers and orders", both, "", ""},
+		{"Oxford comma", "Tables: customers, orders, and staff", "Customers, orders, staff", "", ""},
+		{"schema prefix", "Tables: main.customers, main.orders\nJoins: main.orders.customer_id = main.customers.id", both, pair, ""},
+		{"full stop", "Tables: customers, orders.", both, "", ""},
+		{"remark in brackets", "Tables: customers (for the country), orders", both, "", ""},
+		{"reasoning before", "<think>Tables: staff?</think>Tables: customers", "Customers", "", ""},
+		{
+			"prose around",
+			"To answer this we need:\n\nTables: customers, orders\nJoins: orders.customer_id = customers.id\n\nExplanation: orders refer to customers.", both,
+			pair, "",
+		},
+		{"said twice", "Tables: customers\nTables: customers", "Customers", "", "nothing contradicts"},
+		{"none", "Tables: none", "no tables", "", "a question of arithmetic"},
+		{"no tables needed", "Tables: (no tables needed)\nJoins: none", "no tables", "", ""},
+		{"no tables needed, without a label", "No tables needed.", "no tables", "", "the answer of a question that needs none, no refusal"},
+		{"no table, among other words", "No tables needed for that, I cannot help.", "!refusal", "", ""},
+		{"no tables needed, and no joins", "**No tables are needed.**\nJoins: none", "no tables", "", ""},
+		{"windows lines", "Tables: customers, orders\r\nJoins: orders.customer_id = customers.id\r\n", both, pair, ""},
+		{"said differently", "Tables: customers\nTables: orders", "!format", "", "which one is meant?"},
+		{"unknown table", "Tables: customers, clients", "!unknown-name", "", "a hallucination is a red flag"},
+		{"unknown column", "Tables: customers, orders\nJoins: orders.client = customers.id", "!unknown-name", "", ""},
+		{"unknown qualifier", "Tables: customers, orders\nJoins: x.customer_id = customers.id", "!unknown-name", "", ""},
+		{"SQL", "SELECT * FROM customers", "!format", "", "not what was asked for"},
+		{"prose", "You need the customers table.", "!format", "", ""},
+		{"refusal", "I'm sorry, but I cannot help with that.", "!refusal", "", ""},
+		{"empty list", "Tables:\n\nJoins:", "!format", "", ""},
+		{"empty", "", "!format", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			scope, err := maker.ReadScope(makerSchema(), sqltext.SQLite(), tt.reply)
+			got := scope.String()
+			if err != nil {
+				var flag *maker.FlagError
+				if !errors.As(err, &flag) {
+					t.Fatalf("error of type %T: %v", err, err)
+				}
+				got = "!" + flag.Reason
+			}
+			if got != tt.tables || scope.JoinText() != tt.joins {
+				t.Errorf("got %q with %q (%v), want %q with %q: %s", got, scope.JoinText(), err, tt.tables, tt.joins, tt.why)
+			}
+		})
+	}
+}
+
+// TestScopeKey: twelve spellings of one set of tables are one cluster.
+func TestScopeKey(t *testing.T) {
+	keys := map[string]bool{}
+	for _, reply := range []string{
+		"Tables: orders, customers", "Tables: Customers,orders", "Tables: ORDERS , CUSTOMERS\nJoins: orders.customer_id = customers.id",
+		"Tables: main.orders, customers c", "Tables: `orders`, \"customers\"", "Tables: [orders, customers]",
+	} {
+		scope, err := maker.ReadScope(makerSchema(), sqltext.SQLite(), reply)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[scope.Key()] = true
+	}
+	if len(keys) != 1 {
+		t.Errorf("%d keys: %v", len(keys), keys)
+	}
+	one, two := maker.Scope{Tables: []schema.TableName{{Name: "a, b"}}}, maker.Scope{Tables: []schema.TableName{{Name: "a"}, {Name: "b"}}}
+	if one.Key() == two.Key() {
+		t.Error("a name with a comma is the same vote as two names")
+	}
+}
+
+func TestScopeStatement(t *testing.T) {
+	column := func(s string) schema.ColumnName {
+		table, c, _ := strings.Cut(s, ".")
+		return schema.ColumnName{Table: schema.TableName{Name: table}, Column: c}
+	}
+	scope := func(tables, joins string) maker.Scope {
+		var names []schema.TableName
+		for name := range strings.SplitSeq(tables, ",") {
+			if name != "" {
+				names = append(names, schema.TableName{Name: name})
+			}
+		}
+		var pairs []maker.Join
+		for pair := range strings.SplitSeq(joins, ",") {
+			if left, right, ok := strings.Cut(pair, "="); ok {
+				pairs = append(pairs, maker.Join{Left: column(left), Right: column(right)})
+			}
+		}
+		return maker.NewScope(names, pairs)
+	}
+	tests := []struct {
+		name, tables, joins string
+		want                string // "" for a cross product
+		why                 string
+	}{
+		{"no table", "", "", "SELECT 1 LIMIT 1", "a question of arithmetic"},
+		{"one table", "staff", "", "SELECT 1 FROM staff LIMIT 1", ""},
+		{"given join", "orders,Customers", "orders.customer_id=Customers.id", "SELECT 1 FROM Customers JOIN orders ON orders.customer_id = Customers.id LIMIT 1", ""},
+		{
+			"completed by a key", "orders,Customers", "", "SELECT 1 FROM Customers JOIN orders ON orders.customer_id = Customers.id LIMIT 1",
+			"a declared foreign key is a join that nobody has to name",
+		},
+		{
+			"not completed where joined", "orders,Customers", "orders.id=Customers.a",
+			"SELECT 1 FROM Customers JOIN orders ON orders.id = Customers.a LIMIT 1", "what was voted stands",
+		},
+		{
+			"chain in any order", "order,staff,orders", "staff.id=order.id,orders.id=staff.boss",
+			`SELECT 1 FROM "order" JOIN staff ON staff.id = "order".id JOIN orders ON orders.id = staff.boss LIMIT 1`, "pairs may come in any order",
+		},
+		{"cross product", "staff,order", "", "", "nothing joins them"},
+		{"one of three unjoined", "Customers,orders,staff", "", "", "listed, but not connected"},
+		{"self-join", "staff,staff", "", `SELECT 1 FROM staff JOIN staff AS staff_2 ON staff_2.boss = staff.id LIMIT 1`, "completed by its own key"},
+		{"self-join beside the alias", "orders,staff,staff,staff_2", "orders.id=staff.id,orders.id=staff_2.id,staff.boss=staff.id",
+			"SELECT 1 FROM orders JOIN staff ON staff.id = orders.id JOIN staff AS staff_3 ON staff_3.id = orders.id AND staff_3.boss = staff.id " +
+				"JOIN staff_2 ON staff_2.id = orders.id LIMIT 1",
+			"a table of the question has the name that the alias would have"},
+		{"twice without a key", "order,order", "", "", "a cross product with itself"},
+		{
+			"name with a blank", "order details,orders", "order details.order id=orders.id",
+			`SELECT 1 FROM "order details" JOIN orders ON orders.id = "order details"."order id" LIMIT 1`, "",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := scope(tt.tables, tt.joins).Complete(makerSchema())
+			sql, ok := s.Statement(sqlite.Dialect{}, maker.Filter{})
+			if ok != (tt.want != "") || ok && sql != tt.want {
+				t.Errorf("got %q, %v, want %q: %s", sql, ok, tt.want, tt.why)
+			}
+		})
+	}
+}
+
+func TestReadFilter(t *testing.T) {
+	scope := maker.NewScope([]schema.TableName{{Name: "Customers"}, {Name: "orders"}}, []maker.Join{
+		{Left: schema.ColumnName{Table: schema.TableName{Name: "orders"}, Column: "customer_id"},
+			Right: schema.ColumnName{Table: schema.TableName{Name: "Customers"}, Column: "id"}},
+	})
+	const sme = "Customers.Segment = 'SME'"
+	tests := []struct {
+		name, reply string
+		want        string // or the reason of the flag, after a !
+		notes       int
+		why         string
+	}{
+		{"plain", "customers.segment = 'SME'", sme, 0, ""},
+		{"without its table", "Segment='SME'", sme, 0, "the column tells"},
+		{"literal first", "'SME' = segment", sme, 0, ""},
+		{"case of the literal", "segment = 'sme'", "Customers.Segment = 'sme'", 0, "literals are byte-exact"},
+		{"a set", "b = 2 and a=1", "Customers.a = 1 AND Customers.b = 2", 0, "order does not matter"},
+		{"the same set", "customers.a = 1 AND customers.b = 2 AND a = 1", "Customers.a = 1 AND Customers.b = 2", 0, "nor does saying it twice"},
+		{"between", "total BETWEEN 1 AND 5 AND a = 1", "Customers.a = 1 AND orders.total BETWEEN 1 AND 5", 0, ""},
+		{"in list", "country IN ('USA', 'France')", "Customers.country IN ('France', 'USA')", 0, ""},
+		{"or group", "(b = 2 OR a = 1)", "(Customers.a = 1 OR Customers.b = 2)", 0, "one condition"},
+		{"quoted AND", "Segment = 'this AND that'", "Customers.Segment = 'this AND that'", 0, ""},
+		{"leading WHERE", "WHERE segment = 'SME';", sme, 0, ""},
+		{"label", "Conditions: segment = 'SME'", sme, 0, ""},
+		{"fence", "```sql\nWHERE segment = 'SME'\n```", sme, 0, ""},
+		{"inline code", "`segment = 'SME'`", sme, 0, ""},
+		{"several lines", "segment = 'SME'\nAND a = 1", "Customers.Segment = 'SME' AND Customers.a = 1", 0, ""},
+		{"double-quoted string", `segment = "SME"`, sme, 0, "what SQLite takes it for"},
+		{"not equal", "segment != 'SME'", "Customers.Segment <> 'SME'", 0, ""},
+		{
+			"nested", "customers.id NOT IN (SELECT customer_id FROM orders)", "Customers.id NOT IN (SELECT customer_id FROM orders)", 0,
+			"within the agreed tables; inner names stay as written",
+		},
+		{"no filters needed", "No filters needed", "no filter", 0, "a vote like any other"},
+		{"no filter", "no filter.", "no filter", 0, ""},
+		{"none", "**None**", "no filter", 0, ""},
+		{"no where clause", "No WHERE clause is needed", "no filter", 0, ""},
+		{"aggregate", "COUNT(*) > 3", "no filter", 1, "belongs to the projection"},
+		{"agreed join", "customers.id = orders.customer_id AND segment = 'SME'", sme, 1, "agreed on already"},
+		{"other join", "orders.id = customers.a", "Customers.a = orders.id", 0, "a condition, if nobody agreed on it"},
+		{"column outside", "boss = 3", "!outside-scope", 0, "of a table that is not agreed on"},
+		{"table outside", "customers.id IN (SELECT id FROM staff)", "!outside-scope", 0, ""},
+		{"unknown column", "customers.nation = 'USA'", "!unknown-name", 0, ""},
+		{"unknown qualifier", "T1.segment = 'SME'", "!unknown-name", 0, "no alias was agreed on"},
+		{"unknown table", "id IN (SELECT id FROM clients)", "!unknown-name", 0, ""},
+		{"whole query", "SELECT * FROM customers WHERE segment = 'SME'", "!format", 0, ""},
+		{"whole query on lines", "SELECT\n  *\nFROM customers\nWHERE segment = 'SME'", "!format", 0, "as most models lay one out"},
+		{"whole query behind a comment", "/* SME */ WITH x AS (SELECT 1) SELECT * FROM x", "!format", 0, ""},
+		{"cut", "segment = 'SME' AND", "!format", 0, "nobody knows what was to come"},
+		{"grouping", "segment = 'SME' GROUP BY country", "!format", 0, "more than was asked for"},
+		{"union", "1 = 1 UNION SELECT 2", "!format", 0, ""},
+		{"second statement", "a = 1; DROP TABLE orders", "!format", 0, ""},
+		{"prose", "The segment must be SME.", "!unknown-name", 0, "words are no columns"},
+		{"refusal", "I'm sorry, I can't assist with that.", "!refusal", 0, ""},
+		{"open quote", "segment = 'SME", "!format", 0, ""},
+		{"empty", "```\n```", "!format", 0, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, notes, err := maker.ReadFilter(makerSchema(), sqlite.Dialect{}, scope, tt.reply)
+			got := f.String()
+			if err != nil {
+				var flag *maker.FlagError
+				if !errors.As(err, &flag) {
+					t.Fatalf("error of type %T: %v", err, err)
+				}
+				got = "!" + flag.Reason
+			}
+			if got != tt.want || len(notes) != tt.notes {
+				t.Errorf("got %q with notes %q (%v), want %q with %d: %s", got, notes, err, tt.want, tt.notes, tt.why)
+			}
+		})
+	}
+}
+
+func TestFilterKey(t *testing.T) {
+	a, b := maker.Filter{}, maker.Filter{Conditions: []string{"x = 1"}}
+	if a.Key() == b.Key() {
+		t.Error("no filter is the same vote as a filter")
+	}
+	if d := cmp.Diff(a.Key(), maker.Filter{Conditions: []string{}}.Key()); d != "" {
+		t.Error(d)
+	}
+}
+
+// FuzzReadScope and FuzzReadFilter: whatever a model says is read or flagged.
+func FuzzReadScope(f *testing.F) {
+	for _, s := range []string{
+		"Tables: customers, orders\nJoins: orders.customer_id = customers.id", "Tables: [a, \"b\"", "{\"tables\": 1}",
+		"Tables:\n- staff\n- `order details` x",
+	} {
+		f.Add(s)
+	}
+	s := makerSchema()
+	f.Fuzz(func(t *testing.T, reply string) {
+		scope, err := maker.ReadScope(s, sqltext.SQLite(), reply)
+		var flag *maker.FlagError
+		if err != nil && !errors.As(err, &flag) {
+			t.Fatalf("error of type %T", err)
+		}
+		for _, name := range scope.Tables {
+			if _, ok := s.Lookup(name.Schema, name.Name); !ok {
+				t.Errorf("%s does not exist", name)
+			}
+		}
+	})
+}
+
+func FuzzReadFilter(f *testing.F) {
+	for _, s := range []string{"segment = 'SME' AND a = 1", "```sql\nWHERE id IN (SELECT x", "\"a\" = \"b\" OR NOT c", "No filters needed"} {
+		f.Add(s)
+	}
+	s := makerSchema()
+	scope := maker.NewScope([]schema.TableName{{Name: "Customers"}, {Name: "orders"}}, nil)
+	f.Fuzz(func(t *testing.T, reply string) {
+		_, _, err := maker.ReadFilter(s, sqlite.Dialect{}, scope, reply)
+		var flag *maker.FlagError
+		if err != nil && !errors.As(err, &flag) {
+			t.Fatalf("error of type %T", err)
+		}
+	})
+}

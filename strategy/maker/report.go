@@ -1,0 +1,79 @@
+package maker
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// Report is what Strategy tells about an answer, in Outcome.Report. The four metrics of
+// the document on M15 are sums over it: how often the scope was valid, the share of the
+// filter, the number of different answers in the projection, and how often the fallback
+// ran.
+type Report struct {
+	Phases []Phase `json:"phases"` // in the order in which they ran
+	// Fallback says why another strategy had to answer, in a word of Phase.Fallback; ""
+	// where none had to.
+	Fallback string `json:"fallback,omitempty"`
+}
+
+// Method is "maker".
+func (Report) Method() string { return "maker" }
+
+// ReadReport returns the report of an outcome of Strategy, also one that was read from
+// JSON.
+func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[Report](r) }
+
+// Phase is what became of one phase.
+type Phase struct {
+	Phase   string `json:"phase"`             // "scope", "filter", "projection"
+	Attempt int    `json:"attempt,omitempty"` // how many ways back were taken before
+	Valid   bool   `json:"valid"`             // the phase has an outcome to build on
+
+	Samples          int            `json:"samples"`            // samples that count
+	Flagged          int            `json:"flagged"`            // samples without a vote, failed ones included
+	UniqueSignatures int            `json:"unique_signatures"`  // different answers among the votes
+	Clusters         []vote.Cluster `json:"clusters,omitempty"` // most votes first; Key is the answer in words, Members are samples
+
+	Winner string  `json:"winner,omitempty"` // the answer in words, as SQL where it is some
+	Share  float64 `json:"share"`            // of the winner among the votes, in 0..1
+	Stop   string  `json:"stop,omitempty"`   // why no more was sampled: "decided", "all sampled", "all failed", "budget", "skipped"
+
+	// Fallback says why the phase led nowhere: "scope_invalid" (no set of tables that can
+	// be joined had votes), "scope_unjoined" (most replies named tables that nothing
+	// joins), "quorum" (too few replies voted), "conflict" (the statements needed other
+	// tables), "budget" (too few calls were left).
+	Fallback string `json:"fallback,omitempty"`
+	Flags    []Flag `json:"flags,omitempty"` // by sample
+}
+
+// Flag is a reply that does not vote, and why. It is neither repaired nor asked for
+// again: malformed replies err more often, and alike (arXiv 2511.09030).
+type Flag struct {
+	Sample int    `json:"sample"` // index of the sample
+	Reason string `json:"reason"` // a word of FlagError.Reason, or "failed"; in "projection" what the admission says
+}
+
+// The words of Phase.Fallback.
+const (
+	whyInvalid  = "scope_invalid"
+	whyUnjoined = "scope_unjoined"
+	whyQuorum   = "quorum"
+	whyConflict = "conflict"
+	whyBudget   = "budget"
+)
+
+// story says in one line what became of the phases.
+func (r Report) story() string {
+	var parts []string
+	for _, p := range r.Phases {
+		part := fmt.Sprintf("%s: %d samples, %d flagged", p.Phase, p.Samples, p.Flagged)
+		if p.Fallback != "" {
+			part += ", " + p.Fallback
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "; ")
+}

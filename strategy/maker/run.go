@@ -1,0 +1,299 @@
+package maker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/planvote"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// run is Strategy at work on one question.
+type run struct {
+	Strategy
+	env     *strategy.Env
+	task    strategy.Task
+	prompts prompts
+	out     *strategy.Outcome
+	report  Report
+	attempt int // ways back taken so far
+
+	calls atomic.Int64 // made by the phases
+	ahead *speculation // for the phase to come; nil: none
+	made  *speculation // for the phase that runs, made while the one before did; nil: none
+}
+
+func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*run, error) {
+	r := &run{Strategy: m.filled(t), env: env, task: t, out: &strategy.Outcome{}}
+	shown, err := r.shown(ctx)
+	if err != nil {
+		return nil, err
+	}
+	write := strategy.Augmented{}.Schema
+	if m.published {
+		write = planvote.PublishedSchema
+	}
+	text, err := write(ctx, env, shown, 0)
+	if err != nil {
+		return nil, err
+	}
+	r.prompts = prompts{env: env, task: t, schema: text, published: m.published}
+	return r, nil
+}
+
+// shown is the schema that prompts hold: linked to the question where all of it is over
+// the budget.
+func (r *run) shown(ctx context.Context) (*schema.Schema, error) {
+	s := r.env.Schema
+	if tokens, err := r.env.SchemaTokens(ctx, s); err != nil || tokens <= r.env.Budget() {
+		return s, err
+	}
+	links, err := linker.Lexical{}.Link(ctx, linker.Input{
+		Question: r.task.Question, Evidence: r.task.Evidence, Schema: s, WithoutValues: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s, _ = s.Restrict(links)
+	r.out.Warn(ctx, "schema-linked", "the schema is over its budget: it is linked to the question")
+	return s, nil
+}
+
+// answer runs the phases, and the fallback where they give no answer.
+func (r *run) answer(ctx context.Context) error {
+	scopes, why, err := r.scopes(ctx)
+	if err != nil {
+		return err
+	}
+	for i, s := range scopes {
+		r.attempt = i
+		why, err = r.build(ctx, s)
+		if err != nil || why == "" {
+			return err
+		}
+		if why == whyBudget {
+			break
+		}
+		if i+1 < len(scopes) {
+			r.out.Note("%s: the tables %s are given up for %s", why, s, scopes[i+1])
+			trace.From(ctx).Event("backtrack", trace.Attr{Key: "why", Value: why})
+		}
+	}
+	return r.fallback(ctx, why)
+}
+
+// build runs phases 2 and 3 on a scope. why says that they led nowhere.
+func (r *run) build(ctx context.Context, s Scope) (why string, err error) {
+	r.out.Links = schema.Links{}
+	for _, t := range slices.Compact(slices.Clone(s.Tables)) {
+		r.out.Links.Tables = append(r.out.Links.Tables, schema.TableLink{Schema: t.Schema, Table: t.Name})
+	}
+	f, why, err := r.filter(ctx, s)
+	if err != nil || why != "" {
+		return why, err
+	}
+	return r.projection(ctx, s, f)
+}
+
+// left is how many calls the phases may still make.
+func (r *run) left() int {
+	left := r.MaxCalls + 2*r.Samples*r.attempt - int(r.calls.Load())
+	if r.env.CallsLeft != nil {
+		if n, bounded := r.env.CallsLeft(); bounded {
+			left = min(left, n)
+		}
+	}
+	return left
+}
+
+// ask makes one call of a phase, or takes the reply of one that was made ahead.
+func (r *run) ask(ctx context.Context, purpose string, messages []llm.Message, i int) (llm.Response, error) {
+	if a := r.made; a != nil && i < len(a.slots) {
+		return a.reply(ctx, i)
+	}
+	return r.call(ctx, purpose, messages, i)
+}
+
+func (r *run) call(ctx context.Context, purpose string, messages []llm.Message, i int) (llm.Response, error) {
+	r.calls.Add(1)
+	model, _ := r.env.Model(i)
+	most, _ := r.maxTokens(purpose)
+	return model.Complete(ctx, strategy.Sampler{
+		Temperature: r.Temperature, FirstGreedy: !r.NoFirstGreedy, MaxTokens: most, Purpose: purpose,
+	}.Request(r.env, i, messages))
+}
+
+// scopes is phase 1: the scopes to build on, best first. why says that there is none.
+func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error) {
+	ctx, span := trace.Start(ctx, "scope")
+	defer span.End()
+	s := r.env.Schema
+	if len(s.Tables) == 1 {
+		only := NewScope([]schema.TableName{s.Tables[0].TableName()}, nil)
+		r.out.Note("the schema has one table: nothing to vote on")
+		r.end(ctx, Phase{Phase: "scope", Valid: true, Winner: only.String(), Share: 1, Stop: "skipped"})
+		return []Scope{only}, "", nil
+	}
+	p := phase[Scope]{
+		run: r, name: "scope", purpose: PurposeScope, messages: r.prompts.scope(),
+		read: func(reply string) (Scope, []string, error) {
+			scope, err := ReadScope(s, r.env.DB.Dialect().Text(), reply)
+			return scope, nil, err
+		},
+	}
+	voted, report, why, err := p.elect(ctx, func(sampled int, voted [][]reading[Scope]) { r.lookAhead(ctx, sampled, voted) })
+	defer func() {
+		report.Fallback = why
+		r.end(ctx, report)
+	}()
+	if err != nil || why != "" {
+		if why != "" && report.Samples > 0 && len(voted) == 0 {
+			why = whyInvalid
+		}
+		return nil, why, err
+	}
+	votes := report.Samples - report.Flagged
+	for i, v := range voted {
+		if i > 0 && len(v) < 2 {
+			break
+		}
+		scope, joined, valid, err := r.check(ctx, v)
+		if err != nil {
+			return nil, "", err
+		}
+		switch {
+		case valid:
+			found = append(found, scope)
+			if len(found) == 1 {
+				report.Valid, report.Winner, report.Share = true, scope.String(), report.Clusters[i].Share
+				if len(scope.Joins) > 0 {
+					report.Winner += " on " + scope.JoinText()
+				}
+			}
+		case i == 0 && !joined && 2*len(v) > votes:
+			return nil, whyUnjoined, nil
+		}
+		if len(found) > r.MaxBacktracks {
+			break
+		}
+	}
+	if len(found) == 0 {
+		return nil, whyInvalid, nil
+	}
+	return found, "", nil
+}
+
+// check makes the scope of a party: its most frequent joins, completed, and seen by the
+// engine.
+func (r *run) check(ctx context.Context, v []reading[Scope]) (s Scope, joined, valid bool, err error) {
+	s = Scope{Tables: v[0].value.Tables, Joins: usualJoins(v)}.Complete(r.env.Schema)
+	sql, joined := s.Statement(r.env.DB.Dialect(), Filter{})
+	if !joined {
+		return s, false, false, nil
+	}
+	valid, err = r.compiles(ctx, "scope", sql)
+	return s, true, valid, err
+}
+
+// usualJoins is the most frequent set of joins; ties go to the earliest, and a reply
+// without joins has no say.
+func usualJoins(members []reading[Scope]) []Join {
+	var count vote.Tally
+	sets := map[string][]Join{}
+	for _, m := range members {
+		if text := m.value.JoinText(); text != "" {
+			count.Vote(text, 1, 0)
+			sets[text] = m.value.Joins
+		}
+	}
+	return sets[count.Leader().Key]
+}
+
+// compiles asks the engine whether it takes a statement of a phase. The error says that
+// the engine could not be asked.
+func (r *run) compiles(ctx context.Context, phase, sql string) (bool, error) {
+	_, err := r.env.DB.Explain(ctx, sql)
+	switch {
+	case err == nil:
+		return true, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case exec.IsRejection(err):
+		return false, nil
+	}
+	return false, fmt.Errorf("maker: %s: checking a statement: %w", phase, err)
+}
+
+// filter is phase 2. why says that it led nowhere.
+func (r *run) filter(ctx context.Context, s Scope) (f Filter, why string, err error) {
+	ctx, span := trace.Start(ctx, "filter")
+	defer span.End()
+	if len(s.Tables) == 0 {
+		r.out.Note("no table, so nothing to filter")
+		r.end(ctx, Phase{Phase: "filter", Attempt: r.attempt, Valid: true, Winner: f.String(), Share: 1, Stop: "skipped"})
+		return f, "", nil
+	}
+	if r.left() < 1 {
+		r.end(ctx, Phase{Phase: "filter", Attempt: r.attempt, Stop: "budget", Fallback: whyBudget})
+		return f, whyBudget, nil
+	}
+	p := phase[Filter]{
+		run: r, name: "filter", purpose: PurposeFilter, messages: r.prompts.filter(s),
+		read: func(reply string) (Filter, []string, error) {
+			return ReadFilter(r.env.Schema, r.env.DB.Dialect(), s, reply)
+		},
+	}
+	voted, report, why, err := p.elect(ctx, func(sampled int, voted [][]reading[Filter]) { r.lookFurtherAhead(ctx, sampled, s, voted) })
+	defer func() {
+		report.Fallback = why
+		r.end(ctx, report)
+	}()
+	if err != nil || why != "" {
+		return f, why, err
+	}
+	report.Valid, report.Winner = true, f.String()
+	for i, v := range voted {
+		sql, _ := s.Statement(r.env.DB.Dialect(), v[0].value)
+		ok, err := r.compiles(ctx, "filter", sql)
+		if err != nil {
+			return f, "", err
+		}
+		if ok {
+			f = v[0].value
+			report.Winner, report.Share = f.String(), report.Clusters[i].Share
+			return f, "", nil
+		}
+	}
+	r.out.Note("no filter compiles, so none is agreed on")
+	return f, "", nil
+}
+
+// fallback answers by another strategy.
+func (r *run) fallback(ctx context.Context, why string) error {
+	ctx, span := trace.Start(ctx, "fallback", trace.Attr{Key: "why", Value: why})
+	defer span.End()
+	r.stop()
+	t := r.task
+	t.Samples = 0 // that was the number of a phase
+	out, err := r.Fallback.Generate(ctx, r.env, t)
+	if out != nil {
+		out.Notes = append(r.out.Notes, out.Notes...)
+		out.Saved += r.out.Saved
+		*r.out = *out
+	}
+	r.report.Fallback = why
+	if err == nil || ctx.Err() != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	span.Fail(err)
+	return fmt.Errorf("maker: %s; fallback (%s): %w", r.report.story(), why, err)
+}

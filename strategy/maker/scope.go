@@ -1,0 +1,210 @@
+package maker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// quoting returns how d quotes a name where it needs quotes.
+func quoting(d exec.Dialect) func(name string) string {
+	return func(name string) string { return exec.QuoteName(d, name) }
+}
+
+func compareTables(a, b schema.TableName) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Schema, b.Schema))
+}
+
+func compareColumns(a, b schema.ColumnName) int {
+	return cmp.Or(compareTables(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
+}
+
+// Join is a pair of columns that a join sets equal. It has no order: NewScope puts the
+// sides in one.
+type Join struct {
+	Left  schema.ColumnName `json:"left"`  // the side that is first in order
+	Right schema.ColumnName `json:"right"` // the other
+}
+
+// String returns "left = right", unquoted.
+func (j Join) String() string { return j.Left.String() + " = " + j.Right.String() }
+
+func (j Join) ordered() Join {
+	if compareColumns(j.Right, j.Left) < 0 {
+		return Join{j.Right, j.Left}
+	}
+	return j
+}
+
+func compareJoins(a, b Join) int {
+	return cmp.Or(compareColumns(a.Left, b.Left), compareColumns(a.Right, b.Right))
+}
+
+// Scope is what a question needs of a schema: its tables and how they join, the
+// outcome of the first phase of MAKER. The zero Scope needs no table.
+type Scope struct {
+	Tables []schema.TableName `json:"tables"`          // in order of their names; a table that is joined with itself stands twice
+	Joins  []Join             `json:"joins,omitempty"` // in order, each once
+}
+
+// NewScope puts tables and joins in order.
+func NewScope(tables []schema.TableName, joins []Join) Scope {
+	s := Scope{Tables: slices.Clone(tables)}
+	for _, j := range joins {
+		s.Joins = append(s.Joins, j.ordered())
+	}
+	slices.SortFunc(s.Tables, compareTables)
+	slices.SortFunc(s.Joins, compareJoins)
+	s.Joins = slices.Compact(s.Joins)
+	return s
+}
+
+// Key is what a scope votes for: its tables, each as often as it stands there. Joins
+// have no part in it.
+func (s Scope) Key() string { return vote.SetKey(texts(s.Tables)) }
+
+// String lists the tables: "customers, orders", or "no tables".
+func (s Scope) String() string { return cmp.Or(strings.Join(texts(s.Tables), ", "), "no tables") }
+
+// JoinText lists the joins: "a.x = b.y AND b.z = c.z"; "" for none.
+func (s Scope) JoinText() string { return strings.Join(texts(s.Joins), " AND ") }
+
+func texts[T fmt.Stringer](items []T) []string {
+	all := make([]string, len(items))
+	for i, item := range items {
+		all[i] = item.String()
+	}
+	return all
+}
+
+// Has reports whether t is one of the tables.
+func (s Scope) Has(t schema.TableName) bool { return slices.Contains(s.Tables, t) }
+
+// Complete adds the declared foreign keys of from that join parts of s which nothing
+// joins yet, in the order of from. It returns a new Scope.
+func (s Scope) Complete(from *schema.Schema) Scope {
+	joins := slices.Clone(s.Joins)
+	part := map[schema.TableName]int{} // tables with one number are joined already
+	for i, t := range s.Tables {
+		part[t] = i
+	}
+	unite := func(a, b schema.TableName) {
+		old, now := part[a], part[b]
+		for t, n := range part {
+			if n == old {
+				part[t] = now
+			}
+		}
+	}
+	for _, j := range joins {
+		unite(j.Left.Table, j.Right.Table)
+	}
+	for i := range from.Tables {
+		t := &from.Tables[i]
+		child := t.TableName()
+		for _, fk := range t.ForeignKeys {
+			parent, ok := from.Lookup(fk.RefSchema, fk.RefTable)
+			if !ok || len(fk.Columns) != len(fk.RefColumns) {
+				continue
+			}
+			ref := parent.TableName()
+			needed := part[child] != part[ref]
+			if child == ref { // joined with itself: it stands twice, and nothing joins it yet
+				at := slices.Index(s.Tables, child)
+				needed = at >= 0 && slices.Contains(s.Tables[at+1:], child) && !slices.ContainsFunc(joins, func(j Join) bool { return j.Left.Table == child || j.Right.Table == child })
+			}
+			if !s.Has(child) || !s.Has(ref) || !needed {
+				continue
+			}
+			unite(child, ref)
+			for k, c := range fk.Columns {
+				joins = append(joins, Join{schema.ColumnName{Table: child, Column: c}, schema.ColumnName{Table: ref, Column: fk.RefColumns[k]}})
+			}
+		}
+	}
+	return NewScope(s.Tables, joins)
+}
+
+// From writes the tables and joins as a FROM clause, "" without tables: from the first
+// table on, breadth first, each with the joins to the tables before it. ok is false where
+// nothing joins some table to the others: that would be a cross product.
+//
+// A table whose name stands there before has an alias of its own: orders_2.
+func (s Scope) From(d exec.Dialect) (text string, ok bool) {
+	if len(s.Tables) == 0 {
+		return "", true
+	}
+	names := s.aliases()
+	column := func(i int, c schema.ColumnName) string {
+		return exec.QuoteName(d, names[i]) + "." + exec.QuoteName(d, c.Column)
+	}
+	placed := []int{0} // places in s.Tables
+	text = "FROM " + s.Tables[0].Quoted(quoting(d))
+	for at := 0; at < len(placed); at++ {
+		for i, t := range s.Tables {
+			if slices.Contains(placed, i) {
+				continue
+			}
+			var on []string
+			reached := false
+			for _, j := range s.Joins {
+				for _, side := range []Join{j, {j.Right, j.Left}} {
+					k := slices.IndexFunc(placed, func(p int) bool { return s.Tables[p] == side.Right.Table })
+					if side.Left.Table == t && k >= 0 {
+						reached = reached || s.Tables[placed[at]] == side.Right.Table
+						on = append(on, column(i, side.Left)+" = "+column(placed[k], side.Right))
+						break
+					}
+				}
+			}
+			if !reached {
+				continue
+			}
+			text += " JOIN " + t.Quoted(quoting(d))
+			if names[i] != t.Name {
+				text += " AS " + exec.QuoteName(d, names[i])
+			}
+			text += " ON " + strings.Join(on, " AND ")
+			placed = append(placed, i)
+		}
+	}
+	return text, len(placed) == len(s.Tables)
+}
+
+// aliases are the names by which FROM knows the tables, each another one: that of
+// the table where it is free.
+func (s Scope) aliases() []string {
+	names, used := map[string]bool{}, map[string]bool{}
+	for _, t := range s.Tables {
+		names[strings.ToLower(t.Name)] = true
+	}
+	aliases := make([]string, len(s.Tables))
+	for i, t := range s.Tables {
+		alias := t.Name
+		for n := 2; used[strings.ToLower(alias)] || alias != t.Name && names[strings.ToLower(alias)]; n++ {
+			alias = fmt.Sprintf("%s_%d", t.Name, n)
+		}
+		used[strings.ToLower(alias)] = true
+		aliases[i] = alias
+	}
+	return aliases
+}
+
+// Statement is the shortest query over the scope, to ask the engine whether it
+// makes sense: SELECT 1 FROM … WHERE … LIMIT 1. ok is that of From.
+func (s Scope) Statement(d exec.Dialect, f Filter) (sql string, ok bool) {
+	from, ok := s.From(d)
+	sql = "SELECT 1"
+	if from != "" {
+		sql += " " + from
+	}
+	if len(f.Conditions) > 0 {
+		sql += " WHERE " + strings.Join(f.Conditions, " AND ")
+	}
+	return sql + " LIMIT 1", ok
+}

@@ -1,0 +1,54 @@
+package maker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// FindingOutside is the finding of Scope.Check.
+const FindingOutside = "outside-scope"
+
+// Check makes the scope an exec.Check: it finds statements that read a table outside of
+// it, by the engine's word. What lies under a view of the scope may be read.
+func (s Scope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) error {
+	if c.Analysis == nil {
+		a, err := db.Analyze(ctx, c.SQL)
+		if err != nil {
+			return err
+		}
+		c.Analysis = &a
+	}
+	known, err := db.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	read := func(a exec.Analysis) (tables []schema.TableName) {
+		for _, t := range a.TablesOf(known, db.Dialect()) {
+			tables = append(tables, schema.TableName{Schema: t.Schema, Name: t.Table})
+		}
+		return tables
+	}
+	allowed := slices.Clone(s.Tables)
+	for _, t := range s.Tables {
+		if found, ok := known.Lookup(t.Schema, t.Name); !ok || found.Kind != schema.View {
+			continue
+		}
+		a, err := db.Analyze(ctx, "SELECT * FROM "+t.Quoted(quoting(db.Dialect())))
+		if err != nil {
+			return fmt.Errorf("maker: reading view %s: %w", t, err)
+		}
+		allowed = append(allowed, read(a)...)
+	}
+	outside := slices.DeleteFunc(read(*c.Analysis), func(t schema.TableName) bool { return slices.Contains(allowed, t) })
+	if len(outside) > 0 {
+		c.Findings = append(c.Findings, exec.Finding{
+			Rule: FindingOutside, Detail: "reads " + strings.Join(texts(outside), ", ") + ", which is not among the agreed tables",
+		})
+	}
+	return nil
+}

@@ -1,0 +1,332 @@
+// Package petsql is PET-SQL (arXiv 2403.09732): a first statement links the schema,
+// then several models answer with the linked tables, and their results vote.
+//
+//	engine, err := texttosql.New(db, first, texttosql.WithModels(second, third), texttosql.WithStrategy(petsql.Strategy{}))
+//
+// The source published its prompt and its linking, but not the code of its vote; that
+// part is ours.
+package petsql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// Strategy answers in two rounds.
+//
+// Round 1: the first model answers the REp prompt with the whole schema. What its
+// statement, the PreSQL, reads are the links. Round 2: every model of
+// texttosql.WithModels answers the same prompt with the linked tables only, and the
+// results vote. A statement may read other tables. If both prompts are equal the
+// PreSQL is the first model's answer, without a second call.
+//
+// A model that fails loses its vote. If round 1 fails, round 2 sees the whole schema.
+// If no statement of round 2 may vote, the PreSQL is the answer, or the error is a
+// *strategy.NoCandidateError. Ties go to the model of the greater weight, then to the
+// order of the models.
+//
+// WithSamples(n) asks each model n times, at temperature 0.7 if n > 1. Calls a question:
+// 1 + n·models, or one less. Outcome.Report is a Report.
+type Strategy struct {
+	Prompter REp           // of both rounds; its zero value is the documented default
+	Linker   linker.PreSQL // Model, Prompt and Seed are filled in; the zero value links tables with Names
+
+	PerModelTimeout time.Duration // of each call; 0 means 60 s
+	MaxTokens       int           // of a reply; 0 means 512
+
+	// Weights are those of the models' votes, by name; nil: equal. They are fitted on
+	// other questions: no label reaches an answer.
+	Weights *vote.Weights
+	// Panel chooses the models to call, and their weights, by the Spider hardness of
+	// the PreSQL (sqltext.Grade): the difficulty-aware vote of the source. When none of
+	// them gives a vote the other models are called. eval.PanelFit fits one. nil: all
+	// models.
+	Panel   *vote.Panel
+	Unknown sqltext.Grade // grade of a question without a PreSQL; "" means sqltext.Extra
+}
+
+// Report is what Strategy tells about an answer, in Outcome.Report.
+type Report struct {
+	PreSQL     string        `json:"presql"`              // "" where round 1 gave none
+	Rejected   string        `json:"rejected,omitempty"`  // why the PreSQL could not be an answer
+	Grade      sqltext.Grade `json:"grade"`               // of the PreSQL
+	Tables     int           `json:"tables"`              // of the schema
+	Shown      int           `json:"shown"`               // tables of the schema in round 2
+	FullTokens int           `json:"full_tokens"`         // estimated, of the prompt with the whole schema
+	Tokens     int           `json:"tokens"`              // estimated, of the prompt of round 2
+	Asked      []string      `json:"asked,omitempty"`     // models, in the order of samples
+	Reused     bool          `json:"reused,omitempty"`    // both prompts were equal: the PreSQL was the first model's answer
+	Statements int           `json:"statements"`          // distinct statements examined
+	FellBack   bool          `json:"fell_back,omitempty"` // no statement of round 2 may vote: the answer is the PreSQL
+}
+
+// Method is "petsql".
+func (Report) Method() string { return "petsql" }
+
+// ReadReport returns the report of an outcome of Strategy, also one that was read
+// from JSON.
+func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[Report](r) }
+
+// Validate refuses numbers and names that cannot be right: a *PanelError for a
+// grade that does not exist, a *vote.WeightError for a weight that is none.
+func (p Strategy) Validate(samples int) error {
+	errs := []error{
+		strategy.CheckField("petsql: Strategy.PerModelTimeout", p.PerModelTimeout, 0),
+		strategy.CheckField("petsql: Strategy.MaxTokens", p.MaxTokens, 0),
+		strategy.CheckField("petsql: Strategy.Prompter.Values", p.Prompter.Values, 0),
+		strategy.CheckField("petsql: Strategy.Prompter.MaxTokens", p.Prompter.MaxTokens, 0),
+		strategy.Sampler{}.Validate(samples),
+	}
+	if p.Weights != nil {
+		errs = append(errs, p.Weights.Validate())
+	}
+	if p.Panel != nil {
+		errs = append(errs, p.Panel.Validate())
+		for _, grade := range slices.Sorted(maps.Keys(p.Panel.Grades)) {
+			switch sqltext.Grade(grade) {
+			case sqltext.Easy, sqltext.Medium, sqltext.Hard, sqltext.Extra:
+			default:
+				errs = append(errs, &PanelError{Grade: grade})
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Generate answers one question. Its errors are those of strategy.Pipeline, and
+// *ModelError, *PanelError and *vote.WeightError for what does not fit.
+func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+	if err := cmp.Or(checkModels(env.Models), env.Validate(t), p.Validate(t.Samples)); err != nil {
+		return nil, err
+	}
+	admission := strategy.NewAdmission(ctx, env, t, nil, nil)
+	defer admission.Close()
+	first, err := p.first(ctx, env, t, admission)
+	if err != nil {
+		return nil, err
+	}
+	voters, err := p.voters(env, first.report.Grade)
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.second(ctx, env, t, admission, first, voters)
+	if out == nil {
+		out = &strategy.Outcome{}
+	}
+	out.Links, out.Notes = first.links, append(first.notes, out.Notes...)
+	if errors.Is(err, strategy.ErrNoCandidate) && first.candidate.SQL != "" && first.candidate.Rejected == "" {
+		err = p.fallBack(ctx, env, first, out, err)
+	} else if err == nil && out.Ballot.Sampled+out.Ballot.Missing == 1 && len(env.Models) > 1 { // one of several samples has its warning
+		out.Warn(ctx, "one-voter", "only one model has a vote: nothing confirms the answer")
+	}
+	first.report.Statements = admission.Statements()
+	out.Report = first.report
+	return out, err
+}
+
+// fallBack makes the PreSQL the answer. none is the error without an answer; it stays
+// where the PreSQL has nothing to be compared by.
+func (p Strategy) fallBack(ctx context.Context, env *strategy.Env, first *firstRound, out *strategy.Outcome, none error) error {
+	ballot, err := vote.Majority{Key: env.Key(), Prior: 1}.Count([]vote.Candidate{first.candidate})
+	if err != nil {
+		first.report.Rejected = err.Error()
+		return none
+	}
+	out.SQL, out.Confidence, out.Ballot, first.report.FellBack = first.candidate.SQL, ballot.Confidence, ballot, true
+	out.Candidates = []vote.Candidate{first.candidate}
+	out.Warn(ctx, "presql-only", "no statement of round 2 may vote: the answer is the preliminary SQL")
+	return nil
+}
+
+// firstRound is what round 1 found out for all voters.
+type firstRound struct {
+	draft     linker.Draft
+	candidate vote.Candidate // the PreSQL, examined
+	links     schema.Links
+	schema    *schema.Schema // restricted to the links
+	prompt    []llm.Message  // of round 2
+	notes     []string
+	report    Report
+}
+
+// first asks for the PreSQL and links what it reads.
+func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task, admission *strategy.Admission) (*firstRound, error) {
+	ctx, span := trace.Start(ctx, "round 1")
+	defer span.End()
+	full, err := p.Prompter.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: env.Schema})
+	if err != nil {
+		return nil, err
+	}
+	l := p.Linker
+	model, name := env.Model(0)
+	if l.Model == nil {
+		l.Model = model
+	} else {
+		name = llm.NameOf(l.Model)
+	}
+	l.Model = p.timeout()(l.Model)
+	l.Seed, l.MaxTokens = env.SeedOf, cmp.Or(l.MaxTokens, p.MaxTokens)
+	l.Prompt = func(context.Context, linker.Input) ([]llm.Message, error) { return full, nil }
+	l.Extract = func(ctx context.Context, reply string) (sqltext.Extraction, error) {
+		return admission.Extract(ctx, 0, reply, false)
+	}
+	l.Analyze = admission.Analyze
+	in := linker.Input{Question: t.Question, Evidence: t.Evidence, Schema: env.Schema, DB: env.DB, WithoutValues: env.WithoutValues}
+
+	f := &firstRound{report: Report{Grade: cmp.Or(p.Unknown, sqltext.Extra), Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
+	f.draft, err = l.Draft(ctx, in, 0)
+	if cerr := ctx.Err(); cerr != nil {
+		return nil, cerr
+	}
+	if err != nil {
+		span.Fail(err)
+		f.notes = append(f.notes, fmt.Sprintf("round 1 failed, round 2 sees the whole schema: %v", err))
+		trace.From(ctx).Warn(linker.NoLinks, f.notes[0])
+	}
+	f.report.PreSQL = f.draft.SQL
+	if f.draft.SQL != "" {
+		if f.candidate, err = admission.AdmitSQL(ctx, 0, name, f.draft.SQL); err != nil {
+			return nil, err
+		}
+		f.report.Grade = f.candidate.Parsed(env.DB.Dialect().Text()).Hardness()
+		f.report.Rejected = f.candidate.Rejected
+		span.Set("sql", trace.SQL(f.draft.SQL))
+	}
+	if f.draft.Reply.Text != "" || err == nil {
+		if f.links, err = l.Read(ctx, in, cmp.Or(f.draft.SQL, f.draft.Torn)); err != nil {
+			return nil, err
+		}
+	} else {
+		f.links = schema.Links{Whole: true}
+	}
+	f.notes = append(f.notes, f.links.Notes...)
+	f.schema, _ = env.Schema.Restrict(f.links)
+	again := p.Prompter
+	again.Exemplars.Draft = f.draft.SQL
+	if f.prompt, err = again.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: f.schema, Links: f.links}); err != nil {
+		return nil, err
+	}
+	f.report.Shown, f.report.Tokens = len(f.schema.Tables), promptTokens(f.prompt)
+	f.report.Reused = f.draft.Reply.Text != "" && equalMessages(full, f.prompt)
+	span.Set("tables", f.report.Shown)
+	span.Set("grade", string(f.report.Grade))
+	return f, nil
+}
+
+// second samples from the voters and counts. A panel comes first, the other models only
+// where nobody of the panel has a vote.
+func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task, admission *strategy.Admission, first *firstRound, v voters) (*strategy.Outcome, error) {
+	ctx, span := trace.Start(ctx, "round 2")
+	defer span.End()
+	n := max(t.Samples, 1)
+	pipeline := strategy.Pipeline{
+		Prompter: strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
+			return first.prompt, nil
+		}),
+		Sampler:   strategy.Sampler{Samples: n * v.panel, MaxTokens: cmp.Or(p.MaxTokens, 512)},
+		Voter:     vote.Majority{Key: env.Key(), Prior: 1, Weight: v.weight},
+		Admission: admission,
+	}
+	if n > 1 {
+		pipeline.Sampler.Temperature = 0.7
+		first.report.Reused = false // the PreSQL is no sample of that temperature
+	}
+	round := *env
+	round.Schema, round.Profile, round.SchemaBudget = first.schema, nil, math.MaxInt // the prompt is written already
+	round.Models = p.guarded(env, first, v.models[:v.panel])
+	first.report.Asked = v.names[:v.panel]
+	out, err := pipeline.Generate(ctx, &round, strategy.Task{Question: t.Question, Evidence: t.Evidence, Samples: n * v.panel})
+	if !errors.Is(err, strategy.ErrNoCandidate) || v.panel == len(v.models) {
+		return out, err
+	}
+	// The others vote as equals: the panel's weights do not know them.
+	pipeline.Voter, pipeline.Sampler.First = vote.Majority{Key: env.Key(), Prior: 1}, n*v.panel
+	others := p.guarded(env, first, v.models[v.panel:])
+	// Sample i goes to model i modulo their number: from First on it must be theirs.
+	round.Models = rotated(others, n*v.panel)
+	first.report.Asked = v.names
+	more, moreErr := pipeline.Generate(ctx, &round, strategy.Task{Question: t.Question, Evidence: t.Evidence, Samples: n * len(others)})
+	if more == nil {
+		return out, moreErr
+	}
+	more.Notes = append(append(out.Notes, "nobody of the panel has a vote: the other models were asked"), more.Notes...)
+	if moreErr != nil {
+		moreErr = joinCandidateErrors(err, moreErr)
+	}
+	return more, moreErr
+}
+
+// rotated is models in an order in which sample first goes to the first of them.
+func rotated(models []llm.Model, first int) []llm.Model {
+	out := make([]llm.Model, len(models))
+	for i, m := range models {
+		out[(first+i)%len(models)] = m
+	}
+	return out
+}
+
+// joinCandidateErrors adds the causes of two elections.
+func joinCandidateErrors(a, b error) error {
+	var x, y *strategy.NoCandidateError
+	if !errors.As(a, &x) || !errors.As(b, &y) {
+		return b
+	}
+	return &strategy.NoCandidateError{Rejected: append(x.Rejected, y.Rejected...), Failed: append(x.Failed, y.Failed...)}
+}
+
+// guarded gives each call of round 2 its own time and its errors the name of the
+// model, if it has one. Where both prompts are equal the first model answers with its
+// PreSQL.
+func (p Strategy) guarded(env *strategy.Env, first *firstRound, models []llm.Model) []llm.Model {
+	timeout := p.timeout()
+	out := make([]llm.Model, len(models))
+	for i, m := range models {
+		name := llm.NameOf(m)
+		answered := first.report.Reused && p.Linker.Model == nil && name == llm.NameOf(env.Models[0])
+		timed := timeout(m)
+		out[i] = llm.Wrap(m, func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			if answered {
+				reply := first.draft.Reply
+				reply.Usage = llm.Usage{} // counted in round 1
+				return reply, nil
+			}
+			reply, err := timed.Complete(ctx, req)
+			if err != nil && ctx.Err() == nil && name != "" {
+				err = fmt.Errorf("model %s: %w", name, err)
+			}
+			return reply, err
+		})
+	}
+	return out
+}
+
+// timeout bounds each call.
+func (p Strategy) timeout() llm.Middleware {
+	return llm.Timeout(cmp.Or(p.PerModelTimeout, time.Minute))
+}
+
+func promptTokens(messages []llm.Message) int {
+	n := 0
+	for _, m := range messages {
+		n += schema.EstimateTokens(m.Text)
+	}
+	return n
+}
+
+func equalMessages(a, b []llm.Message) bool {
+	return slices.EqualFunc(a, b, func(x, y llm.Message) bool { return x.Role == y.Role && x.Text == y.Text })
+}

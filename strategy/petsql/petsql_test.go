@@ -1,0 +1,450 @@
+package petsql_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/petsql"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+const (
+	petUSA      = "SELECT count(*) FROM customers WHERE country = 'USA'"
+	petUSAToo   = "SELECT count(id) FROM customers WHERE 'USA' = country"
+	petAll      = "SELECT count(*) FROM customers"
+	petNothing  = "I would rather not."
+	petQuestion = "How many live in the USA?"
+)
+
+// petModel answers round 1 and round 2, "" by an error.
+func petModel(name, link, final string) (llm.Model, *llmtest.Script) {
+	rule := func(purpose, text string) llmtest.Rule {
+		replies := llmtest.Texts(text)
+		if text == "" {
+			replies = llmtest.Errors(&llm.Error{Class: llm.ClassPermanent, Message: name + " is down"})
+		}
+		return llmtest.Rule{Purpose: purpose, Replies: replies, Repeat: true}
+	}
+	s := &llmtest.Script{Rules: []llmtest.Rule{rule(linker.PurposeLink, link), rule(strategy.PurposeGenerate, final)}}
+	return llm.Named(name, s), s
+}
+
+// petEnv has several models over the shop.
+func petEnv(t *testing.T, models ...llm.Model) *strategy.Env {
+	env := shopEnv(t, models[0])
+	env.Models = models
+	return env
+}
+
+func TestPETSQL(t *testing.T) {
+	panel := &vote.Panel{Grades: map[string]vote.Weights{
+		"easy":   {Of: map[string]float64{"b": 1, "c": 1}},
+		"medium": {Of: map[string]float64{"a": 1}},
+	}}
+	tests := []struct {
+		name     string
+		link     string    // the first model's PreSQL
+		finals   [3]string // of a, b, c; "" fails
+		preset   petsql.Strategy
+		samples  int
+		want     string
+		calls    [3]int // rounds together
+		fallback bool   // the answer is the PreSQL
+		shown    int
+		warnings string
+		err      string // parts, one a line
+		why      string
+	}{
+		{
+			"majority", petUSA, [3]string{petUSA, petAll, petUSAToo}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "", "",
+			"equal results are equal votes; 1 + models calls",
+		},
+		{
+			"tie goes to the first model", petUSA, [3]string{petAll, petUSA, petNothing}, petsql.Strategy{}, 0, petAll, [3]int{2, 1, 1}, false, 1, "", "",
+			"order of the models",
+		},
+		{
+			"weights", petUSA, [3]string{petAll, petAll, petUSA}, petsql.Strategy{Weights: &vote.Weights{Of: map[string]float64{"a": .3, "b": .3, "c": .9}}},
+			0, petUSA, [3]int{2, 1, 1}, false, 1, "", "", "the sum of weights decides",
+		},
+		{"one fails", petUSA, [3]string{petUSA, "", petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "", "", "only its own vote is lost"},
+		{
+			"first fails in round 2", petUSA, [3]string{"", petUSAToo, petUSAToo}, petsql.Strategy{}, 0, petUSAToo, [3]int{2, 1, 1}, false, 1, "", "",
+			"the same for the first",
+		},
+		{"two fail", petUSA, [3]string{petUSA, "", ""}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "one-voter", "", "an answer, with a warning"},
+		{"all fail", petUSA, [3]string{"", "", ""}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, true, 1, "presql-only", "", "the PreSQL is the answer"},
+		{
+			"all rejected", petUSA, [3]string{petNothing, "SELECT x FROM y", petNothing}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, true, 1,
+			"presql-only", "", "the same for rejected statements",
+		},
+		{
+			"all fail, PreSQL too", "SELECT x FROM customers", [3]string{"", petNothing, ""}, petsql.Strategy{}, 0, "", [3]int{2, 1, 1}, false, 1, "",
+			"no candidate\nmodel a: \na is down\nmodel c: ", "every cause",
+		},
+		{"round 1 fails", "", [3]string{petUSA, petUSA, petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 2, linker.NoLinks, "", "the whole schema"},
+		{
+			"prose in round 1", petNothing, [3]string{petUSA, petUSA, petUSAToo}, petsql.Strategy{}, 0, petUSA, [3]int{1, 1, 1}, false, 2, linker.NoLinks, "",
+			"the whole schema; its prompt is equal, so the first model is not asked again",
+		},
+		{
+			"whole schema read", "SELECT 1 FROM customers, orders", [3]string{petAll, petUSA, petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{1, 1, 1}, false, 2,
+			"", "", "equal prompts: one call less",
+		},
+		{
+			"statement outside of the links", "SELECT total FROM orders", [3]string{petUSA, petUSA, petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1},
+			false, 1, "", "", "the engine decides what may be read",
+		},
+		{
+			"panel", petUSA, [3]string{petAll, petUSA, petUSAToo}, petsql.Strategy{Panel: panel}, 0, petUSA, [3]int{1, 1, 1}, false, 1, "", "",
+			"only the panel of the grade is called",
+		},
+		{
+			"panel fails", petUSA, [3]string{petUSAToo, "", petNothing}, petsql.Strategy{Panel: panel}, 0, petUSAToo, [3]int{2, 1, 1}, false, 1, "one-voter",
+			"", "then the others are",
+		},
+		{
+			"panel and others fail", "SELECT count(*) FROM customers WHERE x", [3]string{"", "", petNothing}, petsql.Strategy{Panel: panel}, 0, "",
+			[3]int{2, 1, 1}, false, 1, "", "model b: \nmodel a: ", "every cause of both",
+		},
+		{
+			"grade without a panel", "SELECT count(*) FROM customers WHERE id IN (SELECT customer_id FROM orders WHERE total > 1 AND id > 2)",
+			[3]string{petUSA, petUSA, petUSA}, petsql.Strategy{Panel: panel}, 0, petUSA, [3]int{1, 1, 1}, false, 2, "", "", "everyone votes",
+		},
+		{
+			"panel names a missing model", petUSA, [3]string{petUSA, petUSA, petUSA},
+			petsql.Strategy{Panel: &vote.Panel{Grades: map[string]vote.Weights{"easy": {Of: map[string]float64{"z": 1}}}}}, 0, "", [3]int{1, 0, 0}, false, 0,
+			"", `model "z"`, "a wrong file is an error",
+		},
+		{"samples", petUSA, [3]string{petUSA, petAll, petUSA}, petsql.Strategy{}, 2, petUSA, [3]int{3, 2, 2}, false, 1, "", "", "n samples of each model"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var models []llm.Model
+			var scripts []*llmtest.Script
+			for i, name := range []string{"a", "b", "c"} {
+				m, s := petModel(name, tt.link, tt.finals[i])
+				models, scripts = append(models, m), append(scripts, s)
+			}
+			env := petEnv(t, models...)
+			root := trace.Tracer{}.New("test")
+			out, err := tt.preset.Generate(trace.Into(t.Context(), root), env, strategy.Task{Question: petQuestion, Samples: tt.samples})
+			root.End()
+			if tt.err != "" {
+				for _, part := range strings.Split(tt.err, "\n") {
+					if err == nil || !strings.Contains(err.Error(), part) {
+						t.Errorf("got %v, want %q: %s", err, part, tt.why)
+					}
+				}
+			} else if err != nil || out.SQL != tt.want {
+				t.Fatalf("got %v, %v, want %s: %s", out, err, tt.want, tt.why)
+			}
+			var calls [3]int
+			for i, s := range scripts {
+				calls[i] = len(s.Requests())
+			}
+			if calls != tt.calls {
+				t.Errorf("calls %v, want %v: %s", calls, tt.calls, tt.why)
+			}
+			if out == nil {
+				return
+			}
+			if reportOf(out).FellBack != tt.fallback || tt.shown > 0 && reportOf(out).Shown != tt.shown {
+				t.Errorf("fallback %v, %d tables shown; want %v, %d: %s", reportOf(out).FellBack, reportOf(out).Shown, tt.fallback, tt.shown, tt.why)
+			}
+			var codes []string
+			for _, w := range root.Warnings() {
+				codes = append(codes, w.Code)
+			}
+			if got := strings.Join(codes, " "); got != tt.warnings {
+				t.Errorf("warnings %q, want %q: %s", got, tt.warnings, tt.why)
+			}
+			for _, s := range scripts {
+				for i, req := range s.RequestsFor(strategy.PurposeGenerate) {
+					if first := scripts[1].RequestsFor(strategy.PurposeGenerate); len(first) > 0 && cmp.Diff(first[0].Messages, req.Messages) != "" {
+						t.Errorf("request %d has another prompt: round 1 is shared", i)
+					}
+					if hot := tt.samples > 1; hot != (*req.Temperature == 0.7) {
+						t.Errorf("temperature %v", *req.Temperature)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestPETSQLReplies: end marks go, what stands in literals stays, and nothing is
+// put in front of a reply.
+func TestPETSQLReplies(t *testing.T) {
+	for _, tt := range []struct{ reply, want, why string }{
+		{"SELECT name FROM customers</s>", "SELECT name FROM customers", "the mark goes, not the letter before it"},
+		{"WITH x AS (SELECT name FROM customers) SELECT name FROM x", "WITH x AS (SELECT name FROM customers) SELECT name FROM x", "WITH begins a statement"},
+		{"SELECT name FROM customers WHERE name <> '#;~~'", "SELECT name FROM customers WHERE name <> '#;~~'", "a literal is not cut"},
+		{"name FROM customers", "", "a list of columns is no statement"},
+	} {
+		a, _ := petModel("a", tt.reply, tt.reply)
+		out, err := petsql.Strategy{}.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion})
+		if tt.want == "" {
+			if !errors.Is(err, strategy.ErrNoCandidate) {
+				t.Errorf("%q: got %v: %s", tt.reply, err, tt.why)
+			}
+		} else if err != nil || out.SQL != tt.want {
+			t.Errorf("%q: got %v, %v: %s", tt.reply, out, err, tt.why)
+		}
+	}
+}
+
+// TestPETSQLHangs: a model that hangs ends at its own time, not at that of the
+// question, and its siblings' votes count.
+func TestPETSQLHangs(t *testing.T) {
+	db := shopEnv(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		env := *db
+		a, _ := petModel("a", petUSA, petUSA)
+		b, _ := petModel("b", petUSA, petUSA)
+		b = llm.Chain(b, llmtest.Latency{Fixed: time.Hour}.Middleware())
+		env.Models = []llm.Model{a, b}
+		start := time.Now()
+		out, err := petsql.Strategy{PerModelTimeout: 5 * time.Second, Prompter: petsql.REp{Without: petsql.Parts{Values: true}}}.Generate(t.Context(), &env,
+			strategy.Task{Question: petQuestion})
+		if err != nil || out.SQL != petUSA {
+			t.Fatalf("got %v, %v", out, err)
+		}
+		if took := time.Since(start); took < 5*time.Second || took > 6*time.Second {
+			t.Errorf("took %v", took)
+		}
+		if notes := strings.Join(out.Notes, "\n"); !strings.Contains(notes, "model b") {
+			t.Errorf("notes do not name the model: %s", notes)
+		}
+		// And when it is the first model: round 1 goes on without links.
+		env.Models = []llm.Model{b, a}
+		out, err = petsql.Strategy{PerModelTimeout: 5 * time.Second, Prompter: petsql.REp{Without: petsql.Parts{Values: true}}}.Generate(t.Context(), &env,
+			strategy.Task{Question: petQuestion})
+		if err != nil || out.SQL != petUSA || reportOf(out).Shown != 2 {
+			t.Errorf("first model: got %v, %v", out, err)
+		}
+	})
+}
+
+// TestPETSQLCancelled returns at once.
+func TestPETSQLCancelled(t *testing.T) {
+	db := shopEnv(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		env := *db
+		a, _ := petModel("a", petUSA, petUSA)
+		b, _ := petModel("b", petUSA, petUSA)
+		env.Models = []llm.Model{a, llm.Chain(b, llmtest.Latency{Fixed: time.Hour}.Middleware())}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := petsql.Strategy{Prompter: petsql.REp{Without: petsql.Parts{Values: true}}}.Generate(ctx, &env, strategy.Task{Question: petQuestion})
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 1100*time.Millisecond {
+			t.Errorf("got %v after %v", err, time.Since(start))
+		}
+	})
+}
+
+func TestPETSQLOneModel(t *testing.T) {
+	a, script := petModel("a", petUSA, petUSAToo)
+	out, err := petsql.Strategy{}.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion, Samples: 3})
+	if err != nil || out.SQL != petUSAToo || len(script.Requests()) != 4 || out.Ballot.Voted != 3 {
+		t.Errorf("got %v, %v, %d calls", out, err, len(script.Requests()))
+	}
+}
+
+// TestPETSQLSchemas: schemas that are odd are linked all the same.
+func TestPETSQLSchemas(t *testing.T) {
+	tests := []struct {
+		name, script, sql string
+		shown             int
+	}{
+		{"one table", "CREATE TABLE t (a)", "SELECT a FROM t", 1},
+		{
+			"self reference", "CREATE TABLE t (id INTEGER PRIMARY KEY, up INTEGER REFERENCES t(id)); CREATE TABLE u (x)",
+			"SELECT a.id FROM t a JOIN t b ON a.up = b.id", 1,
+		},
+		{"without rows", "CREATE TABLE t (a); CREATE TABLE u (x)", "SELECT a FROM t", 1},
+		{"that differ by case", "CREATE TABLE Ä (a); CREATE TABLE ä (b)", "SELECT b FROM ä", 1},
+	}
+	for _, tt := range tests {
+		a, script := petModel("a", tt.sql, tt.sql)
+		b, _ := petModel("b", tt.sql, tt.sql)
+		env := envOf(t, tt.script, a)
+		env.Models = []llm.Model{a, b}
+		out, err := petsql.Strategy{}.Generate(t.Context(), env, strategy.Task{Question: "?!x"})
+		if err != nil || out.SQL != tt.sql || reportOf(out).Shown != tt.shown {
+			t.Errorf("%s: got %v, %v", tt.name, out, err)
+		}
+		if text := written(script.Requests()[0].Messages); tt.name == "self reference" && !strings.Contains(text, "# t(up) REFERENCES t(id)") {
+			t.Errorf("%s: no key in\n%s", tt.name, text)
+		}
+	}
+}
+
+// TestPETSQLValidate: each wrong setting is one error, of its own type.
+func TestPETSQLValidate(t *testing.T) {
+	a, _ := petModel("a", petUSA, petUSA)
+	twin, _ := petModel("a", petUSA, petUSA)
+	weights := func(x float64) *vote.Weights { return &vote.Weights{Of: map[string]float64{"a": x}} }
+	panel := func(grade string, w *vote.Weights) *vote.Panel {
+		return &vote.Panel{Grades: map[string]vote.Weights{grade: *w}}
+	}
+	var (
+		model  *petsql.ModelError
+		member *petsql.PanelError
+		weight *vote.WeightError
+	)
+	for _, tt := range []struct {
+		name   string
+		preset petsql.Strategy
+		models []llm.Model
+		as     any // pointer to the type of the error; nil: any
+		want   string
+	}{
+		{"no models", petsql.Strategy{}, nil, &model, "no model"},
+		{"two models of one name", petsql.Strategy{}, []llm.Model{a, twin}, &model, `2 models are called "a"`},
+		{"unknown grade", petsql.Strategy{Panel: panel("simple", weights(1))}, []llm.Model{a}, &member, `grade "simple"`},
+		{"missing model", petsql.Strategy{Panel: panel("easy", &vote.Weights{Of: map[string]float64{"z": 1}})}, []llm.Model{a}, &member, `model "z"`},
+		{"weight 0", petsql.Strategy{Weights: weights(0)}, []llm.Model{a}, &weight, `model "a"`},
+		{"weight below 0", petsql.Strategy{Weights: weights(-1)}, []llm.Model{a}, &weight, `model "a"`},
+		{"weight NaN", petsql.Strategy{Weights: weights(math.NaN())}, []llm.Model{a}, &weight, `model "a"`},
+		{"weight of a panel", petsql.Strategy{Panel: panel("easy", weights(0))}, []llm.Model{a}, &weight, `model "a"`},
+		{"empty panel", petsql.Strategy{Panel: panel("easy", &vote.Weights{})}, []llm.Model{a}, nil, "no model"},
+		{"timeout", petsql.Strategy{PerModelTimeout: -1}, []llm.Model{a}, nil, "Strategy.PerModelTimeout is -1ns"},
+	} {
+		env := shopEnv(t, nil)
+		env.Models = tt.models
+		_, err := tt.preset.Generate(t.Context(), env, strategy.Task{Question: petQuestion})
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want one error with %q", tt.name, err, tt.want)
+		}
+		if tt.as != nil && !errors.As(err, tt.as) {
+			t.Errorf("%s: %T is not of its type", tt.name, err)
+		}
+	}
+}
+
+// TestPETSQLValidateOrder: several faults stand in one order.
+func TestPETSQLValidateOrder(t *testing.T) {
+	wrong := map[string]vote.Weights{}
+	for _, grade := range []string{"d", "b", "a", "c"} {
+		wrong[grade] = vote.Weights{Of: map[string]float64{"m": 1}}
+	}
+	for range 50 {
+		err := petsql.Strategy{Panel: &vote.Panel{Grades: wrong}}.Validate(1)
+		if order := regexp.MustCompile(`grade "(.)"`).FindAllString(fmt.Sprint(err), -1); !slices.IsSorted(order) || len(order) != 4 {
+			t.Fatalf("got %q of %v", order, err)
+		}
+	}
+}
+
+// TestPETSQLDeterministic: the order in which models answer changes nothing.
+func TestPETSQLDeterministic(t *testing.T) {
+	db := shopEnv(t, nil)
+	db.Rows = &exec.SampleCache{}
+	var want []byte
+	for round := range 100 {
+		var models []llm.Model
+		for i, name := range []string{"a", "b", "c"} {
+			m, _ := petModel(name, petUSA, []string{petAll, petUSA, petUSAToo}[i])
+			late := time.Duration((round*7+i*5)%3) * 100 * time.Microsecond
+			models = append(models, llm.Chain(m, llm.Trace(), llmtest.Latency{Fixed: late}.Middleware()))
+		}
+		env := *db
+		env.Models = models
+		root := trace.Tracer{}.New("test")
+		out, err := petsql.Strategy{}.Generate(trace.Into(t.Context(), root), &env, strategy.Task{Question: petQuestion})
+		root.End()
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcome, err := json.Marshal(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comparable, err := root.Comparable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := append(outcome, comparable...)
+		if want == nil {
+			want = got
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Fatalf("round %d (-first +this):\n%s", round, diff)
+		}
+	}
+}
+
+func ExampleStrategy() {
+	model := func(name, sql string) llm.Model {
+		return llm.Named(name, llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{Text: sql, StopReason: llm.StopEnd}, nil
+		}))
+	}
+	env := exampleEnv(nil)
+	env.Models = []llm.Model{
+		model("one", "SELECT count(*) FROM customers WHERE country = 'USA'"),
+		model("two", "SELECT count(*) FROM customers"),
+		model("three", "SELECT count(id) FROM customers WHERE country = 'USA'"),
+	}
+	out, err := petsql.Strategy{}.Generate(context.Background(), env, strategy.Task{Question: "How many live in the USA?"})
+	fmt.Println(out.SQL)
+	fmt.Println(out.Ballot.Explain(), err)
+	fmt.Println(reportOf(out).Grade, reportOf(out).Asked)
+	// Output:
+	// SELECT count(*) FROM customers WHERE country = 'USA'
+	// 2 of 3 samples, no doubt <nil>
+	// easy [one two three]
+}
+
+func ExampleREp() {
+	env := exampleEnv(nil)
+	messages, err := petsql.REp{Without: petsql.Parts{Values: true}}.Prompt(context.Background(), env, strategy.PromptInput{
+		Task: strategy.Task{Question: "How many live in the USA?"}, Schema: env.Schema,
+	})
+	fmt.Println(messages[1].Text)
+	fmt.Println(err)
+	// Output:
+	// ### Answer with one SQLite query and nothing else. Minimise execution time while ensuring correctness.
+	// ### SQLite tables, with their properties:
+	// #
+	// # customers(id INTEGER, name TEXT, country TEXT, PRIMARY KEY (id));
+	// # orders(id INTEGER, customer_id INTEGER, total REAL, PRIMARY KEY (id)).
+	// #
+	// ### Foreign keys:
+	// #
+	// # orders(customer_id) REFERENCES customers(id)
+	// #
+	// ### Question: How many live in the USA?
+	// ### SQL:
+	// <nil>
+}
+
+// TestPETSQLUnnamed: the error of a model without a name names none.
+func TestPETSQLUnnamed(t *testing.T) {
+	down := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no key"}
+	})
+	_, err := petsql.Strategy{}.Generate(t.Context(), shopEnv(t, down), strategy.Task{Question: petQuestion})
+	if want := "strategy: every sample failed: llm: permanent: no key"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

@@ -1,0 +1,37 @@
+package planvote
+
+import (
+	"context"
+	"strings"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// Correction is a Prompter that adds a section on earlier attempts to the last
+// message of another one.
+type Correction struct {
+	Prompter strategy.Prompter // nil: strategy.Prompt{}
+	Tried    []strategy.Step   // SQL and Problem are shown, quoted text masked where values may not be; none: nothing is added
+}
+
+// Prompt writes the messages.
+func (c Correction) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	p := c.Prompter
+	if p == nil {
+		p = strategy.Prompt{}
+	}
+	messages, err := p.Prompt(ctx, env, in)
+	if err != nil || len(c.Tried) == 0 || len(messages) == 0 {
+		return messages, err
+	}
+	var b strings.Builder
+	last := &messages[len(messages)-1]
+	b.WriteString(strings.TrimRight(last.Text, "\n") + "\n\n### Earlier attempts\nThese statements do not answer the question. Write a different one.\n")
+	for _, s := range c.Tried {
+		// On one line each, so that nothing in them looks like a section of ours.
+		b.WriteString("Statement: " + strategy.OneLine(s.SQL) + "\nProblem: " + strategy.ErrorLine(s.Problem, env.WithoutValues) + "\n")
+	}
+	last.Text = b.String()
+	return messages, nil
+}

@@ -1,0 +1,184 @@
+package planvote_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/planvote"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// Where nothing may run, equal plans are equal votes, however they are spelled.
+func ExamplePlain() {
+	env := exampleEnv(exampleModel(
+		"SELECT name FROM customers WHERE id = 1",
+		"SELECT c.name FROM customers c WHERE 1 = c.id",
+		"SELECT name FROM customers ORDER BY id",
+		"SELECT nme FROM customers",
+	))
+	env.WithoutExecution = true // texttosql.WithoutExecution
+	out, err := planvote.Plain{Samples: 4}.Generate(context.Background(), env, strategy.Task{Question: "Who is customer 1?"})
+	fmt.Println(out.SQL, err)
+	for _, c := range out.Ballot.Clusters {
+		fmt.Println(c.Key, c.Members)
+	}
+	fmt.Println(out.Ballot.Abstained)
+	// Output:
+	// SELECT name FROM customers WHERE id = 1 <nil>
+	// search:customers:pk [0 1]
+	// scan:customers:full [2]
+	// [{3 exec: invalid statement (schema): no such column: nme}]
+}
+
+// Two plans have a vote each. Probe looks up whether what they compare with is
+// stored, and lets that decide.
+func ExampleAugmented() {
+	env := exampleEnv(exampleModel(
+		"SELECT name FROM customers WHERE country <> 'U.S.'",
+		"SELECT name FROM customers EXCEPT SELECT name FROM customers WHERE country = 'USA'",
+	))
+	task := strategy.Task{Question: "Which customers do not live in the USA?"}
+	for _, probe := range []bool{false, true} {
+		out, err := planvote.Augmented{Samples: 2, Probe: probe}.Generate(context.Background(), env, task)
+		fmt.Println(out.SQL, err)
+	}
+	// Output:
+	// SELECT name FROM customers WHERE country <> 'U.S.' <nil>
+	// SELECT name FROM customers EXCEPT SELECT name FROM customers WHERE country = 'USA' <nil>
+}
+
+// The answer of the first round is empty, so the model is shown what it said and
+// what came of it.
+func ExampleFeedback() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(
+			"SELECT name FROM customers WHERE country = 'U.S.'",
+			"SELECT c.name FROM customers c WHERE c.country = 'U.S.'",
+			"SELECT name FROM customers WHERE country LIKE 'United%'",
+		)},
+		{Purpose: planvote.PurposeCorrect, Contains: "it returned no rows", Replies: llmtest.Texts(
+			"", "", "", // samples 0 to 2 are those of the first round
+			"SELECT name FROM customers WHERE country = 'USA'",
+			"SELECT nme FROM customers WHERE country = 'USA'",
+		)},
+	}}
+	out, err := planvote.Feedback{Samples: 3, CorrectionSamples: 2}.Generate(context.Background(), exampleEnv(model), exampleTask)
+	fmt.Println(out.SQL, err)
+	for _, c := range out.Candidates {
+		fmt.Printf("sample %d: %d rows, rejected: %q\n", c.Sample, c.Rows, c.Rejected)
+	}
+	fmt.Println(out.Saved, "saved")
+	// Output:
+	// SELECT name FROM customers WHERE country = 'USA' <nil>
+	// sample 0: 0 rows, rejected: ""
+	// sample 1: 0 rows, rejected: ""
+	// sample 3: 2 rows, rejected: ""
+	// sample 4: 0 rows, rejected: "exec: invalid statement (schema): no such column: nme"
+	// 1 saved
+}
+
+// The cheapest plan wins, whatever the others say: one look-up by key here, two
+// scans there.
+func ExampleCheapest() {
+	env := exampleEnv(exampleModel(
+		"SELECT name FROM customers WHERE id + 0 = 1",
+		"SELECT name FROM customers WHERE name IS NOT NULL AND id - 1 = 0",
+		"SELECT name FROM customers WHERE id = 1",
+	))
+	cheap := strategy.Pipeline{
+		Sampler: strategy.Sampler{Samples: 3, Temperature: 0.7},
+		Voter:   planvote.Cheapest{},
+	}
+	out, err := cheap.Generate(context.Background(), env, strategy.Task{Question: "Who is customer 1?"})
+	fmt.Println(out.SQL, err)
+	for _, c := range out.Ballot.Clusters {
+		fmt.Println(c.Key, "cost", -c.Score, "votes", c.Weight)
+	}
+	// Output:
+	// SELECT name FROM customers WHERE id = 1 <nil>
+	// search:customers:pk cost 0 votes 1
+	// scan:customers:full cost 100 votes 2
+}
+
+// What was tried stands at the end of the message, behind the question.
+func ExampleCorrection() {
+	env := exampleEnv(nil)
+	second := planvote.Correction{
+		Prompter: strategy.PrompterFunc(func(_ context.Context, _ *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+			return []llm.Message{{Role: llm.User, Text: "-- " + in.Task.Question}}, nil
+		}),
+		Tried: []strategy.Step{{SQL: "SELECT name\nFROM customers WHERE country = 'U.S.'", Problem: "it returned no rows"}},
+	}
+	messages, err := second.Prompt(context.Background(), env, strategy.PromptInput{Task: exampleTask, Schema: env.Schema})
+	fmt.Println(messages[0].Text, err)
+	// Output:
+	// -- Which customers live in the USA?
+	//
+	// ### Earlier attempts
+	// These statements do not answer the question. Write a different one.
+	// Statement: SELECT name FROM customers WHERE country = 'U.S.'
+	// Problem: it returned no rows
+	//  <nil>
+}
+
+// Strings are looked up where they are compared; a number or a pattern is not.
+func ExampleProbing() {
+	env := exampleEnv(nil)
+	var probing planvote.Probing // one for each question: it remembers what it looked up
+	for _, sql := range []string{
+		"SELECT name FROM customers WHERE country = 'usa'",
+		"SELECT total FROM orders JOIN customers c ON c.id = customer_id WHERE c.country IN ('USA', 'Peru')",
+		"SELECT name FROM customers WHERE name LIKE 'A%' AND id > 1",
+	} {
+		c, err := env.DB.Examine(context.Background(), sql, &probing)
+		fmt.Println(c.Findings, err)
+	}
+	// Output:
+	// [{literal-missing customers.country}] <nil>
+	// [{literal-stored customers.country} {literal-missing customers.country}] <nil>
+	// [] <nil>
+}
+
+// A vote by result in which stored literals break ties.
+func ExampleMoreStored() {
+	env := exampleEnv(exampleModel(
+		"SELECT name FROM customers WHERE country <> 'U.S.'",
+		"SELECT name FROM customers WHERE country <> 'USA'",
+	))
+	probing := strategy.Pipeline{
+		Sampler: strategy.Sampler{Samples: 2, Temperature: 0.7},
+		Checks:  append(env.Checks(), &planvote.Probing{}),
+		Voter:   vote.Majority{Tie: vote.Ties(vote.PreferRows, planvote.MoreStored)},
+	}
+	out, err := probing.Generate(context.Background(), env, strategy.Task{Question: "Which customers do not live in the USA?"})
+	fmt.Println(out.SQL, err)
+	for _, c := range out.Candidates {
+		fmt.Println(c.Sample, c.Findings[0].Rule)
+	}
+	// Output:
+	// SELECT name FROM customers WHERE country <> 'USA' <nil>
+	// 0 literal-missing
+	// 1 literal-stored
+}
+
+// A question that wants one column rejects statements with more of them.
+func ExampleExpectColumns() {
+	env := exampleEnv(exampleModel(
+		"SELECT * FROM customers WHERE country = 'USA'",
+		"SELECT id, name FROM customers WHERE country = 'USA'",
+		"SELECT name FROM customers WHERE country = 'USA'",
+	))
+	narrow := strategy.Pipeline{
+		Sampler: strategy.Sampler{Samples: 3, Temperature: 0.7},
+		Checks:  append(env.Checks(), planvote.ExpectColumns{N: 1}),
+	}
+	out, err := narrow.Generate(context.Background(), env, exampleTask)
+	fmt.Println(out.SQL, err)
+	fmt.Println(out.Candidates[0].Rejected)
+	// Output:
+	// SELECT name FROM customers WHERE country = 'USA' <nil>
+	// exec: refused (columns): it has 3 columns, not the 1 expected
+}

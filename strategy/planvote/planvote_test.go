@@ -1,0 +1,246 @@
+package planvote_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/planvote"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+const (
+	byID   = "SELECT name FROM customers WHERE id = 1" // another plan than a scan
+	nobody = "SELECT name FROM customers WHERE country = 'Chile'"
+)
+
+func TestPlain(t *testing.T) {
+	compat, cheapest := planvote.Plain{Samples: 4}.Published(), planvote.Plain{Samples: 4, Cheapest: true}
+	tests := []struct {
+		name    string
+		voter   strategy.Strategy
+		replies []string
+		sql     string  // "" for ErrNoCandidate
+		sure    float64 // the confidence
+		why     string
+	}{
+		{"plans, not results", planvote.Plain{Samples: 4}, []string{byID, everyone, usa, usaJoin}, usa, 0.5,
+			"one plan, two results: the shortest of the more frequent one represents it, with two of four votes"},
+		{"rejected candidates have no vote", planvote.Plain{Samples: 4}, []string{"DROP TABLE orders", "SELECT 1; DROP TABLE orders", broken, byID}, byID,
+			0.4, "one of four may vote, and wins: two of the others count against it"},
+		{"unknown name in quotes", planvote.Plain{Samples: 3}, []string{`SELECT "nosuchcol" FROM customers`, `SELECT "nosuchcol" FROM customers`, byID},
+			byID, 2.0 / 3, "to the engine it is a string, to us an unknown name"},
+		{"string in double quotes", planvote.Plain{Samples: 3}, []string{`SELECT name FROM customers WHERE country = "USA"`},
+			`SELECT name FROM customers WHERE country = "USA"`, 0.75, "an operand may be one"},
+		{"tie to the result with rows", planvote.Plain{Samples: 2}, []string{"SELECT name FROM customers WHERE id = 99", everyone}, everyone, 0.5,
+			"empty results go last in a tie"},
+		{"tie to the earliest", planvote.Plain{Samples: 2}, []string{byID, everyone}, byID, 0.5, ""},
+		{"all invalid", planvote.Plain{Samples: 2}, []string{broken, "SELECT 1; SELECT 2"}, "", 0, "no candidate is no answer"},
+		{"compat: the first representative of the lowest cost", compat, []string{usaJoin, usa, everyone, byID}, usa, 0.5,
+			"SCAN:c is another signature than SCAN:customers"},
+		{"compat: nothing runs", compat, []string{"SELECT name FROM customers WHERE id = 99", everyone, "SELECT name FROM customers WHERE id = 98",
+			everyone}, "SELECT name FROM customers WHERE id = 99", 0.5, "a tie goes to the signature seen first, rows or not"},
+		{"compat: unknown name in quotes", compat, []string{`SELECT "nosuchcol" FROM customers`}, `SELECT "nosuchcol" FROM customers`, 1,
+			"passes EXPLAIN, as published"},
+		{"cheapest", cheapest, []string{everyone, everyone, byID, everyone}, byID, 0.25, "a look-up is cheaper than three scans"},
+		{"cheapest of equal cost", cheapest, []string{everyone, usa, everyone, usa}, everyone, 0.5, "the earliest; half of those of its plan agree"},
+		{"cheapest of none", cheapest, []string{broken}, "", 0, ""},
+		{"augmented", planvote.Augmented{Samples: 3}, []string{everyone, byID, everyone}, everyone, 0.6, ""},
+		{"by stored literals", planvote.Augmented{Samples: 2, Probe: true},
+			[]string{"SELECT count(*) FROM customers WHERE country = 'Usa'", "SELECT id FROM customers WHERE id IN (1) AND country = 'USA'"},
+			"SELECT id FROM customers WHERE id IN (1) AND country = 'USA'", 2 / (3 + math.Exp(-2)), "a tie of two plans with rows: 'Usa' is no stored country"},
+		{"by literals, compat", planvote.Augmented{Samples: 5, Probe: true}.Published(),
+			[]string{nobody, nobody, nobody, "SELECT name FROM customers WHERE id > 0 AND country = 'USA'",
+				"SELECT name FROM customers WHERE id > 1 AND country = 'USA'"}, "SELECT name FROM customers WHERE id > 0 AND country = 'USA'", 0.4,
+			"three votes less two for an absent value"},
+	}
+	env := shopEnv(t, nil)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(tt.replies...), Repeat: true}}}
+			out, err := tt.voter.Generate(t.Context(), asking(env, script), strategy.Task{Question: "Who lives in the USA?"})
+			if tt.sql == "" {
+				if !errors.Is(err, strategy.ErrNoCandidate) {
+					t.Fatalf("got %+v, %v", out, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.SQL != tt.sql || out.Confidence != tt.sure {
+				t.Errorf("got %q with %v, want %q with %v: %s\n%+v", out.SQL, out.Confidence, tt.sql, tt.sure, tt.why, out.Ballot)
+			}
+		})
+	}
+}
+
+// TestPlainWithoutExecution: nothing runs, and doubts have nothing to look at.
+func TestPlainWithoutExecution(t *testing.T) {
+	env := *shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{always("generate", usa)}})
+	env.WithoutExecution = true
+	for _, s := range []strategy.Strategy{planvote.Plain{}, planvote.Augmented{Probe: true}, planvote.Feedback{}} {
+		out, err := s.Generate(t.Context(), &env, strategy.Task{Question: "q"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := out.Candidates[0]; c.Fingerprint != "" || c.Rows != 0 || c.Plan == "" {
+			t.Errorf("%T: %+v", s, c)
+		}
+	}
+}
+
+// TestPlainCalls: samples, statements and the stop.
+func TestPlainCalls(t *testing.T) {
+	env := shopEnv(t, nil)
+	for _, tt := range []struct {
+		s     strategy.Strategy
+		task  strategy.Task
+		calls int
+		why   string
+	}{
+		{planvote.Plain{}, strategy.Task{Question: "q"}, 8, "eight of fifteen decide"},
+		{planvote.Plain{}, strategy.Task{Question: "q", Samples: 32}, 17, "M8"},
+		{planvote.Augmented{Samples: 1}, strategy.Task{Question: "q"}, 1, ""},
+		{planvote.Plain{}.Published(), strategy.Task{Question: "q"}, 15, "all at once, as published"},
+		{planvote.Plain{Cheapest: true, Samples: 5}, strategy.Task{Question: "q"}, 5, "any sample may be the cheapest"},
+	} {
+		script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", usa)}}
+		if _, err := tt.s.Generate(t.Context(), asking(env, script), tt.task); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(script.Requests()); n != tt.calls {
+			t.Errorf("%+v: %d calls, want %d: %s", tt.s, n, tt.calls, tt.why)
+		}
+	}
+}
+
+func TestPlainValidate(t *testing.T) {
+	for _, s := range []strategy.Validator{
+		planvote.Plain{Samples: -1}, planvote.Plain{Temperature: -1}, planvote.Plain{MinConfidence: 2},
+		planvote.Augmented{Samples: -1}, planvote.Augmented{MinConfidence: -1},
+		planvote.Feedback{Samples: -1}, planvote.Feedback{CorrectionSamples: -1}, planvote.Feedback{Temperature: -1},
+	} {
+		if err := s.Validate(0); err == nil {
+			t.Errorf("%+v is accepted", s)
+		}
+	}
+}
+
+// TestPlainAbstains: the ranked clusters come with the error.
+func TestPlainAbstains(t *testing.T) {
+	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{samples("generate", byID, everyone, usa)}})
+	out, err := planvote.Plain{Samples: 3, MinConfidence: 0.9}.Generate(t.Context(), env, strategy.Task{Question: "q"})
+	if !errors.Is(err, strategy.ErrAbstained) || len(out.Ballot.Clusters) != 2 || out.SQL != everyone {
+		t.Errorf("got %+v, %v", out, err)
+	}
+}
+
+// TestPlainDeterminism: a hundred runs of the same replies that come in any
+// order are the same bytes, and a sample that fails changes nothing but itself.
+func TestPlainDeterminism(t *testing.T) {
+	env := makerEnv(t, nil)
+	seen := map[string]bool{}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	replies := llmtest.Texts(everyone, usa, byID, broken, ordered, byID, usa, "DROP TABLE orders", everyone, usa, byID, nobody, usa, usa, byID)
+	replies[5] = llmtest.Reply{Err: &llm.Error{Class: llm.ClassTimeout}}
+	for run := range 100 {
+		runtime.GOMAXPROCS(1 + 7*(run%2))
+		rng := rand.New(rand.NewPCG(uint64(run), 2))
+		delays := make([]time.Duration, 16)
+		for i := range delays {
+			delays[i] = time.Duration(rng.IntN(500)) * time.Microsecond
+		}
+		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: replies}}}
+		root := trace.Tracer{Keep: trace.PrivateSQL}.New("question")
+		out, err := planvote.Augmented{Probe: true}.Generate(trace.Into(t.Context(), root),
+			asking(env, llm.Chain(script, llm.Trace(), llmtest.Latency{BySample: delays}.Middleware())), usaTask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root.End()
+		a, err := json.Marshal(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := root.Comparable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[string(a)+string(b)] = true
+	}
+	if len(seen) != 1 {
+		var texts []string
+		for text := range seen {
+			texts = append(texts, strings.ReplaceAll(text, `,"`, ",\n\""))
+		}
+		t.Errorf("%d different runs; two of them:\n%s", len(seen), cmp.Diff(texts[0], texts[1]))
+	}
+}
+
+// TestCandidateLimits: an endless statement among ten costs its time and no
+// other's vote; each distinct statement is examined once.
+func TestCandidateLimits(t *testing.T) {
+	pool := poolOf(t, shopSQL)
+	base := makerEnvOf(t, pool, nil)
+	db, err := exec.New(pool, base.DB.Dialect(), exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+	var examined atomic.Int32
+	count := exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error { examined.Add(1); return nil })
+	env := asking(base, &llmtest.Script{Rules: []llmtest.Rule{samples("generate", endless, usa, usa, endless, usa, usa, byID, usa, usa, usa)}})
+	env.DB = db
+	p := planvote.Plain{Samples: 10}.Pipeline(env)
+	p.Sampler.Stop = nil
+	p.Checks = append([]exec.Check{count}, p.Checks...)
+	out, err := p.Generate(t.Context(), env, strategy.Task{Question: "q"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.SQL != usa || out.Ballot.Voted != 8 || examined.Load() != 3 {
+		t.Errorf("%q with %d votes, %d statements examined", out.SQL, out.Ballot.Voted, examined.Load())
+	}
+}
+
+// TestCheapestOrder: the ballot of M4 has every plan, cheapest first.
+func TestCheapestOrder(t *testing.T) {
+	candidates := []vote.Candidate{
+		{SQL: "a", Plan: "x", Cost: 100}, {SQL: "b", Sample: 1, Plan: "y", Cost: 50}, {SQL: "c", Sample: 2, Plan: "x", Cost: 100},
+		{SQL: "d", Sample: 3, Rejected: "no", Invalid: true},
+	}
+	b, err := planvote.Cheapest{}.Count(candidates)
+	if err != nil || b.Clusters[0].SQL != "b" || b.Clusters[1].SQL != "a" || b.Confidence != b.Clusters[0].Share {
+		t.Errorf("got %+v, %v", b, err)
+	}
+	if _, err := (planvote.Cheapest{}).Count(nil); !errors.Is(err, vote.ErrNoVote) {
+		t.Errorf("no candidate: %v", err)
+	}
+}
+
+// TestPrompts holds the prompts of the presets to their golden files.
+func TestPrompts(t *testing.T) {
+	for name, s := range map[string]strategy.Strategy{
+		"plan-vote-compat":           planvote.Plain{Samples: 1}.Published(),
+		"augmented-plan-vote":        planvote.Augmented{Samples: 1},
+		"augmented-plan-vote-compat": planvote.Augmented{Samples: 1}.Published(),
+	} {
+		t.Run(name, func(t *testing.T) { strategytest.CheckPrompts(t, s, "prompt-"+name+".txt") })
+	}
+}

@@ -1,0 +1,160 @@
+package planvote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// The findings of Probing, one for each literal that was looked up.
+const (
+	FindingStored  = "literal-stored"  // the column holds the value
+	FindingMissing = "literal-missing" // it does not
+)
+
+// Probing is a check that looks up whether the literals of a statement are
+// stored in the columns they are compared with: strategy M13 of galah92/egtts.
+// Each one becomes a finding, FindingStored or FindingMissing; MoreStored and Probed
+// make something of them.
+//
+// Looked up are strings behind =, <>, IN (each member), NOT IN, IS and a LIKE
+// without wildcards, in either order of the operands, where the text and the
+// schema tell one column. Left out are numbers, dates, strings of digits,
+// patterns, and what cannot be looked up within a second or at all: it counts
+// neither way. A value that differs in case is another value, unless the column's
+// collation says otherwise.
+//
+// A *Probing remembers its look-ups, so that candidates share them: make one for
+// each question. It never shows a stored value to anybody. Safe for concurrent
+// use.
+type Probing struct {
+	published bool
+
+	mu   sync.Mutex
+	memo map[exec.TextLiteral]bool
+}
+
+// maxProbes bounds the look-ups of one statement: an IN list may be long.
+const maxProbes = 50
+
+// Check implements exec.Check.
+func (p *Probing) Check(ctx context.Context, s *exec.Session, c *exec.Checked) error {
+	known, err := s.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	probes := exec.TextLiterals(known, c.Statement)
+	if p.published {
+		probes = publishedProbes(known, c.Statement)
+	}
+	for _, q := range probes[:min(len(probes), maxProbes)] {
+		stored, err := p.look(ctx, s, q)
+		if cerr := ctx.Err(); cerr != nil {
+			return cerr
+		}
+		if err != nil && !p.published {
+			continue
+		}
+		rule := FindingMissing
+		if stored || err != nil {
+			rule = FindingStored
+		}
+		c.Findings = append(c.Findings, exec.Finding{Rule: rule, Detail: q.Table + "." + q.Column})
+	}
+	return nil
+}
+
+func (p *Probing) look(ctx context.Context, s *exec.Session, q exec.TextLiteral) (bool, error) {
+	p.mu.Lock()
+	stored, known := p.memo[q]
+	p.mu.Unlock()
+	if known {
+		return stored, nil
+	}
+	stored, err := s.Probe(ctx, q.Schema, q.Table, q.Column, q.Value)
+	if err != nil {
+		return false, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.memo == nil {
+		p.memo = map[exec.TextLiteral]bool{}
+	}
+	p.memo[q] = stored
+	return stored, nil
+}
+
+// missingShare is the part of a candidate's literals that Probing did not find, in 0..1,
+// and how many were looked up; 0 where none was.
+func missingShare(c vote.Candidate) (share float64, probed int) {
+	missing := 0
+	for _, f := range c.Findings {
+		if f.Rule == FindingMissing {
+			missing++
+		}
+		if f.Rule == FindingMissing || f.Rule == FindingStored {
+			probed++
+		}
+	}
+	return float64(missing) / float64(max(probed, 1)), probed
+}
+
+// MoreStored is a tie rule for vote.Majority: the candidate of which more literals are
+// stored goes first. One without a look-up counts as all stored.
+func MoreStored(a, b vote.Candidate) int {
+	x, _ := missingShare(a)
+	y, _ := missingShare(b)
+	return cmp.Compare(x, y)
+}
+
+// Probed is a Voter that lets absent literals cost votes: the score of M13,
+// votes − Penalty × (1 − stored share of the representative), over the leading
+// clusters. Others keep their places.
+type Probed struct {
+	Voter    strategy.Voter // counts the votes; nil: vote.Majority
+	Clusters int            // how many compete; 0 means 3
+	Penalty  float64        // votes; 0 means 2
+}
+
+// Inner returns Voter.
+func (v Probed) Inner() strategy.Voter { return v.Voter }
+
+// WithInner returns a copy with another Voter.
+func (v Probed) WithInner(voter strategy.Voter) strategy.Voter {
+	v.Voter = voter
+	return v
+}
+
+// Validate refuses numbers out of range.
+func (v Probed) Validate() error {
+	return errors.Join(strategy.CheckField("planvote: Probed.Clusters", v.Clusters, 0), strategy.CheckField("planvote: Probed.Penalty", v.Penalty, 0))
+}
+
+// Count counts and then orders the leading clusters by score.
+func (v Probed) Count(candidates []vote.Candidate) (vote.Ballot, error) {
+	if err := v.Validate(); err != nil {
+		return vote.Ballot{Sampled: len(candidates)}, err
+	}
+	if v.Voter == nil {
+		v.Voter = vote.Majority{}
+	}
+	b, err := v.Voter.Count(candidates)
+	if err != nil {
+		return b, err
+	}
+	top := b.Clusters[:min(cmp.Or(v.Clusters, 3), len(b.Clusters))]
+	for i := range top {
+		c := &top[i]
+		missing, _ := missingShare(candidates[c.Best])
+		c.Score = c.Weight - cmp.Or(v.Penalty, 2)*missing
+	}
+	slices.SortStableFunc(top, func(x, y vote.Cluster) int { return cmp.Compare(y.Score, x.Score) })
+	b.Confidence = top[0].Confidence
+	return b, nil
+}

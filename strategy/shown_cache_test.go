@@ -1,0 +1,90 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/texttosql/texttosql/internal/schematest"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// TestTextCache: a text is written once for a schema and a form, and with other
+// values, limits or rows anew.
+func TestTextCache(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	env.Texts, env.Shown = &strategy.TextCache{}, &strategy.Shown{}
+	write := func(r schema.Renderer, s *schema.Schema, rows ...schema.Sample) string {
+		t.Helper()
+		out, err := env.Render(t.Context(), 0, r, s, rows...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Text
+	}
+	same := func(a, b string) bool { return unsafe.StringData(a) == unsafe.StringData(b) }
+	s := schematest.Shop()
+	first := write(schema.Renderer{}, s)
+	for _, c := range []struct {
+		why  string
+		r    schema.Renderer
+		s    *schema.Schema
+		rows []schema.Sample
+		same bool
+	}{
+		{"again", schema.Renderer{}, s, nil, true},
+		{"another form", schema.Renderer{Form: schema.Code}, s, nil, false},
+		{"another limit", schema.Renderer{MaxTokens: 9999}, s, nil, false},
+		{"without values", schema.Renderer{WithoutValues: true}, s, nil, false},
+		{"with rows", schema.Renderer{}, s, schematest.Samples(), false},
+		{"values of one's own", schema.Renderer{Text: func(string) (string, bool) { return "", false }}, s, nil, false},
+		{"another schema with the same tables", schema.Renderer{}, schematest.Shop(), nil, false},
+		{"still kept", schema.Renderer{}, s, nil, true},
+	} {
+		if got := same(write(c.r, c.s, c.rows...), first); got != c.same {
+			t.Errorf("%s: the same text: %t", c.why, got)
+		}
+	}
+	for range 8 { // other schemas
+		write(schema.Renderer{}, schematest.Shop())
+	}
+	if same(write(schema.Renderer{}, s), first) {
+		t.Error("more than 8 texts are kept")
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := env.Render(ended, 0, schema.Renderer{}, s); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context: %v", err)
+	}
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			if text, err := env.Render(t.Context(), i, schema.Renderer{Form: schema.Form(i % 3)}, s); err != nil || text.Text == "" {
+				t.Errorf("%q, %v", text.Text, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A prompter writes the schema with Env.Render, which keeps to the settings of the
+// engine and tells whoever asked what a prompt had no room for.
+func ExampleEnv_Render() {
+	env := strategytest.ExampleEnv(nil)
+	env.Shown = &strategy.Shown{} // texttosql.Engine makes one for each question
+	r, err := env.Render(context.Background(), 0, schema.Renderer{Form: schema.Code, MaxTokens: 20}, env.Schema)
+	fmt.Print(r.Text, err, "\n")
+	var out strategy.Outcome
+	env.Shown.Tell(context.Background(), &out)
+	fmt.Println(out.Notes[0])
+	// Output:
+	// customers(id INTEGER PRIMARY KEY, … 2 more)
+	// orders(… 3 more)
+	// <nil>
+	// the prompt does not show all of the schema: 2 tables shortened to fit, 5 columns not shown: orders, customers
+}

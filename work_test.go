@@ -1,0 +1,86 @@
+package texttosql_test
+
+import (
+	"context"
+	"database/sql"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/petsql"
+)
+
+// counting is SQLite that counts the work done for statements.
+type counting struct {
+	sqlite.Dialect
+	holds *atomic.Int64
+	text  *struct{ Checks, Parses atomic.Int64 }
+}
+
+func (c counting) Text() sqltext.Dialect {
+	d := c.Dialect.Text()
+	d.Counts = c.text
+	return d
+}
+
+func (c counting) Guard(config exec.GuardConfig) (exec.Guard, error) {
+	g, err := c.Dialect.Guard(config)
+	return countingGuard{g, c.holds}, err
+}
+
+type countingGuard struct {
+	exec.Guard
+	holds *atomic.Int64
+}
+
+func (g countingGuard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+	g.holds.Add(1)
+	return g.Guard.Hold(ctx, conn, timeout)
+}
+
+// TestWorkForOneStatement: a warm question with one distinct statement costs one look
+// at the schema, one examination and one reading of the winner's rows.
+func TestWorkForOneStatement(t *testing.T) {
+	const plain, quoted = "SELECT name FROM customers WHERE country = 'USA'", `SELECT "name" FROM customers WHERE country = "USA" ORDER BY 1`
+	for _, tt := range []struct {
+		why      string
+		strategy strategy.Strategy
+		reply    string
+		holds    int64
+	}{
+		{"the default strategy", strategy.Consensus{}, "```sql\n" + plain + ";\n```", 3},
+		{"a bare reply", strategy.Consensus{}, plain, 3},
+		{"names in quotes and an order", strategy.Consensus{}, "```sql\n" + quoted + "\n```", 3},
+		{"prose around it", strategy.Consensus{}, "This lists them:\n\n" + plain + ";\n\nIt reads customers.", 3},
+		{"one sample", strategy.Direct{}, "```sql\n" + plain + "\n```", 3},
+		{"votes alone", strategy.SelfConsistency{}, plain, 3},
+		{"two rounds", petsql.Strategy{}, plain, 3},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			var holds atomic.Int64
+			var text struct{ Checks, Parses atomic.Int64 }
+			model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+				return llm.Response{Text: tt.reply, StopReason: llm.StopEnd}, nil
+			})
+			e := engine(t, model, texttosql.WithStrategy(tt.strategy), texttosql.WithDialect(counting{holds: &holds, text: &text}))
+			for range 2 { // the first question reads schema and sample values
+				holds.Store(0)
+				text.Checks.Store(0)
+				text.Parses.Store(0)
+				if r, err := e.Ask(t.Context(), "Which customers live in the USA?"); err != nil || len(r.Rows.Rows) == 0 {
+					t.Fatal(r, err)
+				}
+			}
+			t.Logf("%d text checks, %d holds, %d parses", text.Checks.Load(), holds.Load(), text.Parses.Load())
+			if text.Checks.Load() > 2 || holds.Load() > tt.holds || text.Parses.Load() > 2 {
+				t.Errorf("%d text checks, %d holds, %d parses; want at most 2, %d, 2", text.Checks.Load(), holds.Load(), text.Parses.Load(), tt.holds)
+			}
+		})
+	}
+}
