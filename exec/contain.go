@@ -33,10 +33,20 @@ func work(jobs <-chan func()) {
 			go work(jobs)
 		}
 	}()
+	deepen(len(jobs))
 	for f := range jobs {
 		f()
 	}
 	ended = true
+}
+
+// deepen makes the stack of a goroutine large enough for a statement while there is nothing on it to copy.
+//
+//go:noinline
+func deepen(at int) byte {
+	var room [12 << 10]byte
+	room[at] = 1
+	return room[0]
 }
 
 // rest ends the goroutine of the session, once its job has ended.
