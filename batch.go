@@ -40,9 +40,9 @@ type Batch struct {
 // The goroutine that ranges over the answers pulls questions as places become free, at most b.Parallel ahead of the
 // answers. Breaking out of the loop cancels what is in flight; the loop ends when all of it has ended.
 //
-// What ends a batch early is the Err of a last Answer without a question: ctx.Err(), after the questions in flight
-// were answered with it, where others may be left; a journal that cannot be read; or one that cannot be written,
-// after the answer that could not be written.
+// What ends a batch early is the Err of a last Answer without a question: ctx.Err(), after the questions in flight were
+// answered with it, where others may be left; a journal that cannot be read; or one that cannot be written, after the
+// answer that could not be written.
 func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Batch) iter.Seq[Answer] {
 	return func(yield func(Answer) bool) {
 		if b.Parallel < 0 {

@@ -11,17 +11,15 @@ import (
 	"github.com/texttosql/texttosql/memory"
 )
 
-// Confirm keeps a question with SQL that a person found to be the right answer,
-// as an exemplar for later questions to strategies that show some: PETSQL does,
-// others where their Shots says how many. See WithExemplars. Confirmed ones come before the configured.
+// Confirm keeps a question with SQL that a person found to be the right answer, as an exemplar for later questions to
+// strategies that show some: PETSQL does, others where their Shots says how many. See WithExemplars. Confirmed ones
+// come before the configured.
 //
-// The SQL passes the checks of Check first: what the guard refuses or the engine
-// rejects is not kept, and the error is theirs. A question that is confirmed
-// again replaces its answer. Where statements may run, it is run for one row: how often confirmed answers
-// have no value says how much such an answer is to be doubted (doubt.Rules.EmptyShare).
+// The SQL passes the checks of Check first: what the guard refuses or the engine rejects is not kept, and the error is
+// theirs. A question that is confirmed again replaces its answer. Where statements may run, it is run for one row: how
+// often confirmed answers have no value says how much such an answer is to be doubted (doubt.Rules.EmptyShare).
 //
-// The stored text goes into prompts of later questions. Who may call Confirm
-// decides what models are shown.
+// The stored text goes into prompts of later questions. Who may call Confirm decides what models are shown.
 func (e *Engine) Confirm(ctx context.Context, question, sql string) error {
 	q := Question{Text: question}
 	if err := q.validate(); err != nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// The errors that callers test for, with errors.Is. Each package owns the types
-// behind them, for errors.As: *strategy.NoCandidateError,
-// *strategy.AbstainedError, *llm.BudgetError, *exec.RefusedError, …
+// The errors that callers test for, with errors.Is. Each package owns the types behind them, for errors.As:
+// *strategy.NoCandidateError, *strategy.AbstainedError, *llm.BudgetError, *exec.RefusedError, …
 var (
 	// ErrNoCandidate says that no statement passed the checks.
 	ErrNoCandidate = strategy.ErrNoCandidate
@@ -21,15 +20,14 @@ var (
 	ErrNotReadOnly = exec.ErrNotReadOnly
 	// ErrUnguarded says that the database cannot be guarded as it was opened.
 	ErrUnguarded = exec.ErrUnguarded
-	// ErrBusy says that somebody else holds a lock, or all connections of the pool.
-	// The same question may be answered later.
+	// ErrBusy says that somebody else holds a lock, or all connections of the pool. The same question may be answered
+	// later.
 	ErrBusy = exec.ErrBusy
-	// ErrBudget says that a budget is spent: of model calls (WithBudget), or of the
-	// time, memory, columns or length of a value that a statement may take (WithLimits).
-	// Too many rows are no error: result.Table.Truncated tells them.
+	// ErrBudget says that a budget is spent: of model calls (WithBudget), or of the time, memory, columns or length of
+	// a value that a statement may take (WithLimits). Too many rows are no error: result.Table.Truncated tells them.
 	ErrBudget = errors.New("texttosql: budget spent")
-	// ErrNoTables says that nothing of the database may be read: it is empty, as
-	// SQLite makes a file that was not there, or the policy leaves no table.
+	// ErrNoTables says that nothing of the database may be read: it is empty, as SQLite makes a file that was not
+	// there, or the policy leaves no table.
 	ErrNoTables = errors.New("texttosql: the database has no table that may be read; look at its path and at the policy")
 	// ErrEmptyQuestion says that the question has no word.
 	ErrEmptyQuestion = strategy.ErrEmptyQuestion
@@ -41,8 +39,7 @@ const (
 	maxEvidence = 16 << 10
 )
 
-// InputError is a question or its evidence that is too long. It is never cut in
-// silence.
+// InputError is a question or its evidence that is too long. It is never cut in silence.
 type InputError struct {
 	Field string // "question" or "evidence"
 	Bytes int    // how long it is

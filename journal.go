@@ -44,10 +44,9 @@ type journalLine struct {
 	Result   *Result  `json:"result"`
 }
 
-// settings is a hash of those options that change an answer and have one form in
-// writing. The fields of a strategy have none: it may hold functions. What keeps
-// statements from running changes no finished answer: it is read again under the
-// options of its reader.
+// settings is a hash of those options that change an answer and have one form in writing. The fields of a strategy have
+// none: it may hold functions. What keeps statements from running changes no finished answer: it is read again under
+// the options of its reader.
 func (c *config) settings() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %q", c.samples, c.seed, c.instructions)
@@ -82,8 +81,7 @@ func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error)
 		Version: journalVersion, Strategy: fmt.Sprintf("%T", e.strategy),
 		Models: strings.Join(names, ", "), Schema: snap.schema.Fingerprint(), Settings: e.settings(),
 	}
-	// Appending keeps two batches on one file, by mistake, from writing over each
-	// other: each line is there as a whole.
+	// Appending keeps two batches on one file, by mistake, from writing over each other: each line is there as a whole.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("texttosql: journal: %w", err)
@@ -98,9 +96,8 @@ func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error)
 
 // load reads the file and leaves it ready to be appended to.
 //
-// A last line without its end was cut by a crash, or another batch is just writing
-// it. So it stays, the next line begins on a new one, and readers pass over what
-// was cut. Only what is no start of a line of ours is taken away.
+// A last line without its end was cut by a crash, or another batch is just writing it. So it stays, the next line
+// begins on a new one, and readers pass over what was cut. Only what is no start of a line of ours is taken away.
 func (j *journal) load(want journalHeader) error {
 	r := bufio.NewReader(j.file)
 	var whole int64
@@ -138,8 +135,7 @@ func (j *journal) load(want journalHeader) error {
 	}
 }
 
-// cutShort reports whether line, which is not empty, is the start of an object and
-// not all of it.
+// cutShort reports whether line, which is not empty, is the start of an object and not all of it.
 func cutShort(line []byte) bool {
 	var all json.RawMessage
 	return line[0] == '{' && errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&all), io.ErrUnexpectedEOF)
@@ -224,8 +220,8 @@ func (j *journal) keep(a Answer) error {
 	return j.write(l)
 }
 
-// isFinished reports whether the same question would end the same way: every
-// sample got its reply, and the replies decided.
+// isFinished reports whether the same question would end the same way: every sample got its reply, and the replies
+// decided.
 func isFinished(err error) bool {
 	switch outcomeOf(err) {
 	case "answered", "abstained":

@@ -68,8 +68,8 @@ func WithStrategy(s strategy.Strategy) Option {
 	})
 }
 
-// WithSamples sets the number of samples a question, 1 to 10,000. The strategy's doc says what a sample is and
-// how many it takes by default. New fails for a strategy that takes none.
+// WithSamples sets the number of samples a question, 1 to 10,000. The strategy's doc says what a sample is and how many
+// it takes by default. New fails for a strategy that takes none.
 //
 // Given to Ask or Generate, it overrides the number given to New for that question; 0 overrides nothing.
 func WithSamples(n int) interface {
@@ -90,12 +90,12 @@ func (n samples) configure(c *config) {
 
 func (n samples) extend(q *Question) { q.Samples = int(n) }
 
-// WithEvidence adds knowledge that belongs to one question, in prose: what a word means, how a figure is computed.
-// At most 16 KiB.
+// WithEvidence adds knowledge that belongs to one question, in prose: what a word means, how a figure is computed. At
+// most 16 KiB.
 func WithEvidence(text string) AskOption { return askOption(func(q *Question) { q.Evidence = text }) }
 
-// WithModels adds models to the one given to New. Each needs a name of its own (llm.Named). Samples are spread over
-// the models in order, New's model first.
+// WithModels adds models to the one given to New. Each needs a name of its own (llm.Named). Samples are spread over the
+// models in order, New's model first.
 func WithModels(models ...llm.Model) Option {
 	return option(func(c *config) { c.models = append(c.models, models...) })
 }
@@ -110,16 +110,16 @@ func WithDialect(d exec.Dialect) Option {
 	})
 }
 
-// WithPolicy restricts what a statement may read. Denied tables and columns are not shown to a model, not sampled
-// and not readable.
+// WithPolicy restricts what a statement may read. Denied tables and columns are not shown to a model, not sampled and
+// not readable.
 func WithPolicy(p exec.Policy) Option { return option(func(c *config) { c.exec.Policy = p }) }
 
 // WithLimits bounds what statements may take: time, rows, bytes, connections. Fields that are 0 keep their defaults.
 func WithLimits(l exec.Limits) Option { return option(func(c *config) { c.exec.Limits = l }) }
 
 // WithDriverHook unwraps the connections of a wrapped driver, as tracing libraries make them. unwrap gets the
-// connection that the driver gave to database/sql, and returns the connection of the engine's own driver inside.
-// nil: the driver is not wrapped.
+// connection that the driver gave to database/sql, and returns the connection of the engine's own driver inside. nil:
+// the driver is not wrapped.
 func WithDriverHook(unwrap func(driverConn any) any) Option {
 	return option(func(c *config) { c.exec.Unwrap = unwrap })
 }
@@ -161,8 +161,8 @@ func WithConcurrency(n int) Option {
 	})
 }
 
-// WithSchema uses s instead of inspecting the database: for a view of your own, or where inspection is too dear.
-// What the policy denies is left out of s too. The guard still goes by the database's own schema.
+// WithSchema uses s instead of inspecting the database: for a view of your own, or where inspection is too dear. What
+// the policy denies is left out of s too. The guard still goes by the database's own schema.
 func WithSchema(s *schema.Schema) Option {
 	return option(func(c *config) {
 		if s == nil || len(s.Tables) == 0 {
@@ -172,14 +172,14 @@ func WithSchema(s *schema.Schema) Option {
 	})
 }
 
-// WithDescriptions says in prose what tables and columns mean. Every prompt carries it. Each Result has a warning
-// that lists the names that do not exist.
+// WithDescriptions says in prose what tables and columns mean. Every prompt carries it. Each Result has a warning that
+// lists the names that do not exist.
 func WithDescriptions(d schema.Descriptions) Option {
 	return option(func(c *config) { c.descriptions = d })
 }
 
-// WithInstructions adds rules of the embedding program to every system message: text that is trusted and holds for
-// all questions. At most 16 KiB.
+// WithInstructions adds rules of the embedding program to every system message: text that is trusted and holds for all
+// questions. At most 16 KiB.
 func WithInstructions(text string) Option {
 	return option(func(c *config) {
 		if len(text) > maxEvidence {
@@ -202,8 +202,8 @@ func WithExemplars(pairs ...memory.Pair) Option {
 	})
 }
 
-// WithConfirmed keeps confirmed answers in store, a file for example (memory.OpenConfirmed), instead of in the
-// memory of the Engine. The caller closes it.
+// WithConfirmed keeps confirmed answers in store, a file for example (memory.OpenConfirmed), instead of in the memory
+// of the Engine. The caller closes it.
 func WithConfirmed(store *memory.Confirmed) Option {
 	return option(func(c *config) {
 		if store == nil {
@@ -227,16 +227,16 @@ func WithoutValues() Option { return option(func(c *config) { c.withoutValues = 
 // questions at once, so a slow f slows all of them. f must not call the Engine. nil: nobody is told.
 func WithProgress(f func(Progress)) Option { return option(func(c *config) { c.progress = f }) }
 
-// WithLogger writes one record a question (Info), one a warning (Warn) and one a step (Debug), with the context of
-// the question. nil: nothing is written.
+// WithLogger writes one record a question (Info), one a warning (Warn) and one a step (Debug), with the context of the
+// question. nil: nothing is written.
 //
 // Records hold counts, durations, fingerprints, the Question.ID and the reason why a step failed, without what the
 // engine repeats of statements. They never hold the question's text. They hold SQL, prompts and rows only as
 // WithPrivate allows.
 func WithLogger(l *slog.Logger) Option { return option(func(c *config) { c.logger = l }) }
 
-// WithPrivate lets traces keep and show private values: trace.PrivateSQL, PrivatePrompts, PrivateReplies,
-// PrivateRows. Without it a trace holds SQL for the caller's eyes, and hashes and lengths of the rest.
+// WithPrivate lets traces keep and show private values: trace.PrivateSQL, PrivatePrompts, PrivateReplies, PrivateRows.
+// Without it a trace holds SQL for the caller's eyes, and hashes and lengths of the rest.
 func WithPrivate(kinds trace.Private) Option { return option(func(c *config) { c.keep = kinds }) }
 
 // WithSeed sends seeds with samples: base, base+1, … . Not every provider honours them. It also seeds the choice of

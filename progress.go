@@ -19,8 +19,7 @@ type Progress struct {
 	Span     *trace.Span      // what it is about; to be read only, during the call
 }
 
-// observer is what the trace of one question tells about its steps; nil when
-// nobody listens.
+// observer is what the trace of one question tells about its steps; nil when nobody listens.
 func (e *Engine) observer(ctx context.Context, q Question) func(trace.Notice) {
 	if e.config.progress == nil && e.logger == nil {
 		return nil

@@ -15,9 +15,8 @@ import (
 
 // Result is what is known about one answer.
 //
-// SQL is one checked, reading statement, Confidence 0 where there is none. As JSON a
-// Result leaves rows out, and the trace shows what WithPrivate allows; see
-// MarshalWithRows. The Report of a Result that was read from JSON is a
+// SQL is one checked, reading statement, Confidence 0 where there is none. As JSON a Result leaves rows out, and the
+// trace shows what WithPrivate allows; see MarshalWithRows. The Report of a Result that was read from JSON is a
 // strategy.RawReport.
 type Result struct {
 	Question string `json:"question"` // as it was asked
@@ -28,8 +27,8 @@ type Result struct {
 	Trace    *trace.Span     `json:"trace,omitempty"`    // what was done, and why
 }
 
-// resultVersion is the version of the JSON form of a Result. Version 1, which did not
-// name itself, had what methods tell in fields of their own; they are not read.
+// resultVersion is the version of the JSON form of a Result. Version 1, which did not name itself, had what methods
+// tell in fields of their own; they are not read.
 const resultVersion = 2
 
 // resultJSON is the JSON form of a Result.
@@ -81,9 +80,8 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// WritePage writes one self-contained HTML page about r: the question, the
-// statement, how the votes fell and a timeline. It holds SQL, and rows only when
-// they are asked for. err is what Ask returned beside r.
+// WritePage writes one self-contained HTML page about r: the question, the statement, how the votes fell and a
+// timeline. It holds SQL, and rows only when they are asked for. err is what Ask returned beside r.
 func (r *Result) WritePage(w io.Writer, err error, withRows bool) error {
 	page := trace.Page{
 		Question: r.Question, SQL: r.SQL, Root: r.Trace, Show: trace.PrivateSQL,

@@ -47,20 +47,20 @@ type snapshot struct {
 
 // New makes an Engine for a database and a model.
 //
-// Statements run on connections of the pool db, at most Limits.Connections (default 4) at a time. Each connection is guarded
-// while it is held, and given back as it was. New takes one to see that it can be guarded. A pool of one connection works if
-// the caller holds no rows open while a question runs. The engine has the rights of db, so the database itself must limit
-// which rows can be read.
+// Statements run on connections of the pool db, at most Limits.Connections (default 4) at a time. Each connection is
+// guarded while it is held, and given back as it was. New takes one to see that it can be guarded. A pool of one
+// connection works if the caller holds no rows open while a question runs. The engine has the rights of db, so the
+// database itself must limit which rows can be read.
 //
 // Prompts hold the schema, and, unless WithoutValues is given, sampled values of the database.
 //
-// Every model is wrapped in the account of the question (WithBudget), llm.Retry (WithRetry) and llm.Trace. The caller adds
-// other middlewares, such as a cache. Without llm.Timeout and without a deadline in ctx, the engine waits for a provider that
-// never answers. A model that panics fails its sample. A model that ignores the end of its context is left running, with a
-// warning in the trace. A panic of any other part that the caller gives ends the program.
+// Every model is wrapped in the account of the question (WithBudget), llm.Retry (WithRetry) and llm.Trace. The caller
+// adds other middlewares, such as a cache. Without llm.Timeout and without a deadline in ctx, the engine waits for a
+// provider that never answers. A model that panics fails its sample. A model that ignores the end of its context is
+// left running, with a warning in the trace. A panic of any other part that the caller gives ends the program.
 //
-// The error joins the errors of all options, and says what to do about a database that cannot be guarded (ErrUnguarded).
-// Nothing needs to be closed.
+// The error joins the errors of all options, and says what to do about a database that cannot be guarded
+// (ErrUnguarded). Nothing needs to be closed.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{
 		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}},
@@ -115,8 +115,8 @@ func detect(db *sql.DB) (exec.Dialect, error) {
 
 // Ask answers a question with checked SQL and its rows.
 //
-// Beside an error the Result is not nil if there is something to show: usage, trace, candidates, the best answer so far. Test
-// for the errors of this package with errors.Is. If ctx ended, the error is ctx.Err().
+// Beside an error the Result is not nil if there is something to show: usage, trace, candidates, the best answer so
+// far. Test for the errors of this package with errors.Is. If ctx ended, the error is ctx.Err().
 func (e *Engine) Ask(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
 	return e.ask(ctx, newQuestion(question, opts), !e.withoutExecution)
 }
@@ -332,11 +332,11 @@ func (e *Engine) snapshot(ctx context.Context) (snapshot, error) {
 }
 
 // profile returns the snapshot's schema with profiles. They are taken once for each state of the schema, and are in the
-// trace of no question. One question takes them while the others wait, no longer than their contexts. If the context of the
-// first one ends, the next one starts anew.
+// trace of no question. One question takes them while the others wait, no longer than their contexts. If the context of
+// the first one ends, the next one starts anew.
 //
-// What cannot be profiled is not tried again, because every question would run into the same time-out. The exception is a
-// lock that somebody else held.
+// What cannot be profiled is not tried again, because every question would run into the same time-out. The exception is
+// a lock that somebody else held.
 func (e *Engine) profile(ctx context.Context, snap snapshot) (*schema.Schema, error) {
 	if err := e.profiling.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -383,9 +383,9 @@ func concealed(before, after *schema.Schema) []string {
 	return found
 }
 
-// Check puts a statement of the caller through the guard and the checks, without running it. A statement that does not pass
-// is an error (*exec.RefusedError, *exec.InvalidError). Checked then holds what was found out before, and its SQL may be the
-// whole text as given: do not run it.
+// Check puts a statement of the caller through the guard and the checks, without running it. A statement that does not
+// pass is an error (*exec.RefusedError, *exec.InvalidError). Checked then holds what was found out before, and its SQL
+// may be the whole text as given: do not run it.
 func (e *Engine) Check(ctx context.Context, sql string) (exec.Checked, error) {
 	checked, err := e.db.Examine(ctx, sql, exec.PlanChecks()...)
 	return checked, classify(err)

@@ -7,9 +7,8 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Checked returns the rules on what the checks of package exec found in a
-// statement: name_as_string, no_table, absent_value. A Pipeline without rules has
-// these, since they are about mistakes and not about the question.
+// Checked returns the rules on what the checks of package exec found in a statement: name_as_string, no_table,
+// absent_value. A Pipeline without rules has these, since they are about mistakes and not about the question.
 func Checked() []Rule {
 	return []Rule{
 		{
@@ -23,8 +22,7 @@ func Checked() []Rule {
 			Name:   "no_table",
 			Source: "an answer about data comes from a table, not from the model",
 			Broken: func(in Input) (string, bool) {
-				// Lists of constants are rare, and a vote may stop sooner without a
-				// doubt of them.
+				// Lists of constants are rare, and a vote may stop sooner without a doubt of them.
 				few := in.Table == nil || len(in.Table.Rows) <= 1
 				return "no table is read", few && in.has(exec.FindingNoTable)
 			},

@@ -18,9 +18,9 @@ import "slices"
 type Language struct {
 	Name string // "en"
 
-	// Common holds words of this language, Foreign of others. A question is in this
-	// language when, quoted text aside, at least one word in eight is in Common, and
-	// more words are in Common than in Foreign. A repeated word counts once.
+	// Common holds words of this language, Foreign of others. A question is in this language when, quoted text aside,
+	// at least one word in eight is in Common, and more words are in Common than in Foreign. A repeated word counts
+	// once.
 	Common, Foreign []string
 
 	Numbers []string // number words
@@ -63,9 +63,8 @@ func English() Language {
 			"average", "amount", "between", "more", "most", "never", "highest", "lowest", "largest", "smallest", "top",
 		},
 		Foreign: []string{
-			// German, French, Spanish, Italian, Portuguese, Dutch, Swedish,
-			// Danish, Polish, Turkish, Indonesian: words that English questions
-			// do not have outside of names.
+			// German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Danish, Polish, Turkish, Indonesian: words
+			// that English questions do not have outside of names.
 			"der", "das", "und", "ist", "wie", "viele", "welche", "welcher", "welches", "wurde", "wurden", "sind", "wird",
 			"nicht", "zeige", "alle", "aus", "mit", "für", "von", "den", "dem", "gibt", "haben", "hat", "jeder", "jede", "jedes", "nach", "oft",
 			"le", "les", "des", "est", "et", "quel", "quels", "quelle", "quelles", "combien", "dans", "pour", "avec", "sont", "du", "une", "qui", "liste",

@@ -15,8 +15,8 @@ type token struct {
 	from, to int // byte offsets in the question
 }
 
-// tokenize cuts a question into words and marks, without blanks. A word is a run of
-// letters, digits and inner apostrophes; % is a word, too.
+// tokenize cuts a question into words and marks, without blanks. A word is a run of letters, digits and inner
+// apostrophes; % is a word, too.
 func tokenize(s string) []token {
 	var out []token
 	for i := 0; i < len(s); {
@@ -59,8 +59,8 @@ func unmarked(tokens []token) []token {
 	return slices.DeleteFunc(slices.Clone(tokens), func(t token) bool { return t.mark })
 }
 
-// match reports whether phrase stands at the beginning of tokens, and how many of them
-// it takes. No phrase reaches across a mark. See Language for its form.
+// match reports whether phrase stands at the beginning of tokens, and how many of them it takes. No phrase reaches
+// across a mark. See Language for its form.
 func (l *Language) match(tokens []token, phrase string) (n int, ok bool) {
 	for form, rest := cutForm(phrase); form != ""; form, rest = cutForm(rest) {
 		if form == "..." {
@@ -95,8 +95,8 @@ func cutForm(phrase string) (form, rest string) {
 	return phrase[from:to], phrase[to:]
 }
 
-// matchWord reports whether a word has a form: one of several by "/", each a word, a
-// beginning (word*), an end (*word), any word (*) or a number (#).
+// matchWord reports whether a word has a form: one of several by "/", each a word, a beginning (word*), an end (*word),
+// any word (*) or a number (#).
 func (l *Language) matchWord(word, forms string) bool {
 	for forms != "" {
 		var form string
@@ -117,8 +117,7 @@ func (l *Language) matchWord(word, forms string) bool {
 	return false
 }
 
-// starts returns how many tokens the first of phrases takes that stands at the
-// beginning of tokens; 0 if none does.
+// starts returns how many tokens the first of phrases takes that stands at the beginning of tokens; 0 if none does.
 func (l *Language) starts(tokens []token, phrases []string) int {
 	for _, p := range phrases {
 		if n, ok := l.match(tokens, p); ok {
@@ -128,8 +127,8 @@ func (l *Language) starts(tokens []token, phrases []string) int {
 	return 0
 }
 
-// find returns where the first of phrases stands in tokens, and how many tokens it
-// takes; n is 0 if none does. Earlier places win, then earlier phrases.
+// find returns where the first of phrases stands in tokens, and how many tokens it takes; n is 0 if none does. Earlier
+// places win, then earlier phrases.
 func (l *Language) find(tokens []token, phrases []string) (at, n int) {
 	for at := range tokens {
 		if n := l.starts(tokens[at:], phrases); n > 0 {
@@ -145,8 +144,7 @@ func (l *Language) has(tokens []token, phrases []string) bool {
 	return n > 0
 }
 
-// without returns tokens with all phrases taken out, the longest of several that
-// begin at one place.
+// without returns tokens with all phrases taken out, the longest of several that begin at one place.
 func (l *Language) without(tokens []token, phrases []string) []token {
 	out := make([]token, 0, len(tokens))
 	for i := 0; i < len(tokens); {

@@ -7,15 +7,13 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// Reading is what rules read in a question, once for all its candidates: see
-// [Rules.Read]. Safe for concurrent use.
+// Reading is what rules read in a question, once for all its candidates: see [Rules.Read]. Safe for concurrent use.
 type Reading struct {
 	Text     string // the question as it was asked
 	Evidence string // what is known besides
 
-	// Language is the name of the language of the question; "" when it is none of the
-	// known ones. Then rules that read words are silent, and the fields below are
-	// zero.
+	// Language is the name of the language of the question; "" when it is none of the known ones. Then rules that read
+	// words are silent, and the fields below are zero.
 	Language string
 
 	HowMany    bool // asks for one number of things
@@ -26,11 +24,10 @@ type Reading struct {
 	Everything bool // asks for all columns
 	Negation   bool // denies or excludes something; also by its evidence
 
-	// Columns is the number of columns that the asking phrase names, at most 6; 0 when
-	// it cannot be told.
+	// Columns is the number of columns that the asking phrase names, at most 6; 0 when it cannot be told.
 	Columns int
-	// Things are the last words of what the asking phrase names, as stems: order and
-	// total in "list orders and totals for …".
+	// Things are the last words of what the asking phrase names, as stems: order and total in "list orders and totals
+	// for …".
 	Things []string
 
 	tokens   []token
@@ -38,8 +35,8 @@ type Reading struct {
 	language *Language
 }
 
-// Has reports whether one of phrases stands in the question: see [Language] for their
-// form. It is for rules of one's own.
+// Has reports whether one of phrases stands in the question: see [Language] for their form. It is for rules of one's
+// own.
 func (q Reading) Has(phrases ...string) bool {
 	l := q.language
 	if l == nil {
@@ -58,15 +55,15 @@ func (q *Reading) read(l *Language) {
 	q.Percent = in(l.Percent)
 	q.Sum = l.has(l.without(q.words, l.NotSum), l.Sum)
 	q.Everything = in(l.Everything)
-	// The evidence says how to compute what the question asks for, so what it
-	// excludes is asked for, too, also in SQL's own marks.
+	// The evidence says how to compute what the question asks for, so what it excludes is asked for, too, also in SQL's
+	// own marks.
 	sql := func(mark string) bool { return strings.Contains(strings.ToLower(q.Evidence), mark) }
 	q.Negation = in(l.Negation) || l.has(unmarked(tokenize(q.Evidence)), l.Negation) || slices.ContainsFunc([]string{"<>", "!=", "≠", "is null"}, sql)
 	q.Columns = q.columns(l)
 }
 
-// columns counts the columns that the asking phrase names: the parts of the list
-// that follows the asking word, in the last sentence that asks.
+// columns counts the columns that the asking phrase names: the parts of the list that follows the asking word, in the
+// last sentence that asks.
 func (q *Reading) columns(l *Language) int {
 	const most = 6 // nobody names more things in one sentence
 	sum := 0
@@ -154,8 +151,7 @@ func (q *Reading) sentenceColumns(sentence []token, l *Language) int {
 	return parts + more
 }
 
-// askingSentence returns where the last sentence with an asking word begins and
-// ends; both are 0 when there is none.
+// askingSentence returns where the last sentence with an asking word begins and ends; both are 0 when there is none.
 func (l *Language) askingSentence(tokens []token) (from, to int) {
 	end := len(tokens)
 	for i := len(tokens); i >= 0; i-- {

@@ -43,21 +43,19 @@ func anyNull(in Input) (string, bool) {
 	return "", false
 }
 
-// usualEmptyShare is how often the right answer has no value where nobody knows it:
-// about the mean of four benchmarks, which have 0 to 10 %.
+// usualEmptyShare is how often the right answer has no value where nobody knows it: about the mean of four benchmarks,
+// which have 0 to 10 %.
 const usualEmptyShare = 0.05
 
-// EmptyShare estimates Rules.EmptyShare from right answers, of which empty of all
-// had no value. Without any it is the default; from then on the default counts as
-// much as twenty answers.
+// EmptyShare estimates Rules.EmptyShare from right answers, of which empty of all had no value. Without any it is the
+// default; from then on the default counts as much as twenty answers.
 func EmptyShare(empty, all int) float64 {
 	const prior = 20
 	return (float64(empty) + prior*usualEmptyShare) / (float64(all) + prior)
 }
 
-// emptyWeight is what the rule empty weighs: 1 at the usual share, more where right
-// answers are rarely empty. Half a logarithm keeps most of what the whole one gains
-// on data without empty answers, and loses less on data with a few.
+// emptyWeight is what the rule empty weighs: 1 at the usual share, more where right answers are rarely empty. Half a
+// logarithm keeps most of what the whole one gains on data without empty answers, and loses less on data with a few.
 func (r Rules) emptyWeight() float64 {
 	if !(r.EmptyShare > 0) {
 		return 1

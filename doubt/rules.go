@@ -9,30 +9,27 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Rule is one reason to doubt an answer: a statement or its result does not fit the
-// question. A broken rule is a finding on the candidate, never a veto. Rules are
-// plain values: make your own, change or drop those of [Default]. Safe for
-// concurrent use where Broken is.
+// Rule is one reason to doubt an answer: a statement or its result does not fit the question. A broken rule is a
+// finding on the candidate, never a veto. Rules are plain values: make your own, change or drop those of [Default].
+// Safe for concurrent use where Broken is.
 type Rule struct {
 	Name   string  // stable name of the finding
 	Source string  // why anyone should believe in the rule
 	Weight float64 // doubt of one broken rule; 0: 1; negative: none, the finding is information
 
-	// ReadsWords says that the rule reads the words of the question. It is then silent
-	// when the question is in no language of Rules.Languages.
+	// ReadsWords says that the rule reads the words of the question. It is then silent when the question is in no
+	// language of Rules.Languages.
 	ReadsWords bool
-	// OnResult says that the verdict depends on the question and the result alone, so
-	// that candidates with equal results agree on it. It is silent without a result.
+	// OnResult says that the verdict depends on the question and the result alone, so that candidates with equal
+	// results agree on it. It is silent without a result.
 	OnResult bool
 
-	// Possible reports whether a statement with the result of c can break the rule at
-	// all. A vote stops sooner where few rules can be broken: see Rules.SpreadAbout.
-	// nil: every statement can.
+	// Possible reports whether a statement with the result of c can break the rule at all. A vote stops sooner where
+	// few rules can be broken: see Rules.SpreadAbout. nil: every statement can.
 	Possible func(q Reading, c vote.Candidate) bool
 
-	// Broken reports whether the rule is broken, and what is wrong in a few words for
-	// a person ("more columns than asked"), without a stored value. A rule with nil
-	// is silent.
+	// Broken reports whether the rule is broken, and what is wrong in a few words for a person ("more columns than
+	// asked"), without a stored value. A rule with nil is silent.
 	Broken func(Input) (detail string, broken bool)
 }
 
@@ -48,24 +45,21 @@ type Input struct {
 	Findings  []vote.Finding     // of the candidate so far, as its checks left them
 }
 
-// Rules finds the broken rules of candidates, live and in replay. The zero Rules has
-// the rules of [Default] and reads English. It is plain data; With and Without
-// return copies. Safe for concurrent use where its functions are.
+// Rules finds the broken rules of candidates, live and in replay. The zero Rules has the rules of [Default] and reads
+// English. It is plain data; With and Without return copies. Safe for concurrent use where its functions are.
 type Rules struct {
 	List      []Rule          // nil: Default
 	Languages []Language      // nil: English
 	Dialect   sqltext.Dialect // reads the SQL of candidates without a Statement; the zero Dialect is SQLite
 
-	// EmptyShare is how often the right answer to a question of this application has
-	// no value: no rows, or nothing but NULL. The rule empty weighs
-	// 1 − ½ ln(EmptyShare ÷ 0.05), in 0..3, unless it has a Weight. 0: it is learned
-	// from confirmed answers where the strategy has some (see EmptyShare), else 0.05.
+	// EmptyShare is how often the right answer to a question of this application has no value: no rows, or nothing but
+	// NULL. The rule empty weighs 1 − ½ ln(EmptyShare ÷ 0.05), in 0..3, unless it has a Weight. 0: it is learned from
+	// confirmed answers where the strategy has some (see EmptyShare), else 0.05.
 	EmptyShare float64
 }
 
-// Find returns the findings of the broken rules for a candidate and its result, in
-// the order of the rules. t is nil when the candidate was not executed. With several
-// candidates for a question, read it once and call About.
+// Find returns the findings of the broken rules for a candidate and its result, in the order of the rules. t is nil
+// when the candidate was not executed. With several candidates for a question, read it once and call About.
 func (r Rules) Find(question, evidence string, c vote.Candidate, t *result.Table) []vote.Finding {
 	return r.About(r.Read(question, evidence), c, t)
 }
@@ -124,15 +118,14 @@ func (r Rules) weight(rule Rule) float64 {
 	return max(rule.Weight, 0)
 }
 
-// Spread returns by how much the doubts of two candidates with equal results can
-// differ: the weights of the rules on the SQL, added up. It is
-// [vote.Majority].MaxDoubt for votes by result.
+// Spread returns by how much the doubts of two candidates with equal results can differ: the weights of the rules on
+// the SQL, added up. It is [vote.Majority].MaxDoubt for votes by result.
 func (r Rules) Spread() float64 {
 	return r.spread(func(Rule) bool { return true })
 }
 
-// SpreadAbout is Spread for one question and the candidates with the result of c,
-// which can break fewer rules. It is [vote.Majority].Doubtable for votes by result.
+// SpreadAbout is Spread for one question and the candidates with the result of c, which can break fewer rules. It is
+// [vote.Majority].Doubtable for votes by result.
 func (r Rules) SpreadAbout(q Reading, c vote.Candidate) float64 {
 	return r.spread(func(rule Rule) bool { return !rule.silent(q) && (rule.Possible == nil || rule.Possible(q, c)) })
 }
@@ -173,7 +166,7 @@ func (r Rules) list() []Rule {
 	return r.List
 }
 
-// Default returns the rules that need nothing but question, statement, result and
-// the findings of checks: on the result (empty, any_null, how_many), on the SQL
-// (more_columns, star, sum, negation, group_bare, count_top), and those of Checked.
+// Default returns the rules that need nothing but question, statement, result and the findings of checks: on the result
+// (empty, any_null, how_many), on the SQL (more_columns, star, sum, negation, group_bare, count_top), and those of
+// Checked.
 func Default() []Rule { return slices.Concat(resultRules(), statementRules(), Checked()) }

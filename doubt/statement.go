@@ -67,8 +67,8 @@ func moreColumns(in Input) (string, bool) {
 	if in.Table == nil || !manyColumns(q, len(in.Table.Columns)) {
 		return "", false
 	}
-	// A question for orders, and not for their numbers, leaves open what tells one
-	// order from the other: a key and a name may, or a first and a last name.
+	// A question for orders, and not for their numbers, leaves open what tells one order from the other: a key and a
+	// name may, or a first and a last name.
 	asked := q.Columns
 	seen := make(map[string]bool)
 	for _, t := range in.Statement.Tables() {
@@ -90,8 +90,8 @@ func moreColumns(in Input) (string, bool) {
 // manyColumns reports whether n is more columns than the question names.
 func manyColumns(q Reading, n int) bool { return q.Columns > 0 && !q.Everything && n > q.Columns }
 
-// twoNames reports whether the name of a person is selected in two columns. That is
-// one thing for a person who asks for a name.
+// twoNames reports whether the name of a person is selected in two columns. That is one thing for a person who asks for
+// a name.
 func twoNames(items []sqltext.SelectItem) bool {
 	first, last := false, false
 	for _, item := range items {
@@ -107,8 +107,8 @@ func twoNames(items []sqltext.SelectItem) bool {
 	return first && last
 }
 
-// excludes reports whether the statement excludes something. IS NOT NULL does not
-// count, because careful authors write it where a question takes values for granted.
+// excludes reports whether the statement excludes something. IS NOT NULL does not count, because careful authors write
+// it where a question takes values for granted.
 func excludes(in Input) bool {
 	if in.Statement.Uses("EXCEPT") || in.Statement.Uses("<>") || in.Outline.IsNull {
 		return true

@@ -16,9 +16,9 @@ type TextLiteral struct {
 	Value                 string
 }
 
-// TextLiterals returns the texts that a statement compares with columns, each once and in text order: those behind
-// =, <>, IN, NOT IN, IS and a LIKE without wildcards, in either order of the operands, where text and schema tell
-// one column. Left out are numbers, dates and patterns.
+// TextLiterals returns the texts that a statement compares with columns, each once and in text order: those behind =,
+// <>, IN, NOT IN, IS and a LIKE without wildcards, in either order of the operands, where text and schema tell one
+// column. Left out are numbers, dates and patterns.
 func TextLiterals(s *schema.Schema, statement *sqltext.Statement) []TextLiteral {
 	var literals []TextLiteral
 	for _, c := range statement.Comparisons() {
@@ -57,9 +57,9 @@ func isWord(value string, like bool) bool {
 // absentTimeout bounds all look-ups of one statement.
 const absentTimeout = time.Second
 
-// absent returns the first column, as "table.column", that c compares with texts of which it holds none; "" when
-// there is none, or when it cannot be told in time. Comparisons of one column stand together: x = 'a' OR x = 'b'
-// needs one of the two.
+// absent returns the first column, as "table.column", that c compares with texts of which it holds none; "" when there
+// is none, or when it cannot be told in time. Comparisons of one column stand together: x = 'a' OR x = 'b' needs one of
+// the two.
 func absent(ctx context.Context, s *Session, c *Checked) (string, error) {
 	known, err := s.Schema(ctx)
 	if err != nil {

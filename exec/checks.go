@@ -8,8 +8,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// SingleRead accepts a statement that only reads, compiles, and reads nothing that the policy denies. It fills in
-// the analysis, and finds that no table is read.
+// SingleRead accepts a statement that only reads, compiles, and reads nothing that the policy denies. It fills in the
+// analysis, and finds that no table is read.
 type SingleRead struct{}
 
 // Check implements [Check].
@@ -71,8 +71,8 @@ const (
 )
 
 // Suspect finds results that seldom answer a question: no rows, and nothing but NULL. For these, and for a count of
-// nothing, it looks up whether the columns of the statement hold the texts that they are compared with, which takes
-// a second at most. It looks at the rows that [Execute] left, and finds nothing without them.
+// nothing, it looks up whether the columns of the statement hold the texts that they are compared with, which takes a
+// second at most. It looks at the rows that [Execute] left, and finds nothing without them.
 type Suspect struct{}
 
 // Check implements [Check].
@@ -94,10 +94,10 @@ func (Suspect) Check(ctx context.Context, s *Session, c *Checked) error {
 	return err
 }
 
-// UnknownNames finds names in double quotes that no column has and that the engine therefore takes for strings.
-// SELECT "nmae" FROM t is no error to SQLite. Such a name is no finding beside a comparison, LIKE, IN or BETWEEN,
-// where its author meant a string, unless the other side is a constant too. Engines that refuse unknown names have
-// nothing to find.
+// UnknownNames finds names in double quotes that no column has and that the engine therefore takes for strings. SELECT
+// "nmae" FROM t is no error to SQLite. Such a name is no finding beside a comparison, LIKE, IN or BETWEEN, where its
+// author meant a string, unless the other side is a constant too. Engines that refuse unknown names have nothing to
+// find.
 //
 // The engine decides: each name is compiled once in quotes that can only be those of a name.
 type UnknownNames struct {
@@ -161,8 +161,8 @@ func suspectNames(columns []sqltext.ColumnRef, comparisons []sqltext.Comparison)
 	return names
 }
 
-// comparedWithConstants returns the positions of names whose other side in a comparison is constant: literals, or
-// names that are strings themselves.
+// comparedWithConstants returns the positions of names whose other side in a comparison is constant: literals, or names
+// that are strings themselves.
 func comparedWithConstants(comparisons []sqltext.Comparison, names []sqltext.ColumnRef) map[int]bool {
 	isString := map[int]bool{}
 	for _, name := range names {

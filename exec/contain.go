@@ -12,12 +12,12 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// mostGrace is how long work may go on after the end of its context before nobody waits for it any more. An engine
-// that looks at an interrupt needs a few milliseconds.
+// mostGrace is how long work may go on after the end of its context before nobody waits for it any more. An engine that
+// looks at an interrupt needs a few milliseconds.
 const mostGrace = 100 * time.Millisecond
 
-// start runs f in the goroutine of the session, which starts with its first job and ends with the hold: its stack
-// has to grow once and not for each statement.
+// start runs f in the goroutine of the session, which starts with its first job and ends with the hold: its stack has
+// to grow once and not for each statement.
 func (s *Session) start(f func()) {
 	if s.jobs == nil {
 		s.jobs = make(chan func())
@@ -57,9 +57,9 @@ func (s *Session) rest() {
 	}
 }
 
-// contain runs f in the goroutine of s and returns what f returned. If f still runs when grace has passed since the
-// end of ctx, left is true, and late gets what f returns in the end. A panic of f goes on in the caller's
-// goroutine, or ends with f if nobody waits for it.
+// contain runs f in the goroutine of s and returns what f returned. If f still runs when grace has passed since the end
+// of ctx, left is true, and late gets what f returns in the end. A panic of f goes on in the caller's goroutine, or
+// ends with f if nobody waits for it.
 func contain[T any](ctx context.Context, s *Session, grace time.Duration, f func() (T, error), late func(T)) (value T, err error, left bool) {
 	var (
 		got      T
@@ -136,9 +136,8 @@ func (db *DB) abandon(ctx context.Context, another bool) (back func()) {
 	}
 }
 
-// run runs f on a connection under guard. ctx in f ends after timeout. The connection is dropped if f panics or
-// runs until ctx ends, because an interrupt may still be on its way to it then. If f runs on, the connection is
-// abandoned.
+// run runs f on a connection under guard. ctx in f ends after timeout. The connection is dropped if f panics or runs
+// until ctx ends, because an interrupt may still be on its way to it then. If f runs on, the connection is abandoned.
 func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(ctx context.Context, h Held) (T, error)) (value T, err error) {
 	if s.held != nil && s.wait < timeout {
 		if err := s.release(false); err != nil { // it would wait for a lock too short a time

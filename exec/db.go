@@ -17,20 +17,20 @@ import (
 type Config struct {
 	Policy Policy // what statements may read; the zero Policy: everything
 	Limits Limits // what statements may cost; zero fields are their defaults
-	// Unwrap returns the engine's own driver connection for the one that database/sql has, where a library wraps
-	// the driver to trace or count. It is called with what sql.Conn.Raw gives, and may return its argument. nil:
-	// the driver is not wrapped.
+	// Unwrap returns the engine's own driver connection for the one that database/sql has, where a library wraps the
+	// driver to trace or count. It is called with what sql.Conn.Raw gives, and may return its argument. nil: the driver
+	// is not wrapped.
 	Unwrap func(driverConn any) any
 }
 
 // DB runs reading statements of untrusted origin on a *sql.DB.
 //
-// Each statement passes the text check, runs alone on a guarded connection, and has limits on time, rows and bytes.
-// The connection then goes back to the pool as it was. After a cancelled statement it is closed instead, unless its
+// Each statement passes the text check, runs alone on a guarded connection, and has limits on time, rows and bytes. The
+// connection then goes back to the pool as it was. After a cancelled statement it is closed instead, unless its
 // database lives in memory. At most Limits.Connections connections are held at once, and no call holds two.
 //
-// A statement has the rights of the pool. Who may ask what is decided by the database, or by a pool for each user.
-// Safe for concurrent use.
+// A statement has the rights of the pool. Who may ask what is decided by the database, or by a pool for each user. Safe
+// for concurrent use.
 type DB struct {
 	*shared
 	lookOnly bool // statements from outside do not run
@@ -77,19 +77,18 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	}}, nil
 }
 
-// WithoutExecution returns a copy of db that looks at statements and runs none. The methods Query, QueryWithin and
-// Time of it and of its sessions return [ErrNoExecution], and [Execute] finds nothing. Statements of this package
-// still run, as those of [DB.Sample], [DB.Profile] and [DB.Probe]. The copy shares connections, limits and schema
-// with db.
+// WithoutExecution returns a copy of db that looks at statements and runs none. The methods Query, QueryWithin and Time
+// of it and of its sessions return [ErrNoExecution], and [Execute] finds nothing. Statements of this package still run,
+// as those of [DB.Sample], [DB.Profile] and [DB.Probe]. The copy shares connections, limits and schema with db.
 func (db *DB) WithoutExecution() *DB { return &DB{shared: db.shared, lookOnly: true} }
 
 // readyTimeout bounds Ready where its context does not.
 const readyTimeout = 5 * time.Second
 
-// Ready takes one connection, guards it and gives it back, within 5 seconds. Its error says why no statement could
-// run: the database cannot be opened or is no database; the policy names something that the database does not have;
-// or the driver lacks the hooks, with what to do about it ([ErrUnguarded]). Without this call the first statement
-// has that error.
+// Ready takes one connection, guards it and gives it back, within 5 seconds. Its error says why no statement could run:
+// the database cannot be opened or is no database; the policy names something that the database does not have; or the
+// driver lacks the hooks, with what to do about it ([ErrUnguarded]). Without this call the first statement has that
+// error.
 func (db *DB) Ready(ctx context.Context) error {
 	_, err := with(&Session{db: db}, func(s *Session) (struct{}, error) {
 		return run(ctx, s, readyTimeout, func(context.Context, Held) (struct{}, error) { return struct{}{}, nil })
@@ -122,8 +121,8 @@ func (db *DB) slot(ctx context.Context) error {
 	}
 }
 
-// connect takes a connection, without a guard. The wait for the pool is bounded by wait, since the caller of the
-// pool may hold connections for ever.
+// connect takes a connection, without a guard. The wait for the pool is bounded by wait, since the caller of the pool
+// may hold connections for ever.
 func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error) {
 	if err := db.broken.Load(); err != nil {
 		return nil, *err
@@ -175,8 +174,8 @@ func (db *DB) check(sql string) (*sqltext.Statement, error) {
 	return nil, &RefusedError{Reason: ReasonGuard, Detail: err.Error()}
 }
 
-// ended maps the error of a context that ended: the caller's own error if the caller's context ended, a limit if
-// our time-out fired. A lock that outlasted our time-out stays an error about a lock.
+// ended maps the error of a context that ended: the caller's own error if the caller's context ended, a limit if our
+// time-out fired. A lock that outlasted our time-out stays an error about a lock.
 func ended(ctx, ours context.Context, timeout time.Duration, err error) error {
 	switch {
 	case err == nil:

@@ -45,22 +45,22 @@ type Dialect interface {
 	// which dialect an error message names.
 	Recognises(d driver.Driver) bool
 
-	// Guard makes the guard of one DB. It reads nothing: an error is a fault in the configuration. A policy that
-	// names something the database does not have is an error of the guard's first Hold.
+	// Guard makes the guard of one DB. It reads nothing: an error is a fault in the configuration. A policy that names
+	// something the database does not have is an error of the guard's first Hold.
 	Guard(c GuardConfig) (Guard, error)
 
-	// Version returns a text that changes when the schema of the database behind q changes. It is cheap: it is
-	// asked before each use of a cached schema.
+	// Version returns a text that changes when the schema of the database behind q changes. It is cheap: it is asked
+	// before each use of a cached schema.
 	Version(ctx context.Context, q Queryer) (string, error)
-	// Inspect reads the whole schema from a connection that is held by Guard.Catalog. Nothing is left out for a
-	// policy: the DB does that.
+	// Inspect reads the whole schema from a connection that is held by Guard.Catalog. Nothing is left out for a policy:
+	// the DB does that.
 	Inspect(ctx context.Context, q Queryer) (*schema.Schema, error)
 	// Explain returns the engine's plan of one statement that has passed the text check and the guard of q.
 	Explain(ctx context.Context, q Queryer, s *sqltext.Statement) (Plan, error)
-	// SampleRows reads some rows of t, the columns it has and no others. What it reads is bounded by o, whatever
-	// the size of t, unless t is a view. The same o on the same data gives the same rows. run runs one statement
-	// under guard and limits; it returns at most so many rows, as stored, and fewer with TooLarge set if they reach
-	// a limit on bytes.
+	// SampleRows reads some rows of t, the columns it has and no others. What it reads is bounded by o, whatever the
+	// size of t, unless t is a view. The same o on the same data gives the same rows. run runs one statement under
+	// guard and limits; it returns at most so many rows, as stored, and fewer with TooLarge set if they reach a limit
+	// on bytes.
 	SampleRows(ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o SampleOptions) (RowSample, error)
 }
 
@@ -84,22 +84,21 @@ type GuardConfig struct {
 	Policy Policy // what the guard lets through
 	// CellBytes is the largest value, in bytes, that a result may hold.
 	CellBytes int
-	// Unwrap returns the engine's own driver connection for what database/sql hands out; nil where the driver is
-	// not wrapped.
+	// Unwrap returns the engine's own driver connection for what database/sql hands out; nil where the driver is not
+	// wrapped.
 	Unwrap func(driverConn any) any
 }
 
-// Guard makes connections of one database fit for text that a model wrote, and gives them back as they were. Safe
-// for concurrent use.
+// Guard makes connections of one database fit for text that a model wrote, and gives them back as they were. Safe for
+// concurrent use.
 //
-// After any error of its methods conn is as it was, or database/sql drops it; an error that matches [ErrBroken]
-// says that neither could be done. The caller closes conn after Release.
+// After any error of its methods conn is as it was, or database/sql drops it; an error that matches [ErrBroken] says
+// that neither could be done. The caller closes conn after Release.
 type Guard interface {
 	// Hold puts the guard on conn. An error that matches [ErrUnguarded] says that this connection cannot have one.
 	//
-	// timeout is how long a statement may take. Where the engine waits for locks without looking at a context, it
-	// waits a little less than this, and a lock that is there when Hold is called is waited for no longer than ctx
-	// lasts.
+	// timeout is how long a statement may take. Where the engine waits for locks without looking at a context, it waits
+	// a little less than this, and a lock that is there when Hold is called is waited for no longer than ctx lasts.
 	Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (Held, error)
 	// Catalog holds conn for the texts by which the [Dialect] reads the catalog, which a guard forbids. So there is
 	// none: it bounds waits for locks as Hold does.
@@ -118,22 +117,21 @@ type Guard interface {
 //     another connection would not see the data.
 type Held interface {
 	// QueryContext runs one statement that has passed the text check, or a text of ours. Only a text of ours has
-	// arguments, and without them a text with a parameter is refused. The rows hold values as the engine stores
-	// them, whatever the driver likes to make of declared types, under the statement's own column names and in its
-	// own order. Errors are typed, see Classify; an error means that nothing of the statement ran. Close the rows
-	// before the next call.
+	// arguments, and without them a text with a parameter is refused. The rows hold values as the engine stores them,
+	// whatever the driver likes to make of declared types, under the statement's own column names and in its own order.
+	// Errors are typed, see Classify; an error means that nothing of the statement ran. Close the rows before the next
+	// call.
 	Queryer
 
 	// Analyze compiles one statement without running it and says what it reads.
 	Analyze(ctx context.Context, s *sqltext.Statement) (Analysis, error)
 
-	// Classify turns an error met while reading rows into one of this package's typed errors. What it does not know
-	// it returns wrapped.
+	// Classify turns an error met while reading rows into one of this package's typed errors. What it does not know it
+	// returns wrapped.
 	Classify(err error) error
 
-	// Release takes the guard off, on a context of its own. With drop, or when the connection cannot be put back as
-	// it was, it makes database/sql close it, except where that would lose a database that lives in memory. There
-	// it puts the connection back; if that fails, an error that matches [ErrBroken] comes back. Release may be
-	// called once.
+	// Release takes the guard off, on a context of its own. With drop, or when the connection cannot be put back as it
+	// was, it makes database/sql close it, except where that would lose a database that lives in memory. There it puts
+	// the connection back; if that fails, an error that matches [ErrBroken] comes back. Release may be called once.
 	Release(drop bool) error
 }

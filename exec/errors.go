@@ -17,19 +17,19 @@ var (
 	ErrNotReadOnly = errors.New("exec: not a reading statement")
 	// ErrUnguarded matches the error for a database or connection that cannot be guarded. Nothing ran on it.
 	ErrUnguarded = errors.New("exec: the database cannot be guarded")
-	// ErrBusy matches an error about a lock that somebody else holds, or about a pool that had no connection free.
-	// The same statement may succeed later.
+	// ErrBusy matches an error about a lock that somebody else holds, or about a pool that had no connection free. The
+	// same statement may succeed later.
 	ErrBusy = errors.New("exec: the database is busy")
 	// ErrNoExecution is the error of a DB that looks at statements and runs none; see DB.WithoutExecution. It says
 	// nothing about the statement.
 	ErrNoExecution = errors.New("exec: statements are not executed here")
-	// ErrBroken matches the error of a DB that could not put a connection to an in-memory database back as it was,
-	// and refuses further work since.
+	// ErrBroken matches the error of a DB that could not put a connection to an in-memory database back as it was, and
+	// refuses further work since.
 	ErrBroken = errors.New("exec: a connection could not be restored")
 )
 
-// The reasons of a [RefusedError] that come from the guard, beside those of the text check. The values are stable.
-// A statement that writes has sqltext.ReasonNotReadOnly.
+// The reasons of a [RefusedError] that come from the guard, beside those of the text check. The values are stable. A
+// statement that writes has sqltext.ReasonNotReadOnly.
 const (
 	ReasonStatement  sqltext.Reason = "statement"   // a kind of statement that is not on the list
 	ReasonTable      sqltext.Reason = "table"       // a relation that may not be read, or that the schema does not have
@@ -87,11 +87,11 @@ func visible(message string) string {
 	return words.Visible(message, "", func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// LimitError says that a statement ran into a limit that leaves no result. A limit on rows or bytes leaves one: it
-// sets Truncated.
+// LimitError says that a statement ran into a limit that leaves no result. A limit on rows or bytes leaves one: it sets
+// Truncated.
 type LimitError struct {
-	// Limit is "time", "columns", "memory", "bytes" (of the names of columns), or "cell": a value that the
-	// statement read or made on its way was too long, whether or not it is in the result.
+	// Limit is "time", "columns", "memory", "bytes" (of the names of columns), or "cell": a value that the statement
+	// read or made on its way was too long, whether or not it is in the result.
 	Limit string
 	Max   string // the limit in force: "3s", "500", "1000000 bytes"; "" where the engine has it
 	// Running says that the engine did not stop: the statement still runs, on a connection that nobody else uses.
@@ -139,9 +139,9 @@ func (e *PolicyError) Error() string {
 	return "exec: the policy names what the database does not have: " + strings.Join(e.Unknown, ", ")
 }
 
-// IsRejection reports whether err is about the statement itself: it was refused, the engine rejected it, or it ran
-// into a limit. Such a candidate has failed. Any other error is about the connection or the end of the caller's
-// context, and says nothing about the statement.
+// IsRejection reports whether err is about the statement itself: it was refused, the engine rejected it, or it ran into
+// a limit. Such a candidate has failed. Any other error is about the connection or the end of the caller's context, and
+// says nothing about the statement.
 func IsRejection(err error) bool {
 	var refused *RefusedError
 	var invalid *InvalidError

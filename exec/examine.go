@@ -7,12 +7,11 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Check looks at one statement and writes down in c what it found. It asks the database through s alone: all checks
-// of a statement share the connection that s holds, and a second one may have to be waited for.
+// Check looks at one statement and writes down in c what it found. It asks the database through s alone: all checks of
+// a statement share the connection that s holds, and a second one may have to be waited for.
 //
-// An error that [IsRejection] accepts means that the statement fails; any other one, that the check could not be
-// made. Implementations are safe for concurrent use and keep no state: the same statement is examined once, whoever
-// asks.
+// An error that [IsRejection] accepts means that the statement fails; any other one, that the check could not be made.
+// Implementations are safe for concurrent use and keep no state: the same statement is examined once, whoever asks.
 type Check interface {
 	Check(ctx context.Context, s *Session, c *Checked) error
 }
@@ -33,8 +32,8 @@ type Checked struct {
 	Findings  []Finding          // in the order of the checks
 }
 
-// passed is attached to a statement that compiled under guard. It names the statement, so that another one cannot
-// have it.
+// passed is attached to a statement that compiled under guard. It names the statement, so that another one cannot have
+// it.
 type passed struct {
 	db        *shared
 	version   string // of the schema that db had read last
@@ -65,26 +64,24 @@ type Finding struct {
 type Analysis struct {
 	// Kind is the kind of the statement: "select".
 	Kind string `json:"kind"`
-	// Tables are the relations read, views and what lies under them included, in the order of schema and name.
-	// Common table expressions and table-valued functions are not among them.
+	// Tables are the relations read, views and what lies under them included, in the order of schema and name. Common
+	// table expressions and table-valued functions are not among them.
 	Tables []TableRead `json:"tables"`
 	// Functions are the functions called, operators that are functions to the engine included, in lower case and in
 	// order.
 	Functions []string `json:"functions"`
 }
 
-// TableRead is one relation and the columns read of it, in order of their names. Columns is empty where only the
-// rows count, as in count(*). Of a join by USING or NATURAL it may lack the columns compared: SQLite does not tell
-// them.
+// TableRead is one relation and the columns read of it, in order of their names. Columns is empty where only the rows
+// count, as in count(*). Of a join by USING or NATURAL it may lack the columns compared: SQLite does not tell them.
 type TableRead struct {
 	Schema  string   `json:"schema"`  // where the table is: "main"
 	Table   string   `json:"table"`   // table or view, as the schema spells it
 	Columns []string `json:"columns"` // those that are read, sorted
 }
 
-// Examine runs checks on one statement of untrusted origin, in their order, until one returns an error. What was
-// found until then comes with the error. The text check comes first. Without checks it runs those of
-// [DefaultChecks].
+// Examine runs checks on one statement of untrusted origin, in their order, until one returns an error. What was found
+// until then comes with the error. The text check comes first. Without checks it runs those of [DefaultChecks].
 //
 // The error is a rejection of the statement where [IsRejection] says so.
 func (db *DB) Examine(ctx context.Context, sql string, checks ...Check) (c Checked, err error) {
@@ -95,8 +92,8 @@ func (db *DB) Examine(ctx context.Context, sql string, checks ...Check) (c Check
 	return db.ExamineStatement(ctx, statement, checks...)
 }
 
-// ExamineStatement is [DB.Examine] for a statement that passed the text check of this database's dialect. Any other
-// one passes it first.
+// ExamineStatement is [DB.Examine] for a statement that passed the text check of this database's dialect. Any other one
+// passes it first.
 func (db *DB) ExamineStatement(ctx context.Context, statement *sqltext.Statement, checks ...Check) (Checked, error) {
 	return with(db.looking(), func(s *Session) (Checked, error) { return s.Examine(ctx, statement, checks...) })
 }
@@ -119,9 +116,9 @@ func (s *Session) Examine(ctx context.Context, statement *sqltext.Statement, che
 	return c, nil
 }
 
-// DefaultChecks returns the checks that tell most about a candidate: one reading statement, unknown names, its
-// plan, its rows within Limits.Candidate, and what is suspect about them. append(DefaultChecks(), mine) adds one,
-// also for a DB without execution, where they execute nothing.
+// DefaultChecks returns the checks that tell most about a candidate: one reading statement, unknown names, its plan,
+// its rows within Limits.Candidate, and what is suspect about them. append(DefaultChecks(), mine) adds one, also for a
+// DB without execution, where they execute nothing.
 func DefaultChecks() []Check {
 	return append(PlanChecks(), Execute{}, Suspect{})
 }

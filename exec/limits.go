@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Limits bounds what statements may cost. The zero value of each field is its default; a negative one is an error
-// of [New].
+// Limits bounds what statements may cost. The zero value of each field is its default; a negative one is an error of
+// [New].
 type Limits struct {
 	// Candidate bounds a statement that is run to be compared with others: 10,000 rows, 4 MiB, 3 s.
 	Candidate Bounds
 	// Answer bounds a statement whose rows are shown: 1,000 rows, 4 MiB, 30 s.
 	Answer Bounds
-	// Connections is how many connections are held at once, one a running statement: 4, or fewer where the pool has
-	// a smaller maximum.
+	// Connections is how many connections are held at once, one a running statement: 4, or fewer where the pool has a
+	// smaller maximum.
 	Connections int
 }
 
-// Bounds bounds one statement. The zero value of a field is a default, which depends on where the Bounds are used;
-// see [Limits].
+// Bounds bounds one statement. The zero value of a field is a default, which depends on where the Bounds are used; see
+// [Limits].
 type Bounds struct {
 	Rows      int           // rows kept; one more is looked for, so Truncated is exact
 	Bytes     int64         // bytes of all text and blobs kept and of the columns' names beyond 64 each, 16 for any other value

@@ -16,9 +16,8 @@ func QuoteName(d Dialect, name string) string {
 	return d.Quote(name)
 }
 
-// ColumnOf finds the one column that a mention means: in the table that the text names, or else in the only table
-// of its Scope that has the column. The name is spelled as in s. t is nil if no table or several tables have the
-// column.
+// ColumnOf finds the one column that a mention means: in the table that the text names, or else in the only table of
+// its Scope that has the column. The name is spelled as in s. t is nil if no table or several tables have the column.
 func ColumnOf(s *schema.Schema, r sqltext.ColumnRef) (t *schema.Table, column string) {
 	scope := r.Scope
 	if r.Table != "" {

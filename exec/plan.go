@@ -7,8 +7,8 @@ import (
 
 // Plan is what the engine says it would do for one statement, without doing it.
 //
-// Rows are the engine's own words. Nodes are what the dialect made of them: the same few kinds on every engine, so
-// that plans can be compared and costed.
+// Rows are the engine's own words. Nodes are what the dialect made of them: the same few kinds on every engine, so that
+// plans can be compared and costed.
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {
@@ -75,16 +75,16 @@ const (
 // DerivedTable stands in PlanNode.Table for a common table expression or a subquery in FROM.
 const DerivedTable = "sub"
 
-// Signature returns the strict signature of p: one line that is the same for two plans exactly when their steps
-// are, whatever the aliases are called.
+// Signature returns the strict signature of p: one line that is the same for two plans exactly when their steps are,
+// whatever the aliases are called.
 //
 // A step prints as kind[:table][:access][:left][:exists](children), steps that follow each other are separated by
 // commas, and a correlated subquery has "correlated:" in front of its kind. Sorting inside the branches of a set
 // operation is left out: whether it shows up depends on the version of SQLite. A plan without steps has the empty
 // signature.
 //
-// Equal signatures are a proxy for equal results and not more than that: conditions, selected columns, sort
-// direction and LIMIT are not part of a plan. Prefer to compare results wherever statements may run.
+// Equal signatures are a proxy for equal results and not more than that: conditions, selected columns, sort direction
+// and LIMIT are not part of a plan. Prefer to compare results wherever statements may run.
 //
 // The rules mend those of galah92/egtts, which planvote.PublishedSignature has.
 func (p Plan) Signature() string {
@@ -150,10 +150,10 @@ func (k PlanKind) isSet() bool {
 
 // Cost returns a rough price of p, in points; lower is better, 0 is free.
 //
-// It is the sum over all steps: 100 for a full scan; 50 for a scan of an index, for an index that the engine builds
-// for this statement, for a virtual table and for each temporary structure that sorts, groups or removes
-// duplicates; 75 for a correlated subquery; 0 for everything else. It knows nothing of the number of rows, so it
-// ranks spellings of one query and cannot predict time.
+// It is the sum over all steps: 100 for a full scan; 50 for a scan of an index, for an index that the engine builds for
+// this statement, for a virtual table and for each temporary structure that sorts, groups or removes duplicates; 75 for
+// a correlated subquery; 0 for everything else. It knows nothing of the number of rows, so it ranks spellings of one
+// query and cannot predict time.
 func (p Plan) Cost() float64 { return nodesCost(p.Nodes) }
 
 func nodesCost(nodes []PlanNode) float64 {

@@ -11,27 +11,26 @@ import (
 
 // Policy says which relations, columns and functions a statement may read.
 //
-// The zero Policy allows every table and view of the schema, every column, and the dialect's list of functions.
-// What is denied stays denied, whatever is allowed. Names compare without regard to ASCII case. A name that holds a
-// dot is written in double quotes: `"order.items".id`. An entry for a table or column that names nothing is a
-// [*PolicyError] of [DB.Ready], or of the first statement, so that a slip of the pen leaves no column open.
+// The zero Policy allows every table and view of the schema, every column, and the dialect's list of functions. What is
+// denied stays denied, whatever is allowed. Names compare without regard to ASCII case. A name that holds a dot is
+// written in double quotes: `"order.items".id`. An entry for a table or column that names nothing is a [*PolicyError]
+// of [DB.Ready], or of the first statement, so that a slip of the pen leaves no column open.
 type Policy struct {
-	// AllowTables, when not empty, is all that may be read: "table" or "schema.table". A view needs its base tables
-	// on the list too.
+	// AllowTables, when not empty, is all that may be read: "table" or "schema.table". A view needs its base tables on
+	// the list too.
 	AllowTables []string
 	// DenyTables may not be read, not even counted or joined: "table" or "schema.table". A view over one is refused
 	// whole.
 	DenyTables []string
-	// DenyColumns may not be read: "table.column", "schema.table.column", or "column" for the columns of that name
-	// in every table. A view over one is refused whole.
+	// DenyColumns may not be read: "table.column", "schema.table.column", or "column" for the columns of that name in
+	// every table. A view over one is refused whole.
 	DenyColumns []string
 	// AllowFunctions adds to the dialect's list of functions, table-valued ones included. A function that the
 	// application registered is on that list only through here: it may have side effects.
 	AllowFunctions []string
 	// Reveal names columns whose stored values may be sampled, profiled, matched and shown to a model though their
 	// names or values look like passwords, hashes, keys, tokens or card numbers: as in DenyColumns, or "*" for all.
-	// Without an entry here such a column counts as Sensitive ([schema.Column]). Statements may read it all the
-	// same.
+	// Without an entry here such a column counts as Sensitive ([schema.Column]). Statements may read it all the same.
 	Reveal []string
 }
 

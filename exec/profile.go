@@ -17,8 +17,8 @@ import (
 // ProfileOptions says how closely [DB.Profile] looks. A negative number is an error.
 type ProfileOptions struct {
 	// Tables are the tables to look at, as "table" or "schema.table" in any ASCII case. nil: all base tables and
-	// virtual tables. Views are looked at only if they are named here: reading a few rows of a view may read all of
-	// the tables under it, and only the time-out ends that.
+	// virtual tables. Views are looked at only if they are named here: reading a few rows of a view may read all of the
+	// tables under it, and only the time-out ends that.
 	Tables []string
 
 	Rows     int    // most rows read of a table; 0 means 10,000
@@ -184,13 +184,13 @@ func isCellLimit(err error) bool {
 }
 
 // Sample returns at most o.Rows rows of a table or view: the first ones in the order in which the engine reads the
-// table itself, in SQLite by rowid or primary key. With o.Spread they come from all over a long table, and the same
-// o on the same data gives the same rows; see [Dialect.SampleRows]. A table is never read whole for it, but a view
-// may have to read all of the tables under it.
+// table itself, in SQLite by rowid or primary key. With o.Spread they come from all over a long table, and the same o
+// on the same data gives the same rows; see [Dialect.SampleRows]. A table is never read whole for it, but a view may
+// have to read all of the tables under it.
 //
 // Columns are those that the policy allows, that are not Sensitive, and whose values do not look like secrets (see
-// Policy.Reveal), in the order of the table. Values are as stored unless o.Cut is set, up to the limits of an
-// answer; a column with a value over the limit on cells is left out. Truncated says that the table has more rows.
+// Policy.Reveal), in the order of the table. Values are as stored unless o.Cut is set, up to the limits of an answer; a
+// column with a value over the limit on cells is left out. Truncated says that the table has more rows.
 //
 // A table that the policy hides or that does not exist is an error, and so is a number of rows below 1. Safe for
 // concurrent use.

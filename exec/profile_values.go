@@ -135,8 +135,8 @@ func isLong(v any) bool {
 	return false
 }
 
-// topValues returns the n most frequent of values, which are in engine order. Of many values those that occur once
-// are left out.
+// topValues returns the n most frequent of values, which are in engine order. Of many values those that occur once are
+// left out.
 func topValues(values []*schema.Value, n int) []schema.Value {
 	all := len(values) <= n
 	var top []schema.Value
@@ -149,8 +149,8 @@ func topValues(values []*schema.Value, n int) []schema.Value {
 	return slices.Clip(top[:min(n, len(top))])
 }
 
-// examples chooses values that show what a column holds: frequent ones for half of the places, then values that
-// look different from those chosen before. values are in engine order.
+// examples chooses values that show what a column holds: frequent ones for half of the places, then values that look
+// different from those chosen before. values are in engine order.
 func examples(values []*schema.Value, top []schema.Value, o ProfileOptions) []any {
 	var short, out []any
 	for _, v := range values {
@@ -172,8 +172,8 @@ func examples(values []*schema.Value, top []schema.Value, o ProfileOptions) []an
 			add(v.Value, (o.Examples+1)/2)
 		}
 	}
-	// Hashes with the seed put the others into an order that does not depend on which value is smaller, and that is
-	// the same each time.
+	// Hashes with the seed put the others into an order that does not depend on which value is smaller, and that is the
+	// same each time.
 	slices.SortStableFunc(short, func(a, b any) int { return cmp.Compare(seededHash(o.Seed, a), seededHash(o.Seed, b)) })
 	for _, v := range short {
 		if len(out) < o.Examples && !shapes[shape(v)] {
@@ -199,8 +199,8 @@ func isExample(v any) bool {
 	return true
 }
 
-// shape returns what a value looks like. In a text each run of letters is an a and each run of digits a 9. Numbers
-// have the shape of their type and sign.
+// shape returns what a value looks like. In a text each run of letters is an a and each run of digits a 9. Numbers have
+// the shape of their type and sign.
 func shape(v any) string {
 	switch v := v.(type) {
 	case int64:
@@ -238,8 +238,8 @@ func seededHash(seed uint64, v any) uint64 {
 	}
 	h := fnv.New64a()
 	h.Write(b)
-	// FNV leaves neighbours close to each other in the high bits, which decide the order. The finaliser of
-	// splitmix64 spreads them.
+	// FNV leaves neighbours close to each other in the high bits, which decide the order. The finaliser of splitmix64
+	// spreads them.
 	n := h.Sum64()
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
 	n = (n ^ n>>27) * 0x94d049bb133111eb

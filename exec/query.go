@@ -10,10 +10,10 @@ import (
 
 // Query runs one statement of untrusted origin within Limits.Answer.
 //
-// The text check comes first; then the statement runs alone on a guarded connection. The error is a *RefusedError
-// or an *InvalidError if the statement did not run, and a *LimitError if it ran into a limit that leaves no result.
-// A result that was cut at the limit on rows or bytes is no error but a truncated table. The text is never changed
-// to hold a LIMIT. An empty result is a table with columns and no rows.
+// The text check comes first; then the statement runs alone on a guarded connection. The error is a *RefusedError or an
+// *InvalidError if the statement did not run, and a *LimitError if it ran into a limit that leaves no result. A result
+// that was cut at the limit on rows or bytes is no error but a truncated table. The text is never changed to hold a
+// LIMIT. An empty result is a table with columns and no rows.
 //
 // Values come as the engine stores them, neither trimmed nor escaped: whoever shows them in HTML, CSV or a terminal
 // escapes them there.
@@ -21,8 +21,8 @@ func (db *DB) Query(ctx context.Context, sql string) (*result.Table, error) {
 	return db.QueryWithin(ctx, sql, db.limits.Answer)
 }
 
-// QueryWithin is [DB.Query] with bounds of its own. Zero fields of b are those of Limits.Answer; CellBytes cannot
-// rise above the larger of Limits.Candidate and Limits.Answer, for which the guard was made.
+// QueryWithin is [DB.Query] with bounds of its own. Zero fields of b are those of Limits.Answer; CellBytes cannot rise
+// above the larger of Limits.Candidate and Limits.Answer, for which the guard was made.
 func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Table, error) {
 	s, err := db.Session(b)
 	if err != nil {
@@ -38,31 +38,28 @@ func (s *Session) sampled(ctx context.Context, sql string, rows int) (*result.Ta
 	return s.query(ctx, sql, b)
 }
 
-// Analyze compiles one statement under the guard, without running it, and says what it would read. A statement that
-// may not run gives a *RefusedError, one that does not compile an *InvalidError. It costs one compilation. The
-// time-out is that of a candidate.
+// Analyze compiles one statement under the guard, without running it, and says what it would read. A statement that may
+// not run gives a *RefusedError, one that does not compile an *InvalidError. It costs one compilation. The time-out is
+// that of a candidate.
 func (db *DB) Analyze(ctx context.Context, sql string) (Analysis, error) {
 	return with(db.looking(), func(s *Session) (Analysis, error) { return s.Analyze(ctx, sql) })
 }
 
 // Explain asks the engine for its plan of one statement, without running it.
 //
-// The statement passes the text check and the guard first, as for [DB.Query]: EXPLAIN is not harmless where a
-// driver runs every statement of a text. A statement that the engine rejects gives an [*InvalidError], one that may
-// not run a [*RefusedError]. The time-out is that of a candidate. A plan proves that the statement compiles, and no
-// more.
+// The statement passes the text check and the guard first, as for [DB.Query]: EXPLAIN is not harmless where a driver
+// runs every statement of a text. A statement that the engine rejects gives an [*InvalidError], one that may not run a
+// [*RefusedError]. The time-out is that of a candidate. A plan proves that the statement compiles, and no more.
 func (db *DB) Explain(ctx context.Context, sql string) (Plan, error) {
 	return with(db.looking(), func(s *Session) (Plan, error) { return s.Explain(ctx, sql) })
 }
 
-// Probe reports whether column of table holds value. The value is bound, never written into the text, and compared
-// as the engine compares: 'Norway' is not 'norway' unless the column's collation says so. A nil value asks for
-// NULL.
+// Probe reports whether column of table holds value. The value is bound, never written into the text, and compared as
+// the engine compares: 'Norway' is not 'norway' unless the column's collation says so. A nil value asks for NULL.
 //
-// It is one statement that stops at the first match, within 1 second or Limits.Candidate.Timeout, whichever is
-// less. A large column without an index may take longer: then it is a *LimitError. schemaName is "" for the default
-// schema. value is nil, an int64, float64, string or []byte. What the policy denies is refused. Nothing is
-// remembered.
+// It is one statement that stops at the first match, within 1 second or Limits.Candidate.Timeout, whichever is less. A
+// large column without an index may take longer: then it is a *LimitError. schemaName is "" for the default schema.
+// value is nil, an int64, float64, string or []byte. What the policy denies is refused. Nothing is remembered.
 func (db *DB) Probe(ctx context.Context, schemaName, table, column string, value any) (bool, error) {
 	return with(&Session{db: db}, func(s *Session) (bool, error) { return s.Probe(ctx, schemaName, table, column, value) })
 }
@@ -79,8 +76,8 @@ func (db *DB) bounds(b Bounds) (Bounds, error) {
 	return b, nil
 }
 
-// freeName is how many bytes of a column's name do not count. A name may be the text of its expression: 500 of 95
-// kB took 184 MB.
+// freeName is how many bytes of a column's name do not count. A name may be the text of its expression: 500 of 95 kB
+// took 184 MB.
 const freeName = 64
 
 // read runs one statement on a held connection and keeps what b allows. It reads one row more than b.Rows, so that

@@ -12,12 +12,12 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// SampleCache keeps rows of tables, so that a table is read once for a state of the schema and not once a prompt.
-// What was written to a table since does not show until the schema changes or a new cache is used. Of texts it
-// keeps the first 1,024 bytes, which is more than any prompt shows.
+// SampleCache keeps rows of tables, so that a table is read once for a state of the schema and not once a prompt. What
+// was written to a table since does not show until the schema changes or a new cache is used. Of texts it keeps the
+// first 1,024 bytes, which is more than any prompt shows.
 //
-// The zero SampleCache is empty and ready for use; a nil one keeps nothing. Safe for concurrent use: callers that
-// need a table at the same time share one read.
+// The zero SampleCache is empty and ready for use; a nil one keeps nothing. Safe for concurrent use: callers that need
+// a table at the same time share one read.
 type SampleCache struct {
 	mu   sync.Mutex
 	of   *schema.Schema // the snapshot that kept belongs to
@@ -33,19 +33,19 @@ type sampleKey struct {
 	seed   uint64
 }
 
-// sampleEntry is the rows of one table. turn is held by the caller that reads; the others wait no longer than their
-// own contexts.
+// sampleEntry is the rows of one table. turn is held by the caller that reads; the others wait no longer than their own
+// contexts.
 type sampleEntry struct {
 	turn   *semaphore.Weighted
 	sample *schema.Sample
 }
 
-// Samples returns rows of each table of s, which is whole or a part of it, by [DB.Sample] with Rows, Spread and
-// Seed of o. Views are not read, since that may mean to read every row of the tables under them.
+// Samples returns rows of each table of s, which is whole or a part of it, by [DB.Sample] with Rows, Spread and Seed of
+// o. Views are not read, since that may mean to read every row of the tables under them.
 //
-// A table that cannot be read has no sample, and an event "sample-failed" of the span in ctx names it; nothing of
-// it is kept, so the next call tries again. The error is ctx.Err() and nothing else. It costs one statement a table
-// that is not in the cache, within Limits.Candidate.Timeout.
+// A table that cannot be read has no sample, and an event "sample-failed" of the span in ctx names it; nothing of it is
+// kept, so the next call tries again. The error is ctx.Err() and nothing else. It costs one statement a table that is
+// not in the cache, within Limits.Candidate.Timeout.
 func (c *SampleCache) Samples(ctx context.Context, db *DB, whole, s *schema.Schema, o SampleOptions) (samples []schema.Sample, err error) {
 	for _, t := range s.Tables {
 		if t.Kind == schema.View {
@@ -64,8 +64,8 @@ func (c *SampleCache) Samples(ctx context.Context, db *DB, whole, s *schema.Sche
 	return samples, nil
 }
 
-// sample returns the rows of one table. Which prompt is the first to need it depends on timing, so the read is in
-// the trace of none.
+// sample returns the rows of one table. Which prompt is the first to need it depends on timing, so the read is in the
+// trace of none.
 func (c *SampleCache) sample(ctx context.Context, db *DB, whole *schema.Schema, t schema.Table, o SampleOptions) (*schema.Sample, error) {
 	e := &sampleEntry{turn: semaphore.NewWeighted(1)}
 	if c != nil {

@@ -13,20 +13,20 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// schemaCache holds the schema that was inspected last. One caller inspects at a time and the others wait for it,
-// no longer than their contexts. A mutex would make them wait longer, and in a singleflight group the end of one
-// caller's context would fail the others.
+// schemaCache holds the schema that was inspected last. One caller inspects at a time and the others wait for it, no
+// longer than their contexts. A mutex would make them wait longer, and in a singleflight group the end of one caller's
+// context would fail the others.
 type schemaCache struct {
 	turn    *semaphore.Weighted
 	current atomic.Pointer[schema.Schema] // written under turn
 }
 
-// Schema returns the tables, views and columns that a statement may read. It leaves out what the policy denies,
-// views that read it, and the engine's CREATE text of a table that lost a column.
+// Schema returns the tables, views and columns that a statement may read. It leaves out what the policy denies, views
+// that read it, and the engine's CREATE text of a table that lost a column.
 //
-// The schema is inspected once, and again when the engine says that it changed. A call that finds it current costs
-// a few small queries. The look at the catalog is bounded by Limits.Answer.Timeout. Callers share one *Schema: do
-// not change it. Warnings of the dialect about the database go to the span in ctx.
+// The schema is inspected once, and again when the engine says that it changed. A call that finds it current costs a
+// few small queries. The look at the catalog is bounded by Limits.Answer.Timeout. Callers share one *Schema: do not
+// change it. Warnings of the dialect about the database go to the span in ctx.
 func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	if err := db.schemas.turn.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("exec: waiting for the schema: %w", err)
@@ -80,10 +80,10 @@ func (db *DB) inspect(ctx context.Context) (*schema.Schema, error) {
 	return fresh, nil
 }
 
-// Permitted returns s without the tables, views and columns that the policy denies. It also leaves out keys that
-// need them and the engine's CREATE text of a table that lost a column. The engine tells whether a view or a
-// generated column reads something denied; nothing runs for it. Columns whose names say that they hold secrets are
-// marked Sensitive, unless Policy.Reveal has them, with the warning "sensitive-columns" at the span in ctx.
+// Permitted returns s without the tables, views and columns that the policy denies. It also leaves out keys that need
+// them and the engine's CREATE text of a table that lost a column. The engine tells whether a view or a generated
+// column reads something denied; nothing runs for it. Columns whose names say that they hold secrets are marked
+// Sensitive, unless Policy.Reveal has them, with the warning "sensitive-columns" at the span in ctx.
 //
 // It is for a schema that does not come from [DB.Schema]. s stays as it is, and comes back itself if nothing has to
 // change.
@@ -148,8 +148,8 @@ func (db *DB) permittedTable(ctx context.Context, t schema.Table) (schema.Table,
 	return t, nil
 }
 
-// readable reports whether expression may be read from t. A view that does not compile stays in the schema, because
-// it reads nothing.
+// readable reports whether expression may be read from t. A view that does not compile stays in the schema, because it
+// reads nothing.
 func (db *DB) readable(ctx context.Context, t schema.Table, expression string) (bool, error) {
 	quote := db.dialect.Quote
 	_, err := db.Analyze(ctx, "SELECT "+expression+" FROM "+quote(db.schemaName(t))+"."+quote(t.Name))

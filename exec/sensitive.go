@@ -115,8 +115,8 @@ func (p Policy) reveals(schema, table, column string) bool {
 	return slices.ContainsFunc(p.Reveal, func(entry string) bool { return entry == "*" || matches(entry, schema, table, column) })
 }
 
-// conceal returns s with the columns marked Sensitive whose names say that they hold secrets, and warns of them.
-// Where there are none it returns s itself.
+// conceal returns s with the columns marked Sensitive whose names say that they hold secrets, and warns of them. Where
+// there are none it returns s itself.
 func (db *DB) conceal(ctx context.Context, s *schema.Schema) *schema.Schema {
 	out := *s
 	out.Tables = slices.Clone(s.Tables)

@@ -12,13 +12,13 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Session runs statements of untrusted origin, one after the other, on one connection that stays guarded between
-// them. It serves programs that run many small statements, since putting the guard on and off takes longer than
-// most of them, and the checks of one examination.
+// Session runs statements of untrusted origin, one after the other, on one connection that stays guarded between them.
+// It serves programs that run many small statements, since putting the guard on and off takes longer than most of them,
+// and the checks of one examination.
 //
-// Every statement passes the text check and the guard and has the limits that it has with [DB]. A session takes one
-// of Limits.Connections at its first statement and keeps it until Close. After a statement that ran until its time
-// was over, or until ctx ended, the next one has another connection.
+// Every statement passes the text check and the guard and has the limits that it has with [DB]. A session takes one of
+// Limits.Connections at its first statement and keeps it until Close. After a statement that ran until its time was
+// over, or until ctx ended, the next one has another connection.
 //
 // Not safe for concurrent use.
 type Session struct {
@@ -35,8 +35,8 @@ type Session struct {
 	jobs    chan func()   // to the goroutine that runs the statements; nil while there is none
 }
 
-// Session returns a session whose queries have the bounds b; zero fields are those of Limits.Answer, and CellBytes
-// has the limit that [DB.QueryWithin] tells. It takes no connection yet. A negative bound is an error.
+// Session returns a session whose queries have the bounds b; zero fields are those of Limits.Answer, and CellBytes has
+// the limit that [DB.QueryWithin] tells. It takes no connection yet. A negative bound is an error.
 func (db *DB) Session(b Bounds) (*Session, error) {
 	b, err := db.bounds(b)
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Session) Query(ctx context.Context, sql string) (*result.Table, error) 
 	return s.query(ctx, sql, s.bounds)
 }
 
-// QueryStatement is Query for a statement that passed the text check of this database's dialect. Any other one
-// passes it first.
+// QueryStatement is Query for a statement that passed the text check of this database's dialect. Any other one passes
+// it first.
 func (s *Session) QueryStatement(ctx context.Context, statement *sqltext.Statement) (*result.Table, error) {
 	if err := s.take(statement); err != nil {
 		return nil, err
@@ -108,9 +108,9 @@ func (s *Session) Explain(ctx context.Context, sql string) (Plan, error) {
 	})
 }
 
-// Time returns how long a statement runs, from its compilation to its last row or the first row beyond Bounds.Rows.
-// The values are not looked at. The statement runs as it is, even if the guard rewrites it to read its values. An
-// engine without a Step method is timed reading the values.
+// Time returns how long a statement runs, from its compilation to its last row or the first row beyond Bounds.Rows. The
+// values are not looked at. The statement runs as it is, even if the guard rewrites it to read its values. An engine
+// without a Step method is timed reading the values.
 func (s *Session) Time(ctx context.Context, sql string) (time.Duration, error) {
 	if s.db.lookOnly {
 		return 0, ErrNoExecution
@@ -133,8 +133,7 @@ func (s *Session) Time(ctx context.Context, sql string) (time.Duration, error) {
 // Probe is [DB.Probe] on the session's connection.
 func (s *Session) Probe(ctx context.Context, schemaName, table, column string, value any) (found bool, err error) {
 	quote := s.db.dialect.Quote
-	// A name with its table in front can only be a column: "x" alone is a string to SQLite where no such column
-	// exists.
+	// A name with its table in front can only be a column: "x" alone is a string to SQLite where no such column exists.
 	from := quote(table)
 	if schemaName != "" {
 		from = quote(schemaName) + "." + from
@@ -156,8 +155,8 @@ func (s *Session) Probe(ctx context.Context, schemaName, table, column string, v
 	})
 }
 
-// Schema returns the schema that [DB.Schema] read last. If there is none yet it gives the connection back and reads
-// the schema.
+// Schema returns the schema that [DB.Schema] read last. If there is none yet it gives the connection back and reads the
+// schema.
 func (s *Session) Schema(ctx context.Context) (*schema.Schema, error) {
 	if current := s.db.schemas.current.Load(); current != nil {
 		return current, nil
@@ -183,8 +182,8 @@ func (s *Session) check(sql string) (*sqltext.Statement, error) {
 	return s.last, nil
 }
 
-// take makes statement the one that was checked last. It checks a statement that did not pass the text check of
-// this dialect.
+// take makes statement the one that was checked last. It checks a statement that did not pass the text check of this
+// dialect.
 func (s *Session) take(statement *sqltext.Statement) error {
 	if statement.Checked() && statement.Dialect() == s.db.dialect.Text() {
 		s.last = statement

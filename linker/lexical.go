@@ -16,10 +16,11 @@ import (
 //
 // Names are split into words (camelCase, snake_case), both sides are stemmed, and only whole words match: "rate" does
 // not match "separate". A word of a table's name scores 3, of a column's name or an example value 2, of a title or a
-// description 1. Each question word counts once for a table, with its best score divided by the number of tables that it
-// matches. Tables with equal scores keep the order of the schema.
+// description 1. Each question word counts once for a table, with its best score divided by the number of tables that
+// it matches. Tables with equal scores keep the order of the schema.
 //
-// If no word matches, the whole schema is kept, with a note. It calls no model and runs no SQL. Safe for concurrent use.
+// If no word matches, the whole schema is kept, with a note. It calls no model and runs no SQL. Safe for concurrent
+// use.
 type Lexical struct {
 	Tables  int  // tables linked at most, best first; 0 means 8
 	Columns bool // link matching columns only; a table without a matching column keeps all

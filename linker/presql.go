@@ -25,9 +25,10 @@ const NoLinks = "no-links"
 
 // PreSQL asks a model for the SQL of the question with the whole schema in view, and links the tables and columns that
 // this preliminary statement reads. The engine says what it reads (exec.DB.Analyze). If the engine rejects the
-// statement, its names are read from the text. A name that does not exist is resolved by the first rule that exactly one
-// name meets: equal but for case; equal but for case, underscores, hyphens and blanks; equal in the singular; an edit
-// distance of at most 2 and at most a quarter of the length. An unresolved name is dropped, with a note "invented".
+// statement, its names are read from the text. A name that does not exist is resolved by the first rule that exactly
+// one name meets: equal but for case; equal but for case, underscores, hyphens and blanks; equal in the singular; an
+// edit distance of at most 2 and at most a quarter of the length. An unresolved name is dropped, with a note
+// "invented".
 //
 // A first answer may miss a table, so the links are united with those of With, and schema.Schema.Restrict adds the
 // tables that join them. If no name of the statement exists, the whole schema is kept, with the warning NoLinks.
@@ -156,8 +157,8 @@ func torn(d sqltext.Dialect, reply string) string {
 	return ""
 }
 
-// Read links what statements made elsewhere read. Empty statements are skipped. It calls no model itself. It fails if ctx
-// has ended or With fails.
+// Read links what statements made elsewhere read. Empty statements are skipped. It calls no model itself. It fails if
+// ctx has ended or With fails.
 func (p PreSQL) Read(ctx context.Context, in Input, statements ...string) (schema.Links, error) {
 	var links schema.Links
 	for _, sql := range statements {

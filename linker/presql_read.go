@@ -11,8 +11,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// readStatement links what one statement reads. The engine says what that is; if it rejects the statement, the text says
-// it. The links name the columns read.
+// readStatement links what one statement reads. The engine says what that is; if it rejects the statement, the text
+// says it. The links name the columns read.
 func (p PreSQL) readStatement(ctx context.Context, in Input, sql string) (schema.Links, error) {
 	if in.DB == nil {
 		return readText(in, sqltext.Dialect{}, sql), ctx.Err()
@@ -62,8 +62,8 @@ func readAnalysis(in Input, a exec.Analysis, sql string, columns bool) schema.Li
 	return links
 }
 
-// readColumns keeps the columns that t has, as t writes them. If a statement reads none, as count(*) does, it returns the
-// key, because no column would mean every column.
+// readColumns keeps the columns that t has, as t writes them. If a statement reads none, as count(*) does, it returns
+// the key, because no column would mean every column.
 func readColumns(t *schema.Table, names []string) []string {
 	var known []string
 	for _, name := range names {

@@ -9,8 +9,8 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// resolveTable finds the table that a statement means by a name. note says that the name does not exist, and which table
-// is taken for it.
+// resolveTable finds the table that a statement means by a name. note says that the name does not exist, and which
+// table is taken for it.
 func resolveTable(s *schema.Schema, schemaName, name string) (t *schema.Table, note string) {
 	for i := range s.Tables { // the exact name goes before a name in another case
 		if t := &s.Tables[i]; t.Name == name && (schemaName == "" || strings.EqualFold(t.Schema, schemaName)) {
@@ -32,8 +32,8 @@ func resolveTable(s *schema.Schema, schemaName, name string) (t *schema.Table, n
 	return t, invented("table", name) + "; " + found + " is nearest"
 }
 
-// resolve returns the member of names that name means: by the first rule that any of them meets. It returns "" if none or
-// several meet that rule.
+// resolve returns the member of names that name means: by the first rule that any of them meets. It returns "" if none
+// or several meet that rule.
 func resolve(names []string, name string) string {
 	for _, rule := range []func(a, b string) bool{
 		func(a, b string) bool { return a == b },

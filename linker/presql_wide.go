@@ -53,8 +53,8 @@ func widen(in Input, links schema.Links, drafted int) schema.Links {
 	return links
 }
 
-// addAskedColumns adds the columns of linked tables that the question asks for. The statement reads the first drafted of
-// links.
+// addAskedColumns adds the columns of linked tables that the question asks for. The statement reads the first drafted
+// of links.
 func (p PreSQL) addAskedColumns(in Input, links schema.Links, drafted int) schema.Links {
 	asked := askedWords(in)
 	isAsked := func(t *schema.Table, read bool, c schema.Column) bool {

@@ -16,7 +16,8 @@ type span struct {
 	number bool
 }
 
-// valueFor returns the value to look for in c: the text in a column that can hold text, the number in a column of numbers.
+// valueFor returns the value to look for in c: the text in a column that can hold text, the number in a column of
+// numbers.
 func (s span) valueFor(c *schema.Column) (any, bool) {
 	kind := strings.ToUpper(c.Type)
 	numeric := containsAny(kind, "INT", "REAL", "FLOA", "DOUB", "NUM", "DEC")
@@ -40,7 +41,8 @@ func containsAny(s string, parts ...string) bool {
 // maxSpanWords is the longest run of words that is taken for one value.
 const maxSpanWords = 4
 
-// spans lists the pieces of a question that look like values: quoted pieces first, then longer before shorter, each once.
+// spans lists the pieces of a question that look like values: quoted pieces first, then longer before shorter, each
+// once.
 func spans(question string, s *schema.Schema) []span {
 	var found []span
 	add := func(text string, number bool) {

@@ -15,11 +15,12 @@ import (
 // It looks up pieces of the question that look like a value: quoted, in capitals, a capitalised word inside the
 // sentence, a number of three digits or more; up to four words. Text is looked up in text columns, numbers in numeric
 // columns, by equality with a bound parameter, each by one Probe of an exec.Session. A look-up that fails counts as not
-// found; the first failure is in the notes. A table in which a look-up takes over a second is not looked into again, and
-// after the third such table the search ends.
+// found; the first failure is in the notes. A table in which a look-up takes over a second is not looked into again,
+// and after the third such table the search ends.
 //
-// The links keep the whole schema and carry the matches, for a prompt to show. With Choose they name what holds a match,
-// for a Union with other linkers. Without a DB, and if values may not be used, it finds nothing. Safe for concurrent use.
+// The links keep the whole schema and carry the matches, for a prompt to show. With Choose they name what holds a
+// match, for a Union with other linkers. Without a DB, and if values may not be used, it finds nothing. Safe for
+// concurrent use.
 type Values struct {
 	Probes int  // look-ups at most; 0 means 200
 	Choose bool // link the tables and columns that hold a match, instead of keeping the whole schema

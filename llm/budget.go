@@ -26,8 +26,8 @@ type Budget struct {
 	Time   time.Duration // since Start; 0 or less: no limit
 
 	// Prices holds the prices of tokens by the name of the model ([NameOf]), or else by the name that the provider
-	// reports in the reply. The entry "" holds for every other model. With a limit on Money, a call of a model without a
-	// valid price before its first reply is a permanent error. Prices must not change after Start.
+	// reports in the reply. The entry "" holds for every other model. With a limit on Money, a call of a model without
+	// a valid price before its first reply is a permanent error. Prices must not change after Start.
 	Prices map[string]Price
 }
 
@@ -109,8 +109,9 @@ func (a *Account) CallsLeft() (int, bool) {
 	return max(a.budget.Calls-a.calls, 0), a.budget.Calls > 0
 }
 
-// Middleware returns a middleware that charges calls to a. Wrap every model that works on the question in it. A call that
-// the budget does not allow is not made and ends with a [*BudgetError]. So does a call in flight when Time runs out.
+// Middleware returns a middleware that charges calls to a. Wrap every model that works on the question in it. A call
+// that the budget does not allow is not made and ends with a [*BudgetError]. So does a call in flight when Time runs
+// out.
 func (a *Account) Middleware() Middleware {
 	return func(next Model) Model {
 		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {

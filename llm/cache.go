@@ -14,9 +14,9 @@ import (
 // Cache remembers replies in memory and forgets the least recently used first.
 //
 // The key of a reply is the name of the model, what was sent ([Request.Hash]) and the index of the sample. So a sample
-// never becomes a copy of another one. Errors are not remembered. Equal calls that are in flight at the same time are all
-// made. A cached reply costs nothing: its Usage is zero and known. Its span has cached=true; it is a span of its own, or
-// that of a [Trace] around the cache.
+// never becomes a copy of another one. Errors are not remembered. Equal calls that are in flight at the same time are
+// all made. A cached reply costs nothing: its Usage is zero and known. Its span has cached=true; it is a span of its
+// own, or that of a [Trace] around the cache.
 //
 // The zero Cache holds up to 1,024 replies in up to 16 MiB.
 type Cache struct {

@@ -12,9 +12,9 @@ import (
 // needs a few milliseconds.
 const grace = 100 * time.Millisecond
 
-// contained completes req by next in a goroutine of its own, so that a model can harm its own call only. A panic becomes an
-// [*Error] of ClassUnknown. If next is still running 100 ms after the end of ctx, contained returns ctx.Err() and warns that
-// the call goes on.
+// contained completes req by next in a goroutine of its own, so that a model can harm its own call only. A panic
+// becomes an [*Error] of ClassUnknown. If next is still running 100 ms after the end of ctx, contained returns
+// ctx.Err() and warns that the call goes on.
 func contained(ctx context.Context, next Model, req Request) (Response, error) {
 	var (
 		resp     Response

@@ -62,15 +62,17 @@ func (e *Error) text() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Temporary reports whether the same call may succeed later: the class is ClassRateLimit, ClassOverloaded or ClassTimeout.
+// Temporary reports whether the same call may succeed later: the class is ClassRateLimit, ClassOverloaded or
+// ClassTimeout.
 func (e *Error) Temporary() bool { return e.Class.temporary() }
 
 func (c Class) temporary() bool {
 	return c == ClassRateLimit || c == ClassOverloaded || c == ClassTimeout
 }
 
-// ClassOf returns the class of err. It is ClassPermanent for a spent budget, else the class of the first [*Error] in err,
-// else ClassCancelled or ClassTimeout for the two errors of a context, else ClassUnknown. It is ClassUnknown for nil.
+// ClassOf returns the class of err. It is ClassPermanent for a spent budget, else the class of the first [*Error] in
+// err, else ClassCancelled or ClassTimeout for the two errors of a context, else ClassUnknown. It is ClassUnknown for
+// nil.
 func ClassOf(err error) Class {
 	var e *Error
 	switch {
@@ -88,8 +90,8 @@ func ClassOf(err error) Class {
 	return ClassUnknown
 }
 
-// AsError returns err if it is an [*Error] itself, and nil for nil. Otherwise it wraps err in an *Error with the class of
-// [ClassOf], and with the status and the wait of the first *Error in err.
+// AsError returns err if it is an [*Error] itself, and nil for nil. Otherwise it wraps err in an *Error with the class
+// of [ClassOf], and with the status and the wait of the first *Error in err.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -109,8 +111,8 @@ func AsError(err error) *Error {
 // too little for a prompt that the provider echoes.
 const maxMessage = 200
 
-// Scrub makes text from outside fit for an error text: one line without control characters, with credentials replaced by
-// "***" ([trace.Scrub]). A longer text is cut at 200 bytes and ends with "…".
+// Scrub makes text from outside fit for an error text: one line without control characters, with credentials replaced
+// by "***" ([trace.Scrub]). A longer text is cut at 200 bytes and ends with "…".
 func Scrub(text string) string {
 	if start := words.Cut(text, 16*maxMessage); start != text { // a body may be megabytes
 		// Without the last word: half a credential might not look like one.

@@ -8,7 +8,8 @@ import (
 )
 
 // Hash returns 32 hexadecimal digits that identify what is sent: messages, temperature, limit, seed and stop texts. It
-// does not depend on Purpose and Sample, which are not sent. It never changes between versions, because recordings hold it.
+// does not depend on Purpose and Sample, which are not sent. It never changes between versions, because recordings hold
+// it.
 func (r Request) Hash() string {
 	sum := r.sum("")
 	return hex.EncodeToString(sum[:16])

@@ -45,8 +45,8 @@ type Request struct {
 	// Purpose says what the reply is for: "generate", "link", "repair", "judge", …. It serves traces, middlewares and
 	// tests. It is not sent.
 	Purpose string
-	// Sample is the index of the sample within the question, from 0. Equal requests with different indexes are different
-	// calls: the index is part of cache and replay keys. It is not sent.
+	// Sample is the index of the sample within the question, from 0. Equal requests with different indexes are
+	// different calls: the index is part of cache and replay keys. It is not sent.
 	Sample int
 
 	Temperature *float64 // nil: the model's default; adapters never turn nil into 0

@@ -11,15 +11,15 @@ import (
 	"github.com/texttosql/texttosql/internal/wait"
 )
 
-// Retry repeats calls that failed for a reason that may pass. Errors that are [Error.Temporary] are tried up to Attempts
-// times, errors of unknown class twice. Nothing is repeated after ctx ended or the budget is spent.
+// Retry repeats calls that failed for a reason that may pass. Errors that are [Error.Temporary] are tried up to
+// Attempts times, errors of unknown class twice. Nothing is repeated after ctx ended or the budget is spent.
 //
-// The wait before attempt n+1 is a random time between half of Base·2ⁿ⁻¹ and all of it, at most Max. If the provider asks
-// for a wait, the call waits that long plus a random time up to Base. If the provider asks for more than Max, or if ctx
-// would end during the wait, the call fails at once with the provider's error.
+// The wait before attempt n+1 is a random time between half of Base·2ⁿ⁻¹ and all of it, at most Max. If the provider
+// asks for a wait, the call waits that long plus a random time up to Base. If the provider asks for more than Max, or
+// if ctx would end during the wait, the call fails at once with the provider's error.
 //
-// The usage of a reply includes its failed attempts. The error of a call with several attempts says how many there were.
-// The zero Retry is the default.
+// The usage of a reply includes its failed attempts. The error of a call with several attempts says how many there
+// were. The zero Retry is the default.
 type Retry struct {
 	Attempts int           // at most, the first one included; 0 means 4; 1 or negative: no retry
 	Base     time.Duration // first wait; 0 means 500 ms

@@ -9,7 +9,8 @@ import (
 // ClassTimeout, which [Retry] tries again. The end of the caller's own context is passed on unchanged.
 //
 // Timeout ends the context of the attempt. A model that ignores that is left running 100 ms later, with the warning
-// "model-still-running" in the trace. context.Cause tells the model whether the time-out or the caller ended the context.
+// "model-still-running" in the trace. context.Cause tells the model whether the time-out or the caller ended the
+// context.
 func Timeout(d time.Duration) Middleware {
 	return func(next Model) Model {
 		if d <= 0 {

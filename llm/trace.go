@@ -17,14 +17,14 @@ const spanName = "model call"
 //
 // A span has the attributes purpose, sample, attempt (from the second on), model, request (the first 16 digits of
 // [Request.Hash]), temperature, max_tokens, seed, prompt and reply. Prompt and reply are private: by default the span
-// holds their lengths and the prompt's hash. At its end it gets stop_reason and answered_by, or error_class and status. Its
-// usage is the reply's, estimated where the provider reports none ([Estimate]), with the price of a [Budget]. A span whose
-// context ended is cancelled. If a Trace stands further in as well, only the inner spans have a usage.
+// holds their lengths and the prompt's hash. At its end it gets stop_reason and answered_by, or error_class and status.
+// Its usage is the reply's, estimated where the provider reports none ([Estimate]), with the price of a [Budget]. A
+// span whose context ended is cancelled. If a Trace stands further in as well, only the inner spans have a usage.
 //
 // The contract: once ctx has ended, the error is ctx.Err(). Any other error is an [*Error] ([AsError]), so its text is
-// scrubbed and it does not match the error of a context. An empty reply is an error, of ClassRefused if a filter caused it.
-// A panic of the model is an error of its call. A model that ignores the end of ctx is left running 100 ms later, with the
-// warning "model-still-running".
+// scrubbed and it does not match the error of a context. An empty reply is an error, of ClassRefused if a filter caused
+// it. A panic of the model is an error of its call. A model that ignores the end of ctx is left running 100 ms later,
+// with the warning "model-still-running".
 func Trace() Middleware {
 	return func(next Model) Model {
 		name := NameOf(next)

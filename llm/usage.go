@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Estimate returns what one call probably cost: one call, and one token for every 4 characters of the request's messages
-// and of the reply, rounded up. Known is false.
+// Estimate returns what one call probably cost: one call, and one token for every 4 characters of the request's
+// messages and of the reply, rounded up. Known is false.
 func Estimate(req Request, reply string) Usage {
 	prompt := 0
 	for _, m := range req.Messages {

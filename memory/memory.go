@@ -23,8 +23,7 @@ type Pair struct {
 	Evidence string `json:"evidence,omitempty"` // what was known beside the question; may be empty
 	SQL      string `json:"sql"`                // a statement that answers it; required
 
-	// Valueless says whether its answer had no rows or nothing but NULL when it was
-	// confirmed. nil: nobody looked.
+	// Valueless says whether its answer had no rows or nothing but NULL when it was confirmed. nil: nobody looked.
 	Valueless *bool `json:"valueless,omitempty"`
 }
 

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// WriteCSV writes t as comma-separated values (RFC 4180, lines end in "\n"): a line of column names, then a line for each
-// row.
+// WriteCSV writes t as comma-separated values (RFC 4180, lines end in "\n"): a line of column names, then a line for
+// each row.
 //
 // NULL is an empty field, and the empty text is "" with its quotes, as in PostgreSQL; so a row of one NULL is an empty
-// line. Numbers are written so that they read back the same (1.0 keeps its point), blobs as X'0a1b', text unchanged with
-// its invalid bytes. The output does not say that t was truncated, and a field that a spreadsheet would run as a formula
-// stays one.
+// line. Numbers are written so that they read back the same (1.0 keeps its point), blobs as X'0a1b', text unchanged
+// with its invalid bytes. The output does not say that t was truncated, and a field that a spreadsheet would run as a
+// formula stays one.
 //
 // The error is that of w. A nil table writes nothing.
 func (t *Table) WriteCSV(w io.Writer) error {

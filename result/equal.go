@@ -33,14 +33,14 @@ type Equality struct {
 	Mode Mode // what matters about the rows
 
 	// Digits is the number of significant digits to which floats are rounded before they are compared, because the same
-	// average computed in another order differs in its last bits. 0 or less, or 17 and more, is exact. Whole numbers are
-	// never rounded, nor is the whole part of a number below 2^63, so that keys stay apart: with 3 digits 12345.678 is 12346.
-	// Votes use 9, scoring is exact. Two close numbers on either side of a rounding border stay different.
+	// average computed in another order differs in its last bits. 0 or less, or 17 and more, is exact. Whole numbers
+	// are never rounded, nor is the whole part of a number below 2^63, so that keys stay apart: with 3 digits 12345.678
+	// is 12346. Votes use 9, scoring is exact. Two close numbers on either side of a rounding border stay different.
 	Digits int
 }
 
-// Equal reports whether a and b are the same result under e. A nil or truncated table does not even equal itself, because
-// its missing rows are not known. It takes two fingerprints, unless the shapes already differ.
+// Equal reports whether a and b are the same result under e. A nil or truncated table does not even equal itself,
+// because its missing rows are not known. It takes two fingerprints, unless the shapes already differ.
 func (e Equality) Equal(a, b *Table) bool {
 	if !known(a) || !known(b) || len(a.Columns) != len(b.Columns) {
 		return false

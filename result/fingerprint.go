@@ -11,9 +11,9 @@ import (
 	"strconv"
 )
 
-// Fingerprint returns 32 hexadecimal digits that two tables share exactly if [Equality.Equal] holds. They are the same in
-// every process, so they can be stored. Fingerprints of different equalities are never equal. ok is false, and fp empty,
-// for a nil or truncated table.
+// Fingerprint returns 32 hexadecimal digits that two tables share exactly if [Equality.Equal] holds. They are the same
+// in every process, so they can be stored. Fingerprints of different equalities are never equal. ok is false, and fp
+// empty, for a nil or truncated table.
 //
 // "Exactly" holds up to a collision of 128 bits of SHA-256, which nobody knows how to cause. A sum of cheap row hashes
 // would be faster, but whoever controls the data could make two results collide.
@@ -56,8 +56,8 @@ func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 	return hex.EncodeToString(h.Sum(sum[:0])[:16]), true
 }
 
-// version is the first byte that is hashed. It changes with the encoding, so that stored fingerprints of another version
-// match nothing.
+// version is the first byte that is hashed. It changes with the encoding, so that stored fingerprints of another
+// version match nothing.
 const version = 1
 
 // digits returns the digits to round to; 0 means exact.

@@ -95,8 +95,8 @@ func appendJSON(b []byte, v any) []byte {
 	return appendQuoted(b, fmt.Sprint(v))
 }
 
-// appendQuoted appends the JSON form of a valid text. It escapes <, > and &, as encoding/json does, so that the output may
-// stand in a script element.
+// appendQuoted appends the JSON form of a valid text. It escapes <, > and &, as encoding/json does, so that the output
+// may stand in a script element.
 func appendQuoted(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -107,8 +107,8 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// UnmarshalJSON reads the form that [Table.MarshalJSON] writes. A number without point and exponent that does not fit an
-// int64 becomes a float64.
+// UnmarshalJSON reads the form that [Table.MarshalJSON] writes. A number without point and exponent that does not fit
+// an int64 becomes a float64.
 func (t *Table) UnmarshalJSON(data []byte) error {
 	var raw struct {
 		Columns   []cell   `json:"columns"`

@@ -3,8 +3,8 @@ package result
 // Table holds the rows of one statement as the engine stores them.
 //
 // Every row has one value for each column, in column order. A value is nil (NULL), int64, float64, string or []byte,
-// without driver conversions (dates, booleans). Names may be empty or equal; only the writers look at them. The rows are in
-// the order in which the engine returned them.
+// without driver conversions (dates, booleans). Names may be empty or equal; only the writers look at them. The rows
+// are in the order in which the engine returned them.
 //
 // A Table is plain data: safe for concurrent reading, not for writing.
 type Table struct {
@@ -34,8 +34,8 @@ func (t *Table) AllNull() bool {
 	return true
 }
 
-// Zero reports whether t is one row of nothing but the number 0, with or without
-// NULLs beside it: what COUNT and other aggregates answer where there is nothing.
+// Zero reports whether t is one row of nothing but the number 0, with or without NULLs beside it: what COUNT and other
+// aggregates answer where there is nothing.
 func (t *Table) Zero() bool {
 	if t == nil || len(t.Rows) != 1 || t.AllNull() {
 		return false

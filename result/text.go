@@ -9,7 +9,8 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// TextTable writes tables for people, in a terminal or a log. The zero TextTable is ready for use. Safe for concurrent use.
+// TextTable writes tables for people, in a terminal or a log. The zero TextTable is ready for use. Safe for concurrent
+// use.
 type TextTable struct {
 	MaxCell int // width of a cell in terminal columns; a longer one ends in "…"; 0 means 60; negative: no limit
 	MaxRows int // rows to write; 0 means all; the last line says how many there are

@@ -11,8 +11,8 @@ func textWidth(s string) int {
 	return n
 }
 
-// runeWidth returns the number of terminal columns of r: 0, 1 or 2. Terminals differ on ambiguous characters, which count 1
-// here, and on emoji joined by U+200D, of which each part counts.
+// runeWidth returns the number of terminal columns of r: 0, 1 or 2. Terminals differ on ambiguous characters, which
+// count 1 here, and on emoji joined by U+200D, of which each part counts.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300:
@@ -27,8 +27,8 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// isWide reports whether r is East Asian Wide or Fullwidth (Unicode 16, EastAsianWidth.txt), which includes the characters
-// shown as emoji by default. Ranges are joined if only unassigned characters lie between them.
+// isWide reports whether r is East Asian Wide or Fullwidth (Unicode 16, EastAsianWidth.txt), which includes the
+// characters shown as emoji by default. Ranges are joined if only unassigned characters lie between them.
 func isWide(r rune) bool {
 	switch {
 	case r < 0x1100:

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// index finds tables by name in constant time. A table is given as its place in
-// the schema.
+// index finds tables by name in constant time. A table is given as its place in the schema.
 type index struct {
 	s     *Schema
 	exact map[TableName]int
@@ -41,8 +40,8 @@ func (x *index) lookup(schema, name string) int {
 	return -1
 }
 
-// target is the table that key k of t refers to, or -1. A key that names no schema
-// means one of t's own schema before any other.
+// target is the table that key k of t refers to, or -1. A key that names no schema means one of t's own schema before
+// any other.
 func (x *index) target(t *Table, k ForeignKey) int {
 	if k.RefSchema == "" && t.Schema != "" {
 		if i := x.lookup(t.Schema, k.RefTable); i >= 0 {
@@ -52,8 +51,7 @@ func (x *index) target(t *Table, k ForeignKey) int {
 	return x.lookup(k.RefSchema, k.RefTable)
 }
 
-// neighbours lists for every table those that a foreign key joins it with, in
-// either direction, by name.
+// neighbours lists for every table those that a foreign key joins it with, in either direction, by name.
 func (x *index) neighbours() [][]int {
 	next := make([][]int, len(x.s.Tables))
 	for i := range x.s.Tables {
@@ -117,9 +115,8 @@ func component(next [][]int, kept map[int]bool, start int) map[int]bool {
 	return part
 }
 
-// shortestPath returns the tables between part and the nearest kept table outside
-// it; nil if there is no path. The search goes breadth first from the tables of
-// part, all by name, so it always finds the same path.
+// shortestPath returns the tables between part and the nearest kept table outside it; nil if there is no path. The
+// search goes breadth first from the tables of part, all by name, so it always finds the same path.
 func (x *index) shortestPath(next [][]int, kept, part map[int]bool) []int {
 	from := make([]int, len(next)) // where each table was reached from, plus 1
 	for queue := slices.SortedFunc(maps.Keys(part), x.byName); len(queue) > 0; queue = queue[1:] {

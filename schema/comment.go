@@ -11,15 +11,13 @@ import (
 // maxCommentRunes is the longest comment that a prompt shows.
 const maxCommentRunes = 200
 
-// Comment cleans a text that people wrote about the database for a prompt. The
-// result is one line of at most 200 characters (runes); a longer text is cut and
-// ends in "…".
+// Comment cleans a text that people wrote about the database for a prompt. The result is one line of at most 200
+// characters (runes); a longer text is cut and ends in "…".
 //
-// Runs of blanks and line ends become one blank. Control and format characters and
-// invisible signs are removed. A back quote becomes an apostrophe, a "<" that could
-// open a tag becomes "‹", and the fence ~~~ and boxes such as [INST] lose their form,
-// so that no comment ends a fence, a tag or a turn. Comments may be changed because,
-// unlike names and values, they are compared with nothing.
+// Runs of blanks and line ends become one blank. Control and format characters and invisible signs are removed. A back
+// quote becomes an apostrophe, a "<" that could open a tag becomes "‹", and the fence ~~~ and boxes such as [INST] lose
+// their form, so that no comment ends a fence, a tag or a turn. Comments may be changed because, unlike names and
+// values, they are compared with nothing.
 //
 // Comment is idempotent.
 func Comment(text string) string {
@@ -66,8 +64,7 @@ func isPlainComment(text string) bool {
 	return len(text) <= maxCommentRunes
 }
 
-// opensTag reports whether "<" before rest may be read as the start of a tag, and
-// not as a comparison.
+// opensTag reports whether "<" before rest may be read as the start of a tag, and not as a comparison.
 func opensTag(rest string) bool {
 	return rest != "" && !strings.ContainsRune(" =>.-0123456789", rune(rest[0]))
 }

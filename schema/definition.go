@@ -8,16 +8,15 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// maxDefinition is the longest CREATE text, in bytes, that is shown as the engine
-// has it. Nobody writes a longer one by hand.
+// maxDefinition is the longest CREATE text, in bytes, that is shown as the engine has it. Nobody writes a longer one by
+// hand.
 const maxDefinition = 64 << 10
 
-// cleanDefinition prepares an engine's CREATE text for a prompt. Line ends become
-// \n, and each comment is cleaned and becomes one line. The rest is SQL and stays
-// byte for byte; fault says why it cannot be shown.
+// cleanDefinition prepares an engine's CREATE text for a prompt. Line ends become \n, and each comment is cleaned and
+// becomes one line. The rest is SQL and stays byte for byte; fault says why it cannot be shown.
 //
-// Comments are found by the quotes and comment marks that all engines share. If an
-// engine reads the text in another way, the rules still hold for every part of it.
+// Comments are found by the quotes and comment marks that all engines share. If an engine reads the text in another
+// way, the rules still hold for every part of it.
 func cleanDefinition(text string) (clean, fault string) {
 	const hidden = "the CREATE text has characters or names that may not be shown"
 	if !utf8.ValidString(text) {
@@ -74,9 +73,8 @@ func cleanRemark(text string) string {
 
 func isQuote(c byte) bool { return c == '\'' || c == '"' || c == '`' || c == '[' }
 
-// definitionPart returns the length in bytes of the first part of text, which is not
-// empty: a quoted name or text, a comment, or what stands between them. It is -1 if
-// a quote or comment has no end.
+// definitionPart returns the length in bytes of the first part of text, which is not empty: a quoted name or text, a
+// comment, or what stands between them. It is -1 if a quote or comment has no end.
 func definitionPart(text string) int {
 	end, from := "", 0
 	switch {

@@ -7,28 +7,25 @@ import (
 	"strings"
 )
 
-// Description is what a person wrote about one table or column. Empty fields
-// say nothing.
+// Description is what a person wrote about one table or column. Empty fields say nothing.
 type Description struct {
 	Title  string `json:"title,omitempty"`  // a readable name; of columns only
 	Text   string `json:"text,omitempty"`   // what it means
 	Values string `json:"values,omitempty"` // what its values mean; of columns only
 }
 
-// Descriptions holds what people wrote about a database, by name: "table",
-// "table.column", "schema.table" or "schema.table.column".
+// Descriptions holds what people wrote about a database, by name: "table", "table.column", "schema.table" or
+// "schema.table.column".
 //
-// Names are compared without regard to the case of ASCII letters and are not
-// quoted: the table "order details" is written order details. If a name fits more
-// than one item, because names may have dots, a table comes before a column and an
-// earlier item before a later one.
+// Names are compared without regard to the case of ASCII letters and are not quoted: the table "order details" is
+// written order details. If a name fits more than one item, because names may have dots, a table comes before a column
+// and an earlier item before a later one.
 type Descriptions map[string]Description
 
-// Describe returns a copy of s with the descriptions of d, and the names of d that
-// s does not have, sorted.
+// Describe returns a copy of s with the descriptions of d, and the names of d that s does not have, sorted.
 //
-// A field of d replaces what s said unless it is empty. Texts are kept as they are;
-// they are cleaned when they are rendered.
+// A field of d replaces what s said unless it is empty. Texts are kept as they are; they are cleaned when they are
+// rendered.
 func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) {
 	if s == nil {
 		s = &Schema{}
@@ -66,8 +63,8 @@ func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) 
 // item is a place in a schema; column is -1 for the table itself.
 type item struct{ table, column int }
 
-// names maps every folded dotted name to the item that it means. A table comes
-// before a column, and the default schema before any other.
+// names maps every folded dotted name to the item that it means. A table comes before a column, and the default schema
+// before any other.
 func (s *Schema) names() map[string]item {
 	names := make(map[string]item)
 	add := func(at item, name string) {

@@ -8,16 +8,14 @@ import (
 	"slices"
 )
 
-// Fingerprint is a short text that stays the same as long as the structure of
-// the database does: 32 hexadecimal digits.
+// Fingerprint is a short text that stays the same as long as the structure of the database does: 32 hexadecimal digits.
 //
-// It covers the dialect, the functions, and the name, kind, keys and columns (name,
-// type, NOT NULL, default, generated) of every table. It leaves out the version,
-// the CREATE text, descriptions, profiles and row counts. The order of tables does
-// not matter; that of columns does, because SELECT * depends on it.
+// It covers the dialect, the functions, and the name, kind, keys and columns (name, type, NOT NULL, default, generated)
+// of every table. It leaves out the version, the CREATE text, descriptions, profiles and row counts. The order of
+// tables does not matter; that of columns does, because SELECT * depends on it.
 //
-// It is meant for keys of caches and journals. It is no proof against someone who
-// wants two schemas to have the same one.
+// It is meant for keys of caches and journals. It is no proof against someone who wants two schemas to have the same
+// one.
 func (s *Schema) Fingerprint() string {
 	h := digest{sha256.New()}
 	if s != nil {
@@ -33,8 +31,7 @@ func (s *Schema) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// digest writes each text behind its length, so that two different lists of texts
-// never give the same bytes.
+// digest writes each text behind its length, so that two different lists of texts never give the same bytes.
 type digest struct{ hash.Hash }
 
 func (h digest) table(t *Table) {

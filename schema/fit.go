@@ -28,10 +28,9 @@ type Reduction struct {
 	Columns    int       `json:"columns,omitempty"`     // number of columns not shown
 }
 
-// step is one way to shorten a table. Steps go table by table: the table comes first whose
-// text the step shortens most, in Augmented the one with most characters of sample rows;
-// of equal ones the first. "fewer_columns" has no apply: it is taken for all tables at
-// once.
+// step is one way to shorten a table. Steps go table by table: the table comes first whose text the step shortens most,
+// in Augmented the one with most characters of sample rows; of equal ones the first. "fewer_columns" has no apply: it
+// is taken for all tables at once.
 type step struct {
 	name   string
 	values bool // it takes away stored values only
@@ -58,8 +57,8 @@ func (z *sizes) sum() size { return z[0].plus(z[1]).plus(z[2]).plus(z[3]) }
 
 // fitter writes tables and takes detail away from them until the text fits.
 //
-// It writes text once if that fits. Otherwise each step measures every table at
-// most once, so all steps together are linear in the size of the schema.
+// It writes text once if that fits. Otherwise each step measures every table at most once, so all steps together are
+// linear in the size of the schema.
 type fitter struct {
 	views  []view
 	detail []detail // of each table
@@ -215,9 +214,8 @@ func (f *fitter) take(ctx context.Context, s step) error {
 	return nil
 }
 
-// narrow shows at most w columns outside of keys of any table, with the greatest
-// w that fits, or 0. Descriptions and examples are gone by now, so a column takes
-// the same room wherever it stands.
+// narrow shows at most w columns outside of keys of any table, with the greatest w that fits, or 0. Descriptions and
+// examples are gone by now, so a column takes the same room wherever it stands.
 func (f *fitter) narrow(ctx context.Context, s step) error {
 	widest := 0
 	for i := range f.views {

@@ -1,8 +1,7 @@
 package schema
 
-// EqualFold reports whether two names are the same to an SQL engine: ASCII letters
-// are compared without case, all else byte by byte. (strings.EqualFold takes the
-// Kelvin sign for a k.)
+// EqualFold reports whether two names are the same to an SQL engine: ASCII letters are compared without case, all else
+// byte by byte. (strings.EqualFold takes the Kelvin sign for a k.)
 func EqualFold(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -15,8 +14,8 @@ func EqualFold(a, b string) bool {
 	return true
 }
 
-// Fold returns a name with its ASCII letters in lower case. Names that are
-// [EqualFold] fold to the same text. Offsets in it are offsets in name.
+// Fold returns a name with its ASCII letters in lower case. Names that are [EqualFold] fold to the same text. Offsets
+// in it are offsets in name.
 func Fold(name string) string {
 	for i := range len(name) {
 		if name[i] == lower(name[i]) {

@@ -27,15 +27,14 @@ func (w *writer) list(first, sep string) (next func()) {
 // layout is what makes a form. All its functions write the same text each time.
 type layout struct {
 	sections []section
-	// write adds what a section says about a table. Nothing added: the section
-	// does not mention the table.
+	// write adds what a section says about a table. Nothing added: the section does not mention the table.
 	write    func(w *writer, v *view, d detail, section int)
 	steps    []step // how a text is shortened, in their order
 	note     string // at the end, once something was taken away
 	rankRows bool   // steps take the table with most characters of sample rows first
 
-	// For the step "fewer_columns": what stands around a column about which nothing is
-	// said, the column, and the note that n columns are missing.
+	// For the step "fewer_columns": what stands around a column about which nothing is said, the column, and the note
+	// that n columns are missing.
 	around string
 	column func(c *columnView, w *writer)
 	more   func(n int) string
@@ -175,8 +174,7 @@ func (c *columnView) ddl(w *writer) {
 	}
 }
 
-// writeCode writes one line: name(column type, …) with its keys, and behind it
-// the descriptions.
+// writeCode writes one line: name(column type, …) with its keys, and behind it the descriptions.
 func writeCode(w *writer, v *view, d detail, _ int) {
 	w.add(v.name)
 	start := len(*w)
@@ -210,8 +208,7 @@ func writeCode(w *writer, v *view, d detail, _ int) {
 	w.add("\n")
 }
 
-// about writes what is said about the columns: each behind its name, the notes of
-// one with sep between them.
+// about writes what is said about the columns: each behind its name, the notes of one with sep between them.
 func (v *view) about(w *writer, d detail, next func(), prefix, sep string) {
 	for c := range v.shown(d) {
 		before := ": "
@@ -237,8 +234,7 @@ func (c *columnView) code(w *writer) {
 	}
 }
 
-// writeMSchema writes the tuples of a table, and its foreign keys into the second
-// section.
+// writeMSchema writes the tuples of a table, and its foreign keys into the second section.
 func writeMSchema(w *writer, v *view, d detail, section int) {
 	if section == 1 {
 		for _, k := range v.foreignKeys {
@@ -310,8 +306,7 @@ func (r Renderer) writeAugmented(w *writer, v *view, d detail, _ int) {
 	}
 }
 
-// writeREp writes a table into the sections of REp: its columns, their values, its
-// foreign keys, what is said about it.
+// writeREp writes a table into the sections of REp: its columns, their values, its foreign keys, what is said about it.
 func writeREp(w *writer, v *view, d detail, section int) {
 	switch section {
 	case 0, 1:

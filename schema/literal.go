@@ -10,8 +10,8 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// maxValueRunes is the longest stored value that a prompt shows. A longer one is
-// left out, because a value that was cut matches nothing.
+// maxValueRunes is the longest stored value that a prompt shows. A longer one is left out, because a value that was cut
+// matches nothing.
 const maxValueRunes = 64
 
 // Literal writes a stored value for a prompt. All values of a database pass it on
@@ -35,8 +35,7 @@ func Literal(v any) (text string, ok bool) {
 	return string(b), ok
 }
 
-// appendLiteral appends the Literal of v to b, with another limit on the length of
-// strings.
+// appendLiteral appends the Literal of v to b, with another limit on the length of strings.
 func appendLiteral(b []byte, v any, maxRunes int) ([]byte, bool) {
 	switch v := v.(type) {
 	case string:
@@ -70,8 +69,8 @@ func appendScalar(b []byte, v any) ([]byte, bool) {
 	return b, false
 }
 
-// formatFloat writes the shortest decimal that reads back as f, with a point or an
-// exponent, so that it is not taken for an integer. Python's repr does the same.
+// formatFloat writes the shortest decimal that reads back as f, with a point or an exponent, so that it is not taken
+// for an integer. Python's repr does the same.
 func formatFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -91,20 +90,18 @@ func formatFloat(f float64) string {
 	return s
 }
 
-// showable reports whether s is valid UTF-8 without characters that must not
-// reach a prompt.
+// showable reports whether s is valid UTF-8 without characters that must not reach a prompt.
 func showable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, words.Hidden)
 }
 
-// isInvisible reports whether r leaves no mark of its own though it is a letter
-// or a sign: fillers and variation selectors, by which text can be hidden.
+// isInvisible reports whether r leaves no mark of its own though it is a letter or a sign: fillers and variation
+// selectors, by which text can be hidden.
 func isInvisible(r rune) bool {
 	return r >= 0x34F && unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// appendQuoted appends s, which is showable, to b as a JSON string literal of one
-// line.
+// appendQuoted appends s, which is showable, to b as a JSON string literal of one line.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for _, r := range s {

@@ -4,10 +4,9 @@ import "cmp"
 
 // Lookup finds a table by name.
 //
-// Names are compared byte for byte first and then without regard to the case of
-// ASCII letters, as SQLite does. With the schema "" a table of the default schema
-// is found before the first table of that name in any other. The table belongs to
-// s and must not be changed.
+// Names are compared byte for byte first and then without regard to the case of ASCII letters, as SQLite does. With the
+// schema "" a table of the default schema is found before the first table of that name in any other. The table belongs
+// to s and must not be changed.
 func (s *Schema) Lookup(schema, table string) (*Table, bool) {
 	if s == nil {
 		return nil, false
@@ -29,8 +28,8 @@ func (s *Schema) Lookup(schema, table string) (*Table, bool) {
 	return folded, folded != nil
 }
 
-// Column finds a column of t by name, byte for byte first and then without
-// regard to the case of ASCII letters. It belongs to t and must not be changed.
+// Column finds a column of t by name, byte for byte first and then without regard to the case of ASCII letters. It
+// belongs to t and must not be changed.
 func (t *Table) Column(name string) (*Column, bool) {
 	i := t.columnIndex(name)
 	if i < 0 {

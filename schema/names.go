@@ -50,17 +50,14 @@ func (c ColumnName) Quoted(quote func(name string) string) string {
 	return c.Table.Quoted(quote) + "." + quote(c.Column)
 }
 
-// maxNameRunes is the longest name that a prompt shows. A name is never cut, because
-// the database has no such name.
+// maxNameRunes is the longest name that a prompt shows. A name is never cut, because the database has no such name.
 const maxNameRunes = 128
 
-// NameFault says why a prompt may not show a table or column of that name; "": it
-// may.
+// NameFault says why a prompt may not show a table or column of that name; "": it may.
 //
-// A name is shown as it is or not at all. Not shown are names that are not valid
-// UTF-8, that hold a control or format character (as [Literal] defines them), that
-// are longer than 128 characters (runes), or that would end a code fence or a tag
-// of the prompt (three back quotes; "</").
+// A name is shown as it is or not at all. Not shown are names that are not valid UTF-8, that hold a control or format
+// character (as [Literal] defines them), that are longer than 128 characters (runes), or that would end a code fence or
+// a tag of the prompt (three back quotes; "</").
 func NameFault(name string) string {
 	switch {
 	case len(name) > maxNameRunes*utf8.UTFMax || utf8.RuneCountInString(name) > maxNameRunes:

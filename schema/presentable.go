@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// LeftOut is a part of the schema that a prompt does not show because it cannot be
-// shown safely. It belongs into the warnings of an answer.
+// LeftOut is a part of the schema that a prompt does not show because it cannot be shown safely. It belongs into the
+// warnings of an answer.
 type LeftOut struct {
 	Item   string    `json:"item"`             // "table", "column" or "definition" (the CREATE text, see [Augmented])
 	Table  TableName `json:"table"`            // the table, raw: it may hold anything
@@ -16,8 +16,7 @@ type LeftOut struct {
 	Reason string    `json:"reason"`           // one line without text from the database
 }
 
-// String is one line of printable ASCII: names are quoted, escaped and, unlike
-// in a prompt, cut after 40 characters.
+// String is one line of printable ASCII: names are quoted, escaped and, unlike in a prompt, cut after 40 characters.
 func (l LeftOut) String() string {
 	where := l.Table.Quoted(shortName)
 	if l.Column != "" || l.Item == "column" {
@@ -34,10 +33,9 @@ func shortName(name string) string {
 	return cut
 }
 
-// Presentable returns s without the tables and columns whose names may not be shown
-// in a prompt ([NameFault]), and a list of them in the order of s. Keys that name
-// one of them are left out too, and so are foreign keys to tables that s does not
-// have. If nothing has to go, it returns s itself.
+// Presentable returns s without the tables and columns whose names may not be shown in a prompt ([NameFault]), and a
+// list of them in the order of s. Keys that name one of them are left out too, and so are foreign keys to tables that s
+// does not have. If nothing has to go, it returns s itself.
 //
 // [Renderer] calls it. A prompt of another form starts from it.
 func (s *Schema) Presentable() (*Schema, []LeftOut) {
@@ -87,8 +85,8 @@ func (s *Schema) presentable(ctx context.Context) (*Schema, []LeftOut, error) {
 	return &out, left, nil
 }
 
-// project returns t with the columns whose places keep accepts. Keys that lose a
-// column go, and so does the CREATE text, which still names what was dropped.
+// project returns t with the columns whose places keep accepts. Keys that lose a column go, and so does the CREATE
+// text, which still names what was dropped.
 func (t Table) project(keep func(i int) bool) Table {
 	columns := make([]Column, 0, len(t.Columns))
 	for i := range t.Columns {
@@ -110,10 +108,9 @@ func (t Table) project(keep func(i int) bool) Table {
 	return t
 }
 
-// dropDanglingKeys takes away the foreign keys to tables or columns that s does not
-// have, and reports whether there were any. It changes s.Tables and nothing that
-// they share with other schemas. Names are looked up in the whole schema, in which
-// the tables of s have these places: in s alone they may mean another table.
+// dropDanglingKeys takes away the foreign keys to tables or columns that s does not have, and reports whether there
+// were any. It changes s.Tables and nothing that they share with other schemas. Names are looked up in the whole
+// schema, in which the tables of s have these places: in s alone they may mean another table.
 func (s *Schema) dropDanglingKeys(whole *index, places []int) bool {
 	at := make(map[int]int, len(places))
 	for i, place := range places {
@@ -136,8 +133,7 @@ func (s *Schema) dropDanglingKeys(whole *index, places []int) bool {
 	return dropped
 }
 
-// filter returns list without what keep refuses: list itself if it refuses nothing,
-// else a copy.
+// filter returns list without what keep refuses: list itself if it refuses nothing, else a copy.
 func filter[T any](list []T, keep func(T) bool) []T {
 	refused := func(v T) bool { return !keep(v) }
 	if !slices.ContainsFunc(list, refused) {

@@ -11,34 +11,28 @@ type Form uint8
 
 // The forms.
 const (
-	// DDL is CREATE statements with comments behind the columns. They are written
-	// from the Schema, so they look the same for every engine.
+	// DDL is CREATE statements with comments behind the columns. They are written from the Schema, so they look the
+	// same for every engine.
 	DDL Form = iota
-	// Code is one line for each table: name(column type, …) with its keys, and
-	// behind it the descriptions. It shows no values; the shortest form.
+	// Code is one line for each table: name(column type, …) with its keys, and behind it the descriptions. It shows no
+	// values; the shortest form.
 	Code
-	// MSchema is the semi-structured form of XiYan-SQL (arXiv 2411.08599): a tuple
-	// for each column with type, key, description and examples, and the foreign
-	// keys at the end.
+	// MSchema is the semi-structured form of XiYan-SQL (arXiv 2411.08599): a tuple for each column with type, key,
+	// description and examples, and the foreign keys at the end.
 	MSchema
-	// Augmented is the CREATE text of each table as the engine has it
-	// (Table.Definition), followed by comment lines with its sample rows: the
-	// "augmented schema" of github.com/galah92/egtts.
+	// Augmented is the CREATE text of each table as the engine has it (Table.Definition), followed by comment lines
+	// with its sample rows: the "augmented schema" of github.com/galah92/egtts.
 	//
-	// Tables come by name; those whose names start with "sqlite_" are left out.
-	// Comments inside the CREATE text are cleaned as [Comment] does. Where there is
-	// no CREATE text, or it holds something that must not reach a prompt, the
-	// table is written as DDL without values; Rendering.LeftOut lists the latter
-	// case as "definition".
+	// Tables come by name; those whose names start with "sqlite_" are left out. Comments inside the CREATE text are
+	// cleaned as [Comment] does. Where there is no CREATE text, or it holds something that must not reach a prompt, the
+	// table is written as DDL without values; Rendering.LeftOut lists the latter case as "definition".
 	//
-	// A row keeps its places, so no value is left out without a mark. A text is
-	// written as [Literal] writes it; of one over 50 characters the first 50, with
-	// "..." behind the quotes; "(not shown)" stands for one with control or format
-	// characters, and "<blob n bytes>" for a blob.
+	// A row keeps its places, so no value is left out without a mark. A text is written as [Literal] writes it; of one
+	// over 50 characters the first 50, with "..." behind the quotes; "(not shown)" stands for one with control or
+	// format characters, and "<blob n bytes>" for a blob.
 	Augmented
-	// REp is the description of the database in the prompt of PET-SQL (arXiv
-	// 2403.09732): comment lines with the tables, then with the values of the
-	// sample rows, the foreign keys and the descriptions. The title line above it
+	// REp is the description of the database in the prompt of PET-SQL (arXiv 2403.09732): comment lines with the
+	// tables, then with the values of the sample rows, the foreign keys and the descriptions. The title line above it
 	// is not part of it. Texts over 40 characters are left out.
 	REp
 )
@@ -51,16 +45,15 @@ func (f Form) String() string {
 	return "unknown"
 }
 
-// Renderer writes a schema as text for a prompt. The zero Renderer writes DDL
-// with all that is known and no limit on its length.
+// Renderer writes a schema as text for a prompt. The zero Renderer writes DDL with all that is known and no limit on
+// its length.
 //
-// No text of the database gets into the prompt as it is: values pass [Literal],
-// descriptions [Comment], names are quoted. What cannot be shown safely is left
-// out and listed in Rendering.LeftOut. Columns marked Sensitive show no values.
+// No text of the database gets into the prompt as it is: values pass [Literal], descriptions [Comment], names are
+// quoted. What cannot be shown safely is left out and listed in Rendering.LeftOut. Columns marked Sensitive show no
+// values.
 //
-// A text over MaxChars or MaxTokens is shortened by steps until it fits; see
-// [Reduction]. No table is ever dropped. If the last step is not enough,
-// Rendering.OverBudget is set.
+// A text over MaxChars or MaxTokens is shortened by steps until it fits; see [Reduction]. No table is ever dropped. If
+// the last step is not enough, Rendering.OverBudget is set.
 //
 // The same input gives the same text. Safe for concurrent use.
 type Renderer struct {
@@ -72,23 +65,20 @@ type Renderer struct {
 	// Quote writes a name as an identifier of the dialect; nil: [QuoteName].
 	Quote func(name string) string
 
-	// Examples is the number of stored values that DDL and MSchema show for a
-	// column, taken from its profile: 0 means 3, more than 15 means 15, negative:
-	// none. Augmented and REp show the sample rows that Render is given instead.
+	// Examples is the number of stored values that DDL and MSchema show for a column, taken from its profile: 0 means
+	// 3, more than 15 means 15, negative: none. Augmented and REp show the sample rows that Render is given instead.
 	Examples int
-	// Text writes a stored text of a sample row in another way than the form does;
-	// ok false: as the form does. What it returns goes into the prompt as it is.
-	// nil: every text as the form does.
+	// Text writes a stored text of a sample row in another way than the form does; ok false: as the form does. What it
+	// returns goes into the prompt as it is. nil: every text as the form does.
 	Text func(text string) (written string, ok bool)
 	// WithoutValues keeps stored values out of the text.
 	WithoutValues bool
-	// WithoutDescriptions keeps titles and descriptions out of the text, CREATE
-	// texts aside.
+	// WithoutDescriptions keeps titles and descriptions out of the text, CREATE texts aside.
 	WithoutDescriptions bool
 }
 
-// Sample is some rows of one table, in the order in which to show them. A value
-// is nil, bool, int, int64, float64, string or []byte.
+// Sample is some rows of one table, in the order in which to show them. A value is nil, bool, int, int64, float64,
+// string or []byte.
 type Sample struct {
 	Table   TableName `json:"table"`   // the table that has the rows
 	Columns []string  `json:"columns"` // the sampled columns, in the order of the values
@@ -104,11 +94,10 @@ type Rendering struct {
 	LeftOut    []LeftOut   // what could not be shown safely
 }
 
-// Render writes s; nil is an empty schema. Of the samples, those of unknown
-// tables are ignored, and so is every sample of a table but the first.
+// Render writes s; nil is an empty schema. Of the samples, those of unknown tables are ignored, and so is every sample
+// of a table but the first.
 //
-// The error is ctx.Err(), which Render looks at for every table. The time is
-// linear in the size of s.
+// The error is ctx.Err(), which Render looks at for every table. The time is linear in the size of s.
 func (r Renderer) Render(ctx context.Context, s *Schema, samples ...Sample) (Rendering, error) {
 	s, left, err := s.presentable(ctx)
 	if err != nil {

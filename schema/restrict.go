@@ -82,8 +82,8 @@ type choice struct {
 	columns map[int]bool
 }
 
-// addKeys marks the primary key of every table of wanted, and both ends of the
-// foreign keys that join it with a table of wanted.
+// addKeys marks the primary key of every table of wanted, and both ends of the foreign keys that join it with a table
+// of wanted.
 func (s *Schema) addKeys(index *index, wanted map[int]*choice) {
 	mark := func(i int, names []string) {
 		for _, name := range names {

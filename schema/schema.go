@@ -2,8 +2,8 @@ package schema
 
 // Schema is what is known of one database: the tables that a question may use.
 //
-// A Schema is not changed once it was handed out; Restrict, Describe and the
-// profiler return copies. Safe for concurrent use.
+// A Schema is not changed once it was handed out; Restrict, Describe and the profiler return copies. Safe for
+// concurrent use.
 type Schema struct {
 	Dialect   string   `json:"dialect"`             // name of the dialect, as "sqlite"
 	Version   string   `json:"version,omitempty"`   // a text that changes when the database's schema changes
@@ -75,8 +75,8 @@ type Value struct {
 
 // Links are the schema items that a linker chose for one question.
 //
-// The zero Links means that the linker has no opinion: the whole schema is kept. So
-// it is with Whole, where Tables carry scores and values but choose nothing.
+// The zero Links means that the linker has no opinion: the whole schema is kept. So it is with Whole, where Tables
+// carry scores and values but choose nothing.
 type Links struct {
 	Whole  bool        `json:"whole,omitempty"` // the whole schema is kept, whatever Tables says
 	Tables []TableLink `json:"tables"`          // chosen tables, or with Whole those that something is known of

@@ -13,8 +13,8 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// view is a table with all its texts cleaned and quoted, ready to be written. It
-// is made once; a budget may have it written several times.
+// view is a table with all its texts cleaned and quoted, ready to be written. It is made once; a budget may have it
+// written several times.
 type view struct {
 	of          TableName // raw, for reports
 	name        string    // quoted, with its schema
@@ -250,8 +250,7 @@ func (p *preparer) column(v *columnView, c *Column) {
 	p.done(v)
 }
 
-// example adds the literal of a value to the examples of a column, unless it is
-// there already.
+// example adds the literal of a value to the examples of a column, unless it is there already.
 func (p *preparer) example(value any, sep string, maxRunes int) {
 	if value == nil || len(p.ends) >= p.examples {
 		return
@@ -284,8 +283,7 @@ func (p *preparer) done(v *columnView) {
 	p.joined, p.ends = p.joined[:0], p.ends[:0]
 }
 
-// foreignKey fills in a key of table i, which refers to table ref. A view without
-// columns shows none.
+// foreignKey fills in a key of table i, which refers to table ref. A view without columns shows none.
 func (p *preparer) foreignKey(i, ref int, k ForeignKey) {
 	v, to := &p.views[i], &p.views[ref]
 	for _, name := range k.RefColumns {
@@ -397,9 +395,8 @@ func (r Renderer) custom(v any) (string, bool) {
 	return "", false
 }
 
-// typeText is a declared type as a prompt may show it. SQLite takes any words for
-// a type, so it is cleaned as a comment is, and left out if it is too long or has
-// comments. REp, which has no marks around a type, shows plain ones only.
+// typeText is a declared type as a prompt may show it. SQLite takes any words for a type, so it is cleaned as a comment
+// is, and left out if it is too long or has comments. REp, which has no marks around a type, shows plain ones only.
 func (r Renderer) typeText(declared string) string {
 	text := Comment(declared)
 	if strings.Contains(text, "--") || strings.Contains(text, "/*") || utf8.RuneCountInString(declared) > maxCommentRunes ||
@@ -409,8 +406,7 @@ func (r Renderer) typeText(declared string) string {
 	return text
 }
 
-// sameWords reports whether a text says no more than a name: it is the name but
-// for case and what separates the words.
+// sameWords reports whether a text says no more than a name: it is the name but for case and what separates the words.
 func sameWords(text, name string) bool {
 	// Most texts are empty or far longer than a name: no need to look closer.
 	return text != "" && len(text) <= 2*len(name) && words.Squeeze(text) == words.Squeeze(name)

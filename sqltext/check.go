@@ -17,8 +17,8 @@ const (
 	maxDepth = 200
 )
 
-// Reason says why a text was refused, by Check or by what runs statements, or why a reply gave no candidate. The
-// values are stable: reports count by them.
+// Reason says why a text was refused, by Check or by what runs statements, or why a reply gave no candidate. The values
+// are stable: reports count by them.
 type Reason string
 
 // The reasons of a RefusedError, in the order in which Check looks for them.
@@ -52,14 +52,13 @@ func (e *RefusedError) Error() string {
 	return "sqltext: refused: " + string(e.Reason) + ": " + e.Detail
 }
 
-// Check returns the one statement of sql, ready for the engine, or a *RefusedError with the first Reason that
-// holds.
+// Check returns the one statement of sql, ready for the engine, or a *RefusedError with the first Reason that holds.
 //
-// The statement's text is as written, without one leading byte order mark, outer blanks, outer comments and
-// semicolons. Checking it again changes nothing. Accepted text is valid UTF-8 of at most MaxStatement bytes. It
-// holds exactly one statement, which starts with SELECT, WITH or VALUES (or with FROM or an opening bracket where
-// the dialect has that), nests brackets at most 200 deep and has no placeholder. A WITH that leads to INSERT,
-// UPDATE, DELETE, REPLACE or MERGE is refused.
+// The statement's text is as written, without one leading byte order mark, outer blanks, outer comments and semicolons.
+// Checking it again changes nothing. Accepted text is valid UTF-8 of at most MaxStatement bytes. It holds exactly one
+// statement, which starts with SELECT, WITH or VALUES (or with FROM or an opening bracket where the dialect has that),
+// nests brackets at most 200 deep and has no placeholder. A WITH that leads to INSERT, UPDATE, DELETE, REPLACE or MERGE
+// is refused.
 //
 // Check stops accidents and second statements, and no more: package exec decides on functions, hidden writes and
 // forbidden tables. It is linear in len(sql).
@@ -272,8 +271,8 @@ func isOneOf(word string, upper ...string) bool {
 	return false
 }
 
-// changes reports whether word, at the start of a statement, writes, locks or changes the state of the connection
-// in some engine. EXPLAIN, SHOW and DESCRIBE do not: they are merely no queries.
+// changes reports whether word, at the start of a statement, writes, locks or changes the state of the connection in
+// some engine. EXPLAIN, SHOW and DESCRIBE do not: they are merely no queries.
 func changes(word string) bool {
 	return isOneOf(word,
 		"INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "UPSERT", "TRUNCATE",

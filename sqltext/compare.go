@@ -5,19 +5,19 @@ import "strings"
 // Comparison is a column that is compared with constants.
 type Comparison struct {
 	ColumnRef
-	// Op has the column on its left, whatever the text does: =, <>, <, <=, >, >=, <=>, IS, LIKE, ILIKE, GLOB,
-	// REGEXP, RLIKE, MATCH, SIMILAR TO, IN, BETWEEN, each of the words also with NOT ("NOT IN", "IS NOT").
+	// Op has the column on its left, whatever the text does: =, <>, <, <=, >, >=, <=>, IS, LIKE, ILIKE, GLOB, REGEXP,
+	// RLIKE, MATCH, SIMILAR TO, IN, BETWEEN, each of the words also with NOT ("NOT IN", "IS NOT").
 	Op       string
 	Literals []Literal // one; the members of a list behind IN; the two of BETWEEN
 }
 
-// Comparisons returns the comparisons of a column with constants, in text order: column = 'x', 'x' = column, column
-// IN ('x', 'y'), column BETWEEN 1 AND 2, column LIKE '%x%', and the constants of CASE column WHEN 'x'.
+// Comparisons returns the comparisons of a column with constants, in text order: column = 'x', 'x' = column, column IN
+// ('x', 'y'), column BETWEEN 1 AND 2, column LIKE '%x%', and the constants of CASE column WHEN 'x'.
 //
-// Only a bare column counts: in lower(name) = 'x' and in price * 2 > 10 the constant says nothing about what is
-// stored. Members of a list behind IN that are no constants are left out. In a dialect in which "x" may be a
-// string, an unqualified "x" on the other side is given as a Literal of Kind QuotedName, for the caller to keep
-// where no such column exists.
+// Only a bare column counts: in lower(name) = 'x' and in price * 2 > 10 the constant says nothing about what is stored.
+// Members of a list behind IN that are no constants are left out. In a dialect in which "x" may be a string, an
+// unqualified "x" on the other side is given as a Literal of Kind QuotedName, for the caller to keep where no such
+// column exists.
 func (s *Statement) Comparisons() []Comparison {
 	p := s.resolved()
 	var found []Comparison
@@ -30,8 +30,8 @@ func (s *Statement) Comparisons() []Comparison {
 	return found
 }
 
-// comparisonOp reports whether item i is a comparison operator or word, and which. For NOT LIKE and the like i is
-// the last word.
+// comparisonOp reports whether item i is a comparison operator or word, and which. For NOT LIKE and the like i is the
+// last word.
 func (p *parsed) comparisonOp(i int) (op string, ok bool) {
 	if i < 0 || i >= len(p.items) {
 		return "", false
@@ -151,8 +151,8 @@ func (p *parsed) constants(op string, i int) []Literal {
 	return []Literal{first, second}
 }
 
-// operand reads one constant at item i and returns the item behind it. The constant is empty where there is none,
-// or where it is part of a larger expression.
+// operand reads one constant at item i and returns the item behind it. The constant is empty where there is none, or
+// where it is part of a larger expression.
 func (p *parsed) operand(i int) (Literal, int) {
 	if i < len(p.items) && p.items[i].role == roleKeyword && i+1 < len(p.items) && p.items[i+1].Kind == String {
 		i++ // DATE '2020-01-01'

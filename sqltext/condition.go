@@ -10,8 +10,8 @@ type Condition struct {
 	Text string // as written, without brackets around the whole
 
 	// Key is a canonical form, which is SQL again if the names in it are: keywords in upper case, one blank between
-	// tokens, columns as the caller names them, the column on the left of a comparison, <> for !=, the members of
-	// an IN list, of an OR and of a bracketed AND in order. Literals stay as they are written.
+	// tokens, columns as the caller names them, the column on the left of a comparison, <> for !=, the members of an IN
+	// list, of an OR and of a bracketed AND in order. Literals stay as they are written.
 	Key string
 
 	Equal     []ColumnRef // the two columns of a = b, or of a IN (SELECT b …); nil for other conditions
@@ -23,9 +23,9 @@ type Condition struct {
 // Conditions returns the conditions of every WHERE, ON and HAVING clause, in text order of their clauses; those of
 // nested queries stand for themselves, beside the condition that holds the query.
 //
-// name writes a column in Key; where it returns "" the mention is a string: "x" is one to SQLite where no such
-// column exists. nil writes the column, with its qualifier as written, in lower case. Columns of a query inside of
-// a condition are not named but written that way, since its aliases stand there, too.
+// name writes a column in Key; where it returns "" the mention is a string: "x" is one to SQLite where no such column
+// exists. nil writes the column, with its qualifier as written, in lower case. Columns of a query inside of a condition
+// are not named but written that way, since its aliases stand there, too.
 func (s *Statement) Conditions(name func(ColumnRef) string) []Condition {
 	if name == nil {
 		name = lowerColumn

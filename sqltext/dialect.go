@@ -4,12 +4,11 @@ import "sync/atomic"
 
 // Dialect is the lexing rules of one SQL engine.
 //
-// The zero Dialect is SQLite; every field names one departure from it, so that an engine without a constructor here
-// can be written as a struct literal. Only what decides where a token ends, and how a query may start, is here:
-// whether a name or a function exists is the engine's business.
+// The zero Dialect is SQLite; every field names one departure from it, so that an engine without a constructor here can
+// be written as a struct literal. Only what decides where a token ends, and how a query may start, is here: whether a
+// name or a function exists is the engine's business.
 //
-// T-SQL has no Dialect on purpose: its statements need no semicolon between them, so a lexer cannot tell one from
-// two.
+// T-SQL has no Dialect on purpose: its statements need no semicolon between them, so a lexer cannot tell one from two.
 //
 // A Dialect is a comparable value, its methods only read it. Safe for concurrent use.
 type Dialect struct {

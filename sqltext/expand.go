@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// Expansion says what a query costs an engine once every common table expression and view is written out at each
-// place that names it, and every column of a subquery at each place that uses it. Engines do that before any limit
-// of theirs looks at the result: a text of 700 bytes can grow to gigabytes.
+// Expansion says what a query costs an engine once every common table expression and view is written out at each place
+// that names it, and every column of a subquery at each place that uses it. Engines do that before any limit of theirs
+// looks at the result: a text of 700 bytes can grow to gigabytes.
 type Expansion struct {
 	Added  int // tokens that writing out adds, at most maxExpansion
 	Stores int // places that may hold rows: subqueries in FROM, DISTINCT, IN (SELECT …), and every second join
@@ -31,16 +31,15 @@ const (
 	maxExpansion = 1 << 30
 	// mostOutput bounds the columns that are kept of one query. No engine has more.
 	mostOutput = 5000
-	// nameUnit is how many bytes of a column's name cost as much as a token: * repeats names that the text has
-	// once.
+	// nameUnit is how many bytes of a column's name cost as much as a token: * repeats names that the text has once.
 	nameUnit = 64
 )
 
-// Expand returns the Expansion of a query, or of the query in a CREATE VIEW. relation returns that of a view, and
-// false for every other relation; nil: there are no views.
+// Expand returns the Expansion of a query, or of the query in a CREATE VIEW. relation returns that of a view, and false
+// for every other relation; nil: there are no views.
 //
-// The reading is lexical and errs on the side of more: a name that could be that of a large column counts as one.
-// It takes time linear in the length of the text but for the depth of nesting.
+// The reading is lexical and errs on the side of more: a name that could be that of a large column counts as one. It
+// takes time linear in the length of the text but for the depth of nesting.
 func (s *Statement) Expand(relation func(schema, name string) (Expansion, bool)) Expansion {
 	p := s.tree()
 	e := expander{parsed: p, relation: relation, state: make([]grown, len(p.queries)), blocks: map[int]Expansion{}}
@@ -306,8 +305,8 @@ func (e *expander) query(q int) Expansion {
 	return out
 }
 
-// sources expands what stands in FROM of a query, for look-ups of its columns. hidden says that it does not know
-// the columns of all sources.
+// sources expands what stands in FROM of a query, for look-ups of its columns. hidden says that it does not know the
+// columns of all sources.
 func (e *expander) sources(q int, out *Expansion) (sources []Expansion, hidden bool) {
 	g := &e.state[q]
 	byName, columns := map[string]Expansion{}, map[string]int{}

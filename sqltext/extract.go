@@ -9,20 +9,19 @@ import (
 // Extractor finds the one statement in the reply of a model.
 //
 // It never repairs: quotes, brackets and entities stay as the model wrote them, and what does not hold exactly one
-// statement gives a *ReplyError. Only what nobody sees goes: outside of strings and quoted names, invisible
-// characters are left out, and no-break and other odd spaces are blanks. The zero Extractor works for SQLite
-// without an engine.
+// statement gives a *ReplyError. Only what nobody sees goes: outside of strings and quoted names, invisible characters
+// are left out, and no-break and other odd spaces are blanks. The zero Extractor works for SQLite without an engine.
 //
 // Safe for concurrent use if Valid is.
 type Extractor struct {
 	Dialect Dialect // the dialect of the SQL
 
-	// Ended says that the model came to its end, by the word of the provider. A statement that looks cut off is
-	// then one that the engine has to judge: it may end with a name that is a keyword, as in SELECT id FROM order.
+	// Ended says that the model came to its end, by the word of the provider. A statement that looks cut off is then
+	// one that the engine has to judge: it may end with a name that is a keyword, as in SELECT id FROM order.
 	Ended bool
 
-	// Valid asks the engine whether it can prepare the statement, which has passed Dialect.Check. It is called at
-	// most 32 times a reply, mostly once. Nil: the shape of the text decides, which tells most prose from SQL.
+	// Valid asks the engine whether it can prepare the statement, which has passed Dialect.Check. It is called at most
+	// 32 times a reply, mostly once. Nil: the shape of the text decides, which tells most prose from SQL.
 	Valid func(s *Statement) bool
 }
 
@@ -185,8 +184,7 @@ func (e *extraction) with(x Extraction) Extraction {
 	return x
 }
 
-// ladder runs steps 3 to 7 over text. depth counts what was unwrapped, so that quotes in fences in JSON end
-// somewhere.
+// ladder runs steps 3 to 7 over text. depth counts what was unwrapped, so that quotes in fences in JSON end somewhere.
 func (e *extraction) ladder(text, step string, depth int) {
 	text = trimReply(text)
 	if depth > 3 || text == "" {

@@ -9,8 +9,8 @@ type block struct {
 	closed     bool // the closing fence is there
 }
 
-// fencedBlocks finds the blocks between ``` or ~~~ fences. A block may start in the middle of a line, may be one
-// line, and need not be closed.
+// fencedBlocks finds the blocks between ``` or ~~~ fences. A block may start in the middle of a line, may be one line,
+// and need not be closed.
 func fencedBlocks(s string) []block {
 	var blocks []block
 	for at := 0; ; {
@@ -61,8 +61,8 @@ func startsLine(s string, i int) bool {
 	return strings.TrimLeft(line, " \t>") == ""
 }
 
-// languageWord returns the length of what stands behind an opening fence and is no part of the body: any word that
-// ends the line, or a known one before a query on the same line.
+// languageWord returns the length of what stands behind an opening fence and is no part of the body: any word that ends
+// the line, or a known one before a query on the same line.
 func languageWord(s string) int {
 	line, _, more := strings.Cut(s, "\n")
 	word := strings.TrimSpace(line)

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// This file knows the characters that nobody sees. Models copy them from pages; others put them where a person
-// should read something else than what runs.
+// This file knows the characters that nobody sees. Models copy them from pages; others put them where a person should
+// read something else than what runs.
 
-// isInvisible reports whether r shows nothing, or changes how its neighbours are shown. U+200C and U+200D are part
-// of words in some scripts, and the number marks of Arabic are seen.
+// isInvisible reports whether r shows nothing, or changes how its neighbours are shown. U+200C and U+200D are part of
+// words in some scripts, and the number marks of Arabic are seen.
 func isInvisible(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf, r == '\u200c', r == '\u200d':
@@ -25,8 +25,8 @@ func isInvisible(r rune) bool {
 // no-break space.
 func isOddBlank(r rune) bool { return r >= utf8.RuneSelf && unicode.IsSpace(r) }
 
-// visible returns s with a blank for each odd one and without invisible characters, but for those in strings and
-// quoted names, which are part of what they stand in.
+// visible returns s with a blank for each odd one and without invisible characters, but for those in strings and quoted
+// names, which are part of what they stand in.
 func (d Dialect) visible(s string) string {
 	hidden := func(r rune) bool { return isInvisible(r) || isOddBlank(r) }
 	if strings.IndexFunc(s, hidden) < 0 {

@@ -1,7 +1,7 @@
 package sqltext
 
-// isReserved reports whether word, in upper case, is a keyword wherever it stands unquoted and without a dot beside
-// it. Words that engines also allow as names (year, first, key, rows, …) are keywords only in their places; see
+// isReserved reports whether word, in upper case, is a keyword wherever it stands unquoted and without a dot beside it.
+// Words that engines also allow as names (year, first, key, rows, …) are keywords only in their places; see
 // parser.contextual.
 func isReserved(word string) bool {
 	switch word {
@@ -17,8 +17,8 @@ func isReserved(word string) bool {
 	return false
 }
 
-// isClauseWord reports whether the reserved word, in upper case, is no name to any engine. SQLite has tables named
-// asc, left and offset.
+// isClauseWord reports whether the reserved word, in upper case, is no name to any engine. SQLite has tables named asc,
+// left and offset.
 func isClauseWord(word string) bool {
 	switch word {
 	case "ALL", "AND", "AS", "BETWEEN", "CASE", "COLLATE", "DISTINCT", "ELSE", "ESCAPE", "EXCEPT", "EXISTS", "FROM", "GROUP", "HAVING",

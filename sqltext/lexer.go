@@ -36,8 +36,8 @@ func isSpace(c byte) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isNameStart holds for every byte over 0x7F: no-break spaces, full-width semicolons and the Greek question mark
-// are name characters to the engines, so they must be to us.
+// isNameStart holds for every byte over 0x7F: no-break spaces, full-width semicolons and the Greek question mark are
+// name characters to the engines, so they must be to us.
 func isNameStart(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
 }
@@ -144,8 +144,8 @@ func (l *lexer) word(c byte) Kind {
 	return Word
 }
 
-// number reads digits, a fraction and an exponent, or a hexadecimal number. With name characters behind it the
-// whole is a word: MySQL has such names, the other engines refuse it.
+// number reads digits, a fraction and an exponent, or a hexadecimal number. With name characters behind it the whole is
+// a word: MySQL has such names, the other engines refuse it.
 func (l *lexer) number() Kind {
 	if l.src[l.pos] == '0' && l.at(1)|0x20 == 'x' {
 		l.pos += 2
@@ -190,8 +190,8 @@ func (l *lexer) text(quote byte, prefix int, backslash bool) Kind {
 		return l.tripleQuoted(quote, prefix+3)
 	}
 	kind := l.quoted(quote, prefix, String, backslash)
-	// PostgreSQL joins strings that only blanks with a line end separate, and the later parts go on under the
-	// escape rules of the first.
+	// PostgreSQL joins strings that only blanks with a line end separate, and the later parts go on under the escape
+	// rules of the first.
 	for kind == String && l.d.EscapeStrings && backslash {
 		next := l.continuation()
 		if next == 0 {
@@ -227,8 +227,8 @@ func (l *lexer) continuation() int {
 	return 0
 }
 
-// quoted reads what ends with quote, prefix bytes behind pos being the opening one. A doubled quote stands for
-// itself, except in [names].
+// quoted reads what ends with quote, prefix bytes behind pos being the opening one. A doubled quote stands for itself,
+// except in [names].
 func (l *lexer) quoted(quote byte, prefix int, kind Kind, backslash bool) Kind {
 	for i := l.pos + prefix + 1; i < len(l.src); i++ {
 		switch c := l.src[i]; {

@@ -23,12 +23,12 @@ type ColumnRef struct {
 	Qualifier string // the text before the column, as in t or main.t; "" for none
 	Column    string // without quotes
 
-	// Schema and Table are the table in FROM that the text alone tells: of the qualifier's alias, or the only one
-	// there is. Both are "" where the column may belong to several tables, or comes from a CTE, a derived table or
-	// a function.
+	// Schema and Table are the table in FROM that the text alone tells: of the qualifier's alias, or the only one there
+	// is. Both are "" where the column may belong to several tables, or comes from a CTE, a derived table or a
+	// function.
 	Schema, Table string
-	// Scope is the base tables in FROM of the query around it. Columns of one query share the slice: do not write
-	// to it.
+	// Scope is the base tables in FROM of the query around it. Columns of one query share the slice: do not write to
+	// it.
 	Scope []TableRef
 
 	Quote byte // the opening quote: 0 for none, or one of " ` [

@@ -2,17 +2,17 @@ package sqltext
 
 import "strings"
 
-// Normalize rewrites the statement so that texts that differ only in their writing become equal: words in lower
-// case (ASCII; of other letters the case may count), one blank between tokens (none around dots and inside
-// brackets), no comments, no quotes around names that need none, <> for != and = for ==, no semicolon at the end.
+// Normalize rewrites the statement so that texts that differ only in their writing become equal: words in lower case
+// (ASCII; of other letters the case may count), one blank between tokens (none around dots and inside brackets), no
+// comments, no quotes around names that need none, <> for != and = for ==, no semicolon at the end.
 //
 // Literals stay as they are written. So does an unqualified "x" that SQLite takes for a string where no column is
 // called so, because its case matters then, and a quoted name of a dialect with CaseSensitiveQuotes unless it is in
 // lower case.
 //
-// Equal normal forms mean the same statement to SQLite; the reverse does not hold. Which words other engines
-// reserve is not all known here, so for them a name that is such a word may lose quotes that it needs. The normal
-// form of a normal form is itself. The result is for comparing and hashing, but it is SQL again.
+// Equal normal forms mean the same statement to SQLite; the reverse does not hold. Which words other engines reserve is
+// not all known here, so for them a name that is such a word may lose quotes that it needs. The normal form of a normal
+// form is itself. The result is for comparing and hashing, but it is SQL again.
 func (s *Statement) Normalize() string {
 	p := s.tree()
 	s.normal.Do(func() { s.normalized = p.normalize() })

@@ -19,8 +19,8 @@ type Outline struct {
 	Limit      bool     // LIMIT, OFFSET or FETCH
 	SetOps     []string // UNION, UNION ALL, EXCEPT, INTERSECT, …, in text order
 
-	// Functions are the functions called anywhere, nested queries and CTEs included: in upper case, each once, by
-	// first use.
+	// Functions are the functions called anywhere, nested queries and CTEs included: in upper case, each once, by first
+	// use.
 	Functions []string
 	IsNull    bool // IS NULL or ISNULL stands anywhere
 }
@@ -42,16 +42,16 @@ func (s *Statement) Outline() Outline {
 	return s.outline
 }
 
-// Uses reports whether a keyword, in upper case, or an operator, with <> for != and = for ==, stands anywhere in
-// the statement.
+// Uses reports whether a keyword, in upper case, or an operator, with <> for != and = for ==, stands anywhere in the
+// statement.
 func (s *Statement) Uses(what string) bool {
 	return slices.ContainsFunc(s.tree().items, func(it item) bool {
 		return it.role == roleKeyword && it.up == what || it.Kind == Operator && plainOperator(it.Text) == what
 	})
 }
 
-// Sorts reports whether the statement as a whole has an ORDER BY: whether its Outline has OrderBy terms. It costs
-// less than an Outline.
+// Sorts reports whether the statement as a whole has an ORDER BY: whether its Outline has OrderBy terms. It costs less
+// than an Outline.
 func (s *Statement) Sorts() bool {
 	p := s.tree()
 	if p.main < 0 {
@@ -256,8 +256,7 @@ func (p *parsed) aggregates(start, end int) []string {
 	return found
 }
 
-// isAggregateCall tells aggregates from window functions and from the min and max of several values that SQLite
-// has.
+// isAggregateCall tells aggregates from window functions and from the min and max of several values that SQLite has.
 func (p *parsed) isAggregateCall(name string, i int) bool {
 	open := i + 1
 	if !p.op(open, "(") || p.items[open].match < 0 {

@@ -295,8 +295,8 @@ func (p *parser) open(i int) int {
 	return i + 1
 }
 
-// behindBrackets returns the first item behind the bracket at item i that opens no further one. It remembers what
-// it found: a text of brackets alone would cost the square of its length otherwise.
+// behindBrackets returns the first item behind the bracket at item i that opens no further one. It remembers what it
+// found: a text of brackets alone would cost the square of its length otherwise.
 func (p *parser) behindBrackets(i int) int {
 	if i < p.inner {
 		return p.inner

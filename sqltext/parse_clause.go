@@ -1,7 +1,6 @@
 package sqltext
 
-// keyword handles the word at item i where it is a keyword and returns the item to go on with, or i where it is a
-// name.
+// keyword handles the word at item i where it is a keyword and returns the item to go on with, or i where it is a name.
 func (p *parser) keyword(i int) int {
 	f := p.top()
 	it := &p.items[i]
@@ -104,8 +103,8 @@ func clauseOf(word, next string) clause {
 	return inNone
 }
 
-// opens reports whether the keyword at item i opens its clause behind clause last. Some are names to engines that
-// do not have the clause, or only where the clause cannot be.
+// opens reports whether the keyword at item i opens its clause behind clause last. Some are names to engines that do
+// not have the clause, or only where the clause cannot be.
 func (p *parser) opens(i int, last clause) bool {
 	switch p.items[i].up {
 	case "WINDOW":

@@ -5,9 +5,9 @@ import "strings"
 // maxPlaces bounds the places that are tried in one text.
 const maxPlaces = 24
 
-// places returns the bytes at which a line, or the text behind a colon, starts with a query word, or a sentence
-// with one in capitals. Marks of lists, quotes and code before it are skipped. A SELECT that goes on with something
-// (behind a bracket, UNION or AS) is none.
+// places returns the bytes at which a line, or the text behind a colon, starts with a query word, or a sentence with
+// one in capitals. Marks of lists, quotes and code before it are skipped. A SELECT that goes on with something (behind
+// a bracket, UNION or AS) is none.
 func (d Dialect) places(text string) []int {
 	var found []int
 	mark := byte('\n') // the mark that ends before i
@@ -159,15 +159,14 @@ func isLabel(s string) bool {
 		"SQLRESULT", "SQL RESULT", "RESULT", "ANSWER", "FINAL ANSWER", "EXPLANATION", "NOTE", "NOTES", "OUTPUT", "QUESTION", "REASONING")
 }
 
-// continuesBehind reports whether s, behind a semicolon, starts with a keyword in capitals that continues a
-// statement: then the semicolon was a slip, and what stands before it is not the whole statement.
+// continuesBehind reports whether s, behind a semicolon, starts with a keyword in capitals that continues a statement:
+// then the semicolon was a slip, and what stands before it is not the whole statement.
 func (d Dialect) continuesBehind(s string) bool {
 	word := leadingWord(strings.TrimLeft(s, "; \t\r\n"))
 	return len(word) > 1 && word == strings.ToUpper(word) && d.goesOn(word)
 }
 
-// goesOn reports whether s starts with a keyword that continues a statement, as WHERE does; sentences write it
-// Where.
+// goesOn reports whether s starts with a keyword that continues a statement, as WHERE does; sentences write it Where.
 func (d Dialect) goesOn(s string) bool {
 	word := leadingWord(s)
 	upper := strings.ToUpper(word)

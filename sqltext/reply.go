@@ -13,8 +13,8 @@ const (
 	ReasonRefused    Reason = "refused"     // its statement fails the text check in another way
 )
 
-// ReplyError says why Extract found no candidate in a reply. The first two abstentions, ReasonRefusal and
-// ReasonNoSQL, are answers of the model; the others are faults.
+// ReplyError says why Extract found no candidate in a reply. The first two abstentions, ReasonRefusal and ReasonNoSQL,
+// are answers of the model; the others are faults.
 type ReplyError struct {
 	Reason Reason // why there is no candidate
 	Detail string // one line for a person; quotes nothing of the reply
@@ -40,9 +40,9 @@ type Extraction struct {
 
 	// Step tells where it stood: "bare" (the reply is the statement), "fence", "json", "quotes" or "prose".
 	Step string
-	// Notes are stable words on what was passed over: "reasoning" (before it), "answer-tag", "other-blocks"
-	// (earlier fenced blocks with other queries), "unclosed-fence", "invisible" (characters that nobody sees, see
-	// Extractor), "text-behind" (after the statement), "not-valid" (Valid accepted nothing; this is the likeliest
-	// statement, for the engine to tell what is wrong with it).
+	// Notes are stable words on what was passed over: "reasoning" (before it), "answer-tag", "other-blocks" (earlier
+	// fenced blocks with other queries), "unclosed-fence", "invisible" (characters that nobody sees, see Extractor),
+	// "text-behind" (after the statement), "not-valid" (Valid accepted nothing; this is the likeliest statement, for
+	// the engine to tell what is wrong with it).
 	Notes []string
 }

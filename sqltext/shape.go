@@ -2,8 +2,8 @@ package sqltext
 
 import "strings"
 
-// This file judges by shape what only an engine can judge for certain: whether a text is SQL or prose, and whether
-// it is whole. Extract asks it to order its candidates, and to decide where there is no engine to ask.
+// This file judges by shape what only an engine can judge for certain: whether a text is SQL or prose, and whether it
+// is whole. Extract asks it to order its candidates, and to decide where there is no engine to ask.
 
 // head is what a text starts with.
 type head uint8
@@ -89,8 +89,8 @@ func dangling(word string) bool {
 	return false
 }
 
-// isCut reports whether a text that starts like a statement stops in the middle of it: in a string, in a bracket,
-// or behind a word or operator that needs more.
+// isCut reports whether a text that starts like a statement stops in the middle of it: in a string, in a bracket, or
+// behind a word or operator that needs more.
 func (s *Statement) isCut() bool {
 	p := s.tree()
 	if len(p.items) == 0 || strings.HasSuffix(p.sql, ";") {

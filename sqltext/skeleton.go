@@ -61,8 +61,8 @@ func isGlue(token string) bool {
 	return false
 }
 
-// Alike is the multiset Jaccard index of the skeletons of two statements, in 0..1: the tokens they share ÷ all
-// tokens, shared ones once. Two empty ones have 0.
+// Alike is the multiset Jaccard index of the skeletons of two statements, in 0..1: the tokens they share ÷ all tokens,
+// shared ones once. Two empty ones have 0.
 func (s *Statement) Alike(other *Statement) float64 {
 	a, b := s.Skeleton(), other.Skeleton()
 	count := map[string]int{}

@@ -7,12 +7,11 @@ import (
 )
 
 // Statement is one text of SQL that is read once. Dialect.Check makes it of a text that passes the text check,
-// Dialect.Parse of any other. The text is cut into tokens and parsed when a method first needs it, and what the
-// methods find out is kept, so a statement that travels from stage to stage costs one parse.
+// Dialect.Parse of any other. The text is cut into tokens and parsed when a method first needs it, and what the methods
+// find out is kept, so a statement that travels from stage to stage costs one parse.
 //
-// The parse is a reading of tokens and no grammar. Every text gives some result; valid SQL gives the right one as
-// far as each method promises. All methods take time linear in the length of the text, do not recurse and never
-// fail.
+// The parse is a reading of tokens and no grammar. Every text gives some result; valid SQL gives the right one as far
+// as each method promises. All methods take time linear in the length of the text, do not recurse and never fail.
 //
 // The slices and maps that the methods return are shared: do not change them. Safe for concurrent use.
 type Statement struct {
@@ -27,8 +26,8 @@ type Statement struct {
 	attached   atomic.Pointer[any]
 }
 
-// Parse returns sql as a Statement. It does not check the text, and does no work yet: the first method that needs
-// the tokens does it.
+// Parse returns sql as a Statement. It does not check the text, and does no work yet: the first method that needs the
+// tokens does it.
 func (d Dialect) Parse(sql string) *Statement {
 	return &Statement{parsed: parsed{d: d, sql: sql}}
 }
@@ -68,8 +67,8 @@ func (s *Statement) Attached() any {
 	return nil
 }
 
-// Tokens returns the tokens of the statement in text order, without blanks and comments. Dialect.Tokens returns
-// those too.
+// Tokens returns the tokens of the statement in text order, without blanks and comments. Dialect.Tokens returns those
+// too.
 func (s *Statement) Tokens() iter.Seq[Token] {
 	s.lex()
 	return func(yield func(Token) bool) {

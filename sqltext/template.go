@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Template masks what differs between two instances of one question: every string, number and blob becomes ? (with
-// its sign), names are in lower case and without quotes, aliases of tables and CTEs are t1, t2, …, those of columns
-// c1, c2, …, by first use, comments and semicolons are dropped.
+// Template masks what differs between two instances of one question: every string, number and blob becomes ? (with its
+// sign), names are in lower case and without quotes, aliases of tables and CTEs are t1, t2, …, those of columns c1, c2,
+// …, by first use, comments and semicolons are dropped.
 //
 // Two statements with equal templates are one pattern with other constants: the unit of a leakage guard and of a
-// bootstrap by template. In a dialect in which "x" may be a string, an unqualified "x" beside a comparison counts
-// as one. The form is that of the leakage guard in 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, told by tokens
-// instead of regular expressions.
+// bootstrap by template. In a dialect in which "x" may be a string, an unqualified "x" beside a comparison counts as
+// one. The form is that of the leakage guard in 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, told by tokens instead of
+// regular expressions.
 func (s *Statement) Template() string {
 	p := s.tree()
 	masked := make(map[int]bool) // quoted names that stand for strings
@@ -81,8 +81,7 @@ func (n *aliasNames) rename(p *parsed, i int, name string) string {
 	it := &p.items[i]
 	switch it.role {
 	case roleQualif, roleTable:
-		// A CTE's name stands where tables do; a base table that is called like an alias of another one keeps its
-		// name.
+		// A CTE's name stands where tables do; a base table that is called like an alias of another one keeps its name.
 		if it.role == roleTable && !p.isCTE(name, i) {
 			return ""
 		}

@@ -41,8 +41,8 @@ type Token struct {
 
 // Tokens are the tokens of sql, in text order.
 //
-// Nothing is lost: the texts of the tokens, joined, are sql. Any input is accepted, also text that is no SQL and
-// bytes that are not UTF-8. The time is linear in len(sql), and nothing recurses.
+// Nothing is lost: the texts of the tokens, joined, are sql. Any input is accepted, also text that is no SQL and bytes
+// that are not UTF-8. The time is linear in len(sql), and nothing recurses.
 func (d Dialect) Tokens(sql string) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		l := lexer{d: d, src: sql}
@@ -54,8 +54,8 @@ func (d Dialect) Tokens(sql string) iter.Seq[Token] {
 // Split returns the statements of sql, each without outer blanks, outer comments and its semicolon; what holds no
 // statement is left out.
 //
-// The cut is at every semicolon outside of strings, names and comments, so the body of a CREATE TRIGGER is cut too.
-// Use Check for text that is about to run.
+// The cut is at every semicolon outside of strings, names and comments, so the body of a CREATE TRIGGER is cut too. Use
+// Check for text that is about to run.
 func (d Dialect) Split(sql string) []string {
 	var parts []string
 	start, end := -1, 0

@@ -9,8 +9,8 @@ import (
 // Value returns what t stands for: the content of a string without its quotes and with its escapes undone, a quoted
 // name without its quotes, and any other token as it is written.
 //
-// Escapes that the dialect does not define stay as they are written. The name in U&"…" is returned without undoing
-// its escapes.
+// Escapes that the dialect does not define stay as they are written. The name in U&"…" is returned without undoing its
+// escapes.
 func (d Dialect) Value(t Token) string {
 	s := t.Text
 	switch t.Kind {

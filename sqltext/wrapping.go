@@ -22,8 +22,8 @@ func trimReply(s string) string {
 	}
 }
 
-// afterReasoning returns what follows the last end of reasoning in s. cut says that reasoning starts behind that
-// and has no end.
+// afterReasoning returns what follows the last end of reasoning in s. cut says that reasoning starts behind that and
+// has no end.
 func afterReasoning(s string) (rest string, cut bool) {
 	for _, tag := range []string{"think", "thinking", "reasoning"} {
 		if i := lastFold(s, "</"+tag+">"); i >= 0 {

@@ -20,16 +20,14 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Admission turns replies into candidates that may vote: extraction, then the
-// checks, once for each distinct statement of a question. Every copy of a
-// statement keeps its own vote.
+// Admission turns replies into candidates that may vote: extraction, then the checks, once for each distinct statement
+// of a question. Every copy of a statement keeps its own vote.
 //
-// A distinct statement costs one text check, one parse and one hold of a guarded
-// connection, whatever the number of samples that have it. An Admission belongs to
-// one question. Safe for concurrent use.
+// A distinct statement costs one text check, one parse and one hold of a guarded connection, whatever the number of
+// samples that have it. An Admission belongs to one question. Safe for concurrent use.
 type Admission struct {
-	// Signature turns a plan into what vote.ByPlan compares, and its cost. nil:
-	// exec.Plan.Signature and Cost. Not to be changed after the first candidate.
+	// Signature turns a plan into what vote.ByPlan compares, and its cost. nil: exec.Plan.Signature and Cost. Not to be
+	// changed after the first candidate.
 	Signature func(exec.Plan) (signature string, cost float64)
 
 	db       *exec.DB
@@ -52,15 +50,15 @@ type admitted struct {
 	slot      int                // lowest sample that has it, or unclaimed; guarded by Admission.mu
 	span      *trace.Span
 
-	// turn is held while the statement is examined, and guards the fields below.
-	// It is no mutex, because a waiting caller waits no longer than its context.
+	// turn is held while the statement is examined, and guards the fields below. It is no mutex, because a waiting
+	// caller waits no longer than its context.
 	turn *semaphore.Weighted
 	done bool
 	exam
 }
 
-// unclaimed is the slot of a statement that no sample has: the engine was asked about
-// it for a reply that held another one.
+// unclaimed is the slot of a statement that no sample has: the engine was asked about it for a reply that held another
+// one.
 const unclaimed = math.MaxInt
 
 // exam is what an examination found out.
@@ -72,9 +70,8 @@ type exam struct {
 	err       error          // the database failed, not the statement
 }
 
-// NewAdmission starts the admission of one question. checks nil means
-// env.Checks(); doubts nil means the rules on what checks found (doubt.Checked).
-// Rules without an EmptyShare have that of env. Under Env.WithoutExecution no check can
+// NewAdmission starts the admission of one question. checks nil means env.Checks(); doubts nil means the rules on what
+// checks found (doubt.Checked). Rules without an EmptyShare have that of env. Under Env.WithoutExecution no check can
 // run a statement, whichever they are: they get exec.DB.WithoutExecution.
 func NewAdmission(ctx context.Context, env *Env, t Task, checks []exec.Check, doubts *doubt.Rules) *Admission {
 	if checks == nil {
@@ -111,9 +108,8 @@ func (a *Admission) Close() {
 	a.span.End()
 }
 
-// Admit makes the candidate of one reply. A reply without a statement, or with
-// one that the guard or the engine refuses, is a rejected candidate and no
-// error; the error means that the database could not be asked.
+// Admit makes the candidate of one reply. A reply without a statement, or with one that the guard or the engine
+// refuses, is a rejected candidate and no error; the error means that the database could not be asked.
 func (a *Admission) Admit(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
 	c := vote.Candidate{Sample: sample, Model: model}
 	if reply.StopReason == llm.StopLength {
@@ -158,8 +154,7 @@ func (a *Admission) admit(ctx context.Context, sample int, model, sql string, st
 	return c, cmp.Or(err, known.err)
 }
 
-// Invalid is what the engine said about a statement that it rejected; nil for
-// any other.
+// Invalid is what the engine said about a statement that it rejected; nil for any other.
 func (a *Admission) Invalid(sql string) error {
 	a.mu.Lock()
 	e := a.checked[sql]
@@ -198,8 +193,8 @@ func (a *Admission) entry(sql string, statement *sqltext.Statement, sample int) 
 	return e
 }
 
-// claim says that a sample has the statement. Its span stands in the slot of the
-// lowest sample that has it, so that the trace does not depend on which came first.
+// claim says that a sample has the statement. Its span stands in the slot of the lowest sample that has it, so that the
+// trace does not depend on which came first.
 func (a *Admission) claim(e *admitted, sample int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -209,9 +204,8 @@ func (a *Admission) claim(e *admitted, sample int) {
 	}
 }
 
-// Discard forgets the statements that only samples from index counted on had: an
-// early stop made them unnecessary, and how far they came depends on timing. One
-// that comes up again is examined as if it were new.
+// Discard forgets the statements that only samples from index counted on had: an early stop made them unnecessary, and
+// how far they came depends on timing. One that comes up again is examined as if it were new.
 func (a *Admission) Discard(counted int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -223,8 +217,7 @@ func (a *Admission) Discard(counted int) {
 	}
 }
 
-// examined returns what is known of a statement, which it examines unless somebody
-// did. The error is that of ctx.
+// examined returns what is known of a statement, which it examines unless somebody did. The error is that of ctx.
 func (a *Admission) examined(ctx context.Context, e *admitted) (exam, error) {
 	if err := e.turn.Acquire(ctx, 1); err != nil {
 		return exam{}, err
@@ -232,8 +225,7 @@ func (a *Admission) examined(ctx context.Context, e *admitted) (exam, error) {
 	defer e.turn.Release(1)
 	if !e.done {
 		e.exam = a.examine(trace.Into(ctx, e.span), e)
-		// The end of one sample's context says nothing about the statement: the next
-		// sample that has it asks again.
+		// The end of one sample's context says nothing about the statement: the next sample that has it asks again.
 		e.done = ctx.Err() == nil
 	}
 	return e.exam, nil
@@ -292,8 +284,8 @@ func describe(c *vote.Candidate, t *result.Table, withoutRows bool) {
 	}
 }
 
-// readsSensitive reports whether a statement reads a column whose values no model may
-// see. Without an analysis nobody knows.
+// readsSensitive reports whether a statement reads a column whose values no model may see. Without an analysis nobody
+// knows.
 func readsSensitive(s *schema.Schema, a *exec.Analysis) bool {
 	if a == nil {
 		return false

@@ -15,8 +15,8 @@ type replyKey struct {
 	ended bool
 }
 
-// extraction is what a reply holds if the engine takes every statement in it. It
-// asks no engine, so equal replies share one.
+// extraction is what a reply holds if the engine takes every statement in it. It asks no engine, so equal replies share
+// one.
 type extraction struct {
 	once  sync.Once
 	found sqltext.Extraction
@@ -29,11 +29,10 @@ const maxReplies = 256
 
 // Extract finds the statement of a reply; ended says that the model came to its end.
 //
-// Extraction asks the engine which texts compile, and most replies hold one
-// statement that does. So it is taken for granted first, and the examination of the
-// statement, which is needed anyway, is the proof. Only where the engine rejects the
-// statement, or where there are several to choose from, extraction is done again
-// with the engine's word for each.
+// Extraction asks the engine which texts compile, and most replies hold one statement that does. So it is taken for
+// granted first, and the examination of the statement, which is needed anyway, is the proof. Only where the engine
+// rejects the statement, or where there are several to choose from, extraction is done again with the engine's word for
+// each.
 func (a *Admission) Extract(ctx context.Context, sample int, reply string, ended bool) (sqltext.Extraction, error) {
 	key := replyKey{reply, ended}
 	x := sqltext.Extractor{Dialect: a.db.Dialect().Text(), Ended: ended}
@@ -71,14 +70,12 @@ func (a *Admission) proved(ctx context.Context, sample int, s *sqltext.Statement
 	return false
 }
 
-// analyzesFirst reports whether a statement without an analysis failed in it, and not
-// in another check.
+// analyzesFirst reports whether a statement without an analysis failed in it, and not in another check.
 func (a *Admission) analyzesFirst() bool {
 	return len(a.checks) == 0 || a.checks[0] == exec.Check(exec.SingleRead{})
 }
 
-// Analyze is exec.DB.Analyze. What the examination of a statement found out is not
-// asked again.
+// Analyze is exec.DB.Analyze. What the examination of a statement found out is not asked again.
 func (a *Admission) Analyze(ctx context.Context, sql string) (exec.Analysis, error) {
 	a.mu.Lock()
 	e := a.checked[sql]
@@ -97,8 +94,8 @@ func (a *Admission) Analyze(ctx context.Context, sql string) (exec.Analysis, err
 	return a.db.Analyze(ctx, sql)
 }
 
-// compiles reports whether the engine takes s for a statement. Only its own words
-// are remembered: that it could not be asked says nothing of the statement.
+// compiles reports whether the engine takes s for a statement. Only its own words are remembered: that it could not be
+// asked says nothing of the statement.
 func (a *Admission) compiles(ctx context.Context, s *sqltext.Statement) bool {
 	a.mu.Lock()
 	ok, known := a.compiled[s.SQL()]

@@ -13,13 +13,11 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Augmented is a Prompter that shows the CREATE text of each table with its first
-// rows behind it: the "augmented schema" of galah92/egtts (strategy M10), in the
-// prompt contract of Prompt. schema.Augmented has the layout, schema.Reduction how a
-// text that is too long is shortened. The span of the sample tells what was.
+// Augmented is a Prompter that shows the CREATE text of each table with its first rows behind it: the "augmented
+// schema" of galah92/egtts (strategy M10), in the prompt contract of Prompt. schema.Augmented has the layout,
+// schema.Reduction how a text that is too long is shortened. The span of the sample tells what was.
 //
-// It sends stored values to the model, unless Env.WithoutValues is set. Rows are
-// read through Env.Rows.
+// It sends stored values to the model, unless Env.WithoutValues is set. Rows are read through Env.Rows.
 //
 // The zero Augmented is ready for use. Safe for concurrent use.
 type Augmented struct {
@@ -40,8 +38,7 @@ func (a Augmented) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.
 	}, nil
 }
 
-// Schema writes s with sample rows for the prompt of a sample, without a line end. The
-// error is ctx.Err().
+// Schema writes s with sample rows for the prompt of a sample, without a line end. The error is ctx.Err().
 func (a Augmented) Schema(ctx context.Context, env *Env, s *schema.Schema, sample int) (string, error) {
 	rows, err := env.Samples(ctx, s, exec.SampleOptions{Rows: cmp.Or(a.Rows, 3)})
 	if err != nil {

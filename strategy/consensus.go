@@ -11,20 +11,17 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Consensus is the default strategy: the parts of this module put together as the
-// measurements suggest.
+// Consensus is the default strategy: the parts of this module put together as the measurements suggest.
 //
-// Three prompt forms (M-Schema, DDL, one-line code), each with the stored values that the
-// question names, go out in waves until the leader cannot be overtaken. Candidates vote by
-// result; broken doubt rules (doubt.DefaultRules) cost votes and confidence. A statement
-// that the engine rejected is repaired only where its vote could change the winner. If the
-// leading cluster holds less than 0.6 of the votes, a pairwise judge sees the two best.
-// Confidence is (share of credited votes, one more on either side) × e^(−doubts/2), see
-// vote.Ballot, or Calibration of it.
+// Three prompt forms (M-Schema, DDL, one-line code), each with the stored values that the question names, go out in
+// waves until the leader cannot be overtaken. Candidates vote by result; broken doubt rules (doubt.DefaultRules) cost
+// votes and confidence. A statement that the engine rejected is repaired only where its vote could change the winner.
+// If the leading cluster holds less than 0.6 of the votes, a pairwise judge sees the two best. Confidence is (share of
+// credited votes, one more on either side) × e^(−doubts/2), see vote.Ballot, or Calibration of it.
 //
-// Calls a question: Samples samples of at most 1,024 tokens, 2 repairs and 2 of the judge at
-// most. Prompts hold stored values, unless texttosql.WithoutValues is given. Sources: Wang et
-// al. 2023, M-Schema (XiYan-SQL), a judge below 0.6 (DeepEye-SQL); doubts are our own.
+// Calls a question: Samples samples of at most 1,024 tokens, 2 repairs and 2 of the judge at most. Prompts hold stored
+// values, unless texttosql.WithoutValues is given. Sources: Wang et al. 2023, M-Schema (XiYan-SQL), a judge below 0.6
+// (DeepEye-SQL); doubts are our own.
 type Consensus struct {
 	Samples       int               // 0 means 12; WithSamples overrides it
 	Temperature   float64           // 0 means 0.7; sample 0 is greedy

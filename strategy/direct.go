@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// Direct is the baseline: one greedy sample of a k-shot prompt, checked. Its confidence is 1
-// when the statement runs, which measures nothing: a single sample has no second opinion.
+// Direct is the baseline: one greedy sample of a k-shot prompt, checked. Its confidence is 1 when the statement runs,
+// which measures nothing: a single sample has no second opinion.
 //
-// One call a question, for a reply of at most 512 tokens; more than one sample is refused.
-// Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
+// One call a question, for a reply of at most 512 tokens; more than one sample is refused. Prompts hold sampled values
+// of the database, unless texttosql.WithoutValues is given.
 type Direct struct {
 	Shots int // few-shot exemplars from Env.Exemplars; 0: none
 }

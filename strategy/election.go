@@ -14,37 +14,35 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// ErrQuorum says that fewer samples voted than MinVotes asks for. The error that matches
-// it also matches the errors of the samples that failed.
+// ErrQuorum says that fewer samples voted than MinVotes asks for. The error that matches it also matches the errors of
+// the samples that failed.
 var ErrQuorum = errors.New("strategy: too few votes")
 
 // Election takes samples until their votes decide. Every strategy votes through it.
 //
-// Samples go out in waves, in parallel, and each fills the slot of its own index. Stop
-// looks at the longest prefix of finished samples, never at the order of arrival. The
-// samples behind the index where it stops are cancelled and do not count, even those that
-// had arrived. So equal replies give equal slots whatever the timing. A failed sample
-// casts no vote and never cancels its siblings. If all samples of the first wave fail the
-// election ends: whatever is down will not be asked again.
+// Samples go out in waves, in parallel, and each fills the slot of its own index. Stop looks at the longest prefix of
+// finished samples, never at the order of arrival. The samples behind the index where it stops are cancelled and do not
+// count, even those that had arrived. So equal replies give equal slots whatever the timing. A failed sample casts no
+// vote and never cancels its siblings. If all samples of the first wave fail the election ends: whatever is down will
+// not be asked again.
 //
 // A wave is as small as could decide (vote.Tally.Wave), so that no sample of it is wasted.
 //
 // An Election is a plain value, safe for concurrent use if its functions are.
 type Election[T any] struct {
-	// Sample makes sample i, 0 ≤ i < N. Required. It must return soon after ctx ends. ctx
-	// carries the sample's span.
+	// Sample makes sample i, 0 ≤ i < N. Required. It must return soon after ctx ends. ctx carries the sample's span.
 	Sample func(ctx context.Context, i int) (T, error)
 	// Key names the group that a sample votes for; false abstains. Required.
 	Key func(T) (key string, ok bool)
-	// Tally counts the votes so far, out of the planned samples; values are those of the
-	// samples that succeeded, in index order. nil: one vote each, by Key.
+	// Tally counts the votes so far, out of the planned samples; values are those of the samples that succeeded, in
+	// index order. nil: one vote each, by Key.
 	Tally func(values []T, planned int) vote.Tally
 
-	// Room says how many samples may still be sent; false: any number. A spent budget then
-	// ends the election at the same index whatever the timing. nil: any number.
+	// Room says how many samples may still be sent; false: any number. A spent budget then ends the election at the
+	// same index whatever the timing. nil: any number.
 	Room func() (samples int, bounded bool)
-	// Before is called with what has been sampled before each wave but the first, to start
-	// work that will likely be needed. It must return quickly. nil: nothing is started.
+	// Before is called with what has been sampled before each wave but the first, to start work that will likely be
+	// needed. It must return quickly. nil: nothing is started.
 	Before func(Sampled[T])
 
 	N           int       // samples at most, 1 to MaxSamples
@@ -103,9 +101,8 @@ func (d Sampled[T]) Votes() int {
 	return votes
 }
 
-// Short reports whether a spent budget kept some of the planned samples from being made,
-// and how many it allowed. It is false where the budget allowed none: the errors of the
-// samples tell that.
+// Short reports whether a spent budget kept some of the planned samples from being made, and how many it allowed. It is
+// false where the budget allowed none: the errors of the samples tell that.
 func (d Sampled[T]) Short(planned int) (allowed int, short bool) {
 	failed := d.Failed()
 	allowed = len(d.Slots)
@@ -119,9 +116,8 @@ func (d Sampled[T]) Short(planned int) (allowed int, short bool) {
 	return allowed, allowed > 0 && (room || allowed < len(d.Slots))
 }
 
-// Run samples. It returns when every sample it started has ended. The error is ctx.Err()
-// when ctx ended, one that matches ErrQuorum when too few samples voted; Sampled holds what
-// there is in both cases.
+// Run samples. It returns when every sample it started has ended. The error is ctx.Err() when ctx ended, one that
+// matches ErrQuorum when too few samples voted; Sampled holds what there is in both cases.
 func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 	if e.Sample == nil || e.Key == nil || e.N < 1 || e.N > MaxSamples {
 		return Sampled[T]{}, fmt.Errorf("strategy: Election needs Sample, Key and an N of 1 to %d, got N %d", MaxSamples, e.N)
@@ -174,8 +170,8 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 	return out, nil
 }
 
-// wave is the size of the next wave; 0 when no sample may be sent any more. The first
-// sample is always sent, so that an empty budget has its say as an error.
+// wave is the size of the next wave; 0 when no sample may be sent any more. The first sample is always sent, so that an
+// empty budget has its say as an error.
 func (e Election[T]) wave(t vote.Tally, remaining int) int {
 	size := remaining
 	if e.Stop != nil {
@@ -233,8 +229,7 @@ type wave struct {
 	spans   []*trace.Span
 }
 
-// launch starts samples first ≤ i < end. Every goroutine it starts has ended when arrived
-// is closed.
+// launch starts samples first ≤ i < end. Every goroutine it starts has ended when arrived is closed.
 func (e Election[T]) launch(ctx context.Context, slots []Slot[T], first, end int) *wave {
 	ctx, cancel := context.WithCancel(ctx)
 	arrived := make(chan int, end-first)

@@ -13,16 +13,15 @@ import (
 var (
 	// ErrEmptyQuestion is returned for a question without a word.
 	ErrEmptyQuestion = errors.New("strategy: the question is empty")
-	// ErrNoCandidate says that no sample gave a statement that may vote. The error is a
-	// *NoCandidateError with every reason.
+	// ErrNoCandidate says that no sample gave a statement that may vote. The error is a *NoCandidateError with every
+	// reason.
 	ErrNoCandidate = errors.New("no candidate passed the checks")
-	// ErrAbstained says that there is an answer, but not one to rely on. The error is an
-	// *AbstainedError.
+	// ErrAbstained says that there is an answer, but not one to rely on. The error is an *AbstainedError.
 	ErrAbstained = errors.New("abstained")
 )
 
-// NoCandidateError tells why nothing could be elected. It matches ErrNoCandidate,
-// ErrQuorum where there were votes but too few, and the causes of the failed samples.
+// NoCandidateError tells why nothing could be elected. It matches ErrNoCandidate, ErrQuorum where there were votes but
+// too few, and the causes of the failed samples.
 type NoCandidateError struct {
 	Rejected []vote.Candidate // samples that gave a reply and have no vote, by index, with the reason of each
 	Failed   []error          // what the samples without a reply failed with, in their order
@@ -35,8 +34,8 @@ func (e *NoCandidateError) Error() string {
 	return e.text(func(c vote.Candidate) string { return c.Rejected })
 }
 
-// Public is the error with the number of rejected candidates in place of the reasons,
-// which repeat parts of statements (trace.Span.Fail).
+// Public is the error with the number of rejected candidates in place of the reasons, which repeat parts of statements
+// (trace.Span.Fail).
 func (e *NoCandidateError) Public() string {
 	return e.text(func(vote.Candidate) string { return "rejected" })
 }
@@ -78,8 +77,7 @@ func (e *NoCandidateError) text(why func(vote.Candidate) string) string {
 	return what + ": " + strings.Join(reasons, "; ")
 }
 
-// Unwrap makes errors.Is and errors.As see ErrNoCandidate, ErrQuorum and what every sample
-// failed with.
+// Unwrap makes errors.Is and errors.As see ErrNoCandidate, ErrQuorum and what every sample failed with.
 func (e *NoCandidateError) Unwrap() []error {
 	errs := []error{ErrNoCandidate}
 	if e.Votes > 0 {
@@ -88,12 +86,11 @@ func (e *NoCandidateError) Unwrap() []error {
 	return append(errs, e.Failed...)
 }
 
-// brief is a reason as a line of an error or a note shows it: models, engines and
-// databases wrote parts of it.
+// brief is a reason as a line of an error or a note shows it: models, engines and databases wrote parts of it.
 func brief(why string) string { return words.Short(words.Line(why), 300) }
 
-// AbstainedError says that the best answer stayed below the confidence that was asked for.
-// The Outcome beside it holds the ranked candidates.
+// AbstainedError says that the best answer stayed below the confidence that was asked for. The Outcome beside it holds
+// the ranked candidates.
 type AbstainedError struct {
 	Confidence float64 // of the best answer
 	Min        float64 // what was asked for
@@ -107,8 +104,8 @@ func (e *AbstainedError) Error() string {
 // Is reports whether target is ErrAbstained.
 func (e *AbstainedError) Is(target error) bool { return target == ErrAbstained }
 
-// DatabaseError says that a sample failed though its model answered: the database could
-// not be asked about the statement.
+// DatabaseError says that a sample failed though its model answered: the database could not be asked about the
+// statement.
 type DatabaseError struct {
 	Err error // what the database failed with
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Judge chooses between the two best candidates of a vote that is too close. Choose returns
-// 0 for the first, 1 for the second, and a negative number when it cannot tell: then the
-// vote stands.
+// Judge chooses between the two best candidates of a vote that is too close. Choose returns 0 for the first, 1 for the
+// second, and a negative number when it cannot tell: then the vote stands.
 type Judge interface {
 	Choose(ctx context.Context, env *Env, in JudgeInput) (int, error)
 }
@@ -26,11 +25,11 @@ type JudgeInput struct {
 	Pair   [2]vote.Candidate // the leader first
 }
 
-// Pairwise asks the model which of two statements answers the question. It shows both, with
-// a few rows of each result unless nothing runs or no value may be shown.
+// Pairwise asks the model which of two statements answers the question. It shows both, with a few rows of each result
+// unless nothing runs or no value may be shown.
 //
-// It asks once in each order, since models prefer a position (Zheng et al. 2023, MT-Bench):
-// only a verdict that survives the swap counts. Two calls at temperature 0.
+// It asks once in each order, since models prefer a position (Zheng et al. 2023, MT-Bench): only a verdict that
+// survives the swap counts. Two calls at temperature 0.
 type Pairwise struct {
 	Form schema.Form // how the schema is written; the zero value is DDL
 }

@@ -29,8 +29,7 @@ func (o *Outcome) Note(format string, args ...any) {
 	o.Notes = append(o.Notes, brief(fmt.Sprintf(format, args...)))
 }
 
-// Warn adds a note, and a warning of the same words to the trace. code is a stable word
-// for programs.
+// Warn adds a note, and a warning of the same words to the trace. code is a stable word for programs.
 func (o *Outcome) Warn(ctx context.Context, code, format string, args ...any) {
 	o.Note(format, args...)
 	trace.From(ctx).Warn(code, o.Notes[len(o.Notes)-1])
@@ -50,8 +49,8 @@ func (o *Outcome) WithoutVote() (list []vote.Candidate) {
 	return list
 }
 
-// Step is one statement that was tried on the way to an answer. Outcome.Steps lists steps
-// in the order in which they were taken.
+// Step is one statement that was tried on the way to an answer. Outcome.Steps lists steps in the order in which they
+// were taken.
 type Step struct {
 	Sample  int    `json:"sample"`            // index of the sample that the step belongs to
 	Try     int    `json:"try"`               // 0 is the first attempt, 1 the first repair or correction
@@ -79,17 +78,15 @@ func NewStep(c vote.Candidate, try int, action string) Step {
 	return s
 }
 
-// Report is what a method tells about an answer beyond the fields of Outcome. Each
-// method that has something to tell defines a type of its own, which json.Marshal
-// can write.
+// Report is what a method tells about an answer beyond the fields of Outcome. Each method that has something to tell
+// defines a type of its own, which json.Marshal can write.
 type Report interface {
 	// Method is the name of the method, which is that of its package.
 	Method() string
 }
 
-// RawReport is a Report as JSON, an object with the method's name as its only key. A
-// result that was read back holds one; ReadReport of the method's package makes the
-// method's own type of it.
+// RawReport is a Report as JSON, an object with the method's name as its only key. A result that was read back holds
+// one; ReadReport of the method's package makes the method's own type of it.
 type RawReport struct {
 	Name string          // of the method
 	JSON json.RawMessage // what the method told
@@ -118,9 +115,8 @@ func (r *RawReport) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ReadReport returns r as the type of its method, which it is already or was before
-// it was written as JSON. A nil r, one of another method and JSON that does not fit
-// are errors.
+// ReadReport returns r as the type of its method, which it is already or was before it was written as JSON. A nil r,
+// one of another method and JSON that does not fit are errors.
 func ReadReport[T Report](r Report) (T, error) {
 	var own T
 	switch r := r.(type) {

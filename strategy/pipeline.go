@@ -14,14 +14,12 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Pipeline is the composition that most strategies are: link the schema, sample candidates,
-// check them, repair what failed, vote, and let a judge look at a close vote. A nil stage
-// is skipped; the zero Pipeline makes one greedy sample of the plain Prompt and checks it.
-// A Pipeline is a Strategy.
+// Pipeline is the composition that most strategies are: link the schema, sample candidates, check them, repair what
+// failed, vote, and let a judge look at a close vote. A nil stage is skipped; the zero Pipeline makes one greedy sample
+// of the plain Prompt and checks it. A Pipeline is a Strategy.
 //
-// Calls a question: at most Samples (or Task.Samples) samples, Repairs repairs and the
-// judge's. Each distinct statement is checked once. Prompts hold sampled values of the
-// database, unless texttosql.WithoutValues is given.
+// Calls a question: at most Samples (or Task.Samples) samples, Repairs repairs and the judge's. Each distinct statement
+// is checked once. Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
 type Pipeline struct {
 	Linker   linker.Linker // nil: the whole schema, or linker.Lexical when it is over Env.SchemaBudget
 	Prompter Prompter      // nil: Prompt{}
@@ -35,14 +33,12 @@ type Pipeline struct {
 
 	// Signature is that of Admission: what plans are compared by. nil: the strict signature.
 	Signature func(exec.Plan) (signature string, cost float64)
-	// Admission examines the statements of several pipelines that work on the same
-	// question, each distinct one once; Checks, Doubts and Signature are then its own. nil:
-	// one for this run alone.
+	// Admission examines the statements of several pipelines that work on the same question, each distinct one once;
+	// Checks, Doubts and Signature are then its own. nil: one for this run alone.
 	Admission *Admission
-	// Key says which candidates have a vote, for the quorum. If the voter is no Tallier it
-	// also says which are equal, so that Sampler.Stop may end the sampling. nil: the Key of
-	// the vote.Majority that counts, also inside a WrappingVoter; with any other voter each
-	// candidate that is not rejected votes.
+	// Key says which candidates have a vote, for the quorum. If the voter is no Tallier it also says which are equal,
+	// so that Sampler.Stop may end the sampling. nil: the Key of the vote.Majority that counts, also inside a
+	// WrappingVoter; with any other voter each candidate that is not rejected votes.
 	Key vote.Key
 
 	// MinConfidence, in 0..1, turns a weaker answer into an *AbstainedError; 0: never.
@@ -60,9 +56,8 @@ func (p Pipeline) Validate(samples int) error {
 		validPrompter(p.Prompter), err)...)
 }
 
-// Generate answers one question. Its errors are those of the Env and the Task, ctx.Err(),
-// *NoCandidateError, *AbstainedError, what a database failed with, and what is wrong with
-// a ballot of its Voter.
+// Generate answers one question. Its errors are those of the Env and the Task, ctx.Err(), *NoCandidateError,
+// *AbstainedError, what a database failed with, and what is wrong with a ballot of its Voter.
 func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
 	if err := cmp.Or(env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
@@ -112,8 +107,8 @@ type pipelineRun struct {
 	asked  int            // samples planned
 }
 
-// collect holds the election. Fewer votes than asked for are no error yet: repairs may make up
-// for them, and elect tells why they did not.
+// collect holds the election. Fewer votes than asked for are no error yet: repairs may make up for them, and elect
+// tells why they did not.
 func (r *pipelineRun) collect(ctx context.Context) error {
 	first := r.Sampler.First
 	election := Election[vote.Candidate]{

@@ -57,8 +57,7 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	return err
 }
 
-// missing is how many samples were asked for and failed. One that a budget forbade
-// was not asked for.
+// missing is how many samples were asked for and failed. One that a budget forbade was not asked for.
 func (r *pipelineRun) missing() int {
 	n := 0
 	for _, err := range r.failed {

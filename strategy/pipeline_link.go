@@ -66,8 +66,8 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	return nil
 }
 
-// choosing is a linker whose decision for the whole schema does not count, since the whole
-// is too big: only what it found does.
+// choosing is a linker whose decision for the whole schema does not count, since the whole is too big: only what it
+// found does.
 type choosing struct{ linker.Linker }
 
 func (c choosing) Link(ctx context.Context, in linker.Input) (schema.Links, error) {

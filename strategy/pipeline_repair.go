@@ -14,8 +14,8 @@ func (r *pipelineRun) isFailing(c vote.Candidate) bool {
 	return c.Rejected != "" && c.SQL != "" && r.admission.Invalid(c.SQL) != nil
 }
 
-// failing lists the candidates that the engine rejected, by place, one a statement: the
-// most frequent statement first, then by sample. lost is how many candidates have them.
+// failing lists the candidates that the engine rejected, by place, one a statement: the most frequent statement first,
+// then by sample. lost is how many candidates have them.
 func (r *pipelineRun) failing() (first []int, lost int) {
 	copies := map[string]int{}
 	for i, c := range r.out.Candidates {
@@ -31,8 +31,8 @@ func (r *pipelineRun) failing() (first []int, lost int) {
 	return first, lost
 }
 
-// repair asks for other statements in place of those that the engine rejected, where their
-// votes could change who wins and make up a quorum.
+// repair asks for other statements in place of those that the engine rejected, where their votes could change who wins
+// and make up a quorum.
 func (r *pipelineRun) repair(ctx context.Context) error {
 	if r.Repairer == nil {
 		return nil
@@ -57,8 +57,7 @@ func (r *pipelineRun) repair(ctx context.Context) error {
 		}
 		out.Steps = append(out.Steps, NewStep(old, 0, PurposeGenerate), step)
 		if err != nil {
-			// A model that cannot repair (a recorded one, a spent budget) does not take
-			// the vote from the others.
+			// A model that cannot repair (a recorded one, a spent budget) does not take the vote from the others.
 			out.Note("repair of sample %d failed: %v", old.Sample, err)
 			continue
 		}
@@ -90,8 +89,8 @@ func (r *pipelineRun) repairOne(ctx context.Context, c vote.Candidate) (vote.Can
 	return r.admission.Admit(ctx, c.Sample, c.Model, reply)
 }
 
-// couldChange reports whether the votes of the failed candidates could change who wins:
-// whether the vote would be undecided if they were still to come.
+// couldChange reports whether the votes of the failed candidates could change who wins: whether the vote would be
+// undecided if they were still to come.
 func (r *pipelineRun) couldChange() bool {
 	settled := slices.DeleteFunc(slices.Clone(r.out.Candidates), r.isFailing)
 	lost := len(r.out.Candidates) - len(settled)

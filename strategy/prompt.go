@@ -33,11 +33,10 @@ type PromptInput struct {
 	Sample int            // index of the sample, for prompters that vary
 }
 
-// Prompt is the prompt contract of this package. The system message holds the rules, the
-// dialect and the embedding program's instructions. One user message holds schema, values,
-// evidence and the question; k exemplars stand before it as alternating turns. Everything
-// that a database or a person wrote is in user messages, cleaned and escaped, on lines of
-// its own: a column comment is no place for rules.
+// Prompt is the prompt contract of this package. The system message holds the rules, the dialect and the embedding
+// program's instructions. One user message holds schema, values, evidence and the question; k exemplars stand before it
+// as alternating turns. Everything that a database or a person wrote is in user messages, cleaned and escaped, on lines
+// of its own: a column comment is no place for rules.
 type Prompt struct {
 	Form      schema.Form // how the schema is written; the zero value is DDL
 	Shots     int         // few-shot exemplars from Env.Exemplars; 0: none
@@ -78,8 +77,7 @@ Rules:
 `, env.DB.Dialect().Title()) + last)
 }
 
-// System returns text, which ends in a line end, with Instructions behind it. Every
-// system message ends this way.
+// System returns text, which ends in a line end, with Instructions behind it. Every system message ends this way.
 func (e *Env) System(text string) string {
 	if own := strings.TrimSpace(e.Instructions); own != "" {
 		text += "\nInstructions for this database:\n" + own + "\n"
@@ -87,9 +85,8 @@ func (e *Env) System(text string) string {
 	return text
 }
 
-// ValueSection writes the stored values that the question names, as a linker found them;
-// "" if there are none, or no value may be shown. A value whose column or table may stand
-// in no prompt is left out.
+// ValueSection writes the stored values that the question names, as a linker found them; "" if there are none, or no
+// value may be shown. A value whose column or table may stand in no prompt is left out.
 func (e *Env) ValueSection(links schema.Links) string {
 	var b strings.Builder
 	for _, t := range links.Tables {
@@ -114,8 +111,8 @@ func hasFault(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return schema.NameFault(name) != "" })
 }
 
-// Section writes evidence and question for a prompt, one line each, so that nothing in
-// them looks like a section of ours.
+// Section writes evidence and question for a prompt, one line each, so that nothing in them looks like a section of
+// ours.
 func (t Task) Section() string {
 	notes := ""
 	if evidence := plainLine(t.Evidence); evidence != "" {
@@ -133,12 +130,11 @@ func plainLine(text string) string {
 	return line
 }
 
-// OneLine is text from outside as one line without control characters, code fences, and
-// the marks by which chat templates part turns (<|im_start|>, [INST]).
+// OneLine is text from outside as one line without control characters, code fences, and the marks by which chat
+// templates part turns (<|im_start|>, [INST]).
 func OneLine(text string) string { return words.Inert(words.Line(text)) }
 
-// AnswerText is a reply without the reasoning in front of it, which ends at the last
-// </think>.
+// AnswerText is a reply without the reasoning in front of it, which ends at the last </think>.
 func AnswerText(reply string) string {
 	if i := strings.LastIndex(reply, "</think>"); i >= 0 {
 		reply = reply[i+len("</think>"):]
@@ -159,8 +155,8 @@ func Fence(sql string) string {
 	return marks + "sql\n" + sql + "\n" + marks
 }
 
-// Alternate goes round its prompters: prompter i modulo their number writes the prompt of
-// sample i. Different prompts err differently, which is what makes a vote worth taking.
+// Alternate goes round its prompters: prompter i modulo their number writes the prompt of sample i. Different prompts
+// err differently, which is what makes a vote worth taking.
 type Alternate []Prompter
 
 // Prompt asks the prompter whose turn it is.

@@ -27,9 +27,8 @@ type RepairInput struct {
 	Err    error          // the engine's word, an *exec.InvalidError
 }
 
-// TypedRepair shows the model its statement, the class and the first line of the error, and
-// the existing names that are nearest to an unknown one. It makes one call a repair, at
-// temperature 0.
+// TypedRepair shows the model its statement, the class and the first line of the error, and the existing names that are
+// nearest to an unknown one. It makes one call a repair, at temperature 0.
 type TypedRepair struct {
 	Form schema.Form // how the schema is written; the zero value is DDL
 }

@@ -20,12 +20,11 @@ type Sampler struct {
 	Stop        vote.Stop // nil: every sample is made, all at once; also, with a warning, where the voter's Tally fails
 	MinVotes    int       // quorum; 0 means 1
 
-	// First is the index of the first sample, where an earlier round of the same question
-	// made some: samples are told apart by their index.
+	// First is the index of the first sample, where an earlier round of the same question made some: samples are told
+	// apart by their index.
 	First int
-	// Purpose of the requests; "" means PurposeGenerate. Samples that are shown more than
-	// the question, as a correction is, have a purpose of their own: stored replies to the
-	// question do not answer them.
+	// Purpose of the requests; "" means PurposeGenerate. Samples that are shown more than the question, as a correction
+	// is, have a purpose of their own: stored replies to the question do not answer them.
 	Purpose string
 }
 
@@ -49,8 +48,8 @@ func (s Sampler) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
-// MaxSamples is how many samples a question may have: more are a mistake, and each takes
-// memory before the first is made.
+// MaxSamples is how many samples a question may have: more are a mistake, and each takes memory before the first is
+// made.
 const MaxSamples = 10_000
 
 func checkSamples(n int) error {

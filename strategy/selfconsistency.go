@@ -8,12 +8,12 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// SelfConsistency samples n samples of one prompt at temperature 0.7 and elects the majority
-// by result: the self-consistency of Wang et al. (ICLR 2023) on result sets. It stops as
-// soon as the leader cannot be overtaken, which never changes the winner.
+// SelfConsistency samples n samples of one prompt at temperature 0.7 and elects the majority by result: the
+// self-consistency of Wang et al. (ICLR 2023) on result sets. It stops as soon as the leader cannot be overtaken, which
+// never changes the winner.
 //
-// At most Samples calls a question, for replies of at most 1,024 tokens. Prompts hold
-// sampled values of the database, unless texttosql.WithoutValues is given.
+// At most Samples calls a question, for replies of at most 1,024 tokens. Prompts hold sampled values of the database,
+// unless texttosql.WithoutValues is given.
 type SelfConsistency struct {
 	Samples     int     // 0 means 12; WithSamples overrides it
 	Temperature float64 // 0 means 0.7

@@ -14,9 +14,9 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Render writes s for the prompt of a sample by r, with Quote and WithoutValues of
-// e, and notes in Shown what the text leaves out. Texts without sample rows are kept
-// in Texts, so the rendering must not be changed. The error is ctx.Err().
+// Render writes s for the prompt of a sample by r, with Quote and WithoutValues of e, and notes in Shown what the text
+// leaves out. Texts without sample rows are kept in Texts, so the rendering must not be changed. The error is
+// ctx.Err().
 func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
 	r.Quote, r.WithoutValues = e.Quote, r.WithoutValues || e.WithoutValues
 	var (
@@ -34,19 +34,17 @@ func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *sche
 	return out, err
 }
 
-// SchemaTokens estimates the tokens that s takes in a prompt without values, to be
-// compared with Budget. The error is ctx.Err().
+// SchemaTokens estimates the tokens that s takes in a prompt without values, to be compared with Budget. The error is
+// ctx.Err().
 func (e *Env) SchemaTokens(ctx context.Context, s *schema.Schema) (int, error) {
 	r, err := e.Texts.render(ctx, schema.Renderer{Quote: e.Quote, WithoutValues: true}, s)
 	return r.Tokens, err
 }
 
-// TextCache keeps the texts of schemas from question to question: the last 8 that
-// were used, none over 32 kB. The environments that share one quote names in the
-// same way.
+// TextCache keeps the texts of schemas from question to question: the last 8 that were used, none over 32 kB. The
+// environments that share one quote names in the same way.
 //
-// The zero TextCache is empty and ready for use; a nil one keeps nothing. Safe for
-// concurrent use.
+// The zero TextCache is empty and ready for use; a nil one keeps nothing. Safe for concurrent use.
 type TextCache struct {
 	mu   sync.Mutex
 	kept []cachedText // the one used last is the last
@@ -57,8 +55,7 @@ type cachedText struct {
 	rendering schema.Rendering
 }
 
-// textKey is what a text depends on. A schema is not changed once it was handed out,
-// so its address stands for it.
+// textKey is what a text depends on. A schema is not changed once it was handed out, so its address stands for it.
 type textKey struct {
 	schema                                *schema.Schema
 	form                                  schema.Form
@@ -104,20 +101,17 @@ func (c *TextCache) put(t cachedText) {
 	c.kept = slices.Delete(c.kept, 0, max(len(c.kept)-mostTexts, 0))
 }
 
-// SchemaSection writes s for the prompt of a sample, under a heading and within
-// Budget. The error is ctx.Err().
+// SchemaSection writes s for the prompt of a sample, under a heading and within Budget. The error is ctx.Err().
 func (e *Env) SchemaSection(ctx context.Context, form schema.Form, s *schema.Schema, sample int) (string, error) {
 	r, err := e.Render(ctx, sample, schema.Renderer{Form: form, MaxTokens: e.Budget()}, s)
 	return "### Schema\n" + strings.TrimRight(r.Text, "\n") + "\n\n", err
 }
 
-// Shown collects what the prompts of one question leave out of its schema, to tell
-// it once: a statement cannot use what its model did not see. The engine makes one
-// for each question and calls Tell; Env.Render calls Add and a Pipeline Forget. A
-// Prompter that writes the schema by itself calls Add.
+// Shown collects what the prompts of one question leave out of its schema, to tell it once: a statement cannot use what
+// its model did not see. The engine makes one for each question and calls Tell; Env.Render calls Add and a Pipeline
+// Forget. A Prompter that writes the schema by itself calls Add.
 //
-// The zero Shown is ready for use, a nil one collects nothing. Safe for concurrent
-// use.
+// The zero Shown is ready for use, a nil one collects nothing. Safe for concurrent use.
 type Shown struct {
 	mu sync.Mutex
 	by map[int]schema.Rendering // by sample, without text: the one that lost most
@@ -139,8 +133,8 @@ func (s *Shown) Add(sample int, r schema.Rendering) {
 	}
 }
 
-// Forget drops the prompts of the samples from index counted on. An early stop made
-// them unnecessary, and whether they were written depends on timing.
+// Forget drops the prompts of the samples from index counted on. An early stop made them unnecessary, and whether they
+// were written depends on timing.
 func (s *Shown) Forget(counted int) {
 	if s == nil {
 		return
@@ -150,9 +144,8 @@ func (s *Shown) Forget(counted int) {
 	maps.DeleteFunc(s.by, func(sample int, _ schema.Rendering) bool { return sample >= counted })
 }
 
-// Tell adds one note to out if a prompt did not show all of the schema, and a
-// warning to the trace if names or descriptions were missing. Nothing is told once
-// ctx has ended.
+// Tell adds one note to out if a prompt did not show all of the schema, and a warning to the trace if names or
+// descriptions were missing. Nothing is told once ctx has ended.
 func (s *Shown) Tell(ctx context.Context, out *Outcome) {
 	if s == nil || ctx.Err() != nil {
 		return

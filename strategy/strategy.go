@@ -19,10 +19,9 @@ import (
 
 // Strategy turns one question into one checked statement.
 //
-// Generate returns an Outcome, an error, or both: beside an error the Outcome holds what
-// there is to show (candidates, ballot, the best answer so far). It returns ctx.Err()
-// promptly once ctx ends and leaves no goroutine behind. It must be safe for concurrent
-// use and must not change env.
+// Generate returns an Outcome, an error, or both: beside an error the Outcome holds what there is to show (candidates,
+// ballot, the best answer so far). It returns ctx.Err() promptly once ctx ends and leaves no goroutine behind. It must
+// be safe for concurrent use and must not change env.
 type Strategy interface {
 	Generate(ctx context.Context, env *Env, t Task) (*Outcome, error)
 }
@@ -46,15 +45,14 @@ func (f Func) Validate(int) error {
 	return nil
 }
 
-// Validator is a Strategy that can tell a bad configuration before the first question.
-// texttosql.New calls it; samples is what WithSamples gave, 0 without.
+// Validator is a Strategy that can tell a bad configuration before the first question. texttosql.New calls it; samples
+// is what WithSamples gave, 0 without.
 type Validator interface {
 	Validate(samples int) error
 }
 
-// CheckField reports a number in a field of a strategy that is negative, over most,
-// infinite or no number. The field is named as in "strategy: Direct.Shots". most 0 stands
-// for no limit.
+// CheckField reports a number in a field of a strategy that is negative, over most, infinite or no number. The field is
+// named as in "strategy: Direct.Shots". most 0 stands for no limit.
 func CheckField[T int | float64 | time.Duration](field string, value, most T) error {
 	if value >= 0 && float64(value) <= math.MaxFloat64 && (most == 0 || value <= most) {
 		return nil
@@ -73,28 +71,26 @@ type Task struct {
 	Samples  int    // overrides the preset's number of samples, at most MaxSamples; 0: the preset's default
 }
 
-// Env is what a Strategy works with: one database, one or more models and the settings
-// that hold for every question. The engine builds one a question; a program may build one
-// by hand.
+// Env is what a Strategy works with: one database, one or more models and the settings that hold for every question.
+// The engine builds one a question; a program may build one by hand.
 type Env struct {
 	DB     *exec.DB       // required; refuses to run candidates under WithoutExecution
 	Models []llm.Model    // at least one; samples go round them in index order
 	Schema *schema.Schema // required; the snapshot that this question uses, descriptions merged in
 
-	// Profile returns Schema with column profiles, taken at most once a version of the
-	// schema. nil: nothing is profiled.
+	// Profile returns Schema with column profiles, taken at most once a version of the schema. nil: nothing is
+	// profiled.
 	Profile func(ctx context.Context) (*schema.Schema, error)
-	// Rows keeps the sample rows of prompts from question to question; see Samples. nil:
-	// they are read anew for each prompt.
+	// Rows keeps the sample rows of prompts from question to question; see Samples. nil: they are read anew for each
+	// prompt.
 	Rows *exec.SampleCache
-	// Texts keeps the texts of schemas from question to question; see Render. nil: they are
-	// written anew for each prompt.
+	// Texts keeps the texts of schemas from question to question; see Render. nil: they are written anew for each
+	// prompt.
 	Texts *TextCache
-	// CallsLeft says how many model calls the question's budget has left; false: no limit.
-	// nil: no limit.
+	// CallsLeft says how many model calls the question's budget has left; false: no limit. nil: no limit.
 	CallsLeft func() (calls int, bounded bool)
-	// Shown collects what the prompts of the question leave out of the schema. The engine
-	// makes one a question and tells it. nil: it is not collected.
+	// Shown collects what the prompts of the question leave out of the schema. The engine makes one a question and
+	// tells it. nil: it is not collected.
 	Shown *Shown
 
 	Instructions     string       // the embedding program's own rules; trusted, part of the system message
@@ -107,9 +103,8 @@ type Env struct {
 	WithoutValues    bool         // no stored value reaches a prompt
 }
 
-// Validate reports what makes it impossible to work on t: an Env without a part that is
-// required, a question without a word (ErrEmptyQuestion), a number of samples out of
-// 0..MaxSamples. A Strategy calls it first.
+// Validate reports what makes it impossible to work on t: an Env without a part that is required, a question without a
+// word (ErrEmptyQuestion), a number of samples out of 0..MaxSamples. A Strategy calls it first.
 func (e *Env) Validate(t Task) error {
 	switch {
 	case e.DB == nil || len(e.Models) == 0 || e.Schema == nil:
@@ -130,10 +125,9 @@ func (e *Env) Key() vote.Key {
 	return vote.ByResult
 }
 
-// Checks are the checks that a candidate passes before it votes: exec.DefaultChecks, or
-// exec.PlanChecks where none may run. A struct literal that is made before the Env may use
-// append(exec.DefaultChecks(), mine) instead: checks that would run a statement do nothing
-// where none may run.
+// Checks are the checks that a candidate passes before it votes: exec.DefaultChecks, or exec.PlanChecks where none may
+// run. A struct literal that is made before the Env may use append(exec.DefaultChecks(), mine) instead: checks that
+// would run a statement do nothing where none may run.
 func (e *Env) Checks() []exec.Check {
 	if e.WithoutExecution {
 		return exec.PlanChecks()
@@ -141,8 +135,8 @@ func (e *Env) Checks() []exec.Check {
 	return exec.DefaultChecks()
 }
 
-// StrictChecks are Checks that also reject a name which the engine takes for a string: a
-// plan does not tell SELECT "nosuchcol" from SELECT col.
+// StrictChecks are Checks that also reject a name which the engine takes for a string: a plan does not tell SELECT
+// "nosuchcol" from SELECT col.
 func (e *Env) StrictChecks() []exec.Check {
 	checks := slices.Clone(e.Checks())
 	for i, c := range checks {
@@ -159,8 +153,8 @@ func (e *Env) Model(i int) (llm.Model, string) {
 	return m, llm.NameOf(m)
 }
 
-// SeedOf returns the seed of sample i: Seed + i, or 0 when Seed is 0. A Seed out of 1..2³⁰
-// is first brought into it: providers take small seeds above 0 only.
+// SeedOf returns the seed of sample i: Seed + i, or 0 when Seed is 0. A Seed out of 1..2³⁰ is first brought into it:
+// providers take small seeds above 0 only.
 func (e *Env) SeedOf(i int) int {
 	if e.Seed == 0 {
 		return 0
@@ -168,9 +162,8 @@ func (e *Env) SeedOf(i int) int {
 	return int(uint64(e.Seed-1)%(1<<30)) + 1 + i
 }
 
-// Samples returns rows of the tables of s, which is Schema or a part of it, as
-// exec.SampleCache does. There are none WithoutValues, and for a number of rows below 1.
-// The error is ctx.Err().
+// Samples returns rows of the tables of s, which is Schema or a part of it, as exec.SampleCache does. There are none
+// WithoutValues, and for a number of rows below 1. The error is ctx.Err().
 func (e *Env) Samples(ctx context.Context, s *schema.Schema, o exec.SampleOptions) ([]schema.Sample, error) {
 	if e.WithoutValues || o.Rows < 1 {
 		return nil, nil

@@ -10,26 +10,23 @@ import (
 
 // Voter counts candidates. vote.Majority is one.
 //
-// The numbers of the ballot are places in candidates, and a rejected candidate has no vote.
-// Where nobody has one, the error is vote.ErrNoVote; a ballot without a cluster means the
-// same. It is best to fill in Abstained: the error of the question tells these reasons. A
-// Voter that has a method Validate() error is asked it before the first sample.
+// The numbers of the ballot are places in candidates, and a rejected candidate has no vote. Where nobody has one, the
+// error is vote.ErrNoVote; a ballot without a cluster means the same. It is best to fill in Abstained: the error of the
+// question tells these reasons. A Voter that has a method Validate() error is asked it before the first sample.
 type Voter interface {
 	Count(candidates []vote.Candidate) (vote.Ballot, error)
 }
 
-// Tallier is a Voter that can say how a vote stands after the first of the planned
-// samples. vote.Majority is one. Only such a vote can be decided before its last sample:
-// how another Voter counts is not known.
+// Tallier is a Voter that can say how a vote stands after the first of the planned samples. vote.Majority is one. Only
+// such a vote can be decided before its last sample: how another Voter counts is not known.
 type Tallier interface {
 	Voter
 	// Tally says how the vote stands after candidates.
 	Tally(candidates []vote.Candidate, planned int) (vote.Tally, error)
 }
 
-// WrappingVoter is a Voter that counts by another one and then changes the ballot. A
-// Pipeline looks into it for a vote.Majority, to fill in what that leaves open and to know
-// how votes fall while samples are still sampled.
+// WrappingVoter is a Voter that counts by another one and then changes the ballot. A Pipeline looks into it for a
+// vote.Majority, to fill in what that leaves open and to know how votes fall while samples are still sampled.
 type WrappingVoter interface {
 	Voter
 	// Inner returns the Voter that counts; nil stands for vote.Majority.
@@ -38,8 +35,8 @@ type WrappingVoter interface {
 	WithInner(v Voter) Voter
 }
 
-// filled returns v with what it leaves open, and the Majority that counts its votes; nil
-// where none does. The error says what is wrong with v, where that shows.
+// filled returns v with what it leaves open, and the Majority that counts its votes; nil where none does. The error
+// says what is wrong with v, where that shows.
 func (p Pipeline) filled(v Voter, env *Env) (Voter, *vote.Majority, error) {
 	if v == nil {
 		v = vote.Majority{Prior: 1}
@@ -87,8 +84,8 @@ func validVoter(v Voter) (err error) {
 	return err
 }
 
-// maxDoubt is by how much rules can doubt one statement more than another of the same
-// result. Rules that cannot have that of the default rules: checks may doubt, too.
+// maxDoubt is by how much rules can doubt one statement more than another of the same result. Rules that cannot have
+// that of the default rules: checks may doubt, too.
 func maxDoubt(rules *doubt.Rules) float64 {
 	if rules != nil {
 		if spread := rules.Spread(); spread > 0 {

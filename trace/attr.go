@@ -10,10 +10,10 @@ import (
 
 // Attr is a name and a value.
 //
-// Values are nil, string, bool, int64, float64, time.Duration, []string, [Secret], or anything else that encodes to JSON,
-// which is held as json.RawMessage. Other integers become int64, and []string is copied. A float that is NaN or infinite
-// is held as its text. An error is held as its text without parts of statements; see [Span.Fail]. A time.Duration is a
-// measured time, which [Span.Comparable] leaves out.
+// Values are nil, string, bool, int64, float64, time.Duration, []string, [Secret], or anything else that encodes to
+// JSON, which is held as json.RawMessage. Other integers become int64, and []string is copied. A float that is NaN or
+// infinite is held as its text. An error is held as its text without parts of statements; see [Span.Fail]. A
+// time.Duration is a measured time, which [Span.Comparable] leaves out.
 type Attr struct {
 	Key   string // written in code, never from outside
 	Value any    // of one of the types above
@@ -84,8 +84,8 @@ func (t *tree) freeze(a Attr) Attr {
 	return a
 }
 
-// encoded returns v as JSON, in the form in which a trace that is read back holds it. The error of a value that does not
-// encode becomes the value, because a trace must not end an answer.
+// encoded returns v as JSON, in the form in which a trace that is read back holds it. The error of a value that does
+// not encode becomes the value, because a trace must not end an answer.
 func encoded(v any) any {
 	b, err := json.Marshal(v)
 	if err == nil {

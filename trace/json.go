@@ -15,13 +15,13 @@ const version = 1
 // MarshalJSON writes s and everything below it. See [Span.JSON].
 func (s *Span) MarshalJSON() ([]byte, error) { return s.JSON(0) }
 
-// JSON writes s and everything below it, as they are at one moment, on one line. It shows the secrets whose kind is in show
-// or in [Tracer.Keep]. Equal trees give equal bytes. A nil or zero s gives "null".
+// JSON writes s and everything below it, as they are at one moment, on one line. It shows the secrets whose kind is in
+// show or in [Tracer.Keep]. Equal trees give equal bytes. A nil or zero s gives "null".
 func (s *Span) JSON(show Private) ([]byte, error) { return s.encode(show, false) }
 
-// Comparable writes s and everything below it for byte comparison and for goldens: indented by tabs and with SQL. It leaves
-// out what may differ between two runs of the same replies: times, durations (attributes too), whether a span ended, and
-// cancelled spans with their usage.
+// Comparable writes s and everything below it for byte comparison and for goldens: indented by tabs and with SQL. It
+// leaves out what may differ between two runs of the same replies: times, durations (attributes too), whether a span
+// ended, and cancelled spans with their usage.
 func (s *Span) Comparable() ([]byte, error) {
 	b, err := s.encode(PrivateSQL, true)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Span) encode(show Private, comparable bool) ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalJSON replaces s by what MarshalJSON, JSON or Comparable wrote. Written again it gives the same bytes. A trace
-// that was read has no clock, so times of later additions are 0.
+// UnmarshalJSON replaces s by what MarshalJSON, JSON or Comparable wrote. Written again it gives the same bytes. A
+// trace that was read has no clock, so times of later additions are 0.
 func (s *Span) UnmarshalJSON(b []byte) error {
 	if string(bytes.TrimSpace(b)) == "null" {
 		return nil
@@ -323,8 +323,8 @@ func decodeObject(b []byte) (any, bool) {
 	return nil, false
 }
 
-// decodeNumber returns an int64 or a float64 if JSON writes it like text. Otherwise it returns text, so that no digit is
-// lost.
+// decodeNumber returns an int64 or a float64 if JSON writes it like text. Otherwise it returns text, so that no digit
+// is lost.
 func decodeNumber(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
 		return n

@@ -9,9 +9,9 @@ import (
 )
 
 // LogTo returns an observer that logs every ended span and event at debug level and every warning at warn level. The
-// messages are fixed and everything else is in attributes, so that a handler quotes untrusted text. Secrets are logged only
-// if show has their kind, whatever the [Tracer] keeps, because logs go further than a trace. ctx is passed to the logger.
-// Safe for concurrent use.
+// messages are fixed and everything else is in attributes, so that a handler quotes untrusted text. Secrets are logged
+// only if show has their kind, whatever the [Tracer] keeps, because logs go further than a trace. ctx is passed to the
+// logger. Safe for concurrent use.
 func LogTo(ctx context.Context, l *slog.Logger, show Private) func(Notice) {
 	return func(n Notice) {
 		switch n.Kind {
@@ -86,8 +86,8 @@ func logValue(v any) slog.Value {
 	}
 }
 
-// String returns the name of s, how long it took and how many spans are below it. The print of a struct that holds a trace
-// shows this.
+// String returns the name of s, how long it took and how many spans are below it. The print of a struct that holds a
+// trace shows this.
 func (s *Span) String() string {
 	if s == nil || s.tree == nil {
 		return "no trace"

@@ -15,9 +15,9 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// Page is one answer for a person to read: the question, the statement, the confidence, the votes, and a timeline of the
-// work. The caller fills in what it wants to show. The fields are shown as they are, private or not; only the timeline of
-// Root follows Show. An empty field shows nothing.
+// Page is one answer for a person to read: the question, the statement, the confidence, the votes, and a timeline of
+// the work. The caller fills in what it wants to show. The fields are shown as they are, private or not; only the
+// timeline of Root follows Show. An empty field shows nothing.
 type Page struct {
 	Title    string    // title of the document; "": the question
 	Question string    // the heading
@@ -29,8 +29,8 @@ type Page struct {
 	Show     Private   // secrets to show in the timeline, besides those that the Tracer keeps
 }
 
-// Fact is a figure with its name: "Confidence", "0.83". In a section it is one of several shares, such as a cluster of a
-// ballot.
+// Fact is a figure with its name: "Confidence", "0.83". In a section it is one of several shares, such as a cluster of
+// a ballot.
 type Fact struct {
 	Name  string  // what it is
 	Value string  // the figure as shown: "0.83", "7 of 12"
@@ -56,9 +56,9 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-// WriteHTML writes the page as one HTML document without scripts, fonts and images. Its content policy allows only its own
-// style. All text is escaped, and control and direction characters are shown by their code. Equal pages give equal bytes.
-// Nothing is written if the page cannot be made.
+// WriteHTML writes the page as one HTML document without scripts, fonts and images. Its content policy allows only its
+// own style. All text is escaped, and control and direction characters are shown by their code. Equal pages give equal
+// bytes. Nothing is written if the page cannot be made.
 func (p Page) WriteHTML(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{"show": visible}).Parse(pageHTML)
 	if err != nil {
@@ -160,7 +160,8 @@ func (s Section) view() sectionView {
 	return v
 }
 
-// numeric reports whether column c holds a number, and otherwise only numbers and empty cells. It is then aligned right.
+// numeric reports whether column c holds a number, and otherwise only numbers and empty cells. It is then aligned
+// right.
 func numeric(rows [][]string, c int) bool {
 	found := false
 	for _, row := range rows {
@@ -197,8 +198,8 @@ func usageFacts(root *Span) []Fact {
 	return facts
 }
 
-// visible replaces each character that is not seen, or that moves others, by its code, because a statement could read as
-// another one. Line breaks and tabs stay, and so do the joiners that some scripts need.
+// visible replaces each character that is not seen, or that moves others, by its code, because a statement could read
+// as another one. Line breaks and tabs stay, and so do the joiners that some scripts need.
 func visible(text string) string {
 	return words.Visible(text, "⟨U+%04X⟩", func(r rune) bool { return r != '\n' && r != '\t' && words.Hidden(r) })
 }

@@ -36,16 +36,16 @@ func kindNamed(name string) Private {
 	return 0
 }
 
-// Secret is a private value of an attribute. The tree holds it if it is SQL or [Tracer.Keep] has its kind. JSON, pages and
-// logs show it only when asked to. A secret that is not held or not shown is withheld.
+// Secret is a private value of an attribute. The tree holds it if it is SQL or [Tracer.Keep] has its kind. JSON, pages
+// and logs show it only when asked to. A secret that is not held or not shown is withheld.
 type Secret struct {
 	Kind     Private // exactly one kind
 	Text     string  // the value; "" if it is withheld
 	Withheld bool    // Bytes and Sum stand for the text
 
 	Bytes int // length of a withheld text
-	// Sum is the first 16 hexadecimal digits of the SHA-256 of withheld SQL or a withheld prompt, so that equal texts show as
-	// equal. Rows and replies have no sum, because a short text could be found from it by trying.
+	// Sum is the first 16 hexadecimal digits of the SHA-256 of withheld SQL or a withheld prompt, so that equal texts
+	// show as equal. Rows and replies have no sum, because a short text could be found from it by trying.
 	Sum string
 }
 

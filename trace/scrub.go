@@ -28,12 +28,12 @@ var (
 	jwt       = regexp.MustCompile(`\b(eyJ)[\w-]{8,}\.[\w.-]+`)
 )
 
-// Scrub replaces everything in text that looks like a credential by "***": parameters such as key=, token= and password=,
-// Authorization and Cookie headers, the password of a URL or DSN, and well-known forms of provider keys and tokens. It cannot
-// find every credential, so do not pass any in the first place.
+// Scrub replaces everything in text that looks like a credential by "***": parameters such as key=, token= and
+// password=, Authorization and Cookie headers, the password of a URL or DSN, and well-known forms of provider keys and
+// tokens. It cannot find every credential, so do not pass any in the first place.
 func Scrub(text string) string {
-	// A pattern is tried only if all of its needles occur. It costs a hundred times as much as looking for them, and ordinary
-	// errors have none.
+	// A pattern is tried only if all of its needles occur. It costs a hundred times as much as looking for them, and
+	// ordinary errors have none.
 	lower := strings.ToLower(text)
 	for _, form := range [...]struct {
 		needles []string
@@ -114,8 +114,8 @@ func publicText(err error) string {
 
 // outsideText scrubs and cuts text that may repeat something from outside.
 func outsideText(text string) string {
-	// The first cut keeps megabytes from the patterns. It leaves so much that a credential which it splits lies behind the
-	// second cut.
+	// The first cut keeps megabytes from the patterns. It leaves so much that a credential which it splits lies behind
+	// the second cut.
 	text = valid(Scrub(words.Cut(text, 8*maxFailure)))
 	if short := words.Cut(text, maxFailure); short != text {
 		return short + "…"

@@ -11,9 +11,9 @@ import (
 
 // Span is one piece of work for an answer: a stage, a model call, a statement, a vote. Spans form a tree.
 //
-// The order of children does not depend on timing if parallel ones are started by [StartAt]. A child of [Start] comes after
-// everything that its parent started before. The children of StartAt between two calls of Start are ordered by slot, then
-// by start.
+// The order of children does not depend on timing if parallel ones are started by [StartAt]. A child of [Start] comes
+// after everything that its parent started before. The children of StartAt between two calls of Start are ordered by
+// slot, then by start.
 //
 // The methods of a nil or zero Span do nothing and return zero values. Safe for concurrent use.
 type Span struct {
@@ -48,8 +48,8 @@ func (f failure) shown(show Private) string {
 	return f.public
 }
 
-// tree is the state that the spans of one answer share. They share one lock, so that a reader sees the whole answer at one
-// moment. BenchmarkSpan measures it with 100 goroutines.
+// tree is the state that the spans of one answer share. They share one lock, so that a reader sees the whole answer at
+// one moment. BenchmarkSpan measures it with 100 goroutines.
 type tree struct {
 	mu    sync.Mutex
 	start time.Time
@@ -76,12 +76,13 @@ func (a order) compare(b order) int {
 type Tracer struct {
 	// Now is the clock; nil means time.Now. It must be safe for concurrent use.
 	Now func() time.Time
-	// Keep has the kinds of secrets that the tree holds, and shows in JSON, pages and notices. SQL is always held; it is shown
-	// if Keep has PrivateSQL.
+	// Keep has the kinds of secrets that the tree holds, and shows in JSON, pages and notices. SQL is always held; it
+	// is shown if Keep has PrivateSQL.
 	Keep Private
-	// Observe is called with every start, end, event and warning as it happens, in the goroutine that does the work; nil: no
-	// observer. Calls never overlap. A span's start comes after its parent's. Observe may read spans. It must not start, end
-	// or change a span of the same trace, because that call would wait for itself. A slow function slows the answer.
+	// Observe is called with every start, end, event and warning as it happens, in the goroutine that does the work;
+	// nil: no observer. Calls never overlap. A span's start comes after its parent's. Observe may read spans. It must
+	// not start, end or change a span of the same trace, because that call would wait for itself. A slow function slows
+	// the answer.
 	Observe func(Notice)
 }
 
@@ -119,8 +120,8 @@ func Start(ctx context.Context, name string, attrs ...Attr) (context.Context, *S
 	return start(ctx, order{}, name, attrs)
 }
 
-// StartAt is [Start] for parallel work: slot gives the child's place among the siblings since the last Start, the lowest
-// first.
+// StartAt is [Start] for parallel work: slot gives the child's place among the siblings since the last Start, the
+// lowest first.
 func StartAt(ctx context.Context, slot int, name string, attrs ...Attr) (context.Context, *Span) {
 	return start(ctx, order{parallel: 1, slot: slot}, name, attrs)
 }
@@ -141,8 +142,8 @@ func start(ctx context.Context, o order, name string, attrs []Attr) (context.Con
 	return Into(ctx, c), c
 }
 
-// SetSlot moves a span that was started by [StartAt] to another slot. Work that several samples share belongs to the lowest
-// of them, which may show only after the work has begun. It does nothing to a root and to a span of [Start].
+// SetSlot moves a span that was started by [StartAt] to another slot. Work that several samples share belongs to the
+// lowest of them, which may show only after the work has begun. It does nothing to a root and to a span of [Start].
 func (s *Span) SetSlot(slot int) {
 	if !s.lock() {
 		return
@@ -218,8 +219,8 @@ func (s *Span) AddUsage(u Usage) {
 }
 
 // Cancelled says that s was given up in flight, because its outcome no longer mattered or the caller went away. How far
-// such work came depends on timing, so [Span.Comparable] and [Span.Warnings] leave out s and everything below it. Its usage
-// counts. It still needs End.
+// such work came depends on timing, so [Span.Comparable] and [Span.Warnings] leave out s and everything below it. Its
+// usage counts. It still needs End.
 func (s *Span) Cancelled() {
 	if !s.lock() {
 		return
@@ -228,11 +229,11 @@ func (s *Span) Cancelled() {
 	s.cancelled = true
 }
 
-// Fail records why s failed. Only the first error counts, because later ones mostly repeat it. A nil err does nothing. The
-// text is scrubbed ([Scrub]) and cut at 1,000 bytes.
+// Fail records why s failed. Only the first error counts, because later ones mostly repeat it. A nil err does nothing.
+// The text is scrubbed ([Scrub]) and cut at 1,000 bytes.
 //
-// The text of an engine's error may repeat parts of a statement. If an error has a method Public() string, JSON, pages and
-// logs show what it returns in place of the error's text, also inside an error that wraps it, unless they show SQL.
+// The text of an engine's error may repeat parts of a statement. If an error has a method Public() string, JSON, pages
+// and logs show what it returns in place of the error's text, also inside an error that wraps it, unless they show SQL.
 func (s *Span) Fail(err error) {
 	if s == nil || s.tree == nil || err == nil {
 		return
@@ -419,8 +420,8 @@ func (s *Span) childrenWhere(cancelled bool) []*Span {
 	return s.sorted(cancelled)
 }
 
-// All returns s and everything below it, without cancelled spans below s. Parents come before children, children in order.
-// It sees the tree as it is when the loop begins.
+// All returns s and everything below it, without cancelled spans below s. Parents come before children, children in
+// order. It sees the tree as it is when the loop begins.
 func (s *Span) All() iter.Seq[*Span] {
 	return func(yield func(*Span) bool) {
 		if !s.lock() {

@@ -37,8 +37,8 @@ type eventView struct {
 
 const maxDepth = 8
 
-// rows lists s and everything below it in tree order, each parent's cancelled children last. It also returns the time from
-// the first start to the last end.
+// rows lists s and everything below it in tree order, each parent's cancelled children last. It also returns the time
+// from the first start to the last end.
 func (s *Span) rows(show Private) ([]rowView, time.Duration) {
 	now := s.tree.since()
 	s.tree.mu.Lock()

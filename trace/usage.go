@@ -12,9 +12,9 @@ type Usage struct {
 	Partial          bool    `json:"partial,omitempty"` // a cancelled or failed call may have cost more
 }
 
-// Add returns the sum of u and v. It is Known if both are known, where a Usage without calls does not count. It is Partial
-// if one of them is. Money that is not finite is left out and makes the sum unknown, because one bad price must not spoil
-// all sums above it.
+// Add returns the sum of u and v. It is Known if both are known, where a Usage without calls does not count. It is
+// Partial if one of them is. Money that is not finite is left out and makes the sum unknown, because one bad price must
+// not spoil all sums above it.
 func (u Usage) Add(v Usage) Usage {
 	known := u.Known && v.Known
 	switch {

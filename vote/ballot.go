@@ -11,13 +11,12 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// ErrNoVote says that no candidate had a vote. The error that wraps it tells how
-// many abstained and the first reasons; the ballot has all reasons.
+// ErrNoVote says that no candidate had a vote. The error that wraps it tells how many abstained and the first reasons;
+// the ballot has all reasons.
 var ErrNoVote = errors.New("vote: no vote")
 
-// Ballot is a counted vote. The zero Ballot has no vote. Numbers that name
-// candidates are indices into the list that was counted. Its JSON is the same for
-// the same vote.
+// Ballot is a counted vote. The zero Ballot has no vote. Numbers that name candidates are indices into the list that
+// was counted. Its JSON is the same for the same vote.
 type Ballot struct {
 	Sampled   int          `json:"sampled"`             // candidates counted, abstaining ones included
 	Voted     int          `json:"voted"`               // candidates that did not abstain
@@ -35,14 +34,12 @@ type Ballot struct {
 	// sure. With a Prior, few votes are less sure than many.
 	Confidence float64 `json:"confidence"`
 
-	// Against counts against every answer: 1 for each abstention. Invalid statements,
-	// failed samples and repeated voices count only beyond three for each voice,
-	// because a slip in one statement says little about the others.
+	// Against counts against every answer: 1 for each abstention. Invalid statements, failed samples and repeated
+	// voices count only beyond three for each voice, because a slip in one statement says little about the others.
 	Against float64 `json:"against,omitempty"`
 	Missing int     `json:"missing,omitempty"` // that of the Majority
 
-	// Weak says that the winner's share is below Majority.MinShare: ask a judge, take
-	// more samples, or abstain.
+	// Weak says that the winner's share is below Majority.MinShare: ask a judge, take more samples, or abstain.
 	Weak bool `json:"weak,omitempty"`
 
 	// Overruled says that a judge or a correction chose the winner against the count.
@@ -51,12 +48,11 @@ type Ballot struct {
 
 // Cluster is a group of equal candidates. One member, Best, represents it.
 //
-// Where members have different results, as equal plans may, Best is one of those
-// with the most frequent result; where they were not run, with the most frequent
-// normalised text. If more than half of these have a top-level ORDER BY, it is one
-// of those with the most frequent sequence of rows. Among these it is the one with
-// the lowest Cost, then the shortest SQL, then the earliest sample. A result without a
-// value is represented by the most frequent text of its most frequent plan instead.
+// Where members have different results, as equal plans may, Best is one of those with the most frequent result; where
+// they were not run, with the most frequent normalised text. If more than half of these have a top-level ORDER BY, it
+// is one of those with the most frequent sequence of rows. Among these it is the one with the lowest Cost, then the
+// shortest SQL, then the earliest sample. A result without a value is represented by the most frequent text of its most
+// frequent plan instead.
 type Cluster struct {
 	Key     string  `json:"key"`              // what its members have in common
 	Members []int   `json:"members"`          // in the order of samples
@@ -86,8 +82,7 @@ type Abstention struct {
 	Why       string `json:"why"`       // one line
 }
 
-// Winner returns the cluster that won. Without one the error wraps ErrNoVote and
-// says what is known of why.
+// Winner returns the cluster that won. Without one the error wraps ErrNoVote and says what is known of why.
 func (b Ballot) Winner() (Cluster, error) {
 	if len(b.Clusters) == 0 {
 		return Cluster{}, b.noVote()
@@ -103,9 +98,8 @@ func (b Ballot) RunnerUp() (c Cluster, ok bool) {
 	return b.Clusters[1], true
 }
 
-// Overrule makes cluster i the winner, against the count. The
-// others keep their order, and the ballot gets the confidence of cluster i. An i
-// that names no cluster, or the winner, changes nothing.
+// Overrule makes cluster i the winner, against the count. The others keep their order, and the ballot gets the
+// confidence of cluster i. An i that names no cluster, or the winner, changes nothing.
 func (b *Ballot) Overrule(i int) {
 	if i <= 0 || i >= len(b.Clusters) {
 		return

@@ -7,12 +7,10 @@ import (
 	"strings"
 )
 
-// best returns the member that represents a cluster. members are in the order of
-// samples.
+// best returns the member that represents a cluster. members are in the order of samples.
 //
-// Members may answer differently: equal plans may return different rows. The most
-// frequent answer represents the cluster, because the shortest of all statements is
-// often one that forgot a condition.
+// Members may answer differently: equal plans may return different rows. The most frequent answer represents the
+// cluster, because the shortest of all statements is often one that forgot a condition.
 func (m *Majority) best(candidates []Candidate, members []int) int {
 	if len(members) == 1 {
 		return members[0]
@@ -31,10 +29,9 @@ func (m *Majority) best(candidates []Candidate, members []int) int {
 	})
 }
 
-// usual returns the members that give the most frequent answer of a cluster, of all
-// most frequent ones where their votes are equal. A member that was not run, or not
-// to the end, answers with its text. Texts are normalised only where no two members
-// give the same answer.
+// usual returns the members that give the most frequent answer of a cluster, of all most frequent ones where their
+// votes are equal. A member that was not run, or not to the end, answers with its text. Texts are normalised only where
+// no two members give the same answer.
 func (m *Majority) usual(candidates []Candidate, members []int) (usual []int) {
 	answers := make([]string, len(members))
 	votes := make(map[string]float64)
@@ -64,9 +61,9 @@ func (m *Majority) usual(candidates []Candidate, members []int) (usual []int) {
 	return usual
 }
 
-// frequent returns the first member with the most frequent text of the most frequent
-// plan, of members whose results have no value. Such results do not say which
-// statement is right, and the cheapest or shortest one often forgot something.
+// frequent returns the first member with the most frequent text of the most frequent plan, of members whose results
+// have no value. Such results do not say which statement is right, and the cheapest or shortest one often forgot
+// something.
 func (m *Majority) frequent(candidates []Candidate, members []int) int {
 	for _, of := range []func(*Candidate) string{
 		func(c *Candidate) string { return cmp.Or(c.Plan, spelled(c.SQL)) },
@@ -99,9 +96,8 @@ func spelled(sql string) string {
 	}, sql)
 }
 
-// split returns the part of a cluster's weight that answers something else than best.
-// Texts of members without a result are compared without blanks, semicolons and the
-// case of letters.
+// split returns the part of a cluster's weight that answers something else than best. Texts of members without a result
+// are compared without blanks, semicolons and the case of letters.
 func (m *Majority) split(candidates []Candidate, members []int, best int) float64 {
 	other, all := 0.0, 0.0
 	b := &candidates[best]
@@ -116,10 +112,9 @@ func (m *Majority) split(candidates []Candidate, members []int, best int) float6
 	return other / all
 }
 
-// sorted returns the members that may represent a cluster. The key does not see the
-// order of rows, but a person may have asked for one. So if more than half of the
-// members sort their rows, it returns those with the most frequent sequence of rows,
-// the first of several such sequences.
+// sorted returns the members that may represent a cluster. The key does not see the order of rows, but a person may
+// have asked for one. So if more than half of the members sort their rows, it returns those with the most frequent
+// sequence of rows, the first of several such sequences.
 func (m *Majority) sorted(candidates []Candidate, members []int) []int {
 	var sorts []int
 	for seen, i := range members {

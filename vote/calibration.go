@@ -7,10 +7,9 @@ import (
 	"sort"
 )
 
-// Calibration maps a raw confidence to the chance of being right, by straight lines
-// between points. Package eval fits it, by isotonic regression on questions with
-// known answers. It is saved as JSON. The zero Calibration changes nothing. Safe for
-// concurrent use.
+// Calibration maps a raw confidence to the chance of being right, by straight lines between points. Package eval fits
+// it, by isotonic regression on questions with known answers. It is saved as JSON. The zero Calibration changes
+// nothing. Safe for concurrent use.
 type Calibration struct {
 	Raw   []float64 `json:"raw"`            // raw confidences, ascending, in 0..1
 	Right []float64 `json:"right"`          // chance of being right at each of Raw, not falling, in 0..1
@@ -18,10 +17,9 @@ type Calibration struct {
 	N     int       `json:"n,omitempty"`    // number of questions it was fitted on; 0: unknown
 }
 
-// At returns the chance of being right for a raw confidence; outside of the points
-// that of the nearest one. Use it as Majority.Calibrate. Without points, or with
-// lists of different lengths, it returns raw. Whatever else Validate rejects gives
-// figures without meaning.
+// At returns the chance of being right for a raw confidence; outside of the points that of the nearest one. Use it as
+// Majority.Calibrate. Without points, or with lists of different lengths, it returns raw. Whatever else Validate
+// rejects gives figures without meaning.
 func (c Calibration) At(raw float64) float64 {
 	n := len(c.Raw)
 	if n == 0 || n != len(c.Right) || math.IsNaN(raw) {

@@ -6,13 +6,12 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Digits is how many significant digits of a float count where results are compared
-// for a vote: the same sum in another order differs in the last bits.
+// Digits is how many significant digits of a float count where results are compared for a vote: the same sum in another
+// order differs in the last bits.
 const Digits = 9
 
-// Candidate is one generated statement with what checks found out about it. It
-// holds the fingerprint of its result and never the result. Every list of
-// candidates is ordered by Sample.
+// Candidate is one generated statement with what checks found out about it. It holds the fingerprint of its result and
+// never the result. Every list of candidates is ordered by Sample.
 type Candidate struct {
 	SQL    string `json:"sql"`             // as extracted from the reply; "" when the reply held none
 	Sample int    `json:"sample"`          // index of the sample that made it
@@ -21,9 +20,8 @@ type Candidate struct {
 	Rejected string `json:"rejected,omitempty"` // why the candidate may not vote; "" when it may
 	Invalid  bool   `json:"invalid,omitempty"`  // rejected because the engine does not take the statement, as with a wrong name
 
-	// Voice is above 0 where one reply stands behind several candidates, as a repair
-	// that mended every copy of a statement. Candidates of one Voice all vote, but the
-	// confidence counts them as one.
+	// Voice is above 0 where one reply stands behind several candidates, as a repair that mended every copy of a
+	// statement. Candidates of one Voice all vote, but the confidence counts them as one.
 	Voice int `json:"voice,omitempty"`
 
 	Fingerprint string  `json:"fingerprint,omitempty"` // of its result, bag mode, floats to Digits; "" when it was not executed
@@ -51,8 +49,7 @@ func (c Candidate) Parsed(d sqltext.Dialect) *sqltext.Statement {
 	return d.Parse(c.SQL)
 }
 
-// Finding is what a check or a doubt rule noticed about a candidate. It is never a
-// veto.
+// Finding is what a check or a doubt rule noticed about a candidate. It is never a veto.
 type Finding struct {
 	Rule   string  `json:"rule"`             // stable name: "empty", "more_columns", …
 	Detail string  `json:"detail,omitempty"` // one line for a person

@@ -28,61 +28,53 @@ import (
 type Majority struct {
 	Key Key // nil: ByResult
 
-	// Weight is what a candidate's vote counts, from 0 to 1e12; nil: 1. Any other
-	// weight is an error of Count. A weight of 0 is no vote.
+	// Weight is what a candidate's vote counts, from 0 to 1e12; nil: 1. Any other weight is an error of Count. A weight
+	// of 0 is no vote.
 	Weight func(Candidate) float64
 
-	// Penalty is how much one doubt costs, in ln(votes): at 1 a broken rule costs a
-	// factor of 2.7. 0: doubts do not change the winner, only the confidence.
+	// Penalty is how much one doubt costs, in ln(votes): at 1 a broken rule costs a factor of 2.7. 0: doubts do not
+	// change the winner, only the confidence.
 	Penalty float64
 
-	// Tie orders the representatives of two clusters with the same score: negative
-	// when a goes first. nil: PreferRows.
+	// Tie orders the representatives of two clusters with the same score: negative when a goes first. nil: PreferRows.
 	Tie func(a, b Candidate) int
 
-	// DemoteEmpty puts clusters whose representative has no rows, or only NULL,
-	// behind all others, whatever their votes. It is for databases where no right
-	// answer is empty: it won 2 and 3 of 99 questions on two pools of recorded
-	// answers, and lost 11 of 496 on another. The vote is then never decided before
-	// its last sample, because one result with rows can still win.
+	// DemoteEmpty puts clusters whose representative has no rows, or only NULL, behind all others, whatever their
+	// votes. It is for databases where no right answer is empty: it won 2 and 3 of 99 questions on two pools of
+	// recorded answers, and lost 11 of 496 on another. The vote is then never decided before its last sample, because
+	// one result with rows can still win.
 	DemoteEmpty bool
 
-	// MinShare, in 0..1, marks the ballot as weak when the winner's share is below
-	// it. 0: never.
+	// MinShare, in 0..1, marks the ballot as weak when the winner's share is below it. 0: never.
 	MinShare float64
 
-	// Prior is the number of votes for the winner, and of votes against it, that the
-	// confidence takes for granted: see Ballot. With 1 it is Laplace's rule of
-	// succession, by which 5 of 5 votes say less than 77 of 77.
+	// Prior is the number of votes for the winner, and of votes against it, that the confidence takes for granted: see
+	// Ballot. With 1 it is Laplace's rule of succession, by which 5 of 5 votes say less than 77 of 77.
 	Prior float64
 
-	// Missing is how many samples were asked for and are not among the candidates,
-	// because their calls failed. They count against the confidence.
+	// Missing is how many samples were asked for and are not among the candidates, because their calls failed. They
+	// count against the confidence.
 	Missing int
 
-	// Calibrate turns the raw confidence (see Ballot) into the chance of being
-	// right, as Calibration.At does. nil: no change.
+	// Calibrate turns the raw confidence (see Ballot) into the chance of being right, as Calibration.At does. nil: no
+	// change.
 	Calibrate func(float64) float64
 
-	// MaxWeight and MaxDoubt bound what a vote still to come can bring: see the
-	// fields of Tally. Count does not use them. MaxWeight 0 is 1. MaxDoubt is the
-	// spread of the rules that doubt candidates (doubt.Rules.Spread); it must be
-	// given where Penalty is.
+	// MaxWeight and MaxDoubt bound what a vote still to come can bring: see the fields of Tally. Count does not use
+	// them. MaxWeight 0 is 1. MaxDoubt is the spread of the rules that doubt candidates (doubt.Rules.Spread); it must
+	// be given where Penalty is.
 	MaxWeight, MaxDoubt float64
 
-	// Doubtable is MaxDoubt for the votes that join a candidate: by how much one with
-	// the same key can be doubted more. MaxDoubt is then for a vote without any
-	// candidate yet. nil: MaxDoubt for all.
+	// Doubtable is MaxDoubt for the votes that join a candidate: by how much one with the same key can be doubted more.
+	// MaxDoubt is then for a vote without any candidate yet. nil: MaxDoubt for all.
 	Doubtable func(Candidate) float64
 
-	// Dialect reads the SQL of candidates without a Statement. The zero Dialect is
-	// SQLite.
+	// Dialect reads the SQL of candidates without a Statement. The zero Dialect is SQLite.
 	Dialect sqltext.Dialect
 }
 
-// PreferRows is the default tie rule: a result with a value in it goes before one
-// that is empty or all NULL. It helps as a tie rule only, because many questions
-// have an empty answer.
+// PreferRows is the default tie rule: a result with a value in it goes before one that is empty or all NULL. It helps
+// as a tie rule only, because many questions have an empty answer.
 func PreferRows(a, b Candidate) int {
 	switch x, y := a.valueless(), b.valueless(); {
 	case x == y:
@@ -96,8 +88,7 @@ func PreferRows(a, b Candidate) int {
 // Earliest is the tie rule without an opinion: the earliest sample wins.
 func Earliest(Candidate, Candidate) int { return 0 }
 
-// Ties returns a tie rule that asks rules one after the other, until one has an
-// opinion.
+// Ties returns a tie rule that asks rules one after the other, until one has an opinion.
 func Ties(rules ...func(a, b Candidate) int) func(a, b Candidate) int {
 	return func(a, b Candidate) int {
 		for _, rule := range rules {
@@ -109,10 +100,9 @@ func Ties(rules ...func(a, b Candidate) int) func(a, b Candidate) int {
 	}
 }
 
-// Count counts the votes of candidates. The ballot has every cluster, best first,
-// and every abstention with its reason, also when the error is ErrNoVote because
-// nobody voted. Other errors name a field of m that is wrong, as Validate does, or
-// the candidate with a wrong weight.
+// Count counts the votes of candidates. The ballot has every cluster, best first, and every abstention with its reason,
+// also when the error is ErrNoVote because nobody voted. Other errors name a field of m that is wrong, as Validate
+// does, or the candidate with a wrong weight.
 func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 	b := Ballot{Sampled: len(candidates), Missing: m.Missing, Clusters: make([]Cluster, 0, 4)} // [] in JSON, not null
 	if err := m.Validate(); err != nil {
@@ -174,8 +164,8 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 	return b, nil
 }
 
-// order sorts clusters, best first. They come in the order of their first samples,
-// which stays where nothing else decides.
+// order sorts clusters, best first. They come in the order of their first samples, which stays where nothing else
+// decides.
 func (m *Majority) order(candidates []Candidate, clusters []Cluster) {
 	tie := m.Tie
 	if tie == nil {
@@ -208,8 +198,7 @@ func bySample(candidates []Candidate) []int {
 // noWeight is why a candidate of weight 0 has no vote.
 const noWeight = "its weight is 0"
 
-// voteOf returns what candidate i votes for and with which weight, or why it does
-// not vote.
+// voteOf returns what candidate i votes for and with which weight, or why it does not vote.
 func (m *Majority) voteOf(i int, c *Candidate) (key string, weight float64, why string, err error) {
 	if c.Rejected != "" {
 		return "", 0, c.Rejected, nil
@@ -253,12 +242,10 @@ func noKey(c *Candidate) string {
 	return "its key has no vote for it"
 }
 
-// round9 makes scores comparable that differ in the last bits only, because their
-// sums were made in another order.
+// round9 makes scores comparable that differ in the last bits only, because their sums were made in another order.
 func round9(x float64) float64 { return math.Round(x * 1e9) }
 
-// add adds a member with its findings. Doubt and Doubts hold weighted sums until
-// settle.
+// add adds a member with its findings. Doubt and Doubts hold weighted sums until settle.
 func (c *Cluster) add(member int, findings []Finding, weight float64) {
 	c.Members = append(c.Members, member)
 	c.Weight += weight
@@ -285,12 +272,11 @@ func (c *Cluster) settle() {
 	slices.SortStableFunc(c.Doubts, func(a, b Doubt) int { return cmp.Compare(round9(b.Doubt), round9(a.Doubt)) })
 }
 
-// slipsForVoice is how many invalid statements for each voice do not count against the
-// answer. On recorded answers smaller numbers told right from wrong worse.
+// slipsForVoice is how many invalid statements for each voice do not count against the answer. On recorded answers
+// smaller numbers told right from wrong worse.
 const slipsForVoice = 3
 
-// settleConfidence fills in the confidence of every cluster: see Ballot. mean is the
-// weight of an average vote.
+// settleConfidence fills in the confidence of every cluster: see Ballot. mean is the weight of an average vote.
 func (m Majority) settleConfidence(b *Ballot, mean float64) {
 	credit := func(c *Cluster) float64 {
 		voices := 1 - float64(c.Repeated)/float64(len(c.Members))
@@ -316,9 +302,8 @@ func (m Majority) settleConfidence(b *Ballot, mean float64) {
 	b.Confidence = b.Clusters[0].Confidence
 }
 
-// Validate says what is wrong with the fields of m: a number below 0, NaN or
-// infinite, a MinShare above 1, a MaxWeight above 1e12, and a Penalty without
-// MaxDoubt. Count and Tally validate m themselves.
+// Validate says what is wrong with the fields of m: a number below 0, NaN or infinite, a MinShare above 1, a MaxWeight
+// above 1e12, and a Penalty without MaxDoubt. Count and Tally validate m themselves.
 func (m Majority) Validate() error {
 	var errs []error
 	for _, f := range []struct {

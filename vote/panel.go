@@ -8,21 +8,19 @@ import (
 	"slices"
 )
 
-// Panel picks the models that vote on a question by how difficult it looks:
-// PET-SQL's fine-grained cross-consistency (arXiv 2403.09732). There the grade is the
-// Spider hardness of a first statement (sqltext.Statement.Hardness); a grade may be
-// any string.
+// Panel picks the models that vote on a question by how difficult it looks: PET-SQL's fine-grained cross-consistency
+// (arXiv 2403.09732). There the grade is the Spider hardness of a first statement (sqltext.Statement.Hardness); a grade
+// may be any string.
 //
-// A Panel is plain data, saved as JSON. The zero Panel lets every model vote. Small
-// panels pay where few unequal models vote, and lost 3 to 7 points in a pool of 50
-// runs. Safe for concurrent reading.
+// A Panel is plain data, saved as JSON. The zero Panel lets every model vote. Small panels pay where few unequal models
+// vote, and lost 3 to 7 points in a pool of 50 runs. Safe for concurrent reading.
 type Panel struct {
 	Grades map[string]Weights `json:"grades"`         // voters of a grade, with their weights
 	Else   *Weights           `json:"else,omitempty"` // voters of every other grade; nil: everyone votes
 }
 
-// Weights returns the voters of a grade and their weights; those of Else for a grade
-// that has none. ok is false when there is neither, so that everyone votes.
+// Weights returns the voters of a grade and their weights; those of Else for a grade that has none. ok is false when
+// there is neither, so that everyone votes.
 func (p Panel) Weights(grade string) (w Weights, ok bool) {
 	w, ok = p.Grades[grade]
 	if !ok && p.Else != nil {
@@ -31,8 +29,8 @@ func (p Panel) Weights(grade string) (w Weights, ok bool) {
 	return w, ok
 }
 
-// Weight returns the weights of candidates on a question of a grade, for
-// Majority.Weight. A model outside of the panel has 0, which is no vote.
+// Weight returns the weights of candidates on a question of a grade, for Majority.Weight. A model outside of the panel
+// has 0, which is no vote.
 func (p Panel) Weight(grade string) func(Candidate) float64 {
 	w, ok := p.Weights(grade)
 	if !ok {
@@ -41,8 +39,7 @@ func (p Panel) Weight(grade string) func(Candidate) float64 {
 	return func(c Candidate) float64 { return w.Of[c.Model] }
 }
 
-// Models returns the models to call for a grade, the greatest weight first, then by
-// name; nil when everyone votes.
+// Models returns the models to call for a grade, the greatest weight first, then by name; nil when everyone votes.
 func (p Panel) Models(grade string) []string {
 	w, ok := p.Weights(grade)
 	if !ok {

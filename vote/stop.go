@@ -2,10 +2,9 @@ package vote
 
 import "math"
 
-// Stop reports whether an election may end before its last sample. It is asked after
-// each sample, about the first samples in index order and never about those that
-// arrived first, so that the same replies give the same answer. A Stop is a pure
-// function, and false when nobody has voted. A nil Stop never stops.
+// Stop reports whether an election may end before its last sample. It is asked after each sample, about the first
+// samples in index order and never about those that arrived first, so that the same replies give the same answer. A
+// Stop is a pure function, and false when nobody has voted. A nil Stop never stops.
 type Stop func(Tally) bool
 
 // Every returns a Stop that asks s only after each n samples; n below 2 is after
@@ -47,24 +46,24 @@ func Decided(t Tally) bool {
 	return first-second > float64(t.Remaining)+1e-6
 }
 
-// decidedWithDoubt bounds the scores of the leader from below and of the rivals
-// from above, over all ways to share out the weight that is still to come.
+// decidedWithDoubt bounds the scores of the leader from below and of the rivals from above, over all ways to share out
+// the weight that is still to come.
 func (t Tally) decidedWithDoubt(first int) bool {
 	open := float64(t.Remaining) * t.unit()
 	leader := t.Standings[first]
 	more := max(t.MaxDoubt-leader.Spared, 0) // doubt that a vote for the leader can have
 	most := leader.Doubt/leader.Weight + more
 
-	// If the leader gets y of the open weight, all of it with the greatest
-	// doubt, its score is low(y); a rival gets at most open − y, free of doubt.
+	// If the leader gets y of the open weight, all of it with the greatest doubt, its score is low(y); a rival gets at
+	// most open − y, free of doubt.
 	low := func(y float64) float64 { return score(leader.Weight+y, leader.Doubt+y*most, t.Penalty) }
 	// low falls to its only minimum and rises after it.
 	bottom := (t.Penalty*more - 1) * leader.Weight
 
 	const margin = 1e-6
 	safe := func(rival Standing) bool {
-		// In steps: the leader's worst inside a step against the rival's best
-		// at its beginning. A finer step stops earlier by a fraction of a sample.
+		// In steps: the leader's worst inside a step against the rival's best at its beginning. A finer step stops
+		// earlier by a fraction of a sample.
 		steps := max(8*t.Remaining, 1)
 		for i := range steps {
 			from := open * float64(i) / float64(steps)
@@ -87,8 +86,8 @@ func (t Tally) decidedWithDoubt(first int) bool {
 	return t.Remaining == 0 || safe(Standing{})
 }
 
-// score is the score of a cluster, less the same constant for all clusters of a
-// vote. doubt is the sum of weight × doubt over the members.
+// score is the score of a cluster, less the same constant for all clusters of a vote. doubt is the sum of weight ×
+// doubt over the members.
 func score(weight, doubt, penalty float64) float64 {
 	if weight <= 0 {
 		return math.Inf(-1)
@@ -96,14 +95,13 @@ func score(weight, doubt, penalty float64) float64 {
 	return math.Log(weight) - penalty*doubt/weight
 }
 
-// AheadBy stops when the leader is k votes ahead of every other cluster: the
-// first-to-ahead-by-k vote of MAKER (arXiv 2511.09030). If each sample is right with
-// probability p, independently, and there is one rival, the winner is right with
-// probability 1/(1+((1−p)/p)^k). Samples of one model repeat their errors, so that
-// is an upper bound. k = 3 is the recommended economy; k below 1 is 1.
+// AheadBy stops when the leader is k votes ahead of every other cluster: the first-to-ahead-by-k vote of MAKER (arXiv
+// 2511.09030). If each sample is right with probability p, independently, and there is one rival, the winner is right
+// with probability 1/(1+((1−p)/p)^k). Samples of one model repeat their errors, so that is an upper bound. k = 3 is the
+// recommended economy; k below 1 is 1.
 //
-// Votes are counted in units of MaxWeight. With a Penalty each cluster's votes are
-// first multiplied by e^(−Penalty×doubt): a doubted leader needs more of them.
+// Votes are counted in units of MaxWeight. With a Penalty each cluster's votes are first multiplied by
+// e^(−Penalty×doubt): a doubted leader needs more of them.
 func AheadBy(k int) Stop {
 	return func(t Tally) bool {
 		first, second := t.effective()
@@ -140,8 +138,8 @@ func aheadProbability(v1, v2 int) float64 {
 	return min(sum, 1)
 }
 
-// effective returns the votes of the leader and of the runner-up, in units of the
-// greatest weight, each discounted by its doubt.
+// effective returns the votes of the leader and of the runner-up, in units of the greatest weight, each discounted by
+// its doubt.
 func (t Tally) effective() (leader, second float64) {
 	votes := func(i int) float64 {
 		if i < 0 {

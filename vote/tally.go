@@ -6,13 +6,11 @@ import (
 	"slices"
 )
 
-// Tally is the state of a vote while samples are still to come. A [Stop] decides by
-// it.
+// Tally is the state of a vote while samples are still to come. A [Stop] decides by it.
 //
-// [Majority.Tally] makes one of candidates. For a vote on anything else that has a
-// key, start from a Tally with Remaining set, and add each sample with Vote or
-// Abstain, in the order of the samples. A Tally is plain data: copies of it share
-// Standings. Not safe for concurrent use.
+// [Majority.Tally] makes one of candidates. For a vote on anything else that has a key, start from a Tally with
+// Remaining set, and add each sample with Vote or Abstain, in the order of the samples. A Tally is plain data: copies
+// of it share Standings. Not safe for concurrent use.
 type Tally struct {
 	Sampled   int        // samples so far, those that abstained included
 	Remaining int        // samples that may still come
@@ -57,8 +55,8 @@ func (t *Tally) Abstain() {
 	t.Remaining = max(t.Remaining-1, 0)
 }
 
-// Leader returns the cluster that would win now: the one with the highest score,
-// and of several the one that was voted for first. It is zero if nobody has voted.
+// Leader returns the cluster that would win now: the one with the highest score, and of several the one that was voted
+// for first. It is zero if nobody has voted.
 func (t Tally) Leader() Standing { first, _ := t.leading(); return t.standing(first) }
 
 // RunnerUp returns the cluster that would be second now. It is zero if there is none.
@@ -90,14 +88,12 @@ func (t Tally) leading() (first, second int) {
 // unit is the weight of one whole vote.
 func (t Tally) unit() float64 { return cmp.Or(t.MaxWeight, 1) }
 
-// Wave returns how many samples to send at once: the smallest number with which
-// stop would hold if all of them voted for one cluster, with the greatest weight and
-// without doubt. Then no sample is wasted, as if they were sent one by one; with a
-// Penalty a few may be, because a doubted vote for a rival can end the vote sooner.
+// Wave returns how many samples to send at once: the smallest number with which stop would hold if all of them voted
+// for one cluster, with the greatest weight and without doubt. Then no sample is wasted, as if they were sent one by
+// one; with a Penalty a few may be, because a doubted vote for a rival can end the vote sooner.
 //
-// The number is at least least, at most Remaining, and 0 only if none remains.
-// Without a stop it is Remaining. For 12 plain votes the first wave has 7 samples
-// with [Decided], 3 with AheadBy(3) and 4 with Posterior(0.95).
+// The number is at least least, at most Remaining, and 0 only if none remains. Without a stop it is Remaining. For 12
+// plain votes the first wave has 7 samples with [Decided], 3 with AheadBy(3) and 4 with Posterior(0.95).
 func (t Tally) Wave(stop Stop, least int) int {
 	n := t.Remaining
 	for k := 1; k < n && stop != nil; k++ {
@@ -127,9 +123,8 @@ func (t Tally) couldStop(k int, stop Stop) bool {
 	return false
 }
 
-// Tally returns the state of the vote after candidates, which are the first of
-// planned samples, in their order. The errors are those of Count, except ErrNoVote,
-// and one for a weight above MaxWeight.
+// Tally returns the state of the vote after candidates, which are the first of planned samples, in their order. The
+// errors are those of Count, except ErrNoVote, and one for a weight above MaxWeight.
 func (m Majority) Tally(candidates []Candidate, planned int) (Tally, error) {
 	t := Tally{Remaining: planned, MaxWeight: cmp.Or(m.MaxWeight, 1), Penalty: m.Penalty, MaxDoubt: m.MaxDoubt}
 	if err := m.Validate(); err != nil {

@@ -7,20 +7,19 @@ import (
 	"slices"
 )
 
-// Weights are how much the votes of models count. They are given by the user, or
-// made by [WeightsFromLabels] or [WeightsFromAgreement] of questions set aside for
-// it, and saved as JSON. Safe for concurrent reading.
+// Weights are how much the votes of models count. They are given by the user, or made by [WeightsFromLabels] or
+// [WeightsFromAgreement] of questions set aside for it, and saved as JSON. Safe for concurrent reading.
 //
-// They pay where a few unequal models vote, because ties decide there. In large
-// pools nothing was seen to beat equal votes.
+// They pay where a few unequal models vote, because ties decide there. In large pools nothing was seen to beat equal
+// votes.
 type Weights struct {
 	Of   map[string]float64 `json:"of"`             // by name of the model
 	From string             `json:"from,omitempty"` // what they were made from
 	N    int                `json:"n,omitempty"`    // number of questions they were made from; 0: unknown
 }
 
-// Weight returns the weight of c's model; a model without one has the mean of the
-// others. Use it as Majority.Weight. Without any weights it is 1.
+// Weight returns the weight of c's model; a model without one has the mean of the others. Use it as Majority.Weight.
+// Without any weights it is 1.
 func (w Weights) Weight(c Candidate) float64 {
 	if x, ok := w.Of[c.Model]; ok {
 		return x
@@ -62,8 +61,8 @@ func (e *WeightError) Error() string {
 	return fmt.Sprintf("vote: weight %v of model %q is not a number above 0, up to %v", e.Weight, e.Model, greatestWeight)
 }
 
-// Validate says what is wrong with weights that were read from a file. The error
-// has a *[WeightError] for each weight that is not a number above 0, up to 1e12.
+// Validate says what is wrong with weights that were read from a file. The error has a *[WeightError] for each weight
+// that is not a number above 0, up to 1e12.
 func (w Weights) Validate() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(w.Of)) {
@@ -74,29 +73,26 @@ func (w Weights) Validate() error {
 	return errors.Join(errs...)
 }
 
-// leastWeight is the smallest weight that learning leaves a model, as a share of the
-// greatest: no model is silenced for ever.
+// leastWeight is the smallest weight that learning leaves a model, as a share of the greatest: no model is silenced for
+// ever.
 const leastWeight = 0.01
 
-// Disagree returns the weights for the next question, learned from a vote without a
-// label: the weight of each model of candidates times 1 − rate × the share of its
-// candidates that are not in the winning cluster. Weights are scaled so that the
-// greatest stays as it was. A new model starts with the mean weight.
+// Disagree returns the weights for the next question, learned from a vote without a label: the weight of each model of
+// candidates times 1 − rate × the share of its candidates that are not in the winning cluster. Weights are scaled so
+// that the greatest stays as it was. A new model starts with the mean weight.
 //
-// b is the ballot that counted candidates; without a winner nothing changes. w itself
-// does not change. rate is taken into 0..1. It must be small, because the weights
-// learn from their own verdicts: at 0.005, with which a model that is outvoted on a
-// hundred questions keeps 61 % of its weight, recorded votes stayed within a point of
-// equal ones; at ten times that they lost up to two. It is for streams of questions
-// whose models change. Where there are labels, [WeightsFromLabels] knows more.
+// b is the ballot that counted candidates; without a winner nothing changes. w itself does not change. rate is taken
+// into 0..1. It must be small, because the weights learn from their own verdicts: at 0.005, with which a model that is
+// outvoted on a hundred questions keeps 61 % of its weight, recorded votes stayed within a point of equal ones; at ten
+// times that they lost up to two. It is for streams of questions whose models change. Where there are labels,
+// [WeightsFromLabels] knows more.
 func (w Weights) Disagree(b Ballot, candidates []Candidate, rate float64) Weights {
 	return w.learn(b, candidates, rate, "disagreement", true)
 }
 
-// Feedback is Disagree with the verdict of the person who asked: whether the answer
-// was right. If it was not, the candidates that voted for it and those that
-// abstained were wrong; nothing is known of the others. The verdict comes after the
-// vote, so no label reaches a vote by it.
+// Feedback is Disagree with the verdict of the person who asked: whether the answer was right. If it was not, the
+// candidates that voted for it and those that abstained were wrong; nothing is known of the others. The verdict comes
+// after the vote, so no label reaches a vote by it.
 func (w Weights) Feedback(b Ballot, candidates []Candidate, right bool, rate float64) Weights {
 	return w.learn(b, candidates, rate, "feedback", right)
 }
@@ -138,16 +134,14 @@ type Record struct {
 	Asked int `json:"asked"` // questions it was asked
 }
 
-// The number of questions of mean accuracy that every model is given on top of its
-// own. Ten keep a model that was lucky on five questions near the others. The few
-// questions of a grade need twice as many.
+// The number of questions of mean accuracy that every model is given on top of its own. Ten keep a model that was lucky
+// on five questions near the others. The few questions of a grade need twice as many.
 const (
 	shrinkage      = 10
 	gradeShrinkage = 20
 )
 
-// shrunk is sum ÷ asked, with n questions of mean on top. A model that is never
-// right still is a voter, if a weak one.
+// shrunk is sum ÷ asked, with n questions of mean on top. A model that is never right still is a voter, if a weak one.
 func shrunk(sum float64, asked int, mean, n float64) float64 {
 	return max((sum+n*mean)/(float64(asked)+n), 0.01)
 }
@@ -173,15 +167,13 @@ func WeightsFromLabels(records map[string]Record) Weights {
 	return w
 }
 
-// WeightsFromAgreement makes weights without any label, from answers of several
-// models to the same questions: the mean share of the other models' votes that are
-// for the model's own answer, shrunk to the mean of all models as in
-// [WeightsFromLabels]. A model that agrees with many is more often right. A model
-// that repeats another's mistakes is not found out.
+// WeightsFromAgreement makes weights without any label, from answers of several models to the same questions: the mean
+// share of the other models' votes that are for the model's own answer, shrunk to the mean of all models as in
+// [WeightsFromLabels]. A model that agrees with many is more often right. A model that repeats another's mistakes is
+// not found out.
 //
-// questions holds the candidates of one question each. A model with several samples
-// counts as the mean of them. Questions that fewer than two models answer say
-// nothing. key is nil for [ByResult].
+// questions holds the candidates of one question each. A model with several samples counts as the mean of them.
+// Questions that fewer than two models answer say nothing. key is nil for [ByResult].
 func WeightsFromAgreement(key Key, questions [][]Candidate) Weights {
 	w := Weights{Of: make(map[string]float64), From: "agreement"}
 	shares, asked := make(map[string]float64), make(map[string]int) // by model

@@ -50,10 +50,9 @@ func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, erro
 	return string(key), nil
 }
 
-// known is the catalog of one connection. It is not that of another connection, even if file and schema_version are
-// the same: a file put in the place of another one has its own count, and a connection that was opened before keeps
-// reading the old one. Besides, a connection whose version is that of its catalog has no older schema in its own
-// memory.
+// known is the catalog of one connection. It is not that of another connection, even if file and schema_version are the
+// same: a file put in the place of another one has its own count, and a connection that was opened before keeps reading
+// the old one. Besides, a connection whose version is that of its catalog has no older schema in its own memory.
 type known struct {
 	key     string        // versions
 	files   []os.FileInfo // of the databases that were attached
@@ -82,14 +81,14 @@ func attachedFiles(dbs []attached) []os.FileInfo {
 	return files
 }
 
-// sameFile reports whether a file is the same one, untouched: the number of a deleted file is soon that of another
-// one. What is unknown is another one.
+// sameFile reports whether a file is the same one, untouched: the number of a deleted file is soon that of another one.
+// What is unknown is another one.
 func sameFile(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// temporary returns the folded names of the connection's temporary tables and views. They belong to whoever used
-// the connection before and are no part of the schema, so nothing of them may be read.
+// temporary returns the folded names of the connection's temporary tables and views. They belong to whoever used the
+// connection before and are no part of the schema, so nothing of them may be read.
 func temporary(ctx context.Context, dc driver.Conn, dbs []attached) (map[string]bool, error) {
 	if !slices.ContainsFunc(dbs, func(db attached) bool { return db.name == "temp" }) {
 		return nil, nil
@@ -126,8 +125,7 @@ type relation struct {
 	load       *load  // of a view, once it was asked for; guarded by catalog.mu
 }
 
-// has reports whether the READ callback may name the column: one of r's, by its folded name, its rowid, or "" for
-// none.
+// has reports whether the READ callback may name the column: one of r's, by its folded name, its rowid, or "" for none.
 func (r *relation) has(column string) bool {
 	return r.columns == nil || r.columns[column] || column == "" || column == "rowid"
 }
@@ -186,8 +184,8 @@ func readCatalog(ctx context.Context, dc driver.Conn, dbs []attached, policy exe
 	return c, nil
 }
 
-// readDatabase reads the tables and views of one database. What SQLite keeps for itself (sqlite_sequence,
-// sqlite_stat4 with its samples of stored values) is not among them, so it cannot be read.
+// readDatabase reads the tables and views of one database. What SQLite keeps for itself (sqlite_sequence, sqlite_stat4
+// with its samples of stored values) is not among them, so it cannot be read.
 func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database string, policy exec.Policy) error {
 	quote := Dialect{}.Quote
 	in := map[string]*relation{}
@@ -220,9 +218,9 @@ func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database str
 	if err != nil {
 		return err
 	}
-	// A shadow table is readable as far as its virtual table is: the module reads it under our guard, in statements
-	// of its own. The name is all that tells one in a stored schema. An ordinary table that happens to have such a
-	// name only follows the policy of another table as well as its own.
+	// A shadow table is readable as far as its virtual table is: the module reads it under our guard, in statements of
+	// its own. The name is all that tells one in a stored schema. An ordinary table that happens to have such a name
+	// only follows the policy of another table as well as its own.
 	for name, r := range in {
 		for _, v := range virtuals {
 			if r.kind == table && strings.HasPrefix(name, v+"_") {
@@ -239,8 +237,8 @@ func isVirtual(definition string) bool {
 	return len(words) > 2 && strings.EqualFold(words[0], "create") && strings.EqualFold(words[1], "virtual")
 }
 
-// readColumns finds the columns of r, and those that may not be read: those that the policy denies, and the
-// generated ones that are made of them. Reading a generated column makes no READ callback for what it is made of.
+// readColumns finds the columns of r, and those that may not be read: those that the policy denies, and the generated
+// ones that are made of them. Reading a generated column makes no READ callback for what it is made of.
 func (c *catalog) readColumns(ctx context.Context, dc driver.Conn, r *relation, policy exec.Policy) error {
 	if len(policy.DenyColumns) == 0 {
 		return nil
@@ -290,8 +288,8 @@ func (c *catalog) readColumns(ctx context.Context, dc driver.Conn, r *relation, 
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // spread denies what hangs on something denied: a virtual table's module may read any column of it, whatever the
-// statement names, and some (fts4aux, fts5vocab, FTS with external content) read other tables, which they name in
-// their definition.
+// statement names, and some (fts4aux, fts5vocab, FTS with external content) read other tables, which they name in their
+// definition.
 func (c *catalog) spread() {
 	for changed := true; changed; {
 		changed = false
@@ -306,8 +304,8 @@ func (c *catalog) spread() {
 	}
 }
 
-// denies reports whether the definition of a virtual table names a relation that is denied in any part, or a view
-// that reads something denied: the module has read all of it before, as its owner.
+// denies reports whether the definition of a virtual table names a relation that is denied in any part, or a view that
+// reads something denied: the module has read all of it before, as its owner.
 func (c *catalog) denies(r *relation) bool {
 	for name := range r.words.names {
 		for _, other := range c.named[name] {

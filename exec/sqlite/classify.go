@@ -14,9 +14,9 @@ import (
 )
 
 // classify gives an error of the driver its type. SQLite's codes are behind the driver's own types, and "no such
-// column" has the code of a syntax error anyway, so the beginning of the message decides; the wording is that of
-// the SQLite sources and older than this package. compiling says that nothing has run yet, refused what the
-// authorizer said.
+// column" has the code of a syntax error anyway, so the beginning of the message decides; the wording is that of the
+// SQLite sources and older than this package. compiling says that nothing has run yet, refused what the authorizer
+// said.
 func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	switch {
 	case err == nil:
@@ -72,8 +72,8 @@ func isLocked(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "database is locked")
 }
 
-// masked leaves out what stands in quotes: an error met while a statement runs repeats values that it read ("bad
-// JSON path: 's3cret'").
+// masked leaves out what stands in quotes: an error met while a statement runs repeats values that it read ("bad JSON
+// path: 's3cret'").
 func masked(message string) string {
 	if kind, _, ok := strings.Cut(message, ": "); ok && strings.HasPrefix(kind, "no such ") {
 		return kind + ": …"
@@ -96,8 +96,8 @@ func masked(message string) string {
 // classify is classify for the statement that h runs.
 func (h *held) classify(err error, compiling bool) error {
 	if !compiling {
-		// SQLite compiles again where the schema changed after the compilation. A name that is not in the text
-		// comes from elsewhere: from a value that a module took for a query.
+		// SQLite compiles again where the schema changed after the compilation. A name that is not in the text comes
+		// from elsewhere: from a value that a module took for a query.
 		kind, name, ok := strings.Cut(fmt.Sprint(err), ": ")
 		compiling = ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(schema.Fold(name), "."),
 			func(part string) bool { return !strings.Contains(schema.Fold(h.text), part) })
@@ -112,8 +112,8 @@ func (h *held) classify(err error, compiling bool) error {
 	return err
 }
 
-// Classify gives an error met outside of any statement its type. SQLite writes two files beside a database in WAL
-// mode even to read it.
+// Classify gives an error met outside of any statement its type. SQLite writes two files beside a database in WAL mode
+// even to read it.
 func (Dialect) Classify(err error) error {
 	if strings.HasPrefix(fmt.Sprint(err), "attempt to write a readonly database") {
 		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)

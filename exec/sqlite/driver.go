@@ -10,9 +10,9 @@ import (
 	"github.com/texttosql/texttosql/exec"
 )
 
-// scan runs one text of ours straight on a driver connection, inside sql.Conn.Raw, and calls f for each of its
-// rows, which have so many columns. A guard runs half a dozen PRAGMAs a statement, and database/sql would make them
-// cost several times as much. A row lives until the next one.
+// scan runs one text of ours straight on a driver connection, inside sql.Conn.Raw, and calls f for each of its rows,
+// which have so many columns. A guard runs half a dozen PRAGMAs a statement, and database/sql would make them cost
+// several times as much. A row lives until the next one.
 func scan(ctx context.Context, dc driver.Conn, text string, columns int, f func(row []driver.Value)) error {
 	rows, err := open(ctx, dc, text)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// heavyValues is how many values of the greatest length a statement may have at hand at once: with the driver's
-// copy of a row that makes some 50 MB.
+// heavyValues is how many values of the greatest length a statement may have at hand at once: with the driver's copy of
+// a row that makes some 50 MB.
 const heavyValues = 24
 
 // A sort writes runs of the size of the page cache to a file and, when it merges them, has one row of each run in
-// memory. 600 rows of 900 kB took 280 MB with the usual cache of 2 MB and 48 MB with one of 16 MB; shorter rows do
-// the rest.
+// memory. 600 rows of 900 kB took 280 MB with the usual cache of 2 MB and 48 MB with one of 16 MB; shorter rows do the
+// rest.
 const (
 	sortedShare = 10     // rows that are sorted are shorter by this
 	sortedFloor = 50     // and by at most this, however many sorts there are

@@ -9,10 +9,10 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// safeFunctions are the functions of SQLite that a statement may call: they read nothing but their arguments,
-// change nothing, and take memory that grows with SQLITE_LIMIT_LENGTH at most. Not among them, for that last
-// reason: json_group_array and its like, which ignore the limit (0.8 GB in 3 s); json_pretty, which indents as deep
-// as the text nests; percentile and median, which keep every value; zeroblob and randomblob.
+// safeFunctions are the functions of SQLite that a statement may call: they read nothing but their arguments, change
+// nothing, and take memory that grows with SQLITE_LIMIT_LENGTH at most. Not among them, for that last reason:
+// json_group_array and its like, which ignore the limit (0.8 GB in 3 s); json_pretty, which indents as deep as the text
+// nests; percentile and median, which keep every value; zeroblob and randomblob.
 const safeFunctions = `
 -> ->> abs avg ceil ceiling char coalesce concat concat_ws count cume_dist
 current_date current_time current_timestamp date datetime dense_rank

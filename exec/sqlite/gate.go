@@ -29,8 +29,8 @@ const (
 
 // gate is the authorizer of the connections of one guard, one at a time.
 //
-// go-sqlite3 keeps every callback it was ever given until the connection closes. So a gate, and its callback, is
-// used again and again, and what belongs to one hold is put in and taken out.
+// go-sqlite3 keeps every callback it was ever given until the connection closes. So a gate, and its callback, is used
+// again and again, and what belongs to one hold is put in and taken out.
 type gate struct {
 	callback    func(op int, arg1, arg2, database string) int // g.authorize, made once
 	application func(op int, arg1, arg2, database string) int // asked too; may be nil
@@ -60,8 +60,8 @@ func (g *gate) begin() {
 	g.functions = g.functions[:0]
 }
 
-// authorize is the callback. It must be quick and must not touch the connection. SQLite calls it while it compiles,
-// on the goroutine that runs the statement.
+// authorize is the callback. It must be quick and must not touch the connection. SQLite calls it while it compiles, on
+// the goroutine that runs the statement.
 func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -109,8 +109,8 @@ func (g *gate) function(name string) int {
 	return allow
 }
 
-// read decides on one column, or, where column is "", on a relation of which only the rows count. In that case
-// database is often "" too, and the name may be that of a common table expression.
+// read decides on one column, or, where column is "", on a relation of which only the rows count. In that case database
+// is often "" too, and the name may be that of a common table expression.
 func (g *gate) read(table, column, database string) int {
 	g.reads = append(g.reads, read{database, table, column})
 	name := schema.Fold(table)
@@ -134,15 +134,15 @@ func (g *gate) read(table, column, database string) int {
 	case r.denied[schema.Fold(column)]:
 		return g.refuse(exec.ReasonColumn, qualified(database, table)+"."+column+" may not be read", false)
 	case !r.has(schema.Fold(column)):
-		// SQLite compiles again in the middle where the schema changes: what has come since then was not held
-		// against the policy.
+		// SQLite compiles again in the middle where the schema changes: what has come since then was not held against
+		// the policy.
 		return g.refuse(exec.ReasonColumn, qualified(database, table)+"."+column+" is no column of the schema", false)
 	}
 	return allow
 }
 
-// qualified is the name of a table for a person, with its database where that is not the main one: another table
-// may have the name there.
+// qualified is the name of a table for a person, with its database where that is not the main one: another table may
+// have the name there.
 func qualified(database, table string) string {
 	if database == "" || schema.Fold(database) == "main" {
 		return table
@@ -172,8 +172,8 @@ func (g *gate) hidden(table string) string {
 	return ""
 }
 
-// unnamed refuses the first table that a statement names and that may not be read, in the same words whether or not
-// it is there.
+// unnamed refuses the first table that a statement names and that may not be read, in the same words whether or not it
+// is there.
 func (g *gate) unnamed(s *sqltext.Statement) *exec.RefusedError {
 	for _, ref := range s.Tables() {
 		name := schema.Fold(ref.Name)
@@ -188,9 +188,9 @@ func (g *gate) unnamed(s *sqltext.Statement) *exec.RefusedError {
 	return nil
 }
 
-// vet refuses what the authorizer never hears of: a column that is named only by USING or by a NATURAL join makes
-// no READ callback (SQLite 3.40 to 3.53), so it could be compared with guesses, and so could a whole table that is
-// not named otherwise, the catalog among them. INDEXED BY gives rows in the order of columns that it does not name.
+// vet refuses what the authorizer never hears of: a column that is named only by USING or by a NATURAL join makes no
+// READ callback (SQLite 3.40 to 3.53), so it could be compared with guesses, and so could a whole table that is not
+// named otherwise, the catalog among them. INDEXED BY gives rows in the order of columns that it does not name.
 // Whatever the text and the views under it name has to be readable, then.
 func (g *gate) vet(text string) *exec.RefusedError {
 	if !maySilence(text) && !g.catalog.silentViews {

@@ -12,8 +12,8 @@ import (
 
 // QueryContext implements exec.Held.
 //
-// The statement is prepared on its own: go-sqlite3 would run every statement of a text given to Query, and takes
-// the first step of a cached statement before its number of columns is known.
+// The statement is prepared on its own: go-sqlite3 would run every statement of a text given to Query, and takes the
+// first step of a cached statement before its number of columns is known.
 func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if h.catalog {
 		return h.conn.QueryContext(ctx, text, args...)
@@ -38,8 +38,8 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	return rows, nil
 }
 
-// run compiles text, which holds the statement of, and starts it. Nothing is stepped yet. Only a text of ours has
-// args: without them SQLite refuses parameters.
+// run compiles text, which holds the statement of, and starts it. Nothing is stepped yet. Only a text of ours has args:
+// without them SQLite refuses parameters.
 func (h *held) run(ctx context.Context, text, of string, args []any) (*sql.Rows, error) {
 	err := h.compile(ctx, text, subject{text: of}, len(args), func() (err error) {
 		h.statement, err = h.conn.PrepareContext(ctx, text)
@@ -71,8 +71,8 @@ func (s subject) statement() *sqltext.Statement {
 
 // compile lets prepare compile text, which holds the statement of and has so many parameters.
 //
-// What the gate says holds for the schema of its catalog, which is also the one that SQLite has in memory. So where
-// a statement is rejected, or where the policy denies something, the schema has to be the same still.
+// What the gate says holds for the schema of its catalog, which is also the one that SQLite has in memory. So where a
+// statement is rejected, or where the policy denies something, the schema has to be the same still.
 func (h *held) compile(ctx context.Context, text string, of subject, parameters int, prepare func() error) error {
 	// SQLite compiles without a look at the context.
 	if err := ctx.Err(); err != nil {
@@ -135,8 +135,8 @@ func (h *held) attempt(text string, of subject, parameters int, prepare func() e
 	return nil
 }
 
-// alone compiles text, which holds the statement s, straight on the driver connection, calls f with it where f is
-// not nil, and closes it. The statement is prepared on its own, as in QueryContext.
+// alone compiles text, which holds the statement s, straight on the driver connection, calls f with it where f is not
+// nil, and closes it. The statement is prepared on its own, as in QueryContext.
 func (h *held) alone(ctx context.Context, text string, s *sqltext.Statement, f func(stmt driver.Stmt) error) error {
 	return h.compile(ctx, text, subject{s.SQL(), s}, 0, func() error {
 		return h.conn.Raw(func(raw any) error {

@@ -31,8 +31,8 @@ type held struct {
 	files     []string // of the databases on disk
 	memory    bool     // a database of the connection lives in memory
 	worn      bool
-	// The limits of SQLite on lengths and parameters as they are now, why the first is lower than usual, and the
-	// page cache in kB, 0 for that of the connection.
+	// The limits of SQLite on lengths and parameters as they are now, why the first is lower than usual, and the page
+	// cache in kB, 0 for that of the connection.
 	length, parameters, cache int
 	reason                    string
 
@@ -54,8 +54,8 @@ type held struct {
 	rows      *sql.Rows
 }
 
-// install puts the guard on a driver connection. What it changes, undo has the way back from. It is the one place
-// that runs text without a guard, and that text is all ours.
+// install puts the guard on a driver connection. What it changes, undo has the way back from. It is the one place that
+// runs text without a guard, and that text is all ours.
 func (h *held) install(ctx context.Context, raw any) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -93,10 +93,10 @@ func (h *held) install(ctx context.Context, raw any) (err error) {
 
 // prepare is the part of install that runs PRAGMAs.
 func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
-	// First of all, since whatever comes next may meet a lock. SQLite waits for one without looking at the context,
-	// so for the first one we wait ourselves. From then on SQLite waits, at each statement anew: a writer that
-	// comes and goes would else make us begin again and again. Until then nothing waits, so nothing has to be
-	// stopped in the middle.
+	// First of all, since whatever comes next may meet a lock. SQLite waits for one without looking at the context, so
+	// for the first one we wait ourselves. From then on SQLite waits, at each statement anew: a writer that comes and
+	// goes would else make us begin again and again. Until then nothing waits, so nothing has to be stopped in the
+	// middle.
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -181,8 +181,8 @@ func (h *held) learn(ctx context.Context, dc driver.Conn) (err error) {
 			}
 		}
 	}
-	// A module sets up its own statements when its table is first used, which an authorizer that allows no writing
-	// does not let it do.
+	// A module sets up its own statements when its table is first used, which an authorizer that allows no writing does
+	// not let it do.
 	for _, name := range h.gate.catalog.virtual {
 		// A module this build lacks is no error: the statement that needs it will say so.
 		if err := run(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0"); isLocked(err) {
@@ -212,8 +212,7 @@ func (h *held) changed(ctx context.Context) (bool, error) {
 	return key != h.key, nil
 }
 
-// renew takes the guard off and puts it on again, for the schema as it is now. While h.off is set no statement
-// runs.
+// renew takes the guard off and puts it on again, for the schema as it is now. While h.off is set no statement runs.
 func (h *held) renew(ctx context.Context) error {
 	h.close()
 	h.off = true
@@ -252,8 +251,8 @@ func (h *held) set(ctx context.Context, dc driver.Conn, name string, value int64
 	return old, pragma{name, value}.write(ctx, dc)
 }
 
-// restore takes back what install did, last things first, whether or not the context of the statement is over.
-// Nothing of it waits.
+// restore takes back what install did, last things first, whether or not the context of the statement is over. Nothing
+// of it waits.
 func (h *held) restore(raw any) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -291,8 +290,8 @@ func (h *held) unrestored(cause error) error {
 	return driver.ErrBadConn
 }
 
-// volatile reports whether the databases of the connection may be gone once it is closed: they live in memory, or
-// their files are not on disk (other VFS, or deleted since).
+// volatile reports whether the databases of the connection may be gone once it is closed: they live in memory, or their
+// files are not on disk (other VFS, or deleted since).
 func (h *held) volatile() bool {
 	if h.memory {
 		return true

@@ -14,8 +14,7 @@ import (
 
 // Version returns the schema_version of each database of the connection, which SQLite counts up at each change of a
 // schema, with its name, its file where it is attached, and a hash of its definitions: a file put in the place of
-// another one has a count of its own, which may be the same. The temporary database is left out, as it is by
-// Inspect.
+// another one has a count of its own, which may be the same. The temporary database is left out, as it is by Inspect.
 func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 	dbs, err := attachedDatabases(ctx, q)
 	if err != nil {
@@ -195,8 +194,8 @@ func (in *inspection) list(ctx context.Context, kinds map[string]string) error {
 	})
 }
 
-// columns reads the columns of all tables in one statement, then those of views and virtual tables: in one
-// statement if it can be, else one by one, since a single one that SQLite cannot open fails the statement for all.
+// columns reads the columns of all tables in one statement, then those of views and virtual tables: in one statement if
+// it can be, else one by one, since a single one that SQLite cannot open fails the statement for all.
 func (in *inspection) columns(ctx context.Context, kinds map[string]string) error {
 	query := `SELECT l.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
 		FROM pragma_table_list l, pragma_table_xinfo(l.name, l.schema) c

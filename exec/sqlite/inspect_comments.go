@@ -89,8 +89,7 @@ type commentReader struct {
 	waiting     []string // comments for the column that comes next; behind the last one they are lost
 }
 
-// comment places one comment. newLine says that it is the first thing on its line; codeFollows that it is not the
-// last.
+// comment places one comment. newLine says that it is the first thing on its line; codeFollows that it is not the last.
 func (c *commentReader) comment(text string, newLine, codeFollows bool) {
 	text = commentText(text)
 	switch {
@@ -144,8 +143,8 @@ func (c *commentReader) start(name string, kind sqltext.Kind) {
 	c.waiting = nil
 }
 
-// isConstraintWord reports whether an unquoted word starts a table constraint: no column can have such a name
-// without quotes.
+// isConstraintWord reports whether an unquoted word starts a table constraint: no column can have such a name without
+// quotes.
 func isConstraintWord(word string) bool {
 	switch schema.Fold(word) {
 	case "constraint", "primary", "unique", "check", "foreign":

@@ -14,8 +14,8 @@ const (
 	limitVariable    = 9
 )
 
-// minLength is the limit on the length of a value, in bytes, unless the bounds of the DB ask for longer ones.
-// Without a limit SELECT hex(randomblob(400000000)) ran up to 9.9 s against a deadline of 1 s and took 1.9 GB.
+// minLength is the limit on the length of a value, in bytes, unless the bounds of the DB ask for longer ones. Without a
+// limit SELECT hex(randomblob(400000000)) ran up to 9.9 s against a deadline of 1 s and took 1.9 GB.
 const minLength = 1_000_000
 
 // limit is a limit of SQLite.
@@ -40,9 +40,9 @@ func (h *held) lowered() [10]limit {
 // longest is how long a value may be where a statement has few of them.
 func (h *held) longest() int { return max(minLength, h.guard.config.CellBytes) }
 
-// variables is how many parameters a statement may have: none, unless modules of virtual tables bind some in
-// statements of theirs. A statement of our own that has arguments raises it to their number. The text check refuses
-// parameters of statements from outside in any case.
+// variables is how many parameters a statement may have: none, unless modules of virtual tables bind some in statements
+// of theirs. A statement of our own that has arguments raises it to their number. The text check refuses parameters of
+// statements from outside in any case.
 func (h *held) variables() int {
 	if len(h.gate.catalog.virtual) > 0 {
 		return 16

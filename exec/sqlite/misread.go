@@ -16,8 +16,8 @@ const (
 	maxMisreadBytes = 256 << 10
 )
 
-// Misread returns the names that SQLite takes for strings. SQLite takes "x" for a string where no column x is in
-// reach, but never `x`.
+// Misread returns the names that SQLite takes for strings. SQLite takes "x" for a string where no column x is in reach,
+// but never `x`.
 func (d Dialect) Misread(ctx context.Context, h exec.Held, s *sqltext.Statement, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error) {
 	names = names[:min(len(names), maxMisread, max(1, maxMisreadBytes/len(s.SQL())))]
 	// Usually none is misread, and one compilation shows it.

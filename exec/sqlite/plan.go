@@ -19,19 +19,18 @@ const (
 	planRight       exec.PlanKind = "right"       // the rows of a right join that met no partner
 )
 
-// maxPlanDepth bounds the depth of a plan tree: rows below it become siblings. SQLite's own limits keep real plans
-// far under it; rows from elsewhere must not make us recurse without end.
+// maxPlanDepth bounds the depth of a plan tree: rows below it become siblings. SQLite's own limits keep real plans far
+// under it; rows from elsewhere must not make us recurse without end.
 const maxPlanDepth = 200
 
 // ReadPlan turns the rows of EXPLAIN QUERY PLAN for sql into a plan.
 //
-// The text of the statement is needed because SQLite prints aliases: ReadPlan resolves them to base tables. Where
-// one alias stands for several tables in different parts of a statement, the part whose names fit a group of rows
-// best is taken, in the order of the text. Aliases inside a view are not in the text and stay as they are.
+// The text of the statement is needed because SQLite prints aliases: ReadPlan resolves them to base tables. Where one
+// alias stands for several tables in different parts of a statement, the part whose names fit a group of rows best is
+// taken, in the order of the text. Aliases inside a view are not in the text and stay as they are.
 //
-// It knows the words of SQLite 3.24 to 3.54, also "SCAN TABLE x AS y" of the time before 3.36. A row that it does
-// not know becomes a step with a kind made of the row's letters. It reads nothing but its arguments and never
-// fails.
+// It knows the words of SQLite 3.24 to 3.54, also "SCAN TABLE x AS y" of the time before 3.36. A row that it does not
+// know becomes a step with a kind made of the row's letters. It reads nothing but its arguments and never fails.
 //
 // Safe for concurrent use.
 func ReadPlan(sql string, rows []exec.PlanRow) exec.Plan {
@@ -51,8 +50,8 @@ type planReader struct {
 	names    planNames
 }
 
-// link fills children and returns the rows without a parent. Only a row that came earlier can be a parent, so there
-// is no cycle whatever the ids are.
+// link fills children and returns the rows without a parent. Only a row that came earlier can be a parent, so there is
+// no cycle whatever the ids are.
 func (r *planReader) link() (roots []int) {
 	index := make(map[int]int, len(r.rows))
 	depth := make([]int, len(r.rows))
@@ -73,8 +72,8 @@ func (r *planReader) link() (roots []int) {
 	return roots
 }
 
-// group reads rows that run in one query. It chooses the part of the statement they come from, unless they share
-// that of the rows above them.
+// group reads rows that run in one query. It chooses the part of the statement they come from, unless they share that
+// of the rows above them.
 func (r *planReader) group(rows []int, in *planScope) []exec.PlanNode {
 	steps := make([]planStep, len(rows))
 	for i, row := range rows {
@@ -115,8 +114,8 @@ func (r *planReader) group(rows []int, in *planScope) []exec.PlanNode {
 	return nodes
 }
 
-// compound reads the rows below COMPOUND QUERY, where the first branch and each set operation with its right branch
-// are siblings, and nests them from the left as MERGE rows are.
+// compound reads the rows below COMPOUND QUERY, where the first branch and each set operation with its right branch are
+// siblings, and nests them from the left as MERGE rows are.
 func (r *planReader) compound(rows []int) []exec.PlanNode {
 	var left []exec.PlanNode
 	for _, row := range rows {
@@ -268,9 +267,8 @@ func setKind(d string) (exec.PlanKind, bool) {
 	return "", false
 }
 
-// otherKind makes a kind of a row that no rule knows: its letters in lower case, with "-" for everything between
-// them, so that it cannot hold the punctuation of a signature and numbers, which count subqueries, do not tell
-// plans apart.
+// otherKind makes a kind of a row that no rule knows: its letters in lower case, with "-" for everything between them,
+// so that it cannot hold the punctuation of a signature and numbers, which count subqueries, do not tell plans apart.
 func otherKind(d string) exec.PlanKind {
 	var b strings.Builder
 	gap := false

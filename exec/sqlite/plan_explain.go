@@ -10,9 +10,8 @@ import (
 
 // Explain returns the plan of one statement that has passed the text check.
 //
-// EXPLAIN QUERY PLAN compiles and does not run, but it must never be put in front of unchecked text: with
-// go-sqlite3, EXPLAIN QUERY PLAN SELECT 1; DROP TABLE t drops the table, because the driver runs every statement of
-// a text.
+// EXPLAIN QUERY PLAN compiles and does not run, but it must never be put in front of unchecked text: with go-sqlite3,
+// EXPLAIN QUERY PLAN SELECT 1; DROP TABLE t drops the table, because the driver runs every statement of a text.
 func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
 	rows := []exec.PlanRow{} // a plan without rows is a plan
 	add := func(row []driver.Value) {
@@ -21,8 +20,8 @@ func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement
 	explain := "EXPLAIN QUERY PLAN " + s.SQL()
 	var err error
 	if h, ok := q.(*held); ok {
-		// What the rows hold is SQLite's own, so neither types nor lengths have to be looked at. They cost no work
-		// and wait for no lock, so nothing has to stop them in the middle.
+		// What the rows hold is SQLite's own, so neither types nor lengths have to be looked at. They cost no work and
+		// wait for no lock, so nothing has to stop them in the middle.
 		err = h.alone(ctx, explain, s, func(stmt driver.Stmt) error {
 			found, err := start(context.WithoutCancel(ctx), stmt)
 			if err != nil {

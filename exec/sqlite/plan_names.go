@@ -149,8 +149,8 @@ func (p *planNames) resolve(name string, in *planScope) string {
 	return name
 }
 
-// access reads what follows SCAN or SEARCH: a table or alias, then how its rows are found. Names may hold blanks
-// and even the words that follow a name, so the longest name of the statement that leaves a readable rest wins.
+// access reads what follows SCAN or SEARCH: a table or alias, then how its rows are found. Names may hold blanks and
+// even the words that follow a name, so the longest name of the statement that leaves a readable rest wins.
 func (p *planNames) access(kind exec.PlanKind, rest string) planStep {
 	s := planStep{node: exec.PlanNode{Kind: kind}}
 	lower := schema.Fold(rest)

@@ -21,9 +21,9 @@ type runner = func(ctx context.Context, sql string, rows int) (*result.Table, er
 // SampleRows reads the first rows of t in the order of its rowid or primary key.
 //
 // With Spread, a table that is longer than Rows is read in 20 places that lie evenly between its smallest and its
-// largest rowid, each found by a search and read for a twentieth of Rows; the first place is the start of the
-// table. Where rowids have gaps, fewer rows may come back; if they are less than half of Rows, the first rows are
-// taken instead, as in a WITHOUT ROWID table, a virtual table or a view, which have no rowid to search by.
+// largest rowid, each found by a search and read for a twentieth of Rows; the first place is the start of the table.
+// Where rowids have gaps, fewer rows may come back; if they are less than half of Rows, the first rows are taken
+// instead, as in a WITHOUT ROWID table, a virtual table or a view, which have no rowid to search by.
 func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	var (
 		out  = exec.RowSample{Rows: [][]any{}}
@@ -68,8 +68,8 @@ func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o e
 	return out, nil
 }
 
-// source writes a table for FROM. NOT INDEXED keeps SQLite from reading a covering index in place of the table,
-// which would give the rows in the order of that index.
+// source writes a table for FROM. NOT INDEXED keeps SQLite from reading a covering index in place of the table, which
+// would give the rows in the order of that index.
 func (d Dialect) source(t schema.Table) string {
 	from := d.Quote(cmp.Or(t.Schema, d.DefaultSchema())) + "." + d.Quote(t.Name) + " AS t"
 	if t.Kind == schema.BaseTable {
@@ -117,8 +117,8 @@ func rowidRange(ctx context.Context, run runner, t schema.Table, from string) (n
 	if name == "" {
 		return "", 0, 0, false
 	}
-	// Not quoted: in a WITHOUT ROWID table the quoted name would be a string. Two queries in one, because min and
-	// max together would read every row.
+	// Not quoted: in a WITHOUT ROWID table the quoted name would be a string. Two queries in one, because min and max
+	// together would read every row.
 	rows, err := run(ctx, fmt.Sprintf("SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM %[2]s)", name, from), 1)
 	if err != nil || len(rows.Rows) != 1 {
 		return "", 0, 0, false
@@ -152,8 +152,8 @@ func (p part) where(rowid string) string {
 	return fmt.Sprintf(" WHERE %[1]s BETWEEN %[2]d AND %[3]d ORDER BY %[1]s LIMIT %[4]d", rowid, p.low, p.high, p.rows)
 }
 
-// spread divides the rowids from low to high into parts. All but the first begin at a random place that leaves room
-// for their rows, so that data written in a rhythm is not always met at the same beat.
+// spread divides the rowids from low to high into parts. All but the first begin at a random place that leaves room for
+// their rows, so that data written in a rhythm is not always met at the same beat.
 func spread(low, high int64, o exec.SampleOptions) []part {
 	var (
 		random = rand.New(rand.NewPCG(o.Seed, 0))

@@ -8,19 +8,19 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Dialect is SQLite for exec.New. The zero Dialect works with every driver whose connections have the two methods
-// of [Hooks], as those of github.com/mattn/go-sqlite3 do.
+// Dialect is SQLite for exec.New. The zero Dialect works with every driver whose connections have the two methods of
+// [Hooks], as those of github.com/mattn/go-sqlite3 do.
 //
 // Safe for concurrent use.
 type Dialect struct {
-	// Hooks returns the hooks of a driver connection that has them under other names or types: a few lines that
-	// adapt the driver. It is called with what exec.Config.Unwrap returned. nil, and a nil result, mean that the
-	// connection itself has to be a Hooks.
+	// Hooks returns the hooks of a driver connection that has them under other names or types: a few lines that adapt
+	// the driver. It is called with what exec.Config.Unwrap returned. nil, and a nil result, mean that the connection
+	// itself has to be a Hooks.
 	Hooks func(driverConn any) Hooks
 
-	// Authorizer is the application's own authorizer, for an application that registers one on its connections.
-	// SQLite holds one a connection and cannot say which, so the guard asks this one too while it holds the
-	// connection and registers it again afterwards. nil: afterwards there is none.
+	// Authorizer is the application's own authorizer, for an application that registers one on its connections. SQLite
+	// holds one a connection and cannot say which, so the guard asks this one too while it holds the connection and
+	// registers it again afterwards. nil: afterwards there is none.
 	Authorizer func(op int, arg1, arg2, database string) int
 }
 
@@ -53,8 +53,8 @@ func (Dialect) Quote(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// Recognises reports whether d is one of the drivers known to be SQLite's, by the import path of its type. The
-// drivers need not be linked for that.
+// Recognises reports whether d is one of the drivers known to be SQLite's, by the import path of its type. The drivers
+// need not be linked for that.
 func (Dialect) Recognises(d driver.Driver) bool {
 	t := reflect.TypeOf(d)
 	for t != nil && t.Kind() == reflect.Pointer {

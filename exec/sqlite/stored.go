@@ -19,9 +19,8 @@ func resultColumns(rows *sql.Rows) (names, declared []string, err error) {
 	return names, declared, nil
 }
 
-// converted reports whether drivers turn the values of a column of one of the declared types into something else
-// than what is stored: go-sqlite3 makes the zero time of a text that is no date, and true of every positive
-// integer.
+// converted reports whether drivers turn the values of a column of one of the declared types into something else than
+// what is stored: go-sqlite3 makes the zero time of a text that is no date, and true of every positive integer.
 func converted(declared []string) bool {
 	for _, d := range declared {
 		switch strings.ToUpper(d) {
@@ -32,12 +31,11 @@ func converted(declared []string) bool {
 	return false
 }
 
-// asStored wraps a statement so that its columns are expressions, which have no declared type for a driver to act
-// on.
+// asStored wraps a statement so that its columns are expressions, which have no declared type for a driver to act on.
 //
-// The rows keep their order: SQLite drops the ORDER BY of a subquery only where the outer query has an order of its
-// own or joins something (select.c, tag-select-0230, in 3.53.4), and what it flattens takes the order along. That
-// is no promise of its documentation, so TestStoredOrder holds it against real statements.
+// The rows keep their order: SQLite drops the ORDER BY of a subquery only where the outer query has an order of its own
+// or joins something (select.c, tag-select-0230, in 3.53.4), and what it flattens takes the order along. That is no
+// promise of its documentation, so TestStoredOrder holds it against real statements.
 func asStored(text string, names []string) string {
 	quote := Dialect{}.Quote
 	// A name that neither the statement nor a view under it can have for a table.

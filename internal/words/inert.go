@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The marks by which chat templates part turns, in the forms of the common families of models. A tokenizer that takes its
-// special tokens from text would see turns of its own in them.
+// The marks by which chat templates part turns, in the forms of the common families of models. A tokenizer that takes
+// its special tokens from text would see turns of its own in them.
 var (
 	bars   = strings.NewReplacer("<|", "< |", "|>", "| >", "<｜", "< ｜", "｜>", "｜ >")
 	fences = strings.NewReplacer("```", "'''", "~~~", "'''")

@@ -15,9 +15,9 @@ var quotes = map[rune]string{
 	'「': "」", '『': "』", '《': "》",
 }
 
-// Quotations returns the quotations in a question or another text of a person, in text order, none inside another. Three
-// marks open and close no quotation: an apostrophe inside or at the end of a word, the inch behind a number, and a mark
-// without its other half.
+// Quotations returns the quotations in a question or another text of a person, in text order, none inside another.
+// Three marks open and close no quotation: an apostrophe inside or at the end of a word, the inch behind a number, and
+// a mark without its other half.
 func Quotations(s string) []Quotation {
 	var found []Quotation
 	before, single := ' ', "" // single: opening marks that no later mark closes

@@ -52,8 +52,8 @@ func withoutContext(err error) error {
 	return err
 }
 
-// classOf classifies by the provider's documented codes, then by status. Words of messages decide nothing, because they may
-// repeat the prompt.
+// classOf classifies by the provider's documented codes, then by status. Words of messages decide nothing, because they
+// may repeat the prompt.
 func classOf(status int, codes []string) llm.Class {
 	for _, code := range codes {
 		switch code {
@@ -141,8 +141,8 @@ type problem struct {
 	param   string   // the refused parameter
 }
 
-// parseProblem reads the forms of OpenAI, Anthropic and Google ({"error": {…}}, also in a list), Ollama ({"error": "…"})
-// and vLLM ({…}). The text of any other body is the message.
+// parseProblem reads the forms of OpenAI, Anthropic and Google ({"error": {…}}, also in a list), Ollama ({"error":
+// "…"}) and vLLM ({…}). The text of any other body is the message.
 func parseProblem(body []byte) problem {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage

@@ -30,12 +30,13 @@ type Config struct {
 	// unset temperature as 0, which would make all samples of a question equal.
 	Temperature *float64
 
-	// MaxTokens is for requests without a limit, in tokens of the reply, hidden reasoning included; 0 or less means 4,096.
+	// MaxTokens is for requests without a limit, in tokens of the reply, hidden reasoning included; 0 or less means
+	// 4,096.
 	MaxTokens int
 
-	// Options are given to every call, before the options that the request sets. The adapter then switches off streaming,
-	// with which langchaingo mixes choices, and several choices a call, which only OpenAI knows. Options must be safe for
-	// concurrent use.
+	// Options are given to every call, before the options that the request sets. The adapter then switches off
+	// streaming, with which langchaingo mixes choices, and several choices a call, which only OpenAI knows. Options
+	// must be safe for concurrent use.
 	Options []llms.CallOption
 }
 
@@ -45,7 +46,8 @@ func Model(m llms.Model) llm.Model { return Config{}.Model(m) }
 // Model makes an [llm.Model] of a langchaingo model. The package comment says what it adds.
 //
 // Every call of a nil m, which constructors return beside an error, is a permanent [*llm.Error]. The result is safe for
-// concurrent use if m is; the clients of OpenAI, Ollama and Anthropic are. It only asks for the model that m was built with.
+// concurrent use if m is; the clients of OpenAI, Ollama and Anthropic are. It only asks for the model that m was built
+// with.
 func (c Config) Model(m llms.Model) llm.Model {
 	if v := reflect.ValueOf(m); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
@@ -101,8 +103,8 @@ func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 	resp, err = a.withoutTemperature(ctx, c)
 	if err == nil {
 		resp.Usage.Calls++
-		// Only now is it sure: the first error may have repeated a prompt with the word "temperature". Anthropic refuses
-		// temperatures over 1 merely as too high.
+		// Only now is it sure: the first error may have repeated a prompt with the word "temperature". Anthropic
+		// refuses temperatures over 1 merely as too high.
 		if c.temperature <= 1 {
 			a.refuses.Store(true)
 		}
@@ -145,8 +147,8 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 	return response(out, c.maxTokens, n)
 }
 
-// generate makes the call. It turns a runtime error of the client into an error, because a reply must not end the program:
-// OpenAI's client panics on {"choices":[null]}. Other panics are not about the reply and go on.
+// generate makes the call. It turns a runtime error of the client into an error, because a reply must not end the
+// program: OpenAI's client panics on {"choices":[null]}. Other panics are not about the reply and go on.
 func (a *adapter) generate(ctx context.Context, m []llms.MessageContent, o []llms.CallOption) (out *llms.ContentResponse, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -160,8 +162,8 @@ func (a *adapter) generate(ctx context.Context, m []llms.MessageContent, o []llm
 	return a.model.GenerateContent(ctx, m, o...)
 }
 
-// options returns the options of one call. It sets everything that was given to the client's constructor, because Ollama's
-// client overwrites it with zeros.
+// options returns the options of one call. It sets everything that was given to the client's constructor, because
+// Ollama's client overwrites it with zeros.
 func (a *adapter) options(c call) []llms.CallOption {
 	options := append(a.config.Options[:len(a.config.Options):len(a.config.Options)],
 		llms.WithTemperature(c.temperature), llms.WithMaxTokens(c.maxTokens),
@@ -177,8 +179,8 @@ func (a *adapter) options(c call) []llms.CallOption {
 	return options
 }
 
-// ended returns ctx.Err(), or context.DeadlineExceeded if the deadline has passed and the timer of ctx has not fired yet. A
-// dialer has a timer of its own, which may be earlier.
+// ended returns ctx.Err(), or context.DeadlineExceeded if the deadline has passed and the timer of ctx has not fired
+// yet. A dialer has a timer of its own, which may be earlier.
 func ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

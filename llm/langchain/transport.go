@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxReply bounds the body of a reply in bytes, because the clients read all of it into memory. A reply of a million
-	// tokens is half as long.
+	// maxReply bounds the body of a reply in bytes, because the clients read all of it into memory. A reply of a
+	// million tokens is half as long.
 	maxReply = 8 << 20
 
 	// maxErrorBody bounds the body of a failed response in bytes. Error pages of proxies are a few kilobytes.
@@ -33,9 +33,9 @@ var errTooLarge = errors.New("the reply is over 8 MiB")
 // langchaingo drops: status, Retry-After and error code of a failed response, and the cause of a broken connection. The
 // package comment says what is lost without it.
 //
-// It is a copy of base with a wrapped transport. nil means [http.DefaultClient], which has no time-out: use [llm.Timeout].
-// A reply over 8 MiB is an error; the body of a failed response is cut at 64 KiB. One client serves any number of
-// providers. Safe for concurrent use if base is.
+// It is a copy of base with a wrapped transport. nil means [http.DefaultClient], which has no time-out: use
+// [llm.Timeout]. A reply over 8 MiB is an error; the body of a failed response is cut at 64 KiB. One client serves any
+// number of providers. Safe for concurrent use if base is.
 func HTTPClient(base *http.Client) *http.Client {
 	if base == nil {
 		base = http.DefaultClient
@@ -106,8 +106,8 @@ type outcome struct {
 	err        error // there was no response, or it broke off
 }
 
-// broke notes err, or the end of ctx. The context of a request also holds the time-out of an http.Client, which reports it
-// only above the transport.
+// broke notes err, or the end of ctx. The context of a request also holds the time-out of an http.Client, which reports
+// it only above the transport.
 func (n *notes) broke(ctx context.Context, what string, err error) {
 	n.last.Store(&outcome{err: fmt.Errorf("%s: %w", what, cmp.Or(ended(ctx), err))})
 }
@@ -122,7 +122,8 @@ func (n *notes) outcome() outcome {
 	return outcome{}
 }
 
-// watched is the body of a successful response. It notes an error that ends the body early, which Ollama's client ignores.
+// watched is the body of a successful response. It notes an error that ends the body early, which Ollama's client
+// ignores.
 type watched struct {
 	io.ReadCloser // bounded by http.MaxBytesReader
 	ctx           context.Context
@@ -140,8 +141,8 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// retryAfter returns the wait that a provider asks for: Retry-After in seconds or as a date, or OpenAI's retry-after-ms,
-// which is more exact. 0 if there is none or the time has passed.
+// retryAfter returns the wait that a provider asks for: Retry-After in seconds or as a date, or OpenAI's
+// retry-after-ms, which is more exact. 0 if there is none or the time has passed.
 func retryAfter(h http.Header) time.Duration {
 	if ms, ok := span(h.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return ms
@@ -165,8 +166,8 @@ func span(text string, unit time.Duration) (time.Duration, bool) {
 	return time.Duration(min(max(f, 0)*float64(unit), float64(maxRetryAfter))), true
 }
 
-// withoutTemperature returns a copy of req whose JSON body has no temperature at the top (OpenAI, Anthropic) and among the
-// options (Ollama). The clients cannot leave it out. A body that is no JSON object stays as it is.
+// withoutTemperature returns a copy of req whose JSON body has no temperature at the top (OpenAI, Anthropic) and among
+// the options (Ollama). The clients cannot leave it out. A body that is no JSON object stays as it is.
 func withoutTemperature(req *http.Request) (*http.Request, error) {
 	if req.Body == nil {
 		return req, nil

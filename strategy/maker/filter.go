@@ -13,16 +13,15 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Filter is the conditions of a WHERE clause, the outcome of the second phase of
-// MAKER. The zero Filter keeps every row.
+// Filter is the conditions of a WHERE clause, the outcome of the second phase of MAKER. The zero Filter keeps every
+// row.
 type Filter struct {
-	// Conditions are joined by AND: canonical SQL (sqltext.Condition.Key) with
-	// every column behind its table, each once, in order.
+	// Conditions are joined by AND: canonical SQL (sqltext.Condition.Key) with every column behind its table, each
+	// once, in order.
 	Conditions []string `json:"conditions"`
 }
 
-// Key is what a filter votes for: the set of its conditions. None is a key like
-// any other.
+// Key is what a filter votes for: the set of its conditions. None is a key like any other.
 func (f Filter) Key() string { return vote.SetKey(f.Conditions) }
 
 // String is the filter as SQL, or "no filter".
@@ -38,11 +37,10 @@ var (
 	whereLabel = regexp.MustCompile(`(?i)^(?:(?:where|filters?|conditions?)(?: (?:clause|conditions?))?\s*:\s*)?(?:where\s+)?`)
 )
 
-// ReadFilter reads a reply with the conditions of a WHERE clause over the tables
-// of scope. Columns may be written with their table or without. Conditions over
-// aggregates, which belong to a later phase, and joins that scope has are left
-// out, with a note. The error is a *FlagError: for anything but conditions, and
-// for columns and tables outside of scope.
+// ReadFilter reads a reply with the conditions of a WHERE clause over the tables of scope. Columns may be written with
+// their table or without. Conditions over aggregates, which belong to a later phase, and joins that scope has are left
+// out, with a note. The error is a *FlagError: for anything but conditions, and for columns and tables outside of
+// scope.
 func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f Filter, notes []string, err error) {
 	text := conditionText(strategy.AnswerText(reply))
 	if noFilter.MatchString(strings.Trim(text, " .!*`\"'()[]")) {

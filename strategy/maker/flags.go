@@ -12,13 +12,13 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// FlagError says why a reply may not vote: a red flag of the MAKER paper (arXiv
-// 2511.09030). Such a reply is discarded, not repaired.
+// FlagError says why a reply may not vote: a red flag of the MAKER paper (arXiv 2511.09030). Such a reply is discarded,
+// not repaired.
 type FlagError struct {
-	// Reason is "format" (not what was asked for), "unknown-name" (a table or column that
-	// does not exist), "outside-scope" (one outside of the agreed tables), "too-long" (more
-	// tokens than an answer of its kind needs), "truncated" (cut at the token limit),
-	// "refusal" (the model declined, or its provider held the reply back) or "not-utf8".
+	// Reason is "format" (not what was asked for), "unknown-name" (a table or column that does not exist),
+	// "outside-scope" (one outside of the agreed tables), "too-long" (more tokens than an answer of its kind needs),
+	// "truncated" (cut at the token limit), "refusal" (the model declined, or its provider held the reply back) or
+	// "not-utf8".
 	Reason string
 	Detail string // one line for a person
 }
@@ -46,8 +46,7 @@ func flagged(reason, format string, args ...any) error {
 	return &FlagError{Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// flagReply looks at a reply as a whole: maxTokens is the longest that an answer
-// of its kind may be.
+// flagReply looks at a reply as a whole: maxTokens is the longest that an answer of its kind may be.
 func flagReply(reply llm.Response, maxTokens int) error {
 	tokens := reply.Usage.CompletionTokens
 	if !reply.Usage.Known || tokens == 0 {
@@ -66,8 +65,7 @@ func flagReply(reply llm.Response, maxTokens int) error {
 	return nil
 }
 
-// malformed is the flag of a reply that does not read as what was asked for: a
-// refusal in words is told apart.
+// malformed is the flag of a reply that does not read as what was asked for: a refusal in words is told apart.
 func malformed(reply string, err error) error {
 	var e *sqltext.ReplyError
 	if _, xerr := (sqltext.Extractor{}).Extract(reply); errors.As(xerr, &e) && e.Reason == sqltext.ReasonRefusal {

@@ -34,18 +34,15 @@ const (
 
 // Strategy runs the three phases.
 //
-// Phase 1 votes over sets of tables; the leading set whose joins connect it and compile
-// is agreed on. Foreign keys fill in joins that nobody named; tables that nothing joins
-// are refused. Phase 2 votes over sets of conditions, "no filter" being one. Phase 3
-// votes by result among the statements that read no other tables. If more statements
-// leave the agreed tables than keep to them, or too few replies vote, the next set of
-// tables is tried. Malformed, overlong and unknown-name replies do not vote; none is
-// repaired.
+// Phase 1 votes over sets of tables; the leading set whose joins connect it and compile is agreed on. Foreign keys fill
+// in joins that nobody named; tables that nothing joins are refused. Phase 2 votes over sets of conditions, "no filter"
+// being one. Phase 3 votes by result among the statements that read no other tables. If more statements leave the
+// agreed tables than keep to them, or too few replies vote, the next set of tables is tried. Malformed, overlong and
+// unknown-name replies do not vote; none is repaired.
 //
-// Calls: at most 3 × Samples (36), 2 × Samples more for each of MaxBacktracks ways back,
-// and FallbackCalls (15) if the phases give no answer. Confidence is the winner's share
-// of the votes of phase 3, or that of the fallback. Prompts hold sample rows, unless
-// texttosql.WithoutValues is given. Outcome.Report is a Report.
+// Calls: at most 3 × Samples (36), 2 × Samples more for each of MaxBacktracks ways back, and FallbackCalls (15) if the
+// phases give no answer. Confidence is the winner's share of the votes of phase 3, or that of the fallback. Prompts
+// hold sample rows, unless texttosql.WithoutValues is given. Outcome.Report is a Report.
 type Strategy struct {
 	Samples       int       // a phase at most; 0 means 12; WithSamples overrides it
 	Stop          vote.Stop // ends a phase before it is decided; vote.AheadBy(3) halves the calls and suits samples of one model; nil: only when it is decided
@@ -58,17 +55,15 @@ type Strategy struct {
 	Temperature   float64 // 0 means 0.7
 	NoFirstGreedy bool    // sample 0 of a phase like the others, instead of at temperature 0
 
-	// Speculate starts the first wave of phase 2 and 3 on the leader while the last
-	// samples before it are in flight: the same answer in less time, for a wave of
-	// calls more where the leader changes. MaxCalls then means one wave more for each
-	// of the two phases. Env.Concurrency must leave room for that wave.
+	// Speculate starts the first wave of phase 2 and 3 on the leader while the last samples before it are in flight:
+	// the same answer in less time, for a wave of calls more where the leader changes. MaxCalls then means one wave
+	// more for each of the two phases. Env.Concurrency must leave room for that wave.
 	Speculate bool
 
 	WithoutLock bool // phase 3 may read any table: the agreed ones are advice
 	ByPlan      bool // phase 3 votes by strict plan instead of by result
 
-	// Fallback answers where the phases cannot. nil means planvote.Augmented with
-	// FallbackCalls samples.
+	// Fallback answers where the phases cannot. nil means planvote.Augmented with FallbackCalls samples.
 	Fallback strategy.Strategy
 
 	published bool
@@ -93,8 +88,8 @@ func (m Strategy) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
-// Generate answers one question. Its errors are those of a strategy.Pipeline, behind the
-// name of the phase where there is one.
+// Generate answers one question. Its errors are those of a strategy.Pipeline, behind the name of the phase where there
+// is one.
 func (m Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	if err := cmp.Or(env.Validate(t), m.Validate(t.Samples)); err != nil {
 		return nil, err

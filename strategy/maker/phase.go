@@ -13,9 +13,9 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// hold holds the election of a phase, which e tells how to sample, and reports how it ended.
-// flagOf says why a sample has no vote; "" for one that has. why says that too few voted; the
-// error is that of the question: where no call got a reply, a fallback would get none either.
+// hold holds the election of a phase, which e tells how to sample, and reports how it ended. flagOf says why a sample
+// has no vote; "" for one that has. why says that too few voted; the error is that of the question: where no call got a
+// reply, a fallback would get none either.
 func hold[T any](ctx context.Context, r *run, name string, messages []llm.Message, e strategy.Election[T], flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
 	e.N, e.MinWave, e.Stop, e.MinVotes = r.Samples, r.MinWave, r.until(), r.MinVotes
 	e.Concurrency, e.Room = r.env.Parallel(), func() (int, bool) { return r.left(), true }
@@ -83,8 +83,8 @@ type reading[T any] struct {
 	flag   *FlagError
 }
 
-// elect holds the election. The parties are the readings that voted, grouped by key, most
-// votes first, ties by the earliest sample. before is Election.Before with the parties so far.
+// elect holds the election. The parties are the readings that voted, grouped by key, most votes first, ties by the
+// earliest sample. before is Election.Before with the parties so far.
 func (p phase[T]) elect(ctx context.Context, before func(sampled int, voted [][]reading[T])) (voted [][]reading[T], report Phase, why string, err error) {
 	election := strategy.Election[reading[T]]{
 		Sample: p.sample,

@@ -96,9 +96,9 @@ func isOutside(c vote.Candidate) bool {
 	return slices.ContainsFunc(c.Findings, func(f vote.Finding) bool { return f.Rule == FindingOutside })
 }
 
-// contest counts phase 3 while it is sampled. Two things can end it early: a cluster of
-// statements inside the scope that no other can overtake, as long as those outside
-// cannot become the majority; and a majority outside that those inside cannot catch.
+// contest counts phase 3 while it is sampled. Two things can end it early: a cluster of statements inside the scope
+// that no other can overtake, as long as those outside cannot become the majority; and a majority outside that those
+// inside cannot catch.
 type contest struct{ key vote.Key }
 
 // voteOf is Election.Key: a statement outside of the scope counts for the quorum, too.
@@ -142,8 +142,8 @@ func (c contest) tally(candidates []vote.Candidate, planned int) vote.Tally {
 	case outside > inside:
 		leader, second = float64(outside), float64(inside)
 	case leader > 0:
-		// Samples still to come could make a majority of those outside as soon as they
-		// are more than inside − outside: then nobody has won yet.
+		// Samples still to come could make a majority of those outside as soon as they are more than inside − outside:
+		// then nobody has won yet.
 		second = max(second, leader-float64(inside-outside+1))
 	}
 	t.Standings = []vote.Standing{{Key: "leader", Weight: leader}, {Key: "second", Weight: second}}

@@ -9,9 +9,8 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// prompts writes the messages of the three phases for one question. The schema is
-// written once and stands in all of them. So do question and evidence: a phase that
-// sees only the outcome of the one before loses what was meant.
+// prompts writes the messages of the three phases for one question. The schema is written once and stands in all of
+// them. So do question and evidence: a phase that sees only the outcome of the one before loses what was meant.
 type prompts struct {
 	env       *strategy.Env
 	task      strategy.Task
@@ -66,8 +65,7 @@ func (p prompts) messages(rules, agreed string) []llm.Message {
 	}
 }
 
-// inLine keeps what a model wrote on its line. White space stays: it may be part of a
-// literal.
+// inLine keeps what a model wrote on its line. White space stays: it may be part of a literal.
 func inLine(text string) string {
 	return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(words.Clean(text))
 }

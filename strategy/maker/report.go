@@ -8,22 +8,19 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Report is what Strategy tells about an answer, in Outcome.Report. The four metrics of
-// the document on M15 are sums over it: how often the scope was valid, the share of the
-// filter, the number of different answers in the projection, and how often the fallback
-// ran.
+// Report is what Strategy tells about an answer, in Outcome.Report. The four metrics of the document on M15 are sums
+// over it: how often the scope was valid, the share of the filter, the number of different answers in the projection,
+// and how often the fallback ran.
 type Report struct {
 	Phases []Phase `json:"phases"` // in the order in which they ran
-	// Fallback says why another strategy had to answer, in a word of Phase.Fallback; ""
-	// where none had to.
+	// Fallback says why another strategy had to answer, in a word of Phase.Fallback; "" where none had to.
 	Fallback string `json:"fallback,omitempty"`
 }
 
 // Method is "maker".
 func (Report) Method() string { return "maker" }
 
-// ReadReport returns the report of an outcome of Strategy, also one that was read from
-// JSON.
+// ReadReport returns the report of an outcome of Strategy, also one that was read from JSON.
 func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[Report](r) }
 
 // Phase is what became of one phase.
@@ -41,16 +38,15 @@ type Phase struct {
 	Share  float64 `json:"share"`            // of the winner among the votes, in 0..1
 	Stop   string  `json:"stop,omitempty"`   // why no more was sampled: "decided", "all sampled", "all failed", "budget", "skipped"
 
-	// Fallback says why the phase led nowhere: "scope_invalid" (no set of tables that can
-	// be joined had votes), "scope_unjoined" (most replies named tables that nothing
-	// joins), "quorum" (too few replies voted), "conflict" (the statements needed other
-	// tables), "budget" (too few calls were left).
+	// Fallback says why the phase led nowhere: "scope_invalid" (no set of tables that can be joined had votes),
+	// "scope_unjoined" (most replies named tables that nothing joins), "quorum" (too few replies voted), "conflict"
+	// (the statements needed other tables), "budget" (too few calls were left).
 	Fallback string `json:"fallback,omitempty"`
 	Flags    []Flag `json:"flags,omitempty"` // by sample
 }
 
-// Flag is a reply that does not vote, and why. It is neither repaired nor asked for
-// again: malformed replies err more often, and alike (arXiv 2511.09030).
+// Flag is a reply that does not vote, and why. It is neither repaired nor asked for again: malformed replies err more
+// often, and alike (arXiv 2511.09030).
 type Flag struct {
 	Sample int    `json:"sample"` // index of the sample
 	Reason string `json:"reason"` // a word of FlagError.Reason, or "failed"; in "projection" what the admission says

@@ -50,8 +50,7 @@ func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task)
 	return r, nil
 }
 
-// shown is the schema that prompts hold: linked to the question where all of it is over
-// the budget.
+// shown is the schema that prompts hold: linked to the question where all of it is over the budget.
 func (r *run) shown(ctx context.Context) (*schema.Schema, error) {
 	s := r.env.Schema
 	if tokens, err := r.env.SchemaTokens(ctx, s); err != nil || tokens <= r.env.Budget() {
@@ -192,8 +191,7 @@ func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error)
 	return found, "", nil
 }
 
-// check makes the scope of a party: its most frequent joins, completed, and seen by the
-// engine.
+// check makes the scope of a party: its most frequent joins, completed, and seen by the engine.
 func (r *run) check(ctx context.Context, v []reading[Scope]) (s Scope, joined, valid bool, err error) {
 	s = Scope{Tables: v[0].value.Tables, Joins: usualJoins(v)}.Complete(r.env.Schema)
 	sql, joined := s.Statement(r.env.DB.Dialect(), Filter{})
@@ -204,8 +202,7 @@ func (r *run) check(ctx context.Context, v []reading[Scope]) (s Scope, joined, v
 	return s, true, valid, err
 }
 
-// usualJoins is the most frequent set of joins; ties go to the earliest, and a reply
-// without joins has no say.
+// usualJoins is the most frequent set of joins; ties go to the earliest, and a reply without joins has no say.
 func usualJoins(members []reading[Scope]) []Join {
 	var count vote.Tally
 	sets := map[string][]Join{}
@@ -218,8 +215,7 @@ func usualJoins(members []reading[Scope]) []Join {
 	return sets[count.Leader().Key]
 }
 
-// compiles asks the engine whether it takes a statement of a phase. The error says that
-// the engine could not be asked.
+// compiles asks the engine whether it takes a statement of a phase. The error says that the engine could not be asked.
 func (r *run) compiles(ctx context.Context, phase, sql string) (bool, error) {
 	_, err := r.env.DB.Explain(ctx, sql)
 	switch {

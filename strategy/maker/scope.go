@@ -24,8 +24,7 @@ func compareColumns(a, b schema.ColumnName) int {
 	return cmp.Or(compareTables(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
 }
 
-// Join is a pair of columns that a join sets equal. It has no order: NewScope puts the
-// sides in one.
+// Join is a pair of columns that a join sets equal. It has no order: NewScope puts the sides in one.
 type Join struct {
 	Left  schema.ColumnName `json:"left"`  // the side that is first in order
 	Right schema.ColumnName `json:"right"` // the other
@@ -45,8 +44,8 @@ func compareJoins(a, b Join) int {
 	return cmp.Or(compareColumns(a.Left, b.Left), compareColumns(a.Right, b.Right))
 }
 
-// Scope is what a question needs of a schema: its tables and how they join, the
-// outcome of the first phase of MAKER. The zero Scope needs no table.
+// Scope is what a question needs of a schema: its tables and how they join, the outcome of the first phase of MAKER.
+// The zero Scope needs no table.
 type Scope struct {
 	Tables []schema.TableName `json:"tables"`          // in order of their names; a table that is joined with itself stands twice
 	Joins  []Join             `json:"joins,omitempty"` // in order, each once
@@ -64,8 +63,7 @@ func NewScope(tables []schema.TableName, joins []Join) Scope {
 	return s
 }
 
-// Key is what a scope votes for: its tables, each as often as it stands there. Joins
-// have no part in it.
+// Key is what a scope votes for: its tables, each as often as it stands there. Joins have no part in it.
 func (s Scope) Key() string { return vote.SetKey(texts(s.Tables)) }
 
 // String lists the tables: "customers, orders", or "no tables".
@@ -85,8 +83,8 @@ func texts[T fmt.Stringer](items []T) []string {
 // Has reports whether t is one of the tables.
 func (s Scope) Has(t schema.TableName) bool { return slices.Contains(s.Tables, t) }
 
-// Complete adds the declared foreign keys of from that join parts of s which nothing
-// joins yet, in the order of from. It returns a new Scope.
+// Complete adds the declared foreign keys of from that join parts of s which nothing joins yet, in the order of from.
+// It returns a new Scope.
 func (s Scope) Complete(from *schema.Schema) Scope {
 	joins := slices.Clone(s.Joins)
 	part := map[schema.TableName]int{} // tables with one number are joined already
@@ -130,9 +128,9 @@ func (s Scope) Complete(from *schema.Schema) Scope {
 	return NewScope(s.Tables, joins)
 }
 
-// From writes the tables and joins as a FROM clause, "" without tables: from the first
-// table on, breadth first, each with the joins to the tables before it. ok is false where
-// nothing joins some table to the others: that would be a cross product.
+// From writes the tables and joins as a FROM clause, "" without tables: from the first table on, breadth first, each
+// with the joins to the tables before it. ok is false where nothing joins some table to the others: that would be a
+// cross product.
 //
 // A table whose name stands there before has an alias of its own: orders_2.
 func (s Scope) From(d exec.Dialect) (text string, ok bool) {
@@ -176,8 +174,7 @@ func (s Scope) From(d exec.Dialect) (text string, ok bool) {
 	return text, len(placed) == len(s.Tables)
 }
 
-// aliases are the names by which FROM knows the tables, each another one: that of
-// the table where it is free.
+// aliases are the names by which FROM knows the tables, each another one: that of the table where it is free.
 func (s Scope) aliases() []string {
 	names, used := map[string]bool{}, map[string]bool{}
 	for _, t := range s.Tables {
@@ -195,8 +192,8 @@ func (s Scope) aliases() []string {
 	return aliases
 }
 
-// Statement is the shortest query over the scope, to ask the engine whether it
-// makes sense: SELECT 1 FROM … WHERE … LIMIT 1. ok is that of From.
+// Statement is the shortest query over the scope, to ask the engine whether it makes sense: SELECT 1 FROM … WHERE …
+// LIMIT 1. ok is that of From.
 func (s Scope) Statement(d exec.Dialect, f Filter) (sql string, ok bool) {
 	from, ok := s.From(d)
 	sql = "SELECT 1"

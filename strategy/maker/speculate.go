@@ -9,9 +9,9 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// speculation is the first wave of the next phase, sampled on the leader of the one that
-// is still in flight. Its replies are used if the next phase asks the same messages, and
-// thrown away otherwise. So the answer is the same with and without it.
+// speculation is the first wave of the next phase, sampled on the leader of the one that is still in flight. Its
+// replies are used if the next phase asks the same messages, and thrown away otherwise. So the answer is the same with
+// and without it.
 type speculation struct {
 	ready    chan struct{} // closed when messages is known
 	messages []llm.Message // nil: the leader is nothing to build on
@@ -28,10 +28,9 @@ type aheadSlot struct {
 	span  *trace.Span
 }
 
-// speculate starts a wave for the messages that prepare comes to; for nil it starts none.
-// It returns at once. sampled are the samples of the phase that runs so far, rest is how
-// many calls the phases behind it may need. The wave starts only if the calls left cover
-// this phase, the later phases and the wave, so that it cannot change the answer, and if
+// speculate starts a wave for the messages that prepare comes to; for nil it starts none. It returns at once. sampled
+// are the samples of the phase that runs so far, rest is how many calls the phases behind it may need. The wave starts
+// only if the calls left cover this phase, the later phases and the wave, so that it cannot change the answer, and if
 // concurrency leaves room for it beside this phase, so that it cannot cost time.
 func (r *run) speculate(ctx context.Context, purpose string, sampled, rest int, prepare func(context.Context) []llm.Message) {
 	own := r.Samples - sampled
@@ -94,8 +93,7 @@ func (r *run) lookFurtherAhead(ctx context.Context, sampled int, s Scope, voted 
 	})
 }
 
-// begin takes over what was made ahead for a phase that asks messages, and drops
-// anything else.
+// begin takes over what was made ahead for a phase that asks messages, and drops anything else.
 func (r *run) begin(messages []llm.Message) {
 	a := r.ahead
 	r.ahead = nil
@@ -136,8 +134,8 @@ func (a *speculation) reply(ctx context.Context, i int) (llm.Response, error) {
 	}
 }
 
-// end cancels and waits for the calls. Samples from index counted on are marked as
-// cancelled, and the whole where none counts.
+// end cancels and waits for the calls. Samples from index counted on are marked as cancelled, and the whole where none
+// counts.
 func (a *speculation) end(counted int) {
 	a.cancel()
 	a.wait.Wait()

@@ -13,8 +13,8 @@ import (
 // FindingOutside is the finding of Scope.Check.
 const FindingOutside = "outside-scope"
 
-// Check makes the scope an exec.Check: it finds statements that read a table outside of
-// it, by the engine's word. What lies under a view of the scope may be read.
+// Check makes the scope an exec.Check: it finds statements that read a table outside of it, by the engine's word. What
+// lies under a view of the scope may be read.
 func (s Scope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) error {
 	if c.Analysis == nil {
 		a, err := db.Analyze(ctx, c.SQL)

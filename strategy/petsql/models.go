@@ -11,8 +11,7 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// ModelError says that the models of a question cannot vote as models: there is
-// none, or several have one name.
+// ModelError says that the models of a question cannot vote as models: there is none, or several have one name.
 type ModelError struct {
 	Name  string // the name; "" where there is no model or they have none
 	Count int    // how many models have the name; 0: there is no model
@@ -26,8 +25,8 @@ func (e *ModelError) Error() string {
 	return fmt.Sprintf("petsql: %d models are called %q: votes go by name (llm.Named)", e.Count, e.Name)
 }
 
-// PanelError says that a panel does not fit: it has a grade that does not exist,
-// or names a model that is not among those of the question.
+// PanelError says that a panel does not fit: it has a grade that does not exist, or names a model that is not among
+// those of the question.
 type PanelError struct {
 	Grade string // the key of the panel
 	Model string // the model that is missing; "" where the grade is wrong
@@ -66,8 +65,8 @@ type voters struct {
 	weight func(vote.Candidate) float64
 }
 
-// voters orders the models by their weight, then as they are configured, so that
-// the sample index, which breaks the last tie, is the model's priority.
+// voters orders the models by their weight, then as they are configured, so that the sample index, which breaks the
+// last tie, is the model's priority.
 func (p Strategy) voters(env *strategy.Env, grade sqltext.Grade) (voters, error) {
 	v := voters{weight: func(vote.Candidate) float64 { return 1 }}
 	var panel []string // nil: all

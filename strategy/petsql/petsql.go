@@ -28,19 +28,17 @@ import (
 
 // Strategy answers in two rounds.
 //
-// Round 1: the first model answers the REp prompt with the whole schema. What its
-// statement, the PreSQL, reads are the links. Round 2: every model of
-// texttosql.WithModels answers the same prompt with the linked tables only, and the
-// results vote. A statement may read other tables. If both prompts are equal the
-// PreSQL is the first model's answer, without a second call.
+// Round 1: the first model answers the REp prompt with the whole schema. What its statement, the PreSQL, reads are the
+// links. Round 2: every model of texttosql.WithModels answers the same prompt with the linked tables only, and the
+// results vote. A statement may read other tables. If both prompts are equal the PreSQL is the first model's answer,
+// without a second call.
 //
-// A model that fails loses its vote. If round 1 fails, round 2 sees the whole schema.
-// If no statement of round 2 may vote, the PreSQL is the answer, or the error is a
-// *strategy.NoCandidateError. Ties go to the model of the greater weight, then to the
-// order of the models.
+// A model that fails loses its vote. If round 1 fails, round 2 sees the whole schema. If no statement of round 2 may
+// vote, the PreSQL is the answer, or the error is a *strategy.NoCandidateError. Ties go to the model of the greater
+// weight, then to the order of the models.
 //
-// WithSamples(n) asks each model n times, at temperature 0.7 if n > 1. Calls a question:
-// 1 + n·models, or one less. Outcome.Report is a Report.
+// WithSamples(n) asks each model n times, at temperature 0.7 if n > 1. Calls a question: 1 + n·models, or one less.
+// Outcome.Report is a Report.
 type Strategy struct {
 	Prompter REp           // of both rounds; its zero value is the documented default
 	Linker   linker.PreSQL // Model, Prompt and Seed are filled in; the zero value links tables with Names
@@ -48,13 +46,12 @@ type Strategy struct {
 	PerModelTimeout time.Duration // of each call; 0 means 60 s
 	MaxTokens       int           // of a reply; 0 means 512
 
-	// Weights are those of the models' votes, by name; nil: equal. They are fitted on
-	// other questions: no label reaches an answer.
+	// Weights are those of the models' votes, by name; nil: equal. They are fitted on other questions: no label reaches
+	// an answer.
 	Weights *vote.Weights
-	// Panel chooses the models to call, and their weights, by the Spider hardness of
-	// the PreSQL (sqltext.Grade): the difficulty-aware vote of the source. When none of
-	// them gives a vote the other models are called. eval.PanelFit fits one. nil: all
-	// models.
+	// Panel chooses the models to call, and their weights, by the Spider hardness of the PreSQL (sqltext.Grade): the
+	// difficulty-aware vote of the source. When none of them gives a vote the other models are called. eval.PanelFit
+	// fits one. nil: all models.
 	Panel   *vote.Panel
 	Unknown sqltext.Grade // grade of a question without a PreSQL; "" means sqltext.Extra
 }
@@ -77,12 +74,11 @@ type Report struct {
 // Method is "petsql".
 func (Report) Method() string { return "petsql" }
 
-// ReadReport returns the report of an outcome of Strategy, also one that was read
-// from JSON.
+// ReadReport returns the report of an outcome of Strategy, also one that was read from JSON.
 func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[Report](r) }
 
-// Validate refuses numbers and names that cannot be right: a *PanelError for a
-// grade that does not exist, a *vote.WeightError for a weight that is none.
+// Validate refuses numbers and names that cannot be right: a *PanelError for a grade that does not exist, a
+// *vote.WeightError for a weight that is none.
 func (p Strategy) Validate(samples int) error {
 	errs := []error{
 		strategy.CheckField("petsql: Strategy.PerModelTimeout", p.PerModelTimeout, 0),
@@ -107,8 +103,8 @@ func (p Strategy) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
-// Generate answers one question. Its errors are those of strategy.Pipeline, and
-// *ModelError, *PanelError and *vote.WeightError for what does not fit.
+// Generate answers one question. Its errors are those of strategy.Pipeline, and *ModelError, *PanelError and
+// *vote.WeightError for what does not fit.
 func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	if err := cmp.Or(checkModels(env.Models), env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
@@ -138,8 +134,8 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	return out, err
 }
 
-// fallBack makes the PreSQL the answer. none is the error without an answer; it stays
-// where the PreSQL has nothing to be compared by.
+// fallBack makes the PreSQL the answer. none is the error without an answer; it stays where the PreSQL has nothing to
+// be compared by.
 func (p Strategy) fallBack(ctx context.Context, env *strategy.Env, first *firstRound, out *strategy.Outcome, none error) error {
 	ballot, err := vote.Majority{Key: env.Key(), Prior: 1}.Count([]vote.Candidate{first.candidate})
 	if err != nil {
@@ -227,8 +223,8 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	return f, nil
 }
 
-// second samples from the voters and counts. A panel comes first, the other models only
-// where nobody of the panel has a vote.
+// second samples from the voters and counts. A panel comes first, the other models only where nobody of the panel has a
+// vote.
 func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task, admission *strategy.Admission, first *firstRound, v voters) (*strategy.Outcome, error) {
 	ctx, span := trace.Start(ctx, "round 2")
 	defer span.End()
@@ -288,9 +284,8 @@ func joinCandidateErrors(a, b error) error {
 	return &strategy.NoCandidateError{Rejected: append(x.Rejected, y.Rejected...), Failed: append(x.Failed, y.Failed...)}
 }
 
-// guarded gives each call of round 2 its own time and its errors the name of the
-// model, if it has one. Where both prompts are equal the first model answers with its
-// PreSQL.
+// guarded gives each call of round 2 its own time and its errors the name of the model, if it has one. Where both
+// prompts are equal the first model answers with its PreSQL.
 func (p Strategy) guarded(env *strategy.Env, first *firstRound, models []llm.Model) []llm.Model {
 	timeout := p.timeout()
 	out := make([]llm.Model, len(models))

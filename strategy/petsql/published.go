@@ -12,16 +12,15 @@ func (p Strategy) Published() Strategy {
 	return p
 }
 
-// Published returns r in the form of its source: the sections and data lines of the
-// source in one user message, without types, keys and descriptions.
+// Published returns r in the form of its source: the sections and data lines of the source in one user message, without
+// types, keys and descriptions.
 func (r REp) Published() REp {
 	r.published = true
 	return r
 }
 
-// publishedLiteral writes a text value as the source of REp does: bare, where it
-// could not be taken for the end of the list, else in quotes with those inside
-// doubled. What would leave the line, as the source lets it, is a blank; a text
+// publishedLiteral writes a text value as the source of REp does: bare, where it could not be taken for the end of the
+// list, else in quotes with those inside doubled. What would leave the line, as the source lets it, is a blank; a text
 // over 40 characters is left out.
 func publishedLiteral(text string) (string, bool) {
 	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > 40 {

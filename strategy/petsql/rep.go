@@ -15,8 +15,7 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Parts names parts of the REp prompt that are left out, to measure what each is
-// worth.
+// Parts names parts of the REp prompt that are left out, to measure what each is worth.
 type Parts struct {
 	Rule         bool // the optimisation rule (OR): "minimise execution time"
 	Values       bool // stored values (CV)
@@ -27,18 +26,17 @@ type Parts struct {
 	Descriptions bool // descriptions of tables and columns
 }
 
-// REp is the reference-enhanced prompt of PET-SQL: a completion-style prompt of comment
-// lines with an optimisation rule (OR), the tables and columns, a few stored values of
-// each column (CV), the foreign keys (FK), exemplars in front and the question at the
-// end. Ours also has types, primary keys, descriptions and the evidence, and puts the
-// rules into the system message.
+// REp is the reference-enhanced prompt of PET-SQL: a completion-style prompt of comment lines with an optimisation rule
+// (OR), the tables and columns, a few stored values of each column (CV), the foreign keys (FK), exemplars in front and
+// the question at the end. Ours also has types, primary keys, descriptions and the evidence, and puts the rules into
+// the system message.
 //
-// Values come from Values rows of each table, spread over it by Env.Seed, never from a
-// scan. Repeated values of a column are shown once; NULL, blobs, texts over 40
-// characters and columns marked sensitive are left out. Rows are read through Env.Rows.
+// Values come from Values rows of each table, spread over it by Env.Seed, never from a scan. Repeated values of a
+// column are shown once; NULL, blobs, texts over 40 characters and columns marked sensitive are left out. Rows are read
+// through Env.Rows.
 //
-// A prompt over MaxTokens loses exemplars, the last first, then the values of the table
-// whose values take most, then of the next; never a table.
+// A prompt over MaxTokens loses exemplars, the last first, then the values of the table whose values take most, then of
+// the next; never a table.
 //
 // Safe for concurrent use.
 type REp struct {

@@ -9,12 +9,11 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// ExpectColumns is a check that rejects statements with another number of result
-// columns than N, for callers who know how many their question asks for: the filter
-// of M9.
+// ExpectColumns is a check that rejects statements with another number of result columns than N, for callers who know
+// how many their question asks for: the filter of M9.
 //
-// It counts the columns of the result where the statement was run, else the terms of
-// the select list; a list with a * then passes.
+// It counts the columns of the result where the statement was run, else the terms of the select list; a list with a *
+// then passes.
 type ExpectColumns struct {
 	N int // columns; 0 or less: any number
 }

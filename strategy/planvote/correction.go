@@ -8,8 +8,7 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// Correction is a Prompter that adds a section on earlier attempts to the last
-// message of another one.
+// Correction is a Prompter that adds a section on earlier attempts to the last message of another one.
 type Correction struct {
 	Prompter strategy.Prompter // nil: strategy.Prompt{}
 	Tried    []strategy.Step   // SQL and Problem are shown, quoted text masked where values may not be; none: nothing is added

@@ -17,19 +17,16 @@ import (
 // PurposeCorrect is the purpose of the requests of a correction.
 const PurposeCorrect = "correct"
 
-// Feedback is Augmented with corrections (M12 of galah92/egtts): where every
-// statement was rejected, or the winner has no rows or only NULL, the model is asked
-// again and told what was wrong.
+// Feedback is Augmented with corrections (M12 of galah92/egtts): where every statement was rejected, or the winner has
+// no rows or only NULL, the model is asked again and told what was wrong.
 //
-// A suspect winner is accepted if it holds at least 0.8 of the votes and has literals
-// that are all stored, or if a correction gave the same result again: many questions
-// have an empty answer. The answer is the best of all rounds: one with rows, then
-// one that is all NULL, then an empty one; ties go to the greater share, then to the
-// earlier round. Without execution only rejected statements are corrected.
+// A suspect winner is accepted if it holds at least 0.8 of the votes and has literals that are all stored, or if a
+// correction gave the same result again: many questions have an empty answer. The answer is the best of all rounds: one
+// with rows, then one that is all NULL, then an empty one; ties go to the greater share, then to the earlier round.
+// Without execution only rejected statements are corrected.
 //
-// If a correction fails, the answer so far stands. The error beside it matches
-// llm.ErrBudget if the budget did not allow the correction, or is that of the
-// database; a model that gives no statement or fails is a note.
+// If a correction fails, the answer so far stands. The error beside it matches llm.ErrBudget if the budget did not
+// allow the correction, or is that of the database; a model that gives no statement or fails is a note.
 //
 // Calls: at most Samples + Corrections × CorrectionSamples, of 512 tokens each.
 type Feedback struct {
@@ -50,8 +47,7 @@ func (f Feedback) Validate(samples int) error {
 		strategy.Sampler{}.Validate(samples))
 }
 
-// Generate answers one question. Outcome.Steps has the winner and the rejected
-// statements of each round.
+// Generate answers one question. Outcome.Steps has the winner and the rejected statements of each round.
 func (f Feedback) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	if err := cmp.Or(env.Validate(t), f.Validate(t.Samples)); err != nil {
 		return nil, err
@@ -132,8 +128,7 @@ func (r *feedbackRun) answer(ctx context.Context) (*strategy.Outcome, error) {
 	return all, r.cause(ctx, failed)
 }
 
-// recount makes the ballot of the answer count the votes of every round: those for
-// another answer count against it.
+// recount makes the ballot of the answer count the votes of every round: those for another answer count against it.
 func (r *feedbackRun) recount(best *strategy.Outcome) {
 	all, winner := &r.all, best.Ballot.Clusters[0]
 	ballot, err := vote.Majority{Key: r.env.Key(), Prior: 1}.Count(all.Candidates)
@@ -146,8 +141,8 @@ func (r *feedbackRun) recount(best *strategy.Outcome) {
 	all.Ballot, all.Confidence = ballot, ballot.Confidence
 }
 
-// cause returns the error to report beside an answer when a later correction failed. It
-// does not match strategy.ErrNoCandidate: there is an answer.
+// cause returns the error to report beside an answer when a later correction failed. It does not match
+// strategy.ErrNoCandidate: there is an answer.
 func (r *feedbackRun) cause(ctx context.Context, failed error) error {
 	var none *strategy.NoCandidateError
 	if !errors.As(failed, &none) {
@@ -186,8 +181,7 @@ func (r *feedbackRun) round(ctx context.Context, round, first, samples int) (*st
 	return out, err
 }
 
-// add adds what happened in a round, and makes the ballot of out count from the first
-// candidate of all rounds.
+// add adds what happened in a round, and makes the ballot of out count from the first candidate of all rounds.
 func (r *feedbackRun) add(out *strategy.Outcome) {
 	all, before := &r.all, len(r.all.Candidates)
 	for i := range out.Ballot.Clusters {
@@ -219,8 +213,8 @@ type attempt struct {
 	copies int
 }
 
-// tried are the winner of a round and its distinct rejected statements by first sample.
-// They become steps of the outcome.
+// tried are the winner of a round and its distinct rejected statements by first sample. They become steps of the
+// outcome.
 func (r *feedbackRun) tried(out *strategy.Outcome, round int) (tried []attempt) {
 	action := strategy.PurposeGenerate
 	if round > 0 {
@@ -247,9 +241,8 @@ func (r *feedbackRun) tried(out *strategy.Outcome, round int) (tried []attempt) 
 	return tried
 }
 
-// tell makes what is wrong with a round the feedback of the next one: the two statements
-// that most of its samples had. As published it is the winner, or the first rejected
-// statement, of the last two rounds.
+// tell makes what is wrong with a round the feedback of the next one: the two statements that most of its samples had.
+// As published it is the winner, or the first rejected statement, of the last two rounds.
 func (r *feedbackRun) tell(tried []attempt) {
 	if r.published {
 		tried = tried[:min(len(tried), 1)]
@@ -263,8 +256,7 @@ func (r *feedbackRun) tell(tried []attempt) {
 	}
 }
 
-// accepts reports whether no correction of out is needed. last is the round before that
-// elected something, or nil.
+// accepts reports whether no correction of out is needed. last is the round before that elected something, or nil.
 func (r *feedbackRun) accepts(out, last *strategy.Outcome) bool {
 	c := r.winner(out)
 	if r.published || rank(c) == 0 {

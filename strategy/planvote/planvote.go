@@ -20,17 +20,15 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Plain samples n samples of one prompt at temperature 0.7 and elects the majority by
-// plan: M7 and M8 of galah92/egtts.
+// Plain samples n samples of one prompt at temperature 0.7 and elects the majority by plan: M7 and M8 of galah92/egtts.
 //
-// Candidates are run for the checks and for one tie rule (a result with a value in it
-// goes first), unless execution is off. Sampling stops when the leading plan cannot be
-// overtaken; which of its statements speaks for it may still be open. Confidence is the
-// share of the votes that are for the answer: votes of its plan with another result do
-// not count, nor, where nothing is run, votes with another text (vote.Ballot).
+// Candidates are run for the checks and for one tie rule (a result with a value in it goes first), unless execution is
+// off. Sampling stops when the leading plan cannot be overtaken; which of its statements speaks for it may still be
+// open. Confidence is the share of the votes that are for the answer: votes of its plan with another result do not
+// count, nor, where nothing is run, votes with another text (vote.Ballot).
 //
-// At most Samples calls a question, for replies of at most 512 tokens. Prompts hold
-// sampled values of the database, unless texttosql.WithoutValues is given.
+// At most Samples calls a question, for replies of at most 512 tokens. Prompts hold sampled values of the database,
+// unless texttosql.WithoutValues is given.
 type Plain struct {
 	Samples       int     // 0 means 15 (M7); 32 is M8; WithSamples overrides it
 	Temperature   float64 // 0 means 0.7
@@ -38,9 +36,9 @@ type Plain struct {
 	ExpectColumns int     // rejects statements with another number of columns (M9); 0: any
 	DemoteEmpty   bool    // results without a value go last; see vote.Majority
 
-	// Cheapest elects the candidate of the lowest plan cost instead of the majority
-	// (M4, published with 5 samples). It lost 50 of 496 questions to taking the first
-	// valid candidate where many systems compete (docs/lab/plans.md): never a default.
+	// Cheapest elects the candidate of the lowest plan cost instead of the majority (M4, published with 5 samples). It
+	// lost 50 of 496 questions to taking the first valid candidate where many systems compete (docs/lab/plans.md):
+	// never a default.
 	Cheapest bool
 
 	published bool
@@ -91,11 +89,11 @@ func (v Plain) Pipeline(env *strategy.Env) strategy.Pipeline {
 	return p
 }
 
-// Augmented is Plain on a schema with sample rows: M10 of galah92/egtts. Its prompts
-// hold stored values, unless texttosql.WithoutValues is given; see strategy.Augmented.
+// Augmented is Plain on a schema with sample rows: M10 of galah92/egtts. Its prompts hold stored values, unless
+// texttosql.WithoutValues is given; see strategy.Augmented.
 //
-// At most Samples calls a question, for replies of at most 512 tokens, and with Probe
-// one look-up for each distinct literal. Confidence is that of Plain.
+// At most Samples calls a question, for replies of at most 512 tokens, and with Probe one look-up for each distinct
+// literal. Confidence is that of Plain.
 type Augmented struct {
 	Samples       int     // 0 means 15; WithSamples overrides it
 	Temperature   float64 // 0 means 0.7
@@ -103,9 +101,8 @@ type Augmented struct {
 	ExpectColumns int     // rejects statements with another number of columns; 0: any
 	DemoteEmpty   bool    // results without a value go last; see vote.Majority
 
-	// Probe looks up whether the literals of candidates are stored where they are
-	// compared (M13), and lets that decide between plans with as many votes. Among
-	// statements of one plan it decides nothing.
+	// Probe looks up whether the literals of candidates are stored where they are compared (M13), and lets that decide
+	// between plans with as many votes. Among statements of one plan it decides nothing.
 	Probe bool
 
 	published bool
@@ -124,8 +121,7 @@ func (v Augmented) Generate(ctx context.Context, env *strategy.Env, t strategy.T
 	return v.Pipeline(env).Generate(ctx, env, t)
 }
 
-// Pipeline is the composition for one question of env: with Probe it remembers the
-// look-ups of the question.
+// Pipeline is the composition for one question of env: with Probe it remembers the look-ups of the question.
 func (v Augmented) Pipeline(env *strategy.Env) strategy.Pipeline {
 	p := v.plain().Pipeline(env)
 	p.Prompter = strategy.Augmented{}
@@ -150,10 +146,9 @@ func (v Augmented) plain() Plain {
 	}
 }
 
-// Cheapest is a Voter that elects the candidate of the lowest plan cost, of several
-// the earliest (M4). The clusters are those by plan, cheapest first. The confidence
-// is that of the first cluster: a measure of agreement, which had no part in the
-// choice.
+// Cheapest is a Voter that elects the candidate of the lowest plan cost, of several the earliest (M4). The clusters are
+// those by plan, cheapest first. The confidence is that of the first cluster: a measure of agreement, which had no part
+// in the choice.
 type Cheapest struct{}
 
 // Count orders the candidates.
@@ -172,8 +167,7 @@ func (Cheapest) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 	return b, err
 }
 
-// countByCost counts by plan. The member of the lowest cost represents a cluster,
-// whatever the others answer.
+// countByCost counts by plan. The member of the lowest cost represents a cluster, whatever the others answer.
 func countByCost(candidates []vote.Candidate) (vote.Ballot, error) {
 	ballot, err := vote.Majority{Key: vote.ByPlan, Tie: vote.Earliest}.Count(candidates)
 	for i := range ballot.Clusters {

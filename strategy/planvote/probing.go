@@ -18,21 +18,17 @@ const (
 	FindingMissing = "literal-missing" // it does not
 )
 
-// Probing is a check that looks up whether the literals of a statement are
-// stored in the columns they are compared with: strategy M13 of galah92/egtts.
-// Each one becomes a finding, FindingStored or FindingMissing; MoreStored and Probed
-// make something of them.
+// Probing is a check that looks up whether the literals of a statement are stored in the columns they are compared
+// with: strategy M13 of galah92/egtts. Each one becomes a finding, FindingStored or FindingMissing; MoreStored and
+// Probed make something of them.
 //
-// Looked up are strings behind =, <>, IN (each member), NOT IN, IS and a LIKE
-// without wildcards, in either order of the operands, where the text and the
-// schema tell one column. Left out are numbers, dates, strings of digits,
-// patterns, and what cannot be looked up within a second or at all: it counts
-// neither way. A value that differs in case is another value, unless the column's
-// collation says otherwise.
+// Looked up are strings behind =, <>, IN (each member), NOT IN, IS and a LIKE without wildcards, in either order of the
+// operands, where the text and the schema tell one column. Left out are numbers, dates, strings of digits, patterns,
+// and what cannot be looked up within a second or at all: it counts neither way. A value that differs in case is
+// another value, unless the column's collation says otherwise.
 //
-// A *Probing remembers its look-ups, so that candidates share them: make one for
-// each question. It never shows a stored value to anybody. Safe for concurrent
-// use.
+// A *Probing remembers its look-ups, so that candidates share them: make one for each question. It never shows a stored
+// value to anybody. Safe for concurrent use.
 type Probing struct {
 	published bool
 
@@ -90,8 +86,8 @@ func (p *Probing) look(ctx context.Context, s *exec.Session, q exec.TextLiteral)
 	return stored, nil
 }
 
-// missingShare is the part of a candidate's literals that Probing did not find, in 0..1,
-// and how many were looked up; 0 where none was.
+// missingShare is the part of a candidate's literals that Probing did not find, in 0..1, and how many were looked up; 0
+// where none was.
 func missingShare(c vote.Candidate) (share float64, probed int) {
 	missing := 0
 	for _, f := range c.Findings {
@@ -105,17 +101,16 @@ func missingShare(c vote.Candidate) (share float64, probed int) {
 	return float64(missing) / float64(max(probed, 1)), probed
 }
 
-// MoreStored is a tie rule for vote.Majority: the candidate of which more literals are
-// stored goes first. One without a look-up counts as all stored.
+// MoreStored is a tie rule for vote.Majority: the candidate of which more literals are stored goes first. One without a
+// look-up counts as all stored.
 func MoreStored(a, b vote.Candidate) int {
 	x, _ := missingShare(a)
 	y, _ := missingShare(b)
 	return cmp.Compare(x, y)
 }
 
-// Probed is a Voter that lets absent literals cost votes: the score of M13,
-// votes − Penalty × (1 − stored share of the representative), over the leading
-// clusters. Others keep their places.
+// Probed is a Voter that lets absent literals cost votes: the score of M13, votes − Penalty × (1 − stored share of the
+// representative), over the leading clusters. Others keep their places.
 type Probed struct {
 	Voter    strategy.Voter // counts the votes; nil: vote.Majority
 	Clusters int            // how many compete; 0 means 3

@@ -7,15 +7,14 @@ import (
 	"github.com/texttosql/texttosql/exec"
 )
 
-// PublishedSignature is the signature and the cost of a plan as galah92/egtts has them,
-// for strategy.Pipeline and strategy.Admission. Its rows count in their order, without
-// their tree; each becomes one word, and the words are joined with "|".
+// PublishedSignature is the signature and the cost of a plan as galah92/egtts has them, for strategy.Pipeline and
+// strategy.Admission. Its rows count in their order, without their tree; each becomes one word, and the words are
+// joined with "|".
 //
-// Use exec.Plan.Signature and Cost for anything else: this signature holds aliases, does
-// not tell an outer join from an inner one, and cuts table names at a blank. The cost
-// judges the plan as a whole, and one use of an index anywhere pays for every scan: 100
-// if a row starts with "SCAN " and holds no apostrophe while no row contains "USING
-// INDEX", plus 50 if a row contains "USE TEMP B-TREE".
+// Use exec.Plan.Signature and Cost for anything else: this signature holds aliases, does not tell an outer join from an
+// inner one, and cuts table names at a blank. The cost judges the plan as a whole, and one use of an index anywhere
+// pays for every scan: 100 if a row starts with "SCAN " and holds no apostrophe while no row contains "USING INDEX",
+// plus 50 if a row contains "USE TEMP B-TREE".
 func PublishedSignature(p exec.Plan) (signature string, cost float64) {
 	var parts []string
 	var scan, index, temp bool
@@ -76,8 +75,7 @@ func rowWord(d string) string {
 	return otherWord(d)
 }
 
-// otherWord keeps the text itself: digits out, white space to underscores, at
-// most 50 characters.
+// otherWord keeps the text itself: digits out, white space to underscores, at most 50 characters.
 func otherWord(d string) string {
 	d = strings.Map(func(r rune) rune {
 		if unicode.IsDigit(r) {
@@ -96,8 +94,8 @@ func otherWord(d string) string {
 	return d
 }
 
-// firstContained takes pairs of a text to look for and the answer to give, and
-// returns the answer of the first text that s contains.
+// firstContained takes pairs of a text to look for and the answer to give, and returns the answer of the first text
+// that s contains.
 func firstContained(s string, pairs ...string) string {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if strings.Contains(s, pairs[i]) {

@@ -8,9 +8,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// publishedProbes lists what M13 of galah92/egtts looks up: name = '…', name LIKE
-// '…' and the first member of name IN ('…', whatever table the name is of. A
-// name that no table has is not looked up.
+// publishedProbes lists what M13 of galah92/egtts looks up: name = '…', name LIKE '…' and the first member of name IN
+// ('…', whatever table the name is of. A name that no table has is not looked up.
 func publishedProbes(s *schema.Schema, statement *sqltext.Statement) []exec.TextLiteral {
 	var probes []exec.TextLiteral
 	for _, c := range statement.Comparisons() {

@@ -14,8 +14,8 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// PublishedPrompt is the one user message of galah92/egtts: schema, question and
-// hint, one line each, then what is wanted.
+// PublishedPrompt is the one user message of galah92/egtts: schema, question and hint, one line each, then what is
+// wanted.
 func PublishedPrompt(schemaText string, t strategy.Task, want string) []llm.Message {
 	text := schemaText + "\n\nQuestion: " + strategy.OneLine(t.Question) + "\n"
 	if evidence := strategy.OneLine(t.Evidence); evidence != "" {
@@ -24,10 +24,9 @@ func PublishedPrompt(schemaText string, t strategy.Task, want string) []llm.Mess
 	return []llm.Message{{Role: llm.User, Text: text + "\n" + want}}
 }
 
-// PublishedSchema writes s for the prompt of a sample as M10 does: the CREATE texts by
-// name of the table, each with up to three rows behind it, names and texts as they are.
-// A text over 8,000 characters has no row at all, and views are left out. Unlike the
-// source it lets no value leave its line. The error is ctx.Err().
+// PublishedSchema writes s for the prompt of a sample as M10 does: the CREATE texts by name of the table, each with up
+// to three rows behind it, names and texts as they are. A text over 8,000 characters has no row at all, and views are
+// left out. Unlike the source it lets no value leave its line. The error is ctx.Err().
 func PublishedSchema(ctx context.Context, env *strategy.Env, s *schema.Schema, sample int) (string, error) {
 	return publishedPrompt{rows: 3, maxChars: 8000}.schema(ctx, env, s, sample)
 }
@@ -93,10 +92,9 @@ func (p publishedPrompt) render(ctx context.Context, env *strategy.Env, s *schem
 	return r, err
 }
 
-// publishedText writes a text in single quotes that are not doubled, cut at 50
-// characters with "..." inside the quotes. Unlike in the source no value leaves its
-// line: control characters become a blank, format characters and bytes that are no
-// UTF-8 go.
+// publishedText writes a text in single quotes that are not doubled, cut at 50 characters with "..." inside the quotes.
+// Unlike in the source no value leaves its line: control characters become a blank, format characters and bytes that
+// are no UTF-8 go.
 func publishedText(text string) (string, bool) {
 	end, n := "", 0
 	for i := range text {
