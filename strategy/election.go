@@ -41,9 +41,6 @@ type Election[T any] struct {
 	// Room says how many samples may still be sent; false: any number. A spent budget then ends the election at the
 	// same index whatever the timing. nil: any number.
 	Room func() (samples int, bounded bool)
-	// Before is called with what has been sampled before each wave but the first, to start work that will likely be
-	// needed. It must return quickly. nil: nothing is started.
-	Before func(Sampled[T])
 
 	N           int       // samples at most, 1 to MaxSamples
 	MinWave     int       // least samples of a wave; 0: as few as waste none, doubts aside
@@ -133,9 +130,6 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 		end := counted + e.wave(out.Tally, e.N-counted)
 		if end == counted {
 			break
-		}
-		if e.Before != nil && counted > 0 {
-			e.Before(out)
 		}
 		w := e.launch(ctx, slots, counted, end)
 		arrived := make([]bool, end-counted)

@@ -38,7 +38,6 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	evidence := flags.String("evidence", "", "knowledge that belongs to the question")
 	samples := flags.Int("n", 12, "samples a step, at most")
 	k := flags.Int("k", 0, "stop a step also when its leader is `k` votes ahead; 0: when it is decided")
-	speculate := flags.Bool("speculate", false, "start a step before the one before has its last votes")
 	if err := cli.Parse(flags, args); err != nil {
 		return err
 	}
@@ -62,7 +61,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if *k < 0 {
 		return fmt.Errorf("-k is %d; want 0 or more", *k)
 	}
-	steps := maker.Strategy{Speculate: *speculate}
+	steps := maker.Strategy{}
 	if *k > 0 {
 		steps.Stop = vote.AheadBy(*k)
 	}

@@ -179,24 +179,22 @@ func TestMAKERCancelled(t *testing.T) {
 	env := makerEnv(t, nil)
 	before := runtime.NumGoroutine()
 	for _, purpose := range []string{maker.PurposeScope, maker.PurposeFilter, maker.PurposeProjection, "generate"} {
-		for _, speculate := range []bool{false, true} {
-			ctx, cancel := context.WithCancel(t.Context())
-			script := &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
-			if purpose == "generate" {
-				script.Rules[0] = always(maker.PurposeScope, "none of them")
+		ctx, cancel := context.WithCancel(t.Context())
+		script := &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
+		if purpose == "generate" {
+			script.Rules[0] = always(maker.PurposeScope, "none of them")
+		}
+		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			if req.Purpose == purpose {
+				cancel()
+				<-ctx.Done()
+				return llm.Response{}, ctx.Err()
 			}
-			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-				if req.Purpose == purpose {
-					cancel()
-					<-ctx.Done()
-					return llm.Response{}, ctx.Err()
-				}
-				return script.Complete(ctx, req)
-			})
-			_, err := maker.Strategy{Speculate: speculate}.Generate(ctx, asking(env, model), usaTask)
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: got %v", purpose, err)
-			}
+			return script.Complete(ctx, req)
+		})
+		_, err := maker.Strategy{}.Generate(ctx, asking(env, model), usaTask)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v", purpose, err)
 		}
 	}
 	for range 10_000 { // a busy machine may take long to end them

@@ -55,11 +55,6 @@ type Strategy struct {
 	Temperature   float64 // 0 means 0.7
 	NoFirstGreedy bool    // sample 0 of a phase like the others, instead of at temperature 0
 
-	// Speculate starts the first wave of phase 2 and 3 on the leader while the last samples before it are in flight:
-	// the same answer in less time, for a wave of calls more where the leader changes. MaxCalls then means one wave
-	// more for each of the two phases. Env.Concurrency must leave room for that wave.
-	Speculate bool
-
 	WithoutLock bool // phase 3 may read any table: the agreed ones are advice
 	ByPlan      bool // phase 3 votes by strict plan instead of by result
 
@@ -101,7 +96,6 @@ func (m Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	if err != nil {
 		return nil, err
 	}
-	defer r.stop()
 	err = r.answer(ctx)
 	r.out.Report = r.report
 	return r.out, err
@@ -120,9 +114,6 @@ func (m Strategy) filled(t strategy.Task) Strategy {
 	if m.MaxCalls == 0 {
 		m.MaxCalls = 3 * m.Samples
 	}
-	if m.Speculate {
-		m.MaxCalls += 2 * m.firstWave()
-	}
 	if m.Fallback == nil {
 		fallback := planvote.Augmented{Samples: m.FallbackCalls, Temperature: m.Temperature}
 		if m.published {
@@ -132,8 +123,6 @@ func (m Strategy) filled(t strategy.Task) Strategy {
 	}
 	return m
 }
-
-func (m Strategy) firstWave() int { return vote.Tally{Remaining: m.Samples}.Wave(m.until(), m.MinWave) }
 
 // until is when a phase stops; nil: never before its last sample.
 func (m Strategy) until() vote.Stop {

@@ -16,12 +16,10 @@ import (
 // hold holds the election of a phase, which e tells how to sample, and reports how it ended. flagOf says why a sample
 // has no vote; "" for one that has. why says that too few voted; the error is that of the question: where no call got a
 // reply, a fallback would get none either.
-func hold[T any](ctx context.Context, r *run, name string, messages []llm.Message, e strategy.Election[T], flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
+func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T], flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
 	e.N, e.MinWave, e.Stop, e.MinVotes = r.Samples, r.MinWave, r.until(), r.MinVotes
 	e.Concurrency, e.Room = r.env.Parallel(), func() (int, bool) { return r.left(), true }
-	r.begin(messages)
 	d, err = e.Run(ctx)
-	r.settle(len(d.Slots))
 	r.out.Saved += d.Saved
 
 	p = Phase{Phase: name, Attempt: r.attempt, Samples: len(d.Slots)}
@@ -84,11 +82,10 @@ type reading[T any] struct {
 }
 
 // elect holds the election. The parties are the readings that voted, grouped by key, most votes first, ties by the
-// earliest sample. before is Election.Before with the parties so far.
-func (p phase[T]) elect(ctx context.Context, before func(sampled int, voted [][]reading[T])) (voted [][]reading[T], report Phase, why string, err error) {
+// earliest sample.
+func (p phase[T]) elect(ctx context.Context) (voted [][]reading[T], report Phase, why string, err error) {
 	election := strategy.Election[reading[T]]{
 		Sample: p.sample,
-		Before: func(d strategy.Sampled[reading[T]]) { before(len(d.Slots), parties(d.Values())) },
 		Key: func(r reading[T]) (string, bool) {
 			if r.flag != nil {
 				return "", false
@@ -96,7 +93,7 @@ func (p phase[T]) elect(ctx context.Context, before func(sampled int, voted [][]
 			return r.value.Key(), true
 		},
 	}
-	sampled, report, why, err := hold(ctx, p.run, p.name, p.messages, election, func(r reading[T]) string {
+	sampled, report, why, err := hold(ctx, p.run, p.name, election, func(r reading[T]) string {
 		if r.flag == nil {
 			return ""
 		}

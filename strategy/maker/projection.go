@@ -45,7 +45,7 @@ func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, er
 			return candidate, err
 		},
 	}
-	sampled, report, why, err := hold(ctx, r, "projection", messages, election, func(candidate vote.Candidate) string {
+	sampled, report, why, err := hold(ctx, r, "projection", election, func(candidate vote.Candidate) string {
 		if candidate.Rejected == "" && isOutside(candidate) {
 			return FindingOutside
 		}

@@ -25,11 +25,8 @@ type run struct {
 	prompts prompts
 	out     *strategy.Outcome
 	report  Report
-	attempt int // ways back taken so far
-
-	calls atomic.Int64 // made by the phases
-	ahead *speculation // for the phase to come; nil: none
-	made  *speculation // for the phase that runs, made while the one before did; nil: none
+	attempt int          // ways back taken so far
+	calls   atomic.Int64 // made by the phases
 }
 
 func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*run, error) {
@@ -114,15 +111,8 @@ func (r *run) left() int {
 	return left
 }
 
-// ask makes one call of a phase, or takes the reply of one that was made ahead.
+// ask makes one call of a phase.
 func (r *run) ask(ctx context.Context, purpose string, messages []llm.Message, i int) (llm.Response, error) {
-	if a := r.made; a != nil && i < len(a.slots) {
-		return a.reply(ctx, i)
-	}
-	return r.call(ctx, purpose, messages, i)
-}
-
-func (r *run) call(ctx context.Context, purpose string, messages []llm.Message, i int) (llm.Response, error) {
 	r.calls.Add(1)
 	model, _ := r.env.Model(i)
 	most, _ := r.maxTokens(purpose)
@@ -149,7 +139,7 @@ func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error)
 			return scope, nil, err
 		},
 	}
-	voted, report, why, err := p.elect(ctx, func(sampled int, voted [][]reading[Scope]) { r.lookAhead(ctx, sampled, voted) })
+	voted, report, why, err := p.elect(ctx)
 	defer func() {
 		report.Fallback = why
 		r.end(ctx, report)
@@ -248,7 +238,7 @@ func (r *run) filter(ctx context.Context, s Scope) (f Filter, why string, err er
 			return ReadFilter(r.env.Schema, r.env.DB.Dialect(), s, reply)
 		},
 	}
-	voted, report, why, err := p.elect(ctx, func(sampled int, voted [][]reading[Filter]) { r.lookFurtherAhead(ctx, sampled, s, voted) })
+	voted, report, why, err := p.elect(ctx)
 	defer func() {
 		report.Fallback = why
 		r.end(ctx, report)
@@ -277,7 +267,6 @@ func (r *run) filter(ctx context.Context, s Scope) (f Filter, why string, err er
 func (r *run) fallback(ctx context.Context, why string) error {
 	ctx, span := trace.Start(ctx, "fallback", trace.Attr{Key: "why", Value: why})
 	defer span.End()
-	r.stop()
 	t := r.task
 	t.Samples = 0 // that was the number of a phase
 	out, err := r.Fallback.Generate(ctx, r.env, t)
