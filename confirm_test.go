@@ -2,6 +2,7 @@ package texttosql_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,5 +45,33 @@ func TestConfirm(t *testing.T) {
 		if err := e.Confirm(t.Context(), bad.question, bad.sql); err == nil {
 			t.Errorf("%q with %q is no error", bad.question, bad.sql)
 		}
+	}
+}
+
+// TestConfirmedAnswersWeighEmptyOnes: how often confirmed answers have no value says how sure an answer without any is.
+func TestConfirmedAnswersWeighEmptyOnes(t *testing.T) {
+	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{Text: "SELECT name FROM customers WHERE id < 0", StopReason: llm.StopEnd}, nil
+	})
+	confidence := func(sql string) float64 {
+		e := engine(t, model)
+		for i := range 30 {
+			if sql == "" {
+				break
+			}
+			if err := e.Confirm(t.Context(), fmt.Sprintf("Question %d?", i), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := e.Ask(t.Context(), "Which customers have no number?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Confidence
+	}
+	rare, usual, common := confidence(usa), confidence(""), confidence("SELECT name FROM customers WHERE id < 0")
+	if !(rare < usual && usual < common) {
+		t.Errorf("confidence %.3f where confirmed answers have rows, %.3f without any, %.3f where they have none; want each above the one before",
+			rare, usual, common)
 	}
 }
