@@ -37,7 +37,10 @@ func (d Dialect) place(text string, i int, mark byte) int {
 		at++
 	}
 	word := leadingWord(text[at:])
-	if !isQueryWord(word) || sentence && word != strings.ToUpper(word) || d.continues(text[:at]) {
+	if !isQueryWord(word) || sentence && word != strings.ToUpper(word) {
+		return -1
+	}
+	if before := strings.TrimRight(text[:at], " \t\r\n"); d.continues(before) && !(strings.EqualFold(word, "WITH") && strings.HasSuffix(before, ",")) {
 		return -1
 	}
 	return at
@@ -156,7 +159,8 @@ func isLabel(s string) bool {
 		n++
 	}
 	return n < len(s) && s[n] == ':' && isOneOf(strings.TrimSpace(s[:n]),
-		"SQLRESULT", "SQL RESULT", "RESULT", "ANSWER", "FINAL ANSWER", "EXPLANATION", "NOTE", "NOTES", "OUTPUT", "QUESTION", "REASONING")
+		"SQLRESULT", "SQL RESULT", "RESULT", "ANSWER", "FINAL ANSWER", "EXPLANATION", "NOTE", "NOTES", "OUTPUT", "QUESTION", "REASONING",
+		"OBSERVATION", "THOUGHT", "ACTION")
 }
 
 // continuesBehind reports whether s, behind a semicolon, starts with a keyword in capitals that continues a statement:

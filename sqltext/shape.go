@@ -96,6 +96,9 @@ func (s *Statement) isCut() bool {
 	if len(p.items) == 0 || strings.HasSuffix(p.sql, ";") {
 		return false // a text that ends with a semicolon ends where it should
 	}
+	if p.lacksQuery() {
+		return true
+	}
 	last := &p.items[len(p.items)-1]
 	switch {
 	case last.Kind == Unterminated, p.opened(), dangling(last.up):
@@ -108,6 +111,19 @@ func (s *Statement) isCut() bool {
 		return true
 	}
 	return false
+}
+
+// lacksQuery reports whether the text has a WITH list and no query behind it.
+func (p *parsed) lacksQuery() bool { return p.main >= 0 && p.queries[p.main].cte }
+
+// isStub reports whether a text is the first letters of a query at most, comments aside.
+func (d Dialect) isStub(text string) bool {
+	items := d.Parse(text).tree().items
+	if len(items) == 0 {
+		return true
+	}
+	word := items[0].up
+	return len(items) == 1 && word != "" && (strings.HasPrefix("SELECT", word) || strings.HasPrefix("WITH", word))
 }
 
 // opened reports whether a bracket is open at the end.
@@ -134,7 +150,7 @@ func (p *parsed) opened() bool {
 // accept and people rarely write may fail it, and most nonsense passes.
 func (s *Statement) isPlausible() bool {
 	p := s.tree()
-	if len(p.items) < 2 || p.main < 0 || p.d.headOf(p.sql) != headQuery || p.opened() {
+	if len(p.items) < 2 || p.main < 0 || p.lacksQuery() || p.d.headOf(p.sql) != headQuery || p.opened() {
 		return false
 	}
 	last := &p.items[len(p.items)-1]
