@@ -174,5 +174,5 @@ func (d Dialect) continuesBehind(s string) bool {
 func (d Dialect) goesOn(s string) bool {
 	word := leadingWord(s)
 	upper := strings.ToUpper(word)
-	return isReserved(upper) && !isQueryWord(word) && (word == upper || word == strings.ToLower(word))
+	return reserved[upper] && !isQueryWord(word) && (word == upper || word == strings.ToLower(word))
 }

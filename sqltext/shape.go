@@ -78,17 +78,6 @@ func (d Dialect) headOf(s string) head {
 	}
 }
 
-// dangling reports whether a statement cannot end with the keyword.
-func dangling(word string) bool {
-	switch word {
-	case "SELECT", "FROM", "WHERE", "AND", "OR", "NOT", "ON", "JOIN", "LEFT", "RIGHT", "INNER", "OUTER", "FULL", "CROSS", "NATURAL",
-		"BY", "GROUP", "ORDER", "HAVING", "LIMIT", "OFFSET", "UNION", "EXCEPT", "INTERSECT", "IN", "LIKE", "GLOB", "ILIKE", "REGEXP",
-		"BETWEEN", "IS", "AS", "CASE", "WHEN", "THEN", "ELSE", "DISTINCT", "USING", "WITH", "VALUES", "OVER", "PARTITION", "ESCAPE", "COLLATE", "EXISTS":
-		return true
-	}
-	return false
-}
-
 // isCut reports whether a text that starts like a statement stops in the middle of it: in a string, in a bracket, or
 // behind a word or operator that needs more.
 func (s *Statement) isCut() bool {
@@ -101,7 +90,7 @@ func (s *Statement) isCut() bool {
 	}
 	last := &p.items[len(p.items)-1]
 	switch {
-	case last.Kind == Unterminated, p.opened(), dangling(last.up):
+	case last.Kind == Unterminated, p.opened(), dangling[last.up]:
 		return true
 	case last.Kind == Operator:
 		switch last.Text {
@@ -154,7 +143,7 @@ func (s *Statement) isPlausible() bool {
 		return false
 	}
 	last := &p.items[len(p.items)-1]
-	if dangling(last.up) || last.Kind == Operator && last.Text != ")" && last.Text != "]" && last.Text != "}" {
+	if dangling[last.up] || last.Kind == Operator && last.Text != ")" && last.Text != "]" && last.Text != "}" {
 		return false
 	}
 	starts := 0
@@ -175,7 +164,7 @@ func (s *Statement) isPlausible() bool {
 		if it.Kind == Operator && !p.isOperatorHere(i) {
 			return false
 		}
-		isName := it.role != roleKeyword && it.role != roleType && (it.Kind == Word || it.Kind == QuotedName)
+		isName := it.role != roleKeyword && it.role != roleType && it.isName()
 		if it.Kind == Number && names > 0 {
 			return false // "the first 5 rows"
 		}
