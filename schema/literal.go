@@ -17,17 +17,14 @@ const maxValueRunes = 64
 // Literal writes a stored value for a prompt. All values of a database pass it on
 // their way into a prompt; ok is false if the value must be left out.
 //
-// A string is written as a JSON string literal. <, >, the back quote and characters
-// that cannot be seen are escaped by their code point, so that no value ends a
-// line, a code fence or a tag. The quotes show how far the value goes; they are not
-// those of SQL. Numbers are written as SQL writes them, with ".0" behind an integral
-// float; NULL is NULL.
+// A string is written as a JSON string literal. <, >, the back quote and characters that cannot be seen are escaped by
+// their code point, so that no value ends a line, a code fence or a tag. The quotes show how far the value goes; they
+// are not those of SQL. Numbers are written as SQL writes them, with ".0" behind an integral float; NULL is NULL.
 //
 // Left out are:
 //   - strings of more than 64 characters (runes);
-//   - strings that are not valid UTF-8 or hold a control or format character:
-//     Unicode classes Cc and Cf but for the joiners U+200C and U+200D, and U+2028
-//     and U+2029. A value without them matches nothing;
+//   - strings that are not valid UTF-8 or hold a control or format character: Unicode classes Cc and Cf but for the
+//     joiners U+200C and U+200D, and U+2028 and U+2029. A value without them matches nothing;
 //   - blobs, and floats that are not finite;
 //   - values of other types than nil, bool, int, int64, float64 and string.
 func Literal(v any) (text string, ok bool) {
@@ -121,8 +118,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// EstimateTokens guesses how many tokens a model makes of s: one for every four
-// bytes, rounded up. English text and SQL come near it. Characters of other scripts
-// take three bytes and about one token, so the guess is of the right order for them
-// too. It is meant for budgets and not for bills.
+// EstimateTokens guesses how many tokens a model makes of s: one for every four bytes, rounded up. English text and SQL
+// come near it. Characters of other scripts take three bytes and about one token, so the guess is of the right order
+// for them too. It is meant for budgets and not for bills.
 func EstimateTokens(s string) int { return (len(s) + 3) / 4 }

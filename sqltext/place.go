@@ -74,8 +74,7 @@ func leadingWord(s string) string {
 	return s[:n]
 }
 
-// continues reports whether a query word behind before belongs to the
-// statement that before holds.
+// continues reports whether a query word behind before belongs to the statement that before holds.
 func (d Dialect) continues(before string) bool {
 	before = strings.TrimRight(before, " \t\r\n")
 	if before == "" {
@@ -105,9 +104,8 @@ func (c cut) whole() bool { return c.live || c.end }
 // maxCuts bounds the cuts at blank lines.
 const maxCuts = 8
 
-// cuts returns where the statement at the start of text may end, the likeliest
-// place first: at its first live semicolon, or else the end of the text; at a
-// fence; at a line with a label; at blank lines, the last one first.
+// cuts returns where the statement at the start of text may end, the likeliest place first: at its first live
+// semicolon, or else the end of the text; at a fence; at a line with a label; at blank lines, the last one first.
 func (d Dialect) cuts(text string) []cut {
 	var label, fence cut
 	var blanks []cut

@@ -134,9 +134,8 @@ func (p *parsed) opened() bool {
 	return depth > 0
 }
 
-// isPlausible reports whether a text that passed the text check reads like a
-// whole query rather than like prose. It errs on both sides: what engines
-// accept and people rarely write may fail it, and most nonsense passes.
+// isPlausible reports whether a text that passed the text check reads like a whole query rather than like prose. It
+// errs on both sides: what engines accept and people rarely write may fail it, and most nonsense passes.
 func (s *Statement) isPlausible() bool {
 	p := s.tree()
 	if len(p.items) < 2 || p.main < 0 || p.lacksQuery() || p.d.headOf(p.sql) != headQuery || p.opened() {
@@ -177,8 +176,7 @@ func (s *Statement) isPlausible() bool {
 	return starts == 0
 }
 
-// startsWell reports whether a query stands where one may, and asks for
-// something.
+// startsWell reports whether a query stands where one may, and asks for something.
 func (p *parsed) startsWell(q *query) bool {
 	i := q.start - 1
 	if i >= 0 && !p.op(i, "(") && !p.op(i, ")") {

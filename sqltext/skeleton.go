@@ -2,9 +2,8 @@ package sqltext
 
 import "strings"
 
-// Skeleton is what is left of a statement without its names and constants: its tokens in lower case, with _ in
-// place of every name, literal and list, and of what is joined to one by an operator, a comma, JOIN … ON, AND or
-// OR.
+// Skeleton is what is left of a statement without its names and constants: its tokens in lower case, with _ in place of
+// every name, literal and list, and of what is joined to one by an operator, a comma, JOIN … ON, AND or OR.
 //
 //	SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id WHERE x > 3 AND y = 'z' GROUP BY a.name
 //	select _ , count ( _ ) from _ where _ group by _

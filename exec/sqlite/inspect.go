@@ -51,18 +51,14 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 //   - Columns with declared type, NOT NULL and DEFAULT as declared, and whether
 //     they are generated. Hidden columns of virtual tables are left out.
 //   - The primary key in its own order.
-//   - Foreign keys in the order of their declaration, with the names of tables
-//     and columns as their owners write them, and with the primary key of the
-//     target where the key names no columns. A key whose target does not exist
-//     is left out: nothing can be joined by it.
-//   - Unique constraints and unique indexes, except those on expressions or on
-//     a part of the rows.
-//   - The CREATE text as Definition, and its comments as descriptions: see
-//     below.
+//   - Foreign keys in the order of their declaration, with the names of tables and columns as their owners write them,
+//     and with the primary key of the target where the key names no columns. A key whose target does not exist is left
+//     out: nothing can be joined by it.
+//   - Unique constraints and unique indexes, except those on expressions or on a part of the rows.
+//   - The CREATE text as Definition, and its comments as descriptions: see below.
 //
-// Left out are SQLite's own tables (sqlite_…), temporary tables, which belong to one connection, the shadow tables
-// of virtual tables, and views and virtual tables that SQLite itself cannot open, because a table or module is
-// missing.
+// Left out are SQLite's own tables (sqlite_…), temporary tables, which belong to one connection, the shadow tables of
+// virtual tables, and views and virtual tables that SQLite itself cannot open, because a table or module is missing.
 //
 // Functions are all that PRAGMA function_list knows, in lower case.
 //
