@@ -133,21 +133,10 @@ type inspection struct {
 }
 
 func (in *inspection) read(ctx context.Context) error {
-	kinds, err := in.kinds(ctx)
-	if err != nil {
-		return err
-	}
-	if err := in.list(ctx, kinds); err != nil {
-		return err
-	}
-	if err := in.columns(ctx, kinds); err != nil {
-		return err
-	}
-	if err := in.foreignKeys(ctx); err != nil {
-		return err
-	}
-	if err := in.uniques(ctx); err != nil {
-		return err
+	for _, part := range []func(context.Context) error{in.list, in.columns, in.foreignKeys, in.uniques} {
+		if err := part(ctx); err != nil {
+			return err
+		}
 	}
 	in.drop()
 	for i := range in.tables {
@@ -156,17 +145,15 @@ func (in *inspection) read(ctx context.Context) error {
 	return nil
 }
 
-// kinds asks what each relation is. Only SQLite knows which tables are shadows.
-func (in *inspection) kinds(ctx context.Context) (map[string]string, error) {
-	kinds := make(map[string]string)
+// list fills in.tables, in the order of the schema table.
+func (in *inspection) list(ctx context.Context) error {
+	kinds := make(map[string]string) // only SQLite knows which tables are shadows
 	err := each(ctx, in.q, "SELECT name, type FROM pragma_table_list WHERE schema = "+literal(in.database), 2, func(row []driver.Value) {
 		kinds[text(row[0])] = text(row[1])
 	})
-	return kinds, err
-}
-
-// list fills in.tables, in the order of the schema table.
-func (in *inspection) list(ctx context.Context, kinds map[string]string) error {
+	if err != nil {
+		return err
+	}
 	in.at = make(map[string]int, len(kinds))
 	// sqlite_master and not sqlite_schema: every version knows it.
 	const tables = `.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`
@@ -192,7 +179,7 @@ func (in *inspection) list(ctx context.Context, kinds map[string]string) error {
 
 // columns reads the columns of all tables in one statement, then those of views and virtual tables: in one statement if
 // it can be, else one by one, since a single one that SQLite cannot open fails the statement for all.
-func (in *inspection) columns(ctx context.Context, kinds map[string]string) error {
+func (in *inspection) columns(ctx context.Context) error {
 	query := `SELECT l.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
 		FROM pragma_table_list l, pragma_table_xinfo(l.name, l.schema) c
 		WHERE l.schema = ` + literal(in.database) + " AND "

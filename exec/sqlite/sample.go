@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -110,13 +111,13 @@ func count(ctx context.Context, run runner, from string, limit int64) (int64, er
 // rowidRange returns the name by which the rowid of t can be read, and its smallest and largest value. ok is false
 // where there is none.
 func rowidRange(ctx context.Context, run runner, t schema.Table, from string) (name string, low, high int64, ok bool) {
-	if t.Kind != schema.BaseTable {
+	names := slices.DeleteFunc([]string{"rowid", "_rowid_", "oid"}, func(name string) bool { // those that a column hides
+		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return schema.EqualFold(c.Name, name) })
+	})
+	if t.Kind != schema.BaseTable || len(names) == 0 {
 		return "", 0, 0, false
 	}
-	name = rowidName(t)
-	if name == "" {
-		return "", 0, 0, false
-	}
+	name = names[0]
 	// Not quoted: in a WITHOUT ROWID table the quoted name would be a string. Two queries in one, because min and max
 	// together would read every row.
 	rows, err := run(ctx, fmt.Sprintf("SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM %[2]s)", name, from), 1)
@@ -126,20 +127,6 @@ func rowidRange(ctx context.Context, run runner, t schema.Table, from string) (n
 	low, lowOK := rows.Rows[0][0].(int64)
 	high, highOK := rows.Rows[0][1].(int64)
 	return name, low, high, lowOK && highOK
-}
-
-// rowidName returns a name of the rowid that no column of t hides.
-func rowidName(t schema.Table) string {
-	for _, name := range []string{"rowid", "_rowid_", "oid"} {
-		hidden := false
-		for _, c := range t.Columns {
-			hidden = hidden || strings.EqualFold(c.Name, name)
-		}
-		if !hidden {
-			return name
-		}
-	}
-	return ""
 }
 
 // part is a range of rowids, both ends included, and the rows to read from it.
@@ -172,7 +159,10 @@ func spread(low, high int64, o exec.SampleOptions) []part {
 		if last < offset {
 			last = span
 		}
-		rows := o.Rows/int(n) + btoi(i < uint64(o.Rows)%n)
+		rows := o.Rows / int(n)
+		if i < uint64(o.Rows)%n {
+			rows++
+		}
 		start := offset
 		if room := last - offset + 1; i > 0 && room > uint64(rows) {
 			start += random.Uint64N(room - uint64(rows) + 1)
@@ -180,11 +170,4 @@ func spread(low, high int64, o exec.SampleOptions) []part {
 		parts = append(parts, part{low: low + int64(start), high: low + int64(last), rows: rows})
 	}
 	return parts
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
