@@ -66,25 +66,13 @@ func appendScalar(b []byte, v any) ([]byte, bool) {
 	return b, false
 }
 
-// formatFloat writes the shortest decimal that reads back as f, with a point or an exponent, so that it is not taken
-// for an integer. Python's repr does the same.
+// formatFloat writes f as Python's repr does.
 func formatFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
+	text := words.Float(f, 1e-4, 1e16)
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		text = strings.ToLower(strings.TrimPrefix(text, "+"))
 	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
+	return text
 }
 
 // showable reports whether s is valid UTF-8 without characters that must not reach a prompt.
