@@ -48,6 +48,29 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// TestConfirmedComeFirst: of pairs that fit a question alike, and of two answers to one, the confirmed one is shown.
+func TestConfirmedComeFirst(t *testing.T) {
+	var prompt string
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		prompt = req.Messages[len(req.Messages)-1].Text
+		return llm.Response{Text: "SELECT count(*) FROM customers", StopReason: llm.StopEnd}, nil
+	})
+	for _, configured := range []string{"How many orders are there?", "how many  ORDERS are there", "How many orders are there now?"} {
+		e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{K: 1}}}),
+			texttosql.WithExemplars(memory.Pair{Question: configured, SQL: "SELECT 0"}))
+		confirmed := strings.Replace(configured, "now", "yet", 1)
+		if err := e.Confirm(t.Context(), confirmed, "SELECT count(*) FROM orders"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Ask(t.Context(), "How many customers are there?"); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(prompt, "SELECT count(*) FROM orders\n") || strings.Contains(prompt, "SELECT 0\n") {
+			t.Errorf("%q is shown, not the confirmed one:\n%s", configured, prompt)
+		}
+	}
+}
+
 // TestConfirmedAnswersWeighEmptyOnes: how often confirmed answers have no value says how sure an answer without any is.
 func TestConfirmedAnswersWeighEmptyOnes(t *testing.T) {
 	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {

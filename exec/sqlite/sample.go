@@ -23,8 +23,9 @@ type runner = func(ctx context.Context, sql string, rows int) (*result.Table, er
 //
 // With Spread, a table that is longer than Rows is read in 20 places that lie evenly between its smallest and its
 // largest rowid, each found by a search and read for a twentieth of Rows; the first place is the start of the table.
-// Where rowids have gaps, fewer rows may come back; if they are less than half of Rows, the first rows are taken
-// instead, as in a WITHOUT ROWID table, a virtual table or a view, which have no rowid to search by.
+// Fewer than 20 Rows are as many places, each at random in its part. Where rowids have gaps, fewer rows may come back;
+// if they are less than half of Rows, the first rows are taken instead, as in a WITHOUT ROWID table, a virtual table or
+// a view, which have no rowid to search by.
 func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	var (
 		out  = exec.RowSample{Rows: [][]any{}}
@@ -139,8 +140,9 @@ func (p part) where(rowid string) string {
 	return fmt.Sprintf(" WHERE %[1]s BETWEEN %[2]d AND %[3]d ORDER BY %[1]s LIMIT %[4]d", rowid, p.low, p.high, p.rows)
 }
 
-// spread divides the rowids from low to high into parts. All but the first begin at a random place that leaves room for
-// their rows, so that data written in a rhythm is not always met at the same beat.
+// spread divides the rowids from low to high into parts. They begin at a random place that leaves room for their rows, so that
+// data written in a rhythm is not always met at the same beat. The first of many begins at low, the least value of most
+// keys.
 func spread(low, high int64, o exec.SampleOptions) []part {
 	var (
 		random = rand.New(rand.NewPCG(o.Seed, 0))
@@ -150,13 +152,16 @@ func spread(low, high int64, o exec.SampleOptions) []part {
 		width = span/n + 1
 		parts = make([]part, 0, n)
 	)
+	if n < sampleParts && width > 1 && (span+1)%n > 0 {
+		width-- // the last part takes the rest, so that four rowids are three parts
+	}
 	for i := range n {
 		offset := i * width
 		if offset > span || offset/width != i {
 			break
 		}
 		last := min(offset+width-1, span)
-		if last < offset {
+		if last < offset || i == n-1 {
 			last = span
 		}
 		rows := o.Rows / int(n)
@@ -164,7 +169,7 @@ func spread(low, high int64, o exec.SampleOptions) []part {
 			rows++
 		}
 		start := offset
-		if room := last - offset + 1; i > 0 && room > uint64(rows) {
+		if room := last - offset + 1; (i > 0 || n < sampleParts) && room > uint64(rows) {
 			start += random.Uint64N(room - uint64(rows) + 1)
 		}
 		parts = append(parts, part{low: low + int64(start), high: low + int64(last), rows: rows})
