@@ -3,7 +3,6 @@ package exec
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -94,23 +93,44 @@ func matches(entry string, path ...string) bool {
 	return true
 }
 
-// namePart is one part of a name with the dot behind it. A part in double quotes may hold dots.
-var namePart = regexp.MustCompile(`^(?:"((?:[^"]|"")+)"|([^".][^.]*))(\.|$)`)
-
-// splitName cuts a name at its dots.
+// splitName cuts a name at its dots; a part in double quotes may hold some.
 func splitName(name string) (parts []string, ok bool) {
-	if !strings.Contains(name, `"`) {
-		parts = strings.Split(name, ".")
-		return parts, !slices.Contains(parts, "")
-	}
 	for {
-		m := namePart.FindStringSubmatch(name)
-		if m == nil {
+		var part string
+		if strings.HasPrefix(name, `"`) {
+			var b strings.Builder
+			rest := name[1:]
+			for {
+				i := strings.IndexByte(rest, '"')
+				if i < 0 {
+					return nil, false
+				}
+				b.WriteString(rest[:i])
+				rest = rest[i+1:]
+				if !strings.HasPrefix(rest, `"`) {
+					break
+				}
+				b.WriteByte('"')
+				rest = rest[1:]
+			}
+			part, name = b.String(), rest
+			if name != "" && name[0] != '.' {
+				return nil, false
+			}
+		} else {
+			i := strings.IndexByte(name, '.')
+			if i < 0 {
+				i = len(name)
+			}
+			part, name = name[:i], name[i:]
+		}
+		if part == "" {
 			return nil, false
 		}
-		parts = append(parts, strings.ReplaceAll(m[1], `""`, `"`)+m[2])
-		if name = name[len(m[0]):]; m[3] == "" {
+		parts = append(parts, part)
+		if name == "" {
 			return parts, true
 		}
+		name = name[1:]
 	}
 }

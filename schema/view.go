@@ -250,29 +250,20 @@ func (p *preparer) column(v *columnView, c *Column) {
 	p.done(v)
 }
 
-// example adds the literal of a value to the examples of a column, unless it is there already or NULL.
+// example adds the literal of a value to the examples of a column, unless it is there already.
 func (p *preparer) example(value any, sep string, maxRunes int) {
-	if len(p.ends) >= p.examples {
+	if value == nil || len(p.ends) >= p.examples {
 		return
 	}
 	p.literal = p.literal[:0]
-	text, own := "", false
-	if p.Form == REp {
-		text, own = p.custom(value)
-	}
-	ok := own
-	switch {
-	case own:
+	if text, ok := p.custom(value); ok && p.Form == REp {
 		p.literal = append(p.literal, text...)
-	case value != nil:
-		p.literal, ok = appendLiteral(p.literal, value, maxRunes)
-	}
-	if !ok {
+	} else if p.literal, ok = appendLiteral(p.literal, value, maxRunes); !ok {
 		return
 	}
 	start := 0
 	for _, end := range p.ends {
-		if !own && bytes.Equal(p.joined[start:end], p.literal) {
+		if bytes.Equal(p.joined[start:end], p.literal) {
 			return
 		}
 		start = end + len(sep)
@@ -396,12 +387,12 @@ func (p *preparer) names(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// custom writes a value as r.Value wants it; false: as the form does.
+// custom writes a value as r.Text wants it; false: as the form does.
 func (r Renderer) custom(v any) (string, bool) {
-	if r.Value == nil {
-		return "", false
+	if text, ok := v.(string); ok && r.Text != nil {
+		return r.Text(text)
 	}
-	return r.Value(v)
+	return "", false
 }
 
 // typeText is a declared type as a prompt may show it. SQLite takes any words for a type, so it is cleaned as a comment

@@ -88,9 +88,7 @@ func (g *guard) gate() *gate {
 		g.gates = g.gates[:n-1]
 		return gate
 	}
-	fresh := &gate{application: g.dialect.Authorizer}
-	fresh.callback = fresh.authorize
-	return fresh
+	return newGate(g.dialect.Authorizer)
 }
 
 // put puts a gate back that no connection has.

@@ -53,16 +53,24 @@ func describe(t *schema.Table) {
 		}
 		c.lastWasOpen = false
 		if depth >= 1 && c.item == unnamed {
-			c.start(d.Value(token), isWord(token, "constraint", "primary", "unique", "check", "foreign"))
+			c.start(d.Value(token), token.Kind)
 		}
-		if t.Kind == schema.View && depth == 0 && isWord(token, "select", "with", "values") {
-			return // the query of the view
+		if t.Kind == schema.View && depth == 0 && startsQuery(token) {
+			return
 		}
 	}
 }
 
-func isWord(token sqltext.Token, words ...string) bool {
-	return token.Kind == sqltext.Word && slices.Contains(words, schema.Fold(token.Text))
+// startsQuery reports whether the query of a view begins with token.
+func startsQuery(token sqltext.Token) bool {
+	if token.Kind != sqltext.Word {
+		return false
+	}
+	switch schema.Fold(token.Text) {
+	case "select", "with", "values":
+		return true
+	}
+	return false
 }
 
 // The places of commentReader.item that are no column.
@@ -120,12 +128,11 @@ func (c *commentReader) next() {
 	c.last, c.item = c.item, unnamed
 }
 
-// start is called with the first name of an item. clause says that a table constraint starts with it: no column can have
-// such a name without quotes.
-func (c *commentReader) start(name string, clause bool) {
+// start is called with the first token of an item.
+func (c *commentReader) start(name string, kind sqltext.Kind) {
 	c.item = constraint
 	for i := range c.table.Columns {
-		if schema.EqualFold(c.table.Columns[i].Name, name) && !clause {
+		if schema.Fold(c.table.Columns[i].Name) == schema.Fold(name) && !(kind == sqltext.Word && isConstraintWord(name)) {
 			c.item = i
 			break
 		}
@@ -134,6 +141,16 @@ func (c *commentReader) start(name string, clause bool) {
 		c.add(c.item, text)
 	}
 	c.waiting = nil
+}
+
+// isConstraintWord reports whether an unquoted word starts a table constraint: no column can have such a name without
+// quotes.
+func isConstraintWord(word string) bool {
+	switch schema.Fold(word) {
+	case "constraint", "primary", "unique", "check", "foreign":
+		return true
+	}
+	return false
 }
 
 // codeFollows reports whether something other than comments stands on the rest of the line.

@@ -34,13 +34,13 @@ type load struct {
 }
 
 // weigh finds the load of a statement before SQLite sees it, and refuses one that takes too much.
-func (h *held) weigh(of *sqltext.Statement) error {
+func (h *held) weigh(of subject) error {
 	c := h.gate.catalog
-	if h.weighed != of.SQL() || h.weighedBy != c {
+	if h.weighed != of.text || h.weighedBy != c {
 		c.mu.Lock()
-		h.load = c.load(of)
+		h.load = c.load(of.statement())
 		c.mu.Unlock()
-		h.weighed, h.weighedBy = of.SQL(), c
+		h.weighed, h.weighedBy = of.text, c
 	}
 	switch l := h.load; {
 	case l.Added > mostAdded:

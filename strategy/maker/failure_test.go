@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // TestMAKERFlags: a flagged reply does not vote, whatever is wrong with it.
@@ -145,31 +146,60 @@ func TestMAKERFailures(t *testing.T) {
 	}
 }
 
-// TestMAKERBudget: a budget that ends in phase 2 is an ErrBudget, with the report
-// of phase 1.
+// TestMAKERBudget: whatever budget of calls a question has, it is answered and not overrun: by the phases where it
+// covers them, else by the fallback.
 func TestMAKERBudget(t *testing.T) {
 	base := makerEnv(t, nil)
-	for calls := range 40 {
-		script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
-		env := asking(base, nil)
-		account := llm.Budget{Calls: calls + 1}.Start()
-		env.Models = []llm.Model{llm.Chain(script, account.Middleware())}
-		env.CallsLeft = account.CallsLeft
-		out, err := maker.Strategy{MinWave: 12}.Generate(t.Context(), env, usaTask)
-		if sent := len(script.Requests()); sent > calls+1 || sent > 36+15 {
-			t.Errorf("budget %d: %d calls", calls+1, sent)
+	agree, leave := phases(scopeOne, inUSA, usa), phases(scopeOne, inUSA, ordered)
+	for _, tt := range []struct {
+		why      string
+		maker    maker.Strategy
+		rules    []llmtest.Rule
+		phasesAt int // the least budget with which the phases run
+		answerAt int // the least budget with which they answer; 0: never
+	}{
+		{"waves of seven", maker.Strategy{}, agree, 24, 24},
+		{"waves of three", maker.Strategy{Stop: vote.AheadBy(3)}, agree, 12, 12},
+		{"all at once", maker.Strategy{MinWave: 12}, agree, 39, 39},
+		{"waves of nine, seven and seven", maker.Strategy{PhaseSamples: [3]int{16}}, agree, 26, 26},
+		{"as published: nothing is kept back", maker.Strategy{}.Published(), agree, 36, 36},
+		{"statements that leave the tables", maker.Strategy{}, leave, 24, 0},
+		{"the same, with waves of three", maker.Strategy{Stop: vote.AheadBy(3)}, leave, 12, 0},
+	} {
+		for calls := 1; calls <= 40; calls++ {
+			script := &llmtest.Script{Rules: append(slices.Clone(tt.rules), always("generate", usa))}
+			account := llm.Budget{Calls: calls}.Start()
+			env := asking(base, llm.Chain(script, account.Middleware()))
+			env.CallsLeft = account.CallsLeft
+			out, err := tt.maker.Generate(t.Context(), env, usaTask)
+			if err != nil || out.SQL != usa {
+				t.Fatalf("%s, budget %d: %+v, %v", tt.why, calls, out, err)
+			}
+			if sent := len(script.Requests()); sent > calls {
+				t.Errorf("%s, budget %d: %d calls", tt.why, calls, sent)
+			}
+			report := reportOf(out)
+			if ran := len(report.Phases) > 0; ran != (calls >= tt.phasesAt) {
+				t.Errorf("%s, budget %d: phases ran %v", tt.why, calls, ran)
+			}
+			if answered := report.Fallback == ""; answered != (tt.answerAt > 0 && calls >= tt.answerAt) {
+				t.Errorf("%s, budget %d: fallback %q", tt.why, calls, report.Fallback)
+			}
+			if calls < tt.phasesAt && (report.Fallback != "budget" || !slices.Contains(out.Notes, "the budget of calls does not cover three phases and a fallback")) {
+				t.Errorf("%s, budget %d: fallback %q, notes %q", tt.why, calls, report.Fallback, out.Notes)
+			}
 		}
-		switch {
-		case err != nil && !errors.Is(err, llm.ErrBudget):
-			t.Errorf("budget %d: %v", calls+1, err)
-		case err == nil && out.SQL != usa:
-			t.Errorf("budget %d: got %q", calls+1, out.SQL)
-		case err != nil && calls+1 >= 12 && (len(reportOf(out).Phases) == 0 || !reportOf(out).Phases[0].Valid):
-			t.Errorf("no report of phase 1: %+v", reportOf(out).Phases)
-		}
-		if calls+1 == 12 && err == nil {
-			t.Error("spent in phase 2, and no error")
-		}
+	}
+}
+
+// TestMAKERBudgetOfTokens: a budget that nobody can count in calls and that ends in phase 2 is an ErrBudget, with the
+// report of phase 1.
+func TestMAKERBudgetOfTokens(t *testing.T) {
+	script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
+	account := llm.Budget{Calls: 7}.Start() // the strategy is not told
+	out, err := maker.Strategy{}.Generate(t.Context(), makerEnv(t, llm.Chain(script, account.Middleware())), usaTask)
+	if !errors.Is(err, llm.ErrBudget) || len(reportOf(out).Phases) != 2 || !reportOf(out).Phases[0].Valid {
+		t.Errorf("got %+v, %v", reportOf(out), err)
 	}
 }
 

@@ -248,6 +248,50 @@ func TestMAKERConflict(t *testing.T) {
 	}
 }
 
+// A scope of a left join, a statement that needs it, and one that needs an inner one.
+const (
+	scopeLeft = scopeBoth + "\nLeft join: orders"
+	without   = "SELECT c.name FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id WHERE o.id IS NULL"
+	buyers    = "SELECT c.id FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
+)
+
+// TestMAKERLeftJoin: "customers without orders" survives phase 3, though the greatest party of its statements loses them; and a left
+// join that the statements do not want leads to the next scope.
+func TestMAKERLeftJoin(t *testing.T) {
+	const nulls = "orders.id IS NULL"
+	scopes := samples(maker.PurposeScope, scopeLeft, scopeBoth, scopeLeft, scopeLeft, scopeLeft, scopeBoth, scopeLeft, scopeLeft, scopeLeft)
+	inner := "SELECT c.name FROM customers AS c JOIN orders AS o ON o.customer_id = c.id WHERE o.id IS NULL"
+	for _, tt := range []struct {
+		name        string
+		projections []string
+		sql, winner string // of the statement, of the scope
+		attempts    int
+	}{
+		{"most agree without it", []string{inner, without, inner, usa, inner, without, usa, inner, without, everyone, inner, without}, without,
+			"customers, orders; left join orders on customers.id = orders.customer_id", 0},
+		{"a majority against it", []string{ordered}, ordered, "customers, orders; left join orders on customers.id = orders.customer_id", 1},
+	} {
+		script := &llmtest.Script{Rules: []llmtest.Rule{scopes, always(maker.PurposeFilter, nulls), samples(maker.PurposeProjection, tt.projections...)}}
+		out, err := maker.Strategy{}.Generate(t.Context(), makerEnv(t, script), strategy.Task{Question: "Which customers have no orders?"})
+		if err != nil || out.SQL != tt.sql || reportOf(out).Phases[0].Winner != tt.winner || reportOf(out).Phases[1].Winner != nulls {
+			t.Fatalf("%s: %v, %v\n%s", tt.name, out, err, strings.Join(reports(out), "\n"))
+		}
+		if last := reportOf(out).Phases[len(reportOf(out).Phases)-1]; last.Attempt != tt.attempts || reportOf(out).Fallback != "" {
+			t.Errorf("%s: attempt %d, want %d\n%s", tt.name, last.Attempt, tt.attempts, strings.Join(reports(out), "\n"))
+		}
+		for _, purpose := range []string{maker.PurposeFilter, maker.PurposeProjection} {
+			if text := script.RequestsFor(purpose)[0].Messages[1].Text; !strings.Contains(text, "\nLeft join: orders\n") {
+				t.Errorf("%s: the prompt of %s has no left join:\n%s", tt.name, purpose, text)
+			}
+		}
+	}
+	script := &llmtest.Script{Rules: append([]llmtest.Rule{scopes}, phases("", nulls, without)...)}
+	out, err := maker.Strategy{}.Published().Generate(t.Context(), makerEnv(t, script), usaTask)
+	if err != nil || len(reportOf(out).Phases[0].Clusters) != 1 || strings.Contains(script.RequestsFor(maker.PurposeFilter)[0].Messages[0].Text, "Left join") {
+		t.Errorf("as published, a scope is tables and joins: %v, %v", out, err)
+	}
+}
+
 // TestMAKERLock: what a lock lets through.
 func TestMAKERLock(t *testing.T) {
 	env := makerEnv(t, nil)
@@ -263,6 +307,13 @@ func TestMAKERLock(t *testing.T) {
 		{"within, other", false, scopeOne, ordered, false, "orders is not agreed on"},
 		{"none", true, scopeOne, ordered, true, "advice only"},
 		{"view", false, "Tables: americans", "SELECT name FROM americans", true, "what lies under a view is read with it"},
+		{"left join, kept", false, scopeLeft, without, true, "what was agreed on"},
+		{"left join, lost", false, scopeLeft, ordered, false, "an inner join has no customers without orders"},
+		{"left join, by NOT IN", false, scopeLeft, "SELECT name FROM customers WHERE id NOT IN (" + buyers + ")", true, "the same in other words"},
+		{"left join, by EXCEPT", false, scopeLeft, "SELECT id FROM customers EXCEPT " + buyers, true, "the same in other words"},
+		{"left join, one table", false, scopeLeft, usa, true, "a subset is fine"},
+		{"left join, nothing joined", false, scopeLeft, "SELECT name, (SELECT max(o.id) FROM orders AS o) FROM customers WHERE id > 0", true, "no row is lost"},
+		{"left join beside the lock", true, scopeLeft, ordered, true, "advice only"},
 		{"view by its table", false, scopeOne, "SELECT name FROM americans", false, "the view itself was not agreed on"},
 	}
 	for _, tt := range tests {
@@ -311,4 +362,107 @@ func TestPrompts(t *testing.T) {
 	t.Run("published", func(t *testing.T) {
 		strategytest.CheckPrompts(t, maker.Strategy{Samples: 1}.Published(), "prompt-maker-compat.txt")
 	})
+}
+
+// TestMAKERJoins: a set of tables is joined by its most frequent joins, of several the earliest; replies without joins
+// have no say, and what is then still open is completed by foreign keys.
+func TestMAKERJoins(t *testing.T) {
+	const byTotal, byKey = "\nJoins: orders.total = customers.id", "\nJoins: orders.customer_id = customers.id"
+	const tables = "Tables: customers, orders"
+	for _, tt := range []struct {
+		why    string
+		scopes []string
+		want   string
+	}{
+		{"the most frequent, not the first", []string{tables + byTotal, tables + byKey, tables + byKey}, "customers.id = orders.customer_id"},
+		{"the most frequent, not the last", []string{tables + byKey, tables + byKey, tables + byTotal}, "customers.id = orders.customer_id"},
+		{"of two the earliest", []string{tables + byTotal, tables + byKey, tables + byTotal, tables + byKey}, "customers.id = orders.total"},
+		{"two without joins", []string{tables, tables + byTotal, tables}, "customers.id = orders.total"},
+		{"nobody names them: the foreign key", []string{tables}, "customers.id = orders.customer_id"},
+	} {
+		script := &llmtest.Script{Rules: append([]llmtest.Rule{samples(maker.PurposeScope, tt.scopes...)}, phases("", inUSA, ordered)...)}
+		out, err := maker.Strategy{Samples: 2*len(tt.scopes) - 1}.Generate(t.Context(), makerEnv(t, script), usaTask)
+		if err != nil || reportOf(out).Phases[0].Winner != "customers, orders on "+tt.want {
+			t.Errorf("%s: %v, %v; want %s", tt.why, reports(out), err, tt.want)
+		}
+	}
+}
+
+// TestMAKERGoesBackTwice: two sets of tables may be given up, the third is tried, and a fourth only where that is asked
+// for. The fallback behind them has a number of samples of its own.
+func TestMAKERGoesBackTwice(t *testing.T) {
+	const notes, details = "Tables: notes", "Tables: order details"
+	scopes := append(append(append(times(4, notes), times(3, details)...), times(3, scopeOne)...), times(2, scopeBoth)...)
+	for _, tt := range []struct {
+		why      string
+		maker    maker.Strategy
+		samples  int    // of the task
+		reply    string // of phase 3
+		fallback string
+		attempts []int // of the phases
+		calls    int   // of the fallback
+	}{
+		{"the third fits", maker.Strategy{}, 0, usa, "", []int{0, 0, 0, 1, 1, 2, 2}, 0},
+		{"the fourth would fit", maker.Strategy{}, 0, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 8},
+		{"the fourth is asked for", maker.Strategy{MaxBacktracks: 3}, 0, ordered, "", []int{0, 0, 0, 1, 1, 2, 2, 3, 3}, 0},
+		{"no way back", maker.Strategy{MaxBacktracks: -1}, 0, usa, "conflict", []int{0, 0, 0}, 8},
+		{"the fallback has its own number", maker.Strategy{FallbackCalls: 5}, 12, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 3},
+		{"the task's number is that of a phase", maker.Strategy{}, 12, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 8},
+	} {
+		script := &llmtest.Script{Rules: []llmtest.Rule{
+			samples(maker.PurposeScope, scopes...), always(maker.PurposeFilter, "No filters needed"),
+			always(maker.PurposeProjection, tt.reply), always("generate", usa),
+		}}
+		task := usaTask
+		task.Samples = tt.samples
+		out, err := tt.maker.Generate(t.Context(), makerEnv(t, script), task)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.why, err)
+		}
+		var attempts []int
+		for _, p := range reportOf(out).Phases {
+			attempts = append(attempts, p.Attempt)
+		}
+		if d := cmp.Diff(tt.attempts, attempts); d != "" || reportOf(out).Fallback != tt.fallback {
+			t.Errorf("%s: fallback %q, attempts (-want +got):\n%s", tt.why, reportOf(out).Fallback, d)
+		}
+		if n := len(script.RequestsFor("generate")); n != tt.calls {
+			t.Errorf("%s: %d calls of the fallback, want %d", tt.why, n, tt.calls)
+		}
+	}
+}
+
+// TestMAKERPhaseSamples: phases may have numbers of samples of their own, also beside that of the task.
+func TestMAKERPhaseSamples(t *testing.T) {
+	for _, tt := range []struct {
+		maker   maker.Strategy
+		samples int
+		want    [3]int // calls of the phases
+	}{
+		{maker.Strategy{PhaseSamples: [3]int{16}}, 0, [3]int{9, 7, 7}},
+		{maker.Strategy{PhaseSamples: [3]int{16}}, 5, [3]int{9, 3, 3}},
+		{maker.Strategy{PhaseSamples: [3]int{16, 0, 20}}, 5, [3]int{9, 3, 11}},
+		{maker.Strategy{Samples: 2, PhaseSamples: [3]int{0, 1, 3}}, 0, [3]int{2, 1, 2}},
+		{maker.Strategy{PhaseSamples: [3]int{16}}.Published(), 0, [3]int{16, 12, 12}},
+	} {
+		script := &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
+		task := usaTask
+		task.Samples = tt.samples
+		out, err := tt.maker.Generate(t.Context(), makerEnv(t, script), task)
+		if err != nil || reportOf(out).Fallback != "" {
+			t.Fatalf("%+v: %v, %v", tt.maker, reports(out), err)
+		}
+		var got [3]int
+		for i, purpose := range []string{maker.PurposeScope, maker.PurposeFilter, maker.PurposeProjection} {
+			got[i] = len(script.RequestsFor(purpose))
+		}
+		if got != tt.want {
+			t.Errorf("%v, task %d: %v calls, want %v", tt.maker.PhaseSamples, tt.samples, got, tt.want)
+		}
+	}
+	for _, bad := range [][3]int{{-1}, {0, 0, strategy.MaxSamples + 1}} {
+		if err := (maker.Strategy{PhaseSamples: bad}).Validate(0); err == nil || !strings.Contains(err.Error(), "PhaseSamples") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
 }

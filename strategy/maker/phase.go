@@ -17,19 +17,20 @@ import (
 // has no vote; "" for one that has. why says that too few voted; the error is that of the question: where no call got a
 // reply, a fallback would get none either.
 func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T], flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
-	e.N, e.MinWave, e.Stop, e.MinVotes = r.Samples, r.MinWave, r.until(), r.MinVotes
+	n := r.samples(name)
+	e.N, e.MinWave, e.Stop, e.MinVotes = n, r.MinWave, r.until(), min(r.MinVotes, n)
 	e.Concurrency, e.Room = r.env.Parallel(), func() (int, bool) { return r.left(), true }
 	d, err = e.Run(ctx)
 	r.out.Saved += d.Saved
 
 	p = Phase{Phase: name, Attempt: r.attempt, Samples: len(d.Slots)}
-	allowed, short := d.Short(r.Samples)
+	allowed, short := d.Short(n)
 	switch {
 	case d.Stopped:
 		p.Stop = "decided"
 	case short:
 		p.Stop = "budget"
-	case p.Samples == r.Samples:
+	case p.Samples == n:
 		p.Stop = "all sampled"
 	default:
 		p.Stop = "all failed" // so no more was asked
@@ -44,7 +45,7 @@ func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T
 	}
 	p.Flagged = len(p.Flags)
 	if short && err == nil {
-		r.out.Warn(ctx, "budget-spent", "%s: the budget allowed %d of %d samples", name, allowed, r.Samples)
+		r.out.Warn(ctx, "budget-spent", "%s: the budget allowed %d of %d samples", name, allowed, n)
 	}
 	switch {
 	case err == nil:
@@ -54,7 +55,7 @@ func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T
 	case !errors.Is(err, strategy.ErrQuorum):
 	case len(d.Failed()) == p.Samples:
 		err = &strategy.NoCandidateError{Failed: d.Failed()}
-	case p.Stop == "budget" && name == "scope": // later phases have a way back, with calls of its own
+	case p.Stop == "budget" && name == phaseScope: // later phases have a way back, with calls of its own
 		return d, p, whyBudget, nil
 	default:
 		return d, p, whyQuorum, nil

@@ -12,10 +12,10 @@ import (
 
 // projection is phase 3. why says that it led nowhere.
 func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, err error) {
-	ctx, span := trace.Start(ctx, "projection")
+	ctx, span := trace.Start(ctx, phaseProjection)
 	defer span.End()
-	if r.left() < min(3, r.Samples) {
-		r.end(ctx, Phase{Phase: "projection", Attempt: r.attempt, Stop: "budget", Fallback: whyBudget})
+	if r.left() < min(3, r.samples(phaseProjection)) {
+		r.end(ctx, Phase{Phase: phaseProjection, Attempt: r.attempt, Stop: "budget", Fallback: whyBudget})
 		return whyBudget, nil
 	}
 	checks, count := r.last(r.env, s)
@@ -45,7 +45,7 @@ func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, er
 			return candidate, err
 		},
 	}
-	sampled, report, why, err := hold(ctx, r, "projection", election, func(candidate vote.Candidate) string {
+	sampled, report, why, err := hold(ctx, r, phaseProjection, election, func(candidate vote.Candidate) string {
 		if candidate.Rejected == "" && isOutside(candidate) {
 			return FindingOutside
 		}

@@ -1,6 +1,7 @@
 package maker
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -71,5 +72,5 @@ func (r Report) story() string {
 		}
 		parts = append(parts, part)
 	}
-	return strings.Join(parts, "; ")
+	return cmp.Or(strings.Join(parts, "; "), "no phase")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -66,6 +67,10 @@ func (r *run) shown(ctx context.Context) (*schema.Schema, error) {
 
 // answer runs the phases, and the fallback where they give no answer.
 func (r *run) answer(ctx context.Context) error {
+	if !r.affordable() {
+		r.out.Note("the budget of calls does not cover three phases and a fallback")
+		return r.fallback(ctx, whyBudget)
+	}
 	scopes, why, err := r.scopes(ctx)
 	if err != nil {
 		return err
@@ -100,15 +105,31 @@ func (r *run) build(ctx context.Context, s Scope) (why string, err error) {
 	return r.projection(ctx, s, f)
 }
 
-// left is how many calls the phases may still make.
-func (r *run) left() int {
-	left := r.MaxCalls + 2*r.Samples*r.attempt - int(r.calls.Load())
-	if r.env.CallsLeft != nil {
-		if n, bounded := r.env.CallsLeft(); bounded {
-			left = min(left, n)
+// affordable reports whether the question's budget covers the first wave of each phase and the spare calls.
+func (r *run) affordable() bool {
+	need := 0
+	for _, phase := range []string{phaseScope, phaseFilter, phaseProjection} {
+		if phase != phaseScope || len(r.env.Schema.Tables) > 1 {
+			need += vote.Tally{Remaining: r.samples(phase)}.Wave(r.until(), r.MinWave)
 		}
 	}
-	return left
+	return r.budget() >= need
+}
+
+// left is how many calls the phases may still make.
+func (r *run) left() int {
+	again := r.attempt * (r.samples(phaseFilter) + r.samples(phaseProjection))
+	return min(r.MaxCalls+again-int(r.calls.Load()), r.budget())
+}
+
+// budget is how many calls of the question's budget are left to the phases.
+func (r *run) budget() int {
+	if r.env.CallsLeft != nil {
+		if n, bounded := r.env.CallsLeft(); bounded {
+			return n - r.spare()
+		}
+	}
+	return math.MaxInt
 }
 
 // ask makes one call of a phase.
@@ -123,19 +144,22 @@ func (r *run) ask(ctx context.Context, purpose string, messages []llm.Message, i
 
 // scopes is phase 1: the scopes to build on, best first. why says that there is none.
 func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error) {
-	ctx, span := trace.Start(ctx, "scope")
+	ctx, span := trace.Start(ctx, phaseScope)
 	defer span.End()
 	s := r.env.Schema
 	if len(s.Tables) == 1 {
 		only := NewScope([]schema.TableName{s.Tables[0].TableName()}, nil)
 		r.out.Note("the schema has one table: nothing to vote on")
-		r.end(ctx, Phase{Phase: "scope", Valid: true, Winner: only.String(), Share: 1, Stop: "skipped"})
+		r.end(ctx, Phase{Phase: phaseScope, Valid: true, Winner: only.String(), Share: 1, Stop: "skipped"})
 		return []Scope{only}, "", nil
 	}
 	p := phase[Scope]{
-		run: r, name: "scope", purpose: PurposeScope, messages: r.prompts.scope(),
+		run: r, name: phaseScope, purpose: PurposeScope, messages: r.prompts.scope(),
 		read: func(reply string) (Scope, []string, error) {
 			scope, err := ReadScope(s, r.env.DB.Dialect().Text(), reply)
+			if r.published { // it has tables and joins alone
+				scope.Left = nil
+			}
 			return scope, nil, err
 		},
 	}
@@ -183,12 +207,12 @@ func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error)
 
 // check makes the scope of a party: its most frequent joins, completed, and seen by the engine.
 func (r *run) check(ctx context.Context, v []reading[Scope]) (s Scope, joined, valid bool, err error) {
-	s = Scope{Tables: v[0].value.Tables, Joins: usualJoins(v)}.Complete(r.env.Schema)
+	s = Scope{Tables: v[0].value.Tables, Left: v[0].value.Left, Joins: usualJoins(v)}.Complete(r.env.Schema)
 	sql, joined := s.Statement(r.env.DB.Dialect(), Filter{})
 	if !joined {
 		return s, false, false, nil
 	}
-	valid, err = r.compiles(ctx, "scope", sql)
+	valid, err = r.compiles(ctx, phaseScope, sql)
 	return s, true, valid, err
 }
 
@@ -221,19 +245,19 @@ func (r *run) compiles(ctx context.Context, phase, sql string) (bool, error) {
 
 // filter is phase 2. why says that it led nowhere.
 func (r *run) filter(ctx context.Context, s Scope) (f Filter, why string, err error) {
-	ctx, span := trace.Start(ctx, "filter")
+	ctx, span := trace.Start(ctx, phaseFilter)
 	defer span.End()
 	if len(s.Tables) == 0 {
 		r.out.Note("no table, so nothing to filter")
-		r.end(ctx, Phase{Phase: "filter", Attempt: r.attempt, Valid: true, Winner: f.String(), Share: 1, Stop: "skipped"})
+		r.end(ctx, Phase{Phase: phaseFilter, Attempt: r.attempt, Valid: true, Winner: f.String(), Share: 1, Stop: "skipped"})
 		return f, "", nil
 	}
 	if r.left() < 1 {
-		r.end(ctx, Phase{Phase: "filter", Attempt: r.attempt, Stop: "budget", Fallback: whyBudget})
+		r.end(ctx, Phase{Phase: phaseFilter, Attempt: r.attempt, Stop: "budget", Fallback: whyBudget})
 		return f, whyBudget, nil
 	}
 	p := phase[Filter]{
-		run: r, name: "filter", purpose: PurposeFilter, messages: r.prompts.filter(s),
+		run: r, name: phaseFilter, purpose: PurposeFilter, messages: r.prompts.filter(s),
 		read: func(reply string) (Filter, []string, error) {
 			return ReadFilter(r.env.Schema, r.env.DB.Dialect(), s, reply)
 		},
@@ -249,7 +273,7 @@ func (r *run) filter(ctx context.Context, s Scope) (f Filter, why string, err er
 	report.Valid, report.Winner = true, f.String()
 	for i, v := range voted {
 		sql, _ := s.Statement(r.env.DB.Dialect(), v[0].value)
-		ok, err := r.compiles(ctx, "filter", sql)
+		ok, err := r.compiles(ctx, phaseFilter, sql)
 		if err != nil {
 			return f, "", err
 		}

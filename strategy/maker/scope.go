@@ -49,11 +49,18 @@ func compareJoins(a, b Join) int {
 type Scope struct {
 	Tables []schema.TableName `json:"tables"`          // in order of their names; a table that is joined with itself stands twice
 	Joins  []Join             `json:"joins,omitempty"` // in order, each once
+
+	// Left are the tables that a LEFT JOIN joins: rows without a match in them are kept, as in "customers without
+	// orders". In order of their names, each once.
+	Left []schema.TableName `json:"left,omitempty"`
 }
 
-// NewScope puts tables and joins in order.
-func NewScope(tables []schema.TableName, joins []Join) Scope {
+// NewScope puts tables and joins in order. left are the tables that a LEFT JOIN joins.
+func NewScope(tables []schema.TableName, joins []Join, left ...schema.TableName) Scope {
 	s := Scope{Tables: slices.Clone(tables)}
+	if len(tables) > 1 {
+		s.Left = slices.Compact(slices.SortedFunc(slices.Values(left), compareTables))
+	}
 	for _, j := range joins {
 		s.Joins = append(s.Joins, j.ordered())
 	}
@@ -63,11 +70,24 @@ func NewScope(tables []schema.TableName, joins []Join) Scope {
 	return s
 }
 
-// Key is what a scope votes for: its tables, each as often as it stands there. Joins have no part in it.
-func (s Scope) Key() string { return vote.SetKey(texts(s.Tables)) }
+// Key is what a scope votes for: its tables, each as often as it stands there, and which of them a LEFT JOIN joins.
+// Joins have no part in it.
+func (s Scope) Key() string {
+	key := vote.SetKey(texts(s.Tables))
+	if len(s.Left) > 0 {
+		key += "left" + vote.SetKey(texts(s.Left))
+	}
+	return key
+}
 
-// String lists the tables: "customers, orders", or "no tables".
-func (s Scope) String() string { return cmp.Or(strings.Join(texts(s.Tables), ", "), "no tables") }
+// String lists the tables: "customers, orders", "customers, orders; left join orders", or "no tables".
+func (s Scope) String() string {
+	text := cmp.Or(strings.Join(texts(s.Tables), ", "), "no tables")
+	if len(s.Left) > 0 {
+		text += "; left join " + strings.Join(texts(s.Left), ", ")
+	}
+	return text
+}
 
 // JoinText lists the joins: "a.x = b.y AND b.z = c.z"; "" for none.
 func (s Scope) JoinText() string { return strings.Join(texts(s.Joins), " AND ") }
@@ -125,12 +145,13 @@ func (s Scope) Complete(from *schema.Schema) Scope {
 			}
 		}
 	}
-	return NewScope(s.Tables, joins)
+	return NewScope(s.Tables, joins, s.Left...)
 }
 
 // From writes the tables and joins as a FROM clause, "" without tables: from the first table on, breadth first, each
 // with the joins to the tables before it. ok is false where nothing joins some table to the others: that would be a
-// cross product.
+// cross product. It begins with the first table outside of Left, if there is one. A LEFT JOIN joins the tables of Left,
+// and those that are reached through them.
 //
 // A table whose name stands there before has an alias of its own: orders_2.
 func (s Scope) From(d exec.Dialect) (text string, ok bool) {
@@ -141,8 +162,10 @@ func (s Scope) From(d exec.Dialect) (text string, ok bool) {
 	column := func(i int, c schema.ColumnName) string {
 		return exec.QuoteName(d, names[i]) + "." + exec.QuoteName(d, c.Column)
 	}
-	placed := []int{0} // places in s.Tables
-	text = "FROM " + s.Tables[0].Quoted(quoting(d))
+	isLeft := func(t schema.TableName) bool { return slices.Contains(s.Left, t) }
+	first := max(slices.IndexFunc(s.Tables, func(t schema.TableName) bool { return !isLeft(t) }), 0)
+	placed, missing := []int{first}, map[int]bool{} // places in s.Tables; those that may lack a row
+	text = "FROM " + s.Tables[first].Quoted(quoting(d))
 	for at := 0; at < len(placed); at++ {
 		for i, t := range s.Tables {
 			if slices.Contains(placed, i) {
@@ -162,6 +185,9 @@ func (s Scope) From(d exec.Dialect) (text string, ok bool) {
 			}
 			if !reached {
 				continue
+			}
+			if missing[i] = isLeft(t) || missing[placed[at]]; missing[i] {
+				text += " LEFT"
 			}
 			text += " JOIN " + t.Quoted(quoting(d))
 			if names[i] != t.Name {

@@ -18,12 +18,12 @@ import (
 //
 //	Tables: customers, orders
 //	Joins: orders.customer_id = customers.id
+//	Left join: orders
 //
-// line by line, tolerant of bullets, bold, fences, quotes, aliases, JSON and lists over
-// several lines. Every table must exist in s, and so must the columns of the joins; only
-// equalities of two columns of listed tables are read. "Tables: none" is the empty scope,
-// and so is a reply that begins with the line "No tables needed". The error is a
-// *FlagError.
+// line by line, tolerant of bullets, bold, fences, quotes, aliases, JSON and lists over several lines. Every table must
+// exist in s, and so must the columns of the joins; only equalities of two columns of listed tables are read. A table
+// behind LEFT JOIN in the joins is one of the third line; RIGHT and FULL are read as inner joins. "Tables: none" is the
+// empty scope, and so is a reply that begins with the line "No tables needed". The error is a *FlagError.
 func ReadScope(s *schema.Schema, d sqltext.Dialect, reply string) (Scope, error) {
 	text := strategy.AnswerText(reply)
 	parts, err := labelled(text)
@@ -47,6 +47,11 @@ func ReadScope(s *schema.Schema, d sqltext.Dialect, reply string) (Scope, error)
 			return Scope{}, flagged(flagFormat, "the list of tables is empty")
 		}
 	}
+	if !parts.left.none() {
+		if err := r.leftJoins(strings.Join(parts.left, " ")); err != nil {
+			return Scope{}, err
+		}
+	}
 	var joins []Join
 	if !parts.joins.none() {
 		joins, err = r.joins(strings.Join(parts.joins, "\n"))
@@ -54,13 +59,13 @@ func ReadScope(s *schema.Schema, d sqltext.Dialect, reply string) (Scope, error)
 	if err != nil {
 		return Scope{}, err
 	}
-	return NewScope(r.tables, joins), nil
+	return NewScope(r.tables, joins, r.left...), nil
 }
 
-// scopeText is a reply cut into its two answers.
+// scopeText is a reply cut into its answers.
 type scopeText struct {
-	tables, joins lines
-	found         bool // there was a label for tables
+	tables, joins, left lines
+	found               bool // there was a label for tables
 }
 
 // lines is an answer without bullets. In JSON it is a text or a list of texts.
@@ -81,7 +86,7 @@ func (l lines) none() bool { return len(l) == 1 && nothing.MatchString(strings.T
 var (
 	nothing    = regexp.MustCompile(`(?i)^[("'\[]*(none|no tables?|no tables? (is |are )?(needed|required)|n/a|-)[)"'\].]*$`)
 	noTable    = regexp.MustCompile(`(?i)^\W*no tables? (is |are )?(needed|required)\W*$`) // says what it is about without a label
-	scopeLabel = regexp.MustCompile("(?i)^[\"'`]?(tables?|joins?)(?: (?:needed|used|required|conditions?))?[\"'`]?\\s*:\\s*(.*)$")
+	scopeLabel = regexp.MustCompile("(?i)^[\"'`]?(tables?|joins?|left (?:outer )?joins?)(?: (?:needed|used|required|conditions?))?[\"'`]?\\s*:\\s*(.*)$")
 	otherLabel = regexp.MustCompile(`^[A-Z][A-Za-z ]{2,20}:(\s|$)`)
 	listMark   = regexp.MustCompile(`^(?:[-*•+>]\s+|\d{1,2}[.)]\s+|#+\s+)`)
 )
@@ -106,8 +111,13 @@ func labelled(text string) (parts scopeText, err error) {
 			}
 			continue
 		case m != nil:
-			if into = &parts.joins; strings.EqualFold(m[1][:1], "t") {
+			switch strings.ToLower(m[1][:1]) {
+			case "t":
 				parts.found, into = true, &parts.tables
+			case "l":
+				into = &parts.left
+			default:
+				into = &parts.joins
 			}
 			if line, block = m[2], m[2] == "" || into == &parts.joins; line == "" {
 				continue
@@ -126,32 +136,32 @@ func labelled(text string) (parts scopeText, err error) {
 	return parts, nil
 }
 
-// scopeJSON reads {"tables": [...], "joins": [...]}, in a fence or not.
+// scopeJSON reads {"tables": [...], "joins": [...], "left_join": [...]}, in a fence or not.
 func scopeJSON(text string) (scopeText, bool) {
-	var object struct{ Tables, Joins lines }
+	var object struct {
+		Tables, Joins lines
+		Left          lines `json:"left_join"`
+	}
 	if json.Unmarshal([]byte(unfenced(text)), &object) != nil || object.Tables == nil {
 		return scopeText{}, false
 	}
 	if len(object.Tables) == 0 {
 		object.Tables = lines{"none"}
 	}
-	return scopeText{tables: object.Tables, joins: object.Joins, found: true}, true
+	return scopeText{tables: object.Tables, joins: object.Joins, left: object.Left, found: true}, true
 }
 
 type scopeReader struct {
 	schema  *schema.Schema
 	dialect sqltext.Dialect
 	tables  []schema.TableName
+	left    []schema.TableName
 	aliases map[string]schema.TableName // by lower-case alias
 }
 
 // list reads a list of tables, each with an alias or without.
 func (r *scopeReader) list(line string) error {
-	all := make([]string, len(r.schema.Tables))
-	for i := range all {
-		all[i] = r.schema.Tables[i].Name
-	}
-	tokens := r.tokens(line, all, all)
+	tokens := r.listed(line)
 	for i := 0; i < len(tokens); {
 		t := tokens[i]
 		switch {
@@ -224,6 +234,35 @@ func (r *scopeReader) lookup(names []string) (schema.TableName, bool) {
 	return t.TableName(), true
 }
 
+// leftJoins reads the tables that a LEFT JOIN joins: orders, or orders ON …. One that is not listed is so from now on.
+func (r *scopeReader) leftJoins(line string) error {
+	tokens := r.listed(line)
+	for i, t := range tokens {
+		if !isName(t) || i > 0 && tokens[i-1].Text == "." {
+			continue
+		}
+		if table, _, _, ok := r.entry(tokens, i); ok {
+			r.left = append(r.left, table)
+			if !slices.Contains(r.tables, table) {
+				r.tables = append(r.tables, table)
+			}
+		}
+	}
+	if len(tokens) > 0 && len(r.left) == 0 {
+		return flagged(flagFormat, "the line of left joins names no table")
+	}
+	return nil
+}
+
+// isLeft reports whether LEFT JOIN stands at the end of tokens.
+func isLeft(tokens []sqltext.Token) bool {
+	word := func(back int, is string) bool {
+		at := len(tokens) - back
+		return at >= 0 && strings.EqualFold(tokens[at].Text, is)
+	}
+	return word(1, "JOIN") && (word(2, "LEFT") || word(2, "OUTER") && word(3, "LEFT"))
+}
+
 // joins reads the equalities of two columns.
 func (r *scopeReader) joins(text string) (joins []Join, err error) {
 	var tables, columns []string
@@ -239,6 +278,9 @@ func (r *scopeReader) joins(text string) (joins []Join, err error) {
 		if isName(t) && (i == 0 || tokens[i-1].Text != ".") {
 			if table, alias, _, ok := r.entry(tokens, i); ok {
 				r.alias(alias, table)
+				if isLeft(tokens[:i]) && slices.Contains(r.tables, table) {
+					r.left = append(r.left, table)
+				}
 			}
 		}
 	}
@@ -283,6 +325,15 @@ func (r *scopeReader) column(names []string) (schema.ColumnName, error) {
 		return schema.ColumnName{}, flagged(flagUnknown, "%s has no column %q", t, words.Short(names[last], 60))
 	}
 	return schema.ColumnName{Table: t, Column: c.Name}, nil
+}
+
+// listed are the tokens of a list of tables.
+func (r *scopeReader) listed(line string) []sqltext.Token {
+	all := make([]string, len(r.schema.Tables))
+	for i := range all {
+		all[i] = r.schema.Tables[i].Name
+	}
+	return r.tokens(line, all, all)
 }
 
 // tokens are those of a text without white space. A name of several words is one token,

@@ -8,13 +8,15 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // FindingOutside is the finding of Scope.Check.
 const FindingOutside = "outside-scope"
 
-// Check makes the scope an exec.Check: it finds statements that read a table outside of it, by the engine's word. What
-// lies under a view of the scope may be read.
+// Check makes the scope an exec.Check: it finds statements that read a table outside of it, by the engine's word, and
+// those that join a table of Left without anything that keeps rows without a match: LEFT, RIGHT, FULL, NOT or EXCEPT.
+// What lies under a view of the scope may be read.
 func (s Scope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) error {
 	if c.Analysis == nil {
 		a, err := db.Analyze(ctx, c.SQL)
@@ -49,6 +51,26 @@ func (s Scope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) err
 		c.Findings = append(c.Findings, exec.Finding{
 			Rule: FindingOutside, Detail: "reads " + strings.Join(texts(outside), ", ") + ", which is not among the agreed tables",
 		})
+	} else if lost := s.lost(known, c.Statement); len(lost) > 0 {
+		c.Findings = append(c.Findings, exec.Finding{
+			Rule: FindingOutside, Detail: "loses rows without a match in " + strings.Join(texts(lost), ", ") + ", which a left join was agreed for",
+		})
 	}
 	return nil
+}
+
+// lost are the tables of Left that a statement joins by inner joins alone.
+func (s Scope) lost(known *schema.Schema, statement *sqltext.Statement) (lost []schema.TableName) {
+	if len(s.Left) == 0 || slices.ContainsFunc([]string{"LEFT", "RIGHT", "FULL", "NOT", "EXCEPT"}, statement.Uses) {
+		return nil
+	}
+	for _, column := range statement.Columns() {
+		for _, r := range column.Scope {
+			t, ok := known.Lookup(r.Schema, r.Name)
+			if ok && len(column.Scope) > 1 && slices.Contains(s.Left, t.TableName()) && !slices.Contains(lost, t.TableName()) {
+				lost = append(lost, t.TableName())
+			}
+		}
+	}
+	return lost
 }
