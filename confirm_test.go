@@ -2,6 +2,7 @@ package texttosql_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,5 +45,56 @@ func TestConfirm(t *testing.T) {
 		if err := e.Confirm(t.Context(), bad.question, bad.sql); err == nil {
 			t.Errorf("%q with %q is no error", bad.question, bad.sql)
 		}
+	}
+}
+
+// TestConfirmedComeFirst: of pairs that fit a question alike, and of two answers to one, the confirmed one is shown.
+func TestConfirmedComeFirst(t *testing.T) {
+	var prompt string
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		prompt = req.Messages[len(req.Messages)-1].Text
+		return llm.Response{Text: "SELECT count(*) FROM customers", StopReason: llm.StopEnd}, nil
+	})
+	for _, configured := range []string{"How many orders are there?", "how many  ORDERS are there", "How many orders are there now?"} {
+		e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{K: 1}}}),
+			texttosql.WithExemplars(memory.Pair{Question: configured, SQL: "SELECT 0"}))
+		confirmed := strings.Replace(configured, "now", "yet", 1)
+		if err := e.Confirm(t.Context(), confirmed, "SELECT count(*) FROM orders"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Ask(t.Context(), "How many customers are there?"); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(prompt, "SELECT count(*) FROM orders\n") || strings.Contains(prompt, "SELECT 0\n") {
+			t.Errorf("%q is shown, not the confirmed one:\n%s", configured, prompt)
+		}
+	}
+}
+
+// TestConfirmedAnswersWeighEmptyOnes: how often confirmed answers have no value says how sure an answer without any is.
+func TestConfirmedAnswersWeighEmptyOnes(t *testing.T) {
+	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{Text: "SELECT name FROM customers WHERE id < 0", StopReason: llm.StopEnd}, nil
+	})
+	confidence := func(sql string) float64 {
+		e := engine(t, model)
+		for i := range 30 {
+			if sql == "" {
+				break
+			}
+			if err := e.Confirm(t.Context(), fmt.Sprintf("Question %d?", i), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := e.Ask(t.Context(), "Which customers have no number?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Confidence
+	}
+	rare, usual, common := confidence(usa), confidence(""), confidence("SELECT name FROM customers WHERE id < 0")
+	if !(rare < usual && usual < common) {
+		t.Errorf("confidence %.3f where confirmed answers have rows, %.3f without any, %.3f where they have none; want each above the one before",
+			rare, usual, common)
 	}
 }

@@ -109,9 +109,8 @@ type Guard interface {
 //
 // A Held may have two more methods:
 //
-//   - Step(ctx, sql string, most int) (rows int, err error) runs a statement to its
-//     end without making anything of its values, as its text says and not as
-//     QueryContext may have to rewrite it. It returns the number of rows, which is
+//   - Step(ctx, sql string, most int) (rows int, err error) runs a statement to its end without making anything of its
+//     values, as its text says and not as QueryContext may have to rewrite it. It returns the number of rows, which is
 //     at most one more than most.
 //   - Private() bool says that the connection has a database of its own, in memory:
 //     another connection would not see the data.

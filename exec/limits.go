@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -30,22 +31,10 @@ type Bounds struct {
 
 // or returns b with zero fields taken from d.
 func (b Bounds) or(d Bounds) Bounds {
-	if b.Rows == 0 {
-		b.Rows = d.Rows
+	return Bounds{
+		cmp.Or(b.Rows, d.Rows), cmp.Or(b.Bytes, d.Bytes), cmp.Or(b.CellBytes, d.CellBytes), cmp.Or(b.Columns, d.Columns),
+		cmp.Or(b.Timeout, d.Timeout),
 	}
-	if b.Bytes == 0 {
-		b.Bytes = d.Bytes
-	}
-	if b.CellBytes == 0 {
-		b.CellBytes = d.CellBytes
-	}
-	if b.Columns == 0 {
-		b.Columns = d.Columns
-	}
-	if b.Timeout == 0 {
-		b.Timeout = d.Timeout
-	}
-	return b
 }
 
 func (b Bounds) validate(name string) error {
@@ -57,23 +46,16 @@ func (b Bounds) validate(name string) error {
 
 // filled returns l with every default written out.
 func (l Limits) filled() Limits {
-	l.Candidate = l.Candidate.or(Bounds{
-		Rows: 10_000, Bytes: 4 << 20, CellBytes: 1_000_000, Columns: 500, Timeout: 3 * time.Second,
-	})
-	l.Answer = l.Answer.or(Bounds{
-		Rows: 1_000, Bytes: 4 << 20, CellBytes: 1_000_000, Columns: 500, Timeout: 30 * time.Second,
-	})
-	if l.Connections == 0 {
-		l.Connections = 4
-	}
+	l.Candidate = l.Candidate.or(Bounds{10_000, 4 << 20, 1_000_000, 500, 3 * time.Second})
+	l.Answer = l.Answer.or(Bounds{1_000, 4 << 20, 1_000_000, 500, 30 * time.Second})
+	l.Connections = cmp.Or(l.Connections, 4)
 	return l
 }
 
 func (l Limits) validate() error {
-	var errs []error
-	errs = append(errs, l.Candidate.validate("Candidate"), l.Answer.validate("Answer"))
+	var err error
 	if l.Connections < 0 {
-		errs = append(errs, errors.New("exec: Limits.Connections is negative"))
+		err = errors.New("exec: Limits.Connections is negative")
 	}
-	return errors.Join(errs...)
+	return errors.Join(l.Candidate.validate("Candidate"), l.Answer.validate("Answer"), err)
 }

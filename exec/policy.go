@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -93,44 +94,23 @@ func matches(entry string, path ...string) bool {
 	return true
 }
 
-// splitName cuts a name at its dots; a part in double quotes may hold some.
+// namePart is one part of a name with the dot behind it. A part in double quotes may hold dots.
+var namePart = regexp.MustCompile(`^(?:"((?:[^"]|"")+)"|([^".][^.]*))(\.|$)`)
+
+// splitName cuts a name at its dots.
 func splitName(name string) (parts []string, ok bool) {
+	if !strings.Contains(name, `"`) {
+		parts = strings.Split(name, ".")
+		return parts, !slices.Contains(parts, "")
+	}
 	for {
-		var part string
-		if strings.HasPrefix(name, `"`) {
-			var b strings.Builder
-			rest := name[1:]
-			for {
-				i := strings.IndexByte(rest, '"')
-				if i < 0 {
-					return nil, false
-				}
-				b.WriteString(rest[:i])
-				rest = rest[i+1:]
-				if !strings.HasPrefix(rest, `"`) {
-					break
-				}
-				b.WriteByte('"')
-				rest = rest[1:]
-			}
-			part, name = b.String(), rest
-			if name != "" && name[0] != '.' {
-				return nil, false
-			}
-		} else {
-			i := strings.IndexByte(name, '.')
-			if i < 0 {
-				i = len(name)
-			}
-			part, name = name[:i], name[i:]
-		}
-		if part == "" {
+		m := namePart.FindStringSubmatch(name)
+		if m == nil {
 			return nil, false
 		}
-		parts = append(parts, part)
-		if name == "" {
+		parts = append(parts, strings.ReplaceAll(m[1], `""`, `"`)+m[2])
+		if name = name[len(m[0]):]; m[3] == "" {
 			return parts, true
 		}
-		name = name[1:]
 	}
 }

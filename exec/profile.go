@@ -67,9 +67,8 @@ const (
 //   - Of values with 256 or more characters (or bytes) only the start is read, and
 //     they are equal if it is. None of them becomes Min, Max, Top or an example.
 //   - Top lists values that occur at least twice, or all if they are no more than Top.
-//   - Examples are numbers and texts of at most 64 characters: all in engine order
-//     if they are no more than Examples, else frequent ones for half of the places
-//     and then values that look different from those.
+//   - Examples are numbers and texts of at most 64 characters: all in engine order if they are no more than Examples,
+//     else frequent ones for half of the places and then values that look different from those.
 //
 // Where a table cannot be profiled, or Timeout has passed, its columns keep the profile that s has, and the error
 // names the table. The schema is usable unless it is nil. When ctx ends the error matches ctx.Err().

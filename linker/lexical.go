@@ -10,19 +10,25 @@ import (
 
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
+
+// NoChoice is the code of the warning that more tables match a question equally well than Lexical may link.
+const NoChoice = "no-choice"
 
 // Lexical links tables and columns whose words stand in the question.
 //
 // Names are split into words (camelCase, snake_case), both sides are stemmed, and only whole words match: "rate" does
-// not match "separate". A word of a table's name scores 3, of a column's name or an example value 2, of a title or a
-// description 1. Each question word counts once for a table, with its best score divided by the number of tables that
-// it matches. Tables with equal scores keep the order of the schema.
+// not match "separate", "42" matches "042". A word of a table's name scores 3, of a column's name or an example value 2,
+// of a title or a description 1. Each question word counts once for a table, with its best score divided by the number
+// of tables that it matches.
 //
-// If no word matches, the whole schema is kept, with a note. It calls no model and runs no SQL. Safe for concurrent
-// use.
+// No table is dropped for its place in the schema: those that tie for the last place are all linked, up to twice
+// Tables. If they are more, words cannot choose, which is the warning NoChoice: then the better tables are linked, or
+// all that tie where there is no better one. If no word matches, the whole schema is kept, with a note. Lexical calls no
+// model and runs no SQL. Safe for concurrent use.
 type Lexical struct {
-	Tables  int  // tables linked at most, best first; 0 means 8
+	Tables  int  // tables linked, best first, and those that tie with the last of them; 0 means 8
 	Columns bool // link matching columns only; a table without a matching column keeps all
 }
 
@@ -31,12 +37,7 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 	if err := ctx.Err(); err != nil {
 		return schema.Links{}, err
 	}
-	asked := map[string]bool{}
-	for _, w := range words.Of(in.Question + " " + in.Evidence) {
-		if !words.IsPlain(w) {
-			asked[words.Stem(w)] = true
-		}
-	}
+	asked := askedWords(in, false)
 	scored := make([]scoredTable, len(in.Schema.Tables))
 	matches := map[string]int{} // question word -> how many tables it matches
 	for i := range in.Schema.Tables {
@@ -61,14 +62,26 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		return schema.Links{Whole: true, Notes: []string{"no word of the question matches the schema: the whole schema is kept"}}, nil
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scored[b].score, scored[a].score) })
-	most := 8
-	if l.Tables > 0 {
-		most = l.Tables
-	}
+	score := func(place int) float64 { return scored[order[place]].score }
 	var links schema.Links
-	if len(order) > most {
-		links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question, the best %d are kept", len(order), most))
-		order = order[:most]
+	if most := cmp.Or(max(l.Tables, 0), 8); len(order) > most {
+		better, end := most, most // the places of the tables that tie with the last one
+		for better > 0 && score(better-1) == score(most-1) {
+			better--
+		}
+		for end < len(order) && score(end) == score(most-1) {
+			end++
+		}
+		kept := end
+		if end > 2*most {
+			if better > 0 {
+				kept = better
+			}
+			links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question equally well: words cannot choose among them", end-better))
+			trace.From(ctx).Warn(NoChoice, links.Notes[0])
+		}
+		links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question, the best %d are kept", len(order), kept))
+		order = order[:kept]
 	}
 	for _, i := range order {
 		t := &in.Schema.Tables[i]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // linked writes links in one line: table(columns) in order, "*" for all
@@ -30,6 +31,23 @@ func linked(l schema.Links) string {
 	return strings.Join(parts, " ")
 }
 
+// numbered makes n tables alike, named by their numbers.
+func numbered(format string, n int) *schema.Schema {
+	s := tables()
+	for i := range n {
+		s.Tables = append(s.Tables, tables([]string{fmt.Sprintf(format, i), "amount"}).Tables...)
+	}
+	return s
+}
+
+// links names all tables of s.
+func links(s *schema.Schema) (all []schema.TableLink) {
+	for _, t := range s.Tables {
+		all = append(all, schema.TableLink{Table: t.Name})
+	}
+	return all
+}
+
 func TestLexical(t *testing.T) {
 	described := tables([]string{"t1", "c1"}, []string{"t2", "c2"})
 	described.Tables[0].Description = "what a person paid for"
@@ -40,10 +58,6 @@ func TestLexical(t *testing.T) {
 	secret := tables([]string{"customers", "pin"}, []string{"orders", "status"})
 	secret.Tables[0].Columns[0].Profile = &schema.Profile{Examples: []any{"norway"}}
 	secret.Tables[0].Columns[0].Sensitive = true
-	many := tables()
-	for i := range 12 {
-		many.Tables = append(many.Tables, tables([]string{fmt.Sprintf("sale_%d", i), "amount"}).Tables...)
-	}
 
 	tests := []struct {
 		name          string
@@ -98,12 +112,32 @@ func TestLexical(t *testing.T) {
 			question: "status of orders of customers", want: "orders(status) customers(*)", why: "a table that matches by its name alone keeps all",
 		},
 		{
-			name: "most tables", lexical: linker.Lexical{Tables: 2}, schema: many, question: "sale amount", want: "sale_0(*) sale_1(*)",
-			note: "12 tables match words of the question, the best 2 are kept", why: "what is left out is told",
+			name: "most tables", lexical: linker.Lexical{Tables: 2}, schema: tables([]string{"sale", "x"}, []string{"t", "sale"}, []string{"u", "amount"}),
+			question: "sale amount", want: "u(*) sale(*)", note: "3 tables match words of the question, the best 2 are kept", why: "what is left out is told",
 		},
 		{
-			name: "eight by default", schema: many, question: "sale", want: "sale_0(*) sale_1(*) sale_2(*) sale_3(*) sale_4(*) sale_5(*) sale_6(*) sale_7(*)",
-			note: "the best 8 are kept", why: "the documented default",
+			name: "ties at the end", lexical: linker.Lexical{Tables: 2}, schema: numbered("sale_%d", 4), question: "sale amount",
+			want: "sale_0(*) sale_1(*) sale_2(*) sale_3(*)", note: "4 tables match words of the question, the best 4 are kept", why: "none goes for its place",
+		},
+		{
+			name: "ties behind a better one", lexical: linker.Lexical{Tables: 2}, schema: numbered("sale_%d", 3), question: "sale 2",
+			want: "sale_2(*) sale_0(*) sale_1(*)", note: "the best 3 are kept", why: "the number puts its table first, the others may be meant too",
+		},
+		{
+			name: "eight by default", schema: numbered("sale_%d", 16), question: "sale", note: "the best 16 are kept",
+			want: linked(schema.Links{Tables: links(numbered("sale_%d", 16))}), why: "the documented default, twice for ties",
+		},
+		{
+			name: "300 alike, one named", schema: numbered("sale_%03d", 300), question: "amount of sale 42", want: "sale_042(*)",
+			note: "299 tables match words of the question equally well", why: "42 meets 042, and the rest is noise",
+		},
+		{
+			name: "300 alike, one named in full", schema: numbered("sale%03d", 300), question: "amount of Sale042", want: "sale042(*)",
+			note: "equally well", why: "a name in a question is split as names are",
+		},
+		{
+			name: "300 alike, none named", schema: numbered("sale_%03d", 300), question: "amount of the sale",
+			want: linked(schema.Links{Tables: links(numbered("sale_%03d", 300))}), note: "words cannot choose among them", why: "any eight would be a guess",
 		},
 		{name: "descriptions", schema: described, question: "Who paid?", want: "t1(*)", why: "what a table means counts"},
 		{name: "titles", schema: described, question: "credit", want: "t2(*)", why: "and a readable name"},
@@ -136,9 +170,13 @@ func TestLexical(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			in := linker.Input{Question: tt.question, Evidence: tt.evidence, Schema: tt.schema, WithoutValues: tt.withoutValues}
-			got, err := tt.lexical.Link(t.Context(), in)
+			root := trace.Tracer{}.New("test")
+			got, err := tt.lexical.Link(trace.Into(t.Context(), root), in)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if warned := len(root.Warnings()) == 1 && root.Warnings()[0].Code == linker.NoChoice; warned != strings.Contains(tt.name, "300") {
+				t.Errorf("warnings %v: %s", root.Warnings(), tt.why)
 			}
 			if linked(got) != tt.want {
 				t.Errorf("got %s, want %s: %s", linked(got), tt.want, tt.why)

@@ -2,6 +2,7 @@ package linker
 
 import (
 	"context"
+	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
@@ -15,7 +16,7 @@ type Names struct{}
 // Link looks for the names. It fails only when ctx has ended.
 func (Names) Link(ctx context.Context, in Input) (schema.Links, error) {
 	var links schema.Links
-	asked := askedWords(in)
+	asked := askedWords(in, true)
 	for i := range in.Schema.Tables {
 		t := &in.Schema.Tables[i]
 		if isNamed(t.Name, asked) {
@@ -25,11 +26,20 @@ func (Names) Link(ctx context.Context, in Input) (schema.Links, error) {
 	return links, ctx.Err()
 }
 
-// askedWords returns the stemmed words of the question and its evidence.
-func askedWords(in Input) map[string]bool {
+// askedWords returns the stemmed words of the question and its evidence, without plain those that name something. A
+// word with a digit may be a name: its parts are asked for too.
+func askedWords(in Input, plain bool) map[string]bool {
 	asked := map[string]bool{}
 	for _, w := range words.Of(in.Question + " " + in.Evidence) {
+		if !plain && words.IsPlain(w) {
+			continue
+		}
 		asked[words.Stem(w)] = true
+		if strings.ContainsAny(w, "0123456789") {
+			for _, part := range words.Stems(w) {
+				asked[part] = true
+			}
+		}
 	}
 	return asked
 }

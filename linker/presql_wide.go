@@ -18,7 +18,7 @@ const minPrefix = 4
 
 // widen adds the tables that PreSQL.Wide describes. The preliminary SQL reads the first drafted of links.
 func widen(in Input, links schema.Links, drafted int) schema.Links {
-	asked := askedWords(in)
+	asked := askedWords(in, true)
 	add := func(t *schema.Table) {
 		links = mergeExact(links, schema.Links{Tables: []schema.TableLink{{Schema: t.Schema, Table: t.Name, Columns: keyOf(t)}}})
 	}
@@ -56,7 +56,7 @@ func widen(in Input, links schema.Links, drafted int) schema.Links {
 // addAskedColumns adds the columns of linked tables that the question asks for. The statement reads the first drafted
 // of links.
 func (p PreSQL) addAskedColumns(in Input, links schema.Links, drafted int) schema.Links {
-	asked := askedWords(in)
+	asked := askedWords(in, true)
 	isAsked := func(t *schema.Table, read bool, c schema.Column) bool {
 		if isNamed(c.Name, asked) || isNamed(c.Title, asked) {
 			return true

@@ -58,6 +58,7 @@ func TestCacheKey(t *testing.T) {
 		{"the default temperature", change(func(r *llm.Request) { r.Temperature = nil }), false},
 		{"another limit", change(func(r *llm.Request) { r.MaxTokens = 9 }), false},
 		{"another seed", change(func(r *llm.Request) { r.Seed = 9 }), false},
+		{"another top_p", change(func(r *llm.Request) { r.TopP = 0.9 }), false},
 		{"other stops", change(func(r *llm.Request) { r.Stop = []string{";"} }), false},
 	}
 	for _, tt := range tests {

@@ -7,9 +7,9 @@ import (
 	"math"
 )
 
-// Hash returns 32 hexadecimal digits that identify what is sent: messages, temperature, limit, seed and stop texts. It
-// does not depend on Purpose and Sample, which are not sent. It never changes between versions, because recordings hold
-// it.
+// Hash returns 32 hexadecimal digits that identify what is sent: messages, temperature, top_p, limit, seed and stop
+// texts. It does not depend on Purpose and Sample, which are not sent. It never changes between versions, because
+// recordings hold it.
 func (r Request) Hash() string {
 	sum := r.sum("")
 	return hex.EncodeToString(sum[:16])
@@ -43,6 +43,9 @@ func (r Request) sum(prefix string) [sha256.Size]byte {
 	b = binary.AppendUvarint(b, uint64(len(r.Stop)))
 	for _, s := range r.Stop {
 		b = appendText(b, s)
+	}
+	if r.TopP != 0 { // younger than recordings, which have none
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.TopP))
 	}
 	return sha256.Sum256(b)
 }

@@ -45,6 +45,8 @@ func TestHashTellsRequestsApart(t *testing.T) {
 		"role and text shifted": {Messages: []llm.Message{{Role: "usera", Text: "b"}}},
 		"temperature 0":         {Temperature: &zero},
 		"temperature 1":         {Temperature: &one},
+		"top_p":                 {TopP: 0.9},
+		"another top_p":         {TopP: 0.5},
 		"a limit":               {MaxTokens: 1},
 		"a seed":                {Seed: 1},
 		"a stop":                {Stop: []string{"a"}},

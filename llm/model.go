@@ -50,6 +50,7 @@ type Request struct {
 	Sample int
 
 	Temperature *float64 // nil: the model's default; adapters never turn nil into 0
+	TopP        float64  // nucleus sampling, over 0 to 1; 0: the model's default
 	MaxTokens   int      // upper bound of the reply in tokens; 0: the adapter's default
 	Seed        int      // 0: none
 	Stop        []string // the reply ends before the first of these texts

@@ -16,7 +16,7 @@ const spanName = "model call"
 // Without a span in ctx it only enforces the contract.
 //
 // A span has the attributes purpose, sample, attempt (from the second on), model, request (the first 16 digits of
-// [Request.Hash]), temperature, max_tokens, seed, prompt and reply. Prompt and reply are private: by default the span
+// [Request.Hash]), temperature, top_p, max_tokens, seed, prompt and reply. Prompt and reply are private: by default the span
 // holds their lengths and the prompt's hash. At its end it gets stop_reason and answered_by, or error_class and status.
 // Its usage is the reply's, estimated where the provider reports none ([Estimate]), with the price of a [Budget]. A
 // span whose context ended is cancelled. If a Trace stands further in as well, only the inner spans have a usage.
@@ -95,6 +95,9 @@ func callAttrs(ctx context.Context, model string, req Request) []trace.Attr {
 	add("request", req.Hash()[:16])
 	if req.Temperature != nil {
 		add("temperature", *req.Temperature)
+	}
+	if req.TopP != 0 {
+		add("top_p", req.TopP)
 	}
 	if req.MaxTokens != 0 {
 		add("max_tokens", req.MaxTokens)

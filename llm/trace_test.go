@@ -50,7 +50,7 @@ func TestTraceGolden(t *testing.T) {
 			short, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
 			judge := ask("Which?")
-			judge.Purpose = "judge"
+			judge.Purpose, judge.TopP = "judge", 0.9
 			if _, err := m.Complete(short, judge); err != context.DeadlineExceeded {
 				t.Errorf("error = %v", err)
 			}

@@ -44,25 +44,13 @@ func number(s string) cellText { return cellText{text: s, width: len(s), right: 
 // ambiguous reports whether the text v without quotes would look like another value or hide a blank.
 func ambiguous(v string) bool { return v == "NULL" || strings.Trim(v, ` "`) != v }
 
-// formatFloat writes f with as few digits as read back the same, and with a point or exponent.
+// formatFloat writes f for people and JSON: NaN, Infinity and -Infinity are names.
 func formatFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "NaN"
-	case math.IsInf(f, 1):
-		return "Infinity"
-	case math.IsInf(f, -1):
-		return "-Infinity"
+	text := strings.TrimPrefix(words.Float(f, 1e-6, 1e15), "+")
+	if math.IsInf(f, 0) {
+		text += "inity"
 	}
-	format := byte('f')
-	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e15) {
-		format = 'e'
-	}
-	s := strconv.FormatFloat(f, format, -1, 64)
-	if !strings.ContainsAny(s, ".e") {
-		s += ".0"
-	}
-	return s
+	return text
 }
 
 // visible escapes the characters of s that a reader would not see as they are: control characters, format and direction

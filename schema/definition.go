@@ -56,8 +56,7 @@ func cleanDefinition(text string) (clean, fault string) {
 	return clean, ""
 }
 
-// cleanRemark is Comment for the text between comment marks. A text that needs no
-// cleaning keeps its blanks.
+// cleanRemark is Comment for the text between comment marks. A text that needs no cleaning keeps its blanks.
 func cleanRemark(text string) string {
 	clean := Comment(text)
 	oddBlank := func(r rune) bool { return r != ' ' && r != '\t' && unicode.IsSpace(r) }

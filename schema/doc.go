@@ -1,6 +1,5 @@
-// Package schema describes a database to programs and to models: its tables, what
-// is known of their values, the part that a question needs, and texts of it for a
-// prompt.
+// Package schema describes a database to programs and to models: its tables, what is known of their values, the part
+// that a question needs, and texts of it for a prompt.
 //
 // It does not read databases ([github.com/texttosql/texttosql/exec] does) and does
 // not choose what a question needs (linker does).
@@ -12,13 +11,11 @@
 //
 // # Hostile text
 //
-// Names, types, comments and stored values may come from anybody who could write to
-// the database, and they go into prompts. Stored values pass [Literal], descriptions
-// pass [Comment], names pass [NameFault] and are quoted. So nothing of the database
-// ends its line, a code fence or a tag, or hides in characters that cannot be seen.
-// Only a CREATE text in [Augmented] keeps its lines, with its comments cleaned. None
-// of this keeps a model from believing what it reads; the guard of exec decides what
-// may run.
+// Names, types, comments and stored values may come from anybody who could write to the database, and they go into
+// prompts. Stored values pass [Literal], descriptions pass [Comment], names pass [NameFault] and are quoted. So nothing
+// of the database ends its line, a code fence or a tag, or hides in characters that cannot be seen. Only a CREATE text
+// in [Augmented] keeps its lines, with its comments cleaned. None of this keeps a model from believing what it reads;
+// the guard of exec decides what may run.
 //
 // # Names
 //

@@ -19,11 +19,9 @@ import (
 func (s *Schema) Fingerprint() string {
 	h := digest{sha256.New()}
 	if s != nil {
-		h.text(s.Dialect)
-		h.texts(s.Functions)
 		tables := slices.Clone(s.Tables)
 		slices.SortStableFunc(tables, func(a, b Table) int { return a.TableName().compare(b.TableName()) })
-		h.number(len(tables))
+		h.add(s.Dialect, s.Functions, len(tables))
 		for i := range tables {
 			h.table(&tables[i])
 		}
@@ -31,57 +29,48 @@ func (s *Schema) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// digest writes each text behind its length, so that two different lists of texts never give the same bytes.
 type digest struct{ hash.Hash }
 
 func (h digest) table(t *Table) {
-	h.text(t.Schema)
-	h.text(t.Name)
-	h.text(t.Kind)
-	h.number(len(t.Columns))
+	h.add(t.Schema, t.Name, t.Kind, len(t.Columns))
 	for _, c := range t.Columns {
-		h.text(c.Name)
-		h.text(c.Type)
-		h.flag(c.NotNull)
-		h.text(c.Default)
-		h.flag(c.Generated)
+		h.add(c.Name, c.Type, c.NotNull, c.Default, c.Generated)
 	}
-	h.texts(t.PrimaryKey)
-	h.number(len(t.ForeignKeys))
+	h.add(t.PrimaryKey, len(t.ForeignKeys))
 	for _, k := range t.ForeignKeys {
-		h.texts(k.Columns)
-		h.text(k.RefSchema)
-		h.text(k.RefTable)
-		h.texts(k.RefColumns)
+		h.add(k.Columns, k.RefSchema, k.RefTable, k.RefColumns)
 	}
-	h.number(len(t.Unique))
+	h.add(len(t.Unique))
 	for _, u := range t.Unique {
-		h.texts(u)
+		h.add(u)
 	}
 }
 
-func (h digest) texts(list []string) {
-	h.number(len(list))
-	for _, s := range list {
-		h.text(s)
+// add writes each text behind its length and each list behind the number of its texts, so that two different lists of
+// values never give the same bytes.
+func (h digest) add(values ...any) {
+	for _, v := range values {
+		n := 0
+		switch v := v.(type) {
+		case int:
+			n = v
+		case bool:
+			if v {
+				n = 1
+			}
+		case string:
+			n = len(v)
+		case []string:
+			n = len(v)
+		}
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
+		switch v := v.(type) {
+		case string:
+			h.Write([]byte(v))
+		case []string:
+			for _, text := range v {
+				h.add(text)
+			}
+		}
 	}
-}
-
-func (h digest) text(s string) {
-	h.number(len(s))
-	h.Write([]byte(s))
-}
-
-func (h digest) number(n int) {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], uint64(n))
-	h.Write(b[:])
-}
-
-func (h digest) flag(b bool) {
-	n := 0
-	if b {
-		n = 1
-	}
-	h.number(n)
 }

@@ -17,17 +17,14 @@ const maxValueRunes = 64
 // Literal writes a stored value for a prompt. All values of a database pass it on
 // their way into a prompt; ok is false if the value must be left out.
 //
-// A string is written as a JSON string literal. <, >, the back quote and characters
-// that cannot be seen are escaped by their code point, so that no value ends a
-// line, a code fence or a tag. The quotes show how far the value goes; they are not
-// those of SQL. Numbers are written as SQL writes them, with ".0" behind an integral
-// float; NULL is NULL.
+// A string is written as a JSON string literal. <, >, the back quote and characters that cannot be seen are escaped by
+// their code point, so that no value ends a line, a code fence or a tag. The quotes show how far the value goes; they
+// are not those of SQL. Numbers are written as SQL writes them, with ".0" behind an integral float; NULL is NULL.
 //
 // Left out are:
 //   - strings of more than 64 characters (runes);
-//   - strings that are not valid UTF-8 or hold a control or format character:
-//     Unicode classes Cc and Cf but for the joiners U+200C and U+200D, and U+2028
-//     and U+2029. A value without them matches nothing;
+//   - strings that are not valid UTF-8 or hold a control or format character: Unicode classes Cc and Cf but for the
+//     joiners U+200C and U+200D, and U+2028 and U+2029. A value without them matches nothing;
 //   - blobs, and floats that are not finite;
 //   - values of other types than nil, bool, int, int64, float64 and string.
 func Literal(v any) (text string, ok bool) {
@@ -69,25 +66,13 @@ func appendScalar(b []byte, v any) ([]byte, bool) {
 	return b, false
 }
 
-// formatFloat writes the shortest decimal that reads back as f, with a point or an exponent, so that it is not taken
-// for an integer. Python's repr does the same.
+// formatFloat writes f as Python's repr does.
 func formatFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
+	text := words.Float(f, 1e-4, 1e16)
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		text = strings.ToLower(strings.TrimPrefix(text, "+"))
 	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
+	return text
 }
 
 // showable reports whether s is valid UTF-8 without characters that must not reach a prompt.
@@ -121,8 +106,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// EstimateTokens guesses how many tokens a model makes of s: one for every four
-// bytes, rounded up. English text and SQL come near it. Characters of other scripts
-// take three bytes and about one token, so the guess is of the right order for them
-// too. It is meant for budgets and not for bills.
+// EstimateTokens guesses how many tokens a model makes of s: one for every four bytes, rounded up. English text and SQL
+// come near it. Characters of other scripts take three bytes and about one token, so the guess is of the right order
+// for them too. It is meant for budgets and not for bills.
 func EstimateTokens(s string) int { return (len(s) + 3) / 4 }

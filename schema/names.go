@@ -75,9 +75,8 @@ func NameFault(name string) string {
 // QuoteName writes a name as an SQL identifier: as it is if it needs no quotes, else
 // in double quotes with those inside doubled.
 //
-// A name needs no quotes if it consists of ASCII letters, digits and underscores,
-// does not start with a digit and is no keyword of SQLite. Letters beyond ASCII are
-// quoted, so that a look-alike of another name catches the eye.
+// A name needs no quotes if it consists of ASCII letters, digits and underscores, does not start with a digit and is no
+// keyword of SQLite. Letters beyond ASCII are quoted, so that a look-alike of another name catches the eye.
 func QuoteName(name string) string {
 	if isPlainName(name) && !isKeyword(name) {
 		return name
@@ -91,18 +90,10 @@ func isPlainName(name string) bool {
 	return name != "" && strings.Trim(name, nameLetters) == "" && (name[0] < '0' || name[0] > '9')
 }
 
-// isKeyword reports whether name is a keyword of SQLite, by the list of
-// https://sqlite.org/lang_keywords.html. Many of them need quotes in some places
-// only, but a quoted name is right everywhere.
+// isKeyword reports whether name is a keyword of SQLite, by the list of https://sqlite.org/lang_keywords.html. Many of
+// them need quotes in some places only, but a quoted name is right everywhere.
 func isKeyword(name string) bool {
-	if len(name) < 2 || len(name) > 17 {
-		return false
-	}
-	var upper [17]byte
-	for i := range len(name) {
-		upper[i] = name[i] &^ ('a' - 'A')
-	}
-	switch string(upper[:len(name)]) {
+	switch strings.ToUpper(name) {
 	case "ABORT", "ACTION", "ADD", "AFTER", "ALL", "ALTER", "ALWAYS", "ANALYZE", "AND", "AS", "ASC", "ATTACH", "AUTOINCREMENT", "BEFORE", "BEGIN", "BETWEEN",
 		"BY", "CASCADE", "CASE", "CAST", "CHECK", "COLLATE", "COLUMN", "COMMIT", "CONFLICT", "CONSTRAINT", "CREATE", "CROSS", "CURRENT", "CURRENT_DATE",
 		"CURRENT_TIME", "CURRENT_TIMESTAMP", "DATABASE", "DEFAULT", "DEFERRABLE", "DEFERRED", "DELETE", "DESC", "DETACH", "DISTINCT", "DO", "DROP", "EACH",

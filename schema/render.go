@@ -68,9 +68,10 @@ type Renderer struct {
 	// Examples is the number of stored values that DDL and MSchema show for a column, taken from its profile: 0 means
 	// 3, more than 15 means 15, negative: none. Augmented and REp show the sample rows that Render is given instead.
 	Examples int
-	// Text writes a stored text of a sample row in another way than the form does; ok false: as the form does. What it
-	// returns goes into the prompt as it is. nil: every text as the form does.
-	Text func(text string) (written string, ok bool)
+	// Value writes a value of a sample row in another way than the form does; ok false: as the form does. What it
+	// returns goes into the prompt as it is. REp shows each value that it wrote, NULLs and repeated values too. nil:
+	// every value as the form does.
+	Value func(v any) (written string, ok bool)
 	// WithoutValues keeps stored values out of the text.
 	WithoutValues bool
 	// WithoutDescriptions keeps titles and descriptions out of the text, CREATE texts aside.

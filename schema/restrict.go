@@ -9,17 +9,14 @@ import (
 // that s does not have ("table" or "table.column", in the order of l).
 //
 // Tables stay in the order of s, columns in the order of their table. Kept are:
-//   - the linked tables, each with its linked columns, or with all of them if the
-//     link names none that exists;
-//   - bridge tables: while no foreign keys join all linked tables, the tables on a
-//     shortest path of foreign keys between two parts. Parts are taken in the order
-//     of their first table's name, and of several shortest paths the first by name.
-//     A part that no path leads out of stays alone. A bridge shows all its columns,
-//     or only its keys if some link names columns;
+//   - the linked tables, each with its linked columns, or with all of them if the link names none that exists;
+//   - bridge tables: while no foreign keys join all linked tables, the tables on a shortest path of foreign keys
+//     between two parts. Parts are taken in the order of their first table's name, and of several shortest paths the
+//     first by name. A part that no path leads out of stays alone. A bridge shows all its columns, or only its keys if
+//     some link names columns;
 //   - the foreign keys between kept tables, those of a table to itself included;
-//   - the primary key of each kept table, and the columns on both ends of the
-//     foreign keys kept. A column that refers to a table left out joins nothing, so
-//     it stays only if a link names it.
+//   - the primary key of each kept table, and the columns on both ends of the foreign keys kept. A column that refers
+//     to a table left out joins nothing, so it stays only if a link names it.
 //
 // With l.Whole set, or if no linked table exists, the whole schema is kept. The
 // CREATE text of a table that lost a column is dropped, because it shows it.

@@ -250,20 +250,29 @@ func (p *preparer) column(v *columnView, c *Column) {
 	p.done(v)
 }
 
-// example adds the literal of a value to the examples of a column, unless it is there already.
+// example adds the literal of a value to the examples of a column, unless it is there already or NULL.
 func (p *preparer) example(value any, sep string, maxRunes int) {
-	if value == nil || len(p.ends) >= p.examples {
+	if len(p.ends) >= p.examples {
 		return
 	}
 	p.literal = p.literal[:0]
-	if text, ok := p.custom(value); ok && p.Form == REp {
+	text, own := "", false
+	if p.Form == REp {
+		text, own = p.custom(value)
+	}
+	ok := own
+	switch {
+	case own:
 		p.literal = append(p.literal, text...)
-	} else if p.literal, ok = appendLiteral(p.literal, value, maxRunes); !ok {
+	case value != nil:
+		p.literal, ok = appendLiteral(p.literal, value, maxRunes)
+	}
+	if !ok {
 		return
 	}
 	start := 0
 	for _, end := range p.ends {
-		if bytes.Equal(p.joined[start:end], p.literal) {
+		if !own && bytes.Equal(p.joined[start:end], p.literal) {
 			return
 		}
 		start = end + len(sep)
@@ -387,12 +396,12 @@ func (p *preparer) names(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// custom writes a value as r.Text wants it; false: as the form does.
+// custom writes a value as r.Value wants it; false: as the form does.
 func (r Renderer) custom(v any) (string, bool) {
-	if text, ok := v.(string); ok && r.Text != nil {
-		return r.Text(text)
+	if r.Value == nil {
+		return "", false
 	}
-	return "", false
+	return r.Value(v)
 }
 
 // typeText is a declared type as a prompt may show it. SQLite takes any words for a type, so it is cleaned as a comment

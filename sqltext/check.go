@@ -158,7 +158,7 @@ func (c *checker) token(t Token) error {
 			if c.depth == maxDepth {
 				return &RefusedError{Reason: ReasonDepth, Detail: fmt.Sprintf("brackets are nested over %d deep", maxDepth)}
 			}
-			c.open[c.depth] = closing(b)
+			c.open[c.depth] = ")]}"[strings.IndexByte("([{", b)]
 			c.depth++
 		case ')', ']', '}':
 			// A closing bracket of the wrong kind closes nothing, so that it cannot hide depth.
@@ -237,16 +237,6 @@ func (c *checker) verdict(d Dialect) error {
 		return &RefusedError{Reason: ReasonPlaceholder, Detail: "nothing is bound to " + shortWord(c.placeholder.Text)}
 	}
 	return nil
-}
-
-func closing(open byte) byte {
-	switch open {
-	case '(':
-		return ')'
-	case '[':
-		return ']'
-	}
-	return '}'
 }
 
 // shortWord keeps an error message short and printable whatever the text holds.

@@ -33,10 +33,7 @@ func (s *Statement) Comparisons() []Comparison {
 // comparisonOp reports whether item i is a comparison operator or word, and which. For NOT LIKE and the like i is the
 // last word.
 func (p *parsed) comparisonOp(i int) (op string, ok bool) {
-	if i < 0 || i >= len(p.items) {
-		return "", false
-	}
-	it := &p.items[i]
+	it := p.item(i)
 	if it.Kind == Operator {
 		op = plainOperator(it.Text)
 		_, ok = flipped[op]
@@ -45,31 +42,27 @@ func (p *parsed) comparisonOp(i int) (op string, ok bool) {
 	if it.role != roleKeyword {
 		return "", false
 	}
-	switch it.up {
-	case "LIKE", "ILIKE", "GLOB", "REGEXP", "RLIKE", "MATCH", "IN", "BETWEEN":
-		op = it.up
-		i--
-	case "TO":
-		if p.up(i-1) != "SIMILAR" {
-			return "", false
-		}
-		op = "SIMILAR TO"
-		i -= 2
-	case "IS":
+	switch prev := p.up(i - 1); {
+	case it.up == "IS":
 		return "IS", true
-	case "NOT":
-		if p.up(i-1) == "IS" {
-			return "IS NOT", true
-		}
-		return "", false
+	case it.up == "NOT" && prev == "IS":
+		return "IS NOT", true
+	case it.up == "TO" && prev == "SIMILAR":
+		op = "SIMILAR TO"
+		i--
+	case comparing[it.up]:
+		op = it.up
 	default:
 		return "", false
 	}
-	if p.up(i) == "NOT" {
+	if p.up(i-1) == "NOT" {
 		op = "NOT " + op
 	}
 	return op, true
 }
+
+// comparing are the words that compare, alone or behind NOT.
+var comparing = setOf("LIKE ILIKE GLOB REGEXP RLIKE MATCH IN BETWEEN")
 
 // flipped has each operator whose sides can be exchanged, with the operator for exchanged sides.
 var flipped = map[string]string{"=": "=", "<>": "<>", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -79,53 +72,41 @@ func (p *parsed) compared(c column) (Comparison, bool) {
 	if p.isArithmetic(c.start-1) || p.isArithmetic(c.end) {
 		return Comparison{}, false
 	}
-	i := c.end
-	if p.up(i) == "COLLATE" {
-		i += 2
-	}
-	// The operator's last word: behind NOT, IS NOT, SIMILAR TO.
-	end := i
-	switch p.up(i) {
-	case "NOT":
-		end++
-		if p.up(end) == "SIMILAR" {
-			end++
-		}
-	case "SIMILAR":
-		end++
-	case "IS":
-		if p.up(i+1) == "NOT" {
-			end++
-		}
-	}
-	if op, ok := p.comparisonOp(end); ok {
-		if lits := p.constants(op, end+1); len(lits) > 0 {
-			return Comparison{Op: op, Literals: lits}, true
-		}
-		return Comparison{}, false
+	if op, at, ok := p.opBehind(c); ok {
+		lits := p.constants(op, at+1)
+		return Comparison{Op: op, Literals: lits}, len(lits) > 0
 	}
 	if p.up(c.start-1) == "CASE" {
-		if lits := p.cases(c.start - 1); len(lits) > 0 {
-			return Comparison{Op: "=", Literals: lits}, true
-		}
+		lits := p.cases(c.start - 1)
+		return Comparison{Op: "=", Literals: lits}, len(lits) > 0
+	}
+	op, _ := p.comparisonOp(c.start - 1)
+	at := c.start - 2
+	if op = flipped[op]; op == "" || !p.isConstant(at) {
 		return Comparison{}, false
 	}
-	if op, ok := p.comparisonOp(c.start - 1); ok {
-		at := c.start - 2
-		if op = flipped[op]; op == "" || !p.isConstant(at) {
-			return Comparison{}, false
-		}
-		lit := p.literal(at)
-		before := at - 1
-		if lit.Pos < p.items[at].Pos { // signed
-			before--
-		}
-		if p.isArithmetic(before) {
-			return Comparison{}, false
-		}
-		return Comparison{Op: op, Literals: []Literal{lit}}, true
+	lit := p.literal(at)
+	before := at - 1
+	if lit.Pos < p.items[at].Pos { // signed
+		before--
 	}
-	return Comparison{}, false
+	return Comparison{Op: op, Literals: []Literal{lit}}, !p.isArithmetic(before)
+}
+
+// opBehind returns the comparison operator behind a column, and the item of its last word.
+func (p *parsed) opBehind(c column) (op string, at int, ok bool) {
+	at = c.end
+	if p.up(at) == "COLLATE" {
+		at += 2
+	}
+	if p.up(at) == "NOT" || p.up(at) == "IS" && p.up(at+1) == "NOT" {
+		at++
+	}
+	if p.up(at) == "SIMILAR" {
+		at++
+	}
+	op, ok = p.comparisonOp(at)
+	return op, at, ok
 }
 
 // constants reads what stands behind the operator op, from item i on.
@@ -154,7 +135,7 @@ func (p *parsed) constants(op string, i int) []Literal {
 // operand reads one constant at item i and returns the item behind it. The constant is empty where there is none, or
 // where it is part of a larger expression.
 func (p *parsed) operand(i int) (Literal, int) {
-	if i < len(p.items) && p.items[i].role == roleKeyword && i+1 < len(p.items) && p.items[i+1].Kind == String {
+	if p.item(i).role == roleKeyword && p.item(i+1).Kind == String {
 		i++ // DATE '2020-01-01'
 	}
 	if p.op(i, "-") || p.op(i, "+") {
@@ -208,55 +189,30 @@ func (p *parsed) cases(i int) []Literal {
 
 // isConstant reports whether item i is a constant, or a quoted name that may stand for one.
 func (p *parsed) isConstant(i int) bool {
-	if i < 0 || i >= len(p.items) {
-		return false
-	}
-	switch it := &p.items[i]; it.Kind {
-	case String, Number, Blob:
-		return true
-	case QuotedName:
-		return p.stringLike(i)
-	}
-	return false
+	kind := p.item(i).Kind
+	return kind == String || kind == Number || kind == Blob || p.stringLike(i)
 }
 
 // stringLike reports whether item i is "x" without a qualifier in a dialect that may take it for a string.
 func (p *parsed) stringLike(i int) bool {
-	it := &p.items[i]
+	it := p.item(i)
 	return it.Kind == QuotedName && it.Text[0] == '"' && !p.d.PlainBrackets && !p.op(i-1, ".") && !p.op(i+1, ".")
 }
 
 // isArithmetic reports whether item i is an operator that binds closer than a comparison.
 func (p *parsed) isArithmetic(i int) bool {
-	if i < 0 || i >= len(p.items) {
-		return false
-	}
-	it := &p.items[i]
-	if it.Kind == Operator {
-		switch it.Text {
-		case "+", "-", "*", "/", "%", "||", "|", "&", "<<", ">>", "->", "->>", "#>", "#>>", "^", "::", "[", ".", "~":
-			return true
-		}
-	}
-	return it.up == "DIV" || it.up == "MOD" || it.up == "XOR"
+	it := p.item(i)
+	return it.Kind == Operator && arithmetic[it.Text] || it.Kind == Word && arithmetic[it.up]
 }
+
+var arithmetic = setOf("+ - * / % || | & << >> -> ->> #> #>> ^ :: [ . ~ DIV MOD XOR")
 
 // isOperand reports whether a column stands directly beside a comparison, or in a list behind IN.
 func (p *parsed) isOperand(c column) bool {
 	if _, ok := p.comparisonOp(c.start - 1); ok {
 		return true
 	}
-	i := c.end
-	if p.up(i) == "COLLATE" {
-		i += 2
-	}
-	if p.up(i) == "NOT" {
-		i++
-	}
-	if p.up(i) == "SIMILAR" {
-		i++
-	}
-	if _, ok := p.comparisonOp(i); ok {
+	if _, _, ok := p.opBehind(c); ok {
 		return true
 	}
 	if p.up(c.start-1) == "AND" { // … BETWEEN x AND column

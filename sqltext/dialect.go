@@ -56,10 +56,9 @@ func PostgreSQL() Dialect {
 	}
 }
 
-// MySQL returns the rules of MySQL and MariaDB with the default sql_mode. With
-// NO_BACKSLASH_ESCAPES clear Backslash, with ANSI_QUOTES clear
-// DoubleQuotedStrings. User variables (@x) count as placeholders: they carry
-// state from one statement to the next.
+// MySQL returns the rules of MySQL and MariaDB with the default sql_mode. With NO_BACKSLASH_ESCAPES clear Backslash,
+// with ANSI_QUOTES clear DoubleQuotedStrings. User variables (@x) count as placeholders: they carry state from one
+// statement to the next.
 func MySQL() Dialect {
 	return Dialect{
 		Backslash: true, DoubleQuotedStrings: true, PlainBrackets: true,

@@ -17,10 +17,8 @@
 // Statement of a text that holds one query, Dialect.Parse of any text. A Statement is parsed once, when a method
 // first needs it. Its methods come in two groups:
 //
-//   - Normalize, Template, Skeleton, Hardness: what makes two statements the
-//     same, one pattern, alike, or equally hard;
-//   - Tables, Columns, Literals, Comparisons, Conditions, Outline, Sorts: what a
-//     statement names and how it is built.
+//   - Normalize, Template, Skeleton, Hardness: what makes two statements the same, one pattern, alike, or equally hard;
+//   - Tables, Columns, Literals, Comparisons, Conditions, Outline, Sorts: what a statement names and how it is built.
 //
 // All are linear in the length of the text and do not recurse. None of them calls a model or a database.
 //

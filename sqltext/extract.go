@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -43,21 +44,23 @@ const (
 //  2. Reasoning up to the last </think> is dropped; where it does not end the
 //     reply was cut. The content of <answer>…</answer> is taken alone.
 //  3. A text that starts with a query is tried as it stands.
-//  4. A text that starts with a brace is a JSON object, whatever fences stand in
-//     it: its field "sql".
+//  4. Arguments of a tool's call in tags. A text that starts with a brace is a
+//     JSON object, whatever fences stand in it: its field "sql", the least deep
+//     one; without one, any text in it that starts with a query.
 //  5. The last fenced block that holds a query, of any language word.
 //  6. One pair of quotes or backticks around the whole.
 //  7. Every place where a line, or the text behind a colon, starts with a query;
 //     behind the full stop of a sentence if the query word is in capitals.
+//  8. Where nothing was found: JSON anywhere, and call("SELECT …").
 //
 // At each place the text is cut at its first live semicolon, else tried whole, then up to a line that starts with
 // SQLResult:, Answer:, Explanation: or Note:, then up to each blank line. What follows the cut is prose and
 // dropped; if it is a statement the whole reply is refused, and so is a reply that lists different queries to
-// choose from.
+// choose from, or a query apart from the WITH list whose names it reads.
 //
 // Where Valid accepts nothing, the likeliest whole statement is returned with the note "not-valid", so that the
-// engine's own error can be reported and repaired. A statement that stops in the middle is ReasonTruncated, unless
-// the reply is known to have Ended.
+// engine's own error can be reported and repaired. What stops in the middle (a statement, JSON, a block without an end
+// in which Valid accepts nothing) is ReasonTruncated, unless the reply is known to have Ended.
 //
 // The time is linear in len(reply) but for replies with many places to start at, which are bounded.
 func (x Extractor) Extract(reply string) (Extraction, error) {
@@ -83,6 +86,9 @@ func (x Extractor) Extract(reply string) (Extraction, error) {
 		return Extraction{}, &ReplyError{Reason: ReasonNoSQL, Detail: "nothing follows the reasoning"}
 	}
 	e.ladder(body, "bare", 0)
+	if e.isEmpty() {
+		e.embedded(body)
+	}
 	return e.result(body)
 }
 
@@ -101,6 +107,7 @@ type extraction struct {
 
 	likely, possible *Extraction // statements that Valid did not accept
 	truncated        bool
+	openFence        bool          // the block that counts has no end, though the model may not have been done
 	closed           bool          // the provider, a fence or JSON says that the model was done
 	refused          *RefusedError // the refusal of the first text that reads like a query
 	refusedSQL       string        // the text that was refused
@@ -157,20 +164,36 @@ func (e *extraction) note(n string) {
 
 func (e *extraction) done() bool { return e.found != nil || e.fatal != nil }
 
+// isEmpty reports whether nothing in the reply looked like a statement.
+func (e *extraction) isEmpty() bool {
+	return !e.done() && e.likely == nil && e.possible == nil && e.refused == nil && !e.truncated
+}
+
 func (e *extraction) result(text string) (Extraction, error) {
-	switch {
-	case e.fatal != nil:
+	if e.fatal != nil {
 		return Extraction{}, e.fatal
-	case e.found != nil:
-		return e.with(*e.found), nil
-	case e.likely != nil:
-		e.note("not-valid")
-		return e.with(*e.likely), nil
-	case e.truncated:
+	}
+	best := e.found
+	cut := e.openFence && e.refused == nil && (e.isEmpty() || e.x.Valid != nil)
+	if best == nil && !cut {
+		best = e.likely
+	}
+	if best == nil && (cut || e.truncated) {
 		return Extraction{}, &ReplyError{Reason: ReasonTruncated, Detail: "the statement stops in the middle"}
-	case e.possible != nil:
-		e.note("not-valid")
-		return e.with(*e.possible), nil
+	}
+	if best == nil {
+		best = e.possible
+	}
+	switch {
+	case best != nil && e.d.losesWith(text, best.Statement):
+		e.several()
+		return Extraction{}, e.fatal
+	case best != nil:
+		if best != e.found {
+			e.note("not-valid")
+		}
+		best.Notes = e.notes
+		return *best, nil
 	case e.refused != nil:
 		return Extraction{}, &ReplyError{Reason: ReasonRefused, Detail: e.refused.Detail, SQL: e.refusedSQL, Err: e.refused}
 	case isRefusal(text):
@@ -179,9 +202,23 @@ func (e *extraction) result(text string) (Extraction, error) {
 	return Extraction{}, &ReplyError{Reason: ReasonNoSQL, Detail: "the reply holds no query"}
 }
 
-func (e *extraction) with(x Extraction) Extraction {
-	x.Notes = e.notes
-	return x
+var withWord = regexp.MustCompile(`(?i)\bwith\b`)
+
+// losesWith reports whether a statement taken out of text reads a name of a WITH list that stands apart before it.
+func (d Dialect) losesWith(text string, s *Statement) bool {
+	before := text[:max(0, strings.LastIndex(text, s.SQL()))]
+	for _, at := range withWord.FindAllStringIndex(before, maxPlaces) {
+		list := d.Parse(before[at[0]:]).tree()
+		if !list.lacksQuery() {
+			continue
+		}
+		for _, t := range s.Tables() {
+			if t.Base() && slices.ContainsFunc(list.ctes, func(c span) bool { return c.name == strings.ToLower(t.Name) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ladder runs steps 3 to 7 over text. depth counts what was unwrapped, so that quotes in fences in JSON end somewhere.
@@ -208,6 +245,10 @@ func (e *extraction) ladder(text, step string, depth int) {
 	if inner, ok := answerTag(text); ok {
 		e.note("answer-tag")
 		e.ladder(inner, step, depth+1)
+		return
+	}
+	if texts := e.d.arguments(text); len(texts) > 0 {
+		e.oneOf(texts, "call", depth)
 		return
 	}
 	if e.json(text, depth) || e.fences(text, depth) {

@@ -1,9 +1,6 @@
 package sqltext
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // This file has the steps of the ladder that take a statement out of what is around it.
 
@@ -13,10 +10,16 @@ func (e *extraction) fences(text string, depth int) bool {
 	if len(blocks) == 0 {
 		return false
 	}
+	last := blocks[len(blocks)-1]
+	e.openFence = !last.closed && !e.x.Ended && !strings.HasSuffix(trimReply(last.body), ";")
+	if e.openFence && last.language && e.d.isStub(last.body) {
+		e.truncated = true // in the answer: an earlier block was a draft
+		return true
+	}
 	pick := -1
 	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
 		body := trimReply(blocks[i].body)
-		if e.d.headOf(body) == headQuery || strings.HasPrefix(body, "{") {
+		if e.d.headOf(body) == headQuery || isJSON(body) {
 			pick = i
 		}
 	}
@@ -42,33 +45,12 @@ func (e *extraction) fences(text string, depth int) bool {
 			e.note("other-blocks")
 		}
 	}
+	e.openFence = e.openFence && pick == len(blocks)-1
 	e.closed = e.x.Ended || blocks[pick].closed
 	if !blocks[pick].closed {
 		e.note("unclosed-fence")
 	}
 	e.ladder(blocks[pick].body, "fence", depth+1)
-	return true
-}
-
-// json is step 4. It reports whether the text is used up.
-func (e *extraction) json(text string, depth int) bool {
-	if !strings.HasPrefix(text, "{") {
-		return false
-	}
-	var object map[string]json.RawMessage
-	if err := json.NewDecoder(strings.NewReader(text)).Decode(&object); err != nil {
-		e.fatal = &ReplyError{Reason: ReasonBrokenJSON, Detail: "the reply starts like a JSON object and is none"}
-		return true
-	}
-	raw, ok := object["sql"]
-	if !ok {
-		raw = object["SQL"]
-	}
-	var sql string
-	if json.Unmarshal(raw, &sql) == nil {
-		e.closed = true
-		e.ladder(sql, "json", depth+1)
-	}
 	return true
 }
 

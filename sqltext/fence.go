@@ -7,6 +7,7 @@ type block struct {
 	body       string
 	start, end int  // bytes of the block, fences included
 	closed     bool // the closing fence is there
+	language   bool // a word that we know for a language stands behind the opening fence
 }
 
 // fencedBlocks finds the blocks between ``` or ~~~ fences. A block may start in the middle of a line, may be one line,
@@ -22,10 +23,14 @@ func fencedBlocks(s string) []block {
 		for body < len(s) && s[body] == mark[0] {
 			body++
 		}
+		word := body
 		body += languageWord(s[body:])
 		end, next := closingFence(s, body, mark)
-		b := block{start: open, end: next, closed: end < next}
+		b := block{start: open, end: next, closed: end < next, language: isLanguage(strings.TrimSpace(s[word:body]))}
 		b.body = s[body:end]
+		if line := strings.LastIndexByte(b.body, '\n') + 1; end == len(s) && !b.closed && strings.Trim(b.body[line:], mark[:1]+" \t") == "" {
+			b.body = b.body[:line] // the start of a closing fence
+		}
 		blocks = append(blocks, b)
 		at = next
 		if end == next && next < len(s) {

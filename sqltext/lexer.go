@@ -147,6 +147,7 @@ func (l *lexer) word(c byte) Kind {
 // number reads digits, a fraction and an exponent, or a hexadecimal number. With name characters behind it the whole is
 // a word: MySQL has such names, the other engines refuse it.
 func (l *lexer) number() Kind {
+	kind := Number
 	if l.src[l.pos] == '0' && l.at(1)|0x20 == 'x' {
 		l.pos += 2
 	} else {
@@ -155,27 +156,22 @@ func (l *lexer) number() Kind {
 			l.pos++
 			l.digits()
 		}
-		if l.at(0)|0x20 == 'e' {
-			if sign := l.at(1); isDigit(sign) {
-				l.pos++
-				l.digits()
-			} else if (sign == '+' || sign == '-') && isDigit(l.at(2)) {
-				l.pos += 2
-				l.digits()
-			}
+		exponent := 1
+		if sign := l.at(1); sign == '+' || sign == '-' {
+			exponent = 2
 		}
-		if !isName(l.at(0)) {
-			return Number
+		if l.at(0)|0x20 == 'e' && isDigit(l.at(exponent)) {
+			l.pos += exponent
+			l.digits()
 		}
-		for isName(l.at(0)) {
-			l.pos++
+		if isName(l.at(0)) {
+			kind = Word
 		}
-		return Word
 	}
 	for isName(l.at(0)) {
 		l.pos++
 	}
-	return Number
+	return kind
 }
 
 func (l *lexer) digits() {

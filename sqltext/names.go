@@ -32,8 +32,7 @@ type ColumnRef struct {
 	Scope []TableRef
 
 	Quote byte // the opening quote: 0 for none, or one of " ` [
-	// Operand says that it stands directly beside a comparison, LIKE, IN or
-	// BETWEEN, or in a list behind IN.
+	// Operand says that it stands directly beside a comparison, LIKE, IN or BETWEEN, or in a list behind IN.
 	Operand bool
 	Pos     int // byte offset
 }
@@ -52,9 +51,8 @@ type Literal struct {
 // Tables returns the relations in the FROM clauses, at any depth, in text order of
 // their names (a derived table where its bracket opens).
 //
-// The reading is lexical: it knows aliases, schemas, CTEs, derived tables,
-// bracketed joins and table functions, but no schema. What the engine says
-// (exec.DB.Analyze) is surer where it can be asked.
+// The reading is lexical: it knows aliases, schemas, CTEs, derived tables, bracketed joins and table functions, but no
+// schema. What the engine says (exec.DB.Analyze) is surer where it can be asked.
 func (s *Statement) Tables() []TableRef {
 	return byPos(s.tree().tables, func(r TableRef) int { return r.Pos })
 }
@@ -70,9 +68,8 @@ func byPos[T any](list []T, pos func(T) int) []T {
 	return list
 }
 
-// Columns returns the mentions of columns in text order, those in USING included.
-// Names that only define an alias, and names of functions, types, windows and
-// tables are left out; a mention of a column's alias is not, since the text does
+// Columns returns the mentions of columns in text order, those in USING included. Names that only define an alias, and
+// names of functions, types, windows and tables are left out; a mention of a column's alias is not, since the text does
 // not tell it from a column.
 func (s *Statement) Columns() []ColumnRef {
 	return byPos(s.resolved().refs, func(r ColumnRef) int { return r.Pos })
@@ -106,8 +103,7 @@ func (p *parsed) literal(i int) Literal {
 	return lit
 }
 
-// resolveColumn resolves a mention as far as the text goes. Statement.resolved keeps
-// the results.
+// resolveColumn resolves a mention as far as the text goes. Statement.resolved keeps the results.
 func (p *parsed) resolveColumn(c column) ColumnRef {
 	last := &p.items[c.end-1]
 	r := ColumnRef{Column: p.nameOf(c.end - 1), Pos: p.items[c.start].Pos, Operand: p.isOperand(c)}
@@ -168,8 +164,7 @@ func (p *parsed) scope(q int) *scope {
 	return s
 }
 
-// resolve returns the table of the qualifier, or of no qualifier, as seen from
-// a query, or -1.
+// resolve returns the table of the qualifier, or of no qualifier, as seen from a query, or -1.
 func (p *parsed) resolve(qualifier []string, q int) int {
 	if len(qualifier) == 0 {
 		if q < 0 || len(p.queries[q].tables) != 1 {

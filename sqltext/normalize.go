@@ -58,11 +58,11 @@ func plainOperator(op string) string {
 // plainName returns a quoted name in lower case and without its quotes, where it means the same then.
 func (d Dialect) plainName(t Token) string {
 	name := d.Value(t)
-	lower := strings.ToLower(name)
+	lower, upper := strings.ToLower(name), strings.ToUpper(name)
 	if d.CaseSensitiveQuotes && name != lower {
 		return t.Text
 	}
-	if !isPlain(name) || needsQuotes(strings.ToUpper(name)) || isQueryWord(name) {
+	if !isPlain(name) || reserved[upper] || quotedWords[upper] || isQueryWord(name) {
 		if d.CaseSensitiveQuotes {
 			return t.Text
 		}

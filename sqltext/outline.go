@@ -50,20 +50,10 @@ func (s *Statement) Uses(what string) bool {
 	})
 }
 
-// Sorts reports whether the statement as a whole has an ORDER BY: whether its Outline has OrderBy terms. It costs less
-// than an Outline.
+// Sorts reports whether the statement as a whole has an ORDER BY: whether its Outline has OrderBy terms.
 func (s *Statement) Sorts() bool {
 	p := s.tree()
-	if p.main < 0 {
-		return false
-	}
-	start, end, ok := p.clause(p.last(), inOrder)
-	for i := start + 2; ok && i < end; i++ {
-		if !p.op(i, ",") {
-			return true
-		}
-	}
-	return false
+	return p.main >= 0 && len(p.terms(p.last(), inOrder)) > 0
 }
 
 func (p *parsed) outline() (o Outline) {
@@ -249,7 +239,7 @@ func (p *parsed) aggregates(start, end int) []string {
 		if p.items[i].role != roleFunction {
 			continue
 		}
-		if name := strings.ToUpper(p.nameOf(i)); isAggregate(name) && p.isAggregateCall(name, i) {
+		if name := strings.ToUpper(p.nameOf(i)); aggregates[name] && p.isAggregateCall(name, i) {
 			found = append(found, name)
 		}
 	}

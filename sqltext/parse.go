@@ -187,27 +187,27 @@ func (p *parser) pop(i int) {
 
 func (p *parser) top() *frame { return &p.frames[len(p.frames)-1] }
 
-// up returns the word at item i in upper case, or "".
-func (p *parsed) up(i int) string {
+// noItem stands before the first and behind the last item. It is never written to.
+var noItem item
+
+func (p *parsed) item(i int) *item {
 	if i < 0 || i >= len(p.items) {
-		return ""
+		return &noItem
 	}
-	return p.items[i].up
+	return &p.items[i]
 }
+
+// up returns the word at item i in upper case, or "".
+func (p *parsed) up(i int) string { return p.item(i).up }
 
 // op reports whether item i is the operator text.
-func (p *parsed) op(i int, text string) bool {
-	return i >= 0 && i < len(p.items) && p.items[i].isOperator(text)
-}
+func (p *parsed) op(i int, text string) bool { return p.item(i).isOperator(text) }
 
-// isName reports whether item i may be a name: a quoted one, or a word that is not reserved.
-func (p *parsed) isName(i int) bool {
-	if i < 0 || i >= len(p.items) {
-		return false
-	}
-	it := &p.items[i]
-	return it.Kind == QuotedName || it.Kind == Word && !isReserved(it.up)
-}
+// isName reports whether the item is a word or a quoted name.
+func (it *item) isName() bool { return it.Kind == Word || it.Kind == QuotedName }
+
+// mayName reports whether item i may be a name: a quoted one, or a word that is not reserved.
+func (p *parsed) mayName(i int) bool { return p.item(i).isName() && !reserved[p.up(i)] }
 
 // step handles item i and returns the item to go on with.
 func (p *parser) step(i int) int {
@@ -241,16 +241,16 @@ func (p *parser) step(i int) int {
 		}
 		f.name = f.clause == inWith
 		return i + 1
-	case f.name && it.up != "RECURSIVE" && (it.Kind == Word || it.Kind == QuotedName):
+	case f.name && it.up != "RECURSIVE" && it.isName():
 		return p.cte(i)
-	case f.expect && it.up != "SELECT" && (it.Kind == Word || it.Kind == QuotedName || it.Kind == String):
+	case f.expect && it.up != "SELECT" && (it.isName() || it.Kind == String):
 		return p.table(i)
 	case it.Kind == Word && !p.op(i-1, ".") && !p.op(i+1, "."):
 		if next := p.keyword(i); next > i {
 			return next
 		}
 		return p.name(i)
-	case it.Kind == Word, it.Kind == QuotedName:
+	case it.isName():
 		return p.name(i)
 	}
 	return i + 1

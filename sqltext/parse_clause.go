@@ -68,7 +68,7 @@ func (p *parser) keyword(i int) int {
 			return p.usingList(i + 1)
 		}
 	}
-	if isReserved(it.up) && !(p.op(i+1, "(") && !isNoFunction(it.up)) || p.contextual(i) {
+	if reserved[it.up] && !(p.op(i+1, "(") && !isNoFunction(it.up)) || p.contextual(i) {
 		return p.mark(i)
 	}
 	return i
@@ -112,11 +112,11 @@ func (p *parser) opens(i int, last clause) bool {
 	case "FETCH":
 		return p.up(i+1) == "FIRST" || p.up(i+1) == "NEXT"
 	case "OFFSET", "QUALIFY":
-		if last == inSelect || i+1 >= len(p.items) {
+		next := p.item(i + 1)
+		if last == inSelect || next.Text == "" {
 			return false
 		}
-		next := &p.items[i+1]
-		return next.Kind != Operator && !isReserved(next.up) || next.Text == "(" || next.Text == "-"
+		return next.Kind != Operator && !reserved[next.up] || next.Text == "(" || next.Text == "-"
 	}
 	return true
 }
@@ -132,19 +132,18 @@ func (p *parser) enter(i int, c clause) {
 
 // contextual reports whether the word at item i, which is not reserved, is a keyword where it stands.
 func (p *parser) contextual(i int) bool {
-	prev, next := p.up(i-1), p.up(i+1)
+	prev, next, behind := p.up(i-1), p.up(i+1), p.item(i+1).Kind
 	switch p.items[i].up {
 	case "FIRST", "LAST":
 		return prev == "NULLS"
 	case "NULLS":
 		return next == "FIRST" || next == "LAST"
 	case "ROWS", "RANGE", "GROUPS":
-		return next == "BETWEEN" || next == "UNBOUNDED" || next == "CURRENT" ||
-			i+1 < len(p.items) && p.items[i+1].Kind == Number
+		return next == "BETWEEN" || next == "UNBOUNDED" || next == "CURRENT" || behind == Number
 	case "UNBOUNDED":
 		return next == "PRECEDING" || next == "FOLLOWING"
 	case "PRECEDING", "FOLLOWING":
-		return prev == "UNBOUNDED" || prev == "ROW" || i > 0 && p.items[i-1].Kind == Number
+		return prev == "UNBOUNDED" || prev == "ROW" || p.item(i-1).Kind == Number
 	case "CURRENT":
 		return next == "ROW"
 	case "ROW":
@@ -163,22 +162,14 @@ func (p *parser) contextual(i int) bool {
 		return next == "TIME"
 	case "ZONE":
 		return prev == "TIME"
-	case "MATCH", "SEPARATOR":
-		return i+1 < len(p.items) && p.items[i+1].Kind == String
 	case "TIME":
-		if prev == "AT" && next == "ZONE" {
-			return true
-		}
-		return i+1 < len(p.items) && p.items[i+1].Kind == String
-	case "DATE", "TIMESTAMP", "DATETIME", "TIMESTAMPTZ", "NUMERIC", "JSON", "N", "_UTF8", "_UTF8MB4":
-		return i+1 < len(p.items) && p.items[i+1].Kind == String
+		return prev == "AT" && next == "ZONE" || behind == String
+	case "MATCH", "SEPARATOR", "DATE", "TIMESTAMP", "DATETIME", "TIMESTAMPTZ", "NUMERIC", "JSON", "N", "_UTF8", "_UTF8MB4":
+		return behind == String
 	case "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR":
 		// INTERVAL 1 DAY, EXTRACT(YEAR FROM x), TIMESTAMPDIFF(YEAR, a, b)
-		if i > 1 && p.up(i-2) == "INTERVAL" {
-			return true
-		}
 		call := p.top().call
-		return p.op(i-1, "(") && (call == "EXTRACT" || call == "TIMESTAMPDIFF" || call == "TIMESTAMPADD")
+		return p.up(i-2) == "INTERVAL" || p.op(i-1, "(") && (call == "EXTRACT" || call == "TIMESTAMPDIFF" || call == "TIMESTAMPADD")
 	}
 	return false
 }

@@ -13,14 +13,20 @@ func (p *parser) cte(i int) int {
 	p.ctes = append(p.ctes, span{name: strings.ToLower(p.nameOf(i)), from: i, to: f.until})
 	i++
 	if p.op(i, "(") && p.items[i].match > 0 {
-		for j := i + 1; j < p.items[i].match; j++ {
-			if p.items[j].Kind == Word || p.items[j].Kind == QuotedName {
-				p.items[j].role = roleCTE
-			}
-		}
-		i = p.items[i].match + 1
+		i = p.markNames(i, roleCTE)
 	}
 	return i
+}
+
+// markNames gives the names in the bracket at item i a role and returns the item behind the bracket.
+func (p *parser) markNames(i int, r role) int {
+	end := p.items[i].match
+	for j := i + 1; j < end; j++ {
+		if p.items[j].isName() {
+			p.items[j].role = r
+		}
+	}
+	return end + 1
 }
 
 // table reads a table in FROM with its alias.
@@ -30,7 +36,7 @@ func (p *parser) table(i int) int {
 		return p.mark(i)
 	}
 	f.expect = false
-	if !p.isName(i) && p.items[i].Kind != String && !p.op(i+1, ".") && !p.op(i+1, "(") && isClauseWord(p.up(i)) {
+	if !p.mayName(i) && p.items[i].Kind != String && !p.op(i+1, ".") && !p.op(i+1, "(") && clauseWords[p.up(i)] {
 		return i // a keyword where a table should be
 	}
 	ref := TableRef{Pos: p.items[i].Pos}
@@ -40,7 +46,7 @@ func (p *parser) table(i int) int {
 		parts = append(parts, p.nameOf(i))
 		p.items[i].role, p.items[i].query = roleTable, f.query
 		i++
-		if !p.op(i, ".") || i+1 >= len(p.items) || p.items[i+1].Kind != Word && p.items[i+1].Kind != QuotedName {
+		if !p.op(i, ".") || !p.item(i+1).isName() {
 			break
 		}
 		i++
@@ -71,23 +77,18 @@ func (p *parser) alias(i int, ref TableRef) int {
 	if p.up(i) == "AS" && i+1 < len(p.items) {
 		p.mark(i)
 		i++
-		if it := &p.items[i]; it.Kind == Word || it.Kind == QuotedName || it.Kind == String {
+		if it := &p.items[i]; it.isName() || it.Kind == String {
 			ref.Alias = p.nameOf(i)
 			it.role = roleAlias
 			i++
 		}
-	} else if i < len(p.items) && (p.items[i].Kind == QuotedName || p.items[i].Kind == Word && !endsTable(p.items[i].up) && !p.op(i+1, ".")) {
+	} else if p.mayName(i) && (p.items[i].Kind == QuotedName || !tableEnds[p.up(i)] && !p.op(i+1, ".")) {
 		ref.Alias = p.nameOf(i)
 		p.items[i].role = roleAlias
 		i++
 	}
 	if ref.Alias != "" && p.op(i, "(") && p.items[i].match > 0 && p.items[i-1].role == roleAlias {
-		for j := i + 1; j < p.items[i].match; j++ { // AS x(a, b)
-			if p.items[j].Kind == Word || p.items[j].Kind == QuotedName {
-				p.items[j].role = roleAlias
-			}
-		}
-		i = p.items[i].match + 1
+		i = p.markNames(i, roleAlias) // AS x(a, b)
 	}
 	q := p.top().query
 	if q >= 0 {
@@ -105,7 +106,7 @@ func (p *parser) usingList(i int) int {
 		return i
 	}
 	for j := i + 1; j < end; j++ {
-		if it := &p.items[j]; it.Kind == Word || it.Kind == QuotedName {
+		if it := &p.items[j]; it.isName() {
 			it.role, it.query = roleColumn, p.top().query
 			p.columns = append(p.columns, column{start: j, end: j + 1, query: it.query})
 		}

@@ -12,7 +12,7 @@ func (p *parser) name(i int) int {
 			p.qualify(start, i+1)
 			return i + 3
 		}
-		if next.Kind != Word && next.Kind != QuotedName {
+		if !next.isName() {
 			break
 		}
 		i += 2
@@ -59,10 +59,7 @@ func (p *parser) qualify(start, end int) {
 
 // endsOperand reports whether an operand ends with item i, so that a name behind it can only be an alias.
 func (p *parsed) endsOperand(i int) bool {
-	if i < 0 {
-		return false
-	}
-	it := &p.items[i]
+	it := p.item(i)
 	switch it.Kind {
 	case String, Number, Blob, Placeholder:
 		return true

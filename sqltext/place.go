@@ -37,7 +37,10 @@ func (d Dialect) place(text string, i int, mark byte) int {
 		at++
 	}
 	word := leadingWord(text[at:])
-	if !isQueryWord(word) || sentence && word != strings.ToUpper(word) || d.continues(text[:at]) {
+	if !isQueryWord(word) || sentence && word != strings.ToUpper(word) {
+		return -1
+	}
+	if before := strings.TrimRight(text[:at], " \t\r\n"); d.continues(before) && !(strings.EqualFold(word, "WITH") && strings.HasSuffix(before, ",")) {
 		return -1
 	}
 	return at
@@ -71,8 +74,7 @@ func leadingWord(s string) string {
 	return s[:n]
 }
 
-// continues reports whether a query word behind before belongs to the
-// statement that before holds.
+// continues reports whether a query word behind before belongs to the statement that before holds.
 func (d Dialect) continues(before string) bool {
 	before = strings.TrimRight(before, " \t\r\n")
 	if before == "" {
@@ -102,9 +104,8 @@ func (c cut) whole() bool { return c.live || c.end }
 // maxCuts bounds the cuts at blank lines.
 const maxCuts = 8
 
-// cuts returns where the statement at the start of text may end, the likeliest
-// place first: at its first live semicolon, or else the end of the text; at a
-// fence; at a line with a label; at blank lines, the last one first.
+// cuts returns where the statement at the start of text may end, the likeliest place first: at its first live
+// semicolon, or else the end of the text; at a fence; at a line with a label; at blank lines, the last one first.
 func (d Dialect) cuts(text string) []cut {
 	var label, fence cut
 	var blanks []cut
@@ -156,7 +157,8 @@ func isLabel(s string) bool {
 		n++
 	}
 	return n < len(s) && s[n] == ':' && isOneOf(strings.TrimSpace(s[:n]),
-		"SQLRESULT", "SQL RESULT", "RESULT", "ANSWER", "FINAL ANSWER", "EXPLANATION", "NOTE", "NOTES", "OUTPUT", "QUESTION", "REASONING")
+		"SQLRESULT", "SQL RESULT", "RESULT", "ANSWER", "FINAL ANSWER", "EXPLANATION", "NOTE", "NOTES", "OUTPUT", "QUESTION", "REASONING",
+		"OBSERVATION", "THOUGHT", "ACTION")
 }
 
 // continuesBehind reports whether s, behind a semicolon, starts with a keyword in capitals that continues a statement:
@@ -170,5 +172,5 @@ func (d Dialect) continuesBehind(s string) bool {
 func (d Dialect) goesOn(s string) bool {
 	word := leadingWord(s)
 	upper := strings.ToUpper(word)
-	return isReserved(upper) && !isQueryWord(word) && (word == upper || word == strings.ToLower(word))
+	return reserved[upper] && !isQueryWord(word) && (word == upper || word == strings.ToLower(word))
 }

@@ -38,7 +38,8 @@ func (e *ReplyError) Unwrap() error { return e.Err }
 type Extraction struct {
 	*Statement // as Dialect.Check returns it; nil with an error
 
-	// Step tells where it stood: "bare" (the reply is the statement), "fence", "json", "quotes" or "prose".
+	// Step tells where it stood: "bare" (the reply is the statement), "fence", "json", "call" (of a tool, not in JSON),
+	// "quotes" or "prose".
 	Step string
 	// Notes are stable words on what was passed over: "reasoning" (before it), "answer-tag", "other-blocks" (earlier
 	// fenced blocks with other queries), "unclosed-fence", "invisible" (characters that nobody sees, see Extractor),

@@ -78,17 +78,6 @@ func (d Dialect) headOf(s string) head {
 	}
 }
 
-// dangling reports whether a statement cannot end with the keyword.
-func dangling(word string) bool {
-	switch word {
-	case "SELECT", "FROM", "WHERE", "AND", "OR", "NOT", "ON", "JOIN", "LEFT", "RIGHT", "INNER", "OUTER", "FULL", "CROSS", "NATURAL",
-		"BY", "GROUP", "ORDER", "HAVING", "LIMIT", "OFFSET", "UNION", "EXCEPT", "INTERSECT", "IN", "LIKE", "GLOB", "ILIKE", "REGEXP",
-		"BETWEEN", "IS", "AS", "CASE", "WHEN", "THEN", "ELSE", "DISTINCT", "USING", "WITH", "VALUES", "OVER", "PARTITION", "ESCAPE", "COLLATE", "EXISTS":
-		return true
-	}
-	return false
-}
-
 // isCut reports whether a text that starts like a statement stops in the middle of it: in a string, in a bracket, or
 // behind a word or operator that needs more.
 func (s *Statement) isCut() bool {
@@ -96,9 +85,12 @@ func (s *Statement) isCut() bool {
 	if len(p.items) == 0 || strings.HasSuffix(p.sql, ";") {
 		return false // a text that ends with a semicolon ends where it should
 	}
+	if p.lacksQuery() {
+		return true
+	}
 	last := &p.items[len(p.items)-1]
 	switch {
-	case last.Kind == Unterminated, p.opened(), dangling(last.up):
+	case last.Kind == Unterminated, p.opened(), dangling[last.up]:
 		return true
 	case last.Kind == Operator:
 		switch last.Text {
@@ -108,6 +100,19 @@ func (s *Statement) isCut() bool {
 		return true
 	}
 	return false
+}
+
+// lacksQuery reports whether the text has a WITH list and no query behind it.
+func (p *parsed) lacksQuery() bool { return p.main >= 0 && p.queries[p.main].cte }
+
+// isStub reports whether a text is the first letters of a query at most, comments aside.
+func (d Dialect) isStub(text string) bool {
+	items := d.Parse(text).tree().items
+	if len(items) == 0 {
+		return true
+	}
+	word := items[0].up
+	return len(items) == 1 && word != "" && (strings.HasPrefix("SELECT", word) || strings.HasPrefix("WITH", word))
 }
 
 // opened reports whether a bracket is open at the end.
@@ -129,16 +134,15 @@ func (p *parsed) opened() bool {
 	return depth > 0
 }
 
-// isPlausible reports whether a text that passed the text check reads like a
-// whole query rather than like prose. It errs on both sides: what engines
-// accept and people rarely write may fail it, and most nonsense passes.
+// isPlausible reports whether a text that passed the text check reads like a whole query rather than like prose. It
+// errs on both sides: what engines accept and people rarely write may fail it, and most nonsense passes.
 func (s *Statement) isPlausible() bool {
 	p := s.tree()
-	if len(p.items) < 2 || p.main < 0 || p.d.headOf(p.sql) != headQuery || p.opened() {
+	if len(p.items) < 2 || p.main < 0 || p.lacksQuery() || p.d.headOf(p.sql) != headQuery || p.opened() {
 		return false
 	}
 	last := &p.items[len(p.items)-1]
-	if dangling(last.up) || last.Kind == Operator && last.Text != ")" && last.Text != "]" && last.Text != "}" {
+	if dangling[last.up] || last.Kind == Operator && last.Text != ")" && last.Text != "]" && last.Text != "}" {
 		return false
 	}
 	starts := 0
@@ -159,7 +163,7 @@ func (s *Statement) isPlausible() bool {
 		if it.Kind == Operator && !p.isOperatorHere(i) {
 			return false
 		}
-		isName := it.role != roleKeyword && it.role != roleType && (it.Kind == Word || it.Kind == QuotedName)
+		isName := it.role != roleKeyword && it.role != roleType && it.isName()
 		if it.Kind == Number && names > 0 {
 			return false // "the first 5 rows"
 		}
@@ -172,8 +176,7 @@ func (s *Statement) isPlausible() bool {
 	return starts == 0
 }
 
-// startsWell reports whether a query stands where one may, and asks for
-// something.
+// startsWell reports whether a query stands where one may, and asks for something.
 func (p *parsed) startsWell(q *query) bool {
 	i := q.start - 1
 	if i >= 0 && !p.op(i, "(") && !p.op(i, ")") {

@@ -2,9 +2,8 @@ package sqltext
 
 import "strings"
 
-// Skeleton is what is left of a statement without its names and constants: its tokens in lower case, with _ in
-// place of every name, literal and list, and of what is joined to one by an operator, a comma, JOIN … ON, AND or
-// OR.
+// Skeleton is what is left of a statement without its names and constants: its tokens in lower case, with _ in place of
+// every name, literal and list, and of what is joined to one by an operator, a comma, JOIN … ON, AND or OR.
 //
 //	SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id WHERE x > 3 AND y = 'z' GROUP BY a.name
 //	select _ , count ( _ ) from _ where _ group by _
@@ -17,6 +16,9 @@ func (s *Statement) Skeleton() []string {
 	return s.skeleton
 }
 
+// glue are the tokens that make one of the two names around them.
+var glue = setOf(", = < > <= >= <> != + - * / % || and or like is")
+
 func (p *parsed) skeletonOf() (out []string) {
 	push := func(token string) {
 		out = append(out, token)
@@ -25,7 +27,7 @@ func (p *parsed) skeletonOf() (out []string) {
 			switch {
 			case n >= 5 && out[n-1] == "_" && out[n-2] == "on" && out[n-3] == "_" && out[n-4] == "join" && out[n-5] == "_":
 				out = out[:n-4]
-			case n >= 3 && out[n-1] == "_" && out[n-3] == "_" && isGlue(out[n-2]):
+			case n >= 3 && out[n-1] == "_" && out[n-3] == "_" && glue[out[n-2]]:
 				out = out[:n-2]
 			default:
 				return
@@ -50,15 +52,6 @@ func (p *parsed) skeletonOf() (out []string) {
 		}
 	}
 	return out
-}
-
-// isGlue reports whether a token between two names makes one of them.
-func isGlue(token string) bool {
-	switch token {
-	case ",", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "-", "*", "/", "%", "||", "and", "or", "like", "is":
-		return true
-	}
-	return false
 }
 
 // Alike is the multiset Jaccard index of the skeletons of two statements, in 0..1: the tokens they share ÷ all tokens,

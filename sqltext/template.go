@@ -1,7 +1,8 @@
 package sqltext
 
 import (
-	"fmt"
+	"cmp"
+	"strconv"
 	"strings"
 )
 
@@ -27,8 +28,7 @@ func (s *Statement) Template() string {
 		it := &p.items[i]
 		switch {
 		case it.isOperator(";"):
-		case it.Kind == Operator && (it.Text == "-" || it.Text == "+") && i+1 < len(p.items) && p.items[i+1].Kind == Number && !p.endsOperand(i-1):
-			// the sign of the number behind it
+		case (p.op(i, "-") || p.op(i, "+")) && p.item(i+1).Kind == Number && !p.endsOperand(i-1): // a sign
 		case it.Kind == Operator:
 			w.write(Operator, plainOperator(it.Text))
 		case it.Kind == String, it.Kind == Number, it.Kind == Blob, masked[i]:
@@ -36,11 +36,7 @@ func (s *Statement) Template() string {
 		case it.Kind == Word && it.role == roleKeyword:
 			w.write(Word, strings.ToLower(it.Text))
 		case it.Kind == Word, it.Kind == QuotedName:
-			name := asciiLower(p.nameOf(i))
-			if to := names.rename(p, i, name); to != "" {
-				name = to
-			}
-			w.write(it.Kind, name)
+			w.write(it.Kind, names.rename(p, i, asciiLower(p.nameOf(i))))
 		default:
 			w.write(it.Kind, it.Text)
 		}
@@ -50,72 +46,59 @@ func (s *Statement) Template() string {
 
 // aliasNames numbers the aliases of a statement by first use.
 type aliasNames struct {
-	tables, columns map[string]string // alias in lower case -> new name; "" until it is used
-	lists           map[string]int    // alias of a column -> the query that defines it
-	used            [2]int
+	prefix map[string]string // of each alias in lower case: t for tables and CTEs, c for columns
+	lists  map[string]int    // alias of a column -> the query that defines it
+	to     map[string]string // the new names
+	used   map[string]int    // by prefix
 }
 
 func (p *parsed) aliases() *aliasNames {
-	n := &aliasNames{tables: map[string]string{}, columns: map[string]string{}, lists: map[string]int{}}
+	n := &aliasNames{map[string]string{}, map[string]int{}, map[string]string{}, map[string]int{}}
 	for _, t := range p.tables {
 		if t.Alias != "" {
-			n.tables[asciiLower(t.Alias)] = ""
+			n.prefix[asciiLower(t.Alias)] = "t"
 		}
 	}
 	for _, c := range p.ctes {
-		n.tables[c.name] = ""
+		n.prefix[c.name] = "t"
 	}
 	for i := range p.items {
 		if it := &p.items[i]; it.role == roleAlias || it.role == roleCTE {
-			name := asciiLower(p.nameOf(i))
-			if _, ok := n.tables[name]; !ok {
-				n.columns[name], n.lists[name] = "", it.query
+			if name := asciiLower(p.nameOf(i)); n.prefix[name] != "t" {
+				n.prefix[name], n.lists[name] = "c", it.query
 			}
 		}
 	}
 	return n
 }
 
-// rename returns the new name of item i, or "" where it is no alias.
+// rename returns the new name of item i, or its old one where it is no alias.
 func (n *aliasNames) rename(p *parsed, i int, name string) string {
-	it := &p.items[i]
-	switch it.role {
+	prefix := n.prefix[name]
+	switch it := &p.items[i]; it.role {
 	case roleQualif, roleTable:
 		// A CTE's name stands where tables do; a base table that is called like an alias of another one keeps its name.
-		if it.role == roleTable && !p.isCTE(name, i) {
-			return ""
+		if prefix != "t" || it.role == roleTable && !p.isCTE(name, i) {
+			return name
 		}
-		return n.number(n.tables, name, "t", 0)
-	case roleAlias, roleCTE:
-		if to := n.number(n.tables, name, "t", 0); to != "" {
-			return to
-		}
-		return n.number(n.columns, name, "c", 1)
 	case roleColumn:
 		// An alias is not seen in the list that defines it: name AS name.
-		if q := it.query; q >= 0 && n.lists[name] == q && p.inList(i, q) {
-			return ""
+		if prefix != "c" || it.query >= 0 && n.lists[name] == it.query && p.inList(i, it.query) {
+			return name
 		}
-		return n.number(n.columns, name, "c", 1)
+	case roleAlias, roleCTE:
+	default:
+		return name
 	}
-	return ""
-}
-
-func (n *aliasNames) number(of map[string]string, name, prefix string, kind int) string {
-	to, ok := of[name]
-	if !ok {
-		return ""
+	if n.to[name] == "" && prefix != "" {
+		n.used[prefix]++
+		n.to[name] = prefix + strconv.Itoa(n.used[prefix])
 	}
-	if to == "" {
-		n.used[kind]++
-		to = fmt.Sprintf("%s%d", prefix, n.used[kind])
-		of[name] = to
-	}
-	return to
+	return cmp.Or(n.to[name], name)
 }
 
 // inList reports whether item i is in the select list of query q.
 func (p *parsed) inList(i, q int) bool {
-	from := p.queries[q].at[inFrom]
-	return p.queries[q].at[inSelect] >= 0 && i > p.queries[q].at[inSelect] && (from < 0 || i < from)
+	at := &p.queries[q].at
+	return at[inSelect] >= 0 && i > at[inSelect] && (at[inFrom] < 0 || i < at[inFrom])
 }

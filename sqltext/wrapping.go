@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -12,7 +13,8 @@ import (
 func trimReply(s string) string {
 	for {
 		trimmed := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) })
-		for _, mark := range []string{"</s>", "<s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<end_of_turn>", "<eos>"} {
+		for _, mark := range []string{"</s>", "<s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<end_of_turn>", "<eos>",
+			"<|call|>", "<|return|>", "<|eom_id|>"} {
 			trimmed = strings.TrimSuffix(trimmed, mark)
 		}
 		if trimmed == s {
@@ -28,6 +30,12 @@ func afterReasoning(s string) (rest string, cut bool) {
 	for _, tag := range []string{"think", "thinking", "reasoning"} {
 		if i := lastFold(s, "</"+tag+">"); i >= 0 {
 			s = s[i+len(tag)+3:]
+		}
+	}
+	if i := lastFold(s, "<|channel|>"); i >= 0 { // gpt-oss: <|channel|>final<|message|>…
+		channel, message, _ := strings.Cut(s[i:], "<|message|>")
+		if s = message; lastFold(channel, "<|channel|>analysis") >= 0 {
+			return s, true
 		}
 	}
 	for _, tag := range []string{"<think>", "<thinking>", "<reasoning>"} {
@@ -67,19 +75,23 @@ func lastFold(s, lower string) int {
 	return -1
 }
 
-// isRefusal reports whether a reply without a query declines, in English. A reply it does not know is no fault: it
-// counts as one without SQL.
+// isRefusal reports whether a reply without a statement declines, in English. A reply it does not know is no fault: it
+// counts as one without SQL, and so does one that answers in prose ("There are no such orders").
 func isRefusal(text string) bool {
-	text = strings.ToLower(strings.ReplaceAll(text, "’", "'"))
-	for _, phrase := range []string{
-		"i'm sorry", "i am sorry", "sorry, ", "apologize", "apologise", "i cannot", "i can't", "i can not", "i'm unable", "i am unable", "unable to",
-		"cannot be", "can't be", "can not be", "cannot answer", "not possible", "impossible", "i'm not able", "i am not able", "as an ai", "as a language model",
-		"do not have", "don't have", "does not have", "doesn't have", "does not contain", "doesn't contain", "no query", "no sql", "not enough information",
-		"insufficient", "there is no", "there are no", "no table", "no column", "no such", "not in the schema", "not available", "not exist",
-	} {
-		if strings.Contains(text, phrase) {
-			return true
-		}
+	if strings.Contains(text, "SELECT ") {
+		return false // an answer that could not be read
 	}
-	return false
+	text = strings.ToLower(strings.ReplaceAll(text, "’", "'"))
+	has := func(phrases ...string) bool {
+		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
+	}
+	if has("sorry, but", "i apologize, but", "i apologise, but", "i cannot", "i can't", "i can not", "i'm unable", "i am unable", "unable to",
+		"i'm not able", "i am not able", "cannot answer", "cannot be answered", "can't be answered", "not possible to", "impossible to",
+		"as an ai", "as a language model", "not enough information", "insufficient information", "not in the schema") {
+		return true
+	}
+	return has("schema", "database", "table", "column", "field", "information", "question", " query", " sql", "access") &&
+		has("cannot be", "can't be", "can not be", "not possible", "impossible", "there is no", "there are no", "no such", "has no", "have no",
+			"no query", "no sql", "do not have", "don't have", "does not have", "doesn't have", "does not contain", "doesn't contain",
+			"insufficient", "not available", "not exist")
 }

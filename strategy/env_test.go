@@ -111,16 +111,16 @@ func TestTaskSamples(t *testing.T) {
 // TestSamplerRequest sets everything that a provider must not guess.
 func TestSamplerRequest(t *testing.T) {
 	env := &strategy.Env{Seed: 5}
-	s := strategy.Sampler{Temperature: 0.7, FirstGreedy: true, StopTexts: []string{";"}}
+	s := strategy.Sampler{Temperature: 0.7, TopP: 0.9, FirstGreedy: true, StopTexts: []string{";"}}
 	first, second := s.Request(env, 0, nil), s.Request(env, 1, nil)
-	if *first.Temperature != 0 || *second.Temperature != 0.7 || first.MaxTokens != 1024 || second.Seed != 6 || second.Sample != 1 ||
+	if *first.Temperature != 0 || *second.Temperature != 0.7 || first.MaxTokens != 1024 || first.TopP != 0.9 || second.Seed != 6 || second.Sample != 1 ||
 		second.Stop[0] != ";" || second.Purpose != strategy.PurposeGenerate {
 		t.Errorf("got %+v and %+v", first, second)
 	}
 	if zero := (strategy.Sampler{}).Request(&strategy.Env{}, 0, nil); zero.Temperature == nil || *zero.Temperature != 0 || zero.Seed != 0 {
 		t.Errorf("the zero Sampler: %+v", zero)
 	}
-	for _, bad := range []strategy.Sampler{{Samples: -1}, {Temperature: -1}, {MaxTokens: -1}, {MinVotes: -1}} {
+	for _, bad := range []strategy.Sampler{{Samples: -1}, {Temperature: -1}, {MaxTokens: -1}, {TopP: 1.1}, {MinVotes: -1}} {
 		if err := (strategy.Pipeline{Sampler: bad}).Validate(0); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}

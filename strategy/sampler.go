@@ -13,6 +13,7 @@ import (
 type Sampler struct {
 	Samples     int       // samples at most; Task.Samples overrides it; 0 means 1
 	Temperature float64   // of every sample; 0 is greedy
+	TopP        float64   // of every sample (nucleus sampling), up to 1; 0: the model's default
 	FirstGreedy bool      // sample 0 at temperature 0, whatever Temperature says
 	MaxTokens   int       // of a reply; 0 means 1,024, and a preset says what it sends
 	StopTexts   []string  // a reply ends before the first of them
@@ -37,6 +38,7 @@ func (s Sampler) Validate(samples int) error {
 	errs := []error{
 		CheckField("strategy: Sampler.Samples", s.Samples, MaxSamples),
 		CheckField("strategy: Sampler.Temperature", s.Temperature, 0),
+		CheckField("strategy: Sampler.TopP", s.TopP, 1),
 		CheckField("strategy: Sampler.MaxTokens", s.MaxTokens, 0),
 		CheckField("strategy: Sampler.MinVotes", s.MinVotes, 0),
 		CheckField("strategy: Sampler.First", s.First, 0),
@@ -67,7 +69,7 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 	}
 	return llm.Request{
 		Messages: messages, Purpose: cmp.Or(s.Purpose, PurposeGenerate), Sample: i,
-		Temperature: &temperature, MaxTokens: cmp.Or(s.MaxTokens, 1024),
+		Temperature: &temperature, TopP: s.TopP, MaxTokens: cmp.Or(s.MaxTokens, 1024),
 		Seed: env.SeedOf(i), Stop: s.StopTexts,
 	}
 }

@@ -23,7 +23,7 @@ func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *sche
 		out schema.Rendering
 		err error
 	)
-	if len(rows) == 0 && r.Text == nil {
+	if len(rows) == 0 && r.Value == nil {
 		out, err = e.Texts.render(ctx, r, s)
 	} else {
 		out, err = r.Render(ctx, s, rows...)

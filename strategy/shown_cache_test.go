@@ -42,7 +42,7 @@ func TestTextCache(t *testing.T) {
 		{"another limit", schema.Renderer{MaxTokens: 9999}, s, nil, false},
 		{"without values", schema.Renderer{WithoutValues: true}, s, nil, false},
 		{"with rows", schema.Renderer{}, s, schematest.Samples(), false},
-		{"values of one's own", schema.Renderer{Text: func(string) (string, bool) { return "", false }}, s, nil, false},
+		{"values of one's own", schema.Renderer{Value: func(any) (string, bool) { return "", false }}, s, nil, false},
 		{"another schema with the same tables", schema.Renderer{}, schematest.Shop(), nil, false},
 		{"still kept", schema.Renderer{}, s, nil, true},
 	} {

@@ -145,13 +145,11 @@ func start(ctx context.Context, o order, name string, attrs []Attr) (context.Con
 // SetSlot moves a span that was started by [StartAt] to another slot. Work that several samples share belongs to the
 // lowest of them, which may show only after the work has begun. It does nothing to a root and to a span of [Start].
 func (s *Span) SetSlot(slot int) {
-	if !s.lock() {
-		return
-	}
-	defer s.tree.mu.Unlock()
-	if s.order.parallel == 1 {
-		s.order.slot = slot
-	}
+	s.locked(func() {
+		if s.order.parallel == 1 {
+			s.order.slot = slot
+		}
+	})
 }
 
 func (t *tree) since() time.Duration { return t.now().Sub(t.start) }
@@ -163,6 +161,14 @@ func (s *Span) lock() bool {
 	}
 	s.tree.mu.Lock()
 	return true
+}
+
+// locked runs f under the lock of the tree, and not at all for a nil or zero span.
+func (s *Span) locked(f func()) {
+	if s.lock() {
+		defer s.tree.mu.Unlock()
+		f()
+	}
 }
 
 // Set gives s an attribute, in place of one of the same key. Later changes to the value do not reach the trace.
@@ -211,22 +217,14 @@ func (s *Span) Root() *Span {
 
 // AddUsage adds u to the cost of s itself.
 func (s *Span) AddUsage(u Usage) {
-	if !s.lock() {
-		return
-	}
-	defer s.tree.mu.Unlock()
-	s.usage = s.usage.Add(u)
+	s.locked(func() { s.usage = s.usage.Add(u) })
 }
 
 // Cancelled says that s was given up in flight, because its outcome no longer mattered or the caller went away. How far
 // such work came depends on timing, so [Span.Comparable] and [Span.Warnings] leave out s and everything below it. Its
 // usage counts. It still needs End.
 func (s *Span) Cancelled() {
-	if !s.lock() {
-		return
-	}
-	defer s.tree.mu.Unlock()
-	s.cancelled = true
+	s.locked(func() { s.cancelled = true })
 }
 
 // Fail records why s failed. Only the first error counts, because later ones mostly repeat it. A nil err does nothing.
@@ -264,12 +262,9 @@ func (s *Span) End() {
 }
 
 // Usage returns the cost of s and everything below it, cancelled spans included.
-func (s *Span) Usage() Usage {
-	if !s.lock() {
-		return Usage{}
-	}
-	defer s.tree.mu.Unlock()
-	return s.sum(true)
+func (s *Span) Usage() (u Usage) {
+	s.locked(func() { u = s.sum(true) })
+	return u
 }
 
 // sum adds in the order of JSON, cancelled children last, so that a sum of money is the same to the last bit.
@@ -288,33 +283,25 @@ func (s *Span) sum(cancelled bool) Usage {
 
 // Warnings returns the warnings of s and everything below it in tree order, each once. Warnings of cancelled spans are
 // left out, because they depend on timing.
-func (s *Span) Warnings() []Warning {
-	if !s.lock() {
-		return nil
-	}
-	defer s.tree.mu.Unlock()
-	var out []Warning
+func (s *Span) Warnings() (out []Warning) {
 	seen := make(map[Warning]bool)
-	for _, s := range s.appendAll(nil) {
-		for _, w := range s.warnings {
-			if !seen[w] {
-				seen[w] = true
-				out = append(out, w)
+	s.locked(func() {
+		for _, s := range s.appendAll(nil) {
+			for _, w := range s.warnings {
+				if !seen[w] {
+					seen[w] = true
+					out = append(out, w)
+				}
 			}
 		}
-	}
+	})
 	return out
 }
 
 // Duration returns how long s took, or has been going if it has not ended.
-func (s *Span) Duration() time.Duration {
-	if s == nil || s.tree == nil {
-		return 0
-	}
-	now := s.tree.since()
-	s.tree.mu.Lock()
-	defer s.tree.mu.Unlock()
-	return s.until(now) - s.start
+func (s *Span) Duration() (d time.Duration) {
+	s.locked(func() { d = s.until(s.tree.since()) - s.start })
+	return d
 }
 
 // until returns the end of s, or now if it has not ended. The caller holds the lock.
@@ -352,58 +339,41 @@ func (s *Span) Started() time.Time {
 // Failure returns the text of the first error that [Span.Fail] was given; "" without one.
 func (s *Span) Failure() string { return s.failed().whole }
 
-func (s *Span) failed() failure {
-	if !s.lock() {
-		return failure{}
-	}
-	defer s.tree.mu.Unlock()
-	return s.failure
+func (s *Span) failed() (f failure) {
+	s.locked(func() { f = s.failure })
+	return f
 }
 
 // IsCancelled reports whether [Span.Cancelled] was called on s or on a span above it.
-func (s *Span) IsCancelled() bool {
-	if !s.lock() {
-		return false
-	}
-	defer s.tree.mu.Unlock()
-	for ; s != nil; s = s.parent {
-		if s.cancelled {
-			return true
+func (s *Span) IsCancelled() (is bool) {
+	s.locked(func() {
+		for at := s; at != nil; at = at.parent {
+			is = is || at.cancelled
 		}
-	}
-	return false
+	})
+	return is
 }
 
 // Attr returns the value of an attribute as the tree holds it. A [Secret] that was not kept is withheld.
 func (s *Span) Attr(key string) (value any, ok bool) {
-	if !s.lock() {
-		return nil, false
-	}
-	defer s.tree.mu.Unlock()
-	for _, a := range s.attrs {
-		if a.Key == key {
-			return a.Value, true
+	s.locked(func() {
+		if i := slices.IndexFunc(s.attrs, func(a Attr) bool { return a.Key == key }); i >= 0 {
+			value, ok = s.attrs[i].Value, true
 		}
-	}
-	return nil, false
+	})
+	return value, ok
 }
 
 // Attrs returns the attributes of s in the order in which they were first set.
-func (s *Span) Attrs() []Attr {
-	if !s.lock() {
-		return nil
-	}
-	defer s.tree.mu.Unlock()
-	return slices.Clone(s.attrs)
+func (s *Span) Attrs() (attrs []Attr) {
+	s.locked(func() { attrs = slices.Clone(s.attrs) })
+	return attrs
 }
 
 // Events returns the events of s in the order in which they happened.
-func (s *Span) Events() []Event {
-	if !s.lock() {
-		return nil
-	}
-	defer s.tree.mu.Unlock()
-	return slices.Clone(s.events)
+func (s *Span) Events() (events []Event) {
+	s.locked(func() { events = slices.Clone(s.events) })
+	return events
 }
 
 // Children returns the children of s in order, without cancelled ones.
@@ -412,24 +382,18 @@ func (s *Span) Children() []*Span { return s.childrenWhere(false) }
 // CancelledChildren returns the children of s that were cancelled, in order.
 func (s *Span) CancelledChildren() []*Span { return s.childrenWhere(true) }
 
-func (s *Span) childrenWhere(cancelled bool) []*Span {
-	if !s.lock() {
-		return nil
-	}
-	defer s.tree.mu.Unlock()
-	return s.sorted(cancelled)
+func (s *Span) childrenWhere(cancelled bool) (children []*Span) {
+	s.locked(func() { children = s.sorted(cancelled) })
+	return children
 }
 
 // All returns s and everything below it, without cancelled spans below s. Parents come before children, children in
 // order. It sees the tree as it is when the loop begins.
 func (s *Span) All() iter.Seq[*Span] {
 	return func(yield func(*Span) bool) {
-		if !s.lock() {
-			return
-		}
-		all := s.appendAll(nil)
-		s.tree.mu.Unlock() // before the loop's body runs, which may use the spans
-		for _, s := range all {
+		var all []*Span
+		s.locked(func() { all = s.appendAll(nil) })
+		for _, s := range all { // without the lock, because the body may use the spans
 			if !yield(s) {
 				return
 			}

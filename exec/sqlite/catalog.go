@@ -338,33 +338,36 @@ func (c *catalog) readsDenied(v *relation, seen map[*relation]bool) bool {
 }
 
 // missing returns the entries of the policy that name no table or column.
-func (c *catalog) missing(policy exec.Policy) []string {
-	var out []string
-	check := func(field string, entries []string, found func(one exec.Policy, r *relation) bool, one func(entry string) exec.Policy) {
+func (c *catalog) missing(policy exec.Policy) (out []string) {
+	check := func(field string, entries []string, names func(entry string, r *relation) bool) {
 		for _, entry := range entries {
-			hit := false
-			for _, relations := range c.named {
-				for _, r := range relations {
-					hit = hit || found(one(entry), r)
-				}
-			}
-			if !hit {
+			if !c.some(func(r *relation) bool { return names(entry, r) }) {
 				out = append(out, field+": "+strconv.Quote(entry))
 			}
 		}
 	}
-	deniesTable := func(one exec.Policy, r *relation) bool { return !one.AllowsTable(r.database, r.name) }
-	check("AllowTables", policy.AllowTables, deniesTable, func(e string) exec.Policy { return exec.Policy{DenyTables: []string{e}} })
-	check("DenyTables", policy.DenyTables, deniesTable, func(e string) exec.Policy { return exec.Policy{DenyTables: []string{e}} })
-	check("DenyColumns", policy.DenyColumns,
-		func(one exec.Policy, r *relation) bool {
-			for column := range r.denied {
-				if !one.AllowsColumn(r.database, r.name, column) {
-					return true
-				}
+	table := func(entry string, r *relation) bool {
+		return !exec.Policy{DenyTables: []string{entry}}.AllowsTable(r.database, r.name)
+	}
+	check("AllowTables", policy.AllowTables, table)
+	check("DenyTables", policy.DenyTables, table)
+	check("DenyColumns", policy.DenyColumns, func(entry string, r *relation) bool {
+		for column := range r.denied {
+			if !(exec.Policy{DenyColumns: []string{entry}}).AllowsColumn(r.database, r.name, column) {
+				return true
 			}
-			return false
-		},
-		func(e string) exec.Policy { return exec.Policy{DenyColumns: []string{e}} })
+		}
+		return false
+	})
 	return out
+}
+
+// some reports whether f holds for some relation.
+func (c *catalog) some(f func(*relation) bool) bool {
+	for _, relations := range c.named {
+		if slices.ContainsFunc(relations, f) {
+			return true
+		}
+	}
+	return false
 }

@@ -8,20 +8,16 @@
 //
 // For each statement a connection of the pool is held, and on it the guard
 //
-//   - weighs the text before SQLite sees it: writing its subqueries, views and columns
-//     out may add 10,000 tokens, and 48 subqueries, views, joins and DISTINCTs may
-//     hold rows;
+//   - weighs the text before SQLite sees it: writing its subqueries, views and columns out may add 10,000 tokens, and
+//     48 subqueries, views, joins and DISTINCTs may hold rows;
 //   - refuses a connection whose temporary tables hide tables of the schema;
-//   - lowers busy_timeout, since SQLite waits for locks without looking at a context:
-//     to nothing until no lock is in the way, which the guard waits for itself, below
-//     the time-out afterwards; and sets query_only;
-//   - lowers SQLite's limits: values of 1 MB, less for a statement that could hold
-//     many of them at once, sorts them, or calls a function that is slow on them;
-//     expressions 200 deep, 50 parts of a compound, programs
-//     of 25,000 steps, no parameters, nothing newly attached;
-//   - registers an authorizer that allows four actions: SELECT, recursion, reading
-//     a column of a table of the schema that the policy allows, and calling a
-//     function on a list.
+//   - lowers busy_timeout, since SQLite waits for locks without looking at a context: to nothing until no lock is in
+//     the way, which the guard waits for itself, below the time-out afterwards; and sets query_only;
+//   - lowers SQLite's limits: values of 1 MB, less for a statement that could hold many of them at once, sorts them, or
+//     calls a function that is slow on them; expressions 200 deep, 50 parts of a compound, programs of 25,000 steps, no
+//     parameters, nothing newly attached;
+//   - registers an authorizer that allows four actions: SELECT, recursion, reading a column of a table of the schema
+//     that the policy allows, and calling a function on a list.
 //
 // Afterwards everything is put back in reverse order. A connection that cannot be put back, one whose statement was
 // cancelled, and one that was held 10,000 times (go-sqlite3 keeps each callback until it closes) is closed. A

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"fmt"
 )
 
 // heavyValues is how many values of the greatest length a statement may have at hand at once: with the driver's copy of
@@ -53,19 +52,11 @@ func (h *held) setCache(kB int) error {
 	if kB == h.cache {
 		return nil
 	}
-	err := h.conn.Raw(func(raw any) (err error) {
-		h.gate.own = true
-		defer func() {
-			h.gate.own = false
-			if r := recover(); r != nil {
-				err = fmt.Errorf("sqlite: setting the cache: the driver panicked: %v", r)
-			}
-		}()
-		dc := raw.(driver.Conn)
+	err := h.raw("setting the cache", func(dc driver.Conn) error {
 		if h.cache > 0 {
 			return pragma{"cache_size", int64(-kB)}.write(context.Background(), dc)
 		}
-		_, err = h.set(context.Background(), dc, "cache_size", int64(-kB))
+		_, err := h.set(context.Background(), dc, "cache_size", int64(-kB))
 		return err
 	})
 	h.cache = kB
@@ -77,12 +68,7 @@ func (h *held) setLimit(id int, current *int, value int) error {
 	if value == *current {
 		return nil
 	}
-	err := h.conn.Raw(func(any) (err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("sqlite: setting a limit: the driver panicked: %v", r)
-			}
-		}()
+	err := h.raw("setting a limit", func(driver.Conn) error {
 		h.hooks.SetLimit(id, value)
 		return nil
 	})

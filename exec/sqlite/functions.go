@@ -40,9 +40,12 @@ const tableFunctions = "json_each json_tree jsonb_each jsonb_tree"
 // takes the place of a built-in one, may do anything, and so needs to be named by the policy.
 func (c *catalog) readFunctions(ctx context.Context, dc driver.Conn, policy exec.Policy) error {
 	c.functions = map[string]bool{}
-	for name := range strings.FieldsSeq(safeFunctions) {
-		c.functions[name] = true
+	allow := func(names string) {
+		for name := range strings.FieldsSeq(names) {
+			c.functions[name] = true
+		}
 	}
+	allow(safeFunctions)
 	// Columns of the answer: name, builtin, type, encoding, arguments, flags.
 	err := scan(ctx, dc, "PRAGMA function_list", 6, func(row []driver.Value) {
 		if integer(row[1]) == 0 {
@@ -54,14 +57,10 @@ func (c *catalog) readFunctions(ctx context.Context, dc driver.Conn, policy exec
 	}
 	for module := range c.modules {
 		if strings.HasPrefix(module, "fts") {
-			for name := range strings.FieldsSeq(searchFunctions) {
-				c.functions[name] = true
-			}
+			allow(searchFunctions)
 		}
 	}
-	for name := range strings.FieldsSeq(tableFunctions) {
-		c.functions[name] = true
-	}
+	allow(tableFunctions)
 	for _, entry := range policy.AllowFunctions {
 		c.functions[schema.Fold(strings.Trim(entry, `"`))] = true
 	}

@@ -47,12 +47,6 @@ type gate struct {
 
 type read struct{ database, table, column string }
 
-func newGate(application func(op int, arg1, arg2, database string) int) *gate {
-	g := &gate{application: application}
-	g.callback = g.authorize
-	return g
-}
-
 // begin forgets what was heard of the statement before.
 func (g *gate) begin() {
 	g.refused = nil
@@ -270,22 +264,16 @@ func (g *gate) analysis() exec.Analysis {
 	return a
 }
 
+// actions are the names of the action codes from 1 on; "-" for those that are allowed.
+var actions = strings.Split("CREATE INDEX,CREATE TABLE,CREATE TEMP INDEX,CREATE TEMP TABLE,CREATE TEMP TRIGGER,CREATE TEMP VIEW,"+
+	"CREATE TRIGGER,CREATE VIEW,DELETE,DROP INDEX,DROP TABLE,DROP TEMP INDEX,DROP TEMP TABLE,DROP TEMP TRIGGER,DROP TEMP VIEW,"+
+	"DROP TRIGGER,DROP VIEW,INSERT,-,-,-,TRANSACTION,UPDATE,ATTACH,DETACH,ALTER TABLE,REINDEX,ANALYZE,CREATE VIRTUAL TABLE,"+
+	"DROP VIRTUAL TABLE,-,SAVEPOINT", ",")
+
 // actionName names an action code for a person.
 func actionName(op int, arg1 string) string {
-	names := map[int]string{
-		1: "CREATE INDEX", 2: "CREATE TABLE", 3: "CREATE TEMP INDEX", 4: "CREATE TEMP TABLE",
-		5: "CREATE TEMP TRIGGER", 6: "CREATE TEMP VIEW", 7: "CREATE TRIGGER", 8: "CREATE VIEW",
-		9: "DELETE", 10: "DROP INDEX", 11: "DROP TABLE", 12: "DROP TEMP INDEX", 13: "DROP TEMP TABLE",
-		14: "DROP TEMP TRIGGER", 15: "DROP TEMP VIEW", 16: "DROP TRIGGER", 17: "DROP VIEW",
-		18: "INSERT", 22: "TRANSACTION", 23: "UPDATE", 24: "ATTACH", 25: "DETACH", 26: "ALTER TABLE",
-		27: "REINDEX", 28: "ANALYZE", 29: "CREATE VIRTUAL TABLE", 30: "DROP VIRTUAL TABLE", 32: "SAVEPOINT",
-	}
-	name, ok := names[op]
-	if !ok {
+	if op < 1 || op > len(actions) {
 		return fmt.Sprintf("action code %d", op)
 	}
-	if arg1 != "" {
-		name += " " + arg1
-	}
-	return name
+	return strings.TrimSpace(actions[op-1] + " " + arg1)
 }

@@ -88,7 +88,9 @@ func (g *guard) gate() *gate {
 		g.gates = g.gates[:n-1]
 		return gate
 	}
-	return newGate(g.dialect.Authorizer)
+	fresh := &gate{application: g.dialect.Authorizer}
+	fresh.callback = fresh.authorize
+	return fresh
 }
 
 // put puts a gate back that no connection has.

@@ -18,13 +18,14 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	if h.catalog {
 		return h.conn.QueryContext(ctx, text, args...)
 	}
-	rows, err := h.run(ctx, text, text, args)
+	s := sqltext.SQLite().Parse(text)
+	rows, err := h.run(ctx, text, s, args)
 	if err != nil || len(args) > 0 { // a text of ours reads no declared column and few values
 		return rows, err
 	}
-	names, declared, err := resultColumns(rows)
-	if err == nil && converted(declared) {
-		if rows, err = h.run(ctx, asStored(text, names), text, args); err != nil {
+	names, changed, err := resultColumns(rows)
+	if err == nil && changed {
+		if rows, err = h.run(ctx, asStored(text, names), s, args); err != nil {
 			return nil, err
 		}
 	}
@@ -40,8 +41,8 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 
 // run compiles text, which holds the statement of, and starts it. Nothing is stepped yet. Only a text of ours has args:
 // without them SQLite refuses parameters.
-func (h *held) run(ctx context.Context, text, of string, args []any) (*sql.Rows, error) {
-	err := h.compile(ctx, text, subject{text: of}, len(args), func() (err error) {
+func (h *held) run(ctx context.Context, text string, of *sqltext.Statement, args []any) (*sql.Rows, error) {
+	err := h.compile(ctx, text, of, len(args), func() (err error) {
 		h.statement, err = h.conn.PrepareContext(ctx, text)
 		return err
 	})
@@ -56,24 +57,11 @@ func (h *held) run(ctx context.Context, text, of string, args []any) (*sql.Rows,
 	return rows, nil
 }
 
-// subject is the statement that a text holds, and its parse if there is one.
-type subject struct {
-	text   string
-	parsed *sqltext.Statement
-}
-
-func (s subject) statement() *sqltext.Statement {
-	if s.parsed == nil {
-		return sqltext.SQLite().Parse(s.text)
-	}
-	return s.parsed
-}
-
 // compile lets prepare compile text, which holds the statement of and has so many parameters.
 //
 // What the gate says holds for the schema of its catalog, which is also the one that SQLite has in memory. So where a
 // statement is rejected, or where the policy denies something, the schema has to be the same still.
-func (h *held) compile(ctx context.Context, text string, of subject, parameters int, prepare func() error) error {
+func (h *held) compile(ctx context.Context, text string, of *sqltext.Statement, parameters int, prepare func() error) error {
 	// SQLite compiles without a look at the context.
 	if err := ctx.Err(); err != nil {
 		return classify(err, true, nil)
@@ -105,18 +93,18 @@ func (h *held) compile(ctx context.Context, text string, of subject, parameters 
 }
 
 // try is one try of compile.
-func (h *held) try(text string, of subject, parameters int, prepare func() error) error {
+func (h *held) try(text string, of *sqltext.Statement, parameters int, prepare func() error) error {
 	err := h.attempt(text, of, parameters, prepare)
 	if err != nil && exec.IsRejection(err) && !errors.Is(err, exec.ErrNotReadOnly) && h.gate.catalog.hides {
 		// Whether a table is denied or absent is nobody's business.
-		if refused := h.gate.unnamed(of.statement()); refused != nil {
+		if refused := h.gate.unnamed(of); refused != nil {
 			return refused
 		}
 	}
 	return err
 }
 
-func (h *held) attempt(text string, of subject, parameters int, prepare func() error) error {
+func (h *held) attempt(text string, of *sqltext.Statement, parameters int, prepare func() error) error {
 	h.close()
 	if err := h.weigh(of); err != nil {
 		return err
@@ -138,7 +126,7 @@ func (h *held) attempt(text string, of subject, parameters int, prepare func() e
 // alone compiles text, which holds the statement s, straight on the driver connection, calls f with it where f is not
 // nil, and closes it. The statement is prepared on its own, as in QueryContext.
 func (h *held) alone(ctx context.Context, text string, s *sqltext.Statement, f func(stmt driver.Stmt) error) error {
-	return h.compile(ctx, text, subject{s.SQL(), s}, 0, func() error {
+	return h.compile(ctx, text, s, 0, func() error {
 		return h.conn.Raw(func(raw any) error {
 			stmt, err := prepare(ctx, raw.(driver.Conn), text)
 			if err != nil {

@@ -57,18 +57,8 @@ type held struct {
 // install puts the guard on a driver connection. What it changes, undo has the way back from. It is the one place that
 // runs text without a guard, and that text is all ours.
 func (h *held) install(ctx context.Context, raw any) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("sqlite: guarding a connection: the driver panicked: %v", r)
-		}
-	}()
-	dc, ok := raw.(driver.Conn)
-	if !ok {
-		return &exec.UnguardedError{
-			Reason: fmt.Sprintf("%T is no driver.Conn", raw),
-			Remedy: "open the database with a driver for database/sql",
-		}
-	}
+	defer recovered("guarding a connection", &err)
+	dc := raw.(driver.Conn)
 	if !h.catalog {
 		if h.hooks, err = h.guard.hooks(raw); err != nil {
 			return err
@@ -195,21 +185,31 @@ func (h *held) learn(ctx context.Context, dc driver.Conn) (err error) {
 // changed reports whether the schema is another one than that of the catalog.
 func (h *held) changed(ctx context.Context) (bool, error) {
 	var key string
-	err := h.conn.Raw(func(raw any) (err error) {
-		h.gate.own = true
-		defer func() {
-			h.gate.own = false
-			if r := recover(); r != nil {
-				err = fmt.Errorf("the driver panicked: %v", r)
-			}
-		}()
-		key, err = versions(ctx, raw.(driver.Conn), h.databases)
+	err := h.raw("reading the version of the schema", func(dc driver.Conn) (err error) {
+		key, err = versions(ctx, dc, h.databases)
 		return err
 	})
 	if err != nil {
 		return false, unready(err)
 	}
 	return key != h.key, nil
+}
+
+// raw runs f, which runs texts of ours, on the driver connection while the guard is on.
+func (h *held) raw(doing string, f func(dc driver.Conn) error) error {
+	return h.conn.Raw(func(raw any) (err error) {
+		h.gate.own = true
+		defer func() { h.gate.own = false }()
+		defer recovered(doing, &err)
+		return f(raw.(driver.Conn))
+	})
+}
+
+// recovered makes an error of a panic of the driver. It is to be deferred.
+func recovered(doing string, err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("sqlite: %s: the driver panicked: %v", doing, r)
+	}
 }
 
 // renew takes the guard off and puts it on again, for the schema as it is now. While h.off is set no statement runs.
@@ -254,15 +254,7 @@ func (h *held) set(ctx context.Context, dc driver.Conn, name string, value int64
 // restore takes back what install did, last things first, whether or not the context of the statement is over. Nothing
 // of it waits.
 func (h *held) restore(raw any) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the driver panicked: %v", r)
-		}
-	}()
-	dc, ok := raw.(driver.Conn)
-	if !ok {
-		return nil // nothing was done
-	}
+	defer recovered("taking the guard off", &err)
 	if h.authorized {
 		h.hooks.RegisterAuthorizer(h.guard.dialect.Authorizer)
 		h.authorized = false
@@ -272,7 +264,7 @@ func (h *held) restore(raw any) (err error) {
 		h.limits = h.limits[:n]
 	}
 	for n := len(h.pragmas) - 1; n >= 0; n-- {
-		if err := h.pragmas[n].write(context.Background(), dc); err != nil {
+		if err := h.pragmas[n].write(context.Background(), raw.(driver.Conn)); err != nil {
 			return err
 		}
 		h.pragmas = h.pragmas[:n]

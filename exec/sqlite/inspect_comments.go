@@ -53,24 +53,16 @@ func describe(t *schema.Table) {
 		}
 		c.lastWasOpen = false
 		if depth >= 1 && c.item == unnamed {
-			c.start(d.Value(token), token.Kind)
+			c.start(d.Value(token), isWord(token, "constraint", "primary", "unique", "check", "foreign"))
 		}
-		if t.Kind == schema.View && depth == 0 && startsQuery(token) {
-			return
+		if t.Kind == schema.View && depth == 0 && isWord(token, "select", "with", "values") {
+			return // the query of the view
 		}
 	}
 }
 
-// startsQuery reports whether the query of a view begins with token.
-func startsQuery(token sqltext.Token) bool {
-	if token.Kind != sqltext.Word {
-		return false
-	}
-	switch schema.Fold(token.Text) {
-	case "select", "with", "values":
-		return true
-	}
-	return false
+func isWord(token sqltext.Token, words ...string) bool {
+	return token.Kind == sqltext.Word && slices.Contains(words, schema.Fold(token.Text))
 }
 
 // The places of commentReader.item that are no column.
@@ -128,11 +120,12 @@ func (c *commentReader) next() {
 	c.last, c.item = c.item, unnamed
 }
 
-// start is called with the first token of an item.
-func (c *commentReader) start(name string, kind sqltext.Kind) {
+// start is called with the first name of an item. clause says that a table constraint starts with it: no column can have
+// such a name without quotes.
+func (c *commentReader) start(name string, clause bool) {
 	c.item = constraint
 	for i := range c.table.Columns {
-		if schema.Fold(c.table.Columns[i].Name) == schema.Fold(name) && !(kind == sqltext.Word && isConstraintWord(name)) {
+		if schema.EqualFold(c.table.Columns[i].Name, name) && !clause {
 			c.item = i
 			break
 		}
@@ -141,16 +134,6 @@ func (c *commentReader) start(name string, kind sqltext.Kind) {
 		c.add(c.item, text)
 	}
 	c.waiting = nil
-}
-
-// isConstraintWord reports whether an unquoted word starts a table constraint: no column can have such a name without
-// quotes.
-func isConstraintWord(word string) bool {
-	switch schema.Fold(word) {
-	case "constraint", "primary", "unique", "check", "foreign":
-		return true
-	}
-	return false
 }
 
 // codeFollows reports whether something other than comments stands on the rest of the line.

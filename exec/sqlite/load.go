@@ -34,13 +34,13 @@ type load struct {
 }
 
 // weigh finds the load of a statement before SQLite sees it, and refuses one that takes too much.
-func (h *held) weigh(of subject) error {
+func (h *held) weigh(of *sqltext.Statement) error {
 	c := h.gate.catalog
-	if h.weighed != of.text || h.weighedBy != c {
+	if h.weighed != of.SQL() || h.weighedBy != c {
 		c.mu.Lock()
-		h.load = c.load(of.statement())
+		h.load = c.load(of)
 		c.mu.Unlock()
-		h.weighed, h.weighedBy = of.text, c
+		h.weighed, h.weighedBy = of.SQL(), c
 	}
 	switch l := h.load; {
 	case l.Added > mostAdded:

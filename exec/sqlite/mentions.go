@@ -60,23 +60,8 @@ func (m mentions) silent() bool { return m.natural || m.indexed || len(m.using) 
 
 // maySilence is a quick look for the words that make silent true.
 func maySilence(text string) bool {
-	for i := range len(text) {
-		switch text[i] | 0x20 {
-		case 'n':
-			if len(text)-i >= 7 && strings.EqualFold(text[i:i+7], "natural") {
-				return true
-			}
-		case 'i':
-			if len(text)-i >= 7 && strings.EqualFold(text[i:i+7], "indexed") {
-				return true
-			}
-		case 'u':
-			if len(text)-i >= 5 && strings.EqualFold(text[i:i+5], "using") {
-				return true
-			}
-		}
-	}
-	return false
+	text = schema.Fold(text)
+	return strings.Contains(text, "natural") || strings.Contains(text, "indexed") || strings.Contains(text, "using")
 }
 
 // tainted returns the generated columns of a table that are made of denied ones, directly or through each other. It

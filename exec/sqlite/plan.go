@@ -164,26 +164,10 @@ func (p *planNames) step(detail string) planStep {
 		return p.access(exec.PlanScan, rest)
 	case "SEARCH":
 		return p.access(exec.PlanSearch, rest)
-	case "LEFT", "RIGHT", "LEFT-MOST":
-		return planStep{lift: true, newScope: true}
-	case "INDEX":
-		return planStep{lift: true}
-	case "BLOOM":
-		return planStep{drop: true}
 	case "CREATE":
 		if rest == "BLOOM FILTER" {
 			return planStep{drop: true}
 		}
-	case "MULTI-INDEX":
-		return planStep{node: exec.PlanNode{Kind: planOr}}
-	case "CO-ROUTINE":
-		return planStep{node: exec.PlanNode{Kind: planCoroutine}, newScope: true}
-	case "MATERIALIZE":
-		return planStep{node: exec.PlanNode{Kind: planMaterialize}, newScope: true}
-	case "SETUP":
-		return planStep{node: exec.PlanNode{Kind: planSetup}, newScope: true}
-	case "RECURSIVE":
-		return planStep{node: exec.PlanNode{Kind: planRepeat}, newScope: true}
 	case "RIGHT-JOIN":
 		return planStep{node: exec.PlanNode{Kind: planRight}, name: schema.Fold(rest)}
 	case "USE":
@@ -208,7 +192,24 @@ func (p *planNames) step(detail string) planStep {
 			return s
 		}
 	}
+	if s, ok := plainSteps[word]; ok {
+		return s
+	}
 	return planStep{node: exec.PlanNode{Kind: otherKind(d)}}
+}
+
+// plainSteps are the rows of which the first word says all.
+var plainSteps = map[string]planStep{
+	"LEFT":        {lift: true, newScope: true},
+	"RIGHT":       {lift: true, newScope: true},
+	"LEFT-MOST":   {lift: true, newScope: true},
+	"INDEX":       {lift: true},
+	"BLOOM":       {drop: true},
+	"MULTI-INDEX": {node: exec.PlanNode{Kind: planOr}},
+	"CO-ROUTINE":  {node: exec.PlanNode{Kind: planCoroutine}, newScope: true},
+	"MATERIALIZE": {node: exec.PlanNode{Kind: planMaterialize}, newScope: true},
+	"SETUP":       {node: exec.PlanNode{Kind: planSetup}, newScope: true},
+	"RECURSIVE":   {node: exec.PlanNode{Kind: planRepeat}, newScope: true},
 }
 
 // subquery reads "[REUSE] [CORRELATED] [SCALAR|LIST] SUBQUERY n".

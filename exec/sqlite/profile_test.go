@@ -449,3 +449,34 @@ func TestProfileAttached(t *testing.T) {
 		}
 	}
 }
+
+// TestSpreadFew: of a few rows the first is a random one too.
+func TestSpreadFew(t *testing.T) {
+	pool, _ := open(t, `CREATE TABLE n (id INTEGER PRIMARY KEY);
+		WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM c WHERE n < 3000) INSERT INTO n SELECT n FROM c`)
+	db := newDB(t, pool, exec.Config{})
+	first := map[any]bool{}
+	for seed := range uint64(5) {
+		got, err := db.Sample(t.Context(), schema.Table{Name: "n", Columns: []schema.Column{{Name: "id"}}}, exec.SampleOptions{Rows: 3, Spread: true, Seed: seed})
+		if err != nil || len(got.Rows) != 3 {
+			t.Fatal(got, err)
+		}
+		for i, row := range got.Rows {
+			if id := row[0].(int64); (id-1)/1000 != int64(i) {
+				t.Errorf("seed %d: row %d is %d, of another third", seed, i, id)
+			}
+		}
+		first[got.Rows[0][0]] = true
+	}
+	if len(first) != 5 || first[int64(1)] {
+		t.Errorf("first rows by seed: %v", first)
+	}
+	for rows := range 9 {
+		pool, _ := open(t, fmt.Sprintf("CREATE TABLE n (id INTEGER PRIMARY KEY); INSERT INTO n SELECT value FROM json_each('[1,2,3,4,5,6,7,8]') LIMIT %d", rows))
+		got, err := newDB(t, pool, exec.Config{}).Sample(t.Context(), schema.Table{Name: "n", Columns: []schema.Column{{Name: "id"}}},
+			exec.SampleOptions{Rows: 3, Spread: true})
+		if err != nil || len(got.Rows) != min(rows, 3) {
+			t.Errorf("of %d rows came %v, %v", rows, got, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -22,8 +23,9 @@ type runner = func(ctx context.Context, sql string, rows int) (*result.Table, er
 //
 // With Spread, a table that is longer than Rows is read in 20 places that lie evenly between its smallest and its
 // largest rowid, each found by a search and read for a twentieth of Rows; the first place is the start of the table.
-// Where rowids have gaps, fewer rows may come back; if they are less than half of Rows, the first rows are taken
-// instead, as in a WITHOUT ROWID table, a virtual table or a view, which have no rowid to search by.
+// Fewer than 20 Rows are as many places, each at random in its part. Where rowids have gaps, fewer rows may come back;
+// if they are less than half of Rows, the first rows are taken instead, as in a WITHOUT ROWID table, a virtual table or
+// a view, which have no rowid to search by.
 func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	var (
 		out  = exec.RowSample{Rows: [][]any{}}
@@ -110,13 +112,13 @@ func count(ctx context.Context, run runner, from string, limit int64) (int64, er
 // rowidRange returns the name by which the rowid of t can be read, and its smallest and largest value. ok is false
 // where there is none.
 func rowidRange(ctx context.Context, run runner, t schema.Table, from string) (name string, low, high int64, ok bool) {
-	if t.Kind != schema.BaseTable {
+	names := slices.DeleteFunc([]string{"rowid", "_rowid_", "oid"}, func(name string) bool { // those that a column hides
+		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return schema.EqualFold(c.Name, name) })
+	})
+	if t.Kind != schema.BaseTable || len(names) == 0 {
 		return "", 0, 0, false
 	}
-	name = rowidName(t)
-	if name == "" {
-		return "", 0, 0, false
-	}
+	name = names[0]
 	// Not quoted: in a WITHOUT ROWID table the quoted name would be a string. Two queries in one, because min and max
 	// together would read every row.
 	rows, err := run(ctx, fmt.Sprintf("SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM %[2]s)", name, from), 1)
@@ -126,20 +128,6 @@ func rowidRange(ctx context.Context, run runner, t schema.Table, from string) (n
 	low, lowOK := rows.Rows[0][0].(int64)
 	high, highOK := rows.Rows[0][1].(int64)
 	return name, low, high, lowOK && highOK
-}
-
-// rowidName returns a name of the rowid that no column of t hides.
-func rowidName(t schema.Table) string {
-	for _, name := range []string{"rowid", "_rowid_", "oid"} {
-		hidden := false
-		for _, c := range t.Columns {
-			hidden = hidden || strings.EqualFold(c.Name, name)
-		}
-		if !hidden {
-			return name
-		}
-	}
-	return ""
 }
 
 // part is a range of rowids, both ends included, and the rows to read from it.
@@ -152,8 +140,9 @@ func (p part) where(rowid string) string {
 	return fmt.Sprintf(" WHERE %[1]s BETWEEN %[2]d AND %[3]d ORDER BY %[1]s LIMIT %[4]d", rowid, p.low, p.high, p.rows)
 }
 
-// spread divides the rowids from low to high into parts. All but the first begin at a random place that leaves room for
-// their rows, so that data written in a rhythm is not always met at the same beat.
+// spread divides the rowids from low to high into parts. They begin at a random place that leaves room for their rows, so that
+// data written in a rhythm is not always met at the same beat. The first of many begins at low, the least value of most
+// keys.
 func spread(low, high int64, o exec.SampleOptions) []part {
 	var (
 		random = rand.New(rand.NewPCG(o.Seed, 0))
@@ -163,28 +152,27 @@ func spread(low, high int64, o exec.SampleOptions) []part {
 		width = span/n + 1
 		parts = make([]part, 0, n)
 	)
+	if n < sampleParts && width > 1 && (span+1)%n > 0 {
+		width-- // the last part takes the rest, so that four rowids are three parts
+	}
 	for i := range n {
 		offset := i * width
 		if offset > span || offset/width != i {
 			break
 		}
 		last := min(offset+width-1, span)
-		if last < offset {
+		if last < offset || i == n-1 {
 			last = span
 		}
-		rows := o.Rows/int(n) + btoi(i < uint64(o.Rows)%n)
+		rows := o.Rows / int(n)
+		if i < uint64(o.Rows)%n {
+			rows++
+		}
 		start := offset
-		if room := last - offset + 1; i > 0 && room > uint64(rows) {
+		if room := last - offset + 1; (i > 0 || n < sampleParts) && room > uint64(rows) {
 			start += random.Uint64N(room - uint64(rows) + 1)
 		}
 		parts = append(parts, part{low: low + int64(start), high: low + int64(last), rows: rows})
 	}
 	return parts
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,10 +1,14 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+
+	"github.com/texttosql/texttosql/sqltext"
+)
 
 // Step runs text as it is, however its columns are declared, and reads no value.
 func (h *held) Step(ctx context.Context, text string, most int) (int, error) {
-	rows, err := h.run(ctx, text, text, nil)
+	rows, err := h.run(ctx, text, sqltext.SQLite().Parse(text), nil)
 	if err != nil {
 		return 0, err
 	}

@@ -7,28 +7,19 @@ import (
 	"strings"
 )
 
-func resultColumns(rows *sql.Rows) (names, declared []string, err error) {
+// resultColumns returns the names of the columns of rows. changed says that one of them has a declared type of which
+// drivers make something else than what is stored: go-sqlite3 makes the zero time of a text that is no date, and true of
+// every positive integer.
+func resultColumns(rows *sql.Rows) (names []string, changed bool, err error) {
 	types, err := rows.ColumnTypes()
-	if err != nil {
-		return nil, nil, err
-	}
 	for _, t := range types {
 		names = append(names, t.Name())
-		declared = append(declared, t.DatabaseTypeName())
-	}
-	return names, declared, nil
-}
-
-// converted reports whether drivers turn the values of a column of one of the declared types into something else than
-// what is stored: go-sqlite3 makes the zero time of a text that is no date, and true of every positive integer.
-func converted(declared []string) bool {
-	for _, d := range declared {
-		switch strings.ToUpper(d) {
+		switch strings.ToUpper(t.DatabaseTypeName()) {
 		case "DATE", "DATETIME", "TIMESTAMP", "TIME", "BOOLEAN", "BOOL":
-			return true
+			changed = true
 		}
 	}
-	return false
+	return names, changed, err
 }
 
 // asStored wraps a statement so that its columns are expressions, which have no declared type for a driver to act on.

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -96,6 +97,20 @@ func Visible(text, format string, hidden func(rune) bool) string {
 		}
 	}
 	return b.String()
+}
+
+// Float returns f with as few digits as read back the same, and with a point or an exponent, so that it is not taken for
+// an integer. Numbers below low or from high on have an exponent. What is not finite is NaN, +Inf or -Inf.
+func Float(f, low, high float64) string {
+	format := byte('f')
+	if a := math.Abs(f); a != 0 && (a < low || a >= high) {
+		format = 'e'
+	}
+	text := strconv.FormatFloat(f, format, -1, 64)
+	if !strings.ContainsAny(text, ".eNI") {
+		text += ".0"
+	}
+	return text
 }
 
 // AppendEscape appends r to b as JSON writes it in escapes: \u and four digits, twice for a character over U+FFFF.

@@ -4,6 +4,7 @@
 package words
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 )
@@ -87,10 +88,14 @@ func Stems(name string) []string {
 
 // Stem returns an English word in lower case without the ending of its plural: countries → country, boxes → box,
 // singers → singer. Words of up to three letters and those in -ss, -us and -is stay. A final -ie becomes -y, so that
-// movie and movies agree. No other ending is changed, because singer and singing are rarely the same column.
+// movie and movies agree. No other ending is changed, because singer and singing are rarely the same column. A number
+// loses its leading zeros, so that 042 and 42 agree.
 func Stem(word string) string {
 	w := strings.ToLower(word)
 	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "'")
+	if number := strings.TrimLeft(w, "0"); len(number) < len(w) && strings.Trim(number, "0123456789") == "" {
+		return cmp.Or(number, "0")
+	}
 	if len(w) <= 3 {
 		return w
 	}

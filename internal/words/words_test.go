@@ -58,6 +58,7 @@ func TestOfName(t *testing.T) {
 
 func TestStem(t *testing.T) {
 	for word, want := range map[string]string{
+		"042": "42", "000": "0", "0": "0", "100": "100", "0x1": "0x1",
 		"singers": "singer", "Countries": "country", "boxes": "box", "classes": "class", "matches": "match", "dishes": "dish", "houses": "house",
 		"class": "class", "status": "status", "analysis": "analysis", "bus": "bus", "city": "city", "ids": "ids", "": "", "a": "a",
 		"movies": "movy", "movie": "movy", "statuses": "status", "clauses": "clause", "series": "sery",

@@ -20,6 +20,7 @@
 //   - error codes are lost, so a prompt that is too long, a spent quota and a filtered prompt look like other refusals;
 //   - OpenAI's "network error" hides the cause of a broken connection;
 //   - a model that takes no temperature is sent 1 instead of none, which some refuse too;
+//   - OpenAI's client drops TopP, which is then the warning "top-p-unsent" in the trace;
 //   - the length of a reply is not bounded.
 //
 // # What the adapter does

@@ -135,6 +135,7 @@ type call struct {
 
 // attempt makes c once.
 func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, error) {
+	n.topP = c.request.TopP
 	out, err := a.generate(context.WithValue(ctx, notesKey{}, n), c.messages, a.options(c))
 	// The context comes first: a cancelled call of the Ollama client is a success without text, and the OpenAI client
 	// hides the error of the context.
@@ -143,6 +144,10 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 	}
 	if err != nil {
 		return llm.Response{}, failure(err, n)
+	}
+	if n.topP != 0 && !n.sentTopP.Load() {
+		trace.From(ctx).Warn("top-p-unsent", fmt.Sprintf("top_p %g was not sent, as far as the adapter can tell: %s", n.topP,
+			"OpenAI's client drops it, and an HTTP client that is not of langchain.HTTPClient cannot put it back"))
 	}
 	return response(out, c.maxTokens, n)
 }
@@ -172,6 +177,9 @@ func (a *adapter) options(c call) []llms.CallOption {
 	)
 	if c.request.Seed != 0 { // 0 is "no seed" to the clients as well
 		options = append(options, llms.WithSeed(c.request.Seed))
+	}
+	if c.request.TopP != 0 {
+		options = append(options, llms.WithTopP(c.request.TopP))
 	}
 	if len(c.request.Stop) > 0 {
 		options = append(options, llms.WithStopWords(c.request.Stop))

@@ -41,7 +41,7 @@ func TestSuccess(t *testing.T) {
 
 // sampling is where the providers have what we look at.
 func sampling(w wire, body map[string]any) map[string]any {
-	keys := map[string]string{"temperature": "temperature", "seed": "seed"}
+	keys := map[string]string{"temperature": "temperature", "seed": "seed", "top_p": "top_p"}
 	from := body
 	switch w.name {
 	case "openai":
@@ -81,8 +81,8 @@ func TestWhatIsSent(t *testing.T) {
 			why:  "langchaingo would send temperature 0, and Anthropic stop at 2,048 tokens",
 		},
 		{
-			name: "all set", req: llm.Request{Temperature: &half, MaxTokens: 99, Seed: 1, Stop: []string{";"}},
-			want: map[string]any{"temperature": 0.5, "max": 99.0, "seed": 1.0, "stop": []any{";"}},
+			name: "all set", req: llm.Request{Temperature: &half, MaxTokens: 99, Seed: 1, TopP: 0.9, Stop: []string{";"}},
+			want: map[string]any{"temperature": 0.5, "top_p": 0.9, "max": 99.0, "seed": 1.0, "stop": []any{";"}},
 			why:  "what the request says is sent",
 		},
 		{
@@ -122,7 +122,7 @@ func TestWhatIsSent(t *testing.T) {
 				}
 				want := test.want
 				if _, seeded := want["seed"]; seeded && w.name == "anthropic" {
-					want = map[string]any{"temperature": 0.5, "max": 99.0, "stop": []any{";"}} // it has no seeds
+					want = map[string]any{"temperature": 0.5, "top_p": 0.9, "max": 99.0, "stop": []any{";"}} // it has no seeds
 				}
 				if diff := cmp.Diff(want, sampling(w, seen.all()[0])); diff != "" {
 					t.Errorf("%s: %s (-want +got)\n%s", w.name, test.why, diff)
@@ -384,6 +384,24 @@ func TestTemperatureRefused(t *testing.T) {
 		}
 		if got := tracer.Warnings(); len(got) != 1 || got[0].Code != "temperature-refused" {
 			t.Errorf("warnings: %v", got)
+		}
+	})
+}
+
+// TestTopPUnsent: what does not reach the provider is told, once a call.
+func TestTopPUnsent(t *testing.T) {
+	eachWire(t, func(t *testing.T, w wire, ours bool) {
+		m := w.model(t, ours, answer(200, w.reply("SELECT 1")))
+		for _, topP := range []float64{0, 0.9} {
+			req, tracer := ask("One?"), trace.New("test")
+			req.TopP = topP
+			if _, err := m.Complete(trace.Into(t.Context(), tracer), req); err != nil {
+				t.Fatal(err)
+			}
+			told := tracer.Warnings()
+			if want := topP != 0 && !ours; (len(told) == 1 && told[0].Code == "top-p-unsent") != want || len(told) > 1 {
+				t.Errorf("top_p %g: warnings %v, want one %v", topP, told, want)
+			}
 		}
 	})
 }

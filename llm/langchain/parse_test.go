@@ -64,27 +64,38 @@ func TestSplitStatus(t *testing.T) {
 	}
 }
 
-func TestWithoutTemperature(t *testing.T) {
-	tests := []struct{ why, body, want string }{
-		{"OpenAI, Anthropic", `{"model":"m","temperature":0.5}`, `{"model":"m"}`},
-		{"Ollama", `{"options":{"temperature":0.5,"seed":1}}`, `{"options":{"seed":1}}`},
-		{"the word in a message stays", `{"messages":["temperature"]}`, `{"messages":["temperature"]}`},
-		{"no object", `[1]`, `[1]`},
-		{"null", `null`, `null`},
-		{"no JSON", `x=1`, `x=1`},
-		{"empty", ``, ``},
+func TestEdited(t *testing.T) {
+	tests := []struct {
+		why, body, want string
+		topP            float64
+		sent            bool
+	}{
+		{"OpenAI, Anthropic", `{"model":"m","temperature":0.5}`, `{"model":"m"}`, 0, false},
+		{"Ollama", `{"options":{"temperature":0.5,"seed":1}}`, `{"options":{"seed":1}}`, 0, false},
+		{"the word in a message stays", `{"messages":["temperature"]}`, `{"messages":["temperature"]}`, 0, false},
+		{"no object", `[1]`, `[1]`, 0, false},
+		{"null", `null`, `null`, 0.9, false},
+		{"no JSON", `x=1`, `x=1`, 0.9, false},
+		{"empty", ``, ``, 0.9, false},
+		{"OpenAI's client drops top_p", `{"messages":[],"temperature":1}`, `{"top_p":0.9,"messages":[]}`, 0.9, true},
+		{"Anthropic's has it", `{"messages":[],"top_p":0.5}`, `{"messages":[],"top_p":0.5}`, 0.9, true},
+		{"Ollama's has it", `{"options":{"top_p":0.5},"messages":[]}`, `{"messages":[],"options":{"top_p":0.5}}`, 0.9, true},
+		{"Google's has it", `{"generationConfig":{"topP":0.5}}`, `{"generationConfig":{"topP":0.5}}`, 0.9, true},
+		{"another format", `{"inputs":"x"}`, `{"inputs":"x"}`, 0.9, false},
+		{"options without it", `{"messages":[],"options":{}}`, `{"messages":[],"options":{}}`, 0.9, false},
 	}
 	for _, test := range tests {
 		req, err := http.NewRequest(http.MethodPost, "http://provider.test", strings.NewReader(test.body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed, err := withoutTemperature(req)
+		n := &notes{dropTemperature: true, topP: test.topP}
+		changed, err := n.edited(req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(changed.Body)
-		if err != nil || string(body) != test.want || changed.ContentLength != int64(len(test.want)) {
+		if err != nil || n.sentTopP.Load() != test.sent || string(body) != test.want || changed.ContentLength != int64(len(test.want)) {
 			t.Errorf("%s: got %s, %v, length %d", test.why, body, err, changed.ContentLength)
 		}
 	}
@@ -92,7 +103,7 @@ func TestWithoutTemperature(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changed, err := withoutTemperature(get); err != nil || changed.Body != nil {
+	if changed, err := new(notes).edited(get); err != nil || changed.Body != nil {
 		t.Errorf("without a body: %v", err)
 	}
 }

@@ -66,9 +66,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	ctx := req.Context()
 	n.last.Store(new(outcome))
-	if n.dropTemperature {
+	if n.dropTemperature || n.topP != 0 {
 		var err error
-		if req, err = withoutTemperature(req); err != nil {
+		if req, err = n.edited(req); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +92,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // notes is what the transport tells about one call of a client. The last request of the call counts. It travels in the
 // context, so that concurrent calls of one client do not mix.
 type notes struct {
-	dropTemperature bool // the transport takes the temperature out of the request
+	dropTemperature bool        // the transport takes the temperature out of the request
+	topP            float64     // the transport puts it into a request that has none; 0: it does not
+	sentTopP        atomic.Bool // the request has a top_p
 	last            atomic.Pointer[outcome]
 }
 
@@ -166,9 +168,8 @@ func span(text string, unit time.Duration) (time.Duration, bool) {
 	return time.Duration(min(max(f, 0)*float64(unit), float64(maxRetryAfter))), true
 }
 
-// withoutTemperature returns a copy of req whose JSON body has no temperature at the top (OpenAI, Anthropic) and among
-// the options (Ollama). The clients cannot leave it out. A body that is no JSON object stays as it is.
-func withoutTemperature(req *http.Request) (*http.Request, error) {
+// edited returns a copy of req whose JSON body is as n asks for. A body that is no JSON object stays as it is.
+func (n *notes) edited(req *http.Request) (*http.Request, error) {
 	if req.Body == nil {
 		return req, nil
 	}
@@ -177,14 +178,45 @@ func withoutTemperature(req *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if changed, ok := deleteKey(body, "temperature"); ok {
-		body = changed
+	// The clients cannot leave the temperature out. It stands at the top (OpenAI, Anthropic) or among the options (Ollama).
+	if n.dropTemperature {
+		if changed, ok := deleteKey(body, "temperature"); ok {
+			body = changed
+		}
+	}
+	if n.topP != 0 {
+		var sent bool
+		body, sent = withTopP(body, n.topP)
+		n.sentTopP.Store(sent)
 	}
 	req = req.Clone(req.Context())
 	req.ContentLength = int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	req.Body, _ = req.GetBody()
 	return req, nil
+}
+
+// withTopP puts top_p where OpenAI's client drops it: at the top of a request with messages and without options. sent
+// says that the request has one, there or where the other clients have theirs.
+func withTopP(body []byte, topP float64) (changed []byte, sent bool) {
+	var top struct {
+		TopP     *float64        `json:"top_p"`
+		Messages json.RawMessage `json:"messages"`
+		Options  *struct {
+			TopP *float64 `json:"top_p"`
+		} // Ollama
+		Generation *struct{ TopP *float64 } `json:"generationConfig"` // Google
+	}
+	if json.Unmarshal(body, &top) != nil {
+		return body, false
+	}
+	if top.TopP != nil || top.Options != nil && top.Options.TopP != nil || top.Generation != nil && top.Generation.TopP != nil {
+		return body, true
+	}
+	if top.Messages == nil || top.Options != nil {
+		return body, false
+	}
+	return fmt.Appendf(nil, `{"top_p":%g,%s`, topP, bytes.TrimLeft(body, " \t\r\n{")), true
 }
 
 // deleteKey removes key from the object and from its member "options". It returns false for anything but an object.

@@ -183,6 +183,7 @@ func TestKey(t *testing.T) {
 		"temperature": func(r *llm.Request) { r.Temperature = nil },
 		"limit":       func(r *llm.Request) { r.MaxTokens++ },
 		"seed":        func(r *llm.Request) { r.Seed++ },
+		"top_p":       func(r *llm.Request) { r.TopP = 0.9 },
 		"stop":        func(r *llm.Request) { r.Stop = []string{";"} },
 		"message":     func(r *llm.Request) { r.Messages = r.Messages[1:] },
 	}

@@ -38,13 +38,15 @@ import (
 // weight, then to the order of the models.
 //
 // WithSamples(n) asks each model n times, at temperature 0.7 if n > 1. Calls a question: 1 + n·models, or one less.
-// Outcome.Report is a Report.
+// Outcome.Notes say where only one model votes and where no pool of exemplars makes the prompts zero-shot. Outcome.Report
+// is a Report.
 type Strategy struct {
 	Prompter REp           // of both rounds; its zero value is the documented default
 	Linker   linker.PreSQL // Model, Prompt and Seed are filled in; the zero value links tables with Names
 
 	PerModelTimeout time.Duration // of each call; 0 means 60 s
 	MaxTokens       int           // of a reply; 0 means 512
+	TopP            float64       // of round 2 (nucleus sampling), up to 1; 0: the models' defaults
 
 	// Weights are those of the models' votes, by name; nil: equal. They are fitted on other questions: no label reaches
 	// an answer.
@@ -83,6 +85,7 @@ func (p Strategy) Validate(samples int) error {
 	errs := []error{
 		strategy.CheckField("petsql: Strategy.PerModelTimeout", p.PerModelTimeout, 0),
 		strategy.CheckField("petsql: Strategy.MaxTokens", p.MaxTokens, 0),
+		strategy.CheckField("petsql: Strategy.TopP", p.TopP, 1),
 		strategy.CheckField("petsql: Strategy.Prompter.Values", p.Prompter.Values, 0),
 		strategy.CheckField("petsql: Strategy.Prompter.MaxTokens", p.Prompter.MaxTokens, 0),
 		strategy.Sampler{}.Validate(samples),
@@ -184,14 +187,21 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	in := linker.Input{Question: t.Question, Evidence: t.Evidence, Schema: env.Schema, DB: env.DB, WithoutValues: env.WithoutValues}
 
 	f := &firstRound{report: Report{Grade: cmp.Or(p.Unknown, sqltext.Extra), Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
+	if len(env.Models) == 1 {
+		f.notes = append(f.notes, "one model: its own samples vote (self-consistency), no other model confirms them")
+	}
+	if pool := cmp.Or(p.Prompter.Exemplars.Pool, env.Exemplars); p.Prompter.Exemplars.K >= 0 && (pool == nil || len(pool.Pairs) == 0) {
+		f.notes = append(f.notes, "no pool of exemplars: the prompts show no solved question (zero-shot)")
+	}
 	f.draft, err = l.Draft(ctx, in, 0)
 	if cerr := ctx.Err(); cerr != nil {
 		return nil, cerr
 	}
 	if err != nil {
 		span.Fail(err)
-		f.notes = append(f.notes, fmt.Sprintf("round 1 failed, round 2 sees the whole schema: %v", err))
-		trace.From(ctx).Warn(linker.NoLinks, f.notes[0])
+		failed := fmt.Sprintf("round 1 failed, round 2 sees the whole schema: %v", err)
+		f.notes = append(f.notes, failed)
+		trace.From(ctx).Warn(linker.NoLinks, failed)
 	}
 	f.report.PreSQL = f.draft.SQL
 	if f.draft.SQL != "" {
@@ -233,7 +243,7 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 		Prompter: strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
 			return first.prompt, nil
 		}),
-		Sampler:   strategy.Sampler{Samples: n * v.panel, MaxTokens: cmp.Or(p.MaxTokens, 512)},
+		Sampler:   strategy.Sampler{Samples: n * v.panel, TopP: p.TopP, MaxTokens: cmp.Or(p.MaxTokens, 512)},
 		Voter:     vote.Majority{Key: env.Key(), Prior: 1, Weight: v.weight},
 		Admission: admission,
 	}

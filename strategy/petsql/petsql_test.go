@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/trace"
@@ -446,5 +447,94 @@ func TestPETSQLUnnamed(t *testing.T) {
 	_, err := petsql.Strategy{}.Generate(t.Context(), shopEnv(t, down), strategy.Task{Question: petQuestion})
 	if want := "strategy: every sample failed: llm: permanent: no key"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestPETSQLNotes: what the source has and this question had not is told.
+func TestPETSQLNotes(t *testing.T) {
+	pool := &memory.Pool{Pairs: []memory.Pair{{Question: "How many are there?", SQL: "SELECT 1"}}}
+	for _, tt := range []struct {
+		why    string
+		models []string
+		pool   *memory.Pool
+		preset petsql.Strategy
+		want   []string
+	}{
+		{"one model without exemplars", []string{"a"}, nil, petsql.Strategy{}, []string{"one model", "zero-shot"}},
+		{"one model", []string{"a"}, pool, petsql.Strategy{}, []string{"one model"}},
+		{"an empty pool", []string{"a", "b"}, &memory.Pool{}, petsql.Strategy{}, []string{"zero-shot"}},
+		{"a pool of the prompter's own", []string{"a", "b"}, nil, petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{Pool: pool}}}, nil},
+		{"no exemplars wanted", []string{"a", "b"}, nil, petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{K: -1}}}, nil},
+	} {
+		var models []llm.Model
+		for _, name := range tt.models {
+			m, _ := petModel(name, petUSA, petUSA)
+			models = append(models, m)
+		}
+		env := petEnv(t, models...)
+		env.Exemplars = tt.pool
+		out, err := tt.preset.Generate(t.Context(), env, strategy.Task{Question: petQuestion})
+		if err != nil || len(out.Notes) != len(tt.want) {
+			t.Fatalf("%s: %v, %v", tt.why, out, err)
+		}
+		for i, note := range out.Notes {
+			if !strings.Contains(note, tt.want[i]) {
+				t.Errorf("%s: note %q, want %q", tt.why, note, tt.want[i])
+			}
+		}
+	}
+}
+
+// TestPETSQLDraftPicks: with Skeleton, round 2 shows the pairs whose SQL is built like the PreSQL; round 1 has none yet.
+func TestPETSQLDraftPicks(t *testing.T) {
+	pairs := []memory.Pair{
+		{Question: "How many live in the UK?", SQL: "SELECT name FROM people ORDER BY age DESC LIMIT 1"},
+		{Question: "Which is best?", SQL: "SELECT count(*) FROM people WHERE home = 'Oslo'"},
+	}
+	for _, tt := range []struct {
+		why         string
+		pick        memory.Similar
+		link, final int // the pair that each round shows
+	}{
+		{"by the PreSQL", memory.Similar{K: 1, Skeleton: true}, 0, 1},
+		{"by the question", memory.Similar{K: 1}, 0, 0},
+		{"a draft of one's own is not round 2's", memory.Similar{K: 1, Skeleton: true, Draft: "SELECT count(*) FROM t WHERE a = 1"}, 1, 1},
+	} {
+		a, script := petModel("a", petUSA, petUSA)
+		env := petEnv(t, a)
+		env.Exemplars = &memory.Pool{Pairs: pairs}
+		if _, err := (petsql.Strategy{Prompter: petsql.REp{Exemplars: tt.pick}}).Generate(t.Context(), env, strategy.Task{Question: petQuestion}); err != nil {
+			t.Fatal(err)
+		}
+		for purpose, want := range map[string]int{linker.PurposeLink: tt.link, strategy.PurposeGenerate: tt.final} {
+			shown := written(script.RequestsFor(purpose)[0].Messages)
+			if !strings.Contains(shown, pairs[want].SQL) || strings.Contains(shown, pairs[1-want].SQL) {
+				t.Errorf("%s: %s shows\n%s", tt.why, purpose, shown)
+			}
+		}
+	}
+}
+
+// TestPETSQLSends: the limits of replies, the published ones and a caller's, and top_p in round 2.
+func TestPETSQLSends(t *testing.T) {
+	for _, tt := range []struct {
+		why         string
+		preset      petsql.Strategy
+		link, final int
+		topP        float64
+	}{
+		{"ours", petsql.Strategy{}, 512, 512, 0},
+		{"the source's", petsql.Strategy{}.Published(), 200, 256, 0},
+		{"a caller's", petsql.Strategy{MaxTokens: 99, TopP: 0.9}.Published(), 99, 99, 0.9},
+		{"another for the PreSQL", petsql.Strategy{MaxTokens: 99, Linker: linker.PreSQL{MaxTokens: 50}}.Published(), 50, 99, 0},
+	} {
+		a, script := petModel("a", petUSA, petUSA)
+		if _, err := tt.preset.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion}); err != nil {
+			t.Fatal(err)
+		}
+		link, final := script.RequestsFor(linker.PurposeLink)[0], script.RequestsFor(strategy.PurposeGenerate)[0]
+		if link.MaxTokens != tt.link || final.MaxTokens != tt.final || link.TopP != 0 || final.TopP != tt.topP {
+			t.Errorf("%s: %d and %d tokens, top_p %g and %g", tt.why, link.MaxTokens, final.MaxTokens, link.TopP, final.TopP)
+		}
 	}
 }

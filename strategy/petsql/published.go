@@ -1,29 +1,58 @@
 package petsql
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/schema"
 )
 
-// Published returns p with the prompt of its source; see REp.Published.
+// Published returns p with the prompt and the limits of its source: REp.Published, 200 tokens for the PreSQL and 256 for
+// each other reply, unless a field says otherwise.
 func (p Strategy) Published() Strategy {
 	p.Prompter = p.Prompter.Published()
+	p.MaxTokens, p.Linker.MaxTokens = cmp.Or(p.MaxTokens, 256), cmp.Or(p.Linker.MaxTokens, p.MaxTokens, 200)
 	return p
 }
 
-// Published returns r in the form of its source: the sections and data lines of the source in one user message, without
-// types, keys and descriptions.
+// Published returns r in the form of its source (zhshLii/PETSQL): its headings, sections and separators in one user
+// message, without types, keys and descriptions; of each column the values of all rows, repeats and NULLs ("None")
+// included. Four things are ours, since the source's prompts break there: a text over 40 characters is left out, one
+// with other signs than names have is quoted, a table of fewer than three rows keeps its values, and a schema without
+// foreign keys has no section for them. The rows are random, as the paper says; its code takes the first ones.
 func (r REp) Published() REp {
 	r.published = true
 	return r
 }
 
-// publishedLiteral writes a text value as the source of REp does: bare, where it could not be taken for the end of the
-// list, else in quotes with those inside doubled. What would leave the line, as the source lets it, is a blank; a text
-// over 40 characters is left out.
-func publishedLiteral(text string) (string, bool) {
-	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > 40 {
+// publishedTask returns the task, its rule, what the source calls tables of an engine, and the end of the prompt.
+func publishedTask(engine string) (task, rule, tables, end string) {
+	engine = strings.ToLower(engine)
+	return "Answer the question by " + engine + " SQL query only and with no explanation.",
+		" You must minimize SQL execution time while ensuring correctness.", strings.ToUpper(engine[:1]) + engine[1:] + " SQL", " "
+}
+
+// publishedFrame writes the headings of the source over a description of the database, and ends the list of values as
+// the source does. No text of the database has a line end, so it cannot be taken for a heading.
+func publishedFrame(name, text string) string {
+	if tables, values, ok := strings.Cut(text, "\n### Sample values:\n"); ok {
+		text = tables + "\n### Here are some data information about database references.\n" + strings.Replace(values, ").\n#\n", ");\n#\n", 1)
+	}
+	return strings.Replace(text, "\n### Foreign keys:\n", "\n### Foreign key information of "+name+" tables, used for table joins: \n", 1)
+}
+
+// publishedValue writes a value as the source of REp does: a text bare, where it could not be taken for the end of the
+// list, else in quotes with those inside doubled. What would leave the line, as the source lets it, is a blank.
+func publishedValue(v any) (string, bool) {
+	text, ok := v.(string)
+	switch {
+	case v == nil:
+		return "None", true
+	case !ok:
+		return schema.Literal(v)
+	case !utf8.ValidString(text) || utf8.RuneCountInString(text) > 40:
 		return "", false // not shown in our form either
 	}
 	text = strings.Map(func(r rune) rune {

@@ -31,8 +31,8 @@ type Parts struct {
 // the question at the end. Ours also has types, primary keys, descriptions and the evidence, and puts the rules into
 // the system message.
 //
-// Values come from Values rows of each table, spread over it by Env.Seed, never from a scan. Repeated values of a
-// column are shown once; NULL, blobs, texts over 40 characters and columns marked sensitive are left out. Rows are read
+// Values come from Values rows of each table, random ones of all over it by Env.Seed, never from a scan. Repeated values
+// of a column are shown once; NULL, blobs, texts over 40 characters and columns marked sensitive are left out. Rows are read
 // through Env.Rows.
 //
 // A prompt over MaxTokens loses exemplars, the last first, then the values of the table whose values take most, then of
@@ -56,7 +56,7 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 	}
 	form := schema.Renderer{Form: schema.REp, MaxTokens: cmp.Or(r.MaxTokens, 24_000), WithoutValues: without.Values, WithoutDescriptions: without.Descriptions}
 	if r.published {
-		form.Text = publishedLiteral
+		form.Value = publishedValue
 	}
 	s := without.strip(in.Schema)
 	var rows []schema.Sample
@@ -72,17 +72,23 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 		return nil, err
 	}
 
-	before := "### Answer with one " + d.Title() + " query and nothing else."
-	if !without.Rule {
-		before += " Minimise execution time while ensuring correctness."
+	task, rule, tables, end := "Answer with one "+d.Title()+" query and nothing else.", " Minimise execution time while ensuring correctness.", d.Title(), ""
+	if r.published {
+		task, rule, tables, end = publishedTask(d.Title())
 	}
-	before += "\n### " + d.Title() + " tables, with their properties:\n"
+	if without.Rule {
+		rule = ""
+	}
+	before := "### " + task + rule + "\n### " + tables + " tables, with their properties:\n"
 	after := ""
 	if evidence := strategy.OneLine(in.Task.Evidence); evidence != "" && !without.Evidence {
 		after = "### External knowledge: " + evidence + "\n"
 	}
-	after += "### Question: " + strategy.OneLine(in.Task.Question) + "\n### SQL:"
+	after += "### Question: " + strategy.OneLine(in.Task.Question) + "\n### SQL:" + end
 	form.Beside = len(before) + len(after)
+	if r.published {
+		form.Beside += 100 // its headings are longer than those of the form
+	}
 	rendering, err := env.Render(ctx, in.Sample, form, s, rows...)
 	if err != nil {
 		return nil, err
@@ -91,8 +97,11 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 		trace.From(ctx).Event("left-out", trace.Attr{Key: "name", Value: l.String()})
 	}
 	text := before + rendering.Text + after
+	if r.published {
+		text = before + publishedFrame(tables, rendering.Text) + after
+	}
 	if len(rendering.Reduced) == 0 && !rendering.OverBudget {
-		text = pairs(d.Text(), exemplars, 4*form.MaxTokens-len(text)) + text
+		text = r.pairs(d.Text(), exemplars, 4*form.MaxTokens-len(text)) + text
 	}
 	if r.published {
 		return []llm.Message{{Role: llm.User, Text: text}}, nil
@@ -133,11 +142,13 @@ func (p Parts) strip(s *schema.Schema) *schema.Schema {
 }
 
 // pairs writes as many exemplars, from the first on, as most bytes have room for.
-func pairs(d sqltext.Dialect, exemplars []memory.Pair, most int) string {
+func (r REp) pairs(d sqltext.Dialect, exemplars []memory.Pair, most int) string {
 	text, room := "", ""
 	for _, ex := range exemplars {
 		if room == "" {
-			room = "### Some example pairs of question and SQL, chosen as similar:\n\n"
+			if room = "### Some example pairs of question and SQL, chosen as similar:\n\n"; r.published {
+				room = "### Some example pairs of question and corresponding SQL query are provided based on similar problems:\n\n"
+			}
 		}
 		if room += "### " + strategy.OneLine(ex.Question) + "\n" + oneLineSQL(d, ex.SQL) + "\n\n"; len(room) > most {
 			break

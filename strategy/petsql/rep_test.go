@@ -95,7 +95,7 @@ WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM c WHERE n < 1000000) 
 	first := text(1)
 	for _, line := range []string{
 		"# none(a);", "# one(a[x]);", "# long(a[" + strings.Repeat("x", 40) + "],b);", "# two(a[x,y]);", "# three(a[x,y,z]);",
-		"# same(a[x],b[", "# keyed(a[p,q,r]);",
+		"# same(a[x,x,x],b[", "# keyed(a[p,q,r]);",
 	} {
 		if !strings.Contains(first, line) {
 			t.Errorf("no line %q in\n%s", line, first)
@@ -158,8 +158,8 @@ func TestREpData(t *testing.T) {
 			without petsql.Parts
 			section string // that is missing
 		}{
-			{"REp", petsql.Parts{}, ""}, {"without OR", petsql.Parts{Rule: true}, "Minimise execution time"},
-			{"without CV", petsql.Parts{Values: true}, "### Sample values"}, {"without FK", petsql.Parts{ForeignKeys: true}, "### Foreign keys"},
+			{"REp", petsql.Parts{}, ""}, {"without OR", petsql.Parts{Rule: true}, "minimize SQL execution time"},
+			{"without CV", petsql.Parts{Values: true}, "### Here are some data"}, {"without FK", petsql.Parts{ForeignKeys: true}, "### Foreign key information"},
 		} {
 			text := repOf(t, petsql.REp{Without: v.without}.Published(), env, strategy.Task{Question: "How many are there?"})
 			if v.section == "" {

@@ -72,7 +72,7 @@ func (p publishedPrompt) render(ctx context.Context, env *strategy.Env, s *schem
 	})
 	form := schema.Renderer{
 		Form: schema.Augmented, WithoutDescriptions: true,
-		Quote: func(name string) string { return name }, Text: publishedText,
+		Quote: func(name string) string { return name }, Value: publishedText,
 	}
 	r, err := form.Render(ctx, &shown, rows...)
 	over := func() bool { return p.maxChars > 0 && utf8.RuneCountInString(r.Text) > p.maxChars }
@@ -95,7 +95,11 @@ func (p publishedPrompt) render(ctx context.Context, env *strategy.Env, s *schem
 // publishedText writes a text in single quotes that are not doubled, cut at 50 characters with "..." inside the quotes.
 // Unlike in the source no value leaves its line: control characters become a blank, format characters and bytes that
 // are no UTF-8 go.
-func publishedText(text string) (string, bool) {
+func publishedText(v any) (string, bool) {
+	text, ok := v.(string)
+	if !ok {
+		return "", false // as the form does
+	}
 	end, n := "", 0
 	for i := range text {
 		if n++; n > 50 {

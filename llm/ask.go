@@ -1,0 +1,95 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+)
+
+// ReplyError says that a model did not reply with what a structured call asked for, twice.
+type ReplyError struct {
+	Purpose string // of the request
+	Problem string // with the last reply, in a few words for a person: "the reply holds no JSON object"
+}
+
+// Error returns "llm: PURPOSE: PROBLEM", the problem scrubbed by [Scrub].
+func (e *ReplyError) Error() string { return "llm: " + e.Purpose + ": " + Scrub(e.Problem) }
+
+// Ask sends a request for a JSON object and reads it into a T, as package json does. Fences and prose around the object
+// and commas before closing brackets do no harm; of several objects the first that fits is read. A T that takes several
+// shapes implements json.Unmarshaler. check, if not nil, says what is wrong with an object that could be read.
+//
+// If no object fits, the model is told what was wrong and asked once more: a second call, which counts and is traced like
+// any other. The error is a [*ReplyError] if that does not fit either, or else the error of the call. Only the first
+// megabyte of a reply is read. Safe for concurrent use if m and check are.
+func Ask[T any](ctx context.Context, m Model, req Request, check func(T) error) (T, error) {
+	var none T
+	resp, err := m.Complete(ctx, req)
+	if err != nil {
+		return none, err
+	}
+	value, problem := readObject(resp, check)
+	if problem == "" {
+		return value, nil
+	}
+	req.Messages = append(slices.Clip(req.Messages),
+		Message{Role: Assistant, Text: words.Short(resp.Text, mostRepeated)},
+		Message{Role: User, Text: fmt.Sprintf("That cannot be used: %s. Reply with the JSON object alone.", Scrub(problem))})
+	if resp, err = m.Complete(ctx, req); err != nil {
+		return none, err
+	}
+	if value, problem = readObject(resp, check); problem == "" {
+		return value, nil
+	}
+	return none, &ReplyError{Purpose: req.Purpose, Problem: problem}
+}
+
+// mostRepeated is how much of a reply that cannot be used goes back to the model, in bytes.
+const mostRepeated = 2000
+
+// readObject returns the first object of a reply that fits, or else what is wrong with the last.
+func readObject[T any](resp Response, check func(T) error) (value T, problem string) {
+	problem = "the reply holds no JSON object"
+	if resp.StopReason == StopLength {
+		problem = "the reply was cut at its token limit before its JSON object was complete"
+	}
+	for _, object := range words.Objects(resp.Text) {
+		var read T
+		err := json.Unmarshal([]byte(object), &read)
+		if err == nil && check != nil {
+			err = check(read)
+		}
+		if err == nil {
+			return read, ""
+		}
+		problem = misfit(err)
+	}
+	return value, problem
+}
+
+// misfit says what is wrong with an object, in words that a model and a person understand.
+func misfit(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		kind := wrong.Type.Kind().String()
+		switch {
+		case strings.HasPrefix(kind, "float"), strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
+			kind = "number"
+		case kind == "slice":
+			kind = "list"
+		case kind == "struct", kind == "map":
+			kind = "object"
+		}
+		at := wrong.Field
+		if at == "" {
+			at = "the value"
+		}
+		return fmt.Sprintf("%s is a %s where a %s was asked for", at, wrong.Value, kind)
+	}
+	return err.Error()
+}

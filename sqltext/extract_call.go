@@ -1,0 +1,184 @@
+package sqltext
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// This file has the steps of the ladder for answers in JSON and for calls of tools, written out as text.
+
+// maxDeep bounds how deep a JSON value is searched.
+const maxDeep = 8
+
+func isJSON(text string) bool { return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[{") }
+
+// json is step 4. It reports whether the text is used up.
+func (e *extraction) json(text string, depth int) bool {
+	if !isJSON(text) {
+		return false
+	}
+	v, _, err := decodeJSON(text)
+	if err != nil {
+		e.brokenJSON(err)
+		return true
+	}
+	e.oneOf(e.d.textsIn(v), "json", depth)
+	return true
+}
+
+// decodeJSON reads the JSON value that text starts with, and returns its length.
+func decodeJSON(text string) (v any, size int, err error) {
+	in := json.NewDecoder(strings.NewReader(text))
+	err = in.Decode(&v)
+	return v, int(in.InputOffset()), err
+}
+
+func (e *extraction) brokenJSON(err error) {
+	if errors.Is(err, io.ErrUnexpectedEOF) && !e.x.Ended {
+		e.fatal = &ReplyError{Reason: ReasonTruncated, Detail: "the JSON stops in the middle"}
+		return
+	}
+	e.fatal = &ReplyError{Reason: ReasonBrokenJSON, Detail: "the reply starts like a JSON object and is none"}
+}
+
+// textsIn returns what may be the statement of a JSON value: its fields "sql" (case aside) that stand least deep; where
+// it has none, the texts that start with a query. A text that holds JSON counts as that, as arguments of calls do.
+func (d Dialect) textsIn(v any) []string {
+	var queries []string
+	for level, n := []any{v}, 0; len(level) > 0 && n < maxDeep; n++ {
+		var next []any
+		var named []string
+		found := false
+		for _, v := range level {
+			switch v := v.(type) {
+			case []any:
+				next = append(next, v...)
+			case map[string]any:
+				for _, key := range slices.Sorted(maps.Keys(v)) {
+					switch field := v[key].(type) {
+					case map[string]any, []any:
+						next = append(next, field)
+					default:
+						if !strings.EqualFold(key, "sql") {
+							next = append(next, field)
+							break
+						}
+						found = true // null and "" are an answer: there is no statement
+						if text, _ := field.(string); strings.TrimSpace(text) != "" {
+							named = append(named, text)
+						}
+					}
+				}
+			case string:
+				if text := strings.TrimSpace(v); isJSON(text) {
+					if inner, _, err := decodeJSON(text); err == nil {
+						next = append(next, inner)
+					}
+				} else if d.headOf(text) == headQuery {
+					queries = append(queries, text)
+				}
+			}
+		}
+		if found {
+			return named
+		}
+		level = next
+	}
+	return queries
+}
+
+// oneOf goes on with the only query among texts.
+func (e *extraction) oneOf(texts []string, step string, depth int) {
+	if len(texts) == 0 {
+		return
+	}
+	one := texts[0]
+	whole := func(text string) bool { r := e.check(text); return r.refused == nil && r.isPlausible() }
+	for _, text := range texts[1:] {
+		switch {
+		case !whole(text): // a question that starts with Select
+		case !whole(one):
+			one = text
+		case e.check(text).Normalize() != e.check(one).Normalize():
+			e.several()
+			return
+		}
+	}
+	e.closed = true
+	e.ladder(one, step, depth+1)
+}
+
+// argument is the opening of an argument in tags: <parameter name="sql">, <parameter=sql>, <arg_value>.
+var argument = regexp.MustCompile(`(?i)<(?:parameter\b[^<>]*|arg_value)>`)
+
+// arguments returns the queries among the arguments of calls in tags.
+func (d Dialect) arguments(text string) []string {
+	var texts []string
+	for _, at := range argument.FindAllStringIndex(text, maxPlaces) {
+		inner, _, _ := strings.Cut(text[at[1]:], "</")
+		if d.headOf(inner) == headQuery {
+			texts = append(texts, inner)
+		}
+	}
+	return texts
+}
+
+// call is what stands before the text of a call: run(" or run(query=""".
+var call = regexp.MustCompile(`\w\(\s*(?:\w+\s*=\s*)?("""|\'\'\'|"|\')`)
+
+// embedded is step 8.
+func (e *extraction) embedded(text string) {
+	var texts []string
+	for at, tries := 0, 0; tries < maxPlaces; tries++ {
+		n := strings.IndexAny(text[at:], "{[")
+		if n < 0 {
+			break
+		}
+		at += n
+		v, size, err := decodeJSON(text[at:])
+		if errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(strings.TrimSpace(text[at+1:]), `"`) {
+			e.brokenJSON(err)
+			return
+		}
+		if err != nil {
+			at++
+			continue
+		}
+		texts = append(texts, e.d.textsIn(v)...)
+		at += size
+	}
+	step := "json"
+	if len(texts) == 0 {
+		step = "call"
+		for _, m := range call.FindAllStringSubmatchIndex(text, maxPlaces) {
+			if inner, ok := unquote(text[m[3]:], text[m[2]:m[3]]); ok && e.d.headOf(inner) == headQuery {
+				texts = append(texts, inner)
+			}
+		}
+	}
+	e.oneOf(texts, step, 0)
+}
+
+// unquote returns the string that ends with mark, as programs write it.
+func unquote(s, mark string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case strings.HasPrefix(s[i:], mark):
+			return b.String(), true
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			if c := strings.IndexByte("nt", s[i]); c >= 0 {
+				b.WriteByte("\n\t"[c])
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return "", false
+}
