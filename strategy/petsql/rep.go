@@ -31,9 +31,9 @@ type Parts struct {
 // the question at the end. Ours also has types, primary keys, descriptions and the evidence, and puts the rules into
 // the system message.
 //
-// Values come from Values rows of each table, random ones of all over it by Env.Seed, never from a scan. Repeated values
-// of a column are shown once; NULL, blobs, texts over 40 characters and columns marked sensitive are left out. Rows are read
-// through Env.Rows.
+// Values come from Values rows of each table, chosen at random by Env.Seed, never by a scan. Repeated values of a column
+// are shown once; NULL, blobs, texts over 40 characters and columns marked sensitive are left out. Rows are read through
+// Env.Rows.
 //
 // A prompt over MaxTokens loses exemplars, the last first, then the values of the table whose values take most, then of
 // the next; never a table.
