@@ -28,6 +28,8 @@ type live struct {
 	Strategy    string `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
 	Model       string `required:"" placeholder:"SPEC" help:"${specs}."`
 	Samples     int    `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
+	Exemplars   string `placeholder:"FILE|train" help:"Solved questions that petsql shows, nine with each question: a file of them, or train. None: zero-shot."`
+	Leaky       bool   `help:"Show exemplars too that are nearly the question or have its gold. The output says UNGUARDED."`
 	Limit       int    `placeholder:"N" help:"Only the first N questions; 0: all."`
 	Concurrency int    `default:"4" placeholder:"N" help:"Questions at a time."`
 	Out         string `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
@@ -58,6 +60,10 @@ Models:
   openai:NAME (OPENAI_API_KEY, OPENAI_BASE_URL), ollama:NAME (OLLAMA_HOST),
   anthropic:NAME (ANTHROPIC_API_KEY)
 
+--exemplars train is the folder's questions/NAME_train.jsonl, or else the dataset's questions about other
+databases. Guarded, the default: no exemplar has the question's gold, values aside, or asks the same but
+for names and values. An exemplar with the very same question is never shown.
+
 A run that was interrupted goes on with the same command and --out. Questions that a provider or a
 budget failed are not finished and asked again; here they count as wrong. The exit status is 1 when
 all failed. Questions without database, stored answer or a gold that runs are told and not asked.
@@ -74,6 +80,7 @@ and the last line, for all:
   failed           questions that got no answer because something was down; they count as wrong
   left_out         questions that were not asked: no database or a damaged one, no stored answer, a
                    gold that fails
+  exemplars        "zero-shot", or the pool of --exemplars and whether it was guarded
   model_kind       "recorded", "simulated", "replayed" or "live"; strategy, model, dataset as they were given`
 }
 
@@ -90,6 +97,7 @@ type summary struct {
 	AUROC       *float64   `json:"auroc"`
 	Failed      int        `json:"failed"`
 	LeftOut     int        `json:"left_out"`
+	Exemplars   string     `json:"exemplars"`
 	Kind        string     `json:"model_kind"`
 	Strategy    string     `json:"strategy"`
 	Model       string     `json:"model"`
@@ -124,6 +132,14 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	var shown *exemplars
+	if l.Exemplars != "" {
+		if shown, err = openExemplars(p.ctx, l.Exemplars, l.Leaky, folder, dataset); err != nil {
+			return err
+		}
+	} else if l.Leaky {
+		return errors.New("--leaky needs --exemplars")
+	}
 	store := newStore(folder, l.Concurrency)
 	defer store.Close()
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
@@ -134,7 +150,7 @@ func (l *live) Run(p *program) error {
 	if len(questions) == 0 {
 		return fmt.Errorf("no question of %s can be asked", l.Dataset)
 	}
-	asker := &asker{folder: folder, source: source, strategy: chosen, samples: l.Samples}
+	asker := &asker{folder: folder, source: source, strategy: chosen, exemplars: shown, samples: l.Samples}
 	defer asker.close()
 	// Wrong settings end the run here, and not at every question.
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
@@ -143,6 +159,9 @@ func (l *live) Run(p *program) error {
 	name := fmt.Sprintf("%s %s", chosen.name, l.Model)
 	if l.Samples > 0 {
 		name += fmt.Sprintf(" n=%d", l.Samples)
+	}
+	if shown != nil {
+		name += " exemplars=" + shown.String()
 	}
 	log, err := openJournal(l.Out, name, dataset.Name)
 	if err != nil {
@@ -169,7 +188,8 @@ func (l *live) Run(p *program) error {
 		return err
 	}
 	s := t.summary(l, source.kind)
-	s.LeftOut = left
+	s.LeftOut, s.Exemplars = left, shown.String()
+	shown.tell(p, source.kind)
 	if err := l.print(p, s); err != nil {
 		return err
 	}
@@ -230,10 +250,10 @@ func (l *live) print(p *program, s summary) error {
 		tokens = "about " + tokens
 	}
 	return table(p.out,
-		[]string{"strategy", "model", "kind", "n", "ex", "95 %", "va", "calls", "tokens", "sec", "auroc", "failed"},
+		[]string{"strategy", "model", "kind", "n", "ex", "95 %", "va", "calls", "tokens", "sec", "auroc", "failed", "exemplars"},
 		[][]string{{
 			s.Strategy, s.Model, s.Kind, strconv.Itoa(s.N), share(s.EX), share(s.CI[0]) + " to " + share(s.CI[1]), share(s.VA),
-			strconv.Itoa(s.Calls), tokens, strconv.FormatFloat(s.Sec, 'f', 1, 64), auroc, strconv.Itoa(s.Failed),
+			strconv.Itoa(s.Calls), tokens, strconv.FormatFloat(s.Sec, 'f', 1, 64), auroc, strconv.Itoa(s.Failed), s.Exemplars,
 		}})
 }
 
@@ -405,7 +425,7 @@ func (t *tally) page(p *program, s summary) page.Page {
 	n := float64(s.N)
 	doc := page.Page{
 		Title:   s.Strategy + " on " + s.Dataset,
-		Intro:   fmt.Sprintf("Model %s, of kind %s. Right means: the rows are the gold's, compared as sets.", s.Model, s.Kind),
+		Intro:   fmt.Sprintf("Model %s, of kind %s; exemplars: %s. Right means: the rows are the gold's, compared as sets.", s.Model, s.Kind, s.Exemplars),
 		Command: p.command(),
 		Facts: []page.Fact{
 			{Name: "Right", Value: percent(s.EX), Note: fmt.Sprintf("%s to %s", percent(s.CI[0]), percent(s.CI[1]))},

@@ -131,6 +131,8 @@ type asker struct {
 	strategy named
 	samples  int
 
+	exemplars *exemplars // nil: none
+
 	mu      sync.Mutex
 	engines map[string]*texttosql.Engine
 	handles []*sql.DB
@@ -155,7 +157,12 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 		handle.Close()
 		return nil, err
 	}
-	options := []texttosql.Option{texttosql.WithStrategy(a.strategy.strategy), texttosql.WithModels(list[1:]...)}
+	chosen, err := a.exemplars.strategy(a.strategy.strategy, database)
+	if err != nil {
+		handle.Close()
+		return nil, err
+	}
+	options := []texttosql.Option{texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...)}
 	if a.samples > 0 {
 		options = append(options, texttosql.WithSamples(a.samples))
 	}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/petsql"
+)
+
+// exemplars are the solved questions that a run shows; nil: none, and the run is zero-shot.
+type exemplars struct {
+	source string // as it was given
+	leaky  bool   // the guard is off
+	pairs  []memory.Pair
+	golds  []string // the templates of their SQL
+	across bool     // pairs of the question's own database are not shown
+
+	asked   map[string][]string             // a question's key in asked -> the templates of its golds
+	raw     map[string][]*sqltext.Statement // the same for its golds
+	maskers map[string]func(string) string  // by database
+
+	mu                    sync.Mutex
+	questions, shown, cut int
+	alike                 float64
+}
+
+// openExemplars reads the pool of --exemplars: a file of questions with their SQL, or for "train" the folder's
+// questions/NAME_train file of the dataset. A dataset without one has its questions about other databases.
+func openExemplars(ctx context.Context, source string, leaky bool, folder *eval.Folder, dataset *eval.Dataset) (*exemplars, error) {
+	x := &exemplars{source: source, leaky: leaky, asked: map[string][]string{}, raw: map[string][]*sqltext.Statement{}, maskers: map[string]func(string) string{}}
+	pool := dataset
+	path := source
+	if source == "train" {
+		path = folder.Path("questions", dataset.Name+"_train.jsonl")
+		if _, err := os.Stat(path); err != nil {
+			path, x.across = "", true
+		}
+	}
+	if path != "" {
+		var err error
+		if pool, err = eval.ReadDataset(path); err != nil {
+			return nil, fmt.Errorf("--exemplars: %w", err)
+		}
+	}
+	opened := &databases{folder: folder}
+	defer opened.close()
+	for _, q := range pool.Questions {
+		if q.Text == "" || q.Gold == "" {
+			continue
+		}
+		if q.DB != "" && x.maskers[q.DB] == nil {
+			x.maskers[q.DB] = memory.Masker(nil, false)
+			if env, err := opened.env(ctx, q.DB); err == nil {
+				x.maskers[q.DB] = memory.Masker(env.Schema, false)
+			}
+		}
+		x.pairs = append(x.pairs, memory.Pair{ID: q.DB, Question: q.Text, Evidence: q.Evidence, SQL: q.Gold})
+		x.golds = append(x.golds, eval.GoldTemplate(sqltext.SQLite(), q.Gold))
+	}
+	if len(x.pairs) == 0 {
+		return nil, fmt.Errorf("--exemplars %s: no question with its SQL", source)
+	}
+	for _, q := range dataset.Questions {
+		gold := sqltext.SQLite().Parse(q.Gold)
+		key := q.DB + "\x00" + q.Text
+		x.asked[key], x.raw[key] = append(x.asked[key], gold.Template()), append(x.raw[key], gold)
+	}
+	return x, ctx.Err()
+}
+
+// of returns the pairs that may be shown with a question, and how many the guard keeps away because their gold is its
+// gold, other values aside. Pairs whose question is like it are left to memory.Similar.
+func (x *exemplars) of(database, question string) (pairs []memory.Pair, cut int) {
+	golds := x.asked[database+"\x00"+question]
+	for i, p := range x.pairs {
+		switch {
+		case x.across && p.ID == database:
+		case !x.leaky && slices.Contains(golds, x.golds[i]):
+			cut++
+		default:
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs, cut
+}
+
+// String is the run's word for what it shows.
+func (x *exemplars) String() string {
+	switch {
+	case x == nil:
+		return "zero-shot"
+	case x.leaky:
+		return x.source + ", UNGUARDED"
+	}
+	return x.source + ", guarded"
+}
+
+// tell says what was shown.
+func (x *exemplars) tell(p *program, kind string) {
+	if x == nil || x.questions == 0 {
+		return
+	}
+	n := float64(x.questions)
+	p.note("exemplars of %s: %d pairs; a question was shown %.1f, whose SQL is like its gold by %s (Jaccard index of skeletons)",
+		x.source, len(x.pairs), float64(x.shown)/n, share(x.alike/max(float64(x.shown), 1)))
+	if x.leaky {
+		p.note("WARNING: --leaky: nothing kept exemplars away that are nearly the question, or have its gold; the figures are not to be quoted")
+	} else {
+		p.note("the guard kept %.1f pairs a question away that have its gold, and those that ask the same but for names and values", float64(x.cut)/n)
+	}
+	if kind == "recorded" {
+		p.note("recorded answers were given to other prompts: here exemplars change the tokens and not the answers")
+	}
+}
+
+// showing is a strategy that shows exemplars of a pool of its own for each question about one database.
+type showing struct {
+	petsql.Strategy
+	exemplars *exemplars
+	database  string
+}
+
+// strategy returns s with exemplars for questions about a database.
+func (x *exemplars) strategy(s strategy.Strategy, database string) (strategy.Strategy, error) {
+	p, ok := s.(petsql.Strategy)
+	switch {
+	case x == nil:
+		return s, nil
+	case !ok:
+		return nil, fmt.Errorf("--exemplars: the strategy shows none; %s does", "petsql")
+	}
+	return showing{p, x, database}, nil
+}
+
+// Generate picks the exemplars of one question and counts what they are worth.
+func (s showing) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+	x := s.exemplars
+	pairs, cut := x.of(s.database, t.Question)
+	own := memory.Masker(env.Schema, false)
+	mask := func(p memory.Pair) string {
+		if m := x.maskers[p.ID]; m != nil {
+			return m(p.Question)
+		}
+		return own(p.Question)
+	}
+	pick := &s.Prompter.Exemplars
+	pick.Pool, pick.WithoutTemplate, pick.WithoutValues = &memory.Pool{Pairs: pairs, Mask: mask}, !x.leaky, true
+	shown, err := env.Similar(ctx, *pick, t.Question)
+	if err != nil {
+		return nil, err
+	}
+	x.count(s.database, t.Question, shown, cut)
+	return s.Strategy.Generate(ctx, env, t)
+}
+
+func (x *exemplars) count(database, question string, shown []memory.Pair, cut int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.questions, x.shown, x.cut = x.questions+1, x.shown+len(shown), x.cut+cut
+	for _, p := range shown {
+		best := 0.0
+		for _, gold := range x.raw[database+"\x00"+question] {
+			best = max(best, gold.Alike(sqltext.SQLite().Parse(p.SQL)))
+		}
+		x.alike += best
+	}
+}
