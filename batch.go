@@ -114,7 +114,7 @@ func (e *Engine) answerOf(ctx context.Context, q Question, log *journal) Answer 
 	if a, ok := log.find(q); ok {
 		return e.resume(ctx, a)
 	}
-	r, err := e.ask(ctx, q, !e.withoutExecution)
+	r, err := e.ask(ctx, asking{Question: q}, !e.withoutExecution)
 	return Answer{Question: q, Result: r, Err: err}
 }
 

@@ -33,9 +33,11 @@
 //
 // # Rules
 //
-// Equal replies give equal results, byte for byte, unless calls at the same time
-// compete for the last of a budget (of tokens, money or time, or of calls when
-// some are repeated after a failure): who gets it depends on who comes first. An
-// error comes with a non-nil Result whenever there is something to show.
+// Equal replies give equal results, byte for byte, with two exceptions. Calls at
+// the same time may compete for the last of a budget (of tokens, money or time, or
+// of calls when some are repeated after a failure). A sample whose reply comes
+// very late is left out if it cannot change the winner.
+//
+// An error comes with a non-nil Result whenever there is something to show.
 // Cancelling ctx ends everything soon, and errors.Is(err, context.Canceled) holds.
 package texttosql

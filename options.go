@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -24,11 +25,22 @@ type option func(*config)
 func (o option) configure(c *config) { o(c) }
 
 // AskOption says more about one question. Ask and Generate skip a nil AskOption.
-type AskOption interface{ extend(*Question) }
+type AskOption interface{ extend(*asking) }
 
-type askOption func(*Question)
+type askOption func(*asking)
 
-func (o askOption) extend(q *Question) { o(q) }
+func (o askOption) extend(a *asking) { o(a) }
+
+// asking is one question with the options that belong to it alone.
+type asking struct {
+	Question
+	progress func(Progress) // nil: the engine's
+}
+
+// ID names a question of Ask or Generate, as Question.ID names one of a batch: Progress and log records have it.
+type ID string
+
+func (id ID) extend(a *asking) { a.ID = string(id) }
 
 // config is what the options say. Every option adds its own errors, validate the others.
 type config struct {
@@ -54,15 +66,17 @@ type config struct {
 	errs             []error
 }
 
-func (c *config) fail(format string, args ...any) {
-	c.errs = append(c.errs, fmt.Errorf("texttosql: "+format, args...))
+// fail adds an error of an option. The option then leaves its value as it was, so that no other check trips over it.
+func (c *config) fail(field, format string, args ...any) {
+	c.errs = append(c.errs, &strategy.ConfigError{Field: "texttosql: " + field, Problem: fmt.Sprintf(format, args...)})
 }
 
 // WithStrategy chooses how questions are answered. Default: strategy.Consensus{}.
 func WithStrategy(s strategy.Strategy) Option {
 	return option(func(c *config) {
 		if s == nil {
-			c.fail("WithStrategy: the strategy is nil")
+			c.fail("WithStrategy", "the strategy is nil")
+			return
 		}
 		c.strategy = s
 	})
@@ -83,16 +97,17 @@ type samples int
 
 func (n samples) configure(c *config) {
 	if n < 1 || n > strategy.MaxSamples {
-		c.fail("WithSamples: %d is not in 1..%d", n, strategy.MaxSamples)
+		c.fail("WithSamples", "%d is not in 1..%d", n, strategy.MaxSamples)
+		return
 	}
 	c.samples = int(n)
 }
 
-func (n samples) extend(q *Question) { q.Samples = int(n) }
+func (n samples) extend(a *asking) { a.Samples = int(n) }
 
 // WithEvidence adds knowledge that belongs to one question, in prose: what a word means, how a figure is computed. At
 // most 16 KiB.
-func WithEvidence(text string) AskOption { return askOption(func(q *Question) { q.Evidence = text }) }
+func WithEvidence(text string) AskOption { return askOption(func(a *asking) { a.Evidence = text }) }
 
 // WithModels adds models to the one given to New. Each needs a name of its own (llm.Named). Samples are spread over the
 // models in order, New's model first.
@@ -104,7 +119,8 @@ func WithModels(models ...llm.Model) Option {
 func WithDialect(d exec.Dialect) Option {
 	return option(func(c *config) {
 		if d == nil {
-			c.fail("WithDialect: the dialect is nil")
+			c.fail("WithDialect", "the dialect is nil")
+			d = sqlite.Dialect{} // no second error about the driver
 		}
 		c.dialect = d
 	})
@@ -124,19 +140,23 @@ func WithDriverHook(unwrap func(driverConn any) any) Option {
 	return option(func(c *config) { c.exec.Unwrap = unwrap })
 }
 
-// WithBudget bounds the model calls of each question. Limits and prices must be finite and not negative. A question
-// that spends its budget ends with the best answer it has, or with an error that matches ErrBudget.
+// WithBudget bounds the model calls of each question. Limits and prices must be finite and not negative, and Money needs
+// a price for every model. A question that spends its budget ends with the best answer it has, or with an error that
+// matches ErrBudget.
 func WithBudget(b llm.Budget) Option {
 	return option(func(c *config) {
+		before := len(c.errs)
 		if b.Calls < 0 || b.Tokens < 0 || !(b.Money >= 0) || b.Time < 0 {
-			c.fail("WithBudget: a limit is negative or no number")
+			c.fail("WithBudget", "a limit is negative or no number")
 		}
 		for _, name := range slices.Sorted(maps.Keys(b.Prices)) {
 			if p := b.Prices[name]; !(p.Prompt >= 0 && p.Completion >= 0) || math.IsInf(p.Prompt+p.Completion, 1) {
-				c.fail("WithBudget: the price of %q is negative or no number", name)
+				c.fail("WithBudget", "the price of %q is negative or no number", name)
 			}
 		}
-		c.budget = b
+		if len(c.errs) == before {
+			c.budget = b
+		}
 	})
 }
 
@@ -145,7 +165,8 @@ func WithBudget(b llm.Budget) Option {
 func WithRetry(r llm.Retry) Option {
 	return option(func(c *config) {
 		if r.Attempts < 0 || r.Base < 0 || r.Max < 0 {
-			c.fail("WithRetry: a field is negative")
+			c.fail("WithRetry", "a field is negative")
+			return
 		}
 		c.retry = r
 	})
@@ -155,7 +176,8 @@ func WithRetry(r llm.Retry) Option {
 func WithConcurrency(n int) Option {
 	return option(func(c *config) {
 		if n < 1 {
-			c.fail("WithConcurrency: %d is not at least 1", n)
+			c.fail("WithConcurrency", "%d is not at least 1", n)
+			return
 		}
 		c.concurrency = n
 	})
@@ -166,7 +188,8 @@ func WithConcurrency(n int) Option {
 func WithSchema(s *schema.Schema) Option {
 	return option(func(c *config) {
 		if s == nil || len(s.Tables) == 0 {
-			c.fail("WithSchema: the schema has no tables")
+			c.fail("WithSchema", "the schema has no tables")
+			return
 		}
 		c.schema = s
 	})
@@ -183,7 +206,7 @@ func WithDescriptions(d schema.Descriptions) Option {
 func WithInstructions(text string) Option {
 	return option(func(c *config) {
 		if len(text) > maxEvidence {
-			c.fail("WithInstructions: %d bytes are over the limit of %d", len(text), maxEvidence)
+			c.fail("WithInstructions", "%d bytes are over the limit of %d", len(text), maxEvidence)
 		}
 		c.instructions = text
 	})
@@ -195,7 +218,7 @@ func WithExemplars(pairs ...memory.Pair) Option {
 	return option(func(c *config) {
 		for i, p := range pairs {
 			if p.Question == "" || p.SQL == "" {
-				c.fail("WithExemplars: pair %d needs a question and SQL", i)
+				c.fail("WithExemplars", "pair %d needs a question and SQL", i)
 			}
 		}
 		c.exemplars = append(c.exemplars, pairs...)
@@ -207,7 +230,8 @@ func WithExemplars(pairs ...memory.Pair) Option {
 func WithConfirmed(store *memory.Confirmed) Option {
 	return option(func(c *config) {
 		if store == nil {
-			c.fail("WithConfirmed: the store is nil")
+			c.fail("WithConfirmed", "the store is nil")
+			return
 		}
 		c.confirmed = store
 	})
@@ -223,9 +247,22 @@ func WithoutExecution() Option { return option(func(c *config) { c.withoutExecut
 // error messages.
 func WithoutValues() Option { return option(func(c *config) { c.withoutValues = true }) }
 
-// WithProgress calls f with every step of every question as it happens. Calls never overlap, also with several
-// questions at once, so a slow f slows all of them. f must not call the Engine. nil: nobody is told.
-func WithProgress(f func(Progress)) Option { return option(func(c *config) { c.progress = f }) }
+// WithProgress calls f with every step of a question, in the order of the steps. nil: nobody is told.
+//
+// Given to New, it holds for every question; given to Ask or Generate, for that question, in place of New's. Calls for
+// one question never overlap, calls for several questions may. A slow f delays the return of its own question and
+// nothing else. If f panics, the question fails with a *strategy.PanicError.
+func WithProgress(f func(Progress)) interface {
+	Option
+	AskOption
+} {
+	return progress(f)
+}
+
+type progress func(Progress)
+
+func (f progress) configure(c *config) { c.progress = f }
+func (f progress) extend(a *asking)    { a.progress = f }
 
 // WithLogger writes one record a question (Info), one a warning (Warn) and one a step (Debug), with the context of the
 // question. nil: nothing is written.
@@ -249,14 +286,21 @@ func (c *config) validate() error {
 	for i, m := range c.models {
 		switch name := llm.NameOf(m); {
 		case m == nil:
-			c.fail("model %d is nil", i)
+			c.fail("New", "model %d is nil", i)
 		case len(c.models) > 1 && name == "":
-			c.fail("model %d has no name: with several models each needs one (llm.Named)", i)
+			c.fail("New", "model %d has no name: with several models each needs one (llm.Named)", i)
 		case len(c.models) > 1 && names[name]:
-			c.fail("two models are called %q: give each a name of its own (llm.Named)", name)
+			c.fail("New", "two models are called %q: give each a name of its own (llm.Named)", name)
 		default:
 			names[name] = true
+			_, ok := c.budget.Prices[name]
+			if _, all := c.budget.Prices[""]; c.budget.Money > 0 && !ok && !all {
+				c.fail("WithBudget", "Money needs Prices, and there is none for the model %q; the entry \"\" holds for every model", name)
+			}
 		}
+	}
+	if _, ok := c.strategy.(strategy.Direct); ok && len(c.models) > 1 {
+		c.fail("WithModels", "strategy.Direct asks one model, and %d are given; SelfConsistency spreads samples over several", len(c.models))
 	}
 	if v, ok := c.strategy.(strategy.Validator); ok {
 		if err := v.Validate(c.samples); err != nil {

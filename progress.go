@@ -3,26 +3,38 @@ package texttosql
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
 
 // Progress is one step of a question, as WithProgress tells it.
 type Progress struct {
 	Question string           // the question's text
-	ID       string           // its Question.ID, in a batch
+	ID       string           // its Question.ID in a batch, or its ID
 	Step     string           // name of the span: "link", "sample", "check", "repair", "vote", "judge", "rows", …
 	Kind     trace.NoticeKind // Started, Ended, Happened or Warned
 	Message  string           // the name of the event, the warning in words; the reason of a failed step that ended
-	Span     *trace.Span      // what it is about; to be read only, during the call
+	Span     *trace.Span      // what it is about, only to be read; a span that only started may be further on by now
 }
 
-// observer is what the trace of one question tells about its steps; nil when nobody listens.
-func (e *Engine) observer(ctx context.Context, q Question) func(trace.Notice) {
-	if e.config.progress == nil && e.logger == nil {
-		return nil
+// observer returns what the trace of one question tells about its steps, nil when nobody listens, and a function that
+// returns when all was told.
+func (e *Engine) observer(ctx context.Context, a asking) (observe func(trace.Notice), told func() error) {
+	f := a.progress
+	if f == nil {
+		f = e.config.progress
+	}
+	if f == nil && e.logger == nil {
+		return nil, func() error { return nil }
+	}
+	tell, told := func(Progress) {}, func() error { return nil }
+	if f != nil {
+		tell, told = queued(f)
 	}
 	logStep := func(trace.Notice) {}
 	if e.logger != nil {
@@ -30,10 +42,7 @@ func (e *Engine) observer(ctx context.Context, q Question) func(trace.Notice) {
 	}
 	return func(n trace.Notice) {
 		logStep(n)
-		if e.config.progress == nil {
-			return
-		}
-		p := Progress{Question: q.Text, ID: q.ID, Step: n.Span.Name(), Kind: n.Kind, Span: n.Span}
+		p := Progress{Question: a.Text, ID: a.ID, Step: n.Span.Name(), Kind: n.Kind, Span: n.Span}
 		switch n.Kind {
 		case trace.Happened:
 			p.Message = n.Event.Name
@@ -42,9 +51,60 @@ func (e *Engine) observer(ctx context.Context, q Question) func(trace.Notice) {
 		case trace.Ended:
 			p.Message = n.Span.Failure()
 		}
-		e.progress.Lock()
-		defer e.progress.Unlock()
-		e.config.progress(p)
+		tell(p)
+	}, told
+}
+
+// queued calls f in a goroutine of its own: a step may end while a connection or the profile of the database is held,
+// for which other questions wait. The function told returns when f has seen everything, with its panic if it had one;
+// what is told later is dropped.
+func queued(f func(Progress)) (tell func(Progress), told func() error) {
+	var (
+		mu     sync.Mutex
+		more   = sync.NewCond(&mu)
+		queue  []Progress
+		closed bool
+		err    error
+		done   = make(chan struct{})
+	)
+	next := func() (p Progress, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		for len(queue) == 0 && !closed {
+			more.Wait()
+		}
+		if len(queue) == 0 {
+			return p, false
+		}
+		p, queue = queue[0], queue[1:]
+		return p, true
+	}
+	go func() {
+		defer close(done)
+		defer func() {
+			if r := recover(); r != nil {
+				err = &strategy.PanicError{Value: r, Stack: debug.Stack()}
+			}
+		}()
+		for p, ok := next(); ok; p, ok = next() {
+			f(p)
+		}
+	}()
+	tell = func(p Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !closed {
+			queue = append(queue, p)
+			more.Signal()
+		}
+	}
+	return tell, func() error {
+		mu.Lock()
+		closed = true
+		mu.Unlock()
+		more.Signal()
+		<-done
+		return err
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -25,11 +26,10 @@ import (
 // Engine answers questions about one database. Safe for concurrent use.
 type Engine struct {
 	config
-	db       *exec.DB
-	progress sync.Mutex // calls of config.progress never overlap
-	rows     exec.SampleCache
-	texts    strategy.TextCache
-	learned  learned // under mu
+	db      *exec.DB
+	rows    exec.SampleCache
+	texts   strategy.TextCache
+	learned learned // under mu
 
 	profiling *semaphore.Weighted // a question holds it while it profiles the database
 	mu        sync.Mutex
@@ -57,10 +57,11 @@ type snapshot struct {
 // Every model is wrapped in the account of the question (WithBudget), llm.Retry (WithRetry) and llm.Trace. The caller
 // adds other middlewares, such as a cache. Without llm.Timeout and without a deadline in ctx, the engine waits for a
 // provider that never answers. A model that panics fails its sample. A model that ignores the end of its context is
-// left running, with a warning in the trace. A panic of any other part that the caller gives ends the program.
+// left running, with a warning in the trace. A panic of any other part that the caller gives (strategy, stage, linker,
+// check, progress) fails its sample or its question with a *strategy.PanicError, unless the part started a goroutine.
 //
-// The error joins the errors of all options, and says what to do about a database that cannot be guarded
-// (ErrUnguarded). Nothing needs to be closed.
+// The error joins those of all options, each a *strategy.ConfigError or an error of what it configures; without any it
+// says what to do about a database that cannot be guarded (ErrUnguarded). Nothing needs to be closed.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{
 		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}},
@@ -82,7 +83,7 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 		}
 	}
 	guarded, gerr := exec.New(db, e.dialect, e.config.exec)
-	if gerr == nil {
+	if err == nil && gerr == nil {
 		gerr = guarded.Ready(context.Background())
 	}
 	if err := errors.Join(err, gerr); err != nil {
@@ -135,14 +136,14 @@ type Question struct {
 	Samples  int    `json:"samples,omitempty"`  // overrides WithSamples; 0: no
 }
 
-func newQuestion(text string, opts []AskOption) Question {
-	q := Question{Text: text}
+func newQuestion(text string, opts []AskOption) asking {
+	a := asking{Question: Question{Text: text}}
 	for _, opt := range opts {
 		if opt != nil {
-			opt.extend(&q)
+			opt.extend(&a)
 		}
 	}
-	return q
+	return a
 }
 
 func (q Question) validate() error {
@@ -154,25 +155,29 @@ func (q Question) validate() error {
 	case strings.TrimSpace(words.Clean(q.Text)) == "":
 		return ErrEmptyQuestion
 	case q.Samples < 0 || q.Samples > strategy.MaxSamples:
-		return fmt.Errorf("texttosql: WithSamples: %d is not in 0..%d", q.Samples, strategy.MaxSamples)
+		return &strategy.ConfigError{Field: "texttosql: WithSamples", Problem: fmt.Sprintf("%d is not in 0..%d", q.Samples, strategy.MaxSamples)}
 	}
 	return nil
 }
 
-func (e *Engine) ask(ctx context.Context, q Question, rows bool) (*Result, error) {
+func (e *Engine) ask(ctx context.Context, q asking, rows bool) (*Result, error) {
 	if err := q.validate(); err != nil {
 		return nil, err
 	}
-	root := trace.Tracer{Keep: e.keep, Observe: e.observer(ctx, q)}.New("question",
+	observe, told := e.observer(ctx, q)
+	root := trace.Tracer{Keep: e.keep, Observe: observe}.New("question",
 		trace.Attr{Key: "strategy", Value: nameOf(e.strategy)})
 	res := &Result{Question: q.Text, Trace: root}
-	err := e.answer(trace.Into(ctx, root), q, rows, res)
+	err := e.answer(trace.Into(ctx, root), q.Question, rows, res)
 	if cerr := ctx.Err(); cerr != nil && err != nil {
 		err = cerr // instead of what a provider or a driver made of it
 	}
 	err = classify(err)
 	root.Fail(err)
 	root.End()
+	if terr := told(); err == nil {
+		err = terr
+	}
 	res.Usage, res.Warnings = root.Usage(), root.Warnings()
 	e.log(ctx, q.ID, res, err)
 	return res, err
@@ -184,7 +189,7 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	if err != nil {
 		return err
 	}
-	out, err := e.strategy.Generate(ctx, env, strategy.Task{
+	out, err := e.generate(ctx, env, strategy.Task{
 		Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples),
 	})
 	// The strategy may be foreign code, so its statement is checked again and trimmed.
@@ -245,6 +250,16 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 		span.Warn("rows-truncated", fmt.Sprintf("the result has more than the %d rows shown", len(res.Rows.Rows)))
 	}
 	return nil
+}
+
+// generate asks the strategy, which may be foreign code.
+func (e *Engine) generate(ctx context.Context, env *strategy.Env, t strategy.Task) (out *strategy.Outcome, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, &strategy.PanicError{Value: r, Stack: debug.Stack()}
+		}
+	}()
+	return e.strategy.Generate(ctx, env, t)
 }
 
 // passed returns the winner; nil if it is refused. It examines the winner unless an admission of this question did.

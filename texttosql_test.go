@@ -138,6 +138,60 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+// TestOneLineForOneFault: what is wrong with an option is told once, by a typed error, and by nothing that follows from it.
+func TestOneLineForOneFault(t *testing.T) {
+	m := always(usa)
+	priced := func(names ...string) texttosql.Option {
+		prices := map[string]llm.Price{}
+		for _, name := range names {
+			prices[name] = llm.Price{Prompt: 1}
+		}
+		return texttosql.WithBudget(llm.Budget{Money: 1, Prices: prices})
+	}
+	two := texttosql.WithModels(llm.Named("second", m))
+	foreign := sql.OpenDB(connector{})
+	tests := []struct {
+		why  string
+		db   *sql.DB
+		opts []texttosql.Option
+		want string // "": accepted
+	}{
+		{"a limit on money that nothing can reach", nil, []texttosql.Option{priced()},
+			`texttosql: WithBudget: Money needs Prices, and there is none for the model "first"; the entry "" holds for every model`},
+		{"a price for another model only", nil, []texttosql.Option{two, priced("first")},
+			`texttosql: WithBudget: Money needs Prices, and there is none for the model "second"; the entry "" holds for every model`},
+		{"one price for all", nil, []texttosql.Option{two, priced("")}, ""},
+		{"a price for each", nil, []texttosql.Option{two, priced("first", "second")}, ""},
+		{"a nil dialect does not mean that the driver is not known", foreign, []texttosql.Option{texttosql.WithDialect(nil)},
+			"texttosql: WithDialect: the dialect is nil"},
+		{"a bad number of samples is no number of samples for the strategy", nil, []texttosql.Option{texttosql.WithSamples(1 << 20)},
+			"texttosql: WithSamples: 1048576 is not in 1..10000"},
+		{"a nil strategy leaves the default", nil, []texttosql.Option{texttosql.WithStrategy(nil), texttosql.WithSamples(5)},
+			"texttosql: WithStrategy: the strategy is nil"},
+		{"a bad budget is no budget", nil, []texttosql.Option{texttosql.WithBudget(llm.Budget{Money: 1, Tokens: -1})},
+			"texttosql: WithBudget: a limit is negative or no number"},
+		{"Direct would never ask the second model", nil, []texttosql.Option{two, texttosql.WithStrategy(strategy.Direct{})},
+			"texttosql: WithModels: strategy.Direct asks one model, and 2 are given; SelfConsistency spreads samples over several"},
+		{"nor by a pointer, which is told by the question", nil, []texttosql.Option{two, texttosql.WithStrategy(&strategy.Direct{})}, ""},
+	}
+	for _, tt := range tests {
+		if tt.db == nil {
+			tt.db = open(t, shop)
+		}
+		e, err := texttosql.New(tt.db, llm.Named("first", m), tt.opts...)
+		var config *strategy.ConfigError
+		switch {
+		case tt.want == "" && err == nil:
+			_, err = e.Ask(t.Context(), whoInUSA)
+			if strings.Contains(tt.why, "pointer") != errors.As(err, &config) {
+				t.Errorf("%s: %v", tt.why, err)
+			}
+		case err == nil || err.Error() != tt.want || !errors.As(err, &config):
+			t.Errorf("%s: got %v, want %s", tt.why, err, tt.want)
+		}
+	}
+}
+
 // TestSamplesOfOneQuestion: WithSamples serves New, and overrides itself in Ask.
 func TestSamplesOfOneQuestion(t *testing.T) {
 	e := engine(t, always(usa), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(2))

@@ -23,6 +23,7 @@
 //		llm.Cache{}.Middleware(),                       // a hit costs nothing below
 //		account.Middleware(),                           // Budget: one account a question
 //		llm.Retry{}.Middleware(),                       // every attempt waits its turn again
+//		llm.Hedge{After: 8 * time.Second}.Middleware(), // a second request for a slow one
 //		llm.Limit{Concurrency: 8, PerMinute: 300}.Middleware(),
 //		llm.Timeout(time.Minute),                       // of one attempt, waiting not included
 //		llm.Trace(),                                    // one span an attempt

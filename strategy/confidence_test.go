@@ -40,7 +40,7 @@ func TestConfidenceKnowsWhatWasNoVote(t *testing.T) {
 		{"one sample with SQL of twelve", several, append([]string{usa}, times(11, prose)...), "", 0.15, "11 abstained", "one-voter"},
 		{"eleven refused of twelve", several, append(times(11, refused), usa), "", 0.15, "11 abstained", "one-voter"},
 		{"eleven invalid of twelve", several, append([]string{usa}, times(11, broken)...), "", 0.19, "11 abstained", "one-voter"},
-		{"eleven failed calls of twelve", several, append([]string{usa}, times(11, "")...), "", 0.19, "11 more failed", "one-voter"},
+		{"eleven failed calls of twelve", several, append([]string{usa}, times(11, "")...), "", 0.19, "11 more gave no reply", "one-voter"},
 		{"one voter of one", []strategy.Strategy{strategy.Direct{}, strategy.SelfConsistency{Samples: 1}, strategy.Consensus{Samples: 1}},
 			times(1, usa), "", 0.67, "a single vote", ""},
 		{"twelve votes of one repair", []strategy.Strategy{consensus}, times(12, broken), usa, 0.19, "one reply made all of these votes", ""},

@@ -9,8 +9,8 @@ import (
 // Direct is the baseline: one greedy sample of a k-shot prompt, checked. Its confidence is 1 when the statement runs,
 // which measures nothing: a single sample has no second opinion.
 //
-// One call a question, for a reply of at most 512 tokens; more than one sample is refused. Prompts hold sampled values
-// of the database, unless texttosql.WithoutValues is given.
+// One call a question, for a reply of at most 512 tokens; more than one sample and more than one model are refused.
+// Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
 type Direct struct {
 	Shots int // few-shot exemplars from Env.Exemplars; 0: none
 }
@@ -28,6 +28,10 @@ func (d Direct) Validate(samples int) error {
 func (d Direct) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
 	if err := d.Validate(t.Samples); err != nil {
 		return nil, err
+	}
+	if env != nil && len(env.Models) > 1 {
+		return nil, &ConfigError{Field: "strategy: Direct", Problem: fmt.Sprintf(
+			"it asks one model, and %d are given; SelfConsistency spreads samples over several", len(env.Models))}
 	}
 	return Pipeline{
 		Prompter: Prompt{Shots: d.Shots},

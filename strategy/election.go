@@ -1,16 +1,12 @@
 package strategy
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -23,10 +19,12 @@ var ErrQuorum = errors.New("strategy: too few votes")
 // Samples go out in waves, in parallel, and each fills the slot of its own index. Stop looks at the longest prefix of
 // finished samples, never at the order of arrival. The samples behind the index where it stops are cancelled and do not
 // count, even those that had arrived. So equal replies give equal slots whatever the timing. A failed sample casts no
-// vote and never cancels its siblings. If all samples of the first wave fail the election ends: whatever is down will
-// not be asked again.
+// vote and never cancels its siblings. If all samples of a wave and before it fail, the election ends. A wave is as
+// small as could decide (vote.Tally.Wave), so that no sample of it is wasted.
 //
-// A wave is as small as could decide (vote.Tally.Wave), so that no sample of it is wasted.
+// A late sample takes twice as long as half of the first wave took, and at least a second more. It is not waited for
+// once the other votes decide as vote.Decided does, and until then the next wave goes out without it. The winner is the
+// same as with it. No sample is late if Stop is bolder than vote.Decided, or if neither Stop nor Tally is given.
 //
 // An Election is a plain value, safe for concurrent use if its functions are.
 type Election[T any] struct {
@@ -56,13 +54,14 @@ type Slot[T any] struct {
 	Err   error  // the sample failed
 	Key   string // "" where Voted is false
 	Voted bool   // Key counts
+	Late  bool   // nobody waited for it, because its vote could not change the winner
 }
 
 // Sampled is the outcome of an Election.
 type Sampled[T any] struct {
-	Slots   []Slot[T]  // the samples that count, in index order
+	Slots   []Slot[T]  // the samples that count, in index order, with late ones between them
 	Tally   vote.Tally // how their votes stand
-	Stopped bool       // Stop ended it before N
+	Stopped bool       // the votes ended it before N
 	Saved   int        // samples of N that were never sent
 	Wasted  int        // samples that were sent and do not count
 }
@@ -77,10 +76,10 @@ func (d Sampled[T]) Values() (values []T) {
 	return values
 }
 
-// Failed are the errors of the samples that failed, in index order.
+// Failed are the errors of the samples that failed, in index order. A late sample did not fail.
 func (d Sampled[T]) Failed() (failed []error) {
 	for _, s := range d.Slots {
-		if s.Err != nil {
+		if s.Err != nil && !s.Late {
 			failed = append(failed, s.Err)
 		}
 	}
@@ -113,48 +112,56 @@ func (d Sampled[T]) Short(planned int) (allowed int, short bool) {
 	return allowed, allowed > 0 && (room || allowed < len(d.Slots))
 }
 
-// Run samples. It returns when every sample it started has ended. The error is ctx.Err() when ctx ended, one that
-// matches ErrQuorum when too few samples voted; Sampled holds what there is in both cases.
+// Run samples. It returns when every sample it started has ended. The error is ctx.Err() when ctx ended, and one that
+// matches ErrQuorum when too few samples voted. Sampled holds what there is in both cases: when ctx ended, every sample
+// that had arrived. A sample that panics fails with a *PanicError.
 func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 	if e.Sample == nil || e.Key == nil || e.N < 1 || e.N > MaxSamples {
 		return Sampled[T]{}, fmt.Errorf("strategy: Election needs Sample, Key and an N of 1 to %d, got N %d", MaxSamples, e.N)
 	}
 	var (
-		slots = make([]Slot[T], e.N)
-		p     = poll[T]{e: e, count: vote.Tally{Remaining: e.N}}
-		out   Sampled[T]
-		sent  int
+		p    = e.poll()
+		out  Sampled[T]
+		f    = e.fly(ctx)
+		over bool // what arrived decides
 	)
-	out.Tally = p.tally() // its rules size the first wave, too
-	for counted := 0; counted < e.N && !out.Stopped && ctx.Err() == nil; counted = len(out.Slots) {
-		end := counted + e.wave(out.Tally, e.N-counted)
-		if end == counted {
-			break
+	defer f.land() // also when a function of e panics
+	for ctx.Err() == nil && !out.Stopped && !over {
+		if next := len(out.Slots); next < f.launched && f.arrived[next] {
+			p.settle(&f.slots[next])
+			out.Slots = f.slots[:next+1]
+			out.Stopped = next+1 < e.N && e.Stop != nil && e.Stop(p.tally())
+			continue
 		}
-		w := e.launch(ctx, slots, counted, end)
-		arrived := make([]bool, end-counted)
-		for i := range w.arrived {
-			arrived[i-counted] = true
-			sent++
-			for next := len(out.Slots); !out.Stopped && next < end && arrived[next-counted] && ctx.Err() == nil; next++ {
-				p.settle(&slots[next])
-				out.Slots = slots[:next+1]
-				if next+1 < e.N && e.Stop != nil && e.Stop(p.tally()) {
-					out.Stopped = true
-					w.cancel()
-				}
+		var size int
+		if len(out.Slots) == f.launched {
+			out.Tally = p.tally() // its rules size the first wave, too
+			if size = e.wave(out.Tally, e.Stop, e.N-f.launched); size == 0 || f.launched > 0 && len(out.Failed()) == f.launched {
+				break
 			}
+		} else if size, over = e.without(f); size == 0 && !over {
+			f.wait(ctx)
 		}
-		out.Tally = p.tally()
-		w.cancel()
-		for _, span := range w.spans[len(out.Slots)-counted:] {
-			span.Cancelled()
-		}
-		if len(out.Failed()) == len(out.Slots) {
-			break
+		if size > 0 {
+			f.launch(size)
 		}
 	}
-	out.Saved, out.Wasted = e.N-max(sent, len(out.Slots)), sent-len(out.Slots)
+	f.land()
+	if ended := ctx.Err() != nil && !out.Stopped; ended || over {
+		out.Slots, out.Stopped = f.slots[:f.launched], over
+		p = e.poll()
+		for i := range out.Slots {
+			switch s := &out.Slots[i]; {
+			case over && !f.arrived[i]:
+				*s = Slot[T]{Err: errLate, Late: true}
+			case !f.sent[i]:
+				s.Err = ctx.Err()
+			}
+			p.settle(&out.Slots[i])
+		}
+	}
+	out.Tally = p.tally()
+	out.Saved, out.Wasted = f.discard(out.Slots, ctx.Err() != nil)
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
@@ -164,13 +171,12 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 	return out, nil
 }
 
-// wave is the size of the next wave; 0 when no sample may be sent any more. The first sample is always sent, so that an
-// empty budget has its say as an error.
-func (e Election[T]) wave(t vote.Tally, remaining int) int {
-	size := remaining
-	if e.Stop != nil {
-		t.Remaining = remaining
-		size = min(max(t.Wave(e.Stop, e.MinWave), 1), remaining)
+// wave is the size of the next wave, of most samples; 0 when no sample may be sent any more. The first sample is always
+// sent, so that an empty budget has its say as an error.
+func (e Election[T]) wave(t vote.Tally, stop vote.Stop, most int) int {
+	size := most
+	if stop != nil && most > 0 {
+		size = min(max(t.Wave(stop, e.MinWave), 1), most)
 	}
 	if e.Room != nil {
 		if room, bounded := e.Room(); bounded {
@@ -191,8 +197,13 @@ type poll[T any] struct {
 	count   vote.Tally // where the Election has no Tally
 }
 
-// settle looks up what a finished sample votes for.
+func (e Election[T]) poll() poll[T] { return poll[T]{e: e, count: vote.Tally{Remaining: e.N}} }
+
+// settle looks up what a finished sample votes for. A late one is still to come.
 func (p *poll[T]) settle(s *Slot[T]) {
+	if s.Late {
+		return
+	}
 	if s.Err == nil {
 		s.Key, s.Voted = p.e.Key(s.Value)
 		p.values = append(p.values, s.Value)
@@ -214,43 +225,6 @@ func (p *poll[T]) tally() vote.Tally {
 	t := p.e.Tally(p.values, p.e.N)
 	t.Sampled, t.Remaining = p.settled, p.e.N-p.settled
 	return t
-}
-
-// wave is one wave in flight.
-type wave struct {
-	arrived <-chan int // index of each finished sample; closed when all have ended
-	cancel  context.CancelFunc
-	spans   []*trace.Span
-}
-
-// launch starts samples first ≤ i < end. Every goroutine it starts has ended when arrived is closed.
-func (e Election[T]) launch(ctx context.Context, slots []Slot[T], first, end int) *wave {
-	ctx, cancel := context.WithCancel(ctx)
-	arrived := make(chan int, end-first)
-	w := &wave{arrived: arrived, cancel: cancel, spans: make([]*trace.Span, end-first)}
-	var g errgroup.Group // a zero group: a failed sample must not cancel its siblings
-	if e.Concurrency > 0 {
-		g.SetLimit(e.Concurrency)
-	}
-	go func() {
-		defer close(arrived)
-		for i := first; i < end; i++ {
-			g.Go(func() error {
-				if ctx.Err() != nil {
-					return nil // never sent
-				}
-				sampleCtx, span := trace.StartAt(ctx, i, cmp.Or(e.Name, "sample"), trace.Attr{Key: "sample", Value: i})
-				w.spans[i-first] = span
-				slots[i].Value, slots[i].Err = e.Sample(sampleCtx, i)
-				span.Fail(slots[i].Err)
-				span.End()
-				arrived <- i
-				return nil
-			})
-		}
-		g.Wait()
-	}()
-	return w
 }
 
 // quorumError matches ErrQuorum and the errors of the samples that failed.

@@ -20,6 +20,39 @@ var (
 	ErrAbstained = errors.New("abstained")
 )
 
+// ConfigError says what is wrong with an option or a field, in a form that programs can read.
+type ConfigError struct {
+	Field   string // with its package: "texttosql: WithBudget", "strategy: Direct.Shots"
+	Problem string // in words
+}
+
+// Error is "FIELD: PROBLEM".
+func (e *ConfigError) Error() string { return e.Field + ": " + e.Problem }
+
+// PanicError says that a part which the caller gave panicked: a strategy, a stage, a linker, a check. It fails the
+// sample in which it happened, and a question outside of all samples.
+type PanicError struct {
+	Value any    // of the panic; nil if the part ended its goroutine (runtime.Goexit)
+	Stack []byte // of the goroutine
+}
+
+// Error tells the value in one line.
+func (e *PanicError) Error() string {
+	if e.Value == nil {
+		return "strategy: a part ended its goroutine"
+	}
+	return "strategy: a part panicked: " + brief(fmt.Sprint(e.Value))
+}
+
+// Public is the error without the value, which may hold anything (trace.Span.Fail).
+func (e *PanicError) Public() string { return "strategy: a part panicked" }
+
+// Unwrap returns Value if that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
 // NoCandidateError tells why nothing could be elected. It matches ErrNoCandidate, ErrQuorum where there were votes but
 // too few, and the causes of the failed samples.
 type NoCandidateError struct {

@@ -64,8 +64,9 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	}
 	run := pipelineRun{Pipeline: p, env: env, task: t, admission: p.Admission, out: &Outcome{}}
 	run.voter, run.counts, _ = p.filled(p.Voter, env)
-	if run.counts != nil && env.WithoutExecution && comparesResults(run.counts.Key) {
-		return nil, errors.New("strategy: the voter compares results, and nothing is executed here: leave its Key nil, or use vote.ByPlan")
+	if env.WithoutExecution && run.comparesResults() {
+		return nil, &ConfigError{Field: "strategy: Pipeline.Voter", Problem: "it compares results, and nothing is executed here: leave the Key " +
+			"of a vote.Majority nil or use vote.ByPlan, and let a voter around a Majority be a WrappingVoter"}
 	}
 	if err := run.link(ctx); err != nil {
 		return run.out, err
@@ -86,10 +87,24 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	})
 	for _, stage := range []func(context.Context) error{run.collect, run.repair, run.elect} {
 		if err := stage(ctx); err != nil {
+			run.soFar(ctx)
 			return run.out, err
 		}
 	}
 	return run.out, nil
+}
+
+// soFar elects the best answer of what had arrived when ctx ended.
+func (r *pipelineRun) soFar(ctx context.Context) {
+	if ctx.Err() == nil || len(r.out.Candidates) == 0 {
+		return
+	}
+	if r.Judge = nil; r.out.SQL == "" {
+		_ = r.elect(ctx) // the error is that of ctx
+	}
+	if r.out.SQL != "" {
+		r.out.Warn(ctx, "cut-short", "the time was up: this is the best of %d of %d samples", len(r.out.Candidates), r.asked)
+	}
 }
 
 // pipelineRun is one question.
@@ -119,14 +134,15 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 	}
 	var unclear error // how the vote stands
 	switch tallier, ok := r.voter.(Tallier); {
-	case r.Sampler.Stop == nil:
 	case ok:
 		election.Tally = func(values []vote.Candidate, planned int) vote.Tally {
 			tally, err := tallier.Tally(values, planned)
 			unclear = cmp.Or(unclear, err)
 			return tally
 		}
-		election.Stop = func(t vote.Tally) bool { return unclear == nil && r.Sampler.Stop(t) }
+		if r.Sampler.Stop != nil {
+			election.Stop = func(t vote.Tally) bool { return unclear == nil && r.Sampler.Stop(t) }
+		}
 	case r.Key == nil:
 		election.Stop = nil
 	}
@@ -136,17 +152,23 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 	r.env.Shown.Forget(first + len(sampled.Slots))
 	r.out.Candidates, r.out.Saved, r.failed = sampled.Values(), sampled.Saved, sampled.Failed()
 	for i, s := range sampled.Slots {
-		if s.Err != nil {
+		switch {
+		case s.Late:
+			r.out.Note("sample %d was late and not waited for: its vote could not change the winner", first+i)
+		case s.Err != nil:
 			r.out.Note("sample %d failed: %v", first+i, s.Err)
 		}
 	}
 	switch {
 	case ctx.Err() != nil:
+		for range election.N - len(sampled.Slots) {
+			r.failed = append(r.failed, ctx.Err()) // asked for, and not given
+		}
 		return ctx.Err()
 	case err != nil && !errors.Is(err, ErrQuorum):
 		return err
 	}
-	if unclear != nil {
+	if unclear != nil && r.Sampler.Stop != nil {
 		r.out.Warn(ctx, "not-stopped", "no sample was saved, Sampler.Stop cannot look at the vote: %v", unclear)
 	}
 	if allowed, short := sampled.Short(election.N); short {
@@ -166,11 +188,15 @@ func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error)
 	if err != nil {
 		return vote.Candidate{Sample: i}, err
 	}
+	if len(messages) == 0 {
+		return vote.Candidate{Sample: i}, &ConfigError{Field: "strategy: Pipeline.Prompter", Problem: "it wrote no message"}
+	}
 	model, name := r.env.Model(i)
 	reply, err := model.Complete(ctx, r.Sampler.Request(r.env, i, messages))
 	if err != nil {
 		return vote.Candidate{Sample: i, Model: name}, err
 	}
+	hasReplied(ctx)
 	c, err := r.admission.admitSample(ctx, i, name, reply)
 	if err != nil {
 		err = &DatabaseError{err}

@@ -35,10 +35,9 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 		return err
 	}
 	quorum, votes := max(r.Sampler.MinVotes, 1), r.votes()
+	var ended error // ctx.Err() if the judge was cut short
 	if votes >= quorum {
-		if err := r.judge(voteCtx); err != nil {
-			return err
-		}
+		ended = r.judge(voteCtx)
 	}
 	winner := out.Ballot.Clusters[0]
 	out.SQL, out.Confidence = winner.SQL, out.Ballot.Confidence
@@ -48,6 +47,8 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	span.Set("explanation", out.Ballot.Explain())
 	span.Set("confidence", out.Confidence)
 	switch {
+	case ended != nil:
+		return ended
 	case votes < quorum: // the best so far is there to be looked at
 		err = r.noCandidate(votes, quorum)
 	case out.Confidence < r.MinConfidence:

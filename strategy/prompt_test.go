@@ -222,3 +222,14 @@ func TestPrompterFails(t *testing.T) {
 		t.Errorf("got %v after %d calls", err, len(script.Requests()))
 	}
 }
+
+// TestPrompterWithoutMessages: a request without a message is not sent.
+func TestPrompterWithoutMessages(t *testing.T) {
+	script := &llmtest.Script{}
+	empty := strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) { return nil, nil })
+	_, err := strategy.Pipeline{Prompter: empty}.Generate(t.Context(), shopEnv(t, script), usaTask)
+	var config *strategy.ConfigError
+	if !errors.As(err, &config) || config.Field != "strategy: Pipeline.Prompter" || len(script.Requests()) > 0 {
+		t.Errorf("%d requests, %v", len(script.Requests()), err)
+	}
+}

@@ -106,6 +106,21 @@ func comparesResults(key vote.Key) bool {
 	return ok
 }
 
+// comparesResults reports whether a candidate that was only planned has no vote, and one that was run has.
+func (r *pipelineRun) comparesResults() bool {
+	if r.counts != nil {
+		return comparesResults(r.counts.Key)
+	}
+	votes := func(c vote.Candidate) bool {
+		b, err := r.voter.Count([]vote.Candidate{c})
+		return err == nil && len(b.Clusters) > 0
+	}
+	planned := vote.Candidate{SQL: "SELECT 1", Plan: "constant"}
+	run := planned
+	run.Fingerprint, run.Rows, run.Columns = "1", 1, 1
+	return !votes(planned) && votes(run)
+}
+
 // voted is how a candidate votes while samples are still sampled.
 func (r *pipelineRun) voted() vote.Key {
 	key := r.Key

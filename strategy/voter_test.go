@@ -125,6 +125,9 @@ func TestEarlyStopByTheVotersOwnCount(t *testing.T) {
 	}
 }
 
+// embedding is a voter whose Majority nobody can fill in.
+type embedding struct{ vote.Majority }
+
 // TestVotersWithoutExecution: a vote by result is refused before any call; one
 // without a key goes by plan.
 func TestVotersWithoutExecution(t *testing.T) {
@@ -141,6 +144,8 @@ func TestVotersWithoutExecution(t *testing.T) {
 		{"never votes", vote.Majority{Key: func(vote.Candidate) (string, bool) { return "", false }}, false},
 		{"by result", vote.Majority{Key: vote.ByResult}, true},
 		{"pointer by result", &vote.Majority{Key: vote.ByResult}, true},
+		{"around a majority by result", embedding{vote.Majority{}}, true},
+		{"around a majority by plan", embedding{vote.Majority{Key: vote.ByPlan}}, false},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 		env := shopEnv(t, script)
@@ -148,7 +153,8 @@ func TestVotersWithoutExecution(t *testing.T) {
 		out, err := strategy.Pipeline{Voter: tt.voter}.Generate(t.Context(), env, strategy.Task{Question: "q"})
 		switch {
 		case tt.refused:
-			if err == nil || !strings.Contains(err.Error(), "vote.ByPlan") || len(script.Requests()) > 0 {
+			var config *strategy.ConfigError
+			if !errors.As(err, &config) || !strings.Contains(err.Error(), "vote.ByPlan") || len(script.Requests()) > 0 {
 				t.Errorf("%s: got %v after %d calls", tt.name, err, len(script.Requests()))
 			}
 		case tt.name == "never votes":

@@ -158,7 +158,7 @@ func (b Ballot) Explain() string {
 		notes = append(notes, fmt.Sprintf("%d abstained", len(b.Abstained)))
 	}
 	if b.Missing > 0 {
-		notes = append(notes, fmt.Sprintf("%d more failed", b.Missing))
+		notes = append(notes, fmt.Sprintf("%d more gave no reply", b.Missing))
 	}
 	if len(notes) > 0 {
 		s.WriteString(" (" + strings.Join(notes, ", ") + ")")

@@ -72,7 +72,7 @@ func TestExplain(t *testing.T) {
 		{"one sample", Majority{}, pool("a"), "1 of 1 sample, no doubt; a single vote, nothing confirms it"},
 		{"abstained", Majority{}, pool("aa.b"), "2 of 4 samples (1 abstained), no doubt"},
 		{"prose", Majority{}, pool("a!!!"), "1 of 4 samples (3 abstained), no doubt; a single vote, nothing confirms it"},
-		{"failed calls", Majority{Missing: 2}, pool("aa"), "2 of 2 samples (2 more failed), no doubt"},
+		{"failed calls", Majority{Missing: 2}, pool("aa"), "2 of 2 samples (2 more gave no reply), no doubt"},
 		{"one repair", Majority{}, func() []Candidate {
 			c := pool("aaa")
 			c[0].Voice, c[1].Voice, c[2].Voice = 4, 4, 4

@@ -1,0 +1,218 @@
+package strategy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// flight is the samples of an Election that were launched. All but slots, sent, spans and replied belongs to the
+// goroutine of Run.
+type flight[T any] struct {
+	e      Election[T]
+	ctx    context.Context // of the samples
+	cancel context.CancelFunc
+
+	slots   []Slot[T]
+	sent    []bool
+	spans   []*trace.Span
+	replied []atomic.Bool // the model has answered, and the rest is up to us
+
+	arrivals chan int
+	running  sync.WaitGroup
+	limit    chan struct{} // holds a token for each sample in flight; nil: no limit
+
+	launched int
+	arrived  []bool
+
+	first    int           // of the newest wave
+	begun    time.Time     // when it was launched
+	there    int           // how many of it arrived
+	patience time.Duration // how long a sample of it takes that is not late; 0 until half of the first wave is there
+	timer    *time.Timer   // runs out when those that are missing become late
+}
+
+func (e Election[T]) fly(ctx context.Context) *flight[T] {
+	f := &flight[T]{
+		e: e, slots: make([]Slot[T], e.N), sent: make([]bool, e.N), spans: make([]*trace.Span, e.N),
+		replied: make([]atomic.Bool, e.N), arrived: make([]bool, e.N), arrivals: make(chan int, e.N),
+		timer: time.NewTimer(0),
+	}
+	f.timer.Stop()
+	f.ctx, f.cancel = context.WithCancel(ctx)
+	if e.Concurrency > 0 {
+		f.limit = make(chan struct{}, e.Concurrency)
+	}
+	return f
+}
+
+// launch starts the next wave, of so many samples, in index order.
+func (f *flight[T]) launch(size int) {
+	f.first, f.begun, f.there = f.launched, time.Now(), 0
+	f.launched += size
+	if f.patience > 0 {
+		f.timer.Reset(f.patience)
+	}
+	end := f.launched
+	f.running.Go(func() {
+		for i := end - size; i < end; i++ {
+			if f.limit != nil {
+				f.limit <- struct{}{}
+			}
+			f.running.Go(func() {
+				f.sample(i)
+				if f.limit != nil {
+					<-f.limit
+				}
+			})
+		}
+	})
+}
+
+type repliedKey struct{}
+
+// hasReplied tells the Election that the sample of ctx has the reply of its model: nothing that it still does makes it
+// late. So recorded replies give the same slots, however long their statements run.
+func hasReplied(ctx context.Context) {
+	if replied, ok := ctx.Value(repliedKey{}).(*atomic.Bool); ok {
+		replied.Store(true)
+	}
+}
+
+func (f *flight[T]) sample(i int) {
+	defer func() { f.arrivals <- i }()
+	if f.ctx.Err() != nil {
+		return
+	}
+	f.sent[i] = true
+	ctx, span := trace.StartAt(f.ctx, i, cmp.Or(f.e.Name, "sample"), trace.Attr{Key: "sample", Value: i})
+	f.spans[i] = span
+	returned := false
+	defer func() {
+		if r := recover(); !returned {
+			f.slots[i].Err = &PanicError{Value: r, Stack: debug.Stack()}
+		}
+		span.Fail(f.slots[i].Err)
+		span.End()
+	}()
+	f.slots[i].Value, f.slots[i].Err = f.e.Sample(context.WithValue(ctx, repliedKey{}, &f.replied[i]), i)
+	returned = true
+}
+
+// wait returns when a sample arrives, when those that are missing become late, or when ctx ends.
+func (f *flight[T]) wait(ctx context.Context) {
+	select {
+	case i := <-f.arrivals:
+		f.arrived[i] = true
+		if i < f.first {
+			return
+		}
+		f.there++
+		if took := time.Since(f.begun); f.patience == 0 && 2*f.there > f.launched-f.first {
+			f.patience = took + max(took, time.Second)
+			f.timer.Reset(f.patience - took)
+		}
+	case <-f.timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// overdue reports whether the samples that are missing are all late.
+func (f *flight[T]) overdue() bool {
+	if f.there < f.launched-f.first && (f.patience == 0 || time.Since(f.begun) < f.patience) {
+		return false
+	}
+	for i := range f.launched {
+		if !f.arrived[i] && f.replied[i].Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// land cancels what is in flight and returns when all of it has ended.
+func (f *flight[T]) land() {
+	f.timer.Stop()
+	f.cancel()
+	f.running.Wait()
+}
+
+// discard marks the spans of the samples that do not count. It returns how many samples of N were never sent, and how
+// many were sent in vain.
+func (f *flight[T]) discard(counted []Slot[T], cancelled bool) (saved, wasted int) {
+	saved = f.e.N
+	for i, sent := range f.sent {
+		if !sent {
+			continue
+		}
+		saved--
+		counts := i < len(counted) && !counted[i].Late
+		if !counts {
+			wasted++
+		}
+		if !counts || cancelled && counted[i].Err != nil {
+			f.spans[i].Cancelled()
+		}
+	}
+	return saved, wasted
+}
+
+var errLate = errors.New("strategy: the sample was late, and its vote could not change the winner")
+
+// without decides how to go on when all samples that are missing are late: over, when what is there decides, else with
+// size more samples. 0 and false: it is better to wait.
+func (e Election[T]) without(f *flight[T]) (size int, over bool) {
+	if !f.overdue() {
+		return 0, false
+	}
+	p, votes, replies := e.poll(), 0, 0
+	for i, there := range f.arrived[:f.launched] {
+		if !there {
+			continue
+		}
+		s := f.slots[i]
+		if p.settle(&s); s.Voted {
+			votes++
+		}
+		if s.Err == nil {
+			replies++
+		}
+	}
+	t := p.tally()
+	switch {
+	case replies == 0 || !e.exact(t):
+		return 0, false
+	case votes >= e.MinVotes && vote.Decided(t):
+		return 0, true
+	case e.Stop == nil || f.launched == e.N:
+		return 0, false
+	}
+	return e.wave(t, vote.Decided, e.N-f.launched), false
+}
+
+// exact reports whether the votes decide as vote.Decided says: a bolder stop may stop at a leader that further votes
+// would overtake, and must see every sample in its turn. It is asked about a vote that is unanimous so far. t holds the
+// rules of the vote.
+func (e Election[T]) exact(t vote.Tally) bool {
+	if e.Stop == nil {
+		return e.Tally != nil
+	}
+	for n := 1; n < e.N; n++ {
+		t.Sampled, t.Remaining = n, e.N-n
+		t.Standings = []vote.Standing{{Weight: float64(n) * cmp.Or(t.MaxWeight, 1)}}
+		if vote.Decided(t) {
+			break
+		}
+		if e.Stop(t) {
+			return false
+		}
+	}
+	return true
+}

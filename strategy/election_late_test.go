@@ -1,0 +1,188 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// counted is an Election of letters that knows how its votes count, as that of a Pipeline does.
+func counted(votes string, stop vote.Stop, delay func(i int) time.Duration) strategy.Election[string] {
+	e := letters(votes, delay)
+	e.Stop = stop
+	e.Tally = func(values []string, planned int) vote.Tally {
+		t := vote.Tally{Remaining: planned}
+		for _, v := range values {
+			t.Vote(v, 1, 0)
+		}
+		return t
+	}
+	return e
+}
+
+// TestElectionLate: each sample takes a second, but the one that hangs for an hour.
+func TestElectionLate(t *testing.T) {
+	tests := []struct {
+		name    string
+		votes   string
+		hangs   int
+		stop    vote.Stop
+		quorum  int
+		slots   string // what each slot voted; ? is late
+		took    time.Duration
+		saved   int
+		unknown bool // neither Stop nor Tally
+		why     string
+	}{
+		{name: "no stop", votes: "aaaaaaaaaaaa", hangs: 3, slots: "aaa?aaaaaaaa", took: 2 * time.Second, why: "eleven votes decide"},
+		{name: "the first", votes: "aaaaaaaaaaaa", hangs: 0, slots: "?aaaaaaaaaaa", took: 2 * time.Second, why: "no prefix ever arrives"},
+		{name: "it matters", votes: "aaaaaabbbbbb", hangs: 4, slots: "aaaaaabbbbbb", took: time.Hour, why: "it could make a tie"},
+		{name: "it cannot win", votes: "aaaaabbbbbbb", hangs: 4, slots: "aaaa?bbbbbbb", took: 2 * time.Second, why: "four and one against seven"},
+		{name: "decided", votes: "aaaaaaaaaaaa", hangs: 3, stop: vote.Decided, slots: "aaa?aaaa", took: 3 * time.Second, saved: 4,
+			why: "six of the first wave do not decide: an eighth sample is quicker"},
+		{name: "decided, divided", votes: "aabaaaaaaaab", hangs: 1, stop: vote.Decided, slots: "a?baaaaaa", took: 3 * time.Second, saved: 3,
+			why: "five against one do not decide: two more do"},
+		{name: "never decided", votes: "abababababab", hangs: 1, stop: vote.Decided, slots: "abababababab", took: time.Hour, why: "all that could be sent is there"},
+		{name: "a bolder stop", votes: "aaaaaaaaaaaa", hangs: 1, stop: vote.AheadBy(3), slots: "aaa", took: time.Hour, saved: 9,
+			why: "it counts samples in their order, so each must be seen"},
+		{name: "a quorum", votes: "aaaaaaaaaaaa", hangs: 1, quorum: 12, slots: "aaaaaaaaaaaa", took: time.Hour, why: "its vote is needed"},
+		{name: "no rules", votes: "aaaaaaaaaaaa", hangs: 1, unknown: true, slots: "aaaaaaaaaaaa", took: time.Hour, why: "nobody said how votes count"},
+		{name: "all others failed", votes: "a!!!!!!!!!!!", hangs: 0, stop: vote.Decided, slots: "a!!!!!!!!!!!", took: time.Hour + 3*time.Second,
+			why: "whatever is down is not asked again on suspicion"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := counted(tt.votes, tt.stop, func(i int) time.Duration {
+					if i == tt.hangs {
+						return time.Hour
+					}
+					return time.Second
+				})
+				if e.MinVotes = tt.quorum; tt.unknown {
+					e.Tally = nil
+				}
+				start := time.Now()
+				got, err := e.Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				slots := ""
+				for _, s := range got.Slots {
+					switch {
+					case s.Late:
+						slots += "?"
+					case s.Err != nil:
+						slots += "!"
+					default:
+						slots += s.Value
+					}
+				}
+				type outcome struct {
+					Slots string
+					Took  time.Duration
+					Saved int
+				}
+				if diff := cmp.Diff(outcome{tt.slots, tt.took, tt.saved}, outcome{slots, time.Since(start), got.Saved}); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+				}
+				if late := strings.Count(slots, "?"); got.Wasted != late || got.Tally.Remaining != e.N-len(slots)+late {
+					t.Errorf("%d wasted, %d remaining", got.Wasted, got.Tally.Remaining)
+				}
+			})
+		})
+	}
+}
+
+// TestLateSamplesChangeNoWinner: whoever is late, the winner is that of the election without delays.
+func TestLateSamplesChangeNoWinner(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	stops := map[string]vote.Stop{
+		"none": nil, "decided": vote.Decided, "rarely": vote.Stop(vote.Decided).Every(3), "ahead": vote.AheadBy(3), "posterior": vote.Posterior(0.9),
+	}
+	late := 0
+	for range 400 {
+		votes := make([]byte, 4+rng.IntN(12))
+		for i := range votes {
+			votes[i] = "aaaabbc-!"[rng.IntN(9)]
+		}
+		delays := make([]time.Duration, len(votes))
+		for i := range delays {
+			delays[i] = time.Duration(rng.ExpFloat64() * float64(3*time.Second))
+		}
+		for name, stop := range stops {
+			run := func(delay func(int) time.Duration) (got strategy.Sampled[string]) {
+				synctest.Test(t, func(t *testing.T) { got, _ = counted(string(votes), stop, delay).Run(t.Context()) })
+				return got
+			}
+			quick, slow := run(func(int) time.Duration { return 0 }), run(func(i int) time.Duration { return delays[i] })
+			if quick.Tally.Leader().Key != slow.Tally.Leader().Key {
+				t.Errorf("%s of %s with %v: %q won, and without delays %q", name, votes, delays, slow.Tally.Leader().Key, quick.Tally.Leader().Key)
+			}
+			for _, s := range slow.Slots {
+				if s.Late {
+					late++
+				}
+			}
+		}
+	}
+	if late < 100 {
+		t.Errorf("only %d samples were late", late)
+	}
+}
+
+// TestDeadlineKeepsTheBest: what had voted when the time was up is the answer beside the error, and says so.
+func TestDeadlineKeepsTheBest(t *testing.T) {
+	of := func(purpose string) func(llm.Request) bool {
+		return func(r llm.Request) bool { return r.Purpose == purpose }
+	}
+	for _, tt := range []struct {
+		name       string
+		strategy   strategy.Strategy
+		replies    [3]string
+		hangs      func(llm.Request) bool
+		confidence float64
+		explains   string // "": there is no answer
+		why        string
+	}{
+		{"half", strategy.SelfConsistency{}, [3]string{usa, usa, usa}, func(r llm.Request) bool { return r.Sample%2 == 1 }, 7.0 / 8,
+			"6 of 6 samples (6 more gave no reply)", "all were sent; twelve of twelve would have 13/14"},
+		{"all but one", strategy.SelfConsistency{}, [3]string{usa, usa, usa}, func(r llm.Request) bool { return r.Sample != 2 }, 2.0 / 11,
+			"1 of 1 sample (11 more gave no reply)", "up to three failed calls for each vote say nothing"},
+		{"all", strategy.SelfConsistency{}, [3]string{}, of(strategy.PurposeGenerate), 0, "", "there is nothing"},
+		{"the judge", strategy.Consensus{Samples: 2}, [3]string{usa, everyone}, of(strategy.PurposeJudge), 0.5, "1 of 2 samples", "the vote stands"},
+		{"a repair", strategy.Consensus{Samples: 3}, [3]string{usa, broken, everyone}, of(strategy.PurposeRepair), 0.5, "1 of 3 samples (1 abstained)",
+			"it stays failed"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				if tt.hangs(req) {
+					<-ctx.Done()
+					return llm.Response{}, ctx.Err()
+				}
+				return llm.Response{Text: tt.replies[req.Sample%3]}, nil
+			})
+			out, err := tt.strategy.Generate(ctx, shopEnv(t, model), usaTask)
+			if !errors.Is(err, context.DeadlineExceeded) || (out.SQL == usa) != (tt.explains != "") {
+				t.Fatalf("%s: %q, %v", tt.name, out.SQL, err)
+			}
+			said := tt.explains == "" || strings.HasPrefix(out.Ballot.Explain(), tt.explains) && strings.Contains(strings.Join(out.Notes, "\n"), "the time was up")
+			if !said || math.Abs(out.Confidence-tt.confidence) > 0.01 {
+				t.Errorf("%s: %.3f, %s, %q; want %.3f, %s (%s)", tt.name, out.Confidence, out.Ballot.Explain(), out.Notes, tt.confidence, tt.explains, tt.why)
+			}
+		})
+	}
+}
