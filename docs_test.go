@@ -22,6 +22,7 @@ import (
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -178,6 +179,17 @@ func Example_guideBetter() {
 	answer, err := engine.Ask(ctx, "Turnover of 2024?", texttosql.WithEvidence("turnover is the sum of orders.total"))
 	err = engine.Confirm(ctx, "Turnover of 2024?", answer.SQL)
 	_ = err
+}
+
+func Example_guideProgress() {
+	var engine *texttosql.Engine
+	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?", texttosql.ID("request-17"),
+		texttosql.WithProgress(func(p texttosql.Progress) {
+			if p.Step == "sample" && p.Kind == trace.Ended {
+				log.Print(p.ID, ": a sample has ended")
+			}
+		}))
+	_, _ = answer, err
 }
 
 func Example_guideBatch() {

@@ -250,8 +250,8 @@ func WithoutValues() Option { return option(func(c *config) { c.withoutValues = 
 // WithProgress calls f with every step of a question, in the order of the steps. nil: nobody is told.
 //
 // Given to New, it holds for every question; given to Ask or Generate, for that question, in place of New's. Calls for
-// one question never overlap, calls for several questions may. A slow f delays the return of its own question and
-// nothing else. If f panics, the question fails with a *strategy.PanicError.
+// one question never overlap, calls for several questions may. A slow f delays its own question and no other: a step
+// waits for f up to 100 ms, and Ask for all of its calls. If f panics, the question fails with a *strategy.PanicError.
 func WithProgress(f func(Progress)) interface {
 	Option
 	AskOption

@@ -19,7 +19,7 @@ type Progress struct {
 	Step     string           // name of the span: "link", "sample", "check", "repair", "vote", "judge", "rows", …
 	Kind     trace.NoticeKind // Started, Ended, Happened or Warned
 	Message  string           // the name of the event, the warning in words; the reason of a failed step that ended
-	Span     *trace.Span      // what it is about, only to be read; a span that only started may be further on by now
+	Span     *trace.Span      // what it is about, only to be read; a slow callback may see more of it than the step
 }
 
 // observer returns what the trace of one question tells about its steps, nil when nobody listens, and a function that
@@ -55,29 +55,37 @@ func (e *Engine) observer(ctx context.Context, a asking) (observe func(trace.Not
 	}, told
 }
 
-// queued calls f in a goroutine of its own: a step may end while a connection or the profile of the database is held,
-// for which other questions wait. The function told returns when f has seen everything, with its panic if it had one;
-// what is told later is dropped.
+// lag is how long one step of a question waits for its callback.
+const lag = 100 * time.Millisecond
+
+// queued calls f in a goroutine of its own. A step waits for f, so that a quick f can end the context at a step. Once f
+// took longer than lag the question goes on without waiting, because it may hold a connection that others wait for. The
+// function told returns when f has seen everything, with its panic if it had one; what is told later is dropped.
 func queued(f func(Progress)) (tell func(Progress), told func() error) {
+	type step struct {
+		Progress
+		seen chan struct{}
+	}
 	var (
-		mu     sync.Mutex
-		more   = sync.NewCond(&mu)
-		queue  []Progress
-		closed bool
-		err    error
-		done   = make(chan struct{})
+		mu      sync.Mutex
+		more    = sync.NewCond(&mu)
+		queue   []step
+		lagging bool
+		closed  bool
+		err     error
+		done    = make(chan struct{})
 	)
-	next := func() (p Progress, ok bool) {
+	next := func() (s step, ok bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		for len(queue) == 0 && !closed {
 			more.Wait()
 		}
 		if len(queue) == 0 {
-			return p, false
+			return s, false
 		}
-		p, queue = queue[0], queue[1:]
-		return p, true
+		s, queue = queue[0], queue[1:]
+		return s, true
 	}
 	go func() {
 		defer close(done)
@@ -86,16 +94,33 @@ func queued(f func(Progress)) (tell func(Progress), told func() error) {
 				err = &strategy.PanicError{Value: r, Stack: debug.Stack()}
 			}
 		}()
-		for p, ok := next(); ok; p, ok = next() {
-			f(p)
+		for s, ok := next(); ok; s, ok = next() {
+			f(s.Progress)
+			close(s.seen)
 		}
 	}()
 	tell = func(p Progress) {
 		mu.Lock()
-		defer mu.Unlock()
-		if !closed {
-			queue = append(queue, p)
-			more.Signal()
+		if closed {
+			mu.Unlock()
+			return
+		}
+		s, wait := step{p, make(chan struct{})}, !lagging
+		queue = append(queue, s)
+		mu.Unlock()
+		more.Signal()
+		if !wait {
+			return
+		}
+		timer := time.NewTimer(lag)
+		defer timer.Stop()
+		select {
+		case <-s.seen:
+		case <-done:
+		case <-timer.C:
+			mu.Lock()
+			lagging = true
+			mu.Unlock()
 		}
 	}
 	return tell, func() error {
