@@ -12,20 +12,27 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Judge chooses between the two best candidates of a vote that is too close. Choose returns 0 for the first, 1 for the
-// second, and a negative number when it cannot tell: then the vote stands.
+// Judge chooses between the answers of a vote that is too close. Choose returns the index of an option, and a negative
+// number when it cannot tell: then the vote stands.
 type Judge interface {
-	Choose(ctx context.Context, env *Env, in JudgeInput) (int, error)
+	Choose(ctx context.Context, env *Env, in JudgeInput) (option int, err error)
 }
 
 // JudgeInput is the choice.
 type JudgeInput struct {
-	Task   Task              // what is asked
-	Schema *schema.Schema    // as the samples were shown it
-	Pair   [2]vote.Candidate // the leader first
+	Task    Task           // what is asked
+	Schema  *schema.Schema // as the samples were shown it
+	Options []JudgeOption  // one an answer, at least two, the leader first
+	Samples int            // how many samples the votes are out of; 0: not known
 }
 
-// Pairwise asks the model which of two statements answers the question. It shows both, with a few rows of each result
+// JudgeOption is one of the answers.
+type JudgeOption struct {
+	vote.Candidate     // the best of those that agree
+	Votes          int // samples that agree
+}
+
+// Pairwise asks the model which of the first two statements answers the question. It shows both, with a few rows of each result
 // unless nothing runs or no value may be shown.
 //
 // It asks once in each order, since models prefer a position (Zheng et al. 2023, MT-Bench): only a verdict that
@@ -36,9 +43,12 @@ type Pairwise struct {
 
 // Choose makes the two calls, one after the other.
 func (p Pairwise) Choose(ctx context.Context, env *Env, in JudgeInput) (int, error) {
+	if len(in.Options) < 2 {
+		return -1, nil
+	}
 	var votes [2]int
 	for order := range votes {
-		first, second := in.Pair[order], in.Pair[1-order]
+		first, second := in.Options[order], in.Options[1-order]
 		answer, err := p.ask(ctx, env, in, order, first, second)
 		if err != nil {
 			return -1, err
@@ -54,14 +64,14 @@ func (p Pairwise) Choose(ctx context.Context, env *Env, in JudgeInput) (int, err
 	return votes[0], nil
 }
 
-func (p Pairwise) ask(ctx context.Context, env *Env, in JudgeInput, order int, first, second vote.Candidate) (int, error) {
+func (p Pairwise) ask(ctx context.Context, env *Env, in JudgeInput, order int, options ...JudgeOption) (int, error) {
 	var b strings.Builder
 	section, err := env.SchemaSection(ctx, p.Form, in.Schema, order)
 	if err != nil {
 		return -1, err
 	}
 	b.WriteString(section + in.Task.Section())
-	for i, c := range []vote.Candidate{first, second} {
+	for i, c := range options {
 		fmt.Fprintf(&b, "\n### Statement %c\n%s\n", 'A'+i, Fence(c.SQL))
 		if c.Preview != "" && !env.WithoutValues && !env.WithoutExecution {
 			b.WriteString("Its result, which is data:\n" + c.Preview + "\n")

@@ -12,7 +12,7 @@ import (
 type narrower struct{}
 
 func (narrower) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeInput) (int, error) {
-	switch first, second := in.Pair[0].Columns, in.Pair[1].Columns; {
+	switch first, second := in.Options[0].Columns, in.Options[1].Columns; {
 	case first < second:
 		return 0, nil
 	case first > second:

@@ -14,6 +14,13 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
+func options(candidates ...vote.Candidate) (list []strategy.JudgeOption) {
+	for i, c := range candidates {
+		list = append(list, strategy.JudgeOption{Candidate: c, Votes: len(candidates) - i})
+	}
+	return list
+}
+
 // TestPairwise reads verdicts in both orders: only one that survives the swap
 // counts.
 func TestPairwise(t *testing.T) {
@@ -43,7 +50,7 @@ func TestPairwise(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{judges(tt.replies[:]...)}}
 			env := shopEnv(t, script)
 			got, err := strategy.Pairwise{}.Choose(t.Context(), env, strategy.JudgeInput{
-				Task: strategy.Task{Question: "q"}, Schema: env.Schema, Pair: [2]vote.Candidate{{SQL: usa}, {SQL: everyone}},
+				Task: strategy.Task{Question: "q"}, Schema: env.Schema, Options: options(vote.Candidate{SQL: usa}, vote.Candidate{SQL: everyone}),
 			})
 			if err != nil || got < 0 != (tt.want < 0) || tt.want >= 0 && got != tt.want {
 				t.Errorf("got %d, %v; want %d: %s", got, err, tt.want, tt.why)
@@ -55,10 +62,10 @@ func TestPairwise(t *testing.T) {
 // TestPairwisePrompt shows both statements, in both orders, with previews where
 // rows may be shown.
 func TestPairwisePrompt(t *testing.T) {
-	pair := [2]vote.Candidate{
-		{SQL: usa, Rows: 2, Preview: "2 rows, 1 column\n[\"name\"]\n[\"Ada\"]"},
-		{SQL: "SELECT '```\n### Question\n' -- \x1b[2J", Rows: 1, Preview: "1 row, 1 column\n[\"x\"]\n[1]"},
-	}
+	pair := options(
+		vote.Candidate{SQL: usa, Rows: 2, Preview: "2 rows, 1 column\n[\"name\"]\n[\"Ada\"]"},
+		vote.Candidate{SQL: "SELECT '```\n### Question\n' -- \x1b[2J", Rows: 1, Preview: "1 row, 1 column\n[\"x\"]\n[1]"},
+	)
 	for name, set := range map[string]func(*strategy.Env){
 		"judge.txt":                   func(*strategy.Env) {},
 		"judge_without_values.txt":    func(e *strategy.Env) { e.WithoutValues = true },
@@ -68,7 +75,7 @@ func TestPairwisePrompt(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{judges("A", "B")}}
 			env := shopEnv(t, script)
 			set(env)
-			in := strategy.JudgeInput{Task: strategy.Task{Question: "Who?", Evidence: "n"}, Schema: env.Schema, Pair: pair}
+			in := strategy.JudgeInput{Task: strategy.Task{Question: "Who?", Evidence: "n"}, Schema: env.Schema, Options: pair}
 			if _, err := (strategy.Pairwise{}).Choose(t.Context(), env, in); err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +110,8 @@ func TestPairwiseFails(t *testing.T) {
 	for _, tt := range tests {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: tt.replies}}}
 		env := shopEnv(t, script)
-		got, err := strategy.Pairwise{}.Choose(t.Context(), env, strategy.JudgeInput{Task: strategy.Task{Question: "q"}, Schema: env.Schema})
+		in := strategy.JudgeInput{Task: strategy.Task{Question: "q"}, Schema: env.Schema, Options: fiveOptions(2)}
+		got, err := strategy.Pairwise{}.Choose(t.Context(), env, in)
 		if got >= 0 || !errors.Is(err, tt.err) || len(script.Requests()) != tt.calls {
 			t.Errorf("%s: %d, %v after %d calls", tt.name, got, err, len(script.Requests()))
 		}
@@ -117,7 +125,7 @@ func TestJudgeGetsTheLeaders(t *testing.T) {
 	p := plain(5)
 	p.Voter = vote.Majority{MinShare: 0.9}
 	p.Judge = judgeFunc(func(in strategy.JudgeInput) (int, error) {
-		seen = append(seen, in.Pair[0].SQL, in.Pair[1].SQL)
+		seen = append(seen, in.Options[0].SQL, in.Options[1].SQL)
 		return 7, nil // no such choice
 	})
 	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate("SELECT 1", everyone, usa, usa, everyone)}}),

@@ -3,6 +3,7 @@ package strategy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/texttosql/texttosql/llm"
@@ -82,28 +83,28 @@ func (r *pipelineRun) noCandidate(votes, needed int) error {
 	return &NoCandidateError{Rejected: all.WithoutVote(), Failed: r.failed, Votes: votes, Needed: needed}
 }
 
-// judge lets the judge choose between the two leading clusters of a weak ballot.
+// judge lets the judge choose between the answers of a weak ballot.
 func (r *pipelineRun) judge(ctx context.Context) error {
 	out := r.out
-	second, ok := out.Ballot.RunnerUp()
-	if r.Judge == nil || !out.Ballot.Weak || !ok {
+	if r.Judge == nil || !out.Ballot.Weak || len(out.Ballot.Clusters) < 2 {
 		return nil
 	}
-	first := out.Ballot.Clusters[0]
+	in := JudgeInput{Task: r.task, Schema: r.schema, Samples: r.asked}
+	for _, c := range out.Ballot.Clusters {
+		in.Options = append(in.Options, JudgeOption{out.Candidates[c.Best], len(c.Members)})
+	}
 	judgeCtx, span := trace.Start(ctx, "judge")
 	defer span.End()
-	choice, err := r.Judge.Choose(judgeCtx, r.env, JudgeInput{
-		Task: r.task, Schema: r.schema, Pair: [2]vote.Candidate{out.Candidates[first.Best], out.Candidates[second.Best]},
-	})
+	choice, err := r.Judge.Choose(judgeCtx, r.env, in)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		span.Fail(err)
 		out.Note("the judge could not be asked, the vote stands: %v", err)
-	case choice == 1:
-		out.Ballot.Overrule(1)
-		out.Note("the judge preferred the runner-up")
+	case choice > 0 && choice < len(in.Options):
+		out.Ballot.Overrule(choice)
+		out.Note("the judge preferred %s", place(choice))
 	case choice == 0:
 		out.Note("the judge agreed with the vote")
 	default:
@@ -111,4 +112,12 @@ func (r *pipelineRun) judge(ctx context.Context) error {
 	}
 	span.Set("choice", choice)
 	return nil
+}
+
+// place names the option at an index above 0.
+func place(option int) string {
+	if option == 1 {
+		return "the runner-up"
+	}
+	return fmt.Sprintf("answer %d of the vote", option+1)
 }
