@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
+
+	"github.com/texttosql/texttosql/llm"
 )
 
 // Answer is what became of one question of a batch.
@@ -20,12 +23,12 @@ type Answer struct {
 type Batch struct {
 	Parallel int // questions answered at the same time; 0 means 4; negative is an error
 
-	// Journal makes a batch resumable: every finished question is appended to the JSONL file of this path, and a
-	// question found there is not asked again. "": no journal.
+	// Journal makes a batch resumable: a question is appended to the JSONL file of this path when it is finished, also
+	// before its turn, and one that is found there is not asked again. "": no journal.
 	//
 	// A question is finished when it was answered, abstained, or had no candidate though every sample got a reply. A
 	// question that a provider, a budget, the database or a cancellation ended is asked again. A resumed answer has
-	// everything the first one had but rows, which are read again. A line that a crash cut short is passed over.
+	// everything the first one had but rows, which are read again. A line that is cut short or damaged is passed over.
 	//
 	// The file names the strategy, the models (llm.Named) and the schema it was written with, and knows WithSamples,
 	// WithSeed, WithInstructions and WithExemplars. AskAll refuses the file of another engine, and a file that is no
@@ -41,8 +44,9 @@ type Batch struct {
 // answers. Breaking out of the loop cancels what is in flight; the loop ends when all of it has ended.
 //
 // What ends a batch early is the Err of a last Answer without a question: ctx.Err(), after the questions in flight were
-// answered with it, where others may be left; a journal that cannot be read; or one that cannot be written, after the
-// answer that could not be written.
+// answered with it, where others may be left; a journal that cannot be read; one that cannot be written, after the
+// first answer that could not be written; or an error of the provider that every further question would end with, such
+// as a wrong key, after the answers of the questions in flight.
 func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Batch) iter.Seq[Answer] {
 	return func(yield func(Answer) bool) {
 		if b.Parallel < 0 {
@@ -70,43 +74,93 @@ func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Bat
 var errStopped = errors.New("stopped")
 
 func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], parallel int, log *journal, yield func(Answer) bool) error {
+	type ended struct {
+		Answer
+		unkept error // it could not be written to the journal
+	}
 	ctx, cancel := context.WithCancel(caller)
 	next, stop := iter.Pull(questions)
 	defer stop()
-	var flying []chan Answer // in the order of the questions
+	var (
+		flying []chan ended // in the order of the questions
+		f      failures
+	)
 	defer func() {
 		cancel()
 		for _, answer := range flying {
-			log.keep(<-answer) // what was finished was paid for; nobody is left to tell an error
+			<-answer
 		}
 	}()
 	for more := true; ; {
-		for more && len(flying) < parallel && ctx.Err() == nil {
+		for more && len(flying) < parallel && ctx.Err() == nil && f.hopeless() == nil {
 			var q Question
 			if q, more = next(); !more {
 				break
 			}
-			answer := make(chan Answer, 1)
+			answer := make(chan ended, 1)
 			flying = append(flying, answer)
-			go func() { answer <- e.answerOf(ctx, q, log) }()
+			go func() {
+				a := e.answerOf(ctx, q, log)
+				f.note(a)
+				answer <- ended{a, log.keep(a)} // also out of turn: what was finished was paid for
+			}()
 		}
 		switch {
 		case len(flying) > 0:
 		case more:
-			return caller.Err()
+			return cmp.Or(caller.Err(), f.hopeless())
 		default:
 			return nil
 		}
 		a := <-flying[0]
 		flying = flying[1:]
-		unkept := log.keep(a)
-		if !yield(a) {
+		if !yield(a.Answer) {
 			return errStopped
 		}
-		if unkept != nil {
-			return unkept
+		if a.unkept != nil {
+			return a.unkept
 		}
 	}
+}
+
+// failures looks for an error that every further question of a batch would end with.
+type failures struct {
+	mu      sync.Mutex
+	replies bool       // a question had a reply
+	first   *llm.Error // of a question without one
+	last    error
+}
+
+// hopeless says why the batch must end; nil: it may go on.
+func (f *failures) hopeless() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
+// note looks at how a question ended. A refused key, account or permission (status 401, 402 or 403) ends the batch. Any
+// other permanent error may be due to the question: it ends the batch if a second question has the same, and none had a
+// reply.
+func (f *failures) note(a Answer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a.Err == nil || a.Result != nil && len(a.Result.Candidates) > 0 {
+		f.replies = true
+		return
+	}
+	var failed *llm.Error
+	if f.last != nil || is(a.Err, llm.ErrBudget) || !errors.As(a.Err, &failed) || failed.Class != llm.ClassPermanent {
+		return
+	}
+	switch {
+	case failed.Status >= 401 && failed.Status <= 403:
+	case f.first == nil:
+		f.first = failed
+		return
+	case f.replies || failed.Error() != f.first.Error():
+		return
+	}
+	f.last = fmt.Errorf("texttosql: the batch ends here, because every further question would end like this: %w", a.Err)
 }
 
 // answerOf answers one question of a batch, from the journal if it is there.

@@ -266,3 +266,69 @@ func TestAskAllContext(t *testing.T) {
 	}
 	settled(t, before)
 }
+
+// TestAskAllGivesUp: a batch ends soon when the error of one will be that of all.
+func TestAskAllGivesUp(t *testing.T) {
+	const n = 60
+	failing := func(e llm.Error, questions ...string) func(string) *llm.Error {
+		return func(q string) *llm.Error {
+			if len(questions) > 0 && !slices.Contains(questions, q) {
+				return nil
+			}
+			e := e
+			return &e
+		}
+	}
+	wrongKey := llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "wrong key"}
+	unnamed := llm.Error{Class: llm.ClassPermanent, Message: "no such model"}
+	for _, tt := range []struct {
+		name  string
+		fails func(question string) *llm.Error // nil: it has a reply
+		most  int                              // questions asked; 0: all
+		why   string
+	}{
+		{"wrong key", failing(wrongKey), 4, "those in flight"},
+		{"revoked key", func(q string) *llm.Error {
+			if len(q) < 2 {
+				return nil
+			}
+			return &wrongKey
+		}, 10 + 4, "though ten questions were answered"},
+		{"no such model", failing(unnamed), 2 + 4, "the second question with the same error"},
+		{"two odd questions", failing(unnamed, "5", "50"), 0, "others have replies"},
+		{"one odd question", failing(unnamed, "0"), 0, "the first may be the odd one"},
+		{"overloaded", failing(llm.Error{Class: llm.ClassOverloaded}), 0, "it may pass"},
+		{"nothing is recorded", func(q string) *llm.Error {
+			return &llm.Error{Class: llm.ClassPermanent, Message: "no recording of " + q}
+		}, 0,
+			"each question has an error of its own"},
+	} {
+		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			_, q, _ := strings.Cut(req.Messages[len(req.Messages)-1].Text, "### Question\n")
+			q, _, _ = strings.Cut(q, "\n")
+			if e := tt.fails(strings.TrimSpace(q)); e != nil {
+				return llm.Response{}, e
+			}
+			return llm.Response{Text: usa}, nil
+		})
+		var texts []string
+		for i := range n {
+			texts = append(texts, fmt.Sprint(i))
+		}
+		e := engine(t, model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithRetry(llm.Retry{Attempts: 1}))
+		var answers []texttosql.Answer
+		for a := range e.AskAll(t.Context(), slices.Values(asked(texts...)), texttosql.Batch{}) {
+			answers = append(answers, a)
+		}
+		last := answers[len(answers)-1]
+		if tt.most == 0 {
+			if len(answers) != n || last.Question.Text == "" {
+				t.Errorf("%s: %d answers, the last of %q (%s): %v", tt.name, len(answers), last.Question.Text, tt.why, last.Err)
+			}
+			continue
+		}
+		if len(answers) > tt.most+1 || last.Question.Text != "" || llm.ClassOf(last.Err) != llm.ClassPermanent || !strings.Contains(last.Err.Error(), "the batch ends here") {
+			t.Errorf("%s: %d answers, want %d at most (%s), the last of %q: %v", tt.name, len(answers), tt.most+1, tt.why, last.Question.Text, last.Err)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
@@ -56,12 +57,15 @@ func (c *config) settings() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// journal keeps finished questions. The nil journal keeps nothing.
+// journal keeps finished questions. The nil journal keeps nothing. Safe for concurrent use.
 type journal struct {
-	file     *os.File
-	torn     bool                // the file ends within a line: the next one begins with a line end
-	broken   bool                // a line may be written in part: nothing may follow it
 	finished map[Question]Answer // read at the start, never changed after
+	damaged  []error             // of the lines that could not be read, by number
+
+	mu     sync.Mutex
+	file   *os.File
+	torn   bool  // the file ends within a line: the next one begins with a line end
+	broken error // of a line that may be written in part: nothing may follow it
 }
 
 // openJournal opens or starts the journal at path; "" is none.
@@ -91,10 +95,15 @@ func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error)
 		f.Close()
 		return nil, fmt.Errorf("texttosql: journal %s: %w", path, err)
 	}
+	if len(j.damaged) > 0 && e.logger != nil {
+		e.logger.WarnContext(ctx, "texttosql: a journal has damaged lines; their questions are asked again",
+			"file", path, "lines", len(j.damaged), "first", j.damaged[0].Error())
+	}
 	return j, nil
 }
 
-// load reads the file and leaves it ready to be appended to.
+// load reads the file and leaves it ready to be appended to. A line that cannot be read is passed over: it costs its
+// question, not the file. The error is that of a file which is no journal of this engine.
 //
 // A last line without its end was cut by a crash, or another batch is just writing it. So it stays, the next line
 // begins on a new one, and readers pass over what was cut. Only what is no start of a line of ours is taken away.
@@ -121,10 +130,12 @@ func (j *journal) load(want journalHeader) error {
 		bare := bytes.TrimSuffix(line, []byte("\n"))
 		if n == 1 || len(bare) > 0 && !cutShort(bare) {
 			switch err := j.read(n, bare, want); {
-			case err != nil && last:
+			case err != nil && last && n > 1:
 				return j.file.Truncate(whole)
+			case err != nil && n == 1:
+				return fmt.Errorf("line 1: %w", err)
 			case err != nil:
-				return fmt.Errorf("line %d: %w", n, err)
+				j.damaged = append(j.damaged, fmt.Errorf("line %d: %w", n, err))
 			}
 		}
 		if last {
@@ -200,9 +211,9 @@ func (q Question) asWritten() Question {
 	return q
 }
 
-// keep appends a finished question.
+// keep appends a finished question. The error is also that of every question after one that could not be written.
 func (j *journal) keep(a Answer) error {
-	if j == nil || j.broken || a.Resumed || a.Result == nil || !isFinished(a.Err) {
+	if j == nil || a.Resumed || a.Result == nil || !isFinished(a.Err) {
 		return nil
 	}
 	l := journalLine{Question: a.Question, Outcome: outcomeOf(a.Err), Result: a.Result}
@@ -240,15 +251,19 @@ func (j *journal) write(line any) error {
 		return fmt.Errorf("texttosql: journal: %w", err)
 	}
 	b = append(b, '\n')
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return j.broken
+	}
 	if j.torn {
 		b = slices.Insert(b, 0, '\n')
 		j.torn = false
 	}
 	if _, err := j.file.Write(b); err != nil {
-		j.broken = true
-		return fmt.Errorf("texttosql: journal: %w", err)
+		j.broken = fmt.Errorf("texttosql: journal: %w", err)
 	}
-	return nil
+	return j.broken
 }
 
 func (j *journal) close() error {

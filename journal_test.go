@@ -48,7 +48,7 @@ func TestJournalCannotBeWritten(t *testing.T) {
 	if !errors.Is(err, os.ErrClosed) || !strings.Contains(err.Error(), "texttosql: journal") {
 		t.Errorf("the error is %v", err)
 	}
-	if len(got) != 1 || got[0].Err != nil || got[0].Result.SQL == "" {
+	if len(got) != 1 || got[0].Err != nil || got[0].Result.SQL == "" || got[0].Question.Text != "a" {
 		t.Errorf("answers %+v, want the one that was paid for", got)
 	}
 	if n := len(model.Requests()); n > 3 {

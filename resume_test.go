@@ -309,8 +309,7 @@ func TestJournalOfTwoBatches(t *testing.T) {
 	}
 }
 
-// TestJournalDamage: a torn last line is dropped, anything else that is wrong is
-// told with its place, and a file that is no journal is not touched.
+// TestJournalDamage: a line that cannot be read costs its question, and a file that is no journal is not touched.
 func TestJournalDamage(t *testing.T) {
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole.jsonl")
@@ -336,6 +335,8 @@ func TestJournalDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(text, []byte("\n")) // header, a, b, c, ""
+	slices.SortFunc(lines[1:4], bytes.Compare)    // they stand in the order in which they ended
+	text = bytes.Join(lines, nil)
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 	fresh := func(q string) string { return q + ": " + usa + " [[Ada] [Cyd]]" }
 	resumed := func(q string) string { return "resumed " + q }
@@ -357,20 +358,20 @@ func TestJournalDamage(t *testing.T) {
 		{"torn header", lines[0][:10], []string{fresh("a"), fresh("b"), fresh("c")}, "a crash right at the start"},
 		{"empty", nil, []string{fresh("a"), fresh("b"), fresh("c")}, "a crash before the start"},
 		{"header alone", lines[0], []string{fresh("a"), fresh("b"), fresh("c")}, "nothing was finished"},
-		{"corrupt line", join(lines[0], lines[1], []byte("{\"asked\":}\n"), lines[3]), []string{"line 3: invalid character '}'"}, "by its number"},
-		{"binary line", join(lines[0], []byte("\x00\x01\xff\n")), []string{"line 2: invalid character"}, "by its number"},
+		{"corrupt line", join(lines[0], lines[1], []byte("{\"asked\":}\n"), lines[3]), []string{resumed("a"), fresh("b"), resumed("c")}, "it costs its question"},
+		{"binary line", join(lines[0], []byte("\x00\x01\xff\n"), lines[2], lines[3]), []string{fresh("a"), resumed("b"), resumed("c")}, "the same"},
 		{
-			"line without a result", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\"}\n")),
-			[]string{"line 2: a line without a result"}, "of no use",
+			"line without a result", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\"}\n"), lines[2]),
+			[]string{fresh("a"), resumed("b"), fresh("c")}, "of no use",
 		},
-		{"null", join(lines[0], []byte("null\n")), []string{"line 2: a line without a result"}, "of no use"},
+		{"null", join(lines[0], []byte("null\n"), lines[3]), []string{fresh("a"), fresh("b"), resumed("c")}, "of no use"},
 		{
-			"answer without a statement", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\",\"result\":{}}\n")),
-			[]string{"line 2: an answer without a statement"}, "of no use",
+			"answer without a statement", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"answered\",\"result\":{}}\n"), lines[2]),
+			[]string{fresh("a"), resumed("b"), fresh("c")}, "of no use",
 		},
 		{
-			"unknown outcome", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"maybe\",\"result\":{}}\n")),
-			[]string{"line 2: unknown outcome \"maybe\""}, "of a later version",
+			"unknown outcome", join(lines[0], []byte("{\"asked\":{\"question\":\"a\"},\"outcome\":\"maybe\",\"result\":{}}\n"), lines[2]),
+			[]string{fresh("a"), resumed("b"), fresh("c")}, "of a later version",
 		},
 		{"no header", join(lines[1:]...), []string{"another engine"}, "the first line is its head"},
 		{"some other file", []byte("a,b,c\n1,2,3\n"), []string{"line 1: no journal of AskAll"}, "not ours"},
@@ -418,6 +419,35 @@ func TestJournalCannotBeOpened(t *testing.T) {
 	}
 	if len(model.Requests()) > 0 {
 		t.Errorf("%d calls", len(model.Requests()))
+	}
+}
+
+// TestJournalKeepsOutOfTurn: a question is in the file when it ends, while one before it is still being asked.
+func TestJournalKeepsOutOfTurn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	kept := func(q string) bool {
+		text, err := os.ReadFile(path)
+		return err == nil && bytes.Contains(text, []byte(`"question":"`+q+`"`))
+	}
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if strings.Contains(req.Messages[len(req.Messages)-1].Text, "### Question\nslow") {
+			for !kept("second") && ctx.Err() == nil { // it waits for the line of the other question
+				runtime.Gosched()
+			}
+		}
+		return llm.Response{Text: usa}, nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // only a failing test waits for it
+	defer cancel()
+	var order []string
+	for a := range engine(t, model, texttosql.WithStrategy(strategy.Direct{})).AskAll(ctx, slices.Values(asked("slow", "second")), texttosql.Batch{Journal: path}) {
+		if a.Err != nil {
+			t.Fatal(a.Err)
+		}
+		order = append(order, a.Question.Text)
+	}
+	if diff := cmp.Diff([]string{"slow", "second"}, order); diff != "" || !kept("slow") {
+		t.Error(diff)
 	}
 }
 
