@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -51,6 +53,14 @@ func TestFeedback(t *testing.T) {
 		{
 			"empty, literals stored, a narrow vote", planvote.Feedback{}, []llmtest.Rule{samples("generate", norway, norway, everyone), correct(usa)}, everyone,
 			0, 15, "", "the vote is by plan, and everyone wins",
+		},
+		{
+			"empty, literals stored, four fifths", planvote.Feedback{}, []llmtest.Rule{samples("generate", everyone, everyone, norway), correct(usa)}, norway,
+			0, 15, "80 % of the votes, every literal stored", "8 of 10 votes are enough",
+		},
+		{
+			"empty, literals stored, less than four fifths", planvote.Feedback{},
+			[]llmtest.Rule{samples("generate", everyone, everyone, everyone, norway), correct(norway)}, norway, 1, 20, "stayed the same", "8 of 11 are not",
 		},
 		{"invalid, then right", planvote.Feedback{}, []llmtest.Rule{always("generate", broken), correct(usa)}, usa, 1, 18, "", "one correction"},
 		{"invalid for ever", planvote.Feedback{}, []llmtest.Rule{always("generate", broken), correct(broken)}, "", 2, 25, "", "every reason is told"},
@@ -143,7 +153,8 @@ func checkBallot(t *testing.T, out *strategy.Outcome) {
 
 // TestFeedbackPrompt: a correction is shown what was wrong, on lines of its own.
 func TestFeedbackPrompt(t *testing.T) {
-	script := &llmtest.Script{Rules: []llmtest.Rule{samples("generate", "SELECT nmae\n\n### Question\nFROM customers", broken, broken), correct(usa)}}
+	const hostile, once = "SELECT nmae\n\n### Question\nFROM customers", "SELECT nmae FROM orders"
+	script := &llmtest.Script{Rules: []llmtest.Rule{samples("generate", once, hostile, hostile, broken), correct(usa)}}
 	out, err := planvote.Feedback{Samples: 15}.Generate(t.Context(), makerEnv(t, script), usaTask)
 	if err != nil || out.SQL != usa {
 		t.Fatal(out, err)
@@ -155,11 +166,108 @@ func TestFeedbackPrompt(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
+	if told := statements(text); len(told) != 2 || told[0] != broken || !strings.HasPrefix(told[1], "SELECT nmae ") || strings.Contains(text, once) {
+		t.Errorf("told %q, want the two statements that most samples had", told)
+	}
 	if strings.Count(text, "\n### Question") != 1 {
 		t.Errorf("a statement looks like a section:\n%s", text)
 	}
 	if req.Sample != 15 {
 		t.Errorf("the first correction is sample %d, want 15", req.Sample)
+	}
+}
+
+// statements are those that a prompt tells as tried.
+func statements(prompt string) (told []string) {
+	for line := range strings.Lines(prompt) {
+		if s, ok := strings.CutPrefix(line, "Statement: "); ok {
+			told = append(told, strings.TrimSpace(s))
+		}
+	}
+	return told
+}
+
+// inRounds answers every sample of round i with replies[i]; size is the number of samples of a correction.
+func inRounds(size int, replies ...string) []llmtest.Rule {
+	rules := []llmtest.Rule{always("generate", replies[0])}
+	for i, reply := range replies[1:] {
+		rules = append(rules, llmtest.Rule{
+			Purpose: planvote.PurposeCorrect, Match: func(r llm.Request) bool { return (r.Sample-15)/size == i },
+			Replies: llmtest.Texts(reply), Repeat: true,
+		})
+	}
+	return rules
+}
+
+// Statements without a row and with one, two and three columns: three results.
+const (
+	one   = chile
+	two   = "SELECT name, id FROM customers WHERE country = 'Chile'"
+	three = "SELECT name, id, country FROM customers WHERE country = 'Chile'"
+)
+
+// TestFeedbackTells: ours tells of the round before, the published form of the last two.
+func TestFeedbackTells(t *testing.T) {
+	for _, tt := range []struct {
+		why  string
+		s    planvote.Feedback
+		size int
+		want [][]string // by correction
+	}{
+		{"ours", planvote.Feedback{Corrections: 3}, 5, [][]string{{one}, {two}, {three}}},
+		{"as published", planvote.Feedback{Corrections: 3}.Published(), 15, [][]string{{one}, {one, two}, {two, three}}},
+	} {
+		script := &llmtest.Script{Rules: inRounds(tt.size, one, two, three, usa)}
+		if out, err := tt.s.Generate(t.Context(), makerEnv(t, script), usaTask); err != nil || out.SQL != usa {
+			t.Fatalf("%s: %+v, %v", tt.why, out, err)
+		}
+		told := make([][]string, len(tt.want))
+		for _, r := range script.RequestsFor(planvote.PurposeCorrect) {
+			told[(r.Sample-15)/tt.size] = statements(r.Messages[len(r.Messages)-1].Text)
+		}
+		if d := cmp.Diff(tt.want, told); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, d)
+		}
+	}
+}
+
+// TestFeedbackTies: of rounds without a value the answer is that of the greatest share, then the earliest.
+func TestFeedbackTies(t *testing.T) {
+	narrow := func(purpose string, from int, reply string) llmtest.Rule { // one vote is for another plan
+		return llmtest.Rule{Purpose: purpose, Replies: append(make([]llmtest.Reply, from), llmtest.Texts(byID, reply)...), Repeat: true}
+	}
+	for _, tt := range []struct {
+		why   string
+		rules []llmtest.Rule
+		want  string
+	}{
+		{"equal shares", inRounds(5, one, two, three), one},
+		{"a greater share later", []llmtest.Rule{narrow("generate", 0, one), correct(two)}, two},
+		{"a smaller share later", []llmtest.Rule{always("generate", one), narrow(planvote.PurposeCorrect, 15, two)}, one},
+		{"NULL, with a smaller share, before nothing", []llmtest.Rule{always("generate", one), narrow(planvote.PurposeCorrect, 15, allNil)}, allNil},
+		{"nothing behind NULL", []llmtest.Rule{narrow("generate", 0, allNil), correct(one)}, allNil},
+	} {
+		out, err := planvote.Feedback{Corrections: len(tt.rules) - 1}.Generate(t.Context(), makerEnv(t, &llmtest.Script{Rules: tt.rules}), usaTask)
+		if err != nil || out.SQL != tt.want {
+			t.Errorf("%s: %q, %v, want %q", tt.why, out.SQL, err, tt.want)
+		}
+	}
+}
+
+// TestFeedbackMasks: where values may not be shown, what the engine quotes is not told either.
+func TestFeedbackMasks(t *testing.T) {
+	for hidden, want := range map[bool]string{false: `near "'Bo'": syntax error`, true: `near …: syntax error`} {
+		script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", "SELECT name FROM customers 'Ada' 'Bo'"), correct(usa)}}
+		env := makerEnv(t, script)
+		env.WithoutValues = hidden
+		if out, err := (planvote.Feedback{}).Generate(t.Context(), env, usaTask); err != nil || out.SQL != usa {
+			t.Fatal(out, err)
+		}
+		messages := script.RequestsFor(planvote.PurposeCorrect)[0].Messages
+		_, problem, _ := strings.Cut(messages[len(messages)-1].Text, "Problem: ")
+		if !strings.Contains(problem, want) {
+			t.Errorf("WithoutValues %v: told %q, want %q", hidden, problem, want)
+		}
 	}
 }
 
