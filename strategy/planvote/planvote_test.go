@@ -219,18 +219,73 @@ func TestCandidateLimits(t *testing.T) {
 	}
 }
 
-// TestCheapestOrder: the ballot of M4 has every plan, cheapest first.
-func TestCheapestOrder(t *testing.T) {
-	candidates := []vote.Candidate{
-		{SQL: "a", Plan: "x", Cost: 100}, {SQL: "b", Sample: 1, Plan: "y", Cost: 50}, {SQL: "c", Sample: 2, Plan: "x", Cost: 100},
-		{SQL: "d", Sample: 3, Rejected: "no", Invalid: true},
+// TestTies: what decides between plans with as many votes, and inside of one.
+func TestTies(t *testing.T) {
+	env := makerEnv(t, nil)
+	found := func(rules ...string) (findings []vote.Finding) {
+		for _, r := range rules {
+			findings = append(findings, vote.Finding{Rule: r})
+		}
+		return findings
 	}
-	b, err := planvote.Cheapest{}.Count(candidates)
-	if err != nil || b.Clusters[0].SQL != "b" || b.Clusters[1].SQL != "a" || b.Confidence != b.Clusters[0].Share {
-		t.Errorf("got %+v, %v", b, err)
+	stored, missing := found(planvote.FindingStored), found(planvote.FindingMissing)
+	half := found(planvote.FindingStored, planvote.FindingMissing)
+	of := map[rune]vote.Candidate{ // by statement
+		'r': {Plan: "rows", Rows: 1, Cost: 50}, 's': {Plan: "stored", Rows: 1, Findings: stored, Cost: 50}, 'e': {Plan: "empty", Empty: true, Findings: stored},
+		'm': {Plan: "missing", Rows: 1, Findings: missing}, 'h': {Plan: "half", Rows: 1, Findings: half},
+		'x': {Plan: "many", Rows: 1, Cost: 100}, 'y': {Plan: "many", Rows: 1, Cost: 50}, 'z': {Plan: "many", Rows: 1, Cost: 50},
+		'M': {Plan: "missing 2", Rows: 1, Findings: missing}, 'N': {Plan: "missing 3", Rows: 1, Findings: missing},
+		'b': {Rejected: "no", Invalid: true},
 	}
-	if _, err := (planvote.Cheapest{}).Count(nil); !errors.Is(err, vote.ErrNoVote) {
-		t.Errorf("no candidate: %v", err)
+	probing := planvote.Augmented{Probe: true}.Pipeline(env).Voter
+	published, m13 := planvote.Plain{}.Published().Pipeline(env).Voter, planvote.Augmented{Probe: true}.Published().Pipeline(env).Voter
+	plans := planvote.Probed{Voter: published}
+	for _, tt := range []struct {
+		name       string
+		voter      strategy.Voter
+		candidates string // a letter a sample
+		want       string
+		why        string
+	}{
+		{"votes first", probing, "ermm", "m", "two votes, whatever they find"},
+		{"then rows", probing, "em", "m", "a value that is not stored beside one row goes before none"},
+		{"then stored literals", probing, "ms", "s", ""},
+		{"then the share of them", probing, "mh", "h", ""},
+		{"then the earliest", probing, "rs", "r", "no literal counts as all stored"},
+		{"then the earliest, turned round", probing, "sr", "s", ""},
+		{"published: votes first", published, "essr", "s", ""},
+		{"published: then the earliest", published, "er", "e", "rows or not"},
+		{"published: inside, the lowest cost", published, "xyx", "y", "however many the others are"},
+		{"published: inside, then the earliest", published, "xzy", "z", ""},
+		{"penalty: two votes", plans, "mmmss", "s", "3 - 2 against 2"},
+		{"penalty: and no more", plans, "mmmmss", "m", "4 - 2 against 2: more votes go first"},
+		{"penalty: by the share", plans, "hhhss", "h", "3 - 1 against 2"},
+		{"penalty: none without a look-up", plans, "rrs", "r", ""},
+		{"penalty: that of the caller", planvote.Probed{Voter: published, Penalty: 3}, "mmmmss", "s", "4 - 3 against 2"},
+		{"penalty: the third competes", plans, "mmmMMMss", "s", "1, 1 and 2"},
+		{"penalty: the fourth does not", plans, "mmmMMMNNNss", "m", "only the three with most votes"},
+		{"penalty: as many as the caller says", planvote.Probed{Voter: published, Clusters: 4}, "mmmMMMNNNss", "s", ""},
+		{"M13 as published", m13, "mmmss", "s", ""},
+		{"cheapest", planvote.Cheapest{}, "xxxr", "r", ""},
+		{"cheapest: then the earliest", planvote.Cheapest{}, "rss", "r", "whatever its votes"},
+		{"cheapest: none valid", planvote.Cheapest{}, "bb", "", ""},
+	} {
+		var candidates []vote.Candidate
+		for i, letter := range tt.candidates {
+			c := of[letter]
+			c.SQL, c.Sample, c.Fingerprint = string(letter), i, string(letter)
+			candidates = append(candidates, c)
+		}
+		b, err := tt.voter.Count(candidates)
+		if tt.want == "" {
+			if !errors.Is(err, vote.ErrNoVote) {
+				t.Errorf("%s: %+v, %v", tt.name, b, err)
+			}
+			continue
+		}
+		if err != nil || b.Clusters[0].SQL != tt.want || b.Confidence != b.Clusters[0].Confidence {
+			t.Errorf("%s: %+v, %v; want %q: %s", tt.name, b.Clusters, err, tt.want, tt.why)
+		}
 	}
 }
 
