@@ -33,7 +33,8 @@ func TestUnion(t *testing.T) {
 		{"no opinions", []schema.Links{{}, {}}, schema.Links{}, "nor have two without one"},
 		{"one opinion", []schema.Links{{}, links(table("a", 1))}, links(table("a", 1)), "the other one counts"},
 		{"order", []schema.Links{links(table("b", 1)), links(table("a", 9))}, links(table("b", 1), table("a", 9)), "as first linked, not by score"},
-		{"scores", []schema.Links{links(table("a", 1)), links(table("A", 2))}, links(table("a", 3)), "added; the case of names does not matter"},
+		{"scores", []schema.Links{links(table("a", 1)), links(table("a", 2))}, links(table("a", 3)), "added"},
+		{"case", []schema.Links{links(table("a", 1)), links(table("A", 2))}, links(table("a", 1), table("A", 2)), "a schema may have both; Restrict knows"},
 		{"columns", []schema.Links{links(table("a", 0, "x", "y")), links(table("a", 0, "Y", "z"))}, links(table("a", 0, "x", "y", "z")), "each once"},
 		{"all columns", []schema.Links{links(table("a", 0, "x")), links(table("a", 0))}, links(table("a", 0)), "no column named means all of them"},
 		{

@@ -8,26 +8,15 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// merge adds b to a. Tables keep the order in which they were first linked. The case of names does not matter.
+// merge adds b to a. Tables keep the order in which they were first linked. Tables that differ in case only stay apart.
 func merge(a, b schema.Links) schema.Links {
-	return mergeBy(a, b, func(x, y schema.TableLink) bool {
-		return strings.EqualFold(x.Schema, y.Schema) && strings.EqualFold(x.Table, y.Table)
-	})
-}
-
-// mergeExact is merge for links that write names as the schema does. Tables that differ in case only stay apart.
-func mergeExact(a, b schema.Links) schema.Links {
-	return mergeBy(a, b, func(x, y schema.TableLink) bool { return sameTable(x.Schema, x.Table, y.Schema, y.Table) })
-}
-
-func mergeBy(a, b schema.Links, same func(x, y schema.TableLink) bool) schema.Links {
 	out := schema.Links{
 		Whole:  a.Whole || b.Whole,
 		Tables: slices.Clone(a.Tables),
 		Notes:  append(slices.Clone(a.Notes), b.Notes...),
 	}
 	for _, t := range b.Tables {
-		i := slices.IndexFunc(out.Tables, func(o schema.TableLink) bool { return same(o, t) })
+		i := slices.IndexFunc(out.Tables, func(o schema.TableLink) bool { return sameTable(o.Schema, o.Table, t.Schema, t.Table) })
 		if i < 0 {
 			out.Tables = append(out.Tables, t)
 			continue

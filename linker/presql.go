@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
@@ -67,7 +66,6 @@ type PreSQL struct {
 // Draft is a preliminary statement.
 type Draft struct {
 	SQL   string       // the statement; "" if the reply held none, and Err says why
-	Torn  string       // without SQL: the text from the first SELECT on, to read names from; "" without a SELECT
 	Reply llm.Response // the model's reply
 	Err   error        // a *sqltext.ReplyError, or nil
 }
@@ -88,7 +86,7 @@ func (p PreSQL) Link(ctx context.Context, in Input) (schema.Links, error) {
 			errs = append(errs, err)
 			continue
 		}
-		statements = append(statements, cmp.Or(d.SQL, d.Torn))
+		statements = append(statements, d.SQL)
 	}
 	if len(errs) == samples {
 		return schema.Links{}, errors.Join(errs...)
@@ -140,21 +138,7 @@ func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (Draft, error) 
 	}
 	found, err := extract(ctx, reply.Text)
 	d.SQL, d.Err = found.SQL(), err
-	if err != nil {
-		d.Torn = torn(x.Dialect, reply.Text)
-	}
 	return d, ctx.Err()
-}
-
-// torn returns the text from the first SELECT on, within the longest reply that is read.
-func torn(d sqltext.Dialect, reply string) string {
-	reply = reply[:min(len(reply), sqltext.MaxReply)]
-	for t := range d.Tokens(reply) {
-		if t.Kind == sqltext.Word && strings.EqualFold(t.Text, "select") {
-			return reply[t.Pos:]
-		}
-	}
-	return ""
 }
 
 // Read links what statements made elsewhere read. Empty statements are skipped. It calls no model itself. It fails if
@@ -169,7 +153,7 @@ func (p PreSQL) Read(ctx context.Context, in Input, statements ...string) (schem
 		if err != nil {
 			return schema.Links{}, err
 		}
-		links = mergeExact(links, read)
+		links = merge(links, read)
 	}
 	if len(links.Tables) == 0 {
 		links.Whole = true
@@ -186,7 +170,7 @@ func (p PreSQL) Read(ctx context.Context, in Input, statements ...string) (schem
 	if err != nil {
 		return schema.Links{}, err
 	}
-	links = unite(links, more, p.Columns)
+	links = unite(links, more)
 	if p.Wide {
 		links = widen(in, links, drafted)
 	}
@@ -198,10 +182,7 @@ func (p PreSQL) Read(ctx context.Context, in Input, statements ...string) (schem
 
 // unite adds what b links. A table that both link keeps the columns of both. A table that only b links without columns
 // keeps all columns.
-func unite(a, b schema.Links, columns bool) schema.Links {
-	if !columns {
-		return mergeExact(a, b)
-	}
+func unite(a, b schema.Links) schema.Links {
 	b.Tables = slices.Clone(b.Tables) // the other linker may keep its own
 	for i := range b.Tables {
 		t := &b.Tables[i]
@@ -211,10 +192,10 @@ func unite(a, b schema.Links, columns bool) schema.Links {
 			}
 		}
 	}
-	return mergeExact(a, b)
+	return merge(a, b)
 }
 
-// invented returns the note about a name that does not exist.
-func invented(kind, name string) string {
-	return fmt.Sprintf("invented: the preliminary SQL names the %s %q, which does not exist", kind, words.Clean(name))
+// invented returns the note about a table that does not exist.
+func invented(name string) string {
+	return fmt.Sprintf("invented: the preliminary SQL names the table %q, which does not exist", words.Clean(name))
 }

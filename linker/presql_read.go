@@ -51,7 +51,7 @@ func readAnalysis(in Input, a exec.Analysis, sql string, columns bool) schema.Li
 		if !ok {
 			continue // a table of the engine, or one that the caller left out of the schema
 		}
-		links = mergeExact(links, schema.Links{Tables: []schema.TableLink{{
+		links = merge(links, schema.Links{Tables: []schema.TableLink{{
 			Schema: t.Schema, Table: t.Name, Columns: readColumns(t, read.Columns), Score: 1,
 		}}})
 	}
@@ -108,7 +108,7 @@ func readText(in Input, d sqltext.Dialect, sql string) schema.Links {
 			links.Notes = append(links.Notes, note)
 		}
 		if t != nil {
-			links = mergeExact(links, schema.Links{Tables: []schema.TableLink{{
+			links = merge(links, schema.Links{Tables: []schema.TableLink{{
 				Schema: t.Schema, Table: t.Name, Columns: keyOf(t), Score: 1,
 			}}})
 		}

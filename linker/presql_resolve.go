@@ -23,13 +23,13 @@ func resolveTable(s *schema.Schema, schemaName, name string) (t *schema.Table, n
 	}
 	found := resolve(names, name)
 	if found == "" {
-		return nil, invented("table", name)
+		return nil, invented(name)
 	}
 	t = &s.Tables[slices.Index(names, found)]
 	if strings.EqualFold(found, name) {
 		return t, ""
 	}
-	return t, invented("table", name) + "; " + found + " is nearest"
+	return t, invented(name) + "; " + found + " is nearest"
 }
 
 // resolve returns the member of names that name means: by the first rule that any of them meets. It returns "" if none

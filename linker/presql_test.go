@@ -48,7 +48,7 @@ func TestPreSQLFails(t *testing.T) {
 		{"as it should be", "?", "SELECT full_name FROM student", "student", "", "the engine's word"},
 		{"prose", "?", "I cannot answer that.", "whole", "no table", "never an empty schema"},
 		{"empty statement", "?", "```sql\n```", "whole", "no table", "never an empty schema"},
-		{"does not parse", "?", "SELECT full_name FROM student WHERE (age > 3", "student", "engine rejects", "the names in the text"},
+		{"does not parse", "?", "SELECT full_name FROM student WHERE (age > 3", "whole", "no table", "a torn reply is no statement"},
 		{"unknown column", "?", "SELECT nme FROM student JOIN course", "student course", "engine rejects", "the tables are real"},
 		{"other case", "?", "SELECT x FROM STUDENT", "student", "", "as SQLite reads it"},
 		{"without underscore", "?", "SELECT x FROM StaffMembers", "staff_members", "is nearest", "rule 2"},
@@ -69,8 +69,8 @@ func TestPreSQLFails(t *testing.T) {
 		{"forgotten in FROM", "?", "SELECT course.title FROM student", "student course", "engine rejects", "a dotted name is a table"},
 		{"named in the question", "Which courses are there?", "SELECT 1 FROM student", "student course", "", "a missed table comes back"},
 		{
-			"endless reply", "?", "SELECT full_name FROM student WHERE " + strings.Repeat("age ", 10_000) + "course.title", "student", "engine rejects",
-			"as far as a reply is read",
+			"endless reply", "?", "SELECT full_name FROM student WHERE " + strings.Repeat("age ", 10_000) + "course.title", "whole", "no table",
+			"no statement within what is read of a reply",
 		},
 		{"blank in a name", "order details?", "SELECT note FROM \"order details\"", "order details", "", "quoted"},
 	}

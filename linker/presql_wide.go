@@ -20,7 +20,7 @@ const minPrefix = 4
 func widen(in Input, links schema.Links, drafted int) schema.Links {
 	asked := askedWords(in, true)
 	add := func(t *schema.Table) {
-		links = mergeExact(links, schema.Links{Tables: []schema.TableLink{{Schema: t.Schema, Table: t.Name, Columns: keyOf(t)}}})
+		links = merge(links, schema.Links{Tables: []schema.TableLink{{Schema: t.Schema, Table: t.Name, Columns: keyOf(t)}}})
 	}
 	for i := range in.Schema.Tables {
 		if t := &in.Schema.Tables[i]; isTouched(t.Name, asked) || isBegun(t.Name, asked) {

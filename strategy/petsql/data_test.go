@@ -11,6 +11,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -51,7 +52,7 @@ func TestPETSQLRecorded(t *testing.T) {
 			of[a.Question] = a.SQL
 		}
 	}
-	env := dataEnvAt(t, evaldata.Path(t, "db", "bird", "superhero.sqlite"))
+	env := strategytest.DataEnvAt(t, evaldata.Path(t, "db", "bird", "superhero.sqlite"))
 	env.Rows = &exec.SampleCache{}
 	replay := func(q eval.Question, late func(model int) time.Duration) (*strategy.Outcome, []byte) {
 		e := *env

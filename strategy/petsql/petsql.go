@@ -197,11 +197,11 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	if cerr := ctx.Err(); cerr != nil {
 		return nil, cerr
 	}
-	if err != nil {
+	failed := err != nil
+	if failed {
 		span.Fail(err)
-		failed := fmt.Sprintf("round 1 failed, round 2 sees the whole schema: %v", err)
-		f.notes = append(f.notes, failed)
-		trace.From(ctx).Warn(linker.NoLinks, failed)
+		f.notes = append(f.notes, fmt.Sprintf("round 1 failed, round 2 sees the whole schema: %v", err))
+		trace.From(ctx).Warn(linker.NoLinks, f.notes[len(f.notes)-1])
 	}
 	f.report.PreSQL = f.draft.SQL
 	if f.draft.SQL != "" {
@@ -212,12 +212,10 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		f.report.Rejected = f.candidate.Rejected
 		span.Set("sql", trace.SQL(f.draft.SQL))
 	}
-	if f.draft.Reply.Text != "" || err == nil {
-		if f.links, err = l.Read(ctx, in, cmp.Or(f.draft.SQL, f.draft.Torn)); err != nil {
+	if f.links = (schema.Links{Whole: true}); !failed {
+		if f.links, err = l.Read(ctx, in, f.draft.SQL); err != nil {
 			return nil, err
 		}
-	} else {
-		f.links = schema.Links{Whole: true}
 	}
 	f.notes = append(f.notes, f.links.Notes...)
 	f.schema, _ = env.Schema.Restrict(f.links)
@@ -227,7 +225,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		return nil, err
 	}
 	f.report.Shown, f.report.Tokens = len(f.schema.Tables), promptTokens(f.prompt)
-	f.report.Reused = f.draft.Reply.Text != "" && equalMessages(full, f.prompt)
+	f.report.Reused = f.draft.Reply.Text != "" && slices.Equal(full, f.prompt)
 	span.Set("tables", f.report.Shown)
 	span.Set("grade", string(f.report.Grade))
 	return f, nil
@@ -260,12 +258,13 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 		return out, err
 	}
 	// The others vote as equals: the panel's weights do not know them.
-	pipeline.Voter, pipeline.Sampler.First = vote.Majority{Key: env.Key(), Prior: 1}, n*v.panel
-	others := p.guarded(env, first, v.models[v.panel:])
-	// Sample i goes to model i modulo their number: from First on it must be theirs.
-	round.Models = rotated(others, n*v.panel)
+	others := len(v.models) - v.panel
+	pipeline.Voter = vote.Majority{Key: env.Key(), Prior: 1}
+	// Sample i goes to model i modulo their number: the first one after the panel's samples that goes to the first of them.
+	pipeline.Sampler.First = (n*v.panel + others - 1) / others * others
+	round.Models = p.guarded(env, first, v.models[v.panel:])
 	first.report.Asked = v.names
-	more, moreErr := pipeline.Generate(ctx, &round, strategy.Task{Question: t.Question, Evidence: t.Evidence, Samples: n * len(others)})
+	more, moreErr := pipeline.Generate(ctx, &round, strategy.Task{Question: t.Question, Evidence: t.Evidence, Samples: n * others})
 	if more == nil {
 		return out, moreErr
 	}
@@ -274,15 +273,6 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 		moreErr = joinCandidateErrors(err, moreErr)
 	}
 	return more, moreErr
-}
-
-// rotated is models in an order in which sample first goes to the first of them.
-func rotated(models []llm.Model, first int) []llm.Model {
-	out := make([]llm.Model, len(models))
-	for i, m := range models {
-		out[(first+i)%len(models)] = m
-	}
-	return out
 }
 
 // joinCandidateErrors adds the causes of two elections.
@@ -324,14 +314,9 @@ func (p Strategy) timeout() llm.Middleware {
 	return llm.Timeout(cmp.Or(p.PerModelTimeout, time.Minute))
 }
 
-func promptTokens(messages []llm.Message) int {
-	n := 0
+func promptTokens(messages []llm.Message) (n int) {
 	for _, m := range messages {
 		n += schema.EstimateTokens(m.Text)
 	}
 	return n
-}
-
-func equalMessages(a, b []llm.Message) bool {
-	return slices.EqualFunc(a, b, func(x, y llm.Message) bool { return x.Role == y.Role && x.Text == y.Text })
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -49,7 +50,7 @@ func petModel(name, link, final string) (llm.Model, *llmtest.Script) {
 
 // petEnv has several models over the shop.
 func petEnv(t *testing.T, models ...llm.Model) *strategy.Env {
-	env := shopEnv(t, models[0])
+	env := strategytest.ShopEnv(t, models[0])
 	env.Models = models
 	return env
 }
@@ -215,7 +216,7 @@ func TestPETSQLReplies(t *testing.T) {
 // TestPETSQLHangs: a model that hangs ends at its own time, not at that of the
 // question, and its siblings' votes count.
 func TestPETSQLHangs(t *testing.T) {
-	db := shopEnv(t, nil)
+	db := strategytest.ShopEnv(t, nil)
 	synctest.Test(t, func(t *testing.T) {
 		env := *db
 		a, _ := petModel("a", petUSA, petUSA)
@@ -246,7 +247,7 @@ func TestPETSQLHangs(t *testing.T) {
 
 // TestPETSQLCancelled returns at once.
 func TestPETSQLCancelled(t *testing.T) {
-	db := shopEnv(t, nil)
+	db := strategytest.ShopEnv(t, nil)
 	synctest.Test(t, func(t *testing.T) {
 		env := *db
 		a, _ := petModel("a", petUSA, petUSA)
@@ -287,13 +288,13 @@ func TestPETSQLSchemas(t *testing.T) {
 	for _, tt := range tests {
 		a, script := petModel("a", tt.sql, tt.sql)
 		b, _ := petModel("b", tt.sql, tt.sql)
-		env := envOf(t, tt.script, a)
+		env := strategytest.EnvOf(t, tt.script, a)
 		env.Models = []llm.Model{a, b}
 		out, err := petsql.Strategy{}.Generate(t.Context(), env, strategy.Task{Question: "?!x"})
 		if err != nil || out.SQL != tt.sql || reportOf(out).Shown != tt.shown {
 			t.Errorf("%s: got %v, %v", tt.name, out, err)
 		}
-		if text := written(script.Requests()[0].Messages); tt.name == "self reference" && !strings.Contains(text, "# t(up) REFERENCES t(id)") {
+		if text := strategytest.Written(script.Requests()[0].Messages); tt.name == "self reference" && !strings.Contains(text, "# t(up) REFERENCES t(id)") {
 			t.Errorf("%s: no key in\n%s", tt.name, text)
 		}
 	}
@@ -330,7 +331,7 @@ func TestPETSQLValidate(t *testing.T) {
 		{"empty panel", petsql.Strategy{Panel: panel("easy", &vote.Weights{})}, []llm.Model{a}, nil, "no model"},
 		{"timeout", petsql.Strategy{PerModelTimeout: -1}, []llm.Model{a}, nil, "Strategy.PerModelTimeout is -1ns"},
 	} {
-		env := shopEnv(t, nil)
+		env := strategytest.ShopEnv(t, nil)
 		env.Models = tt.models
 		_, err := tt.preset.Generate(t.Context(), env, strategy.Task{Question: petQuestion})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
@@ -358,7 +359,7 @@ func TestPETSQLValidateOrder(t *testing.T) {
 
 // TestPETSQLDeterministic: the order in which models answer changes nothing.
 func TestPETSQLDeterministic(t *testing.T) {
-	db := shopEnv(t, nil)
+	db := strategytest.ShopEnv(t, nil)
 	db.Rows = &exec.SampleCache{}
 	var want []byte
 	for round := range 100 {
@@ -400,7 +401,7 @@ func ExampleStrategy() {
 			return llm.Response{Text: sql, StopReason: llm.StopEnd}, nil
 		}))
 	}
-	env := exampleEnv(nil)
+	env := strategytest.ExampleEnv(nil)
 	env.Models = []llm.Model{
 		model("one", "SELECT count(*) FROM customers WHERE country = 'USA'"),
 		model("two", "SELECT count(*) FROM customers"),
@@ -417,7 +418,7 @@ func ExampleStrategy() {
 }
 
 func ExampleREp() {
-	env := exampleEnv(nil)
+	env := strategytest.ExampleEnv(nil)
 	messages, err := petsql.REp{Without: petsql.Parts{Values: true}}.Prompt(context.Background(), env, strategy.PromptInput{
 		Task: strategy.Task{Question: "How many live in the USA?"}, Schema: env.Schema,
 	})
@@ -444,7 +445,7 @@ func TestPETSQLUnnamed(t *testing.T) {
 	down := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no key"}
 	})
-	_, err := petsql.Strategy{}.Generate(t.Context(), shopEnv(t, down), strategy.Task{Question: petQuestion})
+	_, err := petsql.Strategy{}.Generate(t.Context(), strategytest.ShopEnv(t, down), strategy.Task{Question: petQuestion})
 	if want := "strategy: every sample failed: llm: permanent: no key"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -507,7 +508,7 @@ func TestPETSQLDraftPicks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for purpose, want := range map[string]int{linker.PurposeLink: tt.link, strategy.PurposeGenerate: tt.final} {
-			shown := written(script.RequestsFor(purpose)[0].Messages)
+			shown := strategytest.Written(script.RequestsFor(purpose)[0].Messages)
 			if !strings.Contains(shown, pairs[want].SQL) || strings.Contains(shown, pairs[1-want].SQL) {
 				t.Errorf("%s: %s shows\n%s", tt.why, purpose, shown)
 			}
@@ -537,4 +538,13 @@ func TestPETSQLSends(t *testing.T) {
 			t.Errorf("%s: %d and %d tokens, top_p %g and %g", tt.why, link.MaxTokens, final.MaxTokens, link.TopP, final.TopP)
 		}
 	}
+}
+
+// reportOf is the report of an outcome; the zero one where there is none.
+func reportOf(out *strategy.Outcome) petsql.Report {
+	if out == nil {
+		return petsql.Report{}
+	}
+	report, _ := petsql.ReadReport(out.Report)
+	return report
 }

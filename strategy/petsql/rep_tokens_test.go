@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -21,7 +22,7 @@ func TestREpTokens(t *testing.T) {
 			fmt.Fprintf(&script, "CREATE TABLE thing%d (id INTEGER PRIMARY KEY, name TEXT, amount REAL, before_id INTEGER REFERENCES thing%d(id));\n", i, max(i-1, 0))
 			fmt.Fprintf(&script, "INSERT INTO thing%d VALUES (1, 'one', 1.5, 1), (2, 'two', 2.5, 1), (3, 'three', 3.5, 2);\n", i)
 		}
-		env := envOf(t, script.String(), nil)
+		env := strategytest.EnvOf(t, script.String(), nil)
 		env.Rows = &exec.SampleCache{}
 		task := strategy.Task{Question: "What is the amount of the first?"}
 		length := func(r petsql.REp, s *schema.Schema) int {
