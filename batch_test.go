@@ -327,7 +327,8 @@ func TestAskAllGivesUp(t *testing.T) {
 			}
 			continue
 		}
-		if len(answers) > tt.most+1 || last.Question.Text != "" || llm.ClassOf(last.Err) != llm.ClassPermanent || !strings.Contains(last.Err.Error(), "the batch ends here") {
+		if len(answers) > tt.most+1 || last.Question.Text != "" || llm.ClassOf(last.Err) != llm.ClassPermanent ||
+			!strings.Contains(last.Err.Error(), "the batch ends here") {
 			t.Errorf("%s: %d answers, want %d at most (%s), the last of %q: %v", tt.name, len(answers), tt.most+1, tt.why, last.Question.Text, last.Err)
 		}
 	}

@@ -440,7 +440,8 @@ func TestJournalKeepsOutOfTurn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // only a failing test waits for it
 	defer cancel()
 	var order []string
-	for a := range engine(t, model, texttosql.WithStrategy(strategy.Direct{})).AskAll(ctx, slices.Values(asked("slow", "second")), texttosql.Batch{Journal: path}) {
+	e := engine(t, model, texttosql.WithStrategy(strategy.Direct{}))
+	for a := range e.AskAll(ctx, slices.Values(asked("slow", "second")), texttosql.Batch{Journal: path}) {
 		if a.Err != nil {
 			t.Fatal(a.Err)
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Hedge sends a request a second time when its reply takes longer than After, and takes the first reply of the two. So
-// one slow call in a dozen does not make a question slow. A good After is what 19 of 20 calls of the model stay below
-// (p95): one call in twenty is then made twice. Set it to 0 or less for no second request.
+// Hedge sends a request a second time when its reply takes longer than After, and takes the first reply of the two. It
+// is for models whose slowest calls hang for many times the median: where p99 is three times the median, it took less
+// than a tenth off p95 (docs/lab/latency.md). A good After is what 9 of 10 calls stay below; one in ten is then made twice.
 //
 // The second request is the same, sample index and seed included, so a recorded or deterministic model gives the same
 // reply either way, and slots and votes keep their indexes. A request is hedged once, and [Retry] counts both requests as
@@ -19,7 +19,7 @@ import (
 //
 // Hedge stands inside [Retry] and outside [Timeout]. Outside [Limit], the second request waits for a place of its own.
 type Hedge struct {
-	After time.Duration // since the request was sent
+	After time.Duration // since the request was sent; 0 or less: no second request
 }
 
 // Middleware returns a middleware without state. Safe for concurrent use.
