@@ -67,11 +67,10 @@ func absent(ctx context.Context, s *Session, c *Checked) (string, error) {
 	}
 	asking, cancel := context.WithTimeout(ctx, absentTimeout)
 	defer cancel()
-	type column struct{ schema, table, name string }
-	var columns []column
-	holds := map[column]bool{}
+	var columns []TextLiteral // without values
+	holds := map[TextLiteral]bool{}
 	for _, l := range TextLiterals(known, c.Statement) {
-		at := column{l.Schema, l.Table, l.Column}
+		at := TextLiteral{Schema: l.Schema, Table: l.Table, Column: l.Column}
 		if _, seen := holds[at]; !seen {
 			columns = append(columns, at)
 		}
@@ -89,7 +88,7 @@ func absent(ctx context.Context, s *Session, c *Checked) (string, error) {
 	}
 	for _, at := range columns {
 		if !holds[at] {
-			return at.table + "." + at.name, nil
+			return at.Table + "." + at.Column, nil
 		}
 	}
 	return "", nil

@@ -143,11 +143,6 @@ func (e *PolicyError) Error() string {
 // a limit. Such a candidate has failed. Any other error is about the connection or the end of the caller's context, and
 // says nothing about the statement.
 func IsRejection(err error) bool {
-	var refused *RefusedError
-	var invalid *InvalidError
-	var limit *LimitError
-	if errors.Is(err, ErrBroken) {
-		return false
-	}
-	return errors.As(err, &refused) || errors.As(err, &invalid) || errors.As(err, &limit)
+	return !errors.Is(err, ErrBroken) &&
+		(errors.As(err, new(*RefusedError)) || errors.As(err, new(*InvalidError)) || errors.As(err, new(*LimitError)))
 }

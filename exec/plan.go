@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -87,65 +88,41 @@ const DerivedTable = "sub"
 // and LIMIT are not part of a plan. Prefer to compare results wherever statements may run.
 //
 // The rules mend those of galah92/egtts, which planvote.PublishedSignature has.
-func (p Plan) Signature() string {
-	var b strings.Builder
-	writeNodes(&b, p.Nodes, false)
-	return b.String()
-}
+func (p Plan) Signature() string { return signature(p.Nodes, false) }
 
-// writeNodes prints nodes with commas between them. inSet says that they are the branches of a set operation.
-func writeNodes(b *strings.Builder, nodes []PlanNode, inSet bool) {
-	first := true
+// signature writes nodes with commas between them. inSet says that they are the branches of a set operation.
+func signature(nodes []PlanNode, inSet bool) string {
+	var steps []string
 	for i := range nodes {
 		n := &nodes[i]
 		if inSet && n.Kind == PlanSort {
 			continue
 		}
-		if !first {
-			b.WriteByte(',')
-		}
-		first = false
+		step := string(n.Kind)
 		if n.Correlated {
-			b.WriteString("correlated:")
+			step = "correlated:" + step
 		}
-		b.WriteString(string(n.Kind))
-		if n.Table != "" {
-			b.WriteByte(':')
-			writeName(b, n.Table)
+		if strings.ContainsAny(n.Table, `:,()"`) { // no name makes two different plans look alike
+			step += ":" + strconv.Quote(n.Table)
+		} else if n.Table != "" {
+			step += ":" + n.Table
 		}
 		if n.Access != "" {
-			b.WriteByte(':')
-			b.WriteString(string(n.Access))
+			step += ":" + string(n.Access)
 		}
 		if n.Outer {
-			b.WriteString(":left")
+			step += ":left"
 		}
 		if n.Semi {
-			b.WriteString(":exists")
+			step += ":exists"
 		}
 		if len(n.Children) > 0 {
-			b.WriteByte('(')
-			writeNodes(b, n.Children, n.Kind.isSet())
-			b.WriteByte(')')
+			isSet := slices.Contains([]PlanKind{PlanUnion, PlanUnionAll, PlanIntersect, PlanExcept}, n.Kind)
+			step += "(" + signature(n.Children, isSet) + ")"
 		}
+		steps = append(steps, step)
 	}
-}
-
-// writeName quotes a table name that could be taken for the signature's own punctuation, so that no name makes two
-// different plans look alike.
-func writeName(b *strings.Builder, name string) {
-	if strings.ContainsAny(name, `:,()"`) {
-		name = strconv.Quote(name)
-	}
-	b.WriteString(name)
-}
-
-func (k PlanKind) isSet() bool {
-	switch k {
-	case PlanUnion, PlanUnionAll, PlanIntersect, PlanExcept:
-		return true
-	}
-	return false
+	return strings.Join(steps, ",")
 }
 
 // Cost returns a rough price of p, in points; lower is better, 0 is free.

@@ -153,12 +153,10 @@ func (db *DB) permittedTable(ctx context.Context, t schema.Table) (schema.Table,
 func (db *DB) readable(ctx context.Context, t schema.Table, expression string) (bool, error) {
 	quote := db.dialect.Quote
 	_, err := db.Analyze(ctx, "SELECT "+expression+" FROM "+quote(db.schemaName(t))+"."+quote(t.Name))
-	var refused *RefusedError
-	var invalid *InvalidError
 	switch {
-	case errors.As(err, &refused):
+	case errors.As(err, new(*RefusedError)):
 		return false, nil
-	case errors.As(err, &invalid):
+	case errors.As(err, new(*InvalidError)):
 		return true, nil
 	default:
 		return err == nil, err

@@ -9,59 +9,43 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-const secretValue = `("[^"]*"|'[^']*'|[^\s&;,"')}\]]+)`
+// secretValue is a value, with what is glued to its quotes.
+const secretValue = `(?:(?:"[^"]*"|'[^']*')[^\s&;,"')}\]]*|[^\s&;,"')}\]]+)`
 
-// The forms in which a credential gets into an error text. "token: x" and "key: x" are not among them, because engines
-// write so about SQL (SQLite: `unrecognized token: "x"`).
-var (
-	header    = regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*\[?["']?)(?:[a-z][\w-]*\s+)?[^\s"',;\]]+`) // with any scheme, also in Go's print of an http.Header
-	cookie    = regexp.MustCompile(`(?i)(cookie["']?\s*[:=]\s*\[?["']?)[^"'\]\r\n]+`)                           // all of its pairs
-	bearer    = regexp.MustCompile(`(?i)(\bbearer\s+)[^\s"',;]+`)
-	parameter = regexp.MustCompile(`(?i)((?:key|token|pass|password|passwd|pwd|secret)\s*=\s*)` + secretValue)
-	field     = regexp.MustCompile(`(?i)((?:api[_-]?key|password|passwd|secret|access_token)["']?\s*:\s*)` + secretValue)
-	quoted    = regexp.MustCompile(`(?i)(["'][\w-]*(?:key|token|pass|pwd)["']\s*:\s*)` + secretValue)
-	userinfo  = regexp.MustCompile(`(://[^\s/:@]*:)[^\s/]*(@)`)
-	slashed   = regexp.MustCompile(`(://[^\s/:@]*:)(?:\d*[^\s/@\d*])\S*(@)`) // a password with a slash; "8080/" is a port
-	mysqlDSN  = regexp.MustCompile(`(\b[\w.-]+:)[^\s/]*(@(?:tcp|unix)\()`)
-	apiKey    = regexp.MustCompile(`\b(sk-|AIza|gsk_|hf_|xai-|gh[opsur]_|github_pat_|glpat-|xox[abpr]-|r8_|pplx-|nvapi-)[\w-]{8,}`)
-	awsKey    = regexp.MustCompile(`\b(AKIA|ASIA)[A-Z0-9]{16}\b`)
-	jwt       = regexp.MustCompile(`\b(eyJ)[\w-]{8,}\.[\w.-]+`)
-)
+// credentials are the forms in which a credential gets into an error text. "token: x" and "key: x" are not among them,
+// because engines write so about SQL (SQLite: `unrecognized token: "x"`). A form is tried only if the text, in lower case,
+// has all of its needles, of which each may be one of several: trying costs a hundred times as much as looking for them,
+// and ordinary errors have none. Groups of the form stay.
+var credentials = []struct {
+	needles []string
+	form    *regexp.Regexp
+}{
+	// With any scheme, also in Go's print of an http.Header.
+	{[]string{"authorization"}, regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*\[?["']?)(?:[a-z][\w-]*\s+)?[^\s"',;\]]+`)},
+	// All of its pairs.
+	{[]string{"cookie"}, regexp.MustCompile(`(?i)(cookie["']?\s*[:=]\s*\[?["']?)[^"'\]\r\n]+`)},
+	{[]string{"bearer"}, regexp.MustCompile(`(?i)(\bbearer\s+)[^\s"',;]+`)},
+	{[]string{"="}, regexp.MustCompile(`(?i)((?:key|token|pass|password|passwd|pwd|secret)\s*=\s*)` + secretValue)},
+	{[]string{":", "key|pass|secret|access_token"}, regexp.MustCompile(`(?i)((?:api[_-]?key|password|passwd|secret|access_token)["']?\s*:\s*)` + secretValue)},
+	{[]string{`":|':`}, regexp.MustCompile(`(?i)(["'][\w-]*(?:key|token|pass|pwd)["']\s*:\s*)` + secretValue)},
+	{[]string{"://", "@"}, regexp.MustCompile(`(://[^\s/:@]*:)[^\s/]*(@)`)},
+	// A password with a slash; "8080/" is a port.
+	{[]string{"://", "@"}, regexp.MustCompile(`(://[^\s/:@]*:)(?:\d*[^\s/@\d*])\S*(@)`)},
+	{[]string{":", "@", "("}, regexp.MustCompile(`(\b[\w.-]+:)[^\s/]*(@(?:tcp|unix)\()`)},
+	{[]string{"-|_|aiza"}, regexp.MustCompile(`\b(sk-|AIza|gsk_|hf_|xai-|gh[opsur]_|github_pat_|glpat-|xox[abpr]-|r8_|pplx-|nvapi-)[\w-]{8,}`)},
+	{[]string{"akia|asia"}, regexp.MustCompile(`\b(AKIA|ASIA)[A-Z0-9]{16}\b`)},
+	{[]string{"eyj"}, regexp.MustCompile(`\b(eyJ)[\w-]{8,}\.[\w.-]+`)},
+}
 
 // Scrub replaces everything in text that looks like a credential by "***": parameters such as key=, token= and
 // password=, Authorization and Cookie headers, the password of a URL or DSN, and well-known forms of provider keys and
 // tokens. It cannot find every credential, so do not pass any in the first place.
 func Scrub(text string) string {
-	// A pattern is tried only if all of its needles occur. It costs a hundred times as much as looking for them, and
-	// ordinary errors have none.
 	lower := strings.ToLower(text)
-	for _, form := range [...]struct {
-		needles []string
-		find    *regexp.Regexp
-		replace string
-	}{
-		{[]string{"authorization"}, header, "${1}***"},
-		{[]string{"cookie"}, cookie, "${1}***"},
-		{[]string{"bearer"}, bearer, "${1}***"},
-		{[]string{"="}, parameter, "${1}***"},
-		{[]string{":", "key"}, field, "${1}***"},
-		{[]string{":", "pass"}, field, "${1}***"},
-		{[]string{":", "secret"}, field, "${1}***"},
-		{[]string{":", "access_token"}, field, "${1}***"},
-		{[]string{`":`}, quoted, "${1}***"},
-		{[]string{`':`}, quoted, "${1}***"},
-		{[]string{"://", "@"}, userinfo, "${1}***${2}"},
-		{[]string{"://", "@"}, slashed, "${1}***${2}"},
-		{[]string{":", "@", "("}, mysqlDSN, "${1}***${2}"},
-		{[]string{"-"}, apiKey, "${1}***"},
-		{[]string{"_"}, apiKey, "${1}***"},
-		{[]string{"aiza"}, apiKey, "${1}***"},
-		{[]string{"akia"}, awsKey, "${1}***"},
-		{[]string{"asia"}, awsKey, "${1}***"},
-		{[]string{"eyj"}, jwt, "${1}***"},
-	} {
-		if !slices.ContainsFunc(form.needles, func(n string) bool { return !strings.Contains(lower, n) }) {
-			text = form.find.ReplaceAllString(text, form.replace)
+	has := func(needle string) bool { return strings.Contains(lower, needle) }
+	for _, c := range credentials {
+		if !slices.ContainsFunc(c.needles, func(some string) bool { return !slices.ContainsFunc(strings.Split(some, "|"), has) }) {
+			text = c.form.ReplaceAllString(text, "${1}***${2}")
 		}
 	}
 	return text

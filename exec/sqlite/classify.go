@@ -30,12 +30,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	}
 	message := err.Error()
 	starts := func(prefixes ...string) bool {
-		for _, p := range prefixes {
-			if strings.HasPrefix(message, p) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(message, p) })
 	}
 	switch {
 	case starts("not authorized", "access to ", "attempt to write a readonly database"):
@@ -139,7 +134,6 @@ func unblamed(err error) error {
 
 // isTyped reports whether err has been classified before.
 func isTyped(err error) bool {
-	var policy *exec.PolicyError
-	return exec.IsRejection(err) || errors.As(err, &policy) ||
+	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) ||
 		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
 }

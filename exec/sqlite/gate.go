@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -228,39 +229,36 @@ func (g *gate) vet(text string) *exec.RefusedError {
 
 // analysis is what was heard since begin, in the words of exec.
 func (g *gate) analysis() exec.Analysis {
-	type key struct{ database, table string }
-	columns := map[key]map[string]bool{}
-	add := func(r *relation, column string) {
-		k := key{r.database, r.name}
-		if columns[k] == nil {
-			columns[k] = map[string]bool{}
-		}
-		if column != "" {
-			columns[k][column] = true
-		}
-	}
+	a := exec.Analysis{Kind: "select", Tables: []exec.TableRead{}, Functions: append([]string{}, g.functions...)}
+	slices.Sort(a.Functions)
+	a.Functions = slices.Compact(a.Functions)
+	at := map[*relation]int{}
 	for _, heard := range g.reads {
-		if r := g.catalog.relations[schema.Fold(heard.database)][schema.Fold(heard.table)]; r != nil {
-			add(r, heard.column)
-		} else if heard.database == "" && len(g.catalog.named[schema.Fold(heard.table)]) > 0 {
-			add(g.catalog.named[schema.Fold(heard.table)][0], heard.column) // the main database comes first
+		name := schema.Fold(heard.table)
+		r := g.catalog.relations[schema.Fold(heard.database)][name]
+		if r == nil && heard.database == "" && len(g.catalog.named[name]) > 0 {
+			r = g.catalog.named[name][0] // the main database comes first
+		}
+		if r == nil {
+			continue
+		}
+		i, ok := at[r]
+		if !ok {
+			i = len(a.Tables)
+			at[r] = i
+			a.Tables = append(a.Tables, exec.TableRead{Schema: r.database, Table: r.name})
+		}
+		if heard.column != "" {
+			a.Tables[i].Columns = append(a.Tables[i].Columns, heard.column)
 		}
 	}
-	a := exec.Analysis{Kind: "select", Tables: []exec.TableRead{}, Functions: []string{}}
-	for k, names := range columns {
-		a.Tables = append(a.Tables, exec.TableRead{Schema: k.database, Table: k.table, Columns: slices.Sorted(maps.Keys(names))})
+	for i := range a.Tables {
+		slices.Sort(a.Tables[i].Columns)
+		a.Tables[i].Columns = slices.Compact(a.Tables[i].Columns)
 	}
 	slices.SortFunc(a.Tables, func(a, b exec.TableRead) int {
-		if c := strings.Compare(a.Schema, b.Schema); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Table, b.Table)
+		return cmp.Or(strings.Compare(a.Schema, b.Schema), strings.Compare(a.Table, b.Table))
 	})
-	functions := map[string]bool{}
-	for _, name := range g.functions {
-		functions[name] = true
-	}
-	a.Functions = append(a.Functions, slices.Sorted(maps.Keys(functions))...)
 	return a
 }
 

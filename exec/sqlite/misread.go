@@ -41,8 +41,7 @@ func (d Dialect) Misread(ctx context.Context, h exec.Held, s *sqltext.Statement,
 // rejects reports whether s does not compile for want of a name.
 func rejects(ctx context.Context, h exec.Held, s *sqltext.Statement) (bool, error) {
 	_, err := h.Analyze(ctx, s)
-	var invalid *exec.InvalidError
-	if errors.As(err, &invalid) {
+	if errors.As(err, new(*exec.InvalidError)) {
 		return true, nil
 	}
 	return false, err
