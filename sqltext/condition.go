@@ -102,7 +102,7 @@ func (c *conditions) isInner(col column) bool {
 		return true
 	}
 	for q := c.own; q >= 0; q = c.queries[q].parent {
-		if c.owner[t] == q {
+		if c.tables[t].Query == q {
 			return false
 		}
 	}

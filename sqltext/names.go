@@ -13,6 +13,7 @@ type TableRef struct {
 	CTE      bool   // Name is a CTE of the same text
 	Function bool   // a table-valued function
 	Pos      int    // byte offset
+	Query    int    // the same for the relations of one SELECT; -1 outside of any
 }
 
 // Base reports whether r names a table or view of the database, as far as the text tells.

@@ -81,7 +81,6 @@ type parsed struct {
 	items   []item
 	queries []query
 	tables  []TableRef
-	owner   []int // the query of each table
 	columns []column
 	ctes    []span
 	refs    []ColumnRef // columns resolved, in the same order; see Statement.resolved

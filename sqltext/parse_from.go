@@ -90,12 +90,11 @@ func (p *parser) alias(i int, ref TableRef) int {
 	if ref.Alias != "" && p.op(i, "(") && p.items[i].match > 0 && p.items[i-1].role == roleAlias {
 		i = p.markNames(i, roleAlias) // AS x(a, b)
 	}
-	q := p.top().query
-	if q >= 0 {
+	ref.Query = p.top().query
+	if q := ref.Query; q >= 0 {
 		p.queries[q].tables = append(p.queries[q].tables, len(p.tables))
 	}
 	p.tables = append(p.tables, ref)
-	p.owner = append(p.owner, q)
 	return i
 }
 

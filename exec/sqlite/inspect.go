@@ -209,43 +209,23 @@ func (in *inspection) columns(ctx context.Context) error {
 }
 
 func (in *inspection) readColumns(ctx context.Context, query string) error {
-	var (
-		current *schema.Table
-		keys    []int // places in the primary key, from 1, of current's columns
-	)
-	finish := func() {
-		if current == nil {
-			return
-		}
-		for place := 1; ; place++ {
-			i := slices.Index(keys, place)
-			if i < 0 {
-				break
-			}
-			current.PrimaryKey = append(current.PrimaryKey, current.Columns[i].Name)
-		}
-		keys = keys[:0]
-	}
-	err := each(ctx, in.q, query, 7, func(row []driver.Value) {
-		if table := text(row[0]); current == nil || current.Name != table {
-			finish()
-			current = nil
-			if i, ok := in.at[table]; ok {
-				current = &in.tables[i]
-			}
-		}
+	return each(ctx, in.q, query, 7, func(row []driver.Value) {
 		const hiddenByModule, generated = 1, 2 // 3 is generated and stored
+		i, ok := in.at[text(row[0])]
 		hidden := integer(row[6])
-		if current == nil || hidden == hiddenByModule {
+		if !ok || hidden == hiddenByModule {
 			return
 		}
-		current.Columns = append(current.Columns, schema.Column{
+		t := &in.tables[i]
+		c := schema.Column{
 			Name: text(row[1]), Type: text(row[2]), NotNull: integer(row[3]) != 0, Default: text(row[4]), Generated: hidden >= generated,
-		})
-		keys = append(keys, int(integer(row[5])))
+		}
+		t.Columns = append(t.Columns, c)
+		if place := int(integer(row[5])); place > 0 { // in the primary key, from 1
+			t.PrimaryKey = append(t.PrimaryKey, make([]string, max(0, place-len(t.PrimaryKey)))...)
+			t.PrimaryKey[place-1] = c.Name
+		}
 	})
-	finish()
-	return err
 }
 
 // drop removes what could not be opened, and with a virtual table that has no module here its shadow tables, which

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -25,23 +24,13 @@ type planScope struct {
 
 // readPlanNames collects the tables and aliases of a statement.
 func readPlanNames(s *sqltext.Statement) planNames {
-	var (
-		p     planNames
-		refs  = s.Tables()
-		index = make(map[int]int) // SELECT -> place in scopes
-	)
-	if len(refs) == 0 {
-		return p
-	}
-	selects := make([]int, len(refs)) // one SELECT, as most statements have
-	if strings.Count(schema.Fold(s.SQL()), "select") > 1 {
-		selects = selectsAt(s.Tokens(), refs)
-	}
-	for i, ref := range refs {
-		at, ok := index[selects[i]]
+	var p planNames
+	index := make(map[int]int) // SELECT -> place in scopes
+	for _, ref := range s.Tables() {
+		at, ok := index[ref.Query]
 		if !ok {
 			at = len(p.scopes)
-			index[selects[i]] = at
+			index[ref.Query] = at
 			p.scopes = append(p.scopes, planScope{tables: make(map[string]string)})
 		}
 		table := schema.Fold(ref.Name)
@@ -66,38 +55,6 @@ func readPlanNames(s *sqltext.Statement) planNames {
 		}
 	}
 	return p
-}
-
-// selectsAt says for each reference in which SELECT it stands, counted by the SELECT words of the text. A bracket
-// without a SELECT of its own, as in FROM (a JOIN b), belongs to the SELECT around it.
-func selectsAt(tokens iter.Seq[sqltext.Token], refs []sqltext.TableRef) []int {
-	var (
-		out     = make([]int, len(refs))
-		next    = 0
-		current = 0
-		count   = 0
-		outer   []int
-	)
-	for t := range tokens {
-		for next < len(refs) && refs[next].Pos <= t.Pos {
-			out[next] = current
-			next++
-		}
-		switch {
-		case t.Kind == sqltext.Word && strings.EqualFold(t.Text, "SELECT"):
-			count++
-			current = count
-		case t.Text == "(":
-			outer = append(outer, current)
-		case t.Text == ")" && len(outer) > 0:
-			current = outer[len(outer)-1]
-			outer = outer[:len(outer)-1]
-		}
-	}
-	for ; next < len(refs); next++ {
-		out[next] = current
-	}
-	return out
 }
 
 // scopeOf returns the part of the statement whose names fit the scans and searches among steps best: most names in
