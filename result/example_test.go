@@ -1,6 +1,7 @@
 package result_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 
@@ -70,16 +71,6 @@ func ExampleTable_WriteTable() {
 	// (3 rows)
 }
 
-func ExampleTextTable() {
-	t := &result.Table{Columns: []string{"title"}, Rows: [][]any{{"The Life and Times of a Table"}, {"Rows"}}}
-	result.TextTable{MaxCell: 10, MaxRows: 1}.Write(os.Stdout, t)
-	// Output:
-	// title
-	// ----------
-	// The Life …
-	// (1 of 2 rows)
-}
-
 func ExampleTable_WriteCSV() {
 	t := &result.Table{Columns: []string{"name", "note"}, Rows: [][]any{{"Ann", nil}, {"Bo", ""}, {"Cy", `"so, so"`}}}
 	t.WriteCSV(os.Stdout)
@@ -90,9 +81,9 @@ func ExampleTable_WriteCSV() {
 	// Cy,"""so, so"""
 }
 
-func ExampleTable_WriteJSON() {
+func ExampleTable_MarshalJSON() {
 	t := &result.Table{Columns: []string{"id", "price"}, Rows: [][]any{{int64(9007199254740993), 2.0}, {nil, []byte("hi")}}}
-	t.WriteJSON(os.Stdout)
+	json.NewEncoder(os.Stdout).Encode(t)
 	// Output:
 	// {"columns":["id","price"],"rows":[[9007199254740993,2.0],[null,{"blob":"aGk="}]]}
 }

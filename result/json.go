@@ -5,21 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"unicode/utf8"
 )
-
-// WriteJSON writes t as one line of JSON, the form of [Table.MarshalJSON].
-func (t *Table) WriteJSON(w io.Writer) error {
-	b, err := t.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(b, '\n'))
-	return err
-}
 
 // MarshalJSON writes t so that [Table.UnmarshalJSON] returns the same values of the same types:
 //
@@ -33,28 +22,8 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	b := make([]byte, 0, 64+16*len(t.Rows)*max(len(t.Columns), 1))
-	b = append(b, `{"columns":[`...)
-	for i, name := range t.Columns {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendJSON(b, name)
-	}
-	b = append(b, `],"rows":[`...)
-	for i, row := range t.Rows {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, '[')
-		for j, v := range row {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = appendJSON(b, v)
-		}
-		b = append(b, ']')
-	}
-	b = append(b, ']')
+	b = appendList(append(b, `{"columns":`...), t.Columns, func(b []byte, name string) []byte { return appendJSON(b, name) })
+	b = appendList(append(b, `,"rows":`...), t.Rows, func(b []byte, row []any) []byte { return appendList(b, row, appendJSON) })
 	if t.Truncated {
 		b = append(b, `,"truncated":true`...)
 	}
@@ -62,6 +31,18 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 		b = append(b, `,"too_large":true`...)
 	}
 	return append(b, '}'), nil
+}
+
+// appendList appends a JSON list, whose items one appends.
+func appendList[T any](b []byte, items []T, one func(b []byte, item T) []byte) []byte {
+	b = append(b, '[')
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = one(b, item)
+	}
+	return append(b, ']')
 }
 
 func appendJSON(b []byte, v any) []byte {

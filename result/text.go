@@ -9,17 +9,11 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// TextTable writes tables for people, in a terminal or a log. The zero TextTable is ready for use. Safe for concurrent
-// use.
-type TextTable struct {
-	MaxCell int // width of a cell in terminal columns; a longer one ends in "…"; 0 means 60; negative: no limit
-	MaxRows int // rows to write; 0 means all; the last line says how many there are
-}
+// maxCell is the width of a cell in terminal columns. A longer one ends in "…".
+const maxCell = 60
 
-// WriteTable writes t as an aligned text table: TextTable{}.Write.
-func (t *Table) WriteTable(w io.Writer) error { return TextTable{}.Write(w, t) }
-
-// Write writes t as an aligned text table: a header, a rule, a line for each row, and the number of rows:
+// WriteTable writes t as an aligned text table for people, in a terminal or a log: a header, a rule, a line for each row,
+// and the number of rows:
 //
 //	name | orders
 //	-----+-------
@@ -27,28 +21,23 @@ func (t *Table) WriteTable(w io.Writer) error { return TextTable{}.Write(w, t) }
 //	Bo   |   NULL
 //	(2 rows)
 //
-// Numbers are aligned right. NULL is NULL; the text NULL and a text that begins or ends with a blank or a quote stand in
-// double quotes. Floats have a point (1.0). A blob is shown by its size. Characters that would move the cursor or hide text
-// (control characters, direction marks, invalid bytes) are shown as escapes such as \n and \u202e. Columns are aligned by
-// the width of characters in a terminal: East Asian wide characters and emoji take two columns, combining marks none.
+// Numbers are aligned right. A cell is cut to 60 columns. NULL is NULL; the text NULL and a text that begins or ends with a
+// blank or a quote stand in double quotes. Floats have a point (1.0). A blob is shown by its size. Characters that would move
+// the cursor or hide text (control characters, direction marks, invalid bytes) are shown as escapes such as \n and \u202e.
+// Columns are aligned by the width of characters in a terminal: East Asian wide characters and emoji take two columns,
+// combining marks none.
 //
 // The error is that of w. A nil table is an empty one.
-func (x TextTable) Write(w io.Writer, t *Table) error {
+func (t *Table) WriteTable(w io.Writer) error { return t.writeText(w, maxCell) }
+
+// writeText is WriteTable with cells of at most limit columns; limit < 0: any width.
+func (t *Table) writeText(w io.Writer, limit int) error {
 	if t == nil {
 		t = &Table{}
 	}
-	rows := t.Rows
-	if x.MaxRows > 0 && len(rows) > x.MaxRows {
-		rows = rows[:x.MaxRows]
-	}
-	limit := x.MaxCell
-	if limit == 0 {
-		limit = 60
-	}
-
 	// In a table made by hand, rows may be longer or shorter than the header.
 	columns := len(t.Columns)
-	for _, row := range rows {
+	for _, row := range t.Rows {
 		columns = max(columns, len(row))
 	}
 	widths := make([]int, columns)
@@ -59,8 +48,8 @@ func (x TextTable) Write(w io.Writer, t *Table) error {
 		}
 		widths[i] = header[i].width
 	}
-	cells := make([]cellText, 0, len(rows)*columns)
-	for _, row := range rows {
+	cells := make([]cellText, 0, len(t.Rows)*columns)
+	for _, row := range t.Rows {
 		for i := range columns {
 			var c cellText
 			if i < len(row) {
@@ -81,28 +70,20 @@ func (x TextTable) Write(w io.Writer, t *Table) error {
 			b.WriteString(strings.Repeat("-", n))
 		}
 		b.WriteByte('\n')
-		for i := range rows {
+		for i := range t.Rows {
 			writeLine(b, cells[i*columns:(i+1)*columns], widths)
 		}
 	}
-	b.WriteString(footer(len(rows), len(t.Rows), t.Truncated))
-	return b.Flush()
-}
-
-// footer says how many rows there are.
-func footer(shown, held int, truncated bool) string {
-	rows := words.Plural("row", held)
-	switch {
-	case truncated && shown < held:
-		return fmt.Sprintf("(%d of the first %d %s; there are more)\n", shown, held, rows)
-	case truncated:
-		return fmt.Sprintf("(first %d %s; there are more)\n", held, rows)
-	case shown < held:
-		return fmt.Sprintf("(%d of %d %s)\n", shown, held, rows)
-	case held == 0:
-		return "(no rows)\n"
+	n := len(t.Rows)
+	switch rows := words.Plural("row", n); {
+	case t.Truncated:
+		fmt.Fprintf(b, "(first %d %s; there are more)\n", n, rows)
+	case n == 0:
+		b.WriteString("(no rows)\n")
+	default:
+		fmt.Fprintf(b, "(%d %s)\n", n, rows)
 	}
-	return fmt.Sprintf("(%d %s)\n", held, rows)
+	return b.Flush()
 }
 
 // writeLine writes cells padded to widths, without blanks at the end.

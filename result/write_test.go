@@ -73,7 +73,7 @@ func TestGoldenWriters(t *testing.T) {
 		for _, w := range []struct {
 			ext   string
 			write func(io.Writer) error
-		}{{"txt", table.WriteTable}, {"csv", table.WriteCSV}, {"json", table.WriteJSON}} {
+		}{{"txt", table.WriteTable}, {"csv", table.WriteCSV}, {"json", writeJSON(table)}} {
 			if name == "long" && w.ext != "txt" {
 				continue // a megabyte of y
 			}
@@ -89,24 +89,22 @@ func TestGoldenWriters(t *testing.T) {
 	}
 }
 
-func TestTextTableOptions(t *testing.T) {
+func TestCellWidth(t *testing.T) {
 	table := &Table{Columns: []string{"name"}, Rows: [][]any{{"a long name"}, {"b"}, {"c"}}}
 	tests := []struct {
-		name string
-		x    TextTable
-		want string
+		name  string
+		limit int
+		want  string
 	}{
-		{"cells cut", TextTable{MaxCell: 5}, "name\n-----\na lo…\nb\nc\n(3 rows)\n"},
-		{"cells of one column", TextTable{MaxCell: 1}, "…\n-\n…\nb\nc\n(3 rows)\n"},
-		{"a limit beyond all cells", TextTable{MaxCell: math.MaxInt}, "name\n-----------\na long name\nb\nc\n(3 rows)\n"},
-		{"no limit", TextTable{MaxCell: -1}, "name\n-----------\na long name\nb\nc\n(3 rows)\n"},
-		{"rows cut", TextTable{MaxRows: 1}, "name\n-----------\na long name\n(1 of 3 rows)\n"},
-		{"more than there are", TextTable{MaxRows: 9}, "name\n-----------\na long name\nb\nc\n(3 rows)\n"},
+		{"cells cut", 5, "name\n-----\na lo…\nb\nc\n(3 rows)\n"},
+		{"cells of one column", 1, "…\n-\n…\nb\nc\n(3 rows)\n"},
+		{"a limit beyond all cells", math.MaxInt, "name\n-----------\na long name\nb\nc\n(3 rows)\n"},
+		{"no limit", -1, "name\n-----------\na long name\nb\nc\n(3 rows)\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := tt.x.Write(&b, table); err != nil {
+			if err := table.writeText(&b, tt.limit); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
@@ -116,10 +114,15 @@ func TestTextTableOptions(t *testing.T) {
 	}
 }
 
+// writeJSON returns a function that writes a table as one line of JSON.
+func writeJSON(t *Table) func(io.Writer) error {
+	return func(w io.Writer) error { return json.NewEncoder(w).Encode(t) }
+}
+
 func TestNilTable(t *testing.T) {
 	var table *Table
 	var text, csv, jsn bytes.Buffer
-	for _, err := range []error{table.WriteTable(&text), table.WriteCSV(&csv), table.WriteJSON(&jsn)} {
+	for _, err := range []error{table.WriteTable(&text), table.WriteCSV(&csv), writeJSON(table)(&jsn)} {
 		if err != nil {
 			t.Error(err)
 		}
@@ -145,7 +148,7 @@ func (w *broken) Write(p []byte) (int, error) {
 
 func TestWriterErrors(t *testing.T) {
 	table := benchTable(1000)
-	for name, write := range map[string]func(io.Writer) error{"text": table.WriteTable, "csv": table.WriteCSV, "json": table.WriteJSON} {
+	for name, write := range map[string]func(io.Writer) error{"text": table.WriteTable, "csv": table.WriteCSV, "json": writeJSON(table)} {
 		if err := write(&broken{n: 100}); !errors.Is(err, errBroken) {
 			t.Errorf("%s: error %v, want that of the writer", name, err)
 		}

@@ -93,7 +93,14 @@ func isPlainName(name string) bool {
 // isKeyword reports whether name is a keyword of SQLite, by the list of https://sqlite.org/lang_keywords.html. Many of
 // them need quotes in some places only, but a quoted name is right everywhere.
 func isKeyword(name string) bool {
-	switch strings.ToUpper(name) {
+	if len(name) < 2 || len(name) > 17 {
+		return false
+	}
+	var upper [17]byte // without allocating: every name of a schema comes here
+	for i := range len(name) {
+		upper[i] = name[i] &^ ('a' - 'A')
+	}
+	switch string(upper[:len(name)]) {
 	case "ABORT", "ACTION", "ADD", "AFTER", "ALL", "ALTER", "ALWAYS", "ANALYZE", "AND", "AS", "ASC", "ATTACH", "AUTOINCREMENT", "BEFORE", "BEGIN", "BETWEEN",
 		"BY", "CASCADE", "CASE", "CAST", "CHECK", "COLLATE", "COLUMN", "COMMIT", "CONFLICT", "CONSTRAINT", "CREATE", "CROSS", "CURRENT", "CURRENT_DATE",
 		"CURRENT_TIME", "CURRENT_TIMESTAMP", "DATABASE", "DEFAULT", "DEFERRABLE", "DEFERRED", "DELETE", "DESC", "DETACH", "DISTINCT", "DO", "DROP", "EACH",
