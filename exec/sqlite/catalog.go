@@ -29,8 +29,8 @@ func databases(ctx context.Context, dc driver.Conn) (dbs []attached, err error) 
 	return dbs, err
 }
 
-// versions reads the version of each of dbs. It returns a text that changes with the schema of any database of the
-// connection, as long as the connection has the same ones.
+// versions reads the schema_version of each of dbs. The text that it returns changes when the schema of one of them
+// changes.
 func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, error) {
 	var key []byte
 	for i := range dbs {
@@ -50,9 +50,8 @@ func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, erro
 	return string(key), nil
 }
 
-// known is the catalog of one connection. It is not that of another connection, even if file and schema_version are the
-// same: a file put in the place of another one has its own count, and a connection that was opened before keeps reading
-// the old one. Besides, a connection whose version is that of its catalog has no older schema in its own memory.
+// known is the catalog of one connection. Another connection needs its own, even with the same file and schema_version:
+// a file that replaced another one counts for itself, and a connection that was opened before still reads the old file.
 type known struct {
 	key     string        // versions
 	files   []os.FileInfo // of the databases that were attached
@@ -64,8 +63,8 @@ func (k known) current(key string, files []os.FileInfo) bool {
 	return k.catalog != nil && k.key == key && slices.EqualFunc(k.files, files, sameFile)
 }
 
-// attachedFiles identifies the attached databases, nil for one that is no file: unlike the main one, they can be
-// exchanged while the connection is open.
+// attachedFiles identifies the files of the attached databases; nil stands for a database without a file. Unlike the
+// main file, they can be exchanged while the connection is open.
 func attachedFiles(dbs []attached) []os.FileInfo {
 	var files []os.FileInfo
 	for _, db := range dbs {
@@ -81,14 +80,14 @@ func attachedFiles(dbs []attached) []os.FileInfo {
 	return files
 }
 
-// sameFile reports whether a file is the same one, untouched: the number of a deleted file is soon that of another one.
-// What is unknown is another one.
+// sameFile reports whether a and b are the same unchanged file. Time and size count too, because the system gives the
+// number of a deleted file to the next one.
 func sameFile(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// temporary returns the folded names of the connection's temporary tables and views. They belong to whoever used the
-// connection before and are no part of the schema, so nothing of them may be read.
+// temporary returns the folded names of the temporary tables and views of the connection. An earlier user of the
+// connection made them. They are no part of the schema and may not be read.
 func temporary(ctx context.Context, dc driver.Conn, dbs []attached) (map[string]bool, error) {
 	if !slices.ContainsFunc(dbs, func(db attached) bool { return db.name == "temp" }) {
 		return nil, nil
@@ -125,12 +124,12 @@ type relation struct {
 	load       *load  // of a view, once it was asked for; guarded by catalog.mu
 }
 
-// has reports whether the READ callback may name the column: one of r's, by its folded name, its rowid, or "" for none.
+// has reports whether column, folded, is a column of r, its rowid, or "" (only the rows count).
 func (r *relation) has(column string) bool {
 	return r.columns == nil || r.columns[column] || column == "" || column == "rowid"
 }
 
-// catalog is what the guard knows of a schema. But for the loads of views it never changes once built.
+// catalog is what the guard knows of a schema. Only the loads of views change after it is built.
 type catalog struct {
 	mu        sync.Mutex
 	views     map[string][]*relation          // by folded name
@@ -141,8 +140,7 @@ type catalog struct {
 	virtual   []string                        // quoted names of virtual tables
 	fts5      bool                            // one of them is of FTS5
 	hides     bool                            // some relation may not be read
-	// silentViews says that some view uses columns without naming them to the authorizer, and that the policy makes
-	// that matter.
+	// silentViews: some view uses columns without naming them to the authorizer, and the policy restricts something.
 	silentViews bool
 	unknown     []string // entries of the policy that name nothing
 }
@@ -184,8 +182,8 @@ func readCatalog(ctx context.Context, dc driver.Conn, dbs []attached, policy exe
 	return c, nil
 }
 
-// readDatabase reads the tables and views of one database. What SQLite keeps for itself (sqlite_sequence, sqlite_stat4
-// with its samples of stored values) is not among them, so it cannot be read.
+// readDatabase reads the tables and views of one database. It leaves out the tables of SQLite itself (sqlite_sequence;
+// sqlite_stat4, which has stored values), so nothing of them can be read.
 func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database string, policy exec.Policy) error {
 	quote := Dialect{}.Quote
 	in := map[string]*relation{}
@@ -218,9 +216,8 @@ func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database str
 	if err != nil {
 		return err
 	}
-	// A shadow table is readable as far as its virtual table is: the module reads it under our guard, in statements of
-	// its own. The name is all that tells one in a stored schema. An ordinary table that happens to have such a name
-	// only follows the policy of another table as well as its own.
+	// A module reads its shadow tables under our guard, so they follow the policy of the virtual table. Only the name
+	// tells a shadow table. An ordinary table with such a name follows both policies.
 	for name, r := range in {
 		for _, v := range virtuals {
 			if r.kind == table && strings.HasPrefix(name, v+"_") {
@@ -237,8 +234,8 @@ func isVirtual(definition string) bool {
 	return len(words) > 2 && strings.EqualFold(words[0], "create") && strings.EqualFold(words[1], "virtual")
 }
 
-// readColumns finds the columns of r, and those that may not be read: those that the policy denies, and the generated
-// ones that are made of them. Reading a generated column makes no READ callback for what it is made of.
+// readColumns finds the columns of r and those that may not be read: the denied ones, and generated columns made of
+// them, for which SQLite makes no READ callback.
 func (c *catalog) readColumns(ctx context.Context, dc driver.Conn, r *relation, policy exec.Policy) error {
 	if len(policy.DenyColumns) == 0 {
 		return nil
@@ -287,9 +284,8 @@ func (c *catalog) readColumns(ctx context.Context, dc driver.Conn, r *relation, 
 // literal returns s as a string literal.
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// spread denies what hangs on something denied: a virtual table's module may read any column of it, whatever the
-// statement names, and some (fts4aux, fts5vocab, FTS with external content) read other tables, which they name in their
-// definition.
+// spread denies virtual tables that depend on something denied. A module may read any column of its table, and some
+// modules (fts4aux, fts5vocab, FTS with external content) read other tables, which their definition names.
 func (c *catalog) spread() {
 	for changed := true; changed; {
 		changed = false
@@ -305,7 +301,7 @@ func (c *catalog) spread() {
 }
 
 // denies reports whether the definition of a virtual table names a relation that is denied in any part, or a view that
-// reads something denied: the module has read all of it before, as its owner.
+// reads something denied. The module has read all of it before, for its owner.
 func (c *catalog) denies(r *relation) bool {
 	for name := range r.words.names {
 		for _, other := range c.named[name] {

@@ -13,10 +13,9 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// classify gives an error of the driver its type. SQLite's codes are behind the driver's own types, and "no such
-// column" has the code of a syntax error anyway, so the beginning of the message decides; the wording is that of the
-// SQLite sources and older than this package. compiling says that nothing has run yet, refused what the authorizer
-// said.
+// classify gives an error of the driver its type, by the beginning of its message: the codes of SQLite are hidden in
+// types of the driver, and "no such column" has the code of a syntax error. The wording is that of the SQLite sources.
+// compiling: nothing has run yet. refused: what the authorizer said.
 func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	switch {
 	case err == nil:
@@ -62,13 +61,13 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	}
 }
 
-// isLocked reports whether somebody else's lock, which may soon be gone, made an error of the driver.
+// isLocked reports whether somebody else holds a lock, which may soon be gone.
 func isLocked(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "database is locked")
 }
 
-// masked leaves out what stands in quotes: an error met while a statement runs repeats values that it read ("bad JSON
-// path: 's3cret'").
+// masked leaves out what stands in quotes, because an error of a running statement repeats values that it read ("bad
+// JSON path: 's3cret'").
 func masked(message string) string {
 	if kind, _, ok := strings.Cut(message, ": "); ok && strings.HasPrefix(kind, "no such ") {
 		return kind + ": …"
@@ -92,7 +91,7 @@ func masked(message string) string {
 func (h *held) classify(err error, compiling bool) error {
 	if !compiling {
 		// SQLite compiles again where the schema changed after the compilation. A name that is not in the text comes
-		// from elsewhere: from a value that a module took for a query.
+		// from a value that a module took for a query.
 		kind, name, ok := strings.Cut(fmt.Sprint(err), ": ")
 		compiling = ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(schema.Fold(name), "."),
 			func(part string) bool { return !strings.Contains(schema.Fold(h.text), part) })
@@ -107,8 +106,7 @@ func (h *held) classify(err error, compiling bool) error {
 	return err
 }
 
-// Classify gives an error met outside of any statement its type. SQLite writes two files beside a database in WAL mode
-// even to read it.
+// Classify gives an error met outside of any statement its type.
 func (Dialect) Classify(err error) error {
 	if strings.HasPrefix(fmt.Sprint(err), "attempt to write a readonly database") {
 		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
@@ -116,7 +114,7 @@ func (Dialect) Classify(err error) error {
 	return unblamed(err)
 }
 
-// unready gives an error met before there was any statement its type. No statement is to blame for it.
+// unready gives an error met before the statement its type. It never blames the statement.
 func unready(err error) error {
 	if err = unblamed(err); isTyped(err) {
 		return err
@@ -124,7 +122,7 @@ func unready(err error) error {
 	return fmt.Errorf("sqlite: guarding a connection: %w", err)
 }
 
-// unblamed gives an error of a statement of our own its type, unless that would blame a statement.
+// unblamed gives an error of a statement of our own its type, unless that type would blame a statement of a caller.
 func unblamed(err error) error {
 	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
 		return typed

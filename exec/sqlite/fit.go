@@ -5,8 +5,8 @@ import (
 	"database/sql/driver"
 )
 
-// heavyValues is how many values of the greatest length a statement may have at hand at once: with the driver's copy of
-// a row that makes some 50 MB.
+// heavyValues is how many values of the greatest length a statement may have at once: some 50 MB, with the copy of a
+// row in the driver.
 const heavyValues = 24
 
 // A sort writes runs of the size of the page cache to a file and, when it merges them, has one row of each run in
@@ -19,10 +19,10 @@ const (
 	usualCache  = 2_000  // kB, SQLite's default
 )
 
-// fit lowers the limit on the length of a value for a statement that could hold many at once, sorts, or calls a
-// function that is slow on long values, and gives the sorts a larger cache. Every column, call, argument and || may
-// have a register of its own, so that one row of printf('%.*c', 999999, 'x') 490 times over took 480 MB. Ordinary
-// statements have few enough to be left alone.
+// fit lowers the limit on the length of values for a statement that may hold many at once, sorts, or calls a function
+// that is slow on long values. It gives sorts a larger cache. Every column, call, argument and || may take a register
+// of its own: one row of 490 times printf('%.*c', 999999, 'x') took 480 MB. Ordinary statements have too few of them to
+// be affected.
 func (h *held) fit(resultColumns int) error {
 	most, l := h.longest(), h.load
 	length := most
@@ -47,7 +47,7 @@ func (h *held) fit(resultColumns int) error {
 	return h.setLimit(limitLength, &h.length, length)
 }
 
-// setCache sets the size of the page cache in kB. The way back is that of the guard.
+// setCache sets the size of the page cache in kB. Release restores it.
 func (h *held) setCache(kB int) error {
 	if kB == h.cache {
 		return nil
@@ -63,7 +63,7 @@ func (h *held) setCache(kB int) error {
 	return err
 }
 
-// setLimit changes a limit that the guard has set; current is its value now. The way back is that of the guard.
+// setLimit changes a limit whose value is *current now. Release restores it.
 func (h *held) setLimit(id int, current *int, value int) error {
 	if value == *current {
 		return nil

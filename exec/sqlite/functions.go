@@ -9,10 +9,10 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// safeFunctions are the functions of SQLite that a statement may call: they read nothing but their arguments, change
-// nothing, and take memory that grows with SQLITE_LIMIT_LENGTH at most. Not among them, for that last reason:
-// json_group_array and its like, which ignore the limit (0.8 GB in 3 s); json_pretty, which indents as deep as the text
-// nests; percentile and median, which keep every value; zeroblob and randomblob.
+// safeFunctions are the functions of SQLite that a statement may call. They read only their arguments, change nothing,
+// and their memory is bounded by SQLITE_LIMIT_LENGTH. That bound is why these are missing: json_group_array and the
+// like ignore it (0.8 GB in 3 s), json_pretty indents as deep as the text nests, percentile and median keep every
+// value, and zeroblob and randomblob.
 const safeFunctions = `
 -> ->> abs avg ceil ceiling char coalesce concat concat_ws count cume_dist
 current_date current_time current_timestamp date datetime dense_rank
@@ -36,8 +36,8 @@ const searchFunctions = "match snippet offsets matchinfo highlight bm25"
 // tableFunctions may stand in FROM.
 const tableFunctions = "json_each json_tree jsonb_each jsonb_tree"
 
-// readFunctions finds out which functions may be called. A function that the application registered, also one that
-// takes the place of a built-in one, may do anything, and so needs to be named by the policy.
+// readFunctions finds the functions that may be called. A function of the application may do anything, even one that
+// replaces a built-in function, so only the policy can allow it.
 func (c *catalog) readFunctions(ctx context.Context, dc driver.Conn, policy exec.Policy) error {
 	c.functions = map[string]bool{}
 	allow := func(names string) {

@@ -28,10 +28,10 @@ const (
 	deny  = 1
 )
 
-// gate is the authorizer of the connections of one guard, one at a time.
+// gate is the authorizer of one connection at a time.
 //
-// go-sqlite3 keeps every callback it was ever given until the connection closes. So a gate, and its callback, is used
-// again and again, and what belongs to one hold is put in and taken out.
+// Gates are reused, because go-sqlite3 keeps every callback until the connection closes. What belongs to one hold is
+// set and cleared.
 type gate struct {
 	callback    func(op int, arg1, arg2, database string) int // g.authorize, made once
 	application func(op int, arg1, arg2, database string) int // asked too; may be nil
@@ -55,8 +55,8 @@ func (g *gate) begin() {
 	g.functions = g.functions[:0]
 }
 
-// authorize is the callback. It must be quick and must not touch the connection. SQLite calls it while it compiles, on
-// the goroutine that runs the statement.
+// authorize is the callback. SQLite calls it while it compiles, on the goroutine of the statement. It must be quick and
+// must not use the connection.
 func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -78,8 +78,8 @@ func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 	case opRead:
 		return g.read(arg1, arg2, database)
 	case opPragma:
-		// The module of FTS5 asks for the version of its data by itself. A statement cannot: the text check refuses
-		// PRAGMA, and its table function is unknown.
+		// FTS5 itself asks for the version of its data. A statement cannot: the text check refuses PRAGMA, and the
+		// table function of it is unknown.
 		if schema.Fold(arg1) == "data_version" && arg2 == "" && g.catalog.fts5 {
 			return allow
 		}
@@ -104,8 +104,8 @@ func (g *gate) function(name string) int {
 	return allow
 }
 
-// read decides on one column, or, where column is "", on a relation of which only the rows count. In that case database
-// is often "" too, and the name may be that of a common table expression.
+// read decides on a column. The column "" means that only the rows count; then database is often "" too, and table may
+// be a common table expression.
 func (g *gate) read(table, column, database string) int {
 	g.reads = append(g.reads, read{database, table, column})
 	name := schema.Fold(table)
@@ -129,15 +129,14 @@ func (g *gate) read(table, column, database string) int {
 	case r.denied[schema.Fold(column)]:
 		return g.refuse(exec.ReasonColumn, qualified(database, table)+"."+column+" may not be read", false)
 	case !r.has(schema.Fold(column)):
-		// SQLite compiles again in the middle where the schema changes: what has come since then was not held against
-		// the policy.
+		// SQLite compiles again when the schema changes. The policy was not checked for a column that is new since
+		// then.
 		return g.refuse(exec.ReasonColumn, qualified(database, table)+"."+column+" is no column of the schema", false)
 	}
 	return allow
 }
 
-// qualified is the name of a table for a person, with its database where that is not the main one: another table may
-// have the name there.
+// qualified is the name of a table for a person, with the database unless that is the main one.
 func qualified(database, table string) string {
 	if database == "" || schema.Fold(database) == "main" {
 		return table
@@ -145,8 +144,7 @@ func qualified(database, table string) string {
 	return database + "." + table
 }
 
-// hidden says which relation of a name may not be read, whatever database it is in; "" where all may, or where no
-// relation has that name.
+// hidden says which relation called table may not be read, in any database; "" if all may be read or none has the name.
 func (g *gate) hidden(table string) string {
 	name := schema.Fold(table)
 	for _, r := range g.catalog.named[name] {
@@ -167,8 +165,8 @@ func (g *gate) hidden(table string) string {
 	return ""
 }
 
-// unnamed refuses the first table that a statement names and that may not be read, in the same words whether or not it
-// is there.
+// unnamed refuses the first table of a statement that may not be read. The words are the same for a table that does not
+// exist.
 func (g *gate) unnamed(s *sqltext.Statement) *exec.RefusedError {
 	for _, ref := range s.Tables() {
 		name := schema.Fold(ref.Name)
@@ -183,10 +181,10 @@ func (g *gate) unnamed(s *sqltext.Statement) *exec.RefusedError {
 	return nil
 }
 
-// vet refuses what the authorizer never hears of: a column that is named only by USING or by a NATURAL join makes no
-// READ callback (SQLite 3.40 to 3.53), so it could be compared with guesses, and so could a whole table that is not
-// named otherwise, the catalog among them. INDEXED BY gives rows in the order of columns that it does not name.
-// Whatever the text and the views under it name has to be readable, then.
+// vet refuses what SQLite does not tell the authorizer. A column that only USING or a NATURAL join names makes no READ
+// callback (SQLite 3.40 to 3.53), nor does a table that is named only there; guesses could be joined to it. INDEXED BY
+// orders rows by columns that it does not name. So with these words, everything that the text and its views name has to
+// be readable.
 func (g *gate) vet(text string) *exec.RefusedError {
 	if !maySilence(text) && !g.catalog.silentViews {
 		return nil
@@ -227,7 +225,7 @@ func (g *gate) vet(text string) *exec.RefusedError {
 	return nil
 }
 
-// analysis is what was heard since begin, in the words of exec.
+// analysis returns what was heard since begin.
 func (g *gate) analysis() exec.Analysis {
 	a := exec.Analysis{Kind: "select", Tables: []exec.TableRead{}, Functions: append([]string{}, g.functions...)}
 	slices.Sort(a.Functions)

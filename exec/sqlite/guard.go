@@ -26,8 +26,8 @@ type guard struct {
 
 	mu       sync.Mutex
 	gates    []*gate         // not in use
-	catalogs map[any]known   // by driver connection, which is so kept from being taken for another one
-	checked  bool            // the policy was held against a schema
+	catalogs map[any]known   // by driver connection; the key keeps its address from being reused
+	checked  bool            // the names of the policy were looked up in a schema
 	installs map[uintptr]int // by address of the driver connection; a reused address only drops one early
 }
 
@@ -93,7 +93,7 @@ func (g *guard) gate() *gate {
 	return fresh
 }
 
-// put puts a gate back that no connection has.
+// put stores a gate that no connection uses.
 func (g *guard) put(gate *gate) {
 	gate.begin()
 	gate.catalog, gate.temp = nil, nil
@@ -102,7 +102,7 @@ func (g *guard) put(gate *gate) {
 	g.gates = append(g.gates, gate)
 }
 
-// catalogOf returns what is known of the schema that a connection sees, which has the versions of key.
+// catalogOf returns the catalog of a connection whose schema versions are key.
 func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached, key string) (*catalog, error) {
 	files := attachedFiles(dbs)
 	comparable := reflect.ValueOf(dc).Comparable()
@@ -148,7 +148,7 @@ func (g *guard) forget(raw any) {
 	delete(g.catalogs, raw)
 }
 
-// count counts an install on a connection and reports whether it is worn out.
+// count counts an install and reports whether the connection has had too many.
 func (g *guard) count(address uintptr) bool {
 	if address == 0 {
 		return false

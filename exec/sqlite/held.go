@@ -12,8 +12,8 @@ import (
 
 // QueryContext implements exec.Held.
 //
-// The statement is prepared on its own: go-sqlite3 would run every statement of a text given to Query, and takes the
-// first step of a cached statement before its number of columns is known.
+// The statement is prepared first. Given to Query, go-sqlite3 would run every statement of a text, and take the first
+// step of a cached statement before its number of columns is known.
 func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if h.catalog {
 		return h.conn.QueryContext(ctx, text, args...)
@@ -39,8 +39,8 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	return rows, nil
 }
 
-// run compiles text, which holds the statement of, and starts it. Nothing is stepped yet. Only a text of ours has args:
-// without them SQLite refuses parameters.
+// run compiles text, which holds the statement of, and starts it without a step. Only our own texts have args; SQLite
+// refuses parameters in all others.
 func (h *held) run(ctx context.Context, text string, of *sqltext.Statement, args []any) (*sql.Rows, error) {
 	err := h.compile(ctx, text, of, len(args), func() (err error) {
 		h.statement, err = h.conn.PrepareContext(ctx, text)
@@ -57,12 +57,12 @@ func (h *held) run(ctx context.Context, text string, of *sqltext.Statement, args
 	return rows, nil
 }
 
-// compile lets prepare compile text, which holds the statement of and has so many parameters.
+// compile calls prepare to compile text, which holds the statement of and has that many parameters.
 //
-// What the gate says holds for the schema of its catalog, which is also the one that SQLite has in memory. So where a
-// statement is rejected, or where the policy denies something, the schema has to be the same still.
+// The gate decides by its catalog, so the schema must not have changed when a statement is rejected, or when the policy
+// denies something.
 func (h *held) compile(ctx context.Context, text string, of *sqltext.Statement, parameters int, prepare func() error) error {
-	// SQLite compiles without a look at the context.
+	// SQLite does not look at the context while it compiles.
 	if err := ctx.Err(); err != nil {
 		return classify(err, true, nil)
 	}
@@ -96,7 +96,7 @@ func (h *held) compile(ctx context.Context, text string, of *sqltext.Statement, 
 func (h *held) try(text string, of *sqltext.Statement, parameters int, prepare func() error) error {
 	err := h.attempt(text, of, parameters, prepare)
 	if err != nil && exec.IsRejection(err) && !errors.Is(err, exec.ErrNotReadOnly) && h.gate.catalog.hides {
-		// Whether a table is denied or absent is nobody's business.
+		// A denied table and an absent one have the same error.
 		if refused := h.gate.unnamed(of); refused != nil {
 			return refused
 		}
@@ -123,8 +123,8 @@ func (h *held) attempt(text string, of *sqltext.Statement, parameters int, prepa
 	return nil
 }
 
-// alone compiles text, which holds the statement s, straight on the driver connection, calls f with it where f is not
-// nil, and closes it. The statement is prepared on its own, as in QueryContext.
+// alone compiles text, which holds the statement s, on the driver connection, calls f with it unless f is nil, and
+// closes it. It prepares for the reason that QueryContext has.
 func (h *held) alone(ctx context.Context, text string, s *sqltext.Statement, f func(stmt driver.Stmt) error) error {
 	return h.compile(ctx, text, s, 0, func() error {
 		return h.conn.Raw(func(raw any) error {
@@ -147,7 +147,7 @@ func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis
 		return exec.Analysis{}, err
 	}
 	if maySilence(s.SQL()) {
-		// A table of which only USING or a NATURAL join reads something is not named to the authorizer.
+		// The authorizer does not hear of a table that only USING or a NATURAL join reads.
 		for _, ref := range s.Tables() {
 			if ref.Base() {
 				h.gate.reads = append(h.gate.reads, read{database: ref.Schema, table: ref.Name})
@@ -160,8 +160,7 @@ func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis
 // Classify implements exec.Held.
 func (h *held) Classify(err error) error { return h.classify(err, false) }
 
-// close ends the statement that ran last. What closing says is no news: SQLite repeats the error that the statement
-// had.
+// close ends the last statement. SQLite repeats the error of the statement then, so close drops it.
 func (h *held) close() {
 	if h.rows != nil {
 		h.rows.Close()

@@ -26,13 +26,13 @@ type held struct {
 
 	hooks     Hooks
 	databases []attached
-	key       string   // versions that the gate's catalog holds for
-	off       bool     // the guard is not on, since renewing it failed
+	key       string   // versions of the schema in the catalog of the gate
+	off       bool     // renewing the guard failed, so it is not on
 	files     []string // of the databases on disk
 	memory    bool     // a database of the connection lives in memory
 	worn      bool
-	// The limits of SQLite on lengths and parameters as they are now, why the first is lower than usual, and the page
-	// cache in kB, 0 for that of the connection.
+	// The limits of SQLite on lengths and parameters now, the page cache in kB (0: as the connection has it), and why
+	// the first limit is lower than usual.
 	length, parameters, cache int
 	reason                    string
 
@@ -40,11 +40,11 @@ type held struct {
 	weighed   string
 	weighedBy *catalog
 
-	// The way back: what was changed, in the order in which it was.
+	// What restore sets back, in the order of the changes.
 	pragmas    []pragma
 	limits     []limit
 	authorized bool
-	room       struct { // where they start
+	room       struct { // their first memory
 		pragmas [2]pragma
 		limits  [10]limit
 	}
@@ -54,8 +54,8 @@ type held struct {
 	rows      *sql.Rows
 }
 
-// install puts the guard on a driver connection. What it changes, undo has the way back from. It is the one place that
-// runs text without a guard, and that text is all ours.
+// install puts the guard on a driver connection, and notes for restore what it changes. Nothing else runs text without
+// a guard, and all of that text is ours.
 func (h *held) install(ctx context.Context, raw any) (err error) {
 	defer recovered("guarding a connection", &err)
 	dc := raw.(driver.Conn)
@@ -83,10 +83,9 @@ func (h *held) install(ctx context.Context, raw any) (err error) {
 
 // prepare is the part of install that runs PRAGMAs.
 func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
-	// First of all, since whatever comes next may meet a lock. SQLite waits for one without looking at the context, so
-	// for the first one we wait ourselves. From then on SQLite waits, at each statement anew: a writer that comes and
-	// goes would else make us begin again and again. Until then nothing waits, so nothing has to be stopped in the
-	// middle.
+	// busy_timeout comes first, because everything after it may meet a lock, and SQLite waits for locks without a look
+	// at the context. The first lock we wait for ourselves. From then on SQLite waits, because a writer that comes and
+	// goes would make us begin again and again.
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -115,10 +114,10 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 	return err
 }
 
-// longestPause is how long a lock may be gone before it is noticed.
+// longestPause bounds the time between the end of a lock and our next look.
 const longestPause = 25 * time.Millisecond
 
-// patiently runs look again and again while somebody else's lock is in its way, until patience or ctx is over.
+// patiently calls look again until no lock of somebody else is in the way, or patience or ctx ends.
 func patiently(ctx context.Context, patience time.Duration, look func() error) error {
 	end := time.Now().Add(patience)
 	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
@@ -135,7 +134,7 @@ func patiently(ctx context.Context, patience time.Duration, look func() error) e
 	}
 }
 
-// look finds the databases and their versions, the first that is read of them.
+// look lists the databases and reads their versions, which is the first read of their files.
 func (h *held) look(ctx context.Context, dc driver.Conn) error {
 	dbs, err := databases(ctx, dc)
 	if err != nil {
@@ -155,7 +154,7 @@ func (h *held) look(ctx context.Context, dc driver.Conn) error {
 	return err
 }
 
-// learn finds out what the gate has to know.
+// learn gives the gate its catalog and the temporary names.
 func (h *held) learn(ctx context.Context, dc driver.Conn) (err error) {
 	if h.gate.catalog, err = h.guard.catalogOf(ctx, dc, h.databases, h.key); err != nil {
 		return err
@@ -171,8 +170,8 @@ func (h *held) learn(ctx context.Context, dc driver.Conn) (err error) {
 			}
 		}
 	}
-	// A module sets up its own statements when its table is first used, which an authorizer that allows no writing does
-	// not let it do.
+	// A module prepares statements of its own when its table is first used, and some of them write. So it is used once
+	// before the authorizer is on.
 	for _, name := range h.gate.catalog.virtual {
 		// A module this build lacks is no error: the statement that needs it will say so.
 		if err := run(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0"); isLocked(err) {
@@ -182,7 +181,7 @@ func (h *held) learn(ctx context.Context, dc driver.Conn) (err error) {
 	return nil
 }
 
-// changed reports whether the schema is another one than that of the catalog.
+// changed reports whether the schema differs from the one in the catalog.
 func (h *held) changed(ctx context.Context) (bool, error) {
 	var key string
 	err := h.raw("reading the version of the schema", func(dc driver.Conn) (err error) {
@@ -195,7 +194,7 @@ func (h *held) changed(ctx context.Context) (bool, error) {
 	return key != h.key, nil
 }
 
-// raw runs f, which runs texts of ours, on the driver connection while the guard is on.
+// raw runs f on the driver connection while the guard is on. The gate lets the texts of f pass.
 func (h *held) raw(doing string, f func(dc driver.Conn) error) error {
 	return h.conn.Raw(func(raw any) (err error) {
 		h.gate.own = true
@@ -205,14 +204,14 @@ func (h *held) raw(doing string, f func(dc driver.Conn) error) error {
 	})
 }
 
-// recovered makes an error of a panic of the driver. It is to be deferred.
+// recovered turns a panic of the driver into an error. Defer it.
 func recovered(doing string, err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("sqlite: %s: the driver panicked: %v", doing, r)
 	}
 }
 
-// renew takes the guard off and puts it on again, for the schema as it is now. While h.off is set no statement runs.
+// renew takes the guard off and puts it on again for the schema of now. No statement runs while h.off is set.
 func (h *held) renew(ctx context.Context) error {
 	h.close()
 	h.off = true
@@ -251,8 +250,7 @@ func (h *held) set(ctx context.Context, dc driver.Conn, name string, value int64
 	return old, pragma{name, value}.write(ctx, dc)
 }
 
-// restore takes back what install did, last things first, whether or not the context of the statement is over. Nothing
-// of it waits.
+// restore undoes what install did, the last change first. It does not look at a context, and nothing in it waits.
 func (h *held) restore(raw any) (err error) {
 	defer recovered("taking the guard off", &err)
 	if h.authorized {
@@ -272,8 +270,8 @@ func (h *held) restore(raw any) (err error) {
 	return nil
 }
 
-// unrestored is what Raw returns for a connection that is not as it was: the error that makes database/sql drop it,
-// unless that would lose a database.
+// unrestored returns the error for a connection that could not be restored. driver.ErrBadConn makes database/sql drop
+// it, unless that would lose a database.
 func (h *held) unrestored(cause error) error {
 	if h.volatile() {
 		return fmt.Errorf("%w: %v; its database lives in memory, so it could not be closed instead. "+
@@ -282,8 +280,8 @@ func (h *held) unrestored(cause error) error {
 	return driver.ErrBadConn
 }
 
-// volatile reports whether the databases of the connection may be gone once it is closed: they live in memory, or their
-// files are not on disk (other VFS, or deleted since).
+// volatile reports whether closing the connection may lose its databases: they live in memory, or their files are not
+// on disk (another VFS, or deleted since).
 func (h *held) volatile() bool {
 	if h.memory {
 		return true

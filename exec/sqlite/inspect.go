@@ -12,9 +12,9 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Version returns the schema_version of each database of the connection, which SQLite counts up at each change of a
-// schema, with its name, its file where it is attached, and a hash of its definitions: a file put in the place of
-// another one has a count of its own, which may be the same. The temporary database is left out, as it is by Inspect.
+// Version returns, for each database but the temporary one, its name, its schema_version, the file of an attached one,
+// and a hash of its definitions. SQLite raises schema_version at each change of a schema. The hash is for a file that
+// replaced another one: its schema_version may be the same.
 func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 	dbs, err := attachedDatabases(ctx, q)
 	if err != nil {
@@ -177,8 +177,8 @@ func (in *inspection) list(ctx context.Context) error {
 	})
 }
 
-// columns reads the columns of all tables in one statement, then those of views and virtual tables: in one statement if
-// it can be, else one by one, since a single one that SQLite cannot open fails the statement for all.
+// columns reads the columns of all tables in one statement, then those of views and virtual tables. The second
+// statement fails if SQLite cannot open one of them; then each is read by itself.
 func (in *inspection) columns(ctx context.Context) error {
 	query := `SELECT l.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
 		FROM pragma_table_list l, pragma_table_xinfo(l.name, l.schema) c
@@ -228,8 +228,8 @@ func (in *inspection) readColumns(ctx context.Context, query string) error {
 	})
 }
 
-// drop removes what could not be opened, and with a virtual table that has no module here its shadow tables, which
-// SQLite does not recognise then.
+// drop removes what could not be opened. With a virtual table whose module is missing it removes the shadow tables,
+// which SQLite does not recognise then.
 func (in *inspection) drop() {
 	var lost []string
 	for _, t := range in.tables {

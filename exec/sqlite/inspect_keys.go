@@ -17,7 +17,7 @@ func (in *inspection) foreignKeys(ctx context.Context) error {
 		from, to []string // to[i] is "" where the key names no columns
 	}
 	var links []link
-	// The look at the text spares most tables a PRAGMA of their own: without the word there is no key.
+	// A CREATE text without the word REFERENCES has no key. Looking for it saves most tables a PRAGMA.
 	err := each(ctx, in.q, `SELECT s.name, f.id, f."table", f."from", f."to"
 		FROM `+in.dialect.Quote(in.database)+`.sqlite_master s, pragma_foreign_key_list(s.name, `+literal(in.database)+`) f
 		WHERE s.type = 'table' AND s.sql LIKE '%references%'

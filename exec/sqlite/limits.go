@@ -14,8 +14,8 @@ const (
 	limitVariable    = 9
 )
 
-// minLength is the limit on the length of a value, in bytes, unless the bounds of the DB ask for longer ones. Without a
-// limit SELECT hex(randomblob(400000000)) ran up to 9.9 s against a deadline of 1 s and took 1.9 GB.
+// minLength is the limit on the length of a value, in bytes, unless the bounds of the DB allow longer ones. Without a
+// limit, SELECT hex(randomblob(400000000)) ran for 9.9 s against a deadline of 1 s and took 1.9 GB.
 const minLength = 1_000_000
 
 // limit is a limit of SQLite.
@@ -37,12 +37,12 @@ func (h *held) lowered() [10]limit {
 	}
 }
 
-// longest is how long a value may be where a statement has few of them.
+// longest is the limit on the length of a value for a statement that has few values.
 func (h *held) longest() int { return max(minLength, h.guard.config.CellBytes) }
 
-// variables is how many parameters a statement may have: none, unless modules of virtual tables bind some in statements
-// of theirs. A statement of our own that has arguments raises it to their number. The text check refuses parameters of
-// statements from outside in any case.
+// variables is how many parameters a statement may have: none, but 16 where virtual tables are, whose modules bind
+// parameters in statements of their own. Our own statements raise it to the number of their arguments. The text check
+// refuses all parameters of statements from outside.
 func (h *held) variables() int {
 	if len(h.gate.catalog.virtual) > 0 {
 		return 16

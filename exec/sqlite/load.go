@@ -15,25 +15,24 @@ const (
 	mostStores = 48     // each may keep 2 MB of pages in memory
 )
 
-// slowCalls are functions whose time is the product of the lengths of their first two arguments, which no interrupt
-// ends, with the factor by which they shorten values: a call then takes at most 0.1 s. trim of 1 MB by 1 MB takes
-// hours.
+// slowCalls are functions that take the product of the lengths of their first two arguments, uninterrupted: trim of 1
+// MB by 1 MB takes hours. The number divides the greatest length of values, so that a call takes at most 0.1 s.
 var slowCalls = map[string]int{"trim": 300, "ltrim": 300, "rtrim": 300, "unhex": 300, "json_patch": 300, "replace": 20, "instr": 20}
 
-// shortLiteral is the longest literal, in bytes, as a second argument of a slow call that needs no shorter values.
+// shortLiteral is the longest literal, in bytes, that may be the second argument of a slow call without a lower limit.
 const shortLiteral = 100
 
-// load is what a statement could make SQLite hold and do, as far as its text and the views that it names tell.
+// load is what a statement may make SQLite hold and do, as its text and the views that it names tell.
 type load struct {
 	sqltext.Expansion
-	// Values side by side: the commas of lists of columns and arguments, and the ||. Lists behind IN and VALUES are
-	// left out, where one value makes room for the next.
+	// Values side by side: commas in lists of columns and arguments, and ||. Lists behind IN and VALUES do not count,
+	// because only one of their values is held at a time.
 	commas, joins int
 	slow          int  // the largest factor of its slow calls; 0: none
 	nested        bool // it has more than one SELECT, or names a view
 }
 
-// weigh finds the load of a statement before SQLite sees it, and refuses one that takes too much.
+// weigh finds the load of a statement before SQLite compiles it, and refuses too large a load.
 func (h *held) weigh(of *sqltext.Statement) error {
 	c := h.gate.catalog
 	if h.weighed != of.SQL() || h.weighedBy != c {

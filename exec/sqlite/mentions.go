@@ -7,8 +7,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// mentions is what a text names. It errs on the side of more: an alias, or a string, counts as a name, since SQLite
-// takes 'users' for the table in FROM.
+// mentions is what a text may name. An alias and a string count as names, because SQLite takes 'users' in FROM for the
+// table.
 type mentions struct {
 	names   map[string]bool // folded
 	using   []string        // folded names in USING (…)
@@ -64,8 +64,8 @@ func maySilence(text string) bool {
 	return strings.Contains(text, "natural") || strings.Contains(text, "indexed") || strings.Contains(text, "using")
 }
 
-// tainted returns the generated columns of a table that are made of denied ones, directly or through each other. It
-// reads the CREATE text: a column's definition runs from its name to the next comma outside of brackets.
+// tainted returns the generated columns of a table that are made of denied ones, directly or through each other. In the
+// CREATE text, the definition of a column runs from its name to the next comma outside of brackets.
 func tainted(definition string, generated, denied map[string]bool) map[string]bool {
 	uses := map[string]map[string]bool{} // by column: the names in its definition
 	lexer := sqltext.SQLite()

@@ -16,11 +16,11 @@ const (
 	maxMisreadBytes = 256 << 10
 )
 
-// Misread returns the names that SQLite takes for strings. SQLite takes "x" for a string where no column x is in reach,
-// but never `x`.
+// Misread returns the names that SQLite takes for strings: "x" where no column x is in reach. It never does so with
+// `x`, so each name is compiled that way.
 func (d Dialect) Misread(ctx context.Context, h exec.Held, s *sqltext.Statement, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error) {
 	names = names[:min(len(names), maxMisread, max(1, maxMisreadBytes/len(s.SQL())))]
-	// Usually none is misread, and one compilation shows it.
+	// Mostly no name is misread, and one compilation shows it.
 	unknown, err := rejects(ctx, h, d.asNames(s, names...))
 	if err != nil || !unknown {
 		return nil, err
@@ -38,7 +38,7 @@ func (d Dialect) Misread(ctx context.Context, h exec.Held, s *sqltext.Statement,
 	return misread, nil
 }
 
-// rejects reports whether s does not compile for want of a name.
+// rejects reports whether s does not compile, because a name is unknown.
 func rejects(ctx context.Context, h exec.Held, s *sqltext.Statement) (bool, error) {
 	_, err := h.Analyze(ctx, s)
 	if errors.As(err, new(*exec.InvalidError)) {
@@ -47,7 +47,7 @@ func rejects(ctx context.Context, h exec.Held, s *sqltext.Statement) (bool, erro
 	return false, err
 }
 
-// asNames writes the given names, which are in order, in backticks.
+// asNames writes names, which are in text order, in backticks.
 func (d Dialect) asNames(s *sqltext.Statement, names ...sqltext.ColumnRef) *sqltext.Statement {
 	var b strings.Builder
 	sql, done := s.SQL(), 0

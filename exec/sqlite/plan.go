@@ -19,8 +19,8 @@ const (
 	planRight       exec.PlanKind = "right"       // the rows of a right join that met no partner
 )
 
-// maxPlanDepth bounds the depth of a plan tree: rows below it become siblings. SQLite's own limits keep real plans far
-// under it; rows from elsewhere must not make us recurse without end.
+// maxPlanDepth bounds the depth of a plan tree; deeper rows become siblings. SQLite's own plans are far from it. Rows
+// from elsewhere must not make us recurse without end.
 const maxPlanDepth = 200
 
 // ReadPlan turns the rows of EXPLAIN QUERY PLAN for sql into a plan.
@@ -50,8 +50,8 @@ type planReader struct {
 	names    planNames
 }
 
-// link fills children and returns the rows without a parent. Only a row that came earlier can be a parent, so there is
-// no cycle whatever the ids are.
+// link fills children and returns the rows without a parent. Only an earlier row can be a parent, so no ids make a
+// cycle.
 func (r *planReader) link() (roots []int) {
 	index := make(map[int]int, len(r.rows))
 	depth := make([]int, len(r.rows))
@@ -72,8 +72,7 @@ func (r *planReader) link() (roots []int) {
 	return roots
 }
 
-// group reads rows that run in one query. It chooses the part of the statement they come from, unless they share that
-// of the rows above them.
+// group reads the rows of one query. in is the part of the statement that they come from; nil: group chooses it.
 func (r *planReader) group(rows []int, in *planScope) []exec.PlanNode {
 	steps := make([]planStep, len(rows))
 	for i, row := range rows {
@@ -114,8 +113,8 @@ func (r *planReader) group(rows []int, in *planScope) []exec.PlanNode {
 	return nodes
 }
 
-// compound reads the rows below COMPOUND QUERY, where the first branch and each set operation with its right branch are
-// siblings, and nests them from the left as MERGE rows are.
+// compound reads the rows below COMPOUND QUERY. There the first branch and the set operations, each with its right
+// branch, are siblings. compound nests them from the left, as MERGE rows are.
 func (r *planReader) compound(rows []int) []exec.PlanNode {
 	var left []exec.PlanNode
 	for _, row := range rows {
@@ -132,8 +131,8 @@ func (r *planReader) compound(rows []int) []exec.PlanNode {
 	return left
 }
 
-// flattenSet writes (a union b) union c as one union of three. Only the first branch can be merged in: a except (b
-// except c) is not (a except b) except c.
+// flattenSet writes (a union b) union c as one union of three. Only the first branch is merged: a except (b except c)
+// differs from (a except b) except c.
 func flattenSet(kind exec.PlanKind, branches []exec.PlanNode) []exec.PlanNode {
 	if len(branches) == 0 || branches[0].Kind != kind {
 		return branches
@@ -198,7 +197,7 @@ func (p *planNames) step(detail string) planStep {
 	return planStep{node: exec.PlanNode{Kind: otherKind(d)}}
 }
 
-// plainSteps are the rows of which the first word says all.
+// plainSteps are the rows whose first word says all.
 var plainSteps = map[string]planStep{
 	"LEFT":        {lift: true, newScope: true},
 	"RIGHT":       {lift: true, newScope: true},
@@ -227,8 +226,8 @@ func subquery(d string) (planStep, bool) {
 	}, true
 }
 
-// inOperator reads the rows of an IN whose right side is a table that is searched directly: "USING ROWID SEARCH ON
-// TABLE x FOR IN-OPERATOR" and "USING INDEX i FOR IN-OPERATOR".
+// inOperator reads the rows of an IN that searches its right side directly: "USING ROWID SEARCH ON TABLE x FOR
+// IN-OPERATOR" and "USING INDEX i FOR IN-OPERATOR".
 func inOperator(rest string) (planStep, bool) {
 	what, ok := strings.CutSuffix(rest, " FOR IN-OPERATOR")
 	if !ok {
@@ -268,8 +267,8 @@ func setKind(d string) (exec.PlanKind, bool) {
 	return "", false
 }
 
-// otherKind makes a kind of a row that no rule knows: its letters in lower case, with "-" for everything between them,
-// so that it cannot hold the punctuation of a signature and numbers, which count subqueries, do not tell plans apart.
+// otherKind makes a kind of an unknown row: its letters in lower case, with "-" for all between them. So it has no
+// punctuation of a signature, and numbers of subqueries do not tell plans apart.
 func otherKind(d string) exec.PlanKind {
 	var b strings.Builder
 	gap := false

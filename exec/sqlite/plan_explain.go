@@ -10,8 +10,8 @@ import (
 
 // Explain returns the plan of one statement that has passed the text check.
 //
-// EXPLAIN QUERY PLAN compiles and does not run, but it must never be put in front of unchecked text: with go-sqlite3,
-// EXPLAIN QUERY PLAN SELECT 1; DROP TABLE t drops the table, because the driver runs every statement of a text.
+// EXPLAIN QUERY PLAN does not run the statement. Still the text check is needed: go-sqlite3 runs every statement of a
+// text, so EXPLAIN QUERY PLAN SELECT 1; DROP TABLE t drops the table.
 func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
 	rows := []exec.PlanRow{} // a plan without rows is a plan
 	add := func(row []driver.Value) {
@@ -20,8 +20,8 @@ func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement
 	explain := "EXPLAIN QUERY PLAN " + s.SQL()
 	var err error
 	if h, ok := q.(*held); ok {
-		// What the rows hold is SQLite's own, so neither types nor lengths have to be looked at. They cost no work and
-		// wait for no lock, so nothing has to stop them in the middle.
+		// The rows are made by SQLite itself: no type and no length has to be checked, and nothing waits for a lock, so
+		// nothing has to be stopped in the middle.
 		err = h.alone(ctx, explain, s, func(stmt driver.Stmt) error {
 			found, err := start(context.WithoutCancel(ctx), stmt)
 			if err != nil {

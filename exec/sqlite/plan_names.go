@@ -57,8 +57,8 @@ func readPlanNames(s *sqltext.Statement) planNames {
 	return p
 }
 
-// scopeOf returns the part of the statement whose names fit the scans and searches among steps best: most names in
-// common, then not taken before, then fewest other names, then first in the text.
+// scopeOf returns the part of the statement that fits the scans and searches among steps best: with most of their
+// names, then not chosen before, then with fewest other names, then first in the text.
 func (p *planNames) scopeOf(steps []planStep) *planScope {
 	var (
 		best  *planScope
@@ -90,8 +90,8 @@ func (p *planNames) scopeOf(steps []planStep) *planScope {
 	return best
 }
 
-// resolve returns the table that a plan calls name, looking in the given part of the statement first: SQLite merges
-// simple subqueries into the query around them, so a name may come from another part.
+// resolve returns the table that a plan calls name. It looks in the part in first, then in all: SQLite merges simple
+// subqueries into the query around them.
 func (p *planNames) resolve(name string, in *planScope) string {
 	if in != nil {
 		if table, ok := in.tables[name]; ok {
@@ -106,8 +106,8 @@ func (p *planNames) resolve(name string, in *planScope) string {
 	return name
 }
 
-// access reads what follows SCAN or SEARCH: a table or alias, then how its rows are found. Names may hold blanks and
-// even the words that follow a name, so the longest name of the statement that leaves a readable rest wins.
+// access reads what follows SCAN or SEARCH: a table or alias, and how its rows are found. A name may hold blanks and
+// any words, so the longest name of the statement wins that leaves a readable rest.
 func (p *planNames) access(kind exec.PlanKind, rest string) planStep {
 	s := planStep{node: exec.PlanNode{Kind: kind}}
 	lower := schema.Fold(rest)

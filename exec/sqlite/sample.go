@@ -21,11 +21,10 @@ type runner = func(ctx context.Context, sql string, rows int) (*result.Table, er
 
 // SampleRows reads the first rows of t in the order of its rowid or primary key.
 //
-// With Spread, a table that is longer than Rows is read in 20 places that lie evenly between its smallest and its
-// largest rowid, each found by a search and read for a twentieth of Rows; the first place is the start of the table.
-// Fewer than 20 Rows are as many places, each at random in its part. Where rowids have gaps, fewer rows may come back;
-// if they are less than half of Rows, the first rows are taken instead, as in a WITHOUT ROWID table, a virtual table or
-// a view, which have no rowid to search by.
+// With Spread, a table longer than Rows is read in 20 places, evenly between its smallest and its largest rowid, a
+// twentieth of Rows in each. The first place is the start of the table. Fewer than 20 Rows are read in as many places,
+// each at random in its part. Gaps in the rowids make the sample smaller. If it is less than half of Rows, or there is
+// no rowid (WITHOUT ROWID, virtual tables, views), the first rows are taken.
 func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	var (
 		out  = exec.RowSample{Rows: [][]any{}}
@@ -70,8 +69,8 @@ func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o e
 	return out, nil
 }
 
-// source writes a table for FROM. NOT INDEXED keeps SQLite from reading a covering index in place of the table, which
-// would give the rows in the order of that index.
+// source writes a table for FROM. Without NOT INDEXED, SQLite may read a covering index instead of the table, and give
+// the rows in its order.
 func (d Dialect) source(t schema.Table) string {
 	from := d.Quote(cmp.Or(t.Schema, d.DefaultSchema())) + "." + d.Quote(t.Name) + " AS t"
 	if t.Kind == schema.BaseTable {
@@ -119,8 +118,8 @@ func rowidRange(ctx context.Context, run runner, t schema.Table, from string) (n
 		return "", 0, 0, false
 	}
 	name = names[0]
-	// Not quoted: in a WITHOUT ROWID table the quoted name would be a string. Two queries in one, because min and max
-	// together would read every row.
+	// The name is not quoted: in a WITHOUT ROWID table a quoted one would be a string. Two queries, because min and max
+	// in one would read every row.
 	rows, err := run(ctx, fmt.Sprintf("SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM %[2]s)", name, from), 1)
 	if err != nil || len(rows.Rows) != 1 {
 		return "", 0, 0, false
@@ -140,9 +139,8 @@ func (p part) where(rowid string) string {
 	return fmt.Sprintf(" WHERE %[1]s BETWEEN %[2]d AND %[3]d ORDER BY %[1]s LIMIT %[4]d", rowid, p.low, p.high, p.rows)
 }
 
-// spread divides the rowids from low to high into parts. They begin at a random place that leaves room for their rows, so that
-// data written in a rhythm is not always met at the same beat. The first of many begins at low, the least value of most
-// keys.
+// spread divides the rowids from low to high into parts. Each begins at a random place, so that data written in a rhythm
+// is not met at the same beat each time. Only the first of many begins at low, the smallest value of most keys.
 func spread(low, high int64, o exec.SampleOptions) []part {
 	var (
 		random = rand.New(rand.NewPCG(o.Seed, 0))

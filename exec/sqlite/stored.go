@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// resultColumns returns the names of the columns of rows. changed says that one of them has a declared type of which
-// drivers make something else than what is stored: go-sqlite3 makes the zero time of a text that is no date, and true of
-// every positive integer.
+// resultColumns returns the names of the columns of rows. changed says that drivers convert values of some declared
+// type: go-sqlite3 makes the zero time of a text that is no date, and true of every positive integer.
 func resultColumns(rows *sql.Rows) (names []string, changed bool, err error) {
 	types, err := rows.ColumnTypes()
 	for _, t := range types {
@@ -22,14 +21,14 @@ func resultColumns(rows *sql.Rows) (names []string, changed bool, err error) {
 	return names, changed, err
 }
 
-// asStored wraps a statement so that its columns are expressions, which have no declared type for a driver to act on.
+// asStored wraps a statement so that its columns are expressions, which have no declared type.
 //
-// The rows keep their order: SQLite drops the ORDER BY of a subquery only where the outer query has an order of its own
-// or joins something (select.c, tag-select-0230, in 3.53.4), and what it flattens takes the order along. That is no
-// promise of its documentation, so TestStoredOrder holds it against real statements.
+// The order of rows stays. SQLite drops the ORDER BY of a subquery only if the outer query has an ORDER BY or a join
+// (select.c, tag-select-0230, in 3.53.4), and a flattened subquery takes its order along. SQLite does not promise that,
+// so TestStoredOrder checks it with real statements.
 func asStored(text string, names []string) string {
 	quote := Dialect{}.Quote
-	// A name that neither the statement nor a view under it can have for a table.
+	// No statement and no view under it can have a table of this name.
 	cte := fmt.Sprintf("stored_%x", sha256.Sum256([]byte(text)))
 	var b strings.Builder
 	b.WriteString("WITH " + cte + "(")
