@@ -423,6 +423,7 @@ func (r *stepsRun) scopeRight(ctx context.Context, env *strategy.Env, q eval.Que
 	if clusters := report.Phases[0].Clusters; len(clusters) > 0 {
 		tables = clusters[0].Key
 	}
+	tables, _, _ = strings.Cut(tables, "; left join ")
 	return strings.EqualFold(tables, strings.Join(names, ", "))
 }
 

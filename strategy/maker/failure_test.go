@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -280,5 +281,40 @@ func TestMAKERValidate(t *testing.T) {
 	_, err = maker.Strategy{}.Generate(t.Context(), makerEnv(t, &llmtest.Script{}), strategy.Task{Question: " "})
 	if !errors.Is(err, strategy.ErrEmptyQuestion) {
 		t.Errorf("empty question: %v", err)
+	}
+}
+
+// TestMAKERConfidence: what phase 3 asked for and what gave no vote counts against the confidence, and one vote is a
+// warning.
+func TestMAKERConfidence(t *testing.T) {
+	fails := llmtest.Reply{Err: &llm.Error{Class: llm.ClassRateLimit}}
+	replies := func(n int, then llmtest.Reply, first ...string) llmtest.Rule {
+		all := llmtest.Texts(first...)
+		for range n {
+			all = append(all, then)
+		}
+		return llmtest.Rule{Purpose: maker.PurposeProjection, Replies: all}
+	}
+	for _, tt := range []struct {
+		why       string
+		rule      llmtest.Rule
+		sure      float64
+		explained string
+		warned    bool
+	}{
+		{"all agree", replies(0, fails, times(7, usa)...), 8.0 / 9, "7 of 7", false},
+		{"nine calls fail", replies(10, fails, usa, usa), 3.0 / 7, "9 more gave no reply", false},
+		{"one keeps to the tables, one leaves them, ten fail", replies(10, fails, usa, ordered), 2.0 / 11, "10 more gave no reply", true},
+	} {
+		root := trace.New("question")
+		script := &llmtest.Script{Rules: append([]llmtest.Rule{tt.rule}, phases(scopeOne, inUSA, "")...)}
+		out, err := maker.Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
+		if err != nil || out.SQL != usa || math.Abs(out.Confidence-tt.sure) > 1e-9 || !strings.Contains(out.Ballot.Explain(), tt.explained) {
+			t.Errorf("%s: %v, %v, want %v\n%s", tt.why, out.Confidence, err, tt.sure, out.Ballot.Explain())
+		}
+		warned := slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "nothing confirms the answer") })
+		if warned != tt.warned {
+			t.Errorf("%s: notes %q", tt.why, out.Notes)
+		}
 	}
 }

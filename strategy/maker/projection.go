@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -58,6 +59,14 @@ func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, er
 	}()
 	inside, outside := c.sides(sampled.Values())
 	candidates := keepInside(sampled.Values())
+	if m, ok := count.Voter.(vote.Majority); ok {
+		for _, err := range sampled.Failed() {
+			if !errors.Is(err, llm.ErrBudget) { // that was not asked for
+				m.Missing++
+			}
+		}
+		count.Voter = m
+	}
 	ballot, countErr := count.Voter.Count(candidates)
 	report.Clusters, report.UniqueSignatures = ballot.Clusters, len(ballot.Clusters)
 	r.out.Candidates, r.out.Ballot = candidates, ballot
@@ -72,6 +81,9 @@ func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, er
 		return whyQuorum, nil
 	case countErr != nil:
 		return "", countErr
+	}
+	if inside == 1 && len(sampled.Slots) > 1 {
+		r.out.Warn(ctx, "one-voter", "1 of %d samples has a vote: nothing confirms the answer", len(sampled.Slots))
 	}
 	winner := ballot.Clusters[0]
 	report.Valid, report.Winner, report.Share = true, winner.SQL, winner.Share

@@ -142,6 +142,10 @@ func TestReadScope(t *testing.T) {
 			"left join with its condition", "Tables: customers, orders\nLeft join: orders o ON o.customer_id = customers.id", bothLeft, "",
 			"the joins have a line of their own",
 		},
+		{
+			"left join with a column named like a table", "Tables: customers, orders\nLeft join: orders ON staff.order = orders.order", bothLeft, "",
+			"a column joins nothing",
+		},
 		{"left join: none", "Tables: customers, orders\nLeft join: none", both, "", ""},
 		{"left join of one table", "Tables: customers\nLeft join: customers", "Customers", "", "nothing to join it to"},
 		{"left join in the joins", "Tables: customers, orders\nJoins: customers c LEFT JOIN orders o ON o.customer_id = c.id", bothLeft, pair, ""},

@@ -184,7 +184,7 @@ func (r *scopeReader) list(line string) error {
 				return err
 			}
 		default:
-			return r.unknown(t)
+			return flagged(flagUnknown, "no table is called %q", words.Short(r.dialect.Value(t), 60))
 		}
 		i = next
 	}
@@ -213,10 +213,6 @@ func (r *scopeReader) alias(alias string, t schema.TableName) {
 	}
 }
 
-func (r *scopeReader) unknown(t sqltext.Token) error {
-	return flagged(flagUnknown, "no table is called %q", words.Short(r.dialect.Value(t), 60))
-}
-
 // lookup finds a table by its name, with or without that of its schema: main.orders may
 // be the table orders of the default schema.
 func (r *scopeReader) lookup(names []string) (schema.TableName, bool) {
@@ -237,21 +233,31 @@ func (r *scopeReader) lookup(names []string) (schema.TableName, bool) {
 // leftJoins reads the tables that a LEFT JOIN joins: orders, or orders ON …. One that is not listed is so from now on.
 func (r *scopeReader) leftJoins(line string) error {
 	tokens := r.listed(line)
-	for i, t := range tokens {
-		if !isName(t) || i > 0 && tokens[i-1].Text == "." {
-			continue
+	r.mentioned(tokens, func(_ int, t schema.TableName) {
+		r.left = append(r.left, t)
+		if !slices.Contains(r.tables, t) {
+			r.tables = append(r.tables, t)
 		}
-		if table, _, _, ok := r.entry(tokens, i); ok {
-			r.left = append(r.left, table)
-			if !slices.Contains(r.tables, table) {
-				r.tables = append(r.tables, table)
-			}
-		}
-	}
+	})
 	if len(tokens) > 0 && len(r.left) == 0 {
 		return flagged(flagFormat, "the line of left joins names no table")
 	}
 	return nil
+}
+
+// mentioned calls found for each table that tokens name, with its place, and keeps its alias. A side of an equality is
+// no table.
+func (r *scopeReader) mentioned(tokens []sqltext.Token, found func(i int, t schema.TableName)) {
+	for i, t := range tokens {
+		if !isName(t) || i > 0 && (tokens[i-1].Text == "." || tokens[i-1].Text == "=") {
+			continue
+		}
+		table, alias, next, ok := r.entry(tokens, i)
+		if ok && (next == len(tokens) || tokens[next].Text != "=") {
+			r.alias(alias, table)
+			found(i, table)
+		}
+	}
 }
 
 // isLeft reports whether LEFT JOIN stands at the end of tokens.
@@ -274,16 +280,11 @@ func (r *scopeReader) joins(text string) (joins []Join, err error) {
 		}
 	}
 	tokens := r.tokens(text, tables, append(columns, tables...))
-	for i, t := range tokens { // orders o JOIN customers AS c ON …
-		if isName(t) && (i == 0 || tokens[i-1].Text != ".") {
-			if table, alias, _, ok := r.entry(tokens, i); ok {
-				r.alias(alias, table)
-				if isLeft(tokens[:i]) && slices.Contains(r.tables, table) {
-					r.left = append(r.left, table)
-				}
-			}
+	r.mentioned(tokens, func(i int, t schema.TableName) { // orders o JOIN customers AS c ON …
+		if isLeft(tokens[:i]) && slices.Contains(r.tables, t) {
+			r.left = append(r.left, t)
 		}
-	}
+	})
 	for i := 0; i < len(tokens); {
 		left, next := r.chain(tokens, i)
 		i = max(next, i+1)
