@@ -155,16 +155,27 @@ func (a *Admission) admit(ctx context.Context, sample int, model, sql string, st
 }
 
 // Invalid is what the engine said about a statement that it rejected; nil for any other.
-func (a *Admission) Invalid(sql string) error {
+func (a *Admission) Invalid(sql string) error { return a.known(sql).invalid }
+
+// failure is why a candidate's statement was rejected; nil for one that was not, and for a reply without a statement.
+func (a *Admission) failure(c vote.Candidate) error {
+	if c.Rejected == "" {
+		return nil
+	}
+	return a.known(c.SQL).failure
+}
+
+// known is what the examination of a statement found; nothing for one that was not examined.
+func (a *Admission) known(sql string) exam {
 	a.mu.Lock()
 	e := a.checked[sql]
 	a.mu.Unlock()
 	if e == nil {
-		return nil
+		return exam{}
 	}
 	_ = e.turn.Acquire(context.Background(), 1) // this context never ends
 	defer e.turn.Release(1)
-	return e.invalid
+	return e.exam
 }
 
 // Statements is the number of distinct statements admitted so far.

@@ -228,3 +228,26 @@ func ExampleRubric() {
 	fmt.Println(verdict.Choice, verdict.Votes, verdict.Calls[0].Reason, err)
 	// Output: 1 [0 2 0] It keeps to the USA. <nil>
 }
+
+// The first statement names a column that is not there. The model is told so and writes another one.
+func ExampleRefine() {
+	ctx := context.Background()
+	env := exampleEnv(&llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT name FROM customers WHERE country = 'USA'")}}})
+	admission := strategy.NewAdmission(ctx, env, exampleTask, nil, nil)
+	defer admission.Close()
+	candidate, err := admission.AdmitSQL(ctx, 0, "", "SELECT nme FROM customers WHERE country = 'USA'")
+	if err != nil {
+		log.Fatal(err)
+	}
+	refined, err := strategy.Refine{}.Run(ctx, env, strategy.RefineInput{
+		Task: exampleTask, Schema: env.Schema, Admission: admission, Candidate: candidate,
+	})
+	for _, s := range refined.Steps {
+		fmt.Println(s.Try, s.Status, s.SQL, s.Problem)
+	}
+	fmt.Println(refined.Candidate.Rows, "rows", err)
+	// Output:
+	// 0 rejected SELECT nme FROM customers WHERE country = 'USA' exec: invalid statement (schema): no such column: nme
+	// 1 ok SELECT name FROM customers WHERE country = 'USA'
+	// 2 rows <nil>
+}

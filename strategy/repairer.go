@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,10 @@ type RepairInput struct {
 	Task   Task           // what is asked
 	Schema *schema.Schema // as the sample was shown it
 	Sample int            // index of the candidate's sample
-	SQL    string         // as extracted
-	Err    error          // the engine's word, an *exec.InvalidError
+	SQL    string         // as extracted; "" where a reply had none
+	Err    error          // why it does not do: the engine's word is an *exec.InvalidError
+
+	Earlier []Step // statements that were tried before this one, in order
 }
 
 // TypedRepair shows the model its statement, the class and the first line of the error, and the existing names that are
@@ -39,9 +42,11 @@ func (r TypedRepair) Repair(ctx context.Context, env *Env, in RepairInput) (llm.
 	if err != nil {
 		return llm.Response{}, err
 	}
-	messages = append(messages,
-		llm.Message{Role: llm.Assistant, Text: Fence(in.SQL)},
-		llm.Message{Role: llm.User, Text: r.complaint(env, in)})
+	said := "(no statement)"
+	if in.SQL != "" {
+		said = Fence(in.SQL)
+	}
+	messages = append(messages, llm.Message{Role: llm.Assistant, Text: said}, llm.Message{Role: llm.User, Text: r.complaint(env, in)})
 	model, _ := env.Model(in.Sample)
 	greedy := 0.0
 	return model.Complete(ctx, llm.Request{
@@ -52,8 +57,26 @@ func (r TypedRepair) Repair(ctx context.Context, env *Env, in RepairInput) (llm.
 
 func (r TypedRepair) complaint(env *Env, in RepairInput) string {
 	var b strings.Builder
-	b.WriteString("### Error\nThe database rejected this statement")
+	if len(in.Earlier) > 0 {
+		b.WriteString("### Earlier attempts\n")
+		for _, s := range in.Earlier {
+			if s.SQL != "" {
+				b.WriteString(Fence(s.SQL) + "\n")
+			}
+			b.WriteString(ErrorLine(cmp.Or(s.Problem, s.Status), env.WithoutValues) + "\n\n")
+		}
+	}
 	var invalid *exec.InvalidError
+	var suspect errSuspect
+	if errors.As(in.Err, &suspect) {
+		return b.String() + "### Doubt\nThis statement runs, but " + suspect.what + ". If that is the right answer, give the same statement again. " +
+			"If not, write one that answers the question. Give it in one ```sql block.\n"
+	}
+	what := "The database rejected this statement"
+	if in.SQL == "" {
+		what = "The reply could not be used"
+	}
+	b.WriteString("### Error\n" + what)
 	if errors.As(in.Err, &invalid) {
 		fmt.Fprintf(&b, " (%s): %s\n", invalid.Fault, ErrorLine(invalid.Message, env.WithoutValues))
 		if near := nearest(env, in.Schema, invalid.Name); len(near) > 0 {

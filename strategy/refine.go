@@ -1,0 +1,178 @@
+package strategy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// Refine takes one candidate to a statement that runs: the statement is executed, and where it fails the model is told
+// what was wrong with it and with all earlier ones. It is the loop of QA-SQL and of agents that look at what happened.
+//
+// It ends early where the same statement is proposed again, at the second time-out, and when the budget is spent. Each
+// statement passes the checks of the Admission, so one that another candidate had is not executed again. The zero Refine
+// is ready for use. Safe for concurrent use.
+type Refine struct {
+	Repairer   Repairer // nil: TypedRepair{}
+	Executions int      // statements at most, the first one included, and with them one model call less; 0 means 3
+	// Suspect also asks about a result without a row, or with nothing but NULL, once. It stays the answer unless what is
+	// proposed instead has rows.
+	Suspect bool
+}
+
+// RefineInput is the candidate and what it is to answer.
+type RefineInput struct {
+	Task      Task           // what is asked
+	Schema    *schema.Schema // for the prompts: all of it, since a missing column is often outside of what was linked
+	Admission *Admission     // that of the question
+	Candidate vote.Candidate // as the Admission made it
+	Action    string         // of the first step; "" means PurposeGenerate
+	Name      string         // of the steps
+}
+
+// The reasons for which a Refine stops without a statement that runs.
+const (
+	StopNoProgress = "no-progress" // the same statement was proposed again
+	StopTimeout    = "timeout"     // a second statement ran until its time was over
+	StopExecutions = "executions"  // there were as many statements as may be
+	StopModel      = "model"       // the model could not be asked: its budget is spent, or the call failed
+)
+
+// Refined is what came of it.
+type Refined struct {
+	Candidate vote.Candidate // the statement that runs, or else the last one that was tried, with what was wrong in Rejected
+	Steps     []Step         // what was tried, the first statement included
+	Stop      string         // why it ended without a statement that runs; "" if it has one
+	Err       error          // beside StopModel
+}
+
+// errSuspect is told to the model about a result that may be wrong.
+type errSuspect struct{ what string }
+
+func (e errSuspect) Error() string { return e.what }
+
+// Run refines one candidate. The error is ctx.Err() or a *DatabaseError.
+func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, error) {
+	most := cmp.Or(r.Executions, 3)
+	current := in.Candidate
+	out := Refined{Candidate: current}
+	out.add(in, current, 0, cmp.Or(in.Action, PurposeGenerate), in.Admission)
+	seen := map[string]bool{normal(env, current.SQL): current.SQL != ""}
+	timeouts, asked := 0, false // asked about a result that runs
+	for try := 1; ; try++ {
+		failure := in.Admission.failure(current)
+		if isTimeout(failure) {
+			timeouts++
+		}
+		runs := current.Rejected == ""
+		switch {
+		case runs && (!r.Suspect || asked || !current.Empty && !current.AllNull):
+			return out, nil
+		case timeouts > 1:
+			out.Stop = StopTimeout
+		case try >= most:
+			out.Stop = StopExecutions
+		}
+		if out.Stop != "" {
+			return out.settled(), nil
+		}
+		asked = runs
+		next, err := r.again(ctx, env, in, current, failure, out.Steps, try)
+		if cerr := ctx.Err(); cerr != nil {
+			return out, cerr
+		}
+		var database *DatabaseError
+		if errors.As(err, &database) {
+			return out, err
+		}
+		key := normal(env, next.SQL)
+		switch {
+		case err != nil:
+			out.Stop, out.Err = StopModel, err
+			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: PurposeRepair, Status: "failed", Problem: brief(err.Error())})
+		case next.SQL != "" && seen[key]:
+			out.Stop = StopNoProgress
+			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: PurposeRepair, SQL: next.SQL,
+				Status: StopNoProgress, Problem: cmp.Or(ErrorLine(current.Rejected, false), "the same statement again")})
+		default:
+			seen[key] = next.SQL != ""
+			out.add(in, next, try, PurposeRepair, in.Admission)
+		}
+		if out.Stop != "" {
+			return out.settled(), nil
+		}
+		if asked && (next.Rejected != "" || next.Empty || next.AllNull) {
+			return out.settled(), nil // what runs stays the answer
+		}
+		current, out.Candidate = next, next
+	}
+}
+
+// settled drops the reason to stop where there is a statement that runs.
+func (o Refined) settled() Refined {
+	if o.Candidate.Rejected == "" {
+		o.Stop, o.Err = "", nil
+	}
+	return o
+}
+
+// add notes what became of a statement.
+func (o *Refined) add(in RefineInput, c vote.Candidate, try int, action string, a *Admission) {
+	s := NewStep(c, try, action)
+	s.Name = in.Name
+	switch failure := a.failure(c); {
+	case isTimeout(failure):
+		s.Status = "timeout"
+	case errors.Is(failure, exec.ErrNotReadOnly):
+		s.Status = "refused"
+	}
+	o.Steps = append(o.Steps, s)
+}
+
+// again asks for another statement.
+func (r Refine) again(ctx context.Context, env *Env, in RefineInput, c vote.Candidate, failure error, earlier []Step, try int) (vote.Candidate, error) {
+	ctx, span := trace.Start(ctx, "refine", trace.Attr{Key: "sample", Value: c.Sample}, trace.Attr{Key: "try", Value: try})
+	defer span.End()
+	repairer := r.Repairer
+	if repairer == nil {
+		repairer = TypedRepair{}
+	}
+	switch {
+	case failure != nil:
+	case c.Rejected != "":
+		failure = errors.New(c.Rejected)
+	default:
+		failure = errSuspect{earlier[len(earlier)-1].Problem}
+	}
+	reply, err := repairer.Repair(ctx, env, RepairInput{
+		Task: in.Task, Schema: in.Schema, Sample: c.Sample, SQL: c.SQL, Err: failure, Earlier: slices.Clip(earlier[:len(earlier)-1]),
+	})
+	if err != nil {
+		span.Fail(err)
+		return c, err
+	}
+	next, err := in.Admission.Admit(ctx, c.Sample, c.Model, reply)
+	if err != nil {
+		err = &DatabaseError{err}
+	}
+	return next, err
+}
+
+// normal is what two statements have in common that are the same one; "" for none.
+func normal(env *Env, sql string) string {
+	if sql == "" {
+		return ""
+	}
+	return env.DB.Dialect().Text().Parse(sql).Normalize()
+}
+
+func isTimeout(err error) bool {
+	var limit *exec.LimitError
+	return errors.As(err, &limit) && limit.Limit == "time"
+}

@@ -1,0 +1,158 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+const (
+	nobody = "SELECT name FROM customers WHERE country = 'US'"
+	typo   = "SELECT nme FROM customers"
+	syntax = "SELECT name FROM customers WHERE"
+)
+
+// slow is a statement that runs until its time is over, endless another one.
+const (
+	slow    = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+	endless = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+)
+
+func TestRefine(t *testing.T) {
+	type step struct{ SQL, Status string }
+	tests := []struct {
+		first   string
+		replies []string // nil: the model fails
+		refine  strategy.Refine
+		sql     string // of the candidate that comes out
+		runs    bool
+		stop    string
+		steps   []step
+		why     string
+	}{
+		{first: usa, sql: usa, runs: true, steps: []step{{usa, "ok"}}, why: "a statement that runs is not touched"},
+		{first: typo, replies: []string{usa}, sql: usa, runs: true, steps: []step{{typo, "rejected"}, {usa, "ok"}}, why: "one correction"},
+		{first: typo, replies: []string{syntax, usa}, sql: usa, runs: true,
+			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {usa, "ok"}}, why: "two corrections"},
+		{first: typo, replies: []string{syntax, "SELECT no FROM customers", usa}, sql: "SELECT no FROM customers", stop: strategy.StopExecutions,
+			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {"SELECT no FROM customers", "rejected"}}, why: "three statements are all there are"},
+		{first: typo, replies: []string{"select NME from customers;"}, sql: typo, stop: strategy.StopNoProgress,
+			steps: []step{{typo, "rejected"}, {"select NME from customers", "no-progress"}}, why: "the same statement, written otherwise"},
+		{first: typo, replies: []string{syntax, typo, usa}, sql: syntax, stop: strategy.StopNoProgress,
+			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {typo, "no-progress"}}, why: "the one before the last again"},
+		{first: typo, sql: typo, stop: strategy.StopModel, steps: []step{{typo, "rejected"}, {"", "failed"}}, why: "no model"},
+		{first: "", replies: []string{usa}, sql: usa, runs: true, steps: []step{{"", "no-sql"}, {usa, "ok"}}, why: "a reply without a statement"},
+		{first: typo, replies: []string{"I cannot.", usa}, sql: usa, runs: true,
+			steps: []step{{typo, "rejected"}, {"", "no-sql"}, {usa, "ok"}}, why: "a correction without a statement"},
+		{first: "DELETE FROM customers", replies: []string{"DROP TABLE customers", "DELETE FROM orders"}, stop: strategy.StopExecutions,
+			steps: []step{{"DELETE FROM customers", "refused"}, {"", "no-sql"}, {"", "no-sql"}}, why: "writes are refused, and are no statement of a reply"},
+		{first: slow, replies: []string{endless, usa}, sql: endless, stop: strategy.StopTimeout,
+			steps: []step{{slow, "timeout"}, {endless, "timeout"}}, why: "the second time-out ends it"},
+		{first: slow, replies: []string{usa}, sql: usa, runs: true, steps: []step{{slow, "timeout"}, {usa, "ok"}}, why: "one time-out does not"},
+		{first: nobody, replies: []string{usa}, sql: nobody, runs: true, steps: []step{{nobody, "suspect"}}, why: "an empty result is an answer"},
+		{first: nobody, replies: []string{usa}, refine: strategy.Refine{Suspect: true}, sql: usa, runs: true,
+			steps: []step{{nobody, "suspect"}, {usa, "ok"}}, why: "or is asked about"},
+		{first: nobody, replies: []string{typo, usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+			steps: []step{{nobody, "suspect"}, {typo, "rejected"}}, why: "once: what does not run replaces nothing"},
+		{first: nobody, replies: []string{nobody + " AND 1 = 1", usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+			steps: []step{{nobody, "suspect"}, {nobody + " AND 1 = 1", "suspect"}}, why: "nor what is empty, too"},
+		{first: nobody, replies: []string{nobody}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+			steps: []step{{nobody, "suspect"}, {nobody, "no-progress"}}, why: "the model stands by it"},
+		{first: nobody, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+			steps: []step{{nobody, "suspect"}, {"", "failed"}}, why: "no model to ask about it"},
+		{first: typo, replies: []string{nobody, usa}, refine: strategy.Refine{Suspect: true}, sql: usa, runs: true,
+			steps: []step{{typo, "rejected"}, {nobody, "suspect"}, {usa, "ok"}}, why: "a correction is asked about as well"},
+		{first: typo, replies: []string{syntax, usa}, refine: strategy.Refine{Executions: 2}, sql: syntax, stop: strategy.StopExecutions,
+			steps: []step{{typo, "rejected"}, {syntax, "rejected"}}, why: "fewer executions"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			made := 0
+			model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+				if made++; made > len(tt.replies) {
+					return llm.Response{}, llm.ErrBudget
+				}
+				return llm.Response{Text: tt.replies[made-1], StopReason: llm.StopEnd}, nil
+			})
+			pool := strategytest.PoolOf(t, strategytest.ShopSQL)
+			env := strategytest.EnvAt(t, pool, model)
+			if tt.first == slow {
+				var err error
+				if env.DB, err = exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 300 * time.Millisecond}}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := refined(t.Context(), t, env, tt.refine, tt.first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var steps []step
+			for i, s := range got.Steps {
+				steps = append(steps, step{s.SQL, s.Status})
+				if s.Try != i {
+					t.Errorf("step %d has try %d", i, s.Try)
+				}
+			}
+			if diff := cmp.Diff(tt.steps, steps); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			if got.Candidate.SQL != tt.sql || (got.Candidate.Rejected == "") != tt.runs || got.Stop != tt.stop || (got.Err != nil) != (tt.stop == strategy.StopModel) {
+				t.Errorf("%q, rejected %q, stop %q, %v; want %q, runs %v, stop %q",
+					got.Candidate.SQL, got.Candidate.Rejected, got.Stop, got.Err, tt.sql, tt.runs, tt.stop)
+			}
+		})
+	}
+}
+
+// refined admits sql, or a reply without a statement, and refines it.
+func refined(ctx context.Context, t *testing.T, env *strategy.Env, r strategy.Refine, sql string) (strategy.Refined, error) {
+	t.Helper()
+	task := strategy.Task{Question: "Who lives in the USA?", Evidence: "The USA are 'USA'."}
+	a := strategy.NewAdmission(ctx, env, task, nil, nil)
+	defer a.Close()
+	c := vote.Candidate{Rejected: "no-sql: the reply holds no query"}
+	if sql != "" {
+		var err error
+		if c, err = a.AdmitSQL(ctx, 0, "m", sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r.Run(ctx, env, strategy.RefineInput{Task: task, Schema: env.Schema, Admission: a, Candidate: c})
+}
+
+// TestRefinePrompt: the model sees question, evidence, schema and everything that was tried.
+func TestRefinePrompt(t *testing.T) {
+	script := &llmtest.Script{Rules: []llmtest.Rule{
+		{Replies: llmtest.Texts(syntax), Times: 1}, {Replies: llmtest.Texts(nobody), Times: 1}, {Replies: llmtest.Texts(usa)}}}
+	if _, err := refined(t.Context(), t, shopEnv(t, script), strategy.Refine{Suspect: true, Executions: 4}, typo); err != nil {
+		t.Fatal(err)
+	}
+	all := ""
+	for _, req := range script.Requests() {
+		all += written(req.Messages)
+	}
+	golden.Check(t, "refine.txt", all)
+}
+
+func TestRefineCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	env := shopEnv(t, llm.Func(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		cancel()
+		return llm.Response{}, ctx.Err()
+	}))
+	if _, err := refined(ctx, t, env, strategy.Refine{}, typo); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
