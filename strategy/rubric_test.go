@@ -86,8 +86,8 @@ func TestRubricReplies(t *testing.T) {
 		err   bool
 		why   string
 	}{
-		{reply: llmtest.Reply{Text: good}, want: strategy.VerdictCall{First: 1, Choice: 1, Confidence: 0.75, Reason: "It fits.", Evaluations: []string{"no", "right"}},
-			why: "all that was asked for"},
+		{reply: llmtest.Reply{Text: good}, want: strategy.VerdictCall{First: 1, Choice: 1, Confidence: 0.75, Reason: "It fits.",
+			Evaluations: []string{"no", "right"}}, why: "all that was asked for"},
 		{reply: llmtest.Reply{Text: `{"selected_id": "b", "confidence": "high", "reasoning": 7}`}, want: strategy.VerdictCall{First: 1, Choice: 0},
 			why: "another name for the choice, and what cannot be read beside it is left out"},
 		{reply: llmtest.Reply{Text: `{"selected_option": "C"}`}, want: strategy.VerdictCall{First: 1, Choice: -1,
