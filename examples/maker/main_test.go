@@ -16,7 +16,7 @@ func TestRun(t *testing.T) {
 	}
 	text := out.String()
 	for _, want := range []string{
-		"scope: ", "× customers, orders\n", "agreed: customers, orders on customers.id = orders.customer_id",
+		"scope: ", "× customers, orders; left join orders\n", "agreed: customers, orders; left join orders on customers.id = orders.customer_id",
 		"filter: ", "agreed: customers.country = 'USA' AND orders.id IS NULL",
 		"projection: ", "confidence 0.", "calls",
 	} {
