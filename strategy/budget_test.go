@@ -26,9 +26,9 @@ func TestBudgetIsTold(t *testing.T) {
 		{"calls", strategy.SelfConsistency{}, llm.Budget{Calls: 1}, []string{"the budget allowed 1 of 12 samples"}, "the others are not sent"},
 		{"tokens", strategy.SelfConsistency{}, llm.Budget{Tokens: 500}, []string{"the budget allowed 1 of 12 samples"}, "the others are sent and refused"},
 		{"enough", strategy.SelfConsistency{}, llm.Budget{Calls: 7}, nil, "seven of twelve decide"},
-		{"phase 3", maker.Strategy{}, llm.Budget{Calls: 17}, []string{"projection: the budget allowed 3 of 12 samples"}, "7 and 7 were enough for the phases before"},
-		{"of its own", maker.Strategy{MaxCalls: 17}, llm.Budget{}, []string{"projection: the budget allowed 3 of 12 samples"}, ""},
-		{"no phase", maker.Strategy{}, llm.Budget{Calls: 21}, nil, ""},
+		{"of its own", maker.Strategy{MaxCalls: 17}, llm.Budget{}, []string{"projection: the budget allowed 3 of 12 samples"}, "7 and 7 were enough before"},
+		{"no phase", maker.Strategy{}, llm.Budget{Calls: 23}, []string{"the budget of calls does not cover three phases and a fallback"}, "7, 7, 7 and 3"},
+		{"every phase", maker.Strategy{}, llm.Budget{Calls: 24}, nil, ""},
 	}
 	short := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12, MinVotes: 5}}
 	out, warnings, err := budgeted(t, short, llm.Budget{Calls: 3})

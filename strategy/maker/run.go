@@ -68,7 +68,7 @@ func (r *run) shown(ctx context.Context) (*schema.Schema, error) {
 // answer runs the phases, and the fallback where they give no answer.
 func (r *run) answer(ctx context.Context) error {
 	if !r.affordable() {
-		r.out.Note("the budget of calls does not cover three phases and a fallback")
+		r.out.Warn(ctx, "budget-spent", "the budget of calls does not cover three phases and a fallback")
 		return r.fallback(ctx, whyBudget)
 	}
 	scopes, why, err := r.scopes(ctx)
