@@ -6,10 +6,12 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"log"
 	"net/http"
 	"os"
+	command "os/exec"
+	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/tmc/langchaingo/llms/openai"
 
@@ -27,17 +29,48 @@ func folded(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 var ctx = context.Background()
 
+// TestSixLinesBuild builds the first Go block of the README as it stands there, in a main with nothing but imports.
+func TestSixLinesBuild(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(readme), "```go\n")
+	block, _, _ = strings.Cut(block, "```")
+	if n := strings.Count(block, "\n"); n != 6 {
+		t.Errorf("the first block has %d lines, want six:\n%s", n, block)
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	const imports = `package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+
+	_ "github.com/mattn/go-sqlite3"
+	"github.com/tmc/langchaingo/llms/openai"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/llm/langchain"
+)
+
+func main() {
+`
+	if err := os.WriteFile(file, []byte(imports+block+"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := command.CommandContext(t.Context(), "go", "vet", file).CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s%s", err, out, block)
+	}
+}
+
 func Example_sixLines() {
 	db, _ := sql.Open("sqlite3", "file:shop.db?mode=ro")
 	client, _ := openai.New(openai.WithHTTPClient(langchain.HTTPClient(nil)))
-	engine, err := texttosql.New(db, langchain.Model(client))
-	if err != nil {
-		log.Fatal(err)
-	}
-	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?")
-	if err != nil {
-		log.Fatal(err)
-	}
+	engine, _ := texttosql.New(db, langchain.Model(client))
+	answer, _ := engine.Ask(context.Background(), "Which customers in the USA never ordered?")
 	fmt.Println(answer.SQL, answer.Confidence)
 	answer.Rows.WriteTable(os.Stdout)
 }
