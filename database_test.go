@@ -158,7 +158,12 @@ func TestWrappedDriver(t *testing.T) {
 			[]texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), texttosql.WithDriverHook(func(conn any) any { return conn })}, "RegisterAuthorizer",
 			"the same",
 		},
-		{"hook", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), unwrap}, "", "guarded"},
+		{"hook", []texttosql.Option{unwrap}, "", "the connection inside tells the dialect"},
+		{
+			"hook alone that does not unwrap",
+			[]texttosql.Option{texttosql.WithDriverHook(func(conn any) any { return conn })}, "WithDialect", "still nobody knows",
+		},
+		{"hook and dialect", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), unwrap}, "", "both may be said"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -134,8 +134,8 @@ func WithPolicy(p exec.Policy) Option { return option(func(c *config) { c.exec.P
 func WithLimits(l exec.Limits) Option { return option(func(c *config) { c.exec.Limits = l }) }
 
 // WithDriverHook unwraps the connections of a wrapped driver, as tracing libraries make them. unwrap gets the
-// connection that the driver gave to database/sql, and returns the connection of the engine's own driver inside. nil:
-// the driver is not wrapped.
+// connection that the driver gave to database/sql, and returns the connection of the engine's own driver inside. That
+// one tells the dialect, unless WithDialect does. nil: the driver is not wrapped.
 func WithDriverHook(unwrap func(driverConn any) any) Option {
 	return option(func(c *config) { c.exec.Unwrap = unwrap })
 }

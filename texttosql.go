@@ -78,7 +78,7 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	}
 	if e.dialect == nil {
 		var derr error
-		if e.dialect, derr = detect(db); derr != nil {
+		if e.dialect, derr = detect(db, e.config.exec.Unwrap); derr != nil {
 			return nil, errors.Join(err, derr)
 		}
 	}
@@ -96,11 +96,25 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	return e, nil
 }
 
-// detect finds the dialect of a database by its driver.
-func detect(db *sql.DB) (exec.Dialect, error) {
+// detect finds the dialect of a database by its driver, or by the connection that unwrap finds in one of it.
+func detect(db *sql.DB, unwrap func(driverConn any) any) (exec.Dialect, error) {
 	driver := db.Driver()
 	if d := (sqlite.Dialect{}); d.Recognises(driver) {
 		return d, nil
+	}
+	if unwrap != nil {
+		conn, err := db.Conn(context.Background())
+		if err != nil {
+			return nil, fmt.Errorf("texttosql: opening a connection: %w", err)
+		}
+		defer conn.Close()
+		var inner any
+		if err := conn.Raw(func(dc any) error { inner = unwrap(dc); return nil }); err != nil {
+			return nil, fmt.Errorf("texttosql: opening a connection: %w", err)
+		}
+		if _, ok := inner.(sqlite.Hooks); ok {
+			return sqlite.Dialect{}, nil
+		}
 	}
 	name := fmt.Sprintf("%T", driver)
 	for _, known := range []struct{ part, engine string }{
@@ -111,7 +125,7 @@ func detect(db *sql.DB) (exec.Dialect, error) {
 			return nil, fmt.Errorf("%w: the driver %s looks like %s; this module has a dialect for SQLite only: write an exec.Dialect and give it with texttosql.WithDialect", ErrUnguarded, name, known.engine)
 		}
 	}
-	return nil, fmt.Errorf("%w: the driver %s is not known; a wrapped SQLite driver needs texttosql.WithDialect(sqlite.Dialect{}) and WithDriverHook, any other engine WithDialect", ErrUnguarded, name)
+	return nil, fmt.Errorf("%w: the driver %s is not known; a wrapped SQLite driver needs texttosql.WithDriverHook, any other driver or engine WithDialect", ErrUnguarded, name)
 }
 
 // Ask answers a question with checked SQL and its rows.

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	case refused != nil:
 		return refused
 	}
-	message := err.Error()
+	message := ownWords(err)
 	starts := func(prefixes ...string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(message, p) })
 	}
@@ -63,7 +64,19 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 
 // isLocked reports whether somebody else holds a lock, which may soon be gone.
 func isLocked(err error) bool {
-	return err != nil && strings.HasPrefix(err.Error(), "database is locked")
+	return err != nil && strings.HasPrefix(ownWords(err), "database is locked")
+}
+
+// codeWords are what github.com/ncruces/go-sqlite3 and modernc.org/sqlite put around the message of SQLite: the words
+// of its code, which say less, and the second one its number.
+var codeWords = regexp.MustCompile(`^(?:sqlite3: )?(?:SQL logic error|authorization denied): (.*?)(?: \(\d+\))?$`)
+
+// ownWords is the message of SQLite, without what a driver puts around it.
+func ownWords(err error) string {
+	if m := codeWords.FindStringSubmatch(err.Error()); m != nil {
+		return m[1]
+	}
+	return strings.TrimPrefix(err.Error(), "sqlite3: ")
 }
 
 // masked leaves out what stands in quotes, because an error of a running statement repeats values that it read ("bad
@@ -92,7 +105,10 @@ func (h *held) classify(err error, compiling bool) error {
 	if !compiling {
 		// SQLite compiles again where the schema changed after the compilation. A name that is not in the text comes
 		// from a value that a module took for a query.
-		kind, name, ok := strings.Cut(fmt.Sprint(err), ": ")
+		kind, name, ok := "", "", false
+		if err != nil {
+			kind, name, ok = strings.Cut(ownWords(err), ": ")
+		}
 		compiling = ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(schema.Fold(name), "."),
 			func(part string) bool { return !strings.Contains(schema.Fold(h.text), part) })
 	}
@@ -108,7 +124,7 @@ func (h *held) classify(err error, compiling bool) error {
 
 // Classify gives an error met outside of any statement its type.
 func (Dialect) Classify(err error) error {
-	if strings.HasPrefix(fmt.Sprint(err), "attempt to write a readonly database") {
+	if err != nil && strings.HasPrefix(ownWords(err), "attempt to write a readonly database") {
 		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
 	}
 	return unblamed(err)

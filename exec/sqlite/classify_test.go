@@ -42,3 +42,43 @@ func TestOpeningErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestDriverWords: the drivers put different words around the same message.
+func TestDriverWords(t *testing.T) {
+	for _, tt := range []struct{ message, want, why string }{
+		{"no such table: t", "no such table: t", "mattn/go-sqlite3"},
+		{"no such table: t (1)", "no such table: t (1)", "a name may look like a code"},
+		{"sqlite3: SQL logic error: no such table: t", "no such table: t", "ncruces/go-sqlite3"},
+		{"sqlite3: database is locked", "database is locked", "the same, where the code says all"},
+		{"sqlite3: authorization denied: not authorized", "not authorized", "the same, of the authorizer"},
+		{"SQL logic error: no such table: t (1)", "no such table: t", "modernc.org/sqlite"},
+		{"database is locked (5) (SQLITE_BUSY)", "database is locked (5) (SQLITE_BUSY)", "the same: the beginning tells enough"},
+	} {
+		if got := ownWords(errors.New(tt.message)); got != tt.want {
+			t.Errorf("%q: %q, want %q: %s", tt.message, got, tt.want, tt.why)
+		}
+	}
+}
+
+// TestOutOfMemory: what one driver panics with is an error, and no other panic is.
+func TestOutOfMemory(t *testing.T) {
+	for _, tt := range []struct {
+		value any
+		err   bool
+		why   string
+	}{
+		{errors.New("sqlite3: out of memory"), true, "ncruces/go-sqlite3, for a program that is too long"},
+		{errors.New("index out of range"), false, "a fault of a driver"},
+		{"out of memory", false, "no error"},
+	} {
+		var err error
+		passed := func() (passed any) {
+			defer func() { passed = recover() }()
+			err = orOutOfMemory(func() error { panic(tt.value) })
+			return nil
+		}()
+		if (err != nil) != tt.err || (passed == nil) != tt.err {
+			t.Errorf("%v: error %v, panic %v: %s", tt.value, err, passed, tt.why)
+		}
+	}
+}

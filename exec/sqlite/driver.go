@@ -24,6 +24,7 @@ func scan(ctx context.Context, dc driver.Conn, text string, columns int, f func(
 // drain calls f for each of rows and closes them.
 func drain(rows driver.Rows, columns int, f func(row []driver.Value)) error {
 	defer rows.Close()
+	rows.Columns() // as database/sql does; github.com/ncruces/go-sqlite3 panics in Next without it
 	row := make([]driver.Value, columns)
 	for {
 		err := rows.Next(row)

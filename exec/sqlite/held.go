@@ -51,7 +51,7 @@ func (h *held) run(ctx context.Context, text string, of *sqltext.Statement, args
 	}
 	rows, err := h.statement.QueryContext(ctx, args...)
 	if err != nil {
-		return nil, h.classify(err, true)
+		return nil, h.classify(err, false) // modernc.org/sqlite takes the first step
 	}
 	h.rows = rows
 	return rows, nil
@@ -117,10 +117,25 @@ func (h *held) attempt(text string, of *sqltext.Statement, parameters int, prepa
 	if err := h.setLimit(limitVariable, &h.parameters, max(h.variables(), parameters)); err != nil {
 		return err
 	}
-	if err := prepare(); err != nil {
+	if err := orOutOfMemory(prepare); err != nil {
 		return h.classify(err, true)
 	}
 	return nil
+}
+
+// orOutOfMemory turns a panic that says "out of memory" into an error: github.com/ncruces/go-sqlite3 panics so where a
+// program is over SQLite's limit on its length. Other panics go on.
+func orOutOfMemory(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(error)
+			if !ok || ownWords(e) != "out of memory" {
+				panic(r)
+			}
+			err = e
+		}
+	}()
+	return f()
 }
 
 // alone compiles text, which holds the statement s, on the driver connection, calls f with it unless f is nil, and

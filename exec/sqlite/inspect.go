@@ -10,6 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // Version returns, for each database but the temporary one, its name, its schema_version, the file of an attached one,
@@ -58,7 +59,8 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 //   - The CREATE text as Definition, and its comments as descriptions: see below.
 //
 // Left out are SQLite's own tables (sqlite_…), temporary tables, which belong to one connection, the shadow tables of
-// virtual tables, and views and virtual tables that SQLite itself cannot open, because a table or module is missing.
+// virtual tables, and views and virtual tables that SQLite itself cannot open, because a table or module is missing: the
+// span in ctx gets a warning "broken-view" or "broken-table" for each that the policy allows.
 //
 // Functions are all that PRAGMA function_list knows, in lower case.
 //
@@ -202,10 +204,28 @@ func (in *inspection) columns(ctx context.Context) error {
 			}
 			if err != nil {
 				t.Columns = nil // drop leaves it out
+				in.warn(ctx, t, err)
 			}
 		}
 	}
 	return nil
+}
+
+// warn tells of a view or virtual table that SQLite cannot open, unless the policy keeps its name back.
+func (in *inspection) warn(ctx context.Context, t *schema.Table, cause error) {
+	code, what := "broken-view", "view "
+	if t.Kind == schema.Virtual {
+		code, what = "broken-table", "virtual table "
+	}
+	why := ""
+	if h, ok := in.q.(*held); ok {
+		if p := h.guard.config.Policy; !p.AllowsTable(in.database, t.Name) {
+			return
+		} else if !p.Restricts() {
+			why = ": " + ownWords(cause)
+		}
+	}
+	trace.From(ctx).Warn(code, "the "+what+t.Name+" is left out of the schema, since SQLite cannot open it"+why)
 }
 
 func (in *inspection) readColumns(ctx context.Context, query string) error {

@@ -1,0 +1,158 @@
+// Package drivertest holds a driver for SQLite to what the guard promises.
+package drivertest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/llm"
+)
+
+// fixture is the two tables of the payloads' README.
+const fixture = `
+CREATE TABLE t(a INTEGER, b TEXT);
+CREATE TABLE users(id INTEGER, name TEXT, password TEXT);
+INSERT INTO t VALUES (1,'alpha'),(2,'beta;gamma'),(3,NULL),(4,'it''s'),(5,'北京');
+INSERT INTO users VALUES (1,'ann','s3cret-1'),(2,'bob','s3cret-2'),(3,'cyd','s3cret-3');`
+
+// Driver is one way to open a database.
+type Driver struct {
+	Open    func(file string) (*sql.DB, error)
+	Dialect sqlite.Dialect
+	Unwrap  func(any) any
+	Options []texttosql.Option // of an engine
+}
+
+// Run holds a driver to what holds for github.com/mattn/go-sqlite3.
+func (c Driver) Run(t *testing.T) {
+	t.Run("payloads", c.payloads)
+	t.Run("errors", c.errors)
+	t.Run("engine", c.engine)
+	t.Run("timeout", c.timeout)
+}
+
+func (c Driver) pool(t *testing.T) *sql.DB {
+	t.Helper()
+	pool, err := c.Open(filepath.Join(t.TempDir(), "test.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := pool.Exec(fixture); err != nil {
+		t.Fatal(err)
+	}
+	return pool
+}
+
+// payloads: what the guard is held to with mattn/go-sqlite3 holds with the other drivers, memory and exact times
+// aside.
+func (c Driver) payloads(t *testing.T) {
+	all := evaldata.Payloads(t)
+	pool := c.pool(t)
+	for _, p := range all {
+		if p.Engine != "sqlite" || testing.Short() && p.Expect == "survive" {
+			continue
+		}
+		timeout := time.Minute
+		if p.Expect == "survive" {
+			timeout = 200 * time.Millisecond // any end will do: the race detector makes drivers in Go slow
+		}
+		db, err := exec.New(pool, c.Dialect, exec.Config{
+			Policy: exec.Policy{DenyColumns: p.Policy.DenyColumns, DenyTables: p.Policy.DenyTables},
+			Limits: exec.Limits{Answer: exec.Bounds{Timeout: timeout}}, Unwrap: c.Unwrap,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := db.Query(t.Context(), p.Text)
+		var refused *exec.RefusedError
+		var invalid *exec.InvalidError
+		switch rejected := errors.As(err, &refused) || errors.As(err, &invalid); {
+		case p.Expect == "refuse" && !rejected:
+			t.Errorf("%s: %v, want a refusal: %s", p.ID, err, p.Why)
+		case p.Expect == "accept" && (err != nil || len(table.Rows) != p.Rows):
+			t.Errorf("%s: %v, want %d rows: %s", p.ID, err, p.Rows, p.Why)
+		case p.Expect == "survive" && err != nil && !exec.IsRejection(err) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, exec.ErrBusy):
+			t.Errorf("%s: an error without a type: %v: %s", p.ID, err, p.Why)
+		}
+	}
+	if _, err := pool.Exec("INSERT INTO t VALUES (6, 'written')"); err != nil {
+		t.Errorf("the caller cannot write any more: %v", err)
+	}
+}
+
+// errors: errors have the same types and words, whatever the driver puts around them.
+func (c Driver) errors(t *testing.T) {
+	pool := c.pool(t)
+	db, err := exec.New(pool, c.Dialect, exec.Config{Unwrap: c.Unwrap})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ sql, want, why string }{
+		{"SELECT x FROM t", "schema: no such column: x", "for a repair"},
+		{"SELECT a FROM gone", "schema: no such table: gone", "for a repair"},
+		{"SELECT a FROM t WHERE", "syntax: incomplete input", "for a repair"},
+		{"SELECT abs(-9223372036854775808)", "run: integer overflow", "met while it runs"},
+		{"SELECT json_extract('{}', 'secret')", "run: bad JSON path: '…'", "values are masked"},
+	} {
+		_, err := db.Query(t.Context(), tt.sql)
+		var invalid *exec.InvalidError
+		if got := fmt.Sprint(err); errors.As(err, &invalid) {
+			got = string(invalid.Fault) + ": " + invalid.Message
+			if got != tt.want {
+				t.Errorf("%s: %s, want %s: %s", tt.sql, got, tt.want, tt.why)
+			}
+		} else {
+			t.Errorf("%s: %s, want %s: %s", tt.sql, got, tt.want, tt.why)
+		}
+	}
+}
+
+// engine: an engine of each pool answers and guards.
+func (c Driver) engine(t *testing.T) {
+	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{Text: "SELECT b FROM t WHERE a = 1", StopReason: llm.StopEnd}, nil
+	})
+	engine, err := texttosql.New(c.pool(t), model, c.Options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := engine.Ask(t.Context(), "What is the first b?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]any{{"alpha"}}, answer.Rows.Rows); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := engine.Check(t.Context(), "DELETE FROM t"); !errors.Is(err, texttosql.ErrNotReadOnly) {
+		t.Errorf("a write: %v", err)
+	}
+}
+
+// timeout: a statement without an end is stopped by its time-out, and the connection serves again.
+func (c Driver) timeout(t *testing.T) {
+	db, err := exec.New(c.pool(t), c.Dialect, exec.Config{Unwrap: c.Unwrap, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Second}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit *exec.LimitError
+	_, err = db.Query(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT count(*) FROM n")
+	if !errors.As(err, &limit) || limit.Limit != "time" {
+		t.Errorf("got %v, want the limit on time", err)
+	}
+}
