@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	}
 	defer closeDB()
 
-	engine, err := texttosql.New(db, models[0])
+	engine, err := texttosql.New(db, models[0], cli.Progress(os.Stderr))
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	var failed []error
 	for _, q := range questions {
 		if last, lastErr = engine.Ask(ctx, q); lastErr != nil {
-			failed = append(failed, cli.Brief(lastErr))
+			failed = append(failed, withCost(cli.Brief(lastErr), last))
 			// If a question got no reply at all, the next one will get none either.
 			if len(questions) == 1 || last == nil || len(last.Candidates) == 0 || ctx.Err() != nil {
 				break
@@ -102,22 +102,38 @@ func create(page, db string) (*os.File, error) {
 	return os.Create(page)
 }
 
+// cost is what a question took.
+func cost(r *texttosql.Result) string {
+	about := ""
+	if !r.Usage.Known {
+		about = "about "
+	}
+	return fmt.Sprintf("%d calls, %s%d tokens", r.Usage.Calls, about, r.Usage.PromptTokens+r.Usage.CompletionTokens)
+}
+
+// withCost adds to an error what its question took, if a model was asked.
+func withCost(err error, r *texttosql.Result) error {
+	if r == nil || r.Usage.Calls == 0 || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, cost(r))
+}
+
 // report prints one answer.
 func report(w io.Writer, r *texttosql.Result, err error) error {
 	cli.Say(w, "\n── %s\n", r.Question)
 	if err != nil {
-		cli.Say(w, "no answer: %v\n", err)
+		cli.Say(w, "no answer: %v\n%s\n", err, cost(r))
+		if r.SQL != "" {
+			cli.Say(w, "the best so far, confidence %.2f: %s\n", r.Confidence, r.SQL)
+		}
 		return nil
 	}
 	cli.Say(w, "%s\n\n", r.SQL)
 	if err := r.Rows.WriteTable(w); err != nil {
 		return err
 	}
-	tokens := fmt.Sprintf("%d tokens", r.Usage.PromptTokens+r.Usage.CompletionTokens)
-	if !r.Usage.Known {
-		tokens = "about " + tokens
-	}
-	cli.Say(w, "\nconfidence %.2f: %s\n%d calls, %s, %d samples saved\n", r.Confidence, r.Ballot.Explain(), r.Usage.Calls, tokens, r.Saved)
+	cli.Say(w, "\nconfidence %.2f: %s\n%s, %d samples saved\n", r.Confidence, r.Ballot.Explain(), cost(r), r.Saved)
 	for _, a := range r.Ballot.Abstained {
 		cli.Say(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, a.Why)
 	}

@@ -1,0 +1,149 @@
+// Service answers questions over HTTP, each tenant's about a database of its own:
+//
+//	go run ./examples/service                                     # the tenant "demo": a small shop, scripted replies
+//	go run ./examples/service -model openai:gpt-4o-mini -tenants tenants.json
+//	curl -N -H 'Authorization: Bearer demo' -d '{"question": "Which customers in the USA never ordered?"}' localhost:8080/ask
+//
+// The reply is a stream of server-sent events: "progress" for each sample and step that ends, then one "answer" with the
+// result as JSON, and the error if there is one. The file of tenants holds, by token, {"db": FILE, "policy": {"DenyTables": […]}}.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/trace"
+)
+
+func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
+
+func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
+	flags := flag.NewFlagSet("service", flag.ContinueOnError)
+	spec := cli.ModelFlag(flags)
+	addr := flags.String("addr", "127.0.0.1:8080", "the `address` to listen on")
+	file := flags.String("tenants", "", "JSON `file` of tenants by token; default: one, \"demo\"")
+	deadline := flags.Duration("deadline", time.Minute, "the longest that a question may take")
+	if err := cli.Parse(flags, args); err != nil {
+		return err
+	}
+	model, tenants := shop.Listed().Model(), map[string]tenant{"demo": {Policy: exec.Policy{DenyColumns: []string{"customers.joined"}}}}
+	if *spec != "" {
+		m, err := cli.Model(*spec, getenv)
+		if err != nil {
+			return err
+		}
+		model = llm.Chain(m, llm.Limit{Concurrency: 16}.Middleware()) // of all tenants together
+	}
+	if *file != "" {
+		f, err := os.Open(*file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		known := json.NewDecoder(f)
+		known.DisallowUnknownFields() // a misspelt policy would deny nothing
+		if tenants = nil; known.Decode(&tenants) != nil || len(tenants) == 0 {
+			return fmt.Errorf(`%s: want {"TOKEN": {"db": FILE, "policy": {…}}}`, *file)
+		}
+	}
+	s, closeAll, err := open(model, tenants, *deadline)
+	defer closeAll()
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", *addr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "listening on http://%s/ask\n", listener.Addr())
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /ask", s.ask)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	context.AfterFunc(ctx, func() { server.Close() }) // the questions end with their context
+	return errors.Join(server.Serve(listener), ctx.Err())
+}
+
+type tenant struct {
+	DB     string      `json:"db"` // "": the shop
+	Policy exec.Policy `json:"policy"`
+}
+
+type service struct {
+	engines  map[string]*texttosql.Engine // by token
+	deadline time.Duration
+}
+
+// open makes the engines. The caller calls closeAll, also after an error.
+func open(model llm.Model, tenants map[string]tenant, deadline time.Duration) (s service, closeAll func(), err error) {
+	s = service{engines: map[string]*texttosql.Engine{}, deadline: deadline}
+	closeAll = func() {}
+	for token, t := range tenants {
+		db, closeDB, err := shop.Open(t.DB)
+		if err != nil {
+			return s, closeAll, err
+		}
+		others := closeAll
+		closeAll = func() { closeDB(); others() }
+		s.engines[token], err = texttosql.New(db, model, texttosql.WithPolicy(t.Policy),
+			texttosql.WithBudget(llm.Budget{Calls: 20, Tokens: 200_000}), texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 500}}))
+		if err != nil {
+			return s, closeAll, fmt.Errorf("database %q: %w", t.DB, err)
+		}
+	}
+	return s, closeAll, nil
+}
+
+func (s service) ask(w http.ResponseWriter, r *http.Request) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	engine, ok := s.engines[token]
+	if !ok {
+		http.Error(w, "unknown token", http.StatusUnauthorized)
+		return
+	}
+	var q struct{ ID, Question, Evidence string }
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&q); err != nil || strings.TrimSpace(q.Question) == "" {
+		http.Error(w, `want {"question": "…"}`, http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	ctx, cancel := context.WithTimeout(r.Context(), s.deadline)
+	defer cancel()
+	out := http.NewResponseController(w)
+	send := func(event string, v any) {
+		text, merr := json.Marshal(v)
+		out.SetWriteDeadline(time.Now().Add(10 * time.Second)) // for a client that does not read
+		_, werr := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, text)
+		if errors.Join(merr, werr, out.Flush()) != nil {
+			cancel() // nobody listens
+		}
+	}
+	tell := texttosql.WithProgress(func(p texttosql.Progress) {
+		if p.Kind == trace.Ended && p.Span.Parent() == p.Span.Root() { // the steps of the question, not their parts
+			send("progress", map[string]any{"id": p.ID, "step": p.Step, "failure": p.Message, "took_ms": p.Span.Duration().Milliseconds()})
+		}
+	})
+	res, err := engine.Ask(ctx, q.Question, texttosql.ID(q.ID), texttosql.WithEvidence(q.Evidence), tell)
+	answer := map[string]any{"id": q.ID} // an error has its result beside it: the best answer so far, and the cost
+	if err != nil {
+		answer["error"] = cli.Brief(err).Error()
+	}
+	if res != nil {
+		text, _ := res.MarshalWithRows() // null if it cannot be written
+		answer["result"], answer["explanation"] = json.RawMessage(text), res.Ballot.Explain()
+	}
+	send("answer", answer)
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+)
+
+const names = "SELECT name FROM customers WHERE id = 1"
+
+// serve serves two tenants: the shop as it is, and a file of which nobody may read the orders.
+func serve(t *testing.T, model llm.Model, deadline time.Duration) *httptest.Server {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "other.sqlite")
+	if err := shop.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	s, closeAll, err := open(model, map[string]tenant{"demo": {}, "other": {DB: path, Policy: exec.Policy{DenyTables: []string{"orders"}}}}, deadline)
+	t.Cleanup(closeAll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(s.ask))
+	t.Cleanup(server.Close)
+	return server
+}
+
+type event struct {
+	name string
+	data struct {
+		ID, Step, Error, Explanation string
+		Result                       *struct {
+			SQL        string
+			Confidence float64
+			Usage      struct{ Calls int }
+			Rows       struct{ Rows [][]any }
+		}
+	}
+}
+
+// post asks a question and reads the events of the reply.
+func post(t *testing.T, ctx context.Context, server *httptest.Server, token, body string) (status int, events []event) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := server.Client().Do(req)
+	if err != nil {
+		return 0, nil
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+			events = append(events, event{name: name})
+		}
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			if err := json.Unmarshal([]byte(data), &events[len(events)-1].data); err != nil {
+				t.Fatalf("%s: %v", data, err)
+			}
+		}
+	}
+	return resp.StatusCode, events
+}
+
+func TestAsk(t *testing.T) {
+	says := func(sql string) llm.Func {
+		return func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: sql}, nil }
+	}
+	half := func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if req.Sample%2 == 1 {
+			<-ctx.Done()
+			return llm.Response{}, ctx.Err()
+		}
+		return llm.Response{Text: names}, nil
+	}
+	tests := []struct {
+		name, token, body string
+		model             llm.Func
+		deadline          time.Duration
+		status            int
+		sql, err          string // of the answer
+		why               string
+	}{
+		{"an answer", "demo", `{"id": "7", "question": "Who is first?"}`, says(names), time.Minute, 200, names, "", "with progress before it"},
+		{"a stranger", "nobody", `{"question": "Who is first?"}`, says(names), time.Minute, 401, "", "", "nothing is asked"},
+		{"no JSON", "demo", `question=who`, says(names), time.Minute, 400, "", "", "nothing is asked"},
+		{"no question", "demo", `{"question": " "}`, says(names), time.Minute, 400, "", "", "nothing is asked"},
+		{"a megabyte", "demo", `{"question": "` + strings.Repeat("x", 1<<20) + `"}`, says(names), time.Minute, 400, "", "", "it is not read"},
+		{"a table of the shop", "demo", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200, "SELECT count(*) FROM orders", "", ""},
+		{"denied to another tenant", "other", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200, "", "orders", "by its policy"},
+		{"a deadline", "demo", `{"question": "Who is first?"}`, half, 3 * time.Second, 200, names, "deadline exceeded", "the best answer so far"},
+		{"a provider that is down", "demo", `{"question": "Who is first?"}`, func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "wrong key"}
+		}, time.Minute, 200, "", "wrong key", "once, not for each sample"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			status, events := post(t, t.Context(), serve(t, tt.model, tt.deadline), tt.token, tt.body)
+			if status != tt.status || status != 200 {
+				if status != tt.status || len(events) > 0 {
+					t.Errorf("status %d, %d events: %s", status, len(events), tt.why)
+				}
+				return
+			}
+			last := events[len(events)-1]
+			steps := 0
+			for _, e := range events[:len(events)-1] {
+				if e.name == "progress" && e.data.Step == "sample" && e.data.ID == last.data.ID {
+					steps++
+				}
+			}
+			r := last.data.Result
+			if last.name != "answer" || r == nil || r.SQL != tt.sql || !strings.Contains(last.data.Error, tt.err) || (last.data.Error == "") != (tt.err == "") {
+				t.Fatalf("%+v, %+v: %s", last, r, tt.why)
+			}
+			if steps < 5 || r.Usage.Calls == 0 || r.Usage.Calls > 20 || tt.err == "" && (len(r.Rows.Rows) != 1 || r.Confidence == 0) {
+				t.Errorf("%d samples were told of; %+v: %s", steps, r, tt.why)
+			}
+		})
+	}
+}
+
+// TestClientGoesAway: nobody pays for an answer that nobody reads.
+func TestClientGoesAway(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var calls, ended atomic.Int32
+	server := serve(t, llm.Func(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		if calls.Add(1) == 3 {
+			cancel()
+		}
+		<-ctx.Done()
+		ended.Add(1)
+		return llm.Response{}, ctx.Err()
+	}), time.Hour)
+	post(t, ctx, server, "demo", `{"question": "Who is first?"}`)
+	server.Close() // it waits for the handler
+	if n := calls.Load(); n != ended.Load() || n > 16 {
+		t.Errorf("%d calls, %d ended", n, ended.Load())
+	}
+}
+
+func TestRun(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "tenants.json")
+	for name, tt := range map[string]struct {
+		tenants string
+		args    []string
+		want    string
+	}{
+		"no tenants":       {`{}`, nil, "want {"},
+		"broken tenants":   {`{"a": `, nil, "want {"},
+		"misspelt policy":  {`{"a": {"policy": {"DenyTable": ["orders"]}}}`, nil, "want {"},
+		"missing database": {`{"a": {"db": "/does/not/exist.sqlite"}}`, nil, "exist.sqlite"},
+		"unknown table":    {`{"a": {"policy": {"DenyTables": ["order"]}}}`, nil, `"order"`},
+		"unknown provider": {`{"a": {}}`, []string{"-model", "nothing:at-all"}, "unknown provider"},
+		"no port":          {`{"a": {}}`, []string{"-addr", "127.0.0.1:-1"}, "invalid port"},
+	} {
+		if err := os.WriteFile(broken, []byte(tt.tenants), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := run(t.Context(), append([]string{"-tenants", broken}, tt.args...), io.Discard, func(string) string { return "" })
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := run(ctx, []string{"-addr", "127.0.0.1:0"}, writer(func(line []byte) {
+		if !bytes.HasPrefix(line, []byte("listening on http://127.0.0.1:")) {
+			t.Errorf("it says %q", line)
+		}
+		cancel()
+	}), func(string) string { return "" })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+type writer func([]byte)
+
+func (w writer) Write(b []byte) (int, error) { w(b); return len(b), nil }
