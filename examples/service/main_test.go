@@ -105,8 +105,10 @@ func TestAsk(t *testing.T) {
 		{"no JSON", "demo", `question=who`, says(names), time.Minute, 400, "", "", "nothing is asked"},
 		{"no question", "demo", `{"question": " "}`, says(names), time.Minute, 400, "", "", "nothing is asked"},
 		{"a megabyte", "demo", `{"question": "` + strings.Repeat("x", 1<<20) + `"}`, says(names), time.Minute, 400, "", "", "it is not read"},
-		{"a table of the shop", "demo", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200, "SELECT count(*) FROM orders", "", ""},
-		{"denied to another tenant", "other", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200, "", "orders", "by its policy"},
+		{"a table of the shop", "demo", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200,
+			"SELECT count(*) FROM orders", "", "it may be read"},
+		{"denied to another tenant", "other", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200,
+			"", "orders", "by its policy"},
 		{"a deadline", "demo", `{"question": "Who is first?"}`, half, 3 * time.Second, 200, names, "deadline exceeded", "the best answer so far"},
 		{"a provider that is down", "demo", `{"question": "Who is first?"}`, func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "wrong key"}
