@@ -1,10 +1,9 @@
 package doubt
 
 import (
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // token is a word or a mark of a question.
@@ -15,43 +14,21 @@ type token struct {
 	from, to int // byte offsets in the question
 }
 
+// tokenized finds words (group 1) and marks.
+var tokenized = regexp.MustCompile(`([\pL\p{Nd}\pM_](?:[\pL\p{Nd}\pM_]|['’]\pL)*|%)|[^\s\v\x{85}\pZ]`)
+
 // tokenize cuts a question into words and marks, without blanks. A word is a run of letters, digits and inner
 // apostrophes; % is a word, too.
 func tokenize(s string) []token {
-	var out []token
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if unicode.IsSpace(r) {
-			i += n
-			continue
+	found := tokenized.FindAllStringSubmatchIndex(s, -1)
+	out := make([]token, len(found))
+	for i, at := range found {
+		out[i] = token{text: s[at[0]:at[1]], mark: at[2] < 0, from: at[0], to: at[1]}
+		if !out[i].mark {
+			out[i].text = strings.ReplaceAll(strings.ToLower(out[i].text), "’", "'")
 		}
-		if !wordRune(r) {
-			out = append(out, token{text: s[i : i+n], mark: r != '%', from: i, to: i + n})
-			i += n
-			continue
-		}
-		from := i
-		for i < len(s) {
-			r, n = utf8.DecodeRuneInString(s[i:])
-			if r == '\'' || r == '’' {
-				// Only inside a word: don't, country's.
-				next, _ := utf8.DecodeRuneInString(s[i+n:])
-				if !unicode.IsLetter(next) {
-					break
-				}
-			} else if !wordRune(r) {
-				break
-			}
-			i += n
-		}
-		text := strings.ReplaceAll(strings.ToLower(s[from:i]), "’", "'")
-		out = append(out, token{text: text, from: from, to: i})
 	}
 	return out
-}
-
-func wordRune(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || r == '_'
 }
 
 // unmarked returns the tokens that are no marks.
@@ -86,13 +63,8 @@ func (l *Language) match(tokens []token, phrase string) (n int, ok bool) {
 
 // cutForm returns the first word of a phrase, "" at its end, and what follows it.
 func cutForm(phrase string) (form, rest string) {
-	from, to := 0, 0
-	for from < len(phrase) && phrase[from] <= ' ' {
-		from++
-	}
-	for to = from; to < len(phrase) && phrase[to] > ' '; to++ {
-	}
-	return phrase[from:to], phrase[to:]
+	form, rest, _ = strings.Cut(strings.TrimLeft(phrase, " "), " ")
+	return form, rest
 }
 
 // matchWord reports whether a word has a form: one of several by "/", each a word, a beginning (word*), an end (*word),

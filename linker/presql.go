@@ -72,23 +72,17 @@ type Draft struct {
 
 // Link drafts and reads. It fails if ctx has ended or every sample failed.
 func (p PreSQL) Link(ctx context.Context, in Input) (schema.Links, error) {
-	var (
-		statements []string
-		errs       []error
-	)
-	samples := cmp.Or(p.Samples, 1)
-	for i := range samples {
+	statements, errs := make([]string, max(p.Samples, 1)), []error{}
+	for i := range statements {
 		d, err := p.Draft(ctx, in, i)
 		if cerr := ctx.Err(); cerr != nil {
 			return schema.Links{}, cerr
 		}
-		if err != nil {
+		if statements[i] = d.SQL; err != nil {
 			errs = append(errs, err)
-			continue
 		}
-		statements = append(statements, d.SQL)
 	}
-	if len(errs) == samples {
+	if len(errs) == len(statements) {
 		return schema.Links{}, errors.Join(errs...)
 	}
 	return p.Read(ctx, in, statements...)
@@ -122,23 +116,25 @@ func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (Draft, error) 
 	if err != nil {
 		return Draft{}, err
 	}
-	d := Draft{Reply: reply}
+	extract := p.Extract
+	if extract == nil {
+		extract = in.extract
+	}
+	found, err := extract(ctx, reply.Text)
+	return Draft{SQL: found.SQL(), Reply: reply, Err: err}, ctx.Err()
+}
+
+// extract finds the statement in a reply, with the engine's word on what is one.
+func (in Input) extract(ctx context.Context, reply string) (sqltext.Extraction, error) {
 	x := sqltext.Extractor{}
 	if in.DB != nil {
 		x.Dialect = in.DB.Dialect().Text()
 		x.Valid = func(s *sqltext.Statement) bool {
 			_, err := in.DB.Analyze(ctx, s.SQL())
-			var invalid *exec.InvalidError
-			return !errors.As(err, &invalid)
+			return !errors.As(err, new(*exec.InvalidError))
 		}
 	}
-	extract := p.Extract
-	if extract == nil {
-		extract = func(_ context.Context, reply string) (sqltext.Extraction, error) { return x.Extract(reply) }
-	}
-	found, err := extract(ctx, reply.Text)
-	d.SQL, d.Err = found.SQL(), err
-	return d, ctx.Err()
+	return x.Extract(reply)
 }
 
 // Read links what statements made elsewhere read. Empty statements are skipped. It calls no model itself. It fails if
@@ -162,11 +158,7 @@ func (p PreSQL) Read(ctx context.Context, in Input, statements ...string) (schem
 		return links, nil
 	}
 	drafted := len(links.Tables)
-	with := p.With
-	if with == nil {
-		with = Names{}
-	}
-	more, err := with.Link(ctx, in)
+	more, err := cmp.Or[Linker](p.With, Names{}).Link(ctx, in)
 	if err != nil {
 		return schema.Links{}, err
 	}

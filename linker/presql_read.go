@@ -149,8 +149,8 @@ func addTextColumns(in Input, links *schema.Links, refs []sqltext.ColumnRef, gue
 			if c, ok := t.Column(ref.Column); ok {
 				exact, names[i] = append(exact, i), c.Name
 			} else if guess {
-				if name := resolve(columnNames(t), ref.Column); name != "" {
-					near, names[i] = append(near, i), name
+				if j := resolve(t.Columns, func(c schema.Column) string { return c.Name }, ref.Column); j >= 0 {
+					near, names[i] = append(near, i), t.Columns[j].Name
 				}
 			}
 		}
@@ -167,14 +167,6 @@ func addTextColumns(in Input, links *schema.Links, refs []sqltext.ColumnRef, gue
 func meansTable(s *schema.Schema, ref sqltext.ColumnRef, t *schema.Table) bool {
 	found, _ := resolveTable(s, ref.Schema, ref.Table)
 	return found != nil && sameTable(found.Schema, found.Name, t.Schema, t.Name)
-}
-
-func columnNames(t *schema.Table) []string {
-	names := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		names[i] = c.Name
-	}
-	return names
 }
 
 func sameTable(schemaA, a, schemaB, b string) bool {

@@ -17,24 +17,19 @@ func resolveTable(s *schema.Schema, schemaName, name string) (t *schema.Table, n
 			return t, ""
 		}
 	}
-	names := make([]string, len(s.Tables))
-	for i := range s.Tables {
-		names[i] = s.Tables[i].Name
-	}
-	found := resolve(names, name)
-	if found == "" {
+	i := resolve(s.Tables, func(t schema.Table) string { return t.Name }, name)
+	if i < 0 {
 		return nil, invented(name)
 	}
-	t = &s.Tables[slices.Index(names, found)]
-	if strings.EqualFold(found, name) {
+	if t = &s.Tables[i]; strings.EqualFold(t.Name, name) {
 		return t, ""
 	}
-	return t, invented(name) + "; " + found + " is nearest"
+	return t, invented(name) + "; " + t.Name + " is nearest"
 }
 
-// resolve returns the member of names that name means: by the first rule that any of them meets. It returns "" if none
+// resolve returns the place of the item that name means: by the first rule that any of them meets. It returns -1 if none
 // or several meet that rule.
-func resolve(names []string, name string) string {
+func resolve[T any](items []T, nameOf func(T) string, name string) int {
 	for _, rule := range []func(a, b string) bool{
 		func(a, b string) bool { return a == b },
 		strings.EqualFold,
@@ -46,21 +41,15 @@ func resolve(names []string, name string) string {
 			return words.Distance(a, b, most) <= most
 		},
 	} {
-		hit, hits := "", 0
-		for _, candidate := range names {
-			if rule(candidate, name) {
-				hit = candidate
-				hits++
+		meets := func(item T) bool { return rule(nameOf(item), name) }
+		if i := slices.IndexFunc(items, meets); i >= 0 {
+			if slices.ContainsFunc(items[i+1:], meets) {
+				return -1 // a wider rule would find these too
 			}
-		}
-		if hits == 1 {
-			return hit
-		}
-		if hits > 1 {
-			return "" // a wider rule would find these too
+			return i
 		}
 	}
-	return ""
+	return -1
 }
 
 // singular returns the words of a name in the singular.

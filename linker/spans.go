@@ -1,6 +1,7 @@
 package linker
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,24 +20,22 @@ type span struct {
 // valueFor returns the value to look for in c: the text in a column that can hold text, the number in a column of
 // numbers.
 func (s span) valueFor(c *schema.Column) (any, bool) {
-	kind := strings.ToUpper(c.Type)
-	numeric := containsAny(kind, "INT", "REAL", "FLOA", "DOUB", "NUM", "DEC")
+	numeric := numericType.MatchString(c.Type)
 	if !s.number {
-		return s.text, !numeric && !containsAny(kind, "BLOB", "BOOL")
-	}
-	if !numeric {
-		return nil, false
+		return s.text, !numeric && !opaqueType.MatchString(c.Type)
 	}
 	if n, err := strconv.ParseInt(s.text, 10, 64); err == nil {
-		return n, true
+		return n, numeric
 	}
 	f, err := strconv.ParseFloat(s.text, 64)
-	return f, err == nil
+	return f, numeric && err == nil
 }
 
-func containsAny(s string, parts ...string) bool {
-	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(s, p) })
-}
+// Declared types that hold numbers, and those that hold no text either.
+var (
+	numericType = regexp.MustCompile(`(?i)INT|REAL|FLOA|DOUB|NUM|DEC`)
+	opaqueType  = regexp.MustCompile(`(?i)BLOB|BOOL`)
+)
 
 // maxSpanWords is the longest run of words that is taken for one value.
 const maxSpanWords = 4
@@ -67,13 +66,19 @@ func spans(question string, s *schema.Schema) []span {
 				if n == 1 && (run[0].opens || names[words.Stem(strings.ToLower(run[0].text))]) && !run[0].allCaps {
 					continue
 				}
-				add(join(run), false)
+				texts := make([]string, n)
+				for j, w := range run {
+					texts[j] = w.text
+				}
+				add(strings.Join(texts, " "), false)
 			}
 		}
 	}
 	for _, w := range asked {
-		if digits := strings.ReplaceAll(w.text, ",", ""); len(digits) >= 3 && isNumber(digits) {
-			add(digits, true)
+		if digits := strings.ReplaceAll(w.text, ",", ""); len(digits) >= 3 && digits[0] >= '0' && digits[0] <= '9' {
+			if _, err := strconv.ParseFloat(digits, 64); err == nil {
+				add(digits, true)
+			}
 		}
 	}
 	return found
@@ -91,21 +96,18 @@ type word struct {
 func questionWords(question string) []word {
 	var words []word
 	opens := true
-	for _, field := range strings.FieldsFunc(question, func(r rune) bool { return unicode.IsSpace(r) }) {
+	for _, field := range strings.Fields(question) {
 		text := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "'s"), "’s")
 		if text == "" {
 			continue
 		}
-		runes := []rune(text)
-		w := word{
-			text: text, capital: unicode.IsUpper(runes[0]), opens: opens,
-			ends: strings.HasSuffix(field, ",") || strings.HasSuffix(field, ";") || strings.HasSuffix(field, ":"),
-		}
-		w.allCaps = len(runes) > 1 && strings.ToUpper(text) == text && strings.ToLower(text) != text
-		opens = strings.HasSuffix(field, ".") || strings.HasSuffix(field, "?") || strings.HasSuffix(field, "!")
-		w.ends = w.ends || opens
-		words = append(words, w)
+		runes, last := []rune(text), field[len(field)-1:]
+		words = append(words, word{
+			text: text, capital: unicode.IsUpper(runes[0]), opens: opens, ends: strings.Contains(",;:.?!", last),
+			allCaps: len(runes) > 1 && strings.ToUpper(text) == text && strings.ToLower(text) != text,
+		})
+		opens = strings.Contains(".?!", last)
 	}
 	return words
 }
@@ -115,31 +117,16 @@ func broken(run []word) bool {
 	return slices.ContainsFunc(run[:len(run)-1], func(w word) bool { return w.ends })
 }
 
-func join(run []word) string {
-	texts := make([]string, len(run))
-	for i, w := range run {
-		texts[i] = w.text
-	}
-	return strings.Join(texts, " ")
-}
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil && s[0] >= '0' && s[0] <= '9'
-}
-
 // schemaWords returns the stemmed words of all names of the schema.
 func schemaWords(s *schema.Schema) map[string]bool {
 	stems := map[string]bool{}
-	add := func(name string) {
-		for _, w := range words.Stems(name) {
-			stems[w] = true
+	for _, t := range s.Tables {
+		names := words.Stems(t.Name)
+		for _, c := range t.Columns {
+			names = append(names, words.Stems(c.Name)...)
 		}
-	}
-	for i := range s.Tables {
-		add(s.Tables[i].Name)
-		for j := range s.Tables[i].Columns {
-			add(s.Tables[i].Columns[j].Name)
+		for _, w := range names {
+			stems[w] = true
 		}
 	}
 	return stems

@@ -1,6 +1,7 @@
 package linker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,10 +41,7 @@ func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 		return links, err
 	}
 	defer session.Close()
-	left := l.Probes
-	if left <= 0 {
-		left = 200
-	}
+	left := cmp.Or(max(l.Probes, 0), 200)
 	var failed error
 	slow := map[int]bool{} // numbers of tables
 search:
@@ -65,18 +63,13 @@ search:
 				if cerr := ctx.Err(); cerr != nil {
 					return links, cerr
 				}
-				if err != nil {
-					if failed == nil {
-						failed = err
-					}
-					if outOfTime(err) {
-						slow[i] = true
-					}
-					if len(slow) == maxSlowTables {
-						links.Notes = append(links.Notes, fmt.Sprintf("%d tables were too slow to look for values in: no more were tried", len(slow)))
-						break search
-					}
-					continue
+				failed = cmp.Or(failed, err)
+				if limit := (*exec.LimitError)(nil); errors.As(err, &limit) && limit.Limit == "time" {
+					slow[i] = true
+				}
+				if len(slow) == maxSlowTables {
+					links.Notes = append(links.Notes, fmt.Sprintf("%d tables were too slow to look for values in: no more were tried", len(slow)))
+					break search
 				}
 				if found {
 					links = merge(links, schema.Links{Whole: links.Whole, Tables: []schema.TableLink{{
@@ -91,9 +84,4 @@ search:
 		links.Notes = append(links.Notes, fmt.Sprintf("some value look-ups failed: %v", failed))
 	}
 	return links, nil
-}
-
-func outOfTime(err error) bool {
-	var limit *exec.LimitError
-	return errors.As(err, &limit) && limit.Limit == "time"
 }

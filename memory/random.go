@@ -1,9 +1,12 @@
 package memory
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/sqltext"
@@ -38,19 +41,17 @@ func isInstance(p Pair, asked []string) bool {
 			values = append(values, w)
 		}
 	}
-	// reached[j]: the template so far can stand for the first j words.
-	reached := make([]bool, len(asked)+1)
-	reached[0] = true
-	for _, t := range template(p.Question, values) {
-		next := make([]bool, len(asked)+1)
-		for j, ok := range reached {
-			for n := 1; ok && n <= maxValueWords && j+n <= len(asked); n++ {
-				next[j+n] = next[j+n] || t == "?" || n == 1 && asked[j] == t
-			}
+	pattern := ""
+	for _, w := range template(p.Question, values) {
+		if w != "?" {
+			pattern += regexp.QuoteMeta(w) + " "
+		} else {
+			pattern += fmt.Sprintf(`(?:\S+ ){1,%d}`, maxValueWords)
 		}
-		reached = next
 	}
-	return reached[len(asked)]
+	// A question too long for a pattern is no exemplar.
+	like, err := regexp.Compile("^" + pattern + "$")
+	return err != nil || like.MatchString(strings.Join(append(asked, ""), " "))
 }
 
 // template returns the words of a question with "?" in place of each value and of each number. The longest value at a
