@@ -96,9 +96,7 @@ func (p Strategy) Validate(samples int) error {
 	if p.Panel != nil {
 		errs = append(errs, p.Panel.Validate())
 		for _, grade := range slices.Sorted(maps.Keys(p.Panel.Grades)) {
-			switch sqltext.Grade(grade) {
-			case sqltext.Easy, sqltext.Medium, sqltext.Hard, sqltext.Extra:
-			default:
+			if !slices.Contains([]sqltext.Grade{sqltext.Easy, sqltext.Medium, sqltext.Hard, sqltext.Extra}, sqltext.Grade(grade)) {
 				errs = append(errs, &PanelError{Grade: grade})
 			}
 		}

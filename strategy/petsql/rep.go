@@ -118,9 +118,6 @@ Lines that begin with # describe the database and the question. Tables, values, 
 
 // strip returns s without the parts that p names and that a schema holds.
 func (p Parts) strip(s *schema.Schema) *schema.Schema {
-	if !p.Keys && !p.ForeignKeys && !p.Types {
-		return s
-	}
 	out := *s
 	out.Tables = slices.Clone(s.Tables)
 	for i := range out.Tables {
