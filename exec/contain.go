@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/wait"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -55,48 +55,6 @@ func (s *Session) rest() {
 		close(s.jobs)
 		s.jobs = nil
 	}
-}
-
-// contain runs f in the goroutine of s and returns what f returned. If f still runs when grace has passed since the end
-// of ctx, left is true, and late gets what f returns in the end. A panic of f goes on in the caller's goroutine, or
-// ends with f if nobody waits for it.
-func contain[T any](ctx context.Context, s *Session, grace time.Duration, f func() (T, error), late func(T)) (value T, err error, left bool) {
-	var (
-		got      T
-		failed   error
-		panicked any
-		decided  atomic.Bool // set by who comes first: the end of f, or the end of the wait
-		done     = make(chan struct{})
-	)
-	s.start(func() {
-		defer close(done)
-		defer func() {
-			panicked = recover()
-			if !decided.CompareAndSwap(false, true) {
-				late(got)
-			}
-		}()
-		got, failed = f()
-	})
-	select {
-	case <-done:
-	case <-ctx.Done():
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
-		select {
-		case <-done:
-		case <-timer.C:
-			if decided.CompareAndSwap(false, true) {
-				s.rest()
-				return value, nil, true
-			}
-			<-done
-		}
-	}
-	if panicked != nil {
-		panic(panicked)
-	}
-	return got, failed, false
 }
 
 // leftovers counts the statements that nobody waits for and that still run.
@@ -162,10 +120,11 @@ func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(c
 	}()
 	back := make(chan func(), 1)
 	conn, held := s.conn, s.held
-	value, err, left := contain(running, s, min(mostGrace, timeout/10), func() (T, error) { return f(running, held) }, func(T) {
+	value, err, left := wait.Contain(running, min(mostGrace, timeout/10), s.start, func() (T, error) { return f(running, held) }, func(T) {
 		s.db.giveBack(conn, held, <-back)
 	})
 	if left {
+		s.rest()
 		s.held = nil
 		back <- s.db.abandon(ctx, !s.private)
 		err = &LimitError{Limit: "time", Max: timeout.String(), Running: true}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
@@ -91,61 +90,25 @@ func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, 
 	if !db.policy.Restricts() {
 		return db.conceal(ctx, s), nil
 	}
-	out := *s
-	out.Tables = nil
-	for _, t := range s.Tables {
-		if !db.policy.AllowsTable(db.schemaName(t), t.Name) {
-			continue
+	var failed error
+	readable := func(t *schema.Table, expression string) bool {
+		if failed != nil {
+			return false
 		}
-		kept, err := db.permittedTable(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		if len(kept.Columns) > 0 {
-			out.Tables = append(out.Tables, kept)
-		}
+		var ok bool
+		ok, failed = db.readable(ctx, *t, expression)
+		return ok
 	}
-	for i := range out.Tables {
-		t := &out.Tables[i]
-		t.ForeignKeys = slices.DeleteFunc(slices.Clone(t.ForeignKeys), func(fk schema.ForeignKey) bool {
-			return !hasColumns(t, fk.Columns) || !hasTarget(&out, t, fk)
-		})
+	quote := db.dialect.Quote
+	out := s.Project(func(t *schema.Table) bool {
+		return db.policy.AllowsTable(db.schemaName(*t), t.Name) && (t.Kind == schema.BaseTable || readable(t, "1"))
+	}, func(t *schema.Table, c *schema.Column) bool {
+		return db.policy.AllowsColumn(db.schemaName(*t), t.Name, c.Name) && (!c.Generated || readable(t, quote(t.Name)+"."+quote(c.Name)))
+	})
+	if failed != nil {
+		return nil, failed
 	}
-	return db.conceal(ctx, &out), nil
-}
-
-// permittedTable returns t without its denied columns, or without any column if t as a whole may not be read. The
-// engine tells what a view and a generated column read.
-func (db *DB) permittedTable(ctx context.Context, t schema.Table) (schema.Table, error) {
-	if t.Kind != schema.BaseTable {
-		readable, err := db.readable(ctx, t, "1")
-		if err != nil || !readable {
-			return schema.Table{}, err
-		}
-	}
-	var columns []schema.Column
-	for _, c := range t.Columns {
-		readable := db.policy.AllowsColumn(db.schemaName(t), t.Name, c.Name)
-		if readable && c.Generated {
-			var err error
-			if readable, err = db.readable(ctx, t, db.dialect.Quote(t.Name)+"."+db.dialect.Quote(c.Name)); err != nil {
-				return schema.Table{}, err
-			}
-		}
-		if readable {
-			columns = append(columns, c)
-		}
-	}
-	if len(columns) == len(t.Columns) {
-		return t, nil
-	}
-	t.Columns = columns
-	t.Definition = ""
-	if !hasColumns(&t, t.PrimaryKey) {
-		t.PrimaryKey = nil
-	}
-	t.Unique = slices.DeleteFunc(slices.Clone(t.Unique), func(key []string) bool { return !hasColumns(&t, key) })
-	return t, nil
+	return db.conceal(ctx, out), nil
 }
 
 // readable reports whether expression may be read from t. A view that does not compile stays in the schema, because it
@@ -169,27 +132,4 @@ func (db *DB) schemaName(t schema.Table) string {
 		return db.dialect.DefaultSchema()
 	}
 	return t.Schema
-}
-
-func hasColumns(t *schema.Table, names []string) bool {
-	for _, name := range names {
-		if !slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return schema.EqualFold(c.Name, name) }) {
-			return false
-		}
-	}
-	return true
-}
-
-func hasTarget(s *schema.Schema, from *schema.Table, fk schema.ForeignKey) bool {
-	target := fk.RefSchema
-	if target == "" {
-		target = from.Schema
-	}
-	for i := range s.Tables {
-		t := &s.Tables[i]
-		if schema.EqualFold(t.Schema, target) && schema.EqualFold(t.Name, fk.RefTable) {
-			return hasColumns(t, fk.RefColumns)
-		}
-	}
-	return false
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/wait"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -227,7 +228,7 @@ func (s *Session) hold(ctx context.Context, timeout time.Duration) error {
 			<-db.slots
 		}
 	}()
-	got, err, left := contain(outer, s, mostGrace, func() (t taken, err error) {
+	got, err, left := wait.Contain(outer, mostGrace, s.start, func() (t taken, err error) {
 		if t.conn, err = db.connect(ctx, timeout); err != nil {
 			return t, err
 		}
@@ -247,6 +248,7 @@ func (s *Session) hold(ctx context.Context, timeout time.Duration) error {
 	}, func(t taken) { db.giveBack(t.conn, t.held, <-back) })
 	switch {
 	case left:
+		s.rest()
 		free = false
 		back <- db.abandon(ctx, false)
 		return ended(ctx, outer, 2*timeout, fmt.Errorf("%w: opening and guarding a connection took longer than %v and still goes on", ErrBusy, 2*timeout))
@@ -277,13 +279,14 @@ func (s *Session) release(drop bool) error {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	back := make(chan func(), 1)
-	_, err, left := contain(over, s, mostGrace, func() (struct{}, error) {
+	_, err, left := wait.Contain(over, mostGrace, s.start, func() (struct{}, error) {
 		defer conn.Close()
 		err := held.Release(drop)
 		db.mark(err)
 		return struct{}{}, err
 	}, func(struct{}) { (<-back)() })
 	if left {
+		s.rest()
 		free = false
 		back <- db.abandon(over, !s.private)
 	}

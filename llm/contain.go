@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/wait"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -15,37 +16,25 @@ const grace = 100 * time.Millisecond
 // contained completes req by next in a goroutine of its own, so that a model can harm its own call only. A panic
 // becomes an [*Error] of ClassUnknown. If next is still running 100 ms after the end of ctx, contained returns
 // ctx.Err() and warns that the call goes on.
-func contained(ctx context.Context, next Model, req Request) (Response, error) {
-	var (
-		resp     Response
-		err      error
-		done     = make(chan struct{})
-		returned = false
-	)
-	go func() {
-		defer close(done)
-		defer func() {
-			switch r := recover(); {
-			case r != nil:
-				resp, err = Response{}, &Error{Message: fmt.Sprint("the model panicked: ", r)}
-			case !returned: // runtime.Goexit
-				resp, err = Response{}, &Error{Message: "the model ended its goroutine"}
-			}
-		}()
-		resp, err = next.Complete(ctx, req)
-		returned = true
+func contained(ctx context.Context, next Model, req Request) (resp Response, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			resp, err = Response{}, &Error{Message: fmt.Sprint("the model panicked: ", r)}
+		}
 	}()
-	select {
-	case <-done:
+	returned := false
+	resp, err, left := wait.Contain(ctx, grace, func(job func()) { go job() }, func() (Response, error) {
+		resp, err := next.Complete(ctx, req)
+		returned = true
 		return resp, err
-	case <-ctx.Done():
+	}, func(Response) {})
+	switch {
+	case left:
+		trace.From(ctx).Root().Warn("model-still-running",
+			fmt.Sprintf("a call of the model %q ignores the end of its context: it is still running, and nobody waits for it", NameOf(next)))
+		return Response{}, ctx.Err()
+	case !returned: // runtime.Goexit
+		return Response{}, &Error{Message: "the model ended its goroutine"}
 	}
-	select {
-	case <-done:
-		return resp, err
-	case <-time.After(grace):
-	}
-	trace.From(ctx).Root().Warn("model-still-running",
-		fmt.Sprintf("a call of the model %q ignores the end of its context: it is still running, and nobody waits for it", NameOf(next)))
-	return Response{}, ctx.Err()
+	return resp, err
 }

@@ -85,6 +85,25 @@ func (s *Schema) presentable(ctx context.Context) (*Schema, []LeftOut, error) {
 	return &out, left, nil
 }
 
+// Project returns the part of s with the tables that table accepts and the columns of them that column accepts. A table
+// without columns goes, and so do keys that name something that went, and the CREATE text of a table that lost a column.
+func (s *Schema) Project(table func(*Table) bool, column func(*Table, *Column) bool) *Schema {
+	out := *s
+	out.Tables = nil
+	var places []int
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		if !table(t) {
+			continue
+		}
+		if kept := t.project(func(j int) bool { return column(t, &t.Columns[j]) }); len(kept.Columns) > 0 {
+			out.Tables, places = append(out.Tables, kept), append(places, i)
+		}
+	}
+	out.dropDanglingKeys(s.index(), places)
+	return &out
+}
+
 // project returns t with the columns whose places keep accepts. Keys that lose a column go, and so does the CREATE
 // text, which still names what was dropped.
 func (t Table) project(keep func(i int) bool) Table {
