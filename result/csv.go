@@ -2,10 +2,8 @@ package result
 
 import (
 	"bufio"
-	"encoding/hex"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -23,38 +21,28 @@ func (t *Table) WriteCSV(w io.Writer) error {
 		return nil
 	}
 	b := bufio.NewWriter(w)
-	for i, name := range t.Columns {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		writeCSVText(b, name)
-	}
-	b.WriteByte('\n')
-	var scratch []byte
-	for _, row := range t.Rows {
-		for i, v := range row {
+	line := func(fields int, write func(i int)) {
+		for i := range fields {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			switch v := v.(type) {
+			write(i)
+		}
+		b.WriteByte('\n')
+	}
+	line(len(t.Columns), func(i int) { writeCSVText(b, t.Columns[i]) })
+	for _, row := range t.Rows {
+		line(len(row), func(i int) {
+			switch v := row[i].(type) {
 			case nil:
-			case string:
-				writeCSVText(b, v)
-			case int64:
-				scratch = strconv.AppendInt(scratch[:0], v, 10)
-				b.Write(scratch)
 			case float64:
 				b.WriteString(formatFloat(v))
 			case []byte:
-				b.WriteString("X'")
-				scratch = hex.AppendEncode(scratch[:0], v)
-				b.Write(scratch)
-				b.WriteByte('\'')
+				fmt.Fprintf(b, "X'%x'", v)
 			default:
 				writeCSVText(b, fmt.Sprint(v))
 			}
-		}
-		b.WriteByte('\n')
+		})
 	}
 	return b.Flush()
 }

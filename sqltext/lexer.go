@@ -316,9 +316,9 @@ func (l *lexer) blockComment() Kind {
 
 // placeholder returns the length of the placeholder at pos, which starts with c, or 0.
 func (l *lexer) placeholder(c byte) int {
-	name := func(n int) int {
+	run := func(n int, is func(byte) bool) int { // the place behind a run that starts at n; 0 for none
 		from := n
-		for isName(l.at(n)) {
+		for is(l.at(n)) {
 			n++
 		}
 		if n == from {
@@ -326,43 +326,19 @@ func (l *lexer) placeholder(c byte) int {
 		}
 		return n
 	}
-	digits := func(n int) int {
-		for isDigit(l.at(n)) {
-			n++
-		}
-		return n
-	}
-	switch c {
-	case '?':
-		if !l.d.NoQuestionMark {
-			return digits(1)
-		}
-	case '$':
-		if !l.d.NumberedDollars {
-			return name(1)
-		}
-		if n := digits(1); n > 1 {
-			return n
-		}
-	case ':':
-		if !l.d.NoColonName && l.at(1) != ':' {
-			return name(1)
-		}
-	case '@':
-		if l.d.NoAtName {
-			return 0
-		}
-		if l.at(1) == '@' { // system variable
-			return name(2)
-		}
-		if q := l.at(1); q == '`' || q == '\'' || q == '"' { // user variable in quotes
-			return 1
-		}
-		return name(1)
-	case '#':
-		if !l.d.HashComments && !l.d.NoAtName { // SQLite's lexer takes it for a variable, too
-			return name(1)
-		}
+	switch next := l.at(1); {
+	case c == '?' && !l.d.NoQuestionMark:
+		return max(1, run(1, isDigit))
+	case c == '$' && l.d.NumberedDollars:
+		return run(1, isDigit)
+	case c == '@' && l.d.NoAtName:
+	case c == '@' && next == '@': // system variable
+		return run(2, isName)
+	case c == '@' && (next == '`' || next == '\'' || next == '"'): // user variable in quotes
+		return 1
+	case c == '$', c == '@', c == ':' && !l.d.NoColonName && next != ':',
+		c == '#' && !l.d.HashComments && !l.d.NoAtName: // SQLite's lexer takes #name for a variable, too
+		return run(1, isName)
 	}
 	return 0
 }

@@ -1,6 +1,9 @@
 package sqltext
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file judges by shape what only an engine can judge for certain: whether a text is SQL or prose, and whether it
 // is whole. Extract asks it to order its candidates, and to decide where there is no engine to ask.
@@ -31,51 +34,43 @@ func (d Dialect) headOf(s string) head {
 	if t[0].Kind != Word {
 		return headNone
 	}
-	has := func(upto int, words ...string) bool {
-		for _, tok := range t[1:upto] {
-			if tok.Kind == Word && isOneOf(tok.Text, words...) {
-				return true
-			}
-		}
-		return false
-	}
-	other := func(is bool) head {
-		if is {
-			return headOther
-		}
-		return headNone
-	}
-	switch word := strings.ToUpper(t[0].Text); word {
-	case "SELECT", "VALUES":
+	word, is := strings.ToUpper(t[0].Text), false
+	switch next, ok := followed[word]; {
+	case word == "SELECT", word == "VALUES", word == "FROM" && d.FromFirst:
 		return headQuery
-	case "WITH":
+	case word == "WITH":
 		if t[1].isWord("RECURSIVE") || t[2].isWord("AS") || t[2].isOperator("(") {
 			return headQuery
 		}
-		return headNone
-	case "FROM":
-		if d.FromFirst {
-			return headQuery
-		}
-		return headNone
-	case "INSERT":
-		return other(has(3, "INTO", "OR", "IGNORE", "OVERWRITE"))
-	case "REPLACE", "MERGE":
-		return other(has(2, "INTO"))
-	case "UPDATE":
-		return other(has(6, "SET"))
-	case "DELETE":
-		return other(has(4, "FROM"))
-	case "CREATE", "DROP", "ALTER", "TRUNCATE":
-		return other(has(2, "TABLE", "TEMP", "TEMPORARY", "VIEW", "INDEX", "UNIQUE", "TRIGGER", "VIRTUAL", "OR", "FUNCTION", "PROCEDURE",
-			"DATABASE", "SCHEMA", "MATERIALIZED", "ROLE", "USER", "SEQUENCE", "TYPE", "EXTENSION", "EXTERNAL", "UNLOGGED"))
-	case "ATTACH", "DETACH", "PRAGMA", "VACUUM", "REINDEX", "SAVEPOINT":
-		return headOther
-	case "EXPLAIN", "SHOW", "DESCRIBE", "DESC":
-		return other(t[0].Text == word)
+	case ok:
+		is = slices.ContainsFunc(t[1:next.upto], func(t Token) bool { return t.Kind == Word && next.by[strings.ToUpper(t.Text)] })
+	case administrative[word]:
+		is = true
 	default:
-		return other(t[0].Text == word && changes(word))
+		is = t[0].Text == word && (descriptive[word] || changes(word))
 	}
+	if is {
+		return headOther
+	}
+	return headNone
+}
+
+// Words that start a statement that is no query: alone, in capitals, or if one of the words up to a place follows.
+var (
+	administrative = setOf("ATTACH DETACH PRAGMA VACUUM REINDEX SAVEPOINT")
+	descriptive    = setOf("EXPLAIN SHOW DESCRIBE DESC")
+	objects        = follow{2, setOf(`TABLE TEMP TEMPORARY VIEW INDEX UNIQUE TRIGGER VIRTUAL OR FUNCTION PROCEDURE DATABASE SCHEMA
+		MATERIALIZED ROLE USER SEQUENCE TYPE EXTENSION EXTERNAL UNLOGGED`)}
+	followed = map[string]follow{
+		"INSERT": {3, setOf("INTO OR IGNORE OVERWRITE")}, "REPLACE": {2, setOf("INTO")}, "MERGE": {2, setOf("INTO")},
+		"UPDATE": {6, setOf("SET")}, "DELETE": {4, setOf("FROM")},
+		"CREATE": objects, "DROP": objects, "ALTER": objects, "TRUNCATE": objects,
+	}
+)
+
+type follow struct {
+	upto int
+	by   wordSet
 }
 
 // isCut reports whether a text that starts like a statement stops in the middle of it: in a string, in a bracket, or
