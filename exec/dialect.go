@@ -74,7 +74,7 @@ type (
 		Misread(ctx context.Context, h Held, s *sqltext.Statement, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error)
 	}
 	stepper interface {
-		Step(ctx context.Context, sql string, most int) (rows int, err error)
+		Step(ctx context.Context, sql string, most int) error
 	}
 	privater interface{ Private() bool }
 )
@@ -109,9 +109,8 @@ type Guard interface {
 //
 // A Held may have two more methods:
 //
-//   - Step(ctx, sql string, most int) (rows int, err error) runs a statement to its end without making anything of its
-//     values, as its text says and not as QueryContext may have to rewrite it. It returns the number of rows, which is
-//     at most one more than most.
+//   - Step(ctx, sql string, most int) error runs a statement as its text says, and not as QueryContext may rewrite it,
+//     to its end or to the first row beyond most. It makes nothing of the values.
 //   - Private() bool says that the connection has a database of its own, in memory:
 //     another connection would not see the data.
 type Held interface {

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/texttosql/texttosql/result"
 )
@@ -63,8 +62,6 @@ func (db *DB) Explain(ctx context.Context, sql string) (Plan, error) {
 func (db *DB) Probe(ctx context.Context, schemaName, table, column string, value any) (bool, error) {
 	return with(&Session{db: db}, func(s *Session) (bool, error) { return s.Probe(ctx, schemaName, table, column, value) })
 }
-
-func (db *DB) probeTimeout() time.Duration { return min(time.Second, db.limits.Candidate.Timeout) }
 
 // bounds fills in and checks the bounds of one call.
 func (db *DB) bounds(b Bounds) (Bounds, error) {

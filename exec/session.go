@@ -120,7 +120,7 @@ func (s *Session) Time(ctx context.Context, sql string) (time.Duration, error) {
 	return generated(ctx, s, sql, bounds.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (_ time.Duration, err error) {
 		start := time.Now()
 		if stepper, ok := h.(stepper); ok {
-			_, err = stepper.Step(ctx, statement.SQL(), bounds.Rows)
+			err = stepper.Step(ctx, statement.SQL(), bounds.Rows)
 		} else {
 			_, err = read(ctx, h, statement.SQL(), bounds)
 		}
@@ -150,7 +150,7 @@ func (s *Session) Probe(ctx context.Context, schemaName, table, column string, v
 	default:
 		return false, fmt.Errorf("exec: Probe: value of type %T", value)
 	}
-	return run(ctx, s, s.db.probeTimeout(), func(ctx context.Context, h Held) (bool, error) {
+	return run(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h Held) (bool, error) {
 		t, err := read(ctx, h, text+" LIMIT 1", Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1}, args...)
 		return err == nil && len(t.Rows) > 0, err
 	})

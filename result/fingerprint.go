@@ -22,7 +22,10 @@ func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 		return "", false
 	}
 	h := sha256.New()
-	enc := encoder{digits: e.digits()}
+	enc := encoder{digits: e.Digits}
+	if e.Digits < 0 || e.Digits >= 17 { // a float64 has at most 17 significant digits
+		enc.digits = 0
+	}
 	enc.buf = append(enc.buf, version, byte(e.Mode), byte(enc.digits), 0)
 	enc.buf = binary.LittleEndian.AppendUint64(enc.buf, uint64(len(t.Columns)))
 	flush := func(size int) {
@@ -40,7 +43,7 @@ func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 	} else {
 		flush(0)
 		rows := enc.rowHashes(t.Rows)
-		slices.SortFunc(rows, rowHash.compare)
+		slices.SortFunc(rows, func(a, b rowHash) int { return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo)) })
 		if e.Mode == Set {
 			rows = slices.Compact(rows)
 		}
@@ -60,20 +63,8 @@ func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 // version match nothing.
 const version = 1
 
-// digits returns the digits to round to; 0 means exact.
-func (e Equality) digits() int {
-	if e.Digits <= 0 || e.Digits >= 17 { // a float64 has at most 17 significant digits
-		return 0
-	}
-	return e.Digits
-}
-
 // rowHash is half of the SHA-256 of one encoded row.
 type rowHash struct{ hi, lo uint64 }
-
-func (a rowHash) compare(b rowHash) int {
-	return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo))
-}
 
 // encoder writes cells so that cells have equal bytes if, and only if, they are equal.
 type encoder struct {

@@ -1,5 +1,7 @@
 package schema
 
+import "github.com/texttosql/texttosql/internal/words"
+
 // EqualFold reports whether two names are the same to an SQL engine: ASCII letters are compared without case, all else
 // byte by byte. (strings.EqualFold takes the Kelvin sign for a k.)
 func EqualFold(a, b string) bool {
@@ -16,19 +18,7 @@ func EqualFold(a, b string) bool {
 
 // Fold returns a name with its ASCII letters in lower case. Names that are [EqualFold] fold to the same text. Offsets
 // in it are offsets in name.
-func Fold(name string) string {
-	for i := range len(name) {
-		if name[i] == lower(name[i]) {
-			continue
-		}
-		b := []byte(name)
-		for ; i < len(b); i++ {
-			b[i] = lower(b[i])
-		}
-		return string(b)
-	}
-	return name
-}
+func Fold(name string) string { return words.LowerASCII(name) }
 
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {

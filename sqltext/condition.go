@@ -93,11 +93,7 @@ func (c *conditions) isInner(col column) bool {
 	if col.end-col.start == 1 {
 		return true
 	}
-	var qualifier []string
-	for i := col.start; i < col.end-1; i += 2 {
-		qualifier = append(qualifier, c.nameOf(i))
-	}
-	t := c.resolve(qualifier, col.query)
+	t := c.resolve(c.qualifier(col), col.query)
 	if t < 0 {
 		return true
 	}

@@ -367,7 +367,7 @@ func (e *expander) rest(q, listEnd int, columns []outputColumn) int {
 	total, window, uses := 0, 0, 0
 	count := func(i, size int) {
 		total = add(total, size)
-		if start, end, ok := e.clause(query, inWindow); ok && i >= start && i < end {
+		if e.within(query, inWindow, i) {
 			window = add(window, size)
 		}
 	}
@@ -380,7 +380,7 @@ func (e *expander) rest(q, listEnd int, columns []outputColumn) int {
 		}
 		count(i, e.weight(q, i))
 		if e.items[i].Kind == Number && i > query.at[inFrom] { // ORDER BY 1, GROUP BY 1
-			if k, err := strconv.Atoi(e.items[i].Text); err == nil && 0 < k && k <= len(columns) && e.isPosition(query, i) {
+			if k, err := strconv.Atoi(e.items[i].Text); err == nil && 0 < k && k <= len(columns) && (e.within(query, inGroup, i) || e.within(query, inOrder, i)) {
 				total = add(total, columns[k-1].size)
 			}
 		}
@@ -393,14 +393,10 @@ func (e *expander) rest(q, listEnd int, columns []outputColumn) int {
 	return add(total, times(window, uses)) // each OVER w repeats its window
 }
 
-// isPosition reports whether item i of a query may stand for a column of its select list.
-func (e *expander) isPosition(q *query, i int) bool {
-	for _, c := range []clause{inGroup, inOrder} {
-		if start, end, ok := e.clause(q, c); ok && i >= start && i < end {
-			return true
-		}
-	}
-	return false
+// within reports whether item i stands in a clause of a query.
+func (e *expander) within(q *query, c clause, i int) bool {
+	start, end, ok := e.clause(q, c)
+	return ok && i >= start && i < end
 }
 
 // stores counts what holds and sorts rows in a query and the subqueries of its expressions.

@@ -55,8 +55,8 @@ func (p *parsed) rubric(q *query) (c1, c2, others int) {
 			c1++
 		}
 	}
-	for _, c := range []clause{inFrom, inWhere, inHaving} {
-		words := p.wordsIn(q, c)
+	from, where, having := p.wordsIn(q, inFrom), p.wordsIn(q, inWhere), p.wordsIn(q, inHaving)
+	for _, words := range []map[string]int{from, where, having} {
 		c1 += words["OR"] + words["LIKE"]
 	}
 	frames := map[int]bool{}
@@ -67,7 +67,6 @@ func (p *parsed) rubric(q *query) (c1, c2, others int) {
 			c2++
 		}
 	}
-	where, having := p.wordsIn(q, inWhere), p.wordsIn(q, inHaving)
 	aggregates := where["NOT"] + having["NOT"] + having["AND"] + having["OR"]
 	counts := map[clause]int{}
 	for _, c := range []clause{inSelect, inGroup, inOrder} {

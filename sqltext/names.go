@@ -111,10 +111,7 @@ func (p *parsed) resolveColumn(c column) ColumnRef {
 	if last.Kind == QuotedName {
 		r.Quote = last.Text[0]
 	}
-	var parts []string
-	for i := c.start; i < c.end-1; i += 2 {
-		parts = append(parts, p.nameOf(i))
-	}
+	parts := p.qualifier(c)
 	r.Qualifier = strings.Join(parts, ".")
 	if c.query >= 0 {
 		r.Scope = p.scope(c.query).base
@@ -123,6 +120,14 @@ func (p *parsed) resolveColumn(c column) ColumnRef {
 		r.Schema, r.Table = p.tables[t].Schema, p.tables[t].Name
 	}
 	return r
+}
+
+// qualifier returns the names before the dots of a mention.
+func (p *parsed) qualifier(c column) (parts []string) {
+	for i := c.start; i < c.end-1; i += 2 {
+		parts = append(parts, p.nameOf(i))
+	}
+	return parts
 }
 
 // scope is what a query has in FROM.

@@ -1,6 +1,10 @@
 package sqltext
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+)
 
 // Normalize rewrites the statement so that texts that differ only in their writing become equal: words in lower case
 // (ASCII; of other letters the case may count), one blank between tokens (none around dots and inside brackets), no
@@ -76,17 +80,7 @@ func (d Dialect) plainName(t Token) string {
 }
 
 // asciiLower folds as the engines do: outside of ASCII case counts.
-func asciiLower(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' }) {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
-}
+func asciiLower(s string) string { return words.LowerASCII(s) }
 
 // isPlain reports whether name needs no quotes, keywords aside.
 func isPlain(name string) bool {

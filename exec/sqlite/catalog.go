@@ -58,11 +58,6 @@ type known struct {
 	catalog *catalog
 }
 
-// current reports whether the catalog is still that of its connection.
-func (k known) current(key string, files []os.FileInfo) bool {
-	return k.catalog != nil && k.key == key && slices.EqualFunc(k.files, files, sameFile)
-}
-
 // attachedFiles identifies the files of the attached databases; nil stands for a database without a file. Unlike the
 // main file, they can be exchanged while the connection is open.
 func attachedFiles(dbs []attached) []os.FileInfo {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,7 +111,7 @@ func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached, k
 		g.mu.Lock()
 		k := g.catalogs[dc]
 		g.mu.Unlock()
-		if k.current(key, files) {
+		if k.catalog != nil && k.key == key && slices.EqualFunc(k.files, files, sameFile) {
 			return k.catalog, nil
 		}
 	}

@@ -12,13 +12,12 @@ import (
 func (in *inspection) foreignKeys(ctx context.Context) error {
 	type link struct {
 		table    int // place in tables
-		id       int64
 		target   string
 		from, to []string // to[i] is "" where the key names no columns
 	}
 	var links []link
 	// A CREATE text without the word REFERENCES has no key. Looking for it saves most tables a PRAGMA.
-	err := each(ctx, in.q, `SELECT s.name, f.id, f."table", f."from", f."to"
+	err := each(ctx, in.q, `SELECT s.name, f.seq, f."table", f."from", f."to"
 		FROM `+in.dialect.Quote(in.database)+`.sqlite_master s, pragma_foreign_key_list(s.name, `+literal(in.database)+`) f
 		WHERE s.type = 'table' AND s.sql LIKE '%references%'
 		ORDER BY s.rowid, f.id DESC, f.seq`, 5, func(row []driver.Value) { // ids count from the last key back
@@ -26,9 +25,8 @@ func (in *inspection) foreignKeys(ctx context.Context) error {
 		if !ok {
 			return
 		}
-		id := integer(row[1])
-		if n := len(links); n == 0 || links[n-1].table != table || links[n-1].id != id {
-			links = append(links, link{table: table, id: id, target: text(row[2])})
+		if len(links) == 0 || integer(row[1]) == 0 { // the first column of a key
+			links = append(links, link{table: table, target: text(row[2])})
 		}
 		l := &links[len(links)-1]
 		l.from = append(l.from, text(row[3]))
@@ -79,33 +77,30 @@ func properNames(t *schema.Table, names []string) []string {
 
 // uniques reads the unique constraints and unique indexes of all tables, in the order of their making.
 func (in *inspection) uniques(ctx context.Context) error {
-	type key struct{ table, index string }
-	var (
-		last    key
+	type unique struct {
+		table   string
 		columns []string
 		whole   bool // no expression is among the columns
-	)
-	finish := func() {
-		if i, ok := in.at[last.table]; ok && whole && len(columns) > 0 {
-			t := &in.tables[i]
-			if !slices.ContainsFunc(t.Unique, func(u []string) bool { return slices.Equal(u, columns) }) {
-				t.Unique = append(t.Unique, columns)
-			}
-		}
 	}
+	var found []unique
 	in1 := ", " + literal(in.database) + ") "
-	err := each(ctx, in.q, `SELECT t.name, i.name, k.name
+	err := each(ctx, in.q, `SELECT t.name, k.seqno, k.name
 		FROM (SELECT DISTINCT tbl_name AS name FROM `+in.dialect.Quote(in.database)+`.sqlite_master WHERE type = 'index') t,
 			pragma_index_list(t.name`+in1+`i, pragma_index_info(i.name`+in1+`k
 		WHERE i."unique" AND i.origin <> 'pk' AND NOT i.partial
 		ORDER BY t.name, i.seq DESC, k.seqno`, 3, func(row []driver.Value) {
-		if this := (key{text(row[0]), text(row[1])}); this != last {
-			finish()
-			last, columns, whole = this, nil, true
+		if len(found) == 0 || integer(row[1]) == 0 { // the first column of an index
+			found = append(found, unique{table: text(row[0]), whole: true})
 		}
-		columns = append(columns, text(row[2]))
-		whole = whole && row[2] != nil
+		u := &found[len(found)-1]
+		u.columns = append(u.columns, text(row[2]))
+		u.whole = u.whole && row[2] != nil
 	})
-	finish()
+	for _, u := range found {
+		same := func(other []string) bool { return slices.Equal(other, u.columns) }
+		if i, ok := in.at[u.table]; ok && u.whole && !slices.ContainsFunc(in.tables[i].Unique, same) {
+			in.tables[i].Unique = append(in.tables[i].Unique, u.columns)
+		}
+	}
 	return err
 }

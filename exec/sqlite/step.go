@@ -7,10 +7,10 @@ import (
 )
 
 // Step runs text as it is, however its columns are declared, and reads no value.
-func (h *held) Step(ctx context.Context, text string, most int) (int, error) {
+func (h *held) Step(ctx context.Context, text string, most int) error {
 	rows, err := h.run(ctx, text, sqltext.SQLite().Parse(text), nil)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	names, err := rows.Columns()
 	if err == nil {
@@ -18,16 +18,14 @@ func (h *held) Step(ctx context.Context, text string, most int) (int, error) {
 	}
 	if err != nil {
 		h.close()
-		return 0, classify(err, true, nil)
+		return classify(err, true, nil)
 	}
-	n := 0
-	for n <= most && rows.Next() {
-		n++
+	for n := 0; n <= most && rows.Next(); n++ {
 	}
 	err = rows.Err()
 	h.close()
 	if err != nil {
-		return n, h.Classify(err)
+		return h.Classify(err)
 	}
-	return n, nil
+	return nil
 }

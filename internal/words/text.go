@@ -52,6 +52,23 @@ func collapse(text string) string { return strings.Join(strings.Fields(text), " 
 // Fold returns text in lower case with one blank between its words, for comparing questions.
 func Fold(text string) string { return strings.ToLower(collapse(text)) }
 
+// LowerASCII returns text with its ASCII letters in lower case. All other bytes keep their places.
+func LowerASCII(text string) string {
+	isUpper := func(c byte) bool { return 'A' <= c && c <= 'Z' }
+	for i := range len(text) {
+		if isUpper(text[i]) {
+			b := []byte(text)
+			for ; i < len(b); i++ {
+				if isUpper(b[i]) {
+					b[i] += 'a' - 'A'
+				}
+			}
+			return string(b)
+		}
+	}
+	return text
+}
+
 // Cut returns the first n bytes of text, without a character that n would split.
 func Cut(text string, n int) string {
 	if len(text) <= n {
