@@ -14,7 +14,9 @@
 //
 // The improvements that the document proposes:
 //
-//   - More samples in phase 1: Strategy.PhaseSamples. Not measured, so 12 is the default.
+//   - More samples in phase 1: Strategy.PhaseSamples. In nine replayed pools 16 instead of
+//     12 found the right tables on 1,077 instead of 1,069 of 1,141 questions, with the same
+//     935 right answers and a tenth more calls. So 12 is the default.
 //   - Columns of filters checked against the agreed tables: built, as a red flag.
 //   - Execution feedback inside phase 3: not built, and not measured, since no recorded
 //     model was asked for a correction there. The paper discards what is malformed and
