@@ -243,11 +243,11 @@ func ExampleRefine() {
 		Task: exampleTask, Schema: env.Schema, Admission: admission, Candidate: candidate,
 	})
 	for _, s := range refined.Steps {
-		fmt.Println(s.Status, s.Problem)
+		fmt.Printf("%s %q\n", s.Status, s.Problem)
 	}
 	fmt.Println(refined.Candidate.Rows, "rows", err)
 	// Output:
-	// rejected exec: invalid statement (schema): no such column: nme
-	// ok
+	// rejected "exec: invalid statement (schema): no such column: nme"
+	// ok ""
 	// 2 rows <nil>
 }
