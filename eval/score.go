@@ -13,6 +13,7 @@ type Verdict struct {
 	Answer   Execution // of SQL; zero without an answer, or a database
 	Scores   []float64 // in the order of Scorer.Metrics
 	Fault    string    // why nothing could be scored: the gold has no result, its database is missing or damaged; "" when it could
+	Err      error     // why there is no answer, in a report of Run; else nil
 }
 
 // Scorer scores answers. Safe for concurrent use.

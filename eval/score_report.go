@@ -75,7 +75,11 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "  %-10s %.4f\n", name, Mean(r.Verdicts, i))
 	}
 	if n := r.Unanswered(); n > 0 {
-		fmt.Fprintf(&b, "  without an answer: %d\n", n)
+		fmt.Fprintf(&b, "  without an answer: %d", n)
+		if i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool { return v.Err != nil }); i >= 0 {
+			fmt.Fprintf(&b, " (first error: question %s: %v)", r.Verdicts[i].Question.ID, r.Verdicts[i].Err)
+		}
+		b.WriteByte('\n')
 	}
 	if faults := r.Faults(); len(faults) > 0 {
 		fmt.Fprintf(&b, "  not scorable, counted as 0: %d (first: question %s: %s)\n", len(faults), faults[0].Question.ID, faults[0].Fault)

@@ -11,9 +11,20 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// databases opens each database of a folder once. The zero value with a folder is ready. Not safe for concurrent use.
+// finder finds a database by its id: an *eval.Folder, or oneDatabase.
+type finder interface {
+	Database(id string) (path string, err error)
+}
+
+// oneDatabase is the path of the only database.
+type oneDatabase string
+
+// Database returns the path, whatever the id.
+func (path oneDatabase) Database(string) (string, error) { return string(path), nil }
+
+// databases opens each database once. The zero value with a folder is ready. Not safe for concurrent use.
 type databases struct {
-	folder *eval.Folder
+	folder finder
 	opened map[string]openedDatabase
 }
 
@@ -36,7 +47,7 @@ func (d *databases) env(ctx context.Context, id string) (*strategy.Env, error) {
 	return o.env, o.err
 }
 
-func (o *openedDatabase) open(ctx context.Context, folder *eval.Folder, id string) error {
+func (o *openedDatabase) open(ctx context.Context, folder finder, id string) error {
 	path, err := folder.Database(id)
 	if err != nil {
 		return err

@@ -23,8 +23,10 @@ import (
 
 // live is the verb run.
 type live struct {
-	Data        string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
-	Dataset     string `required:"" placeholder:"NAME" help:"Dataset of the folder, or a file of one."`
+	Data        string `default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Dataset     string `placeholder:"NAME" help:"Dataset of the folder, or a file of one."`
+	DB          string `name:"db" placeholder:"FILE" help:"A SQLite file of yours, in place of --data; needs --questions."`
+	Questions   string `placeholder:"FILE" help:"Questions about --db with their golds, in place of --dataset."`
 	Strategy    string `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
 	Model       string `required:"" placeholder:"SPEC" help:"${specs}."`
 	Samples     int    `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
@@ -63,6 +65,9 @@ Models:
 --exemplars train is the folder's questions/NAME_train.jsonl, or else the dataset's questions about other
 databases. Guarded, the default: no exemplar has the question's gold, values aside, or asks the same but
 for names and values. An exemplar with the very same question is never shown.
+
+--db FILE --questions FILE is for a database of your own. The questions are JSON lines, a JSON list or CSV with a line
+of names: question and gold (or sql, query), and where you have them id, evidence and difficulty.
 
 A run that was interrupted goes on with the same command and --out. Questions that a provider or a
 budget failed are not finished and asked again; here they count as wrong. The exit status is 1 when
@@ -124,7 +129,7 @@ func (l *live) Run(p *program) error {
 		return fmt.Errorf("strategy %s asks for a statement step by step, and pools hold whole ones: give --model phases:%s, which simulates the steps",
 			chosen.name, strings.TrimPrefix(l.Model, "pool:"))
 	}
-	folder, dataset, err := openDataset(p, l.Data, l.Dataset)
+	folder, find, dataset, err := l.open(p)
 	if err != nil {
 		return err
 	}
@@ -134,13 +139,13 @@ func (l *live) Run(p *program) error {
 	}
 	var shown *exemplars
 	if l.Exemplars != "" {
-		if shown, err = openExemplars(p.ctx, l.Exemplars, l.Leaky, folder, dataset); err != nil {
+		if shown, err = openExemplars(p.ctx, l.Exemplars, l.Leaky, folder, find, dataset); err != nil {
 			return err
 		}
 	} else if l.Leaky {
 		return errors.New("--leaky needs --exemplars")
 	}
-	store := newStore(folder, l.Concurrency)
+	store := newStore(find, l.Concurrency)
 	defer store.Close()
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
 	questions, left, err := l.choose(p, folder, dataset, source, scorer)
@@ -150,7 +155,7 @@ func (l *live) Run(p *program) error {
 	if len(questions) == 0 {
 		return fmt.Errorf("no question of %s can be asked", l.Dataset)
 	}
-	asker := &asker{folder: folder, source: source, strategy: chosen, exemplars: shown, samples: l.Samples}
+	asker := &asker{folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples}
 	defer asker.close()
 	// Wrong settings end the run here, and not at every question.
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {

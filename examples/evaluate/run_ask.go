@@ -45,6 +45,9 @@ func newSource(folder *eval.Folder, spec string, latency bool, getenv func(strin
 		}
 		return s, nil
 	}
+	if folder == nil {
+		return nil, fmt.Errorf("model %q: pools are in a folder of evaluation data: give --data too", spec)
+	}
 	s := &source{kind: models.KindRecorded}
 	if provider == "phases" {
 		s.kind = models.KindSimulated
@@ -126,7 +129,7 @@ func (s *source) delay(question string, sample int) time.Duration {
 
 // asker asks a strategy, with one engine for each database.
 type asker struct {
-	folder   *eval.Folder
+	folder   finder
 	source   *source
 	strategy named
 	samples  int

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -33,11 +34,14 @@ type exemplars struct {
 
 // openExemplars reads the pool of --exemplars: a file of questions with their SQL, or for "train" the folder's
 // questions/NAME_train file of the dataset. A dataset without one has its questions about other databases.
-func openExemplars(ctx context.Context, source string, leaky bool, folder *eval.Folder, dataset *eval.Dataset) (*exemplars, error) {
+func openExemplars(ctx context.Context, source string, leaky bool, folder *eval.Folder, find finder, dataset *eval.Dataset) (*exemplars, error) {
 	x := &exemplars{source: source, leaky: leaky, asked: map[string][]string{}, raw: map[string][]*sqltext.Statement{}, maskers: map[string]func(string) string{}}
 	pool := dataset
 	path := source
 	if source == "train" {
+		if folder == nil {
+			return nil, errors.New("--exemplars train is a file of a folder of evaluation data: give --data too, or a file")
+		}
 		path = folder.Path("questions", dataset.Name+"_train.jsonl")
 		if _, err := os.Stat(path); err != nil {
 			path, x.across = "", true
@@ -49,7 +53,7 @@ func openExemplars(ctx context.Context, source string, leaky bool, folder *eval.
 			return nil, fmt.Errorf("--exemplars: %w", err)
 		}
 	}
-	opened := &databases{folder: folder}
+	opened := &databases{folder: find}
 	defer opened.close()
 	for _, q := range pool.Questions {
 		if q.Text == "" || q.Gold == "" {

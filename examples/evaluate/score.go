@@ -392,11 +392,16 @@ func openDataset(p *program, dir, name string) (*eval.Folder, *eval.Dataset, err
 	if isFile(name) {
 		read = eval.ReadDataset
 	}
+	dataset, err := readDataset(p, read, name)
+	return folder, dataset, err
+}
+
+func readDataset(p *program, read func(string) (*eval.Dataset, error), name string) (*eval.Dataset, error) {
 	dataset, err := read(name)
 	if err == nil && dataset.Repeated > 0 {
 		p.note("%s: %d of its questions stand there once more and count once", name, dataset.Repeated)
 	}
-	return folder, dataset, err
+	return dataset, err
 }
 
 func isFile(path string) bool {
@@ -404,8 +409,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// newStore returns a Store over the databases of a folder.
-func newStore(folder *eval.Folder, workers int) *eval.Store {
+// newStore returns a Store over the databases of a folder, or over one database.
+func newStore(folder finder, workers int) *eval.Store {
 	return eval.NewStore(eval.StoreConfig{
 		Find:    folder.Database,
 		Open:    cli.OpenReadOnly,

@@ -322,7 +322,8 @@ func (r *stepsRun) questions(p *program) ([]eval.Question, error) {
 			faults = append(faults, eval.Verdict{Question: q, Fault: fault})
 		}
 	}
-	p.tellFaults(faults, datasetFile(r.databases.folder, ""))
+	folder, _ := r.databases.folder.(*eval.Folder)
+	p.tellFaults(faults, datasetFile(folder, ""))
 	if len(questions) == 0 {
 		return nil, errors.New("no question can be judged")
 	}
