@@ -16,6 +16,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -105,6 +106,50 @@ func Example_guidePolicy() {
 	}
 	engine, err := texttosql.New(db, model, texttosql.WithPolicy(policy))
 	_, _ = engine, err
+}
+
+// Example_guideMeasure is an engine measured on questions of one's own.
+func Example_guideMeasure() {
+	dir, err := os.MkdirTemp("", "measure")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	file, questions := filepath.Join(dir, "shop.db"), filepath.Join(dir, "questions.csv")
+	db, err := sql.Open("sqlite3", "file:"+file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(shop); err != nil {
+		log.Fatal(err)
+	}
+	const rows = "question,gold\nWho lives in the USA?,SELECT name FROM customers WHERE country = 'USA'\nHow many orders are there?,SELECT count(*) FROM orders\n"
+	if err := os.WriteFile(questions, []byte(rows), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	engine, err := texttosql.New(db, says("SELECT name FROM customers WHERE country = 'USA'"))
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	dataset, err := eval.ReadDataset(questions) // CSV or JSON lines with question and gold
+	store := eval.NewStore(eval.StoreConfig{
+		Find: func(string) (string, error) { return file, nil },
+		Open: func(path string) (*sql.DB, error) { return sql.Open("sqlite3", "file:"+path+"?mode=ro") },
+	})
+	defer store.Close()
+	ask := func(ctx context.Context, q eval.Question) (eval.Answer, error) {
+		r, err := engine.Generate(ctx, q.Text, texttosql.WithEvidence(q.Evidence))
+		if r == nil {
+			return eval.Answer{}, err
+		}
+		return eval.Answer{SQL: r.SQL, Usage: r.Usage}, err
+	}
+	report, err := eval.Run(ctx, ask, dataset, &eval.Scorer{Store: store})
+	right, _ := report.Estimate("ex_set")
+	fmt.Printf("%.2f of %d questions, 95 %%: %.2f to %.2f\n", right.Value, right.N, right.Low, right.High)
+	// Output: 0.50 of 2 questions, 95 %: 0.00 to 1.00
 }
 
 func Example_guideBounds() {

@@ -22,6 +22,8 @@
 //		fmt.Print(r)
 //	}
 //
+// An engine of one's own is measured by [Run].
+//
 // The parts: a [Dataset] of [Question] and files of [Answer], in a [Folder]; a
 // [Pool] of answers that vote together; a [Store] that runs each distinct
 // statement once and remembers fingerprints instead of rows; a [Metric], such as

@@ -101,15 +101,22 @@ func TestRunEnds(t *testing.T) {
 		why   string
 	}{
 		{
-			"wrong key", func(context.Context, eval.Question) (eval.Answer, error) { return eval.Answer{}, &llm.Error{Class: llm.ClassPermanent, Status: 401} },
+			"wrong key", func(context.Context, eval.Question) (eval.Answer, error) {
+				return eval.Answer{}, &llm.Error{Class: llm.ClassPermanent, Status: 401}
+			},
 			&llm.Error{}, 1, "the other questions would fail too",
 		},
 		{
-			"overloaded", func(context.Context, eval.Question) (eval.Answer, error) { return eval.Answer{}, &llm.Error{Class: llm.ClassOverloaded} },
+			"overloaded", func(context.Context, eval.Question) (eval.Answer, error) {
+				return eval.Answer{}, &llm.Error{Class: llm.ClassOverloaded}
+			},
 			nil, 4, "the next question may have an answer",
 		},
 		{
-			"cancelled", func(context.Context, eval.Question) (eval.Answer, error) { cancel(); return eval.Answer{SQL: "SELECT 1"}, nil },
+			"cancelled", func(context.Context, eval.Question) (eval.Answer, error) {
+				cancel()
+				return eval.Answer{SQL: "SELECT 1"}, nil
+			},
 			context.Canceled, 1, "nobody waits any more",
 		},
 	} {
