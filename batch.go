@@ -144,6 +144,9 @@ func (f *failures) hopeless() error {
 func (f *failures) note(a Answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if a.Resumed {
+		return // no model was asked
+	}
 	if a.Err == nil || a.Result != nil && len(a.Result.Candidates) > 0 {
 		f.replies = true
 		return

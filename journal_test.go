@@ -216,3 +216,26 @@ func FuzzJournal(f *testing.F) {
 		}
 	})
 }
+
+// TestResumedAnswersAreNoReplies: an answer from the journal says nothing about the provider of today.
+func TestResumedAnswersAreNoReplies(t *testing.T) {
+	down := Answer{Err: &llm.Error{Class: llm.ClassPermanent, Message: "no such model"}}
+	refused := &Result{Outcome: strategy.Outcome{Candidates: make([]vote.Candidate, 1)}}
+	for _, tt := range []struct {
+		why   string
+		seen  []Answer
+		wants bool
+	}{
+		{"only the journal answered", []Answer{{Resumed: true}, down, down}, true},
+		{"the provider answered", []Answer{{}, down, down}, false},
+		{"a reply that was refused is a reply", []Answer{{Err: ErrNoCandidate, Result: refused}, down, down}, false},
+	} {
+		var f failures
+		for _, a := range tt.seen {
+			f.note(a)
+		}
+		if err := f.hopeless(); (err != nil) != tt.wants {
+			t.Errorf("%s: %v", tt.why, err)
+		}
+	}
+}

@@ -12,7 +12,8 @@ import (
 //
 // The numbers of the ballot are places in candidates, and a rejected candidate has no vote. Where nobody has one, the
 // error is vote.ErrNoVote; a ballot without a cluster means the same. It is best to fill in Abstained: the error of the
-// question tells these reasons. A Voter that has a method Validate() error is asked it before the first sample.
+// question tells these reasons. A Voter that has a method Validate() error is asked it before the first sample. Under
+// WithoutExecution a Voter of your own counts two invented candidates first: one that votes by result is refused.
 type Voter interface {
 	Count(candidates []vote.Candidate) (vote.Ballot, error)
 }
