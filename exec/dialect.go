@@ -73,9 +73,6 @@ type (
 	misreader  interface {
 		Misread(ctx context.Context, h Held, s *sqltext.Statement, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error)
 	}
-	stepper interface {
-		Step(ctx context.Context, sql string, most int) error
-	}
 	privater interface{ Private() bool }
 )
 
@@ -107,12 +104,8 @@ type Guard interface {
 
 // Held is a connection under guard. Not safe for concurrent use: it runs one statement at a time.
 //
-// A Held may have two more methods:
-//
-//   - Step(ctx, sql string, most int) error runs a statement as its text says, and not as QueryContext may rewrite it,
-//     to its end or to the first row beyond most. It makes nothing of the values.
-//   - Private() bool says that the connection has a database of its own, in memory:
-//     another connection would not see the data.
+// A Held may have one more method: Private() bool says that the connection has a database of its own, in memory, so
+// that another connection would not see the data.
 type Held interface {
 	// QueryContext runs one statement that has passed the text check, or a text of ours. Only a text of ours has
 	// arguments, and without them a text with a parameter is refused. The rows hold values as the engine stores them,

@@ -109,22 +109,15 @@ func (s *Session) Explain(ctx context.Context, sql string) (Plan, error) {
 	})
 }
 
-// Time returns how long a statement runs, from its compilation to its last row or the first row beyond Bounds.Rows. The
-// values are not looked at. The statement runs as it is, even if the guard rewrites it to read its values. An engine
-// without a Step method is timed reading the values.
+// Time returns how long a statement takes, from its compilation to its last row, values read, or to the first row beyond
+// Bounds.Rows.
 func (s *Session) Time(ctx context.Context, sql string) (time.Duration, error) {
 	if s.db.lookOnly {
 		return 0, ErrNoExecution
 	}
-	bounds := s.bounds
-	return generated(ctx, s, sql, bounds.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (_ time.Duration, err error) {
+	return generated(ctx, s, sql, s.bounds.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (time.Duration, error) {
 		start := time.Now()
-		if stepper, ok := h.(stepper); ok {
-			err = stepper.Step(ctx, statement.SQL(), bounds.Rows)
-		} else {
-			_, err = read(ctx, h, statement.SQL(), bounds)
-		}
-		if err != nil {
+		if _, err := read(ctx, h, statement.SQL(), s.bounds); err != nil {
 			return 0, err
 		}
 		return time.Since(start), nil
