@@ -17,23 +17,15 @@ import (
 // Names of columns that hold secrets: as one word of the name, as two words in a row, and, where a name is written
 // without a mark between its words, as a part of it.
 var (
-	secretWords = set("password passwords passwd passphrase passcode pwd secret secrets credential credentials apikey ssn cvv cvv2 cvc iban otp totp")
-	secretPairs = set("api key,access key,private key,secret key,encryption key,signing key,ssh key,license key,auth token,access token," +
+	secretWords = words.Set("password passwords passwd passphrase passcode pwd secret secrets credential credentials apikey ssn cvv cvv2 cvc iban otp totp")
+	secretPairs = words.Set("api key,access key,private key,secret key,encryption key,signing key,ssh key,license key,auth token,access token," +
 		"refresh token,api token,session token,bearer token,reset token,csrf token,credit card,debit card,card number,card no,card num," +
 		"social security,passport number,passport no,security answer,security code,security number")
 	secretParts = []string{"password", "passwd", "passphrase", "apikey", "accesstoken", "authtoken", "refreshtoken", "privatekey", "secretkey", "creditcard", "cardnumber", "socialsecurity"}
 	// about are last words of names of what is about a secret and none itself.
-	about = set("type kind brand at on date time day year status state count id ids set enabled changed updated created expires expiry expired length policy hint " +
+	about = words.Set("type kind brand at on date time day year status state count id ids set enabled changed updated created expires expiry expired length policy hint " +
 		"required valid version attempts")
 )
-
-func set(list string) map[string]bool {
-	out := map[string]bool{}
-	for _, entry := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' && !strings.Contains(list, ",") }) {
-		out[entry] = true
-	}
-	return out
-}
 
 // secretName reports whether the name of a column says that it holds secrets.
 func secretName(name string) bool {

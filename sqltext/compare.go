@@ -1,6 +1,10 @@
 package sqltext
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+)
 
 // Comparison is a column that is compared with constants.
 type Comparison struct {
@@ -62,7 +66,7 @@ func (p *parsed) comparisonOp(i int) (op string, ok bool) {
 }
 
 // comparing are the words that compare, alone or behind NOT.
-var comparing = setOf("LIKE ILIKE GLOB REGEXP RLIKE MATCH IN BETWEEN")
+var comparing = words.Set("LIKE ILIKE GLOB REGEXP RLIKE MATCH IN BETWEEN")
 
 // flipped has each operator whose sides can be exchanged, with the operator for exchanged sides.
 var flipped = map[string]string{"=": "=", "<>": "<>", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -205,7 +209,7 @@ func (p *parsed) isArithmetic(i int) bool {
 	return it.Kind == Operator && arithmetic[it.Text] || it.Kind == Word && arithmetic[it.up]
 }
 
-var arithmetic = setOf("+ - * / % || | & << >> -> ->> #> #>> ^ :: [ . ~ DIV MOD XOR")
+var arithmetic = words.Set("+ - * / % || | & << >> -> ->> #> #>> ^ :: [ . ~ DIV MOD XOR")
 
 // isOperand reports whether a column stands directly beside a comparison, or in a list behind IN.
 func (p *parsed) isOperand(c column) bool {

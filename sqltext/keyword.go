@@ -1,21 +1,10 @@
 package sqltext
 
-import "strings"
-
-// wordSet is a set of words in upper case.
-type wordSet map[string]bool
-
-func setOf(words string) wordSet {
-	set := wordSet{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}
+import "github.com/texttosql/texttosql/internal/words"
 
 // reserved are keywords wherever they stand unquoted and without a dot beside them. Words that engines also allow as
 // names (year, first, key, rows, …) are keywords only in their places; see parser.contextual.
-var reserved = setOf(`
+var reserved = words.Set(`
 	ALL AND ANY AS ASC BETWEEN BY CASE COLLATE CROSS DESC DISTINCT ELSE END ESCAPE EXCEPT EXISTS FALSE FETCH FROM FULL
 	GLOB GROUP HAVING ILIKE IN INNER INTERSECT INTO IS ISNULL JOIN LATERAL LEFT LIKE LIMIT NATURAL NOT NOTNULL NULL
 	OFFSET ON OR ORDER OUTER OVER PARTITION QUALIFY RECURSIVE REGEXP RIGHT RLIKE SELECT SIMILAR SOME THEN TRUE UNION
@@ -23,30 +12,30 @@ var reserved = setOf(`
 	CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP INTERVAL DIV XOR STRAIGHT_JOIN`)
 
 // clauseWords are the reserved words that are no name to any engine. SQLite has tables named asc, left and offset.
-var clauseWords = setOf(`
+var clauseWords = words.Set(`
 	ALL AND AS BETWEEN CASE COLLATE DISTINCT ELSE ESCAPE EXCEPT EXISTS FROM GROUP HAVING IN INTERSECT INTO IS ISNULL
 	JOIN LIMIT NOT NOTNULL NULL ON OR ORDER SELECT THEN UNION USING VALUES WHEN WHERE WITH`)
 
 // quotedWords are the words beside the reserved ones that, as a name without quotes, mean something else or nothing: an
 // engine reserves the word, or takes it for a value.
-var quotedWords = setOf(`
+var quotedWords = words.Set(`
 	ADD ALTER AUTOINCREMENT CAST CHECK COMMIT CONSTRAINT CREATE DEFAULT DEFERRABLE DELETE DROP FOREIGN INDEX INSERT
 	NOTHING PRIMARY RAISE REFERENCES RETURNING SET TABLE TO TRANSACTION UNIQUE UPDATE
 	CURRENT_USER SESSION_USER CURRENT_ROLE CURRENT_CATALOG CURRENT_SCHEMA LOCALTIME LOCALTIMESTAMP`)
 
 // tableEnds are the words beside the reserved ones that are no alias behind a table in FROM.
-var tableEnds = setOf(`
+var tableEnds = words.Set(`
 	INDEXED TABLESAMPLE FOR FORCE USE IGNORE SET PIVOT UNPIVOT ASOF POSITIONAL ANTI SEMI RETURNING MINUS`)
 
 // aggregates are the functions that make one value of many rows in some engine.
-var aggregates = setOf(`
+var aggregates = words.Set(`
 	COUNT SUM AVG MIN MAX TOTAL GROUP_CONCAT STRING_AGG LISTAGG ARRAY_AGG JSON_AGG JSONB_AGG JSON_OBJECT_AGG
 	JSONB_OBJECT_AGG JSON_GROUP_ARRAY JSON_GROUP_OBJECT JSON_ARRAYAGG JSON_OBJECTAGG MEDIAN MODE STDDEV STDDEV_POP
 	STDDEV_SAMP STDEV VARIANCE VAR_POP VAR_SAMP PERCENTILE_CONT PERCENTILE_DISC CORR COVAR_POP COVAR_SAMP BOOL_AND
 	BOOL_OR EVERY COUNTIF COUNT_IF ANY_VALUE APPROX_COUNT_DISTINCT LIST FIRST LAST`)
 
 // dangling are the keywords with which no statement can end.
-var dangling = setOf(`
+var dangling = words.Set(`
 	SELECT FROM WHERE AND OR NOT ON JOIN LEFT RIGHT INNER OUTER FULL CROSS NATURAL BY GROUP ORDER HAVING LIMIT OFFSET
 	UNION EXCEPT INTERSECT IN LIKE GLOB ILIKE REGEXP BETWEEN IS AS CASE WHEN THEN ELSE DISTINCT USING WITH VALUES OVER
 	PARTITION ESCAPE COLLATE EXISTS`)

@@ -3,6 +3,8 @@ package sqltext
 import (
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // This file judges by shape what only an engine can judge for certain: whether a text is SQL or prose, and whether it
@@ -57,20 +59,20 @@ func (d Dialect) headOf(s string) head {
 
 // Words that start a statement that is no query: alone, in capitals, or if one of the words up to a place follows.
 var (
-	administrative = setOf("ATTACH DETACH PRAGMA VACUUM REINDEX SAVEPOINT")
-	descriptive    = setOf("EXPLAIN SHOW DESCRIBE DESC")
-	objects        = follow{2, setOf(`TABLE TEMP TEMPORARY VIEW INDEX UNIQUE TRIGGER VIRTUAL OR FUNCTION PROCEDURE DATABASE SCHEMA
+	administrative = words.Set("ATTACH DETACH PRAGMA VACUUM REINDEX SAVEPOINT")
+	descriptive    = words.Set("EXPLAIN SHOW DESCRIBE DESC")
+	objects        = follow{2, words.Set(`TABLE TEMP TEMPORARY VIEW INDEX UNIQUE TRIGGER VIRTUAL OR FUNCTION PROCEDURE DATABASE SCHEMA
 		MATERIALIZED ROLE USER SEQUENCE TYPE EXTENSION EXTERNAL UNLOGGED`)}
 	followed = map[string]follow{
-		"INSERT": {3, setOf("INTO OR IGNORE OVERWRITE")}, "REPLACE": {2, setOf("INTO")}, "MERGE": {2, setOf("INTO")},
-		"UPDATE": {6, setOf("SET")}, "DELETE": {4, setOf("FROM")},
+		"INSERT": {3, words.Set("INTO OR IGNORE OVERWRITE")}, "REPLACE": {2, words.Set("INTO")}, "MERGE": {2, words.Set("INTO")},
+		"UPDATE": {6, words.Set("SET")}, "DELETE": {4, words.Set("FROM")},
 		"CREATE": objects, "DROP": objects, "ALTER": objects, "TRUNCATE": objects,
 	}
 )
 
 type follow struct {
 	upto int
-	by   wordSet
+	by   map[string]bool
 }
 
 // isCut reports whether a text that starts like a statement stops in the middle of it: in a string, in a bracket, or

@@ -1,6 +1,10 @@
 package sqltext
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+)
 
 // Skeleton is what is left of a statement without its names and constants: its tokens in lower case, with _ in place of
 // every name, literal and list, and of what is joined to one by an operator, a comma, JOIN … ON, AND or OR.
@@ -16,8 +20,8 @@ func (s *Statement) Skeleton() []string {
 	return s.skeleton
 }
 
-// glue are the tokens that make one of the two names around them.
-var glue = setOf(", = < > <= >= <> != + - * / % || and or like is")
+// glue are the tokens beside the comma that make one of the two names around them.
+var glue = words.Set("= < > <= >= <> != + - * / % || and or like is")
 
 func (p *parsed) skeletonOf() (out []string) {
 	push := func(token string) {
@@ -27,7 +31,7 @@ func (p *parsed) skeletonOf() (out []string) {
 			switch {
 			case n >= 5 && out[n-1] == "_" && out[n-2] == "on" && out[n-3] == "_" && out[n-4] == "join" && out[n-5] == "_":
 				out = out[:n-4]
-			case n >= 3 && out[n-1] == "_" && out[n-3] == "_" && glue[out[n-2]]:
+			case n >= 3 && out[n-1] == "_" && out[n-3] == "_" && (out[n-2] == "," || glue[out[n-2]]):
 				out = out[:n-2]
 			default:
 				return

@@ -147,19 +147,12 @@ func qualified(database, table string) string {
 // hidden says which relation called table may not be read, in any database; "" if all may be read or none has the name.
 func (g *gate) hidden(table string) string {
 	name := schema.Fold(table)
-	for _, r := range g.catalog.named[name] {
-		if r.allowed {
-			continue
-		}
-		return qualified(r.database, r.name) + " may not be read"
+	named := g.catalog.named[name]
+	if i := slices.IndexFunc(named, func(r *relation) bool { return !r.allowed }); i >= 0 {
+		return qualified(named[i].database, named[i].name) + " may not be read"
 	}
-	switch {
-	case len(g.catalog.named[name]) > 0:
-		return ""
-	case g.temp[name],
-		strings.HasPrefix(name, "sqlite_"),
-		strings.HasPrefix(name, "pragma_"),
-		g.catalog.modules[name] && !g.catalog.functions[name]:
+	if len(named) == 0 && (g.temp[name] || strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_") ||
+		g.catalog.modules[name] && !g.catalog.functions[name]) {
 		return table + " is no table of the schema"
 	}
 	return ""

@@ -283,16 +283,11 @@ func (h *held) unrestored(cause error) error {
 // volatile reports whether closing the connection may lose its databases: they live in memory, or their files are not
 // on disk (another VFS, or deleted since).
 func (h *held) volatile() bool {
-	if h.memory {
-		return true
+	lost := func(file string) bool {
+		_, err := os.Stat(file)
+		return err != nil
 	}
-	for _, file := range h.files {
-		if _, err := os.Stat(file); err != nil {
-			return true
-		}
-	}
-	// Without a list of databases nobody knows.
-	return len(h.files) == 0
+	return h.memory || len(h.files) == 0 || slices.ContainsFunc(h.files, lost) // without files nobody knows
 }
 
 // Release implements exec.Held.

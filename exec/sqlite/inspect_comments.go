@@ -35,7 +35,7 @@ func describe(t *schema.Table) {
 		case token.Text == "(":
 			depth++
 			if depth == 1 && c.item == beforeBody {
-				c.next()
+				c.last, c.item = c.item, unnamed
 				c.lastWasOpen = true
 				continue
 			}
@@ -48,7 +48,7 @@ func describe(t *schema.Table) {
 				c.item = beforeBody
 			}
 		case token.Text == "," && depth == 1:
-			c.next()
+			c.last, c.item = c.item, unnamed
 			continue
 		}
 		c.lastWasOpen = false
@@ -113,11 +113,6 @@ func (c *commentReader) add(item int, text string) {
 		*to += " "
 	}
 	*to += text
-}
-
-// next is called at the bracket and at each comma between items.
-func (c *commentReader) next() {
-	c.last, c.item = c.item, unnamed
 }
 
 // start is called with the first name of an item. clause says that a table constraint starts with it: no column can have

@@ -123,16 +123,20 @@ func Stem(word string) string {
 	return w
 }
 
-// plain are English words that name nothing in a database.
-var plain = func() map[string]bool {
+// Set returns the words of a list as a set. Commas part them if there are any, else white space does.
+func Set(list string) map[string]bool {
 	set := map[string]bool{}
-	for _, w := range strings.Fields(`a an the of for to in on at by with from and or not no is are was were be been do does did has have had
-		what which who whom whose when where how many much that this these those there their its it as all any each every
-		list show give find get tell return display please me us i you we can could would should`) {
-		set[w] = true
+	commas := strings.Contains(list, ",")
+	for word := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' || !commas && unicode.IsSpace(r) }) {
+		set[word] = true
 	}
 	return set
-}()
+}
+
+// plain are English words that name nothing in a database.
+var plain = Set(`a an the of for to in on at by with from and or not no is are was were be been do does did has have had
+		what which who whom whose when where how many much that this these those there their its it as all any each every
+		list show give find get tell return display please me us i you we can could would should`)
 
 // IsPlain reports whether an English word in lower case has no meaning of its own: the, of, how, list.
 func IsPlain(word string) bool { return plain[word] }
