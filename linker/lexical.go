@@ -62,14 +62,12 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		return schema.Links{Whole: true, Notes: []string{"no word of the question matches the schema: the whole schema is kept"}}, nil
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scored[b].score, scored[a].score) })
-	score := func(place int) float64 { return scored[order[place]].score }
 	var links schema.Links
 	if most := cmp.Or(max(l.Tables, 0), 8); len(order) > most {
-		better, end := most, most // the places of the tables that tie with the last one
-		for better > 0 && score(better-1) == score(most-1) {
-			better--
-		}
-		for end < len(order) && score(end) == score(most-1) {
+		tie := scored[order[most-1]].score
+		better := slices.IndexFunc(order, func(i int) bool { return scored[i].score == tie })
+		end := most // behind the last table that ties
+		for end < len(order) && scored[order[end]].score == tie {
 			end++
 		}
 		kept := end

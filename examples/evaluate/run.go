@@ -491,6 +491,7 @@ func strategies() []named {
 		{"maker", "consensus on tables, then filters, then the statement (M15)", maker.Strategy{}},
 		{"maker-compat", "maker as published", maker.Strategy{}.Published()},
 		{"petsql", "two rounds: a first statement links the schema, then every model votes", petsql.Strategy{}},
+		{"petsql-compat", "petsql with its published prompt", petsql.Strategy{}.Published()},
 	}
 }
 
