@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestRunExemplars: what a run shows beside a question, what its guard keeps away, and that the output says which it was.
+// TestRunExemplars: what a run shows beside a question, what its guard keeps away, and that the output says which.
 func TestRunExemplars(t *testing.T) {
 	var mu sync.Mutex
 	var prompts strings.Builder
