@@ -89,7 +89,7 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	atOnce := context.WithoutCancel(ctx)
+	atOnce := context.WithoutCancel(ctx) // what runs with it does not wait, so nothing has to stop it in the middle
 	h.pragmas = h.room.pragmas[:0]
 	old, err := h.set(atOnce, dc, "busy_timeout", 0)
 	if err != nil {
