@@ -110,3 +110,18 @@ func closingFence(s string, at int, mark string) (end, next int) {
 		i = after // inside a line of the body, as in a string
 	}
 }
+
+// CompleteBlocks returns a reply that was cut up to the end of its last closed code block, what stands before it
+// included: a statement in such a block is whole. It returns "" for a reply without one.
+func CompleteBlocks(reply string) string {
+	if len(reply) > MaxReply {
+		return ""
+	}
+	end := 0
+	for _, b := range fencedBlocks(reply) {
+		if b.closed && strings.TrimSpace(b.body) != "" {
+			end = b.end
+		}
+	}
+	return reply[:end]
+}

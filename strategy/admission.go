@@ -112,11 +112,14 @@ func (a *Admission) Close() {
 // refuses, is a rejected candidate and no error; the error means that the database could not be asked.
 func (a *Admission) Admit(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
 	c := vote.Candidate{Sample: sample, Model: model}
+	text, whole := reply.Text, reply.StopReason == llm.StopEnd
 	if reply.StopReason == llm.StopLength {
-		c.Rejected = "truncated: the reply was cut at its token limit"
-		return c, nil
+		if text, whole = sqltext.CompleteBlocks(text), true; text == "" {
+			c.Rejected = "truncated: the reply was cut at its token limit"
+			return c, nil
+		}
 	}
-	found, err := a.Extract(ctx, sample, reply.Text, reply.StopReason == llm.StopEnd)
+	found, err := a.Extract(ctx, sample, text, whole)
 	if cerr := ctx.Err(); cerr != nil {
 		return c, cerr
 	}

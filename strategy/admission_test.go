@@ -32,6 +32,8 @@ func TestAdmission(t *testing.T) {
 		{"plain", llm.Response{Text: usa}, usa, "", false, "a statement alone"},
 		{"fenced", llm.Response{Text: "Sure:\n```sql\n" + usa + ";\n```\nDone."}, usa, "", false, "the statement in it"},
 		{"cut by the provider", llm.Response{Text: usa, StopReason: llm.StopLength}, "", "truncated", false, "what is missing may be half a condition"},
+		{"cut behind its block", llm.Response{Text: "```sql\n" + usa + "\n```\nThis sho", StopReason: llm.StopLength}, usa, "", false, "the statement is whole"},
+		{"cut in its block", llm.Response{Text: "```sql\n" + usa, StopReason: llm.StopLength}, "", "truncated", false, "what is missing may be half a condition"},
 		{"cut in the middle", llm.Response{Text: "```sql\nSELECT name FROM customers WHERE country = 'US"}, "", "truncated", false, "an open string"},
 		{"ends with a keyword", llm.Response{Text: "SELECT id FROM order"}, "", "truncated", false, "there may have been more"},
 		{
