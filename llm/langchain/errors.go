@@ -30,7 +30,7 @@ func failure(err error, n *notes) *llm.Error {
 		e.Message = cmp.Or(p.message, http.StatusText(o.status), "no message")
 	case o.err != nil:
 		e.Class = brokenClass(o.err, llm.ClassOverloaded)
-		e.Message, e.Err = o.err.Error(), withoutContext(o.err)
+		e.Message, e.Err = cmp.Or(disconnected(o.err), o.err.Error()), withoutContext(o.err)
 	default:
 		if status, message := splitStatus(err.Error()); status != 0 {
 			e.Status, e.Class = status, classOf(status, nil)
@@ -38,7 +38,7 @@ func failure(err error, n *notes) *llm.Error {
 			break
 		}
 		e.Class = brokenClass(err, llm.ClassUnknown)
-		e.Message = err.Error()
+		e.Message = cmp.Or(unreadable(err, n.seen(), n.raw()), disconnected(err), err.Error())
 	}
 	return e
 }
@@ -109,8 +109,13 @@ func namesTemperature(err error, n *notes) bool {
 	if !errors.As(err, &e) || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return false
 	}
-	p := parseProblem(n.outcome().body)
-	return p.param == "temperature" || strings.Contains(strings.ToLower(e.Message), "temperature")
+	body := n.outcome().body
+	p := parseProblem(body)
+	words := e.Message
+	if len(body) > 0 && p.message == "" {
+		words = string(body)
+	}
+	return p.param == "temperature" || strings.Contains(strings.ToLower(words), "temperature")
 }
 
 // statusPrefix is the beginning of the clients' errors of failed responses. It is anchored, because anybody's words may
@@ -142,7 +147,8 @@ type problem struct {
 }
 
 // parseProblem reads the forms of OpenAI, Anthropic and Google ({"error": {…}}, also in a list), Ollama ({"error":
-// "…"}) and vLLM ({…}). The text of any other body is the message.
+// "…"}), vLLM ({…}) and FastAPI ({"detail": "…"}). Without a message the code is one, or the type. Of a page the title is
+// the message, any other text is one itself; JSON of another form has none.
 func parseProblem(body []byte) problem {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
@@ -152,7 +158,10 @@ func parseProblem(body []byte) problem {
 	var outer struct {
 		Error json.RawMessage `json:"error"`
 	}
-	if json.Unmarshal(body, &outer) != nil {
+	switch err := json.Unmarshal(body, &outer); {
+	case err != nil && isPage(body):
+		return problem{message: "the server sent " + page(body)}
+	case err != nil && !json.Valid(body):
 		return problem{message: string(body)}
 	}
 	inner := body
@@ -165,16 +174,17 @@ func parseProblem(body []byte) problem {
 	}
 	var p struct {
 		Message any `json:"message"`
+		Detail  any `json:"detail"`
 		Code    any `json:"code"` // a number at Google and vLLM
 		Type    any `json:"type"`
 		Param   any `json:"param"`
 	}
 	if json.Unmarshal(inner, &p) != nil {
-		return problem{message: string(body)}
+		return problem{}
 	}
 	str := func(v any) string { s, _ := v.(string); return s }
 	return problem{
-		message: cmp.Or(str(p.Message), string(body)),
+		message: cmp.Or(str(p.Message), str(p.Detail), str(p.Code), str(p.Type)),
 		codes:   []string{str(p.Code), str(p.Type)},
 		param:   str(p.Param),
 	}

@@ -80,20 +80,42 @@ func TestFaults(t *testing.T) {
 		},
 		{
 			name: "page", status: 502, body: func(wire) string { return page }, want: same(llm.ClassOverloaded, 502),
-			message: "<html><head><title>502 Bad Gateway</title></head> <body>nginx", why: "Ollama's client makes a JSON error of it",
+			message: "a web page (502 Bad Gateway)", why: "Ollama's client makes a JSON error of it",
 		},
 		{name: "nothing", status: 500, body: func(wire) string { return "" }, want: same(llm.ClassOverloaded, 500), message: "Internal Server Error"},
 		{
 			name: "empty object", status: 503, body: func(wire) string { return "{}" },
-			want: wants{want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503}}, message: "{}",
-			why: "the one error in which Ollama's client keeps the status",
+			want:    wants{want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503}},
+			message: "Service Unavailable",
+			why:     "the one error in which Ollama's client keeps the status",
 		},
-		{name: "malformed", status: 200, body: func(wire) string { return `{"choices": [}` + "\n" }, want: same(llm.ClassUnknown, 0), message: "invalid character"},
-		{name: "empty body", status: 200, body: func(wire) string { return "" }, want: same(llm.ClassUnknown, 0)},
+		{name: "malformed", status: 200, body: func(wire) string { return `{"choices": [}` + "\n" }, want: same(llm.ClassUnknown, 0),
+			message: "the server's reply is no JSON"},
+		{name: "empty body", status: 200, body: func(wire) string { return "" }, want: same(llm.ClassUnknown, 0), message: "reply is empty"},
+		{
+			name: "page for a reply", status: 200, body: func(wire) string { return page }, want: same(llm.ClassUnknown, 0),
+			message: "the server's reply is no JSON but a web page (502 Bad Gateway): is its address right?", why: "a wrong base URL",
+		},
+		{name: "text for a reply", status: 200, body: func(wire) string { return "It works!" }, want: same(llm.ClassUnknown, 0),
+			message: "the server's reply is no JSON"},
+		{
+			name: "a list for a reply", status: 200, body: func(wire) string { return "[1, 2]" }, want: same(llm.ClassUnknown, 0),
+			message: "JSON of another form", why: "another API",
+		},
+		{
+			name: "FastAPI", status: 404, body: func(wire) string { return `{"detail":"Not Found here"}` },
+			want:    wants{want{llm.ClassPermanent, 404}, want{llm.ClassPermanent, 404}, want{llm.ClassPermanent, 404}, want{llm.ClassPermanent, 404}},
+			message: "Not Found here", why: "its own form of errors",
+		},
+		{
+			name: "other JSON", status: 500, body: func(wire) string { return `{"trace":["s3cret"]}` },
+			want:    wants{want{llm.ClassOverloaded, 500}, want{llm.ClassOverloaded, 500}, want{llm.ClassOverloaded, 500}, want{llm.ClassOverloaded, 500}},
+			message: "Internal Server Error", why: "no words in it",
+		},
 		{name: "empty reply", status: 200, body: func(w wire) string { return w.reply("") }, want: same(llm.ClassUnknown, 0), message: "empty"},
 		{
 			name: "error in a success", status: 200, body: fault("upstream is gone", "502"),
-			want: same(llm.ClassUnknown, 0), why: "gateways send this",
+			want: same(llm.ClassUnknown, 0), message: "upstream is gone", why: "gateways send this",
 		},
 	}
 	for _, test := range tests {
@@ -257,7 +279,8 @@ func TestUnreachable(t *testing.T) {
 			if !errors.As(err, &e) || e.Class != llm.ClassOverloaded {
 				t.Errorf("%s: got %v", w.name, err)
 			}
-			if c != nil && (!strings.Contains(err.Error(), "connection refused") || !errors.As(err, new(*net.OpError))) {
+			refused := "no server answers at " + listener.Addr().String() + ": connection refused"
+			if c != nil && (!strings.Contains(err.Error(), refused) || !errors.As(err, new(*net.OpError))) {
 				t.Errorf("%s: the cause is hidden: %v", w.name, err)
 			}
 		}

@@ -143,13 +143,25 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 		return llm.Response{}, err
 	}
 	if err != nil {
+		tellRaw(ctx, n)
 		return llm.Response{}, failure(err, n)
 	}
 	if n.topP != 0 && !n.sentTopP.Load() {
 		trace.From(ctx).Warn("top-p-unsent", fmt.Sprintf("top_p %g was not sent, as far as the adapter can tell: %s", n.topP,
 			"OpenAI's client drops it, and an HTTP client that is not of langchain.HTTPClient cannot put it back"))
 	}
-	return response(out, c.maxTokens, n)
+	resp, err := response(out, c.maxTokens, n)
+	if err != nil {
+		tellRaw(ctx, n)
+	}
+	return resp, err
+}
+
+// tellRaw puts what the server sent into the trace, which shows it only where replies are allowed.
+func tellRaw(ctx context.Context, n *notes) {
+	if raw := n.raw(); len(raw) > 0 {
+		trace.From(ctx).Set("raw", trace.Secret{Kind: trace.PrivateReplies, Text: string(raw[:min(len(raw), maxHead)])})
+	}
 }
 
 // generate makes the call. It turns a runtime error of the client into an error, because a reply must not end the

@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -66,6 +67,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	ctx := req.Context()
 	n.last.Store(new(outcome))
+	n.mu.Lock()
+	n.head = nil
+	n.mu.Unlock()
 	if n.dropTemperature || n.topP != 0 {
 		var err error
 		if req, err = n.edited(req); err != nil {
@@ -96,6 +100,28 @@ type notes struct {
 	topP            float64     // the transport puts it into a request that has none; 0: it does not
 	sentTopP        atomic.Bool // the request has a top_p
 	last            atomic.Pointer[outcome]
+
+	mu   sync.Mutex
+	head []byte // of the body of a successful response
+}
+
+// maxHead bounds what is kept of a successful response, in bytes: enough to see what it is.
+const maxHead = 4 << 10
+
+func (n *notes) read(p []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.head = append(n.head, p[:min(len(p), maxHead-len(n.head))]...)
+}
+
+// raw returns what the server sent, or the beginning of it.
+func (n *notes) raw() []byte {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if body := n.outcome().body; len(body) > 0 {
+		return body
+	}
+	return n.head
 }
 
 type notesKey struct{}
@@ -134,6 +160,7 @@ type watched struct {
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
+	w.notes.read(p[:n])
 	if errors.As(err, new(*http.MaxBytesError)) {
 		err = errTooLarge
 	}
