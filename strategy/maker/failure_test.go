@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/texttosql/texttosql/llm"
@@ -316,5 +317,37 @@ func TestMAKERConfidence(t *testing.T) {
 		if warned != tt.warned {
 			t.Errorf("%s: notes %q", tt.why, out.Notes)
 		}
+	}
+}
+
+// TestMAKERDeadline: the statements that arrived before a deadline are voted on, and its error is beside the answer.
+func TestMAKERDeadline(t *testing.T) {
+	for _, tt := range []struct {
+		hangs string // purpose, every second sample
+		sql   string
+		why   string
+	}{
+		{maker.PurposeProjection, usa, "half of the statements are there"},
+		{maker.PurposeScope, "", "no statement yet"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			replies := map[string]string{maker.PurposeScope: scopeOne, maker.PurposeFilter: inUSA, maker.PurposeProjection: usa}
+			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				if req.Purpose == tt.hangs && req.Sample%2 == 1 {
+					<-ctx.Done()
+					return llm.Response{}, ctx.Err()
+				}
+				return llm.Response{Text: replies[req.Purpose]}, nil
+			})
+			out, err := maker.Strategy{}.Generate(ctx, makerEnv(t, model), usaTask)
+			if !errors.Is(err, context.DeadlineExceeded) || out.SQL != tt.sql || (out.Confidence > 0) != (tt.sql != "") {
+				t.Fatalf("%s: %q, %v, %v", tt.why, out.SQL, out.Confidence, err)
+			}
+			if cut := strings.Contains(strings.Join(out.Notes, "\n"), "the time was up"); cut != (tt.sql != "") {
+				t.Errorf("%s: notes %q", tt.why, out.Notes)
+			}
+		})
 	}
 }

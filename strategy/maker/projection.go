@@ -71,8 +71,10 @@ func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, er
 	report.Clusters, report.UniqueSignatures = ballot.Clusters, len(ballot.Clusters)
 	r.out.Candidates, r.out.Ballot = candidates, ballot
 	switch {
-	case err != nil:
+	case err != nil && (ctx.Err() == nil || countErr != nil || outside > inside):
 		return "", err
+	case err != nil:
+		r.out.Warn(ctx, "cut-short", "the time was up: this is the best of %d statements", len(candidates))
 	case outside > inside:
 		return whyConflict, nil
 	case why != "":
@@ -88,7 +90,7 @@ func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, er
 	winner := ballot.Clusters[0]
 	report.Valid, report.Winner, report.Share = true, winner.SQL, winner.Share
 	r.out.SQL, r.out.Confidence = winner.SQL, ballot.Confidence
-	return "", nil
+	return "", err
 }
 
 // keepInside takes their votes from the candidates outside of the scope.

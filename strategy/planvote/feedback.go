@@ -90,6 +90,13 @@ func (r *feedbackRun) answer(ctx context.Context) (*strategy.Outcome, error) {
 	for round := 0; round <= r.Corrections && !done; round++ {
 		out, err := r.round(ctx, round, first, samples)
 		if cerr := ctx.Err(); cerr != nil {
+			r.add(out)
+			if best != nil {
+				all.Warn(ctx, "cut-short", "the time was up in correction %d: this is the best of the rounds before", round)
+			} else if out.SQL != "" {
+				best = out
+			}
+			r.take(best)
 			return all, cerr
 		}
 		first, samples = first+samples, r.CorrectionSamples
@@ -121,11 +128,20 @@ func (r *feedbackRun) answer(ctx context.Context) (*strategy.Outcome, error) {
 		}
 		return all, failed
 	}
+	r.take(best)
+	return all, r.cause(ctx, failed)
+}
+
+// take makes the answer of a round the answer; nil changes nothing.
+func (r *feedbackRun) take(best *strategy.Outcome) {
+	if best == nil {
+		return
+	}
+	all := &r.all
 	all.SQL, all.Confidence, all.Ballot = best.SQL, best.Confidence, best.Ballot
 	if !r.published && len(all.Candidates) > best.Ballot.Sampled {
 		r.recount(best)
 	}
-	return all, r.cause(ctx, failed)
 }
 
 // recount makes the ballot of the answer count the votes of every round: those for another answer count against it.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -487,5 +489,39 @@ func TestFeedbackCountsEveryRound(t *testing.T) {
 		if out.Candidates[w.Best].SQL != out.SQL {
 			t.Errorf("%s: the ballot names %q, the answer is %q", tt.why, out.Candidates[w.Best].SQL, out.SQL)
 		}
+	}
+}
+
+// TestFeedbackDeadline: what there is at a deadline comes beside its error.
+func TestFeedbackDeadline(t *testing.T) {
+	for _, tt := range []struct {
+		hangs string // purpose
+		half  bool   // of its samples only
+		sql   string
+		note  string
+		why   string
+	}{
+		{planvote.PurposeCorrect, false, chile, "the time was up in correction 1", "the round before has an answer"},
+		{strategy.PurposeGenerate, true, chile, "the time was up: this is the best of", "half of the first round has one"},
+		{strategy.PurposeGenerate, false, "", "", "there is nothing"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				if req.Purpose == tt.hangs && (!tt.half || req.Sample%2 == 1) {
+					<-ctx.Done()
+					return llm.Response{}, ctx.Err()
+				}
+				return llm.Response{Text: chile}, nil
+			})
+			out, err := planvote.Feedback{}.Generate(ctx, makerEnv(t, model), usaTask)
+			if !errors.Is(err, context.DeadlineExceeded) || out.SQL != tt.sql || (out.Confidence > 0) != (tt.sql != "") {
+				t.Fatalf("%s: %q, %v, %v", tt.why, out.SQL, out.Confidence, err)
+			}
+			if !strings.Contains(strings.Join(out.Notes, "\n"), tt.note) {
+				t.Errorf("%s: notes %q, want %q", tt.why, out.Notes, tt.note)
+			}
+		})
 	}
 }
