@@ -34,9 +34,6 @@ var (
 	exampleModel = strategytest.ExampleModel
 	exampleEnv   = strategytest.ExampleEnv
 	exampleShop  = strategytest.ExampleShop
-	samples      = strategytest.Samples
-	dataEnv      = strategytest.DataEnv
-	dataEnvAt    = strategytest.DataEnvAt
 	written      = strategytest.Written
 	phases       = strategytest.Phases
 )

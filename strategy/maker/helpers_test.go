@@ -26,8 +26,6 @@ const (
 var (
 	usaTask      = strategytest.USATask
 	exampleTask  = strategy.Task{Question: "Which customers live in the USA?"}
-	shopEnv      = strategytest.ShopEnv
-	envOf        = strategytest.EnvOf
 	poolOf       = strategytest.PoolOf
 	makerEnv     = strategytest.MarketEnv
 	makerEnvOf   = strategytest.EnvAt
