@@ -174,8 +174,11 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 // wave is the size of the next wave, of most samples; 0 when no sample may be sent any more. The first sample is always
 // sent, so that an empty budget has its say as an error.
 func (e Election[T]) wave(t vote.Tally, stop vote.Stop, most int) int {
+	if most == 0 {
+		return 0
+	}
 	size := most
-	if stop != nil && most > 0 {
+	if stop != nil {
 		size = min(max(t.Wave(stop, e.MinWave), 1), most)
 	}
 	if e.Room != nil {
