@@ -7,14 +7,17 @@ import (
 	"strings"
 )
 
-// Description is what a person wrote about one table or column. Empty fields say nothing.
+// Description is what is known about one table or column. Empty fields say nothing. What a model wrote stands in a field
+// of its own, so that it is never taken for a person's word.
 type Description struct {
 	Title  string `json:"title,omitempty"`  // a readable name; of columns only
 	Text   string `json:"text,omitempty"`   // what it means
 	Values string `json:"values,omitempty"` // what its values mean; of columns only
+
+	Described string `json:"described,omitempty"` // what a model wrote about it; of columns only
 }
 
-// Descriptions holds what people wrote about a database, by name: "table", "table.column", "schema.table" or
+// Descriptions holds what is known about a database, by name: "table", "table.column", "schema.table" or
 // "schema.table.column".
 //
 // Names are compared without regard to the case of ASCII letters and are not quoted: the table "order details" is
@@ -56,6 +59,7 @@ func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) 
 		c.Title = cmp.Or(strings.TrimSpace(text.Title), c.Title)
 		c.Description = cmp.Or(strings.TrimSpace(text.Text), c.Description)
 		c.Values = cmp.Or(strings.TrimSpace(text.Values), c.Values)
+		c.Described = cmp.Or(strings.TrimSpace(text.Described), c.Described)
 	}
 	return &out, unknown
 }

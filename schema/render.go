@@ -74,9 +74,20 @@ type Renderer struct {
 	Value func(v any) (written string, ok bool)
 	// WithoutValues keeps stored values out of the text.
 	WithoutValues bool
-	// WithoutDescriptions keeps titles and descriptions out of the text, CREATE texts aside.
-	WithoutDescriptions bool
+	// Text says which titles and descriptions are shown, CREATE texts aside; zero: AllText.
+	Text Text
 }
+
+// Text says which descriptions a text shows.
+type Text uint8
+
+// The kinds of descriptions.
+const (
+	AllText    Text = iota // those of persons, and for a column that has none what a model wrote
+	NoText                 // none
+	ExpertText             // those of persons: titles, descriptions and what values mean
+	ModelText              // what a model wrote about columns (Column.Described)
+)
 
 // Sample is some rows of one table, in the order in which to show them. A value is nil, bool, int, int64, float64,
 // string or []byte.
@@ -149,7 +160,7 @@ type detail struct {
 func (r Renderer) full() detail {
 	const fewest, most = 3, 15 // examples by default and at most
 	d := detail{
-		examples: fewest, valueNotes: !r.WithoutDescriptions, descriptions: !r.WithoutDescriptions,
+		examples: fewest, valueNotes: true, descriptions: true,
 		columns: math.MaxInt, rows: math.MaxInt, cellRunes: maxCellRunes,
 	}
 	switch {

@@ -27,7 +27,7 @@ func TestRendererGolden(t *testing.T) {
 		{"code", schema.Renderer{Form: schema.Code}, "a line a table"},
 		{"code_tokens", schema.Renderer{Form: schema.Code, MaxTokens: 110}, "no table is dropped"},
 		{"mschema", schema.Renderer{Form: schema.MSchema}, "tuples, then foreign keys"},
-		{"mschema_bare", schema.Renderer{Form: schema.MSchema, WithoutValues: true, WithoutDescriptions: true}, "nothing but structure"},
+		{"mschema_bare", schema.Renderer{Form: schema.MSchema, WithoutValues: true, Text: schema.NoText}, "nothing but structure"},
 		{"mschema_900", schema.Renderer{Form: schema.MSchema, MaxChars: 900}, "examples, then notes"},
 		{"mysql", schema.Renderer{Form: schema.Code, Quote: func(n string) string { return "`" + n + "`" }}, "quotes of another dialect"},
 	} {
@@ -238,6 +238,36 @@ func TestRendererWidths(t *testing.T) {
 				}
 				last = missing
 			}
+		}
+	}
+}
+
+// TestRendererText: what persons wrote and what a model wrote are told apart.
+func TestRendererText(t *testing.T) {
+	described, unknown := (&schema.Schema{Tables: []schema.Table{{Name: "hero", Kind: schema.BaseTable, Columns: []schema.Column{
+		{Name: "both"}, {Name: "expert"}, {Name: "model"}, {Name: "neither"},
+	}}}}).Describe(schema.Descriptions{
+		"hero":        {Text: "one hero a row"},
+		"hero.both":   {Text: "a person's word", Values: "1 good", Described: "a guess"},
+		"hero.expert": {Title: "Title alone"},
+		"hero.model":  {Described: " a model's ``` word "},
+	})
+	if len(unknown) > 0 {
+		t.Fatal(unknown)
+	}
+	for _, tc := range []struct {
+		text      schema.Text
+		want, why string
+	}{
+		{schema.AllText, "hero(both, expert, model, neither) -- one hero a row; both: a person's word, 1 good; expert: Title alone; model: a model's ''' word\n",
+			"a person's word wins, a model's fills the gaps, cleaned"},
+		{schema.NoText, "hero(both, expert, model, neither)\n", "names alone"},
+		{schema.ExpertText, "hero(both, expert, model, neither) -- one hero a row; both: a person's word, 1 good; expert: Title alone\n", "no word of a model"},
+		{schema.ModelText, "hero(both, expert, model, neither) -- both: a guess; model: a model's ''' word\n", "no word of a person, tables and values included"},
+	} {
+		got := render(t, schema.Renderer{Form: schema.Code, Text: tc.text}, described)
+		if diff := cmp.Diff(tc.want, got.Text); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.why, diff)
 		}
 	}
 }

@@ -43,6 +43,7 @@ type Column struct {
 	Title       string   `json:"title,omitempty"`       // readable name (BIRD's column_name)
 	Description string   `json:"description,omitempty"` // meaning of the column
 	Values      string   `json:"values,omitempty"`      // meaning of its values (BIRD's value_description)
+	Described   string   `json:"described,omitempty"`   // meaning of the column as a model wrote it
 	Sensitive   bool     `json:"sensitive,omitempty"`   // no prompt shows stored values of this column
 	Profile     *Profile `json:"profile,omitempty"`     // facts about its values; nil: not profiled
 }

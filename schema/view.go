@@ -183,7 +183,7 @@ func (p *preparer) table(v *view, t *Table) {
 	case Virtual:
 		v.create = "VIRTUAL TABLE"
 	}
-	if !p.WithoutDescriptions {
+	if p.Text == AllText || p.Text == ExpertText {
 		v.description = Comment(t.Description)
 	}
 	v.columns = make([]columnView, len(t.Columns))
@@ -213,9 +213,14 @@ func (p *preparer) table(v *view, t *Table) {
 // column fills in a column, keys aside.
 func (p *preparer) column(v *columnView, c *Column) {
 	v.name, v.typ, v.notNull = p.Quote(c.Name), p.typeText(c.Type), c.NotNull
-	if !p.WithoutDescriptions {
-		title, description := Comment(c.Title), Comment(c.Description)
-		v.values = Comment(c.Values)
+	if p.Text != NoText {
+		var title, description string
+		if p.Text != ModelText {
+			title, description, v.values = Comment(c.Title), Comment(c.Description), Comment(c.Values)
+		}
+		if described := Comment(c.Described); described != "" && (p.Text == ModelText || p.Text == AllText && description == "") {
+			description = described
+		}
 		sep := ": "
 		if p.Form == REp {
 			sep = "; "

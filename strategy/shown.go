@@ -60,14 +60,15 @@ type textKey struct {
 	schema                                *schema.Schema
 	form                                  schema.Form
 	maxChars, maxTokens, beside, examples int
-	withoutValues, withoutDescriptions    bool
+	text                                  schema.Text
+	withoutValues                         bool
 }
 
 func (c *TextCache) render(ctx context.Context, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
 	if c == nil {
 		return r.Render(ctx, s)
 	}
-	key := textKey{s, r.Form, r.MaxChars, r.MaxTokens, r.Beside, r.Examples, r.WithoutValues, r.WithoutDescriptions}
+	key := textKey{s, r.Form, r.MaxChars, r.MaxTokens, r.Beside, r.Examples, r.Text, r.WithoutValues}
 	if out, ok := c.get(key); ok || ctx.Err() != nil {
 		return out, ctx.Err()
 	}

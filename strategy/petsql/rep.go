@@ -54,7 +54,10 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 	if r.published {
 		without.Types, without.Keys, without.Descriptions = true, true, true
 	}
-	form := schema.Renderer{Form: schema.REp, MaxTokens: cmp.Or(r.MaxTokens, 24_000), WithoutValues: without.Values, WithoutDescriptions: without.Descriptions}
+	form := schema.Renderer{Form: schema.REp, MaxTokens: cmp.Or(r.MaxTokens, 24_000), WithoutValues: without.Values}
+	if without.Descriptions {
+		form.Text = schema.NoText
+	}
 	if r.published {
 		form.Value = publishedValue
 	}

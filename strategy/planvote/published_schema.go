@@ -56,7 +56,7 @@ func (p publishedPrompt) schema(ctx context.Context, env *strategy.Env, s *schem
 func (p publishedPrompt) render(ctx context.Context, env *strategy.Env, s *schema.Schema, rows []schema.Sample) (schema.Rendering, error) {
 	s, left := s.Presentable()
 	// A table without a CREATE text of the engine has one of ours, with quoted names.
-	written, err := schema.Renderer{Quote: env.Quote, WithoutValues: true, WithoutDescriptions: true}.Render(ctx, s)
+	written, err := schema.Renderer{Quote: env.Quote, WithoutValues: true, Text: schema.NoText}.Render(ctx, s)
 	if err != nil {
 		return schema.Rendering{}, err
 	}
@@ -71,7 +71,7 @@ func (p publishedPrompt) render(ctx context.Context, env *strategy.Env, s *schem
 		return cmp.Or(strings.Compare(a.Schema, b.Schema), strings.Compare(a.Name, b.Name))
 	})
 	form := schema.Renderer{
-		Form: schema.Augmented, WithoutDescriptions: true,
+		Form: schema.Augmented, Text: schema.NoText,
 		Quote: func(name string) string { return name }, Value: publishedText,
 	}
 	r, err := form.Render(ctx, &shown, rows...)
