@@ -54,11 +54,12 @@ const mostRepeated = 2000
 
 // readObject returns the first object of a reply that fits, or else what is wrong with the last.
 func readObject[T any](resp Response, check func(T) error) (value T, problem string) {
+	objects, cut := words.Objects(resp.Text)
 	problem = "the reply holds no JSON object"
-	if resp.StopReason == StopLength {
-		problem = "the reply was cut at its token limit before its JSON object was complete"
+	if cut || resp.StopReason == StopLength {
+		problem = "the reply was cut before its JSON object was complete"
 	}
-	for _, object := range words.Objects(resp.Text) {
+	for _, object := range objects {
 		var read T
 		err := json.Unmarshal([]byte(object), &read)
 		if err == nil && check != nil {

@@ -2,12 +2,12 @@ package sqltext
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // This file has the steps of the ladder for answers in JSON and for calls of tools, written out as text.
@@ -22,35 +22,43 @@ func (e *extraction) json(text string, depth int) bool {
 	if !isJSON(text) {
 		return false
 	}
-	v, _, err := decodeJSON(text)
-	if err != nil {
-		e.brokenJSON(err)
+	values, cut := decoded(text)
+	if text[0] == '{' && len(values) > 0 {
+		values, cut = values[:1], false // what follows the object is prose
+	}
+	if cut || len(values) == 0 {
+		e.brokenJSON(cut)
 		return true
 	}
-	e.oneOf(e.d.textsIn(v), "json", depth)
+	e.oneOf(e.d.textsIn(values), "json", depth)
 	return true
 }
 
-// decodeJSON reads the JSON value that text starts with, and returns its length.
-func decodeJSON(text string) (v any, size int, err error) {
-	in := json.NewDecoder(strings.NewReader(text))
-	err = in.Decode(&v)
-	return v, int(in.InputOffset()), err
+// decoded returns the JSON objects and lists in a text, and whether it ends within one.
+func decoded(text string) (values []any, cut bool) {
+	found, cut := words.Values(text, "{[")
+	for _, value := range found {
+		var v any
+		if json.Unmarshal([]byte(value), &v) == nil {
+			values = append(values, v)
+		}
+	}
+	return values, cut
 }
 
-func (e *extraction) brokenJSON(err error) {
-	if errors.Is(err, io.ErrUnexpectedEOF) && !e.x.Ended {
+func (e *extraction) brokenJSON(cut bool) {
+	if cut && !e.x.Ended {
 		e.fatal = &ReplyError{Reason: ReasonTruncated, Detail: "the JSON stops in the middle"}
 		return
 	}
 	e.fatal = &ReplyError{Reason: ReasonBrokenJSON, Detail: "the reply starts like a JSON object and is none"}
 }
 
-// textsIn returns what may be the statement of a JSON value: its fields "sql" (case aside) that stand least deep; where
-// it has none, the texts that start with a query. A text that holds JSON counts as that, as arguments of calls do.
-func (d Dialect) textsIn(v any) []string {
+// textsIn returns what may be the statement of JSON values: their fields "sql" (case aside) that stand least deep; where
+// they have none, the texts that start with a query. A text that holds JSON counts as that, as arguments of calls do.
+func (d Dialect) textsIn(level []any) []string {
 	var queries []string
-	for level, n := []any{v}, 0; len(level) > 0 && n < maxDeep; n++ {
+	for n := 0; len(level) > 0 && n < maxDeep; n++ {
 		var next []any
 		var named []string
 		found := false
@@ -76,9 +84,8 @@ func (d Dialect) textsIn(v any) []string {
 				}
 			case string:
 				if text := strings.TrimSpace(v); isJSON(text) {
-					if inner, _, err := decodeJSON(text); err == nil {
-						next = append(next, inner)
-					}
+					inner, _ := decoded(text)
+					next = append(next, inner...)
 				} else if d.headOf(text) == headQuery {
 					queries = append(queries, text)
 				}
@@ -133,25 +140,12 @@ var call = regexp.MustCompile(`\w\(\s*(?:\w+\s*=\s*)?("""|\'\'\'|"|\')`)
 
 // embedded is step 8.
 func (e *extraction) embedded(text string) {
-	var texts []string
-	for at, tries := 0, 0; tries < maxPlaces; tries++ {
-		n := strings.IndexAny(text[at:], "{[")
-		if n < 0 {
-			break
-		}
-		at += n
-		v, size, err := decodeJSON(text[at:])
-		if errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(strings.TrimSpace(text[at+1:]), `"`) {
-			e.brokenJSON(err)
-			return
-		}
-		if err != nil {
-			at++
-			continue
-		}
-		texts = append(texts, e.d.textsIn(v)...)
-		at += size
+	values, cut := decoded(text)
+	if cut {
+		e.brokenJSON(cut)
+		return
 	}
+	texts := e.d.textsIn(values)
 	step := "json"
 	if len(texts) == 0 {
 		step = "call"

@@ -2,39 +2,55 @@ package words
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 )
 
 const (
 	mostJSON   = 1 << 20 // bytes of a text that are looked at
-	mostSearch = 4 << 20 // bytes that are read in search of objects, those read again included
+	mostSearch = 4 << 20 // bytes that are read in search of values, those read again included
 )
 
-// Objects returns the JSON objects that stand in a text, one after the other, whatever stands around them. Commas before
-// a closing bracket, which models write, are left out. It reads the first megabyte, and gives up in a text with so many
-// braces that begin no object that it would have read four.
-func Objects(text string) (objects []string) {
+// Objects is Values for objects alone.
+func Objects(text string) (objects []string, cut bool) { return Values(text, "{") }
+
+// Values returns the JSON objects and lists that stand in a text, one after the other, whatever stands around them:
+// those that begin with one of the brackets in open. Commas before a closing bracket, which models write, are left out.
+// cut reports whether the text ends within one; what is whole inside of that one is not returned. It reads the first
+// megabyte, and gives up in a text with so many brackets that begin nothing that it would have read four.
+func Values(text, open string) (values []string, cut bool) {
 	if len(text) > mostJSON {
 		text = text[:mostJSON]
 	}
 	for left := mostSearch; left > 0; {
-		at := strings.IndexByte(text, '{')
+		at := strings.IndexAny(text, open)
 		if at < 0 {
 			break
 		}
 		text = text[at:]
 		length, closed := bracketed(text)
 		left -= length
-		if closed {
-			if object := mended(text[:length]); json.Valid([]byte(object)) {
-				objects = append(objects, object)
-				text = text[length:]
-				continue
-			}
+		switch value := mended(text[:length]); {
+		case closed && json.Valid([]byte(value)):
+			values = append(values, value)
+			text = text[length:]
+		case !closed && begun(value):
+			return values, true
+		default:
+			text = text[1:]
 		}
-		text = text[1:]
 	}
-	return objects
+	return values, false
+}
+
+// begun reports whether a text is the beginning of an object or a list, a first quotation mark included.
+func begun(text string) bool {
+	if inner := strings.TrimSpace(text[1:]); inner == "" || inner[0] != '"' {
+		return false
+	}
+	var all json.RawMessage
+	return errors.Is(json.NewDecoder(strings.NewReader(text)).Decode(&all), io.ErrUnexpectedEOF)
 }
 
 // bracketed returns how far the brackets reach that a text begins with, and whether they close before its end.
