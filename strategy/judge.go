@@ -66,7 +66,7 @@ func (p Pairwise) Choose(ctx context.Context, env *Env, in JudgeInput) (int, err
 
 func (p Pairwise) ask(ctx context.Context, env *Env, in JudgeInput, order int, options ...JudgeOption) (int, error) {
 	var b strings.Builder
-	section, err := env.SchemaSection(ctx, p.Form, in.Schema, order)
+	section, err := env.SchemaSection(ctx, schema.Renderer{Form: p.Form}, in.Schema, order)
 	if err != nil {
 		return -1, err
 	}

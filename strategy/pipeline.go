@@ -18,12 +18,14 @@ import (
 // failed, vote, and let a judge look at a close vote. A nil stage is skipped; the zero Pipeline makes one greedy sample
 // of the plain Prompt and checks it. A Pipeline is a Strategy.
 //
-// Calls a question: at most Samples (or Task.Samples) samples, Repairs repairs and the judge's. Each distinct statement
-// is checked once. Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
+// Calls a question: at most Samples (or Task.Samples) samples, the corrections of Refine for each, Repairs repairs and
+// the judge's. Each distinct statement is checked once. Prompts hold sampled values of the database, unless
+// texttosql.WithoutValues is given.
 type Pipeline struct {
 	Linker   linker.Linker // nil: the whole schema, or linker.Lexical when it is over Env.SchemaBudget
 	Prompter Prompter      // nil: Prompt{}
 	Sampler  Sampler       // how many samples, how, and when to stop
+	Refine   *Refine       // takes each sample to a statement that runs, before it votes; nil: it votes as it is, or not at all
 	Checks   []exec.Check  // nil: Env.Checks; append(exec.DefaultChecks(), mine) stands for these and mine
 	Doubts   *doubt.Rules  // rules whose findings weigh in the vote; nil: those on what checks found (doubt.Checked)
 	Repairer Repairer      // nil: failed candidates stay failed
@@ -52,6 +54,9 @@ func (p Pipeline) Validate(samples int) error {
 		errs = append(errs, fmt.Errorf("strategy: MinConfidence is %v; want 0 to 1", p.MinConfidence))
 	}
 	_, _, err := p.filled(p.Voter, &Env{})
+	if p.Refine != nil {
+		errs = append(errs, p.Refine.Validate())
+	}
 	return errors.Join(append(errs, CheckField("strategy: Pipeline.Repairs", p.Repairs, 0), p.Sampler.Validate(samples),
 		validPrompter(p.Prompter), err)...)
 }
@@ -118,8 +123,12 @@ type pipelineRun struct {
 	out       *Outcome
 
 	schema *schema.Schema // restricted to what was linked
+	whole  *schema.Schema // before that
+	wide   *schema.Schema // for a Refine: whole, or schema where that is over its budget
 	failed []error        // of the samples, and why there were not more
 	asked  int            // samples planned
+
+	refined []Refined // by slot; each sample writes its own
 }
 
 // collect holds the election. Fewer votes than asked for are no error yet: repairs may make up for them, and elect
@@ -146,7 +155,7 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 	case r.Key == nil:
 		election.Stop = nil
 	}
-	r.asked = election.N
+	r.asked, r.refined = election.N, make([]Refined, election.N)
 	sampled, err := election.Run(ctx)
 	r.admission.Discard(first + len(sampled.Slots))
 	r.env.Shown.Forget(first + len(sampled.Slots))
@@ -157,6 +166,8 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 			r.out.Note("sample %d was late and not waited for: its vote could not change the winner", first+i)
 		case s.Err != nil:
 			r.out.Note("sample %d failed: %v", first+i, s.Err)
+		case r.Refine != nil:
+			r.tried(ctx, i)
 		}
 	}
 	switch {
@@ -184,7 +195,7 @@ func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error)
 	if prompter == nil {
 		prompter = Prompt{}
 	}
-	messages, err := prompter.Prompt(ctx, r.env, PromptInput{Task: r.task, Schema: r.schema, Links: r.out.Links, Sample: i})
+	messages, err := prompter.Prompt(ctx, r.env, PromptInput{Task: r.task, Schema: r.schema, Whole: r.whole, Links: r.out.Links, Sample: i})
 	if err != nil {
 		return vote.Candidate{Sample: i}, err
 	}
@@ -199,7 +210,30 @@ func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error)
 	hasReplied(ctx)
 	c, err := r.admission.admitSample(ctx, i, name, reply)
 	if err != nil {
-		err = &DatabaseError{err}
+		return c, &DatabaseError{err}
 	}
-	return c, err
+	if r.Refine == nil {
+		return c, nil
+	}
+	refined, err := r.Refine.Run(ctx, r.env, RefineInput{Task: r.task, Schema: r.wide, Admission: r.admission, Candidate: c, Action: r.Sampler.Purpose})
+	r.refined[i-r.Sampler.First] = refined
+	if ctx.Err() != nil && refined.Candidate.Rejected == "" {
+		err = nil // it was asked about once more, and runs
+	}
+	return refined.Candidate, err
+}
+
+// tried notes what became of the refinement of the sample in slot i.
+func (r *pipelineRun) tried(ctx context.Context, i int) {
+	refined := r.refined[i]
+	r.out.Steps = append(r.out.Steps, refined.Steps...)
+	if refined.Err == nil {
+		return
+	}
+	if errors.Is(refined.Err, llm.ErrBudget) {
+		r.out.Warn(ctx, "budget-spent", "the budget allowed no further correction of sample %d", refined.Candidate.Sample)
+		r.failed = append(r.failed, fmt.Errorf("strategy: no further correction: %w", refined.Err))
+		return
+	}
+	r.out.Note("the correction of sample %d failed: %v", refined.Candidate.Sample, refined.Err)
 }

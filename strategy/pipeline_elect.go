@@ -42,6 +42,9 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	}
 	winner := out.Ballot.Clusters[0]
 	out.SQL, out.Confidence = winner.SQL, out.Ballot.Confidence
+	if best := out.Candidates[winner.Best]; r.Refine != nil && r.Refine.Suspect && (best.Empty || best.AllNull) {
+		out.Warn(ctx, "empty-result", "the answer has no value in it, and no statement that has one was proposed instead")
+	}
 	if votes == 1 && r.asked > 1 {
 		out.Warn(ctx, "one-voter", "1 of %d samples has a vote: nothing confirms the answer", r.asked)
 	}

@@ -11,23 +11,13 @@ import (
 // link restricts the schema to what the question needs.
 func (r *pipelineRun) link(ctx context.Context) error {
 	env, out := r.env, r.out
-	r.schema = env.Schema
-	if env.Profile != nil && !env.WithoutValues {
-		profileCtx, span := trace.Start(ctx, "profile")
-		profiled, err := env.Profile(profileCtx)
-		span.Fail(err)
-		span.End()
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			out.Note("no profile of the database: %v", err)
-		default:
-			r.schema = profiled
-		}
+	whole, err := env.Profiled(ctx, out)
+	if err != nil {
+		return err
 	}
+	r.schema, r.whole, r.wide = whole, whole, whole
 	l := r.Linker
-	tokens, err := env.SchemaTokens(ctx, r.schema)
+	tokens, err := env.SchemaTokens(ctx, whole)
 	if err != nil {
 		return err
 	}
@@ -62,8 +52,31 @@ func (r *pipelineRun) link(ctx context.Context) error {
 		out.Note("linked names that do not exist: %v", unknown)
 	}
 	span.Set("tables", len(restricted.Tables))
-	r.schema = restricted
+	if r.schema = restricted; tokens > env.Budget() {
+		r.wide = restricted
+	}
 	return nil
+}
+
+// Profiled is Schema with the profile of its columns, for prompts that show stored values. Where there is none, because
+// no value may be shown or taking it failed, it is Schema, and in the latter case out gets a note. The error is
+// ctx.Err().
+func (e *Env) Profiled(ctx context.Context, out *Outcome) (*schema.Schema, error) {
+	if e.Profile == nil || e.WithoutValues {
+		return e.Schema, ctx.Err()
+	}
+	ctx, span := trace.Start(ctx, "profile")
+	defer span.End()
+	profiled, err := e.Profile(ctx)
+	span.Fail(err)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		out.Note("no profile of the database: %v", err)
+		return e.Schema, nil
+	}
+	return profiled, nil
 }
 
 // choosing is a linker whose decision for the whole schema does not count, since the whole is too big: only what it

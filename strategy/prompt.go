@@ -10,6 +10,7 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // Prompter writes the messages of one sample.
@@ -29,6 +30,7 @@ func (f PrompterFunc) Prompt(ctx context.Context, env *Env, in PromptInput) ([]l
 type PromptInput struct {
 	Task   Task           // what is asked
 	Schema *schema.Schema // restricted to what the linker chose
+	Whole  *schema.Schema // before that; nil: Schema
 	Links  schema.Links   // with the values that the question names
 	Sample int            // index of the sample, for prompters that vary
 }
@@ -39,6 +41,9 @@ type PromptInput struct {
 // of its own: a column comment is no place for rules.
 type Prompt struct {
 	Form      schema.Form // how the schema is written; the zero value is DDL
+	Text      schema.Text // which descriptions it shows; the zero value is all
+	Examples  int         // stored values a column; 0: 3; negative: no value at all, those that the question names included
+	Whole     bool        // PromptInput.Whole instead of what was linked, unless that fits the budget with fewer columns only
 	Shots     int         // few-shot exemplars from Env.Exemplars; 0: none
 	Reasoning bool        // let the model think before it answers
 }
@@ -46,7 +51,10 @@ type Prompt struct {
 // Prompt writes the messages. The schema is written within Env.SchemaBudget.
 func (p Prompt) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
 	messages := []llm.Message{{Role: llm.System, Text: p.System(env)}}
-	head, err := env.SchemaSection(ctx, p.Form, in.Schema, in.Sample)
+	if p.Examples < 0 {
+		in.Links = schema.Links{}
+	}
+	head, err := p.schema(ctx, env, in)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +67,32 @@ func (p Prompt) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Mes
 	return append(messages, llm.Message{Role: llm.User, Text: head + env.ValueSection(in.Links) + in.Task.Section()}), nil
 }
 
+// schema writes the section of the schema.
+func (p Prompt) schema(ctx context.Context, env *Env, in PromptInput) (string, error) {
+	r := schema.Renderer{Form: p.Form, Text: p.Text, Examples: p.Examples}
+	if p.Whole && in.Whole != nil && in.Whole != in.Schema {
+		r.MaxTokens = env.Budget()
+		whole, err := env.render(ctx, r, in.Whole)
+		if err != nil {
+			return "", err
+		}
+		if missingColumns(whole) == 0 && !whole.OverBudget {
+			in.Schema = in.Whole
+		} else {
+			trace.From(ctx).Event("whole-schema-too-long")
+		}
+	}
+	return env.SchemaSection(ctx, r, in.Schema, in.Sample)
+}
+
 // System is the system message: the dialect, the rules and Env.Instructions.
 func (p Prompt) System(env *Env) string {
 	last := "7. Give the statement in one ```sql block, without an explanation.\n"
 	if p.Reasoning {
 		last = "7. Think step by step first, then give the statement in one ```sql block at the very end.\n"
+	}
+	if p.Text == schema.ExpertText {
+		last += "8. Take notes and descriptions literally: use the values, formulas and columns that they name.\n"
 	}
 	return env.System(fmt.Sprintf(`You translate questions about a database into SQL. The database is %s.
 

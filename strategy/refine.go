@@ -52,6 +52,9 @@ type Refined struct {
 	Err       error          // beside StopModel
 }
 
+// Validate reports a negative number of Executions.
+func (r Refine) Validate() error { return CheckField("strategy: Refine.Executions", r.Executions, 0) }
+
 // errSuspect is told to the model about a result that may be wrong.
 type errSuspect struct{ what string }
 

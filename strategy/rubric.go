@@ -178,7 +178,7 @@ Reply with one JSON object: {"selected_option": "A", "confidence": 0.0 to 1.0, "
 }
 
 func (r Rubric) prompt(ctx context.Context, env *Env, in JudgeInput, call, first int) (string, error) {
-	section, err := env.SchemaSection(ctx, r.Form, readBy(in), call)
+	section, err := env.SchemaSection(ctx, schema.Renderer{Form: r.Form}, readBy(in), call)
 	if err != nil {
 		return "", err
 	}

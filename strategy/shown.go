@@ -18,20 +18,20 @@ import (
 // leaves out. Texts without sample rows are kept in Texts, so the rendering must not be changed. The error is
 // ctx.Err().
 func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
-	r.Quote, r.WithoutValues = e.Quote, r.WithoutValues || e.WithoutValues
-	var (
-		out schema.Rendering
-		err error
-	)
-	if len(rows) == 0 && r.Value == nil {
-		out, err = e.Texts.render(ctx, r, s)
-	} else {
-		out, err = r.Render(ctx, s, rows...)
-	}
+	out, err := e.render(ctx, r, s, rows...)
 	if err == nil {
 		e.Shown.Add(sample, out)
 	}
 	return out, err
+}
+
+// render is Render, noted nowhere.
+func (e *Env) render(ctx context.Context, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
+	r.Quote, r.WithoutValues = e.Quote, r.WithoutValues || e.WithoutValues
+	if len(rows) == 0 && r.Value == nil {
+		return e.Texts.render(ctx, r, s)
+	}
+	return r.Render(ctx, s, rows...)
 }
 
 // SchemaTokens estimates the tokens that s takes in a prompt without values, to be compared with Budget. The error is
@@ -102,10 +102,11 @@ func (c *TextCache) put(t cachedText) {
 	c.kept = slices.Delete(c.kept, 0, max(len(c.kept)-mostTexts, 0))
 }
 
-// SchemaSection writes s for the prompt of a sample, under a heading and within Budget. The error is ctx.Err().
-func (e *Env) SchemaSection(ctx context.Context, form schema.Form, s *schema.Schema, sample int) (string, error) {
-	r, err := e.Render(ctx, sample, schema.Renderer{Form: form, MaxTokens: e.Budget()}, s)
-	return "### Schema\n" + strings.TrimRight(r.Text, "\n") + "\n\n", err
+// SchemaSection writes s by r for the prompt of a sample, under a heading and within Budget. The error is ctx.Err().
+func (e *Env) SchemaSection(ctx context.Context, r schema.Renderer, s *schema.Schema, sample int) (string, error) {
+	r.MaxTokens = e.Budget()
+	written, err := e.Render(ctx, sample, r, s)
+	return "### Schema\n" + strings.TrimRight(written.Text, "\n") + "\n\n", err
 }
 
 // Shown collects what the prompts of one question leave out of its schema, to tell it once: a statement cannot use what

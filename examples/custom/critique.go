@@ -51,7 +51,7 @@ func (Critique) Generate(ctx context.Context, env *strategy.Env, t strategy.Task
 	}
 	problem := draft.Rejected
 	if problem == "" {
-		tables, _ := env.SchemaSection(ctx, schema.DDL, env.Schema, 0) // where ctx ended the call fails too
+		tables, _ := env.SchemaSection(ctx, schema.Renderer{}, env.Schema, 0) // where ctx ended the call fails too
 		reply, err := model.Complete(ctx, strategy.Sampler{Purpose: "critique"}.Request(env, 0, []llm.Message{
 			{Role: llm.System, Text: env.System("Does the statement answer the question? Reply OK, or say in one line what is wrong.\n")},
 			{Role: llm.User, Text: tables + t.Section() + "### Statement\n" + strategy.Fence(draft.SQL)},

@@ -1,0 +1,170 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// TestPipelineRefine: each sample is corrected by itself, and votes with what runs.
+func TestPipelineRefine(t *testing.T) {
+	budget := func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, llm.ErrBudget }
+	tests := []struct {
+		samples  []string
+		repairs  [][]string // by sample; where they end the budget is spent
+		refine   strategy.Refine
+		want     string   // the answer; "": none
+		votes    int      // for it
+		steps    []string // "sample.try action status"
+		warnings []string // codes
+		is       error
+		why      string
+	}{
+		{samples: []string{usa, everyone, broken}, repairs: [][]string{2: {usaJoin}}, want: usa, votes: 2,
+			steps: []string{"0.0 generate ok", "1.0 generate ok", "2.0 generate rejected", "2.1 repair ok"},
+			why:   "a corrected sample decides, and the steps are in the order of samples"},
+		{samples: []string{broken, "I cannot."}, repairs: [][]string{{typo, syntax}, {"No.", typo}}, is: strategy.ErrNoCandidate,
+			steps: []string{"0.0 generate rejected", "0.1 repair rejected", "0.2 repair rejected", "1.0 generate no-sql", "1.1 repair no-sql", "1.2 repair rejected"},
+			why:   "three statements each, and none runs"},
+		{samples: []string{broken, usa}, want: usa, votes: 1, warnings: []string{"budget-spent", "one-voter"},
+			steps: []string{"0.0 generate rejected", "0.1 repair failed", "1.0 generate ok"}, why: "a spent budget leaves what runs"},
+		{samples: []string{broken}, is: llm.ErrBudget, steps: []string{"0.0 generate rejected", "0.1 repair failed"},
+			warnings: []string{"budget-spent"}, why: "and is the error where nothing does"},
+		{samples: []string{nobody}, repairs: [][]string{{nobody}}, refine: strategy.Refine{Suspect: true}, want: nobody, votes: 1,
+			steps: []string{"0.0 generate suspect", "0.1 repair no-progress"}, warnings: []string{"empty-result"}, why: "an empty answer is told"},
+		{samples: []string{nobody}, repairs: [][]string{{usa}}, refine: strategy.Refine{Suspect: true}, want: usa, votes: 1,
+			steps: []string{"0.0 generate suspect", "0.1 repair ok"}, why: "unless another one has rows"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			asked := make([]int, len(tt.samples))
+			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				if req.Purpose == strategy.PurposeGenerate {
+					return llm.Response{Text: tt.samples[req.Sample], StopReason: llm.StopEnd}, nil
+				}
+				k := asked[req.Sample]
+				if asked[req.Sample]++; req.Sample >= len(tt.repairs) || k >= len(tt.repairs[req.Sample]) {
+					return budget(ctx, req)
+				}
+				return llm.Response{Text: tt.repairs[req.Sample][k], StopReason: llm.StopEnd}, nil
+			})
+			root := trace.New("question")
+			p := strategy.Pipeline{Sampler: strategy.Sampler{Samples: len(tt.samples)}, Refine: &tt.refine}
+			out, err := p.Generate(trace.Into(t.Context(), root), shopEnv(t, model), usaTask)
+			if !errors.Is(err, tt.is) {
+				t.Fatalf("error %v, want %v", err, tt.is)
+			}
+			var steps []string
+			for _, s := range out.Steps {
+				steps = append(steps, fmt.Sprintf("%d.%d %s %s", s.Sample, s.Try, s.Action, s.Status))
+			}
+			if diff := cmp.Diff(tt.steps, steps); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			var warned []string
+			for _, w := range root.Warnings() {
+				warned = append(warned, w.Code)
+			}
+			if diff := cmp.Diff(tt.warnings, warned); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+			if out.SQL != tt.want {
+				t.Errorf("the answer is %q, want %q", out.SQL, tt.want)
+			}
+			if len(out.Ballot.Clusters) > 0 && len(out.Ballot.Clusters[0].Members) != tt.votes {
+				t.Errorf("%d votes, want %d", len(out.Ballot.Clusters[0].Members), tt.votes)
+			}
+		})
+	}
+}
+
+// TestRefineSeesTheWholeSchema: a missing column is often outside of what was linked.
+func TestRefineSeesTheWholeSchema(t *testing.T) {
+	for _, tt := range []struct {
+		budget int
+		want   bool
+		why    string
+	}{{0, true, "the whole schema fits"}, {40, false, "a schema over its budget is not shown without its columns"}} {
+		shown := ""
+		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			text := broken
+			if req.Purpose == strategy.PurposeRepair {
+				text, shown = usa, req.Messages[1].Text
+			} else if strings.Contains(req.Messages[1].Text, "orders") {
+				t.Error("the sample was shown what was not linked")
+			}
+			return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
+		})
+		env := shopEnv(t, model)
+		env.SchemaBudget = tt.budget
+		p := strategy.Pipeline{Refine: &strategy.Refine{}, Linker: linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
+			return schema.Links{Tables: []schema.TableLink{{Table: "customers"}}}, nil
+		})}
+		if _, err := p.Generate(t.Context(), env, strategy.Task{Question: "Which names are of the country USA?"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(shown, "orders"); got != tt.want {
+			t.Errorf("%s: orders shown is %v", tt.why, got)
+		}
+	}
+}
+
+// TestPromptWhole: what a prompt shows of the whole schema and of the linked part.
+func TestPromptWhole(t *testing.T) {
+	env := shopEnv(t, nil)
+	whole, _ := env.Schema.Describe(schema.Descriptions{
+		"customers.country": {Text: "where the customer lives", Described: "the country"}, "orders.total": {Described: "the amount paid"},
+	})
+	env.Schema = whole
+	whole, err := profileOf(env)(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := schema.Links{Tables: []schema.TableLink{{Table: "customers", Values: []schema.ValueMatch{{Column: "country", Value: "USA"}}}}}
+	linked, _ := whole.Restrict(links)
+	const orders, person, model, example, named = "orders", "where the customer lives", "the amount paid", `"Norway"`, `customers.country has "USA"`
+	for _, tt := range []struct {
+		prompt strategy.Prompt
+		whole  *schema.Schema
+		budget int
+		shows  []string
+		why    string
+	}{
+		{strategy.Prompt{}, whole, 0, []string{person, example, named}, "what was linked"},
+		{strategy.Prompt{Whole: true}, whole, 0, []string{orders, person, model, example, named}, "all of it"},
+		{strategy.Prompt{Whole: true}, nil, 0, []string{person, example, named}, "a caller who gives no whole schema"},
+		{strategy.Prompt{Whole: true}, whole, 45, []string{person, example, named}, "not without columns: what was linked, shortened in its turn"},
+		{strategy.Prompt{Whole: true, Text: schema.NoText, Examples: -1}, whole, 0, []string{orders}, "structure alone"},
+		{strategy.Prompt{Whole: true, Text: schema.ExpertText, Examples: -1}, whole, 0, []string{orders, person}, "a person's words"},
+		{strategy.Prompt{Whole: true, Text: schema.ModelText, Examples: -1}, whole, 0, []string{orders, model}, "a model's"},
+	} {
+		env.SchemaBudget = tt.budget
+		got, err := tt.prompt.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: linked, Whole: tt.whole, Links: links})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shows []string
+		for _, part := range []string{orders, person, model, example, named} {
+			if strings.Contains(got[1].Text, part) {
+				shows = append(shows, part)
+			}
+		}
+		if !slices.Equal(shows, tt.shows) {
+			t.Errorf("%s: shows %q, want %q:\n%s", tt.why, shows, tt.shows, got[1].Text)
+		}
+		if literal := strings.Contains(got[0].Text, "literally"); literal != (tt.prompt.Text == schema.ExpertText) {
+			t.Errorf("%s: the rule to take descriptions literally is there: %v", tt.why, literal)
+		}
+	}
+}
