@@ -1,14 +1,13 @@
 package eval
 
 import (
-	"encoding/csv"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
@@ -63,72 +62,23 @@ func readBIRD(fsys fs.FS, name string, d schema.Descriptions) error {
 	if len(raw) > maxCSV {
 		return fmt.Errorf("larger than %d bytes", maxCSV)
 	}
-	r := csv.NewReader(strings.NewReader(decodeText(raw)))
-	r.FieldsPerRecord = -1
-	r.LazyQuotes = true
-	head, err := r.Read()
-	if err == io.EOF {
-		return errors.New("empty file")
-	}
-	if err != nil {
-		return err
-	}
-	at := make(map[string]int, len(head))
-	for i, h := range head {
-		if key := words.Squeeze(strings.TrimSpace(h)); key != "" {
-			if _, taken := at[key]; !taken {
-				at[key] = i
-			}
-		}
-	}
+	file := words.ReadCSV(raw)
 	column := "originalcolumnname"
-	if _, ok := at[column]; !ok {
+	switch {
+	case len(bytes.TrimSpace(raw)) == 0:
+		return errors.New("empty file")
+	case file.Has(column):
+	case file.Has("columnname"):
 		column = "columnname" // some copies keep the readable name only
-	}
-	if _, ok := at[column]; !ok {
+	default:
 		return errors.New("no header original_column_name")
 	}
 	table := strings.TrimSuffix(name, path.Ext(name))
-	for {
-		line, err := r.Read()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		field := func(key string) string {
-			if i, ok := at[key]; ok && i < len(line) {
-				return strings.TrimSpace(line[i])
-			}
-			return ""
-		}
-		text := schema.Description{Title: field("columnname"), Text: field("columndescription"), Values: field("valuedescription")}
-		if of := field(column); of != "" && text != (schema.Description{}) {
+	for _, row := range file.Rows {
+		text := schema.Description{Title: row.Get("columnname"), Text: row.Get("columndescription"), Values: row.Get("valuedescription")}
+		if of := row.Get(column); of != "" && text != (schema.Description{}) {
 			d[table+"."+of] = text
 		}
 	}
-}
-
-// decodeText makes UTF-8 of bytes that mostly are. What is not valid UTF-8 is taken
-// for Windows-1252 byte by byte, because files mix both. NUL bytes and a byte order
-// mark are dropped.
-func decodeText(raw []byte) string {
-	// Windows-1252 is Latin-1 but for 0x80 to 0x9F.
-	high := []rune("€\x00‚ƒ„…†‡ˆ‰Š‹Œ\x00Ž\x00\x00‘’“”•–—˜™š›œ\x00žŸ")
-	var b strings.Builder
-	b.Grow(len(raw))
-	for len(raw) > 0 {
-		r, n := utf8.DecodeRune(raw)
-		if r == utf8.RuneError && n == 1 {
-			if r = rune(raw[0]); 0x80 <= r && r <= 0x9F {
-				r = high[r-0x80]
-			}
-		}
-		raw = raw[n:]
-		if r != 0 && r != '\uFEFF' {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return nil
 }

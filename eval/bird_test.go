@@ -127,8 +127,11 @@ func ExampleReadBIRD() {
 		"original_column_name,column_name,column_description,data_format,value_description\n" +
 			"st,state,whether the book is here,text,\"L: lent\nH: here\"\n")}}
 	d, err := eval.ReadBIRD(fsys) // os.DirFS("dev_databases/library/database_description")
-	fmt.Printf("%+v %v\n", d["books.st"], err)
+	st := d["books.st"]
+	fmt.Printf("%s: %s\n%s\n%v\n", st.Title, st.Text, st.Values, err)
 	// Output:
-	// {Title:state Text:whether the book is here Values:L: lent
-	// H: here} <nil>
+	// state: whether the book is here
+	// L: lent
+	// H: here
+	// <nil>
 }
