@@ -169,23 +169,23 @@ func Phases(scope, filter, projection string) []llmtest.Rule {
 	}
 }
 
-// DataEnv is an Env over a database of the evaluation data, read-only.
+// DataEnv is an Env over a database of the evaluation data, read-only, without a model.
 func DataEnv(tb testing.TB, path ...string) *strategy.Env {
 	tb.Helper()
-	return DataEnvAt(tb, evaldata.Path(tb, append([]string{"db"}, path...)...))
+	env := EnvAt(tb, DataPool(tb, path...), nil)
+	env.Models = nil
+	return env
 }
 
-// DataEnvAt is an Env over a database file, read-only, without a model.
-func DataEnvAt(tb testing.TB, path string) *strategy.Env {
+// DataPool opens a database of the evaluation data, read-only.
+func DataPool(tb testing.TB, path ...string) *sql.DB {
 	tb.Helper()
-	pool, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
+	pool, err := sql.Open("sqlite3", "file:"+evaldata.Path(tb, append([]string{"db"}, path...)...)+"?mode=ro&immutable=1")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { pool.Close() })
-	env := EnvAt(tb, pool, nil)
-	env.Models = nil
-	return env
+	return pool
 }
 
 // Superhero is an Env over BIRD's database of superheroes.

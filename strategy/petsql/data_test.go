@@ -52,7 +52,7 @@ func TestPETSQLRecorded(t *testing.T) {
 			of[a.Question] = a.SQL
 		}
 	}
-	env := strategytest.DataEnvAt(t, evaldata.Path(t, "db", "bird", "superhero.sqlite"))
+	env := strategytest.Superhero(t)
 	env.Rows = &exec.SampleCache{}
 	replay := func(q eval.Question, late func(model int) time.Duration) (*strategy.Outcome, []byte) {
 		e := *env
