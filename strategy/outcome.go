@@ -51,13 +51,17 @@ func (o *Outcome) WithoutVote() (list []vote.Candidate) {
 
 // Step is one statement that was tried on the way to an answer. Outcome.Steps lists steps in the order in which they
 // were taken.
+//
+// Status is "ok", "suspect" (no row, or only NULL), "rejected" (by the engine or a check), "no-sql" (a reply without a
+// statement) or "failed" (no reply). Those of a Refine may also be "timeout", "refused" (by the guard) or "no-progress"
+// (tried before, not executed again).
 type Step struct {
 	Sample  int    `json:"sample"`            // index of the sample that the step belongs to
 	Try     int    `json:"try"`               // 0 is the first attempt, 1 the first repair or correction
 	Name    string `json:"name,omitempty"`    // a part of the method; "" where it has none
 	Action  string `json:"action"`            // the purpose of the request: "generate", "repair", "correct", …
 	SQL     string `json:"sql,omitempty"`     // the statement
-	Status  string `json:"status"`            // "ok", "suspect" (no row, or only NULL), "rejected", "no-sql" or "failed"
+	Status  string `json:"status"`            // what became of it: a word of the list above
 	Problem string `json:"problem,omitempty"` // why the statement did not do, in one line
 	Rows    int    `json:"rows,omitempty"`    // of the result
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -86,7 +87,7 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 			return out.settled(), nil
 		}
 		asked = runs
-		next, err := r.again(ctx, env, in, current, failure, out.Steps, try)
+		next, err := r.again(ctx, env, in, current, failure, out.Steps, try, seen)
 		if cerr := ctx.Err(); cerr != nil {
 			return out, cerr
 		}
@@ -129,17 +130,21 @@ func (o Refined) settled() Refined {
 func (o *Refined) add(in RefineInput, c vote.Candidate, try int, action string, a *Admission) {
 	s := NewStep(c, try, action)
 	s.Name = in.Name
-	switch failure := a.failure(c); {
+	failure := a.failure(c)
+	var refused *exec.RefusedError
+	switch {
 	case isTimeout(failure):
 		s.Status = "timeout"
-	case errors.Is(failure, exec.ErrNotReadOnly):
+	case errors.As(failure, &refused):
 		s.Status = "refused"
 	}
 	o.Steps = append(o.Steps, s)
 }
 
-// again asks for another statement.
-func (r Refine) again(ctx context.Context, env *Env, in RefineInput, c vote.Candidate, failure error, earlier []Step, try int) (vote.Candidate, error) {
+// again asks for another statement. One that was seen is not examined: its text may be another, its end is not.
+func (r Refine) again(
+	ctx context.Context, env *Env, in RefineInput, c vote.Candidate, failure error, earlier []Step, try int, seen map[string]bool,
+) (vote.Candidate, error) {
 	ctx, span := trace.Start(ctx, "refine", trace.Attr{Key: "sample", Value: c.Sample}, trace.Attr{Key: "try", Value: try})
 	defer span.End()
 	repairer := r.Repairer
@@ -159,6 +164,10 @@ func (r Refine) again(ctx context.Context, env *Env, in RefineInput, c vote.Cand
 	if err != nil {
 		span.Fail(err)
 		return c, err
+	}
+	same, err := sqltext.Extractor{Dialect: env.DB.Dialect().Text(), Ended: true}.Extract(reply.Text)
+	if err == nil && seen[same.Normalize()] {
+		return vote.Candidate{Sample: c.Sample, Model: c.Model, SQL: same.SQL()}, nil
 	}
 	next, err := in.Admission.Admit(ctx, c.Sample, c.Model, reply)
 	if err != nil {

@@ -2,14 +2,16 @@ package strategy_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
@@ -22,6 +24,7 @@ const (
 	nobody = "SELECT name FROM customers WHERE country = 'US'"
 	typo   = "SELECT nme FROM customers"
 	syntax = "SELECT name FROM customers WHERE"
+	null   = strategytest.AllNull
 )
 
 // slow is a statement that runs until its time is over, endless another one.
@@ -60,6 +63,16 @@ func TestRefine(t *testing.T) {
 			steps: []step{{"DELETE FROM customers", "refused"}, {"", "no-sql"}, {"", "no-sql"}}, why: "writes are refused, and are no statement of a reply"},
 		{first: slow, replies: []string{endless, usa}, sql: endless, stop: strategy.StopTimeout,
 			steps: []step{{slow, "timeout"}, {endless, "timeout"}}, why: "the second time-out ends it"},
+		{first: slow, replies: []string{typo, endless}, sql: endless, stop: strategy.StopTimeout,
+			steps: []step{{slow, "timeout"}, {typo, "rejected"}, {endless, "timeout"}}, why: "wherever it comes"},
+		{first: slow, replies: []string{strings.ToLower(slow) + ";", usa}, sql: slow, stop: strategy.StopNoProgress,
+			steps: []step{{slow, "timeout"}, {strings.ToLower(slow), "no-progress"}}, why: "what was too slow is not executed again"},
+		{first: "SELECT * FROM sqlite_master", replies: []string{"SELECT load_extension('x')", usa}, sql: usa, runs: true,
+			steps: []step{{"SELECT * FROM sqlite_master", "refused"}, {"SELECT load_extension('x')", "refused"}, {usa, "ok"}}, why: "what the guard refuses"},
+		{first: "PRAGMA writable_schema = 1", replies: []string{"ATTACH 'x.db' AS x", everyone + "; DELETE FROM orders"}, stop: strategy.StopExecutions,
+			steps: []step{{"PRAGMA writable_schema = 1", "refused"}, {"", "no-sql"}, {"", "no-sql"}}, why: "pragmas, databases, two statements"},
+		{first: everyone + "; DELETE FROM orders", replies: []string{"I cannot.", "Nor now."}, stop: strategy.StopExecutions,
+			steps: []step{{everyone + "; DELETE FROM orders", "refused"}, {"", "no-sql"}, {"", "no-sql"}}, why: "no statement to the end"},
 		{first: slow, replies: []string{usa}, sql: usa, runs: true, steps: []step{{slow, "timeout"}, {usa, "ok"}}, why: "one time-out does not"},
 		{first: nobody, replies: []string{usa}, sql: nobody, runs: true, steps: []step{{nobody, "suspect"}}, why: "an empty result is an answer"},
 		{first: nobody, replies: []string{usa}, refine: strategy.Refine{Suspect: true}, sql: usa, runs: true,
@@ -70,6 +83,18 @@ func TestRefine(t *testing.T) {
 			steps: []step{{nobody, "suspect"}, {nobody + " AND 1 = 1", "suspect"}}, why: "nor what is empty, too"},
 		{first: nobody, replies: []string{nobody}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {nobody, "no-progress"}}, why: "the model stands by it"},
+		{first: null, replies: []string{usa}, refine: strategy.Refine{Suspect: true}, sql: usa, runs: true,
+			steps: []step{{null, "suspect"}, {usa, "ok"}}, why: "nothing but NULL is asked about, too"},
+		{first: nobody, replies: []string{null, usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+			steps: []step{{nobody, "suspect"}, {null, "suspect"}}, why: "and replaces nothing"},
+		{first: nobody, replies: []string{"It is right.", usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+			steps: []step{{nobody, "suspect"}, {"", "no-sql"}}, why: "nor does prose"},
+		{first: nobody, replies: []string{"DELETE FROM customers", usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+			steps: []step{{nobody, "suspect"}, {"", "no-sql"}}, why: "nor a write"},
+		{first: typo, replies: []string{syntax, nobody, usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {nobody, "suspect"}}, why: "the third statement is the last, whatever its result"},
+		{first: nobody, replies: []string{usa}, refine: strategy.Refine{Suspect: true, Executions: 1}, sql: nobody, runs: true,
+			steps: []step{{nobody, "suspect"}}, why: "no second execution"},
 		{first: nobody, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {"", "failed"}}, why: "no model to ask about it"},
 		{first: typo, replies: []string{nobody, usa}, refine: strategy.Refine{Suspect: true}, sql: usa, runs: true,
@@ -86,17 +111,31 @@ func TestRefine(t *testing.T) {
 				}
 				return llm.Response{Text: tt.replies[made-1], StopReason: llm.StopEnd}, nil
 			})
-			pool := strategytest.PoolOf(t, strategytest.ShopSQL)
-			env := strategytest.EnvAt(t, pool, model)
+			pool := poolOf(t, shopSQL)
+			env := makerEnvOf(t, pool, model)
+			var engine watched
+			limits := exec.Limits{}
 			if tt.first == slow {
-				var err error
-				if env.DB, err = exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 300 * time.Millisecond}}}); err != nil {
-					t.Fatal(err)
-				}
+				limits.Candidate.Timeout = 300 * time.Millisecond
 			}
+			var err error
+			if env.DB, err = exec.New(pool, &engine, exec.Config{Limits: limits}); err != nil {
+				t.Fatal(err)
+			}
+			before := contents(t, pool)
 			got, err := refined(t.Context(), t, env, tt.refine, tt.first)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if contents(t, pool) != before {
+				t.Error("the database is another one")
+			}
+			distinct := map[string]bool{}
+			for _, sql := range engine.seen {
+				distinct[strings.ToLower(sql)] = true
+			}
+			if len(distinct) < len(engine.seen) || len(distinct) > 3 {
+				t.Errorf("executed %q", engine.seen)
 			}
 			var steps []step
 			for i, s := range got.Steps {
@@ -146,13 +185,79 @@ func TestRefinePrompt(t *testing.T) {
 	golden.Check(t, "refine.txt", all)
 }
 
+// TestRefineCancelled: while the model is asked, and while what it said is examined.
 func TestRefineCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	env := shopEnv(t, llm.Func(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
-		cancel()
-		return llm.Response{}, ctx.Err()
-	}))
-	if _, err := refined(ctx, t, env, strategy.Refine{}, typo); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+	for _, reply := range []string{"", usa} {
+		ctx, cancel := context.WithCancel(t.Context())
+		env := shopEnv(t, llm.Func(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+			cancel()
+			if reply == "" {
+				return llm.Response{}, ctx.Err()
+			}
+			return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
+		}))
+		if got, err := refined(ctx, t, env, strategy.Refine{}, typo); !errors.Is(err, context.Canceled) || len(got.Steps) != 1 {
+			t.Errorf("cancelled, reply %q: %v, %+v", reply, err, got.Steps)
+		}
 	}
+}
+
+// TestRefineBudget: a budget that ends inside of a refinement ends it, with what it has.
+func TestRefineBudget(t *testing.T) {
+	for _, tt := range []struct {
+		first, reply string
+		stop         string
+		sql          string
+	}{
+		{typo, syntax, strategy.StopModel, syntax}, // of two corrections one is paid for
+		{typo, nobody, "", nobody},                 // what runs is the answer, though nobody can be asked about it
+	} {
+		account := llm.Budget{Calls: 1}.Start()
+		script := &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeRepair, tt.reply)}}
+		got, err := refined(t.Context(), t, shopEnv(t, llm.Chain(script, account.Middleware())), strategy.Refine{Suspect: true}, tt.first)
+		if err != nil || got.Stop != tt.stop || errors.Is(got.Err, llm.ErrBudget) != (tt.stop != "") ||
+			got.Candidate.SQL != tt.sql || got.Steps[2].Status != "failed" {
+			t.Errorf("%q, then %q: %+v, %v", tt.first, tt.reply, got, err)
+		}
+	}
+}
+
+// TestRefineSharesExecutions: what one candidate tried is not executed for another one.
+func TestRefineSharesExecutions(t *testing.T) {
+	pool := poolOf(t, shopSQL)
+	env := makerEnvOf(t, pool, &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeRepair, usa)}})
+	var engine watched
+	var err error
+	if env.DB, err = exec.New(pool, &engine, exec.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	a := strategy.NewAdmission(t.Context(), env, usaTask, nil, nil)
+	defer a.Close()
+	for sample, sql := range []string{typo, typo, syntax, usa} {
+		c, err := a.AdmitSQL(t.Context(), sample, "m", sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: usaTask, Schema: env.Schema, Admission: a, Candidate: c})
+		if err != nil || got.Candidate.SQL != usa || got.Candidate.Sample != sample || got.Candidate.Rejected != "" {
+			t.Errorf("sample %d: %+v, %v", sample, got, err)
+		}
+	}
+	if diff := cmp.Diff([]string{typo, usa, syntax}, engine.seen); diff != "" {
+		t.Errorf("executed (-want +got):\n%s", diff)
+	}
+}
+
+// contents is the file behind a pool.
+func contents(t *testing.T, pool *sql.DB) string {
+	t.Helper()
+	var path string
+	if err := pool.QueryRow("SELECT file FROM pragma_database_list").Scan(&path); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
