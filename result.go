@@ -108,11 +108,14 @@ func (r *Result) WritePage(w io.Writer, err error, withRows bool) error {
 	if len(r.Steps) > 0 {
 		tried := trace.Section{Title: "Tried", Columns: []string{"Sample", "Action", "Outcome", "SQL"}}
 		for _, s := range r.Steps {
-			outcome := s.Status
+			whose, outcome := fmt.Sprint(s.Sample), s.Status
+			if s.Name != "" {
+				whose += " (" + s.Name + ")"
+			}
 			if s.Problem != "" {
 				outcome += ": " + s.Problem
 			}
-			tried.Rows = append(tried.Rows, []string{fmt.Sprint(s.Sample), s.Action, outcome, s.SQL})
+			tried.Rows = append(tried.Rows, []string{whose, s.Action, outcome, s.SQL})
 		}
 		page.Sections = append(page.Sections, tried)
 	}

@@ -3,13 +3,21 @@ package texttosql_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/petsql"
@@ -78,7 +86,7 @@ func TestResultAsJSON(t *testing.T) {
 func TestResultKeepsItsReport(t *testing.T) {
 	want := petsql.Report{PreSQL: "SELECT 1", Tables: 2, FellBack: true}
 	r := &texttosql.Result{Question: "q", Outcome: strategy.Outcome{
-		SQL: "SELECT 1", Report: want, Steps: []strategy.Step{{Sample: 3, Action: "repair", Status: "ok", SQL: "SELECT 1", Rows: 1}},
+		SQL: "SELECT 1", Report: want, Steps: []strategy.Step{{Sample: 3, Name: "scope", Action: "repair", Status: "ok", SQL: "SELECT 1", Rows: 1}},
 	}, Rows: &result.Table{Columns: []string{"1"}, Rows: [][]any{{int64(1)}}}}
 	for _, write := range []func() ([]byte, error){r.MarshalJSON, r.MarshalWithRows} {
 		text, err := write()
@@ -108,7 +116,61 @@ func TestResultKeepsItsReport(t *testing.T) {
 		t.Errorf("the first version: %+v, %v", back, err)
 	}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, nil, false); err != nil || !strings.Contains(page.String(), "Tried") {
-		t.Errorf("the page shows no step: %v", err)
+	if err := r.WritePage(&page, nil, false); err != nil || !strings.Contains(page.String(), "3 (scope)") {
+		t.Errorf("the page does not show whose step it is: %v", err)
+	}
+}
+
+// TestResultKeepsRefinements: what a Refine tried stands in the Result, in its JSON, in a journal and on the page.
+func TestResultKeepsRefinements(t *testing.T) {
+	const typo, hidden, nobody = "SELECT nme FROM customers", "SELECT load_extension('x')", usa + " AND 1 = 0"
+	script := &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(usa, typo, hidden, nobody, "I cannot.")},
+		{Purpose: strategy.PurposeRepair, Replies: []llmtest.Reply{{Text: usa}, {Text: typo}, {Err: llm.ErrBudget}, {Text: nobody}, {Text: usa}}},
+	}}
+	pipeline := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 5}, Refine: &strategy.Refine{Suspect: true}}
+	e := engine(t, script, texttosql.WithStrategy(pipeline))
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	first := journaled(t, e, path, asked("Who lives in the USA?"))[0]
+	if first.Err != nil {
+		t.Fatal(first.Err)
+	}
+	var said []string
+	for _, s := range first.Result.Steps {
+		said = append(said, fmt.Sprintf("%d.%d %s %s: %s", s.Sample, s.Try, s.Action, s.Status, s.Problem))
+	}
+	want := []string{
+		"0.0 generate ok: ",
+		"1.0 generate rejected: exec: invalid statement (schema): no such column: nme",
+		"1.1 repair no-progress: exec: invalid statement (schema): no such column: nme",
+		"2.0 generate refused: exec: refused (function): the function load_extension is not on the list; Policy.AllowFunctions adds to it",
+		"2.1 repair failed: llm: budget spent",
+		"3.0 generate suspect: it returned no rows",
+		"3.1 repair no-progress: the same statement again",
+		"4.0 generate no-sql: refusal: the model declined to answer",
+		"4.1 repair ok: ",
+	}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	calls := len(script.Requests())
+	resumed := journaled(t, e, path, asked("Who lives in the USA?"))[0]
+	if diff := cmp.Diff(first.Result.Steps, resumed.Result.Steps); diff != "" || len(script.Requests()) > calls {
+		t.Errorf("from the journal, with %d calls more (-want +got):\n%s", len(script.Requests())-calls, diff)
+	}
+	text, err := json.Marshal(first.Result)
+	var back texttosql.Result
+	if err := errors.Join(err, json.Unmarshal(text, &back)); err != nil || !slices.Equal(first.Result.Steps, back.Steps) {
+		t.Errorf("read back: %+v, %v", back.Steps, err)
+	}
+	var page bytes.Buffer
+	if err := back.WritePage(&page, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	shown := html.UnescapeString(page.String())
+	for _, s := range back.Steps {
+		if !strings.Contains(shown, strings.TrimSuffix(s.Status+": "+s.Problem, ": ")) || !strings.Contains(shown, s.SQL) {
+			t.Errorf("the page does not show %+v", s)
+		}
 	}
 }
