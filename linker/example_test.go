@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -135,4 +136,26 @@ func ExampleUnion() {
 	// customers 1
 	// orders 7
 	// [2 tables match words of the question, the best 1 are kept] <nil>
+}
+
+// The model says of each table whether the question needs it; here a script stands in for it.
+func ExampleMapReduce() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: linker.PurposeDecompose, Replies: llmtest.Texts(`{"entity": "customers", "filter": "ordered nothing"}`)},
+		{Contains: "TABLE customers", Replies: llmtest.Texts(`{"relevant": true, "score": 1, "relevant_columns": ["name"]}`)},
+		{Contains: "TABLE orders", Replies: llmtest.Texts(`{"relevant": true, "score": 0.9, "relevant_columns": ["customer_id"]}`)},
+		{Contains: "TABLE offices", Replies: llmtest.Texts(`{"relevant": false}`)},
+	}}
+	study, err := linker.MapReduce{Model: model}.Study(context.Background(), linker.Input{
+		Question: "Who bought nothing?", Schema: example,
+	})
+	for _, t := range study.Tables {
+		fmt.Println(t.Table, t.Score, t.Columns, t.Kept)
+	}
+	fmt.Println(study.Components, err)
+	// Output:
+	// customers 1 [name] true
+	// orders 0.9 [customer_id] true
+	// offices 0 [] false
+	// [{customers entity} {ordered nothing filter}] <nil>
 }

@@ -28,14 +28,20 @@ func merge(a, b schema.Links) schema.Links {
 		} else {
 			o.Columns = union(o.Columns, t.Columns)
 		}
-		for _, v := range t.Values {
-			known := func(m schema.ValueMatch) bool { return reflect.DeepEqual(m, v) } // a Value may be a []byte
-			if !slices.ContainsFunc(o.Values, known) {
-				o.Values = append(slices.Clip(o.Values), v)
-			}
-		}
+		o.Values = addValues(o.Values, t.Values)
 	}
 	return out
+}
+
+// addValues returns a with those of b that it does not have.
+func addValues(a, b []schema.ValueMatch) []schema.ValueMatch {
+	for _, v := range b {
+		known := func(m schema.ValueMatch) bool { return reflect.DeepEqual(m, v) } // a Value may be a []byte
+		if !slices.ContainsFunc(a, known) {
+			a = append(slices.Clip(a), v)
+		}
+	}
+	return a
 }
 
 func union(a, b []string) []string {

@@ -1,0 +1,223 @@
+package linker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// Purposes of the requests of MapReduce.
+const (
+	PurposeDecompose = "decompose" // splits the question into components
+	PurposeScore     = "score"     // scores one table
+)
+
+// NoVerdict is the code of the warning that a model could not say whether a question needs a table.
+const NoVerdict = "no-verdict"
+
+// What MapReduce keeps if no table reaches the threshold: a schema of up to so many tables as a whole, or else the best.
+const (
+	maxWhole  = 20
+	fewTables = 5
+)
+
+// MapReduce asks a model to split the question into components, then about each table whether the question needs it,
+// and links the tables that score enough.
+//
+// The score of a table is the model's, in 0..1, or the one of its words if that is higher and at least 0.7. Words score
+// by the rules of Lexical: 1 for a word of the table's name, its beginning or its inflection, 0.7 for a stored value
+// ([Values]), 0.6 for a column's name, 0.4 for a title or description, or for id, name, code, number or value alone. A
+// table that the model failed on has the score of its words, with the warning NoVerdict. Linked columns are those that
+// the model names, those that words or values hit, and all keys; all columns if it names none. If no table scores enough,
+// a schema of up to 20 tables is kept whole, and of a larger one the best 5.
+//
+// The method is the map-reduce schema agent of QA-SQL (Chansokheang/Map-Reduce-Schema-Agent-Text-to-SQL); the rules above
+// are ours. Link costs 1 + T + r calls: T tables, one of over 80 columns counted for each 80, and r replies that are no
+// JSON. No prompt shows stored values. Safe for concurrent use.
+type MapReduce struct {
+	Model     llm.Model     // the model asked; required unless LexicalOnly
+	Threshold float64       // lowest score that links a table, 0..1; 0 means 0.5
+	Workers   int           // calls at once; 0 means 4
+	Seed      func(int) int // returns the seed of sample 0, which is sent; nil: none
+
+	SkipLLMAt   float64 // a table whose words score as much is linked without a call, 0..1; 0: each table is asked about
+	LexicalOnly bool    // words and values alone, no call
+}
+
+// Study is what a MapReduce found out about a question.
+type Study struct {
+	Components []Component  `json:"components,omitempty"` // the parts of the question; none with LexicalOnly
+	Tables     []TableScore `json:"tables"`               // in the order of the schema, without those that no prompt may show
+	Links      schema.Links `json:"links"`                // the linked tables, best first, then by name
+}
+
+// Component is a part of a question, as a model cut it.
+type Component struct {
+	Text string `json:"text"` // one line of at most 200 characters
+	Type string `json:"type"` // "entity", "filter", "aggregation" or "projection"
+}
+
+// TableScore is what MapReduce found out about one table.
+type TableScore struct {
+	Table   schema.TableName `json:"table"`
+	Score   float64          `json:"score"`             // what decides, 0..1
+	Lexical float64          `json:"lexical"`           // of the words and values alone, 0..1
+	Model   *float64         `json:"model,omitempty"`   // the model's, 0..1; nil: not asked, or it failed
+	Reason  string           `json:"reason,omitempty"`  // the model's, in one line of at most 200 characters
+	Matched []string         `json:"matched,omitempty"` // components that the model says the table is for
+	Columns []string         `json:"columns,omitempty"` // columns that the model says the question needs
+	Problem string           `json:"problem,omitempty"` // why the model's score is missing, though it was asked
+	Kept    bool             `json:"kept"`              // the table is linked
+}
+
+// Validate reports a field that is out of range or no number.
+func (m MapReduce) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"Threshold", m.Threshold}, {"SkipLLMAt", m.SkipLLMAt}} {
+		if !(f.value >= 0 && f.value <= 1) { // NaN too
+			errs = append(errs, fmt.Errorf("linker: MapReduce.%s is %v; want 0 (the default) to 1", f.name, f.value))
+		}
+	}
+	if m.Workers < 0 {
+		errs = append(errs, fmt.Errorf("linker: MapReduce.Workers is %d; want 0 (the default) or more", m.Workers))
+	}
+	return errors.Join(errs...)
+}
+
+// Link is the Links of Study.
+func (m MapReduce) Link(ctx context.Context, in Input) (schema.Links, error) {
+	study, err := m.Study(ctx, in)
+	return study.Links, err
+}
+
+// Study scores and links, and tells how. It fails if ctx has ended, a budget is spent, a field is out of range, or the
+// model failed on more than half of the tables that it was asked about. The same replies give the same Study.
+func (m MapReduce) Study(ctx context.Context, in Input) (Study, error) {
+	if err := cmp.Or(m.Validate(), ctx.Err()); err != nil {
+		return Study{}, err
+	}
+	if m.Model == nil && !m.LexicalOnly {
+		return Study{}, errors.New("linker: MapReduce needs Model or LexicalOnly")
+	}
+	shown, _ := in.Schema.Presentable()
+	study := Study{Tables: make([]TableScore, len(shown.Tables))}
+	if len(shown.Tables) == 0 {
+		study.Links.Whole = true
+		return study, nil
+	}
+	if !m.LexicalOnly {
+		components, err := m.decompose(ctx, in)
+		if cerr := ctx.Err(); cerr != nil || errors.Is(err, llm.ErrBudget) {
+			return Study{}, cmp.Or(cerr, err)
+		}
+		if study.Components = components; err != nil {
+			study.Links.Notes = append(study.Links.Notes, "the question could not be decomposed, it is one component: "+llm.Scrub(err.Error()))
+		}
+	}
+	hits, notes, err := lexicalHits(ctx, in, shown, study.Components)
+	if err != nil {
+		return Study{}, err
+	}
+	study.Links.Notes = append(study.Links.Notes, notes...)
+	for i := range study.Tables {
+		study.Tables[i] = TableScore{Table: shown.Tables[i].TableName(), Lexical: hits[i].score}
+	}
+	if err := m.scoreTables(ctx, in, shown, &study); err != nil {
+		return Study{}, err
+	}
+	for i := range study.Tables {
+		t := &study.Tables[i]
+		if t.Score = t.Lexical; t.Model != nil {
+			t.Score = combine(*t.Model, t.Lexical)
+		}
+	}
+	m.reduce(shown, hits, &study)
+	return study, nil
+}
+
+// combine returns the score of a table that the model and its words have scored. Weak hits do not count beside a
+// verdict: every table with a column called name would be linked.
+func combine(model, lexical float64) float64 {
+	if lexical < valueScore {
+		lexical = 0
+	}
+	return min(max(model, lexical, 0), 1)
+}
+
+// reduce chooses the tables, best first.
+func (m MapReduce) reduce(s *schema.Schema, hits []lexicalHit, study *Study) {
+	order := make([]int, len(study.Tables))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &study.Tables[i], &study.Tables[j]
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Table.Name, b.Table.Name), cmp.Compare(a.Table.Schema, b.Table.Schema))
+	})
+	links := &study.Links
+	below := func(i int) bool { return study.Tables[i].Score < cmp.Or(m.Threshold, 0.5) }
+	switch kept := slices.IndexFunc(order, below); {
+	case kept > 0:
+		order = order[:kept]
+	case kept == 0 && len(order) <= maxWhole:
+		links.Whole = true
+		links.Notes = append(links.Notes, "no table scores enough: the whole schema is kept")
+	case kept == 0:
+		order = order[:fewTables]
+		links.Notes = append(links.Notes, fmt.Sprintf("no table scores enough: the best %d are kept", fewTables))
+	}
+	for _, i := range order {
+		t := &study.Tables[i]
+		if t.Kept = true; !links.Whole || t.Score > 0 {
+			links.Tables = append(links.Tables, schema.TableLink{
+				Schema: t.Table.Schema, Table: t.Table.Name, Score: t.Score, Values: hits[i].values,
+				Columns: linkedColumns(&s.Tables[i], t.Columns, hits[i].columns),
+			})
+		}
+	}
+}
+
+// linkedColumns returns the relevant columns, the hits and the keys in the order of the table, or nil for all columns if
+// no column is relevant.
+func linkedColumns(t *schema.Table, relevant, hits []string) (linked []string) {
+	if len(relevant) == 0 {
+		return nil
+	}
+	wanted := slices.Concat(relevant, hits, t.PrimaryKey)
+	for _, k := range t.ForeignKeys {
+		wanted = append(wanted, k.Columns...)
+	}
+	for _, name := range wanted {
+		if c, ok := t.Column(name); ok {
+			linked = append(linked, c.Name)
+		}
+	}
+	return inOrder(t, linked)
+}
+
+// inOrder returns those columns of t that names has, as t writes them.
+func inOrder(t *schema.Table, names []string) (ordered []string) {
+	for _, c := range t.Columns {
+		if slices.Contains(names, c.Name) {
+			ordered = append(ordered, c.Name)
+		}
+	}
+	return ordered
+}
+
+// warn tells that the model's verdict on a table is missing.
+func (t *TableScore) warn(ctx context.Context, err error) (note string) {
+	t.Problem = llm.Scrub(err.Error())
+	note = fmt.Sprintf("the model did not score the table %s, its words do: %s", t.Table, t.Problem)
+	trace.From(ctx).Warn(NoVerdict, note)
+	return note
+}

@@ -1,0 +1,92 @@
+package linker
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// What a hit of a word says about a table, in 0..1.
+const (
+	nameScore   = 1.0
+	valueScore  = 0.7
+	columnScore = 0.6
+	textScore   = 0.4
+)
+
+// generic are words that name a column of most tables.
+var generic = words.Set("id name code number value")
+
+// lexicalHit is what words and stored values say about one table.
+type lexicalHit struct {
+	score   float64
+	columns []string
+	values  []schema.ValueMatch
+}
+
+// lexicalHits scores the tables of s, in their order. The words are those of the question, its evidence and its
+// components. notes tell what the look-ups of stored values missed. The error is ctx.Err().
+func lexicalHits(ctx context.Context, in Input, s *schema.Schema, components []Component) (hits []lexicalHit, notes []string, err error) {
+	found, err := Values{Choose: true}.Link(ctx, in)
+	if cerr := ctx.Err(); cerr != nil {
+		return nil, nil, cerr
+	}
+	if notes = found.Notes; err != nil {
+		notes = append(notes, fmt.Sprintf("stored values could not be looked up: %v", err))
+	}
+	asking := in
+	for _, c := range components {
+		asking.Question += "\n" + c.Text
+	}
+	asked := askedWords(asking, false)
+	telling := maps.Clone(asked)
+	maps.DeleteFunc(telling, func(w string, _ bool) bool { return generic[w] })
+	hits = make([]lexicalHit, len(s.Tables))
+	for i := range s.Tables {
+		t, hit := &s.Tables[i], &hits[i]
+		matched := Lexical{}.match(t, asked, in.WithoutValues)
+		hit.columns, hit.values, hit.score = matched.columns, matched.values, matched.class()
+		if isBegun(t.Name, telling) || isInflected(t.Name, telling) {
+			hit.score = nameScore
+		}
+		for _, l := range found.Tables {
+			if sameTable(l.Schema, l.Table, t.Schema, t.Name) {
+				hit.columns, hit.values = union(hit.columns, l.Columns), addValues(hit.values, l.Values)
+				hit.score = max(hit.score, valueScore)
+			}
+		}
+	}
+	return hits, notes, nil
+}
+
+// isInflected reports whether a word asked for is a word of a name and one letter more, as superheroe(s) is superhero and
+// voted is vote: [words.Stem] knows the endings of most nouns, and of no verb.
+func isInflected(name string, asked map[string]bool) bool {
+	for _, w := range words.Stems(name) {
+		for a := range asked {
+			if len(w) >= minPrefix && len(a) == len(w)+1 && strings.HasPrefix(a, w) && !generic[w] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// class returns the score of the best word.
+func (s scoredTable) class() (best float64) {
+	for w, score := range s.words {
+		switch {
+		case generic[w] || score < 2:
+			best = max(best, textScore)
+		case score < 3:
+			best = max(best, columnScore)
+		default:
+			return nameScore
+		}
+	}
+	return best
+}
