@@ -292,8 +292,11 @@ func TestMapReduceFailingTables(t *testing.T) {
 		}
 		var failures []string // the events of the trace: a failed span a table
 		for span := range root.All() {
-			if name, _ := span.Attr("table"); span.Name() == "table" && span.Failure() != "" {
+			name, isTable := span.Attr("table")
+			if isTable && span.Failure() != "" {
 				failures = append(failures, name.(string))
+			} else if score, _ := span.Attr("score"); isTable && score != .1 {
+				t.Errorf("%s: the trace has score %v for %s", tt.why, score, name)
 			}
 		}
 		for i, table := range got.Tables {
@@ -370,11 +373,11 @@ func TestMapReduceCancelled(t *testing.T) {
 // TestMapReduceScores is the truth table of the model's score and that of the words.
 func TestMapReduceScores(t *testing.T) {
 	db, s := open(t, `CREATE TABLE misc (q); CREATE TABLE "in" (y); CREATE TABLE a (b); CREATE TABLE named (name TEXT); CREATE TABLE codes (z);
-		CREATE TABLE boats (colour TEXT); CREATE TABLE towns (place TEXT); CREATE TABLE invoicelines (z); CREATE TABLE deliver (z);
+		CREATE TABLE boats (colour TEXT); CREATE TABLE towns (place TEXT); CREATE TABLE invoicelines (z); CREATE TABLE deliver (z); CREATE TABLE "value" (z);
 		INSERT INTO towns VALUES ('Oslo');`, exec.Config{})
-	in := linker.Input{Question: "Name, code and colour in a delivery of an invoice to Oslo that was delivere", Schema: s, DB: db}
+	in := linker.Input{Question: "Name, code and colour in a delivery of an invoice to Oslo that was delivere, valued", Schema: s, DB: db}
 	lexical := map[string]float64{
-		"misc": 0, "in": 0, "a": 0, // words of no meaning match nothing
+		"misc": 0, "in": 0, "a": 0, "value": 0, // words of no meaning match nothing, and the inflection of a word that names much
 		"named": .4, "codes": .4, // a column called name, a table called code
 		"boats": .6, "towns": .7, "invoicelines": 1, "deliver": 1,
 	}
@@ -431,7 +434,8 @@ func TestMapReduceReduce(t *testing.T) {
 		want   string
 		why    string
 	}{
-		{linker.MapReduce{}, numbered("t%d", 4), map[string]string{"t0": "0.499", "t1": "0.5", "t2": "0.6", "t3": "0.5"}, "t2 0.6, t1 0.5, t3 0.5",
+		{linker.MapReduce{}, tables([]string{"d"}, []string{"c", "x"}, []string{"b", "x"}, []string{"a", "x"}, []string{"e", "x"}),
+			map[string]string{"e": "0.499", "a": "0.5", "b": "0.6", "c": "0.5"}, "b 0.6, a 0.5, c 0.5",
 			"0.5 stays, 0.499 goes; the best first, then by name"},
 		{linker.MapReduce{Threshold: .6}, numbered("t%d", 3), map[string]string{"t0": "0.599", "t1": "0.6"}, "t1 0.6", "another threshold"},
 		{linker.MapReduce{}, numbered("t%d", 20), map[string]string{"t3": "0.4", "t1": "0.4"}, "whole, t1 0.4, t3 0.4", "up to 20 tables the whole schema"},
@@ -470,11 +474,18 @@ func TestMapReduceColumns(t *testing.T) {
 		"people": `{"score": 1, "relevant_columns": ["full_name"]}`, "towns": `{"score": 1, "relevant_columns": ["salary"]}`,
 	})}, in)
 	want := []schema.TableLink{
-		{Table: "people", Score: 1, Columns: []string{"id", "full_name", "age", "town", "home"}, Values: []schema.ValueMatch{{Column: "home", Value: "Oslo", Span: "Oslo"}}},
+		{
+			Table: "people", Score: 1, Columns: []string{"id", "full_name", "age", "town", "home"},
+			Values: []schema.ValueMatch{{Column: "home", Value: "Oslo", Span: "Oslo"}},
+		},
 		{Table: "towns", Score: 1}, // none that exists was named: all
 	}
 	if diff := cmp.Diff(want, got.Links.Tables); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)
+	}
+	s.Tables = append(s.Tables, tables([]string{"gone", "x"}).Tables...)
+	if got = study(t, linker.MapReduce{LexicalOnly: true}, in); !strings.Contains(strings.Join(got.Links.Notes, ""), "look-ups failed") {
+		t.Errorf("notes %q do not say that a table could not be looked into", got.Links.Notes)
 	}
 	in.Question = "?"
 	got = study(t, linker.MapReduce{Model: verdicts(map[string]string{"people": `{"score": 1, "relevant_columns": ["full_name"]}`})}, in)
@@ -567,7 +578,8 @@ func TestMapReduceWideTable(t *testing.T) {
 
 // TestMapReduceAsks: tables that need no call get none.
 func TestMapReduceAsks(t *testing.T) {
-	s := tables([]string{"singer", "id"}, []string{"song", "singer"}, []string{"stage", "x"}, []string{"empty"}, []string{"hidden", "a\x00b"}, []string{"bad\nname", "x"})
+	s := tables([]string{"singer", "id"}, []string{"song", "singer"}, []string{"stage", "x"},
+		[]string{"empty"}, []string{"hidden", "a\x00b"}, []string{"bad\nname", "x"})
 	in := linker.Input{Question: "Which singers?", Schema: s}
 	for _, tt := range []struct {
 		m    linker.MapReduce
