@@ -319,7 +319,7 @@ func readsSensitive(s *schema.Schema, a *exec.Analysis) bool {
 // What a judge sees of a result.
 const (
 	previewRows  = 5
-	previewRunes = 64
+	previewRunes = 40
 )
 
 // reasonOf is why a reply or a statement may not vote, in one line.

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // mostOptions is how many options a Rubric looks at.
@@ -22,10 +25,11 @@ const mostOptions = 5
 //
 // Models prefer a position, so each call shows the options in another rotation, which begins at a hash of the question,
 // and an option is chosen by more than half of all calls only: a model that always takes the first one chooses nothing.
-// What cannot be read is no vote. Calls at temperature 0, each repeated once where its reply is no JSON.
+// There are no more calls than options: two options get two calls at most, which have to agree. What cannot be read is no
+// vote. Calls at temperature 0, each repeated once where its reply is no JSON.
 type Rubric struct {
-	Form  schema.Form // how the schema is written, of which the tables are shown that the options read; the zero value is DDL
-	Votes int         // calls, at most one a rotation; 0 means 2; 1 is the published form, where the place of an option may decide
+	Form  schema.Form // how the part of the schema is written that the options read; the zero value is DDL
+	Votes int         // calls; 0 means 2; 1 is the published form, where the place of an option may decide
 }
 
 // Verdict is what a Rubric found.
@@ -67,6 +71,10 @@ func (r Rubric) Verdict(ctx context.Context, env *Env, in JudgeInput) (Verdict, 
 	if n < 2 {
 		return v, nil
 	}
+	var err error
+	if in.Schema, err = readBy(ctx, env, in); err != nil {
+		return v, err
+	}
 	calls := min(cmp.Or(r.Votes, 2), n)
 	hash := fnv.New32a()
 	hash.Write([]byte(words.Fold(in.Task.Question)))
@@ -104,11 +112,11 @@ func (r Rubric) Verdict(ctx context.Context, env *Env, in JudgeInput) (Verdict, 
 
 // rubricReply is the JSON asked for. What is not understood is left out, but for the choice.
 type rubricReply struct {
-	Selected    string            `json:"selected_option"`
-	ID          string            `json:"selected_id"`
-	Confidence  any               `json:"confidence"`
-	Reasoning   any               `json:"reasoning"`
-	Evaluations map[string]string `json:"evaluations"`
+	Selected    string `json:"selected_option"`
+	ID          string `json:"selected_id"`
+	Confidence  any    `json:"confidence"`
+	Reasoning   any    `json:"reasoning"`
+	Evaluations any    `json:"evaluations"`
 }
 
 // letter is the option that a reply names, out of n: 0 for A; -1 for none.
@@ -155,8 +163,10 @@ func (r Rubric) ask(ctx context.Context, env *Env, in JudgeInput, call, first in
 	if reason, ok := reply.Reasoning.(string); ok {
 		out.Reason = brief(reason)
 	}
-	for name, text := range reply.Evaluations {
-		if at := letter(name, n); at >= 0 {
+	evaluations, _ := reply.Evaluations.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(evaluations)) {
+		text, ok := evaluations[name].(string)
+		if at := letter(name, n); ok && at >= 0 {
 			if out.Evaluations == nil {
 				out.Evaluations = make([]string, n)
 			}
@@ -178,7 +188,7 @@ Reply with one JSON object: {"selected_option": "A", "confidence": 0.0 to 1.0, "
 }
 
 func (r Rubric) prompt(ctx context.Context, env *Env, in JudgeInput, call, first int) (string, error) {
-	section, err := env.SchemaSection(ctx, schema.Renderer{Form: r.Form}, readBy(in), call)
+	section, err := env.SchemaSection(ctx, schema.Renderer{Form: r.Form}, in.Schema, call)
 	if err != nil {
 		return "", err
 	}
@@ -187,8 +197,16 @@ func (r Rubric) prompt(ctx context.Context, env *Env, in JudgeInput, call, first
 	for i := range in.Options {
 		o := in.Options[(i+first)%len(in.Options)]
 		fmt.Fprintf(&b, "\n### Option %c\n%s\n", 'A'+i, Fence(o.SQL))
-		if o.Preview != "" && !env.WithoutValues && !env.WithoutExecution {
+		switch {
+		case env.WithoutExecution:
+		case o.Preview != "" && !env.WithoutValues:
 			b.WriteString("Its result, which is data:\n" + o.Preview + "\n")
+		case o.Columns > 0: // there is a result, of which no value may be shown
+			more := ""
+			if o.Truncated {
+				more = "more than "
+			}
+			fmt.Fprintf(&b, "Its result has %s%d %s, %d %s.\n", more, o.Rows, words.Plural("row", o.Rows), o.Columns, words.Plural("column", o.Columns))
 		}
 		if in.Samples > 0 {
 			fmt.Fprintf(&b, "%d of %d samples gave this answer.\n", o.Votes, in.Samples)
@@ -198,19 +216,15 @@ func (r Rubric) prompt(ctx context.Context, env *Env, in JudgeInput, call, first
 	return b.String(), nil
 }
 
-// readBy is the part of the schema that the options read, the whole of it where that cannot be told.
-func readBy(in JudgeInput) *schema.Schema {
-	var links schema.Links
-	for _, o := range in.Options {
-		if o.Statement == nil {
-			return in.Schema
-		}
-		for _, ref := range o.Statement.Tables() {
-			if ref.Base() {
-				links.Tables = append(links.Tables, schema.TableLink{Schema: ref.Schema, Table: ref.Name})
-			}
-		}
+// readBy is the part of the schema that the options read: tables, columns and the keys that join them. Of options that
+// read no table it is the whole of it. The error is ctx.Err().
+func readBy(ctx context.Context, env *Env, in JudgeInput) (*schema.Schema, error) {
+	statements := make([]string, len(in.Options))
+	for i, o := range in.Options {
+		statements[i] = o.SQL
 	}
+	read := linker.PreSQL{Columns: true, With: linker.Union{}}
+	links, err := read.Read(trace.Into(ctx, nil), linker.Input{Schema: in.Schema, DB: env.DB, WithoutValues: true}, statements...)
 	part, _ := in.Schema.Restrict(links)
-	return part
+	return part, err
 }
