@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"vote":              {"sqltext"},
 	"doubt":             {"exec", "vote", "result", "sqltext"},
 	"memory":            {"sqltext", "schema", "trace"},
+	"describe":          {"llm", "exec", "schema", "trace"},
 	"linker":            {"llm", "exec", "schema", "sqltext", "result", "trace"},
 	"strategy":          {"memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
 	"strategy/planvote": {"strategy", "memory", "llm", "exec", "vote", "linker", "schema", "sqltext", "result", "trace"},
