@@ -118,6 +118,7 @@ func (e *Env) System(text string) string {
 // value may be shown. A value whose column or table may stand in no prompt is left out.
 func (e *Env) ValueSection(links schema.Links) string {
 	var b strings.Builder
+	seen := map[string]bool{}
 	for _, t := range links.Tables {
 		table := e.Quote(t.Table)
 		if t.Schema != "" {
@@ -125,8 +126,10 @@ func (e *Env) ValueSection(links schema.Links) string {
 		}
 		for _, v := range t.Values {
 			text, ok := schema.Literal(v.Value)
-			if ok && !hasFault(t.Schema, t.Table, v.Column) {
-				fmt.Fprintf(&b, "%s.%s has %s\n", table, e.Quote(v.Column), text)
+			line := fmt.Sprintf("%s.%s has %s\n", table, e.Quote(v.Column), text)
+			if ok && !hasFault(t.Schema, t.Table, v.Column) && !seen[line] {
+				b.WriteString(line) // once, though several words of the question name it
+				seen[line] = true
 			}
 		}
 	}

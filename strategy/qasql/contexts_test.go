@@ -1,0 +1,174 @@
+package qasql_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/qasql"
+)
+
+// generated are the prompts of the contexts, by sample, and the report. Every sample answers sql.
+func generated(t *testing.T, env *strategy.Env, s qasql.Strategy, task strategy.Task, sql string) ([]string, qasql.Report) {
+	t.Helper()
+	var mu sync.Mutex
+	prompts := map[int]string{}
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		reply := sql
+		switch req.Purpose {
+		case linker.PurposeDecompose:
+			reply = `{"entity": "heroes"}`
+		case linker.PurposeScore:
+			reply = relevant(req.Messages[1].Text)
+		case strategy.PurposeGenerate:
+			mu.Lock()
+			defer mu.Unlock()
+			prompts[req.Sample] = strategytest.Written(req.Messages)
+		}
+		return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
+	})
+	out, err := s.Generate(t.Context(), strategytest.Asking(env, model), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := qasql.ReadReport(out.Report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := make([]string, len(prompts))
+	for i := range list {
+		list[i] = prompts[i]
+	}
+	return list, report
+}
+
+// TestContextsGolden has the five prompts about the shop, with descriptions.
+func TestContextsGolden(t *testing.T) {
+	prompts, _ := generated(t, described(t, nil), qasql.Strategy{}, strategytest.USATask, usa)
+	golden.Check(t, "contexts.txt", strings.Join(prompts, "\n"))
+}
+
+// TestContextsSuperhero: five different prompts with BIRD's descriptions, each with the evidence and no empty section.
+// The schema is test data and not ours to copy: its hash stands for it.
+func TestContextsSuperhero(t *testing.T) {
+	env := strategytest.Superhero(t)
+	d, err := eval.ReadBIRD(os.DirFS(evaldata.Path(t, "db", "bird", "superhero_description")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, about := range d {
+		if about.Text != "" && strings.HasPrefix(name, "superhero.") {
+			about.Described = "as a model would say: " + about.Text
+			d[name] = about
+		}
+	}
+	env.Schema, _ = env.Schema.Describe(d)
+	env.Profile = strategytest.ProfileOf(env)
+	task := strategy.Task{Question: "How many heroes have blue eyes?", Evidence: "blue eyes refers to colour = 'Blue' where eye_colour_id = colour.id"}
+	prompts, report := generated(t, env, qasql.Strategy{}, task, "SELECT count(*) FROM superhero")
+	var b strings.Builder
+	for i, p := range prompts {
+		if slices.Index(prompts, p) != i {
+			t.Errorf("prompt %d is that of an earlier context", i)
+		}
+		if !strings.Contains(p, task.Evidence) {
+			t.Errorf("prompt %d has no evidence", i)
+		}
+		for _, section := range strings.Split(p, "\n### ")[1:] {
+			if _, text, _ := strings.Cut(section, "\n"); strings.TrimSpace(text) == "" {
+				t.Errorf("prompt %d has an empty section %q", i, section)
+			}
+		}
+		fmt.Fprintf(&b, "%s %s: %d tokens, SHA-256 %x\n", report.Contexts[i].ID, report.Contexts[i].Name, report.Contexts[i].Tokens, sha256.Sum256([]byte(p)))
+	}
+	golden.Check(t, "superhero.txt", b.String())
+}
+
+// TestContextsLeftOut: what has no input, or shows what another one showed, is not asked.
+func TestContextsLeftOut(t *testing.T) {
+	expert := schema.Descriptions{"customers.country": {Text: "where the customer lives"}}
+	model := schema.Descriptions{"customers.country": {Described: "where the customer lives"}}
+	for _, tt := range []struct {
+		d        schema.Descriptions
+		evidence string
+		without  bool // stored values
+		preset   qasql.Strategy
+		want     []string
+		why      string
+	}{
+		{nil, "", false, qasql.Strategy{}, []string{"", "no_sme", "no_profile", "", "duplicate_of:focused_schema"}, "nothing but a small database, all of whose values both show"},
+		{nil, "USA is in capitals", false, qasql.Strategy{}, []string{"", "", "no_profile", "", "duplicate_of:focused_schema"}, "evidence is an expert's word"},
+		{expert, "", false, qasql.Strategy{}, []string{"", "", "no_profile", "", ""}, "descriptions of experts"},
+		{model, "", false, qasql.Strategy{}, []string{"", "no_sme", "", "", ""}, "descriptions of a model"},
+		{nil, "", true, qasql.Strategy{}, []string{"", "no_sme", "no_profile", "duplicate_of:full_schema", "duplicate_of:full_schema"}, "no value may be shown, and all tables are linked"},
+		{model, "", true, qasql.Strategy{}, []string{"", "no_sme", "", "duplicate_of:full_schema", "duplicate_of:minimal_profile"}, "all there is is what a model wrote"},
+		{nil, "", false, qasql.Strategy{Contexts: []qasql.Context{{Name: "one"}, {Name: "two"}}}, []string{"", "duplicate_of:one"}, "contexts of the caller's own"},
+	} {
+		env := strategytest.ShopEnv(t, nil)
+		env.Schema, _ = env.Schema.Describe(tt.d)
+		env.WithoutValues = tt.without
+		prompts, report := generated(t, env, tt.preset, strategy.Task{Question: "Which customers with orders live in the USA?", Evidence: tt.evidence}, usa)
+		var got []string
+		asked := 0
+		for _, c := range report.Contexts {
+			if got = append(got, c.Skipped); c.Skipped == "" {
+				asked++
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+		if len(prompts) != asked || report.Asked != asked {
+			t.Errorf("%s: %d prompts and %d samples of %d contexts", tt.why, len(prompts), report.Asked, asked)
+		}
+	}
+}
+
+// TestContextsBudget: a context that does not fit shows the linked tables instead, and every table it shows is whole.
+func TestContextsBudget(t *testing.T) {
+	var script strings.Builder
+	script.WriteString("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT);\n")
+	for i := range 40 {
+		fmt.Fprintf(&script, "CREATE TABLE other%d (a%d TEXT, b%d TEXT, c%d TEXT, d%d TEXT);\n", i, i, i, i, i)
+	}
+	env := strategytest.EnvOf(t, script.String(), nil)
+	for _, tt := range []struct {
+		tokens  int
+		focused bool
+		tables  int
+		why     string
+	}{
+		{0, false, 41, "24,000 tokens hold all of it"},
+		{300, true, 1, "300 hold what is linked"},
+	} {
+		prompts, report := generated(t, env, qasql.Strategy{MaxContextTokens: tt.tokens}, strategy.Task{Question: "Which customers are there?", Evidence: "all"}, "SELECT name FROM customers")
+		for i, c := range report.Contexts {
+			if whole := c.Name == "full_schema" || c.Name == "sme_metadata"; c.Skipped == "" && whole && c.Focused != tt.focused {
+				t.Errorf("%s: context %d is focused: %v", tt.why, i, c.Focused)
+			}
+		}
+		if got := strings.Count(prompts[0], "CREATE TABLE"); got != tt.tables {
+			t.Errorf("%s: %d tables shown, want %d", tt.why, got, tt.tables)
+		}
+		for i, p := range prompts {
+			if strings.Count(p, "(\n") != strings.Count(p, "\n);") || strings.Contains(p, "other0") && !strings.Contains(p, "d0 TEXT") {
+				t.Errorf("%s: prompt %d shows a part of a table:\n%s", tt.why, i, p)
+			}
+		}
+	}
+}

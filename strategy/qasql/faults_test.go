@@ -1,0 +1,179 @@
+package qasql_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/qasql"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// TestValidate: what is wrong is told before a model is asked.
+func TestValidate(t *testing.T) {
+	for _, tt := range []struct {
+		preset qasql.Strategy
+		want   string // part of the error; "": none
+		why    string
+	}{
+		{qasql.Strategy{}, "", "the zero value is the default"},
+		{qasql.Strategy{Contexts: []qasql.Context{}}, "qasql: Strategy.Contexts: the list is empty", "no context"},
+		{qasql.Strategy{Contexts: []qasql.Context{{Name: "a"}, {Name: "a"}}}, `Contexts[1].Name: it is "a"`, "the same context twice"},
+		{qasql.Strategy{Contexts: []qasql.Context{{}}}, `Contexts[0].Name: it is ""`, "a context without a name"},
+		{qasql.Strategy{Linker: linker.MapReduce{Threshold: 1.5}}, "linker: MapReduce.Threshold", "threshold above 1"},
+		{qasql.Strategy{Linker: linker.MapReduce{Threshold: math.NaN()}}, "linker: MapReduce.Threshold", "threshold that is no number"},
+		{qasql.Strategy{MinShare: 2}, "qasql: Strategy.MinShare", "a share above 1"},
+		{qasql.Strategy{MaxContextTokens: -1}, "qasql: Strategy.MaxContextTokens", "a negative budget"},
+		{qasql.Strategy{Judge: strategy.Rubric{Votes: -1}}, "strategy: Rubric.Votes", "negative votes"},
+		{qasql.Strategy{Refine: strategy.Refine{Executions: -1}}, "strategy: Refine.Executions", "negative executions"},
+	} {
+		err := tt.preset.Validate(0)
+		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)
+		}
+		env := strategytest.ShopEnv(t, llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			if tt.want != "" {
+				t.Errorf("%s: the model was asked", tt.why)
+			}
+			return llm.Response{}, llm.ErrBudget
+		}))
+		if _, got := tt.preset.Generate(t.Context(), env, strategytest.USATask); (err != nil) && (got == nil || got.Error() != err.Error()) {
+			t.Errorf("%s: Generate: %v, want %v", tt.why, got, err)
+		}
+	}
+	only := qasql.Strategy{Contexts: []qasql.Context{{Name: "model", Prompt: strategy.Prompt{Text: schema.ModelText}}}}
+	model, _ := agent{decompose: `{"entity": "x"}`, score: relevant}.model()
+	var wrong *strategy.ConfigError
+	if _, err := only.Generate(t.Context(), strategytest.ShopEnv(t, model), strategytest.USATask); !errors.As(err, &wrong) {
+		t.Errorf("no context is left: %v", err)
+	}
+}
+
+// TestBudget: with any number of calls the answer is the best so far, or the error says that the budget is spent.
+func TestBudget(t *testing.T) {
+	script := agent{decompose: `{"entity": "customers"}`, score: relevant,
+		generate: []string{broken, usa, everyone, usa, broken}, repair: []string{"no", usaJoin}, judge: verdicts("A", "B")}
+	const all = 1 + 2 + 5 + 2*2 + 2
+	for calls := 1; calls <= all; calls++ {
+		model, _ := script.model()
+		account := llm.Budget{Calls: calls}.Start()
+		env := described(t, llm.Chain(model, account.Middleware()))
+		env.CallsLeft, env.Concurrency = account.CallsLeft, 1
+		root := trace.New("question")
+		out, err := qasql.Strategy{Linker: linker.MapReduce{Workers: 1}}.Generate(trace.Into(t.Context(), root), env, strategytest.USATask)
+		switch {
+		case err == nil && out.SQL == "":
+			t.Errorf("%d calls: no answer and no error", calls)
+		case err != nil && !errors.Is(err, llm.ErrBudget):
+			t.Errorf("%d calls: %v", calls, err)
+		case err == nil && calls < all-2 && !strings.Contains(codes(root), "budget-spent"): // the judge has a note
+			t.Errorf("%d calls of %d: nothing is told: %s", calls, all, codes(root))
+		}
+		if answered := calls > 5; (err == nil) != answered {
+			t.Errorf("%d calls: %v; a statement that runs is there from 6 on", calls, err)
+		}
+	}
+}
+
+// TestLinkFails: without links all contexts show the whole schema, and the answer says so.
+func TestLinkFails(t *testing.T) {
+	for _, tt := range []struct {
+		score func(string) string
+		warn  string
+		why   string
+	}{
+		{func(string) string { return "no idea" }, linker.NoLinks, "more than half of the tables fail"},
+		{func(p string) string {
+			if strings.Contains(p, "CREATE TABLE orders (") {
+				return "no idea"
+			}
+			return `{"score": 1}`
+		}, linker.NoVerdict, "half of them"},
+	} {
+		model, _ := agent{decompose: "none", score: tt.score, generate: []string{usa, usa, usa, usa, usa}}.model()
+		root := trace.New("question")
+		out, err := qasql.Strategy{}.Generate(trace.Into(t.Context(), root), described(t, model), strategytest.USATask)
+		if err != nil || out.SQL != usa || codes(root) != tt.warn {
+			t.Errorf("%s: %v, %s", tt.why, err, codes(root))
+		}
+	}
+}
+
+// TestCancelledJudge: the time is up while the judge is asked. The best answer so far is there beside the error.
+func TestCancelledJudge(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	mine := errors.New("mine")
+	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{usa, usa, everyone, everyone, usa}}.model()
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if req.Purpose == strategy.PurposeJudge {
+			cancel(mine)
+			<-ctx.Done()
+			return llm.Response{}, ctx.Err()
+		}
+		return script.Complete(ctx, req)
+	})
+	out, err := qasql.Strategy{}.Generate(ctx, described(t, model), strategytest.USATask)
+	if !errors.Is(err, context.Canceled) || out == nil || out.SQL != usa || !errors.Is(context.Cause(ctx), mine) {
+		t.Errorf("%v: %+v", err, out)
+	}
+	if _, err := qasql.ReadReport(out.Report); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSameWhateverTheLatency: equal replies give equal bytes.
+func TestSameWhateverTheLatency(t *testing.T) {
+	script := agent{decompose: `{"entity": "customers"}`, score: relevant,
+		generate: []string{broken, usa, everyone, everyone, chile}, repair: []string{usaJoin}, judge: verdicts("A", "B")}
+	first := ""
+	for _, workers := range []int{1, 4, 16} {
+		for seed := range uint64(20) {
+			env := described(t, nil)
+			profiled, err := env.Profile(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			env.Schema, env.Profile, env.Concurrency = profiled, nil, workers
+			var got string
+			random := rand.New(rand.NewPCG(seed, uint64(workers)))
+			late := make([]time.Duration, 64)
+			for i := range late {
+				late[i] = time.Duration(random.IntN(900)) * time.Millisecond
+			}
+			synctest.Test(t, func(t *testing.T) {
+				model, _ := script.model()
+				var n atomic.Int64
+				env := strategytest.Asking(env, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+					time.Sleep(late[int(n.Add(1))%len(late)])
+					return model.Complete(ctx, req)
+				}))
+				root := trace.New("question")
+				out, err := qasql.Strategy{Linker: linker.MapReduce{Workers: workers}}.Generate(trace.Into(t.Context(), root), env, strategytest.USATask)
+				written, _ := json.Marshal([]any{out, out.Report})
+				got = fmt.Sprintf("%s %v %s", written, err, codes(root))
+			})
+			if first == "" {
+				first = got
+			}
+			if diff := cmp.Diff(first, got); diff != "" {
+				t.Fatalf("workers %d, seed %d (-first +now):\n%s", workers, seed, diff)
+			}
+		}
+	}
+}

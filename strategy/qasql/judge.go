@@ -1,0 +1,118 @@
+package qasql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// judge is the judge of a question; nil without one.
+func (r *run) judge() strategy.Judge {
+	if r.WithoutJudge {
+		return nil
+	}
+	return reporting{r}
+}
+
+// reporting is Strategy.Judge, whose verdict stands in the report.
+type reporting struct{ r *run }
+
+// Choose shows the judge the whole schema: an option may read what was not linked.
+func (j reporting) Choose(ctx context.Context, env *strategy.Env, in strategy.JudgeInput) (int, error) {
+	judge := j.r.Judge
+	if judge == nil {
+		judge = strategy.Rubric{}
+	}
+	in.Schema = env.Schema
+	rubric, ok := judge.(strategy.Rubric)
+	if !ok {
+		return judge.Choose(ctx, env, in)
+	}
+	verdict, err := rubric.Verdict(ctx, env, in)
+	j.r.report.JudgeCalls += len(verdict.Calls)
+	if len(verdict.Calls) > 0 {
+		j.r.report.Verdict = &verdict
+	}
+	for i, votes := range verdict.Votes {
+		j.r.votes[in.Options[i].SQL] += votes
+	}
+	return verdict.Choice, err
+}
+
+// maxRounds is how often JudgeFirst picks.
+const maxRounds = 3
+
+// judgeFirst lets the judge pick among texts, and takes what it picked to a statement that runs.
+func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+	texts := r.pipeline()
+	refine := *texts.Refine
+	texts.Refine, texts.Judge, texts.Admission = nil, nil, nil
+	texts.Checks = []exec.Check{} // texts are parsed, not run
+	voter := vote.Majority{Key: vote.ByText, Prior: 1, MinShare: 1, Tie: vote.Earliest}
+	texts.Voter = voter
+	out, err := texts.Generate(ctx, env, t)
+	if err != nil && !errors.Is(err, strategy.ErrNoCandidate) || out == nil {
+		return out, err
+	}
+	out.SQL, out.Confidence = "", 0
+	for i := range out.Candidates {
+		if out.Candidates[i].Invalid { // nobody knows that yet
+			out.Candidates[i].Rejected = ""
+		}
+	}
+	ballot, counted := voter.Count(out.Candidates)
+	if counted != nil {
+		return out, cmp.Or(err, counted)
+	}
+	for round := 0; round < maxRounds && len(ballot.Clusters) > 0; round++ {
+		pick, err := r.pick(ctx, env, out.Candidates, ballot)
+		if err != nil {
+			return out, err
+		}
+		ballot.Overrule(pick)
+		first := ballot.Clusters[0]
+		c, err := r.admission.AdmitSQL(ctx, out.Candidates[first.Best].Sample, out.Candidates[first.Best].Model, first.SQL)
+		if err != nil {
+			return out, &strategy.DatabaseError{Err: err}
+		}
+		refined, err := refine.Run(ctx, env, strategy.RefineInput{Task: t, Schema: env.Schema, Admission: r.admission, Candidate: c})
+		if out.Steps = append(out.Steps, refined.Steps...); err != nil {
+			return out, err
+		}
+		out.Candidates[first.Best] = refined.Candidate
+		if refined.Candidate.Rejected == "" {
+			r.votes[refined.Candidate.SQL], first.SQL = r.votes[first.SQL], refined.Candidate.SQL
+			ballot.Clusters[0] = first
+			out.Ballot, out.SQL = ballot, first.SQL
+			return out, nil
+		}
+		for _, i := range first.Members {
+			out.Candidates[i].Rejected = refined.Candidate.Rejected
+			ballot.Abstained = append(ballot.Abstained, vote.Abstention{Candidate: i, Why: refined.Candidate.Rejected})
+		}
+		ballot.Clusters = ballot.Clusters[1:]
+	}
+	out.Ballot = ballot
+	return out, &strategy.NoCandidateError{Rejected: out.WithoutVote()}
+}
+
+// pick is the place of the cluster that the judge takes; 0, the largest one, where it does not choose.
+func (r *run) pick(ctx context.Context, env *strategy.Env, candidates []vote.Candidate, ballot vote.Ballot) (int, error) {
+	judge := r.judge()
+	if judge == nil || len(ballot.Clusters) < 2 {
+		return 0, nil
+	}
+	in := strategy.JudgeInput{Task: r.task, Schema: env.Schema, Samples: r.report.Asked}
+	for _, c := range ballot.Clusters {
+		in.Options = append(in.Options, strategy.JudgeOption{Candidate: candidates[c.Best], Votes: len(c.Members)})
+	}
+	choice, err := judge.Choose(ctx, env, in)
+	if cerr := ctx.Err(); cerr != nil || err != nil || choice < 0 {
+		return 0, cerr
+	}
+	return choice, nil
+}

@@ -1,0 +1,57 @@
+package qasql
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// mostFailures is how many failures the last resort is told.
+const mostFailures = 5
+
+// lastResort asks once for a simple statement in view of the failures. none is the error without one; it stays where
+// that does not run either.
+func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error) error {
+	var failed []strategy.Step
+	for _, c := range out.Candidates[:min(len(out.Candidates), mostFailures)] {
+		failed = append(failed, strategy.NewStep(c, 0, ""))
+	}
+	if len(failed) == 0 { // no model answered
+		return none
+	}
+	ctx, span := trace.Start(ctx, "last resort")
+	defer span.End()
+	repairer := r.Refine.Repairer
+	if repairer == nil {
+		repairer = strategy.TypedRepair{}
+	}
+	sample := len(out.Candidates)
+	last := failed[len(failed)-1]
+	reply, err := repairer.Repair(ctx, &r.env, strategy.RepairInput{
+		Task: r.task, Schema: r.env.Schema, Sample: r.report.Asked, SQL: last.SQL, Earlier: failed[:len(failed)-1],
+		Err: fmt.Errorf("%s; none of the statements before it runs either, so write the simplest one that answers the question", cmp.Or(last.Problem, last.Status)),
+	})
+	if err != nil {
+		span.Fail(err)
+		out.Note("the last resort failed: %v", err)
+		out.Steps = append(out.Steps, strategy.Step{Sample: r.report.Asked, Action: strategy.PurposeRepair, Status: "failed", Problem: out.Notes[len(out.Notes)-1]})
+		return cmp.Or(ctx.Err(), none)
+	}
+	_, name := r.env.Model(r.report.Asked)
+	c, err := r.admission.Admit(ctx, r.report.Asked, name, reply)
+	if err != nil {
+		return cmp.Or(ctx.Err(), error(&strategy.DatabaseError{Err: err}))
+	}
+	out.Candidates, out.Steps = append(out.Candidates, c), append(out.Steps, strategy.NewStep(c, 0, strategy.PurposeRepair))
+	ballot, err := vote.Majority{Key: r.env.Key(), Prior: 1}.Count(out.Candidates)
+	if err != nil {
+		return none
+	}
+	out.SQL, out.Ballot, r.report.LastResort = out.Candidates[sample].SQL, ballot, true
+	out.Warn(ctx, "last-resort", "no statement of a context runs: the answer is a simple one that was asked for after them")
+	return nil
+}

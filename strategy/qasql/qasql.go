@@ -1,0 +1,179 @@
+// Package qasql is QA-SQL (Chansokheang/Map-Reduce-Schema-Agent-Text-to-SQL, docs/README.md): a map-reduce agent chooses
+// the tables, five views of the schema give five statements, each is executed and refined, and a judge picks among the
+// answers.
+//
+//	engine, err := texttosql.New(db, model, texttosql.WithDescriptions(d), texttosql.WithStrategy(qasql.Strategy{}))
+//
+// The source describes the method; its code has no generation, refinement or judge, and no published figures.
+package qasql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// Strategy answers in four steps: link, write one statement a context, execute and refine each, and choose.
+//
+// The statements come from views of the schema (Contexts), not from temperature. Each is taken to one that runs by
+// strategy.Refine, in at most 3 executions. Equal results are one answer; where there are several, strategy.Rubric
+// judges them, and without a verdict the largest wins, then the earliest. If nothing runs, a last call asks for a simple
+// statement in view of the failures. Descriptions of texttosql.WithDescriptions fill the contexts (describe.Columns makes
+// them).
+//
+// WithSamples(n) draws n statements a context, at temperature 0.7 if n > 1. Calls a question with T tables and S
+// contexts: at most 1 + T + 3·n·S + 2 + 1, and one more for each reply that is no JSON. Outcome.Report is a Report.
+type Strategy struct {
+	Linker   linker.MapReduce // its Model and Seed are filled in
+	Contexts []Context        // nil: Contexts()
+	Refine   strategy.Refine  // the zero value is the documented default; Suspect is set
+	Judge    strategy.Judge   // nil: strategy.Rubric{}; Rubric{Votes: 1} is the published form, where the place of an option may decide
+
+	MinShare         float64 // the judge is asked if the largest answer has less than this share of the votes, 0..1; 0 means 1
+	MaxContextTokens int     // of the schema in a prompt, estimated; 0 means 24,000
+
+	// JudgeFirst is the order of the source's diagram: the judge picks among the texts, and only what it picked is
+	// executed and refined; where that fails, it picks among the rest, three times at most.
+	JudgeFirst        bool
+	WithoutJudge      bool // the vote alone chooses
+	WithoutLastResort bool // a question of which no statement runs is a *strategy.NoCandidateError
+}
+
+// Context is one view of the schema that a statement is written from.
+type Context struct {
+	Name   string          // of the steps and the report
+	Prompt strategy.Prompt // with Text ExpertText or ModelText it is left out where there are no such descriptions
+}
+
+// Contexts are the five of the source: the whole schema alone, with the descriptions of experts, with those of a model,
+// the linked tables with 3 values a column, and the whole schema with everything and 15 values a column.
+func Contexts() []Context {
+	return []Context{
+		{"full_schema", strategy.Prompt{Whole: true, Text: schema.NoText, Examples: -1}},
+		{"sme_metadata", strategy.Prompt{Whole: true, Text: schema.ExpertText, Examples: -1}},
+		{"minimal_profile", strategy.Prompt{Whole: true, Text: schema.ModelText, Examples: -1}},
+		{"focused_schema", strategy.Prompt{Text: schema.NoText}},
+		{"full_profile", strategy.Prompt{Whole: true, Examples: 15}},
+	}
+}
+
+// Validate refuses numbers out of range, and contexts without a name or with one that another has.
+func (p Strategy) Validate(samples int) error {
+	errs := []error{
+		p.Linker.Validate(), p.Refine.Validate(), strategy.Sampler{}.Validate(samples),
+		strategy.CheckField("qasql: Strategy.MinShare", p.MinShare, 1),
+		strategy.CheckField("qasql: Strategy.MaxContextTokens", p.MaxContextTokens, 0),
+	}
+	if v, ok := p.Judge.(interface{ Validate() error }); ok {
+		errs = append(errs, v.Validate())
+	}
+	if p.Contexts != nil && len(p.Contexts) == 0 {
+		errs = append(errs, &strategy.ConfigError{Field: "qasql: Strategy.Contexts", Problem: "the list is empty; leave it nil for the five of the source"})
+	}
+	names := map[string]bool{}
+	for i, c := range p.Contexts {
+		if c.Name == "" || names[c.Name] {
+			errs = append(errs, &strategy.ConfigError{Field: fmt.Sprintf("qasql: Strategy.Contexts[%d].Name", i), Problem: fmt.Sprintf("it is %q; want a name that no other context has", c.Name)})
+		}
+		names[c.Name] = true
+	}
+	return errors.Join(errs...)
+}
+
+// Generate answers one question. Its errors are those of strategy.Pipeline.
+func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+	if err := cmp.Or(env.Validate(t), p.Validate(t.Samples)); err != nil {
+		return nil, err
+	}
+	run := &run{Strategy: p, task: t, votes: map[string]int{}}
+	if err := run.link(ctx, env); err != nil {
+		return nil, err
+	}
+	if err := run.write(ctx); err != nil {
+		return nil, err
+	}
+	run.report.Asked = max(t.Samples, 1) * len(run.messages)
+	run.admission = strategy.NewAdmission(ctx, &run.env, t, nil, nil)
+	defer run.admission.Close()
+	answer := run.pipeline().Generate
+	if p.JudgeFirst {
+		answer = run.judgeFirst
+	}
+	out, err := answer(ctx, &run.env, strategy.Task{Question: t.Question, Evidence: t.Evidence})
+	if out == nil {
+		return nil, err
+	}
+	if errors.Is(err, strategy.ErrNoCandidate) && !p.WithoutLastResort && ctx.Err() == nil {
+		err = run.lastResort(ctx, out, err)
+	}
+	return run.told(out), err
+}
+
+// pipeline is the composition.
+func (r *run) pipeline() strategy.Pipeline {
+	refine := r.Refine
+	refine.Suspect = true
+	p := strategy.Pipeline{
+		Linker:    linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return r.report.Study.Links, nil }),
+		Prompter:  strategy.PrompterFunc(r.written),
+		Sampler:   strategy.Sampler{Samples: r.report.Asked, MaxTokens: 2048},
+		Refine:    &refine,
+		Admission: r.admission,
+		Voter:     vote.Majority{Prior: 1, MinShare: cmp.Or(r.MinShare, 1), Tie: vote.Earliest},
+		Judge:     r.judge(),
+	}
+	if r.task.Samples > 1 {
+		p.Sampler.Temperature = 0.7
+	}
+	return p
+}
+
+// run is one question.
+type run struct {
+	Strategy
+	task      strategy.Task
+	env       strategy.Env   // with the profiled schema and the budget of the contexts
+	focused   *schema.Schema // what was linked
+	messages  [][]llm.Message
+	admission *strategy.Admission
+	votes     map[string]int // of the judge, by statement
+	notes     []string
+	report    Report
+}
+
+// link studies the question.
+func (r *run) link(ctx context.Context, env *strategy.Env) error {
+	var out strategy.Outcome
+	whole, err := env.Profiled(ctx, &out)
+	if err != nil {
+		return err
+	}
+	r.env, r.focused = *env, whole
+	r.env.Schema, r.env.Profile, r.env.SchemaBudget = whole, nil, cmp.Or(r.MaxContextTokens, 24_000)
+	l := r.Linker
+	l.Model, l.Seed = env.Models[0], env.SeedOf
+	linkCtx, span := trace.Start(ctx, "link")
+	defer span.End()
+	study, err := l.Study(linkCtx, linker.Input{Question: r.task.Question, Evidence: r.task.Evidence, Schema: whole, DB: env.DB, WithoutValues: env.WithoutValues})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		span.Fail(err)
+		out.Warn(ctx, linker.NoLinks, "linking failed, the whole schema is used: %v", err)
+		study.Links = schema.Links{Whole: true}
+	default:
+		r.focused, _ = whole.Restrict(study.Links)
+	}
+	span.Set("tables", len(r.focused.Tables))
+	r.report.Study, r.notes = study, out.Notes
+	return nil
+}
