@@ -40,7 +40,8 @@ func TestPrompt(t *testing.T) {
 	env.Exemplars, env.Seed = &memory.Pool{Pairs: pool}, 1
 	env.Instructions = "  Leave out test customers.\nAmounts are in crowns.  "
 	links := schema.Links{Whole: true, Tables: []schema.TableLink{
-		{Table: "customers", Values: []schema.ValueMatch{{Column: "country", Value: "USA"}, {Column: "name", Value: "Ada"}, {Column: "name", Value: "Ada", Span: "ada"}}},
+		{Table: "customers", Values: []schema.ValueMatch{{Column: "country", Value: "USA"},
+			{Column: "name", Value: "Ada"}, {Column: "name", Value: "Ada", Span: "ada"}}},
 		{Schema: "archive", Table: "old orders", Values: []schema.ValueMatch{{Column: "total", Value: int64(20)}}},
 	}}
 	in := strategy.PromptInput{

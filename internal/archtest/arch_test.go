@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"strategy/planvote": {"strategy", "memory", "llm", "exec", "vote", "linker", "schema", "sqltext", "result", "trace"},
 	"strategy/maker":    {"strategy", "strategy/planvote", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
 	"strategy/petsql":   {"strategy", "strategy/planvote", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
+	"strategy/qasql":    {"strategy", "strategy/planvote", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
 	"":                  {"memory", "strategy", "llm", "exec", "exec/sqlite", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
 	"eval":              {"llm", "exec", "exec/sqlite", "vote", "doubt", "schema", "sqltext", "result", "trace"},
 	"eval/models":       {"eval", "llm", "exec", "vote", "schema", "sqltext", "result", "trace"},

@@ -34,7 +34,8 @@ func TestNoLabelsAtInference(t *testing.T) {
 	met := map[string]bool{}
 	n := 0
 	for _, dir := range []string{
-		".", "strategy", "strategy/planvote", "strategy/maker", "strategy/petsql", "linker", "describe", "vote", "doubt", "memory", "exec", "exec/sqlite", "llm",
+		".", "strategy", "strategy/planvote", "strategy/maker", "strategy/petsql", "strategy/qasql",
+		"linker", "describe", "vote", "doubt", "memory", "exec", "exec/sqlite", "llm",
 		"schema", "sqltext", "result", "trace",
 	} {
 		for _, file := range parsed(t, dir) {

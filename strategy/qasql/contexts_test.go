@@ -111,13 +111,18 @@ func TestContextsLeftOut(t *testing.T) {
 		want     []string
 		why      string
 	}{
-		{nil, "", false, qasql.Strategy{}, []string{"", "no_sme", "no_profile", "", "duplicate_of:focused_schema"}, "nothing but a small database, all of whose values both show"},
-		{nil, "USA is in capitals", false, qasql.Strategy{}, []string{"", "", "no_profile", "", "duplicate_of:focused_schema"}, "evidence is an expert's word"},
+		{nil, "", false, qasql.Strategy{},
+			[]string{"", "no_sme", "no_profile", "", "duplicate_of:focused_schema"}, "nothing but a small database, all of whose values both show"},
+		{nil, "USA is in capitals", false, qasql.Strategy{},
+			[]string{"", "", "no_profile", "", "duplicate_of:focused_schema"}, "evidence is an expert's word"},
 		{expert, "", false, qasql.Strategy{}, []string{"", "", "no_profile", "", ""}, "descriptions of experts"},
 		{model, "", false, qasql.Strategy{}, []string{"", "no_sme", "", "", ""}, "descriptions of a model"},
-		{nil, "", true, qasql.Strategy{}, []string{"", "no_sme", "no_profile", "duplicate_of:full_schema", "duplicate_of:full_schema"}, "no value may be shown, and all tables are linked"},
-		{model, "", true, qasql.Strategy{}, []string{"", "no_sme", "", "duplicate_of:full_schema", "duplicate_of:minimal_profile"}, "all there is is what a model wrote"},
-		{nil, "", false, qasql.Strategy{Contexts: []qasql.Context{{Name: "one"}, {Name: "two"}}}, []string{"", "duplicate_of:one"}, "contexts of the caller's own"},
+		{nil, "", true, qasql.Strategy{},
+			[]string{"", "no_sme", "no_profile", "duplicate_of:full_schema", "duplicate_of:full_schema"}, "no value may be shown, and all tables are linked"},
+		{model, "", true, qasql.Strategy{},
+			[]string{"", "no_sme", "", "duplicate_of:full_schema", "duplicate_of:minimal_profile"}, "all there is is what a model wrote"},
+		{nil, "", false, qasql.Strategy{Contexts: []qasql.Context{{Name: "one"}, {Name: "two"}}},
+			[]string{"", "duplicate_of:one"}, "contexts of the caller's own"},
 	} {
 		env := strategytest.ShopEnv(t, nil)
 		env.Schema, _ = env.Schema.Describe(tt.d)
@@ -156,7 +161,8 @@ func TestContextsBudget(t *testing.T) {
 		{0, false, 41, "24,000 tokens hold all of it"},
 		{300, true, 1, "300 hold what is linked"},
 	} {
-		prompts, report := generated(t, env, qasql.Strategy{MaxContextTokens: tt.tokens}, strategy.Task{Question: "Which customers are there?", Evidence: "all"}, "SELECT name FROM customers")
+		prompts, report := generated(t, env, qasql.Strategy{MaxContextTokens: tt.tokens},
+			strategy.Task{Question: "Which customers are there?", Evidence: "all"}, "SELECT name FROM customers")
 		for i, c := range report.Contexts {
 			if whole := c.Name == "full_schema" || c.Name == "sme_metadata"; c.Skipped == "" && whole && c.Focused != tt.focused {
 				t.Errorf("%s: context %d is focused: %v", tt.why, i, c.Focused)

@@ -106,6 +106,13 @@ func verdicts(letters ...string) []string {
 	return letters
 }
 
+// What five contexts answer.
+var (
+	split   = []string{usa, usa, everyone, everyone, usa}
+	failing = []string{broken, broken, broken, broken, broken}
+	silent  = []string{"", "", "", "", ""} // the model is down
+)
+
 func TestQASQL(t *testing.T) {
 	tests := []struct {
 		agent    agent
@@ -122,42 +129,48 @@ func TestQASQL(t *testing.T) {
 	}{
 		{agent: agent{generate: []string{usa, usaJoin, usa, usa, usa}}, want: usa, share: "5/5", calls: 1 + 2 + 5, steps: 5,
 			report: "clusters 1", why: "one answer: no judge"},
-		{agent: agent{generate: []string{usa, usa, everyone, everyone, usa}, judge: verdicts("A", "A")}, want: usa, share: "4/7", calls: 1 + 2 + 5 + 2, steps: 5,
+		{agent: agent{generate: split, judge: verdicts("A", "A")}, want: usa, share: "4/7", calls: 1 + 2 + 5 + 2, steps: 5,
 			report: "clusters 2, choice -1 of 2", why: "a judge that always takes the first option changes nothing, and its one vote counts"},
-		{agent: agent{generate: []string{usa, usa, everyone, everyone, usa}, judge: verdicts("A", "B")}, want: everyone, share: "4/7", calls: 1 + 2 + 5 + 2, steps: 5,
+		{agent: agent{generate: split, judge: verdicts("A", "B")}, want: everyone, share: "4/7", calls: 1 + 2 + 5 + 2, steps: 5,
 			report: "clusters 2, choice 1 of 2", why: "two calls of one mind overrule the vote"},
-		{agent: agent{generate: []string{usa, usa, everyone, everyone, usa}, judge: verdicts("B", "A")}, want: usa, share: "5/7", calls: 1 + 2 + 5 + 2, steps: 5,
+		{agent: agent{generate: split, judge: verdicts("B", "A")}, want: usa, share: "5/7", calls: 1 + 2 + 5 + 2, steps: 5,
 			report: "clusters 2, choice 0 of 2", why: "or confirm it"},
-		{agent: agent{generate: []string{usa, usa, everyone, everyone, usa}, judge: verdicts("A")}, preset: qasql.Strategy{Judge: strategy.Rubric{Votes: 1}},
+		{agent: agent{generate: split, judge: verdicts("A")}, preset: qasql.Strategy{Judge: strategy.Rubric{Votes: 1}},
 			want: everyone, share: "3/6", calls: 1 + 2 + 5 + 1, steps: 5, report: "clusters 2, choice 1 of 1", why: "the published form: one call decides"},
-		{agent: agent{generate: []string{usa, usa, everyone, everyone, usa}}, preset: qasql.Strategy{MinShare: 0.6}, want: usa, share: "3/5", calls: 1 + 2 + 5, steps: 5,
+		{agent: agent{generate: split}, preset: qasql.Strategy{MinShare: 0.6}, want: usa, share: "3/5", calls: 1 + 2 + 5, steps: 5,
 			report: "clusters 2", why: "three of five are enough"},
-		{agent: agent{generate: []string{usa, usa, everyone, everyone, usa}}, preset: qasql.Strategy{WithoutJudge: true}, want: usa, share: "3/5", calls: 1 + 2 + 5, steps: 5,
+		{agent: agent{generate: split}, preset: qasql.Strategy{WithoutJudge: true}, want: usa, share: "3/5", calls: 1 + 2 + 5, steps: 5,
 			report: "clusters 2", why: "the vote alone"},
-		{agent: agent{generate: []string{norway, usa, usa, norway, everyone}}, preset: qasql.Strategy{WithoutJudge: true}, want: norway, share: "2/5", calls: 1 + 2 + 5, steps: 5,
+		{agent: agent{generate: []string{norway, usa, usa, norway, everyone}},
+			preset: qasql.Strategy{WithoutJudge: true}, want: norway, share: "2/5", calls: 1 + 2 + 5, steps: 5,
 			report: "clusters 3", why: "the earliest of the largest"},
-		{agent: agent{generate: []string{broken, usa, usa, usa, usa}, repair: []string{usaJoin}}, want: usa, share: "5/5", calls: 1 + 2 + 5 + 1, steps: 6,
+		{agent: agent{generate: []string{broken, usa, usa, usa, usa}, repair: []string{usaJoin}},
+			want: usa, share: "5/5", calls: 1 + 2 + 5 + 1, steps: 6,
 			report: "clusters 1", why: "a failed statement is refined"},
 		{agent: agent{generate: []string{usa, "", "", "", ""}}, want: usa, share: "1/5", calls: 1 + 2 + 5, steps: 1, warnings: "one-voter",
 			report: "clusters 1", why: "models that fail take nothing but their vote"},
-		{agent: agent{generate: []string{broken, broken, broken, broken, broken}, repair: []string{broken + " ", "No."}}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5 + 5 + 1, steps: 11,
+		{agent: agent{generate: failing, repair: []string{broken + " ", "No."}}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5 + 5 + 1, steps: 11,
 			report: "clusters 0", why: "the same statement again ends each, and the last resort does not run either"},
-		{agent: agent{generate: []string{broken, broken, broken, broken, broken}}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5 + 5 + 1, steps: 11,
+		{agent: agent{generate: failing}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5 + 5 + 1, steps: 11,
 			report: "clusters 0", why: "the model of the repairs is down"},
-		{agent: agent{generate: []string{broken, broken, broken, broken, broken}, last: everyone}, want: everyone, share: "1/6", calls: 1 + 2 + 5 + 5 + 1, steps: 11,
+		{agent: agent{generate: failing, last: everyone}, want: everyone, share: "1/6", calls: 1 + 2 + 5 + 5 + 1, steps: 11,
 			warnings: "last-resort", report: "clusters 1, last resort", why: "a simple statement in view of the failures"},
-		{agent: agent{generate: []string{broken, broken, broken, broken, broken}, last: everyone}, preset: qasql.Strategy{WithoutLastResort: true}, is: strategy.ErrNoCandidate,
+		{agent: agent{generate: failing, last: everyone}, preset: qasql.Strategy{WithoutLastResort: true}, is: strategy.ErrNoCandidate,
 			calls: 1 + 2 + 5 + 5, steps: 10, report: "clusters 0", why: "which may be turned off"},
-		{agent: agent{generate: []string{usa, everyone, everyone, usaJoin, usa}, judge: verdicts("B", "A", "B")}, preset: qasql.Strategy{JudgeFirst: true}, want: everyone, share: "4/7",
+		{agent: agent{generate: []string{usa, everyone, everyone, usaJoin, usa}, judge: verdicts("B", "A", "B")},
+			preset: qasql.Strategy{JudgeFirst: true}, want: everyone, share: "4/7",
 			calls: 1 + 2 + 5 + 2, steps: 1, report: "clusters 3, choice 1 of 2", why: "judge first: texts, three of them, and one is executed"},
-		{agent: agent{generate: []string{broken, broken, everyone, everyone, broken}, judge: verdicts("B", "A")}, preset: qasql.Strategy{JudgeFirst: true}, want: everyone, share: "2/7",
+		{agent: agent{generate: []string{broken, broken, everyone, everyone, broken}, judge: verdicts("B", "A")},
+			preset: qasql.Strategy{JudgeFirst: true}, want: everyone, share: "2/7",
 			calls: 1 + 2 + 5 + 2 + 1, steps: 3, report: "clusters 1, choice 0 of 2", why: "judge first: what it picked does not run, the rest is picked from"},
-		{agent: agent{generate: []string{broken, broken, broken, broken, broken}}, preset: qasql.Strategy{JudgeFirst: true}, is: strategy.ErrNoCandidate,
+		{agent: agent{generate: failing}, preset: qasql.Strategy{JudgeFirst: true}, is: strategy.ErrNoCandidate,
 			calls: 1 + 2 + 5 + 1 + 1, steps: 3, report: "clusters 0", why: "judge first: nothing runs"},
-		{agent: agent{generate: []string{"", "", "", "", ""}}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5, why: "no reply, no last resort", report: "clusters 0"},
-		{agent: agent{generate: []string{chile, chile, chile, chile, chile}, repair: []string{chile}}, want: chile, share: "5/5", calls: 1 + 2 + 5 + 5, steps: 10,
+		{agent: agent{generate: silent}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5, why: "no reply, no last resort", report: "clusters 0"},
+		{agent: agent{generate: []string{chile, chile, chile, chile, chile}, repair: []string{chile}},
+			want: chile, share: "5/5", calls: 1 + 2 + 5 + 5, steps: 10,
 			warnings: "empty-result", report: "clusters 1", why: "an empty answer stands, and is told"},
-		{agent: agent{generate: []string{usa, usa, usa, usa, usa, usa, usa, usa, usa, norway}, judge: verdicts("A", "A")}, samples: 2, want: usa, share: "10/12", calls: 1 + 2 + 10 + 2, steps: 10,
+		{agent: agent{generate: []string{usa, usa, usa, usa, usa, usa, usa, usa, usa, norway}, judge: verdicts("A", "A")}, samples: 2,
+			want: usa, share: "10/12", calls: 1 + 2 + 10 + 2, steps: 10,
 			report: "clusters 2, choice -1 of 2", why: "two samples a context"},
 	}
 	for _, tt := range tests {
