@@ -140,7 +140,7 @@ var replies []byte
 type script []struct {
 	Question string            `json:"question"`
 	Link     string            `json:"link"`
-	Final    map[string]string `json:"final"` // by model; "" fails
+	Final    map[string]string `json:"final"` // by model; "" lets it fail
 }
 
 func readScript() (s script, err error) { return s, json.Unmarshal(replies, &s) }
@@ -168,7 +168,7 @@ func (s script) models() (list []llm.Model) {
 					return llm.Response{Text: text, StopReason: llm.StopEnd}, ctx.Err()
 				}
 			}
-			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no scripted reply"}
+			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "the script lets this model fail here, to show that the others answer"}
 		})))
 	}
 	return list

@@ -18,7 +18,7 @@ func TestRun(t *testing.T) {
 	}
 	for _, part := range []string{
 		"none is called", "Linked schema, 2 of 4 tables:\n  customers(", "customers is nearest",
-		"Elected by 2 of 3 samples", "has no vote: exec: invalid statement", "is kept", "model large",
+		"Elected by 2 of 3 samples", "has no vote: exec: invalid statement", "is kept", "model large: llm: permanent: the script lets this model fail",
 	} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("no %q in\n%s", part, out.String())
