@@ -18,6 +18,23 @@ import (
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
+// faultyPool is a pool of one connection over the fixture, in a "file" of its own or in ":memory:", where every connection
+// is another database.
+func faultyPool(t *testing.T, place string) (*faulty, *sql.DB) {
+	t.Helper()
+	connector := &faulty{dsn: place}
+	if place == "file" {
+		connector.dsn = filepath.Join(t.TempDir(), "test.db")
+	}
+	pool := sql.OpenDB(connector)
+	t.Cleanup(func() { pool.Close() })
+	pool.SetMaxOpenConns(1)
+	if _, err := pool.Exec(fixture); err != nil {
+		t.Fatal(err)
+	}
+	return connector, pool
+}
+
 // faulty is a connector whose connections fail where a test wants them to.
 type faulty struct {
 	dsn  string
@@ -247,16 +264,7 @@ func TestCancelled(t *testing.T) {
 		{"by the limit, in memory", ":memory:", false, false},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			connector := &faulty{dsn: test.dsn}
-			if test.dsn == "file" {
-				connector.dsn = filepath.Join(t.TempDir(), "test.db")
-			}
-			pool := sql.OpenDB(connector)
-			defer pool.Close()
-			pool.SetMaxOpenConns(1)
-			if _, err := pool.Exec(fixture); err != nil {
-				t.Fatal(err)
-			}
+			connector, pool := faultyPool(t, test.dsn)
 			before := settingsOf(t, pool)
 			address := connectionOf(t, pool)
 

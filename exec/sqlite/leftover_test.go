@@ -2,9 +2,7 @@ package sqlite_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,16 +26,7 @@ func TestLeftovers(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			release, stuck := make(chan struct{}), atomic.Bool{}
-			connector := &faulty{dsn: test.dsn}
-			if test.dsn == "file" {
-				connector.dsn = filepath.Join(t.TempDir(), "test.db")
-			}
-			pool := sql.OpenDB(connector)
-			defer pool.Close()
-			pool.SetMaxOpenConns(1)
-			if _, err := pool.Exec(fixture); err != nil {
-				t.Fatal(err)
-			}
+			connector, pool := faultyPool(t, test.dsn)
 			db := newDB(t, pool, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Second}}})
 			connector.fail = func(event string) error {
 				if event == test.event && stuck.CompareAndSwap(false, true) {
@@ -89,13 +78,9 @@ func TestLeftovers(t *testing.T) {
 // TestLeftoversAreBounded: at most as many statements are left running as may run, and one more; then no other begins.
 func TestLeftoversAreBounded(t *testing.T) {
 	release := make(chan struct{})
-	connector := &faulty{dsn: filepath.Join(t.TempDir(), "test.db")}
-	pool := sql.OpenDB(connector)
-	defer pool.Close()
-	if _, err := pool.Exec(fixture); err != nil {
-		t.Fatal(err)
-	}
+	connector, pool := faultyPool(t, "file")
 	const running = 2
+	pool.SetMaxOpenConns(0)
 	db := newDB(t, pool, exec.Config{Limits: exec.Limits{Connections: running, Answer: exec.Bounds{Timeout: 50 * time.Millisecond}}})
 	connector.fail = func(event string) error {
 		if event == "prepare" {
@@ -133,13 +118,7 @@ func TestLeftoversAreBounded(t *testing.T) {
 // TestReleaseIsNotWaitedFor: a driver that hangs when the guard is taken off keeps neither the answer nor the pool.
 func TestReleaseIsNotWaitedFor(t *testing.T) {
 	release, stuck := make(chan struct{}), atomic.Bool{}
-	connector := &faulty{dsn: filepath.Join(t.TempDir(), "test.db")}
-	pool := sql.OpenDB(connector)
-	defer pool.Close()
-	pool.SetMaxOpenConns(1)
-	if _, err := pool.Exec(fixture); err != nil {
-		t.Fatal(err)
-	}
+	connector, pool := faultyPool(t, "file")
 	db := newDB(t, pool, exec.Config{})
 	connector.fail = func(event string) error {
 		if event == "authorizer off" && stuck.CompareAndSwap(false, true) {

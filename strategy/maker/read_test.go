@@ -14,6 +14,19 @@ import (
 	"github.com/texttosql/texttosql/strategy/maker"
 )
 
+// readOr is what was read, or ! and the reason of the flag.
+func readOr(t *testing.T, read fmt.Stringer, err error) string {
+	t.Helper()
+	if err == nil {
+		return read.String()
+	}
+	var flag *maker.FlagError
+	if !errors.As(err, &flag) {
+		t.Fatalf("error of type %T: %v", err, err)
+	}
+	return "!" + flag.Reason
+}
+
 // makerSchema is small and has what is awkward: a name with a blank, a keyword, a
 // name with "and" in it, a table that refers to itself.
 func makerSchema() *schema.Schema {
@@ -171,14 +184,7 @@ func TestReadScope(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			scope, err := maker.ReadScope(makerSchema(), sqltext.SQLite(), tt.reply)
-			got := scope.String()
-			if err != nil {
-				var flag *maker.FlagError
-				if !errors.As(err, &flag) {
-					t.Fatalf("error of type %T: %v", err, err)
-				}
-				got = "!" + flag.Reason
-			}
+			got := readOr(t, scope, err)
 			if got != tt.tables || scope.JoinText() != tt.joins {
 				t.Errorf("got %q with %q (%v), want %q with %q: %s", got, scope.JoinText(), err, tt.tables, tt.joins, tt.why)
 			}
@@ -359,14 +365,7 @@ func TestReadFilter(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f, notes, err := maker.ReadFilter(makerSchema(), sqlite.Dialect{}, scope, tt.reply)
-			got := f.String()
-			if err != nil {
-				var flag *maker.FlagError
-				if !errors.As(err, &flag) {
-					t.Fatalf("error of type %T: %v", err, err)
-				}
-				got = "!" + flag.Reason
-			}
+			got := readOr(t, f, err)
 			if got != tt.want || len(notes) != tt.notes {
 				t.Errorf("got %q with notes %q (%v), want %q with %d: %s", got, notes, err, tt.want, tt.notes, tt.why)
 			}
@@ -395,10 +394,7 @@ func FuzzReadScope(f *testing.F) {
 	s := makerSchema()
 	f.Fuzz(func(t *testing.T, reply string) {
 		scope, err := maker.ReadScope(s, sqltext.SQLite(), reply)
-		var flag *maker.FlagError
-		if err != nil && !errors.As(err, &flag) {
-			t.Fatalf("error of type %T", err)
-		}
+		_ = readOr(t, scope, err)
 		for _, name := range scope.Tables {
 			if _, ok := s.Lookup(name.Schema, name.Name); !ok {
 				t.Errorf("%s does not exist", name)
@@ -420,9 +416,6 @@ func FuzzReadFilter(f *testing.F) {
 	scope := maker.NewScope([]schema.TableName{{Name: "Customers"}, {Name: "orders"}}, nil)
 	f.Fuzz(func(t *testing.T, reply string) {
 		_, _, err := maker.ReadFilter(s, sqlite.Dialect{}, scope, reply)
-		var flag *maker.FlagError
-		if err != nil && !errors.As(err, &flag) {
-			t.Fatalf("error of type %T", err)
-		}
+		_ = readOr(t, scope, err)
 	})
 }
