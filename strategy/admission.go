@@ -133,7 +133,7 @@ func (a *Admission) Admit(ctx context.Context, sample int, model string, reply l
 	return a.admit(ctx, sample, model, found.SQL(), found.Statement)
 }
 
-// admitSample is Admit for a sample, whose span says what came of it.
+// admitSample is Admit for a sample or its correction, whose span says what came of it.
 func (a *Admission) admitSample(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
 	c, err := a.Admit(ctx, sample, model, reply)
 	trace.From(ctx).Set("sql", trace.SQL(c.SQL))

@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // written is the prompt of a sample: samples go round the contexts.
@@ -28,6 +29,8 @@ func (r *run) write(ctx context.Context) error {
 	}
 	expert, model := described(r.env.Schema)
 	expert = expert || strings.TrimSpace(r.task.Evidence) != ""
+	ctx, span := trace.Start(ctx, "contexts")
+	defer span.End()
 	var names []string // of r.messages
 	for i, c := range contexts {
 		told := ContextReport{ID: fmt.Sprintf("Q%d", i+1), Name: c.Name}
@@ -60,6 +63,8 @@ func (r *run) write(ctx context.Context) error {
 			}
 			r.messages, names = append(r.messages, messages), append(names, c.Name)
 		}
+		span.Event("context", trace.Attr{Key: "context", Value: told.ID + " " + told.Name}, trace.Attr{Key: "tokens", Value: told.Tokens},
+			trace.Attr{Key: "skipped", Value: told.Skipped})
 		r.report.Contexts = append(r.report.Contexts, told)
 	}
 	if len(r.messages) == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -36,6 +37,10 @@ func (j reporting) Choose(ctx context.Context, env *strategy.Env, in strategy.Ju
 	j.r.report.JudgeCalls += len(verdict.Calls)
 	if len(verdict.Calls) > 0 {
 		j.r.report.Verdict = &verdict
+	}
+	for _, call := range verdict.Calls {
+		trace.From(ctx).Event("verdict", trace.Attr{Key: "option", Value: call.Choice + 1}, trace.Attr{Key: "first", Value: call.First + 1},
+			trace.Attr{Key: "reason", Value: trace.Secret{Kind: trace.PrivateReplies, Text: call.Reason}})
 	}
 	for i, votes := range verdict.Votes {
 		j.r.votes[in.Options[i].SQL] += votes

@@ -174,6 +174,12 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 		r.focused, _ = whole.Restrict(study.Links)
 	}
 	span.Set("tables", len(r.focused.Tables))
+	for _, c := range study.Components {
+		span.Event("component", trace.Attr{Key: "type", Value: c.Type}, trace.Attr{Key: "text", Value: trace.Secret{Kind: trace.PrivateReplies, Text: c.Text}})
+	}
+	for _, t := range study.Tables {
+		span.Event("table", trace.Attr{Key: "table", Value: t.Table.String()}, trace.Attr{Key: "score", Value: t.Score}, trace.Attr{Key: "kept", Value: t.Kept})
+	}
 	r.report.Study, r.notes = study, out.Notes
 	return nil
 }
