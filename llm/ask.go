@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,8 +26,8 @@ func (e *ReplyError) Error() string { return "llm: " + e.Purpose + ": " + Scrub(
 // shapes implements json.Unmarshaler. check, if not nil, says what is wrong with an object that could be read.
 //
 // If no object fits, the model is told what was wrong and asked once more: a second call, which counts and is traced like
-// any other. The error is a [*ReplyError] if that does not fit either, or else the error of the call. Only the first
-// megabyte of a reply is read. Safe for concurrent use if m and check are.
+// any other. The error is a [*ReplyError] if that does not fit either, or else the error of the call. Reasoning up to a
+// </think> is not read, and of the rest the first megabyte is. Safe for concurrent use if m and check are.
 func Ask[T any](ctx context.Context, m Model, req Request, check func(T) error) (T, error) {
 	var none T
 	resp, err := m.Complete(ctx, req)
@@ -38,7 +39,7 @@ func Ask[T any](ctx context.Context, m Model, req Request, check func(T) error) 
 		return value, nil
 	}
 	req.Messages = append(slices.Clip(req.Messages),
-		Message{Role: Assistant, Text: words.Short(resp.Text, mostRepeated)},
+		Message{Role: Assistant, Text: cmp.Or(strings.TrimSpace(words.Short(resp.Text, mostRepeated)), "(nothing)")},
 		Message{Role: User, Text: fmt.Sprintf("That cannot be used: %s. Reply with the JSON object alone.", Scrub(problem))})
 	if resp, err = m.Complete(ctx, req); err != nil {
 		return none, err
@@ -49,12 +50,16 @@ func Ask[T any](ctx context.Context, m Model, req Request, check func(T) error) 
 	return none, &ReplyError{Purpose: req.Purpose, Problem: problem}
 }
 
-// mostRepeated is how much of a reply that cannot be used goes back to the model, in bytes.
+// mostRepeated is how much of a reply that cannot be used goes back to the model, in characters.
 const mostRepeated = 2000
 
 // readObject returns the first object of a reply that fits, or else what is wrong with the last.
 func readObject[T any](resp Response, check func(T) error) (value T, problem string) {
-	objects, cut := words.Objects(resp.Text)
+	text, cut := words.AfterReasoning(resp.Text)
+	var objects []string
+	if !cut {
+		objects, cut = words.Objects(text)
+	}
 	problem = "the reply holds no JSON object"
 	if cut || resp.StopReason == StopLength {
 		problem = "the reply was cut before its JSON object was complete"
@@ -76,21 +81,25 @@ func readObject[T any](resp Response, check func(T) error) (value T, problem str
 // misfit says what is wrong with an object, in words that a model and a person understand.
 func misfit(err error) string {
 	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		kind := wrong.Type.Kind().String()
-		switch {
-		case strings.HasPrefix(kind, "float"), strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
-			kind = "number"
-		case kind == "slice":
-			kind = "list"
-		case kind == "struct", kind == "map":
-			kind = "object"
-		}
-		at := wrong.Field
-		if at == "" {
-			at = "the value"
-		}
-		return fmt.Sprintf("%s is a %s where a %s was asked for", at, wrong.Value, kind)
+	if !errors.As(err, &wrong) {
+		return err.Error()
 	}
-	return err.Error()
+	is, want := wrong.Value, wrong.Type.Kind().String()
+	switch {
+	case strings.HasPrefix(want, "float"):
+		want = "number"
+	case strings.HasPrefix(want, "int"), strings.HasPrefix(want, "uint"):
+		want = "whole number"
+	case want == "slice":
+		want = "list"
+	case want == "struct", want == "map":
+		want = "JSON object"
+	}
+	switch is {
+	case "array":
+		is = "list"
+	case "object":
+		is = "JSON object"
+	}
+	return fmt.Sprintf("%s is a %s where a %s was asked for", cmp.Or(wrong.Field, "the value"), is, want)
 }

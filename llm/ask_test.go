@@ -52,6 +52,12 @@ func TestAsk(t *testing.T) {
 		{replies: []string{"Let me think.", good}, stop: llm.StopLength, want: want, calls: 2, told: "was cut before", why: "no room for the beginning"},
 		{replies: []string{big, good}, want: want, calls: 2, told: "no JSON object", why: "a megabyte of prose"},
 		{replies: []string{strings.Repeat("{", 1<<20), strings.Repeat("{", 9)}, calls: 2, err: "link: the reply holds no JSON object", why: "braces only, twice"},
+		{replies: []string{`<think>Maybe {"table": "a", "score": 1}?</think> ` + good}, want: want, calls: 1, why: "a draft in the reasoning"},
+		{replies: []string{`<think>Maybe ` + good, good}, want: want, calls: 2, told: "was cut before", why: "reasoning without an end"},
+		{replies: []string{"", good}, want: want, calls: 2, told: "the reply holds no JSON object", why: "an empty reply"},
+		{replies: []string{`{"columns": null, "table": null}`}, calls: 1, why: "null is the zero value, as package json has it"},
+		{replies: []string{`{"score": [0.5]}`, `{"score": {}}`}, calls: 2, told: "score is a list where a number was asked for",
+			err: "link: score is a JSON object where a number was asked for", why: "wrong types, twice"},
 		{replies: []string{"null", "[]"}, calls: 2, err: "no JSON object", why: "JSON that is no object"},
 	}
 	for _, tt := range tests {
@@ -72,7 +78,7 @@ func TestAsk(t *testing.T) {
 			}
 			if tt.told != "" {
 				last := sent[1].Messages
-				if len(last) != 3 || last[1].Role != llm.Assistant || len(last[1].Text) > 2100 || !strings.Contains(last[2].Text, tt.told) {
+				if len(last) != 3 || last[1].Role != llm.Assistant || last[1].Text == "" || len(last[1].Text) > 2100 || !strings.Contains(last[2].Text, tt.told) {
 					t.Errorf("told %.200q, want %q in the last of three messages", last[len(last)-1].Text, tt.told)
 				}
 			}
@@ -108,4 +114,24 @@ func ExampleAsk() {
 	}, nil)
 	fmt.Println(verdict.Table, verdict.Score, err)
 	// Output: orders 0.9 <nil>
+}
+
+func FuzzAsk(f *testing.F) {
+	for _, reply := range []string{`{"table": "t", "score": 0.5, "columns": ["a",],}`, "<think>{}</think>{\"score\": 7}", "{{{[", `{"table": "`, "null"} {
+		f.Add(reply)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		calls := 0
+		got, err := llm.Ask(t.Context(), llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			calls++
+			return llm.Response{Text: reply}, nil
+		}), llm.Request{}, inRange)
+		var failed *llm.ReplyError
+		switch {
+		case err == nil && calls == 1 && inRange(got) == nil:
+		case errors.As(err, &failed) && calls == 2 && failed.Problem != "" && cmp.Equal(got, scored{}):
+		default:
+			t.Errorf("%q: %+v, %v after %d calls", reply, got, err, calls)
+		}
+	})
 }

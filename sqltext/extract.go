@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // Extractor finds the one statement in the reply of a model.
@@ -75,7 +77,7 @@ func (x Extractor) Extract(reply string) (Extraction, error) {
 		return Extraction{}, &ReplyError{Reason: ReasonEmpty, Detail: "the reply is blank"}
 	}
 	e := extraction{x: x, d: x.Dialect, closed: x.Ended}
-	body, cut := afterReasoning(text)
+	body, cut := words.AfterReasoning(text)
 	if cut {
 		return Extraction{}, &ReplyError{Reason: ReasonTruncated, Detail: "the reasoning has no end"}
 	}

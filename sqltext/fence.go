@@ -1,6 +1,10 @@
 package sqltext
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+)
 
 // block is one fenced part of a reply.
 type block struct {
@@ -49,7 +53,7 @@ func nextFence(s string, at int) (pos int, mark string) {
 		if n < 0 || ticks >= 0 && n+i > ticks+at {
 			break
 		}
-		if startsLine(s, i+n) {
+		if words.StartsLine(s, i+n) {
 			return i + n, "~~~"
 		}
 		i += n + 3
@@ -58,12 +62,6 @@ func nextFence(s string, at int) (pos int, mark string) {
 		return -1, ""
 	}
 	return at + ticks, "```"
-}
-
-// startsLine reports whether only blanks stand before s[i] on its line.
-func startsLine(s string, i int) bool {
-	line := s[strings.LastIndexByte(s[:i], '\n')+1 : i]
-	return strings.TrimLeft(line, " \t>") == ""
 }
 
 // languageWord returns the length of what stands behind an opening fence and is no part of the body: any word that ends
@@ -102,9 +100,9 @@ func closingFence(s string, at int, mark string) (end, next int) {
 		line, _, _ := strings.Cut(s[after:], "\n")
 		rest := strings.TrimSpace(line)
 		switch {
-		case startsLine(s, pos) && pos > at && rest != "" && isLanguage(rest):
+		case words.StartsLine(s, pos) && pos > at && rest != "" && isLanguage(rest):
 			return pos, pos // a new block
-		case startsLine(s, pos), rest == "", !strings.Contains(s[at:pos], "\n"):
+		case words.StartsLine(s, pos), rest == "", !strings.Contains(s[at:pos], "\n"):
 			return pos, after
 		}
 		i = after // inside a line of the body, as in a string

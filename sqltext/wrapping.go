@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // This file takes off what models and their chat templates put around an answer.
@@ -24,38 +26,15 @@ func trimReply(s string) string {
 	}
 }
 
-// afterReasoning returns what follows the last end of reasoning in s. cut says that reasoning starts behind that and
-// has no end.
-func afterReasoning(s string) (rest string, cut bool) {
-	for _, tag := range []string{"think", "thinking", "reasoning"} {
-		if i := lastFold(s, "</"+tag+">"); i >= 0 {
-			s = s[i+len(tag)+3:]
-		}
-	}
-	if i := lastFold(s, "<|channel|>"); i >= 0 { // gpt-oss: <|channel|>final<|message|>…
-		channel, message, _ := strings.Cut(s[i:], "<|message|>")
-		if s = message; lastFold(channel, "<|channel|>analysis") >= 0 {
-			return s, true
-		}
-	}
-	for _, tag := range []string{"<think>", "<thinking>", "<reasoning>"} {
-		// Only where a line starts: a string may hold the tag.
-		if i := lastFold(s, tag); i >= 0 && startsLine(s, i) {
-			return s, true
-		}
-	}
-	return s, false
-}
-
 // answerTag returns the content of the last <answer> or <sql> element. The closing tag may be missing.
 func answerTag(s string) (string, bool) {
 	for _, tag := range []string{"answer", "sql"} {
-		i := lastFold(s, "<"+tag+">")
+		i := words.LastFold(s, "<"+tag+">")
 		if i < 0 {
 			continue
 		}
 		inner := s[i+len(tag)+2:]
-		if end := lastFold(inner, "</"+tag+">"); end >= 0 {
+		if end := words.LastFold(inner, "</"+tag+">"); end >= 0 {
 			inner = inner[:end]
 		}
 		if strings.TrimSpace(inner) != "" {
@@ -63,16 +42,6 @@ func answerTag(s string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// lastFold is strings.LastIndex for an ASCII text in lower case, case aside.
-func lastFold(s, lower string) int {
-	for i := len(s) - len(lower); i >= 0; i-- {
-		if s[i] == lower[0] && strings.EqualFold(s[i:i+len(lower)], lower) {
-			return i
-		}
-	}
-	return -1
 }
 
 // isRefusal reports whether a reply without a statement declines, in English. A reply it does not know is no fault: it

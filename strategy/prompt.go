@@ -166,11 +166,9 @@ func plainLine(text string) string {
 // templates part turns (<|im_start|>, [INST]).
 func OneLine(text string) string { return words.Inert(words.Line(text)) }
 
-// AnswerText is a reply without the reasoning in front of it, which ends at the last </think>.
+// AnswerText is a reply without the reasoning in front of it, which ends at the last </think>, or as other models mark it.
 func AnswerText(reply string) string {
-	if i := strings.LastIndex(reply, "</think>"); i >= 0 {
-		reply = reply[i+len("</think>"):]
-	}
+	reply, _ = words.AfterReasoning(reply)
 	return strings.TrimSpace(strings.ReplaceAll(reply, "\r\n", "\n"))
 }
 
