@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,11 +18,12 @@ import (
 
 // link is the verb link.
 type link struct {
-	Data    string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
-	Dataset string `required:"" placeholder:"NAME" help:"Dataset to link."`
-	PreSQL  string `name:"presql" placeholder:"POOL" help:"Pool whose answers are the preliminary SQL, each run in turn."`
-	Columns bool   `help:"Prune columns too."`
-	JSON    bool   `name:"json" help:"JSON lines instead of a table."`
+	Data     string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Dataset  string `required:"" placeholder:"NAME" help:"Dataset to link."`
+	PreSQL   string `name:"presql" xor:"pool" placeholder:"POOL" help:"Pool whose answers are the preliminary SQL, each run in turn."`
+	Verdicts string `placeholder:"POOL" xor:"pool" help:"Pool whose answers simulate the verdicts of mapreduce, each run in turn."`
+	Columns  bool   `help:"Prune columns too."`
+	JSON     bool   `name:"json" help:"JSON lines instead of a table."`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -29,21 +31,43 @@ func (link) Help() string {
 	return `Compares what linkers keep of a schema with what the golds read, both as the engine says.
 
 Linkers:
-  lexical  words of the question (linker.Lexical)
-  presql   what a preliminary statement reads, alone (linker.PreSQL)
-  union    that, widened, with names and stored values of the question (linker.PreSQL{Wide: true})
-Links are closed under foreign keys. Without --presql only lexical is there. A pool of several runs
-gives several preliminary statements to a question: each figure is then the median over runs. A
-question with fewer statements than others begins again with its first.
+  lexical            words of the question (linker.Lexical)
+  mapreduce-lexical  words and stored values of the question (linker.MapReduce{LexicalOnly: true})
+  presql             what a preliminary statement reads, alone (linker.PreSQL); with --presql
+  union              that, widened, with names and stored values of the question
+                     (linker.PreSQL{Wide: true}); with --presql
+  mapreduce          verdicts on each table (linker.MapReduce); with --verdicts. They are simulated:
+                     a table is relevant, with the columns read, if a recorded answer reads it, as
+                     the engine says, or the text of an answer that the engine rejects. The
+                     question is its only component
+Links are closed under foreign keys. A pool of several runs gives several answers to a question:
+each figure is then the median over runs. A question with fewer answers than others begins again
+with its first.
 
 JSON: a line for each linker and database, and one with "db": "all".
   n                  questions whose gold the engine reads
   table_recall       share of the gold's tables kept, mean over questions; table_precision of the kept
                      ones that the gold reads
   table_full         share of questions with all tables kept; column_recall, column_full alike
+  tables_kept        tables kept ÷ tables of the schemas, summed over questions
   tokens_kept        estimated tokens of the schema in the prompt (REp, with values) ÷ those of the whole
   tokens_kept_large  the same over databases of five tables or more; only in the line "all"
-  runs               preliminary statements a question`
+  runs               recorded answers a question`
+}
+
+// pool is the pool whose answers are linked; "": none.
+func (l *link) pool() string { return cmp.Or(l.PreSQL, l.Verdicts) }
+
+// linkers names the linkers that are compared.
+func (l *link) linkers() []string {
+	names := []string{"lexical", "mapreduce-lexical"}
+	switch {
+	case l.PreSQL != "":
+		names = append(names, "presql", "union")
+	case l.Verdicts != "":
+		names = append(names, "mapreduce")
+	}
+	return names
 }
 
 // linkLine holds the figures of a linker on one database.
@@ -58,6 +82,7 @@ type linkLine struct {
 	TablePrecision float64  `json:"table_precision"`
 	ColumnRecall   float64  `json:"column_recall"`
 	ColumnFull     float64  `json:"column_full"`
+	TablesKept     float64  `json:"tables_kept"`
 	TokensKept     float64  `json:"tokens_kept"`
 	TokensLarge    *float64 `json:"tokens_kept_large,omitempty"`
 }
@@ -69,13 +94,13 @@ func (l *link) Run(p *program) error {
 		return err
 	}
 	drafts, runs := map[string][]string{}, 0
-	if l.PreSQL != "" {
-		pool, err := folder.Pool(l.PreSQL)
+	if l.pool() != "" {
+		pool, err := folder.Pool(l.pool())
 		if err != nil {
 			return err
 		}
 		if pool.Dataset.Name != dataset.Name { // equal ids may belong to other questions
-			return fmt.Errorf("pool %s answers the questions of %s, not of %s", l.PreSQL, pool.Dataset.Name, dataset.Name)
+			return fmt.Errorf("pool %s answers the questions of %s, not of %s", l.pool(), pool.Dataset.Name, dataset.Name)
 		}
 		for i, q := range pool.Questions {
 			for _, a := range pool.Answers[i] {
@@ -99,12 +124,10 @@ func (l *link) Run(p *program) error {
 	}
 	bar := newProgress(p.err, "linking", max(runs, 1))
 	var lines []linkLine
-	for _, name := range []string{"lexical", "presql", "union"} {
-		if name != "lexical" && runs == 0 {
-			continue
-		}
+	names := l.linkers()
+	for _, name := range names {
 		n := runs
-		if name == "lexical" {
+		if name == "lexical" || name == "mapreduce-lexical" {
 			n = 1
 		}
 		measured := make([]map[string]*linkSum, n)
@@ -113,7 +136,7 @@ func (l *link) Run(p *program) error {
 				bar.done()
 				return err
 			}
-			bar.step(2*runs + 1)
+			bar.step(2 + (len(names)-2)*runs)
 		}
 		lines = append(lines, l.lines(name, measured)...)
 	}
@@ -121,7 +144,7 @@ func (l *link) Run(p *program) error {
 	if l.JSON {
 		return jsonLines(p.out, lines)
 	}
-	return table(p.out, []string{"db", "linker", "n", "tables", "all", "precise", "columns", "all", "tokens kept", "of 5 tables on"}, linkRows(lines))
+	return table(p.out, []string{"db", "linker", "n", "tables", "all", "precise", "columns", "all", "tables kept", "tokens kept", "of 5 tables on"}, linkRows(lines))
 }
 
 // linked is one question with the tables and columns that its gold reads.
@@ -132,7 +155,14 @@ type linked struct {
 	columns map[string]bool
 	values  schema.Links
 	drafts  []string
-	full    int // tokens of the prompt with the whole schema
+	full    int                 // tokens of the prompt with the whole schema
+	known   map[string]linkKept // by linker and draft: most runs agree on most statements
+}
+
+// linkKept is what a linker keeps of a schema.
+type linkKept struct {
+	tables, columns int // of those that the gold reads
+	shown, tokens   int // tables, and tokens of the prompt
 }
 
 // questions reads the golds' tables and columns. A gold that cannot be read is a fault.
@@ -140,8 +170,8 @@ func (l *link) questions(ctx context.Context, databases *databases, dataset *eva
 	for _, q := range dataset.Questions {
 		env, err := databases.env(ctx, q.DB)
 		var analysis exec.Analysis
-		if err == nil && l.PreSQL != "" && len(drafts[q.ID]) == 0 {
-			err = fmt.Errorf("pool %s has no answer", l.PreSQL)
+		if err == nil && l.pool() != "" && len(drafts[q.ID]) == 0 {
+			err = fmt.Errorf("pool %s has no answer", l.pool())
 		}
 		if err == nil {
 			if analysis, err = env.DB.Analyze(ctx, q.Gold); err != nil {
@@ -155,7 +185,7 @@ func (l *link) questions(ctx context.Context, databases *databases, dataset *eva
 			faults = append(faults, eval.Verdict{Question: q, Fault: err.Error()})
 			continue
 		}
-		x := &linked{Question: q, env: env, tables: map[string]bool{}, columns: map[string]bool{}, drafts: drafts[q.ID]}
+		x := &linked{Question: q, env: env, tables: map[string]bool{}, columns: map[string]bool{}, drafts: drafts[q.ID], known: map[string]linkKept{}}
 		for _, read := range analysis.Tables {
 			if t, ok := env.Schema.Lookup("", read.Table); ok {
 				x.tables[t.Name] = true
@@ -201,67 +231,103 @@ func (x *linked) prompt(ctx context.Context, s *schema.Schema) (int, error) {
 }
 
 // links asks one linker. The values were looked up before, once for all runs.
-func (l *link) links(ctx context.Context, x *linked, name string, run int) (schema.Links, error) {
-	draft := func() string { return x.drafts[run%len(x.drafts)] }
+func (l *link) links(ctx context.Context, x *linked, name, draft string) (schema.Links, error) {
 	switch name {
 	case "lexical":
 		return linker.Lexical{Columns: l.Columns}.Link(ctx, x.input())
 	case "presql":
-		return linker.PreSQL{Columns: l.Columns, With: linker.Union{}}.Read(ctx, x.input(), draft())
+		return linker.PreSQL{Columns: l.Columns, With: linker.Union{}}.Read(ctx, x.input(), draft)
+	case "mapreduce-lexical":
+		links, err := linker.MapReduce{LexicalOnly: true}.Link(ctx, x.input())
+		return l.chosen(links), err
+	case "mapreduce":
+		model, err := x.verdicts(ctx, draft)
+		if err != nil {
+			return schema.Links{}, err
+		}
+		links, err := linker.MapReduce{Model: model}.Link(ctx, x.input())
+		return l.chosen(links), err
 	default:
 		values := linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return x.values, nil })
-		return linker.PreSQL{Columns: l.Columns, Wide: true, With: linker.Union{linker.Names{}, values}}.Read(ctx, x.input(), draft())
+		return linker.PreSQL{Columns: l.Columns, Wide: true, With: linker.Union{linker.Names{}, values}}.Read(ctx, x.input(), draft)
 	}
+}
+
+// chosen leaves out the columns of links unless they are pruned too.
+func (l *link) chosen(links schema.Links) schema.Links {
+	links.Tables = slices.Clone(links.Tables)
+	for i := range links.Tables {
+		if !l.Columns {
+			links.Tables[i].Columns = nil
+		}
+	}
+	return links
 }
 
 // linkSum adds up the figures of questions.
 type linkSum struct {
 	n                                                                int
 	tableRecall, tableFull, tablePrecision, columnRecall, columnFull float64
-	kept, full, keptLarge, fullLarge                                 float64
+	tablesKept, tables, kept, full, keptLarge, fullLarge             float64
 }
 
 // measure links every question of one run and sums by database, and by "all".
 func (l *link) measure(ctx context.Context, questions []*linked, name string, run int) (map[string]*linkSum, error) {
 	sums := map[string]*linkSum{"all": {}}
 	for _, x := range questions {
-		links, err := l.links(ctx, x, name, run)
+		k, err := l.kept(ctx, x, name, run)
 		if err != nil {
 			return nil, err
-		}
-		s, _ := x.env.Schema.Restrict(links)
-		tokens, err := x.tokens(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		tables, columns := 0, 0
-		for _, t := range s.Tables {
-			if x.tables[t.Name] {
-				tables++
-			}
-			for _, c := range t.Columns {
-				if x.columns[t.Name+"."+c.Name] {
-					columns++
-				}
-			}
 		}
 		if sums[x.DB] == nil {
 			sums[x.DB] = &linkSum{}
 		}
 		for _, sum := range []*linkSum{sums[x.DB], sums["all"]} {
 			sum.n++
-			sum.tableRecall += part(tables, len(x.tables))
-			sum.tableFull += whole(tables, len(x.tables))
-			sum.tablePrecision += part(tables, len(s.Tables))
-			sum.columnRecall += part(columns, len(x.columns))
-			sum.columnFull += whole(columns, len(x.columns))
-			sum.kept, sum.full = sum.kept+float64(tokens), sum.full+float64(x.full)
+			sum.tableRecall += part(k.tables, len(x.tables))
+			sum.tableFull += whole(k.tables, len(x.tables))
+			sum.tablePrecision += part(k.tables, k.shown)
+			sum.columnRecall += part(k.columns, len(x.columns))
+			sum.columnFull += whole(k.columns, len(x.columns))
+			sum.tablesKept, sum.tables = sum.tablesKept+float64(k.shown), sum.tables+float64(len(x.env.Schema.Tables))
+			sum.kept, sum.full = sum.kept+float64(k.tokens), sum.full+float64(x.full)
 			if len(x.env.Schema.Tables) >= 5 {
-				sum.keptLarge, sum.fullLarge = sum.keptLarge+float64(tokens), sum.fullLarge+float64(x.full)
+				sum.keptLarge, sum.fullLarge = sum.keptLarge+float64(k.tokens), sum.fullLarge+float64(x.full)
 			}
 		}
 	}
 	return sums, nil
+}
+
+// kept says what a linker keeps for a question of one run.
+func (l *link) kept(ctx context.Context, x *linked, name string, run int) (linkKept, error) {
+	draft := ""
+	if len(x.drafts) > 0 {
+		draft = x.drafts[run%len(x.drafts)]
+	}
+	key := name + ":" + draft
+	if k, ok := x.known[key]; ok {
+		return k, nil
+	}
+	links, err := l.links(ctx, x, name, draft)
+	if err != nil {
+		return linkKept{}, err
+	}
+	s, _ := x.env.Schema.Restrict(links)
+	k := linkKept{shown: len(s.Tables)}
+	for _, t := range s.Tables {
+		if x.tables[t.Name] {
+			k.tables++
+		}
+		for _, c := range t.Columns {
+			if x.columns[t.Name+"."+c.Name] {
+				k.columns++
+			}
+		}
+	}
+	k.tokens, err = x.tokens(ctx, s)
+	x.known[key] = k
+	return k, err
 }
 
 func part(a, b int) float64 {
@@ -308,6 +374,7 @@ func (l *link) lines(name string, runs []map[string]*linkSum) []linkLine {
 			TablePrecision: mean(func(s *linkSum) float64 { return s.tablePrecision }),
 			ColumnRecall:   mean(func(s *linkSum) float64 { return s.columnRecall }),
 			ColumnFull:     mean(func(s *linkSum) float64 { return s.columnFull }),
+			TablesKept:     middle(func(s *linkSum) float64 { return s.tablesKept / s.tables }),
 			TokensKept:     middle(func(s *linkSum) float64 { return s.kept / s.full }),
 		}
 		if db == "all" && runs[0][db].fullLarge > 0 {
@@ -327,7 +394,7 @@ func linkRows(lines []linkLine) (rows [][]string) {
 		}
 		rows = append(rows, []string{
 			l.DB, l.Linker, strconv.Itoa(l.N), share(l.TableRecall), share(l.TableFull), share(l.TablePrecision),
-			share(l.ColumnRecall), share(l.ColumnFull), share(l.TokensKept), large,
+			share(l.ColumnRecall), share(l.ColumnFull), share(l.TablesKept), share(l.TokensKept), large,
 		})
 	}
 	return rows

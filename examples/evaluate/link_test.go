@@ -51,6 +51,35 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// TestLinkVerdicts holds the figures of linker.MapReduce with simulated verdicts, and of its words alone.
+func TestLinkVerdicts(t *testing.T) {
+	if evaldata.Race {
+		t.Skip("figures; linker has tests of its goroutines")
+	}
+	dir := evaldata.Path(t)
+	for _, tt := range []struct {
+		dataset, pool string
+		full, kept    float64 // all gold tables kept at least, tables kept at most
+		lexicalOnly   float64 // all gold tables kept, without a model
+	}{
+		{"spider_dev", "spider_dev/all", .985, .6, .95},
+		{"bird_dev", "bird_dev/all", .98, .6, .95},
+		{"classicmodels", "classicmodels/base_k3", .95, .6, .95},
+	} {
+		out, notes, err := evaluate(t, nil, "link", "--data", dir, "--dataset", tt.dataset, "--verdicts", tt.pool, "--json")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, notes)
+		}
+		l, words := last(t, out, "linker", "mapreduce"), last(t, out, "linker", "mapreduce-lexical")
+		if l["db"] != "all" || l["table_full"].(float64) < tt.full || l["tables_kept"].(float64) > tt.kept {
+			t.Errorf("%s: %v, want %v, keeping %v", tt.dataset, l, tt.full, tt.kept)
+		}
+		if words["db"] != "all" || words["table_full"].(float64) < tt.lexicalOnly || words["tables_kept"].(float64) > .65 {
+			t.Errorf("%s: %v, want %v", tt.dataset, words, tt.lexicalOnly)
+		}
+	}
+}
+
 // TestLinkRuns: figures are the median over runs, the mean of the middle two for
 // an even number, and no run is credited with statements that it does not have.
 func TestLinkRuns(t *testing.T) {
@@ -67,8 +96,22 @@ func TestLinkRuns(t *testing.T) {
 	write(t, filepath.Join(dir, "predictions", "preds_bird_dev.jsonl.gz"), pack(
 		`{"run": "half", "qid": 1, "sql": "SELECT x FROM apples"}`, `{"run": "half", "qid": 2, "sql": "SELECT x FROM apples"}`,
 		`{"run": "part", "qid": 1, "sql": "SELECT x FROM apples"}`))
+	if _, _, err := evaluate(t, nil, "link", "--data", dir, "--dataset", "spider_dev", "--presql", "spider_dev/all", "--verdicts", "spider_dev/all"); err == nil {
+		t.Error("two pools are accepted")
+	}
 	for dataset, want := range map[string]float64{"spider_dev": .75, "bird_dev": .5} {
-		out, notes, err := evaluate(t, nil, "link", "--data", dir, "--dataset", dataset, "--presql", dataset+"/all", "--json")
+		// The second question names a column of the other table, which counts for less than a verdict.
+		out, notes, err := evaluate(t, nil, "link", "--data", dir, "--dataset", dataset, "--verdicts", dataset+"/all", "--json")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, notes)
+		}
+		if l := last(t, out, "linker", "mapreduce"); l["table_full"] != want || l["tables_kept"] != .5 || l["runs"] != 2.0 {
+			t.Errorf("%s: %v, want %v of half the tables", dataset, l, want)
+		}
+		if l := last(t, out, "linker", "mapreduce-lexical"); l["table_full"] != 1.0 || l["tables_kept"] != .5 || l["runs"] != 1.0 {
+			t.Errorf("%s: %v, want all, by their words", dataset, l)
+		}
+		out, notes, err = evaluate(t, nil, "link", "--data", dir, "--dataset", dataset, "--presql", dataset+"/all", "--json")
 		if err != nil {
 			t.Fatalf("%v\n%s", err, notes)
 		}
