@@ -30,10 +30,11 @@ type Batch struct {
 	// question that a provider, a budget, the database or a cancellation ended is asked again. A resumed answer has
 	// everything the first one had but rows, which are read again. A line that is cut short or damaged is passed over.
 	//
-	// The file names the strategy, the models (llm.Named) and the schema it was written with, and knows WithSamples,
-	// WithSeed, WithInstructions and WithExemplars. AskAll refuses the file of another engine, and a file that is no
-	// journal. It cannot tell apart models without a name, nor strategies of one type with other fields, and knows no
-	// other option: give each configuration a journal of its own. Two batches on one journal ask the questions that
+	// The file names the strategy with its fields, the models (llm.Named) and the schema it was written with, and knows
+	// WithSamples, WithSeed, WithInstructions and WithExemplars. AskAll refuses the file of another engine, and a file
+	// that is no journal. Of a function in a strategy it knows only that there is one, so it cannot tell apart two
+	// strategies that differ in what their functions do. It cannot tell apart models without a name either, and knows no
+	// other option: give each such configuration a journal of its own. Two batches on one journal ask the questions that
 	// both have twice, and lose nothing.
 	Journal string
 }

@@ -29,10 +29,12 @@ type journalHeader struct {
 	Models   string `json:"models"`   // their names
 	Schema   string `json:"schema"`   // schema.Schema.Fingerprint
 	Settings string `json:"settings"` // a hash of the options that change an answer
+	Fields   string `json:"fields"`   // a hash of the fields of the strategy; "" in files of earlier releases
 }
 
 func (h journalHeader) String() string {
-	return fmt.Sprintf("version %d, %s, models %q, schema %.12s, settings %.12s", h.Version, h.Strategy, h.Models, h.Schema, h.Settings)
+	return fmt.Sprintf("version %d, %s, models %q, schema %.12s, settings %.12s, fields %.12s",
+		h.Version, h.Strategy, h.Models, h.Schema, h.Settings, h.Fields)
 }
 
 type journalLine struct {
@@ -45,8 +47,7 @@ type journalLine struct {
 	Result   *Result  `json:"result"`
 }
 
-// settings is a hash of those options that change an answer and have one form in writing. The fields of a strategy have
-// none: it may hold functions. What keeps statements from running changes no finished answer: it is read again under
+// settings is a hash of those options that change an answer and have one form in writing. What keeps statements from running changes no finished answer: it is read again under
 // the options of its reader.
 func (c *config) settings() string {
 	h := sha256.New()
@@ -54,6 +55,13 @@ func (c *config) settings() string {
 	for _, p := range c.exemplars {
 		fmt.Fprintf(h, " %q %q", p.Question, p.SQL)
 	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// fields is a hash of the fields of the strategy, as far as they can be written.
+func (c *config) fields() string {
+	h := sha256.New()
+	writeFields(h, c.strategy)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -83,7 +91,7 @@ func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error)
 	}
 	header := journalHeader{
 		Version: journalVersion, Strategy: fmt.Sprintf("%T", e.strategy),
-		Models: strings.Join(names, ", "), Schema: snap.schema.Fingerprint(), Settings: e.settings(),
+		Models: strings.Join(names, ", "), Schema: snap.schema.Fingerprint(), Settings: e.settings(), Fields: e.fields(),
 	}
 	// Appending keeps two batches on one file, by mistake, from writing over each other: each line is there as a whole.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
@@ -160,6 +168,9 @@ func (j *journal) read(n int, line []byte, want journalHeader) error {
 		}
 		if got.Version > 0 && got.Version != want.Version {
 			return fmt.Errorf("its lines are of version %d, this texttosql reads version %d: use another file", got.Version, want.Version)
+		}
+		if got.Fields == "" {
+			got.Fields = want.Fields
 		}
 		if got != want {
 			return fmt.Errorf("written by another engine (%v); this one is %v: use another file", got, want)

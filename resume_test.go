@@ -259,6 +259,7 @@ func TestJournalIsOfOneEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]string{
+		"other fields":     ask(shop, texttosql.WithStrategy(strategy.Consensus{MinConfidence: 0.5})),
 		"another strategy": ask(shop, texttosql.WithStrategy(strategy.Direct{})),
 		"another schema":   ask(shop + "CREATE TABLE t (x);"),
 		"other options":    ask(shop, texttosql.WithSamples(3)),

@@ -1,0 +1,121 @@
+package texttosql
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/petsql"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// custom is a strategy of a caller that holds anything.
+type custom struct {
+	strategy.Consensus
+	Any     any
+	Names   map[string]int
+	Counted *counted
+	plain   int
+	state   map[string]bool
+}
+
+type counted struct {
+	Limit int
+	calls int
+	total atomic.Int64
+}
+
+func TestFieldsOfStrategies(t *testing.T) {
+	f := func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) { return nil, nil }
+	g := func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
+		return &strategy.Outcome{}, nil
+	}
+	rule := doubt.Rule{Name: "mine", Possible: func(doubt.Reading, vote.Candidate) bool { return true }}
+	used := &counted{Limit: 1, calls: 7}
+	used.total.Store(9)
+	ring := &custom{}
+	ring.Any = ring
+	other := &custom{}
+	other.Any = other
+	samples := func(n int) *int { return &n }
+	for _, tt := range []struct {
+		why  string
+		a, b any
+		same bool
+	}{
+		{"the same fields", strategy.Consensus{Samples: 3}, strategy.Consensus{Samples: 3}, true},
+		{"a number", strategy.Consensus{Samples: 3}, strategy.Consensus{Samples: 5}, false},
+		{"a number behind a pointer", &strategy.Consensus{Samples: 3}, &strategy.Consensus{Samples: 5}, false},
+		{"two pointers to equal values", &strategy.Consensus{Samples: 3}, &strategy.Consensus{Samples: 3}, true},
+		{"a fraction", strategy.Consensus{MinConfidence: 0.1}, strategy.Consensus{MinConfidence: 0.1000001}, false},
+		{"a flag", strategy.Consensus{}, strategy.Consensus{WithoutJudge: true}, false},
+		{"the zero value and nothing", strategy.Consensus{}, nil, false},
+		{"a form that a method chose", petsql.Strategy{}, petsql.Strategy{}.Published(), false},
+		{"another one", maker.Strategy{}, maker.Strategy{}.Published(), false},
+		{"rules that hold functions", strategy.Consensus{Doubts: &doubt.Rules{EmptyShare: 0.1}}, strategy.Consensus{Doubts: &doubt.Rules{EmptyShare: 0.2}}, false},
+		{"rules by name", strategy.Consensus{Doubts: &doubt.Rules{List: []doubt.Rule{rule}}},
+			strategy.Consensus{Doubts: &doubt.Rules{List: []doubt.Rule{{Name: "yours", Possible: rule.Possible}}}}, false},
+		{"no rules and the default rules", strategy.Consensus{Doubts: &doubt.Rules{}}, strategy.Consensus{Doubts: &doubt.Rules{List: []doubt.Rule{}}}, false},
+		{"stages of other types", strategy.Pipeline{Voter: vote.Majority{}}, strategy.Pipeline{}, false},
+		{"stages of one type", strategy.Pipeline{Prompter: strategy.Prompt{Form: schema.DDL}},
+			strategy.Pipeline{Prompter: strategy.Prompt{Form: schema.MSchema}}, false},
+		{"two functions, which nobody can write", strategy.Func(f), strategy.Func(g), true},
+		{"a function and none", custom{Any: f}, custom{}, false},
+		{"maps in any order", custom{Names: map[string]int{"a": 1, "b": 2, "c": 3}}, custom{Names: map[string]int{"c": 3, "b": 2, "a": 1}}, true},
+		{"values of maps", custom{Names: map[string]int{"a": 1, "b": 2}}, custom{Names: map[string]int{"a": 2, "b": 1}}, false},
+		{"a plain field of the value itself", custom{plain: 1}, custom{plain: 2}, false},
+		{"state of the value", custom{state: map[string]bool{"x": true}}, custom{}, true},
+		{"state behind a pointer", custom{Counted: used}, custom{Counted: &counted{Limit: 1}}, true},
+		{"a setting behind a pointer", custom{Counted: used}, custom{Counted: &counted{Limit: 2}}, false},
+		{"embedded fields", custom{Consensus: strategy.Consensus{Samples: 3}}, custom{}, false},
+		{"texts that could be a list", custom{Any: []string{"a, b"}}, custom{Any: []string{"a", "b"}}, false},
+		{"numbers of two types", custom{Any: 1}, custom{Any: int64(1)}, false},
+		{"models by name", custom{Any: llm.Named("a", llm.Func(nil))}, custom{Any: llm.Named("b", llm.Func(nil))}, false},
+		{"what writes itself", custom{Any: regexp.MustCompile("a")}, custom{Any: regexp.MustCompile("b")}, false},
+		{"a pointer in a list", custom{Any: []*int{samples(1)}}, custom{Any: []*int{samples(2)}}, false},
+		{"what leads to itself", ring, other, true},
+	} {
+		var a, b strings.Builder
+		writeFields(&a, tt.a)
+		writeFields(&b, tt.b)
+		if (a.String() == b.String()) != tt.same {
+			t.Errorf("%s: want the same %v:\n%s\n%s", tt.why, tt.same, a.String(), b.String())
+		}
+	}
+}
+
+// TestJournalWithoutFields: a journal of an earlier release can be gone on with.
+func TestJournalWithoutFields(t *testing.T) {
+	want := journalHeader{Version: journalVersion, Strategy: "s", Fields: "abc"}
+	for fields, ok := range map[string]bool{"": true, "abc": true, "def": false} {
+		old := want
+		old.Fields = fields
+		head, err := json.Marshal(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "journal.jsonl")
+		if err := os.WriteFile(path, append(head, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := &journal{file: file, finished: map[Question]Answer{}}
+		if err := j.load(want); (err == nil) != ok {
+			t.Errorf("fields %q: %v", fields, err)
+		}
+		j.close()
+	}
+}
