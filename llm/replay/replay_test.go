@@ -137,6 +137,27 @@ func TestReplayGivesTheSameTrace(t *testing.T) {
 	}
 }
 
+// TestReplayAnswersAsk: the second call of llm.Ask is a call like the first: paid for, traced, and found in a recording.
+func TestReplayAnswersAsk(t *testing.T) {
+	type count struct{ Singers int }
+	ask := func(ctx context.Context, m llm.Model) (count, error) {
+		return llm.Ask[count](ctx, m, request("How many singers?", 0), nil)
+	}
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Contains: "cannot be used", Replies: llmtest.Texts(`{"singers": 7}`)}, {Replies: llmtest.Texts("Seven.")}}}
+	var file bytes.Buffer
+	rec, account, root := replay.NewRecorder(&file), llm.Budget{Calls: 2}.Start(), trace.New("question")
+	first, err := ask(trace.Into(t.Context(), root), llm.Chain(model, llm.Trace(), account.Middleware(), rec.Record))
+	if err := errors.Join(err, rec.Close()); err != nil || first.Singers != 7 || account.Usage().Calls != 2 || len(root.Children()) != 2 {
+		t.Fatalf("%+v, %v, %d calls, %d spans", first, err, account.Usage().Calls, len(root.Children()))
+	}
+	if again, err := ask(t.Context(), player(t, file.Bytes())); err != nil || again != first {
+		t.Errorf("replayed: %+v, %v, want %+v", again, err, first)
+	}
+	if _, err := ask(t.Context(), llm.Chain(model, llm.Budget{Calls: 1}.Start().Middleware())); !errors.Is(err, llm.ErrBudget) {
+		t.Errorf("one call is paid for: %v", err)
+	}
+}
+
 func TestMissing(t *testing.T) {
 	p := player(t, record(t, llm.Named("m", script(llmtest.Texts("a", "b")...)), 2))
 	tests := []struct {
