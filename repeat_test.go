@@ -1,0 +1,290 @@
+package texttosql_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// TestRepeatedQuestion: there is no cache of results. Equal questions make equal requests, so a cache of replies or a
+// recording answers them without a call, and whatever changes a prompt or a request misses.
+func TestRepeatedQuestion(t *testing.T) {
+	kept := filepath.Join(t.TempDir(), "calls.jsonl")
+	for _, tt := range []struct {
+		name string
+		with func(t *testing.T, m llm.Model, cache llm.Middleware) llm.Model
+	}{
+		{"cache", func(_ *testing.T, m llm.Model, cache llm.Middleware) llm.Model { return llm.Chain(m, cache) }},
+		{"recording", func(t *testing.T, m llm.Model, _ llm.Middleware) llm.Model {
+			rec, err := replay.Append(kept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { rec.Close() })
+			player, err := replay.Open(kept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return llm.Chain(m, player.Or, rec.Record)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			db, script, cache := open(t, shop), always(usa), llm.Cache{}.Middleware()
+			// ask answers a question with a new engine, and returns what is known of the answer and the number of calls.
+			ask := func(name string, evidence string, opts ...texttosql.Option) (string, int) {
+				before := len(script.Requests())
+				e, err := texttosql.New(db, tt.with(t, llm.Named(name, script), cache), opts...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := e.Ask(t.Context(), "Which customers live in the USA?", texttosql.WithEvidence(evidence))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tt.name == "cache" {
+					r.Usage = llm.Usage{} // a hit costs nothing, and says so
+				}
+				r.Trace = nil // it has times
+				text, err := r.MarshalWithRows()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(text), len(script.Requests()) - before
+			}
+			for _, change := range []struct {
+				why, model, evidence string
+				opts                 []texttosql.Option
+				schema               string
+			}{
+				{why: "the first time", model: "m"},
+				{why: "another model", model: "n"},
+				{why: "evidence", model: "m", evidence: "USA is written in capitals"},
+				{why: "a description of a person", model: "m", opts: []texttosql.Option{
+					texttosql.WithDescriptions(schema.Descriptions{"customers.country": {Text: "where they live"}})}},
+				{why: "a description of a model", model: "m", opts: []texttosql.Option{
+					texttosql.WithDescriptions(schema.Descriptions{"customers.country": {Described: "The country they live in."}})}},
+				{why: "instructions", model: "m", opts: []texttosql.Option{texttosql.WithInstructions("Be brief.")}},
+				{why: "a seed", model: "m", opts: []texttosql.Option{texttosql.WithSeed(7)}},
+				{why: "a temperature", model: "m", opts: []texttosql.Option{texttosql.WithStrategy(strategy.Consensus{Temperature: 0.3})}},
+				{why: "no values", model: "m", opts: []texttosql.Option{texttosql.WithoutValues()}},
+				{why: "the schema", model: "m", schema: "ALTER TABLE orders ADD COLUMN note TEXT"},
+				{why: "stored values, which are shown", model: "m", schema: "INSERT INTO customers VALUES (4, 'Dee', 'Chile', NULL)"},
+			} {
+				if _, err := db.Exec(change.schema); err != nil {
+					t.Fatal(err)
+				}
+				first, calls := ask(change.model, change.evidence, change.opts...)
+				if calls == 0 {
+					t.Errorf("%s: no call was made", change.why)
+				}
+				again, calls := ask(change.model, change.evidence, change.opts...)
+				if diff := cmp.Diff(first, again); diff != "" || calls > 0 {
+					t.Errorf("%s, asked again: %d calls (-first +again):\n%s", change.why, calls, diff)
+				}
+			}
+		})
+	}
+}
+
+// killedBatch is what TestBatchKilled tells the processes that it starts.
+type killedBatch struct {
+	Database, Journal, Asked, Out string         // files
+	Questions                     []goldQuestion // to be answered
+	KillAt                        int            // the call at which the process kills itself; 0: it ends
+}
+
+type goldQuestion struct {
+	DB       string `json:"db_id"`
+	Question string `json:"question"`
+	Evidence string `json:"evidence"`
+	Gold     string `json:"gold"`
+}
+
+// TestBatchKilled: a batch of 70 questions that is killed at some call and started anew asks no finished question
+// again, and its answers are those of a batch that nobody killed.
+func TestBatchKilled(t *testing.T) {
+	if text := os.Getenv("TEXTTOSQL_TEST_BATCH"); text != "" {
+		var b killedBatch
+		if err := json.Unmarshal([]byte(text), &b); err != nil {
+			t.Fatal(err)
+		}
+		b.run(t)
+		return
+	}
+	dir := t.TempDir()
+	whole := killedBatch{Database: filepath.Join(dir, "shop.sqlite")}
+	if os.Getenv("TEXTTOSQL_DATA") == "" {
+		db, err := sql.Open("sqlite3", "file:"+whole.Database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.Exec(shop); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 70 {
+			sql := fmt.Sprintf("SELECT name FROM customers WHERE id > %d", i)
+			whole.Questions = append(whole.Questions, goldQuestion{Question: fmt.Sprintf("Who has a number over %d?", i), Gold: sql})
+		}
+	} else {
+		whole.Database = evaldata.Path(t, "db", "bird", "superhero.sqlite")
+		for q := range evaldata.Lines[goldQuestion](t, evaldata.Path(t, "questions", "questions_bird_dev.jsonl.gz")) {
+			if q.DB == "superhero" {
+				whole.Questions = append(whole.Questions, q)
+			}
+		}
+	}
+	if len(whole.Questions) != 70 {
+		t.Fatalf("%d questions", len(whole.Questions))
+	}
+	in := func(b killedBatch, name string) killedBatch {
+		b.Journal, b.Asked, b.Out = filepath.Join(dir, name+".journal"), filepath.Join(dir, name+".asked"), filepath.Join(dir, name+".out")
+		return b
+	}
+	whole = in(whole, "whole")
+	want := whole.start(t)
+	calls := len(lines(t, whole.Asked))
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 4 {
+		b := in(whole, fmt.Sprint(i))
+		b.KillAt = 1 + random.IntN(calls-1)
+		b.start(t)
+		if i%2 == 1 { // as if the machine had stopped within the last line
+			text, err := os.ReadFile(b.Journal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(b.Journal, text[:len(text)-20], 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finished := map[string]bool{}
+		for _, line := range lines(t, b.Journal)[1:] {
+			var l struct{ Asked texttosql.Question }
+			if json.Unmarshal([]byte(line), &l) == nil {
+				finished[l.Asked.Text] = true
+			}
+		}
+		before := len(lines(t, b.Asked))
+		b.KillAt = 0
+		if diff := cmp.Diff(want, b.start(t)); diff != "" {
+			t.Errorf("killed after %d calls (-undisturbed +resumed):\n%s", before, diff)
+		}
+		again := slices.DeleteFunc(lines(t, b.Asked)[before:], func(q string) bool { return !finished[strings.TrimSuffix(q, "\n")] })
+		t.Logf("%d of %d calls before it was killed, %d questions were finished", before, calls, len(finished))
+		if len(again) > 0 {
+			t.Errorf("finished questions were asked again: %q", again)
+		}
+	}
+}
+
+// lines are the lines of a file; one that is not there has none.
+func lines(t *testing.T, path string) []string {
+	text, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return slices.Collect(strings.Lines(string(text)))
+}
+
+// start runs the batch in a process of its own, and returns its answers.
+func (b killedBatch) start(t *testing.T) string {
+	t.Helper()
+	text, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := osexec.Command(os.Args[0], "-test.run=^TestBatchKilled$")
+	cmd.Env = append(os.Environ(), "TEXTTOSQL_TEST_BATCH="+string(text))
+	out, err := cmd.CombinedOutput()
+	if b.KillAt > 0 {
+		if err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("the process was not killed: %v\n%s", err, out)
+		}
+		return ""
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return strings.Join(lines(t, b.Out), "")
+}
+
+// run is the batch. It writes down which questions it asks, and all answers when it ends.
+func (b killedBatch) run(t *testing.T) {
+	log, err := os.OpenFile(b.Asked, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	gold := map[string]string{}
+	var questions []texttosql.Question
+	for _, q := range b.Questions {
+		gold[q.Question] = q.Gold
+		questions = append(questions, texttosql.Question{Text: q.Question, Evidence: q.Evidence})
+	}
+	var mu sync.Mutex
+	calls := 0
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		_, text, _ := strings.Cut(req.Messages[len(req.Messages)-1].Text, "### Question\n")
+		text, _, _ = strings.Cut(text, "\n")
+		mu.Lock()
+		defer mu.Unlock()
+		if calls++; calls == b.KillAt {
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				err = self.Kill() // SIGKILL
+			}
+			if err != nil {
+				return llm.Response{}, err
+			}
+			select {}
+		}
+		if _, err := log.WriteString(text + "\n"); err != nil {
+			return llm.Response{}, err
+		}
+		return llm.Response{Text: gold[text], StopReason: llm.StopEnd}, nil
+	})
+	db, err := sql.Open("sqlite3", "file:"+b.Database+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	e, err := texttosql.New(db, llm.Named("m", model), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	for a := range e.AskAll(t.Context(), slices.Values(questions), texttosql.Batch{Journal: b.Journal}) {
+		if a.Result == nil {
+			t.Fatal(a.Err)
+		}
+		a.Result.Trace = nil // it has times
+		text, err := a.Result.MarshalWithRows()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "%s %v\n", text, a.Err)
+	}
+	if err := os.WriteFile(b.Out, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
