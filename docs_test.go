@@ -15,9 +15,11 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/describe"
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -224,6 +226,16 @@ func Example_guideBetter() {
 	answer, err := engine.Ask(ctx, "Turnover of 2024?", texttosql.WithEvidence("turnover is the sum of orders.total"))
 	err = engine.Confirm(ctx, "Turnover of 2024?", answer.SQL)
 	_ = err
+}
+
+func Example_guideDescribe() {
+	var db *sql.DB
+	var model llm.Model
+	var policy exec.Policy
+	guarded, err := exec.New(db, sqlite.Dialect{}, exec.Config{Policy: policy})
+	file, err := describe.Columns{Model: model, File: "shop.json"}.Describe(ctx, guarded, nil)
+	engine, err := texttosql.New(db, model, texttosql.WithPolicy(policy), texttosql.WithDescriptions(file.Descriptions))
+	_, _ = engine, err
 }
 
 func Example_guideProgress() {
