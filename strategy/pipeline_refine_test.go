@@ -168,3 +168,21 @@ func TestPromptWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestRefineEnds: a statement that runs stands, though ctx ended while the model was asked about it once more.
+func TestRefineEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if req.Purpose == strategy.PurposeRepair {
+			cancel()
+			return llm.Response{}, ctx.Err()
+		}
+		return llm.Response{Text: nobody, StopReason: llm.StopEnd}, nil
+	})
+	p := strategy.Pipeline{Sampler: strategy.Sampler{Purpose: "mine"}, Refine: &strategy.Refine{Suspect: true}}
+	out, err := p.Generate(ctx, shopEnv(t, model), usaTask)
+	if !errors.Is(err, context.Canceled) || out.SQL != nobody || len(out.Steps) == 0 || out.Steps[0].Action != "mine" {
+		t.Errorf("%v: %+v", err, out)
+	}
+}

@@ -76,7 +76,7 @@ func (p Prompt) schema(ctx context.Context, env *Env, in PromptInput) (string, e
 		if err != nil {
 			return "", err
 		}
-		if missingColumns(whole) == 0 && !whole.OverBudget {
+		if missingColumns(whole) == 0 {
 			in.Schema = in.Whole
 		} else {
 			trace.From(ctx).Event("whole-schema-too-long")

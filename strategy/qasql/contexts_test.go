@@ -149,7 +149,11 @@ func TestContextsBudget(t *testing.T) {
 	var script strings.Builder
 	script.WriteString("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT);\n")
 	for i := range 40 {
-		fmt.Fprintf(&script, "CREATE TABLE other%d (a%d TEXT, b%d TEXT, c%d TEXT, d%d TEXT);\n", i, i, i, i, i)
+		fmt.Fprintf(&script, "CREATE TABLE other%d (a%d TEXT", i, i)
+		for c := range 40 {
+			fmt.Fprintf(&script, ", column%d TEXT", c)
+		}
+		fmt.Fprintf(&script, ", d%d TEXT);\n", i)
 	}
 	env := strategytest.EnvOf(t, script.String(), nil)
 	for _, tt := range []struct {
@@ -158,7 +162,7 @@ func TestContextsBudget(t *testing.T) {
 		tables  int
 		why     string
 	}{
-		{0, false, 41, "24,000 tokens hold all of it"},
+		{0, false, 41, "24,000 tokens hold all of it, 6,000 would not"},
 		{300, true, 1, "300 hold what is linked"},
 	} {
 		prompts, report := generated(t, env, qasql.Strategy{MaxContextTokens: tt.tokens},

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -111,6 +112,11 @@ func TestLinkFails(t *testing.T) {
 		if err != nil || out.SQL != usa || codes(root) != tt.warn {
 			t.Errorf("%s: %v, %s", tt.why, err, codes(root))
 		}
+		told := strings.Join(out.Notes, "\n")
+		failed := strings.Contains(told, "linking failed, the whole schema is used") && out.Links.Whole
+		if tt.warn == linker.NoLinks && !failed || tt.warn != linker.NoLinks && len(out.Links.Tables) != 2 {
+			t.Errorf("%s: links %+v, notes %q", tt.why, out.Links, told)
+		}
 	}
 }
 
@@ -175,5 +181,77 @@ func TestSameWhateverTheLatency(t *testing.T) {
 				t.Fatalf("workers %d, seed %d (-first +now):\n%s", workers, seed, diff)
 			}
 		}
+	}
+}
+
+// TestRequests: what is sent beside the prompts, and what judge and last resort are shown.
+func TestRequests(t *testing.T) {
+	for _, tt := range []struct {
+		samples     int
+		temperature float64
+		why         string
+	}{{0, 0, "one statement a context is greedy"}, {2, 0.7, "several are not"}} {
+		var mu sync.Mutex
+		prompts := map[string]string{}
+		script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{usa, usa, "SELECT total FROM orders", usa, usa,
+			usa, usa, usa, usa, usa}, judge: verdicts("C", "C")}.model()
+		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			mu.Lock()
+			prompts[req.Purpose] += strategytest.Written(req.Messages)
+			mu.Unlock()
+			if req.Seed == 0 || req.Temperature == nil {
+				t.Errorf("%s: a request to %s without seed or temperature", tt.why, req.Purpose)
+			} else if req.Purpose == strategy.PurposeGenerate && (*req.Temperature != tt.temperature || req.MaxTokens != 2048) {
+				t.Errorf("%s: temperature %v, %d tokens", tt.why, *req.Temperature, req.MaxTokens)
+			}
+			return script.Complete(ctx, req)
+		})
+		env := described(t, model)
+		env.Seed = 7
+		task := strategytest.USATask
+		task.Samples = tt.samples
+		out, err := qasql.Strategy{}.Generate(t.Context(), env, task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		judged := prompts[strategy.PurposeJudge]
+		for _, want := range []string{"CREATE TABLE orders", fmt.Sprintf("1 of %d samples", 5*max(tt.samples, 1)), task.Evidence} {
+			if !strings.Contains(judged, want) {
+				t.Errorf("%s: %q is not in what the judge is shown, who may choose what was not linked:\n%s", tt.why, want, judged)
+			}
+		}
+		report, err := qasql.ReadReport(out.Report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := report.Candidate(6); tt.samples == 2 && got != "Q2.2 sme_metadata" {
+			t.Errorf("sample 6 is %s", got)
+		}
+	}
+}
+
+// TestLastResortSeesFailures: the last five candidates that failed, whatever their number.
+func TestLastResortSeesFailures(t *testing.T) {
+	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{typo(1), typo(2), typo(3), typo(4), typo(5), typo(6)}}.model()
+	shown := ""
+	env := described(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if req.Purpose == strategy.PurposeRepair && req.Sample == 6 {
+			shown = strategytest.Written(req.Messages)
+		}
+		return script.Complete(ctx, req)
+	}))
+	contexts := append(qasql.Contexts(), qasql.Context{Name: "another", Prompt: strategy.Prompt{Form: schema.MSchema}})
+	out, err := qasql.Strategy{Contexts: contexts}.Generate(t.Context(), env, strategytest.USATask)
+	if !errors.Is(err, strategy.ErrNoCandidate) || !strings.Contains(shown, strategytest.USATask.Evidence) {
+		t.Errorf("%v; shown:\n%s", err, shown)
+	}
+	for n := 1; n <= 6; n++ {
+		if got := strings.Contains(shown, typo(n)); got != (n <= 5) {
+			t.Errorf("statement %d is shown: %v", n, got)
+		}
+	}
+	var none *strategy.NoCandidateError
+	if !errors.As(err, &none) || len(none.Rejected) != 6 || out.Report == nil {
+		t.Errorf("the error has not the last words on each of the six: %v", err)
 	}
 }

@@ -1,11 +1,10 @@
 package qasql
 
 import (
-	"cmp"
 	"context"
-	"errors"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -53,25 +52,33 @@ const maxRounds = 3
 
 // judgeFirst lets the judge pick among texts, and takes what it picked to a statement that runs.
 func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
-	texts := r.pipeline()
-	refine := *texts.Refine
-	texts.Refine, texts.Judge, texts.Admission = nil, nil, nil
-	texts.Checks = []exec.Check{} // texts are parsed, not run
-	voter := vote.Majority{Key: vote.ByText, Prior: 1, MinShare: 1, Tie: vote.Earliest}
-	texts.Voter = voter
-	out, err := texts.Generate(ctx, env, t)
-	if err != nil && !errors.Is(err, strategy.ErrNoCandidate) || out == nil {
+	texts, voter := r.pipeline(), vote.Majority{Key: vote.ByText, Prior: 1, MinShare: 1, Tie: vote.Earliest}
+	sampled, err := strategy.Election[vote.Candidate]{
+		N: r.report.Asked, Concurrency: env.Parallel(), Room: env.CallsLeft, Key: vote.ByText,
+		Sample: func(ctx context.Context, i int) (vote.Candidate, error) {
+			model, name := env.Model(i)
+			c := vote.Candidate{Sample: i, Model: name}
+			reply, err := model.Complete(ctx, texts.Sampler.Request(env, i, r.messages[i%len(r.messages)]))
+			if err != nil {
+				return c, err
+			}
+			found, err := sqltext.Extractor{Dialect: env.DB.Dialect().Text(), Ended: reply.StopReason == llm.StopEnd}.Extract(reply.Text)
+			if c.SQL, c.Statement = found.SQL(), found.Statement; err != nil {
+				c.Rejected = err.Error()
+			}
+			return c, ctx.Err()
+		},
+	}.Run(ctx)
+	out := &strategy.Outcome{Candidates: sampled.Values()}
+	if err != nil {
+		if ctx.Err() == nil {
+			err = &strategy.NoCandidateError{Rejected: out.Candidates, Failed: sampled.Failed()}
+		}
 		return out, err
 	}
-	out.SQL, out.Confidence = "", 0
-	for i := range out.Candidates {
-		if out.Candidates[i].Invalid { // nobody knows that yet
-			out.Candidates[i].Rejected = ""
-		}
-	}
-	ballot, counted := voter.Count(out.Candidates)
-	if counted != nil {
-		return out, cmp.Or(err, counted)
+	ballot, err := voter.Count(out.Candidates)
+	if err != nil {
+		return out, err
 	}
 	for round := 0; round < maxRounds && len(ballot.Clusters) > 0; round++ {
 		pick, err := r.pick(ctx, env, out.Candidates, ballot)
@@ -84,7 +91,7 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 		if err != nil {
 			return out, &strategy.DatabaseError{Err: err}
 		}
-		refined, err := refine.Run(ctx, env, strategy.RefineInput{Task: t, Schema: env.Schema, Admission: r.admission, Candidate: c})
+		refined, err := texts.Refine.Run(ctx, env, strategy.RefineInput{Task: t, Schema: env.Schema, Admission: r.admission, Candidate: c})
 		if out.Steps = append(out.Steps, refined.Steps...); err != nil {
 			return out, err
 		}

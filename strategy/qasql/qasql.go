@@ -111,7 +111,7 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	if out == nil {
 		return nil, err
 	}
-	if errors.Is(err, strategy.ErrNoCandidate) && !p.WithoutLastResort && ctx.Err() == nil {
+	if errors.Is(err, strategy.ErrNoCandidate) && !p.WithoutLastResort {
 		err = run.lastResort(ctx, out, err)
 	}
 	return run.told(out), err

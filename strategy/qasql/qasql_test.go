@@ -113,6 +113,9 @@ var (
 	silent  = []string{"", "", "", "", ""} // the model is down
 )
 
+// typo is a statement that does not run, one for each n.
+func typo(n int) string { return fmt.Sprintf("SELECT nme%d FROM customers", n) }
+
 func TestQASQL(t *testing.T) {
 	tests := []struct {
 		agent    agent
@@ -144,6 +147,9 @@ func TestQASQL(t *testing.T) {
 		{agent: agent{generate: []string{norway, usa, usa, norway, everyone}},
 			preset: qasql.Strategy{WithoutJudge: true}, want: norway, share: "2/5", calls: 1 + 2 + 5, steps: 5,
 			report: "clusters 3", why: "the earliest of the largest"},
+		{agent: agent{generate: []string{chile, chile, usa, usa, norway}}, preset: qasql.Strategy{WithoutJudge: true},
+			want: chile, share: "2/5", calls: 1 + 2 + 5 + 2, steps: 7,
+			warnings: "empty-result", report: "clusters 3", why: "also where it is empty"},
 		{agent: agent{generate: []string{broken, usa, usa, usa, usa}, repair: []string{usaJoin}},
 			want: usa, share: "5/5", calls: 1 + 2 + 5 + 1, steps: 6,
 			report: "clusters 1", why: "a failed statement is refined"},
@@ -163,6 +169,12 @@ func TestQASQL(t *testing.T) {
 		{agent: agent{generate: []string{broken, broken, everyone, everyone, broken}, judge: verdicts("B", "A")},
 			preset: qasql.Strategy{JudgeFirst: true}, want: everyone, share: "2/7",
 			calls: 1 + 2 + 5 + 2 + 1, steps: 3, report: "clusters 1, choice 0 of 2", why: "judge first: what it picked does not run, the rest is picked from"},
+		{agent: agent{generate: []string{broken, broken, everyone, everyone, broken}, repair: []string{usa}, judge: verdicts("B", "A")},
+			preset: qasql.Strategy{JudgeFirst: true},
+			want:   usa, share: "5/7", calls: 1 + 2 + 5 + 2 + 1, steps: 2, report: "clusters 2, choice 0 of 2", why: "judge first: what it picked is refined"},
+		{agent: agent{generate: []string{broken, typo(1), typo(2), typo(3), usa}},
+			preset: qasql.Strategy{JudgeFirst: true, WithoutJudge: true, WithoutLastResort: true},
+			is:     strategy.ErrNoCandidate, calls: 1 + 2 + 5 + 3, steps: 6, report: "clusters 2", why: "judge first: three picks are all"},
 		{agent: agent{generate: failing}, preset: qasql.Strategy{JudgeFirst: true}, is: strategy.ErrNoCandidate,
 			calls: 1 + 2 + 5 + 1 + 1, steps: 3, report: "clusters 0", why: "judge first: nothing runs"},
 		{agent: agent{generate: silent}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5, why: "no reply, no last resort", report: "clusters 0"},
