@@ -35,14 +35,8 @@ const maxValueWords = 4
 // isInstance reports whether asked is the pair's question with other values in place of the numbers and of the literals
 // of the pair's SQL.
 func isInstance(p Pair, asked []string) bool {
-	var values [][]string
-	for _, l := range sqltext.SQLite().Parse(p.SQL).Literals() {
-		if w := words.Of(l.Value); len(w) > 0 {
-			values = append(values, w)
-		}
-	}
 	pattern := ""
-	for _, w := range template(p.Question, values) {
+	for _, w := range template(p.Question, valuesOf(sqltext.SQLite().Parse(p.SQL))) {
 		if w != "?" {
 			pattern += regexp.QuoteMeta(w) + " "
 		} else {
@@ -52,6 +46,16 @@ func isInstance(p Pair, asked []string) bool {
 	// A question too long for a pattern is no exemplar.
 	like, err := regexp.Compile("^" + pattern + "$")
 	return err != nil || like.MatchString(strings.Join(append(asked, ""), " "))
+}
+
+// valuesOf returns the words of each literal of a statement.
+func valuesOf(s *sqltext.Statement) (values [][]string) {
+	for _, l := range s.Literals() {
+		if w := words.Of(l.Value); len(w) > 0 {
+			values = append(values, w)
+		}
+	}
+	return values
 }
 
 // template returns the words of a question with "?" in place of each value and of each number. The longest value at a

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 
 	"github.com/texttosql/texttosql/eval"
@@ -20,11 +19,10 @@ type exemplars struct {
 	source string // as it was given
 	leaky  bool   // the guard is off
 	pairs  []memory.Pair
-	golds  []string // the templates of their SQL
-	across bool     // pairs of the question's own database are not shown
+	guard  *memory.Guard // of pairs
+	across bool          // pairs of the question's own database are not shown
 
-	asked   map[string][]string             // a question's key in asked -> the templates of its golds
-	raw     map[string][]*sqltext.Statement // the same for its golds
+	golds   map[string][]*sqltext.Statement // by database and question
 	maskers map[string]func(string) string  // by database
 
 	mu                    sync.Mutex
@@ -35,7 +33,7 @@ type exemplars struct {
 // openExemplars reads the pool of --exemplars: a file of questions with their SQL, or for "train" the folder's
 // questions/NAME_train file of the dataset. A dataset without one has its questions about other databases.
 func openExemplars(ctx context.Context, source string, leaky bool, folder *eval.Folder, find finder, dataset *eval.Dataset) (*exemplars, error) {
-	x := &exemplars{source: source, leaky: leaky, asked: map[string][]string{}, raw: map[string][]*sqltext.Statement{}, maskers: map[string]func(string) string{}}
+	x := &exemplars{source: source, leaky: leaky, golds: map[string][]*sqltext.Statement{}, maskers: map[string]func(string) string{}}
 	pool := dataset
 	path := source
 	if source == "train" {
@@ -66,27 +64,32 @@ func openExemplars(ctx context.Context, source string, leaky bool, folder *eval.
 			}
 		}
 		x.pairs = append(x.pairs, memory.Pair{ID: q.DB, Question: q.Text, Evidence: q.Evidence, SQL: q.Gold})
-		x.golds = append(x.golds, eval.GoldTemplate(sqltext.SQLite(), q.Gold))
 	}
 	if len(x.pairs) == 0 {
 		return nil, fmt.Errorf("--exemplars %s: no question with its SQL", source)
 	}
+	x.guard = memory.NewGuard(sqltext.SQLite(), x.pairs)
 	for _, q := range dataset.Questions {
-		gold := sqltext.SQLite().Parse(q.Gold)
 		key := q.DB + "\x00" + q.Text
-		x.asked[key], x.raw[key] = append(x.asked[key], gold.Template()), append(x.raw[key], gold)
+		x.golds[key] = append(x.golds[key], sqltext.SQLite().Parse(q.Gold))
 	}
 	return x, ctx.Err()
 }
 
-// of returns the pairs that may be shown with a question, and how many the guard keeps away because their gold is its
-// gold, other values aside. Pairs whose question is like it are left to memory.Similar.
+// of returns the pairs that may be shown with a question, and how many the guard keeps away because their gold or their
+// question is its own, other values aside. Questions that differ in names too are left to memory.Similar.
 func (x *exemplars) of(database, question string) (pairs []memory.Pair, cut int) {
-	golds := x.asked[database+"\x00"+question]
+	away := map[int]bool{}
+	for _, gold := range x.golds[database+"\x00"+question] {
+		_, places := x.guard.Find(memory.Pair{Question: question, SQL: gold.SQL()})
+		for _, i := range places {
+			away[i] = true
+		}
+	}
 	for i, p := range x.pairs {
 		switch {
 		case x.across && p.ID == database:
-		case !x.leaky && slices.Contains(golds, x.golds[i]):
+		case !x.leaky && away[i]:
 			cut++
 		default:
 			pairs = append(pairs, p)
@@ -170,7 +173,7 @@ func (x *exemplars) count(database, question string, shown []memory.Pair, cut in
 	x.questions, x.shown, x.cut = x.questions+1, x.shown+len(shown), x.cut+cut
 	for _, p := range shown {
 		best := 0.0
-		for _, gold := range x.raw[database+"\x00"+question] {
+		for _, gold := range x.golds[database+"\x00"+question] {
 			best = max(best, gold.Alike(sqltext.SQLite().Parse(p.SQL)))
 		}
 		x.alike += best

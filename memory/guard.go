@@ -1,0 +1,75 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// Leak says in what a pair gives another one away; "" says that it does not.
+type Leak string
+
+// The leaks, the plainest one first.
+const (
+	SameQuestion     Leak = "same_question"     // the question, case and white space aside
+	QuestionTemplate Leak = "question_template" // the question's words, other values aside
+	SQLTemplate      Leak = "sql_template"      // the statement, other values, names of aliases, case and comments aside
+)
+
+// Guard keeps solved questions apart that give each other away: training pairs from the questions of an evaluation,
+// exemplars from the question that they are shown with. It is the leakage guard of 2.METHODOLOGY.md in
+// MacKenzieOBrian/NLtoSQL.
+//
+// The template of a question is its words in lower case, with ? for each number and for each literal of its SQL. The
+// template of a statement is that of sqltext.Statement.Template, without the word AS. A question or a statement that is empty matches
+// nothing. It does not see a question that asks the same in other words, by another statement. Make one with
+// [NewGuard]. Safe for concurrent use.
+type Guard struct {
+	dialect sqltext.Dialect
+	places  [3]map[string][]int // of the pairs by what they have, one map for each leak
+}
+
+var leaks = [...]Leak{SameQuestion, QuestionTemplate, SQLTemplate}
+
+// NewGuard returns a Guard for pairs, whose SQL is of dialect d.
+func NewGuard(d sqltext.Dialect, pairs []Pair) *Guard {
+	g := &Guard{dialect: d}
+	for i := range g.places {
+		g.places[i] = make(map[string][]int, len(pairs))
+	}
+	for at, p := range pairs {
+		for i, key := range g.keys(p) {
+			if key != "" {
+				g.places[i][key] = append(g.places[i][key], at)
+			}
+		}
+	}
+	return g
+}
+
+// Find returns the plainest leak between p and the pairs of the Guard, and the places of all pairs that p shares
+// something with, ascending. Without any it returns "" and nil.
+func (g *Guard) Find(p Pair) (leak Leak, places []int) {
+	for i, key := range g.keys(p) {
+		if at := g.places[i][key]; len(at) > 0 {
+			if leak == "" {
+				leak = leaks[i]
+			}
+			places = append(places, at...)
+		}
+	}
+	slices.Sort(places)
+	return leak, slices.Compact(places)
+}
+
+// keys returns what two pairs may have in common, in the order of leaks.
+func (g *Guard) keys(p Pair) (keys [len(leaks)]string) {
+	s := g.dialect.Parse(p.SQL)
+	if strings.TrimSpace(p.SQL) != "" {
+		keys[2] = strings.ReplaceAll(s.Template(), " as ", " ") // the word may stand before an alias, or not
+	}
+	keys[0], keys[1] = words.Fold(p.Question), strings.Join(template(p.Question, valuesOf(s)), " ")
+	return keys
+}
