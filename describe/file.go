@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 
+	"github.com/texttosql/texttosql/internal/whole"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -97,53 +97,10 @@ func (k *keeper) write() error {
 	if bytes.Equal(b.Bytes(), k.last) {
 		return nil
 	}
-	if err := replace(k.path, b.Bytes()); err != nil {
+	if err := whole.Write(k.path, b.Bytes(), 0o600); err != nil {
 		return err
 	}
 	k.last = b.Bytes()
-	return nil
-}
-
-// replace gives the file at path other content: all of it, or none where it fails or the machine stops.
-func replace(path string, content []byte) (err error) {
-	if to, err := filepath.EvalSymlinks(path); err == nil {
-		path = to
-	}
-	mode := fs.FileMode(0o600)
-	switch info, err := os.Stat(path); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular():
-		return errors.New("it is no regular file")
-	case info.Mode().Perm()&0o200 == 0:
-		return errors.New("it is read-only") // a new file would take its place all the same
-	default:
-		mode = info.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		f.Close()
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err := f.Write(content); err != nil {
-		return err
-	}
-	if err := errors.Join(f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	if dir, err := os.Open(filepath.Dir(path)); err == nil { // not every system can sync a folder
-		dir.Sync()
-		dir.Close()
-	}
 	return nil
 }
 

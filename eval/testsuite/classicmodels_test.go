@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/eval/testsuite"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/mysqlite"
 )
 
 // TestClassicModels holds a suite of the evaluation data against what a suite is
@@ -26,9 +27,9 @@ func TestClassicModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := mysqlPolicy()
+	policy := mysqlite.Policy()
 	dir := t.TempDir()
-	g := testsuite.Generator{Open: openMySQL, Golds: golds, Seed: 1, Exec: exec.Config{Policy: policy}}
+	g := testsuite.Generator{Open: mysqlite.Open, Golds: golds, Seed: 1, Exec: exec.Config{Policy: policy}}
 	m, err := g.Generate(t.Context(), base, dir)
 	if err != nil {
 		t.Fatal(err)
@@ -68,15 +69,15 @@ func TestClassicModels(t *testing.T) {
 
 	t.Run("rules of the database", func(t *testing.T) {
 		for _, r := range m.Replicas {
-			checkRules(t, filepath.Join(dir, r.File), openMySQL)
+			checkRules(t, filepath.Join(dir, r.File), mysqlite.Open)
 		}
 	})
 
 	store := eval.NewStore(eval.StoreConfig{
-		Find: func(string) (string, error) { return base, nil }, Open: openReadOnly, Policy: policy,
+		Find: func(string) (string, error) { return base, nil }, Open: mysqlite.OpenReadOnly, Policy: policy,
 	})
 	defer store.Close()
-	suite, err := testsuite.Load(dir, eval.StoreConfig{Open: openReadOnly, Policy: policy})
+	suite, err := testsuite.Load(dir, eval.StoreConfig{Open: mysqlite.OpenReadOnly, Policy: policy})
 	if err != nil {
 		t.Fatal(err)
 	}
