@@ -12,7 +12,8 @@ import (
 
 func TestGuard(t *testing.T) {
 	test := []memory.Pair{
-		{Question: "How many orders came from France in 2004?", SQL: "SELECT COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id WHERE c.country = 'France' AND o.year = 2004;"},
+		{Question: "How many orders came from France in 2004?",
+			SQL: "SELECT COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id WHERE c.country = 'France' AND o.year = 2004;"},
 		{Question: "Which customers are from New Zealand?", SQL: "SELECT name FROM customers WHERE country = 'New Zealand'"},
 		{Question: "Who sold most?", SQL: ""},
 	}
@@ -23,13 +24,16 @@ func TestGuard(t *testing.T) {
 		places []int
 	}{
 		{"verbatim", test[0], memory.SameQuestion, []int{0}},
-		{"another case, white space and statement", memory.Pair{Question: " how many ORDERS came from\nFrance in 2004?", SQL: "SELECT 1"}, memory.SameQuestion, []int{0}},
+		{"another case, white space and statement", memory.Pair{Question: " how many ORDERS came from\nFrance in 2004?", SQL: "SELECT 1"},
+			memory.SameQuestion, []int{0}},
 		{"other values", memory.Pair{Question: "How many orders came from Norway in 2005?", SQL: "SELECT COUNT(*) FROM sales WHERE land = 'Norway' AND year = 2005"},
 			memory.QuestionTemplate, []int{0}},
-		{"a value of fewer words", memory.Pair{Question: "Which customers are from Peru?", SQL: "SELECT 1 FROM t WHERE x = 'Peru'"}, memory.QuestionTemplate, []int{1}},
+		{"a value of fewer words", memory.Pair{Question: "Which customers are from Peru?", SQL: "SELECT 1 FROM t WHERE x = 'Peru'"},
+			memory.QuestionTemplate, []int{1}},
 		{"other punctuation", memory.Pair{Question: "Which customers are from 'Peru'", SQL: "SELECT 1 FROM t WHERE x = 'Peru'"}, memory.QuestionTemplate, []int{1}},
 		{"other words and aliases, the same statement", memory.Pair{Question: "Count French orders",
-			SQL: "select count(*) from Orders AS a join Customers AS b on a.customer = b.id where b.country = 'Spain' and a.year = 1 -- x"}, memory.SQLTemplate, []int{0}},
+			SQL: "select count(*) from Orders AS a join Customers AS b on a.customer = b.id where b.country = 'Spain' and a.year = 1 -- x"},
+			memory.SQLTemplate, []int{0}},
 		{"two leaks: the plainest one, both places", memory.Pair{Question: "Who sold most?", SQL: "SELECT name FROM customers WHERE country = 'Chile'"},
 			memory.SameQuestion, []int{1, 2}},
 		{"another column", memory.Pair{Question: "Their cities?", SQL: "SELECT city FROM customers WHERE country = 'Chile'"}, "", nil},
