@@ -62,8 +62,8 @@ type Sampled[T any] struct {
 	Slots   []Slot[T]  // the samples that count, in index order, with late ones between them
 	Tally   vote.Tally // how their votes stand
 	Stopped bool       // the votes ended it before N
-	Saved   int        // samples of N that were never sent
-	Wasted  int        // samples that were sent and do not count
+	Saved   int        // samples of N that no wave held
+	Wasted  int        // samples of a wave that do not count, those included that were not sent yet
 }
 
 // Values are those of the samples that succeeded, in index order.

@@ -144,24 +144,19 @@ func (f *flight[T]) land() {
 	f.running.Wait()
 }
 
-// discard marks the spans of the samples that do not count. It returns how many samples of N were never sent, and how
-// many were sent in vain.
+// discard marks the spans of the samples that do not count. It returns how many samples of N no wave held, and how many
+// of the waves do not count: whether the last of these were sent is a matter of time.
 func (f *flight[T]) discard(counted []Slot[T], cancelled bool) (saved, wasted int) {
-	saved = f.e.N
-	for i, sent := range f.sent {
-		if !sent {
-			continue
-		}
-		saved--
+	for i := range f.launched {
 		counts := i < len(counted) && !counted[i].Late
 		if !counts {
 			wasted++
 		}
-		if !counts || cancelled && counted[i].Err != nil {
+		if f.sent[i] && (!counts || cancelled && counted[i].Err != nil) {
 			f.spans[i].Cancelled()
 		}
 	}
-	return saved, wasted
+	return f.e.N - f.launched, wasted
 }
 
 var errLate = errors.New("strategy: the sample was late, and its vote could not change the winner")
