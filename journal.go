@@ -47,8 +47,8 @@ type journalLine struct {
 	Result   *Result  `json:"result"`
 }
 
-// settings is a hash of those options that change an answer and have one form in writing. What keeps statements from running changes no finished answer: it is read again under
-// the options of its reader.
+// settings is a hash of those options that change an answer and have one form in writing. What keeps statements from
+// running changes no finished answer: it is read again under the options of its reader.
 func (c *config) settings() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %q", c.samples, c.seed, c.instructions)

@@ -15,9 +15,9 @@ import (
 // for the strategies of journals.
 //
 // Of a function and a channel it writes only whether there is one, of a model its type and name, of a value that can
-// write itself as text ([encoding.TextMarshaler]) that text. Unexported fields count where they are plain (flags, numbers,
-// texts) and part of the value itself. Behind a pointer or in a map they may be state, which changes while questions are
-// answered.
+// write itself as text ([encoding.TextMarshaler]) that text. Unexported fields count where they are plain (flags,
+// numbers, texts) and part of the value itself. Behind a pointer or in a map they may be state, which changes while
+// questions are answered.
 func writeFields(w io.Writer, v any) { fieldsOf(w, reflect.ValueOf(v), false, nil) }
 
 // fieldsOf writes v. shared says that it stands behind a pointer or in a map; path is what leads to it.

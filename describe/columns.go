@@ -54,9 +54,9 @@ const (
 // edit it meanwhile. Nothing is ever taken out of it. Notes, which are warnings of the trace too, say what a person
 // should know: that the file was written for another schema or by another model, or what could not be shown.
 //
-// The error is a [*FileError] if the file cannot be used, as a rule before any call. A spent budget, the end of ctx, a refused key
-// or two tables in a row without a reply end it early. Then and after any other call that failed, the error says so
-// beside what was described, and another call of Describe goes on.
+// The error is a [*FileError] if the file cannot be used, as a rule before any call. A spent budget, the end of ctx, a
+// refused key or two tables in a row without a reply end it early. Then and after any other call that failed, the error
+// says so beside what was described, and another call of Describe goes on.
 func (c Columns) Describe(ctx context.Context, db *exec.DB, s *schema.Schema) (schema.DescriptionFile, error) {
 	if c.Model == nil || db == nil {
 		return schema.DescriptionFile{}, errors.New("describe: Columns needs a Model and a database")
@@ -97,7 +97,7 @@ func (c Columns) describe(ctx context.Context, db *exec.DB, s *schema.Schema, k 
 	if len(unknown) > 0 {
 		note("the schema does not have %d names of the file: %s", len(unknown), some(unknown))
 	}
-	jobs, ambiguous := k.open(shown)
+	jobs, ambiguous := k.jobs(shown)
 	if len(ambiguous) > 0 {
 		note("not described, because their names also mean something else: %s", some(ambiguous))
 	}
@@ -167,7 +167,8 @@ func profile(ctx context.Context, db *exec.DB, s *schema.Schema, jobs []job) (*s
 
 // table asks about the columns of one table. The error is that of a call or of the file; the table is done without one.
 func (c Columns) table(ctx context.Context, db *exec.DB, t *schema.Table, job job, k *keeper, silent *int) (err error) {
-	ctx, span := trace.Start(ctx, "describe", trace.Attr{Key: "table", Value: job.name.String()}, trace.Attr{Key: "columns", Value: len(job.columns)})
+	ctx, span := trace.Start(ctx, "describe",
+		trace.Attr{Key: "table", Value: job.name.String()}, trace.Attr{Key: "columns", Value: len(job.columns)})
 	defer func() {
 		span.Fail(err)
 		span.End()
@@ -299,9 +300,9 @@ func (j job) put(texts, reasons map[int]string) func(*schema.DescriptionFile) {
 	}
 }
 
-// open returns the tables of s with columns that are to be asked about, and the columns whose names mean something else
+// jobs returns the tables of s with columns that are to be asked about, and the columns whose names mean something else
 // too. s has the descriptions of the file.
-func (k *keeper) open(s *schema.Schema) (jobs []job, ambiguous []string) {
+func (k *keeper) jobs(s *schema.Schema) (jobs []job, ambiguous []string) {
 	keys := map[string]string{} // of the file, by their folded form
 	for _, name := range k.names() {
 		keys[schema.Fold(name)] = name

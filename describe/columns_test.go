@@ -469,8 +469,7 @@ func TestDescribeLargeSchema(t *testing.T) {
 		want = append(want, name+": id x")
 	}
 	model := &writer{}
-	c := describe.Columns{Model: model, File: filepath.Join(t.TempDir(), "d.json"), WithoutValues: true}
-	f := run(t, c, dbOf(t, "", exec.Policy{}), s)
+	f := run(t, describe.Columns{Model: model, WithoutValues: true}, dbOf(t, "", exec.Policy{}), s)
 	if diff := cmp.Diff(want, model.take()); diff != "" || len(f.Descriptions) != 1000 {
 		t.Errorf("%d descriptions (-want +got):\n%s", len(f.Descriptions), diff)
 	}

@@ -75,8 +75,8 @@ func markOf(described string) string {
 // is JSON.
 //
 // In JSON a person may change, add and delete what they like. A "described" whose text does not fit its "by_model" any
-// more, or has none, is a person's: it becomes the Text of the entry, behind the one it has. JSON that is torn, has a slip
-// of the pen or a key that is not ours is a [*DescriptionsError].
+// more, or has none, is a person's: it becomes the Text of the entry, behind the one it has. JSON that is torn, has a
+// slip of the pen or a key that is not ours is a [*DescriptionsError].
 //
 // CSV has the columns table, column, readable_name, description and values; a row without a column is about the table.
 // CSV is never an error: what is missing, mended or passed over is in the Notes. A byte order mark, ends of lines in CR

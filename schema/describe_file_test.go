@@ -88,6 +88,23 @@ func TestDescriptionsEdited(t *testing.T) {
 	}
 }
 
+// TestDescriptionsOfAnyEditor: an editor that writes another encoding makes no text a person's.
+func TestDescriptionsOfAnyEditor(t *testing.T) {
+	want := schema.Descriptions{"t.a": {Described: "Preis in €, brutto für Käufer."}}
+	text := written(t, schema.DescriptionFile{Descriptions: want})
+	for why, edited := range map[string]string{
+		"a byte order mark": "\uFEFF" + text,
+		"CR LF":             strings.ReplaceAll(text, "\n", "\r\n"),
+		"Windows-1252":      strings.NewReplacer("€", "\x80", "ü", "\xfc", "ä", "\xe4").Replace(text),
+		"no indentation":    strings.Join(strings.Fields(text), " "),
+	} {
+		f, err := schema.ReadDescriptions(strings.NewReader(edited))
+		if diff := cmp.Diff(want, f.Descriptions); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", why, err, diff)
+		}
+	}
+}
+
 func TestDescriptionsThatAreNone(t *testing.T) {
 	whole := written(t, described())
 	for _, tc := range []struct{ why, text, want string }{
