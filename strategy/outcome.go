@@ -54,7 +54,7 @@ func (o *Outcome) WithoutVote() (list []vote.Candidate) {
 //
 // Status is "ok", "suspect" (no row, or only NULL), "rejected" (by the engine or a check), "no-sql" (a reply without a
 // statement) or "failed" (no reply). Those of a Refine may also be "timeout", "refused" (by the guard) or "no-progress"
-// (tried before, not executed again).
+// (tried before, not executed again). A reply that names no action has "no-action".
 type Step struct {
 	Sample  int    `json:"sample"`            // index of the sample that the step belongs to
 	Try     int    `json:"try"`               // 0 is the first attempt, 1 the first repair or correction
@@ -64,6 +64,11 @@ type Step struct {
 	Status  string `json:"status"`            // what became of it: a word of the list above
 	Problem string `json:"problem,omitempty"` // why the statement did not do, in one line
 	Rows    int    `json:"rows,omitempty"`    // of the result
+
+	// Of a method that thinks aloud and calls tools: what the model thought, and what it was shown. Both may repeat
+	// stored values, so they are not written as JSON.
+	Thought     string `json:"-"`
+	Observation string `json:"-"`
 }
 
 // NewStep is the step of a candidate that was checked.

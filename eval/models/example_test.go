@@ -94,3 +94,25 @@ func ExamplePhases() {
 	// singer.country = 'France' <nil>
 	// SELECT name FROM singer WHERE country = 'France' [[Ada]] <nil>
 }
+
+func ExampleTrajectories() {
+	walk := models.Trajectory{Run: "a", Question: "1", Steps: []models.TrajectoryStep{
+		{Thought: "I count.", Action: "query", SQL: "SELECT count(*) FROM singers"},
+		{Thought: "The table is called singer.", Action: "query", SQL: "SELECT count(*) FROM singer", OK: true},
+	}}
+	model, err := models.NewTrajectories("a", []models.Trajectory{walk}, []models.Question{{ID: "1", Text: "How many singers are there?"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	request := llm.Request{Purpose: "agent.step", Messages: []llm.Message{
+		{Role: llm.User, Text: "Question: How many singers are there?"},
+		{Role: llm.Assistant, Text: walk.Steps[0].Reply()},
+		{Role: llm.User, Text: "Observation: Error: no such table"},
+	}}
+	reply, err := model.Complete(context.Background(), request)
+	fmt.Println(reply.Text, err)
+	// Output:
+	// Thought: The table is called singer.
+	// Action: query[SELECT count(*) FROM singer] <nil>
+}

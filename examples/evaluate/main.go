@@ -33,6 +33,8 @@ type verbs struct {
 	Run   live  `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
 	Link  link  `cmd:"" help:"Measure what linkers keep of a schema."`
 	Steps steps `cmd:"" help:"Run strategies that decide step by step on simulated models."`
+
+	ReplayAgent agents `cmd:"" name:"replay-agent" help:"Replay what is stored of agents, mechanism by mechanism."`
 }
 
 // program holds what every verb needs.

@@ -40,6 +40,7 @@ var allowed = map[string][]string{
 	"strategy/maker":    {"strategy", "strategy/planvote", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
 	"strategy/petsql":   {"strategy", "strategy/planvote", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
 	"strategy/qasql":    {"strategy", "strategy/planvote", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
+	"strategy/agent":    {"strategy", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
 	"":                  {"memory", "strategy", "llm", "exec", "exec/sqlite", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
 	"eval":              {"llm", "exec", "exec/sqlite", "vote", "doubt", "schema", "sqltext", "result", "trace"},
 	"eval/models":       {"eval", "llm", "exec", "vote", "schema", "sqltext", "result", "trace"},

@@ -1,0 +1,7 @@
+// Package agent has methods in which a model looks at what its statements do before it answers: [ReAct], a loop of tools
+// in text.
+//
+//	engine, err := texttosql.New(db, model, texttosql.WithStrategy(agent.ReAct{}))
+//
+// The source is MacKenzieOBrian/NLtoSQL; what is known of its mechanisms is in docs/lab/agent.md.
+package agent

@@ -1,0 +1,66 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/agent"
+)
+
+// A model looks a value up, writes a statement that fails, and another one that runs.
+func ExampleReAct() {
+	model := scripted([]string{
+		"Thought: How is the country written?\nAction: find[USA]",
+		"Thought: In customers.\nAction: query[SELECT nme FROM customers WHERE country = 'USA']",
+		"Thought: The column is called name.\nAction: query[SELECT name FROM customers WHERE country = 'USA']",
+	})
+	loop := agent.ReAct{Tools: agent.Tools()}
+	out, err := loop.Generate(context.Background(), strategytest.ExampleEnv(model), strategy.Task{Question: strategytest.USATask.Question})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range out.Steps {
+		fmt.Println(s.Action, "→", s.Observation)
+	}
+	report, _ := agent.ReadReActReport(out.Report)
+	fmt.Println(out.SQL, report.Walks[0].Stop)
+	// Output:
+	// find → it is stored in customers.country
+	// query → Error: no such column: nme
+	// query → Success: rows=2; columns=1; truncated=false; names=["name"]; preview=["Ada"], ["Cyd"]
+	// SELECT name FROM customers WHERE country = 'USA' answer
+}
+
+// glossary is a tool of one's own.
+type glossary map[string]string
+
+func (glossary) Spec() agent.Spec {
+	return agent.Spec{Name: "define", Argument: "word", Help: "explains a word of this company"}
+}
+
+func (g glossary) Call(_ context.Context, _ *strategy.Env, in agent.Input) (agent.Observation, error) {
+	text, ok := g[strings.ToLower(in.Argument)]
+	return agent.Observation{Text: text, OK: ok}, nil
+}
+
+func ExampleTool() {
+	model := scripted([]string{
+		"Thought: What is a yank?\nAction: define[Yank]",
+		"Thought: So the country counts.\nAction: query[SELECT name FROM customers WHERE country = 'USA']",
+	})
+	loop := agent.ReAct{Tools: []agent.Tool{agent.RunSQL{}, glossary{"yank": "a customer in the USA"}}}
+	out, err := loop.Generate(context.Background(), strategytest.ExampleEnv(model), strategy.Task{Question: strategytest.USATask.Question})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out.Steps[0].Observation)
+	fmt.Println(out.SQL)
+	// Output:
+	// a customer in the USA
+	// SELECT name FROM customers WHERE country = 'USA'
+}

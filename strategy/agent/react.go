@@ -1,0 +1,142 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// ReAct is the tool loop: the model thinks, names one action, sees what came of it, and goes on until a statement runs.
+//
+// A reply is "Thought: …" and "Action: name[argument]", in text, so that any model can do it. The first statement that
+// runs ends the loop and is the answer. In 1,060 recorded walks of the source's agent, looking at the result changed no
+// answer and took 44 % of the calls; what helped was to go on after an error. A statement with * is sent back once more,
+// as in the source, and is the answer only if no other one runs. The same action for the third time ends the loop.
+//
+// A sample is a whole walk: WithSamples(n) makes n at temperature 0.7, which vote by result. Calls a question: at most
+// Steps × samples. Outcome.Report is a ReActReport, Outcome.Steps has every action.
+type ReAct struct {
+	Steps     int           // replies of a walk at most; 0 means 7
+	Shots     int           // worked examples from Env.Exemplars, those that run; 0 means 3, negative none
+	Tools     []Tool        // nil: RunSQL alone; Tools() are all of this package
+	MaxTokens int           // of a reply; 0 means 512
+	ToolTime  time.Duration // a call of a tool may take so long; 0 means 30 s
+
+	published bool
+}
+
+// PurposeStep is the purpose of the requests of ReAct (llm.Request.Purpose).
+const PurposeStep = "agent.step"
+
+// Published returns r in the form of its source: 256 tokens a reply, an action "finish" which ends the walk, as the
+// second statement that runs does, and errors by class. The SQL inside finish is ignored, as it was there: the answer is
+// the last statement that ran.
+func (r ReAct) Published() ReAct {
+	r.published, r.MaxTokens = true, cmp.Or(r.MaxTokens, 256)
+	return r
+}
+
+// toolName is what an action may be called.
+var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// Validate refuses numbers out of range, and tools whose names an action cannot have, or that share one.
+func (r ReAct) Validate(samples int) error {
+	errs := []error{
+		strategy.CheckField("agent: ReAct.Steps", r.Steps, 100), strategy.CheckField("agent: ReAct.MaxTokens", r.MaxTokens, 0),
+		strategy.CheckField("agent: ReAct.ToolTime", r.ToolTime, 0), strategy.Sampler{}.Validate(samples),
+	}
+	if r.Tools != nil && len(r.Tools) == 0 {
+		errs = append(errs, &strategy.ConfigError{Field: "agent: ReAct.Tools", Problem: "the list is empty; leave it nil for RunSQL"})
+	}
+	seen := map[string]bool{actionFinish: true}
+	for i, t := range r.Tools {
+		field := fmt.Sprintf("agent: ReAct.Tools[%d]", i)
+		if t == nil {
+			errs = append(errs, &strategy.ConfigError{Field: field, Problem: "it is nil"})
+			continue
+		}
+		name := t.Spec().Name
+		if !toolName.MatchString(name) || seen[name] {
+			errs = append(errs, &strategy.ConfigError{Field: field, Problem: fmt.Sprintf("its name is %q; want small letters, a name that no other tool has, and not %q", name, actionFinish)})
+		}
+		seen[name] = true
+	}
+	return errors.Join(errs...)
+}
+
+// Generate answers one question. Its errors are those of strategy.Pipeline.
+func (r ReAct) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+	if err := cmp.Or(env.Validate(t), r.Validate(t.Samples)); err != nil {
+		return nil, err
+	}
+	run, err := r.start(ctx, env, t)
+	if err != nil {
+		return nil, err
+	}
+	defer run.admission.Close()
+	out, err := run.pipeline().Generate(ctx, &run.walking, t)
+	return run.told(ctx, out), err
+}
+
+// pipeline is the composition: each model is one that walks, so a reply is the statement at which a walk ended.
+func (r *run) pipeline() strategy.Pipeline {
+	p := strategy.Pipeline{
+		Prompter:  strategy.PrompterFunc(r.prompt),
+		Sampler:   strategy.Sampler{MaxTokens: cmp.Or(r.MaxTokens, 512), Purpose: PurposeStep, StopTexts: []string{"\nObservation:"}, Stop: vote.Decided},
+		Admission: r.admission,
+	}
+	if r.task.Samples > 1 {
+		p.Sampler.Temperature = 0.7
+	}
+	return p
+}
+
+// run is one question.
+type run struct {
+	ReAct
+	env       *strategy.Env
+	walking   strategy.Env // env with models that walk
+	task      strategy.Task
+	tools     []Tool
+	calls     *regexp.Regexp // a tool's name before a bracket, at the start of a line
+	admission *strategy.Admission
+	examples  []example
+	walks     []walk // by sample; each sample writes its own
+}
+
+// start fills in what is left open, and works the examples out.
+func (r ReAct) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*run, error) {
+	s := &run{ReAct: r, env: env, walking: *env, task: t, tools: r.Tools, walks: make([]walk, max(t.Samples, 1))}
+	s.Steps, s.ToolTime = cmp.Or(r.Steps, 7), cmp.Or(r.ToolTime, 30*time.Second)
+	if s.tools == nil {
+		s.tools = []Tool{RunSQL{}}
+	}
+	s.calls = s.named()
+	s.walking.Models = nil
+	for _, m := range env.Models {
+		s.walking.Models = append(s.walking.Models, llm.Named(llm.NameOf(m), llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			w := &s.walks[req.Sample]
+			*w = s.walk(ctx, m, req)
+			return w.reply(ctx)
+		})))
+	}
+	if env.CallsLeft != nil { // a sample may take as many calls as a walk has steps
+		s.walking.CallsLeft = func() (int, bool) {
+			left, bounded := env.CallsLeft()
+			return left / s.Steps, bounded
+		}
+	}
+	s.admission = strategy.NewAdmission(ctx, env, t, nil, nil)
+	if err := s.work(ctx); err != nil {
+		s.admission.Close()
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,30 @@
+package agent
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+)
+
+// publishedError writes what failed as the source does: the class of the error where it knows one, else its text.
+func (r *run) publishedError(seen Observation) string {
+	var invalid *exec.InvalidError
+	if !errors.As(r.admission.Invalid(seen.SQL), &invalid) {
+		return seen.Text
+	}
+	message := strings.ToLower(invalid.Message)
+	for _, class := range []struct{ word, of string }{
+		{"ambiguous", "ambiguous_column"},
+		{"no such column", "unknown_column:" + invalid.Name},
+		{"no such table", "unknown_table:" + invalid.Name},
+		{"misuse of aggregate", "invalid_group_function"},
+		{"sub-select returns", "bad_subquery_shape"},
+		{"syntax error", "syntax_error"},
+	} {
+		if strings.Contains(message, class.word) {
+			return "Error: " + class.of
+		}
+	}
+	return seen.Text
+}

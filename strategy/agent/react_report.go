@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// ReActReport is what ReAct tells about an answer, in Outcome.Report. The actions are in Outcome.Steps.
+type ReActReport struct {
+	Examples int          `json:"examples"` // worked examples that were shown
+	Walks    []WalkReport `json:"walks"`    // by sample
+}
+
+// WalkReport is one walk.
+type WalkReport struct {
+	Sample int    `json:"sample"` // index of the sample
+	Steps  int    `json:"steps"`  // replies
+	Stop   string `json:"stop"`   // why it ended: StopAnswer, …
+}
+
+// Method is "react".
+func (ReActReport) Method() string { return "react" }
+
+// ReadReActReport returns the report of an outcome of ReAct, also one that was read from JSON.
+func ReadReActReport(r strategy.Report) (ReActReport, error) {
+	return strategy.ReadReport[ReActReport](r)
+}
+
+// told completes the outcome with the steps of the walks that count.
+func (r *run) told(ctx context.Context, out *strategy.Outcome) *strategy.Outcome {
+	if out == nil {
+		return nil
+	}
+	report := ReActReport{Examples: len(r.examples), Walks: []WalkReport{}}
+	var best []vote.Candidate
+	for i, w := range r.walks {
+		// What an early stop made unnecessary is neither a candidate nor a failure.
+		counts := slices.ContainsFunc(out.Candidates, func(c vote.Candidate) bool { return c.Sample == i }) ||
+			slices.ContainsFunc(out.Notes, func(note string) bool { return strings.HasPrefix(note, fmt.Sprintf("sample %d failed", i)) })
+		if !counts || w.stop == "" {
+			continue
+		}
+		out.Steps = append(out.Steps, w.steps...)
+		report.Walks = append(report.Walks, WalkReport{Sample: i, Steps: len(w.steps), Stop: w.stop})
+		if w.ran && w.cut {
+			// It was examined, so this needs no time.
+			if c, err := r.admission.AdmitSQL(context.WithoutCancel(ctx), i, w.model, w.sql); err == nil {
+				best = append(best, c)
+			}
+		}
+		if w.err != nil && w.ran && !w.cut {
+			out.Note("the walk of sample %d ended early: %v", i, w.err)
+		}
+	}
+	out.Report = report
+	r.soFar(ctx, out, best)
+	return out
+}
+
+// soFar answers with what had run when the context ended, if no walk had come to its end.
+func (r *run) soFar(ctx context.Context, out *strategy.Outcome, best []vote.Candidate) {
+	if ctx.Err() == nil || out.SQL != "" || len(best) == 0 {
+		return
+	}
+	all := slices.Concat(out.Candidates, best)
+	slices.SortStableFunc(all, func(a, b vote.Candidate) int { return a.Sample - b.Sample })
+	ballot, err := vote.Majority{Key: r.env.Key(), Prior: 1}.Count(all)
+	if err != nil {
+		return
+	}
+	out.Candidates, out.Ballot, out.SQL, out.Confidence = all, ballot, ballot.Clusters[0].SQL, ballot.Confidence
+	out.Warn(ctx, "cut-short", "the time was up: this is the last statement that ran")
+}

@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// Tool is one action of ReAct. It must be safe for concurrent use, and return soon after ctx ends.
+type Tool interface {
+	// Spec names the tool. It must not change.
+	Spec() Spec
+	// Call does what the tool does. An error is shown to the model as an observation; a *strategy.DatabaseError ends
+	// the walk.
+	Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error)
+}
+
+// Spec is a tool as the prompt shows it, in one line.
+type Spec struct {
+	Name     string // of the action: small letters, digits and _
+	Argument string // what stands in the brackets: "SQL", "table"; "": nothing
+	Help     string // what the action does
+}
+
+func (s Spec) call() string { return s.Name + "[" + s.Argument + "]" }
+
+// Input is what a tool is called with.
+type Input struct {
+	Task      strategy.Task       // what is asked
+	Admission *strategy.Admission // that of the question: a statement that runs through it is run once
+	Sample    int                 // index of the walk
+	Model     string              // name of the model that walks
+	Argument  string              // as the model wrote it, of any length
+}
+
+// Observation is what came of a call.
+type Observation struct {
+	// Text is what the model sees: as one line, without the marks of the protocol and of turns, at most 1,000 runes. The
+	// tool keeps stored values out of it under Env.WithoutValues.
+	Text string
+	SQL  string // the statement that was run; "" for none
+	OK   bool   // the action did what it should; with SQL: the statement ran and may be the answer
+	Rows int    // of the result
+
+	problem string // what was wrong with SQL, unmasked
+}
+
+// Tools are all tools of this package, RunSQL first.
+func Tools() []Tool {
+	return []Tool{RunSQL{}, ListTables{}, Describe{}, Samples{}, Find{}, Explain{}}
+}
+
+const maxObservation = 1_000 // runes
+
+// protocolMark is what the reader of replies would take for a mark of its own.
+var protocolMark = regexp.MustCompile(`(?i)(thought|action|observation)([ \t]*\d{0,3}[*_ \t]*)[:：]`)
+
+// clean is an observation as a prompt may show it: nothing in it speaks.
+func clean(text string) string {
+	return words.Short(protocolMark.ReplaceAllString(strategy.OneLine(text), "$1$2 -"), maxObservation)
+}
+
+// RunSQL is the action "query": it runs one statement, or plans it under Env.WithoutExecution. The statement goes through
+// the Admission of the question, so it is guarded and bounded, and run once. The observation shows the number of rows,
+// the columns and two rows; those of columns marked Sensitive, and all under Env.WithoutValues, it does not show.
+type RunSQL struct{}
+
+// Spec is query[SQL].
+func (RunSQL) Spec() Spec {
+	return Spec{Name: actionQuery, Argument: "SQL", Help: "runs one SELECT statement"}
+}
+
+// Call runs the statement.
+func (RunSQL) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+	c, err := in.Admission.Admit(ctx, in.Sample, in.Model, llm.Response{Text: in.Argument, StopReason: llm.StopEnd})
+	switch {
+	case ctx.Err() != nil:
+		return Observation{SQL: c.SQL}, ctx.Err()
+	case err != nil:
+		return Observation{SQL: c.SQL}, &strategy.DatabaseError{Err: err}
+	case c.Rejected != "":
+		what := c.Rejected
+		if invalid := (*exec.InvalidError)(nil); errors.As(in.Admission.Invalid(c.SQL), &invalid) {
+			what = invalid.Message
+		}
+		return Observation{SQL: c.SQL, Text: "Error: " + strategy.ErrorLine(what, env.WithoutValues), problem: strategy.ErrorLine(c.Rejected, false)}, nil
+	case c.Parsed(env.DB.Dialect().Text()).Outline().Star:
+		return Observation{SQL: c.SQL, Text: "Error: name the columns that the question asks for instead of *", problem: "select_star_forbidden"}, nil
+	}
+	out := Observation{SQL: c.SQL, OK: true, Rows: c.Rows, Text: "Success: the statement is valid; nothing is run here"}
+	if !env.WithoutExecution {
+		out.Text = fmt.Sprintf("Success: rows=%d; columns=%d; truncated=%t", c.Rows, c.Columns, c.Truncated)
+	}
+	if preview := strings.Split(strings.TrimSpace(c.Preview), "\n"); len(preview) > 1 && !env.WithoutValues {
+		out.Text += "; names=" + preview[1] + "; preview=" + strings.Join(preview[2:min(len(preview), 4)], ", ")
+	}
+	return out, nil
+}

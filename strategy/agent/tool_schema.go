@@ -1,0 +1,201 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// ListTables is the action "list_tables": the tables and views that may be read, with their numbers of columns.
+type ListTables struct{}
+
+// Spec is list_tables[].
+func (ListTables) Spec() Spec { return Spec{Name: "list_tables", Help: "lists the tables"} }
+
+// Call lists the tables in the order of the schema.
+func (ListTables) Call(_ context.Context, env *strategy.Env, _ Input) (Observation, error) {
+	shown, _ := env.Schema.Presentable()
+	var list []string
+	for _, t := range shown.Tables {
+		list = append(list, fmt.Sprintf("%s (%d %s)", t.TableName().Quoted(env.Quote), len(t.Columns), words.Plural("column", len(t.Columns))))
+	}
+	return Observation{Text: fmt.Sprintf("%d %s: %s", len(list), words.Plural("table", len(list)), strings.Join(list, ", ")), OK: true}, nil
+}
+
+// Describe is the action "describe": columns, keys and descriptions of a table, and example values where they may be
+// shown.
+type Describe struct{}
+
+// Spec is describe[table].
+func (Describe) Spec() Spec {
+	return Spec{Name: "describe", Argument: "table", Help: "shows columns and keys of a table"}
+}
+
+// Call describes the table.
+func (Describe) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+	part, err := tableOf(env, in.Argument)
+	if err != nil {
+		return Observation{}, err
+	}
+	r, err := schema.Renderer{Quote: env.Quote, WithoutValues: env.WithoutValues, MaxChars: maxObservation}.Render(ctx, part)
+	return Observation{Text: r.Text, OK: err == nil}, err
+}
+
+// Samples is the action "samples": three stored rows of a table. Columns marked Sensitive are left out, and views are not
+// read. Under Env.WithoutValues it shows nothing.
+type Samples struct{}
+
+// Spec is samples[table].
+func (Samples) Spec() Spec {
+	return Spec{Name: "samples", Argument: "table", Help: "shows three rows of a table"}
+}
+
+// Call reads the rows.
+func (Samples) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+	if env.WithoutValues {
+		return Observation{}, errHidden
+	}
+	part, err := tableOf(env, in.Argument)
+	if err != nil {
+		return Observation{}, err
+	}
+	found, err := env.Samples(ctx, part, exec.SampleOptions{Rows: 3})
+	if err != nil || len(found) == 0 {
+		return Observation{Text: "no rows can be shown", OK: true}, err
+	}
+	var rows []string
+	for _, row := range found[0].Rows {
+		var cells []string
+		for i, v := range row {
+			if text, ok := schema.Literal(v); ok && schema.NameFault(found[0].Columns[i]) == "" {
+				cells = append(cells, env.Quote(found[0].Columns[i])+"="+text)
+			}
+		}
+		rows = append(rows, "("+strings.Join(cells, ", ")+")")
+	}
+	return Observation{Text: strings.Join(rows, " "), OK: true, Rows: len(rows)}, nil
+}
+
+// Find is the action "find": the columns that hold a value, compared as the engine compares. Columns marked Sensitive and
+// views are not looked into. It makes at most 200 look-ups (exec.DB.Probe). Under Env.WithoutValues it tells nothing.
+type Find struct{}
+
+// Spec is find[value].
+func (Find) Spec() Spec {
+	return Spec{Name: "find", Argument: "value", Help: "says which columns hold a value"}
+}
+
+const maxProbes = 200
+
+// Call looks the value up: a text in columns of text, a number in all.
+func (Find) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+	value := bare(in.Argument)
+	switch {
+	case env.WithoutValues:
+		return Observation{}, errHidden
+	case value == "" || len(value) > maxObservation:
+		return Observation{}, errors.New("give one value")
+	}
+	session, err := env.DB.Session(exec.Bounds{})
+	if err != nil {
+		return Observation{}, err
+	}
+	defer session.Close()
+	shown, _ := env.Schema.Presentable()
+	var columns []string
+	note, probes := "", 0
+	for _, t := range shown.Tables {
+		for _, c := range t.Columns {
+			if c.Sensitive || t.Kind == schema.View {
+				continue
+			}
+			if probes++; probes > maxProbes {
+				note = fmt.Sprintf("; only the first %d columns were looked into", maxProbes)
+				break
+			}
+			found, err := session.Probe(ctx, t.Schema, t.Name, c.Name, typed(value, c.Type))
+			if cerr := ctx.Err(); cerr != nil {
+				return Observation{}, cerr
+			}
+			switch {
+			case err != nil && note == "":
+				note = "; some columns could not be looked into"
+			case found:
+				columns = append(columns, t.TableName().Quoted(env.Quote)+"."+env.Quote(c.Name))
+			}
+		}
+	}
+	if len(columns) == 0 {
+		return Observation{Text: "no column holds this value, spelled so" + note, OK: true}, nil
+	}
+	return Observation{Text: "it is stored in " + strings.Join(columns, ", ") + note, OK: true}, nil
+}
+
+// typed is a value as a column of a type may hold it.
+func typed(value, columnType string) any {
+	kind := strings.ToUpper(columnType)
+	if strings.Contains(kind, "CHAR") || strings.Contains(kind, "TEXT") || strings.Contains(kind, "CLOB") {
+		return value
+	}
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return n
+	}
+	if f, err := strconv.ParseFloat(value, 64); err == nil {
+		return f
+	}
+	return value
+}
+
+// Explain is the action "explain": the plan of a statement, which is not run.
+type Explain struct{}
+
+// Spec is explain[SQL].
+func (Explain) Spec() Spec {
+	return Spec{Name: "explain", Argument: "SQL", Help: "shows the plan of a statement without running it"}
+}
+
+// Call explains the statement.
+func (Explain) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+	found, err := in.Admission.Extract(ctx, in.Sample, in.Argument, true)
+	if err != nil {
+		return Observation{}, err
+	}
+	plan, err := env.DB.Explain(ctx, found.SQL())
+	if err != nil {
+		return Observation{}, err
+	}
+	var lines []string
+	for _, row := range plan.Rows {
+		lines = append(lines, row.Detail)
+	}
+	return Observation{Text: "plan: " + strings.Join(lines, "; "), OK: true}, nil
+}
+
+var errHidden = errors.New("stored values are not shown here")
+
+// bare is an argument without the quotes around it.
+func bare(argument string) string { return strings.Trim(words.Line(argument), "`'\" ;") }
+
+// tableOf is the part of the schema with the table that an argument names.
+func tableOf(env *strategy.Env, argument string) (*schema.Schema, error) {
+	parts := strings.Split(bare(argument), ".")
+	for i := range parts {
+		parts[i] = strings.Trim(parts[i], "`'\"[] ")
+	}
+	name, in := parts[len(parts)-1], ""
+	if len(parts) == 2 {
+		in = parts[0]
+	}
+	t, ok := env.Schema.Lookup(in, name)
+	if !ok {
+		return nil, fmt.Errorf("there is no table %s", words.Short(name, 60))
+	}
+	return env.Schema.Project(func(other *schema.Table) bool { return other == t }, func(*schema.Table, *schema.Column) bool { return true }), nil
+}
