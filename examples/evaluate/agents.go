@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/eval/testsuite"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/mysqlite"
 )
 
 // agents is the verb replay-agent.
@@ -129,11 +130,11 @@ func (a *agents) open(p *program) (lab *agentLab, closeLab func(), err error) {
 	if err != nil {
 		return lab, closeLab, err
 	}
-	pool, err := openMySQL(path)
+	pool, err := mysqlite.OpenReadOnly(path)
 	if err != nil {
 		return lab, closeLab, err
 	}
-	config := eval.StoreConfig{Find: lab.folder.Database, Open: openMySQL, Policy: mysqlPolicy(), Workers: a.Workers}
+	config := eval.StoreConfig{Find: lab.folder.Database, Open: mysqlite.OpenReadOnly, Policy: mysqlite.Policy(), Workers: a.Workers}
 	store := eval.NewStore(config)
 	closeLab = func() { store.Close(); pool.Close() }
 	lab.scorer = &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{Rule: eval.RuleBag}}}
@@ -142,7 +143,7 @@ func (a *agents) open(p *program) (lab *agentLab, closeLab func(), err error) {
 	}
 	if _, err := testsuite.ReadManifest(a.Suites); errors.Is(err, fs.ErrNotExist) {
 		p.note("making the test suite in %s", a.Suites)
-		g := testsuite.Generator{Seed: 1, Workers: a.Workers, Open: openMySQL, Exec: exec.Config{Policy: config.Policy}}
+		g := testsuite.Generator{Seed: 1, Workers: a.Workers, Open: mysqlite.Open, Exec: exec.Config{Policy: config.Policy}}
 		for _, q := range lab.dataset.Questions {
 			g.Golds = append(g.Golds, testsuite.Gold{ID: q.ID, SQL: q.Gold})
 		}
