@@ -19,10 +19,6 @@ func (r *run) written(_ context.Context, _ *strategy.Env, in strategy.PromptInpu
 
 // write writes the prompts of the contexts, and says why some are left out.
 func (r *run) write(ctx context.Context) error {
-	contexts := r.Contexts
-	if contexts == nil {
-		contexts = Contexts()
-	}
 	tokens, err := r.env.SchemaTokens(ctx, r.env.Schema)
 	if err != nil {
 		return err
@@ -32,7 +28,7 @@ func (r *run) write(ctx context.Context) error {
 	ctx, span := trace.Start(ctx, "contexts")
 	defer span.End()
 	var names []string // of r.messages
-	for i, c := range contexts {
+	for i, c := range r.contexts() {
 		told := ContextReport{ID: fmt.Sprintf("Q%d", i+1), Name: c.Name}
 		switch {
 		case c.Prompt.Text == schema.ExpertText && !expert:

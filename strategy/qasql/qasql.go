@@ -30,7 +30,8 @@ import (
 // them).
 //
 // WithSamples(n) draws n statements a context, at temperature 0.7 if n > 1. Calls a question with T tables and S
-// contexts: at most 1 + T + 3·n·S + 2 + 1, and one more for each reply that is no JSON. Outcome.Report is a Report.
+// contexts: at most 1 + T + 3·n·S + 2 + 1, and one more for each reply that is no JSON. Where a budget of calls covers no
+// call for each table and context, words alone link. Outcome.Report is a Report.
 type Strategy struct {
 	Linker   linker.MapReduce // its Model and Seed are filled in
 	Contexts []Context        // nil: Contexts()
@@ -136,6 +137,22 @@ func (r *run) pipeline() strategy.Pipeline {
 	return p
 }
 
+// callsLeft says how many model calls the budget has left; false: no limit.
+func callsLeft(env *strategy.Env) (calls int, bounded bool) {
+	if env.CallsLeft == nil {
+		return 0, false
+	}
+	return env.CallsLeft()
+}
+
+// contexts are those asked for.
+func (p Strategy) contexts() []Context {
+	if p.Contexts != nil {
+		return p.Contexts
+	}
+	return Contexts()
+}
+
 // run is one question.
 type run struct {
 	Strategy
@@ -160,6 +177,10 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	r.env.Schema, r.env.Profile, r.env.SchemaBudget = whole, nil, cmp.Or(r.MaxContextTokens, 24_000)
 	l := r.Linker
 	l.Model, l.Seed = env.Models[0], env.SeedOf
+	if left, bounded := callsLeft(env); bounded && !l.LexicalOnly && left < 1+len(whole.Tables)+len(r.contexts()) {
+		l.LexicalOnly = true
+		out.Warn(ctx, "budget-spent", "the budget of %d calls does not cover one for each of %d tables: words alone link them", left, len(whole.Tables))
+	}
 	linkCtx, span := trace.Start(ctx, "link")
 	defer span.End()
 	study, err := l.Study(linkCtx, linker.Input{Question: r.task.Question, Evidence: r.task.Evidence, Schema: whole, DB: env.DB, WithoutValues: env.WithoutValues})
