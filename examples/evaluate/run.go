@@ -18,28 +18,31 @@ import (
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/strategy/planvote"
+	"github.com/texttosql/texttosql/strategy/qasql"
 	"github.com/texttosql/texttosql/vote"
 )
 
 // live is the verb run.
 type live struct {
-	Data        string `default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
-	Dataset     string `placeholder:"NAME" help:"Dataset of the folder, or a file of one."`
-	DB          string `name:"db" placeholder:"FILE" help:"A SQLite file of yours, in place of --data; needs --questions."`
-	Questions   string `placeholder:"FILE" help:"Questions about --db with their golds, in place of --dataset."`
-	Strategy    string `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
-	Model       string `required:"" placeholder:"SPEC" help:"${specs}."`
-	Samples     int    `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
-	Exemplars   string `placeholder:"FILE|train" help:"Solved questions that petsql shows, nine with each question: a file of them, or train. None: zero-shot."`
-	Leaky       bool   `help:"Show exemplars too that are nearly the question or have its gold. The output says UNGUARDED."`
-	Limit       int    `placeholder:"N" help:"Only the first N questions; 0: all."`
-	Concurrency int    `default:"4" placeholder:"N" help:"Questions at a time."`
-	Out         string `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
-	Latency     bool   `help:"Let recorded calls take as long as the folder's latencies say."`
-	Seed        uint64 `default:"1" help:"Seed of the intervals."`
-	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
-	JSON        bool   `name:"json" help:"JSON lines instead of a table."`
-	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+	Data        string  `default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Dataset     string  `placeholder:"NAME" help:"Dataset of the folder, or a file of one."`
+	DB          string  `name:"db" placeholder:"FILE" help:"A SQLite file of yours, in place of --data; needs --questions."`
+	Questions   string  `placeholder:"FILE" help:"Questions about --db with their golds, in place of --dataset."`
+	Strategy    string  `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
+	Model       string  `required:"" placeholder:"SPEC" help:"${specs}."`
+	Samples     int     `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
+	Exemplars   string  `placeholder:"FILE|train" help:"Solved questions that petsql shows, nine with each question: a file of them, or train. None: zero-shot."`
+	Leaky       bool    `help:"Show exemplars too that are nearly the question or have its gold. The output says UNGUARDED."`
+	Judge       string  `enum:"model,none,gold" default:"model" help:"Judge of qasql: the model, none, or gold, which knows the right answer."`
+	MinShare    float64 `placeholder:"X" help:"qasql asks its judge if the largest answer has less than this share of the votes; 0: of all."`
+	Limit       int     `placeholder:"N" help:"Only the first N questions; 0: all."`
+	Concurrency int     `default:"4" placeholder:"N" help:"Questions at a time."`
+	Out         string  `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
+	Latency     bool    `help:"Let recorded calls take as long as the folder's latencies say."`
+	Seed        uint64  `default:"1" help:"Seed of the intervals."`
+	Rounds      int     `default:"2000" help:"Rounds of the bootstrap."`
+	JSON        bool    `name:"json" help:"JSON lines instead of a table."`
+	HTML        string  `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -62,6 +65,10 @@ Models:
   openai:NAME (OPENAI_API_KEY, OPENAI_BASE_URL), ollama:NAME (OLLAMA_HOST),
   anthropic:NAME (ANTHROPIC_API_KEY)
 
+qasql reads the descriptions beside a database, NAME_description or database_description in the form of
+BIRD. Under pools its linker asks no model, pool i answers context i, and contexts without a pool, or
+that need descriptions where there are none, are left out; those descriptions also stand for a model's.
+
 --exemplars train is the folder's questions/NAME_train.jsonl, or else the dataset's questions about other
 databases. Guarded, the default: no exemplar has the question's gold, values aside, or asks the same but
 for names and values. An exemplar with the very same question is never shown.
@@ -80,11 +87,17 @@ and the last line, for all:
   n, ex, va        questions, and the means over all of them; ex compares sets of rows
   ci               95 % interval of ex
   calls, tokens    sums; tokens_known is false where some were estimated (4 characters a token)
-  sec              wall time of the questions, added up
+  sec              wall time of the questions, added up; p50_s, p95_s: half and 95 % took at most as long
   auroc            of the confidence against being right, null where it cannot be told
   failed           questions that got no answer because something was down; they count as wrong
   left_out         questions that were not asked: no database or a damaged one, no stored answer, a
                    gold that fails
+  judged           of qasql: questions whose judge was asked; judge_calls: how often; overruled: answers
+                   that it changed; clusters: different answers, added up; rejected: candidates without a
+                   vote; refined_right: those that failed first and came out right; auroc_ballot: of the
+                   ballot's confidence, which the line of a question has as ballot_confidence
+  contexts         of qasql, each: name, left_out (questions without it), tokens of its prompt in the mean
+                   (estimated), candidates that vote, right ones, wins (questions whose answer it wrote)
   exemplars        "zero-shot", or the pool of --exemplars and whether it was guarded
   model_kind       "recorded", "simulated", "replayed" or "live"; strategy, model, dataset as they were given`
 }
@@ -99,7 +112,10 @@ type summary struct {
 	Tokens      int        `json:"tokens"`
 	TokensKnown bool       `json:"tokens_known"`
 	Sec         float64    `json:"sec"`
+	P50         float64    `json:"p50_s"`
+	P95         float64    `json:"p95_s"`
 	AUROC       *float64   `json:"auroc"`
+	AUROCBallot *float64   `json:"auroc_ballot,omitempty"`
 	Failed      int        `json:"failed"`
 	LeftOut     int        `json:"left_out"`
 	Exemplars   string     `json:"exemplars"`
@@ -107,6 +123,7 @@ type summary struct {
 	Strategy    string     `json:"strategy"`
 	Model       string     `json:"model"`
 	Dataset     string     `json:"dataset"`
+	*Figures
 }
 
 // giveUp bounds the questions that may fail before the first answer. After that, the fault is probably one of all
@@ -148,6 +165,9 @@ func (l *live) Run(p *program) error {
 	store := newStore(find, l.Concurrency)
 	defer store.Close()
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
+	if chosen, err = l.judged(p, chosen, scorer); err != nil {
+		return err
+	}
 	questions, left, err := l.choose(p, folder, dataset, source, scorer)
 	if err != nil {
 		return err
@@ -155,7 +175,7 @@ func (l *live) Run(p *program) error {
 	if len(questions) == 0 {
 		return fmt.Errorf("no question of %s can be asked", l.Dataset)
 	}
-	asker := &asker{folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples}
+	asker := &asker{folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, scorer: scorer, program: p}
 	defer asker.close()
 	// Wrong settings end the run here, and not at every question.
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
@@ -164,6 +184,12 @@ func (l *live) Run(p *program) error {
 	name := fmt.Sprintf("%s %s", chosen.name, l.Model)
 	if l.Samples > 0 {
 		name += fmt.Sprintf(" n=%d", l.Samples)
+	}
+	if l.Judge != "model" {
+		name += " judge=" + l.Judge
+	}
+	if l.MinShare > 0 {
+		name += fmt.Sprintf(" min-share=%g", l.MinShare)
 	}
 	if shown != nil {
 		name += " exemplars=" + shown.String()
@@ -254,12 +280,16 @@ func (l *live) print(p *program, s summary) error {
 	if !s.TokensKnown {
 		tokens = "about " + tokens
 	}
-	return table(p.out,
+	err := table(p.out,
 		[]string{"strategy", "model", "kind", "n", "ex", "95 %", "va", "calls", "tokens", "sec", "auroc", "failed", "exemplars"},
 		[][]string{{
 			s.Strategy, s.Model, s.Kind, strconv.Itoa(s.N), share(s.EX), share(s.CI[0]) + " to " + share(s.CI[1]), share(s.VA),
 			strconv.Itoa(s.Calls), tokens, strconv.FormatFloat(s.Sec, 'f', 1, 64), auroc, strconv.Itoa(s.Failed), s.Exemplars,
 		}})
+	if err != nil || s.Figures == nil {
+		return err
+	}
+	return s.Figures.print(p)
 }
 
 // tally collects finished questions.
@@ -406,7 +436,9 @@ func (t *tally) summary(l *live, kind string) summary {
 		Calls: t.calls, Tokens: t.tokens, TokensKnown: true, Failed: t.failed,
 		Kind: kind, Strategy: l.Strategy, Model: l.Model, Dataset: l.Dataset,
 	}
+	var list []finished
 	var wall time.Duration
+	var times []float64
 	valid := 0
 	for _, q := range t.questions {
 		f, ok := t.done[q.ID]
@@ -416,10 +448,24 @@ func (t *tally) summary(l *live, kind string) summary {
 		valid += f.VA
 		s.TokensKnown = s.TokensKnown && f.TokensKnown
 		wall += time.Duration(f.Sec * float64(time.Second))
+		list, times = append(list, f), append(times, f.Sec)
 	}
-	s.VA, s.Sec = float64(valid)/n, wall.Seconds()
+	s.VA, s.Sec, s.Figures = float64(valid)/n, wall.Seconds(), addUp(list)
+	if slices.Sort(times); len(times) > 0 {
+		s.P50, s.P95 = times[(len(times)-1)/2], times[(95*len(times)+99)/100-1]
+	}
 	if a, ok := eval.AUROC(outcomes); ok {
 		s.AUROC = &a
+	}
+	if s.Figures != nil {
+		for i, q := range t.questions {
+			if f := t.done[q.ID].Figures; f != nil {
+				outcomes[i].Confidence = f.BallotConfidence
+			}
+		}
+		if a, ok := eval.AUROC(outcomes); ok {
+			s.AUROCBallot = &a
+		}
 	}
 	return s
 }
@@ -492,6 +538,9 @@ func strategies() []named {
 		{"maker-compat", "maker as published", maker.Strategy{}.Published()},
 		{"petsql", "two rounds: a first statement links the schema, then every model votes", petsql.Strategy{}},
 		{"petsql-compat", "petsql with its published prompt", petsql.Strategy{}.Published()},
+		{"qasql", "five views of the schema, each refined, and a judge (QA-SQL)", qasql.Strategy{}},
+		{"qasql-document", "qasql as its document has it: one call of the judge, no last resort",
+			qasql.Strategy{Judge: strategy.Rubric{Votes: 1}, WithoutLastResort: true}},
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -135,6 +136,8 @@ type asker struct {
 	samples  int
 
 	exemplars *exemplars // nil: none
+	scorer    *eval.Scorer
+	program   *program
 
 	mu      sync.Mutex
 	engines map[string]*texttosql.Engine
@@ -165,7 +168,12 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 		handle.Close()
 		return nil, err
 	}
-	options := []texttosql.Option{texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...)}
+	chosen, descriptions, err := a.described(chosen, database, path)
+	if err != nil {
+		handle.Close()
+		return nil, err
+	}
+	options := []texttosql.Option{texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions)}
 	if a.samples > 0 {
 		options = append(options, texttosql.WithSamples(a.samples))
 	}
@@ -196,10 +204,15 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	if err != nil {
 		return f, err
 	}
+	asked := &asking{Question: q}
 	start := time.Now()
-	r, err := engine.Generate(ctx, q.Text, texttosql.WithEvidence(q.Evidence))
+	r, err := engine.Generate(context.WithValue(ctx, askingKey{}, asked), q.Text, texttosql.WithEvidence(q.Evidence))
 	f.Sec = time.Since(start).Seconds()
 	if r != nil {
+		var ferr error
+		if f.Figures, ferr = a.figures(ctx, asked, r); ferr != nil {
+			return f, cmp.Or(err, ferr)
+		}
 		f.SQL, f.Confidence, f.Saved = r.SQL, r.Confidence, r.Saved
 		f.Calls, f.TokensKnown = r.Usage.Calls, r.Usage.Known
 		f.PromptTokens, f.CompletionTokens = r.Usage.PromptTokens, r.Usage.CompletionTokens

@@ -37,6 +37,7 @@ type finished struct {
 	Saved            int     `json:"saved"`
 	Error            string  `json:"error,omitempty"`
 	Kind             string  `json:"model_kind"`
+	*Figures                 // of a qasql; nil for other strategies
 }
 
 // journal keeps finished questions in a file. Without a file it keeps nothing.
