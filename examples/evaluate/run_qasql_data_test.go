@@ -159,7 +159,8 @@ func (r *rehearsal) engine(t *testing.T, s qasql.Strategy, wrap func(llm.Model) 
 	}
 	s = chosen.(qasql.Strategy)
 	s.Linker.LexicalOnly = lexical
-	e, err := texttosql.New(handle, list[0], append(options, texttosql.WithModels(list[1:]...), texttosql.WithStrategy(s), texttosql.WithDescriptions(descriptions))...)
+	options = append(options, texttosql.WithModels(list[1:]...), texttosql.WithStrategy(s), texttosql.WithDescriptions(descriptions))
+	e, err := texttosql.New(handle, list[0], options...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,17 +34,20 @@ func TestRunQASQL(t *testing.T) {
 		notes string
 		why   string
 	}{
-		{[]string{"--model", pools, "--judge", "none"}, map[string]any{"ex": 2.0 / 3, "judged": 0.0, "overruled": 0.0, "clusters": 5.0, "rejected": 1.0, "refined_right": 0.0},
+		{[]string{"--model", pools, "--judge", "none"},
+			map[string]any{"ex": 2.0 / 3, "judged": 0.0, "overruled": 0.0, "clusters": 5.0, "rejected": 1.0, "refined_right": 0.0},
 			"contexts without a pool, about database shop: sme_metadata, minimal_profile\n", "the vote alone"},
-		{[]string{"--model", pools, "--judge", "gold"}, map[string]any{"ex": 1.0, "judged": 2.0, "judge_calls": 2.0, "overruled": 1.0, "clusters": 5.0}, "", "a judge that knows"},
+		{[]string{"--model", pools, "--judge", "gold"},
+			map[string]any{"ex": 1.0, "judged": 2.0, "judge_calls": 2.0, "overruled": 1.0, "clusters": 5.0}, "", "a judge that knows"},
 		{[]string{"--model", pools, "--judge", "gold", "--min-share", "0.6"}, map[string]any{"ex": 2.0 / 3, "judged": 1.0, "overruled": 0.0}, "",
 			"is not asked where two of three agree, and are wrong"},
 		{[]string{"--model", pools}, map[string]any{"ex": 2.0 / 3, "judged": 2.0, "overruled": 0.0}, pools + " cannot judge", "the judge of a pool"},
-		{[]string{"--model", "pool:spider_dev/third,spider_dev/first", "--judge", "none"}, map[string]any{"ex": 2.0 / 3}, "sme_metadata, minimal_profile, full_profile",
-			"the earliest wins a tie"},
+		{[]string{"--model", "pool:spider_dev/third,spider_dev/first", "--judge", "none"}, map[string]any{"ex": 2.0 / 3},
+			"sme_metadata, minimal_profile, full_profile", "the earliest wins a tie"},
 	}
+	command := []string{"run", "--data", dir, "--dataset", "spider_dev", "--rounds", "50"}
 	for _, tt := range tests {
-		out, notes, err := evaluate(t, nil, append([]string{"run", "--data", dir, "--dataset", "spider_dev", "--strategy", "qasql", "--json", "--rounds", "50"}, tt.args...)...)
+		out, notes, err := evaluate(t, nil, slices.Concat(command, []string{"--strategy", "qasql", "--json"}, tt.args)...)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.why, err)
 		}
@@ -66,12 +70,14 @@ func TestRunQASQL(t *testing.T) {
 		want string
 		why  string
 	}{
-		{[]string{"--strategy", "direct", "--model", "pool:spider_dev/first", "--judge", "gold"}, "--judge and --min-share are for qasql", "a judge of another strategy"},
+		{[]string{"--strategy", "direct", "--model", "pool:spider_dev/first", "--judge", "gold"}, "--judge and --min-share are for qasql",
+			"a judge of another strategy"},
 		{[]string{"--strategy", "qasql", "--model", pools + ",spider_dev/first"}, "4 pools are too many", "two of the five need descriptions"},
 		{[]string{"--strategy", "qasql", "--model", pools, "--min-share", "2"}, "MinShare is 2", "no share"},
-		{[]string{"--strategy", "qasql", "--model", pools, "--data", data(t)}, "the context full_profile is left out (duplicate_of:focused_schema)", "no pool may answer for another context"},
+		{[]string{"--strategy", "qasql", "--model", pools, "--data", data(t)},
+			"the context full_profile is left out (duplicate_of:focused_schema)", "no pool may answer for another context"},
 	} {
-		if _, _, err := evaluate(t, nil, append([]string{"run", "--data", dir, "--dataset", "spider_dev"}, tt.args...)...); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, _, err := evaluate(t, nil, slices.Concat(command, tt.args)...); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.why, err)
 		}
 	}
@@ -80,8 +86,8 @@ func TestRunQASQL(t *testing.T) {
 // TestRunQASQLGoesOn: the figures of finished questions are those of the file.
 func TestRunQASQLGoesOn(t *testing.T) {
 	dir := wide(t)
-	command := []string{"run", "--data", dir, "--dataset", "spider_dev", "--strategy", "qasql", "--judge", "gold", "--model", "pool:spider_dev/first,spider_dev/third",
-		"--json", "--rounds", "50", "--out", filepath.Join(t.TempDir(), "run.jsonl")}
+	command := []string{"run", "--data", dir, "--dataset", "spider_dev", "--strategy", "qasql", "--judge", "gold",
+		"--model", "pool:spider_dev/first,spider_dev/third", "--json", "--rounds", "50", "--out", filepath.Join(t.TempDir(), "run.jsonl")}
 	var sums []map[string]any
 	for range 2 {
 		out, _, err := evaluate(t, nil, command...)
@@ -102,15 +108,16 @@ func TestRunQASQLGoesOn(t *testing.T) {
 // TestQASQLFigures: with a model, who also repairs.
 func TestQASQLFigures(t *testing.T) {
 	dir := wide(t)
-	write(t, filepath.Join(dir, "db", "spider", "shop_description", "customers.csv"), "original_column_name,column_description\ncountry,where the customer lives\n")
+	write(t, filepath.Join(dir, "db", "spider", "shop_description", "customers.csv"),
+		"original_column_name,column_description\ncountry,where the customer lives\n")
 	folder, dataset, err := openDataset(&program{}, dir, "spider_dev")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const right = "SELECT name FROM customers WHERE country = 'USA'"
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		reply := map[string]string{linker.PurposeDecompose: `{"entity": "customers"}`, linker.PurposeScore: `{"score": 1}`, strategy.PurposeRepair: right,
-			strategy.PurposeJudge: `{"selected_option": "A"}`, strategy.PurposeGenerate: "SELECT nme FROM customers"}[req.Purpose]
+		reply := map[string]string{linker.PurposeDecompose: `{"entity": "customers"}`, linker.PurposeScore: `{"score": 1}`,
+			strategy.PurposeRepair: right, strategy.PurposeJudge: `{"selected_option": "A"}`, strategy.PurposeGenerate: "SELECT nme FROM customers"}[req.Purpose]
 		switch {
 		case req.Purpose == strategy.PurposeGenerate && req.Sample == 1:
 			reply = right
@@ -124,7 +131,8 @@ func TestQASQLFigures(t *testing.T) {
 	store := newStore(folder, 1)
 	defer store.Close()
 	a := &asker{folder: folder, source: &source{kind: "live", live: model}, strategy: named{strategy: qasql.Strategy{}},
-		scorer: &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}, program: &program{ctx: t.Context(), out: t.Output(), err: t.Output()}}
+		scorer:  &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}},
+		program: &program{ctx: t.Context(), out: t.Output(), err: t.Output()}}
 	defer a.close()
 	f, err := a.ask(t.Context(), dataset.Questions[1])
 	if err != nil {
@@ -133,10 +141,11 @@ func TestQASQLFigures(t *testing.T) {
 	for i := range f.Contexts {
 		f.Contexts[i].Tokens = 0
 	}
-	want := &Figures{Judged: 1, JudgeCalls: 2, RefinedRight: 1, Rejected: 1, Clusters: 2, BallotConfidence: f.BallotConfidence, Contexts: []contextFigures{
-		{Name: "full_schema", Candidates: 1, Right: 1, Wins: 1}, {Name: "sme_metadata", Candidates: 1, Right: 1}, {Name: "minimal_profile", LeftOut: 1},
-		{Name: "focused_schema", Candidates: 1}, {Name: "full_profile"},
-	}}
+	want := &Figures{Judged: 1, JudgeCalls: 2, RefinedRight: 1, Rejected: 1, Clusters: 2, BallotConfidence: f.BallotConfidence}
+	want.Contexts = []contextFigures{
+		{Name: "full_schema", Candidates: 1, Right: 1, Wins: 1}, {Name: "sme_metadata", Candidates: 1, Right: 1},
+		{Name: "minimal_profile", LeftOut: 1}, {Name: "focused_schema", Candidates: 1}, {Name: "full_profile"},
+	}
 	if diff := cmp.Diff(want, f.Figures); diff != "" || f.SQL != right {
 		t.Errorf("%q (-want +got):\n%s", f.SQL, diff)
 	}
