@@ -114,15 +114,13 @@ func TestQASQLFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const right = "SELECT name FROM customers WHERE country = 'USA'"
+	const right, wrong = "SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers"
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		reply := map[string]string{linker.PurposeDecompose: `{"entity": "customers"}`, linker.PurposeScore: `{"score": 1}`,
 			strategy.PurposeRepair: right, strategy.PurposeJudge: `{"selected_option": "A"}`, strategy.PurposeGenerate: "SELECT nme FROM customers"}[req.Purpose]
 		switch {
-		case req.Purpose == strategy.PurposeGenerate && req.Sample == 1:
-			reply = right
-		case req.Purpose == strategy.PurposeGenerate && req.Sample == 2:
-			reply = "SELECT name FROM customers"
+		case req.Purpose == strategy.PurposeGenerate && (req.Sample == 1 || req.Sample == 2):
+			reply = wrong
 		case req.Purpose == strategy.PurposeRepair && req.Sample == 3:
 			reply = "none"
 		}
@@ -143,10 +141,10 @@ func TestQASQLFigures(t *testing.T) {
 	}
 	want := &Figures{Judged: 1, JudgeCalls: 2, RefinedRight: 1, Rejected: 1, Clusters: 2, BallotConfidence: f.BallotConfidence}
 	want.Contexts = []contextFigures{
-		{Name: "full_schema", Candidates: 1, Right: 1, Wins: 1}, {Name: "sme_metadata", Candidates: 1, Right: 1},
+		{Name: "full_schema", Candidates: 1, Right: 1}, {Name: "sme_metadata", Candidates: 1, Wins: 1},
 		{Name: "minimal_profile", LeftOut: 1}, {Name: "focused_schema", Candidates: 1}, {Name: "full_profile"},
 	}
-	if diff := cmp.Diff(want, f.Figures); diff != "" || f.SQL != right {
+	if diff := cmp.Diff(want, f.Figures); diff != "" || f.SQL != wrong {
 		t.Errorf("%q (-want +got):\n%s", f.SQL, diff)
 	}
 }
