@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,14 +15,51 @@ import (
 	"github.com/texttosql/texttosql/strategy/agent"
 )
 
-// storedWalks is the file of trajectories in a folder of evaluation data.
-func storedWalks(folder *eval.Folder) string {
-	return folder.Path("predictions", "classicmodels_react_traces.jsonl.gz")
+// Stored walks are in predictions/DATASET_react_traces.jsonl.gz of a folder of evaluation data.
+const storedWalks = "_react_traces.jsonl.gz"
+
+// trajectories is the source of a spec: the walks of a run, or of the runs of all its seeds.
+func trajectories(folder *eval.Folder, spec, name string) (*source, error) {
+	files, err := filepath.Glob(folder.Path("predictions", "*"+storedWalks))
+	if err != nil {
+		return nil, err
+	}
+	var runs []string
+	for _, path := range files {
+		list, err := models.ReadTrajectories(path)
+		if err != nil {
+			return nil, err
+		}
+		s := &source{kind: models.KindRecorded, spec: spec}
+		walked := map[string]bool{}
+		for _, t := range list {
+			if !slices.Contains(runs, t.Run) {
+				runs = append(runs, t.Run)
+			}
+			if t.Run == name || strings.HasPrefix(t.Run, name+"_seed") {
+				s.walks = append(s.walks, t)
+				walked[t.Question.String()] = true
+			}
+		}
+		if s.walks == nil {
+			continue
+		}
+		if s.dataset, err = folder.Dataset(strings.TrimSuffix(filepath.Base(path), storedWalks)); err != nil {
+			return nil, err
+		}
+		known := map[string]bool{}
+		for _, q := range s.dataset.Questions {
+			known[q.Key()] = walked[q.ID]
+		}
+		s.known = append(s.known, known)
+		return s, nil
+	}
+	return nil, fmt.Errorf("model %q: no stored walk has such a run; there are %s", spec, strings.Join(runs, ", "))
 }
 
 // replayWalks sends the stored walks, run by run, through the loop.
 func replayWalks(p *program, lab *agentLab, system string) ([]agentLine, error) {
-	list, err := models.ReadTrajectories(storedWalks(lab.folder))
+	list, err := models.ReadTrajectories(lab.folder.Path("predictions", lab.dataset.Name+storedWalks))
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer, getenv func(st
 		kong.Description("Measures votes, files of answers and strategies on evaluation data."),
 		kong.Writers(out, errs),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], " + cli.Specs, "cpus": cpus()},
+		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + cli.Specs, "cpus": cpus()},
 	)
 	if err != nil {
 		return err

@@ -14,7 +14,9 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
+	"github.com/texttosql/texttosql/internal/mysqlite"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/strategy/planvote"
@@ -31,10 +33,11 @@ type live struct {
 	Strategy    string  `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
 	Model       string  `required:"" placeholder:"SPEC" help:"${specs}."`
 	Samples     int     `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
-	Exemplars   string  `placeholder:"FILE|train" help:"Solved questions that petsql shows, nine with each question: a file of them, or train. None: zero-shot."`
+	Exemplars   string  `placeholder:"FILE|train" help:"Solved questions that petsql and react show, nine or three with each question: a file of them, or train. None: zero-shot."`
 	Leaky       bool    `help:"Show exemplars too that are nearly the question or have its gold. The output says UNGUARDED."`
 	Judge       string  `enum:"model,none,gold" default:"model" help:"Judge of qasql: the model, none, or gold, which knows the right answer."`
 	MinShare    float64 `placeholder:"X" help:"qasql asks its judge if the largest answer has less than this share of the votes; 0: of all."`
+	MySQL       bool    `name:"mysql" help:"Give SQLite the functions of MySQL that golds and answers of ClassicModels call."`
 	Limit       int     `placeholder:"N" help:"Only the first N questions; 0: all."`
 	Concurrency int     `default:"4" placeholder:"N" help:"Questions at a time."`
 	Out         string  `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
@@ -61,6 +64,9 @@ Models:
   phases:NAME[,NAME…] simulated: as pool:, and each step of maker gets the part of a stored answer
                       that the step is about; NAME?keep=scope samples the later steps from answers
                       that read the tables agreed on. Not a measure of what steps do to a model.
+  traj:NAME           recorded: the stored walks of a run of react, or of the runs NAME_seed…, a sample each, step by
+                      step. Only for react and react-document. A walk whose statement runs here and failed there, or
+                      the other way round, has a warning. With --mysql.
   replay:FILE         a recording of package llm/replay
   openai:NAME (OPENAI_API_KEY, OPENAI_BASE_URL), ollama:NAME (OLLAMA_HOST),
   anthropic:NAME (ANTHROPIC_API_KEY)
@@ -146,6 +152,11 @@ func (l *live) Run(p *program) error {
 		return fmt.Errorf("strategy %s asks for a statement step by step, and pools hold whole ones: give --model phases:%s, which simulates the steps",
 			chosen.name, strings.TrimPrefix(l.Model, "pool:"))
 	}
+	_, loop := chosen.strategy.(agent.ReAct)
+	if walks := strings.HasPrefix(l.Model, "traj:"); walks && !loop || loop && (strings.HasPrefix(l.Model, "pool:") || strings.HasPrefix(l.Model, "phases:")) {
+		return fmt.Errorf("strategy %s and model %s do not go together: react and react-document take steps, which traj: has, and the other strategies whole answers",
+			chosen.name, l.Model)
+	}
 	folder, find, dataset, err := l.open(p)
 	if err != nil {
 		return err
@@ -162,7 +173,11 @@ func (l *live) Run(p *program) error {
 	} else if l.Leaky {
 		return errors.New("--leaky needs --exemplars")
 	}
-	store := newStore(find, l.Concurrency)
+	config := storeConfig(find, l.Concurrency)
+	if l.MySQL {
+		config.Open, config.Policy = mysqlite.OpenReadOnly, mysqlite.Policy()
+	}
+	store := eval.NewStore(config)
 	defer store.Close()
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
 	if chosen, err = l.judged(p, chosen, scorer); err != nil {
@@ -175,7 +190,7 @@ func (l *live) Run(p *program) error {
 	if len(questions) == 0 {
 		return fmt.Errorf("no question of %s can be asked", l.Dataset)
 	}
-	asker := &asker{folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, scorer: scorer, program: p}
+	asker := &asker{folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, mysql: l.MySQL, scorer: scorer, program: p}
 	defer asker.close()
 	// Wrong settings end the run here, and not at every question.
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
@@ -541,6 +556,8 @@ func strategies() []named {
 		{"qasql", "five views of the schema, each refined, and a judge (QA-SQL)", qasql.Strategy{}},
 		{"qasql-document", "qasql as its document has it: one call of the judge, no last resort",
 			qasql.Strategy{Judge: strategy.Rubric{Votes: 1}, WithoutLastResort: true}},
+		{"react", "the tool loop: thought, action and observation until a statement runs", agent.ReAct{}},
+		{"react-document", "react as published: until a second statement runs, or finish", agent.ReAct{}.Published()},
 	}
 }
 

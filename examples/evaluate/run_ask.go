@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/mysqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -27,6 +28,10 @@ type source struct {
 	pools []*eval.Pool // the pools of a recorded or simulated model
 	keep  bool         // an assumption of a simulated model; see models.PhaseOptions
 
+	walks   []models.Trajectory // of a recorded model of trajectories
+	dataset *eval.Dataset       // that the walks are about
+	spec    string
+
 	known   []map[string]bool // questions of each pool
 	latency map[string][]time.Duration
 }
@@ -35,7 +40,10 @@ type source struct {
 // what cli.Model takes.
 func newSource(folder *eval.Folder, spec string, latency bool, getenv func(string) string) (*source, error) {
 	provider, rest, _ := strings.Cut(spec, ":")
-	if provider != "pool" && provider != "phases" {
+	if provider == "traj" && folder != nil {
+		return trajectories(folder, spec, rest)
+	}
+	if provider != "pool" && provider != "phases" && provider != "traj" {
 		m, err := cli.Model(spec, getenv)
 		if err != nil {
 			return nil, err
@@ -47,7 +55,7 @@ func newSource(folder *eval.Folder, spec string, latency bool, getenv func(strin
 		return s, nil
 	}
 	if folder == nil {
-		return nil, fmt.Errorf("model %q: pools are in a folder of evaluation data: give --data too", spec)
+		return nil, fmt.Errorf("model %q: what was recorded is in a folder of evaluation data: give --data too", spec)
 	}
 	s := &source{kind: models.KindRecorded}
 	if provider == "phases" {
@@ -88,6 +96,10 @@ func (s *source) knows(q eval.Question) bool {
 func (s *source) models(ctx context.Context, database string, handle *sql.DB) ([]llm.Model, error) {
 	if s.live != nil {
 		return []llm.Model{s.live}, nil
+	}
+	if s.walks != nil {
+		m, err := walker(s.spec, s.walks, s.dataset)
+		return []llm.Model{m}, err
 	}
 	var list []llm.Model
 	for _, p := range s.pools {
@@ -134,6 +146,7 @@ type asker struct {
 	source   *source
 	strategy named
 	samples  int
+	mysql    bool // SQLite has functions of MySQL
 
 	exemplars *exemplars // nil: none
 	scorer    *eval.Scorer
@@ -154,7 +167,11 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 	if err != nil {
 		return nil, err
 	}
-	handle, err := cli.OpenReadOnly(path)
+	open, policy := cli.OpenReadOnly, exec.Policy{}
+	if a.mysql {
+		open, policy = mysqlite.OpenReadOnly, mysqlite.Policy()
+	}
+	handle, err := open(path)
 	if err != nil {
 		return nil, &eval.DatabaseError{ID: database, Path: path, Err: err}
 	}
@@ -173,7 +190,7 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 		handle.Close()
 		return nil, err
 	}
-	options := []texttosql.Option{texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions)}
+	options := []texttosql.Option{texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions), texttosql.WithPolicy(policy)}
 	if a.samples > 0 {
 		options = append(options, texttosql.WithSamples(a.samples))
 	}
@@ -222,7 +239,7 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	case err == nil:
 		return f, nil
 	case errors.Is(err, texttosql.ErrAbstained),
-		errors.As(err, &nobody) && (len(nobody.Failed) == 0 || len(a.source.pools) > 0):
+		errors.As(err, &nobody) && (len(nobody.Failed) == 0 || a.source.live == nil):
 		f.SQL, f.Error = "", err.Error()
 		return f, nil
 	}

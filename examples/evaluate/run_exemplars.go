@@ -11,6 +11,7 @@ import (
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
@@ -129,27 +130,42 @@ func (x *exemplars) tell(p *program, kind string) {
 
 // showing is a strategy that shows exemplars of a pool of its own for each question about one database.
 type showing struct {
-	petsql.Strategy
+	strategy.Strategy
 	exemplars *exemplars
 	database  string
 }
 
+// Validate is that of the strategy.
+func (s showing) Validate(samples int) error {
+	if v, ok := s.Strategy.(strategy.Validator); ok {
+		return v.Validate(samples)
+	}
+	return nil
+}
+
 // strategy returns s with exemplars for questions about a database.
 func (x *exemplars) strategy(s strategy.Strategy, database string) (strategy.Strategy, error) {
-	p, ok := s.(petsql.Strategy)
-	switch {
-	case x == nil:
+	if x == nil {
 		return s, nil
-	case !ok:
-		return nil, fmt.Errorf("--exemplars: the strategy shows none; %s does", "petsql")
 	}
-	return showing{p, x, database}, nil
+	switch s.(type) {
+	case petsql.Strategy, agent.ReAct:
+		return showing{s, x, database}, nil
+	}
+	return nil, errors.New("--exemplars: the strategy shows none; petsql and react do")
 }
 
 // Generate picks the exemplars of one question and counts what they are worth.
 func (s showing) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	x := s.exemplars
 	pairs, cut := x.of(s.database, t.Question)
+	p, ok := s.Strategy.(petsql.Strategy)
+	if !ok { // it takes those that run from the pool, in an order by chance
+		worked := *env
+		worked.Exemplars = &memory.Pool{Pairs: pairs}
+		x.count(s.database, t.Question, worked.Exemplars.Random(agentShots, t.Question, env.Seed), cut)
+		return s.Strategy.Generate(ctx, &worked, t)
+	}
 	own := memory.Masker(env.Schema, false)
 	mask := func(p memory.Pair) string {
 		if m := x.maskers[p.ID]; m != nil {
@@ -157,15 +173,18 @@ func (s showing) Generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 		}
 		return own(p.Question)
 	}
-	pick := &s.Prompter.Exemplars
+	pick := &p.Prompter.Exemplars
 	pick.Pool, pick.WithoutTemplate, pick.WithoutValues = &memory.Pool{Pairs: pairs, Mask: mask}, !x.leaky, true
 	shown, err := env.Similar(ctx, *pick, t.Question)
 	if err != nil {
 		return nil, err
 	}
 	x.count(s.database, t.Question, shown, cut)
-	return s.Strategy.Generate(ctx, env, t)
+	return p.Generate(ctx, env, t)
 }
+
+// agentShots is the default of agent.ReAct.
+const agentShots = 3
 
 func (x *exemplars) count(database, question string, shown []memory.Pair, cut int) {
 	x.mu.Lock()

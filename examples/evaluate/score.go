@@ -411,11 +411,11 @@ func isFile(path string) bool {
 
 // newStore returns a Store over the databases of a folder, or over one database.
 func newStore(folder finder, workers int) *eval.Store {
-	return eval.NewStore(eval.StoreConfig{
-		Find:    folder.Database,
-		Open:    cli.OpenReadOnly,
-		Workers: workers,
-	})
+	return eval.NewStore(storeConfig(folder, workers))
+}
+
+func storeConfig(folder finder, workers int) eval.StoreConfig {
+	return eval.StoreConfig{Find: folder.Database, Open: cli.OpenReadOnly, Workers: workers}
 }
 
 // cpus is the default of --workers.
