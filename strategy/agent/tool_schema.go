@@ -40,12 +40,27 @@ func (Describe) Spec() Spec {
 
 // Call describes the table.
 func (Describe) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
-	part, err := tableOf(env, in.Argument)
+	part, t, err := tableOf(env, in.Argument)
 	if err != nil {
 		return Observation{}, err
 	}
-	r, err := schema.Renderer{Quote: env.Quote, WithoutValues: env.WithoutValues, MaxChars: maxObservation}.Render(ctx, part)
-	return Observation{Text: r.Text, OK: err == nil}, err
+	keys := ""
+	for _, k := range t.ForeignKeys { // the part has no other table, so its text has none of them
+		if _, known := env.Schema.Lookup(k.RefSchema, k.RefTable); known {
+			keys += fmt.Sprintf("\nFOREIGN KEY (%s) REFERENCES %s(%s)", quoted(env, k.Columns), schema.TableName{Schema: k.RefSchema, Name: k.RefTable}.Quoted(env.Quote), quoted(env, k.RefColumns))
+		}
+	}
+	r, err := schema.Renderer{Quote: env.Quote, WithoutValues: env.WithoutValues, MaxChars: max(maxObservation-len(keys), 1)}.Render(ctx, part)
+	lines := strings.Split(strings.TrimSpace(r.Text)+keys, "\n")
+	return Observation{Text: strings.Join(lines, " | "), OK: err == nil}, err // a comment ends where its line does
+}
+
+func quoted(env *strategy.Env, names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = env.Quote(name)
+	}
+	return strings.Join(list, ", ")
 }
 
 // Samples is the action "samples": three stored rows of a table. Columns marked Sensitive are left out, and views are not
@@ -62,7 +77,7 @@ func (Samples) Call(ctx context.Context, env *strategy.Env, in Input) (Observati
 	if env.WithoutValues {
 		return Observation{}, errHidden
 	}
-	part, err := tableOf(env, in.Argument)
+	part, _, err := tableOf(env, in.Argument)
 	if err != nil {
 		return Observation{}, err
 	}
@@ -183,8 +198,8 @@ var errHidden = errors.New("stored values are not shown here")
 // bare is an argument without the quotes around it.
 func bare(argument string) string { return strings.Trim(words.Line(argument), "`'\" ;") }
 
-// tableOf is the part of the schema with the table that an argument names.
-func tableOf(env *strategy.Env, argument string) (*schema.Schema, error) {
+// tableOf is the table that an argument names, also as a part of the schema.
+func tableOf(env *strategy.Env, argument string) (*schema.Schema, *schema.Table, error) {
 	parts := strings.Split(bare(argument), ".")
 	for i := range parts {
 		parts[i] = strings.Trim(parts[i], "`'\"[] ")
@@ -193,9 +208,10 @@ func tableOf(env *strategy.Env, argument string) (*schema.Schema, error) {
 	if len(parts) == 2 {
 		in = parts[0]
 	}
-	t, ok := env.Schema.Lookup(in, name)
+	shown, _ := env.Schema.Presentable()
+	t, ok := shown.Lookup(in, name)
 	if !ok {
-		return nil, fmt.Errorf("there is no table %s", words.Short(name, 60))
+		return nil, nil, fmt.Errorf("there is no table %s", words.Short(name, 60))
 	}
-	return env.Schema.Project(func(other *schema.Table) bool { return other == t }, func(*schema.Table, *schema.Column) bool { return true }), nil
+	return shown.Project(func(other *schema.Table) bool { return other == t }, func(*schema.Table, *schema.Column) bool { return true }), t, nil
 }
