@@ -3,6 +3,8 @@
 //	go run . votes --data DIR                      replay recorded answers through voters
 //	go run . score --data DIR --dataset NAME --predictions FILE
 //	go run . run   --data DIR --dataset NAME --strategy NAME --model SPEC
+//	go run . compare A.jsonl B.jsonl               compare two files of run --out
+//	go run . export --db FILE --pairs FILE --out train.jsonl
 //
 // Each verb explains its flags and the keys of its JSON with --help. A progress bar goes to standard error, a table or JSON
 // lines to standard output.
@@ -28,11 +30,13 @@ func main() {
 
 // verbs are the program's commands.
 type verbs struct {
-	Votes votes `cmd:"" help:"Replay recorded answers through voters and stop rules."`
-	Score score `cmd:"" help:"Score a file of answers."`
-	Run   live  `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
-	Link  link  `cmd:"" help:"Measure what linkers keep of a schema."`
-	Steps steps `cmd:"" help:"Run strategies that decide step by step on simulated models."`
+	Votes   votes      `cmd:"" help:"Replay recorded answers through voters and stop rules."`
+	Score   score      `cmd:"" help:"Score a file of answers."`
+	Run     live       `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
+	Compare comparison `cmd:"" help:"Compare two files of run --out, question by question."`
+	Export  exporting  `cmd:"" help:"Write solved questions as training data for an adapter."`
+	Link    link       `cmd:"" help:"Measure what linkers keep of a schema."`
+	Steps   steps      `cmd:"" help:"Run strategies that decide step by step on simulated models."`
 
 	ReplayAgent agents `cmd:"" name:"replay-agent" help:"Replay what is stored of agents, mechanism by mechanism."`
 }

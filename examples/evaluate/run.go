@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
-	"github.com/texttosql/texttosql/internal/mysqlite"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -33,19 +34,20 @@ type live struct {
 	Strategy    string  `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
 	Model       string  `required:"" placeholder:"SPEC" help:"${specs}."`
 	Samples     int     `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
-	Exemplars   string  `placeholder:"FILE|train" help:"Solved questions that petsql and react show, nine or three with each question: a file of them, or train. None: zero-shot."`
+	Exemplars   string  `placeholder:"FILE|train" help:"Solved questions, a file of them or train: petsql shows nine with each question, direct and react three. None: zero-shot."`
 	Leaky       bool    `help:"Show exemplars too that are nearly the question or have its gold. The output says UNGUARDED."`
 	Judge       string  `enum:"model,none,gold" default:"model" help:"Judge of qasql: the model, none, or gold, which knows the right answer."`
 	MinShare    float64 `placeholder:"X" help:"qasql asks its judge if the largest answer has less than this share of the votes; 0: of all."`
-	MySQL       bool    `name:"mysql" help:"Give SQLite the functions of MySQL that golds and answers of ClassicModels call."`
 	Limit       int     `placeholder:"N" help:"Only the first N questions; 0: all."`
 	Concurrency int     `default:"4" placeholder:"N" help:"Questions at a time."`
 	Out         string  `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
-	Latency     bool    `help:"Let recorded calls take as long as the folder's latencies say."`
-	Seed        uint64  `default:"1" help:"Seed of the intervals."`
-	Rounds      int     `default:"2000" help:"Rounds of the bootstrap."`
-	JSON        bool    `name:"json" help:"JSON lines instead of a table."`
-	HTML        string  `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+	Manifest    string  `placeholder:"FILE" help:"Of an adapter's training data, as export wrote it: the run warns if it asks otherwise."`
+	access      `embed:""`
+	Latency     bool   `help:"Let recorded calls take as long as the folder's latencies say."`
+	Seed        uint64 `default:"1" help:"Seed of the intervals."`
+	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
+	JSON        bool   `name:"json" help:"JSON lines instead of a table."`
+	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -88,7 +90,8 @@ all failed. Questions without database, stored answer or a gold that runs are to
 
 JSON: a line for each question as it is finished (and so in --out, which score reads):
   v (1), run, dataset, qid, db_id, sql, confidence, ex, va (1 or 0), calls, prompt_tokens,
-  completion_tokens, tokens_known, latency_s, saved (samples not needed), error, model_kind
+  completion_tokens, tokens_known, latency_s, saved (samples not needed), error, model_kind,
+  template (of the gold), contract (prompt, schema, scorer, limits: what compare holds equal)
 and the last line, for all:
   n, ex, va        questions, and the means over all of them; ex compares sets of rows
   ci               95 % interval of ex
@@ -173,11 +176,7 @@ func (l *live) Run(p *program) error {
 	} else if l.Leaky {
 		return errors.New("--leaky needs --exemplars")
 	}
-	config := storeConfig(find, l.Concurrency)
-	if l.MySQL {
-		config.Open, config.Policy = mysqlite.OpenReadOnly, mysqlite.Policy()
-	}
-	store := eval.NewStore(config)
+	store := l.store(find, l.Concurrency)
 	defer store.Close()
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
 	if chosen, err = l.judged(p, chosen, scorer); err != nil {
@@ -190,7 +189,7 @@ func (l *live) Run(p *program) error {
 	if len(questions) == 0 {
 		return fmt.Errorf("no question of %s can be asked", l.Dataset)
 	}
-	asker := &asker{folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, mysql: l.MySQL, scorer: scorer, program: p}
+	asker := &asker{folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, access: l.access, scorer: scorer, program: p}
 	defer asker.close()
 	// Wrong settings end the run here, and not at every question.
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
@@ -214,9 +213,13 @@ func (l *live) Run(p *program) error {
 		return err
 	}
 	t := newTally(p, l, questions, log)
+	if err := cmp.Or(asker.sameContracts(p.ctx, l.Out, questions, log), asker.fits(p, l.Manifest, questions)); err != nil {
+		return errors.Join(err, log.close())
+	}
 	err = t.all(p.ctx, func(ctx context.Context, q eval.Question) (finished, error) {
 		f, err := asker.ask(ctx, q)
 		f.Run, f.Dataset, f.Kind = name, dataset.Name, source.kind
+		f.Template = eval.GoldTemplate(sqltext.SQLite(), q.Gold)
 		if err != nil {
 			return f, err
 		}

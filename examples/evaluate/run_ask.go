@@ -16,7 +16,6 @@ import (
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/mysqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -146,7 +145,7 @@ type asker struct {
 	source   *source
 	strategy named
 	samples  int
-	mysql    bool // SQLite has functions of MySQL
+	access   access
 
 	exemplars *exemplars // nil: none
 	scorer    *eval.Scorer
@@ -155,6 +154,62 @@ type asker struct {
 	mu      sync.Mutex
 	engines map[string]*texttosql.Engine
 	handles []*sql.DB
+}
+
+// sameContracts refuses to go on with a file whose finished questions were asked or scored otherwise.
+func (a *asker) sameContracts(ctx context.Context, file string, questions []eval.Question, log *journal) error {
+	for _, q := range questions {
+		f, ok := log.finished[q.ID]
+		if !ok {
+			continue
+		}
+		engine, err := a.engine(ctx, q.DB)
+		if err != nil {
+			return err
+		}
+		now, err := a.access.contract(ctx, engine, a.scorer)
+		if err != nil {
+			return err
+		}
+		if _, err := eval.Compare(eval.Condition{Name: file, Contract: f.Contract}, eval.Condition{Name: "this run", Contract: now}, eval.Bootstrap{Rounds: 1}); err != nil {
+			return fmt.Errorf("%w; give another --out", err)
+		}
+	}
+	return nil
+}
+
+// fits warns if the questions are asked otherwise than the manifest says that an adapter was trained.
+func (a *asker) fits(p *program, path string, questions []eval.Question) error {
+	if path == "" {
+		return nil
+	}
+	trained, err := readManifest(path)
+	if err != nil {
+		return err
+	}
+	shots := 0
+	if a.exemplars != nil {
+		shots = shotsShown
+	}
+	asked := map[string]bool{}
+	for _, q := range questions {
+		if asked[q.DB] {
+			continue
+		}
+		asked[q.DB] = true
+		engine, err := a.engine(p.ctx, q.DB)
+		if err != nil {
+			return err
+		}
+		now, err := engine.Manifest(p.ctx, shots)
+		if err != nil {
+			return err
+		}
+		for _, difference := range trained.Unfit(now) {
+			p.note("WARNING: %s does not fit questions about %s: %s", path, q.DB, difference)
+		}
+	}
+	return nil
 }
 
 func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine, error) {
@@ -167,11 +222,7 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 	if err != nil {
 		return nil, err
 	}
-	open, policy := cli.OpenReadOnly, exec.Policy{}
-	if a.mysql {
-		open, policy = mysqlite.OpenReadOnly, mysqlite.Policy()
-	}
-	handle, err := open(path)
+	handle, err := a.access.open(path)
 	if err != nil {
 		return nil, &eval.DatabaseError{ID: database, Path: path, Err: err}
 	}
@@ -190,7 +241,7 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 		handle.Close()
 		return nil, err
 	}
-	options := []texttosql.Option{texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions), texttosql.WithPolicy(policy)}
+	options := append(a.access.options(), texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions))
 	if a.samples > 0 {
 		options = append(options, texttosql.WithSamples(a.samples))
 	}
@@ -219,6 +270,9 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	f := finished{Version: journalVersion, ID: q.ID, DB: q.DB}
 	engine, err := a.engine(ctx, q.DB)
 	if err != nil {
+		return f, err
+	}
+	if f.Contract, err = a.access.contract(ctx, engine, a.scorer); err != nil {
 		return f, err
 	}
 	asked := &asking{Question: q}

@@ -149,10 +149,12 @@ func (x *exemplars) strategy(s strategy.Strategy, database string) (strategy.Str
 		return s, nil
 	}
 	switch s.(type) {
+	case strategy.Direct:
+		return showing{strategy.Direct{Shots: shotsShown}, x, database}, nil
 	case petsql.Strategy, agent.ReAct:
 		return showing{s, x, database}, nil
 	}
-	return nil, errors.New("--exemplars: the strategy shows none; petsql and react do")
+	return nil, errors.New("--exemplars: the strategy shows none; petsql, direct and react do")
 }
 
 // Generate picks the exemplars of one question and counts what they are worth.
@@ -160,10 +162,10 @@ func (s showing) Generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 	x := s.exemplars
 	pairs, cut := x.of(s.database, t.Question)
 	p, ok := s.Strategy.(petsql.Strategy)
-	if !ok { // it takes those that run from the pool, in an order by chance
+	if !ok { // react takes those that run from the pool, in an order by chance
 		worked := *env
 		worked.Exemplars = &memory.Pool{Pairs: pairs}
-		x.count(s.database, t.Question, worked.Exemplars.Random(agentShots, t.Question, env.Seed), cut)
+		x.count(s.database, t.Question, worked.Exemplars.Random(shotsShown, t.Question, env.Seed), cut)
 		return s.Strategy.Generate(ctx, &worked, t)
 	}
 	own := memory.Masker(env.Schema, false)
@@ -183,8 +185,8 @@ func (s showing) Generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 	return p.Generate(ctx, env, t)
 }
 
-// agentShots is the default of agent.ReAct.
-const agentShots = 3
+// shotsShown is how many direct shows, and the default of agent.ReAct.
+const shotsShown = 3
 
 func (x *exemplars) count(database, question string, shown []memory.Pair, cut int) {
 	x.mu.Lock()

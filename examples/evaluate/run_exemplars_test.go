@@ -80,7 +80,7 @@ func TestRunExemplars(t *testing.T) {
 		flags         []string
 		want          string
 	}{
-		{"a strategy that shows none", "direct", []string{"--exemplars", "train"}, "the strategy shows none"},
+		{"a strategy that shows none", "self-consistency", []string{"--exemplars", "train"}, "the strategy shows none"},
 		{"no such file", "petsql", []string{"--exemplars", "nowhere.jsonl"}, "nowhere.jsonl"},
 		{"nothing to leak", "petsql", []string{"--leaky"}, "--leaky needs --exemplars"},
 	} {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/texttosql/texttosql/eval"
 )
 
 // journalVersion is the version of the lines of --out, and lineStart is their beginning.
@@ -38,6 +41,9 @@ type finished struct {
 	Error            string  `json:"error,omitempty"`
 	Kind             string  `json:"model_kind"`
 	*Figures                 // of a qasql; nil for other strategies
+
+	Template string        `json:"template"` // of the gold
+	Contract eval.Contract `json:"contract"` // for the question's database
 }
 
 // journal keeps finished questions in a file. Without a file it keeps nothing.
@@ -80,12 +86,9 @@ func (j *journal) load(run, dataset string) error {
 		if head := min(len(line), len(lineStart)); cut && string(line[:head]) == lineStart[:head] {
 			break
 		}
-		var f finished
-		if json.Unmarshal(line, &f) != nil || f.ID == "" || cut {
-			return fmt.Errorf("line %d: no line of evaluate run; give another --out", n)
-		}
-		if f.Version != journalVersion {
-			return fmt.Errorf("line %d: version %d, this program writes %d; give another --out", n, f.Version, journalVersion)
+		f, err := readFinished(line)
+		if err != nil || cut {
+			return fmt.Errorf("line %d: %w; give another --out", n, cmp.Or(err, errNoLine))
 		}
 		if f.Run != run {
 			return fmt.Errorf("line %d: of the run %q, this one is %q; give another --out", n, f.Run, run)
@@ -97,6 +100,19 @@ func (j *journal) load(run, dataset string) error {
 		whole += int64(len(line))
 	}
 	return j.file.Truncate(whole)
+}
+
+var errNoLine = errors.New("no line of evaluate run")
+
+// readFinished reads a line of --out.
+func readFinished(line []byte) (f finished, err error) {
+	if json.Unmarshal(line, &f) != nil || f.ID == "" {
+		return f, errNoLine
+	}
+	if f.Version != journalVersion {
+		return f, fmt.Errorf("version %d, this program writes %d", f.Version, journalVersion)
+	}
+	return f, nil
 }
 
 // keep appends one line with one write, so that a crash cuts at most the last line.

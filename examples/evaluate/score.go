@@ -12,7 +12,6 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/eval/testsuite"
 	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
-	"github.com/texttosql/texttosql/examples/internal/cli"
 )
 
 // score is the verb score.
@@ -411,11 +410,7 @@ func isFile(path string) bool {
 
 // newStore returns a Store over the databases of a folder, or over one database.
 func newStore(folder finder, workers int) *eval.Store {
-	return eval.NewStore(storeConfig(folder, workers))
-}
-
-func storeConfig(folder finder, workers int) eval.StoreConfig {
-	return eval.StoreConfig{Find: folder.Database, Open: cli.OpenReadOnly, Workers: workers}
+	return access{}.store(folder, workers)
 }
 
 // cpus is the default of --workers.

@@ -28,7 +28,7 @@ def read(path):
     if manifest.get("sha256") != hashlib.sha256(content).hexdigest():
         raise DataError(f"{path}: it is not the file that {beside.name} describes; export once more")
     lines = []
-    for n, line in enumerate(content.decode("utf-8").splitlines(), 1):
+    for n, line in enumerate(content.decode("utf-8").removesuffix("\n").split("\n"), 1):  # splitlines knows more line ends
         try:
             messages = json.loads(line)["messages"]
             roles = [m["role"] for m in messages]

@@ -15,6 +15,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import sys
 import time
 
@@ -34,7 +35,7 @@ def arguments():
     p.add_argument("--modules", help="names of layers, by commas; all-linear is a name too")
     p.add_argument("--rate", type=float, help="learning rate")
     p.add_argument("--batch", type=int, help="pairs a step; default: batch × accumulation of the manifest")
-    p.add_argument("--minutes", type=float, default=0, help="stop after the step that passes this time; 0: never")
+    p.add_argument("--minutes", type=float, default=0, help="stop after the step that passes this time, as at SIGTERM, and keep what was learned; 0: never")
     p.add_argument("--seed", type=int, default=1)
     return p.parse_args()
 
@@ -83,6 +84,16 @@ def loss_of(torch, model, batch):
     return torch.nn.functional.cross_entropy(logits, labels[:, 1:][wanted])
 
 
+def batches(pairs, size, draw):
+    """One epoch by chance, in batches of pairs whose lengths are alike, since the shorter ones are filled up."""
+    order, made = draw.sample(pairs, len(pairs)), []
+    for i in range(0, len(order), 4 * size):
+        group = sorted(order[i:i + 4 * size], key=lambda pair: len(pair[0]) + len(pair[1]))
+        made += [group[j:j + size] for j in range(0, len(group), size)]
+    draw.shuffle(made)
+    return made
+
+
 def main():
     args = arguments()
     lines, manifest = chatdata.read(args.file)
@@ -113,18 +124,19 @@ def main():
     print(f"{args.model}, {kind}, {torch.get_num_threads()} threads: {trained:,} of {every:,} weights are trained; "
           f"{max(len(p) + len(a) for p, a in pairs)} tokens at most", flush=True)
 
-    steps = math.ceil(len(pairs) / s["batch"] * s["epochs"])
+    steps = math.ceil(math.ceil(len(pairs) / s["batch"]) * s["epochs"])
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=s["rate"])
     warmup = max(1, round(s["warmup"] * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda i: min((i + 1) / warmup, max(0., (steps - i) / max(1, steps - warmup))))
-    order, draw, start, done = [], random.Random(args.seed), time.time(), 0
+    stop = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.append("it was told to stop"))
+    queue, draw, start, done = [], random.Random(args.seed), time.time(), 0
     model.train()
-    while done < steps:
-        while len(order) < s["batch"]:
-            order += draw.sample(range(len(pairs)), len(pairs))
-        batch, order = [pairs[i] for i in order[:s["batch"]]], order[s["batch"]:]
-        loss = loss_of(torch, model, batch)
+    while done < steps and not stop:
+        queue = queue or batches(pairs, s["batch"], draw)
+        loss = loss_of(torch, model, queue.pop())
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.)
         optimizer.step()
@@ -134,8 +146,8 @@ def main():
         seconds = time.time() - start
         print(f"step {done} of {steps}: loss {loss.item():.3f}, {seconds:.0f} s", flush=True)
         if args.minutes and seconds > 60 * args.minutes:
-            print(f"the time is up: {done} of {steps} steps", flush=True)
-            break
+            stop.append("the time is up")
+    print(f"{done} of {steps} steps" + "".join(": " + why for why in stop[:1]), flush=True)
     model.save_pretrained(args.out)
     shutil.copy(chatdata.manifest_path(args.file), pathlib.Path(args.out) / "manifest.json")
     (pathlib.Path(args.out) / "training.json").write_text(json.dumps(

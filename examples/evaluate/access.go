@@ -1,0 +1,91 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/mysqlite"
+)
+
+// access says under what terms a database is asked: flags that run and export share.
+type access struct {
+	MySQL         bool          `name:"mysql" help:"The databases are copies of MySQL's: statements may call YEAR, MONTH, DATEDIFF and their like."`
+	WithoutValues bool          `help:"No prompt shows a stored value: shorter prompts."`
+	Timeout       time.Duration `placeholder:"DURATION" help:"Time that a candidate may run; 0: 3s."`
+}
+
+// open opens a database file for reading.
+func (a access) open(path string) (*sql.DB, error) {
+	if a.MySQL {
+		if _, err := os.Stat(path); err != nil {
+			return nil, cli.PathlessError(err)
+		}
+		return mysqlite.OpenReadOnly(path)
+	}
+	return cli.OpenReadOnly(path)
+}
+
+func (a access) policy() exec.Policy {
+	if a.MySQL {
+		return mysqlite.Policy()
+	}
+	return exec.Policy{}
+}
+
+func (a access) limits() exec.Limits {
+	return exec.Limits{Candidate: exec.Bounds{Timeout: a.Timeout}}
+}
+
+// options are those of an engine.
+func (a access) options() []texttosql.Option {
+	list := []texttosql.Option{texttosql.WithPolicy(a.policy()), texttosql.WithLimits(a.limits())}
+	if a.WithoutValues {
+		list = append(list, texttosql.WithoutValues())
+	}
+	return list
+}
+
+// store is where answers and golds run.
+func (a access) store(find finder, workers int) *eval.Store {
+	return eval.NewStore(eval.StoreConfig{Find: find.Database, Open: a.open, Policy: a.policy(), Workers: workers})
+}
+
+// limitsText writes the limits of a run for its contract.
+func (a access) limitsText() string {
+	text := fmt.Sprintf("candidate %v, scored %v and %d rows", cmp.Or(a.Timeout, 3*time.Second), eval.DefaultTimeout, eval.DefaultRows)
+	if a.MySQL {
+		text += ", functions of MySQL"
+	}
+	return text
+}
+
+// contract is what a run must share with one that it is compared with, for questions about the database of an engine.
+func (a access) contract(ctx context.Context, e *texttosql.Engine, scorer *eval.Scorer) (eval.Contract, error) {
+	m, err := e.Manifest(ctx, 0)
+	if err != nil {
+		return eval.Contract{}, err
+	}
+	return eval.Contract{Prompt: m.PromptHash[:16], Schema: m.Schema, Scorer: scorer.Metrics[0].Name(), Limits: a.limitsText()}, nil
+}
+
+// readManifest reads the manifest of an adapter's training data.
+func readManifest(path string) (m texttosql.Manifest, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return m, fmt.Errorf("--manifest: %w", err)
+	}
+	if err := json.Unmarshal(text, &m); err != nil || m.Version != 1 || m.PromptHash == "" {
+		return m, fmt.Errorf("--manifest %s: %w", path, cmp.Or(err, errors.New("no manifest of version 1 as export writes it")))
+	}
+	return m, nil
+}
