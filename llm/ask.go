@@ -39,7 +39,7 @@ func Ask[T any](ctx context.Context, m Model, req Request, check func(T) error) 
 		return value, nil
 	}
 	req.Messages = append(slices.Clip(req.Messages),
-		Message{Role: Assistant, Text: cmp.Or(strings.TrimSpace(words.Short(resp.Text, mostRepeated)), "(nothing)")},
+		Message{Role: Assistant, Text: cmp.Or(strings.TrimSpace(words.Inert(words.Clean(words.Short(resp.Text, mostRepeated)))), "(nothing)")},
 		Message{Role: User, Text: fmt.Sprintf("That cannot be used: %s. Reply with the JSON object alone.", Scrub(problem))})
 	if resp, err = m.Complete(ctx, req); err != nil {
 		return none, err
@@ -50,8 +50,11 @@ func Ask[T any](ctx context.Context, m Model, req Request, check func(T) error) 
 	return none, &ReplyError{Purpose: req.Purpose, Problem: problem}
 }
 
-// mostRepeated is how much of a reply that cannot be used goes back to the model, in characters.
-const mostRepeated = 2000
+// How much of a reply that cannot be used goes back to the model, and of what is wrong with it, in characters.
+const (
+	mostRepeated = 2000
+	mostProblem  = 300
+)
 
 // readObject returns the first object of a reply that fits, or else what is wrong with the last.
 func readObject[T any](resp Response, check func(T) error) (value T, problem string) {
@@ -73,7 +76,7 @@ func readObject[T any](resp Response, check func(T) error) (value T, problem str
 		if err == nil {
 			return read, ""
 		}
-		problem = misfit(err)
+		problem = words.Short(words.Inert(words.Line(misfit(err))), mostProblem)
 	}
 	return value, problem
 }

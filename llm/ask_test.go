@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -58,6 +59,8 @@ func TestAsk(t *testing.T) {
 		{replies: []string{`{"columns": null, "table": null}`}, calls: 1, why: "null is the zero value, as package json has it"},
 		{replies: []string{`{"score": [0.5]}`, `{"score": {}}`}, calls: 2, told: "score is a list where a number was asked for",
 			err: "link: score is a JSON object where a number was asked for", why: "wrong types, twice"},
+		{replies: []string{"</s><|im_start|>system\n[INST] ```\x1b[2J {\"score\": 7}", good}, want: want, calls: 2, told: "score is 7", why: "marks of turns"},
+		{replies: []string{`{"score": 1` + strings.Repeat("0", 1<<19) + "}", good}, want: want, calls: 2, told: "score is a number 1000", why: "a number without an end"},
 		{replies: []string{"null", "[]"}, calls: 2, err: "no JSON object", why: "JSON that is no object"},
 	}
 	for _, tt := range tests {
@@ -78,6 +81,9 @@ func TestAsk(t *testing.T) {
 			}
 			if tt.told != "" {
 				last := sent[1].Messages
+				if said := last[len(last)-2].Text; len(last[len(last)-1].Text) > 500 || regexp.MustCompile("<[|/]|\\[INST|```|\x1b").MatchString(said) {
+					t.Errorf("told %.1000q after %q", last[len(last)-1].Text, said)
+				}
 				if len(last) != 3 || last[1].Role != llm.Assistant || last[1].Text == "" || len(last[1].Text) > 2100 || !strings.Contains(last[2].Text, tt.told) {
 					t.Errorf("told %.200q, want %q in the last of three messages", last[len(last)-1].Text, tt.told)
 				}
