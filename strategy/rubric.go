@@ -58,8 +58,8 @@ func (r Rubric) Choose(ctx context.Context, env *Env, in JudgeInput) (int, error
 	return v.Choice, err
 }
 
-// Verdict makes the calls, one after the other, and ends early where the rest cannot change what is chosen. The error is
-// ctx.Err(), or that of the last call if none was answered.
+// Verdict makes the calls, one after the other, and ends early where no option can have more than half of them any more.
+// The error is ctx.Err(), or that of the last call if none was answered.
 func (r Rubric) Verdict(ctx context.Context, env *Env, in JudgeInput) (Verdict, error) {
 	v := Verdict{Choice: -1}
 	if err := r.Validate(); err != nil {
@@ -129,6 +129,14 @@ func letter(named string, n int) int {
 	return int(named[0] - 'A')
 }
 
+// choice is the option that a reply chose, out of n; -1 for none.
+func (r rubricReply) choice(n int) int {
+	if chosen := letter(r.Selected, n); chosen >= 0 {
+		return chosen
+	}
+	return letter(r.ID, n)
+}
+
 func (r Rubric) ask(ctx context.Context, env *Env, in JudgeInput, call, first int) (VerdictCall, error) {
 	n := len(in.Options)
 	out := VerdictCall{First: first, Choice: -1}
@@ -142,7 +150,7 @@ func (r Rubric) ask(ctx context.Context, env *Env, in JudgeInput, call, first in
 		Messages: []llm.Message{{Role: llm.System, Text: env.System(rubricRules(env))}, {Role: llm.User, Text: prompt}},
 		Purpose:  PurposeJudge, Sample: call, Temperature: &greedy, MaxTokens: 1024, Seed: env.SeedOf(call),
 	}, func(reply rubricReply) error {
-		if letter(reply.Selected, n) < 0 && letter(reply.ID, n) < 0 {
+		if reply.choice(n) < 0 {
 			return fmt.Errorf("selected_option is none of the letters A to %c", 'A'+n-1)
 		}
 		return nil
@@ -155,8 +163,7 @@ func (r Rubric) ask(ctx context.Context, env *Env, in JudgeInput, call, first in
 		}
 		return out, err
 	}
-	chosen := max(letter(reply.Selected, n), letter(reply.ID, n))
-	out.Choice = (chosen + first) % n
+	out.Choice = (reply.choice(n) + first) % n
 	if c, ok := reply.Confidence.(float64); ok && c >= 0 && c <= 1 {
 		out.Confidence = c
 	}

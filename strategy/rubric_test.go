@@ -93,6 +93,8 @@ func TestRubricReplies(t *testing.T) {
 			Evaluations: []string{"no", "right"}}, why: "all that was asked for"},
 		{reply: llmtest.Reply{Text: `{"selected_id": "b", "confidence": "high", "reasoning": 7}`}, want: strategy.VerdictCall{First: 1, Choice: 0},
 			why: "another name for the choice, and what cannot be read beside it is left out"},
+		{reply: llmtest.Reply{Text: `{"selected_option": "A", "selected_id": "B"}`}, want: strategy.VerdictCall{First: 1, Choice: 1},
+			why: "two names, and the one that was asked for counts"},
 		{reply: llmtest.Reply{Text: `{"selected_option": "C"}`}, want: unknown, why: "a letter that no option has"},
 		{reply: llmtest.Reply{Text: `{"selected_option": 1}`}, want: strategy.VerdictCall{First: 1, Choice: -1,
 			Problem: "llm: judge: selected_option is a number where a string was asked for"}, why: "a number"},
