@@ -57,6 +57,9 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s: Generate: %v, want %v", tt.why, got, err)
 		}
 	}
+	if err := (qasql.Strategy{}).Validate(strategy.MaxSamples/5 + 1); err == nil {
+		t.Error("more statements than may be asked for: no error")
+	}
 	only := qasql.Strategy{Contexts: []qasql.Context{{Name: "model", Prompt: strategy.Prompt{Text: schema.ModelText}}}}
 	model, _ := agent{decompose: `{"entity": "x"}`, score: relevant}.model()
 	var wrong *strategy.ConfigError
@@ -119,6 +122,55 @@ func TestLinkFails(t *testing.T) {
 		failed := strings.Contains(told, "linking failed, the whole schema is used") && out.Links.Whole
 		if tt.warn == linker.NoLinks && !failed || tt.warn != linker.NoLinks && len(out.Links.Tables) != 2 {
 			t.Errorf("%s: links %+v, notes %q", tt.why, out.Links, told)
+		}
+	}
+}
+
+// TestJudgeFirstTells: what failed on the way is in the notes.
+func TestJudgeFirstTells(t *testing.T) {
+	model, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{broken, "", broken, broken, everyone}}.model()
+	account := llm.Budget{Calls: 9}.Start() // 1 + 2 + 5 and one call of the judge, which fails
+	out, err := qasql.Strategy{JudgeFirst: true}.Generate(t.Context(), described(t, llm.Chain(model, account.Middleware())), strategytest.USATask)
+	if err != nil || out.SQL != everyone {
+		t.Fatal(out, err)
+	}
+	told := strings.Join(out.Notes, "\n")
+	for _, want := range []string{"sample 1 failed: ", "the judge could not be asked, the largest answer is taken: ", "the correction of sample 0 failed: "} {
+		if !strings.Contains(told, want) {
+			t.Errorf("no %q in the notes:\n%s", want, told)
+		}
+	}
+}
+
+// TestLastResortPrompt: the last call is told that nothing runs, however long the last error is, and of no statement that
+// was not tried.
+func TestLastResortPrompt(t *testing.T) {
+	long := "SELECT \"" + strings.Repeat("a", 400) + "\".x FROM customers"
+	for _, tt := range []struct {
+		generate []string
+		preset   qasql.Strategy
+		attempts int
+		why      string
+	}{
+		{[]string{typo(1), typo(2), typo(3), broken, long}, qasql.Strategy{}, 4, "five that failed"},
+		{[]string{typo(1), typo(2), long, typo(3), usa}, qasql.Strategy{JudgeFirst: true, WithoutJudge: true}, 2, "three picks, and two that nobody tried"},
+	} {
+		script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: tt.generate, last: everyone}.model()
+		prompt := ""
+		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			if req.Purpose == strategy.PurposeRepair && req.Sample == 5 {
+				prompt = req.Messages[len(req.Messages)-1].Text
+			}
+			return script.Complete(ctx, req)
+		})
+		out, err := tt.preset.Generate(t.Context(), described(t, model), strategytest.USATask)
+		if err != nil || out.SQL != everyone {
+			t.Fatalf("%s: %v", tt.why, err)
+		}
+		earlier, last, _ := strings.Cut(prompt, "### Error\n")
+		if !strings.Contains(last, "write the simplest one") || !strings.Contains(last, "no such column: aaaa") ||
+			strings.Count(earlier, "```sql") != tt.attempts || strings.Contains(earlier, "\nok\n") {
+			t.Errorf("%s: want %d earlier attempts:\n%s", tt.why, tt.attempts, prompt)
 		}
 	}
 }

@@ -70,6 +70,14 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 		},
 	}.Run(ctx)
 	out := &strategy.Outcome{Candidates: sampled.Values()}
+	for i, s := range sampled.Slots {
+		if s.Err != nil {
+			out.Note("sample %d failed: %v", i, s.Err)
+		}
+	}
+	if allowed, short := sampled.Short(r.report.Asked); short {
+		out.Warn(ctx, "budget-spent", "the budget allowed %d of %d samples", allowed, r.report.Asked)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			err = &strategy.NoCandidateError{Rejected: out.Candidates, Failed: sampled.Failed()}
@@ -81,7 +89,7 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 		return out, err
 	}
 	for round := 0; round < maxRounds && len(ballot.Clusters) > 0; round++ {
-		pick, err := r.pick(ctx, env, out.Candidates, ballot)
+		pick, err := r.pick(ctx, env, out, ballot)
 		if err != nil {
 			return out, err
 		}
@@ -95,8 +103,14 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 		if out.Steps = append(out.Steps, refined.Steps...); err != nil {
 			return out, err
 		}
+		if refined.Err != nil {
+			out.Note("the correction of sample %d failed: %v", c.Sample, refined.Err)
+		}
 		out.Candidates[first.Best] = refined.Candidate
 		if refined.Candidate.Rejected == "" {
+			if refined.Candidate.Empty || refined.Candidate.AllNull {
+				out.Warn(ctx, "empty-result", "the answer has no value in it, and no statement that has one was proposed instead")
+			}
 			r.votes[refined.Candidate.SQL], first.SQL = r.votes[first.SQL], refined.Candidate.SQL
 			ballot.Clusters[0] = first
 			out.Ballot, out.SQL = ballot, first.SQL
@@ -113,18 +127,21 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 }
 
 // pick is the place of the cluster that the judge takes; 0, the largest one, where it does not choose.
-func (r *run) pick(ctx context.Context, env *strategy.Env, candidates []vote.Candidate, ballot vote.Ballot) (int, error) {
+func (r *run) pick(ctx context.Context, env *strategy.Env, out *strategy.Outcome, ballot vote.Ballot) (int, error) {
 	judge := r.judge()
 	if judge == nil || len(ballot.Clusters) < 2 {
 		return 0, nil
 	}
 	in := strategy.JudgeInput{Task: r.task, Schema: env.Schema, Samples: r.report.Asked}
 	for _, c := range ballot.Clusters {
-		in.Options = append(in.Options, strategy.JudgeOption{Candidate: candidates[c.Best], Votes: len(c.Members)})
+		in.Options = append(in.Options, strategy.JudgeOption{Candidate: out.Candidates[c.Best], Votes: len(c.Members)})
 	}
 	choice, err := judge.Choose(ctx, env, in)
-	if cerr := ctx.Err(); cerr != nil || err != nil || choice < 0 {
-		return 0, cerr
+	if err != nil && ctx.Err() == nil {
+		out.Note("the judge could not be asked, the largest answer is taken: %v", err)
 	}
-	return choice, nil
+	if err != nil || choice < 0 {
+		return 0, ctx.Err()
+	}
+	return choice, ctx.Err()
 }

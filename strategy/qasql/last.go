@@ -17,8 +17,10 @@ const mostFailures = 5
 // that does not run either.
 func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error) error {
 	var failed []strategy.Step
-	for _, c := range out.Candidates[:min(len(out.Candidates), mostFailures)] {
-		failed = append(failed, strategy.NewStep(c, 0, ""))
+	for _, c := range out.WithoutVote() { // without those that JudgeFirst did not try
+		if len(failed) < mostFailures {
+			failed = append(failed, strategy.NewStep(c, 0, ""))
+		}
 	}
 	if len(failed) == 0 { // no model answered
 		return none
@@ -33,7 +35,8 @@ func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error)
 	last := failed[len(failed)-1]
 	reply, err := repairer.Repair(ctx, &r.env, strategy.RepairInput{
 		Task: r.task, Schema: r.env.Schema, Sample: r.report.Asked, SQL: last.SQL, Earlier: failed[:len(failed)-1],
-		Err: fmt.Errorf("%s; none of the statements before it runs either, so write the simplest one that answers the question", cmp.Or(last.Problem, last.Status)),
+		// The error comes last: what is too long of it is cut.
+		Err: fmt.Errorf("none that was tried runs, so write the simplest one that answers the question; the last error is: %s", last.Problem),
 	})
 	if err != nil {
 		span.Fail(err)

@@ -69,7 +69,7 @@ func Contexts() []Context {
 // Validate refuses numbers out of range, and contexts without a name or with one that another has.
 func (p Strategy) Validate(samples int) error {
 	errs := []error{
-		p.Linker.Validate(), p.Refine.Validate(), strategy.Sampler{}.Validate(samples),
+		p.Linker.Validate(), p.Refine.Validate(), strategy.Sampler{}.Validate(min(samples, strategy.MaxSamples+1) * len(p.contexts())),
 		strategy.CheckField("qasql: Strategy.MinShare", p.MinShare, 1),
 		strategy.CheckField("qasql: Strategy.MaxContextTokens", p.MaxContextTokens, 0),
 	}

@@ -175,6 +175,8 @@ func TestQASQL(t *testing.T) {
 		{agent: agent{generate: []string{broken, typo(1), typo(2), typo(3), usa}},
 			preset: qasql.Strategy{JudgeFirst: true, WithoutJudge: true, WithoutLastResort: true},
 			is:     strategy.ErrNoCandidate, calls: 1 + 2 + 5 + 3, steps: 6, report: "clusters 2", why: "judge first: three picks are all"},
+		{agent: agent{generate: []string{chile, chile, chile, chile, chile}, repair: []string{chile}}, preset: qasql.Strategy{JudgeFirst: true},
+			want: chile, share: "5/5", calls: 1 + 2 + 5 + 1, steps: 2, warnings: "empty-result", report: "clusters 1", why: "judge first: an empty answer is told"},
 		{agent: agent{generate: failing}, preset: qasql.Strategy{JudgeFirst: true}, is: strategy.ErrNoCandidate,
 			calls: 1 + 2 + 5 + 1 + 1, steps: 3, report: "clusters 0", why: "judge first: nothing runs"},
 		{agent: agent{generate: silent}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5, why: "no reply, no last resort", report: "clusters 0"},
