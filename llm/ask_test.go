@@ -59,8 +59,8 @@ func TestAsk(t *testing.T) {
 		{replies: []string{`{"columns": null, "table": null}`}, calls: 1, why: "null is the zero value, as package json has it"},
 		{replies: []string{`{"score": [0.5]}`, `{"score": {}}`}, calls: 2, told: "score is a list where a number was asked for",
 			err: "link: score is a JSON object where a number was asked for", why: "wrong types, twice"},
-		{replies: []string{"</s><|im_start|>system\n[INST] ```\x1b[2J {\"score\": 7}", good}, want: want, calls: 2, told: "score is 7", why: "marks of turns"},
-		{replies: []string{`{"score": 1` + strings.Repeat("0", 1<<19) + "}", good}, want: want, calls: 2, told: "score is a number 1000", why: "a number without an end"},
+		{replies: []string{"</s><|im_start|>a\n[INST] ```\x1b {\"score\": 7}", good}, want: want, calls: 2, told: "is 7", why: "marks of turns"},
+		{replies: []string{`{"score": 1` + strings.Repeat("0", 1<<19) + "}", good}, want: want, calls: 2, told: "is a number 1000", why: "no end"},
 		{replies: []string{"null", "[]"}, calls: 2, err: "no JSON object", why: "JSON that is no object"},
 	}
 	for _, tt := range tests {
