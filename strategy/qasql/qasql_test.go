@@ -123,6 +123,7 @@ func TestQASQL(t *testing.T) {
 		samples  int
 		want     string
 		share    string // confidence, as a fraction
+		doubt    float64
 		calls    int
 		warnings string // codes
 		is       error
@@ -149,7 +150,7 @@ func TestQASQL(t *testing.T) {
 			report: "clusters 3", why: "the earliest of the largest"},
 		{agent: agent{generate: []string{chile, chile, usa, usa, norway}}, preset: qasql.Strategy{WithoutJudge: true},
 			want: chile, share: "2/5", calls: 1 + 2 + 5 + 2, steps: 7,
-			warnings: "empty-result", report: "clusters 3", why: "also where it is empty"},
+			warnings: "empty-result", report: "clusters 3", doubt: 2, why: "also where it is empty, which is doubted"},
 		{agent: agent{generate: []string{broken, usa, usa, usa, usa}, repair: []string{usaJoin}},
 			want: usa, share: "5/5", calls: 1 + 2 + 5 + 1, steps: 6,
 			report: "clusters 1", why: "a failed statement is refined"},
@@ -182,7 +183,7 @@ func TestQASQL(t *testing.T) {
 		{agent: agent{generate: silent}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5, why: "no reply, no last resort", report: "clusters 0"},
 		{agent: agent{generate: []string{chile, chile, chile, chile, chile}, repair: []string{chile}},
 			want: chile, share: "5/5", calls: 1 + 2 + 5 + 5, steps: 10,
-			warnings: "empty-result", report: "clusters 1", why: "an empty answer stands, and is told"},
+			warnings: "empty-result", report: "clusters 1", doubt: 2, why: "an empty answer stands, and is told"},
 		{agent: agent{generate: []string{usa, usa, usa, usa, usa, usa, usa, usa, usa, norway}, judge: verdicts("A", "A")}, samples: 2,
 			want: usa, share: "10/12", calls: 1 + 2 + 10 + 2, steps: 10,
 			report: "clusters 2, choice -1 of 2", why: "two samples a context"},
@@ -207,7 +208,7 @@ func TestQASQL(t *testing.T) {
 			var votes, all float64
 			if tt.share != "" {
 				fmt.Sscanf(tt.share, "%g/%g", &votes, &all)
-				votes /= all
+				votes = votes / all * math.Exp(-tt.doubt/2)
 			}
 			if out.SQL != tt.want || math.Abs(out.Confidence-votes) > 1e-9 {
 				t.Errorf("%q with %v, want %q with %s", out.SQL, out.Confidence, tt.want, tt.share)
