@@ -15,7 +15,7 @@ import (
 //
 // (Li et al., NeurIPS 2023, section 5; AlibabaResearch/DAMO-ConvAI,
 // bird/llm/src/evaluation_ves.py, which multiplies by 100). Right is EX by sets.
-// The times are wall times of both statements run Runs times each; ratios more
+// The times are wall times of both statements run in turn, Runs times each; ratios more
 // than three standard deviations from their mean are dropped, and the mean of
 // the rest is the ratio, as there. Both run as their text says, unwrapped, and
 // alone.
@@ -81,15 +81,11 @@ func speedup(ctx context.Context, t *Trial, runs int) (float64, error) {
 	if runs <= 0 {
 		runs = 10
 	}
-	gold, err := t.store.Time(ctx, t.Question.DB, t.Question.Gold, runs)
-	if err != nil {
+	times, err := t.store.Time(ctx, t.Question.DB, runs, t.Question.Gold, t.SQL)
+	if err != nil || times == nil {
 		return 0, err
 	}
-	answer, err := t.store.Time(ctx, t.Question.DB, t.SQL, runs)
-	if err != nil {
-		return 0, err
-	}
-	return timeRatio(gold, answer), nil
+	return timeRatio(times[0], times[1]), nil
 }
 
 // timeRatio is the mean of the ratios of times taken in pairs, without outliers.

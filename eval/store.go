@@ -229,33 +229,42 @@ func (s *Store) fingerprint(ctx context.Context, e *entry, t *result.Table, eq r
 	return fp, nil
 }
 
-// Time runs a statement n times and returns the wall times, after one run that
-// does not count. The statement runs as it is, never as the guard rewrites some
-// to read their values (exec.Session.Time). Nothing else of this Store runs
-// meanwhile. A statement without a result has no times.
-func (s *Store) Time(ctx context.Context, db, sql string, n int) ([]time.Duration, error) {
-	e, err := s.entry(ctx, db, sql)
-	if err != nil || !e.execution.OK() {
-		return nil, err
+// Time runs statements in turn, each n times, and returns the wall times of each, after a round that does not count: in
+// turn, because a machine that is slow for a while is then slow for all. They run as they are, never as the guard
+// rewrites some to read their values (exec.Session.Time). Nothing else of this Store runs meanwhile. Where a statement
+// has no result there are no times.
+func (s *Store) Time(ctx context.Context, db string, n int, statements ...string) ([][]time.Duration, error) {
+	var list []*entry
+	for _, sql := range statements {
+		e, err := s.entry(ctx, db, sql)
+		if err != nil || !e.execution.OK() {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	if len(list) == 0 {
+		return nil, nil
 	}
 	release, err := s.enter(ctx, s.config.Workers, "to time")
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	session, err := e.db.db.Session(s.bounds)
+	session, err := list[0].db.db.Session(s.bounds)
 	if err != nil {
 		return nil, err
 	}
 	defer session.Close()
-	times := make([]time.Duration, 0, n)
-	for i := range n + 1 {
-		took, err := session.Time(ctx, e.sql)
-		if err != nil {
-			return nil, fmt.Errorf("eval: timing a statement on %s: %w", db, err)
-		}
-		if i > 0 {
-			times = append(times, took)
+	times := make([][]time.Duration, len(list))
+	for round := range n + 1 {
+		for i, e := range list {
+			took, err := session.Time(ctx, e.sql)
+			if err != nil {
+				return nil, fmt.Errorf("eval: timing a statement on %s: %w", db, err)
+			}
+			if round > 0 {
+				times[i] = append(times[i], took)
+			}
 		}
 	}
 	return times, nil

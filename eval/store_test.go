@@ -265,17 +265,17 @@ func TestStoreUse(t *testing.T) {
 
 func TestStoreTime(t *testing.T) {
 	store := newStore(t, shop(t))
-	times, err := store.Time(t.Context(), "shop", "SELECT d FROM t", 4)
-	if err != nil || len(times) != 4 {
+	times, err := store.Time(t.Context(), "shop", 4, "SELECT d FROM t", "SELECT a FROM t")
+	if err != nil || len(times) != 2 || len(times[0]) != 4 || len(times[1]) != 4 {
 		t.Errorf("%v, %v", times, err)
 	}
-	if times, err := store.Time(t.Context(), "shop", "SELECT nix FROM t", 4); err != nil || times != nil {
+	if times, err := store.Time(t.Context(), "shop", 4, "SELECT a FROM t", "SELECT nix FROM t"); err != nil || times != nil {
 		t.Errorf("a statement without a result: %v, %v", times, err)
 	}
 	var wg sync.WaitGroup
 	for range 4 { // nobody waits for ever
 		wg.Go(func() {
-			if _, err := store.Time(context.Background(), "shop", "SELECT a FROM t", 2); err != nil {
+			if _, err := store.Time(context.Background(), "shop", 2, "SELECT a FROM t"); err != nil {
 				t.Error(err)
 			}
 		})
