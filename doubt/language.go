@@ -46,6 +46,19 @@ type Language struct {
 	Furthermore []string // begins a sentence that asks for more than the one before
 	Ranking     []string // asks for a ranking, which shows what it ranks by: one thing more
 	Measures    []string // a number, which a question by group asks for beside the group
+
+	// The lists by which Reading.Asks and Reading.Sorted are read.
+	NotFirst []string // taken out before the others are looked for
+	NotGroup []string // taken out before Groups are looked for
+	NotValue []string // taken out before OneValue is looked for
+	First    []string // asks for the first or the last of a ranking
+	Sort     []string // asks for an order, or for something that one finds by an order
+	Groups   []string // asks for numbers by group
+	EachOf   []string // does so beside one of OneValue
+	Beside   []string // does so where none of OneValue stands before it: a number beside the things it is of
+	OneValue []string // asks for one number, where it asks for no groups
+	Theirs   []string // joins things to what they are of
+	Compare  []string // compares what stands before it
 }
 
 // english are the languages of Rules without any. It is only read.
@@ -118,6 +131,31 @@ func English() Language {
 		Furthermore: []string{"also", "please also", "indicate/include/mention/state", "please indicate/include/mention/state"},
 		Ranking:     []string{"top # ... by"},
 		Measures:    []string{"how many", "number/numbers", "count", "average", "mean", "sum", "total", "maximum", "minimum", "max", "min"},
+
+		NotFirst: []string{"at least", "at most", "first/last name/names", "first and last name/names", "top level"},
+		NotGroup: []string{"*ed by", "*en by", "made by", "miles per"},
+		NotValue: []string{"above/below/than average", "above/below/than the average"},
+		First: []string{
+			"top", "highest", "lowest", "largest", "smallest", "biggest", "most", "least", "fewest", "cheapest", "best", "worst", "first/last #",
+		},
+		Sort: []string{
+			"sort*", "order/ordered/ordering by/from/in", "alphabetical*", "ascending", "descending", "rank*", "latest", "earliest",
+			"newest", "oldest", "youngest", "recent", "longest", "shortest", "tallest", "heaviest", "lightest", "greatest", "maximum",
+			"minimum", "max", "min", "first", "last", "closest", "nearest", "strongest", "weakest", "fastest", "slowest",
+		},
+		Groups: []string{
+			"per", "count/number/total/sum/average/revenue/sales/amount/value ... by", "how many ... by",
+		},
+		EachOf: []string{"each", "every", "corresponding", "respective*"},
+		Beside: []string{
+			"and/with how many", "and/with number of", "and/with total/average", "and/with the number of", "and/with the total/average",
+			"as well as how many", "as well as the number of", "along with how many", "along with the number of",
+		},
+		OneValue: []string{"how many", "number of", "count", "total", "sum", "average", "mean"},
+		Theirs:   []string{"with/and their/its"},
+		Compare: []string{
+			"above", "over", "below", "under", "more/less/greater/fewer/larger/smaller/higher/lower than", "exceeding", "at least/most", "equal to",
+		},
 	}
 }
 

@@ -24,11 +24,20 @@ type Reading struct {
 	Everything bool // asks for all columns
 	Negation   bool // denies or excludes something; also by its evidence
 
+	// Asks is what the question asks for: "ranking" (the first of an order), "groups" (a number by group), "value" (one
+	// number) or "list"; the first of them that its words say. Sorted says that a LIMIT fits it.
+	Asks   string
+	Sorted bool
+
 	// Columns is the number of columns that the asking phrase names, at most 6; 0 when it cannot be told.
 	Columns int
 	// Things are the last words of what the asking phrase names, as stems: order and total in "list orders and totals
 	// for …".
 	Things []string
+	// Phrases are the parts of the asking phrase, in lower case: "product codes" and "names" in "show product codes and
+	// names of …"; of a question without an asking word, what it begins with. Theirs are those behind "with their" and
+	// "and their". What is compared with something ("credit limits above 500") is a filter and no phrase.
+	Phrases, Theirs []string
 
 	tokens   []token
 	words    []token // the tokens that are no marks
@@ -60,6 +69,19 @@ func (q *Reading) read(l *Language) {
 	sql := func(mark string) bool { return strings.Contains(strings.ToLower(q.Evidence), mark) }
 	q.Negation = in(l.Negation) || l.has(unmarked(tokenize(q.Evidence)), l.Negation) || slices.ContainsFunc([]string{"<>", "!=", "≠", "is null"}, sql)
 	q.Columns = q.columns(l)
+	q.Phrases, q.Theirs = q.phrases(l)
+	rest := l.without(q.words, l.NotFirst)
+	switch {
+	case l.has(rest, l.First):
+		q.Asks, q.Sorted = "ranking", true
+	case l.asksGroups(rest):
+		q.Asks = "groups"
+	case l.has(l.without(rest, l.NotValue), l.OneValue):
+		q.Asks = "value"
+	default:
+		q.Asks = "list"
+	}
+	q.Sorted = q.Sorted || l.has(rest, l.Sort)
 }
 
 // columns counts the columns that the asking phrase names: the parts of the list that follows the asking word, in the
@@ -149,6 +171,58 @@ func (q *Reading) sentenceColumns(sentence []token, l *Language) int {
 		more++
 	}
 	return parts + more
+}
+
+func (l *Language) asksGroups(words []token) bool {
+	beside, n := l.find(words, l.Beside)
+	return l.has(l.without(words, l.NotGroup), l.Groups) || n > 0 && !l.has(words[:beside], l.OneValue) ||
+		l.has(words, l.EachOf) && l.has(words, l.OneValue)
+}
+
+// phrases are the parts of the lists at the beginning of the question and behind "their".
+func (q *Reading) phrases(l *Language) (asked, theirs []string) {
+	rest := q.tokens
+	if from, to := l.askingSentence(rest); to > from {
+		rest = rest[from:to]
+		// In "customers who have no orders" the word that asks elsewhere asks nothing.
+		if at, n := l.find(rest, l.Ask); at == 0 || rest[at-1].mark || l.starts(rest[at:], l.Cut) == 0 {
+			rest = rest[at+n:]
+		}
+	}
+	for len(rest) > 0 && l.starts(rest, l.AskFill) > 0 {
+		rest = rest[1:]
+	}
+	asked = l.parts(rest)
+	if at, n := l.find(rest, l.Theirs); n > 0 {
+		theirs = l.parts(rest[at+n:])
+	}
+	return asked, theirs
+}
+
+// parts cuts the list at the beginning of tokens.
+func (l *Language) parts(tokens []token) (parts []string) {
+	var part []string
+	end := func() {
+		if len(part) > 0 {
+			parts = append(parts, strings.Join(part, " "))
+		}
+		part = nil
+	}
+	for i, t := range tokens {
+		switch {
+		case l.starts(tokens[i:], l.Compare) > 0:
+			return parts
+		case l.starts(tokens[i:], l.Theirs) > 0, l.starts(tokens[i:], l.Cut) > 0, t.mark && t.text != "," && t.text != "&":
+			end()
+			return parts
+		case t.mark, slices.Contains(l.And, t.text):
+			end()
+		default:
+			part = append(part, t.text)
+		}
+	}
+	end()
+	return parts
 }
 
 // askingSentence returns where the last sentence with an asking word begins and ends; both are 0 when there is none.

@@ -1,0 +1,142 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// Staged is a ladder of four agents, each of which is the one before and one mechanism more, so that an ablation can
+// say what each is worth:
+//
+//	0  the first statement that runs: three steps of one greedy sample, each told what the earlier ones came to
+//	1  clamps: forms of a statement that the question may want, chosen by the checks that they break (StagedRules)
+//	2  four samples a step, two of them asked to think of tables and keys first, and a choice by doubts, then by votes
+//	3  one repair, where nothing of a step ran, and a few-shot baseline where no step has an answer
+//
+// An answer that breaks checks of a weight of 3 or more is kept, and another step is asked for a better one. WithSamples
+// sets Candidates, from stage 2 on. Calls a question at most: Steps, Steps, Steps × Candidates, and that + Repairs + 1;
+// by default 3, 3, 12, 17. Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
+// Outcome.Report is a StagedReport.
+type Staged struct {
+	Stage      int // 0 to 3
+	Steps      int // at most; 0 means 3
+	Candidates int // samples a step, from stage 2 on; 0 means 4
+	Repairs    int // calls of the repair of stage 3; 0 means 4
+	Shots      int // of the baseline of stage 3; 0: 3, or as many as the pool has
+	MaxTokens  int // of a reply; 0 means 256
+
+	// WithoutNameOnlyLists lets "list customers" mean any columns. Without it, a list of things whose fields are not
+	// named is a list of their display names.
+	WithoutNameOnlyLists bool
+}
+
+// The weight of checks from which on another step is taken, and the number of tables from which on the schema is linked.
+const (
+	doubtful   = 3
+	mostTables = 12
+)
+
+// Validate refuses numbers out of range, and samples at a stage that takes one a step.
+func (s Staged) Validate(samples int) error {
+	errs := []error{
+		strategy.Sampler{Samples: s.Candidates, MaxTokens: s.MaxTokens}.Validate(samples),
+		strategy.CheckField("agent: Staged.Steps", s.Steps, 0),
+		strategy.CheckField("agent: Staged.Repairs", s.Repairs, 0),
+		strategy.CheckField("agent: Staged.Shots", s.Shots, 0),
+	}
+	if s.Stage < 0 || s.Stage > 3 {
+		errs = append(errs, &strategy.ConfigError{Field: "agent: Staged.Stage", Problem: fmt.Sprintf("it is %d; want 0 to 3", s.Stage)})
+	}
+	if samples > 1 && s.Stage < 2 {
+		errs = append(errs, &strategy.ConfigError{Field: "agent: Staged.Stage", Problem: fmt.Sprintf("stage %d takes one sample a step, got %d; stage 2 votes", s.Stage, samples)})
+	}
+	return errors.Join(errs...)
+}
+
+// Generate answers one question. Its errors are those of strategy.Pipeline.
+func (s Staged) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+	if err := cmp.Or(env.Validate(t), s.Validate(t.Samples), s.validPool(env)); err != nil {
+		return nil, err
+	}
+	l, err := s.start(ctx, env, t)
+	if err != nil {
+		return nil, err
+	}
+	defer l.admission.Close()
+	return l.answer(ctx)
+}
+
+// answer takes the steps. Each stage adds a line.
+func (l *ladder) answer(ctx context.Context) (*strategy.Outcome, error) {
+	for more := true; more && l.step < l.Steps && l.unsettled(); l.step++ {
+		drawn, err := l.draw(ctx)
+		if l.Stage >= 3 && err == nil && !anyRuns(drawn) {
+			err = l.repair(ctx, drawn)
+		}
+		if l.Stage >= 1 && err == nil {
+			err = l.clamp(ctx, drawn)
+		}
+		if more = l.learn(drawn); err != nil {
+			return l.told(ctx, err)
+		}
+	}
+	var err error
+	if l.Stage >= 3 && l.best < 0 && !l.spent {
+		err = l.fallback(ctx)
+	}
+	return l.told(ctx, err)
+}
+
+// pipeline is how the statements of a step come about.
+func (l *ladder) pipeline() strategy.Pipeline {
+	p := strategy.Pipeline{
+		Linker:    linker.Func(l.linked),
+		Prompter:  l.prompter(""),
+		Sampler:   strategy.Sampler{Samples: 1, First: l.step * l.perStep, MaxTokens: l.MaxTokens},
+		Admission: l.admission,
+		Voter:     l.choice(l.step),
+	}
+	if l.Stage >= 2 {
+		p.Prompter = strategy.Alternate{l.prompter(""), l.prompter(tabular)}
+		p.Sampler.Samples, p.Sampler.Temperature = l.perStep, 0.5
+	}
+	return p
+}
+
+// fallback is the few-shot baseline, which sees nothing of what was tried.
+func (l *ladder) fallback(ctx context.Context) error {
+	ctx, span := trace.Start(ctx, "fallback")
+	defer span.End()
+	baseline := strategy.Pipeline{
+		Linker:    linker.Func(l.linked),
+		Prompter:  strategy.Prompt{Shots: l.Shots},
+		Sampler:   strategy.Sampler{First: l.Steps * l.perStep, MaxTokens: l.MaxTokens},
+		Admission: l.admission,
+		Voter:     l.choice(l.Steps),
+	}
+	if have := pairs(&l.env); have > 0 && have < l.Shots {
+		l.out.Warn(ctx, "few-exemplars", "the pool has %d solved questions, the baseline would show %d", have, l.Shots)
+	}
+	drawn, err := l.run(ctx, baseline)
+	if anyRuns(drawn) {
+		l.best, l.report.Fallback = l.Steps, true
+	}
+	return err
+}
+
+// unsettled reports whether another step may find a better answer.
+func (l *ladder) unsettled() bool {
+	return !l.spent && (l.best < 0 || l.Stage >= 1 && l.penalty >= doubtful)
+}
+
+func anyRuns(candidates []vote.Candidate) bool {
+	return slices.ContainsFunc(candidates, func(c vote.Candidate) bool { return c.Rejected == "" })
+}

@@ -1,0 +1,301 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// ladder is one question.
+type ladder struct {
+	Staged
+	env       strategy.Env // with the profiled schema
+	task      strategy.Task
+	links     schema.Links
+	admission *strategy.Admission
+	clamps    []clamp
+	perStep   int // samples a step
+
+	step     int // the one that is taken
+	best     int // the step with the best answer so far; -1: none
+	penalty  float64
+	attempts []string // earlier statements and what was wrong, as a prompt shows them
+	repaired bool     // the repair was made
+	spent    bool     // the budget of calls is
+	clamped  map[int]bool
+	failed   []error
+	out      *strategy.Outcome
+	report   StagedReport
+}
+
+// validPool refuses a pool that has fewer pairs than Shots asks for.
+func (s Staged) validPool(env *strategy.Env) error {
+	switch {
+	case len(env.Schema.Tables) == 0:
+		return &strategy.ConfigError{Field: "agent: Env.Schema", Problem: "it has no table: nothing can be asked about it"}
+	case s.Stage >= 3 && pairs(env) < s.Shots:
+		return &strategy.ConfigError{Field: "agent: Staged.Shots", Problem: fmt.Sprintf(
+			"%d solved questions are to be shown and the pool has %d: give more (WithExemplars), or leave it 0 for as many as there are", s.Shots, pairs(env))}
+	}
+	return nil
+}
+
+func pairs(env *strategy.Env) int {
+	if env.Exemplars == nil {
+		return 0
+	}
+	return len(env.Exemplars.Pairs)
+}
+
+// start fills in what is left open, and reads the question.
+func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*ladder, error) {
+	l := &ladder{Staged: s, env: *env, task: t, best: -1, perStep: 1, clamped: map[int]bool{}, out: &strategy.Outcome{}}
+	l.Steps, l.Repairs, l.Shots, l.MaxTokens = cmp.Or(s.Steps, 3), cmp.Or(s.Repairs, 4), cmp.Or(s.Shots, 3), cmp.Or(s.MaxTokens, 256)
+	if s.Stage >= 2 {
+		l.perStep = cmp.Or(t.Samples, s.Candidates, 4)
+	}
+	l.task.Samples = 0
+	whole, err := env.Profiled(ctx, l.out)
+	if err != nil {
+		return nil, err
+	}
+	l.env.Schema, l.env.Profile = whole, nil
+	var find linker.Linker = linker.Values{}
+	if len(whole.Tables) > mostTables {
+		find = linker.Union{linker.Lexical{}, linker.Values{Choose: true}}
+	}
+	l.links, err = find.Link(ctx, linker.Input{Question: t.Question, Evidence: t.Evidence, Schema: whole, DB: env.DB, WithoutValues: env.WithoutValues})
+	if cerr := ctx.Err(); cerr != nil {
+		return nil, cerr
+	}
+	if err != nil {
+		l.out.Note("linking failed, the whole schema is used: %v", err)
+		l.links = schema.Links{Whole: true}
+	}
+	if s.Stage == 0 {
+		l.admission = strategy.NewAdmission(ctx, &l.env, l.task, nil, nil)
+		return l, nil
+	}
+	rules := StagedRules()
+	rules.Dialect = env.DB.Dialect().Text()
+	read := rules.Read(t.Question, t.Evidence)
+	wanted := readContract(read, whole, !s.WithoutNameOnlyLists)
+	values := named(l.links)
+	if l.clamps, l.report.Contract = clamps(read, wanted, values), wanted; wanted != nil {
+		rules.List = append(rules.List, wanted.rule())
+	}
+	rules.List = append(rules.List, caseRule(values))
+	for _, value := range append(read.Numbers(), values...) {
+		rules.List = append(rules.List, doubt.Absent(value))
+	}
+	l.admission = strategy.NewAdmission(ctx, &l.env, l.task, nil, &rules)
+	return l, nil
+}
+
+// named are the stored texts that the question names, each once.
+func named(links schema.Links) (values []string) {
+	for _, t := range links.Tables {
+		for _, v := range t.Values {
+			if text, ok := v.Value.(string); ok && !slices.Contains(values, text) {
+				values = append(values, text)
+			}
+		}
+	}
+	return values
+}
+
+func (l *ladder) linked(context.Context, linker.Input) (schema.Links, error) { return l.links, nil }
+
+// tabular is the other prompt of a step.
+const tabular = "Go through the tables that the question needs and the keys that join them first. Then give one SELECT statement.\n"
+
+// prompter writes the prompt of a step: that of strategy.Prompt without shots, and what the earlier steps came to.
+func (l *ladder) prompter(how string) strategy.Prompter {
+	return strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+		messages, err := strategy.Prompt{}.Prompt(ctx, env, in)
+		if err != nil {
+			return nil, err
+		}
+		last := &messages[len(messages)-1]
+		if len(l.attempts) > 0 {
+			last.Text += "\n### Earlier attempts\n" + strings.Join(l.attempts, "\n") + "\nWrite a statement that does not fail so.\n"
+		}
+		if how != "" {
+			last.Text += "\n" + how
+		}
+		return messages, nil
+	})
+}
+
+// choice elects among the candidates of a step.
+func (l *ladder) choice(step int) choice {
+	return choice{
+		Majority: vote.Majority{Key: l.env.Key(), Prior: 1, Dialect: l.env.DB.Dialect().Text()},
+		votes:    func(c vote.Candidate) bool { return c.Sample/l.perStep == step },
+	}
+}
+
+// draw takes the samples of a step.
+func (l *ladder) draw(ctx context.Context) ([]vote.Candidate, error) {
+	ctx, span := trace.Start(ctx, "step", trace.Attr{Key: "step", Value: l.step})
+	defer span.End()
+	l.report.Steps++
+	return l.run(ctx, l.pipeline())
+}
+
+// run runs a pipeline and returns its candidates, which are the last of the outcome. That none of them runs is no error.
+func (l *ladder) run(ctx context.Context, p strategy.Pipeline) ([]vote.Candidate, error) {
+	out, err := p.Generate(ctx, &l.env, l.task)
+	if out == nil {
+		return nil, err
+	}
+	l.out.Links = out.Links
+	l.out.Notes = append(l.out.Notes, out.Notes...)
+	first := len(l.out.Candidates)
+	l.out.Candidates = append(l.out.Candidates, out.Candidates...)
+	drawn := l.out.Candidates[first:]
+	for _, c := range drawn {
+		l.out.Steps = append(l.out.Steps, strategy.NewStep(c, l.step, strategy.PurposeGenerate))
+	}
+	var none *strategy.NoCandidateError
+	if errors.As(err, &none) {
+		l.failed, l.spent, err = append(l.failed, none.Failed...), errors.Is(none, llm.ErrBudget), nil
+	}
+	return drawn, err
+}
+
+// repair refines, once a question, the failing statement that most samples have.
+func (l *ladder) repair(ctx context.Context, drawn []vote.Candidate) error {
+	copies, target := map[string]int{}, -1
+	for i, c := range drawn {
+		if copies[c.SQL]++; c.SQL != "" && (target < 0 || copies[c.SQL] > copies[drawn[target].SQL]) {
+			target = i
+		}
+	}
+	if target < 0 || l.repaired || l.spent {
+		return nil
+	}
+	ctx, span := trace.Start(ctx, "repair")
+	defer span.End()
+	l.repaired = true
+	old := drawn[target]
+	refined, err := strategy.Refine{Executions: l.Repairs + 1}.Run(ctx, &l.env, strategy.RefineInput{
+		Task: l.task, Schema: l.env.Schema, Admission: l.admission, Candidate: old,
+	})
+	if len(refined.Steps) > 0 {
+		l.out.Steps = append(l.out.Steps, refined.Steps[1:]...) // the first is there
+	}
+	if err != nil || refined.Candidate.Rejected != "" {
+		if refined.Err != nil {
+			l.out.Note("the repair failed: %v", refined.Err)
+		}
+		return err
+	}
+	for i, c := range drawn {
+		if c.SQL == old.SQL {
+			fixed := refined.Candidate
+			fixed.Sample, fixed.Model, fixed.Voice = c.Sample, c.Model, old.Sample+1
+			fixed.Findings = append(slices.Clip(fixed.Findings), vote.Finding{Rule: "repaired", Detail: old.Rejected})
+			drawn[i] = fixed
+		}
+	}
+	return nil
+}
+
+// learn keeps the answer of a step if it is doubted less than the best so far, and what the next step is told. more is
+// false where that is nothing new: its prompts would be those of this step.
+func (l *ladder) learn(drawn []vote.Candidate) (more bool) {
+	if len(drawn) > 0 {
+		ballot, err := l.choice(l.step).Count(l.out.Candidates)
+		if err == nil {
+			winner := l.out.Candidates[ballot.Clusters[0].Best]
+			if p := penalty(winner); l.best < 0 || p < l.penalty {
+				l.best, l.penalty = l.step, p
+			}
+		}
+	}
+	for _, c := range drawn {
+		if text := l.attempt(c); !slices.Contains(l.attempts, text) {
+			l.attempts, more = append(l.attempts, text), true
+		}
+	}
+	return more
+}
+
+// attempt is a statement and what is wrong with it, as a prompt shows them.
+func (l *ladder) attempt(c vote.Candidate) string {
+	said, problem := "(no statement)", c.Rejected
+	if c.SQL != "" {
+		said = strategy.Fence(c.SQL)
+	}
+	if problem == "" {
+		var broken []string
+		for _, f := range c.Findings {
+			if f.Doubt > 0 {
+				broken = append(broken, f.Detail)
+			}
+		}
+		problem = "it runs, but: " + strings.Join(broken, "; ")
+	}
+	return said + "\n" + strategy.ErrorLine(problem, l.env.WithoutValues) + "\n"
+}
+
+// told completes the outcome: the answer of the best step, beside err if there is one.
+func (l *ladder) told(ctx context.Context, err error) (*strategy.Outcome, error) {
+	out := l.out
+	l.report.Stage, l.report.Answer, l.report.Penalty = l.Stage, l.best, l.penalty
+	if l.best >= 0 {
+		ballot, counted := l.choice(l.best).Count(out.Candidates)
+		if counted != nil {
+			return out, cmp.Or(err, counted)
+		}
+		l.vote(ballot)
+		out.Ballot, out.SQL, out.Confidence = ballot, ballot.Clusters[0].SQL, ballot.Confidence
+	}
+	out.Report = l.report
+	switch {
+	case ctx.Err() != nil && out.SQL != "":
+		out.Warn(ctx, "cut-short", "the time was up: this is the best of %d steps", l.report.Steps)
+		return out, ctx.Err()
+	case out.SQL != "" && l.spent:
+		out.Warn(ctx, "budget-spent", "the budget allowed no further step")
+	case out.SQL == "" && err == nil:
+		err = &strategy.NoCandidateError{Rejected: out.WithoutVote(), Failed: l.failed}
+	}
+	return out, err
+}
+
+// vote tells what decided.
+func (l *ladder) vote(ballot vote.Ballot) {
+	winner := ballot.Clusters[0]
+	best := l.out.Candidates[winner.Best]
+	l.report.Clamped = l.clamped[best.Sample]
+	l.report.Repaired = best.Voice > 0
+	for _, c := range l.out.Candidates {
+		if c.Sample >= l.best*l.perStep && c.Rejected == "" {
+			key, _ := l.env.Key()(c)
+			l.report.Voted = key != winner.Key
+			break
+		}
+	}
+	for _, cluster := range ballot.Clusters {
+		for _, member := range cluster.Members {
+			for i := range l.report.Forms {
+				if f := &l.report.Forms[i]; f.Chosen && f.Sample == l.out.Candidates[member].Sample {
+					f.Votes = len(cluster.Members)
+				}
+			}
+		}
+	}
+}
