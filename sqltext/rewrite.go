@@ -69,5 +69,5 @@ func (s *Statement) Rewrite(r Rewrite) (sql string, ok bool) {
 	}
 	b.WriteString(p.sql[at:])
 	sql = strings.TrimSpace(b.String())
-	return sql, sql != p.sql
+	return sql, sql != strings.TrimSpace(p.sql)
 }
