@@ -8,6 +8,7 @@ import (
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // A model looks a value up, writes a statement that fails, and another one that runs.
@@ -63,4 +64,38 @@ func ExampleTool() {
 	// Output:
 	// a customer in the USA
 	// SELECT name FROM customers WHERE country = 'USA'
+}
+
+// One of four statements cuts its rows off and another one fails. The clamp takes the limit away, and the vote is clear.
+func ExampleStaged() {
+	model := strategytest.ExampleModel(
+		"SELECT name FROM customers WHERE country = 'USA' LIMIT 1",
+		"SELECT nme FROM customers WHERE country = 'USA'",
+		"SELECT name FROM customers WHERE country = 'USA'",
+		"SELECT name FROM customers",
+	)
+	out, err := agent.Staged{Stage: 2}.Generate(context.Background(), strategytest.ExampleEnv(model), strategy.Task{Question: strategytest.USATask.Question})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	report, _ := agent.ReadStagedReport(out.Report)
+	for _, f := range report.Forms {
+		fmt.Printf("%d %-13s penalty %v, votes %d\n", f.Sample, f.Variant, f.Penalty, f.Votes)
+	}
+	fmt.Println(out.SQL)
+	// Output:
+	// 0               penalty 2, votes 0
+	// 0 without_limit penalty 0, votes 2
+	// 2               penalty 0, votes 2
+	// 3               penalty 2, votes 1
+	// SELECT name FROM customers WHERE country = 'USA'
+}
+
+func ExampleStagedRules() {
+	rules := agent.StagedRules()
+	for _, f := range rules.Find("How many customers live in the USA?", "", vote.Candidate{SQL: "SELECT name FROM customers"}, nil) {
+		fmt.Println(f.Rule, f.Doubt)
+	}
+	// Output: no_aggregate 3
 }

@@ -33,8 +33,10 @@ func readContract(q doubt.Reading, s *schema.Schema, nameOnly bool) contract {
 	}
 	display := displayName(about)
 	if nameOnly && len(q.Theirs) == 0 {
-		// No word asks, or "list" and "which" do and nothing else is spoken of: then more is wanted to tell who it is.
-		if alone := tableIn(stems(q.Text), without(s, about)) == nil; q.Columns == 0 || alone && q.Has("list", "which") {
+		// The question begins with the thing, or with "list" or "which" and speaks of no other table: where it does, more
+		// than names is often wanted.
+		all := stems(q.Text)
+		if slices.Equal(all[:len(first)], first) || q.Has("list", "which") && tableIn(all, without(s, about)) == nil {
 			return display
 		}
 		return nil

@@ -1,0 +1,400 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/agent"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// climbed is what came of one question.
+type climbed struct {
+	out      *strategy.Outcome
+	report   agent.StagedReport
+	err      error
+	root     *trace.Span
+	requests []llm.Request // in the order of samples
+}
+
+// replies answers requests.
+type replies func(req llm.Request) (string, error)
+
+// climb asks a stage about the customers in the USA.
+func climb(ctx context.Context, t *testing.T, env *strategy.Env, stage agent.Staged, reply replies) (c climbed) {
+	t.Helper()
+	var mu sync.Mutex
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		mu.Lock()
+		c.requests = append(c.requests, req)
+		mu.Unlock()
+		text, err := reply(req)
+		return llm.Response{Text: text, StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, Known: true}}, err
+	})
+	c.root = trace.New("question")
+	c.out, c.err = stage.Generate(trace.Into(ctx, c.root), strategytest.Asking(env, model), strategytest.USATask)
+	slices.SortStableFunc(c.requests, func(a, b llm.Request) int { return a.Sample - b.Sample })
+	if c.out != nil {
+		var err error
+		if c.report, err = agent.ReadStagedReport(c.out.Report); err != nil {
+			t.Error(err)
+		}
+	}
+	return c
+}
+
+// always answers every sample so, and no repair.
+func always(sql string) replies {
+	return func(req llm.Request) (string, error) {
+		if req.Purpose == strategy.PurposeRepair {
+			return "", errors.New("no repair")
+		}
+		return sql, nil
+	}
+}
+
+// TestLadder: each stage does what the one before does, and one thing more.
+func TestLadder(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	limited := usa + " LIMIT 5"
+	var before climbed
+	for stage, want := range []struct {
+		sql      string
+		calls    int
+		clamped  bool
+		repaired bool
+	}{
+		{limited, 2, false, false},
+		{usa, 2, true, false},
+		{usa, 8, true, false},
+		{usa, 5, true, true},
+	} {
+		perStep := 1
+		if stage >= 2 {
+			perStep = 4
+		}
+		c := climb(t.Context(), t, env, agent.Staged{Stage: stage}, func(req llm.Request) (string, error) {
+			if req.Purpose == strategy.PurposeGenerate && req.Sample < perStep {
+				return broken, nil
+			}
+			return limited, nil
+		})
+		if c.err != nil || c.out.SQL != want.sql || len(c.requests) != want.calls || c.report.Clamped != want.clamped || c.report.Repaired != want.repaired {
+			t.Errorf("stage %d: %q, %v, %d calls, %+v", stage, c.out.SQL, c.err, len(c.requests), c.report)
+		}
+		if stage > 0 {
+			if diff := cmp.Diff(before.requests[0].Messages, c.requests[0].Messages); diff != "" {
+				t.Errorf("stage %d has another first prompt: %s", stage, diff)
+			}
+			for span := range before.root.All() {
+				if name := span.Name(); !slices.ContainsFunc(slices.Collect(c.root.All()), func(s *trace.Span) bool { return s.Name() == name }) {
+					t.Errorf("stage %d has no %q, which stage %d has", stage, name, stage-1)
+				}
+			}
+		}
+		before = c
+	}
+}
+
+// TestBoundsOfCalls: whatever fails, calls stay within their bounds, no prompt is sent twice, and the error tells why.
+func TestBoundsOfCalls(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	down := errors.New("out of service")
+	for _, tt := range []struct {
+		name  string
+		reply replies
+		want  [4]int // calls by stage
+		sql   string
+		is    error
+	}{
+		{"every statement fails in another way", func() replies {
+			var mu sync.Mutex
+			n := 0
+			return func(llm.Request) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				n++
+				return fmt.Sprintf("SELECT c%d FROM customers", n), nil
+			}
+		}(), [4]int{3, 3, 12, 17}, "", strategy.ErrNoCandidate},
+		{"the same failing statement for ever", func(llm.Request) (string, error) { return broken, nil }, [4]int{2, 2, 8, 10}, "", strategy.ErrNoCandidate},
+		{"replies without SQL", func(llm.Request) (string, error) { return "I cannot.", nil }, [4]int{2, 2, 8, 9}, "", strategy.ErrNoCandidate},
+		{"empty replies", func(llm.Request) (string, error) { return "", nil }, [4]int{2, 2, 8, 9}, "", strategy.ErrNoCandidate},
+		{"all samples fail", func(llm.Request) (string, error) { return "", down }, [4]int{1, 1, 4, 5}, "", down},
+		{"one sample fails", func(req llm.Request) (string, error) {
+			if req.Sample == 0 {
+				return "", down
+			}
+			return usa, nil
+		}, [4]int{1, 1, 4, 4}, usa, nil},
+	} {
+		for stage, calls := range tt.want {
+			c := climb(t.Context(), t, env, agent.Staged{Stage: stage}, tt.reply)
+			if len(c.requests) != calls || tt.sql == "" && !errors.Is(c.err, tt.is) {
+				t.Errorf("%s, stage %d: %d calls, want %d; %v", tt.name, stage, len(c.requests), calls, c.err)
+			}
+			if stage >= 2 && tt.sql != "" && (c.out.SQL != tt.sql || len(c.out.Candidates) != 3) {
+				t.Errorf("%s, stage %d: %q of %d candidates", tt.name, stage, c.out.SQL, len(c.out.Candidates))
+			}
+			sent := map[string]int{}
+			for _, req := range c.requests {
+				key := fmt.Sprint(*req.Temperature, req.Messages)
+				if req.Purpose == strategy.PurposeGenerate && *req.Temperature == 0.5 {
+					key += fmt.Sprint(req.Sample % 4) // of one step, with another seed
+				}
+				if sent[key]++; sent[key] > 1 {
+					t.Errorf("%s, stage %d: a prompt is sent twice: %s", tt.name, stage, req.Messages[len(req.Messages)-1].Text)
+				}
+			}
+		}
+	}
+}
+
+// TestRepairOfStaged: a repair is made where nothing of a step ran, once, and passes the same checks.
+func TestRepairOfStaged(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	for _, tt := range []struct {
+		why      string
+		reply    replies
+		repairs  int
+		sql      string
+		repaired bool
+		fallback bool
+	}{
+		{"one sample of the step runs, doubted as it is", func(req llm.Request) (string, error) {
+			if req.Sample == 3 {
+				return strategytest.Everyone, nil
+			}
+			return broken, nil
+		}, 0, strategytest.Everyone, false, false},
+		{"none runs: it is repaired, and clamped", func(req llm.Request) (string, error) {
+			if req.Purpose == strategy.PurposeRepair {
+				return usa + " LIMIT 2", nil
+			}
+			return broken, nil
+		}, 1, usa, true, false},
+		{"no step runs: once, then the baseline", func(req llm.Request) (string, error) {
+			switch {
+			case req.Purpose == strategy.PurposeRepair:
+				return "no idea", nil
+			case req.Sample == 12:
+				return usa, nil
+			}
+			return fmt.Sprintf("SELECT c%d FROM customers", req.Sample), nil
+		}, 4, usa, false, true},
+	} {
+		c := climb(t.Context(), t, env, agent.Staged{Stage: 3}, tt.reply)
+		repairs := 0
+		for _, req := range c.requests {
+			if req.Purpose == strategy.PurposeRepair {
+				repairs++
+			}
+		}
+		if c.err != nil || c.out.SQL != tt.sql || repairs != tt.repairs || c.report.Repaired != tt.repaired || c.report.Fallback != tt.fallback {
+			t.Errorf("%s: %q, %d repairs, %v, %+v", tt.why, c.out.SQL, repairs, c.err, c.report)
+		}
+	}
+}
+
+// TestClampOfStaged: a variant is taken where it is doubted less, and both results are told.
+func TestClampOfStaged(t *testing.T) {
+	const perCountry = "SELECT country, count(*) FROM customers GROUP BY country ORDER BY 2"
+	for _, tt := range []struct {
+		question, sql, want string
+		variants            []string
+		why                 string
+	}{
+		{"Which customers live in the USA?", usa, usa, []string{""}, "nothing to change"},
+		{"Which customers live in the USA?", usa + " ORDER BY name LIMIT 1", usa, []string{"", "without_limit"}, "a limit nobody asked for"},
+		{"Which are the first 2 customers in the USA?", usa + " ORDER BY name LIMIT 2", usa + " ORDER BY name LIMIT 2", []string{""}, "one that was asked for"},
+		{"Which customers live in the USA?", "SELECT name FROM customers WHERE country = 'usa'", usa, []string{"", "stored_value"}, "letters of another case"},
+		{"How many customers are there in a country?", perCountry, "SELECT count(*) FROM customers", []string{"", "without_group"}, "one number"},
+		{"How many customers are there per country?", perCountry, perCountry, []string{""}, "a number a group"},
+		{"How many customers are there per country?", "SELECT count(*) FROM customers GROUP BY country",
+			"SELECT country, count(*) FROM customers GROUP BY country", []string{"", "group_key"}, "the group is missing"},
+		{"List customers with their countries", "SELECT id, country, name FROM customers LIMIT 2", "SELECT name, country FROM customers",
+			[]string{"", "without_limit", "projection", "without_limit+projection"}, "columns in the order of the question"},
+		{"List the customers who live in Norway", "SELECT count(*) FROM customers WHERE country = 'Norway'",
+			"SELECT count(*) FROM customers WHERE country = 'Norway'", []string{""}, "an expression is never dropped"},
+		{"List the customers who live in Norway", "SELECT * FROM customers WHERE country = 'Norway'",
+			"SELECT * FROM customers WHERE country = 'Norway'", []string{""}, "* is no plain column"},
+	} {
+		env := strategytest.Asking(strategytest.ShopEnv(t, nil), strategytest.ExampleModel(tt.sql, tt.sql, tt.sql))
+		root := trace.New("question")
+		out, err := agent.Staged{Stage: 1, Steps: 1}.Generate(trace.Into(t.Context(), root), env, strategy.Task{Question: tt.question})
+		if err != nil {
+			t.Errorf("%s: %v", tt.why, err)
+			continue
+		}
+		report, err := agent.ReadStagedReport(out.Report)
+		var variants []string
+		for _, f := range report.Forms {
+			variants = append(variants, f.Variant)
+			if f.Chosen && f.Variant != "" && f.Penalty >= report.Forms[0].Penalty {
+				t.Errorf("%s: %s is not doubted less", tt.why, f.Variant)
+			}
+		}
+		events := 0
+		for s := range root.All() {
+			for _, e := range s.Events() {
+				if e.Name == "form" {
+					events++
+				}
+			}
+		}
+		if got := strings.Join(strings.Fields(out.SQL), " "); err != nil || got != tt.want || !slices.Equal(variants, tt.variants) || events != len(variants) {
+			t.Errorf("%s: %q by %q (%d events), %v; want %q by %q", tt.why, got, variants, events, err, tt.want, tt.variants)
+		}
+	}
+}
+
+// TestStagedValidate: what is wrong is told before a model is asked.
+func TestStagedValidate(t *testing.T) {
+	two := &memory.Pool{Pairs: []memory.Pair{{Question: "Who?", SQL: usa}, {Question: "Where?", SQL: usa}}}
+	for _, tt := range []struct {
+		stage  agent.Staged
+		change func(*strategy.Env, *strategy.Task)
+		want   string
+		why    string
+	}{
+		{agent.Staged{Stage: 4}, nil, "agent: Staged.Stage: it is 4; want 0 to 3", "no such stage"},
+		{agent.Staged{Stage: -1}, nil, "agent: Staged.Stage: it is -1", "below the ladder"},
+		{agent.Staged{Steps: -1}, nil, "agent: Staged.Steps", "negative"},
+		{agent.Staged{Repairs: -1}, nil, "agent: Staged.Repairs", "negative"},
+		{agent.Staged{Shots: -1}, nil, "agent: Staged.Shots", "negative"},
+		{agent.Staged{Candidates: -1}, nil, "Samples", "negative"},
+		{agent.Staged{Stage: 1}, func(_ *strategy.Env, t *strategy.Task) { t.Samples = 2 }, "stage 1 takes one sample a step, got 2", "samples"},
+		{agent.Staged{Stage: 3, Shots: 3}, func(e *strategy.Env, _ *strategy.Task) { e.Exemplars = two }, "3 solved questions are to be shown and the pool has 2",
+			"a pool that is too small"},
+		{agent.Staged{}, func(e *strategy.Env, _ *strategy.Task) { e.Schema = &schema.Schema{} }, "agent: Env.Schema: it has no table", "nothing to ask about"},
+		{agent.Staged{}, func(_ *strategy.Env, t *strategy.Task) { t.Question = " " }, "the question is empty", "no question"},
+	} {
+		env := strategytest.ShopEnv(t, llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			t.Errorf("%s: the model was asked", tt.why)
+			return llm.Response{}, llm.ErrBudget
+		}))
+		task := strategytest.USATask
+		if tt.change != nil {
+			tt.change(env, &task)
+		}
+		if _, err := tt.stage.Generate(t.Context(), env, task); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)
+		}
+	}
+	// A pool that grows by confirmed answers is small at first: the baseline shows what there is, and says so.
+	env := strategytest.ShopEnv(t, nil)
+	env.Exemplars = two
+	c := climb(t.Context(), t, env, agent.Staged{Stage: 3}, func(req llm.Request) (string, error) {
+		if req.Sample == 12 {
+			return usa, nil
+		}
+		return "", nil
+	})
+	if c.err != nil || !c.report.Fallback || len(c.requests[len(c.requests)-1].Messages) != 6 || !strings.Contains(strings.Join(c.out.Notes, " "), "the pool has 2") {
+		t.Errorf("%v, %+v, %v", c.err, c.report, c.out.Notes)
+	}
+}
+
+// TestStagedCancelled: the time is up in the second step. The best answer so far is there beside the error.
+func TestStagedCancelled(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		started := time.Now()
+		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			if req.Sample < 4 {
+				return llm.Response{Text: "SELECT id, name FROM orders JOIN customers USING (id)", StopReason: llm.StopEnd}, nil
+			}
+			<-ctx.Done()
+			return llm.Response{}, ctx.Err()
+		})
+		out, err := agent.Staged{Stage: 2}.Generate(ctx, strategytest.Asking(env, model), strategy.Task{Question: "How many customers live in the USA?"})
+		if !errors.Is(err, context.DeadlineExceeded) || out == nil || out.SQL == "" || len(out.Candidates) != 4 {
+			t.Errorf("%v: %+v", err, out)
+		}
+		if late := time.Since(started) - time.Minute; late > 100*time.Millisecond {
+			t.Errorf("%v too late", late)
+		}
+	})
+}
+
+// TestStagedBudget: with any number of calls the answer is the best so far, or the error says that the budget is spent.
+func TestStagedBudget(t *testing.T) {
+	doubted := "SELECT name FROM customers LIMIT 5" // asked again for a better one
+	for calls := 1; calls <= 9; calls++ {
+		account := llm.Budget{Calls: calls}.Start()
+		env := strategytest.ShopEnv(t, llm.Chain(strategytest.ExampleModel(broken, broken, broken, broken, doubted, doubted, doubted, doubted, usa), account.Middleware()))
+		env.CallsLeft, env.Concurrency = account.CallsLeft, 1
+		out, err := agent.Staged{Stage: 2}.Generate(t.Context(), env, strategytest.USATask)
+		if want := calls > 4; (err == nil) != want || err != nil && !errors.Is(err, llm.ErrBudget) || err == nil && out.SQL == "" {
+			t.Errorf("%d calls: %v; an answer is there from 5 on", calls, err)
+		}
+	}
+}
+
+// TestStagedSame: equal replies give equal bytes, whatever the latency and the concurrency.
+func TestStagedSame(t *testing.T) {
+	texts := []string{broken, usa + " LIMIT 5", "no", strategytest.Everyone, usa, strategytest.USAJoin, strategytest.Chile, broken}
+	for stage := range 4 {
+		first := ""
+		for run := range 10 {
+			env := strategytest.ShopEnv(t, nil)
+			env.Concurrency = []int{1, 2, 16}[run%3]
+			var got string
+			synctest.Test(t, func(t *testing.T) {
+				c := climb(t.Context(), t, env, agent.Staged{Stage: stage}, func(req llm.Request) (string, error) {
+					time.Sleep(time.Duration(rand.IntN(900)) * time.Millisecond)
+					return texts[req.Sample%len(texts)], nil
+				})
+				var spans []string
+				for s := range c.root.All() {
+					spans = append(spans, fmt.Sprint(s.Name(), s.Attrs(), len(s.Events())))
+				}
+				written, err := json.Marshal([]any{c.out, c.out.Report, len(c.requests), spans})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = string(written) + fmt.Sprint(c.err)
+			})
+			if first == "" {
+				first = got
+			}
+			if diff := cmp.Diff(first, got); diff != "" {
+				t.Fatalf("stage %d, run %d: %s", stage, run, diff)
+			}
+		}
+	}
+}
+
+// TestStagedWithoutExecution: forms are planned and never run, and no stored value is in a prompt.
+func TestStagedWithoutExecution(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	env.DB, env.WithoutExecution, env.WithoutValues = env.DB.WithoutExecution(), true, true
+	c := climb(t.Context(), t, env, agent.Staged{Stage: 3}, always(usa+" LIMIT 5"))
+	if c.err != nil || c.out.SQL != usa || c.out.Candidates[0].Fingerprint != "" {
+		t.Errorf("%v: %+v", c.err, c.out)
+	}
+	c = climb(t.Context(), t, env, agent.Staged{Stage: 1}, always("SELECT name FROM customers WHERE nme = 'Ada'"))
+	for _, req := range c.requests[1:] {
+		if last := req.Messages[len(req.Messages)-1].Text; strings.Contains(strings.ReplaceAll(last, "nme = 'Ada'", ""), "Ada") {
+			t.Errorf("a stored value: %s", last)
+		}
+	}
+}
