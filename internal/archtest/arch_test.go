@@ -128,6 +128,32 @@ func TestStrategyNamesNoMethod(t *testing.T) {
 	}
 }
 
+// TestNoBenchmarkInCode: no code that answers questions knows a table, a column or a value of ClassicModels, on which
+// the agents are measured.
+func TestNoBenchmarkInCode(t *testing.T) {
+	known := regexp.MustCompile(`(?i)classicmodels|order_?details|product_?lines?\b|customer_?(name|number)|order_?number|` +
+		`product_?(code|name|vendor)|credit_?limit|sales_?rep|office_?code|buy_?price|\bmsrps?\b|price_?each|check_?number|\b(France|Norway|Shipped|On Hold|San Francisco|Motorcycles)\b`)
+	for _, dir := range []string{
+		".", "strategy", "strategy/agent", "doubt", "vote", "linker", "sqltext", "schema", "memory", "exec", "exec/sqlite", "internal/words",
+	} {
+		for _, file := range parsed(t, dir) {
+			ast.Inspect(file, func(node ast.Node) bool {
+				name := ""
+				switch n := node.(type) {
+				case *ast.Ident:
+					name = n.Name
+				case *ast.BasicLit:
+					name = n.Value
+				}
+				if known.MatchString(name) {
+					t.Errorf("package %s names a part of ClassicModels: %s", file.Name.Name, name)
+				}
+				return true
+			})
+		}
+	}
+}
+
 // TestRootLinksNoDriver keeps drivers, provider clients and their dependencies
 // out of programs that import the root package.
 func TestRootLinksNoDriver(t *testing.T) {

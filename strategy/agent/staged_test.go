@@ -280,9 +280,10 @@ func TestStagedValidate(t *testing.T) {
 		{agent.Staged{Shots: -1}, nil, "agent: Staged.Shots", "negative"},
 		{agent.Staged{Candidates: -1}, nil, "Samples", "negative"},
 		{agent.Staged{Stage: 1}, func(_ *strategy.Env, t *strategy.Task) { t.Samples = 2 }, "stage 1 takes one sample a step, got 2", "samples"},
-		{agent.Staged{Stage: 3, Shots: 3}, func(e *strategy.Env, _ *strategy.Task) { e.Exemplars = two }, "3 solved questions are to be shown and the pool has 2",
-			"a pool that is too small"},
-		{agent.Staged{}, func(e *strategy.Env, _ *strategy.Task) { e.Schema = &schema.Schema{} }, "agent: Env.Schema: it has no table", "nothing to ask about"},
+		{agent.Staged{Stage: 3, Shots: 3}, func(e *strategy.Env, _ *strategy.Task) { e.Exemplars = two },
+			"3 solved questions are to be shown and the pool has 2", "a pool that is too small"},
+		{agent.Staged{}, func(e *strategy.Env, _ *strategy.Task) { e.Schema = &schema.Schema{} }, "agent: Env.Schema: it has no table",
+			"nothing to ask about"},
 		{agent.Staged{}, func(_ *strategy.Env, t *strategy.Task) { t.Question = " " }, "the question is empty", "no question"},
 	} {
 		env := strategytest.ShopEnv(t, llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
@@ -306,7 +307,8 @@ func TestStagedValidate(t *testing.T) {
 		}
 		return "", nil
 	})
-	if c.err != nil || !c.report.Fallback || len(c.requests[len(c.requests)-1].Messages) != 6 || !strings.Contains(strings.Join(c.out.Notes, " "), "the pool has 2") {
+	told := strings.Contains(strings.Join(c.out.Notes, " "), "the pool has 2")
+	if last := c.requests[len(c.requests)-1]; c.err != nil || !c.report.Fallback || len(last.Messages) != 6 || !told {
 		t.Errorf("%v, %+v, %v", c.err, c.report, c.out.Notes)
 	}
 }
@@ -340,7 +342,8 @@ func TestStagedBudget(t *testing.T) {
 	doubted := "SELECT name FROM customers LIMIT 5" // asked again for a better one
 	for calls := 1; calls <= 9; calls++ {
 		account := llm.Budget{Calls: calls}.Start()
-		env := strategytest.ShopEnv(t, llm.Chain(strategytest.ExampleModel(broken, broken, broken, broken, doubted, doubted, doubted, doubted, usa), account.Middleware()))
+		model := strategytest.ExampleModel(broken, broken, broken, broken, doubted, doubted, doubted, doubted, usa)
+		env := strategytest.ShopEnv(t, llm.Chain(model, account.Middleware()))
 		env.CallsLeft, env.Concurrency = account.CallsLeft, 1
 		out, err := agent.Staged{Stage: 2}.Generate(t.Context(), env, strategytest.USATask)
 		if want := calls > 4; (err == nil) != want || err != nil && !errors.Is(err, llm.ErrBudget) || err == nil && out.SQL == "" {
