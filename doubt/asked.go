@@ -51,8 +51,8 @@ func (in Input) calls(functions ...string) bool {
 	return slices.ContainsFunc(in.Outline.Functions, func(f string) bool { return slices.Contains(functions, f) })
 }
 
-// Absent returns a rule that a value which the question names stands in the statement: in one of its texts, whatever the
-// case, or as a number. It is called value_absent and weighs 2.
+// Absent returns a rule that a value which the question names stands in the statement: in one of its texts, whatever
+// the case, or as a number. It is called value_absent and weighs 2.
 func Absent(value string) Rule {
 	return Rule{
 		Name: "value_absent", Weight: 2,

@@ -21,9 +21,9 @@ import (
 //	2  four samples a step, two of them asked to think of tables and keys first, and a choice by doubts, then by votes
 //	3  one repair, where nothing of a step ran, and a few-shot baseline where no step has an answer
 //
-// An answer that breaks checks of a weight of 3 or more is kept, and another step is asked for a better one. WithSamples
-// sets Candidates, from stage 2 on. Calls a question at most: Steps, Steps, Steps × Candidates, and that + Repairs + 1;
-// by default 3, 3, 12, 17. Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
+// An answer that breaks checks of a weight of 3 or more is kept, and another step is asked for a better one.
+// WithSamples sets Candidates, from stage 2 on. Calls a question at most: Steps, Steps, Steps × Candidates, and that
+// + Repairs + 1; by default 3, 3, 12, 17. Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
 // Outcome.Report is a StagedReport.
 type Staged struct {
 	Stage      int // 0 to 3
@@ -38,7 +38,7 @@ type Staged struct {
 	WithoutNameOnlyLists bool
 }
 
-// The weight of checks from which on another step is taken, and the number of tables from which on the schema is linked.
+// The weight of checks from which on another step is taken, and the number of tables above which the schema is linked.
 const (
 	doubtful   = 3
 	mostTables = 12

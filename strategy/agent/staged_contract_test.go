@@ -81,8 +81,8 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// TestChoice: penalty, then votes, then select items, then the earliest sample; a result is doubted as much as its least
-// doubted member, which represents it.
+// TestChoice: penalty, then votes, then select items, then the earliest sample; a result is doubted as much as its
+// least doubted member, which represents it.
 func TestChoice(t *testing.T) {
 	type one struct {
 		result string

@@ -66,8 +66,8 @@ func envs(t *testing.T) func(db string) *strategy.Env {
 	}
 }
 
-// TestRulesOnGolds: a right statement is rarely doubted, empty results aside. The contract is told apart: that a list is
-// one of names is a convention.
+// TestRulesOnGolds: a right statement is rarely doubted, empty results aside. The contract is told apart: that a list
+// is one of names is a convention.
 func TestRulesOnGolds(t *testing.T) {
 	of := envs(t)
 	for _, tt := range []struct {

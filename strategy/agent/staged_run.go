@@ -154,7 +154,7 @@ func (l *ladder) draw(ctx context.Context) ([]vote.Candidate, error) {
 	return l.run(ctx, l.pipeline())
 }
 
-// run runs a pipeline and returns its candidates, which are the last of the outcome. That none of them runs is no error.
+// run runs a pipeline and returns its candidates, the last of the outcome. That none of them runs is no error.
 func (l *ladder) run(ctx context.Context, p strategy.Pipeline) ([]vote.Candidate, error) {
 	out, err := p.Generate(ctx, &l.env, l.task)
 	if out == nil {
