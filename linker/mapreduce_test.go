@@ -201,6 +201,22 @@ func TestMapReduceReplies(t *testing.T) {
 	}
 }
 
+// TestMapReduceMatched: of the components that a reply names, 16 are kept, one line each.
+func TestMapReduceMatched(t *testing.T) {
+	var named []string
+	for i := range 40 {
+		named = append(named, fmt.Sprintf("part\n%d", i))
+	}
+	reply, err := json.Marshal(map[string]any{"score": 1, "matched_components": append(named[:1:1], named...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := study(t, linker.MapReduce{Model: verdicts(map[string]string{"t": string(reply)})}, linker.Input{Question: "?", Schema: tables([]string{"t", "x"})})
+	if m := got.Tables[0].Matched; len(m) != 15 || m[0] != "part 0" || m[14] != "part 14" { // the first one is named twice
+		t.Errorf("matched %q", m)
+	}
+}
+
 // TestMapReduceLatencies: the calls are as many as tables and one, at most Workers of them at once, and the outcome is
 // that of the replies, whatever their order.
 func TestMapReduceLatencies(t *testing.T) {

@@ -185,6 +185,20 @@ func TestRefinePrompt(t *testing.T) {
 	golden.Check(t, "refine.txt", all)
 }
 
+// TestRefineWithoutValues: engines repeat what stood in quotes, in the last error and in those before it.
+func TestRefineWithoutValues(t *testing.T) {
+	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 2two FROM orders"), Times: 1}, {Replies: llmtest.Texts(usa)}}}
+	env := shopEnv(t, script)
+	env.WithoutValues = true
+	if _, err := refined(t.Context(), t, env, strategy.Refine{}, "SELECT 1one FROM orders"); err != nil {
+		t.Fatal(err)
+	}
+	last := script.Requests()[1].Messages
+	if text := last[len(last)-1].Text; strings.Count(text, "unrecognized token: …\n") != 2 || strings.Contains(text, `token: "`) {
+		t.Errorf("the errors are shown with what stood in quotes:\n%s", text)
+	}
+}
+
 // TestRefineCancelled: while the model is asked, and while what it said is examined.
 func TestRefineCancelled(t *testing.T) {
 	for _, reply := range []string{"", usa} {

@@ -193,6 +193,20 @@ func TestRubricPrompt(t *testing.T) {
 	}
 }
 
+// TestRubricLooksAtFive: of more options the first five are shown, and may be chosen.
+func TestRubricLooksAtFive(t *testing.T) {
+	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(`{"selected_option": "F"}`), Repeat: true}}}
+	env := shopEnv(t, script)
+	in := strategy.JudgeInput{Task: strategy.Task{Question: "Who?"}, Schema: env.Schema, Options: fiveOptions(6)}
+	v, err := strategy.Rubric{Votes: 1}.Verdict(t.Context(), env, in)
+	if err != nil || v.Choice != -1 || len(v.Votes) != 5 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if prompt := script.Requests()[0].Messages[1].Text; !strings.Contains(prompt, in.Options[4].SQL) || strings.Contains(prompt, in.Options[5].SQL) {
+		t.Errorf("shown are\n%s", prompt)
+	}
+}
+
 // TestRubricNeedsMoreThanHalf: of all calls that may be made, those without a vote included.
 func TestRubricNeedsMoreThanHalf(t *testing.T) {
 	for _, tt := range []struct {

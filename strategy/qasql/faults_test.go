@@ -126,6 +126,28 @@ func TestLinkFails(t *testing.T) {
 	}
 }
 
+// TestLinkerIsTold: the linker sees the evidence, and looks for no stored value where none may be shown.
+func TestLinkerIsTold(t *testing.T) {
+	for _, without := range []bool{false, true} {
+		script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{usa, usa, usa, usa, usa}}.model()
+		asked := ""
+		env := described(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			if req.Purpose == linker.PurposeDecompose {
+				asked = req.Messages[1].Text
+			}
+			return script.Complete(ctx, req)
+		}))
+		env.WithoutValues = without
+		out, err := qasql.Strategy{}.Generate(t.Context(), env, strategytest.USATask)
+		if err != nil || len(out.Links.Tables) == 0 || !strings.Contains(asked, "Notes: "+strategytest.USATask.Evidence) {
+			t.Fatalf("%+v, %v; asked\n%s", out.Links, err, asked)
+		}
+		if found := out.Links.Tables[0].Values; (len(found) == 0) != without {
+			t.Errorf("without values %v: found %v", without, found)
+		}
+	}
+}
+
 // TestJudgeFirstTells: what failed on the way is in the notes.
 func TestJudgeFirstTells(t *testing.T) {
 	model, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{broken, "", broken, broken, everyone}}.model()
