@@ -54,6 +54,7 @@ func TestQASQLReplay(t *testing.T) {
 	}
 	for _, tt := range tests {
 		out, _, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "bird_dev", "--strategy", "qasql", "--json",
+			"--concurrency", "1", // on a busy machine a sample may be late otherwise
 			"--model", tt.model, "--judge", tt.judge, "--min-share", tt.share)
 		if err != nil {
 			t.Fatal(err)
