@@ -33,7 +33,7 @@ func (r *run) prompt(ctx context.Context, env *strategy.Env, in strategy.PromptI
 			head = ""
 		}
 	}
-	return append(messages, llm.Message{Role: llm.User, Text: head + env.ValueSection(in.Links) + in.Task.Section()}), nil
+	return append(messages, llm.Message{Role: llm.User, Text: head + in.Task.Section()}), nil
 }
 
 // observed is an observation as the conversation shows it.

@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/trace"
@@ -170,6 +171,10 @@ func TestValuesHidden(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
 	env.WithoutValues = true
 	env.Exemplars = &memory.Pool{Pairs: []memory.Pair{{Question: "Who is there?", SQL: "SELECT name FROM customers"}}}
+	var err error
+	if env.Schema, err = strategytest.ProfileOf(env)(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	steps := []string{
 		act("samples", "customers"), act("find", "Ada"), act("describe", "customers"), act("query", "SELECT name, country FROM customers"),
 		act("query", "SELECT max(name) FROM customers GROUP BY nope('Ada')"),
@@ -185,17 +190,22 @@ func TestValuesHidden(t *testing.T) {
 		}
 		return model.Complete(ctx, req)
 	})
-	out, _, calls, err := asked(t, env, agent.ReAct{Tools: agent.Tools()}.Published(), watched, 0)
+	out, _, calls, err := asked(t, env, agent.ReAct{Tools: agent.Tools(), Steps: 10}.Published(), watched, 0)
 	if err != nil || calls != len(steps) {
 		t.Fatal(calls, err, out.Steps)
 	}
 	for _, s := range out.Steps {
 		prompts += s.Observation
 	}
-	for _, value := range []string{"Ada", "Bo", "Cyd", "Norway"} {
+	for _, value := range []string{"Ada", "Bo", "Cyd", "Norway", "stored in"} {
 		if strings.Contains(prompts, value) {
 			t.Errorf("%q is shown", value)
 		}
+	}
+	// Engines quote parts of a statement, and of what it reads.
+	out, _, _, err = asked(t, env, agent.ReAct{}, scripted(acts("SELECT name FROM customers WHERE name = 'a' 'Bo'", usa)), 0)
+	if err != nil || strings.Contains(out.Steps[0].Observation, "Bo") {
+		t.Errorf("%v: %s", err, out.Steps[0].Observation)
 	}
 }
 
@@ -361,6 +371,8 @@ func TestBudget(t *testing.T) {
 			t.Errorf("%d calls: %v", most, err)
 		case most >= 3 && (err != nil || out.SQL != usa):
 			t.Errorf("%d calls: %v", most, err)
+		case most >= 4 && strings.Contains(strings.Join(out.Notes, "\n"), "failed"):
+			t.Errorf("%d calls: a walk was begun that could not end: %v", most, out.Notes)
 		}
 	}
 }
@@ -466,5 +478,85 @@ func TestValidate(t *testing.T) {
 	}
 	if _, err := (agent.ReAct{}).Generate(t.Context(), env, strategy.Task{Question: " "}); !errors.Is(err, strategy.ErrEmptyQuestion) {
 		t.Error(err)
+	}
+}
+
+// TestDescribe: foreign keys are shown, unless they lead to a table that may not be seen.
+func TestDescribe(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	alone := *env
+	alone.Schema = env.Schema.Project(func(t *schema.Table) bool { return t.Name == "orders" }, func(*schema.Table, *schema.Column) bool { return true })
+	for _, tt := range []struct {
+		env  *strategy.Env
+		want bool
+		why  string
+	}{
+		{env, true, "both tables"},
+		{&alone, false, "orders alone"},
+	} {
+		seen, err := agent.Describe{}.Call(t.Context(), tt.env, agent.Input{Argument: ` "Orders" `})
+		if got := strings.Contains(seen.Text, "FOREIGN KEY (customer_id) REFERENCES customers(id)"); err != nil || got != tt.want || !seen.OK {
+			t.Errorf("%s: %v, %s", tt.why, err, seen.Text)
+		}
+	}
+}
+
+// TestTruncated: a reply that was cut within its statement runs nothing, because its beginning may run and be wrong. The
+// model is told that, and that it repeats itself.
+func TestTruncated(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		if len(req.Messages) < 6 {
+			return llm.Response{Text: "Action: query[SELECT name FROM customers", StopReason: llm.StopLength}, nil
+		}
+		if last := req.Messages[5].Text; !strings.HasSuffix(last, "This is the same action as before.") {
+			t.Error(last)
+		}
+		return llm.Response{Text: "Action: query[" + usa + "] It is", StopReason: llm.StopLength}, nil
+	})
+	out, _, calls, err := asked(t, env, agent.ReAct{}, model, 0)
+	if err != nil || calls != 3 || out.SQL != usa || !strings.Contains(out.Steps[0].Observation, "cut at its limit") {
+		t.Errorf("%v, %d calls, %+v", err, calls, out.Steps)
+	}
+}
+
+// TestLate: nobody waits for a walk whose vote could not change the winner, and none of its steps is told.
+func TestLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		env := strategytest.ShopEnv(t, nil)
+		model := scripted(acts(broken, broken), acts(usa), acts(usa), acts(usa), acts(usa))
+		slow := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			if req.Sample == 0 && len(req.Messages) > 2 {
+				<-ctx.Done()
+				return llm.Response{}, ctx.Err()
+			}
+			return model.Complete(ctx, req)
+		})
+		out, report, _, err := asked(t, env, agent.ReAct{}, slow, 5)
+		if err != nil || out.SQL != usa || len(out.Candidates) < 3 || len(report.Walks) != len(out.Candidates) || out.Steps[0].Sample == 0 {
+			t.Errorf("%v, %+v, %+v", err, report, out)
+		}
+	})
+}
+
+// TestPrivate: thoughts and observations are in no JSON that was not asked to show them.
+func TestPrivate(t *testing.T) {
+	env := strategytest.ShopEnv(t, scripted([]string{"Thought: secret plan\nAction: query[SELECT name FROM customers]"}))
+	for _, keep := range []trace.Private{0, trace.PrivateReplies | trace.PrivateRows} {
+		root := trace.Tracer{Keep: keep}.New("question")
+		out, err := agent.ReAct{}.Generate(trace.Into(t.Context(), root), env, strategytest.USATask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		traced, _ := json.Marshal(root)
+		result, _ := json.Marshal(out)
+		for _, private := range []string{"secret plan", "Ada"} {
+			if strings.Contains(string(result), private) || strings.Contains(string(traced), private) != (keep != 0) {
+				t.Errorf("kept kinds %d, %q:\n%s\n%s", keep, private, traced, result)
+			}
+		}
+		if s := out.Steps[0]; s.Thought != "secret plan" || !strings.Contains(s.Observation, "Ada") {
+			t.Errorf("%+v", s)
+		}
 	}
 }
