@@ -26,6 +26,7 @@ func (agents) Help() string {
 	return `What the parts of the agents of MacKenzieOBrian/NLtoSQL are worth, by replaying what is stored of them about
 ClassicModels. The statements are MySQL's and run on SQLite, which is given the functions it lacks.
 
+  staged0 to staged3   the stored replies of an agent of the ladder through agent.Staged{Stage: n}; no baseline is stored
   react            the stored walks of the later agent through agent.ReAct{}
   react-document   the same through agent.ReAct{}.Published()
 
@@ -36,7 +37,11 @@ JSON: a line for each system and run.
   recorded         right by the source's own verdict, on MySQL and its data
   calls            replies of the model that were taken
   diverged         walks in which a statement ran here and failed there, or the other way round
-  same             of the others, those that end with the recorded statement`
+  same             of the others, those that end with the recorded statement
+  by_clamp, by_vote, by_repair
+                   of the ladder: answers that are a clamp's variant of what was written, whose result is not that of the
+                   first sample that ran, that are a repair's; an answer may be several
+  any              of the ladder: questions of which some form of some stored reply is right`
 }
 
 // agentLine is one line of the output.
@@ -50,6 +55,11 @@ type agentLine struct {
 	Calls    int    `json:"calls"`
 	Diverged int    `json:"diverged"`
 	Same     int    `json:"same"`
+
+	ByClamp  *int `json:"by_clamp,omitempty"`
+	ByVote   *int `json:"by_vote,omitempty"`
+	ByRepair *int `json:"by_repair,omitempty"`
+	Any      *int `json:"any,omitempty"`
 }
 
 // agentPart replays some systems.
@@ -59,7 +69,10 @@ type agentPart struct {
 }
 
 func agentParts() []agentPart {
-	return []agentPart{{[]string{"react", "react-document"}, replayWalks}}
+	return []agentPart{
+		{[]string{"staged0", "staged1", "staged2", "staged3"}, replayLadder},
+		{[]string{"react", "react-document"}, replayWalks},
+	}
 }
 
 // agentLab is what every part needs.
@@ -101,14 +114,19 @@ func (a *agents) Run(p *program) error {
 	}
 	var rows [][]string
 	for _, l := range lines {
-		ts := "–"
-		if l.TSRight != nil {
-			ts = strconv.Itoa(*l.TSRight)
-		}
-		rows = append(rows, []string{l.System, l.Run, strconv.Itoa(l.N), strconv.Itoa(l.Right), ts, strconv.Itoa(l.Recorded),
-			strconv.Itoa(l.Calls), strconv.Itoa(l.Diverged), strconv.Itoa(l.Same)})
+		rows = append(rows, []string{l.System, l.Run, strconv.Itoa(l.N), strconv.Itoa(l.Right), figure(l.TSRight), strconv.Itoa(l.Recorded),
+			strconv.Itoa(l.Calls), strconv.Itoa(l.Diverged), strconv.Itoa(l.Same), figure(l.ByClamp), figure(l.ByVote), figure(l.ByRepair), figure(l.Any)})
 	}
-	return table(p.out, []string{"system", "run", "n", "right", "ts", "recorded", "calls", "diverged", "same"}, rows)
+	heads := []string{"system", "run", "n", "right", "ts", "recorded", "calls", "diverged", "same", "by clamp", "by vote", "by repair", "any"}
+	return table(p.out, heads, rows)
+}
+
+// figure is a number, or a dash for none.
+func figure(n *int) string {
+	if n == nil {
+		return "–"
+	}
+	return strconv.Itoa(*n)
 }
 
 func (a *agents) wants(system string) bool {

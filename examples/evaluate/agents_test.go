@@ -88,3 +88,55 @@ func TestReplayWalks(t *testing.T) {
 		t.Error("an unknown system: no error")
 	}
 }
+
+// TestReplayLadder holds what is asked of the ladder on the stored replies; right on the variations is held where there
+// is time for them.
+func TestReplayLadder(t *testing.T) {
+	env := map[string]string{"TEXTTOSQL_DATA": evaldata.Path(t)}
+	args := []string{"replay-agent", "--system", "staged0,staged1,staged2,staged3", "--json"}
+	if !testing.Short() {
+		args = append(args, "--suites", t.TempDir())
+	}
+	out, notes, err := evaluate(t, env, args...)
+	if err != nil {
+		t.Fatal(err, notes)
+	}
+	before := 0.0
+	for stage, o := range objects(t, out) {
+		most := []float64{3, 3, 12, 16}[stage] * 106 // no baseline is stored
+		right := o["right"].(float64)
+		if o["n"] != 106.0 || right < before || o["calls"].(float64) > most {
+			t.Errorf("stage %d: %v", stage, o)
+		}
+		if before = right; stage < 3 {
+			continue
+		}
+		if right < 52 || right < 0.85*o["any"].(float64) {
+			t.Errorf("%v right; want 52 of 106, and 85 %% of the %v of which any form is", right, o["any"])
+		}
+		if ts, measured := o["ts_right"].(float64); measured && ts < 48 {
+			t.Errorf("%v right on the variations; want 48", ts)
+		}
+	}
+}
+
+// TestRunLadder: stored answers go through the ladder, whose first stage takes one a step.
+func TestRunLadder(t *testing.T) {
+	env := map[string]string{"TEXTTOSQL_DATA": data(t)}
+	for _, tt := range []struct {
+		strategy string
+		calls    float64
+	}{
+		{"staged0", 3}, {"staged1", 4}, // "SELECT *" is no list of names: another answer is asked for, and there is none
+	} {
+		out, notes, err := evaluate(t, env, "run", "--dataset", "spider_dev", "--strategy", tt.strategy, "--model", "pool:spider_dev/first",
+			"--json", "--rounds", "50")
+		if err != nil {
+			t.Fatal(err, notes)
+		}
+		lines := objects(t, out)
+		if sum := lines[len(lines)-1]; sum["n"] != 3.0 || sum["ex"] != 1.0 || sum["calls"] != tt.calls {
+			t.Errorf("%s: %v", tt.strategy, sum)
+		}
+	}
+}

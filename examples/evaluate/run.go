@@ -34,7 +34,7 @@ type live struct {
 	Strategy    string  `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
 	Model       string  `required:"" placeholder:"SPEC" help:"${specs}."`
 	Samples     int     `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
-	Exemplars   string  `placeholder:"FILE|train" help:"Solved questions, a file of them or train: petsql shows nine with each question, direct and react three. None: zero-shot."`
+	Exemplars   string  `placeholder:"FILE|train" help:"Solved questions, a file of them or train: petsql shows nine with each question, direct and react three, staged3 three in its baseline. None: zero-shot."`
 	Leaky       bool    `help:"Show exemplars too that are nearly the question or have its gold. The output says UNGUARDED."`
 	Judge       string  `enum:"model,none,gold" default:"model" help:"Judge of qasql: the model, none, or gold, which knows the right answer."`
 	MinShare    float64 `placeholder:"X" help:"qasql asks its judge if the largest answer has less than this share of the votes; 0: of all."`
@@ -559,6 +559,10 @@ func strategies() []named {
 		{"qasql", "five views of the schema, each refined, and a judge (QA-SQL)", qasql.Strategy{}},
 		{"qasql-document", "qasql as its document has it: one call of the judge, no last resort",
 			qasql.Strategy{Judge: strategy.Rubric{Votes: 1}, WithoutLastResort: true}},
+		{"staged0", "the first statement that runs, of three steps of one sample", agent.Staged{}},
+		{"staged1", "staged0, and forms of a statement that break fewer checks", agent.Staged{Stage: 1}},
+		{"staged2", "staged1, and four samples a step, doubts before votes", agent.Staged{Stage: 2}},
+		{"staged3", "staged2, and a repair where nothing runs, and a baseline", agent.Staged{Stage: 3}},
 		{"react", "the tool loop: thought, action and observation until a statement runs", agent.ReAct{}},
 		{"react-document", "react as published: until a second statement runs, or finish", agent.ReAct{}.Published()},
 	}

@@ -151,10 +151,10 @@ func (x *exemplars) strategy(s strategy.Strategy, database string) (strategy.Str
 	switch s.(type) {
 	case strategy.Direct:
 		return showing{strategy.Direct{Shots: shotsShown}, x, database}, nil
-	case petsql.Strategy, agent.ReAct:
+	case petsql.Strategy, agent.ReAct, agent.Staged:
 		return showing{s, x, database}, nil
 	}
-	return nil, errors.New("--exemplars: the strategy shows none; petsql, direct and react do")
+	return nil, errors.New("--exemplars: the strategy shows none; petsql, direct, react and staged3 do")
 }
 
 // Generate picks the exemplars of one question and counts what they are worth.
@@ -185,7 +185,7 @@ func (s showing) Generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 	return p.Generate(ctx, env, t)
 }
 
-// shotsShown is how many direct shows, and the default of agent.ReAct.
+// shotsShown is how many direct shows, and the default of agent.ReAct and agent.Staged.
 const shotsShown = 3
 
 func (x *exemplars) count(database, question string, shown []memory.Pair, cut int) {
