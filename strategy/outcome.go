@@ -59,7 +59,7 @@ type Step struct {
 	Sample  int    `json:"sample"`            // index of the sample that the step belongs to
 	Try     int    `json:"try"`               // 0 is the first attempt, 1 the first repair or correction
 	Name    string `json:"name,omitempty"`    // a part of the method; "" where it has none
-	Action  string `json:"action"`            // the purpose of the request: "generate", "repair", "correct", …
+	Action  string `json:"action"`            // the purpose of the request ("generate", "repair", …), or the action of an agent
 	SQL     string `json:"sql,omitempty"`     // the statement
 	Status  string `json:"status"`            // what became of it: a word of the list above
 	Problem string `json:"problem,omitempty"` // why the statement did not do, in one line
