@@ -416,6 +416,21 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// TestCancelledTool: the call ends with its context, also while a tool hangs.
+func TestCancelledTool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		loop := agent.ReAct{Tools: []agent.Tool{agent.RunSQL{}, fault{hang: true}}}.Published()
+		env := strategytest.ShopEnv(t, scripted([]string{act("query", usa), act("fault", "")}))
+		start := time.Now()
+		out, err := loop.Generate(ctx, env, strategytest.USATask)
+		if !errors.Is(err, context.DeadlineExceeded) || out.SQL != usa || time.Since(start) != time.Second {
+			t.Errorf("%v after %v, %+v", err, time.Since(start), out)
+		}
+	})
+}
+
 // TestSameWhateverTheLatency: equal replies give equal bytes, at any concurrency.
 func TestSameWhateverTheLatency(t *testing.T) {
 	model := scripted(acts(broken, usa), acts(strategytest.Everyone), acts(Other, broken, broken, broken),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/texttosql/texttosql/internal/wait"
 	"github.com/texttosql/texttosql/internal/words"
@@ -165,7 +166,8 @@ func (r *run) observe(ctx context.Context, a action, truncated bool, in Input) (
 	bounded, cancel := context.WithTimeout(ctx, r.ToolTime)
 	defer cancel()
 	start := func(job func()) { go job() }
-	seen, err, left := wait.Contain(bounded, r.ToolTime/10, start, func() (Observation, error) { return tool.Call(bounded, r.env, in) }, func(Observation) {})
+	grace := min(r.ToolTime/10, time.Second) // for a tool that does not look at its context
+	seen, err, left := wait.Contain(bounded, grace, start, func() (Observation, error) { return tool.Call(bounded, r.env, in) }, func(Observation) {})
 	var database *strategy.DatabaseError
 	switch {
 	case ctx.Err() != nil:
