@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -100,8 +101,12 @@ func (a *Admission) doubtable(c vote.Candidate) float64 { return a.doubts.Spread
 func (a *Admission) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, e := range a.checked {
-		if e.slot == unclaimed {
+	// A sample that was corrected has several statements, and which of them came first may depend on another sample.
+	all := slices.SortedFunc(maps.Values(a.checked), func(x, y *admitted) int {
+		return cmp.Or(cmp.Compare(x.slot, y.slot), cmp.Compare(x.sql, y.sql))
+	})
+	for i, e := range all {
+		if e.span.SetSlot(i); e.slot == unclaimed {
 			e.span.Cancelled()
 		}
 	}

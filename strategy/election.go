@@ -22,9 +22,10 @@ var ErrQuorum = errors.New("strategy: too few votes")
 // vote and never cancels its siblings. If all samples of a wave and before it fail, the election ends. A wave is as
 // small as could decide (vote.Tally.Wave), so that no sample of it is wasted.
 //
-// A late sample takes twice as long as half of the first wave took, and at least a second more. It is not waited for
-// once the other votes decide as vote.Decided does, and until then the next wave goes out without it. The winner is the
-// same as with it. No sample is late if Stop is bolder than vote.Decided, or if neither Stop nor Tally is given.
+// A late sample takes twice as long as half of the first wave took, and at least a second more, from when it was sent.
+// It is not waited for once the other votes decide as vote.Decided does, and until then the next wave goes out without
+// it. The winner is the same as with it. No sample is late if Stop is bolder than vote.Decided, or if neither Stop nor
+// Tally is given, and none whose vote could bring a Pipeline's judge into play.
 //
 // An Election is a plain value, safe for concurrent use if its functions are.
 type Election[T any] struct {
@@ -46,6 +47,10 @@ type Election[T any] struct {
 	MinVotes    int       // quorum; 0 means 1
 	Concurrency int       // samples in flight; 0: a whole wave
 	Name        string    // of the samples' spans; "" means "sample"
+
+	// sure reports whether the votes that are missing change nothing, given that they do not change the leader. nil: they
+	// do not.
+	sure func(vote.Tally) bool
 }
 
 // Slot is what became of one sample.

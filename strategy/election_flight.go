@@ -23,7 +23,8 @@ type flight[T any] struct {
 	slots   []Slot[T]
 	sent    []bool
 	spans   []*trace.Span
-	replied []atomic.Bool // the model has answered, and the rest is up to us
+	replied []atomic.Bool  // the model has answered, and the rest is up to us
+	began   []atomic.Int64 // when a sample was sent, in nanoseconds from the first wave, plus 1; 0: it waits for its turn
 
 	arrivals chan int
 	running  sync.WaitGroup
@@ -32,6 +33,7 @@ type flight[T any] struct {
 	launched int
 	arrived  []bool
 
+	flown    time.Time     // when the first wave was launched
 	first    int           // of the newest wave
 	begun    time.Time     // when it was launched
 	there    int           // how many of it arrived
@@ -42,7 +44,7 @@ type flight[T any] struct {
 func (e Election[T]) fly(ctx context.Context) *flight[T] {
 	f := &flight[T]{
 		e: e, slots: make([]Slot[T], e.N), sent: make([]bool, e.N), spans: make([]*trace.Span, e.N),
-		replied: make([]atomic.Bool, e.N), arrived: make([]bool, e.N), arrivals: make(chan int, e.N),
+		replied: make([]atomic.Bool, e.N), began: make([]atomic.Int64, e.N), flown: time.Now(), arrived: make([]bool, e.N), arrivals: make(chan int, e.N),
 		timer: time.NewTimer(0),
 	}
 	f.timer.Stop()
@@ -92,6 +94,7 @@ func (f *flight[T]) sample(i int) {
 		return
 	}
 	f.sent[i] = true
+	f.began[i].Store(int64(time.Since(f.flown)) + 1)
 	ctx, span := trace.StartAt(f.ctx, i, cmp.Or(f.e.Name, "sample"), trace.Attr{Key: "sample", Value: i})
 	f.spans[i] = span
 	returned := false
@@ -120,8 +123,23 @@ func (f *flight[T]) wait(ctx context.Context) {
 			f.timer.Reset(f.patience - took)
 		}
 	case <-f.timer.C:
+		if d := f.untilLate(); d > 0 {
+			f.timer.Reset(d)
+		}
 	case <-ctx.Done():
 	}
+}
+
+// untilLate is how long it takes until the next of the missing samples is late; 0 if none will be, because all are, or
+// those that are not wait for their turn.
+func (f *flight[T]) untilLate() (d time.Duration) {
+	for i := range f.launched {
+		took, sent := f.took(i)
+		if left := f.patience - took; sent && !f.arrived[i] && left > 0 && (d == 0 || left < d) {
+			d = left
+		}
+	}
+	return d
 }
 
 // overdue reports whether the samples that are missing are all late.
@@ -130,11 +148,17 @@ func (f *flight[T]) overdue() bool {
 		return false
 	}
 	for i := range f.launched {
-		if !f.arrived[i] && f.replied[i].Load() {
+		if took, sent := f.took(i); !f.arrived[i] && (!sent || took < f.patience || f.replied[i].Load()) {
 			return false
 		}
 	}
 	return true
+}
+
+// took is how long ago sample i was sent.
+func (f *flight[T]) took(i int) (d time.Duration, sent bool) {
+	began := f.began[i].Load()
+	return time.Since(f.flown) - time.Duration(began-1), began > 0
 }
 
 // land cancels what is in flight and returns when all of it has ended.
@@ -184,7 +208,7 @@ func (e Election[T]) without(f *flight[T]) (size int, over bool) {
 	switch {
 	case replies == 0 || !e.exact(t):
 		return 0, false
-	case votes >= e.MinVotes && vote.Decided(t):
+	case votes >= e.MinVotes && vote.Decided(t) && (e.sure == nil || e.sure(t)):
 		return 0, true
 	case e.Stop == nil || f.launched == e.N:
 		return 0, false

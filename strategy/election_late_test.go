@@ -186,3 +186,67 @@ func TestDeadlineKeepsTheBest(t *testing.T) {
 		})
 	}
 }
+
+// TestElectionQueued: a sample that waited for its turn is not late for that, and one that hangs in its turn is.
+func TestElectionQueued(t *testing.T) {
+	for _, tt := range []struct {
+		last  time.Duration // the last sample takes so long
+		slots int           // that are not late
+		took  time.Duration
+		why   string
+	}{
+		{3 * time.Second, 12, 22 * time.Second, "seven of one second, five of three, one after the other"},
+		{time.Hour, 11, 7*time.Second + 4*3*time.Second + 14*time.Second, "patience is seven seconds and as much again, from when it was sent"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e := counted("aaaaaaaaaaaa", nil, func(i int) time.Duration {
+				switch {
+				case i == 11:
+					return tt.last
+				case i < 7:
+					return time.Second
+				}
+				return 3 * time.Second
+			})
+			e.Concurrency = 1
+			start := time.Now()
+			got, err := e.Run(t.Context())
+			if err != nil || len(got.Values()) != tt.slots || time.Since(start) != tt.took {
+				t.Errorf("%s: %d slots in %v, %v; want %d in %v", tt.why, len(got.Values()), time.Since(start), err, tt.slots, tt.took)
+			}
+		})
+	}
+}
+
+// TestLateSamplesOfAJudge: a sample whose vote could bring the judge into play is waited for.
+func TestLateSamplesOfAJudge(t *testing.T) {
+	for _, tt := range []struct {
+		share float64
+		late  bool
+		why   string
+	}{
+		{0, true, "no judge is ever asked"},
+		{0.6, true, "eleven of twelve are enough, whatever the twelfth says"},
+		{1, false, "the twelfth may disagree"},
+	} {
+		env := shopEnv(t, nil)
+		synctest.Test(t, func(t *testing.T) {
+			judged := 0
+			env := asking(env, llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+				text := usa
+				if req.Sample == 11 {
+					time.Sleep(time.Hour)
+					text = everyone
+				}
+				return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
+			}))
+			out, err := strategy.Pipeline{
+				Sampler: strategy.Sampler{Samples: 12}, Voter: vote.Majority{Prior: 1, MinShare: tt.share},
+				Judge: judgeFunc(func(strategy.JudgeInput) (int, error) { judged++; return 0, nil }),
+			}.Generate(t.Context(), env, usaTask)
+			if err != nil || (len(out.Candidates) == 11) != tt.late || (judged == 1) == tt.late {
+				t.Errorf("%s: %v, %d candidates, judge asked %d times", tt.why, err, len(out.Candidates), judged)
+			}
+		})
+	}
+}

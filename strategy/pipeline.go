@@ -149,6 +149,7 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 			unclear = cmp.Or(unclear, err)
 			return tally
 		}
+		election.sure = r.sure
 		if r.Sampler.Stop != nil {
 			election.Stop = func(t vote.Tally) bool { return unclear == nil && r.Sampler.Stop(t) }
 		}
@@ -187,6 +188,18 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 		r.failed = append(r.failed, fmt.Errorf("strategy: no further sample: %w", llm.ErrBudget))
 	}
 	return nil
+}
+
+// sure reports whether the judge is asked, or not, whatever the samples that are missing vote for.
+func (r *pipelineRun) sure(t vote.Tally) bool {
+	if r.Judge == nil || r.counts == nil {
+		return true
+	}
+	all := float64(t.Remaining) * cmp.Or(t.MaxWeight, 1)
+	for _, s := range t.Standings {
+		all += s.Weight
+	}
+	return t.Leader().Weight >= r.counts.MinShare*all
 }
 
 // sample makes the candidate of sample i.

@@ -63,6 +63,9 @@ func (r *run) write(ctx context.Context) error {
 			trace.Attr{Key: "skipped", Value: told.Skipped})
 		r.report.Contexts = append(r.report.Contexts, told)
 	}
+	if tokens > r.env.Budget() {
+		r.env.Schema = r.focused // also for corrections, the judge and the last resort
+	}
 	if len(r.messages) == 0 {
 		return &strategy.ConfigError{Field: "qasql: Strategy.Contexts", Problem: "each needs descriptions, and there are none: give texttosql.WithDescriptions, or a context that shows none"}
 	}

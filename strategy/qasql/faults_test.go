@@ -248,8 +248,10 @@ func TestSameWhateverTheLatency(t *testing.T) {
 				}))
 				root := trace.New("question")
 				out, err := qasql.Strategy{Linker: linker.MapReduce{Workers: workers}}.Generate(trace.Into(t.Context(), root), env, strategytest.USATask)
+				root.End()
+				told, _ := root.Comparable()
 				written, _ := json.Marshal([]any{out, out.Report})
-				got = fmt.Sprintf("%s %v %s", written, err, codes(root))
+				got = fmt.Sprintf("%s %v %s %s", written, err, codes(root), told)
 			})
 			if first == "" {
 				first = got
@@ -330,5 +332,23 @@ func TestLastResortSeesFailures(t *testing.T) {
 	var none *strategy.NoCandidateError
 	if !errors.As(err, &none) || len(none.Rejected) != 6 || out.Report == nil {
 		t.Errorf("the error has not the last words on each of the six: %v", err)
+	}
+}
+
+// TestCancelledSuspect: judge first, a statement that runs stands, though ctx ended while it was asked about once more.
+func TestCancelledSuspect(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{chile, chile, chile, chile, chile}}.model()
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if req.Purpose == strategy.PurposeRepair {
+			cancel()
+			return llm.Response{}, ctx.Err()
+		}
+		return script.Complete(ctx, req)
+	})
+	out, err := qasql.Strategy{JudgeFirst: true}.Generate(ctx, described(t, model), strategytest.USATask)
+	if !errors.Is(err, context.Canceled) || out == nil || out.SQL != chile {
+		t.Errorf("%v: %+v", err, out)
 	}
 }

@@ -21,15 +21,20 @@ func (r *run) judge() strategy.Judge {
 // reporting is Strategy.Judge, whose verdict stands in the report.
 type reporting struct{ r *run }
 
-// Choose shows the judge the whole schema: an option may read what was not linked.
+// Choose shows the judge the schema of the contexts: an option may read what was not linked.
 func (j reporting) Choose(ctx context.Context, env *strategy.Env, in strategy.JudgeInput) (int, error) {
 	judge := j.r.Judge
 	if judge == nil {
 		judge = strategy.Rubric{}
 	}
 	in.Schema = env.Schema
-	rubric, ok := judge.(strategy.Rubric)
-	if !ok {
+	var rubric strategy.Rubric
+	switch j := judge.(type) {
+	case strategy.Rubric:
+		rubric = j
+	case *strategy.Rubric:
+		rubric = *j
+	default:
 		return judge.Choose(ctx, env, in)
 	}
 	verdict, err := rubric.Verdict(ctx, env, in)
@@ -100,7 +105,8 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 			return out, &strategy.DatabaseError{Err: err}
 		}
 		refined, err := texts.Refine.Run(ctx, env, strategy.RefineInput{Task: t, Schema: env.Schema, Admission: r.admission, Candidate: c})
-		if out.Steps = append(out.Steps, refined.Steps...); err != nil {
+		out.Steps = append(out.Steps, refined.Steps...)
+		if err != nil && (ctx.Err() == nil || refined.Candidate.Rejected != "") {
 			return out, err
 		}
 		if refined.Err != nil {
@@ -114,7 +120,7 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 			r.votes[refined.Candidate.SQL], first.SQL = r.votes[first.SQL], refined.Candidate.SQL
 			ballot.Clusters[0] = first
 			out.Ballot, out.SQL = ballot, first.SQL
-			return out, nil
+			return out, ctx.Err() // it was asked about once more, and runs
 		}
 		for _, i := range first.Members {
 			out.Candidates[i].Rejected = refined.Candidate.Rejected

@@ -30,8 +30,8 @@ import (
 // them).
 //
 // WithSamples(n) draws n statements a context, at temperature 0.7 if n > 1. Calls a question with T tables and S
-// contexts: at most 1 + T + 3·n·S + 2 + 1, and one more for each reply that is no JSON. Where a budget of calls covers no
-// call for each table and context, words alone link. Outcome.Report is a Report.
+// contexts: at most 1 + T + 3·n·S + 3 (JudgeFirst: 1 + T + n·S + 13), and one more for each reply that is no JSON. Where
+// a budget covers no call for each table and context, words alone link. Outcome.Report is a Report. Safe for concurrent use.
 type Strategy struct {
 	Linker   linker.MapReduce // its Model and Seed are filled in
 	Contexts []Context        // nil: Contexts()
@@ -42,7 +42,8 @@ type Strategy struct {
 	MaxContextTokens int     // of the schema in a prompt, estimated; 0 means 24,000
 
 	// JudgeFirst is the order of the source's diagram: the judge picks among the texts, and only what it picked is
-	// executed and refined; where that fails, it picks among the rest, three times at most.
+	// executed and refined; where that fails, it picks among the rest, three times at most. A reply without a statement
+	// is not refined then, and MinShare is not looked at.
 	JudgeFirst        bool
 	WithoutJudge      bool // the vote alone chooses
 	WithoutLastResort bool // a question of which no statement runs is a *strategy.NoCandidateError
