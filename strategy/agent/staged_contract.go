@@ -28,7 +28,7 @@ func readContract(q doubt.Reading, s *schema.Schema, nameOnly bool) contract {
 	}
 	first := stems(q.Phrases[0])
 	about := tableIn(first, s)
-	if about == nil || len(first) != len(stemsOf(about.Name)) {
+	if about == nil || len(first) != len(words.Stems(about.Name)) {
 		return nil
 	}
 	display := displayName(about)
@@ -51,7 +51,7 @@ func readContract(q doubt.Reading, s *schema.Schema, nameOnly bool) contract {
 func tableIn(in []string, s *schema.Schema) *schema.Table {
 	for at := range in {
 		for i := range s.Tables {
-			if name := stemsOf(s.Tables[i].Name); len(name) > 0 && at+len(name) <= len(in) && slices.Equal(in[at:at+len(name)], name) {
+			if name := words.Stems(s.Tables[i].Name); len(name) > 0 && at+len(name) <= len(in) && slices.Equal(in[at:at+len(name)], name) {
 				return &s.Tables[i]
 			}
 		}
@@ -69,7 +69,7 @@ func resolve(phrases []string, about *schema.Table) (columns contract) {
 	if about == nil {
 		return nil
 	}
-	entity := stemsOf(about.Name)
+	entity := words.Stems(about.Name)
 	for _, p := range phrases {
 		full := slices.DeleteFunc(stems(p), func(w string) bool { return slices.Contains([]string{"distinct", "different", "all", "the"}, w) })
 		own := full
@@ -97,7 +97,7 @@ func resolve(phrases []string, about *schema.Table) (columns contract) {
 // displayName is what a row is called: the column "customer name" or "name" of customers, first and last name, or the
 // only column whose name ends in "name"; nil: nobody can tell.
 func displayName(t *schema.Table) contract {
-	own := append(stemsOf(t.Name), "name")
+	own := append(words.Stems(t.Name), "name")
 	is := func(words ...string) []string {
 		return columnsOf(t, func(name []string) bool { return slices.Equal(name, words) })
 	}
@@ -118,7 +118,7 @@ func displayName(t *schema.Table) contract {
 // columnsOf are the columns whose name, or title, in stems is one that a question means.
 func columnsOf(t *schema.Table, meant func(name []string) bool) (names []string) {
 	for _, c := range t.Columns {
-		if meant(stemsOf(c.Name)) || c.Title != "" && meant(stems(c.Title)) {
+		if meant(words.Stems(c.Name)) || c.Title != "" && meant(stems(c.Title)) {
 			names = append(names, c.Name)
 		}
 	}
@@ -137,9 +137,6 @@ func stems(text string) []string {
 	}
 	return list
 }
-
-// stemsOf are those of a name.
-func stemsOf(name string) []string { return words.Stems(name) }
 
 // rule doubts a select list that is not the contract.
 func (c contract) rule() doubt.Rule {

@@ -146,6 +146,17 @@ func (l *ladder) choice(step int) choice {
 	}
 }
 
+// promptOf names the prompt of a sample, as strategy.Alternate hands them out.
+func (l *ladder) promptOf(sample int) string {
+	switch {
+	case sample >= l.Steps*l.perStep:
+		return "baseline"
+	case l.Stage >= 2 && sample%2 == 1:
+		return "tabular"
+	}
+	return "main"
+}
+
 // draw takes the samples of a step.
 func (l *ladder) draw(ctx context.Context) ([]vote.Candidate, error) {
 	ctx, span := trace.Start(ctx, "step", trace.Attr{Key: "step", Value: l.step})
@@ -166,7 +177,9 @@ func (l *ladder) run(ctx context.Context, p strategy.Pipeline) ([]vote.Candidate
 	l.out.Candidates = append(l.out.Candidates, out.Candidates...)
 	drawn := l.out.Candidates[first:]
 	for _, c := range drawn {
-		l.out.Steps = append(l.out.Steps, strategy.NewStep(c, l.step, strategy.PurposeGenerate))
+		s := strategy.NewStep(c, l.step, strategy.PurposeGenerate)
+		s.Name = l.promptOf(c.Sample)
+		l.out.Steps = append(l.out.Steps, s)
 	}
 	var none *strategy.NoCandidateError
 	if errors.As(err, &none) {
@@ -191,7 +204,7 @@ func (l *ladder) repair(ctx context.Context, drawn []vote.Candidate) error {
 	l.repaired = true
 	old := drawn[target]
 	refined, err := strategy.Refine{Executions: l.Repairs + 1}.Run(ctx, &l.env, strategy.RefineInput{
-		Task: l.task, Schema: l.env.Schema, Admission: l.admission, Candidate: old,
+		Task: l.task, Schema: l.env.Schema, Admission: l.admission, Candidate: old, Name: l.promptOf(old.Sample),
 	})
 	if len(refined.Steps) > 0 {
 		l.out.Steps = append(l.out.Steps, refined.Steps[1:]...) // the first is there

@@ -98,6 +98,9 @@ func TestLadder(t *testing.T) {
 		if c.err != nil || c.out.SQL != want.sql || len(c.requests) != want.calls || c.report.Clamped != want.clamped || c.report.Repaired != want.repaired {
 			t.Errorf("stage %d: %q, %v, %d calls, %+v", stage, c.out.SQL, c.err, len(c.requests), c.report)
 		}
+		if s := c.out.Steps; s[0].Name != "main" || s[0].Status != "rejected" || stage >= 2 && s[1].Name != "tabular" {
+			t.Errorf("stage %d: %+v", stage, s)
+		}
 		if stage > 0 {
 			if diff := cmp.Diff(before.requests[0].Messages, c.requests[0].Messages); diff != "" {
 				t.Errorf("stage %d has another first prompt: %s", stage, diff)
