@@ -397,10 +397,38 @@ func TestStagedWithoutExecution(t *testing.T) {
 	if c.err != nil || c.out.SQL != usa || c.out.Candidates[0].Fingerprint != "" {
 		t.Errorf("%v: %+v", c.err, c.out)
 	}
-	c = climb(t.Context(), t, env, agent.Staged{Stage: 1}, always("SELECT name FROM customers WHERE nme = 'Ada'"))
-	for _, req := range c.requests[1:] {
-		if last := req.Messages[len(req.Messages)-1].Text; strings.Contains(strings.ReplaceAll(last, "nme = 'Ada'", ""), "Ada") {
-			t.Errorf("a stored value: %s", last)
+	c = climb(t.Context(), t, env, agent.Staged{Stage: 1}, always("SELECT name FROM customers 'a' 'Ada'")) // near "'Ada'": syntax error
+	last := c.requests[len(c.requests)-1].Messages
+	_, told, _ := strings.Cut(last[len(last)-1].Text, "### Earlier attempts")
+	if _, problem, found := strings.Cut(told, "'Ada'\n```\n"); !found || !strings.Contains(problem, "syntax error") || strings.Contains(problem, "Ada") {
+		t.Errorf("what is wrong is not told, or with a stored value: %q", told)
+	}
+}
+
+// TestStagedBest: the best answer so far is kept, and only one that is doubted less takes its place.
+func TestStagedBest(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	const other, all = "SELECT id FROM customers WHERE country = 'USA'", "SELECT id FROM customers"
+	for _, tt := range []struct {
+		replies []string
+		want    string
+		steps   int
+		why     string
+	}{
+		{[]string{usa, all, all}, usa, 3, "the later ones are doubted more"},
+		{[]string{usa, other, all}, usa, 3, "as much is not less"},
+		{[]string{all, usa, all}, usa, 3, "less is"},
+		{[]string{all, "SELECT count(*) FROM customers WHERE country = 'USA'", usa}, "SELECT count(*) FROM customers WHERE country = 'USA'", 2, "no doubt ends it"},
+		{[]string{all, all, usa}, all, 2, "nothing new: the next prompt would be the same"},
+	} {
+		model := strategytest.ExampleModel(tt.replies...)
+		out, err := agent.Staged{Stage: 1}.Generate(t.Context(), strategytest.Asking(env, model), strategy.Task{Question: "How many customers live in the USA?"})
+		if err != nil {
+			t.Errorf("%s: %v", tt.why, err)
+			continue
+		}
+		if report, err := agent.ReadStagedReport(out.Report); err != nil || out.SQL != tt.want || report.Steps != tt.steps {
+			t.Errorf("%s: %q after %d steps, %v", tt.why, out.SQL, report.Steps, err)
 		}
 	}
 }
