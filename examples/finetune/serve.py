@@ -41,8 +41,7 @@ class Served:
         n = 0
         while n < min(len(before), len(ids) - 1) and before[n] == ids[n]:
             n += 1
-        if past is not None:
-            past.crop(n)
+        cut(past, n)
         made, stop = [], "length"
         fresh = ids[n:]
         while len(made) < most:
@@ -55,7 +54,7 @@ class Served:
                 break
             made.append(token)
             fresh = [token]
-        past.crop(len(ids))
+        cut(past, len(ids))
         self.kept[name] = (ids, past)
         return self.tokenizer.decode(made, skip_special_tokens=True), stop, len(ids), len(made)
 
@@ -65,6 +64,12 @@ class Served:
                 return self.complete(name, *rest)
             with self.model.disable_adapter():
                 return self.complete(name, *rest)
+
+
+def cut(past, length):
+    """Forgets the states behind length tokens. A negative number is what every version of transformers takes."""
+    if past is not None and past.get_seq_length() > length:
+        past.crop(length - past.get_seq_length())
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -94,7 +99,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if name not in self.served.names:
             return self.fail(404, "model_not_found", f"The model `{name}` does not exist; there are {', '.join(self.served.names)}")
         most = min(r.get("max_completion_tokens") or r.get("max_tokens") or self.most, self.most)
-        text, stop, read, written = self.served.answer(name, messages, most, r.get("temperature", 0) or 0)
+        try:
+            text, stop, read, written = self.served.answer(name, messages, most, r.get("temperature", 0) or 0)
+        except Exception as e:  # one request must not end the others
+            return self.fail(500, "failed", f"{type(e).__name__}: {e}")
         self.reply(200, {
             "id": "local", "object": "chat.completion", "created": int(time.time()), "model": name,
             "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": stop}],
