@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strconv"
 
 	"github.com/texttosql/texttosql/eval"
@@ -29,6 +30,8 @@ ClassicModels. The statements are MySQL's and run on SQLite, which is given the 
   staged0 to staged3   the stored replies of an agent of the ladder through agent.Staged{Stage: n}; no baseline is stored
   react            the stored walks of the later agent through agent.ReAct{}
   react-document   the same through agent.ReAct{}.Published()
+  recomputed       the published comparison of prompting, QLoRA and agent: stored answers of all seeds, with the source's
+                   verdicts and ours
 
 JSON: a line for each system and run.
   system, run      run is that of the stored walks
@@ -41,7 +44,10 @@ JSON: a line for each system and run.
   by_clamp, by_vote, by_repair
                    of the ladder: answers that are a clamp's variant of what was written, whose result is not that of the
                    first sample that ran, that are a repair's; an answer may be several
-  any              of the ladder: questions of which some form of some stored reply is right`
+  any              of the ladder: questions of which some form of some stored reply is right
+  recorded_va, recorded_ts
+                   of recomputed: answers that ran on MySQL, and that were right on the source's own variations
+  published        of recomputed: the published shares va, ex and ts, of 200 questions`
 }
 
 // agentLine is one line of the output.
@@ -60,6 +66,10 @@ type agentLine struct {
 	ByVote   *int `json:"by_vote,omitempty"`
 	ByRepair *int `json:"by_repair,omitempty"`
 	Any      *int `json:"any,omitempty"`
+
+	RecordedVA *int       `json:"recorded_va,omitempty"`
+	RecordedTS *int       `json:"recorded_ts,omitempty"`
+	Published  *published `json:"published,omitempty"`
 }
 
 // agentPart replays some systems.
@@ -72,6 +82,7 @@ func agentParts() []agentPart {
 	return []agentPart{
 		{[]string{"staged0", "staged1", "staged2", "staged3"}, replayLadder},
 		{[]string{"react", "react-document"}, replayWalks},
+		{[]string{"recomputed"}, recompute},
 	}
 }
 
@@ -116,6 +127,12 @@ func (a *agents) Run(p *program) error {
 	for _, l := range lines {
 		rows = append(rows, []string{l.System, l.Run, strconv.Itoa(l.N), strconv.Itoa(l.Right), figure(l.TSRight), strconv.Itoa(l.Recorded),
 			strconv.Itoa(l.Calls), strconv.Itoa(l.Diverged), strconv.Itoa(l.Same), figure(l.ByClamp), figure(l.ByVote), figure(l.ByRepair), figure(l.Any)})
+	}
+	if i := slices.IndexFunc(lines, func(l agentLine) bool { return l.Published != nil }); i >= 0 {
+		if err := recomputedTable(p.out, lines[i:]); err != nil || i == 0 {
+			return err
+		}
+		rows = rows[:i]
 	}
 	heads := []string{"system", "run", "n", "right", "ts", "recorded", "calls", "diverged", "same", "by clamp", "by vote", "by repair", "any"}
 	return table(p.out, heads, rows)
