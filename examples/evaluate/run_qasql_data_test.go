@@ -70,7 +70,7 @@ func TestQASQLReplay(t *testing.T) {
 		}
 		right := int(math.Round(s.EX * float64(s.N)))
 		t.Logf("%d runs, judge %s below %s: %d right of %d, judged %d, overruled %d, clusters %d, AUROC %.3f, of the ballot %.3f, %+v",
-			strings.Count(tt.model, ",")+1, tt.judge, tt.share, right, s.N, s.Judged, s.Overruled, s.Clusters, *s.AUROC, *s.AUROCBallot, s.Contexts)
+			strings.Count(tt.model, ",")+1, tt.judge, tt.share, right, s.N, s.Judged, s.Overruled, s.Clusters, *s.AUROC, *s.Ballot.AUROC, s.Contexts)
 		if right != tt.right || s.N != 70 || s.Failed > 0 || s.Judged != tt.judged || !gocmp.Equal(byContext, tt.byContext) {
 			t.Errorf("%s, judge %s below %s: %d right of %d, %d failed, %d judged, by context %v; want %d, %d and %v",
 				tt.model, tt.judge, tt.share, right, s.N, s.Failed, s.Judged, byContext, tt.right, tt.judged, tt.byContext)
