@@ -2,9 +2,7 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
@@ -39,10 +37,7 @@ func (r *run) told(ctx context.Context, out *strategy.Outcome) *strategy.Outcome
 	report := ReActReport{Examples: len(r.examples), Walks: []WalkReport{}}
 	var best []vote.Candidate
 	for i, w := range r.walks {
-		// What an early stop made unnecessary is neither a candidate nor a failure.
-		counts := slices.ContainsFunc(out.Candidates, func(c vote.Candidate) bool { return c.Sample == i }) ||
-			slices.ContainsFunc(out.Notes, func(note string) bool { return strings.HasPrefix(note, fmt.Sprintf("sample %d failed", i)) })
-		if !counts || w.stop == "" {
+		if w.stop == "" || w.cut && ctx.Err() == nil { // not begun, or late and not waited for; no wave holds a sample behind the stop
 			continue
 		}
 		out.Steps = append(out.Steps, w.steps...)
