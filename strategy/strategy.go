@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -69,6 +70,12 @@ type Task struct {
 	Question string // in any language; not blank
 	Evidence string // knowledge that belongs to the question (BIRD's evidence); advice in prose
 	Samples  int    // overrides the preset's number of samples, at most MaxSamples; 0: the preset's default
+
+	// Corrections are what the user said about the question. Every prompt states them, and no statement that goes
+	// against one has a vote.
+	Corrections []session.Correction
+	// Earlier are answered questions of the same conversation, the oldest first, which the question may refer to.
+	Earlier []session.Earlier
 }
 
 // Env is what a Strategy works with: one database, one or more models and the settings that hold for every question.
@@ -99,6 +106,7 @@ type Env struct {
 	EmptyShare       float64      // how often a confirmed answer has no value, see doubt.Rules; 0: not known
 	Concurrency      int          // model calls in flight for one question; 0 means 16
 	Seed             int64        // base of the seeds of samples; 0: none are sent
+	AskBelow         float64      // ask the user where the leading answer holds a smaller share of the samples; 0: never
 	WithoutExecution bool         // candidates are planned, never run: votes go by plan
 	WithoutValues    bool         // no stored value reaches a prompt
 }

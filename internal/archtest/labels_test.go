@@ -21,6 +21,8 @@ var mayKnow = map[string]string{
 	"vote.Weights.Feedback":  "takes a person's verdict after the vote",
 	"vote.Calibration.Right": "is fitted",
 	"maker.Join.Right":       "the other side of a join",
+	"schema.Join.Right":      "the other side of a join",
+	"session.Option.Label":   "what the user reads of an option",
 }
 
 // fitters are functions of vote that no code of an answer may use.
@@ -35,7 +37,7 @@ func TestNoLabelsAtInference(t *testing.T) {
 	n := 0
 	for _, dir := range []string{
 		".", "strategy", "strategy/planvote", "strategy/maker", "strategy/petsql", "strategy/qasql",
-		"linker", "describe", "vote", "doubt", "memory", "exec", "exec/sqlite", "llm",
+		"strategy/agent", "linker", "describe", "vote", "doubt", "memory", "session", "exec", "exec/sqlite", "llm",
 		"schema", "sqltext", "result", "trace",
 	} {
 		for _, file := range parsed(t, dir) {

@@ -1,0 +1,69 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/texttosql/texttosql/schema"
+)
+
+// CorrectionKind says what a Correction corrects.
+type CorrectionKind string
+
+// The kinds of corrections.
+const (
+	CorrectTable  CorrectionKind = "table"            // Tables must be read, Rejected must not
+	CorrectJoin   CorrectionKind = "join"             // Join must be used
+	CorrectColumn CorrectionKind = "column"           // Term means Column
+	CorrectFilter CorrectionKind = "filter"           // Text is a filter that must be applied
+	CorrectLogic  CorrectionKind = "logic"            // Text is a rule of the business
+	CorrectText   CorrectionKind = "natural_language" // Text is a clarification in prose
+)
+
+// Correction is what the user says about an answer or a question of a strategy. It holds for the whole question: every
+// statement must obey what it says about tables, joins and columns.
+type Correction struct {
+	Kind     CorrectionKind     `json:"type"`
+	Tables   []schema.TableName `json:"selected_tables,omitempty"`
+	Rejected []schema.TableName `json:"rejected_tables,omitempty"`
+	Join     *schema.Join       `json:"join,omitempty"`
+	Term     string             `json:"user_term,omitempty"`     // the user's word
+	Column   *schema.ColumnName `json:"actual_column,omitempty"` // what the user's word means
+	Text     string             `json:"correction,omitempty"`    // at most 500 characters
+}
+
+// Constraint is the correction as a prompt states it, one line. Text of the user is not made harmless here; a prompt
+// shows it as a line of data.
+func (c Correction) Constraint() string {
+	switch c.Kind {
+	case CorrectTable:
+		var parts []string
+		if len(c.Tables) > 0 {
+			parts = append(parts, "Use table "+quotedNames(c.Tables)+".")
+		}
+		if len(c.Rejected) > 0 {
+			names := make([]string, len(c.Rejected))
+			for i, t := range c.Rejected {
+				names[i] = t.String()
+			}
+			parts = append(parts, "DO NOT use: "+strings.Join(names, ", "))
+		}
+		return "MANDATORY TABLE: " + strings.Join(parts, " ")
+	case CorrectJoin:
+		return "MANDATORY JOIN: " + c.Join.String() + " between [" + c.Join.Left.Table.String() + ", " + c.Join.Right.Table.String() + "]"
+	case CorrectColumn:
+		return "COLUMN MAPPING: '" + c.Term + "' maps to '" + c.Column.String() + "'"
+	case CorrectFilter:
+		return "FILTER REQUIREMENT: " + c.Text
+	case CorrectLogic:
+		return "BUSINESS LOGIC: " + c.Text
+	}
+	return "USER CLARIFICATION: " + c.Text
+}
+
+func quotedNames(tables []schema.TableName) string {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = "'" + t.String() + "'"
+	}
+	return strings.Join(names, ", ")
+}
