@@ -5,6 +5,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
 )
 
 // Linker chooses the schema items that a question needs (schema linking).
@@ -28,6 +29,10 @@ type Input struct {
 	Evidence string         // knowledge that belongs to the question; "": none
 	Schema   *schema.Schema // required; with profiles if example values are to be matched
 	DB       *exec.DB       // for bounded look-ups; nil: no look-ups
+	// Corrections are what the user said about the question.
+	Corrections []session.Correction
+	// Earlier are answered questions of the same conversation, the oldest first.
+	Earlier []session.Earlier
 	// WithoutValues keeps stored values out of the choice and of its result.
 	WithoutValues bool
 }

@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"strategy/qasql":      aMethod("strategy/planvote"),
 	"strategy/agent":      aMethod(),
 	"strategy/threephase": aMethod(),
-	"":                    {"session", "memory", "llm/replay", "strategy", "llm", "exec", "exec/sqlite", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
+	"":                    append(aMethod(), "llm/replay", "exec/sqlite"),
 	"eval":                {"llm", "exec", "exec/sqlite", "vote", "doubt", "schema", "sqltext", "result", "trace"},
 	"eval/models":         {"eval", "llm", "exec", "vote", "schema", "sqltext", "result", "trace"},
 	"eval/testsuite":      {"eval", "exec", "exec/sqlite", "schema", "sqltext", "result", "trace"},
