@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -140,23 +141,55 @@ func (p *Player) complete(ctx context.Context, model string, req llm.Request) (l
 	return outcomes[n].outcome()
 }
 
-// Or is a middleware that answers from the recording, and asks next for calls that are not recorded or only have recorded
-// errors. It resumes a run that was broken off:
+// Or is a middleware that answers from the recording: the n-th call of a key gets the n-th reply that was recorded for it.
+// Calls beyond, and calls that only have recorded errors, ask next. It resumes a run that was broken off:
 //
 //	rec, err := replay.Append(path) // makes the file, or mends its end
 //	player, err := replay.Open(path)
 //	model = llm.Chain(model, player.Or, rec.Record)
+//
+// A run that starts over needs a Player of its own, which counts from the first reply.
 func (p *Player) Or(next llm.Model) llm.Model {
 	model := llm.NameOf(next)
 	return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		if ctx.Err() != nil {
 			return llm.Response{}, ctx.Err()
 		}
-		for _, l := range slices.Backward(p.outcomes[keyOf(model, req)]) {
-			if l.Error == nil {
-				return l.outcome()
-			}
+		k := keyOf(model, req)
+		if l := p.nextReply(k); l != nil {
+			return l.outcome()
 		}
 		return next.Complete(ctx, req)
 	})
+}
+
+// nextReply returns the first reply to k that Or has not given yet; nil: there is none.
+func (p *Player) nextReply(k key) *line {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for n := p.served[k]; n < len(p.outcomes[k]); n++ {
+		if l := p.outcomes[k][n]; l.Error == nil {
+			p.served[k] = n + 1
+			return l
+		}
+	}
+	return nil
+}
+
+// Usage returns what the recorded replies cost together. It does not depend on the order in which they were recorded.
+func (p *Player) Usage() llm.Usage {
+	var all []llm.Usage
+	for _, lines := range p.outcomes {
+		for _, l := range lines {
+			if l.Error == nil {
+				all = append(all, l.Reply.Usage)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b llm.Usage) int { return cmp.Compare(a.Money, b.Money) }) // sums of floats depend on it
+	var sum llm.Usage
+	for _, u := range all {
+		sum = sum.Add(u)
+	}
+	return sum
 }

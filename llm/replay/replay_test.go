@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -300,4 +302,63 @@ func TestPlayerConformance(t *testing.T) {
 		live := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("x"), Repeat: true}}}
 		return player(t, nil).Or(llm.Chain(live, rec.Record))
 	})
+}
+
+// TestOrCounts: a run that sends the same request twice gets both replies again, in their order, and asks on where they end.
+func TestOrCounts(t *testing.T) {
+	failing := llmtest.Reply{Err: &llm.Error{Class: llm.ClassPermanent, Message: "no"}}
+	tests := []struct {
+		why      string
+		recorded []llmtest.Reply
+		want     string
+		live     int
+	}{
+		{"nothing recorded", nil, "live live live", 3},
+		{"one of three", llmtest.Texts("a"), "a live live", 2},
+		{"all in order", llmtest.Texts("a", "b", "c"), "a b c", 0},
+		{"an error between is left out", []llmtest.Reply{{Text: "a"}, failing, {Text: "c"}}, "a c live", 1},
+		{"more than are asked for", llmtest.Texts("a", "b", "c", "d"), "a b c", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			var file bytes.Buffer
+			rec := replay.NewRecorder(&file)
+			for _, r := range tt.recorded {
+				llm.Chain(script(r), rec.Record).Complete(t.Context(), request("q", 0))
+			}
+			live := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("live"), Repeat: true}}}
+			m := player(t, file.Bytes()).Or(live)
+			var got []string
+			for range 3 {
+				resp, err := m.Complete(t.Context(), request("q", 0))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, resp.Text)
+			}
+			if strings.Join(got, " ") != tt.want || len(live.Requests()) != tt.live {
+				t.Errorf("replies %q with %d live calls, want %q with %d", got, len(live.Requests()), tt.want, tt.live)
+			}
+		})
+	}
+}
+
+// TestPlayerUsage: the sum does not depend on the order of the lines, as that of floats would.
+func TestPlayerUsage(t *testing.T) {
+	line := func(draw int, money string) string {
+		const form = `{"v":1,"hash":"a","draw":%d,"reply":{"text":"x","usage":{"calls":1,"prompt_tokens":2,"completion_tokens":1,"money":%s,"known":true}}}`
+		return fmt.Sprintf(form+"\n", draw, money)
+	}
+	lines := []string{line(0, "0.1"), line(1, "0.2"), line(2, "0.3"), `{"v":1,"hash":"a","draw":3,"error":{"class":"overloaded"}}` + "\n"}
+	want := player(t, []byte(strings.Join(lines, ""))).Usage()
+	if want.Calls != 3 || want.PromptTokens != 6 || want.CompletionTokens != 3 || !want.Known {
+		t.Errorf("usage = %+v", want)
+	}
+	slices.Reverse(lines)
+	if got := player(t, []byte(strings.Join(lines, ""))).Usage(); got != want {
+		t.Errorf("in another order %+v, want %+v", got, want)
+	}
+	if got := player(t, nil).Usage(); got != (llm.Usage{}) {
+		t.Errorf("of nothing: %+v", got)
+	}
 }
