@@ -1,6 +1,7 @@
 package strategy_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -135,6 +136,24 @@ func TestRepairRequest(t *testing.T) {
 	}
 	if !strings.Contains(r.Messages[3].Text, "rejected this statement: some\n") {
 		t.Errorf("complaint %q", r.Messages[3].Text)
+	}
+}
+
+// TestRepairOfPrompter: the conversation that is corrected is that of the Prompter, whose messages are not changed.
+func TestRepairOfPrompter(t *testing.T) {
+	model := &llmtest.Script{Rules: []llmtest.Rule{repairs("SELECT 1")}}
+	own := append(make([]llm.Message, 0, 9), llm.Message{Role: llm.User, Text: "ours"})
+	repairer := strategy.TypedRepair{Prompter: strategy.PrompterFunc(
+		func(_ context.Context, _ *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+			return own, nil
+		})}
+	in := strategy.RepairInput{Task: strategy.Task{Question: "Who?"}, SQL: broken, Err: errors.New("no such table")}
+	if _, err := repairer.Repair(t.Context(), shopEnv(t, model), in); err != nil {
+		t.Fatal(err)
+	}
+	asked := model.Requests()[0].Messages
+	if len(asked) != 3 || asked[0] != own[0] || !strings.Contains(asked[2].Text, "no such table") || own[:2][1].Text != "" {
+		t.Errorf("asked %+v, of %+v", asked, own[:2])
 	}
 }
 
