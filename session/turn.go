@@ -1,5 +1,44 @@
 package session
 
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/texttosql/texttosql/schema"
+)
+
+// TurnKind says what the user did.
+type TurnKind string
+
+// The kinds of turns.
+const (
+	TurnQuestion     TurnKind = "question"
+	TurnFollowUp     TurnKind = "follow_up"    // a question that may refer to the ones before
+	TurnChoice       TurnKind = "choice"       // an option of the pending Question
+	TurnCorrection   TurnKind = "correction"   // of the answer or of the pending Question
+	TurnConfirmation TurnKind = "confirmation" // the answer is right
+)
+
+// Turn is one thing that the user did, with the answer to it.
+type Turn struct {
+	Kind       TurnKind        `json:"kind"`
+	At         time.Time       `json:"at"`
+	Text       string          `json:"text,omitempty"`       // the user's words; of a confirmation, a wording that stands alone
+	Evidence   string          `json:"evidence,omitempty"`   // what the caller said beside the question
+	Option     string          `json:"option,omitempty"`     // of a choice: the id
+	Correction *Correction     `json:"correction,omitempty"` // of a correction, and of a choice of a table or join
+	Answer     *Answer         `json:"answer,omitempty"`     // nil: none, or none yet
+	Attempts   json.RawMessage `json:"attempts,omitempty"`   // the steps of the trace that tried statements
+}
+
+// Answer is the answer to a turn. Its rows are not kept: the statement is run again.
+type Answer struct {
+	SQL        string             `json:"sql"`
+	Confidence float64            `json:"confidence"` // 0..1
+	Tables     []schema.TableName `json:"tables,omitempty"`
+	Joins      []schema.Join      `json:"joins,omitempty"`
+}
+
 // Earlier is an answered question of the same conversation, which a follow-up question may refer to.
 type Earlier struct {
 	Question string `json:"question"` // as it was asked

@@ -1,0 +1,238 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// Version is the version of the record's form. A change that an older program would misread or lose raises it.
+const Version = 1
+
+// Limits of a session.
+const (
+	MaxRecord      = 1 << 20 // bytes of a record as JSON
+	MaxCorrections = 3       // choices and corrections of a session
+	maxEarlier     = 3       // answered questions that a follow-up sees
+)
+
+// Record is what a store keeps of a session: a copy of the conversation without rows and without the model's replies,
+// which are in the journal. Only Move changes State, ResumeState and Transitions.
+type Record struct {
+	Version     int             `json:"version"`  // Version; a store sets it
+	ID          string          `json:"id"`       // of NewID
+	Revision    int64           `json:"revision"` // how often the record was saved; see Store
+	Created     time.Time       `json:"created"`
+	Updated     time.Time       `json:"updated"` // of the last transition
+	Schema      string          `json:"schema"`  // fingerprint of the schema that the answers are about
+	Config      string          `json:"config"`  // hash of the engine's configuration
+	State       State           `json:"state"`
+	ResumeState State           `json:"resume_state,omitempty"` // of an interrupted session: the state that it left
+	Transitions []Transition    `json:"transitions"`            // oldest first
+	Turns       []Turn          `json:"turns"`                  // oldest first
+	Pending     *Question       `json:"pending,omitempty"`      // what the user is asked
+	Failure     *Failure        `json:"failure,omitempty"`      // why the last turn failed
+	Lessons     json.RawMessage `json:"lessons,omitempty"`      // what the question may be shown of the memory
+	Usage       trace.Usage     `json:"usage"`                  // of all replies in the journal
+}
+
+// Transition is a change of the state.
+type Transition struct {
+	From   State     `json:"from"`
+	To     State     `json:"to"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason,omitempty"` // one line, such as "join correction"
+}
+
+// New returns the record of a new session that was not saved yet.
+func New(id string, at time.Time) Record {
+	return Record{Version: Version, ID: id, Created: at, Updated: at, State: Initializing}
+}
+
+// Move enters a state at a time, or returns a *TransitionError and changes nothing. Entering Interrupted keeps the state
+// that was left as ResumeState, the only one that may follow it.
+func (r *Record) Move(to State, at time.Time, reason string) error {
+	if !r.State.May(to) || r.State == Interrupted && to != r.ResumeState {
+		return &TransitionError{From: r.State, To: to, Resume: r.ResumeState}
+	}
+	r.ResumeState = ""
+	if to == Interrupted {
+		r.ResumeState = r.State
+	}
+	r.Transitions = append(r.Transitions, Transition{r.State, to, at, reason})
+	r.State, r.Updated = to, at
+	return nil
+}
+
+// Turn returns the place of the turn that asked the current question: the last question or follow-up. It is -1 if
+// nothing was asked yet.
+func (r *Record) Turn() int {
+	for i, t := range slices.Backward(r.Turns) {
+		if t.Kind == TurnQuestion || t.Kind == TurnFollowUp {
+			return i
+		}
+	}
+	return -1
+}
+
+// Corrections returns what the user corrected of the current question, oldest first, choices of a table or join included.
+func (r *Record) Corrections() []Correction {
+	var all []Correction
+	for _, t := range r.Turns[max(0, r.Turn()):] {
+		if t.Correction != nil {
+			all = append(all, *t.Correction)
+		}
+	}
+	return all
+}
+
+// Corrected counts the choices and corrections of the session. There may be MaxCorrections.
+func (r *Record) Corrected() int {
+	n := 0
+	for _, t := range r.Turns {
+		if t.Kind == TurnChoice || t.Kind == TurnCorrection {
+			n++
+		}
+	}
+	return n
+}
+
+// Earlier returns the last three answered questions before the current one, oldest first, each with the last statement
+// that answered it.
+func (r *Record) Earlier() []Earlier {
+	var all []Earlier
+	question, answer := "", ""
+	for _, t := range r.Turns[:max(0, r.Turn())] {
+		if t.Kind == TurnQuestion || t.Kind == TurnFollowUp {
+			if answer != "" {
+				all = append(all, Earlier{question, answer})
+			}
+			question, answer = t.Text, ""
+		}
+		if t.Answer != nil {
+			answer = t.Answer.SQL
+		}
+	}
+	if answer != "" {
+		all = append(all, Earlier{question, answer})
+	}
+	return all[max(0, len(all)-maxEarlier):]
+}
+
+// Summary returns what a list of sessions shows of r.
+func (r *Record) Summary() Summary {
+	s := Summary{ID: r.ID, State: r.State, Status: r.State.Status(), Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
+	if i := r.Turn(); i >= 0 {
+		s.Question = r.Turns[i].Text
+	}
+	return s
+}
+
+// Failure says why a session failed, for its user.
+type Failure struct {
+	Question        string             `json:"user_query"`
+	Tables          []schema.TableName `json:"identified_tables,omitempty"`
+	Iterations      int                `json:"attempted_iterations"` // attempts at a statement
+	Corrections     int                `json:"correction_attempts"`
+	Error           string             `json:"error"`
+	Attempts        []Attempt          `json:"sql_attempts,omitempty"`
+	Recommendations []string           `json:"recommendations,omitempty"` // what the user can do, a sentence each
+}
+
+// Attempt is a statement that was tried.
+type Attempt struct {
+	SQL   string `json:"sql"`
+	Error string `json:"error,omitempty"` // "": it ran
+}
+
+// RecordError says that a record cannot be read or kept. What is stored stays as it is.
+type RecordError struct {
+	ID   string
+	File string // "" in memory
+	Err  error
+}
+
+// Error names the session and the reason.
+func (e *RecordError) Error() string {
+	text := "session: the record of " + e.ID
+	if e.File != "" {
+		text += " (" + e.File + ")"
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap returns the reason.
+func (e *RecordError) Unwrap() error { return e.Err }
+
+// Encode returns r as a store keeps it, under the next revision. An error is ErrInvalidID or a *RecordError.
+func (r Record) Encode() ([]byte, error) {
+	if err := CheckID(r.ID); err != nil {
+		return nil, err
+	}
+	if r.Version == 0 {
+		r.Version = Version
+	}
+	r.Revision++
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // statements are full of < and >, and people read this
+	err := r.valid(r.ID)
+	if err == nil {
+		err = enc.Encode(r)
+	}
+	if err == nil && b.Len() > MaxRecord {
+		err = tooLarge(int64(b.Len()))
+	}
+	if err != nil {
+		return nil, &RecordError{ID: r.ID, Err: err}
+	}
+	return b.Bytes(), nil
+}
+
+// Decode reads the record of that id as Encode wrote it. An error is ErrInvalidID or a *RecordError: the text is cut
+// short, too large, of another version or of another session, or it names an unknown state.
+func Decode(id string, text []byte) (Record, error) {
+	if err := CheckID(id); err != nil {
+		return Record{}, err
+	}
+	var r Record
+	err := error(nil)
+	if len(text) > MaxRecord {
+		err = tooLarge(int64(len(text)))
+	} else if err = json.Unmarshal(text, &r); err == nil {
+		err = r.valid(id)
+		if err == nil && r.Revision < 1 {
+			err = fmt.Errorf("its revision is %d", r.Revision)
+		}
+	} else if s := new(json.SyntaxError); errors.As(err, &s) && s.Offset >= int64(len(text)) {
+		err = fmt.Errorf("it is cut short after %d bytes: %w", len(text), io.ErrUnexpectedEOF)
+	}
+	if err != nil {
+		return Record{}, &RecordError{ID: id, Err: err}
+	}
+	return r, nil
+}
+
+func tooLarge(n int64) error { return fmt.Errorf("it has %d bytes; the limit is %d", n, MaxRecord) }
+
+// valid says what is wrong with r as the record of a session.
+func (r *Record) valid(id string) error {
+	switch _, known := edges[r.State]; {
+	case r.Version != Version:
+		return fmt.Errorf("it has version %d, this program reads %d", r.Version, Version)
+	case r.ID != id:
+		return fmt.Errorf("it is that of session %q", r.ID)
+	case !known:
+		return fmt.Errorf("its state %q is unknown", r.State)
+	case (r.State == Interrupted) != (r.ResumeState != "") || r.ResumeState != "" && !r.ResumeState.May(Interrupted):
+		return fmt.Errorf("in state %q it has resume state %q", r.State, r.ResumeState)
+	}
+	return nil
+}
