@@ -34,7 +34,8 @@ func (o askOption) extend(a *asking) { o(a) }
 // asking is one question with the options that belong to it alone.
 type asking struct {
 	Question
-	progress func(Progress) // nil: the engine's
+	progress      func(Progress) // nil: the engine's
+	withoutMemory bool
 }
 
 // ID names a question of Ask or Generate, as Question.ID names one of a batch: Progress and log records have it.
@@ -57,6 +58,8 @@ type config struct {
 	instructions     string
 	exemplars        []memory.Pair
 	confirmed        *memory.Confirmed
+	lessons          *memory.Lessons // nil: none
+	withoutMemory    bool
 	withoutExecution bool
 	withoutValues    bool
 	progress         func(Progress)
@@ -236,6 +239,35 @@ func WithConfirmed(store *memory.Confirmed) Option {
 		c.confirmed = store
 	})
 }
+
+// WithLessons shows what was learned from earlier questions, as advice, and gives tables and columns of WithSchema the
+// names that the database has, where a lesson tells them. A Session learns from its questions; Ask learns nothing. A
+// store in memory lives as long as the program; see memory.OpenLessons.
+func WithLessons(store *memory.Lessons) Option {
+	return option(func(c *config) {
+		if store == nil {
+			c.fail("WithLessons", "the store is nil")
+			return
+		}
+		c.lessons = store
+	})
+}
+
+// WithoutMemory answers without what was learned: no lesson and no confirmed answer is shown, and nothing is learned.
+// Confirm keeps what it is given all the same.
+//
+// Given to New, it holds for every question; given to Ask, Generate or a Session, for that question.
+func WithoutMemory() interface {
+	Option
+	AskOption
+} {
+	return withoutMemory{}
+}
+
+type withoutMemory struct{}
+
+func (withoutMemory) configure(c *config) { c.withoutMemory = true }
+func (withoutMemory) extend(a *asking)    { a.withoutMemory = true }
 
 // WithoutExecution keeps every statement of a model from running. Candidates are planned only, votes go by plan, no
 // rows reach a judge, and Ask gives no rows. Strategies and checks of your own get a database that refuses to run a

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 )
@@ -33,6 +34,8 @@ type Input struct {
 	Corrections []session.Correction
 	// Earlier are answered questions of the same conversation, the oldest first.
 	Earlier []session.Earlier
+	// Lessons are what was learned from earlier questions, for linkers whose prompts show it; nil: nothing.
+	Lessons *memory.Recall
 	// WithoutValues keeps stored values out of the choice and of its result.
 	WithoutValues bool
 }

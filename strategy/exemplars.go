@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // Similar picks exemplars for a question as x says. A nil x.Pool means Env.Exemplars. The dialect, the schema and
@@ -16,3 +17,7 @@ func (e *Env) Similar(ctx context.Context, x memory.Similar, question string) ([
 	x.WithoutValues = x.WithoutValues || e.WithoutValues
 	return x.Pick(ctx, e.Schema, question)
 }
+
+// Advice is the section of a prompt for SQL over s that shows lessons, which is advice and no rule: it ends in an empty
+// line, and is "" where there is none.
+func (e *Env) Advice(s *schema.Schema, t Task) string { return e.Lessons.ForSQL(s, t.Question) }

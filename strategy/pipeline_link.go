@@ -36,7 +36,7 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	defer span.End()
 	links, err := l.Link(linkCtx, linker.Input{
 		Question: r.task.Question, Evidence: r.task.Evidence, Schema: r.schema, DB: env.DB, WithoutValues: env.WithoutValues,
-		Corrections: r.task.Corrections, Earlier: r.task.Earlier,
+		Corrections: r.task.Corrections, Earlier: r.task.Earlier, Lessons: env.Lessons,
 	})
 	if cerr := ctx.Err(); cerr != nil {
 		return cerr

@@ -99,6 +99,8 @@ type Env struct {
 	// Shown collects what the prompts of the question leave out of the schema. The engine makes one a question and
 	// tells it. nil: it is not collected.
 	Shown *Shown
+	// Lessons are what prompts may show of what was learned from earlier questions; see Advice. nil: nothing.
+	Lessons *memory.Recall
 
 	Instructions     string       // the embedding program's own rules; trusted, part of the system message
 	Exemplars        *memory.Pool // solved questions to pick exemplars from; nil: none

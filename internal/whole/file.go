@@ -1,4 +1,5 @@
-// Package whole writes files that are there as a whole or not at all, also where the machine stops.
+// Package whole writes files that are there as a whole or not at all, also where the machine stops, and locks them for
+// one writer at a time.
 package whole
 
 import (

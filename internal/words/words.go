@@ -185,3 +185,36 @@ func Distance(a, b string, most int) int {
 	}
 	return row[len(to)]
 }
+
+// Similarity is twice the number of characters that two names have in common, in their order, divided by the sum of
+// their lengths: 0..1, and 1 for equal names. Names are compared as [Squeeze] writes them. What they have in common is
+// their longest common run, and in turn what stands in common before it and behind it (Ratcliff and Obershelp); of runs
+// of one length, the first in a counts, and then the first in b.
+func Similarity(a, b string) float64 {
+	from, to := []rune(Squeeze(a)), []rune(Squeeze(b))
+	if len(from)+len(to) == 0 {
+		return 1
+	}
+	return 2 * float64(common(from, to)) / float64(len(from)+len(to))
+}
+
+func common(a, b []rune) int {
+	length, i, j := 0, 0, 0
+	runs := make([]int, len(b)+1) // at k+1: the length of the common run that ends in this rune of a and in b[k]
+	for x := range a {
+		for k := len(b) - 1; k >= 0; k-- {
+			if a[x] != b[k] {
+				runs[k+1] = 0
+				continue
+			}
+			runs[k+1] = runs[k] + 1
+			if n := runs[k+1]; n > length || n == length && x-n+1 == i && k-n+1 < j {
+				length, i, j = n, x-n+1, k-n+1
+			}
+		}
+	}
+	if length == 0 {
+		return 0
+	}
+	return length + common(a[:i], b[:j]) + common(a[i+length:], b[j+length:])
+}

@@ -1,6 +1,7 @@
 package words_test
 
 import (
+	"math"
 	"testing"
 	"unicode/utf8"
 
@@ -81,6 +82,24 @@ func TestDistance(t *testing.T) {
 	for _, tt := range tests {
 		if got := words.Distance(tt.a, tt.b, 10); got != tt.want {
 			t.Errorf("%q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// TestSimilarity: the values are those of Python's difflib.SequenceMatcher.ratio, without its junk.
+func TestSimilarity(t *testing.T) {
+	tests := []struct {
+		a, b string
+		want float64
+	}{
+		{"customer_id", "CustomerId", 1}, {"Customers", "PROD_Customers", 0.8182}, {"custNumber", "customerNumber", 0.8333}, {"abc", "xyz", 0},
+		{"", "", 1}, {"", "a", 0}, {"eye_colour_id", "id", 0.3077}, {"salesRepEmployeeNumber", "employeeNumber", 0.7778},
+		{"ababab", "bababa", 0.8333}, {"Straße", "Strasse", 0.7692}, {"abacbbaaa", "abcbaac", 0.75}, {"cbbaabaac", "bbaabbc", 0.75},
+		{"cbacbcbca", "aabbacb", 0.5}, {"abccbcabb", "cbbbaab", 0.25}, {"baaabcbcc", "cbcbaca", 0.5}, {"abaccbbab", "bccbcca", 0.625},
+	}
+	for _, tt := range tests {
+		if got := words.Similarity(tt.a, tt.b); math.Abs(got-tt.want) > 1e-4 {
+			t.Errorf("%q and %q: %.4f, want %.4f", tt.a, tt.b, got, tt.want)
 		}
 	}
 }

@@ -1,0 +1,7 @@
+//go:build !windows && (!unix || solaris || aix)
+
+package whole
+
+import "os"
+
+func locked(path string) (*os.File, error) { return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) }
