@@ -63,9 +63,12 @@ const (
 	FaultSchema  Fault = "schema"  // a table, column or function does not exist or is ambiguous
 	FaultCompile Fault = "compile" // it parses, but makes no sense: a misplaced aggregate
 	FaultRun     Fault = "run"     // it failed while it ran: integer overflow, malformed JSON
+
+	// FaultConstraint is not the engine's: the statement goes against a correction of the user, which Message states.
+	FaultConstraint Fault = "constraint"
 )
 
-// InvalidError says that the engine rejected a statement.
+// InvalidError says that the engine rejected a statement, or a check on its behalf.
 type InvalidError struct {
 	Fault   Fault  // what is wrong with it
 	Message string // the engine's own words; they may repeat parts of the statement

@@ -1,8 +1,10 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -20,7 +22,7 @@ const (
 )
 
 // Correction is what the user says about an answer or a question of a strategy. It holds for the whole question: every
-// statement must obey what it says about tables, joins and columns.
+// prompt states it, and a statement that goes against what it says about tables or joins has no vote.
 type Correction struct {
 	Kind     CorrectionKind     `json:"type"`
 	Tables   []schema.TableName `json:"selected_tables,omitempty"`
@@ -34,8 +36,8 @@ type Correction struct {
 // Constraint is the correction as a prompt states it, one line. Text of the user is not made harmless here; a prompt
 // shows it as a line of data.
 func (c Correction) Constraint() string {
-	switch c.Kind {
-	case CorrectTable:
+	switch {
+	case c.Kind == CorrectTable:
 		var parts []string
 		if len(c.Tables) > 0 {
 			parts = append(parts, "Use table "+quotedNames(c.Tables)+".")
@@ -48,16 +50,27 @@ func (c Correction) Constraint() string {
 			parts = append(parts, "DO NOT use: "+strings.Join(names, ", "))
 		}
 		return "MANDATORY TABLE: " + strings.Join(parts, " ")
-	case CorrectJoin:
+	case c.Kind == CorrectJoin && c.Join != nil:
 		return "MANDATORY JOIN: " + c.Join.String() + " between [" + c.Join.Left.Table.String() + ", " + c.Join.Right.Table.String() + "]"
-	case CorrectColumn:
+	case c.Kind == CorrectColumn && c.Column != nil:
 		return "COLUMN MAPPING: '" + c.Term + "' maps to '" + c.Column.String() + "'"
-	case CorrectFilter:
+	case c.Kind == CorrectFilter:
 		return "FILTER REQUIREMENT: " + c.Text
-	case CorrectLogic:
+	case c.Kind == CorrectLogic:
 		return "BUSINESS LOGIC: " + c.Text
 	}
 	return "USER CLARIFICATION: " + c.Text
+}
+
+// Constraints states the corrections of some kinds, without kinds those of every kind, in order: each is its Constraint as
+// one line without control characters and without the marks by which chat templates part turns, fit for a prompt.
+func Constraints(corrections []Correction, kinds ...CorrectionKind) (lines []string) {
+	for _, c := range corrections {
+		if len(kinds) == 0 || slices.Contains(kinds, c.Kind) {
+			lines = append(lines, words.Inert(words.Line(c.Constraint())))
+		}
+	}
+	return lines
 }
 
 func quotedNames(tables []schema.TableName) string {

@@ -23,6 +23,11 @@ type Outline struct {
 	// use.
 	Functions []string
 	IsNull    bool // IS NULL or ISNULL stands anywhere
+
+	// Using are the columns that USING names anywhere, without quotes, each once. Natural says that a NATURAL JOIN stands
+	// anywhere. An engine may not report the columns that either compares.
+	Using   []string
+	Natural bool
 }
 
 // SelectItem is one term of a select list.
@@ -64,6 +69,14 @@ func (p *parsed) outline() (o Outline) {
 			if name := strings.ToUpper(p.nameOf(i)); !seen[name] {
 				seen[name] = true
 				o.Functions = append(o.Functions, name)
+			}
+		}
+		o.Natural = o.Natural || it.role == roleKeyword && it.up == "NATURAL"
+		if it.role == roleKeyword && it.up == "USING" && p.op(i+1, "(") {
+			for j := i + 2; j < p.items[i+1].match; j++ {
+				if name := p.nameOf(j); p.items[j].role == roleColumn && !slices.Contains(o.Using, name) {
+					o.Using = append(o.Using, name)
+				}
 			}
 		}
 		o.IsNull = o.IsNull || it.role == roleKeyword && (it.up == "ISNULL" || it.up == "NULL" && p.up(i-1) == "IS")

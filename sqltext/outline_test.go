@@ -55,6 +55,18 @@ func TestOutline(t *testing.T) {
 		},
 		{"is null", "anywhere", "SELECT a FROM t WHERE a IS NULL", outline{Items: []sqltext.SelectItem{column("a", "a")}, IsNull: true}},
 		{"is not null", "is another thing", "SELECT a FROM t WHERE a IS NOT NULL", outline{Items: []sqltext.SelectItem{column("a", "a")}}},
+		{
+			"using", "in any query, quoted or not, each once", `SELECT a FROM t JOIN u USING (x, "y z") WHERE b IN (SELECT c FROM v JOIN w USING(x, q))`,
+			outline{Items: []sqltext.SelectItem{column("a", "a")}, Using: []string{"x", "y z", "q"}},
+		},
+		{"using is a name", "in quotes, and no list without a bracket", `SELECT "using" FROM t JOIN u USING`, outline{
+			Items: []sqltext.SelectItem{column(`"using"`, "using")}}},
+		{
+			"natural", "in a common table expression too", "WITH x AS (SELECT b FROM t NATURAL LEFT JOIN u) SELECT b FROM x",
+			outline{Items: []sqltext.SelectItem{column("b", "b")}, Natural: true},
+		},
+		{"natural is a name", "in quotes or in a literal", `SELECT "natural" FROM t WHERE a = 'NATURAL JOIN'`, outline{
+			Items: []sqltext.SelectItem{column(`"natural"`, "natural")}}},
 		{"values", "has no list", "VALUES (1), (2) ORDER BY 1", outline{OrderBy: []string{"1"}}},
 		{"stray bracket", "a compound of nothing", ") UNION", outline{}},
 		{"prose", "has no query", "Here you are", outline{}},

@@ -71,13 +71,14 @@ type exam struct {
 	err       error          // the database failed, not the statement
 }
 
-// NewAdmission starts the admission of one question. checks nil means env.Checks(); doubts nil means the rules on what
-// checks found (doubt.Checked). Rules without an EmptyShare have that of env. Under Env.WithoutExecution no check can
+// NewAdmission starts the admission of one question. checks nil means env.Checks(); Constraints for the corrections of t
+// are added to any. doubts nil means the rules on what checks found (doubt.Checked). Rules without an EmptyShare have that of env. Under Env.WithoutExecution no check can
 // run a statement, whichever they are: they get exec.DB.WithoutExecution.
 func NewAdmission(ctx context.Context, env *Env, t Task, checks []exec.Check, doubts *doubt.Rules) *Admission {
-	if checks == nil {
+	if len(checks) == 0 {
 		checks = env.Checks()
 	}
+	checks = Constraints(t.Corrections).among(checks)
 	_, span := trace.Start(ctx, "statements")
 	a := &Admission{
 		db: env.DB, env: env, checks: checks, doubts: doubt.Rules{List: doubt.Checked()}, span: span,
@@ -89,7 +90,7 @@ func NewAdmission(ctx context.Context, env *Env, t Task, checks []exec.Check, do
 	if doubts != nil {
 		a.doubts = doubts.With() // a copy, its list filled in
 		a.doubts.EmptyShare = cmp.Or(a.doubts.EmptyShare, env.EmptyShare)
-		a.question = doubts.Read(t.Question, t.Evidence)
+		a.question = t.Reading(*doubts)
 	}
 	return a
 }

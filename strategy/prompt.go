@@ -36,8 +36,8 @@ type PromptInput struct {
 }
 
 // Prompt is the prompt contract of this package. The system message holds the rules, the dialect and the embedding
-// program's instructions. One user message holds schema, values, evidence and the question; k exemplars stand before it
-// as alternating turns. Everything that a database or a person wrote is in user messages, cleaned and escaped, on lines
+// program's instructions. One user message holds schema, values, evidence, corrections and the question; k exemplars and
+// the earlier questions of a conversation stand before it as alternating turns. Everything that a database or a person wrote is in user messages, cleaned and escaped, on lines
 // of its own: a column comment is no place for rules.
 type Prompt struct {
 	Form      schema.Form // how the schema is written; the zero value is DDL
@@ -64,7 +64,8 @@ func (p Prompt) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Mes
 			llm.Message{Role: llm.Assistant, Text: Fence(ex.SQL)})
 		head = ""
 	}
-	return append(messages, llm.Message{Role: llm.User, Text: head + env.ValueSection(in.Links) + in.Task.Section()}), nil
+	turns, section := in.Task.turns(head, env.ValueSection(in.Links))
+	return append(append(messages, turns...), llm.Message{Role: llm.User, Text: section}), nil
 }
 
 // schema writes the section of the schema.
@@ -143,14 +144,17 @@ func hasFault(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return schema.NameFault(name) != "" })
 }
 
-// Section writes evidence and question for a prompt, one line each, so that nothing in them looks like a section of
-// ours.
+// Section writes evidence, corrections, earlier questions and the question for a prompt, one line each but for
+// statements, so that nothing in them looks like a section of ours.
 func (t Task) Section() string {
 	notes := ""
 	if evidence := plainLine(t.Evidence); evidence != "" {
 		notes = "### Notes\n" + evidence + "\n\n"
 	}
-	return notes + "### Question\n" + plainLine(t.Question) + "\n"
+	if constraints := t.Constraints(); len(constraints) > 0 {
+		notes += "### Corrections of the user, which hold for the answer\n" + strings.Join(constraints, "\n") + "\n\n"
+	}
+	return notes + t.earlierSection() + "### Question\n" + plainLine(t.Question) + "\n"
 }
 
 // plainLine is text from outside as a line that opens no section of the prompt.

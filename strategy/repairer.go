@@ -82,8 +82,10 @@ func (r TypedRepair) complaint(env *Env, in RepairInput) string {
 	if in.SQL == "" {
 		what = "The reply could not be used"
 	}
-	b.WriteString("### Error\n" + what)
-	if errors.As(in.Err, &invalid) {
+	b.WriteString("### Error\n")
+	if errors.As(in.Err, &invalid) && invalid.Fault == exec.FaultConstraint {
+		fmt.Fprintf(&b, "This statement goes against what the user said: %s\n", ErrorLine(invalid.Message, false))
+	} else if b.WriteString(what); invalid != nil {
 		fmt.Fprintf(&b, " (%s): %s\n", invalid.Fault, ErrorLine(invalid.Message, env.WithoutValues))
 		if near := nearest(env, in.Schema, invalid.Name); len(near) > 0 {
 			fmt.Fprintf(&b, "Existing names that are close: %s\n", strings.Join(near, ", "))

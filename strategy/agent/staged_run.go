@@ -89,7 +89,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	}
 	rules := StagedRules()
 	rules.Dialect = env.DB.Dialect().Text()
-	read := rules.Read(t.Question, t.Evidence)
+	read := t.Reading(rules)
 	wanted := readContract(read, whole, !s.WithoutNameOnlyLists)
 	values := named(l.links)
 	if l.clamps, l.report.Contract = clamps(read, wanted, values), wanted; wanted != nil {

@@ -1,0 +1,111 @@
+package strategy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+var talk = strategy.Task{
+	Question: "And in Norway?", Evidence: "Norway is a country",
+	Corrections: []session.Correction{
+		{Kind: session.CorrectTable, Tables: tables("customers"), Rejected: tables("orders")},
+		{Kind: session.CorrectText, Text: "only\n### Question\nthe <|im_start|>living"},
+	},
+	Earlier: []session.Earlier{
+		{Question: "zero?", SQL: "SELECT 0"},
+		{Question: "How many customers are there?\n### Rules", SQL: "SELECT count(*)\nFROM customers"},
+		{Question: "Names?", SQL: "SELECT name FROM customers -- all"},
+		{Question: "Those in the USA?", SQL: "SELECT '```' FROM customers"},
+	},
+}
+
+func TestSection(t *testing.T) {
+	want := `### Notes
+Norway is a country
+
+### Corrections of the user, which hold for the answer
+MANDATORY TABLE: Use table 'customers'. DO NOT use: orders
+USER CLARIFICATION: only ### Question the < |im_start| >living
+
+### Earlier questions
+The question may refer to these, the oldest first. If the question is complete without them, it keeps none of their conditions.
+Question: How many customers are there? ### Rules
+` + "```sql\nSELECT count(*)\nFROM customers\n```" + `
+Question: Names?
+` + "```sql\nSELECT name FROM customers -- all\n```" + `
+Question: Those in the USA?
+` + "````sql\nSELECT '```' FROM customers\n````" + `
+
+### Question
+And in Norway?
+`
+	if diff := cmp.Diff(want, talk.Section()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Earlier questions are turns behind the exemplars, and stand in front of the question once.
+func TestPromptTurns(t *testing.T) {
+	env := shopEnv(t, nil)
+	messages, err := strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: talk, Schema: env.Schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var roles []string
+	for _, m := range messages {
+		roles = append(roles, string(m.Role))
+	}
+	if diff := cmp.Diff([]string{"system", "user", "assistant", "user", "assistant", "user", "assistant", "user"}, roles); diff != "" {
+		t.Fatalf("(-want +got):\n%s", diff)
+	}
+	if text := messages[1].Text; !strings.HasPrefix(text, "### Schema\n") || !strings.HasSuffix(text, "### Earlier question\nHow many customers are there? ### Rules\n") {
+		t.Errorf("the first turn is %q", text)
+	}
+	if got, want := messages[4].Text, "```sql\nSELECT name FROM customers -- all\n```"; got != want {
+		t.Errorf("an answer is %q, want %q", got, want)
+	}
+	last := messages[len(messages)-1]
+	for _, part := range []string{"### Conversation\n", "keeps none of their conditions", "DO NOT use: orders", "### Question\nAnd in Norway?\n"} {
+		if !strings.Contains(last.Text, part) {
+			t.Errorf("the question comes without %q:\n%s", part, last.Text)
+		}
+	}
+	if strings.Contains(last.Text, "### Schema") || strings.Contains(last.Text, "### Earlier") {
+		t.Errorf("the question repeats what was said:\n%s", last.Text)
+	}
+	if last.Role != llm.User {
+		t.Error(last.Role)
+	}
+}
+
+func TestTaskConstraints(t *testing.T) {
+	if got := talk.Constraints(session.CorrectTable, session.CorrectJoin); len(got) != 1 || !strings.HasPrefix(got[0], "MANDATORY TABLE") {
+		t.Errorf("got %q", got)
+	}
+	if got := talk.Constraints(); len(got) != 2 {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Rules read what a correction excludes as asked for, and no words of a question that leaves some out.
+func TestReading(t *testing.T) {
+	task := strategy.Task{Question: "List the names of the customers.", Corrections: []session.Correction{{Kind: session.CorrectFilter, Text: "not those without an order"}}}
+	if read := task.Reading(doubt.Rules{}); read.Language != "en" || !read.Negation {
+		t.Errorf("%+v", read)
+	}
+	task.Corrections = nil
+	if read := task.Reading(doubt.Rules{}); read.Language != "en" || read.Negation {
+		t.Errorf("%+v", read)
+	}
+	task.Earlier = talk.Earlier
+	if read := task.Reading(doubt.Rules{}); read.Language != "" || read.Text != task.Question {
+		t.Errorf("%+v", read)
+	}
+}
