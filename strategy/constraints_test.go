@@ -69,9 +69,11 @@ func TestConstraints(t *testing.T) {
 			"does not read marks.pupil_id and pupils.pupil_id"},
 		{"cross", "both tables without a join", "SELECT name, mark FROM pupils, marks", byPupil, "does not read marks.pupil_id and pupils.pupil_id"},
 		{"one side", "another column is compared", "SELECT name FROM pupils JOIN rooms ON room = floor", byRoom, "does not read rooms.number"},
-		{"natural of two names", "nothing natural joins them", "SELECT name, floor FROM pupils NATURAL JOIN rooms", byRoom, "does not read pupils.room and rooms.number"},
+		{"natural of two names", "nothing natural joins them", "SELECT name, floor FROM pupils NATURAL JOIN rooms", byRoom,
+			"does not read pupils.room and rooms.number"},
 		{"no table", "a join needs both", "SELECT mark FROM marks JOIN pupils_old USING (pupil_id)", byPupil, "does not read pupils.pupil_id"},
-		{"column", "what a word means rejects nothing", "SELECT floor FROM rooms", session.Correction{Kind: session.CorrectColumn, Term: "kid", Column: new(column("pupils", "name"))}, ""},
+		{"column", "what a word means rejects nothing", "SELECT floor FROM rooms",
+			session.Correction{Kind: session.CorrectColumn, Term: "kid", Column: new(column("pupils", "name"))}, ""},
 		{"text", "nor does prose", "SELECT floor FROM rooms", session.Correction{Kind: session.CorrectText, Text: "DO NOT use rooms"}, ""},
 		{"no join", "of a record that is damaged", "SELECT floor FROM rooms", session.Correction{Kind: session.CorrectJoin}, ""},
 	}
@@ -97,7 +99,9 @@ func TestConstraints(t *testing.T) {
 func TestAdmissionConstraints(t *testing.T) {
 	env := envOf(t, schoolSQL, nil)
 	own := exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error { return nil })
-	for name, checks := range map[string][]exec.Check{"none": nil, "empty": {}, "own": {own}, "own first": {own, exec.SingleRead{}, exec.Execute{}}, "plan": exec.PlanChecks()} {
+	for name, checks := range map[string][]exec.Check{
+		"none": nil, "empty": {}, "own": {own}, "own first": {own, exec.SingleRead{}, exec.Execute{}}, "plan": exec.PlanChecks(),
+	} {
 		a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "who?", Corrections: []session.Correction{notOld}}, checks, nil)
 		c, err := a.AdmitSQL(t.Context(), 0, "", "SELECT name FROM pupils_old")
 		if err != nil || !c.Invalid || !strings.Contains(c.Rejected, "DO NOT use: pupils_old; the statement reads pupils_old") || c.Fingerprint != "" {

@@ -65,7 +65,8 @@ func TestPromptTurns(t *testing.T) {
 	if diff := cmp.Diff([]string{"system", "user", "assistant", "user", "assistant", "user", "assistant", "user"}, roles); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)
 	}
-	if text := messages[1].Text; !strings.HasPrefix(text, "### Schema\n") || !strings.HasSuffix(text, "### Earlier question\nHow many customers are there? ### Rules\n") {
+	const first = "### Earlier question\nHow many customers are there? ### Rules\n"
+	if text := messages[1].Text; !strings.HasPrefix(text, "### Schema\n") || !strings.HasSuffix(text, first) {
 		t.Errorf("the first turn is %q", text)
 	}
 	if got, want := messages[4].Text, "```sql\nSELECT name FROM customers -- all\n```"; got != want {
@@ -96,7 +97,8 @@ func TestTaskConstraints(t *testing.T) {
 
 // Rules read what a correction excludes as asked for, and no words of a question that leaves some out.
 func TestReading(t *testing.T) {
-	task := strategy.Task{Question: "List the names of the customers.", Corrections: []session.Correction{{Kind: session.CorrectFilter, Text: "not those without an order"}}}
+	without := session.Correction{Kind: session.CorrectFilter, Text: "not those without an order"}
+	task := strategy.Task{Question: "List the names of the customers.", Corrections: []session.Correction{without}}
 	if read := task.Reading(doubt.Rules{}); read.Language != "en" || !read.Negation {
 		t.Errorf("%+v", read)
 	}
