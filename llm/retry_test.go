@@ -31,6 +31,11 @@ func failed(class llm.Class, after time.Duration) llmtest.Reply {
 
 func fixed(x float64) func() float64 { return func() float64 { return x } }
 
+// patient is how a conversation retries.
+func patient(x float64) llm.Retry {
+	return llm.Retry{Attempts: 5, Base: 2 * time.Second, Max: time.Minute, Rand: fixed(x)}
+}
+
 func TestRetry(t *testing.T) {
 	ok := llmtest.Reply{Text: "x"}
 	limited, overloaded, late := failed(llm.ClassRateLimit, 0), failed(llm.ClassOverloaded, 0), failed(llm.ClassTimeout, 0)
@@ -68,6 +73,11 @@ func TestRetry(t *testing.T) {
 		{"with up to Base more", llm.Retry{Rand: fixed(.5)}, []llmtest.Reply{failed(llm.ClassRateLimit, 7*time.Second), ok}, 2, "ok", 7250 * time.Millisecond},
 		{"a wait of Max is waited for", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, time.Minute), ok}, 2, "ok", time.Minute},
 		{"a wait over Max is not waited for", llm.Retry{}, []llmtest.Reply{failed(llm.ClassRateLimit, 2*time.Minute), ok}, 1, llm.ClassRateLimit, 0},
+		{"five attempts from 2 s: waits of at least 1, 2, 4, 8 s", patient(0), []llmtest.Reply{limited, overloaded, late, limited, limited, ok}, 5,
+			llm.ClassRateLimit, 15 * time.Second},
+		{"and of at most 2, 4, 8, 16 s", patient(most), []llmtest.Reply{limited, overloaded, late, limited, ok}, 5, "ok", 30 * time.Second},
+		{"a status goes by its class, not by digits in a text", patient(0),
+			[]llmtest.Reply{{Err: &llm.Error{Class: llm.ClassPermanent, Status: 400, Message: "no such table: t500"}}, ok}, 1, llm.ClassPermanent, 0},
 		{"many attempts do not overflow", llm.Retry{Attempts: 40, Base: time.Minute, Max: time.Minute, Rand: fixed(0)}, many(limited, 39, ok), 40, "ok",
 			39 * 30 * time.Second},
 	}
