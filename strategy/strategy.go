@@ -96,6 +96,9 @@ type Env struct {
 	Texts *TextCache
 	// CallsLeft says how many model calls the question's budget has left; false: no limit. nil: no limit.
 	CallsLeft func() (calls int, bounded bool)
+	// Stage hears how far the question is: session.QueryUnderstanding, InferringJoins, GeneratingSQL and ExecutingQuery,
+	// as session.State.May allows. A strategy need not tell. nil: nobody listens.
+	Stage func(ctx context.Context, s session.State)
 	// Shown collects what the prompts of the question leave out of the schema. The engine makes one a question and
 	// tells it. nil: it is not collected.
 	Shown *Shown
