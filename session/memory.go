@@ -124,7 +124,9 @@ func (m *Memory) Delete(ctx context.Context, id string) error {
 	if err == nil && k == nil {
 		err = ErrNotFound
 	}
-	delete(m.all, id)
+	if err == nil {
+		delete(m.all, id)
+	}
 	return err
 }
 

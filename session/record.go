@@ -40,6 +40,7 @@ type Record struct {
 	Pending     *Question       `json:"pending,omitempty"`      // what the user is asked
 	Failure     *Failure        `json:"failure,omitempty"`      // why the last turn failed
 	Lessons     json.RawMessage `json:"lessons,omitempty"`      // what the question may be shown of the memory
+	Learned     json.RawMessage `json:"learned,omitempty"`      // what the memory learned of the question
 	Usage       trace.Usage     `json:"usage"`                  // of all replies in the journal
 }
 
@@ -126,6 +127,22 @@ func (r *Record) Earlier() []Earlier {
 	return all[max(0, len(all)-maxEarlier):]
 }
 
+// Clone returns a deep copy, but for the rows of options, which are shared. A record that cannot be written as JSON is
+// returned as it is.
+func (r Record) Clone() Record {
+	var c Record
+	text, err := json.Marshal(r)
+	if err != nil || json.Unmarshal(text, &c) != nil {
+		return r
+	}
+	if r.Pending != nil {
+		for i := range r.Pending.Options {
+			c.Pending.Options[i].Rows = r.Pending.Options[i].Rows
+		}
+	}
+	return c
+}
+
 // Summary returns what a list of sessions shows of r.
 func (r *Record) Summary() Summary {
 	s := Summary{ID: r.ID, State: r.State, Status: r.State.Status(), Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
@@ -188,7 +205,7 @@ func (r Record) Encode() ([]byte, error) {
 		err = enc.Encode(r)
 	}
 	if err == nil && b.Len() > MaxRecord {
-		err = tooLarge(int64(b.Len()))
+		err = errTooLarge
 	}
 	if err != nil {
 		return nil, &RecordError{ID: r.ID, Err: err}
@@ -205,7 +222,7 @@ func Decode(id string, text []byte) (Record, error) {
 	var r Record
 	err := error(nil)
 	if len(text) > MaxRecord {
-		err = tooLarge(int64(len(text)))
+		err = errTooLarge
 	} else if err = json.Unmarshal(text, &r); err == nil {
 		err = r.valid(id)
 		if err == nil && r.Revision < 1 {
@@ -220,7 +237,7 @@ func Decode(id string, text []byte) (Record, error) {
 	return r, nil
 }
 
-func tooLarge(n int64) error { return fmt.Errorf("it has %d bytes; the limit is %d", n, MaxRecord) }
+var errTooLarge = fmt.Errorf("it is larger than %d bytes", MaxRecord)
 
 // valid says what is wrong with r as the record of a session.
 func (r *Record) valid(id string) error {

@@ -25,6 +25,7 @@ type Turn struct {
 	At         time.Time       `json:"at"`
 	Text       string          `json:"text,omitempty"`       // the user's words; of a confirmation, a wording that stands alone
 	Evidence   string          `json:"evidence,omitempty"`   // what the caller said beside the question
+	Samples    int             `json:"samples,omitempty"`    // of a question: how many the caller asked for; 0: the engine's
 	Option     string          `json:"option,omitempty"`     // of a choice: the id
 	Correction *Correction     `json:"correction,omitempty"` // of a correction, and of a choice of a table or join
 	Answer     *Answer         `json:"answer,omitempty"`     // nil: none, or none yet
@@ -37,6 +38,7 @@ type Answer struct {
 	Confidence float64            `json:"confidence"` // 0..1
 	Tables     []schema.TableName `json:"tables,omitempty"`
 	Joins      []schema.Join      `json:"joins,omitempty"`
+	Notes      []string           `json:"notes,omitempty"` // what the user should know about it
 }
 
 // Earlier is an answered question of the same conversation, which a follow-up question may refer to.

@@ -9,6 +9,16 @@ import (
 	"path/filepath"
 )
 
+// AtStep is called at each step of writing, if a test has set it: the test kills its process there.
+var AtStep func(step, path string)
+
+// Step tells AtStep where the writing of a file is.
+func Step(step, path string) {
+	if AtStep != nil {
+		AtStep(step, path)
+	}
+}
+
 // File is written beside its place and put there by Commit. A process that is killed before leaves a file NAME.*.part.
 type File struct {
 	*os.File
@@ -38,6 +48,7 @@ func Create(path string, mode fs.FileMode) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	Step("created", path)
 	return &File{File: f, to: path, mode: mode}, nil
 }
 
@@ -49,15 +60,23 @@ func (f *File) Commit() error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
+	Step("synced", f.to)
 	if err := os.Rename(f.Name(), f.to); err != nil {
 		return err
 	}
 	f.done = true
-	if dir, err := os.Open(filepath.Dir(f.to)); err == nil { // not every system can sync a folder
+	Step("renamed", f.to)
+	SyncFolder(filepath.Dir(f.to))
+	Step("kept", f.to)
+	return nil
+}
+
+// SyncFolder makes new names in a folder survive a loss of power, on systems that can.
+func SyncFolder(path string) {
+	if dir, err := os.Open(path); err == nil {
 		dir.Sync()
 		dir.Close()
 	}
-	return nil
 }
 
 // Discard removes what was written, unless it was committed.
@@ -78,5 +97,6 @@ func Write(path string, content []byte, mode fs.FileMode) error {
 	if _, err := f.File.Write(content); err != nil {
 		return err
 	}
+	Step("written", path)
 	return f.Commit()
 }

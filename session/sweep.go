@@ -1,0 +1,37 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// How long Sweep keeps a session after its last change.
+const (
+	KeepCompleted = 30 * 24 * time.Hour
+	KeepOthers    = 90 * 24 * time.Hour
+)
+
+// Sweep deletes the sessions of a store that nobody has changed for KeepCompleted if they are completed, else for
+// KeepOthers, and returns their ids, the latest first. Nothing is deleted unless you call it. A broken record is never
+// deleted; the error joins a *RecordError for each, and what else failed.
+func Sweep(ctx context.Context, store Store, now time.Time) (deleted []string, err error) {
+	all, err := store.List(ctx, Filter{Limit: -1})
+	problems := []error{err}
+	for _, s := range all {
+		keep := KeepOthers
+		if s.Status == StatusCompleted {
+			keep = KeepCompleted
+		}
+		if now.Sub(s.Updated) <= keep {
+			continue
+		}
+		switch err := store.Delete(ctx, s.ID); {
+		case err == nil:
+			deleted = append(deleted, s.ID)
+		case !errors.Is(err, ErrNotFound): // somebody else sweeps too
+			problems = append(problems, err)
+		}
+	}
+	return deleted, errors.Join(problems...)
+}
