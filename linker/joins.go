@@ -1,8 +1,12 @@
 package linker
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -66,7 +70,19 @@ type JoinPlan struct {
 }
 
 // Validate reports a field that is out of range or no number.
-func (j Joins) Validate() error { return nil }
+func (j Joins) Validate() error {
+	var errs []error
+	if !(j.MinConfidence >= 0 && j.MinConfidence <= 1) { // NaN too
+		errs = append(errs, fmt.Errorf("linker: Joins.MinConfidence is %v; want 0 (the default) to 1", j.MinConfidence))
+	}
+	if j.Ambiguity > CloseCandidates {
+		errs = append(errs, fmt.Errorf("linker: Joins.Ambiguity is %d; want BelowConfidence or CloseCandidates", j.Ambiguity))
+	}
+	if j.CallTokens < 0 {
+		errs = append(errs, fmt.Errorf("linker: Joins.CallTokens is %d; want 0 (the default) or more", j.CallTokens))
+	}
+	return errors.Join(errs...)
+}
 
 // Connect joins the tables, which Input.Schema has. Fewer than two need no join.
 //
@@ -75,13 +91,42 @@ func (j Joins) Validate() error { return nil }
 // asked about. The error matches ErrNoJoin if some tables stay apart. A model that fails is a warning, and names alone
 // decide; the error is that of ctx or of a spent budget otherwise.
 func (j Joins) Connect(ctx context.Context, in Input, tables []schema.TableName) (JoinPlan, error) {
-	return JoinPlan{}, errors.New("linker: Joins is not there yet")
+	if err := cmp.Or(j.Validate(), ctx.Err()); err != nil {
+		return JoinPlan{}, err
+	}
+	run := joinRun{Joins: j, ctx: ctx, in: in}
+	run.schema, _ = in.Schema.Presentable()
+	run.part = make([]int, len(run.schema.Tables))
+	for i := range run.part {
+		run.part[i] = -1
+	}
+	for _, name := range tables {
+		if err := run.add(name); err != nil {
+			return JoinPlan{}, err
+		}
+	}
+	asked := slices.Clone(run.part)
+	err := run.connect()
+	plan := JoinPlan{Joins: run.joins}
+	slices.SortFunc(plan.Joins, func(a, b ScoredJoin) int { return strings.Compare(a.String(), b.String()) })
+	for i := range run.part {
+		if run.part[i] >= 0 && asked[i] < 0 {
+			plan.Bridges = append(plan.Bridges, run.schema.Tables[i].TableName())
+		}
+	}
+	if err == nil && run.question != nil {
+		err = run.question
+	}
+	return plan, err
 }
 
-// JoinCandidates returns the ways to join two tables that the names and types of their columns suggest, best first, ties
-// by name: those that score above 0.5. Declared foreign keys are not looked at.
-//
-// A pair of columns of like types scores 0.40 × the likeness of their names + 0.25 × that of their titles + 0.20 if one
-// is a primary key + 0.15 if the name of one says that it refers to the other table; divided by 0.75 if not both have
-// titles. Likeness is that of Ratcliff and Obershelp.
-func JoinCandidates(a, b *schema.Table) []ScoredJoin { return nil }
+// Extend returns links with the bridges of the plan and the columns that it compares, for schema.Schema.Restrict.
+func (p JoinPlan) Extend(links schema.Links) schema.Links {
+	var joined schema.Links
+	for _, j := range p.Joins {
+		for _, c := range []schema.ColumnName{j.Left, j.Right} {
+			joined = merge(joined, schema.Links{Tables: []schema.TableLink{{Schema: c.Table.Schema, Table: c.Table.Name, Columns: []string{c.Column}}}})
+		}
+	}
+	return merge(links, joined)
+}

@@ -1,8 +1,12 @@
 package linker
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -77,7 +81,21 @@ type TableVerdict struct {
 }
 
 // Validate reports a field that is out of range.
-func (p PerTable) Validate() error { return nil }
+func (p PerTable) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"Workers", p.Workers}, {"TableTokens", p.TableTokens}, {"CallTokens", p.CallTokens}} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("linker: PerTable.%s is %d; want 0 (the default) or more", f.name, f.value))
+		}
+	}
+	if p.OnTableError > FailQuestion {
+		errs = append(errs, fmt.Errorf("linker: PerTable.OnTableError is %d; want KeepByWords or FailQuestion", p.OnTableError))
+	}
+	return errors.Join(errs...)
+}
 
 // Link is the Links of Study.
 func (p PerTable) Link(ctx context.Context, in Input) (schema.Links, error) {
@@ -86,14 +104,88 @@ func (p PerTable) Link(ctx context.Context, in Input) (schema.Links, error) {
 }
 
 // Study judges the tables, and tells how. It fails with ErrNoTables if none is relevant, and if ctx has ended, a budget
-// is spent, a field is out of range, or the model failed on more than half of the tables. A failure of a later step is a
-// warning: the relevant tables stay, and several of them are to be joined. The same replies give the same
-// Identification.
-func (p PerTable) Study(ctx context.Context, in Input) (Identification, error) {
-	return Identification{}, errors.New("linker: PerTable is not there yet")
+// is spent, a field is out of range, or the model failed on more than half of the tables; what is known by then stands
+// beside the error. A failure of a later step is a warning: the relevant tables stay, and several of them are to be
+// joined. The same replies give the same Identification.
+func (p PerTable) Study(ctx context.Context, in Input) (id Identification, err error) {
+	if err := cmp.Or(p.Validate(), ctx.Err()); err != nil {
+		return id, err
+	}
+	if p.Model == nil {
+		return id, errors.New("linker: PerTable needs Model")
+	}
+	s, _ := in.Schema.Presentable()
+	hits, notes, err := lexicalHits(ctx, in, s, nil)
+	if err != nil {
+		return id, err
+	}
+	id.Links.Notes = notes
+	run := perTableRun{PerTable: p, ctx: ctx, in: in, schema: s, hits: hits, id: &id, stays: make([]bool, len(s.Tables))}
+	if err := run.judge(); err != nil {
+		return id, err
+	}
+	run.correct()
+	if id.Candidates = run.names(); len(id.Candidates) == 0 {
+		return id, ErrNoTables
+	}
+	if err := run.together(); err != nil {
+		return id, err
+	}
+	run.correct() // what the user wants stays, whatever the model said of it beside the others
+	if err := run.synthesize(); err != nil {
+		return id, err
+	}
+	run.force()
+	run.link()
+	return id, nil
 }
 
 // Ambiguity is the question to the user that an Identification raises: several tables stay though they are not to be
-// joined or combined, and the user said nothing about tables yet. Its options are the tables, the most confident first,
-// ties by name. Otherwise it is nil.
-func (i Identification) Ambiguity(in Input) *session.Question { return nil }
+// joined or combined, and the user named none of them in a correction. Its options are the tables, the most confident
+// first, ties by name. Otherwise it is nil.
+func (i Identification) Ambiguity(in Input) *session.Question {
+	if len(i.Final) < 2 || i.JoinsNeeded || i.Combine == "union" || i.Combine == "subquery" {
+		return nil
+	}
+	for _, c := range in.Corrections {
+		if c.Kind == session.CorrectTable || slices.ContainsFunc(namedBy(c), func(t schema.TableName) bool { return slices.Contains(i.Final, t) }) {
+			return nil
+		}
+	}
+	q := &session.Question{Kind: session.KindTable, Message: "Which table is meant?"}
+	for _, v := range i.Verdicts {
+		if slices.Contains(i.Final, v.Table) {
+			label := v.Table.String()
+			if v.Reason != "" {
+				label += ": " + v.Reason
+			}
+			q.Options = append(q.Options, session.Option{Label: label, Table: &v.Table, Confidence: v.Confidence})
+		}
+	}
+	slices.SortStableFunc(q.Options, func(a, b session.Option) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), strings.Compare(a.Table.String(), b.Table.String()))
+	})
+	var similar []string
+	for k := range q.Options {
+		q.Options[k].ID = fmt.Sprintf("t%d", k+1)
+		if k > 0 {
+			similar = append(similar, q.Options[k].Table.String())
+		}
+	}
+	q.Context = map[string]string{
+		"type": "table_selection", "user_query": in.Question,
+		"selected_table": q.Options[0].Table.String(), "similar_tables": strings.Join(similar, ", "),
+	}
+	return q
+}
+
+// namedBy returns the tables of the columns that a correction is about.
+func namedBy(c session.Correction) (tables []schema.TableName) {
+	if c.Kind == session.CorrectJoin && c.Join != nil {
+		tables = append(tables, c.Join.Left.Table, c.Join.Right.Table)
+	}
+	if c.Kind == session.CorrectColumn && c.Column != nil {
+		tables = append(tables, c.Column.Table)
+	}
+	return tables
+}

@@ -1,11 +1,14 @@
 package linker
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
@@ -18,14 +21,15 @@ const (
 	maxNameTokens  = maxReplyTokens * 3 / 5 // the rest is for the reason and the brackets
 )
 
-// perTable asks a model about each of some tables: one call a table, and several for a wide one, so that it sees all
-// columns. T is the JSON object of a reply.
+// perTable asks a model about each of some tables: one call for each text of a table. T is the JSON object of a reply.
 type perTable[T any] struct {
 	model   llm.Model
-	workers int                            // most calls at once
-	request func(table string) llm.Request // makes the request from the text of a table
-	check   func(reply T) error            // says what is wrong with a reply; may be nil
-	quote   func(name string) string       // writes a name as the dialect does; nil: schema.QuoteName
+	workers int // most calls at once
+	// texts writes the table in place i, once for each call about it.
+	texts   func(ctx context.Context, i int, t *schema.Table) ([]string, error)
+	request func(table string) llm.Request     // makes the request from a text
+	check   func(reply T) error                // says what is wrong with a reply; may be nil
+	heard   func(t *schema.Table, replies []T) // told of each table without an error, one after the other if workers is 1; may be nil
 }
 
 // tableReply is what the model said about one table.
@@ -49,7 +53,7 @@ func (p perTable[T]) ask(ctx context.Context, tables []*schema.Table) ([]tableRe
 		group.Go(func() error {
 			within, span := trace.StartAt(ctx, i, "table", trace.Attr{Key: "table", Value: t.TableName().String()})
 			defer span.End()
-			of, err := p.askOne(within, t)
+			of, err := p.askOne(within, i, t)
 			if span.Fail(err); ctx.Err() != nil {
 				span.Cancelled()
 			}
@@ -69,20 +73,71 @@ func (p perTable[T]) ask(ctx context.Context, tables []*schema.Table) ([]tableRe
 	return replies, nil
 }
 
-// askOne asks about the parts of a table, one after the other.
-func (p perTable[T]) askOne(ctx context.Context, t *schema.Table) (replies []T, err error) {
-	for _, part := range partsOf(t) {
-		text, err := schema.Renderer{WithoutValues: true, Quote: p.quote}.Render(ctx, part)
-		if err != nil {
-			return nil, err
-		}
-		reply, err := llm.Ask(ctx, p.model, p.request(text.Text), p.check)
+// askOne makes the calls about a table, one after the other.
+func (p perTable[T]) askOne(ctx context.Context, i int, t *schema.Table) (replies []T, err error) {
+	texts, err := p.texts(ctx, i, t)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		reply, err := llm.Ask(ctx, p.model, p.request(text), p.check)
 		if err != nil {
 			return nil, err
 		}
 		replies = append(replies, reply)
 	}
+	if p.heard != nil {
+		p.heard(t, replies)
+	}
 	return replies, nil
+}
+
+// tooMany is the error of replies of which more than half failed.
+func tooMany[T any](replies []tableReply[T]) error {
+	failed, first := 0, error(nil)
+	for _, r := range replies {
+		if r.err != nil {
+			failed, first = failed+1, cmp.Or(first, r.err)
+		}
+	}
+	if 2*failed > len(replies) {
+		return fmt.Errorf("linker: the model failed on %d of %d tables: %w", failed, len(replies), first)
+	}
+	return nil
+}
+
+// renderer writes tables for a prompt about them: without stored values, in the dialect of the database.
+func (in Input) renderer() schema.Renderer {
+	r := schema.Renderer{WithoutValues: true}
+	if in.DB != nil {
+		r.Quote = func(name string) string { return exec.QuoteName(in.DB.Dialect(), name) }
+	}
+	return r
+}
+
+// inParts writes a table, in parts if it is wide, so that a model sees all of its columns.
+func (in Input) inParts(ctx context.Context, _ int, t *schema.Table) (texts []string, err error) {
+	for _, part := range partsOf(t) {
+		text, err := in.renderer().Render(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text.Text)
+	}
+	return texts, nil
+}
+
+// greedy is a request for a JSON object at temperature 0, which it says. seed may be nil.
+func greedy(seed func(int) int, purpose, rules, text string) llm.Request {
+	zero := 0.0
+	req := llm.Request{
+		Messages: []llm.Message{{Role: llm.System, Text: rules}, {Role: llm.User, Text: text}},
+		Purpose:  purpose, Temperature: &zero, MaxTokens: maxReplyTokens,
+	}
+	if seed != nil {
+		req.Seed = seed(0)
+	}
+	return req
 }
 
 // partsOf returns a table as schemas of that table alone, each with as many of its columns as one call may show.

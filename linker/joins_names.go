@@ -1,0 +1,158 @@
+package linker
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// What a pair of columns scores for: see JoinCandidates.
+const (
+	nameWeight, titleWeight, keyWeight, patternWeight = 0.40, 0.25, 0.20, 0.15
+
+	leastJoin = 0.5 // a pair scores more than this
+)
+
+// JoinCandidates returns the ways to join two tables that the names and types of their columns suggest, best first, ties
+// by name: those that score above 0.5. Declared foreign keys are not looked at.
+//
+// A pair of columns of like types scores 0.40 × the likeness of their names + 0.25 × that of their titles + 0.20 if one
+// is a primary key + 0.15 if the name of one says that it refers to the other table (its singular, alone or with id,
+// key, code, number, no or the name of the other column behind it, or with fk in front); divided by 0.75 if not both
+// have titles. Likeness is that of Ratcliff and Obershelp. A name like id, which would fit any table, is compared with
+// that of its table in front. Types need not be alike where one name says the other, a primary key, in full.
+func JoinCandidates(a, b *schema.Table) (found []ScoredJoin) {
+	ys := joinEnds(b)
+	for _, x := range joinEnds(a) {
+		for _, y := range ys {
+			if score := x.score(y); score > leastJoin {
+				found = append(found, ScoredJoin{Join: schema.Join{Left: x.ColumnName, Right: y.ColumnName}.Ordered(), Confidence: score, Origin: JoinOfNames})
+			}
+		}
+	}
+	slices.SortFunc(found, compareJoins)
+	return found
+}
+
+// compareJoins puts the most confident first; ties go by name.
+func compareJoins(a, b ScoredJoin) int {
+	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), strings.Compare(a.String(), b.String()))
+}
+
+// joinEnd is a column that may be compared in a join.
+type joinEnd struct {
+	schema.ColumnName
+	full      string // the name, with that of the table if it would fit any table: id is customer id
+	title     string
+	name      string // as stemmed writes it
+	of        string // the name of the table, as stemmed writes it
+	family    string // types of one family may be compared
+	isPrimary bool
+}
+
+func joinEnds(t *schema.Table) []joinEnd {
+	ends := make([]joinEnd, len(t.Columns))
+	of := stemmed(t.Name)
+	for i, c := range t.Columns {
+		ends[i] = joinEnd{
+			ColumnName: schema.ColumnName{Table: t.TableName(), Column: c.Name},
+			full:       c.Name, title: c.Title, name: stemmed(c.Name), of: of, family: typeFamily(c.Type),
+			isPrimary: slices.ContainsFunc(t.PrimaryKey, func(name string) bool { return schema.EqualFold(name, c.Name) }),
+		}
+		if all(words.OfName(c.Name), keyWords) {
+			ends[i].full = t.Name + " " + c.Name
+		}
+	}
+	return ends
+}
+
+func (x *joinEnd) score(y joinEnd) float64 {
+	toTable, toColumn := x.refersTo(&y)
+	backToTable, backToColumn := y.refersTo(x)
+	if !toColumn && !backToColumn && x.family != y.family {
+		return 0
+	}
+	score, most := nameWeight*likeness(x.full, y.full), 1.0
+	if x.title != "" && y.title != "" {
+		score += titleWeight * likeness(x.title, y.title)
+	} else {
+		most -= titleWeight
+	}
+	if x.isPrimary || y.isPrimary {
+		score += keyWeight
+	}
+	if toTable || backToTable {
+		score += patternWeight
+	}
+	return math.Round(min(score/most, 1)*1e6) / 1e6
+}
+
+// refersTo reports whether the name of x is that of the table of y, alone or with what names of keys have beside it, and
+// whether what it has beside it is how y is called: then y is meant and no other key of its table.
+func (x *joinEnd) refersTo(y *joinEnd) (table, column bool) {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(x.name, "fk"), y.of)
+	if !ok || y.of == "" {
+		return false, false
+	}
+	column = y.isPrimary && (rest == "" || rest == strings.TrimPrefix(y.name, y.of))
+	return column || rest == "" || keyWords[rest], column
+}
+
+var keyWords = words.Set("id key code number no")
+
+// stemmed is a name without case, blanks and plurals.
+func stemmed(name string) string { return strings.Join(words.Stems(name), "") }
+
+// typeFamily is the same for types whose values may be compared: numbers, times, texts, or one name of a type.
+func typeFamily(declared string) string {
+	name, _, _ := strings.Cut(strings.ToLower(declared), "(")
+	name = strings.TrimSpace(name)
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+	}
+	switch {
+	case has("int", "num", "dec", "real", "floa", "doub", "serial"):
+		return "number"
+	case has("date", "time"):
+		return "time"
+	case has("char", "text", "clob", "string"):
+		return "text"
+	}
+	return name
+}
+
+// likeness is 2 × the characters that match ÷ all characters, by the method of Ratcliff and Obershelp: the longest
+// common part, then the same to its left and right. Case, blanks and underscores do not count.
+func likeness(a, b string) float64 {
+	x, y := []rune(words.Squeeze(a)), []rune(words.Squeeze(b))
+	if len(x)+len(y) == 0 {
+		return 0
+	}
+	return 2 * float64(matching(x, y)) / float64(len(x)+len(y))
+}
+
+func matching(a, b []rune) int {
+	from, to, n := 0, 0, 0
+	row := make([]int, len(b)+1) // length of the common part that ends here
+	for i := range a {
+		diagonal := 0
+		for j := range b {
+			above := row[j+1]
+			row[j+1] = 0
+			if a[i] == b[j] {
+				if row[j+1] = diagonal + 1; row[j+1] > n {
+					n, from, to = row[j+1], i+1, j+1
+				}
+			}
+			diagonal = above
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return n + matching(a[:from-n], b[:to-n]) + matching(a[from:], b[to:])
+}

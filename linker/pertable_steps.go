@@ -1,0 +1,260 @@
+package linker
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+)
+
+// correct applies what the user said about tables; of two that contradict each other the later one counts.
+func (r *perTableRun) correct() {
+	for _, c := range r.in.Corrections {
+		if c.Kind == session.CorrectTable {
+			r.set(c.Rejected, false)
+			r.set(c.Tables, true)
+		}
+	}
+}
+
+// force keeps the tables of a mandatory join and of a mapped column. Such tables belong together, so they are joined.
+func (r *perTableRun) force() {
+	before := len(r.names())
+	for _, c := range r.in.Corrections {
+		r.set(namedBy(c), true)
+		r.id.JoinsNeeded = r.id.JoinsNeeded || c.Kind == session.CorrectJoin
+	}
+	r.id.Final = r.names()
+	r.id.JoinsNeeded = r.id.JoinsNeeded || len(r.id.Final) > before
+}
+
+// set says of tables whether they stay. Unknown ones do nothing.
+func (r *perTableRun) set(tables []schema.TableName, stays bool) {
+	for _, name := range tables {
+		if i := r.place(name); i >= 0 {
+			r.stays[i] = stays
+		}
+	}
+}
+
+// place is the place of a table in the schema, or -1.
+func (r *perTableRun) place(name schema.TableName) int {
+	t, ok := r.schema.Lookup(name.Schema, name.Name)
+	return slices.IndexFunc(r.schema.Tables, func(o schema.Table) bool { return ok && o.TableName() == t.TableName() })
+}
+
+// names are the tables that stay, in the order of the schema.
+func (r *perTableRun) names() (names []schema.TableName) {
+	for i := range r.schema.Tables {
+		if r.stays[i] {
+			names = append(names, r.schema.Tables[i].TableName())
+		}
+	}
+	return names
+}
+
+// render writes tables for a prompt that has the text head beside them, and no more tokens than a call may have.
+func (r *perTableRun) render(rules, head string, tables []schema.TableName) (string, error) {
+	renderer := r.in.renderer()
+	renderer.MaxTokens, renderer.Beside = cmp.Or(r.CallTokens, defaultCallTokens), len(rules)+len(head)+8 // each message is rounded up
+	out, err := renderer.Render(r.ctx, r.schema.Project(
+		func(t *schema.Table) bool { return slices.Contains(tables, t.TableName()) },
+		func(*schema.Table, *schema.Column) bool { return true }))
+	return out.Text, err
+}
+
+// together asks about the candidates, as many at a time as a call has room for. A table alone stays.
+func (r *perTableRun) together() error {
+	head := r.in.section(tableMeanings...) + "Judged alone:\n"
+	groups, err := r.groups(len(tablesRules) + len(head))
+	for _, group := range groups {
+		if len(group) == 1 || err != nil {
+			continue
+		}
+		var table string
+		judged := head
+		for _, name := range group {
+			judged += r.judged(name)
+		}
+		if table, err = r.render(tablesRules, judged+"\n", group); err != nil {
+			break
+		}
+		reply, failed := llm.Ask(r.ctx, r.Model, greedy(r.Seed, PurposeTables, tablesRules, judged+"\n"+table), tablesReply.check)
+		if err = r.fatal(failed); err == nil && failed != nil {
+			r.warn("the model did not judge the tables together, all candidates stay: %s", llm.Scrub(failed.Error()))
+		} else if err == nil {
+			r.reason("together", reason(reply.Reasoning), true)
+			r.keep(group, reply)
+		}
+	}
+	return err
+}
+
+// judged is a candidate with its verdict, as a prompt shows it.
+func (r *perTableRun) judged(name schema.TableName) string {
+	v := r.id.Verdicts[r.place(name)]
+	text := "- " + name.Quoted(r.quote())
+	switch {
+	case !v.Relevant:
+		return text + ": selected by the user\n"
+	case v.Unverified:
+		return text + ": not judged\n"
+	case v.Reason != "":
+		return text + fmt.Sprintf(": %.2f, %s\n", v.Confidence, words.Inert(v.Reason))
+	}
+	return text + fmt.Sprintf(": %.2f\n", v.Confidence)
+}
+
+// groups parts the candidates, in their order, so that each part fits a call of so many bytes beside it.
+func (r *perTableRun) groups(beside int) (groups [][]schema.TableName, err error) {
+	most := 4*cmp.Or(r.CallTokens, defaultCallTokens) - beside
+	room := 0
+	for _, name := range r.id.Candidates {
+		out, err := r.in.renderer().Render(r.ctx, &schema.Schema{Tables: []schema.Table{r.schema.Tables[r.place(name)]}})
+		if err != nil {
+			return nil, err
+		}
+		size := len(out.Text) + len(r.judged(name))
+		if len(groups) == 0 || size > room {
+			groups, room = append(groups, nil), most
+		}
+		last := &groups[len(groups)-1]
+		*last, room = append(*last, name), room-size
+	}
+	return groups, nil
+}
+
+// tablesReply is the reply to tablesRules.
+type tablesReply struct {
+	Final     *texts `json:"final_tables"`
+	Removed   *texts `json:"removed_tables"`
+	Reasoning any    `json:"reasoning"`
+}
+
+func (t tablesReply) check() error {
+	if t.Final == nil && t.Removed == nil {
+		return errors.New("final_tables is missing")
+	}
+	return nil
+}
+
+// keep drops the tables of a group that a reply does not name, or without a list of those that stay the ones that it
+// removes. Other tables in it do nothing. If none of the group would stay, all do.
+func (r *perTableRun) keep(group []schema.TableName, reply tablesReply) {
+	list := cmp.Or(reply.Final, reply.Removed)
+	var kept []schema.TableName
+	for _, name := range group {
+		isNamed := slices.ContainsFunc(*list, func(text string) bool { return isTable(name, text) })
+		if isNamed == (reply.Final != nil) {
+			kept = append(kept, name)
+		}
+	}
+	if len(kept) > 0 {
+		r.set(group, false)
+		r.set(kept, true)
+	}
+}
+
+// isTable reports whether a reply names the table, which may write quotes and the schema.
+func isTable(t schema.TableName, text string) bool {
+	text = strings.NewReplacer(`"`, "", "`", "", "[", "", "]", "").Replace(strings.TrimSpace(text))
+	return schema.EqualFold(text, t.Name) || schema.EqualFold(text, t.String())
+}
+
+// synthesisReply is the reply to synthesisRules.
+type synthesisReply struct {
+	Columns      texts `json:"columns"`
+	JoinsNeeded  *bool `json:"joins_needed"`
+	Combine      any   `json:"combine"`
+	Filters      texts `json:"filters"`
+	Aggregations texts `json:"aggregations"`
+	Ordering     texts `json:"ordering"`
+	Reasoning    any   `json:"reasoning"`
+}
+
+var combinations = words.Set("join union subquery none")
+
+// synthesize asks what the question asks of the tables that stay.
+func (r *perTableRun) synthesize() error {
+	r.id.Final = r.names()
+	head := r.in.section(tableMeanings...) + "\n"
+	tables, err := r.render(synthesisRules, head, r.id.Final)
+	if err != nil {
+		return err
+	}
+	reply, failed := llm.Ask[synthesisReply](r.ctx, r.Model, greedy(r.Seed, PurposeSynthesis, synthesisRules, head+tables), nil)
+	if err := r.fatal(failed); err != nil {
+		return err
+	}
+	if failed != nil {
+		r.warn("the model did not say what is asked of the tables: %s", llm.Scrub(failed.Error()))
+	}
+	if combine, _ := reply.Combine.(string); combinations[words.Fold(combine)] {
+		r.id.Combine = words.Fold(combine)
+	}
+	r.id.JoinsNeeded = r.id.Combine == "join" || r.id.Combine == "" && len(r.id.Final) > 1
+	if reply.JoinsNeeded != nil {
+		r.id.JoinsNeeded = *reply.JoinsNeeded || r.id.Combine == "join"
+	}
+	line := func(t texts) string { return words.Short(words.Inert(words.Line(strings.Join(t, "; "))), 500) }
+	r.id.Filters, r.id.Aggregations, r.id.Ordering = line(reply.Filters), line(reply.Aggregations), line(reply.Ordering)
+	r.reason("synthesis", reason(reply.Reasoning), true)
+	for i := range r.schema.Tables {
+		t := &r.schema.Tables[i]
+		if !r.stays[i] {
+			continue
+		}
+		var needed []string
+		for _, text := range reply.Columns {
+			at := strings.LastIndexByte(text, '.')
+			if c, ok := named(t, text); ok && (at < 0 || isTable(t.TableName(), text[:at])) {
+				needed = append(needed, c.Name)
+			}
+		}
+		for _, name := range inOrder(t, needed) {
+			r.id.Columns = append(r.id.Columns, schema.ColumnName{Table: t.TableName(), Column: name})
+		}
+	}
+	return nil
+}
+
+// link names the tables that stay, with the columns that either step found needed or the user named. A table that the
+// model did not judge relevant has all of its columns.
+func (r *perTableRun) link() {
+	for i := range r.schema.Tables {
+		if !r.stays[i] {
+			continue
+		}
+		t, v := &r.schema.Tables[i], r.id.Verdicts[i]
+		l := schema.TableLink{Schema: t.Schema, Table: t.Name, Score: v.Confidence, Values: r.hits[i].values}
+		if len(v.Columns) > 0 && v.Relevant {
+			l.Columns = linkedColumns(t, append(slices.Clip(v.Columns), r.alsoNeeded(t.TableName())...), r.hits[i].columns)
+		}
+		r.id.Links.Tables = append(r.id.Links.Tables, l)
+	}
+}
+
+// alsoNeeded returns the columns of a table that the synthesis or a correction names.
+func (r *perTableRun) alsoNeeded(of schema.TableName) (names []string) {
+	columns := r.id.Columns
+	for _, c := range r.in.Corrections {
+		if c.Kind == session.CorrectJoin && c.Join != nil {
+			columns = append(slices.Clip(columns), c.Join.Left, c.Join.Right)
+		}
+		if c.Kind == session.CorrectColumn && c.Column != nil {
+			columns = append(slices.Clip(columns), *c.Column)
+		}
+	}
+	for _, c := range columns {
+		if sameTable(c.Table.Schema, c.Table.Name, of.Schema, of.Name) {
+			names = append(names, c.Column)
+		}
+	}
+	return names
+}
