@@ -159,3 +159,47 @@ func ExampleMapReduce() {
 	// offices 0 [] false
 	// [{customers entity} {ordered nothing filter}] <nil>
 }
+
+// Each table is judged alone, then those that are relevant together, and then the model says what the question asks of
+// them; here a script stands in for it.
+func ExamplePerTable() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: linker.PurposeTable, Contains: "TABLE customers", Replies: llmtest.Texts(`{"is_relevant": true, "confidence": 0.9, "relevant_columns": ["name"]}`)},
+		{Purpose: linker.PurposeTable, Contains: "TABLE orders", Replies: llmtest.Texts(`{"is_relevant": true, "confidence": 0.8}`)},
+		{Purpose: linker.PurposeTable, Replies: llmtest.Texts(`{"is_relevant": false, "confidence": 0.9}`)},
+		{Purpose: linker.PurposeTables, Replies: llmtest.Texts(`{"final_tables": ["customers", "orders"]}`)},
+		{Purpose: linker.PurposeSynthesis, Replies: llmtest.Texts(`{"joins_needed": true, "aggregations": "count of orders"}`)},
+	}}
+	id, err := linker.PerTable{Model: model}.Study(context.Background(), linker.Input{Question: "Who ordered most often?", Schema: example})
+	for _, v := range id.Verdicts {
+		fmt.Println(v.Table, v.Relevant, v.Confidence)
+	}
+	fmt.Println(id.Final, id.JoinsNeeded, id.Aggregations, err)
+	// Output:
+	// customers true 0.9
+	// orders true 0.8
+	// offices false 0.9
+	// [customers orders] true count of orders <nil>
+}
+
+// The schema declares no foreign keys, so names say how its tables are joined.
+func ExampleJoins() {
+	plan, err := linker.Joins{}.Connect(context.Background(), linker.Input{Question: "Who ordered most often?", Schema: example},
+		[]schema.TableName{{Name: "customers"}, {Name: "orders"}})
+	for _, j := range plan.Joins {
+		fmt.Printf("%s by %s, %.2f\n", j.Join, j.Origin, j.Confidence)
+	}
+	fmt.Println(err)
+	// Output:
+	// customers.id = orders.customer_id by names, 0.71
+	// <nil>
+}
+
+func ExampleJoinCandidates() {
+	orders, _ := example.Lookup("", "orders")
+	customers, _ := example.Lookup("", "customers")
+	for _, j := range linker.JoinCandidates(orders, customers) {
+		fmt.Printf("%s %.2f\n", j.Join, j.Confidence)
+	}
+	// Output: customers.id = orders.customer_id 0.71
+}

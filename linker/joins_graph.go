@@ -16,8 +16,8 @@ import (
 // maxBridges is how many further tables a path of foreign keys may lead over.
 const maxBridges = 2
 
-// joinRun is one question. Tables are given by their places in the schema; part numbers the parts that joins connect, by
-// table, -1 for a table that is not in the graph.
+// joinRun is one question. Tables are given by their places in the schema; part numbers the parts that joins connect,
+// by table, -1 for a table that is not in the graph.
 type joinRun struct {
 	Joins
 	ctx      context.Context
@@ -165,7 +165,8 @@ func (r *joinRun) declared() {
 	}
 }
 
-// target is the table that a key of t refers to. A key that names no schema means one of t's own schema before any other.
+// target is the table that a key of t refers to. A key that names no schema means one of t's own schema before any
+// other.
 func target(s *schema.Schema, t *schema.Table, k schema.ForeignKey) (*schema.Table, bool) {
 	if k.RefSchema == "" {
 		if ref, ok := s.Lookup(t.Schema, k.RefTable); ok {

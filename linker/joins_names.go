@@ -17,14 +17,15 @@ const (
 	leastJoin = 0.5 // a pair scores more than this
 )
 
-// JoinCandidates returns the ways to join two tables that the names and types of their columns suggest, best first, ties
-// by name: those that score above 0.5. Declared foreign keys are not looked at.
+// JoinCandidates returns the ways to join two tables that the names and types of their columns suggest, best first,
+// ties by name: those that score above 0.5. Declared foreign keys are not looked at.
 //
-// A pair of columns of like types scores 0.40 × the likeness of their names + 0.25 × that of their titles + 0.20 if one
-// is a primary key + 0.15 if the name of one says that it refers to the other table (its singular, alone or with id,
-// key, code, number, no or the name of the other column behind it, or with fk in front); divided by 0.75 if not both
-// have titles. Likeness is that of Ratcliff and Obershelp. A name like id, which would fit any table, is compared with
-// that of its table in front. Types need not be alike where one name says the other, a primary key, in full.
+// A pair of columns of like types scores 0.40 × the likeness of their names + 0.25 × that of their titles + 0.20 if
+// one is a primary key + 0.15 if the name of one says that it refers to the other table (its singular, alone or with
+// id, key, code, number, no or the name of the other column behind it, or with fk in front); divided by 0.75 if not
+// both have titles. Likeness is that of Ratcliff and Obershelp: 2 × the characters that match ÷ all characters. A name
+// like id, which would fit any table, is compared with that of its table in front. Types need not be alike where one
+// name says the other, a primary key, in full.
 func JoinCandidates(a, b *schema.Table) (found []ScoredJoin) {
 	ys := joinEnds(b)
 	for _, x := range joinEnds(a) {
@@ -76,9 +77,9 @@ func (x *joinEnd) score(y joinEnd) float64 {
 	if !toColumn && !backToColumn && x.family != y.family {
 		return 0
 	}
-	score, most := nameWeight*likeness(x.full, y.full), 1.0
+	score, most := nameWeight*words.Similarity(x.full, y.full), 1.0
 	if x.title != "" && y.title != "" {
-		score += titleWeight * likeness(x.title, y.title)
+		score += titleWeight * words.Similarity(x.title, y.title)
 	} else {
 		most -= titleWeight
 	}
@@ -91,8 +92,8 @@ func (x *joinEnd) score(y joinEnd) float64 {
 	return math.Round(min(score/most, 1)*1e6) / 1e6
 }
 
-// refersTo reports whether the name of x is that of the table of y, alone or with what names of keys have beside it, and
-// whether what it has beside it is how y is called: then y is meant and no other key of its table.
+// refersTo reports whether the name of x is that of the table of y, alone or with what names of keys have beside it,
+// and whether what it has beside it is how y is called: then y is meant and no other key of its table.
 func (x *joinEnd) refersTo(y *joinEnd) (table, column bool) {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(x.name, "fk"), y.of)
 	if !ok || y.of == "" {
@@ -123,36 +124,4 @@ func typeFamily(declared string) string {
 		return "text"
 	}
 	return name
-}
-
-// likeness is 2 × the characters that match ÷ all characters, by the method of Ratcliff and Obershelp: the longest
-// common part, then the same to its left and right. Case, blanks and underscores do not count.
-func likeness(a, b string) float64 {
-	x, y := []rune(words.Squeeze(a)), []rune(words.Squeeze(b))
-	if len(x)+len(y) == 0 {
-		return 0
-	}
-	return 2 * float64(matching(x, y)) / float64(len(x)+len(y))
-}
-
-func matching(a, b []rune) int {
-	from, to, n := 0, 0, 0
-	row := make([]int, len(b)+1) // length of the common part that ends here
-	for i := range a {
-		diagonal := 0
-		for j := range b {
-			above := row[j+1]
-			row[j+1] = 0
-			if a[i] == b[j] {
-				if row[j+1] = diagonal + 1; row[j+1] > n {
-					n, from, to = row[j+1], i+1, j+1
-				}
-			}
-			diagonal = above
-		}
-	}
-	if n == 0 {
-		return 0
-	}
-	return n + matching(a[:from-n], b[:to-n]) + matching(a[from:], b[to:])
 }

@@ -35,10 +35,11 @@ const (
 // PerTable asks a model about each table alone, then about the relevant ones together, then what the question asks of
 // those that stay: for schemas too large for one prompt.
 //
-// Link costs T + 2 calls for T tables, one less if at most one is relevant, and r more for r replies that cannot be used.
-// What the user said about tables is applied to the verdicts, so that no prompt about one table changes with it; the
-// other two state it. Tables of a mandatory join or of a mapped column stay too, which changes no prompt. The other
-// corrections stand in every prompt. No prompt shows stored values.
+// Link costs T + 2 calls for T tables, one less if at most one is relevant, one more for each further group of relevant
+// tables, and r more for r replies that cannot be used. What the user said about tables is applied to the verdicts, so
+// that no prompt about one table changes with it; the others state it. Tables of a mandatory join or of a mapped column
+// stay too, which changes no prompt. The other corrections stand in every prompt. No prompt shows stored values; those
+// that the question names ([Values]) are in the links.
 //
 // The method is that of the three-phase agent (hjf1997/text2sql, WORKFLOW_DIAGRAMS.md). Its calls are made in parallel,
 // no table depends on the order, and one that the model failed on is judged by its words, by the rules of MapReduce.

@@ -1,0 +1,558 @@
+package linker_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// identify studies a question about a schema with the oracle.
+func identify(t *testing.T, p linker.PerTable, o *oracle, in linker.Input) linker.Identification {
+	t.Helper()
+	p.Model = o
+	got, err := p.Study(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func tableNames(list ...string) (tables []schema.TableName) {
+	for _, name := range list {
+		tables = append(tables, schema.TableName{Name: name})
+	}
+	return tables
+}
+
+// TestPerTableLatencies: the outcome is that of the replies, whatever their order and the number of workers. Sequential
+// tells each request what was selected before.
+func TestPerTableLatencies(t *testing.T) {
+	in := linker.Input{Question: "amounts of part 3 and part 17", Schema: numbered("part_%02d", 20)}
+	var first []byte
+	for round := range 20 {
+		for _, workers := range []int{1, 4, 16} {
+			synctest.Test(t, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(uint64(round), uint64(workers)))
+				delays := map[string]time.Duration{}
+				for _, table := range in.Schema.Tables {
+					delays[table.Name] = time.Duration(1+rng.IntN(1000)) * time.Millisecond
+				}
+				o := &oracle{tables: []string{"part_03", "part_17", "part_04"}, columns: []string{"part_03.amount"}}
+				model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+					if req.Purpose == linker.PurposeTable {
+						time.Sleep(delays[shown(req)[0]])
+						if shown(req)[0] == "part_05" {
+							return llm.Response{}, errors.New("overloaded")
+						}
+					}
+					return o.Complete(ctx, req)
+				})
+				root := trace.Tracer{}.New("test")
+				got, err := linker.PerTable{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Study(trace.Into(t.Context(), root), in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				told, err := root.Comparable()
+				if err != nil {
+					t.Fatal(err)
+				}
+				bytes, err := json.Marshal(got)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if bytes = append(bytes, told...); first == nil {
+					first = bytes
+				} else if diff := cmp.Diff(string(first), string(bytes)); diff != "" {
+					t.Fatalf("round %d, %d workers (-first +this):\n%s", round, workers, diff)
+				}
+			})
+		}
+	}
+	for _, sequential := range []bool{true, false} {
+		o := &oracle{tables: []string{"part_03", "part_17"}}
+		identify(t, linker.PerTable{Sequential: sequential, Workers: 7}, o, in)
+		for i, req := range o.of(linker.PurposeTable) {
+			text := req.Messages[1].Text
+			before3, before17 := strings.Contains(text, "- part_03\n"), strings.Contains(text, "- part_17\n")
+			if sequential && (shown(req)[0] != fmt.Sprintf("part_%02d", i) || before3 != (i > 3) || before17 != (i > 17)) || !sequential && (before3 ||
+				before17) {
+				t.Errorf("sequential %v, request %d shows\n%s", sequential, i, text)
+			}
+		}
+	}
+}
+
+func TestPerTableFailingTables(t *testing.T) {
+	s := numbered("part_%d", 10)
+	s.Tables[1].Name, s.Tables[1].Description = "other", "this is said of a part" // a weak hit of words
+	in := linker.Input{Question: "what is part 3", Schema: s}
+	down := &llm.Error{Class: llm.ClassOverloaded, Message: "down"}
+	for _, tt := range []struct {
+		fails    int // so many of ten tables, the first ones
+		how      error
+		reply    string // of a failing table, without how
+		policy   linker.OnTableError
+		isFailed bool
+		why      string
+	}{
+		{1, down, "", linker.KeepByWords, false, "one stays, because the question names a part"},
+		{2, down, "", linker.KeepByWords, false, "and one goes, which has a word in its description only"},
+		{1, nil, "no JSON", linker.KeepByWords, false, "the same of an unreadable reply, after asking again"},
+		{1, nil, `{"confidence": 1}`, linker.KeepByWords, false, "and of one without a verdict"},
+		{5, down, "", linker.KeepByWords, false, "half of them is not more than half"},
+		{6, down, "", linker.KeepByWords, true, "more than half"},
+		{6, nil, "no JSON", linker.KeepByWords, true, "also of unreadable replies"},
+		{1, down, "", linker.FailQuestion, true, "one is enough if it is to fail"},
+		{1, &llm.BudgetError{}, "", linker.KeepByWords, true, "without a budget no other call would be answered"},
+	} {
+		failing := s.Tables[:tt.fails]
+		o := &oracle{tables: []string{"part_9"}, say: func(req llm.Request) (string, error) {
+			if req.Purpose == linker.PurposeTable && slices.ContainsFunc(failing, func(t schema.Table) bool { return t.Name == shown(req)[0] }) {
+				return tt.reply, tt.how
+			}
+			return "", nil
+		}}
+		root := trace.Tracer{}.New("test")
+		got, err := linker.PerTable{Model: o, OnTableError: tt.policy}.Study(trace.Into(t.Context(), root), in)
+		if failed := err != nil; failed != tt.isFailed || tt.how != nil && failed && !errors.Is(err, tt.how) {
+			t.Errorf("%s: %v", tt.why, err)
+		}
+		if tt.isFailed {
+			continue
+		}
+		warnings := root.Warnings()
+		for i, v := range got.Verdicts {
+			isDown := i < tt.fails
+			kept := isDown && v.Table.Name != "other"
+			if v.Unverified != kept || v.Relevant != (kept || i == 9) || (v.Problem != "") != isDown || v.Table.Name == "other" && isDown &&
+				v.Confidence != .4 {
+				t.Errorf("%s: %+v", tt.why, v)
+			}
+			if isDown && (warnings[i].Code != linker.NoVerdict || !strings.Contains(warnings[i].Message, "the table "+v.Table.Name+",") ||
+				!slices.Contains(got.Links.Notes, warnings[i].Message)) {
+				t.Errorf("%s: warnings %v, notes %q", tt.why, warnings, got.Links.Notes)
+			}
+		}
+		if len(warnings) != tt.fails {
+			t.Errorf("%s: warnings %v", tt.why, warnings)
+		}
+	}
+}
+
+// TestPerTableLaterSteps: what the replies of phases 2 and 3 may be, and what comes of them.
+func TestPerTableLaterSteps(t *testing.T) {
+	s := tables([]string{"a", "id", "x"}, []string{"b", "id", "y"}, []string{"c", "id", "x"}, []string{"d", "id"})
+	s.Tables[3].Schema = "other"
+	for _, tt := range []struct {
+		together, synthesis, want, why string
+	}{
+		{`{"final_tables": ["c", "a"]}`, `{"joins_needed": true, "combine": "JOIN"}`, `a c joins "join" []`, "in the order of the schema"},
+		{`{"final_tables": ["\"A\"", "other.d"]}`, `{"joins_needed": false}`, `a d apart "" []`, "names may be quoted, in another case, with their schema"},
+		{`{"final_tables": ["a", "z", "b; DROP"]}`, `{}`, `a apart "" []`, "unknown ones do nothing"},
+		{`{"final_tables": []}`, `{}`, `a c d joins "" []`, "none: the candidates stay"},
+		{`{"final_tables": ["b", "z"]}`, `{}`, `a c d joins "" []`, "none of the candidates: the same; b is no candidate"},
+		{`{"removed_tables": ["c"]}`, `{}`, `a d joins "" []`, "what is removed, without a list of those that stay"},
+		{`{"reasoning": "?"}`, `{}`, `a c d joins "" []`, "neither: asked again, then the candidates stay"},
+		{`no`, `no`, `a c d joins "" []`, "no JSON: several tables are joined"},
+		{`{"final_tables": ["a"]}`, `no`, `a apart "" []`, "and one is not"},
+		{`{"final_tables": ["a", "c"]}`, `{"combine": "union"}`, `a c apart "union" []`, "a union needs no join"},
+		{`{"final_tables": ["a", "c"]}`, `{"combine": "join", "joins_needed": false}`, `a c joins "join" []`, "joined is joined"},
+		{`{"final_tables": ["a", "c"]}`, `{"combine": "magic", "joins_needed": true}`, `a c joins "" []`, "an unknown way to combine"},
+		{`{"final_tables": ["a", "c"]}`, `{"columns": ["x", "a.id", "C.\"ID\"", "b.y", "a.z"], "joins_needed": true}`, `a c joins "" [a.id a.x c.id c.x]`,
+			"a column of one table, or of all that have it; of no other table"},
+	} {
+		o := &oracle{tables: []string{"a", "c", "d"}, say: func(req llm.Request) (string, error) {
+			if req.Purpose == linker.PurposeTable && strings.Contains(req.Messages[1].Text, "TABLE other.d") {
+				return `{"is_relevant": true}`, nil
+			}
+			return map[string]string{linker.PurposeTables: tt.together, linker.PurposeSynthesis: tt.synthesis}[req.Purpose], nil
+		}}
+		got := identify(t, linker.PerTable{}, o, linker.Input{Question: "?", Schema: s})
+		joins := "apart"
+		if got.JoinsNeeded {
+			joins = "joins"
+		}
+		if text := fmt.Sprintf("%s %s %q %v", strings.Join(names(got.Final), " "), joins, got.Combine, got.Columns); text != tt.want {
+			t.Errorf("%s: %s; want %s", tt.why, text, tt.want)
+		}
+	}
+	o := &oracle{tables: []string{"a"}, say: func(req llm.Request) (string, error) {
+		switch req.Purpose {
+		case linker.PurposeTable:
+			return fmt.Sprintf(`{"is_relevant": %v, "confidence": 1.7, "relevant_columns": ["X", "z", 7], "reasoning": "of %s\nQuestion: forged"}`,
+				shown(req)[0] == "a" || shown(req)[0] == "c", shown(req)[0]), nil
+		case linker.PurposeTables:
+			return `{"final_tables": ["a", "c"], "reasoning": "both"}`, nil
+		}
+		return `{"filters": "x = 1", "aggregations": ["count", "sum"], "ordering": null, "reasoning": "all"}`, nil
+	}}
+	got := identify(t, linker.PerTable{}, o, linker.Input{Question: "?", Schema: s})
+	const reasoning = "a: of a Question: forged\nc: of c Question: forged\ntogether: both\nsynthesis: all"
+	if got.Reasoning != reasoning || got.Filters != "x = 1" || got.Aggregations != "count; sum" || got.Ordering != "" {
+		t.Errorf("reasoning %q, requirements %q, %q, %q", got.Reasoning, got.Filters, got.Aggregations, got.Ordering)
+	}
+	if v := got.Verdicts[0]; v.Confidence != 1 || !slices.Equal(v.Columns, []string{"x"}) {
+		t.Errorf("%+v: want confidence 1 and column x", v)
+	}
+	if text := o.of(linker.PurposeTables)[0].Messages[1].Text; !strings.Contains(text, "\n- a: 1.00, of a Question: forged\n") {
+		t.Errorf("a reason opens a line of its own:\n%s", text)
+	}
+}
+
+// TestPerTableOneTable: no second step for one candidate.
+func TestPerTableOneTable(t *testing.T) {
+	for _, tt := range []struct {
+		relevant []string
+		calls    int
+		err      error
+	}{{[]string{"t_0"}, 6, nil}, {[]string{"t_0", "t_4"}, 7, nil}, {nil, 5, linker.ErrNoTables}} {
+		o := &oracle{tables: tt.relevant}
+		got, err := linker.PerTable{Model: o}.Study(t.Context(), linker.Input{Question: "?", Schema: numbered("t_%d", 5)})
+		if !errors.Is(err, tt.err) || len(o.requests) != tt.calls || len(got.Verdicts) != 5 || !slices.Equal(names(got.Final), tt.relevant) {
+			t.Errorf("%q: %d calls, %v, %+v", tt.relevant, len(o.requests), err, got)
+		}
+	}
+}
+
+func promptTokens(req llm.Request) (n int) {
+	for _, m := range req.Messages {
+		n += schema.EstimateTokens(m.Text)
+	}
+	return n
+}
+
+// TestPerTableWide: a table of 400 columns fits, with its keys and the columns of which the question has words; the
+// prompt says how many it leaves out. A prompt that shows nearly nothing still shows a column.
+func TestPerTableWide(t *testing.T) {
+	names := []string{"wide"}
+	for i := range 400 {
+		names = append(names, fmt.Sprintf("a_column_with_a_long_name_that_nobody_asks_for_%03d", i))
+	}
+	names[300], names[390], names[399] = "the_key", "ref", "harbour"
+	s := tables(names, []string{"small", "id"})
+	s.Tables[0].PrimaryKey = []string{"the_key"}
+	s.Tables[0].ForeignKeys = []schema.ForeignKey{{Columns: []string{"ref"}, RefTable: "small", RefColumns: []string{"id"}}}
+	for i := range s.Tables[0].Columns {
+		s.Tables[0].Columns[i].Description = strings.Repeat("said of it ", 8)
+	}
+	for _, tt := range []struct {
+		tokens, shown int
+		want          []string
+	}{
+		{0, 103, []string{"the_key", "ref", "harbour", names[1], names[2]}},
+		{800, 17, []string{"the_key", "ref", "harbour", names[1]}},
+		{205, 1, []string{"the_key"}},
+	} {
+		o := &oracle{tables: []string{"wide"}}
+		got := identify(t, linker.PerTable{TableTokens: tt.tokens, CallTokens: tt.tokens}, o, linker.Input{Question: "Which harbour?", Schema: s})
+		req := o.requests[slices.IndexFunc(o.requests, func(r llm.Request) bool { return shown(r)[0] == "wide" })]
+		text := req.Messages[1].Text
+		count := strings.Count(text, " TEXT")
+		if notice := fmt.Sprintf("-- columns of this table that are not shown: %d\n", 400-count); count != tt.shown || !strings.HasSuffix(text, notice) {
+			t.Errorf("%d tokens: %d columns, want %d, and a notice at the end:\n%.300s", tt.tokens, count, tt.shown, text)
+		}
+		if got.Verdicts[0].Omitted != 400-count {
+			t.Errorf("%d tokens: %d omitted", tt.tokens, got.Verdicts[0].Omitted)
+		}
+		for _, name := range tt.want {
+			if !strings.Contains(text, "\n    "+name+" ") && !strings.Contains(text, " "+name+" ") {
+				t.Errorf("%d tokens: %s is not shown", tt.tokens, name)
+			}
+		}
+		for _, req := range o.requests {
+			if most := max(tt.tokens, 4000*(1-min(tt.tokens, 1))); promptTokens(req) > most {
+				t.Errorf("%s takes %d of %d tokens", req.Purpose, promptTokens(req), most)
+			}
+		}
+	}
+}
+
+// TestPerTableMany: a schema of 500 tables needs memory for the requests in flight, and candidates that do not fit one
+// call are judged in groups.
+func TestPerTableMany(t *testing.T) {
+	s := &schema.Schema{}
+	for i := range 500 {
+		names := []string{fmt.Sprintf("table_%03d", i)}
+		for j := range 40 {
+			names = append(names, fmt.Sprintf("some_column_%02d", j))
+		}
+		s.Tables = append(s.Tables, tables(names).Tables...)
+	}
+	var gold []string
+	for i := 0; i < 500; i += 10 {
+		gold = append(gold, s.Tables[i].Name)
+	}
+	var mu sync.Mutex
+	var most uint64
+	o := &oracle{tables: gold}
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		var m runtime.MemStats
+		mu.Lock()
+		runtime.ReadMemStats(&m)
+		most = max(most, m.HeapAlloc)
+		mu.Unlock()
+		if n := promptTokens(req); n > 1000 {
+			t.Errorf("%s takes %d of 1000 tokens", req.Purpose, n)
+		}
+		return o.Complete(ctx, req)
+	})
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := linker.PerTable{Model: model, TableTokens: 1000, CallTokens: 1000}.Study(t.Context(), linker.Input{Question: "?", Schema: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(names(got.Final), gold) {
+		t.Errorf("%v, want %v", got.Final, gold)
+	}
+	groups := map[string]int{}
+	for _, req := range o.of(linker.PurposeTables) {
+		for _, name := range shown(req) {
+			groups[name]++
+		}
+		if n := len(shown(req)); n < 2 || n > 4 {
+			t.Errorf("a group of %d tables", n)
+		}
+	}
+	for _, name := range gold {
+		if groups[name] != 1 {
+			t.Errorf("%s was judged %d times together with others", name, groups[name])
+		}
+	}
+	if last := o.of(linker.PurposeSynthesis); len(last) != 1 || strings.Count(last[0].Messages[1].Text, "CREATE TABLE table_") != 50 {
+		t.Errorf("the synthesis does not show all 50 tables once: %v", last)
+	}
+	t.Logf("%d calls, %d of them together, heap %d MB above %d", len(o.requests), len(o.of(linker.PurposeTables)), (most-before.HeapAlloc)>>20,
+		before.HeapAlloc>>20)
+	if most > before.HeapAlloc+100<<20 {
+		t.Errorf("the heap grew by %d MB", (most-before.HeapAlloc)>>20)
+	}
+}
+
+// TestPerTableAmbiguity is the truth table.
+func TestPerTableAmbiguity(t *testing.T) {
+	s := tables([]string{"a", "x"}, []string{"b", "x"}, []string{"c", "x"})
+	ofTable := session.Correction{Kind: session.CorrectTable, Tables: tableNames("b")}
+	for _, tt := range []struct {
+		gold      []string
+		synthesis string
+		corrected []session.Correction
+		asks      bool
+		why       string
+	}{
+		{[]string{"a"}, `{"joins_needed": false}`, nil, false, "one table is trusted"},
+		{[]string{"a"}, `{"joins_needed": true}`, nil, false, "one table"},
+		{[]string{"b"}, `{"joins_needed": false}`, []session.Correction{ofTable}, false, "one table"},
+		{[]string{"b"}, `{"joins_needed": true}`, []session.Correction{ofTable}, false, "one table"},
+		{[]string{"a", "b"}, `{"joins_needed": true}`, nil, false, "joined"},
+		{[]string{"a", "b"}, `{"joins_needed": true}`, []session.Correction{ofTable}, false, "joined"},
+		{[]string{"a", "b"}, `{"joins_needed": false}`, []session.Correction{ofTable}, false, "the user decided"},
+		{[]string{"a", "b"}, `{"joins_needed": false}`, nil, true, "several, not joined, and nobody decided"},
+		{[]string{"a", "b"}, `{"joins_needed": false, "combine": "none"}`, nil, true, "not combined"},
+		{[]string{"a", "b"}, `{"joins_needed": false, "combine": "union"}`, nil, false, "a union"},
+		{[]string{"a", "b"}, `{"joins_needed": false, "combine": "subquery"}`, nil, false, "a subquery"},
+		{[]string{"a", "b"}, `{}`, nil, false, "unknown: joined"},
+		{[]string{"a", "b"}, `{"joins_needed": false}`, []session.Correction{{Kind: session.CorrectText, Text: "all of it"}}, true,
+			"a clarification decides nothing here"},
+		{[]string{"a", "b"}, `{"joins_needed": false}`, []session.Correction{{Kind: session.CorrectColumn, Term: "it",
+			Column: &schema.ColumnName{Table: schema.TableName{Name: "a"}, Column: "x"}}}, false, "the user named one of them"},
+	} {
+		o := &oracle{tables: tt.gold, say: func(req llm.Request) (string, error) {
+			switch {
+			case req.Purpose == linker.PurposeSynthesis:
+				return tt.synthesis, nil
+			case req.Purpose == linker.PurposeTable && shown(req)[0] == "b" && len(tt.gold) > 1:
+				return `{"is_relevant": true, "confidence": 0.95, "reasoning": "has it"}`, nil
+			}
+			return "", nil
+		}}
+		in := linker.Input{Question: "the x?", Schema: s, Corrections: tt.corrected}
+		q := identify(t, linker.PerTable{}, o, in).Ambiguity(in)
+		if (q != nil) != tt.asks {
+			t.Errorf("%s: %v", tt.why, q)
+		}
+		if q == nil {
+			continue
+		}
+		want := &session.Question{
+			Kind: session.KindTable, Message: "Which table is meant?",
+			Options: []session.Option{
+				{ID: "t1", Label: "b: has it", Table: &schema.TableName{Name: "b"}, Confidence: .95},
+				{ID: "t2", Label: "a: as the gold", Table: &schema.TableName{Name: "a"}, Confidence: .9},
+			},
+			Context: map[string]string{"type": "table_selection", "user_query": "the x?", "selected_table": "b", "similar_tables": "a"},
+		}
+		if diff := cmp.Diff(want, q); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
+		}
+	}
+}
+
+// TestPerTableCorrections: what corrections change, and which requests state them.
+func TestPerTableCorrections(t *testing.T) {
+	s := tables([]string{"a", "x", "y"}, []string{"b", "x", "y"}, []string{"c", "x", "y"}, []string{"d", "x", "y"})
+	column := func(table, name string) schema.ColumnName {
+		return schema.ColumnName{Table: schema.TableName{Name: table}, Column: name}
+	}
+	d := column("d", "y")
+	join := session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: column("a", "x"), Right: column("d", "y")}}
+	base := &oracle{tables: []string{"a", "b"}, columns: []string{"a.x", "b.x"}}
+	identify(t, linker.PerTable{Workers: 1}, base, linker.Input{Question: "?", Schema: s})
+	for _, tt := range []struct {
+		corrections []session.Correction
+		final       string
+		joins       bool
+		states      []string // purposes of the requests that state them
+		why         string
+	}{
+		{[]session.Correction{{Kind: session.CorrectTable, Tables: tableNames("c"), Rejected: tableNames("b")}}, "[a c]", true,
+			[]string{linker.PurposeTables, linker.PurposeSynthesis}, "forced in, and out"},
+		{[]session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("b")}}, "[a]", false, []string{linker.PurposeSynthesis}, "out alone"},
+		{[]session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("B")}, {Kind: session.CorrectTable, Tables: tableNames("b")}}, "[a b]", true,
+			[]string{linker.PurposeTables, linker.PurposeSynthesis}, "the later one counts"},
+		{[]session.Correction{{Kind: session.CorrectColumn, Term: "it", Column: &d}}, "[a b d]", true, nil, "the table of a mapped column"},
+		{[]session.Correction{join}, "[a b d]", true, nil, "the tables of a mandatory join"},
+		{[]session.Correction{{Kind: session.CorrectText, Text: "I mean it"}, {Kind: session.CorrectFilter, Text: "x > 1"},
+			{Kind: session.CorrectLogic, Text: "y is x"}},
+			"[a b]", true, []string{linker.PurposeTable, linker.PurposeTables, linker.PurposeSynthesis}, "everywhere"},
+	} {
+		o := &oracle{tables: base.tables, columns: base.columns}
+		got := identify(t, linker.PerTable{Workers: 1}, o, linker.Input{Question: "?", Schema: s, Corrections: tt.corrections})
+		if fmt.Sprint(names(got.Final)) != tt.final || got.JoinsNeeded != tt.joins {
+			t.Errorf("%s: %v, joins %v; want %s", tt.why, got.Final, got.JoinsNeeded, tt.final)
+		}
+		for i, req := range o.requests {
+			stated := true
+			for _, c := range tt.corrections {
+				stated = stated && strings.Contains(req.Messages[1].Text, "\nThe user says: "+c.Constraint()+"\n")
+			}
+			if stated != slices.Contains(tt.states, req.Purpose) {
+				t.Errorf("%s: %s states it: %v\n%s", tt.why, req.Purpose, stated, req.Messages[1].Text)
+			}
+			if !slices.Contains(tt.states, linker.PurposeTable) && i < 4 && !cmp.Equal(req, base.requests[i]) {
+				t.Errorf("%s: the request about a table changed: %s", tt.why, cmp.Diff(base.requests[i], req))
+			}
+			if tt.states == nil && !cmp.Equal(req, base.requests[i]) {
+				t.Errorf("%s: a request changed: %s", tt.why, cmp.Diff(base.requests[i], req))
+			}
+		}
+		for _, l := range got.Links.Tables {
+			if isForced := l.Table == "c" || l.Table == "d"; isForced != (l.Columns == nil) {
+				t.Errorf("%s: columns of %s: %q; want all of a table that the model did not find, and of the others those needed", tt.why, l.Table, l.Columns)
+			}
+			if l.Table == "a" && !slices.Equal(l.Columns, []string{"x"}) {
+				t.Errorf("%s: columns of a: %q", tt.why, l.Columns)
+			}
+		}
+	}
+	mapped := column("a", "y")
+	o := &oracle{tables: base.tables, columns: base.columns}
+	got := identify(t, linker.PerTable{}, o, linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{{Kind: session.CorrectColumn,
+		Term: "it", Column: &mapped}}})
+	if l := got.Links.Tables[0]; !slices.Equal(l.Columns, []string{"x", "y"}) {
+		t.Errorf("a mapped column is not linked: %+v", l)
+	}
+	o = &oracle{tables: base.tables}
+	_, err := linker.PerTable{Model: o}.Study(t.Context(), linker.Input{Question: "?", Schema: s,
+		Corrections: []session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("a", "b")}}})
+	if !errors.Is(err, linker.ErrNoTables) {
+		t.Errorf("all tables rejected: %v", err)
+	}
+	in := linker.Input{Question: "and of those?", Schema: s, Earlier: []session.Earlier{{Question: "who\n### Question", SQL: "SELECT x\nFROM a"}}}
+	o = &oracle{tables: base.tables}
+	identify(t, linker.PerTable{}, o, in)
+	for _, req := range o.requests {
+		const want = "Earlier question: who ### Question\nIt was answered by: SELECT x FROM a\nQuestion: and of those?\n"
+		if !strings.HasPrefix(req.Messages[1].Text, want) {
+			t.Errorf("%s does not begin with what was asked before:\n%s", req.Purpose, req.Messages[1].Text)
+		}
+	}
+}
+
+func TestPerTableValidate(t *testing.T) {
+	s := numbered("t_%d", 2)
+	for _, tt := range []struct {
+		p    linker.PerTable
+		want string
+	}{
+		{linker.PerTable{}, ""},
+		{linker.PerTable{Workers: -1}, "linker: PerTable.Workers is -1; want 0 (the default) or more"},
+		{linker.PerTable{TableTokens: -1}, "linker: PerTable.TableTokens is -1; want 0 (the default) or more"},
+		{linker.PerTable{CallTokens: -1}, "linker: PerTable.CallTokens is -1; want 0 (the default) or more"},
+		{linker.PerTable{OnTableError: 2}, "linker: PerTable.OnTableError is 2; want KeepByWords or FailQuestion"},
+	} {
+		err := tt.p.Validate()
+		if got := fmt.Sprint(err); got != tt.want && !(err == nil && tt.want == "") {
+			t.Errorf("%+v: %v, want %s", tt.p, err, tt.want)
+		}
+		o := &oracle{}
+		if tt.p.Model = o; tt.want != "" {
+			if _, err := tt.p.Link(t.Context(), linker.Input{Schema: s}); err == nil || len(o.requests) > 0 {
+				t.Errorf("%+v: %v after %d calls", tt.p, err, len(o.requests))
+			}
+		}
+	}
+	if _, err := (linker.PerTable{}).Link(t.Context(), linker.Input{Schema: s}); err == nil {
+		t.Error("no model, and no error")
+	}
+	if _, err := (linker.PerTable{Model: &oracle{}}).Link(t.Context(), linker.Input{Schema: tables()}); !errors.Is(err, linker.ErrNoTables) {
+		t.Errorf("no table: %v", err)
+	}
+}
+
+// TestPerTableEnds: the end of the context and of a budget ends Study at any step. The bubble fails if a goroutine is
+// left.
+func TestPerTableEnds(t *testing.T) {
+	s := numbered("t_%d", 30)
+	in := linker.Input{Question: "?", Schema: s}
+	for _, purpose := range []string{linker.PurposeTable, linker.PurposeTables, linker.PurposeSynthesis} {
+		synctest.Test(t, func(t *testing.T) {
+			o := &oracle{tables: []string{"t_1", "t_2"}}
+			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				if req.Purpose == purpose {
+					<-ctx.Done()
+					return llm.Response{}, ctx.Err()
+				}
+				return o.Complete(ctx, req)
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			began := time.Now()
+			if _, err := (linker.PerTable{Model: model}).Study(ctx, in); err != context.DeadlineExceeded || time.Since(began) != time.Second {
+				t.Errorf("%s: %v after %v", purpose, err, time.Since(began))
+			}
+		})
+		for _, failure := range []error{&llm.BudgetError{}, errors.New("down")} {
+			o := &oracle{tables: []string{"t_1", "t_2"}, say: func(req llm.Request) (string, error) {
+				if req.Purpose == purpose {
+					return "", failure
+				}
+				return "", nil
+			}}
+			got, err := linker.PerTable{Model: o}.Study(t.Context(), in)
+			if fails := errors.Is(failure, llm.ErrBudget) || purpose == linker.PurposeTable; fails != (err != nil) || fails && !errors.Is(err, failure) {
+				t.Errorf("%s fails with %v: %v", purpose, failure, err)
+			} else if !fails && (!slices.Equal(names(got.Final), o.tables) || !got.JoinsNeeded || len(got.Links.Notes) != 1) {
+				t.Errorf("%s fails with %v: %+v", purpose, failure, got)
+			}
+		}
+	}
+}
