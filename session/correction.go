@@ -30,12 +30,16 @@ type Correction struct {
 	Join     *schema.Join       `json:"join,omitempty"`
 	Term     string             `json:"user_term,omitempty"`     // the user's word
 	Column   *schema.ColumnName `json:"actual_column,omitempty"` // what the user's word means
-	Text     string             `json:"correction,omitempty"`    // at most 500 characters
+	Text     string             `json:"correction,omitempty"`    // at most 500 characters; beside tables, a join or a column: what else was said
 }
 
 // Constraint is the correction as a prompt states it, one line. Text of the user is not made harmless here; a prompt
 // shows it as a line of data.
 func (c Correction) Constraint() string {
+	more := ""
+	if c.Text != "" {
+		more = " (the user adds: " + c.Text + ")"
+	}
 	switch {
 	case c.Kind == CorrectTable:
 		var parts []string
@@ -49,11 +53,11 @@ func (c Correction) Constraint() string {
 			}
 			parts = append(parts, "DO NOT use: "+strings.Join(names, ", "))
 		}
-		return "MANDATORY TABLE: " + strings.Join(parts, " ")
+		return "MANDATORY TABLE: " + strings.Join(parts, " ") + more
 	case c.Kind == CorrectJoin && c.Join != nil:
-		return "MANDATORY JOIN: " + c.Join.String() + " between [" + c.Join.Left.Table.String() + ", " + c.Join.Right.Table.String() + "]"
+		return "MANDATORY JOIN: " + c.Join.String() + " between [" + c.Join.Left.Table.String() + ", " + c.Join.Right.Table.String() + "]" + more
 	case c.Kind == CorrectColumn && c.Column != nil:
-		return "COLUMN MAPPING: '" + c.Term + "' maps to '" + c.Column.String() + "'"
+		return "COLUMN MAPPING: '" + c.Term + "' maps to '" + c.Column.String() + "'" + more
 	case c.Kind == CorrectFilter:
 		return "FILTER REQUIREMENT: " + c.Text
 	case c.Kind == CorrectLogic:

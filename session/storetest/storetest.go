@@ -78,7 +78,7 @@ func record() session.Record {
 		}
 	}
 	r.Turns = []session.Turn{
-		{Kind: session.TurnQuestion, At: day, Text: "How many?\n🙂", Evidence: "e", Samples: 3, Attempts: json.RawMessage(`[{"sql":"SELECT 1"}]`), Answer: &session.Answer{
+		{Kind: session.TurnQuestion, At: day, Text: "How many?\n🙂", Evidence: "e", Samples: 3, Attempts: []session.Attempt{{SQL: "SELECT 1"}}, Answer: &session.Answer{
 			SQL: "SELECT 1 < 2", Confidence: .25, Tables: []schema.TableName{a.Table}, Joins: []schema.Join{{Left: a, Right: b}}, Notes: []string{"n"},
 		}},
 		{Kind: session.TurnChoice, At: day, Option: "j1", Correction: &session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: a, Right: b}}},
