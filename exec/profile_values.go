@@ -8,10 +8,12 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -110,13 +112,16 @@ func splitNumber(v any) (near float64, rest int64) {
 			return near, v - int64(near)
 		}
 		return near, v - math.MaxInt64 - 1
+	case result.Decimal:
+		near, _ = strconv.ParseFloat(string(v), 64) // what is too large is an infinity
+		return near, 0
 	}
 	return 0, 0
 }
 
 func valueRank(v any) int {
 	switch v.(type) {
-	case int64, float64:
+	case int64, float64, result.Decimal:
 		return 1
 	case string:
 		return 2
@@ -207,6 +212,8 @@ func shape(v any) string {
 		return fmt.Sprint("int", v < 0)
 	case float64:
 		return fmt.Sprint("float", v < 0)
+	case result.Decimal:
+		return fmt.Sprint("float", v[0] == '-')
 	case string:
 		last := rune(-1)
 		return strings.Map(func(r rune) rune {
@@ -234,6 +241,8 @@ func seededHash(seed uint64, v any) uint64 {
 	case float64:
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 	case string:
+		b = append(b, v...)
+	case result.Decimal:
 		b = append(b, v...)
 	}
 	h := fnv.New64a()

@@ -26,6 +26,8 @@ func showCell(v any, limit int) cellText {
 		return number(strconv.FormatInt(v, 10))
 	case float64:
 		return number(formatFloat(v))
+	case Decimal:
+		return number(string(v))
 	case string:
 		s := visible(v, limit)
 		if ambiguous(v) {

@@ -22,7 +22,7 @@ func (m Mode) String() string {
 // Equality defines "the same result". Two tables are equal if neither is nil or Truncated, and if they have the same number
 // of columns and, in the sense of Mode, the same rows. Two cells are equal if
 //   - both are NULL;
-//   - both are numbers of the same value, whatever their types: 1 equals 1.0, -0 equals 0, NaN equals NaN, and
+//   - both are numbers of the same value, whatever their types ([Decimal] says when one equals a float): 1 equals 1.0, -0 equals 0, NaN equals NaN, and
 //     9007199254740993 does not equal 9007199254740992.0, because nothing is converted to a float first;
 //   - both are text, or both are blobs, with the same bytes: no case folding, no trimming, no Unicode normalisation. NULL
 //     is not the empty text, the text '1' is not the number 1, and the text 'a' is not the blob x'61'.

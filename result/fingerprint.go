@@ -94,12 +94,13 @@ func (x *encoder) row(row []any) {
 
 // Tags of encoded cells.
 const (
-	tagNull  = 0
-	tagInt   = 1
-	tagFloat = 2 // a float that is not a whole int64
-	tagText  = 3
-	tagBlob  = 4
-	tagOther = 5
+	tagNull    = 0
+	tagInt     = 1
+	tagFloat   = 2 // a float that is not a whole int64
+	tagText    = 3
+	tagBlob    = 4
+	tagOther   = 5
+	tagDecimal = 6 // one that equals no float64
 )
 
 func (x *encoder) cell(v any) {
@@ -114,6 +115,8 @@ func (x *encoder) cell(v any) {
 		x.buf = appendBytes(x.buf, tagText, v)
 	case []byte:
 		x.buf = appendBytes(x.buf, tagBlob, v)
+	case Decimal:
+		x.decimal(v)
 	case int:
 		x.int(int64(v))
 	case int32:

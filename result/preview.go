@@ -70,6 +70,8 @@ func appendShown(b []byte, v any, cellRunes int) []byte {
 		return fmt.Appendf(b, `"blob of %d bytes"`, len(v))
 	case float64:
 		return append(b, formatFloat(v)...)
+	case Decimal:
+		return append(b, v...)
 	}
 	return appendJSON(b, v)
 }

@@ -2,8 +2,8 @@ package result
 
 // Table holds the rows of one statement as the engine stores them.
 //
-// Every row has one value for each column, in column order. A value is nil (NULL), int64, float64, string or []byte,
-// without driver conversions (dates, booleans). Names may be empty or equal; only the writers look at them. The rows
+// Every row has one value for each column, in column order. A value is nil (NULL), int64, float64, [Decimal], string
+// or []byte, without driver conversions (dates, booleans). Names may be empty or equal; only the writers look at them. The rows
 // are in the order in which the engine returned them.
 //
 // A Table is plain data: safe for concurrent reading, not for writing.

@@ -26,7 +26,8 @@ const maxValueRunes = 64
 //   - strings that are not valid UTF-8 or hold a control or format character: Unicode classes Cc and Cf but for the
 //     joiners U+200C and U+200D, and U+2028 and U+2029. A value without them matches nothing;
 //   - blobs, and floats that are not finite;
-//   - values of other types than nil, bool, int, int64, float64 and string.
+//   - values of other types than nil, bool, int, int64, float64, string and exact numbers (with a method Decimal, which
+//     gives their text: result.Decimal).
 func Literal(v any) (text string, ok bool) {
 	b, ok := appendLiteral(nil, v, maxValueRunes)
 	return string(b), ok
@@ -62,6 +63,8 @@ func appendScalar(b []byte, v any) ([]byte, bool) {
 		return strconv.AppendInt(b, v, 10), true
 	case float64:
 		return append(b, formatFloat(v)...), true
+	case interface{ Decimal() string }:
+		return append(b, v.Decimal()...), true
 	}
 	return b, false
 }

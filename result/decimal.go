@@ -1,0 +1,91 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Decimal is an exact number that no int64 holds, as an engine's NUMERIC or DECIMAL may: digits with a point, without
+// zeros at its ends ("0.1", "-12.5"), or a whole number beyond int64. [ParseNumber] makes one.
+//
+// A Decimal equals a float64 whose shortest decimal text it is: the decimal 0.1 equals the float 0.1, though that float
+// is a little more than a tenth.
+type Decimal string
+
+// Decimal returns the text of d.
+func (d Decimal) Decimal() string { return string(d) }
+
+// decimalText is a number as engines write it.
+var decimalText = regexp.MustCompile(`^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$`)
+
+// maxDecimal is how many digits a number may have: PostgreSQL has the longest ones.
+const maxDecimal = 1 << 18
+
+// ParseNumber reads the text of a number that has no binary rounding, and returns the one value that stands for it: an
+// int64 where it is whole and fits one, else a Decimal. "NaN", "Infinity" and "-Infinity" are float64. 1, 1.0 and 1.00
+// are the same int64.
+func ParseNumber(text string) (any, error) {
+	switch text {
+	case "NaN":
+		return math.NaN(), nil
+	case "Infinity":
+		return math.Inf(1), nil
+	case "-Infinity":
+		return math.Inf(-1), nil
+	}
+	if len(text) > maxDecimal || !decimalText.MatchString(text) {
+		return nil, fmt.Errorf("result: %.40q is no decimal number", text)
+	}
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		text = shifted(text[:at], text[at+1:])
+	}
+	sign := ""
+	if text[0] == '-' {
+		sign = "-"
+	}
+	whole, fraction, _ := strings.Cut(strings.TrimLeft(text, "+-"), ".")
+	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
+	if fraction == "" {
+		if i, err := strconv.ParseInt(sign+whole+zeroIf(whole == ""), 10, 64); err == nil {
+			return i, nil
+		}
+		return Decimal(sign + whole), nil
+	}
+	return Decimal(sign + whole + zeroIf(whole == "") + "." + fraction), nil
+}
+
+func zeroIf(empty bool) string {
+	if empty {
+		return "0"
+	}
+	return ""
+}
+
+// shifted writes a number with an exponent without it.
+func shifted(digits, exponent string) string {
+	r, _ := new(big.Rat).SetString(digits + "e" + exponent) // the text is that of a number
+	_, fraction, _ := strings.Cut(digits, ".")
+	e, _ := strconv.Atoi(exponent)
+	return r.FloatString(max(len(fraction)-e, 0))
+}
+
+// float returns the float64 that d equals, if there is one.
+func (d Decimal) float() (float64, bool) {
+	f, err := strconv.ParseFloat(string(d), 64)
+	return f, err == nil && strconv.FormatFloat(f, 'f', -1, 64) == string(d)
+}
+
+// decimal appends a Decimal so that it equals the float64 and the int64 of the same value. Rounding makes a float64 of a
+// fraction; a whole number is never rounded.
+func (x *encoder) decimal(d Decimal) {
+	f, same := d.float()
+	if same || x.digits > 0 && strings.Contains(string(d), ".") {
+		x.float(f)
+		return
+	}
+	x.buf = appendBytes(x.buf, tagDecimal, string(d))
+}

@@ -1,0 +1,127 @@
+package result_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/result"
+)
+
+func TestParseNumber(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want any // nil: an error
+		why  string
+	}{
+		{"1", int64(1), "a whole number"},
+		{"1.00", int64(1), "zeros behind the point"},
+		{"-0", int64(0), "there is one zero"},
+		{"+07.50", result.Decimal("7.5"), "zeros at both ends"},
+		{".5", result.Decimal("0.5"), "no digit before the point"},
+		{"5.", int64(5), "no digit behind the point"},
+		{"9223372036854775807", int64(math.MaxInt64), "the largest int64"},
+		{"9223372036854775808", result.Decimal("9223372036854775808"), "one more"},
+		{"-9223372036854775808.000", int64(math.MinInt64), "the smallest int64"},
+		{"12345678901234567890123456789012345678.5", result.Decimal("12345678901234567890123456789012345678.5"), "38 digits and one"},
+		{"1e3", int64(1000), "an exponent"},
+		{"1.25E-3", result.Decimal("0.00125"), "a negative exponent"},
+		{"-1.5e+1", int64(-15), "an exponent that moves the point to the end"},
+		{"NaN", math.NaN(), "PostgreSQL has it"},
+		{"-Infinity", math.Inf(-1), "this too"},
+		{"", nil, "nothing"}, {".", nil, "a point"}, {"1,5", nil, "a comma"}, {"0x10", nil, "no decimal"},
+		{"1e99999", nil, "an exponent that would take memory"}, {strings.Repeat("9", 1<<18+1), nil, "too long"},
+	} {
+		got, err := result.ParseNumber(tt.text)
+		if (err != nil) != (tt.want == nil) {
+			t.Errorf("%s: %v, %v", tt.why, got, err)
+		}
+		if f, ok := tt.want.(float64); ok && math.IsNaN(f) {
+			if g, ok := got.(float64); !ok || !math.IsNaN(g) {
+				t.Errorf("%s: %v", tt.why, got)
+			}
+			continue
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: %s", tt.why, diff)
+		}
+	}
+}
+
+// TestDecimalEqual: a Decimal is compared by value, exactly and rounded, and is the same after JSON.
+func TestDecimalEqual(t *testing.T) {
+	one := func(v any) *result.Table { return &result.Table{Columns: []string{"x"}, Rows: [][]any{{v}}} }
+	exact, rounded := result.Equality{}, result.Equality{Digits: 9}
+	for _, tt := range []struct {
+		a, b           any
+		exact, rounded bool
+		why            string
+	}{
+		{result.Decimal("0.1"), 0.1, true, true, "the shortest text of the float"},
+		{result.Decimal("0.1000000000000000055511151231257827"), 0.1, false, true, "what the float is, to more digits than it tells"},
+		{result.Decimal("100000000000000000000"), 1e20, true, true, "a whole number beyond int64"},
+		{result.Decimal("100000000000000000001"), 1e20, false, false, "its neighbour: whole numbers are keys"},
+		{result.Decimal("0.3333333333333333333333"), 1.0 / 3, false, true, "a third with more digits"},
+		{result.Decimal("1.00000000001"), int64(1), false, true, "nearly whole"},
+		{result.Decimal("12.5"), result.Decimal("12.5"), true, true, "itself"},
+		{result.Decimal("12.5"), "12.5", false, false, "a text is no number"},
+	} {
+		if got := exact.Equal(one(tt.a), one(tt.b)); got != tt.exact {
+			t.Errorf("%s: exactly equal: %v", tt.why, got)
+		}
+		if got := rounded.Equal(one(tt.a), one(tt.b)); got != tt.rounded {
+			t.Errorf("%s: equal to 9 digits: %v", tt.why, got)
+		}
+		text, err := json.Marshal(one(tt.a))
+		var back result.Table
+		if err == nil {
+			err = json.Unmarshal(text, &back)
+		}
+		if diff := cmp.Diff(tt.a, back.Rows[0][0]); err != nil || diff != "" {
+			t.Errorf("%s: %v, %s in %s", tt.why, err, diff, text)
+		}
+	}
+	var text, csv strings.Builder
+	table := one(result.Decimal("-7.25"))
+	if err := table.WriteTable(&text); err != nil || !strings.Contains(text.String(), "\n-7.25\n") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+	if err := table.WriteCSV(&csv); err != nil || csv.String() != "x\n-7.25\n" {
+		t.Errorf("%v: %s", err, csv.String())
+	}
+	if got := table.Preview(0, 0); !strings.HasSuffix(got, "[-7.25]") {
+		t.Error(got)
+	}
+}
+
+// FuzzParseNumber: what is read has one form, which reads as itself.
+func FuzzParseNumber(f *testing.F) {
+	for _, s := range []string{"1", "-0.10", "1e3", ".5", "99999999999999999999.50", "1e-30"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v, err := result.ParseNumber(s)
+		d, ok := v.(result.Decimal)
+		if err != nil || !ok {
+			return
+		}
+		if again, err := result.ParseNumber(string(d)); err != nil || again != v {
+			t.Errorf("%q is %q and then %v, %v", s, d, again, err)
+		}
+	})
+}
+
+func ExampleParseNumber() {
+	for _, text := range []string{"3.00", "0.10", "98765432109876543210"} {
+		v, err := result.ParseNumber(text)
+		fmt.Printf("%T %v %v\n", v, v, err)
+	}
+	// Output:
+	// int64 3 <nil>
+	// result.Decimal 0.1 <nil>
+	// result.Decimal 98765432109876543210 <nil>
+}
