@@ -107,7 +107,7 @@ type UnknownNames struct {
 
 // Check implements [Check].
 func (u UnknownNames) Check(ctx context.Context, s *Session, c *Checked) error {
-	m, ok := s.db.dialect.(misreader)
+	m, ok := s.db.dialect.(Misreader)
 	if !ok || !strings.Contains(c.SQL, `"`) {
 		return nil
 	}

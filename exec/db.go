@@ -142,7 +142,7 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error
 		}
 		return nil, fmt.Errorf("%w: the pool had no connection free within %v (%d in use)", ErrBusy, wait, stats.InUse)
 	}
-	if c, ok := db.dialect.(classifier); ok {
+	if c, ok := db.dialect.(ErrorClassifier); ok {
 		err = c.Classify(err)
 	}
 	return nil, fmt.Errorf("exec: opening a connection: %w", err)

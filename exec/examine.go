@@ -70,6 +70,8 @@ type Analysis struct {
 	// Functions are the functions called, operators that are functions to the engine included, in lower case and in
 	// order.
 	Functions []string `json:"functions"`
+	// Inexact says that the engine does not tell columns, and that Columns may therefore hold more than are read.
+	Inexact bool `json:"inexact,omitempty"`
 }
 
 // TableRead is one relation and the columns read of it, in order of their names. Columns is empty where only the rows

@@ -14,6 +14,9 @@ type Limits struct {
 	Candidate Bounds
 	// Answer bounds a statement whose rows are shown: 1,000 rows, 4 MiB, 30 s.
 	Answer Bounds
+	// EngineCost refuses a statement that the engine estimates to cost more, in its own unit (Plan.EngineCost); 0: none.
+	// Each statement is then planned before it runs.
+	EngineCost float64
 	// Connections is how many connections are held at once, one a running statement: 4, or fewer where the pool has a
 	// smaller maximum.
 	Connections int
@@ -56,6 +59,9 @@ func (l Limits) validate() error {
 	var err error
 	if l.Connections < 0 {
 		err = errors.New("exec: Limits.Connections is negative")
+	}
+	if !(l.EngineCost >= 0) { // NaN too
+		err = errors.Join(err, errors.New("exec: Limits.EngineCost is negative or no number"))
 	}
 	return errors.Join(l.Candidate.validate("Candidate"), l.Answer.validate("Answer"), err)
 }

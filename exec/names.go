@@ -67,12 +67,12 @@ func ColumnNames(s *schema.Schema, d Dialect) func(sqltext.ColumnRef) string {
 	}
 }
 
-// TablesOf returns the tables read, spelled as in s. Tables of the default schema of d have the Schema "".
-func (a Analysis) TablesOf(s *schema.Schema, d Dialect) []TableRead {
+// TablesOf returns the tables read, spelled as in s. Tables of its default schema have the Schema "".
+func (a Analysis) TablesOf(s *schema.Schema) []TableRead {
 	read := slices.Clone(a.Tables)
 	for i := range read {
 		t := &read[i]
-		if strings.EqualFold(t.Schema, d.DefaultSchema()) {
+		if strings.EqualFold(t.Schema, s.Default) {
 			t.Schema = ""
 		}
 		if found, ok := s.Lookup(t.Schema, t.Table); ok {

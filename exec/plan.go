@@ -15,6 +15,10 @@ import (
 type Plan struct {
 	Rows  []PlanRow  `json:"rows"`            // as the engine gives them
 	Nodes []PlanNode `json:"nodes,omitempty"` // the same as a tree; in the order of the rows
+
+	// EngineCost is what the engine estimates the statement to cost, in a unit of its own; 0: it does not tell.
+	EngineCost float64 `json:"engine_cost,omitempty"`
+	EngineRows float64 `json:"engine_rows,omitempty"` // how many rows it estimates; 0: it does not tell
 }
 
 // PlanRow is one row of the engine's plan. Parent is the ID of the row it belongs to, 0 for none.

@@ -150,7 +150,7 @@ func (s *Session) profileTable(ctx context.Context, t *schema.Table, readable *s
 		for i, name := range columns {
 			c, _ := t.Column(name)
 			c.Profile = summarize(sample, i, o)
-			if secretValues(sample.Rows, i) && !s.db.policy.reveals(s.db.schemaName(*t), t.Name, name) {
+			if secretValues(sample.Rows, i) && !s.db.policy.reveals(readable.SchemaOf(t), t.Name, name) {
 				c.Profile, c.Sensitive = nil, true
 			}
 		}

@@ -2,9 +2,12 @@ package exec
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // Query runs one statement of untrusted origin within Limits.Answer.
@@ -77,13 +80,30 @@ func (db *DB) bounds(b Bounds) (Bounds, error) {
 // took 184 MB.
 const freeName = 64
 
-// read runs one statement on a held connection and keeps what b allows. It reads one row more than b.Rows, so that
-// Truncated is exact.
-func read(ctx context.Context, h Held, sql string, b Bounds, args ...any) (*result.Table, error) {
-	rows, err := h.QueryContext(ctx, sql, args...)
+// readStatement runs one statement of untrusted origin on a held connection. What the engine warns of becomes warnings
+// at the span in ctx.
+func readStatement(ctx context.Context, h Held, s *sqltext.Statement, b Bounds) (*result.Table, error) {
+	rows, err := h.Query(ctx, s, b)
 	if err != nil {
 		return nil, err
 	}
+	t, err := read(h, rows, b)
+	w, ok := h.(StatementWarner)
+	if err != nil || !ok {
+		return t, err
+	}
+	warnings, err := w.StatementWarnings(ctx)
+	if err != nil {
+		return nil, h.Classify(err)
+	}
+	for _, text := range warnings {
+		trace.From(ctx).Warn("engine-warning", trace.Scrub(text))
+	}
+	return t, nil
+}
+
+// read keeps of rows what b allows, and closes them. It reads one row more than b.Rows, so that Truncated is exact.
+func read(h Held, rows *sql.Rows, b Bounds) (*result.Table, error) {
 	defer rows.Close()
 	names, err := rows.Columns()
 	if err != nil {
@@ -106,7 +126,10 @@ func read(ctx context.Context, h Held, sql string, b Bounds, args ...any) (*resu
 	}
 	b.Bytes = left
 	t := &result.Table{Columns: names, Rows: [][]any{}}
-	reader := newReader(len(names), b)
+	reader, err := newReader(h, rows, len(names), b)
+	if err != nil {
+		return nil, h.Classify(err)
+	}
 	for rows.Next() {
 		if len(t.Rows) == b.Rows {
 			t.Truncated = true

@@ -318,6 +318,10 @@ func (lateHeld) QueryContext(ctx context.Context, _ string, _ ...any) (*sql.Rows
 	return nil, fmt.Errorf("%w: database is locked", exec.ErrBusy)
 }
 
+func (h lateHeld) Query(ctx context.Context, s *sqltext.Statement, _ exec.Bounds) (*sql.Rows, error) {
+	return h.QueryContext(ctx, s.SQL())
+}
+
 // TestBusyUntilTheTimeout: a lock that was there when the time was over is none of
 // the statement's limits.
 func TestBusyUntilTheTimeout(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/texttosql/texttosql/result"
 )
 
 // reader copies rows out of a driver while it counts their bytes.
@@ -15,13 +17,22 @@ type reader struct {
 	dest  []any
 }
 
-func newReader(columns int, b Bounds) *reader {
+func newReader(h Held, rows *sql.Rows, columns int, b Bounds) (*reader, error) {
 	r := &reader{left: b.Bytes, cell: b.CellBytes, cells: make([]cell, columns), dest: make([]any, columns)}
 	for i := range r.cells {
 		r.cells[i].reader = r
 		r.dest[i] = &r.cells[i]
 	}
-	return r
+	if c, ok := h.(Converter); ok {
+		types, err := rows.ColumnTypes()
+		if err != nil {
+			return nil, err
+		}
+		for i, t := range types {
+			r.cells[i].convert = c.Converter(t)
+		}
+	}
+	return r, nil
 }
 
 // read returns the current row, nil where it is over a limit on bytes.
@@ -43,8 +54,9 @@ func (r *reader) read(rows *sql.Rows) ([]any, error) {
 // cell takes one value from the driver. It is a sql.Scanner because that is the one way to see a value before
 // database/sql copies or converts it: what is over a limit is never copied.
 type cell struct {
-	reader *reader
-	value  any
+	reader  *reader
+	convert func(any) (any, error) // by the column's type; nil: not at all
+	value   any
 }
 
 // valueBytes is what a value without text counts: a word and its type.
@@ -54,8 +66,19 @@ const valueBytes = 16
 func (c *cell) Scan(src any) error {
 	c.value = nil
 	r := c.reader
+	if c.convert != nil && bytesOf(src) <= r.cell {
+		var err error
+		if src, err = c.convert(src); err != nil {
+			return fmt.Errorf("exec: reading a value: %w", err)
+		}
+	}
 	switch v := src.(type) {
 	case string:
+		if r.take(len(v)) {
+			c.value = v
+		}
+		return nil
+	case result.Decimal:
 		if r.take(len(v)) {
 			c.value = v
 		}
@@ -93,4 +116,15 @@ func (r *reader) take(n int) bool {
 	}
 	r.left -= int64(n)
 	return r.left >= 0
+}
+
+// bytesOf is the length of a text or a blob.
+func bytesOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	}
+	return 0
 }

@@ -52,7 +52,7 @@ func (db *DB) inspect(ctx context.Context) (*schema.Schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		if w, ok := db.dialect.(warner); ok {
+		if w, ok := db.dialect.(DatabaseWarner); ok {
 			warnings, err := w.Warnings(ctx, h)
 			if err != nil {
 				return nil, err
@@ -67,26 +67,41 @@ func (db *DB) inspect(ctx context.Context) (*schema.Schema, error) {
 		fresh, err := db.dialect.Inspect(ctx, h)
 		if err == nil {
 			fresh.Version = version
+			fresh.Default, err = db.dialect.DefaultSchema(ctx, h)
 		}
 		return fresh, err
 	}
-	fresh, err := with(&Session{db: db, bounds: db.limits.Answer, catalog: true}, func(s *Session) (*schema.Schema, error) {
-		return run(ctx, s, s.bounds.Timeout, look)
+	return inCatalog(ctx, db, look)
+}
+
+// inCatalog runs f on a connection that is held for the catalog.
+func inCatalog[T any](ctx context.Context, db *DB, f func(ctx context.Context, h Held) (T, error)) (T, error) {
+	found, err := with(&Session{db: db, bounds: db.limits.Answer, catalog: true}, func(s *Session) (T, error) {
+		return run(ctx, s, s.bounds.Timeout, f)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("exec: reading the schema: %w", err)
+		err = fmt.Errorf("exec: reading the schema: %w", err)
 	}
-	return fresh, nil
+	return found, err
 }
 
 // Permitted returns s without the tables, views and columns that the policy denies. It also leaves out keys that need
 // them and the engine's CREATE text of a table that lost a column. The engine tells whether a view or a generated
 // column reads something denied; nothing runs for it. Columns whose names say that they hold secrets are marked
-// Sensitive, unless Policy.Reveal has them, with the warning "sensitive-columns" at the span in ctx.
+// Sensitive, unless Policy.Reveal has them, with the warning "sensitive-columns" at the span in ctx. A schema without
+// Default gets that of the database.
 //
 // It is for a schema that does not come from [DB.Schema]. s stays as it is, and comes back itself if nothing has to
 // change.
 func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, error) {
+	if s.Default == "" {
+		standard, err := inCatalog(ctx, db, func(ctx context.Context, h Held) (string, error) { return db.dialect.DefaultSchema(ctx, h) })
+		if err != nil {
+			return nil, err
+		}
+		copied := *s
+		copied.Default, s = standard, &copied
+	}
 	if !db.policy.Restricts() {
 		return db.conceal(ctx, s), nil
 	}
@@ -96,14 +111,14 @@ func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, 
 			return false
 		}
 		var ok bool
-		ok, failed = db.readable(ctx, *t, expression)
+		ok, failed = db.readable(ctx, s.SchemaOf(t), t.Name, expression)
 		return ok
 	}
 	quote := db.dialect.Quote
 	out := s.Project(func(t *schema.Table) bool {
-		return db.policy.AllowsTable(db.schemaName(*t), t.Name) && (t.Kind == schema.BaseTable || readable(t, "1"))
+		return db.policy.AllowsTable(s.SchemaOf(t), t.Name) && (t.Kind == schema.BaseTable || readable(t, "1"))
 	}, func(t *schema.Table, c *schema.Column) bool {
-		return db.policy.AllowsColumn(db.schemaName(*t), t.Name, c.Name) && (!c.Generated || readable(t, quote(t.Name)+"."+quote(c.Name)))
+		return db.policy.AllowsColumn(s.SchemaOf(t), t.Name, c.Name) && (!c.Generated || readable(t, quote(t.Name)+"."+quote(c.Name)))
 	})
 	if failed != nil {
 		return nil, failed
@@ -111,11 +126,11 @@ func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, 
 	return db.conceal(ctx, out), nil
 }
 
-// readable reports whether expression may be read from t. A view that does not compile stays in the schema, because it
-// reads nothing.
-func (db *DB) readable(ctx context.Context, t schema.Table, expression string) (bool, error) {
+// readable reports whether expression may be read from a table. A view that does not compile stays in the schema, because
+// it reads nothing.
+func (db *DB) readable(ctx context.Context, schemaName, table, expression string) (bool, error) {
 	quote := db.dialect.Quote
-	_, err := db.Analyze(ctx, "SELECT "+expression+" FROM "+quote(db.schemaName(t))+"."+quote(t.Name))
+	_, err := db.Analyze(ctx, "SELECT "+expression+" FROM "+quote(schemaName)+"."+quote(table))
 	switch {
 	case errors.As(err, new(*RefusedError)):
 		return false, nil
@@ -124,12 +139,4 @@ func (db *DB) readable(ctx context.Context, t schema.Table, expression string) (
 	default:
 		return err == nil, err
 	}
-}
-
-// schemaName is the name of the schema that t is in, the default one included.
-func (db *DB) schemaName(t schema.Table) string {
-	if t.Schema == "" {
-		return db.dialect.DefaultSchema()
-	}
-	return t.Schema
 }

@@ -117,7 +117,7 @@ func (db *DB) conceal(ctx context.Context, s *schema.Schema) *schema.Schema {
 		t := &out.Tables[i]
 		cloned := false
 		for j, c := range t.Columns {
-			if c.Sensitive || !secretName(c.Name) || db.policy.reveals(db.schemaName(*t), t.Name, c.Name) {
+			if c.Sensitive || !secretName(c.Name) || db.policy.reveals(s.SchemaOf(t), t.Name, c.Name) {
 				continue
 			}
 			if !cloned {
@@ -148,8 +148,9 @@ func WarnSensitive(ctx context.Context, columns []string) {
 
 // dropSecrets takes the columns out of a sample whose values look like secrets.
 func (db *DB) dropSecrets(source schema.Table, t *result.Table) {
+	in := db.schemas.current.Load().SchemaOf(&source) // Sample has read the schema
 	for i := len(t.Columns) - 1; i >= 0; i-- {
-		if !secretValues(t.Rows, i) || db.policy.reveals(db.schemaName(source), source.Name, t.Columns[i]) {
+		if !secretValues(t.Rows, i) || db.policy.reveals(in, source.Name, t.Columns[i]) {
 			continue
 		}
 		t.Columns = slices.Delete(slices.Clone(t.Columns), i, i+1)

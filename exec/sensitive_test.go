@@ -95,11 +95,12 @@ func TestSensitiveGiven(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, password)", exec.Config{})
 	given := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "a"}, {Name: "password"}}}}}
 	got, err := db.Permitted(t.Context(), given)
-	if err != nil || !got.Tables[0].Columns[1].Sensitive || got.Tables[0].Columns[0].Sensitive || given.Tables[0].Columns[1].Sensitive {
+	if err != nil || !got.Tables[0].Columns[1].Sensitive || got.Tables[0].Columns[0].Sensitive || given.Tables[0].Columns[1].Sensitive ||
+		got.Default != "main" || given.Default != "" {
 		t.Errorf("%+v, %v; given %+v", got, err, given)
 	}
 	for _, columns := range [][]schema.Column{{{Name: "a"}}, {{Name: "password", Sensitive: true}}} {
-		plain := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: columns}}}
+		plain := &schema.Schema{Default: "main", Tables: []schema.Table{{Name: "t", Columns: columns}}}
 		if got, err := db.Permitted(t.Context(), plain); got != plain || err != nil {
 			t.Errorf("nothing to mark: %+v, %v", got, err)
 		}

@@ -67,10 +67,15 @@ func (s *Session) query(ctx context.Context, sql string, b Bounds) (t *result.Ta
 	if s.db.lookOnly && !s.own {
 		return nil, ErrNoExecution
 	}
+	if s.db.limits.EngineCost > 0 && !s.own {
+		if _, err := s.Explain(ctx, sql); err != nil {
+			return nil, err
+		}
+	}
 	ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
 	defer span.End()
 	t, err = generated(ctx, s, sql, b.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (*result.Table, error) {
-		return read(ctx, h, statement.SQL(), b)
+		return readStatement(ctx, h, statement, b)
 	})
 	if err != nil {
 		span.Fail(err)
@@ -98,12 +103,16 @@ func (s *Session) analyze(ctx context.Context, statement *sqltext.Statement) (An
 	})
 }
 
-// Explain is [DB.Explain] on the session's connection.
+// Explain is [DB.Explain] on the session's connection. A statement over Limits.EngineCost gives its plan and a
+// *LimitError.
 func (s *Session) Explain(ctx context.Context, sql string) (Plan, error) {
 	return generated(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (Plan, error) {
 		p, err := s.db.dialect.Explain(ctx, h, statement)
 		if err != nil {
 			return Plan{}, h.Classify(err)
+		}
+		if most := s.db.limits.EngineCost; most > 0 && p.EngineCost > most {
+			return p, &LimitError{Limit: "engine-cost", Max: fmt.Sprint(most)}
 		}
 		return p, nil
 	})
@@ -117,7 +126,7 @@ func (s *Session) Time(ctx context.Context, sql string) (time.Duration, error) {
 	}
 	return generated(ctx, s, sql, s.bounds.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (time.Duration, error) {
 		start := time.Now()
-		if _, err := read(ctx, h, statement.SQL(), s.bounds); err != nil {
+		if _, err := readStatement(ctx, h, statement, s.bounds); err != nil {
 			return 0, err
 		}
 		return time.Since(start), nil
@@ -138,13 +147,17 @@ func (s *Session) Probe(ctx context.Context, schemaName, table, column string, v
 	case nil:
 		text += " IS NULL"
 	case int64, float64, string, []byte:
-		text += " = ?"
+		text += " = " + s.db.dialect.Placeholder(1)
 		args = []any{value}
 	default:
 		return false, fmt.Errorf("exec: Probe: value of type %T", value)
 	}
 	return run(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h Held) (bool, error) {
-		t, err := read(ctx, h, text+" LIMIT 1", Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1}, args...)
+		rows, err := h.QueryContext(ctx, text+" LIMIT 1", args...)
+		if err != nil {
+			return false, err
+		}
+		t, err := read(h, rows, Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1})
 		return err == nil && len(t.Rows) > 0, err
 	})
 }
@@ -250,7 +263,7 @@ func (s *Session) hold(ctx context.Context, timeout time.Duration) error {
 	}
 	free = false
 	s.conn, s.held, s.wait = got.conn, got.held, timeout
-	p, ok := got.held.(privater)
+	p, ok := got.held.(Private)
 	s.private = ok && p.Private()
 	return nil
 }

@@ -41,10 +41,9 @@ func (p PreSQL) readStatement(ctx context.Context, in Input, sql string) (schema
 // readAnalysis links what the engine says.
 func readAnalysis(in Input, a exec.Analysis, sql string, columns bool) schema.Links {
 	var links schema.Links
-	standard := in.DB.Dialect().DefaultSchema()
 	for _, read := range a.Tables {
 		name := read.Schema
-		if name == standard {
+		if strings.EqualFold(name, in.Schema.Default) {
 			name = ""
 		}
 		t, ok := in.Schema.Lookup(name, read.Table)

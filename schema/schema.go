@@ -1,5 +1,7 @@
 package schema
 
+import "cmp"
+
 // Schema is what is known of one database: the tables that a question may use.
 //
 // A Schema is not changed once it was handed out; Restrict, Describe and the profiler return copies. Safe for
@@ -9,7 +11,13 @@ type Schema struct {
 	Version   string   `json:"version,omitempty"`   // a text that changes when the database's schema changes
 	Tables    []Table  `json:"tables"`              // tables and views, in the order of the engine
 	Functions []string `json:"functions,omitempty"` // functions that a statement may call, sorted; nil: unknown
+
+	// Default is the name of the schema that tables without a Schema are in: "main". "" is unknown.
+	Default string `json:"default,omitempty"`
 }
+
+// SchemaOf returns the name of the schema that t is in, Default for a table without one.
+func (s *Schema) SchemaOf(t *Table) string { return cmp.Or(t.Schema, s.Default) }
 
 // The kinds of tables.
 const (

@@ -199,7 +199,7 @@ func derive(ctx context.Context, db *exec.DB, reply string) (phased, error) {
 // tableList lists the tables of an analysis by name; "none" for none.
 func tableList(db *exec.DB, s *schema.Schema, a exec.Analysis) string {
 	var names []string
-	for _, t := range a.TablesOf(s, db.Dialect()) {
+	for _, t := range a.TablesOf(s) {
 		names = append(names, t.Table)
 	}
 	slices.Sort(names)

@@ -11,21 +11,25 @@ import (
 )
 
 // QueryContext implements exec.Held.
-//
-// The statement is prepared first. Given to Query, go-sqlite3 would run every statement of a text, and take the first
-// step of a cached statement before its number of columns is known.
 func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if h.catalog {
 		return h.conn.QueryContext(ctx, text, args...)
 	}
-	s := sqltext.SQLite().Parse(text)
-	rows, err := h.run(ctx, text, s, args)
-	if err != nil || len(args) > 0 { // a text of ours reads no declared column and few values
-		return rows, err
+	return h.run(ctx, text, sqltext.SQLite().Parse(text), args)
+}
+
+// Query implements exec.Held.
+//
+// The statement is prepared first. Given to Query, go-sqlite3 would run every statement of a text, and take the first
+// step of a cached statement before its number of columns is known.
+func (h *held) Query(ctx context.Context, s *sqltext.Statement, _ exec.Bounds) (*sql.Rows, error) {
+	rows, err := h.run(ctx, s.SQL(), s, nil)
+	if err != nil {
+		return nil, err
 	}
 	names, changed, err := resultColumns(rows)
 	if err == nil && changed {
-		if rows, err = h.run(ctx, asStored(text, names), s, args); err != nil {
+		if rows, err = h.run(ctx, asStored(s.SQL(), names), s, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -72,7 +72,7 @@ func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o e
 // source writes a table for FROM. Without NOT INDEXED, SQLite may read a covering index instead of the table, and give
 // the rows in its order.
 func (d Dialect) source(t schema.Table) string {
-	from := d.Quote(cmp.Or(t.Schema, d.DefaultSchema())) + "." + d.Quote(t.Name) + " AS t"
+	from := d.Quote(cmp.Or(t.Schema, mainSchema)) + "." + d.Quote(t.Name) + " AS t"
 	if t.Kind == schema.BaseTable {
 		from += " NOT INDEXED"
 	}

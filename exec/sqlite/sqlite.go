@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql/driver"
 	"reflect"
 	"strings"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -44,8 +46,14 @@ func (Dialect) Title() string { return "SQLite" }
 // Text returns SQLite's lexing rules.
 func (Dialect) Text() sqltext.Dialect { return sqltext.SQLite() }
 
+// mainSchema is the database that a connection was opened with.
+const mainSchema = "main"
+
 // DefaultSchema returns "main".
-func (Dialect) DefaultSchema() string { return "main" }
+func (Dialect) DefaultSchema(context.Context, exec.Queryer) (string, error) { return mainSchema, nil }
+
+// Placeholder returns "?".
+func (Dialect) Placeholder(int) string { return "?" }
 
 // Quote returns name in double quotes. SQLite takes that for a string where no such name exists; a column with its
 // table in front is safe from it.

@@ -30,7 +30,7 @@ func (s Scope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) err
 		return err
 	}
 	read := func(a exec.Analysis) (tables []schema.TableName) {
-		for _, t := range a.TablesOf(known, db.Dialect()) {
+		for _, t := range a.TablesOf(known) {
 			tables = append(tables, schema.TableName{Schema: t.Schema, Name: t.Table})
 		}
 		return tables

@@ -1,0 +1,152 @@
+package exec_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// other is SQLite with what other engines have: prices in plans, values with types, warnings of a statement.
+type other struct {
+	sqlite.Dialect
+	seen *[]exec.Bounds // of the statements
+}
+
+func (d other) Guard(c exec.GuardConfig) (exec.Guard, error) {
+	g, err := d.Dialect.Guard(c)
+	return otherGuard{g, d.seen}, err
+}
+
+func (d other) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
+	p, err := d.Dialect.Explain(ctx, q, s)
+	p.EngineCost, p.EngineRows = float64(len(s.SQL())), 7
+	return p, err
+}
+
+type otherGuard struct {
+	exec.Guard
+	seen *[]exec.Bounds
+}
+
+func (g otherGuard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+	h, err := g.Guard.Hold(ctx, conn, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return otherHeld{h, g.seen}, nil
+}
+
+type otherHeld struct {
+	exec.Held
+	seen *[]exec.Bounds
+}
+
+func (h otherHeld) Query(ctx context.Context, s *sqltext.Statement, b exec.Bounds) (*sql.Rows, error) {
+	*h.seen = append(*h.seen, b)
+	return h.Held.Query(ctx, s, b)
+}
+
+func (otherHeld) Converter(c *sql.ColumnType) func(any) (any, error) {
+	if c.Name() != "price" {
+		return nil
+	}
+	return func(v any) (any, error) {
+		text, ok := v.(string)
+		if !ok {
+			return v, nil
+		}
+		return result.ParseNumber(text)
+	}
+}
+
+func (otherHeld) StatementWarnings(context.Context) ([]string, error) {
+	return []string{"a text was read as a number"}, nil
+}
+
+// TestOtherEngines: what engines may have that SQLite has not reaches the answer.
+func TestOtherEngines(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE t(name, price); INSERT INTO t VALUES ('a', '0.10'), ('b', '12.00'), ('c', NULL), ('d', 'free')", exec.Config{})
+	var seen []exec.Bounds
+	db, err := exec.New(pool, other{seen: &seen}, exec.Config{Limits: exec.Limits{EngineCost: 60}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := trace.New("question")
+	ctx := trace.Into(t.Context(), root)
+	got, err := db.QueryWithin(ctx, "SELECT name, price FROM t WHERE name < 'd'", exec.Bounds{Rows: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]any{{"a", result.Decimal("0.1")}, {"b", int64(12)}, {"c", nil}}
+	if diff := cmp.Diff(want, got.Rows); diff != "" {
+		t.Errorf("converted: %s", diff)
+	}
+	if len(seen) != 1 || seen[0].Rows != 9 {
+		t.Errorf("the held connection was told %v", seen)
+	}
+	if w := root.Warnings(); len(w) != 1 || w[0].Code != "engine-warning" || !strings.Contains(w[0].Message, "read as a number") {
+		t.Errorf("warnings %v", w)
+	}
+	if _, err := db.Query(ctx, "SELECT price FROM t"); err == nil || !strings.Contains(err.Error(), "is no decimal number") {
+		t.Errorf("a value that cannot be converted: %v", err)
+	}
+	plan, err := db.Explain(ctx, "SELECT 1 FROM t")
+	if err != nil || plan.EngineCost != 15 || plan.EngineRows != 7 {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	dear := "SELECT count(*) FROM t AS one, t AS two, t AS three, t AS four, t AS five"
+	before := len(seen)
+	for what, ask := range map[string]func() error{
+		"a query":        func() error { _, err := db.Query(ctx, dear); return err },
+		"an examination": func() error { _, err := db.Examine(ctx, dear, exec.PlanChecks()...); return err },
+	} {
+		var limit *exec.LimitError
+		if err := ask(); !errors.As(err, &limit) || limit.Limit != "engine-cost" || !exec.IsRejection(err) {
+			t.Errorf("%s over the price: %v", what, err)
+		}
+	}
+	if len(seen) != before {
+		t.Error("a statement over the price ran")
+	}
+	if s, err := db.Schema(ctx); err != nil || s.Default != "main" || s.SchemaOf(&s.Tables[0]) != "main" {
+		t.Errorf("%v, %v", s, err)
+	}
+	for _, cost := range []float64{-1, nan()} {
+		if _, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{EngineCost: cost}}); err == nil {
+			t.Errorf("a limit of %v is taken", cost)
+		}
+	}
+}
+
+func nan() float64 { var zero float64; return zero / zero }
+
+// placeholders is an engine whose parameters are numbered.
+type placeholders struct{ sqlite.Dialect }
+
+func (placeholders) Placeholder(n int) string { return fmt.Sprintf("?%d", n) }
+
+// TestProbePlaceholder: a look-up is written with the parameters of the engine.
+func TestProbePlaceholder(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x')", exec.Config{})
+	db, err := exec.New(pool, placeholders{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]bool{"x": true, "y": false} {
+		if found, err := db.Probe(t.Context(), "", "t", "a", value); err != nil || found != want {
+			t.Errorf("%s: %v, %v", value, found, err)
+		}
+	}
+}
