@@ -34,7 +34,11 @@ func (l Constraints) Check(ctx context.Context, s *exec.Session, c *exec.Checked
 		}
 		c.Analysis = &a
 	}
-	r := reads{tables: c.Analysis.Tables, standard: s.Dialect().DefaultSchema(), outline: c.Statement.Outline()}
+	known, err := s.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	r := reads{tables: c.Analysis.Tables, standard: known.Default, outline: c.Statement.Outline()}
 	for i, x := range l {
 		if wrong := r.against(x); wrong != "" {
 			return &exec.InvalidError{Fault: exec.FaultConstraint, Message: session.Constraints(l[i : i+1])[0] + "; the statement " + wrong}
