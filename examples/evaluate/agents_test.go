@@ -42,6 +42,8 @@ func TestRunWalks(t *testing.T) {
 		{"no such run", "react", "traj:b", "0", 0, 0, "there are a_seed1, a_seed2"},
 		{"another strategy", "direct", "traj:a", "0", 0, 0, "do not go together"},
 		{"whole answers", "react", "pool:spider_dev/first", "0", 0, 0, "do not go together"},
+		{"no tables", "threephase", "pool:spider_dev/first", "0", 0, 0, "asks about tables before"},
+		{"nor here", "threephase", "traj:a", "0", 0, 0, "asks about tables before"},
 	} {
 		out, notes, err := evaluate(t, env, "run", "--dataset", "spider_dev", "--strategy", tt.strategy, "--model", tt.model,
 			"--samples", tt.samples, "--mysql", "--json", "--rounds", "50")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
 // live is the verb run.
@@ -156,6 +158,11 @@ func (l *live) Run(p *program) error {
 	if _, stepwise := chosen.strategy.(maker.Strategy); stepwise && strings.HasPrefix(l.Model, "pool:") {
 		return fmt.Errorf("strategy %s asks for a statement step by step, and pools hold whole ones: give --model phases:%s, which simulates the steps",
 			chosen.name, strings.TrimPrefix(l.Model, "pool:"))
+	}
+	provider, _, _ := strings.Cut(l.Model, ":")
+	if _, phases := chosen.strategy.(threephase.Strategy); phases && slices.Contains([]string{"pool", "phases", "traj"}, provider) {
+		return fmt.Errorf("strategy %s asks about tables before it asks for a statement, and %s has nothing of that: give a live model or a recording (replay:FILE)",
+			chosen.name, l.Model)
 	}
 	_, loop := chosen.strategy.(agent.ReAct)
 	if walks := strings.HasPrefix(l.Model, "traj:"); walks && !loop || loop && (strings.HasPrefix(l.Model, "pool:") || strings.HasPrefix(l.Model, "phases:")) {

@@ -289,11 +289,11 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 		f.PromptTokens, f.CompletionTokens = r.Usage.PromptTokens, r.Usage.CompletionTokens
 	}
 	var nobody *strategy.NoCandidateError
+	down := errors.As(err, &nobody) && len(nobody.Failed) > 0 && a.source.live != nil
 	switch {
 	case err == nil:
 		return f, nil
-	case errors.Is(err, texttosql.ErrAbstained),
-		errors.As(err, &nobody) && (len(nobody.Failed) == 0 || a.source.live == nil):
+	case errors.Is(err, texttosql.ErrAbstained), errors.Is(err, texttosql.ErrNoCandidate) && !down:
 		f.SQL, f.Error = "", err.Error()
 		return f, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/strategy/qasql"
+	"github.com/texttosql/texttosql/strategy/threephase"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -39,6 +40,8 @@ func strategies() []named {
 		{"staged1", "staged0, and forms of a statement that break fewer checks", agent.Staged{Stage: 1}},
 		{"staged2", "staged1, and four samples a step, doubts before votes", agent.Staged{Stage: 2}},
 		{"staged3", "staged2, and a repair where nothing runs, and a baseline", agent.Staged{Stage: 3}},
+		{"threephase", "tables one by one, then together, joins, a statement of three attempts; a question that is not clear: the likeliest reading",
+			threephase.Strategy{OnAmbiguity: threephase.PickTop}},
 		{"react", "the tool loop: thought, action and observation until a statement runs", agent.ReAct{}},
 		{"react-document", "react as published: until a second statement runs, or finish", agent.ReAct{}.Published()},
 	}

@@ -36,7 +36,7 @@ func TestNoLabelsAtInference(t *testing.T) {
 	met := map[string]bool{}
 	n := 0
 	for _, dir := range []string{
-		".", "strategy", "strategy/planvote", "strategy/maker", "strategy/petsql", "strategy/qasql",
+		".", "strategy", "strategy/planvote", "strategy/maker", "strategy/petsql", "strategy/qasql", "strategy/threephase",
 		"strategy/agent", "linker", "describe", "vote", "doubt", "memory", "session", "exec", "exec/sqlite", "llm",
 		"schema", "sqltext", "result", "trace",
 	} {

@@ -1,0 +1,110 @@
+package threephase_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/threephase"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// TestSame: replies that come in any order, by any number of workers, make the same outcome and the same trace.
+func TestSame(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	first := ""
+	for i := range 60 {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(uint64(i), 7))
+			m := &scripted{tables: both, sql: []string{strategytest.Broken, strategytest.Ordered}}
+			delay := llmtest.Latency{BySample: []time.Duration{time.Duration(rng.IntN(1000)) * time.Millisecond}}
+			root := trace.Tracer{Keep: trace.PrivateSQL}.New("question")
+			s := threephase.Strategy{Tables: linker.PerTable{Workers: []int{1, 4, 16}[i%3]}}
+			out, err := s.Generate(trace.Into(t.Context(), root), strategytest.Asking(env, llm.Chain(m, llm.Trace(), delay.Middleware())), orderedTask)
+			if err != nil {
+				t.Fatal(err)
+			}
+			root.End()
+			outcome, err := json.Marshal(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := json.Marshal(out.Report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spans, err := root.Comparable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := fmt.Sprintf("%s\n%s\n%s", outcome, report, spans)
+			if first == "" {
+				first = all
+			}
+			if all != first {
+				t.Errorf("run %d differs: %s", i, cmp.Diff(first, all))
+			}
+		})
+	}
+}
+
+// TestCallTokens: no call takes more than its limit, whatever the schema and the attempts.
+func TestCallTokens(t *testing.T) {
+	var script strings.Builder
+	var names []string
+	for i := range 25 {
+		names = append(names, fmt.Sprintf("sales_region_%02d", i))
+		fmt.Fprintf(&script, "CREATE TABLE %s (id INTEGER PRIMARY KEY", names[i])
+		for c := range 40 {
+			fmt.Fprintf(&script, ", quantity_delivered_%02d REAL", c)
+		}
+		script.WriteString(");\n")
+	}
+	var sql []string
+	for i := range 2 {
+		sql = append(sql, fmt.Sprintf("SELECT nobody%d%s FROM sales_region_00", i, strings.Repeat(" + quantity_delivered_07", 160)))
+	}
+	sql = append(sql, "SELECT id FROM sales_region_00")
+	for _, limit := range []int{0, 2500} {
+		m := &scripted{tables: names, sql: sql, synthesis: map[string]any{"joins_needed": false, "combine": "union"}}
+		env := strategytest.EnvOf(t, script.String(), m)
+		env.Shown = &strategy.Shown{}
+		out, err := threephase.Strategy{CallTokens: limit}.Generate(t.Context(), env, strategy.Task{Question: "How much was delivered in all regions?"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		env.Shown.Tell(t.Context(), out)
+		if !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "does not show all of the schema") }) {
+			t.Errorf("nobody says that the schema was shortened: %q", out.Notes)
+		}
+		most := limit
+		if limit == 0 {
+			most = 4000
+		}
+		for _, r := range m.requests {
+			tokens := 0
+			for _, message := range r.Messages {
+				tokens += schema.EstimateTokens(message.Text)
+			}
+			if tokens > most || tokens < most/3 && (r.Purpose == "generate" || r.Purpose == "repair") {
+				t.Errorf("a call to %q takes %d tokens of %d", r.Purpose, tokens, most)
+			}
+		}
+		if len(m.of("repair")) != 2 {
+			t.Errorf("%d corrections", len(m.of("repair")))
+		}
+	}
+}

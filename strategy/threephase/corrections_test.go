@@ -1,0 +1,186 @@
+package threephase_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/threephase"
+)
+
+// TestConstraints: each kind of correction stands verbatim in the prompts that it belongs to, and a statement against it
+// is sent back with it.
+func TestConstraints(t *testing.T) {
+	shop := strategytest.ShopEnv(t, nil)
+	join := session.Correction{Kind: session.CorrectJoin, Join: ptr(joinOf(column("customers", "id"), column("orders", "id")))}
+	for _, tt := range []struct {
+		c       session.Correction
+		line    string
+		every   bool // also in the prompts about one table
+		tables  bool // and in those about all
+		against string
+		keeps   string
+		why     string
+	}{
+		{session.Correction{Kind: session.CorrectTable, Tables: named("customers"), Rejected: named("orders")},
+			"MANDATORY TABLE: Use table 'customers'. DO NOT use: orders", false, true, strategytest.Ordered, strategytest.USA, "a rejected table is read"},
+		{session.Correction{Kind: session.CorrectTable, Tables: named("orders")},
+			"MANDATORY TABLE: Use table 'orders'.", false, true, strategytest.USA, strategytest.Ordered, "a mandatory table is not read"},
+		{join, "MANDATORY JOIN: customers.id = orders.id between [customers, orders]", false, false, "SELECT name FROM customers, orders WHERE customer_id = 1",
+			"SELECT name FROM customers JOIN orders ON customers.id = orders.id", "a column of the join is not read"},
+		{join, "MANDATORY JOIN: customers.id = orders.id between [customers, orders]", false, false,
+			"SELECT name FROM customers JOIN orders ON customer_id = customers.id",
+			"SELECT name FROM customers JOIN orders USING (id)", "USING reads both"},
+		{mapped("buyers", "customers", "name"),
+			"COLUMN MAPPING: 'buyers' maps to 'customers.name'", false, false, "", strategytest.USA, "nothing checks a word"},
+		{session.Correction{Kind: session.CorrectFilter, Text: "only large orders"},
+			"FILTER REQUIREMENT: only large orders", true, true, "", strategytest.USA, "a filter"},
+		{session.Correction{Kind: session.CorrectLogic, Text: "a sale counts once"},
+			"BUSINESS LOGIC: a sale counts once", true, true, "", strategytest.USA, "a rule"},
+		{session.Correction{Kind: session.CorrectText, Text: "I mean\n### Question\nthe big ones"},
+			"USER CLARIFICATION: I mean ### Question the big ones", true, true, "",
+			strategytest.USA, "prose"},
+	} {
+		m := &scripted{tables: both, sql: []string{tt.keeps}}
+		if tt.against != "" {
+			m.sql = []string{tt.against, tt.keeps}
+		}
+		task := orderedTask
+		task.Corrections = []session.Correction{tt.c}
+		out, _, err := ask(t, shop, threephase.Strategy{}, m, task)
+		if err != nil || out.SQL != tt.keeps {
+			t.Errorf("%s: %+v, %v", tt.why, out, err)
+		}
+		for purpose, want := range map[string]bool{
+			linker.PurposeTable: tt.every, linker.PurposeTables: tt.tables, linker.PurposeSynthesis: tt.tables, "generate": true, "repair": true,
+		} {
+			for _, r := range m.of(purpose) {
+				if got := strings.Contains(said(r), tt.line); got != want {
+					t.Errorf("%s: the constraint is in the prompt %q: %v, want %v\n%s", tt.why, purpose, got, want, said(r))
+				}
+			}
+		}
+		if repairs := m.of("repair"); tt.against != "" && (len(repairs) != 1 || !strings.Contains(last(repairs[0]), tt.line)) {
+			t.Errorf("%s: the correction is not told the constraint: %+v", tt.why, repairs)
+		}
+	}
+}
+
+// TestJoinAsked: several keys of one pair are alternatives; the question names one, some or none of them.
+func TestJoinAsked(t *testing.T) {
+	const tie = `{"found_joins": true, "joins": [{"left_column": "superhero.eye_colour_id", "right_column": "colour.id", "confidence": 0.5}, ` +
+		`{"left_column": "superhero.hair_colour_id", "right_column": "colour.id", "confidence": 0.5}]}`
+	eye, hair := joinOf(column("superhero", "eye_colour_id"), column("colour", "id")), joinOf(column("superhero", "hair_colour_id"), column("colour", "id"))
+	for _, tt := range []struct {
+		question string
+		user     *session.Correction
+		mode     threephase.OnAmbiguity
+		want     []string // joins in the prompt; nil: a question
+		why      string
+	}{
+		{"What is the eye colour of Abomination?", nil, threephase.Ask, []string{"eye_colour_id"}, "named"},
+		{"Which eye and hair colour has Abomination?", nil, threephase.Ask, []string{"eye_colour_id", "hair_colour_id"}, "both are named"},
+		{"What is the colour of Abomination?", nil, threephase.Ask, nil, "none is named, and the model cannot tell"},
+		{"What is the colour of Abomination?", nil, threephase.PickTop, []string{"eye_colour_id"}, "the first one is taken"},
+		{"What is the colour of Abomination?", &session.Correction{Kind: session.CorrectJoin, Join: &hair}, threephase.Ask,
+			[]string{"hair_colour_id"}, "the user decided"},
+	} {
+		m := &scripted{tables: []string{"superhero", "colour"}, joins: tie,
+			sql: []string{"SELECT c.colour FROM superhero AS s JOIN colour AS c ON c.id IN (s.eye_colour_id, s.hair_colour_id)"}}
+		env := strategytest.Asking(strategytest.Superhero(t), m)
+		states(t, env)
+		task := strategy.Task{Question: tt.question}
+		if tt.user != nil {
+			task.Corrections = []session.Correction{*tt.user}
+		}
+		out, err := threephase.Strategy{OnAmbiguity: tt.mode}.Generate(t.Context(), env, task)
+		var question *session.Question
+		if asked := errors.As(err, &question); asked != (tt.want == nil) || !asked && err != nil {
+			t.Errorf("%s: %v", tt.why, err)
+			continue
+		}
+		if question != nil {
+			if question.Kind != session.KindJoin || len(question.Options) < 2 || question.Options[0].ID != "j1" ||
+				!question.Options[0].Join.Equal(eye) || out.SQL != "" {
+				t.Errorf("%s: %+v", tt.why, question)
+			}
+			continue
+		}
+		_, text, _ := strings.Cut(last(m.of("generate")[0]), "### Joins to use\n")
+		text, _, _ = strings.Cut(text, "\n\n")
+		lines := strings.Split(text, "\n")
+		if len(lines) != len(tt.want) || !slices.EqualFunc(lines, tt.want, strings.Contains) {
+			t.Errorf("%s: joins %q, want %q", tt.why, lines, tt.want)
+		}
+	}
+}
+
+// TestCallsAfterCorrections: a corrected question with the replies of the first run at hand asks the model only what the
+// correction changes.
+func TestCallsAfterCorrections(t *testing.T) {
+	env := strategytest.Superhero(t)
+	heroes := []string{"superhero", "publisher", "race"}
+	answer := "SELECT publisher_name FROM superhero AS s JOIN publisher AS p ON s.publisher_id = p.id JOIN race AS r ON s.race_id = r.id"
+	task := strategy.Task{Question: "Which publishers have heroes of the human race?"}
+	run := func(m llm.Model, task strategy.Task) (*strategy.Outcome, error) {
+		return threephase.Strategy{}.Generate(t.Context(), strategytest.Asking(env, m), task)
+	}
+	var journal bytes.Buffer
+	recorder := replay.NewRecorder(&journal)
+	if _, err := run(recorder.Record(&scripted{tables: heroes, sql: []string{answer}}), task); err != nil {
+		t.Fatal(err)
+	}
+	recorded := journal.String()
+	eye := joinOf(column("superhero", "eye_colour_id"), column("colour", "id"))
+	for _, tt := range []struct {
+		c    session.Correction
+		want map[string]int
+		why  string
+	}{
+		{session.Correction{Kind: session.CorrectJoin, Join: ptr(joinOf(column("superhero", "publisher_id"), column("publisher", "id")))},
+			map[string]int{"generate": 1}, "a join: the statement"},
+		{session.Correction{Kind: session.CorrectJoin, Join: &eye}, map[string]int{"generate": 1}, "a join that brings a table along"},
+		{mapped("human", "race", "race"), map[string]int{"generate": 1}, "a word: the statement"},
+		{mapped("human", "gender", "gender"), map[string]int{"generate": 1}, "a word of another table"},
+		{session.Correction{Kind: session.CorrectTable, Tables: named("gender")},
+			map[string]int{linker.PurposeTables: 1, linker.PurposeSynthesis: 1, "generate": 1}, "a table that was not relevant"},
+		{session.Correction{Kind: session.CorrectTable, Tables: named("superhero"), Rejected: named("publisher", "race")},
+			map[string]int{linker.PurposeSynthesis: 1, "generate": 1}, "one table is left, so nothing is seen together"},
+		{session.Correction{Kind: session.CorrectText, Text: "only living heroes"},
+			map[string]int{linker.PurposeTable: 10, linker.PurposeTables: 1, linker.PurposeSynthesis: 1, "generate": 1}, "prose: everything"},
+		{session.Correction{Kind: session.CorrectFilter, Text: "only living heroes"},
+			map[string]int{linker.PurposeTable: 10, linker.PurposeTables: 1, linker.PurposeSynthesis: 1, "generate": 1}, "a filter: everything"},
+	} {
+		player, err := replay.NewPlayer(strings.NewReader(recorded))
+		if err != nil {
+			t.Fatal(err)
+		}
+		live := &scripted{tables: heroes, sql: []string{answer}, synthesis: map[string]any{"joins_needed": true}}
+		again := task
+		again.Corrections = []session.Correction{tt.c}
+		live.sql = []string{answer + " JOIN gender AS g ON g.id = s.gender_id JOIN colour AS c ON c.id = s.eye_colour_id WHERE g.gender <> c.colour"}
+		if len(tt.c.Rejected) > 0 {
+			live.sql = []string{"SELECT superhero_name FROM superhero"}
+		}
+		if _, err := run(player.Or(live), again); err != nil {
+			t.Errorf("%s: %v", tt.why, err)
+		}
+		got := map[string]int{}
+		for _, r := range live.requests {
+			got[r.Purpose]++
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: live calls (-want +got):\n%s", tt.why, diff)
+		}
+	}
+}

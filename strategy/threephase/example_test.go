@@ -1,0 +1,56 @@
+package threephase_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/threephase"
+)
+
+// Two tables stay, and the model says that nothing joins them: the user is asked. The choice comes back as a correction.
+func ExampleStrategy() {
+	env := strategytest.ExampleEnv(&scripted{
+		tables: []string{"customers", "orders"}, synthesis: map[string]any{"joins_needed": false},
+		sql: []string{"SELECT nme FROM customers", "SELECT name FROM customers"},
+	})
+	task := strategy.Task{Question: "List the names."}
+	_, err := threephase.Strategy{}.Generate(context.Background(), env, task)
+	var question *session.Question
+	if errors.As(err, &question) {
+		for _, o := range question.Options {
+			fmt.Println(o.ID, o.Label)
+		}
+		task.Corrections = append(task.Corrections, session.Correction{
+			Kind: session.CorrectTable, Tables: named("customers"), Rejected: named("orders"),
+		})
+	}
+	out, err := threephase.Strategy{}.Generate(context.Background(), env, task)
+	for _, s := range out.Steps {
+		fmt.Println(s.Status, s.SQL)
+	}
+	fmt.Println(err)
+	// Output:
+	// t1 customers: it is about it
+	// t2 orders: it is about it
+	// rejected SELECT nme FROM customers
+	// ok SELECT name FROM customers
+	// <nil>
+}
+
+// A failure says what was tried and what the user can do.
+func ExampleFailureError() {
+	env := strategytest.ExampleEnv(&scripted{})
+	_, err := threephase.Strategy{}.Generate(context.Background(), env, strategy.Task{Question: "How is the weather?"})
+	var failure *threephase.FailureError
+	if errors.As(err, &failure) {
+		fmt.Println(failure.Failure.Error)
+		fmt.Println(failure.Failure.Recommendations[0])
+	}
+	// Output:
+	// linker: no table is relevant to the question; name what it is about as the tables do
+	// Ask again with the names of the things that the tables are about.
+}

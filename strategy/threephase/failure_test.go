@@ -1,0 +1,194 @@
+package threephase_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/threephase"
+)
+
+// TestBroken: a model that fails is no answer about the question: the error is the model's, and nothing says that there is
+// no candidate.
+func TestBroken(t *testing.T) {
+	shop := strategytest.ShopEnv(t, nil)
+	down := &llm.Error{Class: llm.ClassOverloaded, Status: 503, Message: "down"}
+	for _, tt := range []struct {
+		purpose string
+		ends    bool
+		why     string
+	}{
+		{linker.PurposeTable, true, "more than half of the tables"},
+		{linker.PurposeTables, false, "the relevant tables stay"},
+		{linker.PurposeSynthesis, false, "several tables are joined"},
+		{"generate", true, "no statement at all"},
+		{"repair", true, "no correction"},
+	} {
+		m := &scripted{tables: both, sql: []string{strategytest.Broken}, fail: func(r llm.Request) error {
+			if r.Purpose == tt.purpose {
+				return down
+			}
+			return nil
+		}}
+		if !tt.ends {
+			m.sql = []string{strategytest.USA}
+		}
+		out, report, err := ask(t, shop, threephase.Strategy{}, m, orderedTask)
+		got := errors.Is(err, down)
+		if got != tt.ends || got && (errors.Is(err, strategy.ErrNoCandidate) || report.Failure != nil) ||
+			!got && (err != nil || len(out.Notes) == 0) {
+			t.Errorf("%s: %v, notes %q", tt.why, err, out.Notes)
+		}
+	}
+}
+
+// TestFailure: what cannot be answered says why, and what to do.
+func TestFailure(t *testing.T) {
+	lonely := `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE weather (day DATE, rain REAL);`
+	text := session.Correction{Kind: session.CorrectText, Text: "the big ones"}
+	for _, tt := range []struct {
+		tables      []string
+		corrections int
+		is          error
+		attempts    int
+		first, last string
+		why         string
+	}{
+		{nil, 0, linker.ErrNoTables, 0, "names of the things", "", "no table is relevant"},
+		{[]string{"customers", "weather"}, 0, linker.ErrNoJoin, 0, "joined", "", "no way to join"},
+		{[]string{"customers"}, 2, strategy.ErrNoCandidate, 3, "Check the names", "Correct", "nothing runs"},
+		{[]string{"customers"}, 3, strategy.ErrNoCandidate, 3, "Check the names", "by hand", "nothing runs, and no correction is left"},
+	} {
+		m := &scripted{tables: tt.tables, joins: `{"found_joins": false, "joins": []}`, sql: []string{"SELECT a FROM b", "SELECT c FROM d", "SELECT e FROM f"}}
+		env := strategytest.EnvOf(t, lonely, m)
+		states(t, env)
+		task := orderedTask
+		for range tt.corrections {
+			task.Corrections = append(task.Corrections, text)
+		}
+		out, err := threephase.Strategy{}.Generate(t.Context(), env, task)
+		var failure *threephase.FailureError
+		if !errors.As(err, &failure) || !errors.Is(err, tt.is) || !errors.Is(err, strategy.ErrNoCandidate) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", tt.why, err)
+			continue
+		}
+		f := failure.Failure
+		advice := f.Recommendations
+		if f.Question != task.Question || f.Iterations != tt.attempts || len(f.Attempts) != tt.attempts || f.Corrections != tt.corrections || f.Error == "" ||
+			len(advice) == 0 || !strings.Contains(advice[0], tt.first) || !strings.Contains(advice[len(advice)-1], tt.last) {
+			t.Errorf("%s: %+v", tt.why, f)
+		}
+		for _, a := range f.Attempts {
+			if a.SQL == "" || !strings.Contains(a.Error, "no such table") {
+				t.Errorf("%s: attempt %+v", tt.why, a)
+			}
+		}
+		report, rerr := threephase.ReadReport(out.Report)
+		if rerr != nil || report.Failure == nil || strings.Contains(failure.Public(), "customers") {
+			t.Errorf("%s: %+v, %q, %v", tt.why, report, failure.Public(), rerr)
+		}
+	}
+}
+
+// TestBudget: a budget that is spent ends the question as such, in every step, and a larger one answers it.
+func TestBudget(t *testing.T) {
+	shop := strategytest.ShopEnv(t, nil)
+	for calls := 1; calls <= 6; calls++ {
+		m := &scripted{tables: both, sql: []string{strategytest.Broken, strategytest.Ordered}}
+		account := llm.Budget{Calls: calls}.Start()
+		_, _, err := ask(t, shop, threephase.Strategy{}, llm.Chain(m, account.Middleware()), orderedTask)
+		spent := calls < 6
+		if errors.Is(err, llm.ErrBudget) != spent || errors.Is(err, strategy.ErrNoCandidate) ||
+			!spent && err != nil || len(m.requests) > calls {
+			t.Errorf("%d calls: %v after %d", calls, err, len(m.requests))
+		}
+	}
+}
+
+// TestNothing: what cannot be asked is refused before any call.
+func TestNothing(t *testing.T) {
+	m := &scripted{tables: both, sql: []string{strategytest.USA}}
+	empty := strategytest.EnvOf(t, "", m)
+	if _, err := (threephase.Strategy{}).Generate(t.Context(), empty, orderedTask); !errors.Is(err, linker.ErrNoTables) {
+		t.Errorf("an empty schema: %v", err)
+	}
+	shop := strategytest.ShopEnv(t, m)
+	if _, err := (threephase.Strategy{}).Generate(t.Context(), shop, strategy.Task{Question: " \n"}); !errors.Is(err, strategy.ErrEmptyQuestion) {
+		t.Errorf("an empty question: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (threephase.Strategy{}).Generate(ended, shop, orderedTask); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context: %v", err)
+	}
+	for _, bad := range []threephase.Strategy{
+		{CallTokens: -1}, {OnAmbiguity: 9}, {Refine: strategy.Refine{Executions: -1}}, {Tables: linker.PerTable{Workers: -1}},
+		{Joins: linker.Joins{MinConfidence: 2}},
+	} {
+		if _, err := bad.Generate(t.Context(), shop, orderedTask); err == nil || bad.Validate(0) == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+	if len(m.requests) > 0 {
+		t.Errorf("%d calls", len(m.requests))
+	}
+}
+
+// TestRefused: what does not only read is refused, also where only the statement is wanted, and the database stays as it
+// is.
+func TestRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shop.sqlite")
+	pool, err := sql.Open("sqlite3", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if _, err := pool.Exec(strategytest.ShopSQL); err != nil {
+		t.Fatal(err)
+	}
+	hash := func() [32]byte {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sha256.Sum256(raw)
+	}
+	before := hash()
+	hostile := []string{"DELETE FROM orders", "SELECT 1; DROP TABLE orders", "ATTACH 'x' AS y", "PRAGMA user_version = 7",
+		"INSERT INTO orders VALUES (9, 1, 1)",
+		"UPDATE customers SET name = 'x'", "CREATE TABLE x (y)", "SELECT load_extension('x')", "VACUUM INTO 'copy.sqlite'"}
+	for i := range hostile {
+		for _, opts := range [][]texttosql.Option{nil, {texttosql.WithoutExecution()}} {
+			m := &scripted{tables: both, sql: []string{hostile[i], hostile[(i+1)%len(hostile)], strategytest.USA}}
+			engine, err := texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := engine.Generate(t.Context(), orderedTask.Question)
+			if err != nil || out.SQL != strategytest.USA || out.Rows != nil || len(out.Steps) != 3 || out.Steps[0].Status == "ok" || out.Steps[0].Problem == "" {
+				t.Errorf("%q: %+v, %v", hostile[i], out.Steps, err)
+			}
+			m = &scripted{tables: both, sql: []string{hostile[i], "SELECT nobody FROM orders", hostile[(i+1)%len(hostile)]}}
+			if engine, err = texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := engine.Generate(t.Context(), orderedTask.Question); !errors.Is(err, texttosql.ErrNoCandidate) {
+				t.Errorf("%q: %v", hostile[i], err)
+			}
+		}
+	}
+	if hash() != before {
+		t.Error("the database has changed")
+	}
+}

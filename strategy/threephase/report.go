@@ -1,0 +1,99 @@
+package threephase
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// Report is what Strategy tells about an answer, or why there is none, in Outcome.Report. The attempts at a statement are
+// in Outcome.Steps.
+type Report struct {
+	Tables  linker.Identification `json:"tables"`            // what was found out about the tables
+	Joins   linker.JoinPlan       `json:"joins"`             // of the tables; empty where none was needed
+	Failure *session.Failure      `json:"failure,omitempty"` // of a *FailureError
+}
+
+// Method is "threephase".
+func (Report) Method() string { return "threephase" }
+
+// ReadReport returns the report of an outcome of Strategy, also one that was read from JSON.
+func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[Report](r) }
+
+// FailureError says why a question has no answer, and what the user can do. It matches strategy.ErrNoCandidate and Err:
+// linker.ErrNoTables, linker.ErrNoJoin or a *strategy.NoCandidateError, if it is one of these.
+type FailureError struct {
+	Failure session.Failure // for the user
+	Err     error           // the reason
+}
+
+// Error is one line with the reason and the recommendations.
+func (e *FailureError) Error() string {
+	return strings.Join(append([]string{"threephase: " + e.Err.Error()}, e.Failure.Recommendations...), "; ")
+}
+
+// Summary returns Failure. A session keeps it in its record.
+func (e *FailureError) Summary() session.Failure { return e.Failure }
+
+// Public is the error without names and statements (trace.Span.Fail).
+func (e *FailureError) Public() string {
+	return fmt.Sprintf("threephase: no answer after %d attempts at a statement", e.Failure.Iterations)
+}
+
+// Unwrap makes errors.Is and errors.As see strategy.ErrNoCandidate and Err.
+func (e *FailureError) Unwrap() []error { return []error{strategy.ErrNoCandidate, e.Err} }
+
+// unclearError is a question that the user is not asked (Fail).
+type unclearError struct{ question *session.Question }
+
+func (e *unclearError) Error() string { return e.question.Error() }
+
+// failure is the error of a question: a FailureError if neither the model nor the database is to blame.
+func (r *run) failure(err error) error {
+	var none *strategy.NoCandidateError
+	unclear := (*unclearError)(nil)
+	switch {
+	case errors.As(err, &none):
+		if broken := errors.Join(append(r.failed, none.Failed...)...); broken != nil {
+			return fmt.Errorf("threephase: no statement was found before a call failed: %w", broken)
+		}
+	case errors.Is(err, linker.ErrNoTables), errors.Is(err, linker.ErrNoJoin), errors.As(err, &unclear):
+	default:
+		return err
+	}
+	f := session.Failure{
+		Question: r.task.Question, Tables: r.tables, Corrections: len(r.task.Corrections),
+		Error: llm.Scrub(err.Error()), Recommendations: recommended(err, len(r.task.Corrections)),
+	}
+	for _, s := range r.out.Steps {
+		f.Attempts = append(f.Attempts, session.Attempt{SQL: s.SQL, Error: s.Problem})
+	}
+	f.Iterations = len(f.Attempts)
+	r.report.Failure = &f
+	return &FailureError{Failure: f, Err: err}
+}
+
+// recommended is what the user can do about a failure.
+func recommended(err error, corrections int) []string {
+	var list []string
+	unclear := (*unclearError)(nil)
+	switch {
+	case errors.As(err, &unclear):
+		list = append(list, "Say which one is meant.")
+	case errors.Is(err, linker.ErrNoTables):
+		list = append(list, "Ask again with the names of the things that the tables are about.")
+	case errors.Is(err, linker.ErrNoJoin):
+		list = append(list, "Say how the tables are joined: join A.x with B.y.")
+	default:
+		list = append(list, "Check the names in the question against the schema.", "Correct what the errors of the statements show: a table, a join, or what a word means.")
+	}
+	if corrections >= session.MaxCorrections {
+		list = append(list, "No correction is left: write the statement by hand.")
+	}
+	return list
+}

@@ -1,0 +1,108 @@
+package threephase
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// run is one question.
+type run struct {
+	Strategy
+	env    *strategy.Env
+	task   strategy.Task
+	input  linker.Input // of the linkers
+	out    *strategy.Outcome
+	report Report
+
+	tables []schema.TableName // of the statement
+	whole  *schema.Schema     // they, with all columns
+	needed *schema.Schema     // they, with the columns that the question needs, and keys
+
+	state  session.State // announced last
+	mu     sync.Mutex
+	failed []error // what corrections failed with; guarded by mu
+}
+
+// start fills in what Strategy leaves open.
+func (s Strategy) start(env *strategy.Env, t strategy.Task) *run {
+	s.CallTokens = cmp.Or(s.CallTokens, 4000)
+	s.Tables.Model, s.Tables.Seed = env.Models[0], env.SeedOf
+	s.Tables.TableTokens, s.Tables.CallTokens = cmp.Or(s.Tables.TableTokens, s.CallTokens), cmp.Or(s.Tables.CallTokens, s.CallTokens)
+	s.Joins.Model, s.Joins.Seed, s.Joins.CallTokens = env.Models[0], env.SeedOf, cmp.Or(s.Joins.CallTokens, s.CallTokens)
+	s.Prompt.Whole = true
+	return &run{
+		Strategy: s, env: env, task: t, out: &strategy.Outcome{},
+		input: linker.Input{
+			Question: t.Question, Evidence: t.Evidence, DB: env.DB, WithoutValues: env.WithoutValues,
+			Corrections: t.Corrections, Earlier: t.Earlier,
+		},
+	}
+}
+
+// enter announces a stage to the session, if there is one. With one sample that is each attempt of a statement; several
+// run at once, so they are one stage.
+func (r *run) enter(ctx context.Context, s session.State) {
+	if r.env.Stage != nil && s != r.state && ctx.Err() == nil {
+		r.state = s
+		r.env.Stage(ctx, s)
+	}
+}
+
+// unclear decides what becomes of a question that is not clear: nil stands for its first option.
+func (r *run) unclear(ctx context.Context, q *session.Question) error {
+	switch r.OnAmbiguity {
+	case PickTop:
+		r.out.Warn(ctx, "picked", "the question is not clear, the first option is taken: %s", q.Options[0].Label)
+		return nil
+	case Fail:
+		return &unclearError{q}
+	}
+	return q
+}
+
+// restrict makes the schemas that the statement is written from. Keys lead to no table that was not chosen.
+func (r *run) restrict() {
+	chosen := func(t *schema.Table) bool { return slices.Contains(r.tables, t.TableName()) }
+	r.whole = r.input.Schema.Project(chosen, func(*schema.Table, *schema.Column) bool { return true })
+	links := schema.Links{Tables: slices.DeleteFunc(slices.Clone(r.report.Tables.Links.Tables), func(l schema.TableLink) bool {
+		return !slices.Contains(r.tables, schema.TableName{Schema: l.Schema, Name: l.Table})
+	})}
+	r.out.Links = r.report.Joins.Extend(links)
+	r.needed, _ = r.whole.Restrict(r.out.Links)
+}
+
+// restricted is the environment of the statement. Nothing of its schema is linked any more: it is what was chosen.
+func (r *run) restricted() *strategy.Env {
+	env := *r.env
+	env.Schema, env.Profile, env.SchemaBudget = r.whole, nil, math.MaxInt32
+	if r.task.Samples < 2 {
+		env.Models = slices.Clone(env.Models)
+		for i, m := range env.Models {
+			env.Models[i] = llm.Wrap(m, func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				r.enter(ctx, session.GeneratingSQL)
+				reply, err := m.Complete(ctx, req)
+				if err == nil {
+					r.enter(ctx, session.ExecutingQuery)
+				}
+				return reply, err
+			})
+		}
+	}
+	return &env
+}
+
+// told completes the outcome and the error.
+func (r *run) told(err error) (*strategy.Outcome, error) {
+	err = r.failure(err)
+	r.out.Report = r.report
+	return r.out, err
+}
