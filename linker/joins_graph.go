@@ -26,6 +26,7 @@ type joinRun struct {
 	keys     map[joinPair][]way // declared foreign keys
 	next     map[int][]int      // tables that a key joins each table with, by name
 	part     []int
+	rejected map[int]bool // tables that the user will not have, so that none is a bridge
 	joins    []ScoredJoin
 	question *session.Question // the first pair that was unclear
 }
@@ -134,9 +135,17 @@ func (r *joinRun) ofUser() error {
 	return nil
 }
 
-// declared reads the foreign keys of the schema.
+// declared reads the foreign keys of the schema, and what the user rejected.
 func (r *joinRun) declared() {
-	r.keys, r.next = map[joinPair][]way{}, map[int][]int{}
+	r.keys, r.next, r.rejected = map[joinPair][]way{}, map[int][]int{}, map[int]bool{}
+	for _, c := range r.in.Corrections {
+		for i := range r.schema.Tables {
+			isTable := func(n schema.TableName) bool {
+				return sameTable(n.Schema, n.Name, r.schema.Tables[i].Schema, r.schema.Tables[i].Name)
+			}
+			r.rejected[i] = (r.rejected[i] || slices.ContainsFunc(c.Rejected, isTable)) && !slices.ContainsFunc(c.Tables, isTable)
+		}
+	}
 	for i := range r.schema.Tables {
 		t := &r.schema.Tables[i]
 		for _, k := range t.ForeignKeys {
@@ -295,7 +304,7 @@ func (r *joinRun) path(start int) []int {
 		var further []int
 		for _, i := range reached {
 			for _, j := range r.next[i] {
-				if _, known := from[j]; known {
+				if _, known := from[j]; known || r.rejected[j] && r.part[j] < 0 {
 					continue
 				}
 				from[j] = i

@@ -81,6 +81,10 @@ func TestJoinsKeys(t *testing.T) {
 		{[]string{"c", "a", "b"}, nil, "a.id = b.a 1.00 declared; b.id = c.b 1.00 declared", "a and c need no join of their own"},
 		{[]string{"c", "a"}, nil, "a.id = b.a 1.00 declared; b.id = c.b 1.00 declared; over [b]", "a bridge"},
 		{[]string{"a", "d"}, nil, "a.id = b.a 1.00 declared; b.id = c.b 1.00 declared; c.id = d.c 1.00 declared; over [b c]", "two bridges"},
+		{[]string{"a", "b", "c"}, []session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("b")}},
+			"a.id = b.a 1.00 declared; b.id = c.b 1.00 declared", "a table that is asked for, whatever the user said"},
+		{[]string{"a", "c"}, []session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("b")}, {Kind: session.CorrectTable, Tables: tableNames("b")}},
+			"a.id = b.a 1.00 declared; b.id = c.b 1.00 declared; over [b]", "a table that the user rejected, and then wanted"},
 		{[]string{"two", "part"}, nil, "part.x = two.x 1.00 declared; part.y = two.y 1.00 declared",
 			"a key of two columns; one to the table itself joins nothing"},
 		{[]string{"a", "b", "ring"}, nil, "a.id = b.a 1.00 declared; a.id = ring.a 1.00 declared", "of a ring two, the first by name"},
@@ -113,7 +117,12 @@ func TestJoinsKeys(t *testing.T) {
 			}
 		}
 	}
-	plan, err := linker.Joins{}.Connect(t.Context(), linker.Input{Schema: s}, tableNames("a", "e"))
+	rejected := []session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("b")}}
+	plan, err := linker.Joins{}.Connect(t.Context(), linker.Input{Schema: s, Corrections: rejected}, tableNames("a", "c"))
+	if got := joined(plan, err); strings.Contains(got, "over") {
+		t.Errorf("a bridge that the user rejected: %s", got)
+	}
+	plan, err = linker.Joins{}.Connect(t.Context(), linker.Input{Schema: s}, tableNames("a", "e"))
 	if got := joined(plan, err); strings.Contains(got, "over") || strings.Contains(got, "declared") {
 		t.Errorf("three bridges are too many: %s", got)
 	}

@@ -36,6 +36,7 @@ type verbs struct {
 	Compare comparison `cmd:"" help:"Compare two files of run --out, question by question."`
 	Export  exporting  `cmd:"" help:"Write solved questions as training data for an adapter."`
 	Link    link       `cmd:"" help:"Measure what linkers keep of a schema."`
+	Joins   joins      `cmd:"" help:"Look for hidden foreign keys by names."`
 	Steps   steps      `cmd:"" help:"Run strategies that decide step by step on simulated models."`
 
 	ReplayAgent agents `cmd:"" name:"replay-agent" help:"Replay what is stored of agents, mechanism by mechanism."`
