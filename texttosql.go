@@ -203,9 +203,8 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	if err != nil {
 		return err
 	}
-	out, err := e.generate(ctx, env, strategy.Task{
-		Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples),
-	})
+	task := strategy.Task{Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples)}
+	out, err := e.generate(ctx, env, task)
 	// The strategy may be foreign code, so its statement is checked again and trimmed.
 	session, serr := e.db.Session(exec.Bounds{})
 	if serr != nil {
@@ -226,7 +225,7 @@ func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result)
 	env.Shown.Tell(ctx, out)
 	res.Outcome = *out
 	if out.SQL != "" {
-		winner, refused = e.passed(ctx, session, out)
+		winner, refused = e.passed(ctx, session, task, out)
 		res.SQL = winner.SQL()
 	}
 	sure := out.Confidence >= 0 && out.Confidence <= 1
@@ -276,14 +275,15 @@ func (e *Engine) generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 	return e.strategy.Generate(ctx, env, t)
 }
 
-// passed returns the winner; nil if it is refused. It examines the winner unless an admission of this question did.
-func (e *Engine) passed(ctx context.Context, session *exec.Session, out *strategy.Outcome) (winner *sqltext.Statement, refused error) {
+// passed returns the winner; nil if it is refused. It examines the winner, unless an admission of this question did and
+// the user corrected nothing: which corrections a foreign strategy knew nobody can tell.
+func (e *Engine) passed(ctx context.Context, session *exec.Session, t strategy.Task, out *strategy.Outcome) (winner *sqltext.Statement, refused error) {
 	for _, c := range out.Candidates {
-		if c.SQL == out.SQL && e.db.Passed(c.Statement) {
+		if len(t.Corrections) == 0 && c.SQL == out.SQL && e.db.Passed(c.Statement) {
 			return c.Statement, nil
 		}
 	}
-	checked, err := session.Examine(ctx, e.db.Dialect().Text().Parse(out.SQL), exec.PlanChecks()...)
+	checked, err := session.Examine(ctx, e.db.Dialect().Text().Parse(out.SQL), append(exec.PlanChecks(), strategy.Constraints(t.Corrections))...)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 // the judge's. Each distinct statement is checked once. Prompts hold sampled values of the database, unless
 // texttosql.WithoutValues is given.
 type Pipeline struct {
-	Linker   linker.Linker // nil: the whole schema, or linker.Lexical when it is over Env.SchemaBudget
+	Linker   linker.Linker // asked within a linker.Conversation; nil: the whole schema, or linker.Lexical when it is over Env.SchemaBudget
 	Prompter Prompter      // nil: Prompt{}
 	Sampler  Sampler       // how many samples, how, and when to stop
 	Refine   *Refine       // takes each sample to a statement that runs, before it votes; nil: it votes as it is, or not at all

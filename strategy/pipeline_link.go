@@ -59,6 +59,14 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	return nil
 }
 
+// LinkerInput is what a linker looks at for t. s is Schema or a part of it, with profiles if there are some.
+func (e *Env) LinkerInput(t Task, s *schema.Schema) linker.Input {
+	return linker.Input{
+		Question: t.Question, Evidence: t.Evidence, Schema: s, DB: e.DB, WithoutValues: e.WithoutValues,
+		Corrections: t.Corrections, Earlier: t.Recent(),
+	}
+}
+
 // Profiled is Schema with the profile of its columns, for prompts that show stored values. Where there is none, because
 // no value may be shown or taking it failed, it is Schema, and in the latter case out gets a note. The error is
 // ctx.Err().

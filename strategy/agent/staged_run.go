@@ -75,7 +75,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	if len(whole.Tables) > mostTables {
 		find = linker.Union{linker.Lexical{}, linker.Values{Choose: true}}
 	}
-	l.links, err = find.Link(ctx, linker.Input{Question: t.Question, Evidence: t.Evidence, Schema: whole, DB: env.DB, WithoutValues: env.WithoutValues})
+	l.links, err = linker.Conversation{Linker: find}.Link(ctx, env.LinkerInput(t, whole))
 	if cerr := ctx.Err(); cerr != nil {
 		return nil, cerr
 	}

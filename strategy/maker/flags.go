@@ -16,7 +16,7 @@ import (
 // not repaired.
 type FlagError struct {
 	// Reason is "format" (not what was asked for), "unknown-name" (a table or column that does not exist),
-	// "outside-scope" (one outside of the agreed tables), "too-long" (more tokens than an answer of its kind needs),
+	// "outside-scope" (one outside of the agreed tables), "correction" (it goes against one of the user), "too-long" (more tokens than an answer of its kind needs),
 	// "truncated" (cut at the token limit), "refusal" (the model declined, or its provider held the reply back) or
 	// "not-utf8".
 	Reason string
@@ -33,13 +33,14 @@ func (e *FlagError) Error() string {
 
 // The words of FlagError.Reason.
 const (
-	flagFormat    = "format"
-	flagUnknown   = "unknown-name"
-	flagOutside   = "outside-scope"
-	flagTooLong   = "too-long"
-	flagTruncated = "truncated"
-	flagRefusal   = "refusal"
-	flagNotUTF8   = "not-utf8"
+	flagFormat     = "format"
+	flagUnknown    = "unknown-name"
+	flagOutside    = "outside-scope"
+	flagCorrection = "correction"
+	flagTooLong    = "too-long"
+	flagTruncated  = "truncated"
+	flagRefusal    = "refusal"
+	flagNotUTF8    = "not-utf8"
 )
 
 func flagged(reason, format string, args ...any) error {

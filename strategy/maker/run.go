@@ -54,9 +54,9 @@ func (r *run) shown(ctx context.Context) (*schema.Schema, error) {
 	if tokens, err := r.env.SchemaTokens(ctx, s); err != nil || tokens <= r.env.Budget() {
 		return s, err
 	}
-	links, err := linker.Lexical{}.Link(ctx, linker.Input{
-		Question: r.task.Question, Evidence: r.task.Evidence, Schema: s, WithoutValues: true,
-	})
+	in := r.env.LinkerInput(r.task, s)
+	in.WithoutValues = true
+	links, err := linker.Conversation{Linker: linker.Lexical{}}.Link(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error)
 			if r.published { // it has tables and joins alone
 				scope.Left = nil
 			}
-			return scope, nil, err
+			return scope, nil, cmp.Or(err, r.against(scope))
 		},
 	}
 	voted, report, why, err := p.elect(ctx)
@@ -205,9 +205,9 @@ func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error)
 	return found, "", nil
 }
 
-// check makes the scope of a party: its most frequent joins, completed, and seen by the engine.
+// check makes the scope of a party: its most frequent joins, corrected by the user, completed, and seen by the engine.
 func (r *run) check(ctx context.Context, v []reading[Scope]) (s Scope, joined, valid bool, err error) {
-	s = Scope{Tables: v[0].value.Tables, Left: v[0].value.Left, Joins: usualJoins(v)}.Complete(r.env.Schema)
+	s = Scope{Tables: v[0].value.Tables, Left: v[0].value.Left, Joins: r.corrected(usualJoins(v))}.Complete(r.env.Schema)
 	sql, joined := s.Statement(r.env.DB.Dialect(), Filter{})
 	if !joined {
 		return s, false, false, nil

@@ -182,7 +182,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		return admission.Extract(ctx, 0, reply, false)
 	}
 	l.Analyze = admission.Analyze
-	in := linker.Input{Question: t.Question, Evidence: t.Evidence, Schema: env.Schema, DB: env.DB, WithoutValues: env.WithoutValues}
+	in := env.LinkerInput(t, env.Schema)
 
 	f := &firstRound{report: Report{Grade: cmp.Or(p.Unknown, sqltext.Extra), Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
 	if len(env.Models) == 1 {
@@ -211,7 +211,8 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		span.Set("sql", trace.SQL(f.draft.SQL))
 	}
 	if f.links = (schema.Links{Whole: true}); !failed {
-		if f.links, err = l.Read(ctx, in, f.draft.SQL); err != nil {
+		read := linker.Func(func(ctx context.Context, in linker.Input) (schema.Links, error) { return l.Read(ctx, in, f.draft.SQL) })
+		if f.links, err = (linker.Conversation{Linker: read}).Link(ctx, in); err != nil {
 			return nil, err
 		}
 	}
@@ -251,7 +252,8 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 	round.Schema, round.Profile, round.SchemaBudget = first.schema, nil, math.MaxInt // the prompt is written already
 	round.Models = p.guarded(env, first, v.models[:v.panel])
 	first.report.Asked = v.names[:v.panel]
-	out, err := pipeline.Generate(ctx, &round, strategy.Task{Question: t.Question, Evidence: t.Evidence, Samples: n * v.panel})
+	t.Samples = n * v.panel
+	out, err := pipeline.Generate(ctx, &round, t)
 	if !errors.Is(err, strategy.ErrNoCandidate) || v.panel == len(v.models) {
 		return out, err
 	}
@@ -262,7 +264,8 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 	pipeline.Sampler.First = (n*v.panel + others - 1) / others * others
 	round.Models = p.guarded(env, first, v.models[v.panel:])
 	first.report.Asked = v.names
-	more, moreErr := pipeline.Generate(ctx, &round, strategy.Task{Question: t.Question, Evidence: t.Evidence, Samples: n * others})
+	t.Samples = n * others
+	more, moreErr := pipeline.Generate(ctx, &round, t)
 	if more == nil {
 		return out, moreErr
 	}

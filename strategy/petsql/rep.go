@@ -87,6 +87,7 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 	if evidence := strategy.OneLine(in.Task.Evidence); evidence != "" && !without.Evidence {
 		after = "### External knowledge: " + evidence + "\n"
 	}
+	after += conversation(d.Text(), in.Task)
 	after += "### Question: " + strategy.OneLine(in.Task.Question) + "\n### SQL:" + end
 	form.Beside = len(before) + len(after)
 	if r.published {
@@ -110,6 +111,20 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 		return []llm.Message{{Role: llm.User, Text: text}}, nil
 	}
 	return []llm.Message{{Role: llm.System, Text: repRules(env)}, {Role: llm.User, Text: text}}, nil
+}
+
+// conversation writes the corrections and earlier questions of a task, as lines of their own.
+func conversation(d sqltext.Dialect, t strategy.Task) (text string) {
+	for _, line := range t.Constraints() {
+		text += "### Correction of the user, which holds for the answer: " + line + "\n"
+	}
+	if len(t.Earlier) > 0 {
+		text += "### Earlier questions of this conversation, which the question may refer to; if it is complete without them, it keeps none of their conditions:\n\n"
+	}
+	for _, e := range t.Recent() {
+		text += "### " + strategy.OneLine(e.Question) + "\n" + oneLineSQL(d, e.SQL) + "\n\n"
+	}
+	return text
 }
 
 // repRules is the system message.

@@ -15,11 +15,17 @@ import (
 )
 
 // PublishedPrompt is the one user message of galah92/egtts: schema, question and hint, one line each, then what is
-// wanted.
+// wanted. Ours also has corrections and earlier questions behind the hint, where there are some.
 func PublishedPrompt(schemaText string, t strategy.Task, want string) []llm.Message {
 	text := schemaText + "\n\nQuestion: " + strategy.OneLine(t.Question) + "\n"
 	if evidence := strategy.OneLine(t.Evidence); evidence != "" {
 		text += "Hint: " + evidence + "\n"
+	}
+	for _, line := range t.Constraints() {
+		text += "Correction: " + line + "\n"
+	}
+	for _, e := range t.Recent() {
+		text += "Earlier question: " + strategy.OneLine(e.Question) + "\nIts query: " + strategy.OneLine(e.SQL) + "\n"
 	}
 	return []llm.Message{{Role: llm.User, Text: text + "\n" + want}}
 }

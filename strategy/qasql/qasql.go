@@ -109,7 +109,8 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	if p.JudgeFirst {
 		answer = run.judgeFirst
 	}
-	out, err := answer(ctx, &run.env, strategy.Task{Question: t.Question, Evidence: t.Evidence})
+	t.Samples = 0 // the pipeline has as many as there are prompts
+	out, err := answer(ctx, &run.env, t)
 	if out == nil {
 		return nil, err
 	}
@@ -184,7 +185,12 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	}
 	linkCtx, span := trace.Start(ctx, "link")
 	defer span.End()
-	study, err := l.Study(linkCtx, linker.Input{Question: r.task.Question, Evidence: r.task.Evidence, Schema: whole, DB: env.DB, WithoutValues: env.WithoutValues})
+	var study linker.Study
+	links, err := linker.Conversation{Linker: linker.Func(func(ctx context.Context, in linker.Input) (links schema.Links, err error) {
+		study, err = l.Study(ctx, in)
+		return study.Links, err
+	})}.Link(linkCtx, env.LinkerInput(r.task, whole))
+	study.Links = links
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -1,0 +1,75 @@
+package texttosql
+
+import (
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// A foreign strategy may know nothing of corrections. Its winner is held to them, also one that an admission passed.
+func TestLastLookAtCorrections(t *testing.T) {
+	pool, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if _, err := pool.Exec("CREATE TABLE a(x INTEGER, y INTEGER); CREATE TABLE b(x INTEGER); CREATE TABLE c(x INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(pool, &llmtest.Script{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := schema.TableName{Name: "a"}, schema.TableName{Name: "b"}
+	same := schema.Join{Left: schema.ColumnName{Table: a, Column: "x"}, Right: schema.ColumnName{Table: b, Column: "x"}}
+	join := session.Correction{Kind: session.CorrectJoin, Join: &same}
+	notB := session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{a}, Rejected: []schema.TableName{b}}
+	tests := []struct {
+		name, why, sql string
+		corrections    []session.Correction
+		refused        bool
+	}{
+		{"nothing", "nobody corrected", "SELECT x FROM b", nil, false},
+		{"rejected", "the table is read", "SELECT x FROM a UNION SELECT x FROM b", []session.Correction{notB}, true},
+		{"other", "the table is not read", "SELECT x FROM c", []session.Correction{notB}, true},
+		{"selected", "it is", "SELECT y FROM a", []session.Correction{notB}, false},
+		{"using", "the join is the user's", "SELECT y FROM a JOIN b USING (x)", []session.Correction{join}, false},
+		{"natural", "and here", "SELECT y FROM a NATURAL JOIN b", []session.Correction{join}, false},
+		{"cross", "nothing joins", "SELECT y FROM a, b", []session.Correction{join}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			env, err := e.env(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ignorant := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "x?"}, nil, nil)
+			defer ignorant.Close()
+			c, err := ignorant.AdmitSQL(t.Context(), 0, "", tt.sql)
+			if err != nil || c.Rejected != "" {
+				t.Fatal(c, err)
+			}
+			session, err := e.db.Session(exec.Bounds{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer session.Close()
+			out := &strategy.Outcome{SQL: tt.sql}
+			for range 2 { // without the candidate, and with it
+				winner, err := e.passed(t.Context(), session, strategy.Task{Question: "x?", Corrections: tt.corrections}, out)
+				var invalid *exec.InvalidError
+				if tt.refused != (errors.As(err, &invalid) && invalid.Fault == exec.FaultConstraint) || tt.refused != (winner == nil) {
+					t.Errorf("%s: got %v, %v", tt.why, winner, err)
+				}
+				out.Candidates = append(out.Candidates, c)
+			}
+		})
+	}
+}

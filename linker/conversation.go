@@ -1,0 +1,72 @@
+package linker
+
+import (
+	"context"
+	"slices"
+
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+)
+
+// Conversation makes another linker follow a conversation. It adds to what Linker links:
+//   - the tables that the statement of the last of Input.Earlier reads, as the engine says, since a follow-up seldom names
+//     them again. Without a DB, or where the engine rejects the statement, its text says it;
+//   - the tables that corrections select, join, or take a word's meaning from, with the columns of the latter two.
+//
+// Tables that a correction rejects are taken out; [schema.Schema.Restrict] puts one back that joins two others. Where
+// Linker keeps the whole schema, so does Conversation. Without corrections and earlier questions the links are those of
+// Linker. It calls no model itself, and compiles one statement. Safe for concurrent use if Linker is.
+type Conversation struct{ Linker Linker }
+
+// Link asks Linker first, and fails if it does, or if ctx has ended.
+func (c Conversation) Link(ctx context.Context, in Input) (schema.Links, error) {
+	links, err := c.Linker.Link(ctx, in)
+	if err != nil || links.Whole || len(links.Tables) == 0 {
+		return links, err
+	}
+	if n := len(in.Earlier); n > 0 {
+		read, err := PreSQL{}.readStatement(ctx, in, in.Earlier[n-1].SQL)
+		if err != nil {
+			return links, err
+		}
+		links = merge(links, tablesOnly(read))
+	}
+	for _, x := range in.Corrections {
+		links = correct(links, in.Schema, x)
+	}
+	return links, nil
+}
+
+// correct applies one correction. A column that it names is added where a table is linked with some of its columns.
+func correct(links schema.Links, s *schema.Schema, c session.Correction) schema.Links {
+	add := func(name schema.TableName, column string) {
+		t, ok := s.Lookup(name.Schema, name.Name)
+		if !ok {
+			return
+		}
+		links = unite(links, schema.Links{Tables: []schema.TableLink{{Schema: t.Schema, Table: t.Name, Score: 1}}})
+		for i := range links.Tables {
+			l := &links.Tables[i]
+			if column != "" && len(l.Columns) > 0 && sameTable(l.Schema, l.Table, t.Schema, t.Name) {
+				l.Columns = union(l.Columns, []string{column})
+			}
+		}
+	}
+	for _, t := range c.Tables {
+		add(t, "")
+	}
+	if c.Join != nil {
+		add(c.Join.Left.Table, c.Join.Left.Column)
+		add(c.Join.Right.Table, c.Join.Right.Column)
+	}
+	if c.Column != nil {
+		add(c.Column.Table, c.Column.Column)
+	}
+	links.Tables = slices.DeleteFunc(slices.Clone(links.Tables), func(l schema.TableLink) bool {
+		return slices.ContainsFunc(c.Rejected, func(r schema.TableName) bool {
+			t, ok := s.Lookup(r.Schema, r.Name)
+			return ok && sameTable(l.Schema, l.Table, t.Schema, t.Name)
+		})
+	})
+	return links
+}
