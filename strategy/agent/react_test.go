@@ -18,6 +18,8 @@ import (
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/trace"
@@ -371,5 +373,28 @@ func TestPrivate(t *testing.T) {
 		if s := out.Steps[0]; s.Thought != "secret plan" || !strings.Contains(s.Observation, "Ada") {
 			t.Errorf("%+v", s)
 		}
+	}
+}
+
+// What the user corrected about a question says nothing about the worked examples.
+func TestExamplesBesideCorrections(t *testing.T) {
+	var first llm.Request
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		if len(first.Messages) == 0 {
+			first = req
+		}
+		return llm.Response{Text: act("query", usa), StopReason: llm.StopEnd}, nil
+	})
+	env := strategytest.ShopEnv(t, model)
+	env.Exemplars = &memory.Pool{Pairs: []memory.Pair{{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"}}}
+	task := strategytest.USATask
+	task.Corrections = []session.Correction{{
+		Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "customers"}}, Rejected: []schema.TableName{{Name: "orders"}},
+	}}
+	if out, err := (agent.ReAct{}).Generate(t.Context(), env, task); err != nil || out.SQL != usa {
+		t.Fatal(out, err)
+	}
+	if text := strategytest.Written(first.Messages); !strings.Contains(text, "query[SELECT count(*) FROM orders]") || !strings.Contains(text, "DO NOT use: orders") {
+		t.Errorf("the prompt is\n%s", text)
 	}
 }
