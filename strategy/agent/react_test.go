@@ -394,7 +394,8 @@ func TestExamplesBesideCorrections(t *testing.T) {
 	if out, err := (agent.ReAct{}).Generate(t.Context(), env, task); err != nil || out.SQL != usa {
 		t.Fatal(out, err)
 	}
-	if text := strategytest.Written(first.Messages); !strings.Contains(text, "query[SELECT count(*) FROM orders]") || !strings.Contains(text, "DO NOT use: orders") {
+	text := strategytest.Written(first.Messages)
+	if !strings.Contains(text, "query[SELECT count(*) FROM orders]") || !strings.Contains(text, "DO NOT use: orders") {
 		t.Errorf("the prompt is\n%s", text)
 	}
 }
