@@ -197,7 +197,7 @@ func unknown(what, name string, all []string) error {
 	last := func(n string) string { return n[strings.LastIndexByte(n, '.')+1:] }
 	var near []like
 	for _, n := range all {
-		if by := words.Similarity(words.Cut(last(name), 200), last(n)); by >= .6 && schema.NameFault(n) == "" {
+		if by := words.Similarity(words.Cut(last(name), 200), last(n)); by >= .7 && schema.NameFault(n) == "" {
 			near = append(near, like{n, by})
 		}
 	}
