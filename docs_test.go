@@ -24,6 +24,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -255,6 +256,19 @@ func Example_guideConfidence() {
 		fmt.Println("not sure; the best guess is", answer.SQL)
 	}
 	fmt.Println(answer.Ballot.Explain())
+}
+
+func Example_guideAsk() {
+	var db *sql.DB
+	var model llm.Model
+	engine, err := texttosql.New(db, model, texttosql.WithAskBelow(0.6))
+	answer, err := engine.Ask(ctx, "Which customers are there in the USA?")
+	if q := (*session.Question)(nil); errors.As(err, &q) {
+		for _, o := range q.Options {
+			fmt.Println(o.ID, o.Label, o.SQL)
+		}
+	}
+	_ = answer
 }
 
 func Example_guideBetter() {

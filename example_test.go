@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -90,6 +91,31 @@ func ExampleEngine_Ask() {
 	// Output:
 	// true
 	// not-read-only: the statement is no query
+}
+
+// Where the answers disagree, the user chooses.
+func ExampleWithAskBelow() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(
+		"SELECT name FROM customers WHERE country = 'USA'",
+		"SELECT count(*) FROM customers WHERE country = 'USA'",
+		"SELECT name FROM customers WHERE country = 'USA' AND id IN (SELECT customer_id FROM orders)",
+	)}}}
+	engine, err := texttosql.New(inMemory(), model, texttosql.WithAskBelow(0.6), texttosql.WithSamples(3))
+	if err != nil {
+		panic(err)
+	}
+	_, err = engine.Ask(context.Background(), "Which customers are there in the USA?")
+	if q := (*session.Question)(nil); errors.As(err, &q) {
+		fmt.Println(q.Message)
+		for _, o := range q.Options {
+			fmt.Println(o.ID, o.Label, o.Rows.Rows)
+		}
+	}
+	// Output:
+	// the answers disagree; which one is meant?
+	// r1 1 of 3 samples; rows: 2; columns: name [[Ada] [Cyd]]
+	// r2 1 of 3 samples; rows: 1; columns: name [[Ada]]
+	// r3 1 of 3 samples; rows: 1; columns: count(*) [[2]]
 }
 
 // Generate gives checked SQL and no rows, for a program that runs it itself.

@@ -52,6 +52,9 @@ type journalLine struct {
 func (c *config) settings() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %q", c.samples, c.seed, c.instructions)
+	if c.askBelow > 0 {
+		fmt.Fprintf(h, " ask below %v", c.askBelow)
+	}
 	for _, p := range c.exemplars {
 		fmt.Fprintf(h, " %q %q", p.Question, p.SQL)
 	}

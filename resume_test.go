@@ -263,6 +263,7 @@ func TestJournalIsOfOneEngine(t *testing.T) {
 		"another strategy": ask(shop, texttosql.WithStrategy(strategy.Direct{})),
 		"another schema":   ask(shop + "CREATE TABLE t (x);"),
 		"other options":    ask(shop, texttosql.WithSamples(3)),
+		"asking the user":  ask(shop, texttosql.WithAskBelow(0.6)),
 		"another model":    ask(shop, texttosql.WithModels(llm.Named("n", always(usa)))),
 	} {
 		if !strings.Contains(got, "another engine") || !strings.Contains(got, path) {

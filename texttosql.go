@@ -323,7 +323,7 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 		CallsLeft:    account.CallsLeft,
 		Instructions: e.instructions, Exemplars: known.pool, EmptyShare: known.emptyShare,
 		Concurrency: e.concurrency, Seed: e.seed,
-		WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,
+		AskBelow: e.askBelow, WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,
 	}, nil
 }
 

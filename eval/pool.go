@@ -95,7 +95,7 @@ type UnknownPoolError struct {
 // Error says which names there are, or in which file no answer is of the pool.
 func (e *UnknownPoolError) Error() string {
 	if e.File == "" {
-		return fmt.Sprintf("eval: there is no pool %q: pools are named DATASET/all, DATASET/RUN, bird_minidev/RUN, samples/RUN or classicmodels/PREFIX", e.Name)
+		return fmt.Sprintf("eval: there is no pool %q: pools are named DATASET/all, DATASET/RUN, bird_minidev/RUN, samples/RUN or classicmodels/PREFIX, and NAME?first=N", e.Name)
 	}
 	if e.Run != "" {
 		return fmt.Sprintf("eval: there is no pool %q: no answer in %s is of the run %q", e.Name, e.File, e.Run)
@@ -121,6 +121,7 @@ type poolSource struct {
 	belongs func(run string) bool
 	runs    []string              // that a list names: each has to be there; nil for other names
 	order   func(a, b Answer) int // nil: file order
+	first   int                   // runs at most; 0: all
 }
 
 // Pool reads the pool of a name:
@@ -131,6 +132,7 @@ type poolSource struct {
 //	samples/RUN                        the samples of one run, by sample
 //	classicmodels/PREFIX               the runs PREFIX_seed*, by seed; or the run PREFIX
 //	classicmodels/base_k3              llama_base_k3 and qwen_base_k3, in file order
+//	NAME?first=N                       those of the first N runs of the pool NAME, as the file has them; N ≥ 1
 //
 // Answers to questions without a database, or that the dataset does not have, are
 // left out and counted. The file is read as a stream: the pool holds no more than
@@ -138,9 +140,10 @@ type poolSource struct {
 // an *[UnknownPoolError], a broken file a *[FileError], and a pool none of whose
 // databases is there an error that says so.
 func (f *Folder) Pool(name string) (*Pool, error) {
-	src, err := f.poolSource(name)
-	if err != nil {
-		return nil, err
+	of, first, cut := strings.Cut(name, "?first=")
+	src, err := f.poolSource(of)
+	if src.first, _ = strconv.Atoi(first); err != nil || cut && src.first < 1 {
+		return nil, &UnknownPoolError{Name: name}
 	}
 	var broken []error // of files that may or may not have had the pool
 	for _, file := range src.files {
@@ -277,7 +280,7 @@ func (f *Folder) readPool(name, file string, src poolSource) (p *Pool, found boo
 		if err != nil {
 			return nil, found, err
 		}
-		if !src.belongs(a.Run) {
+		if !src.belongs(a.Run) || src.first > 0 && len(runs) == src.first && !runs[a.Run] {
 			continue
 		}
 		found = true

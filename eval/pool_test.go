@@ -193,6 +193,10 @@ func TestPool(t *testing.T) {
 			"answers to unknown questions: 1 (preds_spider_dev.jsonl.gz:4, question 9); " +
 				"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); " +
 				"questions without their database: 1 (gone); questions without an answer: 1"},
+		{"the first run of the file", "spider_dev/all?first=1", map[string][]string{"1": {"x1"}, "2": {"x2"}}, 1,
+			"answers to unknown questions: 1 (preds_spider_dev.jsonl.gz:4, question 9); questions without their database: 1 (gone); " +
+				"questions without an answer: 1"},
+		{"more runs than there are", "samples/s?first=9", map[string][]string{"1": {"zero", "nine", "ten"}}, 3, "questions without an answer: 3"},
 		{"the runs on SQLite", "bird_minidev/all", map[string][]string{"1": {"m1", "n1"}}, 2, "questions without an answer: 3"},
 		{"one of them", "bird_minidev/n_sqlite", map[string][]string{"1": {"n1"}}, 1, "questions without an answer: 3"},
 		{"by seed as a number", "classicmodels/p", map[string][]string{"1": {"7", "17"}}, 2, "questions without an answer: 3"},
@@ -230,6 +234,7 @@ func TestPool(t *testing.T) {
 
 	for _, name := range []string{
 		"", "all", "spider_dev", "nowhere/x", "spider_dev/none", "bird_minidev/m_mysql", "samples/none", "classicmodels/p_seed",
+		"spider_dev/all?first=0", "spider_dev/all?first=", "spider_dev/all?first=x", "nowhere/x?first=1", "spider_dev/none?first=1",
 		"spider_dev/x,none", "bird_minidev/n_sqlite,m_mysql", // without the second run they would be other pools
 	} {
 		var unknown *eval.UnknownPoolError

@@ -62,7 +62,7 @@ func (p Pipeline) Validate(samples int) error {
 }
 
 // Generate answers one question. Its errors are those of the Env and the Task, ctx.Err(), *NoCandidateError,
-// *AbstainedError, what a database failed with, and what is wrong with a ballot of its Voter.
+// *AbstainedError, *session.Question (Env.AskBelow), what a database failed with, and what is wrong with a ballot of its Voter.
 func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
 	if err := cmp.Or(env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
@@ -141,6 +141,9 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 		Sample: func(ctx context.Context, i int) (vote.Candidate, error) { return r.sample(ctx, first+i) },
 		Key:    r.voted(),
 	}
+	if r.env.AskBelow > 0 {
+		election.settled = r.agreed
+	}
 	var unclear error // how the vote stands
 	switch tallier, ok := r.voter.(Tallier); {
 	case ok:
@@ -190,8 +193,17 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 	return nil
 }
 
-// sure reports whether the judge is asked, or not, whatever the samples that are missing vote for.
+// agreed reports that the user is not asked, whatever the samples that are missing vote for.
+func (r *pipelineRun) agreed(t vote.Tally) bool {
+	return t.Leader().Weight >= r.env.AskBelow*float64(t.Sampled+t.Remaining)*cmp.Or(t.MaxWeight, 1)
+}
+
+// sure reports whether the judge is asked, or not, whatever the samples that are missing vote for, and that the user is
+// not.
 func (r *pipelineRun) sure(t vote.Tally) bool {
+	if r.env.AskBelow > 0 && !r.agreed(t) {
+		return false
+	}
 	if r.Judge == nil || r.counts == nil {
 		return true
 	}

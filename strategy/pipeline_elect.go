@@ -36,9 +36,11 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 		return err
 	}
 	quorum, votes := max(r.Sampler.MinVotes, 1), r.votes()
-	var ended error // ctx.Err() if the judge was cut short
+	var ended error // a question to the user, or ctx.Err()
 	if votes >= quorum {
-		ended = r.judge(voteCtx)
+		if ended = r.env.AskUser(voteCtx, r.task, out); ended == nil {
+			ended = r.judge(voteCtx)
+		}
 	}
 	winner := out.Ballot.Clusters[0]
 	out.SQL, out.Confidence = winner.SQL, out.Ballot.Confidence

@@ -7,10 +7,33 @@ import (
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/vote"
 )
+
+// A strategy that counts its votes itself, without a Pipeline, asks the user so.
+func ExampleEnv_AskUser() {
+	env := exampleEnv(nil)
+	env.AskBelow = 0.6
+	admission := strategy.NewAdmission(context.Background(), env, exampleTask, nil, nil)
+	defer admission.Close()
+	out := &strategy.Outcome{}
+	for i, sql := range []string{"SELECT name FROM customers", "SELECT count(*) FROM customers"} {
+		c, _ := admission.AdmitSQL(context.Background(), i, "", sql)
+		out.Candidates = append(out.Candidates, c)
+	}
+	out.Ballot, _ = vote.Majority{}.Count(out.Candidates)
+	if q := (*session.Question)(nil); errors.As(env.AskUser(context.Background(), exampleTask, out), &q) {
+		for _, o := range q.Options {
+			fmt.Println(o.ID, o.Label)
+		}
+	}
+	// Output:
+	// r1 1 of 2 samples; rows: 3; columns: name
+	// r2 1 of 2 samples; rows: 1; columns: count(*)
+}
 
 // One greedy sample, then varied ones, until an answer is two votes ahead; a single
 // vote is no answer.

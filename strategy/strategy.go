@@ -111,7 +111,7 @@ type Env struct {
 	EmptyShare       float64      // how often a confirmed answer has no value, see doubt.Rules; 0: not known
 	Concurrency      int          // model calls in flight for one question; 0 means 16
 	Seed             int64        // base of the seeds of samples; 0: none are sent
-	AskBelow         float64      // ask the user where the leading answer holds a smaller share of the samples; 0: never
+	AskBelow         float64      // the user is asked where the best answer holds a smaller share of the samples, see AskUser; 0: never
 	WithoutExecution bool         // candidates are planned, never run: votes go by plan
 	WithoutValues    bool         // no stored value reaches a prompt
 }

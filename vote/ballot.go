@@ -98,6 +98,22 @@ func (b Ballot) RunnerUp() (c Cluster, ok bool) {
 	return b.Clusters[1], true
 }
 
+// Disputed reports whether a person should choose: there are two clusters or more, and the winner holds less than the
+// share below, in 0..1, of the samples. Samples that abstained count as such; candidates of weight 0 are no samples.
+// below 0: never. A ballot that leaves Voted 0 is not disputed.
+func (b Ballot) Disputed(below float64) bool {
+	if len(b.Clusters) < 2 || b.Voted == 0 {
+		return false
+	}
+	samples := b.Sampled
+	for _, a := range b.Abstained {
+		if a.Why == noWeight {
+			samples--
+		}
+	}
+	return b.Clusters[0].Share*float64(b.Voted) < below*float64(samples)-1e-9
+}
+
 // Overrule makes cluster i the winner, against the count. The others keep their order, and the ballot gets the
 // confidence of cluster i. An i that names no cluster, or the winner, changes nothing.
 func (b *Ballot) Overrule(i int) {

@@ -24,6 +24,48 @@ func mixedVote() []Candidate {
 	}
 }
 
+func TestDisputed(t *testing.T) {
+	votes := func(fingerprints string) (list []Candidate) {
+		for i, f := range fingerprints {
+			c := Candidate{SQL: "SELECT 1", Sample: i, Fingerprint: string(f)}
+			if f == '-' {
+				c.Fingerprint, c.Rejected = "", "no such table"
+			}
+			list = append(list, c)
+		}
+		return list
+	}
+	heavy := func(c Candidate) float64 {
+		if c.Fingerprint == "c" {
+			return 0
+		}
+		return 0.5
+	}
+	for _, tt := range []struct {
+		votes  string
+		weight func(Candidate) float64
+		below  float64
+		want   bool
+		why    string
+	}{
+		{"aab", nil, 0.7, true, "two thirds"},
+		{"aab", nil, 2.0 / 3, false, "two thirds are not below two thirds"},
+		{"aab", nil, 0, false, "never"},
+		{"aaa-", nil, 1, false, "one answer: nothing to choose"},
+		{"aaab--", nil, 0.6, true, "three of six samples, three quarters of the votes"},
+		{"aabccc", heavy, 0.6, false, "what has no weight is no sample"},
+		{"aabccc", heavy, 0.7, true, "two thirds of the weight"},
+	} {
+		b, err := Majority{Weight: tt.weight}.Count(votes(tt.votes))
+		if err != nil || b.Disputed(tt.below) != tt.want {
+			t.Errorf("%s below %v: %v, %v; want %v: %s", tt.votes, tt.below, b.Disputed(tt.below), err, tt.want, tt.why)
+		}
+	}
+	if (Ballot{}).Disputed(1) || (Ballot{Sampled: 3, Clusters: make([]Cluster, 2)}).Disputed(1) {
+		t.Error("a ballot without votes is disputed")
+	}
+}
+
 func TestBallotGolden(t *testing.T) {
 	for name, m := range map[string]Majority{
 		"plain.json":   {},

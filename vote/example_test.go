@@ -36,6 +36,14 @@ func ExampleMajority() {
 	// [{3 no such column: nam}]
 }
 
+// A person is asked where the winner holds few of the samples.
+func ExampleBallot_Disputed() {
+	ballot, _ := vote.Majority{}.Count(samples())
+	winner, _ := ballot.Winner()
+	fmt.Println(len(winner.Members), "of", ballot.Sampled, ballot.Disputed(0.6), ballot.Disputed(0.4))
+	// Output: 2 of 5 true false
+}
+
 func ExampleMajority_byPlan() {
 	ballot, _ := vote.Majority{Key: vote.ByPlan}.Count(samples())
 	for _, c := range ballot.Clusters {

@@ -37,6 +37,7 @@ type verbs struct {
 	Export  exporting  `cmd:"" help:"Write solved questions as training data for an adapter."`
 	Link    link       `cmd:"" help:"Measure what linkers keep of a schema."`
 	Joins   joins      `cmd:"" help:"Look for hidden foreign keys by names."`
+	Ask     asks       `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
 	Steps   steps      `cmd:"" help:"Run strategies that decide step by step on simulated models."`
 
 	ReplayAgent agents `cmd:"" name:"replay-agent" help:"Replay what is stored of agents, mechanism by mechanism."`

@@ -30,7 +30,7 @@ type votes struct {
 // Help is the part of --help that explains words and keys.
 func (votes) Help() string {
 	text := `Pools are named DATASET/all, DATASET/RUN, DATASET/RUN,RUN (as spider_dev/all), bird_minidev/RUN,
-samples/RUN or classicmodels/PREFIX. Each stored answer is one sample, in stored order; it is extracted, guarded,
+samples/RUN or classicmodels/PREFIX; NAME?first=N has the first N runs of NAME. Each stored answer is one sample, in stored order; it is extracted, guarded,
 planned and run as a live sample would be. An answer is right when its rows are the gold's as a set
 (execution accuracy as BIRD has it). Figures so made are "recorded": true for these questions and
 answers, and nothing else.

@@ -30,6 +30,7 @@ type ladder struct {
 	step     int // the one that is taken
 	best     int // the step with the best answer so far; -1: none
 	penalty  float64
+	askBelow float64  // that of the Env: the steps do not ask, the end does
 	attempts []string // earlier statements and what was wrong, as a prompt shows them
 	repaired bool     // the repair was made
 	spent    bool     // the budget of calls is
@@ -65,7 +66,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	if s.Stage >= 2 {
 		l.perStep = cmp.Or(t.Samples, s.Candidates, 4)
 	}
-	l.task.Samples = 0
+	l.task.Samples, l.env.AskBelow, l.askBelow = 0, 0, env.AskBelow
 	whole, err := env.Profiled(ctx, l.out)
 	if err != nil {
 		return nil, err
@@ -285,6 +286,10 @@ func (l *ladder) told(ctx context.Context, err error) (*strategy.Outcome, error)
 		out.Warn(ctx, "budget-spent", "the budget allowed no further step")
 	case out.SQL == "" && err == nil:
 		err = &strategy.NoCandidateError{Rejected: out.WithoutVote(), Failed: l.failed}
+	}
+	if err == nil {
+		l.env.AskBelow = l.askBelow
+		err = l.env.AskUser(ctx, l.task, out)
 	}
 	return out, err
 }

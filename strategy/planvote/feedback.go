@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -104,6 +105,8 @@ func (r *feedbackRun) answer(ctx context.Context) (*strategy.Outcome, error) {
 		tried := r.tried(out, round)
 		var none *strategy.NoCandidateError
 		switch failed = err; {
+		case errors.As(err, new(*session.Question)):
+			best, done = out, true
 		case err == nil:
 			done = r.accepts(out, last)
 			if best == nil || r.published || r.better(out, best) {
