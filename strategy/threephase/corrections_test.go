@@ -184,3 +184,40 @@ func TestCallsAfterCorrections(t *testing.T) {
 		}
 	}
 }
+
+// TestRejectedBridge: tables are not joined over one that the user rejected, which no statement may read.
+func TestRejectedBridge(t *testing.T) {
+	const chain = `CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE visits (person INTEGER REFERENCES people(id), place INTEGER REFERENCES places(id));
+CREATE TABLE places (id INTEGER PRIMARY KEY, town TEXT);`
+	const over = "SELECT name FROM people JOIN visits ON person = people.id JOIN places ON place = places.id"
+	m := &scripted{tables: []string{"people", "places"}, joins: `{"found_joins": false, "joins": []}`, sql: []string{over}}
+	env := strategytest.EnvOf(t, chain, nil)
+	out, report, err := ask(t, env, threephase.Strategy{}, m, strategy.Task{Question: "Who was in Oslo?"})
+	if err != nil || out.SQL != over || len(report.Joins.Bridges) != 1 || !strings.Contains(last(m.of("generate")[0]), "CREATE TABLE visits") {
+		t.Errorf("without a correction: %+v, %v", report.Joins, err)
+	}
+	task := strategy.Task{Question: "Who was in Oslo?", Corrections: []session.Correction{{Kind: session.CorrectTable, Rejected: named("visits")}}}
+	m = &scripted{tables: m.tables, joins: m.joins, sql: []string{over, "SELECT name FROM people"}}
+	out, report, err = ask(t, env, threephase.Strategy{}, m, task)
+	if err != nil || out.SQL != "SELECT name FROM people" || len(report.Joins.Bridges) != 0 || strings.Contains(last(m.of("generate")[0]), "CREATE TABLE visits") {
+		t.Errorf("over a rejected table: %+v, %+v, %v", out.Steps, report.Joins, err)
+	}
+}
+
+// TestFollowUp: every prompt has the earlier questions with their statements.
+func TestFollowUp(t *testing.T) {
+	m := &scripted{tables: both, sql: []string{strategytest.Broken, strategytest.USA}}
+	task := strategy.Task{Question: "And in the USA?", Earlier: []session.Earlier{
+		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
+	}}
+	if _, _, err := ask(t, strategytest.ShopEnv(t, nil), threephase.Strategy{}, m, task); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range m.requests {
+		text := said(r)
+		if !strings.Contains(text, "Which customers live in Norway?") || !strings.Contains(text, "country = 'Norway'") || strings.Count(text, "And in the USA?") != 1 {
+			t.Errorf("%s:\n%s", r.Purpose, text)
+		}
+	}
+}

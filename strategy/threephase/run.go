@@ -43,7 +43,7 @@ func (s Strategy) start(env *strategy.Env, t strategy.Task) *run {
 		Strategy: s, env: env, task: t, out: &strategy.Outcome{},
 		input: linker.Input{
 			Question: t.Question, Evidence: t.Evidence, DB: env.DB, WithoutValues: env.WithoutValues,
-			Corrections: t.Corrections, Earlier: t.Earlier,
+			Corrections: t.Corrections, Earlier: t.Earlier, Lessons: env.Lessons,
 		},
 	}
 }

@@ -161,3 +161,21 @@ func TestAttempts(t *testing.T) {
 		}
 	}
 }
+
+// TestSamples: several statements vote, each refined, and are one stage of the session.
+func TestSamples(t *testing.T) {
+	m := &scripted{tables: both, sql: []string{strategytest.Broken, strategytest.Everyone, strategytest.USA, strategytest.USAJoin}}
+	env := strategytest.ShopEnv(t, m)
+	env.Concurrency = 1
+	heard := states(t, env)
+	task := orderedTask
+	task.Samples = 3
+	out, err := threephase.Strategy{}.Generate(t.Context(), env, task)
+	if err != nil || out.SQL != strategytest.USA || len(out.Candidates) != 3 || len(m.of("generate"))+len(m.of("repair")) != 4 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	want := []session.State{session.QueryUnderstanding, session.InferringJoins, session.GeneratingSQL, session.ExecutingQuery}
+	if diff := cmp.Diff(want, *heard); diff != "" {
+		t.Error(diff)
+	}
+}
