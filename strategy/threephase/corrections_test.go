@@ -205,11 +205,12 @@ CREATE TABLE places (id INTEGER PRIMARY KEY, town TEXT);`
 	}
 }
 
-// TestFollowUp: every prompt has the earlier questions with their statements.
+// TestFollowUp: every prompt has the earlier questions with their statements, and the statement is written from the tables
+// of the last answer too.
 func TestFollowUp(t *testing.T) {
-	m := &scripted{tables: both, sql: []string{strategytest.Broken, strategytest.USA}}
+	m := &scripted{tables: both[:1], sql: []string{strategytest.Broken, strategytest.USA}}
 	task := strategy.Task{Question: "And in the USA?", Earlier: []session.Earlier{
-		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
+		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers JOIN orders USING (id) WHERE country = 'Norway'"},
 	}}
 	if _, _, err := ask(t, strategytest.ShopEnv(t, nil), threephase.Strategy{}, m, task); err != nil {
 		t.Fatal(err)
@@ -219,5 +220,8 @@ func TestFollowUp(t *testing.T) {
 		if !strings.Contains(text, "Which customers live in Norway?") || !strings.Contains(text, "country = 'Norway'") || strings.Count(text, "And in the USA?") != 1 {
 			t.Errorf("%s:\n%s", r.Purpose, text)
 		}
+	}
+	if text := said(m.of("generate")[0]); !strings.Contains(text, "CREATE TABLE orders") {
+		t.Errorf("no table of the last answer:\n%s", text)
 	}
 }

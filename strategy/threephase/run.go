@@ -41,10 +41,7 @@ func (s Strategy) start(env *strategy.Env, t strategy.Task) *run {
 	s.Prompt.Whole = true
 	return &run{
 		Strategy: s, env: env, task: t, out: &strategy.Outcome{},
-		input: linker.Input{
-			Question: t.Question, Evidence: t.Evidence, DB: env.DB, WithoutValues: env.WithoutValues,
-			Corrections: t.Corrections, Earlier: t.Earlier, Lessons: env.Lessons,
-		},
+		input: env.LinkerInput(t, nil),
 	}
 }
 
@@ -69,15 +66,27 @@ func (r *run) unclear(ctx context.Context, q *session.Question) error {
 	return q
 }
 
-// restrict makes the schemas that the statement is written from. Keys lead to no table that was not chosen.
-func (r *run) restrict() {
-	chosen := func(t *schema.Table) bool { return slices.Contains(r.tables, t.TableName()) }
-	r.whole = r.input.Schema.Project(chosen, func(*schema.Table, *schema.Column) bool { return true })
-	links := schema.Links{Tables: slices.DeleteFunc(slices.Clone(r.report.Tables.Links.Tables), func(l schema.TableLink) bool {
-		return !slices.Contains(r.tables, schema.TableName{Schema: l.Schema, Name: l.Table})
-	})}
-	r.out.Links = r.report.Joins.Extend(links)
-	r.needed, _ = r.whole.Restrict(r.out.Links)
+// restrict makes the schemas that the statement is written from: the tables chosen, and those of the last answer, which a
+// follow-up may refer to. Keys lead to no other table.
+func (r *run) restrict(ctx context.Context) error {
+	chosen := linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
+		return r.report.Joins.Extend(schema.Links{Tables: slices.DeleteFunc(slices.Clone(r.report.Tables.Links.Tables), func(l schema.TableLink) bool {
+			return !slices.Contains(r.tables, schema.TableName{Schema: l.Schema, Name: l.Table})
+		})}), nil
+	})
+	links, err := linker.Conversation{Linker: chosen}.Link(ctx, r.input)
+	if err != nil {
+		return err
+	}
+	r.tables = nil
+	for _, l := range links.Tables {
+		r.tables = append(r.tables, schema.TableName{Schema: l.Schema, Name: l.Table})
+	}
+	r.whole = r.input.Schema.Project(func(t *schema.Table) bool { return slices.Contains(r.tables, t.TableName()) },
+		func(*schema.Table, *schema.Column) bool { return true })
+	r.needed, _ = r.whole.Restrict(links)
+	r.out.Links = links
+	return nil
 }
 
 // restricted is the environment of the statement. Nothing of its schema is linked any more: it is what was chosen.

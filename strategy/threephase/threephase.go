@@ -120,7 +120,9 @@ func (r *run) join(ctx context.Context) (err error) {
 
 // answer writes statements and refines them.
 func (r *run) answer(ctx context.Context) error {
-	r.restrict()
+	if err := r.restrict(ctx); err != nil {
+		return err
+	}
 	refine := r.Refine
 	refine.Repairer = repairer{r, refine.Repairer}
 	admission := strategy.NewAdmission(ctx, r.env, r.task, nil, nil)
