@@ -108,3 +108,24 @@ func TestCallTokens(t *testing.T) {
 		}
 	}
 }
+
+// TestNeededColumns: where the tables do not fit, the columns that the question needs stay.
+func TestNeededColumns(t *testing.T) {
+	var script strings.Builder
+	script.WriteString("CREATE TABLE measures (id INTEGER PRIMARY KEY")
+	for i := range 400 {
+		fmt.Fprintf(&script, ", reading_of_sensor_%03d REAL", i)
+	}
+	m := &scripted{tables: []string{"measures"}, columns: []string{"reading_of_sensor_377"}, sql: []string{"SELECT id FROM measures"}}
+	env := strategytest.EnvOf(t, script.String()+")", m)
+	for limit, all := range map[int]bool{2000: false, 20_000: true} {
+		m.requests = nil
+		if _, err := (threephase.Strategy{CallTokens: limit}).Generate(t.Context(), env, strategy.Task{Question: "What did the last one measure?"}); err != nil {
+			t.Fatal(err)
+		}
+		text := said(m.of("generate")[0])
+		if !strings.Contains(text, "_377 ") || strings.Contains(text, "_001 ") != all || !strings.Contains(text, "id INTEGER PRIMARY KEY") {
+			t.Errorf("%d tokens:\n%s", limit, text)
+		}
+	}
+}

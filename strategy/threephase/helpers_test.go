@@ -21,6 +21,7 @@ import (
 // the corrections. It counts its calls.
 type scripted struct {
 	tables    []string       // by name
+	columns   []string       // that each of them is needed for; nil: all
 	synthesis map[string]any // the last reply about tables; nil: joined if there are several
 	joins     string         // the reply about a pair of tables
 	sql       []string       // replies; the last one answers for ever
@@ -47,7 +48,7 @@ func (s *scripted) Complete(_ context.Context, req llm.Request) (llm.Response, e
 		relevant := slices.ContainsFunc(s.tables, func(name string) bool {
 			return strings.Contains(text, "CREATE TABLE "+name+" (") || strings.Contains(text, "CREATE TABLE "+schema.QuoteName(name)+" (")
 		})
-		reply = written(map[string]any{"is_relevant": relevant, "confidence": 0.9, "relevant_columns": []string{}, "reasoning": "it is about it"})
+		reply = written(map[string]any{"is_relevant": relevant, "confidence": 0.9, "relevant_columns": s.columns, "reasoning": "it is about it"})
 	case linker.PurposeTables:
 		reply = written(map[string]any{"final_tables": s.tables, "removed_tables": []string{}, "reasoning": "all"})
 	case linker.PurposeSynthesis:

@@ -48,7 +48,7 @@ func (s Strategy) start(env *strategy.Env, t strategy.Task) *run {
 // enter announces a stage to the session, if there is one. With one sample that is each attempt of a statement; several
 // run at once, so they are one stage.
 func (r *run) enter(ctx context.Context, s session.State) {
-	if r.env.Stage != nil && s != r.state && ctx.Err() == nil {
+	if r.env.Stage != nil && ctx.Err() == nil && s != r.state {
 		r.state = s
 		r.env.Stage(ctx, s)
 	}

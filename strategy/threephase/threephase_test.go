@@ -89,6 +89,9 @@ func TestUnclear(t *testing.T) {
 			out, report, err := ask(t, shop, threephase.Strategy{OnAmbiguity: mode}, m, task)
 			var question *session.Question
 			var failure *threephase.FailureError
+			if joined := len(report.Joins.Joins) > 0; joined != (tt.joins && len(tt.tables) > 1) {
+				t.Errorf("%s, mode %d: joins %+v", tt.why, mode, report.Joins)
+			}
 			switch asked, failed := errors.As(err, &question), errors.As(err, &failure); {
 			case asked != (tt.asks && mode == threephase.Ask), failed != (tt.asks && mode == threephase.Fail), err == nil != (out.SQL != ""):
 				t.Errorf("%s, mode %d: %v", tt.why, mode, err)
