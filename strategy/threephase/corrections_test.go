@@ -217,7 +217,8 @@ func TestFollowUp(t *testing.T) {
 	}
 	for _, r := range m.requests {
 		text := said(r)
-		if !strings.Contains(text, "Which customers live in Norway?") || !strings.Contains(text, "country = 'Norway'") || strings.Count(text, "And in the USA?") != 1 {
+		if !strings.Contains(text, "Which customers live in Norway?") || !strings.Contains(text, "country = 'Norway'") ||
+			strings.Count(text, "And in the USA?") != 1 {
 			t.Errorf("%s:\n%s", r.Purpose, text)
 		}
 	}
