@@ -83,7 +83,7 @@ func (m Manifest) Unfit(run Manifest) (differences []string) {
 
 // Manifest returns the contract under which this engine asks with k exemplars. It asks no model.
 func (e *Engine) Manifest(ctx context.Context, k int) (Manifest, error) {
-	env, err := e.env(ctx)
+	env, err := e.env(ctx, asking{})
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -183,7 +183,7 @@ func (e *Engine) ExportChat(ctx context.Context, path string, pairs []memory.Pai
 		return x.report, err
 	}
 	var err error
-	if x.env, err = e.env(ctx); err != nil {
+	if x.env, err = e.env(ctx, asking{}); err != nil {
 		return x.report, err
 	}
 	if err := x.prepare(ctx); err != nil {

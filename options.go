@@ -36,6 +36,7 @@ type asking struct {
 	Question
 	progress      func(Progress) // nil: the engine's
 	withoutMemory bool
+	recall        *memory.Recall // what its session kept; nil: that of the store
 }
 
 // ID names a question of Ask or Generate, as Question.ID names one of a batch: Progress and log records have it.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,7 +30,9 @@ type Engine struct {
 	db      *exec.DB
 	rows    exec.SampleCache
 	texts   strategy.TextCache
-	learned learned // under mu
+	learned learned      // under mu
+	renamed renamed      // under mu
+	plain   *memory.Pool // the configured exemplars alone
 
 	profiling *semaphore.Weighted // a question holds it while it profiles the database
 	mu        sync.Mutex
@@ -92,7 +95,7 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	if e.withoutExecution {
 		guarded = guarded.WithoutExecution()
 	}
-	e.db = guarded
+	e.db, e.plain = guarded, &memory.Pool{Pairs: e.exemplars}
 	return e, nil
 }
 
@@ -182,7 +185,7 @@ func (e *Engine) ask(ctx context.Context, q asking, rows bool) (*Result, error) 
 	root := trace.Tracer{Keep: e.keep, Observe: observe}.New("question",
 		trace.Attr{Key: "strategy", Value: nameOf(e.strategy)})
 	res := &Result{Question: q.Text, Trace: root}
-	err := e.answer(trace.Into(ctx, root), q.Question, rows, res)
+	err := e.answer(trace.Into(ctx, root), q, rows, res)
 	if cerr := ctx.Err(); cerr != nil && err != nil {
 		err = cerr // instead of what a provider or a driver made of it
 	}
@@ -198,8 +201,8 @@ func (e *Engine) ask(ctx context.Context, q asking, rows bool) (*Result, error) 
 }
 
 // answer fills in res, also beside an error.
-func (e *Engine) answer(ctx context.Context, q Question, rows bool, res *Result) (err error) {
-	env, err := e.env(ctx)
+func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (err error) {
+	env, err := e.env(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -291,9 +294,13 @@ func (e *Engine) passed(ctx context.Context, session *exec.Session, t strategy.T
 }
 
 // env builds the Env of one question.
-func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
+func (e *Engine) env(ctx context.Context, q asking) (*strategy.Env, error) {
 	schemaCtx, span := trace.Start(ctx, "schema")
-	snap, err := e.snapshot(schemaCtx)
+	lessons, err := e.recall(schemaCtx, q)
+	var snap snapshot
+	if err == nil {
+		snap, err = e.snapshot(schemaCtx, lessons)
+	}
 	span.Fail(err)
 	span.End()
 	if err != nil {
@@ -305,9 +312,11 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 	if len(snap.unknown) > 0 {
 		trace.From(ctx).Warn("unknown-description", fmt.Sprintf("descriptions of names that do not exist: %s", strings.Join(snap.unknown, ", ")))
 	}
-	known, err := e.learn()
-	if err != nil {
-		return nil, err
+	known := learned{pool: e.plain}
+	if !e.forgets(q) {
+		if known, err = e.learn(); err != nil {
+			return nil, err
+		}
 	}
 	account := e.budget.Start()
 	models := make([]llm.Model, len(e.models))
@@ -321,20 +330,17 @@ func (e *Engine) env(ctx context.Context) (*strategy.Env, error) {
 		Texts:        &e.texts,
 		Shown:        &strategy.Shown{},
 		CallsLeft:    account.CallsLeft,
-		Instructions: e.instructions, Exemplars: known.pool, EmptyShare: known.emptyShare,
+		Instructions: e.instructions, Exemplars: known.pool, EmptyShare: known.emptyShare, Lessons: lessons,
 		Concurrency: e.concurrency, Seed: e.seed,
 		AskBelow: e.askBelow, WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,
 	}, nil
 }
 
-// snapshot returns the present schema, described.
-func (e *Engine) snapshot(ctx context.Context) (snapshot, error) {
-	of := e.schema
-	if of == nil {
-		var err error
-		if of, err = e.db.Schema(ctx); err != nil {
-			return snapshot{}, err
-		}
+// snapshot returns the present schema, described, with the names that lessons tell.
+func (e *Engine) snapshot(ctx context.Context, lessons *memory.Recall) (snapshot, error) {
+	of, by, err := e.base(ctx, lessons)
+	if err != nil {
+		return snapshot{}, err
 	}
 	e.mu.Lock()
 	s := e.described
@@ -344,13 +350,15 @@ func (e *Engine) snapshot(ctx context.Context) (snapshot, error) {
 	}
 	s = snapshot{of: of, schema: of}
 	if e.schema != nil {
-		var err error
 		if s.schema, err = e.db.Permitted(ctx, of); err != nil {
 			return snapshot{}, err
 		}
 	}
 	if len(e.descriptions) > 0 {
 		s.schema, s.unknown = s.schema.Describe(e.descriptions)
+		if by.schema != nil { // names of either schema are known
+			s.unknown = slices.DeleteFunc(s.unknown, func(name string) bool { return !slices.Contains(by.unknown, name) })
+		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -422,7 +430,7 @@ func (e *Engine) Check(ctx context.Context, sql string) (exec.Checked, error) {
 
 // Schema returns the schema that prompts are written from: the part that the policy allows, with the descriptions.
 func (e *Engine) Schema(ctx context.Context) (*schema.Schema, error) {
-	snap, err := e.snapshot(ctx)
+	snap, err := e.snapshot(ctx, nil)
 	return snap.schema, err
 }
 

@@ -1,8 +1,15 @@
 package memory
 
 import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/sqltext"
@@ -12,6 +19,7 @@ import (
 type Episode struct {
 	Session   string          // id of the session
 	Question  string          // as it was asked
+	FollowUp  bool            // it does not stand alone: no choice is kept with it
 	Live      *schema.Schema  // as the database has it
 	Declared  *schema.Schema  // as it was given to the engine, before Recall.Map; nil: Live
 	Dialect   sqltext.Dialect // reads the statements
@@ -46,9 +54,446 @@ type Receipt struct {
 }
 
 // Learn counts what the lessons of a question did, and learns from the errors that it recovered from and from the
-// corrections that held. From a question without an answer it learns nothing, and counts all the same.
-func (l *Lessons) Learn(e Episode) (Receipt, error) { return Receipt{}, nil }
+// corrections that held. From a question without an answer it learns nothing, and counts all the same. It returns
+// Episode.Before with what it changed. A nil Lessons learns nothing.
+//
+//   - An error teaches (.80) if the database lacks a table or column of a rejected statement, and the answer reads
+//     exactly one that the statement does not name and whose name has the missing one in it, or is like it by .8.
+//   - A correction teaches (.95) if the answer reads what it names: what a word of the user means, and what a table is
+//     called that the database does not have. Where all that it names exists, it is a choice, kept with its question.
+//   - "Use the PROD_ prefix" teaches (.70) the names of all tables that it makes resolvable, if the answer reads one.
+//
+// A lesson that is learned again has one success more. A lesson that says something else of the same name has one
+// failure more.
+func (l *Lessons) Learn(e Episode) (Receipt, error) {
+	r := e.Before
+	if l == nil || e.Live == nil {
+		return r, nil
+	}
+	if e.At.IsZero() {
+		e.At = time.Now()
+	}
+	e.At = e.At.UTC().Truncate(time.Second)
+	s := student{Episode: e, live: namesOf(e.Live), reads: map[string]bool{}}
+	if e.Completed {
+		s.study()
+	}
+	err := l.update(func(b *ledger) bool {
+		b.receipt, b.at = open(e.Before), e.At
+		s.count(b)
+		for _, k := range s.lessons {
+			k.Database, k.Created, k.Validated = b.database, e.At, e.At
+			k.identify()
+			if k.valid() == nil {
+				b.keep(k, e.Session)
+			}
+		}
+		r = b.receipt.receipt()
+		return b.changed
+	})
+	if err != nil {
+		return e.Before, err
+	}
+	return r, nil
+}
 
 // TakeBack takes the successes of r back, because the user corrects an answer, and counts a failure for each lesson of
 // r that c contradicts. It returns r without these successes, for Episode.Before.
-func (l *Lessons) TakeBack(r Receipt, c session.Correction) (Receipt, error) { return r, nil }
+func (l *Lessons) TakeBack(r Receipt, c session.Correction) (Receipt, error) {
+	if l == nil {
+		return r, nil
+	}
+	after := r
+	err := l.update(func(b *ledger) bool {
+		b.receipt = open(r)
+		for _, id := range r.Succeeded {
+			if k := b.find(id); k != nil {
+				k.Successful = max(k.Successful-1, 0)
+				k.move(-success)
+				b.changed = true
+			}
+		}
+		clear(b.receipt.succeeded)
+		for _, id := range slices.Sorted(maps.Keys(union(b.receipt.retrieved, b.receipt.applied, b.receipt.learned))) {
+			if k := b.find(id); k != nil && k.contradicts(c) {
+				b.fail(k)
+			}
+		}
+		after = b.receipt.receipt()
+		return b.changed
+	})
+	if err != nil {
+		return r, err
+	}
+	return after, nil
+}
+
+// contradicts reports whether a correction says something else than the lesson does.
+func (l *Lesson) contradicts(c session.Correction) bool {
+	table := l.To
+	switch {
+	case l.Kind == ColumnLesson && c.Kind == session.CorrectColumn && c.Column != nil:
+		return words.Fold(l.From) == words.Fold(c.Term) && !schema.EqualFold(l.To, c.Column.String())
+	case c.Kind == session.CorrectJoin && c.Join != nil:
+		a, b := c.Join.Left.Table.String(), c.Join.Right.Table.String()
+		same := len(l.Tables) == 2 && (schema.EqualFold(l.Tables[0], a) && schema.EqualFold(l.Tables[1], b) ||
+			schema.EqualFold(l.Tables[0], b) && schema.EqualFold(l.Tables[1], a))
+		return (l.Kind == JoinLesson || l.Kind == ChoiceLesson) && same && !schema.EqualFold(l.Text, c.Join.Ordered().String())
+	case l.Kind == ColumnLesson:
+		table = tableOf(l.To)
+	}
+	return slices.ContainsFunc(c.Rejected, func(t schema.TableName) bool {
+		return table != "" && schema.EqualFold(t.String(), table) || slices.ContainsFunc(l.Tables, func(name string) bool { return schema.EqualFold(t.String(), name) })
+	})
+}
+
+// tally is a Receipt while it is written.
+type tally struct{ learned, retrieved, applied, succeeded, failed map[string]bool }
+
+func open(r Receipt) tally {
+	set := func(ids []string) map[string]bool {
+		m := make(map[string]bool, len(ids))
+		for _, id := range ids {
+			m[id] = true
+		}
+		return m
+	}
+	return tally{set(r.New), set(r.Retrieved), set(r.Applied), set(r.Succeeded), set(r.Failed)}
+}
+
+func (t tally) receipt() Receipt {
+	list := func(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
+	return Receipt{list(t.learned), list(t.retrieved), list(t.applied), list(t.succeeded), list(t.failed)}
+}
+
+func union(sets ...map[string]bool) map[string]bool {
+	all := map[string]bool{}
+	for _, s := range sets {
+		maps.Copy(all, s)
+	}
+	return all
+}
+
+// once reports whether id is new to a set of the receipt, and adds it.
+func (b *ledger) once(set map[string]bool, id string) bool {
+	if set[id] {
+		return false
+	}
+	set[id], b.changed = true, true
+	return true
+}
+
+func (b *ledger) succeed(k *Lesson) {
+	if b.once(b.receipt.applied, k.ID) {
+		k.Applied++
+	}
+	if b.once(b.receipt.succeeded, k.ID) {
+		k.Successful++
+		k.Validated = b.at
+		k.move(success)
+	}
+}
+
+func (b *ledger) fail(k *Lesson) {
+	if b.once(b.receipt.applied, k.ID) {
+		k.Applied++
+	}
+	if b.once(b.receipt.failed, k.ID) {
+		k.move(-failure)
+	}
+}
+
+// keep adds a lesson that was learned, or merges it with the one that is there, and weakens those that it contradicts.
+func (b *ledger) keep(k Lesson, session string) {
+	about := k.about()
+	var others []string
+	for _, list := range [][]Lesson{b.list, slices.SortedFunc(maps.Values(b.manual), better)} {
+		for _, o := range list {
+			if o.ID != k.ID && o.about() == about && !slices.Contains(others, o.ID) {
+				others = append(others, o.ID)
+			}
+		}
+	}
+	old := b.find(k.ID)
+	b.receipt.learned[k.ID] = true
+	b.changed = true
+	if old == nil {
+		k.Sessions = slices.DeleteFunc([]string{session}, func(id string) bool { return id == "" })
+		b.list = append(b.list, k)
+	} else {
+		if !slices.Contains(old.Sessions, session) {
+			const most = 1000
+			old.Sessions = slices.Concat(old.Sessions[max(len(old.Sessions)+1-most, 0):], []string{session})
+			b.succeed(old)
+		}
+		if old.Source != SourceManual && k.Confidence > old.Confidence {
+			old.Confidence = k.Confidence
+		}
+		if old.Source == SourceLearned {
+			old.Source = k.Source
+		}
+	}
+	for _, id := range others {
+		b.fail(b.find(id))
+	}
+}
+
+// student looks at an episode.
+type student struct {
+	Episode
+	live    names
+	reads   map[string]bool // tables and columns that the answer reads, full names, folded
+	lessons []Lesson        // what is to be learned
+}
+
+// count counts what the lessons of the episode did.
+func (s *student) count(b *ledger) {
+	if s.Recall == nil {
+		return
+	}
+	s.Recall.mu.Lock()
+	shown := union(s.Recall.shown, s.Recall.force)
+	s.Recall.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(shown)) {
+		k := b.find(id)
+		if k == nil {
+			continue
+		}
+		if b.once(b.receipt.retrieved, id) {
+			k.Retrieved++
+			k.Used = b.at
+		}
+		var outputs []string
+		switch {
+		case k.Kind == TableLesson && k.Pattern == "", k.Kind == ColumnLesson:
+			outputs = []string{k.To}
+		case k.Kind == JoinLesson:
+			outputs = k.Tables
+		}
+		if len(outputs) == 0 {
+			continue
+		}
+		read := !slices.ContainsFunc(outputs, func(name string) bool { return !s.reads[schema.Fold(name)] })
+		failed, tried := false, false
+		for _, a := range s.Attempts {
+			last := outputs[0][max(strings.LastIndexByte(outputs[0], '.')+1, 0):]
+			failed = failed || a.Missing != "" && k.Kind != JoinLesson && schema.EqualFold(bare(a.Missing), last)
+			tried = tried || slices.ContainsFunc(s.statement(a.SQL).names, func(name string) bool { return schema.EqualFold(name, last) })
+		}
+		switch {
+		case failed:
+			b.fail(k)
+		case read:
+			b.succeed(k)
+		case tried && b.once(b.receipt.applied, id):
+			k.Applied++
+		}
+	}
+}
+
+// study finds what an episode with an answer teaches.
+func (s *student) study() {
+	for _, t := range s.Tables {
+		s.reads[schema.Fold(t.String())] = true
+	}
+	for _, c := range s.Columns {
+		s.reads[schema.Fold(c.String())] = true
+	}
+	for _, a := range s.Attempts {
+		s.recovered(a)
+	}
+	for _, c := range s.Corrections {
+		s.corrected(c)
+	}
+	if s.Chosen != nil && s.SQL != "" {
+		s.choice(Lesson{SQL: s.SQL}, s.Tables)
+	}
+}
+
+// mentioned is what the text of a statement names.
+type mentioned struct {
+	tables  []sqltext.TableRef
+	columns []sqltext.ColumnRef
+	names   []string // of both
+}
+
+func (s *student) statement(sql string) mentioned {
+	st := s.Dialect.Parse(sql)
+	m := mentioned{tables: slices.DeleteFunc(slices.Clone(st.Tables()), func(t sqltext.TableRef) bool { return !t.Base() }), columns: st.Columns()}
+	for _, t := range m.tables {
+		m.names = append(m.names, t.Name)
+	}
+	for _, c := range m.columns {
+		m.names = append(m.names, c.Column)
+	}
+	return m
+}
+
+func (m mentioned) table(name string) bool {
+	return slices.ContainsFunc(m.tables, func(t sqltext.TableRef) bool { return schema.EqualFold(t.Name, name) })
+}
+
+func (m mentioned) column(name string) bool {
+	return slices.ContainsFunc(m.columns, func(c sqltext.ColumnRef) bool { return schema.EqualFold(c.Column, name) })
+}
+
+// bare is the last part of a name that an engine gave.
+func bare(name string) string {
+	return strings.Trim(name[strings.LastIndexByte(name, '.')+1:], "\"`[]'")
+}
+
+// like reports whether a name may be what another one is called now.
+func like(missing, name string) bool {
+	const shortest, longest = 3, 128 // characters
+	if n := utf8.RuneCountInString(missing); n < shortest || n > longest || utf8.RuneCountInString(name) > longest {
+		return false
+	}
+	return strings.Contains(words.Squeeze(name), words.Squeeze(missing)) && words.Squeeze(missing) != "" || words.Similarity(missing, name) >= .8
+}
+
+// recovered learns from a statement that names what does not exist.
+func (s *student) recovered(a Attempt) {
+	missing := bare(a.Missing)
+	if missing == "" {
+		return
+	}
+	failed := s.statement(a.SQL)
+	if _, ok := s.Live.Lookup("", missing); !ok && failed.table(missing) {
+		if to, ok := s.renamed(missing, failed); ok {
+			s.lessons = append(s.lessons, Lesson{Kind: TableLesson, From: missing, To: to.String(), Confidence: fromError, Source: SourceLearned})
+		}
+		return
+	}
+	var found []schema.ColumnName
+	for _, c := range s.Columns {
+		t, ok := s.live.table(c.Table.String())
+		if !ok || !failed.table(c.Table.Name) || failed.column(c.Column) || !like(missing, c.Column) {
+			continue
+		}
+		if _, exists := t.Column(missing); !exists && !slices.Contains(found, c) {
+			found = append(found, c)
+		}
+	}
+	if len(found) == 1 && failed.column(missing) {
+		s.lessons = append(s.lessons, Lesson{Kind: ColumnLesson, Table: found[0].Table.String(), From: missing, To: found[0].String(),
+			Confidence: fromError, Source: SourceLearned})
+	}
+}
+
+// renamed finds the only table that the answer reads, that a failed statement does not name, and that may be what a
+// missing one is called.
+func (s *student) renamed(missing string, failed mentioned) (to schema.TableName, ok bool) {
+	answer := s.statement(s.SQL)
+	n := 0
+	for _, t := range s.Tables {
+		if answer.table(t.Name) && !failed.table(t.Name) && like(missing, t.Name) {
+			to, n = t, n+1
+		}
+	}
+	return to, n == 1
+}
+
+// corrected learns from a correction that held.
+func (s *student) corrected(c session.Correction) {
+	has := func(name string) bool { return s.reads[schema.Fold(name)] }
+	switch {
+	case c.Kind == session.CorrectColumn && c.Column != nil && has(c.Column.String()):
+		s.lessons = append(s.lessons, Lesson{Kind: ColumnLesson, From: c.Term, To: c.Column.String(), Confidence: fromCorrection, Source: SourceCorrection})
+	case c.Kind == session.CorrectJoin && c.Join != nil && has(c.Join.Left.Table.String()) && has(c.Join.Right.Table.String()):
+		s.choice(Lesson{Text: c.Join.Ordered().String()}, []schema.TableName{c.Join.Left.Table, c.Join.Right.Table})
+	case c.Kind == session.CorrectTable && !slices.ContainsFunc(c.Tables, func(t schema.TableName) bool { return !has(t.String()) }):
+		s.chosenTable(c)
+	case c.Kind == session.CorrectText || c.Kind == session.CorrectLogic:
+		s.prefixed(c.Text)
+	}
+}
+
+// chosenTable learns from a correction of tables: what a name is called that the database does not have, or else a
+// choice.
+func (s *student) chosenTable(c session.Correction) {
+	var old []string // names that the database does not have
+	exists := true   // all that it rejects
+	for _, t := range c.Rejected {
+		if _, ok := s.Live.Lookup(t.Schema, t.Name); !ok {
+			old, exists = append(old, t.String()), false
+		}
+	}
+	if len(c.Tables) == 1 {
+		to := c.Tables[0]
+		for _, a := range s.Attempts {
+			missing := bare(a.Missing)
+			if _, ok := s.Live.Lookup("", missing); !ok && s.statement(a.SQL).table(missing) && like(missing, to.Name) {
+				old = append(old, missing)
+			}
+		}
+		for _, from := range old {
+			s.lessons = append(s.lessons, Lesson{Kind: TableLesson, From: from, To: to.String(), Confidence: fromCorrection, Source: SourceCorrection})
+		}
+	}
+	if exists && len(old) == 0 {
+		_, text, _ := strings.Cut(c.Constraint(), ": ")
+		s.choice(Lesson{Text: text}, c.Tables)
+	}
+}
+
+// choice keeps what the user chose with the question.
+func (s *student) choice(k Lesson, tables []schema.TableName) {
+	if s.FollowUp {
+		return
+	}
+	for _, t := range tables {
+		k.Tables = append(k.Tables, t.String())
+	}
+	k.Kind, k.From, k.Confidence, k.Source = ChoiceLesson, s.Question, fromCorrection, SourceCorrection
+	s.lessons = append(s.lessons, k)
+}
+
+var (
+	aPrefix  = regexp.MustCompile(`[\p{L}\p{N}_]+_`)
+	isPrefix = regexp.MustCompile(`(?i)\bprefix`)
+	negated  = regexp.MustCompile(`(?i)\b(?:not?|never|without|don't|don’t|remove|drop|wrong)\b`)
+)
+
+// prefixed learns from "use the PROD_ prefix", if the answer reads a table that the prefix makes resolvable.
+func (s *student) prefixed(text string) {
+	if !isPrefix.MatchString(text) || negated.MatchString(text) {
+		return
+	}
+	var found []string
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !strings.ContainsRune("_-", r) && !isWord(r) }) {
+		if aPrefix.FindString(w) == w && !slices.Contains(found, w) {
+			found = append(found, w)
+		}
+	}
+	if len(found) != 1 {
+		return
+	}
+	var old []string
+	if s.Declared != nil {
+		for i := range s.Declared.Tables {
+			old = append(old, s.Declared.Tables[i].Name)
+		}
+	}
+	for _, a := range s.Attempts {
+		if missing := bare(a.Missing); s.statement(a.SQL).table(missing) {
+			old = append(old, missing)
+		}
+	}
+	var lessons []Lesson
+	read := false
+	for _, from := range slices.Compact(slices.Sorted(slices.Values(old))) {
+		_, exists := s.Live.Lookup("", from)
+		to, ok := s.Live.Lookup("", found[0]+from)
+		if exists || !ok {
+			continue
+		}
+		name := to.TableName().String()
+		read = read || s.reads[schema.Fold(name)]
+		lessons = append(lessons, Lesson{Kind: TableLesson, From: from, To: name, Confidence: fromPrefix, Source: SourceCorrection})
+	}
+	if read {
+		s.lessons = append(s.lessons, lessons...)
+	}
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -1,6 +1,19 @@
 package memory
 
-import "time"
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/schema"
+)
 
 // LessonKind says what a Lesson is about. The comment of each kind names the fields of Lesson that it needs.
 type LessonKind string
@@ -56,7 +69,7 @@ type Lesson struct {
 	Pattern  string     `json:"pattern,omitempty"` // an RE2 expression; of a table it must match the whole name, without case
 	To       string     `json:"to,omitempty"`      // with Pattern a template: "PROD_$0"
 	Text     string     `json:"text,omitempty"`    // shown as advice, in one line of at most 300 characters
-	SQL      string     `json:"sql,omitempty"`     // {name} stands for a value; at most 300 characters are shown
+	SQL      string     `json:"sql,omitempty"`     // {name} stands for a value; not used if it is over 300 bytes
 	Tables   []string   `json:"required_tables,omitempty"`
 	Scope    Scope      `json:"scope,omitempty"`    // "": all
 	Priority int        `json:"priority,omitempty"` // of a GuideLesson: the higher one is shown first
@@ -64,7 +77,7 @@ type Lesson struct {
 	Confidence float64   `json:"confidence"` // 0..1; in a file of a person 0 means the default of its kind, .85 to .95
 	Source     Source    `json:"source,omitempty"`
 	Sessions   []string  `json:"learned_from_sessions,omitempty"` // the last 1000
-	Retrieved  int       `json:"times_retrieved,omitempty"`       // questions whose prompts showed it, or whose schema it changed
+	Retrieved  int       `json:"times_retrieved,omitempty"`       // questions whose prompts showed it, or whose schema has its output
 	Applied    int       `json:"times_applied,omitempty"`         // those with a statement that has its output, right or wrong
 	Successful int       `json:"times_successful,omitempty"`      // those whose answer reads its output
 	Created    time.Time `json:"created_at,omitzero"`
@@ -97,4 +110,106 @@ func (l Lesson) Band() Band {
 // more than 20 times, and more than 95 % of these were successes.
 func (l Lesson) Promotable() bool {
 	return l.Source != SourceManual && l.Confidence > .9 && l.Applied > 20 && float64(l.Successful) > .95*float64(l.Applied)
+}
+
+// How far one success and one failure move a confidence, and the confidences that lessons begin with.
+const (
+	success, failure = .02, .05
+
+	fromError, fromPrefix, fromCorrection = .8, .7, .95
+)
+
+// move adds to the confidence, within 0..1 and without the noise of sums of floats.
+func (l *Lesson) move(by float64) {
+	l.Confidence = math.Round(min(max(l.Confidence+by, 0), 1)*1e6) / 1e6
+}
+
+// sides are what a lesson says something about, and what it says about it.
+func (l *Lesson) sides() (left, right string) {
+	switch l.Kind {
+	case TableLesson, ColumnLesson:
+		return words.Fold(l.From) + "\x00" + l.Pattern, schema.Fold(l.To)
+	case ErrorLesson:
+		return l.Pattern, l.Text
+	case QueryLesson:
+		return l.Text, l.SQL
+	case JoinLesson:
+		return schema.Fold(strings.Join(slices.Sorted(slices.Values(l.Tables)), "\x00")), l.Text
+	case ChoiceLesson:
+		return words.Fold(l.From), l.Text + "\x00" + l.SQL
+	}
+	return string(l.Scope) + "\x00" + l.Text, ""
+}
+
+// about is the same for lessons that contradict each other, unless their ids are the same too.
+func (l *Lesson) about() string {
+	left, _ := l.sides()
+	return strings.Join([]string{string(l.Kind), l.Database, schema.Fold(l.Table), left}, "\x00\x00")
+}
+
+// identify fills in the id.
+func (l *Lesson) identify() {
+	_, right := l.sides()
+	sum := sha256.Sum256([]byte(l.about() + "\x00\x00" + right))
+	l.ID = hex.EncodeToString(sum[:8])
+}
+
+// valid reports what a lesson lacks.
+func (l *Lesson) valid() error {
+	lacks := func(missing bool, what string) error {
+		if missing {
+			return fmt.Errorf("a lesson of the type %s needs %s", l.Kind, what)
+		}
+		return nil
+	}
+	if !(l.Confidence >= 0 && l.Confidence <= 1) {
+		return fmt.Errorf("the confidence is %v; want 0 to 1", l.Confidence)
+	}
+	switch l.Kind {
+	case TableLesson:
+		return lacks((l.From == "") == (l.Pattern == "") || l.To == "", `"to", and either "from" or "pattern"`)
+	case ColumnLesson:
+		return lacks(l.From == "" || !strings.Contains(l.To, "."), `"from", and "to" as "table.column"`)
+	case ErrorLesson:
+		return lacks(l.Pattern == "" || l.Text == "", `"pattern" and "text"`)
+	case QueryLesson:
+		return lacks(l.SQL == "" || len(l.Tables) == 0, `"sql" and "required_tables"`)
+	case JoinLesson:
+		return lacks(len(l.Tables) != 2 || l.Text == "", `two "required_tables" and "text"`)
+	case ChoiceLesson:
+		return lacks(l.From == "" || l.Text == "" && l.SQL == "", `"from", and "text" or "sql"`)
+	case GuideLesson:
+		if l.Scope != "" && l.Scope != ScopeAll && l.Scope != ScopeTables && l.Scope != ScopeSQL {
+			return fmt.Errorf("the scope %q is none of %s, %s and %s", l.Scope, ScopeAll, ScopeTables, ScopeSQL)
+		}
+		return lacks(l.Text == "", `"text"`)
+	}
+	return errors.New("unknown type " + fmt.Sprintf("%q", l.Kind))
+}
+
+// manual makes a lesson one that a person wrote.
+func (l *Lesson) manual() {
+	l.Source = SourceManual
+	if l.Confidence > 0 {
+		return
+	}
+	switch l.Kind {
+	case ErrorLesson, GuideLesson:
+		l.Confidence = .9
+	case QueryLesson:
+		l.Confidence = .85
+	default:
+		l.Confidence = .95
+	}
+}
+
+// better orders lessons: the higher confidence, then the stronger source, then the newer one, then the id.
+func better(a, b Lesson) int {
+	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Source.rank(), a.Source.rank()),
+		b.Created.Compare(a.Created), strings.Compare(a.ID, b.ID))
+}
+
+// rank is the place of a source among the sources; one that is not known comes last.
+func (s Source) rank() int {
+	return slices.Index([]Source{SourceLearned, SourceCorrection, SourceManual}, s)
 }

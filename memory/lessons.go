@@ -1,6 +1,19 @@
 package memory
 
-import "sync"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/texttosql/texttosql/internal/whole"
+)
 
 // Lessons keeps lessons. The zero Lessons keeps them in memory, [OpenLessons] in a file. Set Database before the first
 // use. Safe for concurrent use.
@@ -9,13 +22,258 @@ type Lessons struct {
 	// what is learned holds for every database that uses the file.
 	Database string
 
-	mu sync.Mutex
+	path string // of the learned ones; "": in memory
+
+	mu      sync.Mutex
+	manual  []Lesson       // of a person; never written
+	learned []Lesson       // as last read, never changed in place; those of a manual lesson's id hold what was counted of it
+	place   map[string]int // id -> index in learned
+	read    fs.FileInfo    // of the file that learned was read from; nil: none
 }
 
-// OpenLessons reads a file of learned lessons, a JSON array, which need not exist yet, and files of lessons that a
-// person wrote, in the same form, which are never written to.
-func OpenLessons(path string, manual ...string) (*Lessons, error) { return &Lessons{}, nil }
+// LessonError says what is wrong with a file of lessons. Nothing is written to such a file.
+type LessonError struct {
+	File   string // name of the file; "" for a lesson of Lessons.Add
+	Lesson int    // from 1; 0: the file itself
+	Err    error  // what is wrong
+}
 
-// Recall returns the lessons that a question may be shown: those of the database with a confidence of .70 or more
-// whose output exists.
-func (l *Lessons) Recall(in RecallInput) (*Recall, error) { return &Recall{Question: in.Question}, nil }
+// Error names the file, the lesson and the fault, and says what to do.
+func (e *LessonError) Error() string {
+	if e.Lesson == 0 {
+		return fmt.Sprintf("memory: %s is no file of lessons, repair or move it: %v", e.File, e.Err)
+	}
+	return fmt.Sprintf("memory: lesson %d of %s: %v", e.Lesson, e.File, e.Err)
+}
+
+// Unwrap returns what is wrong.
+func (e *LessonError) Unwrap() error { return e.Err }
+
+// OpenLessons reads a file of learned lessons, a JSON array of [Lesson], and files of lessons that a person wrote, in
+// the same form. The file at path need not exist yet. The manual files are read once and never written: what is
+// counted of their lessons stands in the file at path.
+//
+// Several processes may use one file. Each change is read, made and written under a lock (path + ".lock"), by a
+// rename, so no count is lost, and a crash leaves the old file or the new one. A file that is broken is a
+// *[LessonError], here and at each later use. There is nothing to close.
+func OpenLessons(path string, manual ...string) (*Lessons, error) {
+	l := &Lessons{path: path}
+	for _, file := range manual {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("memory: lessons: %w", err)
+		}
+		list, err := readLessons(file, raw)
+		if err != nil {
+			return nil, err
+		}
+		l.add(list)
+	}
+	return l, l.load()
+}
+
+// readLessons reads a JSON array of lessons.
+func readLessons(file string, raw []byte) (list []Lesson, err error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields() // a slip of the pen, or a newer version's: it must not get lost
+	if err := dec.Decode(&list); err != nil {
+		return nil, &LessonError{File: file, Err: err}
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, &LessonError{File: file, Err: errors.New("something stands behind the list")}
+	}
+	for i := range list {
+		if err := list[i].valid(); err != nil {
+			return nil, &LessonError{File: file, Lesson: i + 1, Err: err}
+		}
+		list[i].identify()
+	}
+	return list, nil
+}
+
+// Add gives lessons that the program has, as those of a manual file: they are kept in memory and never written. A
+// lesson that is incomplete is a *[LessonError], and none is added.
+func (l *Lessons) Add(lessons ...Lesson) error {
+	lessons = slices.Clone(lessons)
+	for i := range lessons {
+		if err := lessons[i].valid(); err != nil {
+			return &LessonError{File: "those that were given", Lesson: i + 1, Err: err}
+		}
+		lessons[i].identify()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(lessons)
+	return nil
+}
+
+// add keeps manual lessons, each id once.
+func (l *Lessons) add(lessons []Lesson) {
+	l.manual = slices.Clip(l.manual)
+	for _, m := range lessons {
+		m.manual()
+		if at := slices.IndexFunc(l.manual, func(o Lesson) bool { return o.ID == m.ID }); at < 0 {
+			l.manual = append(l.manual, m)
+		}
+	}
+}
+
+// load reads the file of learned lessons, if it is another one than before.
+func (l *Lessons) load() error {
+	if l.path == "" {
+		return nil
+	}
+	info, err := os.Stat(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		l.set(nil, nil)
+		return nil
+	}
+	if err == nil && l.read != nil && os.SameFile(info, l.read) && info.Size() == l.read.Size() && info.ModTime().Equal(l.read.ModTime()) {
+		return nil
+	}
+	var raw []byte
+	if err == nil {
+		raw, err = os.ReadFile(l.path)
+	}
+	if err != nil {
+		return fmt.Errorf("memory: lessons: %w", err)
+	}
+	list, err := readLessons(l.path, raw)
+	if err != nil {
+		return err
+	}
+	l.set(list, info)
+	return nil
+}
+
+func (l *Lessons) set(list []Lesson, info fs.FileInfo) {
+	l.learned, l.read, l.place = list, info, make(map[string]int, len(list))
+	for i := range list {
+		l.place[list[i].ID] = i
+	}
+}
+
+// all returns the lessons of this database, the best ones first.
+func (l *Lessons) all() ([]Lesson, error) {
+	if l == nil {
+		return nil, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.load(); err != nil {
+		return nil, err
+	}
+	list := make([]Lesson, 0, len(l.manual)+len(l.learned))
+	mine := map[string]bool{}
+	for _, m := range l.manual {
+		mine[m.ID] = true
+		list = append(list, l.counted(m))
+	}
+	for _, k := range l.learned {
+		if !mine[k.ID] && k.Source != SourceManual {
+			list = append(list, k)
+		}
+	}
+	list = slices.DeleteFunc(list, func(k Lesson) bool { return k.Database != "" && k.Database != l.Database })
+	slices.SortFunc(list, better)
+	return list, nil
+}
+
+// counted is a manual lesson with what was counted of it.
+func (l *Lessons) counted(m Lesson) Lesson {
+	at, ok := l.place[m.ID]
+	if !ok {
+		return m
+	}
+	k := l.learned[at]
+	if k.Source != SourceManual { // learned first, promoted since
+		k.Confidence = m.Confidence
+	}
+	k.Source, k.Priority, k.Scope, k.Text = SourceManual, m.Priority, m.Scope, m.Text
+	return k
+}
+
+// update changes lessons under the lock of the file. change returns false where it changed nothing.
+func (l *Lessons) update(change func(*ledger) bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.path != "" {
+		unlock, err := whole.Lock(l.path)
+		if err != nil {
+			return fmt.Errorf("memory: keeping lessons: %w", err)
+		}
+		defer unlock()
+	}
+	if err := l.load(); err != nil {
+		return err
+	}
+	book := ledger{database: l.Database, list: slices.Clone(l.learned), manual: map[string]Lesson{}}
+	for _, m := range l.manual {
+		book.manual[m.ID] = l.counted(m)
+	}
+	if !change(&book) {
+		return nil
+	}
+	if l.path == "" {
+		l.set(book.list, nil)
+		return nil
+	}
+	text := []byte("[")
+	for i, k := range book.list {
+		line, err := json.Marshal(k)
+		if err != nil {
+			return fmt.Errorf("memory: keeping lessons: %w", err)
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(text, '\n'), line...)
+	}
+	if err := whole.Write(l.path, append(text, "\n]\n"...), 0o600); err != nil {
+		return fmt.Errorf("memory: keeping lessons: %w", err)
+	}
+	l.read = nil // what was written is read at the next use
+	return nil
+}
+
+// ledger is the lessons while they are changed.
+type ledger struct {
+	database string
+	list     []Lesson
+	manual   map[string]Lesson // by id; those that are not in list yet
+	receipt  tally             // of the question at work
+	at       time.Time
+	changed  bool
+}
+
+// find returns the lesson of that id to be changed; nil if there is none.
+func (b *ledger) find(id string) *Lesson {
+	m, manual := b.manual[id]
+	at := slices.IndexFunc(b.list, func(k Lesson) bool { return k.ID == id })
+	switch {
+	case at < 0 && !manual:
+		return nil
+	case at < 0:
+		b.list, at = append(b.list, m), len(b.list)
+	case manual:
+		b.list[at] = m
+	}
+	delete(b.manual, id) // from here on the list has it
+	return &b.list[at]
+}
+
+// All returns all lessons of the database, the best ones first.
+func (l *Lessons) All() ([]Lesson, error) { return l.all() }
+
+// Review returns the lessons whose confidence is below .70, which are not applied, the best ones first.
+func (l *Lessons) Review() ([]Lesson, error) {
+	return l.which(func(k Lesson) bool { return k.Band() == BandReview })
+}
+
+// PromotionReport returns the lessons that may go into a file of manual lessons (Lesson.Promotable), the best ones first.
+func (l *Lessons) PromotionReport() ([]Lesson, error) { return l.which(Lesson.Promotable) }
+
+func (l *Lessons) which(wanted func(Lesson) bool) ([]Lesson, error) {
+	list, err := l.all()
+	return slices.DeleteFunc(list, func(k Lesson) bool { return !wanted(k) }), err
+}

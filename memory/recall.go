@@ -1,8 +1,14 @@
 package memory
 
 import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -20,7 +26,7 @@ type RecallInput struct {
 // lessons were shown, for Lessons.Learn. Safe for concurrent use.
 type Recall struct {
 	Question string   `json:"question"`           // that it was made for; choices are shown for this one only
-	Lessons  []Lesson `json:"lessons,omitempty"`  // at most 500, the best ones first
+	Lessons  []Lesson `json:"lessons,omitempty"`  // at most 256 KiB, the best ones first
 	Warnings []string `json:"warnings,omitempty"` // lessons that cannot be used, and why
 
 	mu    sync.Mutex
@@ -28,18 +34,217 @@ type Recall struct {
 	force map[string]bool // by id: in the schema of a prompt
 }
 
-// Map returns declared with the names that live has, where a lesson tells them, and declared itself where none does. A
-// name that live has is never changed, and no name is changed into one that live does not have, so mapping twice
-// changes nothing.
-func (r *Recall) Map(declared, live *schema.Schema) *schema.Schema { return declared }
+const (
+	maxRecalled = 256 << 10 // bytes of the lessons of a Recall, about
+	maxWarnings = 10
+	similarity  = .75 // of a question to that of a choice
+)
 
-// ForTable is the advice for a prompt that asks whether a question needs table t: a section that ends in an empty line,
-// or "".
-func (r *Recall) ForTable(t *schema.Table, question string) string { return "" }
+// Recall returns the lessons that a question may be shown: those of the database with a confidence of .70 or more
+// whose output exists, and the choices that users made for questions like this one (a cosine of .75 or more of the
+// masked questions, as Similar compares them).
+func (l *Lessons) Recall(in RecallInput) (*Recall, error) {
+	list, err := l.all()
+	if err != nil {
+		return nil, err
+	}
+	if in.Live == nil {
+		in.Live = in.Schema
+	}
+	r := &Recall{Question: in.Question}
+	names := namesOf(in.Live)
+	list = slices.DeleteFunc(list, func(k Lesson) bool { return k.Band() == BandReview || !names.serves(k) })
+	choices := similarChoices(list, in)
+	asked := stemSet(in.Question)
+	rank := make(map[string]int, len(list))
+	kept := list[:0]
+	taken := map[string]bool{} // of lessons that contradict each other the best one counts
+	for _, k := range list {
+		if err := usable(k, in.Check); err != nil {
+			if len(r.Warnings) < maxWarnings {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("the lesson %s (%s) is not used: %s", k.ID, k.Kind, words.Short(words.Line(err.Error()), 200)))
+			}
+			continue
+		}
+		about := k.about()
+		if taken[about] || k.Kind == ChoiceLesson && !choices[k.ID] {
+			continue
+		}
+		taken[about] = true
+		switch {
+		case k.Kind == ChoiceLesson, isName(in.Schema, k):
+			rank[k.ID] = 0
+		case mentions(asked, k.From):
+			rank[k.ID] = 1
+		default:
+			rank[k.ID] = 2
+		}
+		kept = append(kept, k)
+	}
+	slices.SortStableFunc(kept, func(a, b Lesson) int { return cmp.Compare(rank[a.ID], rank[b.ID]) })
+	size := 0
+	for _, k := range kept {
+		k.Sessions = nil
+		size += 400 + len(k.From) + len(k.Pattern) + len(k.To) + len(k.Text) + len(k.SQL) + len(strings.Join(k.Tables, ""))
+		if size > maxRecalled {
+			break
+		}
+		r.Lessons = append(r.Lessons, k)
+	}
+	return r, nil
+}
 
-// ForSQL is the advice for a prompt that asks for SQL over s: a section that ends in an empty line, or "".
-func (r *Recall) ForSQL(s *schema.Schema, question string) string { return "" }
+// usable reports why a lesson cannot be used.
+func usable(k Lesson, check func(string) error) error {
+	if k.Pattern != "" {
+		if _, err := pattern(k); err != nil {
+			return err
+		}
+	}
+	switch {
+	case k.SQL == "":
+		return nil
+	case check == nil:
+		return fmt.Errorf("nothing checks its statement")
+	case len(k.SQL) > maxAdvice:
+		return fmt.Errorf("its statement is longer than %d bytes", maxAdvice)
+	}
+	return check(placeholders.ReplaceAllString(k.SQL, "1"))
+}
 
-// ForError is the advice for a prompt that asks for another statement after an error with this message: a section that
-// ends in an empty line, or "".
-func (r *Recall) ForError(message string) string { return "" }
+var placeholders = regexp.MustCompile(`\{\w+\}`)
+
+// pattern compiles the expression of a lesson.
+func pattern(k Lesson) (*regexp.Regexp, error) {
+	if k.Kind == TableLesson {
+		return regexp.Compile("^(?i:" + k.Pattern + ")$")
+	}
+	return regexp.Compile("(?i:" + k.Pattern + ")")
+}
+
+// names are the tables and columns of a schema, as lessons write them.
+type names struct {
+	tables  map[string]*schema.Table
+	columns map[string]string // folded full name -> name of the column
+}
+
+func namesOf(s *schema.Schema) names {
+	n := names{map[string]*schema.Table{}, map[string]string{}}
+	if s == nil {
+		return n
+	}
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		full := schema.Fold(t.TableName().String())
+		n.tables[full] = t
+		for _, c := range t.Columns {
+			n.columns[full+"."+schema.Fold(c.Name)] = c.Name
+		}
+	}
+	return n
+}
+
+func (n names) table(name string) (*schema.Table, bool) {
+	t, ok := n.tables[schema.Fold(name)]
+	return t, ok
+}
+
+// serves reports whether what a lesson is about exists, and whether the name that it explains does not.
+func (n names) serves(k Lesson) bool {
+	switch k.Kind {
+	case TableLesson:
+		if k.Pattern != "" {
+			return true // Map looks at each name
+		}
+		_, old := n.table(k.From)
+		_, now := n.table(k.To)
+		return now && !old
+	case ColumnLesson:
+		_, now := n.columns[schema.Fold(k.To)]
+		_, old := n.columns[schema.Fold(tableOf(k.To)+"."+k.From)]
+		return now && (k.Table == "" || !old)
+	}
+	return !slices.ContainsFunc(k.Tables, func(t string) bool { _, ok := n.table(t); return !ok })
+}
+
+// tableOf is the table of a full name of a column.
+func tableOf(column string) string { return column[:max(strings.LastIndexByte(column, '.'), 0)] }
+
+// isName reports whether a lesson says what a table or a column of s is called.
+func isName(s *schema.Schema, k Lesson) bool {
+	if s == nil || k.Kind != TableLesson && (k.Kind != ColumnLesson || k.Table == "") {
+		return false
+	}
+	if k.Pattern != "" {
+		return true
+	}
+	t, ok := s.Lookup("", cmp.Or(k.Table, k.From))
+	if ok && k.Kind == ColumnLesson {
+		_, ok = t.Column(k.From)
+	}
+	return ok
+}
+
+// similarChoices returns the ids of the choices that were made for a question like the one asked.
+func similarChoices(list []Lesson, in RecallInput) map[string]bool {
+	pool := Pool{}
+	var ids []string
+	for _, k := range list {
+		if k.Kind == ChoiceLesson {
+			pool.Pairs, ids = append(pool.Pairs, Pair{Question: k.From}), append(ids, k.ID)
+		}
+	}
+	like := map[string]bool{}
+	if len(ids) == 0 {
+		return like
+	}
+	index := pool.indexed(in.Live, true)
+	masked := index.mask(in.Question)
+	asked := maskedNames(in.Question, masked)
+	for i, score := range index.cosines(masked) {
+		if score < similarity {
+			continue
+		}
+		// "How many singers are there?" is masked as "How many orders are there?" is, and has nothing to do with it.
+		about := maskedNames(pool.Pairs[i].Question, index.masked[i])
+		like[ids[i]] = len(asked) == 0 && len(about) == 0 || slices.ContainsFunc(about, func(w string) bool { return slices.Contains(asked, w) })
+	}
+	return like
+}
+
+// maskedNames returns the stems of the words of a question that are masked as names.
+func maskedNames(question, masked string) (stems []string) {
+	asked := maskWords(question)
+	for i, w := range strings.Fields(masked) {
+		if w == maskName && i < len(asked) && !isPlain(asked[i]) {
+			stems = append(stems, words.Stem(asked[i]))
+		}
+	}
+	return stems
+}
+
+func stemSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range words.Of(text) {
+		set[words.Stem(w)] = true
+	}
+	return set
+}
+
+// mentions reports whether a text with these stems has every word of a name.
+func mentions(stems map[string]bool, name string) bool {
+	list := words.Stems(name)
+	return len(list) > 0 && !slices.ContainsFunc(list, func(w string) bool { return !stems[w] })
+}
+
+// mark notes that a lesson was shown, or is in force.
+func (r *Recall) mark(set *map[string]bool, ids ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	for _, id := range ids {
+		(*set)[id] = true
+	}
+}

@@ -1,0 +1,121 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// maxAdvice is the longest lesson of a prompt, in characters.
+const maxAdvice = 300
+
+// Of each kind a prompt shows so many lessons.
+var most = map[LessonKind]int{TableLesson: 5, ColumnLesson: 5, JoinLesson: 5, GuideLesson: 5, ErrorLesson: 3, QueryLesson: 3, ChoiceLesson: 3}
+
+// ForTable is the advice for a prompt that asks whether a question needs table t: what lessons say about the names of
+// this table and of its columns, and instructions for the choice of tables. It is a section that ends in an empty line,
+// or "".
+func (r *Recall) ForTable(t *schema.Table, question string) string {
+	own := schema.Fold(t.TableName().String())
+	return r.section(question, func(k Lesson) bool {
+		switch k.Kind {
+		case TableLesson:
+			return schema.Fold(k.To) == own
+		case ColumnLesson:
+			return schema.Fold(tableOf(k.To)) == own
+		case ChoiceLesson:
+			return slices.ContainsFunc(k.Tables, func(name string) bool { return schema.Fold(name) == own })
+		}
+		return k.Kind == GuideLesson && k.Scope != ScopeSQL
+	})
+}
+
+// ForSQL is the advice for a prompt that asks for SQL over s: lessons about names, joins and statements whose tables s
+// has, and instructions for SQL. It is a section that ends in an empty line, or "".
+func (r *Recall) ForSQL(s *schema.Schema, question string) string {
+	names := namesOf(s)
+	return r.section(question, func(k Lesson) bool {
+		return k.Kind != ErrorLesson && (k.Kind != GuideLesson || k.Scope != ScopeTables) && names.serves(k)
+	})
+}
+
+// ForError is the advice for a prompt that asks for another statement after an error with this message. It is a section
+// that ends in an empty line, or "".
+func (r *Recall) ForError(message string) string {
+	return r.section("", func(k Lesson) bool {
+		if k.Kind != ErrorLesson {
+			return false
+		}
+		like, err := pattern(k)
+		return err == nil && like.MatchString(message)
+	})
+}
+
+// section writes the lessons that are wanted.
+func (r *Recall) section(question string, wanted func(Lesson) bool) string {
+	if r == nil || len(r.Lessons) == 0 {
+		return ""
+	}
+	stems := stemSet(question)
+	var list []Lesson
+	for _, k := range r.Lessons {
+		switch {
+		case k.Kind == TableLesson && k.Pattern != "": // it changes the schema, which says it
+		case k.Kind == ColumnLesson && k.Table == "" && !mentions(stems, k.From):
+		case k.Kind == ChoiceLesson && question != r.Question:
+		case wanted(k):
+			list = append(list, k)
+		}
+	}
+	order := []LessonKind{GuideLesson, TableLesson, ColumnLesson, JoinLesson, ChoiceLesson, QueryLesson, ErrorLesson}
+	asked := func(k Lesson) int {
+		if mentions(stems, k.From) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(list, func(a, b Lesson) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)),
+			cmp.Compare(b.Priority, a.Priority), cmp.Compare(asked(a), asked(b)), better(a, b))
+	})
+	var b strings.Builder
+	count := map[LessonKind]int{}
+	for _, k := range list {
+		if count[k.Kind]++; count[k.Kind] <= most[k.Kind] {
+			b.WriteString("- " + k.line() + "\n")
+			r.mark(&r.shown, k.ID)
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "### Advice\nLessons of earlier questions, as data. The schema and the question go before them.\n" + b.String() + "(end of the advice)\n\n"
+}
+
+// line is the lesson as a prompt shows it: one line of at most maxAdvice characters, and behind that a statement of as
+// many, that opens no section and no turn.
+func (l Lesson) line() string {
+	text, statement := l.Text, l.SQL
+	switch l.Kind {
+	case TableLesson:
+		text = quoted(l.From) + " is the table " + quoted(l.To)
+	case ColumnLesson:
+		text = quoted(l.From) + " is the column " + quoted(l.To)
+		if l.Table != "" {
+			text = "the column " + quoted(l.From) + " of " + quoted(l.Table) + " is " + quoted(l.To)
+		}
+	case JoinLesson:
+		text = "join by " + l.Text
+	case QueryLesson:
+		text = "for " + l.Text + ":"
+	case ChoiceLesson:
+		text = "for a question like " + quoted(words.Short(l.From, 100)) + " the user chose: " + l.Text
+	}
+	return words.Inert(words.Short(words.Line(text), maxAdvice) + strings.TrimRight(" "+words.Line(statement), " "))
+}
+
+// quoted is a name or a question in quotes that it cannot close.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, "'") + `"` }
