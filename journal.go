@@ -84,7 +84,7 @@ func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error)
 	if path == "" {
 		return nil, nil
 	}
-	snap, err := e.snapshot(ctx)
+	snap, err := e.snapshot(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

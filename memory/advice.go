@@ -36,6 +36,9 @@ func (r *Recall) ForTable(t *schema.Table, question string) string {
 // ForSQL is the advice for a prompt that asks for SQL over s: lessons about names, joins and statements whose tables s
 // has, and instructions for SQL. It is a section that ends in an empty line, or "".
 func (r *Recall) ForSQL(s *schema.Schema, question string) string {
+	if r == nil || len(r.Lessons) == 0 {
+		return ""
+	}
 	names := namesOf(s)
 	return r.section(question, func(k Lesson) bool {
 		return k.Kind != ErrorLesson && (k.Kind != GuideLesson || k.Scope != ScopeTables) && names.serves(k)

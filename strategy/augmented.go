@@ -34,7 +34,7 @@ func (a Augmented) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.
 	}
 	return []llm.Message{
 		{Role: llm.System, Text: Prompt{Reasoning: a.Reasoning}.System(env)},
-		{Role: llm.User, Text: "### Schema\n" + text + "\n\n" + env.ValueSection(in.Links) + in.Task.Section()},
+		{Role: llm.User, Text: "### Schema\n" + text + "\n\n" + env.ValueSection(in.Links) + env.Advice(in.Schema, in.Task) + in.Task.Section()},
 	}, nil
 }
 

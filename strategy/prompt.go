@@ -64,7 +64,7 @@ func (p Prompt) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Mes
 			llm.Message{Role: llm.Assistant, Text: Fence(ex.SQL)})
 		head = ""
 	}
-	turns, section := in.Task.turns(head, env.ValueSection(in.Links))
+	turns, section := in.Task.turns(head, env.ValueSection(in.Links)+env.Advice(in.Schema, in.Task))
 	return append(append(messages, turns...), llm.Message{Role: llm.User, Text: section}), nil
 }
 

@@ -82,7 +82,7 @@ func (r TypedRepair) complaint(env *Env, in RepairInput) string {
 	if in.SQL == "" {
 		what = "The reply could not be used"
 	}
-	b.WriteString("### Error\n")
+	b.WriteString(env.Lessons.ForError(in.Err.Error()) + "### Error\n")
 	if errors.As(in.Err, &invalid) && invalid.Fault == exec.FaultConstraint {
 		fmt.Fprintf(&b, "This statement goes against what the user said: %s\n", ErrorLine(invalid.Message, false))
 	} else if b.WriteString(what); invalid != nil {

@@ -33,6 +33,9 @@ func (r *run) prompt(ctx context.Context, env *strategy.Env, in strategy.PromptI
 			head = ""
 		}
 	}
+	if !r.published {
+		head += env.Advice(in.Schema, in.Task)
+	}
 	return append(messages, llm.Message{Role: llm.User, Text: head + in.Task.Section()}), nil
 }
 

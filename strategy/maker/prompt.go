@@ -17,6 +17,7 @@ type prompts struct {
 	env       *strategy.Env
 	task      strategy.Task
 	schema    string
+	advice    string
 	published bool
 }
 
@@ -65,7 +66,7 @@ func (p prompts) messages(rules, agreed string) []llm.Message {
 	head := fmt.Sprintf("You translate questions about a database into SQL, step by step. The database is %s.\n\n", p.env.DB.Dialect().Title())
 	return []llm.Message{
 		{Role: llm.System, Text: head + rules},
-		{Role: llm.User, Text: "### Schema\n" + p.schema + "\n\n" + agreed + p.task.Section()},
+		{Role: llm.User, Text: "### Schema\n" + p.schema + "\n\n" + agreed + p.advice + p.task.Section()},
 	}
 }
 

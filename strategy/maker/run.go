@@ -45,6 +45,9 @@ func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task)
 		return nil, err
 	}
 	r.prompts = prompts{env: env, task: t, schema: text, published: m.published}
+	if !m.published {
+		r.prompts.advice = env.Advice(shown, t)
+	}
 	return r, nil
 }
 

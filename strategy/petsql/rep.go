@@ -88,6 +88,9 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 		after = "### External knowledge: " + evidence + "\n"
 	}
 	after += conversation(d.Text(), in.Task)
+	if !r.published {
+		after = env.Advice(s, in.Task) + after
+	}
 	after += "### Question: " + strategy.OneLine(in.Task.Question) + "\n### SQL:" + end
 	form.Beside = len(before) + len(after)
 	if r.published {

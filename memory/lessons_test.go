@@ -1,0 +1,544 @@
+package memory_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+)
+
+// tables makes a schema of "table(column, column)" texts.
+func tables(list ...string) *schema.Schema {
+	s := &schema.Schema{Dialect: "sqlite"}
+	for _, text := range list {
+		name, columns, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
+		t := schema.Table{Name: name, Kind: schema.BaseTable}
+		for c := range strings.SplitSeq(columns, ", ") {
+			t.Columns = append(t.Columns, schema.Column{Name: c})
+		}
+		s.Tables = append(s.Tables, t)
+	}
+	return s
+}
+
+var (
+	declared = tables("Customers(id, name)", "Orders(id, customer, total)")
+	live     = tables("PROD_Customers(id, name)", "PROD_Orders(id, customer, amount_total)", "Log(id)")
+)
+
+func tableName(name string) schema.TableName { return schema.TableName{Name: name} }
+
+func columnName(table, column string) schema.ColumnName {
+	return schema.ColumnName{Table: tableName(table), Column: column}
+}
+
+// customers is a question whose first statement named the table as it was declared.
+func customers(id string, more ...func(*memory.Episode)) memory.Episode {
+	e := memory.Episode{
+		Session: id, Question: "How many customers are there?", Live: live, Declared: declared, Completed: true,
+		Attempts: []memory.Attempt{{SQL: "SELECT count(*) FROM Customers", Missing: "Customers"}},
+		SQL:      "SELECT count(*) FROM PROD_Customers", Tables: []schema.TableName{tableName("PROD_Customers")},
+		At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+	for _, change := range more {
+		change(&e)
+	}
+	return e
+}
+
+func without(e *memory.Episode) { e.Attempts = nil }
+
+func learn(t *testing.T, l *memory.Lessons, e memory.Episode) memory.Receipt {
+	t.Helper()
+	r, err := l.Learn(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func all(t *testing.T, l *memory.Lessons) []memory.Lesson {
+	t.Helper()
+	list, err := l.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// brief writes lessons as "kind from>to confidence source".
+func brief(list []memory.Lesson) (lines []string) {
+	for _, k := range list {
+		what := k.To
+		if what == "" {
+			what = k.Text + k.SQL
+		}
+		if k.Table != "" {
+			what += " of " + k.Table
+		}
+		lines = append(lines, fmt.Sprintf("%s %s>%s %.2f %s", k.Kind, k.From+k.Pattern, what, k.Confidence, k.Source))
+	}
+	return lines
+}
+
+func recall(t *testing.T, l *memory.Lessons, question string) *memory.Recall {
+	t.Helper()
+	r, err := l.Recall(memory.RecallInput{Question: question, Schema: declared, Live: live, Check: func(sql string) error {
+		if strings.HasPrefix(sql, "SELECT") {
+			return nil
+		}
+		return errors.New("it does not only read")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func given(t *testing.T, lessons ...memory.Lesson) *memory.Lessons {
+	t.Helper()
+	l := &memory.Lessons{}
+	if err := l.Add(lessons...); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestLearned: what an end of a question teaches.
+func TestLearned(t *testing.T) {
+	correct := func(list ...session.Correction) func(*memory.Episode) {
+		return func(e *memory.Episode) { e.Corrections = list }
+	}
+	total := columnName("PROD_Orders", "amount_total")
+	orders := func(e *memory.Episode) {
+		e.Attempts = []memory.Attempt{{SQL: "SELECT sum(o.total) FROM PROD_Orders o", Missing: "o.total"}}
+		e.SQL, e.Tables, e.Columns = "SELECT sum(amount_total) FROM PROD_Orders", []schema.TableName{total.Table}, []schema.ColumnName{total}
+	}
+	prefix := func(text string) func(*memory.Episode) {
+		return correct(session.Correction{Kind: session.CorrectText, Text: text})
+	}
+	for _, tt := range []struct {
+		why    string
+		change []func(*memory.Episode)
+		want   []string
+	}{
+		{"a recovered error", nil, []string{"table_mapping Customers>PROD_Customers 0.80 auto_learned"}},
+		{"the engine gives the schema too", []func(*memory.Episode){func(e *memory.Episode) { e.Attempts[0].Missing = "main.Customers" }},
+			[]string{"table_mapping Customers>PROD_Customers 0.80 auto_learned"}},
+		{"no answer", []func(*memory.Episode){func(e *memory.Episode) { e.Completed = false }}, nil},
+		{"an unrelated name", []func(*memory.Episode){func(e *memory.Episode) {
+			e.Attempts = []memory.Attempt{{SQL: "SELECT 1 FROM Clients", Missing: "Clients"}}
+		}}, nil},
+		{"two targets", []func(*memory.Episode){func(e *memory.Episode) {
+			e.Live = tables("PROD_Customers(id)", "OLD_Customers(id)")
+			e.SQL, e.Tables = "SELECT 1 FROM PROD_Customers, OLD_Customers", []schema.TableName{tableName("PROD_Customers"), tableName("OLD_Customers")}
+		}}, nil},
+		{"the rejected statement named the target too", []func(*memory.Episode){func(e *memory.Episode) {
+			e.Attempts[0].SQL = "SELECT 1 FROM Customers, PROD_Customers"
+		}}, nil},
+		{"a name that exists", []func(*memory.Episode){func(e *memory.Episode) { e.Live = tables("PROD_Customers(id)", "customers(id)") }}, nil},
+		{"another fault", []func(*memory.Episode){func(e *memory.Episode) { e.Attempts[0].Missing = "" }}, nil},
+		{"a name of two letters is in many", []func(*memory.Episode){func(e *memory.Episode) {
+			e.Attempts = []memory.Attempt{{SQL: "SELECT 1 FROM cu", Missing: "cu"}}
+		}}, nil},
+		{"only what the statement itself names, not what lies under a view", []func(*memory.Episode){func(e *memory.Episode) {
+			e.Tables = append(e.Tables, tableName("base_Customers"))
+		}}, []string{"table_mapping Customers>PROD_Customers 0.80 auto_learned"}},
+		{"a column", []func(*memory.Episode){orders}, []string{"column_mapping total>PROD_Orders.amount_total of PROD_Orders 0.80 auto_learned"}},
+		{"a column that is ambiguous, not missing", []func(*memory.Episode){orders, func(e *memory.Episode) {
+			e.Live = tables("PROD_Orders(total, amount_total)")
+		}}, nil},
+		{"a word of the user", []func(*memory.Episode){orders, without, correct(session.Correction{Kind: session.CorrectColumn, Term: "revenue", Column: &total})},
+			[]string{"column_mapping revenue>PROD_Orders.amount_total 0.95 correction"}},
+		{"a word of the user that the answer does not use", []func(*memory.Episode){without, correct(session.Correction{
+			Kind: session.CorrectColumn, Term: "revenue", Column: &total})}, nil},
+		{"a table that the database does not have", []func(*memory.Episode){without, correct(session.Correction{Kind: session.CorrectTable,
+			Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Customers")}})},
+			[]string{"table_mapping Customers>PROD_Customers 0.95 correction"}},
+		{"the error tells what was corrected", []func(*memory.Episode){correct(session.Correction{Kind: session.CorrectTable,
+			Tables: []schema.TableName{tableName("PROD_Customers")}})}, []string{"table_mapping Customers>PROD_Customers 0.95 correction"}},
+		{"a choice between tables that exist", []func(*memory.Episode){without, correct(session.Correction{Kind: session.CorrectTable,
+			Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Log")}})},
+			[]string{"choice How many customers are there?>Use table 'PROD_Customers'. DO NOT use: Log 0.95 correction"}},
+		{"a choice of a follow-up", []func(*memory.Episode){without, func(e *memory.Episode) { e.FollowUp = true }, correct(session.Correction{
+			Kind: session.CorrectTable, Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Log")}})}, nil},
+		{"a table that the answer does not read", []func(*memory.Episode){without, correct(session.Correction{Kind: session.CorrectTable,
+			Tables: []schema.TableName{tableName("PROD_Orders")}, Rejected: []schema.TableName{tableName("Customers")}})}, nil},
+		{"a result that was chosen", []func(*memory.Episode){without, func(e *memory.Episode) { e.Chosen = &session.Option{ID: "r1"} }},
+			[]string{"choice How many customers are there?>SELECT count(*) FROM PROD_Customers 0.95 correction"}},
+		{"a prefix", []func(*memory.Episode){without, prefix("use the PROD_ prefix")},
+			[]string{"table_mapping Customers>PROD_Customers 0.70 correction", "table_mapping Orders>PROD_Orders 0.70 correction"}},
+		{"a prefix in quotes behind the word", []func(*memory.Episode){without, prefix(`all tables have the prefix "PROD_"!`)},
+			[]string{"table_mapping Customers>PROD_Customers 0.70 correction", "table_mapping Orders>PROD_Orders 0.70 correction"}},
+		{"not a prefix", []func(*memory.Episode){without, prefix("do not use the PROD_ prefix")}, nil},
+		{"two prefixes", []func(*memory.Episode){without, prefix("use the PROD_ prefix or the DEV_ prefix")}, nil},
+		{"a prefix that the answer does not have", []func(*memory.Episode){without, orders, prefix("use the PROD_ prefix"), func(e *memory.Episode) {
+			e.Tables, e.Attempts = []schema.TableName{tableName("Log")}, nil
+		}}, nil},
+		{"advice in prose", []func(*memory.Episode){without, prefix("customers are people")}, nil},
+	} {
+		l := &memory.Lessons{}
+		learn(t, l, customers("s1", tt.change...))
+		list := brief(all(t, l))
+		slices.Sort(list)
+		if diff := cmp.Diff(tt.want, list); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+	}
+}
+
+// TestRelearned: ten sessions make one lesson; a contradiction makes a second one and weakens the first.
+func TestRelearned(t *testing.T) {
+	l := &memory.Lessons{}
+	for i := range 10 {
+		learn(t, l, customers(fmt.Sprint("s", i)))
+		learn(t, l, customers(fmt.Sprint("s", i))) // the same session again
+	}
+	list := all(t, l)
+	if len(list) != 1 || len(list[0].Sessions) != 10 || list[0].Successful != 9 || list[0].Applied != 9 || list[0].Confidence != .98 {
+		t.Fatalf("%+v", list)
+	}
+	other := func(e *memory.Episode) {
+		e.Live = tables("NEW_Customers(id)", "PROD_Customers(id)")
+		e.SQL, e.Tables = "SELECT 1 FROM NEW_Customers", []schema.TableName{tableName("NEW_Customers")}
+	}
+	learn(t, l, customers("x", other))
+	want := []string{"table_mapping Customers>PROD_Customers 0.93 auto_learned", "table_mapping Customers>NEW_Customers 0.80 auto_learned"}
+	if diff := cmp.Diff(want, brief(all(t, l))); diff != "" {
+		t.Error(diff)
+	}
+	learn(t, l, customers("y", without, func(e *memory.Episode) {
+		e.Corrections = []session.Correction{{Kind: session.CorrectTable, Tables: []schema.TableName{tableName("PROD_Customers")},
+			Rejected: []schema.TableName{tableName("Customers")}}}
+	}))
+	want = []string{"table_mapping Customers>PROD_Customers 0.95 correction", "table_mapping Customers>NEW_Customers 0.75 auto_learned"}
+	if diff := cmp.Diff(want, brief(all(t, l))); diff != "" {
+		t.Error("corrected:", diff)
+	}
+}
+
+// TestCounts: what is counted of a lesson that was shown, at every end of a question.
+func TestCounts(t *testing.T) {
+	lesson := memory.Lesson{Kind: memory.TableLesson, From: "Customers", To: "PROD_Customers", Confidence: .8}
+	counts := func(k memory.Lesson) string {
+		return fmt.Sprintf("%d/%d/%d %.2f", k.Retrieved, k.Applied, k.Successful, k.Confidence)
+	}
+	for _, tt := range []struct {
+		why    string
+		change func(*memory.Episode)
+		want   string // retrieved/applied/successful
+	}{
+		{"its output is read", without, "1/1/1 0.82"},
+		{"its output is not read", func(e *memory.Episode) {
+			e.Attempts, e.Tables, e.SQL = nil, []schema.TableName{tableName("Log")}, "SELECT 1 FROM Log"
+		}, "1/0/0 0.80"},
+		{"a failed question with a statement that has it", func(e *memory.Episode) {
+			e.Completed, e.Attempts = false, []memory.Attempt{{SQL: "SELECT x FROM PROD_Customers", Missing: "x"}}
+		}, "1/1/0 0.80"},
+		{"an attempt failed on its output", func(e *memory.Episode) {
+			e.Attempts = []memory.Attempt{{SQL: "SELECT x FROM PROD_Customers", Missing: "PROD_Customers"}}
+		}, "1/1/0 0.75"},
+		{"a failed question failed on its output", func(e *memory.Episode) {
+			e.Completed, e.Attempts = false, []memory.Attempt{{SQL: "SELECT x FROM PROD_Customers", Missing: "main.PROD_Customers"}}
+		}, "1/1/0 0.75"},
+	} {
+		path := filepath.Join(t.TempDir(), "lessons.json")
+		l, err := memory.OpenLessons(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Add(lesson); err != nil {
+			t.Fatal(err)
+		}
+		r := recall(t, l, "How many customers?")
+		if again := r.Map(declared, live); again == declared {
+			t.Fatal("not mapped")
+		}
+		receipt := learn(t, l, customers("s", func(e *memory.Episode) { e.Recall = r; tt.change(e) }))
+		// What was counted of a manual lesson stands in the file, although nothing new was learned.
+		reopened, err := memory.OpenLessons(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list := all(t, reopened); len(list) != 0 {
+			t.Errorf("%s: without its file a manual lesson is used: %v", tt.why, list)
+		}
+		if err := reopened.Add(lesson); err != nil {
+			t.Fatal(err)
+		}
+		if got := counts(all(t, reopened)[0]); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
+		}
+		// The end of the same question after a correction counts nothing twice.
+		learn(t, l, customers("s", func(e *memory.Episode) { e.Recall, e.Before = r, receipt; tt.change(e) }))
+		if got := counts(all(t, l)[0]); got != tt.want {
+			t.Errorf("%s, twice: %s, want %s", tt.why, got, tt.want)
+		}
+	}
+}
+
+// TestTakeBack: a correction of an answer takes back what its lessons gained.
+func TestTakeBack(t *testing.T) {
+	l := given(t, memory.Lesson{Kind: memory.TableLesson, From: "Customers", To: "PROD_Customers", Confidence: .8},
+		memory.Lesson{Kind: memory.GuideLesson, Text: "count distinct"})
+	r := recall(t, l, "How many customers?")
+	r.Map(declared, live)
+	receipt := learn(t, l, customers("s", without, func(e *memory.Episode) { e.Recall = r }))
+	reject := session.Correction{Kind: session.CorrectTable, Rejected: []schema.TableName{tableName("PROD_Customers")}}
+	for _, tt := range []struct {
+		why        string
+		correction session.Correction
+		want       float64
+	}{
+		{"something else", session.Correction{Kind: session.CorrectText, Text: "only active ones"}, .8},
+		{"nothing is taken back twice", reject, .75},
+		{"nor failed twice", reject, .75},
+	} {
+		var err error
+		if receipt, err = l.TakeBack(receipt, tt.correction); err != nil {
+			t.Fatal(err)
+		}
+		list := all(t, l)
+		if k := list[1]; k.Confidence != tt.want || k.Successful != 0 || k.Applied != 1 {
+			t.Errorf("%s: %+v", tt.why, k)
+		}
+	}
+	if len(receipt.Succeeded) != 0 || len(receipt.Failed) != 1 {
+		t.Errorf("%+v", receipt)
+	}
+}
+
+// TestBounds: caps, bands and promotion.
+func TestBounds(t *testing.T) {
+	for _, tt := range []struct {
+		confidence float64
+		want       memory.Band
+	}{{1, memory.BandAlways}, {.901, memory.BandAlways}, {.9, memory.BandMonitor}, {.7, memory.BandMonitor}, {.6999, memory.BandReview}, {0, memory.BandReview}} {
+		if got := (memory.Lesson{Confidence: tt.confidence}).Band(); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.confidence, got, tt.want)
+		}
+	}
+	l := &memory.Lessons{}
+	learn(t, l, customers("s"))
+	for i := 1; i <= 25; i++ {
+		r := recall(t, l, "How many customers?")
+		r.Map(declared, live)
+		learn(t, l, customers(fmt.Sprint("s", i), without, func(e *memory.Episode) { e.Recall = r }))
+		promoted, err := l.PromotionReport()
+		if err != nil || (len(promoted) == 1) != (i > 20) {
+			t.Errorf("after %d uses: %v %v", i, promoted, err)
+		}
+	}
+	if k := all(t, l)[0]; k.Confidence != 1 || k.Applied != 25 {
+		t.Errorf("%+v", k)
+	}
+	for i := range 30 { // it fails until it is no longer shown
+		r := recall(t, l, "How many customers?")
+		r.Map(declared, live)
+		learn(t, l, customers(fmt.Sprint("f", i), func(e *memory.Episode) {
+			e.Recall, e.Completed = r, false
+			e.Attempts = []memory.Attempt{{SQL: "SELECT 1 FROM PROD_Customers", Missing: "PROD_Customers"}}
+		}))
+	}
+	review, err := l.Review()
+	if err != nil || len(review) != 1 || review[0].Confidence != .65 {
+		t.Errorf("%+v %v", review, err)
+	}
+	if got := recall(t, l, "How many customers?"); len(got.Lessons) != 0 {
+		t.Errorf("a lesson for review is shown: %+v", got.Lessons)
+	}
+}
+
+// TestLessonsFile: broken files are errors of their own, and stay as they are.
+func TestLessonsFile(t *testing.T) {
+	for _, tt := range []struct{ why, text string }{
+		{"no JSON", "lessons:\n- none\n"},
+		{"empty", ""},
+		{"cut short", `[{"type": "llm_guided", "text": "x", "confi`},
+		{"something behind it", `[] []`},
+		{"an object", `{"lessons": []}`},
+		{"a field that is not known", `[{"type": "llm_guided", "text": "x", "confidance": 1}]`},
+		{"a type that is not known", `[{"type": "dream", "text": "x"}]`},
+		{"a confidence over 1", `[{"type": "llm_guided", "text": "x", "confidence": 1.5}]`},
+		{"a table without its name", `[{"type": "table_mapping", "from": "x"}]`},
+		{"a table with two left sides", `[{"type": "table_mapping", "from": "x", "pattern": "x", "to": "y"}]`},
+		{"a column without its table", `[{"type": "column_mapping", "from": "x", "to": "y"}]`},
+		{"an error without advice", `[{"type": "error_pattern", "pattern": "x"}]`},
+		{"a statement without its tables", `[{"type": "query_pattern", "sql": "SELECT 1"}]`},
+		{"a join of one table", `[{"type": "join_pattern", "text": "a.x = a.y", "required_tables": ["a"]}]`},
+		{"a scope that is not known", `[{"type": "llm_guided", "text": "x", "scope": "moon"}]`},
+	} {
+		path := filepath.Join(t.TempDir(), "lessons.json")
+		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var broken *memory.LessonError
+		if _, err := memory.OpenLessons(path); !errors.As(err, &broken) || broken.File != path {
+			t.Errorf("%s: %v", tt.why, err)
+		}
+		if _, err := memory.OpenLessons("", path); !errors.As(err, &broken) {
+			t.Errorf("%s, by hand: %v", tt.why, err)
+		}
+		// A file that breaks while it is in use.
+		other := filepath.Join(t.TempDir(), "lessons.json")
+		l, err := memory.OpenLessons(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learn(t, l, customers("s"))
+		if err := os.WriteFile(other, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Learn(customers("s2")); !errors.As(err, &broken) {
+			t.Errorf("%s, in use: %v", tt.why, err)
+		}
+		if _, err := l.Recall(memory.RecallInput{}); !errors.As(err, &broken) {
+			t.Errorf("%s, read in use: %v", tt.why, err)
+		}
+		if text, _ := os.ReadFile(other); string(text) != tt.text {
+			t.Errorf("%s: overwritten: %s", tt.why, text)
+		}
+	}
+	if _, err := memory.OpenLessons("", filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a manual file that is not there is no error")
+	}
+	l, err := memory.OpenLessons(filepath.Join(t.TempDir(), "none", "lessons.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Learn(customers("s")); err == nil {
+		t.Error("a folder that is not there is no error")
+	}
+}
+
+// TestManualLessons: a file of a person has defaults, is never written, and what was learned of the same is its count.
+func TestManualLessons(t *testing.T) {
+	dir := t.TempDir()
+	path, manual := filepath.Join(dir, "learned.json"), filepath.Join(dir, "manual.json")
+	const text = `[
+ {"type": "table_mapping", "from": "Customers", "to": "PROD_Customers"},
+ {"type": "error_pattern", "pattern": "no such function", "text": "use only functions of SQLite"},
+ {"type": "query_pattern", "text": "customers without orders", "sql": "SELECT 1", "required_tables": ["PROD_Customers"]},
+ {"type": "llm_guided", "text": "round money", "confidence": 0.6}
+]`
+	if err := os.WriteFile(manual, []byte(text), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	l, err := memory.OpenLessons(path, manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, l, customers("s"))
+	want := []string{"table_mapping Customers>PROD_Customers 0.97 manual", "error_pattern no such function>use only functions of SQLite 0.90 manual",
+		"query_pattern >customers without ordersSELECT 1 0.85 manual", "llm_guided >round money 0.60 manual"}
+	if diff := cmp.Diff(want, brief(all(t, l))); diff != "" {
+		t.Error(diff)
+	}
+	if got, _ := os.ReadFile(manual); string(got) != text {
+		t.Error("the manual file was written")
+	}
+	if promoted, _ := l.PromotionReport(); len(promoted) > 0 {
+		t.Error("a manual lesson is to be promoted")
+	}
+}
+
+// TestLessonsOfDatabases: one file may serve several databases.
+func TestLessonsOfDatabases(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lessons.json")
+	for i, tt := range []struct {
+		database string
+		want     int
+	}{{"a", 1}, {"b", 1}, {"a", 1}, {"", 1}, {"b", 2}} {
+		l, err := memory.OpenLessons(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Database = tt.database
+		learn(t, l, customers(fmt.Sprint("s", i)))
+		if list := all(t, l); len(list) != tt.want {
+			t.Errorf("%d: database %q sees %v", i, tt.database, brief(list))
+		}
+	}
+}
+
+// TestManyProcesses: 8 processes end 50 sessions each on one file, and no count is lost.
+func TestManyProcesses(t *testing.T) {
+	const key, processes, sessions = "TEXTTOSQL_TEST_LESSONS", 8, 50
+	if path := os.Getenv(key); path != "" {
+		l, err := memory.OpenLessons(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range sessions {
+			r := recall(t, l, "How many customers?")
+			r.Map(declared, live)
+			learn(t, l, customers(fmt.Sprintf("%d-%d", os.Getpid(), i), func(e *memory.Episode) { e.Recall = r }))
+		}
+		return
+	}
+	path := filepath.Join(t.TempDir(), "lessons.json")
+	l, err := memory.OpenLessons(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, l, customers("first"))
+	var children []*exec.Cmd
+	for range processes {
+		child := exec.Command(os.Args[0], "-test.run=^TestManyProcesses$")
+		child.Env = append(os.Environ(), key+"="+path)
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		children = append(children, child)
+	}
+	for _, child := range children {
+		if err := child.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	list := all(t, l)
+	if len(list) != 1 {
+		t.Fatal(brief(list))
+	}
+	const want = processes * sessions
+	if k := list[0]; k.Retrieved != want || k.Applied != want || k.Successful != want || len(k.Sessions) != want+1 {
+		t.Errorf("%d retrieved, %d applied, %d successful, %d sessions; want %d", k.Retrieved, k.Applied, k.Successful, len(k.Sessions), want)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.part")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// BenchmarkOpenLessons: a file of 10,000 lessons.
+func BenchmarkOpenLessons(b *testing.B) {
+	var list []memory.Lesson
+	for i := range 10_000 {
+		list = append(list, memory.Lesson{Kind: memory.TableLesson, From: fmt.Sprint("table_", i), To: fmt.Sprint("PROD_table_", i), Confidence: .8,
+			Source: memory.SourceLearned, Sessions: []string{"0123456789abcdef0123456789abcdef"}, Created: time.Now(), Used: time.Now()})
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(b.TempDir(), "lessons.json")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := memory.OpenLessons(path); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
