@@ -146,7 +146,7 @@ func (e *Engine) learnFrom(ctx context.Context, ep memory.Episode, out *strategy
 		if err != nil {
 			return ep.Before, fmt.Errorf("texttosql: learning from an answer: %w", err)
 		}
-		for _, t := range c.Analysis.TablesOf(live, e.db.Dialect()) {
+		for _, t := range c.Analysis.TablesOf(live) {
 			name := schema.TableName{Schema: t.Schema, Name: t.Table}
 			ep.Tables = append(ep.Tables, name)
 			for _, column := range t.Columns {
