@@ -46,7 +46,7 @@ func TestLastLookAtCorrections(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			env, err := e.env(t.Context())
+			env, err := e.env(t.Context(), asking{})
 			if err != nil {
 				t.Fatal(err)
 			}
