@@ -276,7 +276,7 @@ func (p *parser) table() (Correction, int, error) {
 		}
 		end, sure = part.end, part.sure
 	}
-	if end == 0 || sure && !p.follows(end, false, func(w string) bool { return !stating[w] }) || !sure && !p.follows(end, false, func(w string) bool { return reasons[w] }) {
+	if end == 0 || !p.follows(end, false, func(w string) bool { return sure && !stating[w] || reasons[w] }) {
 		return Correction{}, 0, nil
 	}
 	return c, end, nil

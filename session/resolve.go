@@ -267,7 +267,10 @@ func (c *Correction) UnmarshalJSON(text []byte) error {
 	if w.Selected != nil {
 		w.All = append([]writtenTable{*w.Selected}, w.All...)
 	}
-	*c = Correction{Kind: w.Kind, Tables: unwritten(w.All), Rejected: unwritten(w.Rejected), Join: w.Join, Term: w.Term, Column: (*schema.ColumnName)(w.Column), Text: w.Text}
+	*c = Correction{
+		Kind: w.Kind, Tables: unwritten(w.All), Rejected: unwritten(w.Rejected), Join: w.Join,
+		Term: w.Term, Column: (*schema.ColumnName)(w.Column), Text: w.Text,
+	}
 	if w.Condition != "" {
 		var err error
 		c.Join, err = condition(w.Condition, unwritten(w.Tables))

@@ -78,9 +78,12 @@ func record() session.Record {
 		}
 	}
 	r.Turns = []session.Turn{
-		{Kind: session.TurnQuestion, At: day, Text: "How many?\n🙂", Evidence: "e", Samples: 3, Attempts: []session.Attempt{{SQL: "SELECT 1"}}, Answer: &session.Answer{
-			SQL: "SELECT 1 < 2", Confidence: .25, Tables: []schema.TableName{a.Table}, Joins: []schema.Join{{Left: a, Right: b}}, Notes: []string{"n"},
-		}},
+		{
+			Kind: session.TurnQuestion, At: day, Text: "How many?\n🙂", Evidence: "e", Samples: 3, Attempts: []session.Attempt{{SQL: "SELECT 1"}},
+			Answer: &session.Answer{
+				SQL: "SELECT 1 < 2", Confidence: .25, Tables: []schema.TableName{a.Table}, Joins: []schema.Join{{Left: a, Right: b}}, Notes: []string{"n"},
+			},
+		},
 		{Kind: session.TurnChoice, At: day, Option: "j1", Correction: &session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: a, Right: b}}},
 	}
 	r.Pending = &session.Question{
@@ -180,7 +183,8 @@ func checkNotFound(ctx context.Context, s session.Store) error {
 }
 
 func checkIDs(ctx context.Context, s session.Store) error {
-	for _, id := range []string{"", "../x", "x", strings.Repeat("A", 32), strings.Repeat("0", 33), "../" + strings.Repeat("0", 29), strings.Repeat("0", 31) + "\x00"} {
+	zeros := strings.Repeat("0", 33)
+	for _, id := range []string{"", "../x", "x", strings.Repeat("A", 32), zeros, "../" + zeros[:29], zeros[:31] + "\x00"} {
 		all := calls(ctx, s, id)
 		r := record()
 		r.ID = id

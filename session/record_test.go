@@ -1,0 +1,197 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+)
+
+func TestRecordOfTurns(t *testing.T) {
+	answer := func(sql string) *session.Answer { return &session.Answer{SQL: sql} }
+	said := func(text string) *session.Correction {
+		return &session.Correction{Kind: session.CorrectText, Text: text}
+	}
+	question := func(text, sql string) session.Turn {
+		return session.Turn{Kind: session.TurnQuestion, Text: text, Answer: answer(sql)}
+	}
+	unanswered := session.Turn{Kind: session.TurnFollowUp, Text: "unanswered"}
+	correction := session.Turn{Kind: session.TurnCorrection, Correction: said("c"), Answer: answer("corrected")}
+	tests := []struct {
+		why         string
+		turns       []session.Turn
+		turn        int
+		corrections int // of the current question
+		corrected   int // of the session
+		earlier     []session.Earlier
+	}{
+		{"nothing asked", nil, -1, 0, 0, nil},
+		{"the current question is not an earlier one", []session.Turn{question("q1", "s1")}, 0, 0, 0, nil},
+		{"a corrected answer is the answer; a follow-up starts without corrections",
+			[]session.Turn{question("q1", "s1"), correction, unanswered}, 2, 0, 1, []session.Earlier{{Question: "q1", SQL: "corrected"}}},
+		{"a choice of a result corrects nothing and counts",
+			[]session.Turn{unanswered, {Kind: session.TurnChoice, Option: "r1"}, correction}, 0, 1, 2, nil},
+		{"what has no answer is no earlier question",
+			[]session.Turn{question("q1", "s1"), unanswered, question("q2", "s2")}, 2, 0, 0, []session.Earlier{{Question: "q1", SQL: "s1"}}},
+		{"a confirmation changes nothing",
+			[]session.Turn{question("q1", "s1"), {Kind: session.TurnConfirmation, Text: "alone"}, question("q2", "s2")}, 2, 0, 0,
+			[]session.Earlier{{Question: "q1", SQL: "s1"}}},
+		{"the last three", []session.Turn{question("q1", "s1"), question("q2", "s2"), question("q3", "s3"), question("q4", "s4"), unanswered}, 4, 0, 0,
+			[]session.Earlier{{Question: "q2", SQL: "s2"}, {Question: "q3", SQL: "s3"}, {Question: "q4", SQL: "s4"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			r := session.Record{Turns: tt.turns}
+			if r.Turn() != tt.turn || len(r.Corrections()) != tt.corrections || r.Corrected() != tt.corrected {
+				t.Errorf("turn %d, %d corrections, %d of the session", r.Turn(), len(r.Corrections()), r.Corrected())
+			}
+			if diff := cmp.Diff(tt.earlier, r.Earlier()); diff != "" {
+				t.Errorf("earlier (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestClone(t *testing.T) {
+	rows := &result.Table{}
+	r := session.New(session.NewID(), time.Now().UTC().Round(0))
+	r.Pending = &session.Question{Kind: session.KindResult, Options: []session.Option{{ID: "r1", Rows: rows}}}
+	r.Turns = []session.Turn{{Kind: session.TurnQuestion, Text: "q", Answer: &session.Answer{SQL: "s"}}}
+	c := r.Clone()
+	if diff := cmp.Diff(r, c); diff != "" || c.Pending.Options[0].Rows != rows {
+		t.Errorf("(-record +clone):\n%s", diff)
+	}
+	c.Turns[0].Answer.SQL, c.Pending.Options[0].ID = "other", "other"
+	if r.Turns[0].Answer.SQL != "s" || r.Pending.Options[0].ID != "r1" {
+		t.Error("the clone shares with the record")
+	}
+}
+
+func TestQuestionCorrection(t *testing.T) {
+	name := func(n string) *schema.TableName { return &schema.TableName{Name: n} }
+	join := &schema.Join{Left: schema.ColumnName{Table: *name("a"), Column: "x"}, Right: schema.ColumnName{Table: *name("b"), Column: "y"}}
+	tables := &session.Question{Kind: session.KindTable, Options: []session.Option{
+		{ID: "t1", Table: name("a")}, {ID: "t2", Table: name("b")}, {ID: "t3", Table: name("c")},
+	}}
+	tests := []struct {
+		why      string
+		question *session.Question
+		id, want string
+	}{
+		{"a table rejects the others", tables, "t2", "table b not a,c"},
+		{"a join", &session.Question{Kind: session.KindJoin, Options: []session.Option{{ID: "j1", Join: join}}}, "j1", "join a.x = b.y"},
+		{"a result corrects nothing", &session.Question{Kind: session.KindResult, Options: []session.Option{{ID: "r1", SQL: "SELECT 1"}}}, "r1", "natural "},
+		{"an unknown id", tables, "t4", "!no option \"t4\"; choose one of t1, t2, t3"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			c, err := tt.question.Correction(tt.id)
+			if tt.want[0] == '!' {
+				var bad *session.CorrectionError
+				if !errors.As(err, &bad) || bad.Reason != "the question has "+tt.want[1:] {
+					t.Error(err)
+				}
+			} else if err != nil || say(c) != tt.want {
+				t.Errorf("%s, %v", say(c), err)
+			}
+		})
+	}
+}
+
+func TestNewID(t *testing.T) {
+	seen := map[string]bool{}
+	for range 1000 {
+		id := session.NewID()
+		if session.CheckID(id) != nil || seen[id] {
+			t.Fatal(id)
+		}
+		seen[id] = true
+	}
+}
+
+// Only the owner of the latest revision can save. The one who was late loads again.
+func ExampleStore() {
+	ctx := context.Background()
+	var store session.Memory
+	r := session.New(session.NewID(), time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC))
+	fmt.Println(store.Save(ctx, r))
+	fmt.Println(errors.Is(store.Save(ctx, r), session.ErrConflict)) // revision 1 is stored, r was made from none
+	r, _ = store.Load(ctx, r.ID)
+	fmt.Println(r.Revision, store.Save(ctx, r))
+	// Output:
+	// <nil>
+	// true
+	// 1 <nil>
+}
+
+func ExampleOpenFiles() {
+	dir, err := os.MkdirTemp("", "sessions")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	store, err := session.OpenFiles(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r := session.New(session.NewID(), time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC))
+	r.Turns = []session.Turn{{Kind: session.TurnQuestion, Text: "How many orders are there?"}}
+	if err := store.Save(ctx, r); err != nil {
+		log.Fatal(err)
+	}
+	all, err := store.List(ctx, session.Filter{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range all {
+		fmt.Println(s.Status, s.Question)
+	}
+	// Output: active How many orders are there?
+}
+
+// Sweep deletes what is old; a server calls it once a day.
+func ExampleSweep() {
+	ctx := context.Background()
+	var store session.Memory
+	day := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	if err := store.Save(ctx, session.New(session.NewID(), day)); err != nil {
+		log.Fatal(err)
+	}
+	for _, days := range []int{89, 91} {
+		deleted, err := session.Sweep(ctx, &store, day.AddDate(0, 0, days))
+		fmt.Println(len(deleted), err)
+	}
+	// Output:
+	// 0 <nil>
+	// 1 <nil>
+}
+
+func ExampleRecord_Move() {
+	r := session.New(session.NewID(), time.Time{})
+	fmt.Println(r.Move(session.SchemaLoading, time.Time{}, "a question"))
+	fmt.Println(r.Move(session.Completed, time.Time{}, ""))
+	// Output:
+	// <nil>
+	// session: completed may not follow schema_loading
+}
+
+// The choice of a table is a correction: the other tables must not be read.
+func ExampleQuestion_Correction() {
+	q := &session.Question{Kind: session.KindTable, Message: "Which table holds the orders?", Options: []session.Option{
+		{ID: "t1", Label: "orders", Table: &schema.TableName{Name: "orders"}},
+		{ID: "t2", Label: "orders_archive", Table: &schema.TableName{Name: "orders_archive"}},
+	}}
+	c, err := q.Correction("t1")
+	fmt.Println(c.Constraint(), err)
+	// Output: MANDATORY TABLE: Use table 'orders'. DO NOT use: orders_archive <nil>
+}
