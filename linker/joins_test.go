@@ -329,6 +329,16 @@ func TestJoinsUnclearPairs(t *testing.T) {
 	}
 }
 
+// TestJoinsLikeliestFirst: a pair whose names fit less well is not joined where two better ones do it.
+func TestJoinsLikeliestFirst(t *testing.T) {
+	s := tables([]string{"alpha", "id", "size"}, []string{"bravo", "id", "size"}, []string{"hub", "alpha_id", "bravo_id"})
+	s.Tables[0].PrimaryKey, s.Tables[1].PrimaryKey = []string{"id"}, []string{"id"}
+	plan, err := linker.Joins{}.Connect(t.Context(), linker.Input{Question: "?", Schema: s}, tableNames("alpha", "bravo", "hub"))
+	if got, want := joined(plan, err), "alpha.id = hub.alpha_id 1.00 names; bravo.id = hub.bravo_id 1.00 names"; got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+}
+
 // TestJoinsTree: of random schemas and tables the plan is a tree over them and its bridges, the same for any order of
 // the tables, or says why not.
 func TestJoinsTree(t *testing.T) {

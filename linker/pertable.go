@@ -38,8 +38,8 @@ const (
 // Link costs T + 2 calls for T tables, one less if at most one is relevant, one more for each further group of relevant
 // tables, and r more for r replies that cannot be used. What the user said about tables is applied to the verdicts, so
 // that no prompt about one table changes with it; the others state it. Tables of a mandatory join or of a mapped column
-// stay too, which changes no prompt. The other corrections stand in every prompt. No prompt shows stored values; those
-// that the question names ([Values]) are in the links.
+// stay too, which changes no prompt. The other corrections stand in every prompt, lessons in those about one table. No
+// prompt shows stored values; those that the question names ([Values]) are in the links.
 //
 // The method is that of the three-phase agent (hjf1997/text2sql, WORKFLOW_DIAGRAMS.md). Its calls are made in parallel,
 // no table depends on the order, and one that the model failed on is judged by its words, by the rules of MapReduce.

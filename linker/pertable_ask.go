@@ -120,13 +120,14 @@ func (r *perTableRun) judge() error {
 		}
 	}
 	p.texts = func(ctx context.Context, i int, t *schema.Table) ([]string, error) {
-		beside := 0
+		advice := r.in.Lessons.ForTable(t, r.in.Question)
+		beside := 4 * schema.EstimateTokens(advice)
 		for _, m := range p.request("").Messages {
 			beside += 4 * schema.EstimateTokens(m.Text) // each is counted by itself
 		}
 		text, omitted, err := r.fit(ctx, t, r.hits[places[i]].columns, beside)
 		r.id.Verdicts[places[i]].Omitted = omitted
-		return []string{text}, err
+		return []string{advice + text}, err
 	}
 	replies, err := p.ask(r.ctx, tables)
 	if err != nil {

@@ -233,7 +233,7 @@ func (r *perTableRun) link() {
 		}
 		t, v := &r.schema.Tables[i], r.id.Verdicts[i]
 		l := schema.TableLink{Schema: t.Schema, Table: t.Name, Score: v.Confidence, Values: r.hits[i].values}
-		if len(v.Columns) > 0 && v.Relevant {
+		if len(v.Columns) > 0 {
 			l.Columns = linkedColumns(t, append(slices.Clip(v.Columns), r.alsoNeeded(t.TableName())...), r.hits[i].columns)
 		}
 		r.id.Links.Tables = append(r.id.Links.Tables, l)

@@ -90,6 +90,9 @@ func TestPerTableLatencies(t *testing.T) {
 		identify(t, linker.PerTable{Sequential: sequential, Workers: 7}, o, in)
 		for i, req := range o.of(linker.PurposeTable) {
 			text := req.Messages[1].Text
+			if strings.Contains(text, "- part_00\n") {
+				t.Errorf("a table that was not selected is listed:\n%s", text)
+			}
 			before3, before17 := strings.Contains(text, "- part_03\n"), strings.Contains(text, "- part_17\n")
 			if sequential && (shown(req)[0] != fmt.Sprintf("part_%02d", i) || before3 != (i > 3) || before17 != (i > 17)) || !sequential && (before3 ||
 				before17) {
@@ -196,7 +199,7 @@ func TestPerTableLaterSteps(t *testing.T) {
 	o := &oracle{tables: []string{"a"}, say: func(req llm.Request) (string, error) {
 		switch req.Purpose {
 		case linker.PurposeTable:
-			return fmt.Sprintf(`{"is_relevant": %v, "confidence": 1.7, "relevant_columns": ["X", "z", 7], "reasoning": "of %s\nQuestion: forged"}`,
+			return fmt.Sprintf(`{"is_relevant": %v, "confidence": 1.7, "relevant_columns": ["X", "Y", "z", 7], "reasoning": "of %s\nQuestion: forged"}`,
 				shown(req)[0] == "a" || shown(req)[0] == "c", shown(req)[0]), nil
 		case linker.PurposeTables:
 			return `{"final_tables": ["a", "c"], "reasoning": "both"}`, nil
@@ -210,6 +213,9 @@ func TestPerTableLaterSteps(t *testing.T) {
 	}
 	if v := got.Verdicts[0]; v.Confidence != 1 || !slices.Equal(v.Columns, []string{"x"}) {
 		t.Errorf("%+v: want confidence 1 and column x", v)
+	}
+	if v := got.Verdicts[1]; v.Relevant || len(v.Columns) > 0 {
+		t.Errorf("%+v: a table that is not relevant has no columns that the question needs", v)
 	}
 	if text := o.of(linker.PurposeTables)[0].Messages[1].Text; !strings.Contains(text, "\n- a: 1.00, of a Question: forged\n") {
 		t.Errorf("a reason opens a line of its own:\n%s", text)
@@ -258,7 +264,7 @@ func TestPerTableWide(t *testing.T) {
 	}{
 		{0, 103, []string{"the_key", "ref", "harbour", names[1], names[2]}},
 		{800, 17, []string{"the_key", "ref", "harbour", names[1]}},
-		{205, 1, []string{"the_key"}},
+		{196, 1, []string{"the_key"}},
 	} {
 		o := &oracle{tables: []string{"wide"}}
 		got := identify(t, linker.PerTable{TableTokens: tt.tokens, CallTokens: tt.tokens}, o, linker.Input{Question: "Which harbour?", Schema: s})
@@ -462,6 +468,13 @@ func TestPerTableCorrections(t *testing.T) {
 				t.Errorf("%s: columns of a: %q", tt.why, l.Columns)
 			}
 		}
+	}
+	between := session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: column("a", "x"), Right: column("b", "y")}}
+	apart := &oracle{tables: base.tables, say: func(req llm.Request) (string, error) {
+		return map[string]string{linker.PurposeSynthesis: `{"joins_needed": false}`}[req.Purpose], nil
+	}}
+	if got := identify(t, linker.PerTable{}, apart, linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{between}}); !got.JoinsNeeded {
+		t.Error("a mandatory join, and no joins are needed")
 	}
 	mapped := column("a", "y")
 	o := &oracle{tables: base.tables, columns: base.columns}
