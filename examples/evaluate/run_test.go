@@ -154,6 +154,19 @@ func TestRunLive(t *testing.T) {
 	}
 }
 
+// TestRunWithoutTables: a question that no table is relevant to has no answer; it was not failed by the provider.
+func TestRunWithoutTables(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"choices":[{"message":{"content":"{\"is_relevant\": false, \"confidence\": 1}"},"finish_reason":"stop"}]}`)
+	}))
+	defer server.Close()
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DATA": data(t)}
+	out, notes, err := evaluate(t, env, "run", "--dataset", "spider_dev", "--strategy", "threephase", "--model", "openai:m", "--json", "--rounds", "50")
+	if err != nil || !strings.Contains(out, `"failed":0`) || strings.Count(out, "no table is relevant") != 3 {
+		t.Errorf("%v\n%s%s", err, out, notes)
+	}
+}
+
 func TestRunGivesUp(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)

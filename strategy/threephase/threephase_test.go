@@ -1,6 +1,7 @@
 package threephase_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,6 +45,14 @@ func TestAnswer(t *testing.T) {
 	report, err := threephase.ReadReport(out.Report)
 	if err != nil {
 		t.Fatal(err)
+	}
+	text, err := json.Marshal(out.Report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := threephase.ReadReport(strategy.RawReport{Name: "threephase", JSON: text})
+	if diff := cmp.Diff(report, again); diff != "" || err != nil {
+		t.Errorf("read back: %v %s", err, diff)
 	}
 	if len(report.Joins.Joins) != 1 || report.Joins.Joins[0].Origin != linker.JoinOfKey || report.Failure != nil ||
 		len(out.Steps) != 2 || len(out.Links.Tables) != 2 {
