@@ -7,7 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -109,5 +111,32 @@ func TestReading(t *testing.T) {
 	task.Earlier = talk.Earlier
 	if read := task.Reading(doubt.Rules{}); read.Language != "" || read.Text != task.Question {
 		t.Errorf("%+v", read)
+	}
+}
+
+// A Pipeline unites what its linker finds for a follow-up with what the last answer reads, and obeys corrections.
+func TestFollowUpLinks(t *testing.T) {
+	for _, tt := range []struct {
+		task strategy.Task
+		want string
+		why  string
+	}{
+		{strategy.Task{Question: "How many orders?"}, "orders", "alone"},
+		{strategy.Task{Question: "How many orders?", Earlier: talk.Earlier[:2]}, "orders customers", "behind an answer about customers"},
+		{strategy.Task{Question: "How many orders?", Corrections: talk.Corrections}, "customers", "the user wants customers"},
+	} {
+		p := strategy.Pipeline{Linker: linker.Lexical{}}
+		env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate("SELECT name FROM customers")}})
+		out, err := p.Generate(t.Context(), env, tt.task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range out.Links.Tables {
+			got = append(got, l.Table)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		}
 	}
 }

@@ -34,10 +34,7 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	}
 	linkCtx, span := trace.Start(ctx, "link")
 	defer span.End()
-	links, err := l.Link(linkCtx, linker.Input{
-		Question: r.task.Question, Evidence: r.task.Evidence, Schema: r.schema, DB: env.DB, WithoutValues: env.WithoutValues,
-		Corrections: r.task.Corrections, Earlier: r.task.Earlier, Lessons: env.Lessons,
-	})
+	links, err := linker.Conversation{Linker: l}.Link(linkCtx, env.LinkerInput(r.task, r.schema))
 	if cerr := ctx.Err(); cerr != nil {
 		return cerr
 	}
@@ -63,7 +60,7 @@ func (r *pipelineRun) link(ctx context.Context) error {
 func (e *Env) LinkerInput(t Task, s *schema.Schema) linker.Input {
 	return linker.Input{
 		Question: t.Question, Evidence: t.Evidence, Schema: s, DB: e.DB, WithoutValues: e.WithoutValues,
-		Corrections: t.Corrections, Earlier: t.Recent(),
+		Corrections: t.Corrections, Earlier: t.Recent(), Lessons: e.Lessons,
 	}
 }
 
