@@ -14,14 +14,15 @@ import (
 //   - the tables that corrections select, join, or take a word's meaning from, with the columns of the latter two.
 //
 // Tables that a correction rejects are taken out; [schema.Schema.Restrict] puts one back that joins two others. Where
-// Linker keeps the whole schema, so does Conversation. Without corrections and earlier questions the links are those of
-// Linker. It calls no model itself, and compiles one statement. Safe for concurrent use if Linker is.
+// Linker keeps the whole schema, so does Conversation. Where it has no opinion, as Lexical about "and in 2004?", what the
+// last statement reads is linked alone; if there is none, Conversation has no opinion either. Without corrections and
+// earlier questions the links are those of Linker. It calls no model itself, and compiles one statement. Safe for concurrent use if Linker is.
 type Conversation struct{ Linker Linker }
 
 // Link asks Linker first, and fails if it does, or if ctx has ended.
 func (c Conversation) Link(ctx context.Context, in Input) (schema.Links, error) {
 	links, err := c.Linker.Link(ctx, in)
-	if err != nil || links.Whole || len(links.Tables) == 0 {
+	if err != nil || links.Whole {
 		return links, err
 	}
 	if n := len(in.Earlier); n > 0 {
@@ -30,6 +31,9 @@ func (c Conversation) Link(ctx context.Context, in Input) (schema.Links, error) 
 			return links, err
 		}
 		links = merge(links, tablesOnly(read))
+	}
+	if len(links.Tables) == 0 {
+		return links, nil
 	}
 	for _, x := range in.Corrections {
 		links = correct(links, in.Schema, x)

@@ -43,7 +43,10 @@ func TestConversation(t *testing.T) {
 		{"rejected by the engine", "its text names the table", some, answered("SELECT nothing FROM notes"), nil, []string{"orders [total]", "notes []"}},
 		{"unreadable", "what is no statement reads nothing", some, answered("hello"), nil, []string{"orders [total]"}},
 		{"whole", "the whole schema has them all", schema.Links{Whole: true}, answered("SELECT body FROM notes"), nil, nil},
-		{"no opinion", "which keeps the whole schema", schema.Links{}, answered("SELECT body FROM notes"), nil, nil},
+		{"no opinion", "the question leans on the one before", schema.Links{}, answered("SELECT body FROM notes"), nil, []string{"notes []"}},
+		{"no opinion at all", "a statement that reads nothing is none", schema.Links{}, answered("SELECT 1"), nil, nil},
+		{"no opinion, corrected", "one table is not all that a question needs", schema.Links{}, nil,
+			[]session.Correction{{Kind: session.CorrectTable, Tables: []schema.TableName{name("notes")}}}, nil},
 		{"selected", "by the user, without case", some, nil, []session.Correction{{Kind: session.CorrectTable, Tables: []schema.TableName{name("NOTES")}}},
 			[]string{"orders [total]", "notes []"}},
 		{"rejected", "the other way round", some, answered("SELECT body FROM notes"),
@@ -74,6 +77,20 @@ func TestConversation(t *testing.T) {
 	}
 	if diff := cmp.Diff([]schema.TableLink{{Table: "orders", Columns: []string{"total"}, Score: 1}}, some.Tables); diff != "" {
 		t.Errorf("the links of the other linker changed (-want +got):\n%s", diff)
+	}
+}
+
+// A follow-up without a word of the schema is about what the answer before it reads; a question of its own needs all.
+func TestLexicalFollowUp(t *testing.T) {
+	db, s := open(t, shop, exec.Config{})
+	in := linker.Input{Question: "and in 2004?", Schema: s, DB: db}
+	if links, err := (linker.Lexical{}).Link(t.Context(), in); err != nil || !links.Whole {
+		t.Errorf("alone: %+v, %v", links, err)
+	}
+	in.Earlier = []session.Earlier{{Question: "?", SQL: "SELECT body FROM notes"}}
+	links, err := linker.Conversation{Linker: linker.Lexical{}}.Link(t.Context(), in)
+	if err != nil || links.Whole || len(links.Tables) != 1 || links.Tables[0].Table != "notes" || len(links.Notes) != 1 {
+		t.Errorf("follow-up: %+v, %v", links, err)
 	}
 }
 

@@ -25,7 +25,8 @@ const NoChoice = "no-choice"
 //
 // No table is dropped for its place in the schema: those that tie for the last place are all linked, up to twice
 // Tables. If they are more, words cannot choose, which is the warning NoChoice: then the better tables are linked, or
-// all that tie where there is no better one. If no word matches, the whole schema is kept, with a note. Lexical calls no
+// all that tie where there is no better one. If no word matches, the whole schema is kept, with a note;
+// of a follow-up, which has Input.Earlier, it then has no opinion. Lexical calls no
 // model and runs no SQL. Safe for concurrent use.
 type Lexical struct {
 	Tables  int  // tables linked, best first, and those that tie with the last of them; 0 means 8
@@ -59,6 +60,9 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		}
 	}
 	if len(order) == 0 {
+		if len(in.Earlier) > 0 {
+			return schema.Links{Notes: []string{"no word of the question matches the schema: it is about what the answer before it reads"}}, nil
+		}
 		return schema.Links{Whole: true, Notes: []string{"no word of the question matches the schema: the whole schema is kept"}}, nil
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scored[b].score, scored[a].score) })
