@@ -68,6 +68,18 @@ func (c *config) fields() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// header says with what the engine answers questions, over a schema of that fingerprint.
+func (e *Engine) header(fingerprint string) journalHeader {
+	names := make([]string, len(e.models))
+	for i, m := range e.models {
+		names[i] = llm.NameOf(m)
+	}
+	return journalHeader{
+		Version: journalVersion, Strategy: fmt.Sprintf("%T", e.strategy),
+		Models: strings.Join(names, ", "), Schema: fingerprint, Settings: e.settings(), Fields: e.fields(),
+	}
+}
+
 // journal keeps finished questions. The nil journal keeps nothing. Safe for concurrent use.
 type journal struct {
 	finished map[Question]Answer // read at the start, never changed after
@@ -88,14 +100,7 @@ func (e *Engine) openJournal(ctx context.Context, path string) (*journal, error)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(e.models))
-	for i, m := range e.models {
-		names[i] = llm.NameOf(m)
-	}
-	header := journalHeader{
-		Version: journalVersion, Strategy: fmt.Sprintf("%T", e.strategy),
-		Models: strings.Join(names, ", "), Schema: snap.schema.Fingerprint(), Settings: e.settings(), Fields: e.fields(),
-	}
+	header := e.header(snap.schema.Fingerprint())
 	// Appending keeps two batches on one file, by mistake, from writing over each other: each line is there as a whole.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -37,6 +37,7 @@ type asking struct {
 	progress      func(Progress) // nil: the engine's
 	withoutMemory bool
 	recall        *memory.Recall // what its session kept; nil: that of the store
+	talk          *talk          // what a session adds; nil: it stands alone
 }
 
 // ID names a question of Ask or Generate, as Question.ID names one of a batch: Progress and log records have it.

@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -207,7 +208,13 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 		return err
 	}
 	task := strategy.Task{Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples)}
-	out, err := e.generate(ctx, env, task)
+	if err := q.talk.begin(env, &task); err != nil {
+		return err
+	}
+	out, err := e.generate(ctx, env, task, q.talk.answer())
+	if err == nil && env.Stage != nil {
+		env.Stage(ctx, session.ExecutingQuery)
+	}
 	// The strategy may be foreign code, so its statement is checked again and trimmed.
 	session, serr := e.db.Session(exec.Bounds{})
 	if serr != nil {
@@ -268,8 +275,11 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	return nil
 }
 
-// generate asks the strategy, which may be foreign code.
-func (e *Engine) generate(ctx context.Context, env *strategy.Env, t strategy.Task) (out *strategy.Outcome, err error) {
+// generate asks the strategy, which may be foreign code, unless the answer is known.
+func (e *Engine) generate(ctx context.Context, env *strategy.Env, t strategy.Task, known *strategy.Outcome) (out *strategy.Outcome, err error) {
+	if known != nil {
+		return known, nil
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, &strategy.PanicError{Value: r, Stack: debug.Stack()}
@@ -321,7 +331,7 @@ func (e *Engine) env(ctx context.Context, q asking) (*strategy.Env, error) {
 	account := e.budget.Start()
 	models := make([]llm.Model, len(e.models))
 	for i, m := range e.models {
-		models[i] = llm.Chain(m, account.Middleware(), e.retry.Middleware(), llm.Trace())
+		models[i] = llm.Chain(m, slices.Concat([]llm.Middleware{account.Middleware()}, q.talk.replies(), []llm.Middleware{e.retry.Middleware(), llm.Trace()})...)
 	}
 	return &strategy.Env{
 		DB: e.db, Models: models, Schema: snap.schema,

@@ -1,0 +1,367 @@
+package texttosql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// Session is a conversation: questions, follow-ups, choices, corrections, confirmations. Any strategy can be conversed
+// with.
+//
+// Every reply of a model is kept in the store's journal before it is used, and the record before and after every step.
+// So a session survives its process: Resume answers the same requests from the journal and pays for nothing twice. A
+// correction asks the question again in the same way, so only what it changes is paid for.
+//
+// A call returns the Result of the engine, or beside it a *session.Question to answer with Choose, Correct or Apply; an
+// *InterruptedError after which Resume goes on; session.ErrConflict where another process took the session over; or what
+// Ask of an Engine returns. Calls of one Session wait for each other. Safe for concurrent use.
+type Session struct {
+	e     *Engine
+	store session.Store
+	busy  chan struct{} // holds a token while a call runs
+
+	mu  sync.Mutex
+	rec session.Record // as it was saved last; what it points to is never changed
+}
+
+// ErrNotStandalone says that the wording of a follow-up was to be confirmed, which means nothing without the questions
+// before it.
+var ErrNotStandalone = errors.New("texttosql: a follow-up cannot be confirmed as it was asked: give Confirm a wording that stands alone")
+
+// StateError says that a call makes no sense now. The session is unchanged. Of Choose, Correct and Apply it matches
+// session.ErrInvalidCorrection.
+type StateError struct {
+	Call  string // the method
+	State session.State
+	Hint  string // what can be done instead
+}
+
+// Error names the call, the state and what can be done.
+func (e *StateError) Error() string {
+	return fmt.Sprintf("texttosql: no %s while the session is %s: %s", e.Call, e.State, e.Hint)
+}
+
+// Is reports whether target is session.ErrInvalidCorrection and the call was to correct something.
+func (e *StateError) Is(target error) bool {
+	return target == session.ErrInvalidCorrection && (e.Call == "Choose" || e.Call == "Correct" || e.Call == "Apply")
+}
+
+// InterruptedError says that a session stopped before its question was answered: it was cancelled, a budget is spent or
+// a provider is down. It was saved, and Resume goes on where it stopped.
+type InterruptedError struct {
+	ID  string // of the session
+	Err error  // why
+}
+
+// Error names the session and the reason.
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("texttosql: session %s is interrupted and can be resumed: %v", e.ID, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *InterruptedError) Unwrap() error { return e.Err }
+
+// Converse opens the session of that id, or a new one where id is "". A new session is kept with its first question.
+// The errors are those of the store: session.ErrNotFound, session.ErrInvalidID, *session.RecordError.
+//
+// A session whose process died is "active"; Resume takes it over. Whoever held it then gets session.ErrConflict.
+func (e *Engine) Converse(ctx context.Context, store session.Store, id string) (*Session, error) {
+	if store == nil {
+		return nil, &strategy.ConfigError{Field: "texttosql: Converse", Problem: "the store is nil; give it &session.Memory{} or session.OpenFiles"}
+	}
+	s := &Session{e: e, store: store, busy: make(chan struct{}, 1), rec: session.New(session.NewID(), now())}
+	if id != "" {
+		var err error
+		if s.rec, err = store.Load(ctx, id); err != nil {
+			return nil, fmt.Errorf("texttosql: opening session %.40q: %w", id, err)
+		}
+	}
+	return s, nil
+}
+
+// Record returns a copy of the session as it was saved last.
+func (s *Session) Record() session.Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rec.Clone()
+}
+
+// begin waits until no other call runs. The caller calls end.
+func (s *Session) begin(ctx context.Context) (end func(), err error) {
+	select {
+	case s.busy <- struct{}{}:
+		return func() { <-s.busy }, ctx.Err()
+	case <-ctx.Done():
+		return func() {}, ctx.Err()
+	}
+}
+
+// Ask asks a question. From the second on it is a follow-up: prompts show the last three answered questions with their
+// statements, and the tables of the last answer stay in. Corrections of an earlier question do not hold for it. A
+// pending question of the strategy is dropped. While the session is active or interrupted the error is a *StateError.
+func (s *Session) Ask(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
+	a := newQuestion(question, opts)
+	if err := a.validate(); err != nil {
+		return nil, err
+	}
+	end, err := s.begin(ctx)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	err = s.commit(ctx, func(r *session.Record) error {
+		turn, to := session.Turn{Kind: session.TurnQuestion}, session.SchemaLoading
+		if r.State != session.Initializing {
+			turn.Kind, to = session.TurnFollowUp, session.QueryUnderstanding
+		}
+		if !r.State.May(to) || r.State == session.Interrupted {
+			return &StateError{"Ask", r.State, "Resume it first, or start another session"}
+		}
+		for i := range r.Turns {
+			r.Turns[i].Attempts = nil // the record is bounded
+		}
+		turn.Text, turn.Evidence, turn.Samples = a.Text, a.Evidence, a.Samples
+		s.turn(r, turn)
+		r.Schema, r.Config, r.Lessons = "", "", nil // known once the question runs
+		return r.Move(to, now(), string(turn.Kind))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.run(ctx, a, nil)
+}
+
+// turn adds a turn, which makes what was pending and what failed a thing of the past.
+func (s *Session) turn(r *session.Record, t session.Turn) {
+	t.At = now()
+	r.Turns = append(r.Turns, t)
+	r.Pending, r.Failure = nil, nil
+}
+
+// Choose answers the pending question with one of its options. A table or a join is a correction (Apply), and the
+// question is asked again under it. A result becomes the answer: its statement is checked again and no model is asked.
+// An unknown id matches session.ErrInvalidCorrection.
+func (s *Session) Choose(ctx context.Context, optionID string) (*Result, error) {
+	return s.correct(ctx, "Choose", func(r *session.Record, _ *schema.Schema) (session.Turn, error) {
+		t := session.Turn{Kind: session.TurnChoice, Option: optionID}
+		if r.Pending == nil {
+			return t, &StateError{"Choose", r.State, "nothing is asked"}
+		}
+		o, ok := r.Pending.Option(optionID)
+		if !ok {
+			return t, fmt.Errorf("%w: %.40q is no option; there are %s", session.ErrInvalidCorrection, optionID, optionIDs(r.Pending))
+		}
+		t.Text = o.Label
+		switch {
+		case o.Table != nil:
+			t.Correction = &session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{*o.Table}}
+			for _, other := range r.Pending.Options {
+				if other.ID != o.ID && other.Table != nil {
+					t.Correction.Rejected = append(t.Correction.Rejected, *other.Table)
+				}
+			}
+		case o.Join != nil:
+			t.Correction = &session.Correction{Kind: session.CorrectJoin, Join: o.Join}
+		default:
+			t.Answer = &session.Answer{SQL: o.SQL, Confidence: 1}
+		}
+		return t, nil
+	})
+}
+
+func optionIDs(q *session.Question) string {
+	ids := make([]string, len(q.Options))
+	for i, o := range q.Options {
+		ids[i] = o.ID
+	}
+	return strings.Join(ids, ", ")
+}
+
+// Correct corrects the answer, the failure or the pending question in the user's words; and the question
+// is asked again under all corrections made of it. A session takes session.MaxCorrections, choices included. The error
+// session.ErrInvalidCorrection leaves the session as it was and is not counted.
+func (s *Session) Correct(ctx context.Context, text string) (*Result, error) {
+	return s.correct(ctx, "Correct", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
+		c, err := parse(text, known)
+		return session.Turn{Kind: session.TurnCorrection, Text: strings.TrimSpace(text), Correction: &c}, err
+	})
+}
+
+// Apply is Correct for a correction that is known in parts.
+func (s *Session) Apply(ctx context.Context, c session.Correction) (*Result, error) {
+	return s.correct(ctx, "Apply", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
+		c, err := resolve(c, known)
+		return session.Turn{Kind: session.TurnCorrection, Correction: &c}, err
+	})
+}
+
+// correct adds the turn that made returns, and asks the question again.
+func (s *Session) correct(ctx context.Context, call string, made func(*session.Record, *schema.Schema) (session.Turn, error)) (*Result, error) {
+	end, err := s.begin(ctx)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	rec := s.Record()
+	switch rec.State {
+	case session.AwaitingCorrection, session.Completed, session.Failed:
+	default:
+		return nil, &StateError{call, rec.State, "only a pending question, an answer or a failure can be corrected"}
+	}
+	if err := s.fresh(ctx, &rec); err != nil {
+		return nil, err
+	}
+	known, err := s.e.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := made(&rec, known)
+	if err != nil {
+		return nil, err
+	}
+	if rec.Corrected() >= session.MaxCorrections {
+		return nil, session.ErrMaxCorrections
+	}
+	to := session.QueryUnderstanding
+	if t.Correction != nil && t.Correction.Kind == session.CorrectJoin {
+		to = session.InferringJoins
+	}
+	err = s.commit(ctx, func(r *session.Record) error {
+		s.turn(r, t)
+		return r.Move(to, now(), string(t.Kind))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.again(ctx)
+}
+
+// fresh returns an error that matches session.ErrStale if the schema or the configuration is not that of the question.
+func (s *Session) fresh(ctx context.Context, r *session.Record) error {
+	if r.Schema == "" {
+		return nil // it did not begin
+	}
+	present, err := s.e.Schema(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("texttosql: inspecting the database: %w", err)
+	case present.Fingerprint() != r.Schema:
+		return fmt.Errorf("%w (the schema of session %s)", session.ErrStale, r.ID)
+	case s.e.configHash() != r.Config:
+		return fmt.Errorf("%w (the strategy, models or settings of session %s)", session.ErrStale, r.ID)
+	}
+	return nil
+}
+
+// Resume goes on with a session that was interrupted, whose process died or that failed: recorded replies first, then
+// the models. Of a session that waits it returns the pending question again, and of a completed one the answer with its
+// rows read anew; both ask no model. The error session.ErrStale says that the schema or the configuration changed;
+// Restart goes on all the same.
+func (s *Session) Resume(ctx context.Context) (*Result, error) {
+	end, err := s.begin(ctx)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	rec := s.Record()
+	switch i := rec.Turn(); {
+	case i < 0:
+		return nil, &StateError{"Resume", rec.State, "Ask first"}
+	case rec.State == session.AwaitingCorrection:
+		return &Result{Question: rec.Turns[i].Text}, s.shown(ctx, rec.Pending)
+	case rec.State == session.Completed:
+		a := s.asked(&rec)
+		a.talk = &talk{corrections: rec.Corrections(), known: known(&rec)}
+		return s.e.ask(ctx, a, !s.e.withoutExecution)
+	}
+	if err := s.fresh(ctx, &rec); err != nil {
+		return nil, err
+	}
+	if err := s.commit(ctx, func(r *session.Record) error { return back(r, "resume") }); err != nil {
+		return nil, err
+	}
+	return s.again(ctx)
+}
+
+// Restart asks the current question again under the present schema and configuration, with the corrections made of it
+// that still name something. Recorded replies serve where the requests did not change.
+func (s *Session) Restart(ctx context.Context) (*Result, error) {
+	end, err := s.begin(ctx)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	err = s.commit(ctx, func(r *session.Record) error {
+		i := r.Turn()
+		if i < 0 {
+			return &StateError{"Restart", r.State, "Ask first"}
+		}
+		for ; i < len(r.Turns); i++ {
+			r.Turns[i].Answer = nil
+		}
+		r.Schema, r.Config, r.Lessons, r.Pending, r.Failure = "", "", nil, nil, nil
+		return back(r, "restart")
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.again(ctx)
+}
+
+// back takes a record to where its question runs again. One that is active stays, and gets a new owner by its revision.
+func back(r *session.Record, reason string) error {
+	switch r.State {
+	case session.Interrupted:
+		return r.Move(r.ResumeState, now(), reason)
+	case session.AwaitingCorrection, session.Completed, session.Failed:
+		return r.Move(session.QueryUnderstanding, now(), reason)
+	}
+	return nil
+}
+
+// shown is a pending question with the first rows of its options, which no record holds.
+func (s *Session) shown(ctx context.Context, q *session.Question) error {
+	again := *q
+	again.Options = slices.Clone(q.Options)
+	for i, o := range again.Options {
+		if o.SQL != "" && o.Rows == nil && !s.e.withoutExecution {
+			again.Options[i].Rows, _ = s.e.db.QueryWithin(ctx, o.SQL, exec.Bounds{Rows: 5}) // beside the question
+		}
+	}
+	return cmp.Or(ctx.Err(), error(&again))
+}
+
+// Confirm keeps the answer as an exemplar for later questions; see Engine.Confirm. standalone replaces the question's
+// words where it is not "". A follow-up needs one, else the error is ErrNotStandalone: its words mean nothing alone.
+func (s *Session) Confirm(ctx context.Context, standalone string) error {
+	end, err := s.begin(ctx)
+	defer end()
+	if err != nil {
+		return err
+	}
+	rec := s.Record()
+	if rec.State != session.Completed {
+		return &StateError{"Confirm", rec.State, "only an answer can be confirmed"}
+	}
+	asked := rec.Turns[rec.Turn()]
+	if standalone = strings.TrimSpace(standalone); standalone == "" && asked.Kind == session.TurnFollowUp {
+		return ErrNotStandalone
+	}
+	if err := s.e.Confirm(ctx, cmp.Or(standalone, asked.Text), known(&rec).SQL); err != nil {
+		return err
+	}
+	return s.commit(ctx, func(r *session.Record) error {
+		r.Turns = append(r.Turns, session.Turn{Kind: session.TurnConfirmation, At: now(), Text: standalone})
+		return nil
+	})
+}

@@ -1,0 +1,79 @@
+package texttosql
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// maxAttempt bounds what a record keeps of a statement that was tried, in bytes.
+const maxAttempt = 4 << 10
+
+// attempts lists the statements that were tried, each once, with what was wrong with it.
+func attempts(res *Result) []session.Attempt {
+	if res == nil {
+		return nil
+	}
+	var all []session.Attempt
+	add := func(sql, problem string) {
+		a := session.Attempt{SQL: words.Cut(sql, maxAttempt), Error: strategy.ErrorLine(llm.Scrub(problem), false)}
+		if sql != "" && len(all) < maxAttempts && !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	for _, s := range res.Steps {
+		add(s.SQL, s.Problem)
+	}
+	for _, c := range res.Candidates {
+		add(c.SQL, c.Rejected)
+	}
+	return all
+}
+
+// tables returns the tables that the linker chose; nil: all.
+func tables(res *Result) []schema.TableName {
+	if res == nil || res.Links.Whole {
+		return nil
+	}
+	var names []schema.TableName
+	for _, t := range res.Links.Tables {
+		names = append(names, schema.TableName{Schema: t.Schema, Name: t.Table})
+	}
+	return names
+}
+
+// failure is what a session keeps of an error that ended a question.
+func failure(r *session.Record, res *Result, err error) *session.Failure {
+	var f session.Failure
+	if told := interface{ Summary() session.Failure }(nil); errors.As(err, &told) {
+		f = told.Summary()
+	} else {
+		f = session.Failure{Tables: tables(res), Attempts: attempts(res), Recommendations: advice(err)}
+		f.Iterations = len(f.Attempts)
+	}
+	f.Question, f.Corrections = r.Turns[r.Turn()].Text, r.Corrected()
+	f.Error = strategy.ErrorLine(llm.Scrub(err.Error()), false)
+	if f.Corrections >= session.MaxCorrections {
+		f.Recommendations = append(f.Recommendations, "All corrections of this session are used: ask in a new one, or write the SQL by hand.")
+	}
+	return &f
+}
+
+// advice says what a user can do about an error.
+func advice(err error) []string {
+	switch {
+	case is(err, linker.ErrNoTables, ErrNoTables):
+		return []string{"Rephrase the question with the names of the things it is about."}
+	case errors.Is(err, ErrAbstained):
+		return []string{"Say more exactly what is asked for: the answers disagree."}
+	case errors.Is(err, ErrNoCandidate):
+		return []string{"Check the names in the question.", "Correct what was misunderstood: a table, a join, the meaning of a word."}
+	}
+	return nil
+}

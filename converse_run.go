@@ -1,0 +1,329 @@
+package texttosql
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// talk is what a session adds to a question of the engine. The nil talk adds nothing.
+type talk struct {
+	corrections []session.Correction
+	earlier     []session.Earlier
+	known       *strategy.Outcome                    // the answer, where no strategy is to be asked
+	recorded    []llm.Middleware                     // the player and the recorder of the journal
+	ready       func(*strategy.Env) error            // the question begins
+	stage       func(context.Context, session.State) // the strategy announces a state
+}
+
+func (t *talk) replies() []llm.Middleware {
+	if t == nil {
+		return nil
+	}
+	return t.recorded
+}
+
+// begin completes the task and env of a question.
+func (t *talk) begin(env *strategy.Env, task *strategy.Task) error {
+	if t == nil {
+		return nil
+	}
+	task.Corrections, task.Earlier, env.Stage = t.corrections, t.earlier, t.stage
+	if t.ready == nil {
+		return nil
+	}
+	return t.ready(env)
+}
+
+func (t *talk) answer() *strategy.Outcome {
+	if t == nil {
+		return nil
+	}
+	return t.known
+}
+
+// configHash is a hash of what must be the same when a session goes on.
+func (e *Engine) configHash() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v %t %t", e.header(""), e.withoutExecution, e.withoutValues))
+	return hex.EncodeToString(sum[:16])
+}
+
+// asked is the current question of a record.
+func (s *Session) asked(r *session.Record) asking {
+	t := r.Turns[r.Turn()]
+	return asking{Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}}
+}
+
+// last returns the place of the turn that the answer belongs to: the last one that is no confirmation.
+func last(r *session.Record) int {
+	i := len(r.Turns) - 1
+	for i > 0 && r.Turns[i].Kind == session.TurnConfirmation {
+		i--
+	}
+	return i
+}
+
+// known is the answer to the current question; nil: there is none.
+func known(r *session.Record) *strategy.Outcome {
+	for i, t := range slices.Backward(r.Turns) {
+		switch {
+		case i < r.Turn():
+			return nil
+		case t.Answer != nil && t.Kind == session.TurnChoice && t.Correction == nil:
+			out := &strategy.Outcome{SQL: t.Answer.SQL, Confidence: t.Answer.Confidence}
+			out.Note("the user chose %s", t.Option)
+			return out
+		case t.Answer != nil:
+			return &strategy.Outcome{SQL: t.Answer.SQL, Confidence: t.Answer.Confidence}
+		}
+	}
+	return nil
+}
+
+// again asks the current question again.
+func (s *Session) again(ctx context.Context) (*Result, error) {
+	rec := s.Record()
+	var chosen *strategy.Outcome
+	if t := rec.Turns[last(&rec)]; t.Kind == session.TurnChoice && t.Correction == nil {
+		chosen = known(&rec)
+	}
+	return s.run(ctx, s.asked(&rec), chosen)
+}
+
+// run asks the current question: recorded replies first, then the models. chosen is the answer of the user, if there is
+// one. The record is in the state in which the question goes on, and is in another one when run returns.
+func (s *Session) run(caller context.Context, a asking, chosen *strategy.Outcome) (*Result, error) {
+	ctx, stop := context.WithCancelCause(caller)
+	defer stop(nil)
+	rec := s.Record()
+	r := &running{Session: s, stop: stop, reached: rec.State == session.SchemaLoading || rec.State == session.QueryUnderstanding}
+	a.ID = cmp.Or(a.ID, rec.ID)
+	a.talk = &talk{corrections: rec.Corrections(), earlier: rec.Earlier(), known: chosen, ready: r.ready, stage: r.announce}
+
+	log, err := s.store.Journal(ctx, rec.ID)
+	var res *Result
+	if err == nil {
+		defer log.Close()
+		a.talk.recorded, err = recorded(log)
+	}
+	if err != nil {
+		err = &saveError{fmt.Errorf("texttosql: the journal of session %s: %w", rec.ID, err)}
+	} else {
+		res, err = s.e.ask(ctx, a, !s.e.withoutExecution)
+	}
+	if cause := r.unsaved(); cause != nil {
+		err = cause
+	}
+	return res, s.end(caller, log, res, err)
+}
+
+// recorded returns the middlewares that answer from a journal, and write to it what it does not have.
+func recorded(log session.Journal) ([]llm.Middleware, error) {
+	player, err := played(log)
+	if err != nil {
+		return nil, err
+	}
+	return []llm.Middleware{player.Or, replay.NewRecorder(appending{log}).Record}, nil
+}
+
+func played(log session.Journal) (*replay.Player, error) {
+	lines, err := log.Read()
+	if err != nil {
+		return nil, err
+	}
+	return replay.NewPlayer(bytes.NewReader(lines))
+}
+
+// appending is a journal as the writer of a recorder, which writes a line at a time.
+type appending struct{ session.Journal }
+
+func (a appending) Write(line []byte) (int, error) {
+	if err := a.Append(line); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// running is one run of a question.
+type running struct {
+	*Session
+	stop context.CancelCauseFunc
+
+	mu      sync.Mutex
+	reached bool  // the state in which the question goes on was announced; what comes before it is repeated
+	failed  error // of saving the record
+}
+
+// ready writes down what the question began with.
+func (r *running) ready(env *strategy.Env) error {
+	rec := r.Record()
+	if rec.Schema != "" {
+		return nil
+	}
+	return r.commit(context.Background(), func(rec *session.Record) error {
+		rec.Schema, rec.Config = env.Schema.Fingerprint(), r.e.configHash()
+		if rec.State != session.SchemaLoading {
+			return nil
+		}
+		return rec.Move(session.QueryUnderstanding, now(), "")
+	})
+}
+
+// order is the place of a state in a run; 0: it is no part of one.
+func order(s session.State) int { return slices.Index(session.States(), s) }
+
+// announce takes the record to the state that the strategy is in. A state that a repeated run was in before, and one
+// that may not follow, is ignored. If the record cannot be saved, the run ends.
+func (r *running) announce(ctx context.Context, to session.State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.Record().State
+	if order(to) < order(session.QueryUnderstanding) || order(to) > order(session.ExecutingQuery) || r.failed != nil {
+		return
+	}
+	if !r.reached {
+		if r.reached = order(to) >= order(at); !r.reached || to == at {
+			return
+		}
+	}
+	if !at.May(to) && order(to) <= order(at) {
+		return
+	}
+	if r.failed = r.commit(ctx, func(rec *session.Record) error { return walk(rec, to, "") }); r.failed != nil {
+		r.stop(r.failed)
+	}
+}
+
+func (r *running) unsaved() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
+}
+
+// walk moves a record to a state, through the states that the strategy did not announce.
+func walk(r *session.Record, to session.State, reason string) error {
+	next := map[session.State]session.State{
+		session.SchemaLoading:      session.QueryUnderstanding,
+		session.QueryUnderstanding: session.GeneratingSQL,
+		session.InferringJoins:     session.GeneratingSQL,
+		session.GeneratingSQL:      session.ExecutingQuery,
+	}
+	for !r.State.May(to) && next[r.State] != "" {
+		if err := r.Move(next[r.State], now(), ""); err != nil {
+			return err
+		}
+	}
+	return r.Move(to, now(), reason)
+}
+
+// saving is how long a save may take when the caller's context has ended.
+const saving = 5 * time.Second
+
+// commit changes the record and saves it, whatever became of ctx. After an error it is as it was.
+func (s *Session) commit(ctx context.Context, change func(*session.Record) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saving)
+	defer cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.rec.Clone()
+	if err := change(&next); err != nil {
+		return err
+	}
+	if err := s.store.Save(ctx, next); err != nil {
+		return &saveError{fmt.Errorf("texttosql: saving session %s: %w", next.ID, err)}
+	}
+	next.Revision++
+	s.rec = next
+	return nil
+}
+
+// saveError says that a record could not be saved.
+type saveError struct{ error }
+
+func (e *saveError) Unwrap() error { return e.error }
+
+// end writes down how a run ended, and returns the error that the caller sees.
+func (s *Session) end(ctx context.Context, log session.Journal, res *Result, err error) error {
+	if errors.Is(err, session.ErrConflict) {
+		return err // the session is somebody else's
+	}
+	to := ending(err)
+	serr := s.commit(ctx, func(r *session.Record) error {
+		if log != nil {
+			if player, err := played(log); err == nil {
+				r.Usage = player.Usage()
+			}
+		}
+		turn := &r.Turns[last(r)]
+		turn.Attempts = attempts(res)
+		var reason string
+		switch to {
+		case session.Completed:
+			turn.Answer = &session.Answer{SQL: res.SQL, Confidence: res.Confidence, Tables: tables(res)}
+		case session.AwaitingCorrection:
+			errors.As(err, &r.Pending)
+		case session.Failed:
+			turn.Answer, r.Failure = nil, failure(r, res, err)
+		}
+		if err != nil {
+			reason = outcomeOf(err)
+		}
+		return walk(r, to, reason)
+	})
+	switch {
+	case serr != nil:
+		return errors.Join(err, serr)
+	case to == session.Interrupted:
+		return &InterruptedError{s.Record().ID, err}
+	}
+	return err
+}
+
+// ending is the state in which an error leaves a session: what a model, a budget, a lock or the caller ended can go on.
+func ending(err error) session.State {
+	var (
+		asked    *session.Question
+		none     *strategy.NoCandidateError
+		provider *llm.Error
+		unsaved  *saveError
+	)
+	switch {
+	case err == nil:
+		return session.Completed
+	case errors.As(err, &asked):
+		return session.AwaitingCorrection
+	case is(err, context.Canceled, context.DeadlineExceeded, llm.ErrBudget, exec.ErrBusy), errors.As(err, &unsaved):
+		return session.Interrupted
+	case errors.As(err, &none) && len(none.Failed) > 0, none == nil && errors.As(err, &provider):
+		return session.Interrupted
+	}
+	return session.Failed
+}
+
+// now is the time as a record keeps it.
+func now() time.Time { return time.Now().UTC().Round(0) }
+
+// parse and resolve stand in for those of session, which are on their way.
+func parse(text string, _ *schema.Schema) (session.Correction, error) {
+	if text = words.Line(text); text == "" {
+		return session.Correction{}, fmt.Errorf("%w: it is empty", session.ErrInvalidCorrection)
+	}
+	return session.Correction{Kind: session.CorrectText, Text: words.Cut(text, 500)}, nil
+}
+
+func resolve(c session.Correction, _ *schema.Schema) (session.Correction, error) { return c, nil }

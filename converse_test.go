@@ -1,0 +1,566 @@
+package texttosql_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// asker is a strategy with every kind of question to its user. It asks the model twice with the same request, and then
+// once with what it knows; a question with "unclear" asks for a table, and then for a join.
+type asker struct{}
+
+func (asker) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+	m, _ := env.Model(0)
+	ask := func(purpose, text string) (string, error) {
+		resp, err := m.Complete(ctx, llm.Request{Purpose: purpose, Messages: []llm.Message{{Role: llm.User, Text: text}}})
+		return resp.Text, err
+	}
+	stage := func(s session.State) {
+		if env.Stage != nil {
+			env.Stage(ctx, s)
+		}
+	}
+	stage(session.QueryUnderstanding)
+	for range 2 {
+		if _, err := ask("tables", t.Question); err != nil {
+			return nil, err
+		}
+	}
+	about := t.Question
+	table, join := false, false
+	for _, c := range t.Corrections {
+		about += "\n" + c.Constraint()
+		table, join = table || c.Kind == session.CorrectTable, join || c.Kind == session.CorrectJoin
+	}
+	for _, e := range t.Earlier {
+		about = e.Question + ": " + e.SQL + "\n" + about
+	}
+	customers, orders := schema.TableName{Name: "customers"}, schema.TableName{Name: "orders"}
+	if strings.Contains(t.Question, "unclear") && !table {
+		return nil, &session.Question{Kind: session.KindTable, Message: "which table?", Options: []session.Option{
+			{ID: "t1", Label: "customers", Table: &customers}, {ID: "t2", Label: "orders", Table: &orders},
+		}}
+	}
+	stage(session.InferringJoins)
+	if strings.Contains(t.Question, "unclear") && !join {
+		on := func(column string) *schema.Join {
+			return &schema.Join{Left: schema.ColumnName{Table: orders, Column: column}, Right: schema.ColumnName{Table: customers, Column: "id"}}
+		}
+		return nil, &session.Question{Kind: session.KindJoin, Message: "which join?", Options: []session.Option{
+			{ID: "j1", Label: "by customer", Join: on("customer_id")}, {ID: "j2", Label: "by id", Join: on("id")},
+		}}
+	}
+	if strings.Contains(t.Question, "disagree") {
+		return nil, &session.Question{Kind: session.KindResult, Message: "which result?", Options: []session.Option{
+			{ID: "r1", Label: "the USA", SQL: usa}, {ID: "r2", Label: "all", SQL: "SELECT name FROM customers"},
+		}}
+	}
+	stage(session.GeneratingSQL)
+	sql, err := ask("generate", about)
+	if err != nil {
+		return nil, err
+	}
+	stage(session.ExecutingQuery)
+	if strings.Contains(t.Question, "impossible") {
+		return nil, &strategy.NoCandidateError{}
+	}
+	return &strategy.Outcome{SQL: sql, Confidence: 0.5}, nil
+}
+
+// provider answers every request, counts them and can be down.
+type provider struct {
+	mu    sync.Mutex
+	calls []string // their purposes
+	texts []string // their last messages
+	down  error
+	hook  func(n int)
+}
+
+func (p *provider) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.down != nil {
+		return llm.Response{}, p.down
+	}
+	p.calls = append(p.calls, req.Purpose)
+	p.texts = append(p.texts, req.Messages[len(req.Messages)-1].Text)
+	if p.hook != nil {
+		p.hook(len(p.calls))
+	}
+	if ctx.Err() != nil {
+		return llm.Response{}, ctx.Err()
+	}
+	text := usa
+	if req.Purpose == "tables" {
+		text = "all of them"
+	}
+	return llm.Response{Text: text, Usage: llm.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 1, Known: true}}, nil
+}
+
+// since returns the purposes of the calls from the n-th on.
+func (p *provider) since(n int) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.calls[n:], " ")
+}
+
+func talking(t *testing.T, m llm.Model, opts ...texttosql.Option) *texttosql.Engine {
+	t.Helper()
+	return engine(t, llm.Named("m", m), append([]texttosql.Option{texttosql.WithStrategy(asker{})}, opts...)...)
+}
+
+func converse(t *testing.T, e *texttosql.Engine, store session.Store, id string) *texttosql.Session {
+	t.Helper()
+	s, err := e.Converse(t.Context(), store, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestConversation goes through every kind of turn, each time in a new session that was opened again: nothing but the
+// store carries the conversation.
+func TestConversation(t *testing.T) {
+	model, store := &provider{}, &session.Memory{}
+	e := talking(t, model)
+	id := ""
+	question := func(kind session.Kind) func(error) bool {
+		return func(err error) bool {
+			q := (*session.Question)(nil)
+			return errors.As(err, &q) && q.Kind == kind
+		}
+	}
+	answered := func(err error) bool { return err == nil }
+	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
+	steps := []struct {
+		why   string
+		do    func(s *texttosql.Session) (*texttosql.Result, error)
+		ended func(error) bool
+		state session.State
+		live  string // purposes of the model calls
+	}{
+		{"a question that is not clear", func(s *texttosql.Session) (*texttosql.Result, error) {
+			return s.Ask(t.Context(), "an unclear question")
+		}, question(session.KindTable), session.AwaitingCorrection, "tables tables"},
+		{"what is pending is there again", resume, question(session.KindTable), session.AwaitingCorrection, ""},
+		{"an option that is not there", choose("t9"), is(session.ErrInvalidCorrection), session.AwaitingCorrection, ""},
+		{"an option: the next question", choose("t2"), question(session.KindJoin), session.AwaitingCorrection, ""},
+		{"a join in words", func(s *texttosql.Session) (*texttosql.Result, error) {
+			return s.Apply(t.Context(), session.Correction{Kind: session.CorrectJoin, Join: s.Record().Pending.Options[0].Join})
+		}, answered, session.Completed, "generate"},
+		{"the answer again", resume, answered, session.Completed, ""},
+		{"a correction of the answer", func(s *texttosql.Session) (*texttosql.Result, error) {
+			return s.Correct(t.Context(), "only those who still buy")
+		}, answered, session.Completed, "generate"},
+		{"the fourth correction", func(s *texttosql.Session) (*texttosql.Result, error) {
+			return s.Correct(t.Context(), "or rather all")
+		}, is(session.ErrMaxCorrections), session.Completed, ""},
+		{"a follow-up", func(s *texttosql.Session) (*texttosql.Result, error) {
+			return s.Ask(t.Context(), "and of those?")
+		}, answered, session.Completed, "tables tables generate"},
+	}
+	for _, step := range steps {
+		s := converse(t, e, store, id)
+		calls := len(model.calls)
+		res, err := step.do(s)
+		id = s.Record().ID
+		if !step.ended(err) {
+			t.Fatalf("%s: %v", step.why, err)
+		}
+		if got := s.Record().State; got != step.state {
+			t.Errorf("%s: it is %s, want %s", step.why, got, step.state)
+		}
+		if got := model.since(calls); got != step.live {
+			t.Errorf("%s: calls %q, want %q", step.why, got, step.live)
+		}
+		if err == nil && (res.SQL != usa || len(res.Rows.Rows) != 2) {
+			t.Errorf("%s: %+v", step.why, res)
+		}
+	}
+	last := model.texts[len(model.texts)-1]
+	if want := "an unclear question: " + usa + "\nand of those?"; last != want {
+		t.Errorf("the follow-up saw %q, want %q", last, want)
+	}
+	rec := converse(t, e, store, id).Record()
+	if want := len(model.calls); rec.Usage.Calls != want || rec.Usage.PromptTokens != 10*want {
+		t.Errorf("usage = %+v after %d calls", rec.Usage, want)
+	}
+	legal(t, rec)
+}
+
+// legal reports transitions that the table does not have, and gaps between them.
+func legal(t *testing.T, rec session.Record) {
+	t.Helper()
+	state := session.Initializing
+	for _, tr := range rec.Transitions {
+		if tr.From != state || !tr.From.May(tr.To) {
+			t.Errorf("%s to %s after %s", tr.From, tr.To, state)
+		}
+		state = tr.To
+	}
+	if state != rec.State {
+		t.Errorf("the transitions end in %s, the record is in %s", state, rec.State)
+	}
+}
+
+func resume(s *texttosql.Session) (*texttosql.Result, error) { return s.Resume(context.Background()) }
+
+func restart(s *texttosql.Session) (*texttosql.Result, error) { return s.Restart(context.Background()) }
+
+func choose(id string) func(*texttosql.Session) (*texttosql.Result, error) {
+	return func(s *texttosql.Session) (*texttosql.Result, error) { return s.Choose(context.Background(), id) }
+}
+
+// TestChooseResult: an option of kind result is the answer, without a call of a model, in this process and in another one.
+func TestChooseResult(t *testing.T) {
+	model, store := &provider{}, &session.Memory{}
+	e := talking(t, model)
+	s := converse(t, e, store, "")
+	_, err := s.Ask(t.Context(), "answers that disagree")
+	var q *session.Question
+	if !errors.As(err, &q) || q.Kind != session.KindResult {
+		t.Fatal(err)
+	}
+	s = converse(t, e, store, s.Record().ID)
+	if _, err = s.Resume(t.Context()); !errors.As(err, &q) || len(q.Options[1].Rows.Rows) != 3 {
+		t.Errorf("the options came back as %+v, %v: without their rows", q, err)
+	}
+	calls := len(model.calls)
+	for _, again := range []bool{false, true} {
+		var res *texttosql.Result
+		if again {
+			res, err = converse(t, e, store, s.Record().ID).Resume(t.Context())
+		} else {
+			res, err = s.Choose(t.Context(), "r2")
+		}
+		if err != nil || len(res.Rows.Rows) != 3 || res.Confidence != 1 || cmp.Diff([]string{"the user chose r2"}, res.Notes) != "" {
+			t.Errorf("again %v: %+v, %v", again, res, err)
+		}
+	}
+	if live := model.since(calls); live != "" {
+		t.Errorf("the model was asked: %q", live)
+	}
+	legal(t, s.Record())
+}
+
+// TestChosenIsChecked: what an option holds comes from a model, and the session may be in a file.
+func TestChosenIsChecked(t *testing.T) {
+	store := &session.Memory{}
+	e := talking(t, &provider{})
+	s := converse(t, e, store, "")
+	s.Ask(t.Context(), "answers that disagree")
+	rec := s.Record()
+	rec.Pending.Options[0].SQL = "DELETE FROM customers"
+	if err := store.Save(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	_, err := converse(t, e, store, rec.ID).Choose(t.Context(), "r1")
+	if !errors.Is(err, exec.ErrNotReadOnly) {
+		t.Errorf("it ended with %v", err)
+	}
+	if rec = converse(t, e, store, rec.ID).Record(); rec.State != session.Failed || rec.Turns[1].Answer != nil {
+		t.Errorf("it is %s with the answer %+v", rec.State, rec.Turns[1].Answer)
+	}
+}
+
+// TestSessionRefuses: each refusal has its type, asks no model and leaves the record as it was.
+func TestSessionRefuses(t *testing.T) {
+	ask := func(q string) func(*texttosql.Session) (*texttosql.Result, error) {
+		return func(s *texttosql.Session) (*texttosql.Result, error) { return s.Ask(context.Background(), q) }
+	}
+	confirm := func(text string) func(*texttosql.Session) (*texttosql.Result, error) {
+		return func(s *texttosql.Session) (*texttosql.Result, error) {
+			return nil, s.Confirm(context.Background(), text)
+		}
+	}
+	correct := func(text string) func(*texttosql.Session) (*texttosql.Result, error) {
+		return func(s *texttosql.Session) (*texttosql.Result, error) { return s.Correct(context.Background(), text) }
+	}
+	state := new(texttosql.StateError)
+	tests := []struct {
+		why    string
+		before []string // questions, and "!" for a provider that is down
+		do     func(*texttosql.Session) (*texttosql.Result, error)
+		is     error // nil: a *StateError
+	}{
+		{"an empty question", nil, ask(" \n"), texttosql.ErrEmptyQuestion},
+		{"nothing to resume", nil, resume, nil},
+		{"nothing to restart", nil, restart, nil},
+		{"nothing to choose from", nil, choose("t1"), session.ErrInvalidCorrection},
+		{"nothing to correct", nil, correct("use orders"), session.ErrInvalidCorrection},
+		{"nothing to confirm", nil, confirm(""), nil},
+		{"an answer has no options", []string{"who?"}, choose("t1"), session.ErrInvalidCorrection},
+		{"an unknown option", []string{"unclear"}, choose("j1"), session.ErrInvalidCorrection},
+		{"an empty correction", []string{"who?"}, correct(" "), session.ErrInvalidCorrection},
+		{"a question is pending, nothing is answered", []string{"unclear"}, confirm("who?"), nil},
+		{"the words of a follow-up", []string{"who?", "and now?"}, confirm(" "), texttosql.ErrNotStandalone},
+		{"an interrupted session is resumed first", []string{"!", "who?"}, ask("and now?"), nil},
+		{"an interrupted session has nothing to correct", []string{"!", "who?"}, correct("use orders"), session.ErrInvalidCorrection},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			model := &provider{}
+			s := converse(t, talking(t, model), &session.Memory{}, "")
+			for _, q := range tt.before {
+				if q == "!" {
+					model.down = &llm.Error{Class: llm.ClassPermanent, Message: "out of service"}
+					continue
+				}
+				s.Ask(t.Context(), q)
+			}
+			calls, before := len(model.calls), s.Record()
+			_, err := tt.do(s)
+			if tt.is != nil && !errors.Is(err, tt.is) || tt.is == nil && !errors.As(err, &state) {
+				t.Errorf("error %v", err)
+			}
+			if diff := cmp.Diff(before, s.Record()); diff != "" {
+				t.Errorf("the record changed (-before +after):\n%s", diff)
+			}
+			if live := model.since(calls); live != "" {
+				t.Errorf("calls %q", live)
+			}
+		})
+	}
+}
+
+// TestConverseRefuses says what cannot be opened.
+func TestConverseRefuses(t *testing.T) {
+	e := talking(t, &provider{})
+	config := new(strategy.ConfigError)
+	if _, err := e.Converse(t.Context(), nil, ""); !errors.As(err, &config) {
+		t.Errorf("without a store: %v", err)
+	}
+	for id, want := range map[string]error{session.NewID(): session.ErrNotFound, "../x": session.ErrInvalidID} {
+		if _, err := e.Converse(t.Context(), &session.Memory{}, id); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", id, err, want)
+		}
+	}
+}
+
+// TestConfirmInSession: the answer becomes an exemplar under a wording that stands alone.
+func TestConfirmInSession(t *testing.T) {
+	kept := &memory.Confirmed{}
+	s := converse(t, talking(t, &provider{}, texttosql.WithConfirmed(kept)), &session.Memory{}, "")
+	for i, standalone := range []string{"", "who of all lives in the USA?"} {
+		if _, err := s.Ask(t.Context(), fmt.Sprint("question ", i)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Confirm(t.Context(), standalone); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pairs, err := kept.Pairs()
+	if err != nil || len(pairs) != 2 || pairs[0].Question != "question 0" || pairs[1].Question != "who of all lives in the USA?" || pairs[1].SQL != usa {
+		t.Errorf("kept %+v, %v", pairs, err)
+	}
+	rec := s.Record()
+	if last := rec.Turns[len(rec.Turns)-1]; last.Kind != session.TurnConfirmation || rec.State != session.Completed {
+		t.Errorf("the last turn is %+v, the state %s", last, rec.State)
+	}
+}
+
+// TestStale: another schema or configuration is not asked on in silence.
+func TestStale(t *testing.T) {
+	for _, why := range []string{"schema", "strategy"} {
+		t.Run(why, func(t *testing.T) {
+			model, store, db := &provider{}, &session.Memory{}, open(t, shop)
+			newEngine := func(s strategy.Strategy) *texttosql.Engine {
+				e, err := texttosql.New(db, llm.Named("m", model), texttosql.WithStrategy(s))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return e
+			}
+			e := newEngine(asker{})
+			s := converse(t, e, store, "")
+			s.Ask(t.Context(), "unclear")
+			if why == "schema" {
+				if _, err := db.Exec("ALTER TABLE orders ADD COLUMN later TEXT"); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				e = newEngine(strategy.Func(asker{}.Generate))
+			}
+			s = converse(t, e, store, s.Record().ID)
+			before := s.Record()
+			if _, err := s.Choose(t.Context(), "t2"); !errors.Is(err, session.ErrStale) {
+				t.Errorf("Choose: %v", err)
+			}
+			if _, err := s.Correct(t.Context(), "by name"); !errors.Is(err, session.ErrStale) {
+				t.Errorf("Correct: %v", err)
+			}
+			if diff := cmp.Diff(before, s.Record()); diff != "" {
+				t.Errorf("the record changed:\n%s", diff)
+			}
+			var q *session.Question
+			if _, err := s.Restart(t.Context()); !errors.As(err, &q) {
+				t.Errorf("Restart: %v", err)
+			}
+			if live := model.since(2); live != "" {
+				t.Errorf("requests that did not change were paid for again: %q", live)
+			}
+			if _, err := s.Choose(t.Context(), "t2"); !errors.As(err, &q) || q.Kind != session.KindJoin {
+				t.Errorf("after Restart: %v", err)
+			}
+			legal(t, s.Record())
+		})
+	}
+}
+
+// TestBudgetOfSession: what was replayed is charged as it was, so the same budget ends at the same call, and a larger one
+// goes on.
+func TestBudgetOfSession(t *testing.T) {
+	for why, small := range map[string]llm.Budget{"calls": {Calls: 2}, "tokens": {Tokens: 22}, "time": {Time: 1}} {
+		t.Run(why, func(t *testing.T) {
+			model, store, db := &provider{}, &session.Memory{}, open(t, shop)
+			id, live := "", "tables tables"
+			if why == "time" {
+				live = ""
+			}
+			for run := range 3 {
+				b := small
+				if run == 2 {
+					b, live = llm.Budget{Calls: 3}, "tables tables generate"
+				}
+				e, err := texttosql.New(db, model, texttosql.WithStrategy(asker{}), texttosql.WithBudget(b))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := converse(t, e, store, id)
+				if id == "" {
+					_, err = s.Ask(t.Context(), "who?")
+				} else {
+					_, err = s.Resume(t.Context())
+				}
+				id = s.Record().ID
+				var stopped *texttosql.InterruptedError
+				if run < 2 && (!errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || stopped.ID != id) || run == 2 && err != nil {
+					t.Errorf("run %d: %v", run, err)
+				}
+				if got := model.since(0); got != live {
+					t.Errorf("run %d: calls %q, want %q", run, got, live)
+				}
+				legal(t, s.Record())
+			}
+		})
+	}
+}
+
+// TestTakenOver: a session that another process went on with is lost to the one before.
+func TestTakenOver(t *testing.T) {
+	model, store := &provider{}, &session.Memory{}
+	e := talking(t, model)
+	first := converse(t, e, store, "")
+	taken := false
+	model.hook = func(n int) {
+		if n != 2 || taken {
+			return
+		}
+		taken = true
+		rec, err := store.Load(t.Context(), first.Record().ID)
+		if err == nil {
+			err = store.Save(t.Context(), rec) // as Resume of another process begins
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := first.Ask(t.Context(), "who?"); !errors.Is(err, session.ErrConflict) {
+		t.Errorf("the first owner: %v", err)
+	}
+	if live := model.since(0); live != "tables tables" {
+		t.Errorf("it went on: %q", live)
+	}
+	if _, err := first.Resume(t.Context()); !errors.Is(err, session.ErrConflict) {
+		t.Errorf("the first owner, again: %v", err)
+	}
+	second := converse(t, e, store, first.Record().ID)
+	if _, err := second.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if live := model.since(0); live != "tables tables generate" {
+		t.Errorf("paid for twice: %q", live)
+	}
+	legal(t, second.Record())
+}
+
+// TestFailureOfSession: a question without an answer has its reasons in the record, and can be corrected.
+func TestFailureOfSession(t *testing.T) {
+	s := converse(t, talking(t, &provider{}), &session.Memory{}, "")
+	if _, err := s.Ask(t.Context(), "impossible"); !errors.Is(err, texttosql.ErrNoCandidate) {
+		t.Fatal(err)
+	}
+	f := s.Record().Failure
+	if f == nil || f.Question != "impossible" || f.Error == "" || len(f.Recommendations) == 0 {
+		t.Errorf("failure = %+v", f)
+	}
+	if _, err := s.Correct(t.Context(), "then something else"); !errors.Is(err, texttosql.ErrNoCandidate) {
+		t.Error(err)
+	}
+	if f = s.Record().Failure; f == nil || f.Corrections != 1 {
+		t.Errorf("failure = %+v", f)
+	}
+	if _, err := s.Ask(t.Context(), "who?"); err != nil || s.Record().Failure != nil {
+		t.Errorf("%v, %+v: the failure is a thing of the past", err, s.Record().Failure)
+	}
+	legal(t, s.Record())
+}
+
+// TestSameSession: equal replies give equal records, results and traces, times and ids aside.
+func TestSameSession(t *testing.T) {
+	run := func() (string, []byte) {
+		s := converse(t, talking(t, &provider{}), &session.Memory{}, "")
+		s.Ask(t.Context(), "unclear")
+		s.Choose(t.Context(), "t2")
+		res, err := s.Choose(t.Context(), "j1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := res.Trace.Comparable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return timeless(t, s.Record()), tree
+	}
+	a, traceA := run()
+	b, traceB := run()
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Errorf("records:\n%s", diff)
+	}
+	if diff := cmp.Diff(string(traceA), string(traceB)); diff != "" {
+		t.Errorf("traces:\n%s", diff)
+	}
+}
+
+// timeless is a record as JSON without what differs from run to run.
+func timeless(t *testing.T, rec session.Record) string {
+	t.Helper()
+	rec.ID, rec.Revision, rec.Created, rec.Updated = "", 0, time.Time{}, time.Time{}
+	for i := range rec.Transitions {
+		rec.Transitions[i].At = time.Time{}
+	}
+	for i := range rec.Turns {
+		rec.Turns[i].At = time.Time{}
+	}
+	text, err := json.MarshalIndent(rec, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
