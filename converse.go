@@ -187,12 +187,12 @@ func optionIDs(q *session.Question) string {
 	return strings.Join(ids, ", ")
 }
 
-// Correct corrects the answer, the failure or the pending question in the user's words; and the question
+// Correct corrects the answer, the failure or the pending question in the user's words; see session.Parse. The question
 // is asked again under all corrections made of it. A session takes session.MaxCorrections, choices included. The error
 // session.ErrInvalidCorrection leaves the session as it was and is not counted.
 func (s *Session) Correct(ctx context.Context, text string) (*Result, error) {
 	return s.correct(ctx, "Correct", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
-		c, err := parse(text, known)
+		c, err := session.Parse(text, known)
 		return session.Turn{Kind: session.TurnCorrection, Text: strings.TrimSpace(text), Correction: &c}, err
 	})
 }
@@ -200,7 +200,7 @@ func (s *Session) Correct(ctx context.Context, text string) (*Result, error) {
 // Apply is Correct for a correction that is known in parts.
 func (s *Session) Apply(ctx context.Context, c session.Correction) (*Result, error) {
 	return s.correct(ctx, "Apply", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
-		c, err := resolve(c, known)
+		c, err := c.Resolve(known)
 		return session.Turn{Kind: session.TurnCorrection, Correction: &c}, err
 	})
 }

@@ -13,10 +13,8 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -317,13 +315,3 @@ func ending(err error) session.State {
 
 // now is the time as a record keeps it.
 func now() time.Time { return time.Now().UTC().Round(0) }
-
-// parse and resolve stand in for those of session, which are on their way.
-func parse(text string, _ *schema.Schema) (session.Correction, error) {
-	if text = words.Line(text); text == "" {
-		return session.Correction{}, fmt.Errorf("%w: it is empty", session.ErrInvalidCorrection)
-	}
-	return session.Correction{Kind: session.CorrectText, Text: words.Cut(text, 500)}, nil
-}
-
-func resolve(c session.Correction, _ *schema.Schema) (session.Correction, error) { return c, nil }
