@@ -112,7 +112,7 @@ func TestRandomConversations(t *testing.T) {
 			rec := s.Record()
 			log = append(log, fmt.Sprintf("%s (trouble %d, %d): %v; %s", call.name, trouble, n, err, rec.State))
 			legal(t, rec)
-			now := corrected(rec)
+			now := correctedIn(rec)
 			if !slices.Equal(now[:min(len(now), len(corrections))], corrections) {
 				t.Errorf("corrections were %q, are %q", corrections, now)
 			}
@@ -143,8 +143,8 @@ func TestRandomConversations(t *testing.T) {
 	}
 }
 
-// corrected lists the choices and corrections of a session.
-func corrected(rec session.Record) (all []string) {
+// correctedIn lists the choices and corrections of a session.
+func correctedIn(rec session.Record) (all []string) {
 	for _, turn := range rec.Turns {
 		if turn.Kind == session.TurnChoice || turn.Kind == session.TurnCorrection {
 			all = append(all, turn.Option+turn.Text)
