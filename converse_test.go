@@ -51,10 +51,10 @@ func (asker) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	for _, e := range t.Earlier {
 		about = e.Question + ": " + e.SQL + "\n" + about
 	}
-	customers, orders := schema.TableName{Name: "customers"}, schema.TableName{Name: "orders"}
+	customers, people, orders := schema.TableName{Name: "customers"}, schema.TableName{Name: "people"}, schema.TableName{Name: "orders"}
 	if strings.Contains(t.Question, "unclear") && !table {
 		return nil, &session.Question{Kind: session.KindTable, Message: "which table?", Options: []session.Option{
-			{ID: "t1", Label: "customers", Table: &customers}, {ID: "t2", Label: "orders", Table: &orders},
+			{ID: "t1", Label: "customers", Table: &customers}, {ID: "t2", Label: "people", Table: &people},
 		}}
 	}
 	stage(session.InferringJoins)
@@ -109,9 +109,14 @@ func (p *provider) Complete(ctx context.Context, req llm.Request) (llm.Response,
 	text := usa
 	if req.Purpose == "tables" {
 		text = "all of them"
+	} else if strings.Contains(p.texts[len(p.texts)-1], "MANDATORY JOIN") {
+		text = joined
 	}
 	return llm.Response{Text: text, Usage: llm.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 1, Known: true}}, nil
 }
+
+// joined obeys both joins that asker asks about.
+const joined = "SELECT name FROM customers JOIN orders ON orders.customer_id = customers.id AND orders.id > 0 WHERE country = 'USA'"
 
 // since returns the purposes of the calls from the n-th on.
 func (p *provider) since(n int) string {
@@ -120,9 +125,16 @@ func (p *provider) since(n int) string {
 	return strings.Join(p.calls[n:], " ")
 }
 
+// twin is a table that may be taken for customers.
+const twin = "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);"
+
 func talking(t *testing.T, m llm.Model, opts ...texttosql.Option) *texttosql.Engine {
 	t.Helper()
-	return engine(t, llm.Named("m", m), append([]texttosql.Option{texttosql.WithStrategy(asker{})}, opts...)...)
+	e, err := texttosql.New(open(t, shop+twin), llm.Named("m", m), append([]texttosql.Option{texttosql.WithStrategy(asker{})}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 func converse(t *testing.T, e *texttosql.Engine, store session.Store, id string) *texttosql.Session {
@@ -160,7 +172,7 @@ func TestConversation(t *testing.T) {
 		}, question(session.KindTable), session.AwaitingCorrection, "tables tables"},
 		{"what is pending is there again", resume, question(session.KindTable), session.AwaitingCorrection, ""},
 		{"an option that is not there", choose("t9"), is(session.ErrInvalidCorrection), session.AwaitingCorrection, ""},
-		{"an option: the next question", choose("t2"), question(session.KindJoin), session.AwaitingCorrection, ""},
+		{"an option: the next question", choose("t1"), question(session.KindJoin), session.AwaitingCorrection, ""},
 		{"a join in words", func(s *texttosql.Session) (*texttosql.Result, error) {
 			return s.Apply(t.Context(), session.Correction{Kind: session.CorrectJoin, Join: s.Record().Pending.Options[0].Join})
 		}, answered, session.Completed, "generate"},
@@ -189,12 +201,12 @@ func TestConversation(t *testing.T) {
 		if got := model.since(calls); got != step.live {
 			t.Errorf("%s: calls %q, want %q", step.why, got, step.live)
 		}
-		if err == nil && (res.SQL != usa || len(res.Rows.Rows) != 2) {
+		if want := map[bool]string{true: usa, false: joined}[step.why == "a follow-up"]; err == nil && (res.SQL != want || len(res.Rows.Rows) != 2) {
 			t.Errorf("%s: %+v", step.why, res)
 		}
 	}
 	last := model.texts[len(model.texts)-1]
-	if want := "an unclear question: " + usa + "\nand of those?"; last != want {
+	if want := "an unclear question: " + joined + "\nand of those?"; last != want {
 		t.Errorf("the follow-up saw %q, want %q", last, want)
 	}
 	rec := converse(t, e, store, id).Record()
@@ -379,7 +391,7 @@ func TestConfirmInSession(t *testing.T) {
 func TestStale(t *testing.T) {
 	for _, why := range []string{"schema", "strategy"} {
 		t.Run(why, func(t *testing.T) {
-			model, store, db := &provider{}, &session.Memory{}, open(t, shop)
+			model, store, db := &provider{}, &session.Memory{}, open(t, shop+twin)
 			newEngine := func(s strategy.Strategy) *texttosql.Engine {
 				e, err := texttosql.New(db, llm.Named("m", model), texttosql.WithStrategy(s))
 				if err != nil {
@@ -527,7 +539,7 @@ func TestSameSession(t *testing.T) {
 	run := func() (string, []byte) {
 		s := converse(t, talking(t, &provider{}), &session.Memory{}, "")
 		s.Ask(t.Context(), "unclear")
-		s.Choose(t.Context(), "t2")
+		s.Choose(t.Context(), "t1")
 		res, err := s.Choose(t.Context(), "j1")
 		if err != nil {
 			t.Fatal(err)

@@ -15,14 +15,15 @@ var labelWords = []string{"gold", "golds", "label", "labels", "labelled", "label
 
 // mayKnow are the names with such a word that are there for a reason.
 var mayKnow = map[string]string{
-	"vote.WeightsFromLabels": "fits, on questions set aside for it",
-	"vote.PanelFromLabels":   "fits",
-	"vote.Record.Right":      "what fits are made from",
-	"vote.Weights.Feedback":  "takes a person's verdict after the vote",
-	"vote.Calibration.Right": "is fitted",
-	"maker.Join.Right":       "the other side of a join",
-	"schema.Join.Right":      "the other side of a join",
-	"session.Option.Label":   "what the user reads of an option",
+	"vote.WeightsFromLabels":    "fits, on questions set aside for it",
+	"vote.PanelFromLabels":      "fits",
+	"vote.Record.Right":         "what fits are made from",
+	"vote.Weights.Feedback":     "takes a person's verdict after the vote",
+	"vote.Calibration.Right":    "is fitted",
+	"maker.Join.Right":          "the other side of a join",
+	"schema.Join.Right":         "the other side of a join",
+	"session.Option.Label":      "what the user reads of an option",
+	"texttosql.Session.Correct": "a verb: the user corrects an answer",
 }
 
 // fitters are functions of vote that no code of an answer may use.
