@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -82,6 +83,9 @@ func TestCallTokens(t *testing.T) {
 		m := &scripted{tables: names, sql: sql, synthesis: map[string]any{"joins_needed": false, "combine": "union"}}
 		env := strategytest.EnvOf(t, script.String(), m)
 		env.Shown = &strategy.Shown{}
+		if limit == 0 {
+			env.Lessons = advice()
+		}
 		out, err := threephase.Strategy{CallTokens: limit}.Generate(t.Context(), env, strategy.Task{Question: "How much was delivered in all regions?"})
 		if err != nil {
 			t.Fatal(err)
@@ -128,4 +132,17 @@ func TestNeededColumns(t *testing.T) {
 			t.Errorf("%d tokens:\n%s", limit, text)
 		}
 	}
+}
+
+// advice is as much as lessons may say.
+func advice() *memory.Recall {
+	var r memory.Recall
+	for i := range 5 {
+		long := fmt.Sprintf("%d %s", i, strings.Repeat("never ", 48))
+		r.Lessons = append(r.Lessons, memory.Lesson{ID: fmt.Sprint("guide", i), Kind: memory.GuideLesson, Text: long, Confidence: 0.95},
+			memory.Lesson{ID: fmt.Sprint("query", i), Kind: memory.QueryLesson, Text: long, SQL: "SELECT " + strings.Repeat("id, ", 60) + "id FROM sales_region_01",
+				Tables: []string{"sales_region_01"}, Confidence: 0.95},
+			memory.Lesson{ID: fmt.Sprint("error", i), Kind: memory.ErrorLesson, Pattern: "nobody", Text: long, Confidence: 0.95})
+	}
+	return &r
 }

@@ -27,7 +27,7 @@ func (p prompter) Prompt(ctx context.Context, env *strategy.Env, in strategy.Pro
 	if err != nil {
 		return nil, err
 	}
-	left := p.CallTokens - p.beside
+	left := p.CallTokens - p.beside - schema.EstimateTokens(env.Advice(p.needed, in.Task))
 	for _, m := range frame {
 		left -= schema.EstimateTokens(m.Text)
 	}
@@ -88,7 +88,7 @@ type repairer struct {
 
 // Repair shortens the statements of earlier attempts, and notes what the model failed with.
 func (r repairer) Repair(ctx context.Context, env *strategy.Env, in strategy.RepairInput) (llm.Response, error) {
-	beside := frameTokens + schema.EstimateTokens(in.SQL)
+	beside := frameTokens + schema.EstimateTokens(in.SQL) + schema.EstimateTokens(env.Lessons.ForError(in.Err.Error()))
 	in.Earlier = slices.Clone(in.Earlier)
 	for i := range in.Earlier {
 		s := &in.Earlier[i]
