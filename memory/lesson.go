@@ -129,16 +129,11 @@ func (l *Lesson) sides() (left, right string) {
 	switch l.Kind {
 	case TableLesson, ColumnLesson:
 		return words.Fold(l.From) + "\x00" + l.Pattern, schema.Fold(l.To)
-	case ErrorLesson:
-		return l.Pattern, l.Text
-	case QueryLesson:
-		return l.Text, l.SQL
-	case JoinLesson:
-		return schema.Fold(strings.Join(slices.Sorted(slices.Values(l.Tables)), "\x00")), l.Text
 	case ChoiceLesson:
 		return words.Fold(l.From), l.Text + "\x00" + l.SQL
 	}
-	return string(l.Scope) + "\x00" + l.Text, ""
+	// Several of the others may hold for one thing: two ways to join, two hints about an error.
+	return strings.Join([]string{string(l.Scope), l.Pattern, l.Text, l.SQL, schema.Fold(strings.Join(l.Tables, "\x00"))}, "\x00"), ""
 }
 
 // about is the same for lessons that contradict each other, unless their ids are the same too.

@@ -2,8 +2,10 @@
 // exemplars.
 //
 // A [Pool] holds [Pair] values, which come from a program, from a file ([ReadPairs]) or from people ([Confirmed]).
-// Pool.Random picks exemplars by chance, [Similar] by likeness. The package writes no prompt, asks no model but an
-// [Embedder] and runs no SQL.
+// Pool.Random picks exemplars by chance, [Similar] by likeness.
+//
+// It also keeps [Lessons]: what errors and corrections of earlier questions taught. A [Recall] is what one question may
+// be shown of them, as a section of advice. The package asks no model but an [Embedder] and runs no SQL.
 package memory
 
 import (

@@ -227,6 +227,9 @@ func stemSet(text string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range words.Of(text) {
 		set[words.Stem(w)] = true
+		for _, part := range words.Stems(w) {
+			set[part] = true
+		}
 	}
 	return set
 }
