@@ -125,8 +125,6 @@ func (r *perTableRun) judge() error {
 		for _, m := range p.request("").Messages {
 			beside += 4 * schema.EstimateTokens(m.Text) // each is counted by itself
 		}
-		advice := r.in.Lessons.ForTable(t, r.in.Question)
-		beside += len(advice)
 		text, omitted, err := r.fit(ctx, t, r.hits[places[i]].columns, beside)
 		r.id.Verdicts[places[i]].Omitted = omitted
 		return []string{advice + text}, err
