@@ -3,6 +3,7 @@ package texttosql
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -130,9 +131,9 @@ func (s *Session) Ask(ctx context.Context, question string, opts ...AskOption) (
 		for i := range r.Turns {
 			r.Turns[i].Attempts = nil // the record is bounded
 		}
-		turn.Text, turn.Evidence, turn.Samples = a.Text, a.Evidence, a.Samples
+		turn.Text, turn.Evidence, turn.Samples, turn.WithoutMemory = a.Text, a.Evidence, a.Samples, a.withoutMemory
 		s.turn(r, turn)
-		r.Schema, r.Config, r.Lessons = "", "", nil // known once the question runs
+		r.Schema, r.Config, r.Lessons, r.Learned = "", "", nil, nil // known once the question runs
 		return r.Move(to, now(), string(turn.Kind))
 	})
 	if err != nil {
@@ -221,7 +222,7 @@ func (s *Session) correct(ctx context.Context, call string, made func(*session.R
 	if err := s.fresh(ctx, &rec); err != nil {
 		return nil, err
 	}
-	known, err := s.e.Schema(ctx)
+	known, err := s.e.nameable(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +237,17 @@ func (s *Session) correct(ctx context.Context, call string, made func(*session.R
 	if t.Correction != nil && t.Correction.Kind == session.CorrectJoin {
 		to = session.InferringJoins
 	}
+	if s.e.lessons != nil && t.Correction != nil && rec.State == session.Completed {
+		taken, err := s.e.lessons.TakeBack(receipt(&rec), *t.Correction)
+		if err != nil {
+			return nil, err
+		}
+		if rec.Learned, err = json.Marshal(taken); err != nil {
+			return nil, err
+		}
+	}
 	err = s.commit(ctx, func(r *session.Record) error {
+		r.Learned = rec.Learned
 		s.turn(r, t)
 		return r.Move(to, now(), string(t.Kind))
 	})
@@ -301,13 +312,23 @@ func (s *Session) Restart(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	known, err := s.e.nameable(ctx)
+	if err != nil {
+		return nil, err
+	}
 	err = s.commit(ctx, func(r *session.Record) error {
 		i := r.Turn()
 		if i < 0 {
 			return &StateError{"Restart", r.State, "Ask first"}
 		}
 		for ; i < len(r.Turns); i++ {
-			r.Turns[i].Answer = nil
+			t := &r.Turns[i]
+			t.Answer = nil
+			if t.Correction != nil {
+				if _, err := t.Correction.Resolve(known); err != nil {
+					t.Correction = nil // its words stay
+				}
+			}
 		}
 		r.Schema, r.Config, r.Lessons, r.Pending, r.Failure = "", "", nil, nil, nil
 		return back(r, "restart")

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,7 +65,7 @@ func (e *Engine) configHash() string {
 // asked is the current question of a record.
 func (s *Session) asked(r *session.Record) asking {
 	t := r.Turns[r.Turn()]
-	return asking{Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}}
+	return asking{Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory}
 }
 
 // last returns the place of the turn that the answer belongs to: the last one that is no confirmation.
@@ -110,7 +111,7 @@ func (s *Session) run(caller context.Context, a asking, chosen *strategy.Outcome
 	defer stop(nil)
 	rec := s.Record()
 	r := &running{Session: s, stop: stop, reached: rec.State == session.SchemaLoading || rec.State == session.QueryUnderstanding}
-	a.ID = cmp.Or(a.ID, rec.ID)
+	a.ID, a.recall = cmp.Or(a.ID, rec.ID), recalled(&rec)
 	a.talk = &talk{corrections: rec.Corrections(), earlier: rec.Earlier(), known: chosen, ready: r.ready, stage: r.announce}
 
 	log, err := s.store.Journal(ctx, rec.ID)
@@ -175,6 +176,12 @@ func (r *running) ready(env *strategy.Env) error {
 	}
 	return r.commit(context.Background(), func(rec *session.Record) error {
 		rec.Schema, rec.Config = env.Schema.Fingerprint(), r.e.configHash()
+		if env.Lessons != nil {
+			var err error
+			if rec.Lessons, err = json.Marshal(env.Lessons); err != nil {
+				return err
+			}
+		}
 		if rec.State != session.SchemaLoading {
 			return nil
 		}
@@ -260,8 +267,15 @@ func (s *Session) end(ctx context.Context, log session.Journal, res *Result, err
 	if errors.Is(err, session.ErrConflict) {
 		return err // the session is somebody else's
 	}
-	to := ending(err)
+	to, rec := ending(err), s.Record()
+	learned := rec.Learned
+	if to == session.Completed || to == session.Failed {
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), saving)
+		learned = s.learn(within, &rec, res, to == session.Completed)
+		cancel()
+	}
 	serr := s.commit(ctx, func(r *session.Record) error {
+		r.Learned = learned
 		if log != nil {
 			if player, err := played(log); err == nil {
 				r.Usage = player.Usage()

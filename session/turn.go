@@ -20,15 +20,17 @@ const (
 
 // Turn is one thing that the user did, with the answer to it.
 type Turn struct {
-	Kind       TurnKind    `json:"kind"`
-	At         time.Time   `json:"at"`
-	Text       string      `json:"text,omitempty"`       // the user's words; of a confirmation, a wording that stands alone
-	Evidence   string      `json:"evidence,omitempty"`   // what the caller said beside the question
-	Samples    int         `json:"samples,omitempty"`    // of a question: how many the caller asked for; 0: the engine's
-	Option     string      `json:"option,omitempty"`     // of a choice: the id
-	Correction *Correction `json:"correction,omitempty"` // of a correction, and of a choice of a table or join
-	Answer     *Answer     `json:"answer,omitempty"`     // nil: none, or none yet
-	Attempts   []Attempt   `json:"attempts,omitempty"`   // the statements that were tried for it
+	Kind     TurnKind  `json:"kind"`
+	At       time.Time `json:"at"`
+	Text     string    `json:"text,omitempty"`     // the user's words; of a confirmation, a wording that stands alone
+	Evidence string    `json:"evidence,omitempty"` // what the caller said beside the question
+	Samples  int       `json:"samples,omitempty"`  // of a question: how many the caller asked for; 0: the engine's
+	// WithoutMemory: of a question that is shown nothing learned, and teaches nothing.
+	WithoutMemory bool        `json:"without_memory,omitempty"`
+	Option        string      `json:"option,omitempty"`     // of a choice: the id
+	Correction    *Correction `json:"correction,omitempty"` // of a correction, and of a choice of a table or join
+	Answer        *Answer     `json:"answer,omitempty"`     // nil: none, or none yet
+	Attempts      []Attempt   `json:"attempts,omitempty"`   // the statements that were tried for it
 }
 
 // Answer is the answer to a turn. Its rows are not kept: the statement is run again.

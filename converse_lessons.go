@@ -1,0 +1,52 @@
+package texttosql
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// recalled is what the question of a record may be shown: that which it was shown first. nil: it did not begin.
+func recalled(r *session.Record) *memory.Recall {
+	if r.Schema == "" {
+		return nil
+	}
+	kept := &memory.Recall{}
+	if json.Unmarshal(r.Lessons, kept) != nil {
+		return &memory.Recall{}
+	}
+	return kept
+}
+
+// receipt is what the question of a record taught so far.
+func receipt(r *session.Record) (kept memory.Receipt) {
+	json.Unmarshal(r.Learned, &kept) // "" is none
+	return kept
+}
+
+// learn learns from a question that came to its end, and returns the receipt for the record. What could not be kept is a
+// warning: the answer is there.
+func (s *Session) learn(ctx context.Context, r *session.Record, res *Result, completed bool) json.RawMessage {
+	asked, ended := r.Turns[r.Turn()], r.Turns[last(r)]
+	if s.e.lessons == nil || asked.WithoutMemory || res == nil {
+		return r.Learned
+	}
+	ep := memory.Episode{
+		Session: r.ID, Question: asked.Text, FollowUp: asked.Kind == session.TurnFollowUp, Recall: recalled(r),
+		Completed: completed, SQL: res.SQL, Corrections: r.Corrections(), Before: receipt(r), At: now(),
+	}
+	if ended.Kind == session.TurnChoice && ended.Correction == nil {
+		ep.Chosen = &session.Option{ID: ended.Option, Label: ended.Text, SQL: res.SQL}
+	}
+	learned, err := s.e.learnFrom(ctx, ep, &res.Outcome)
+	if err != nil {
+		res.Warnings = append(res.Warnings, trace.Warning{Code: "lessons-not-kept", Message: strategy.ErrorLine(llm.Scrub(err.Error()), false)})
+	}
+	text, _ := json.Marshal(learned) // lists of texts
+	return text
+}
