@@ -34,7 +34,7 @@ type FailureError struct {
 
 // Error is one line with the reason and the recommendations.
 func (e *FailureError) Error() string {
-	return strings.Join(append([]string{"threephase: " + e.Err.Error()}, e.Failure.Recommendations...), "; ")
+	return "threephase: " + e.Err.Error() + ": " + strings.Join(e.Failure.Recommendations, " ")
 }
 
 // Summary returns Failure. A session keeps it in its record.
