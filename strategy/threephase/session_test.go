@@ -1,0 +1,103 @@
+package threephase_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy/threephase"
+)
+
+// engineOf is an engine for the strategy.
+func engineOf(t *testing.T, m llm.Model, s threephase.Strategy, opts ...texttosql.Option) *texttosql.Engine {
+	t.Helper()
+	e, err := texttosql.New(strategytest.DataPool(t, "bird", "superhero.sqlite"), m, append(opts, texttosql.WithStrategy(s))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestConverse: a session asks which table is meant, then how the chosen ones are joined, and answers; no table is judged
+// twice, and the record has the states of each stage.
+func TestConverse(t *testing.T) {
+	const tie = `{"found_joins": true, "joins": [{"left_column": "superhero.eye_colour_id", "right_column": "colour.id", "confidence": 0.5}, ` +
+		`{"left_column": "superhero.hair_colour_id", "right_column": "colour.id", "confidence": 0.5}]}`
+	m := &scripted{tables: []string{"superhero", "colour"}, synthesis: map[string]any{"joins_needed": false}, joins: tie,
+		sql: []string{"SELECT c.colour FROM superhero AS s JOIN colour AS c ON s.hair_colour_id = c.id"}}
+	s, err := engineOf(t, m, threephase.Strategy{}).Converse(t.Context(), &session.Memory{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var question *session.Question
+	if _, err := s.Ask(t.Context(), "What is the colour of Abomination?"); !errors.As(err, &question) || question.Kind != session.KindTable {
+		t.Fatal(err)
+	}
+	m.synthesis = nil // seen with the correction, they are joined
+	_, err = s.Apply(t.Context(), session.Correction{Kind: session.CorrectTable, Tables: named("superhero", "colour")})
+	if !errors.As(err, &question) || question.Kind != session.KindJoin || s.Record().State != session.AwaitingCorrection {
+		t.Fatal(err)
+	}
+	hair := slices.IndexFunc(question.Options, func(o session.Option) bool {
+		return o.Join.Equal(joinOf(column("superhero", "hair_colour_id"), column("colour", "id")))
+	})
+	calls := len(m.requests)
+	res, err := s.Choose(t.Context(), question.Options[hair].ID)
+	if err != nil || res.SQL != m.sql[0] || len(m.requests) != calls+1 {
+		t.Errorf("%v after %d calls: %v", res, len(m.requests)-calls, err)
+	}
+	if n := len(m.of(linker.PurposeTable)); n != 10 {
+		t.Errorf("%d tables were judged, want each of 10 once", n)
+	}
+	var told []session.State
+	for _, move := range s.Record().Transitions {
+		told = append(told, move.To)
+	}
+	for _, state := range []session.State{session.QueryUnderstanding, session.AwaitingCorrection, session.InferringJoins, session.GeneratingSQL, session.ExecutingQuery} {
+		if !slices.Contains(told, state) {
+			t.Errorf("no %s in %v", state, told)
+		}
+	}
+}
+
+// TestConverseBudget: a question whose budget was too small goes on under a larger one, and pays for no reply twice.
+func TestConverseBudget(t *testing.T) {
+	var store session.Memory
+	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT superhero_name FROM superhero"}}
+	s, err := engineOf(t, m, threephase.Strategy{Tables: linker.PerTable{Workers: 1}}, texttosql.WithBudget(llm.Budget{Calls: 7})).Converse(t.Context(), &store, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stopped *texttosql.InterruptedError
+	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || len(m.requests) != 7 {
+		t.Fatalf("%v after %d calls", err, len(m.requests))
+	}
+	again, err := engineOf(t, m, threephase.Strategy{Tables: linker.PerTable{Workers: 1}}, texttosql.WithBudget(llm.Budget{Calls: 30})).Converse(t.Context(), &store, stopped.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := again.Resume(t.Context()); err != nil || res.SQL != m.sql[0] || len(m.requests) != 10+1+1 {
+		t.Errorf("%v after %d calls: %v", res, len(m.requests), err)
+	}
+}
+
+// TestConverseFailure: the record of a failed session has what was tried and what to do.
+func TestConverseFailure(t *testing.T) {
+	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT a FROM b", "SELECT c FROM d", "SELECT e FROM f"}}
+	s, err := engineOf(t, m, threephase.Strategy{}).Converse(t.Context(), &session.Memory{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, texttosql.ErrNoCandidate) {
+		t.Fatal(err)
+	}
+	r := s.Record()
+	if f := r.Failure; r.State != session.Failed || f == nil || len(f.Attempts) != 3 || f.Iterations != 3 || len(f.Recommendations) == 0 || len(f.Tables) != 1 {
+		t.Errorf("%s %+v", r.State, f)
+	}
+}
