@@ -58,7 +58,8 @@ func TestConverse(t *testing.T) {
 	for _, move := range s.Record().Transitions {
 		told = append(told, move.To)
 	}
-	for _, state := range []session.State{session.QueryUnderstanding, session.AwaitingCorrection, session.InferringJoins, session.GeneratingSQL, session.ExecutingQuery} {
+	for _, state := range []session.State{session.QueryUnderstanding, session.AwaitingCorrection, session.InferringJoins,
+		session.GeneratingSQL, session.ExecutingQuery} {
 		if !slices.Contains(told, state) {
 			t.Errorf("no %s in %v", state, told)
 		}
@@ -69,7 +70,8 @@ func TestConverse(t *testing.T) {
 func TestConverseBudget(t *testing.T) {
 	var store session.Memory
 	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT superhero_name FROM superhero"}}
-	s, err := engineOf(t, m, threephase.Strategy{Tables: linker.PerTable{Workers: 1}}, texttosql.WithBudget(llm.Budget{Calls: 7})).Converse(t.Context(), &store, "")
+	strategy := threephase.Strategy{Tables: linker.PerTable{Workers: 1}}
+	s, err := engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 7})).Converse(t.Context(), &store, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func TestConverseBudget(t *testing.T) {
 	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || len(m.requests) != 7 {
 		t.Fatalf("%v after %d calls", err, len(m.requests))
 	}
-	again, err := engineOf(t, m, threephase.Strategy{Tables: linker.PerTable{Workers: 1}}, texttosql.WithBudget(llm.Budget{Calls: 30})).Converse(t.Context(), &store, stopped.ID)
+	again, err := engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 30})).Converse(t.Context(), &store, stopped.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
