@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
@@ -159,5 +160,29 @@ func TestBigSchemaIsLinked(t *testing.T) {
 	}
 	if len(r.Warnings) != 1 || r.Warnings[0].Code != "schema-linked" {
 		t.Errorf("warnings: %+v", r.Warnings)
+	}
+}
+
+// TestDictionary: a declared schema of files is what prompts show, with its titles and without stored values of PII.
+func TestDictionary(t *testing.T) {
+	declared, notes, err := schema.ReadDictionary(fstest.MapFS{
+		"customers.csv": {Data: []byte("name,business name,description,type,key,PII\nid,,,INTEGER,Y,\nname,full name,as on the passport,TEXT,,Y\ncountry,,,TEXT,,N\n")},
+		"_tables.csv":   {Data: []byte("table,description\ncustomers,who buys\n")},
+	})
+	if err != nil || notes != nil {
+		t.Fatal(err, notes)
+	}
+	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
+	answers(t, engine(t, script, texttosql.WithSchema(declared), texttosql.WithSamples(1)))
+	prompt := script.Requests()[0].Messages[1].Text
+	for _, want := range []string{"full name", "as on the passport", "who buys", "USA"} {
+		if !strings.Contains(prompt, want) {
+			t.Errorf("the prompt lacks %q", want)
+		}
+	}
+	for _, not := range []string{"Ada", "orders"} {
+		if strings.Contains(prompt, not) {
+			t.Errorf("the prompt has %q:\n%s", not, prompt)
+		}
 	}
 }
