@@ -166,7 +166,8 @@ func TestBigSchemaIsLinked(t *testing.T) {
 // TestDictionary: a declared schema of files is what prompts show, with its titles and without stored values of PII.
 func TestDictionary(t *testing.T) {
 	declared, notes, err := schema.ReadDictionary(fstest.MapFS{
-		"customers.csv": {Data: []byte("name,business name,description,type,key,PII\nid,,,INTEGER,Y,\nname,full name,as on the passport,TEXT,,Y\ncountry,,,TEXT,,N\n")},
+		"customers.csv": {Data: []byte("name,business name,description,type,key,PII\nid,,,INTEGER,Y,\n" +
+			"name,full name,as on the passport,TEXT,,Y\ncountry,,,TEXT,,N\n")},
 		"_tables.csv":   {Data: []byte("table,description\ncustomers,who buys\n")},
 	})
 	if err != nil || notes != nil {
