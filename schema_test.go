@@ -168,7 +168,7 @@ func TestDictionary(t *testing.T) {
 	declared, notes, err := schema.ReadDictionary(fstest.MapFS{
 		"customers.csv": {Data: []byte("name,business name,description,type,key,PII\nid,,,INTEGER,Y,\n" +
 			"name,full name,as on the passport,TEXT,,Y\ncountry,,,TEXT,,N\n")},
-		"_tables.csv":   {Data: []byte("table,description\ncustomers,who buys\n")},
+		"_tables.csv": {Data: []byte("table,description\ncustomers,who buys\n")},
 	})
 	if err != nil || notes != nil {
 		t.Fatal(err, notes)
