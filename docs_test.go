@@ -258,6 +258,32 @@ func Example_guideConfidence() {
 	fmt.Println(answer.Ballot.Explain())
 }
 
+func Example_guideConverse() {
+	var engine *texttosql.Engine
+	sessions, err := session.OpenFiles("sessions") // or &session.Memory{}
+	talk, err := engine.Converse(ctx, sessions, "")
+	answer, err := talk.Ask(ctx, "Which customers are there in the USA?")
+	if q := (*session.Question)(nil); errors.As(err, &q) {
+		answer, err = talk.Choose(ctx, q.Options[0].ID)
+	}
+	answer, err = talk.Correct(ctx, "use table customers, not people")
+	answer, err = talk.Ask(ctx, "And how many of those ordered?")
+	err = talk.Confirm(ctx, "How many customers in the USA ordered?")
+	_, _ = answer, err
+}
+
+func Example_guideResume() {
+	var engine *texttosql.Engine
+	var sessions session.Store
+	var id string
+	talk, err := engine.Converse(ctx, sessions, id)
+	answer, err := talk.Resume(ctx)
+	if errors.Is(err, session.ErrStale) { // the schema or the configuration changed
+		answer, err = talk.Restart(ctx)
+	}
+	_, _ = answer, err
+}
+
 func Example_guideAsk() {
 	var db *sql.DB
 	var model llm.Model

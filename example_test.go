@@ -279,3 +279,34 @@ func ExampleResult_MarshalWithRows() {
 	fmt.Println(bytes.Contains(plain, []byte("Ada")), bytes.Contains(full, []byte(`"rows":[["Ada"]]`)))
 	// Output: false true
 }
+
+// A conversation goes on in another process, with nothing but the store and the id.
+func ExampleEngine_Converse() {
+	ctx := context.Background()
+	engine, err := texttosql.New(inMemory(), says("SELECT name FROM customers WHERE country = 'USA'"))
+	if err != nil {
+		panic(err)
+	}
+	var store session.Memory // or session.OpenFiles("sessions")
+	talk, err := engine.Converse(ctx, &store, "")
+	if err != nil {
+		panic(err)
+	}
+	answer, err := talk.Ask(ctx, "Which customers live in the USA?")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(answer.SQL, len(answer.Rows.Rows))
+
+	again, err := engine.Converse(ctx, &store, talk.Record().ID)
+	if err != nil {
+		panic(err)
+	}
+	_, err = again.Correct(ctx, "do not use table customers")
+	fmt.Println(err)
+	fmt.Println(again.Record().State)
+	// Output:
+	// SELECT name FROM customers WHERE country = 'USA' 2
+	// strategy: no candidate passed the checks: 12 × exec: invalid statement (constraint): MANDATORY TABLE: DO NOT use: customers; the statement reads customers
+	// failed
+}
