@@ -83,8 +83,8 @@ func TestRun(t *testing.T) {
 	}
 	inOrder(t, out.String(), "── session ", "> How many customers live in Portland?", "Which table is meant?\n  t1  customers", "  t2  clients", "> t1",
 		"FROM customers WHERE city", "> How many of them", "o.status = 'open'", "avg(p.price)", "> no: pay means", "avg(i.unit_price)", "37.905",
-		"> ok:", "kept", "> What will the weather", "no answer: ", "  Ask again with the names",
-		"── session ", "(1 row)")
+		`learned: "pay" is order_items.unit_price (correction, 0.95)`, "> ok:", "kept", "> What will the weather", "no answer: ", "  Ask again with the names",
+		"── session ", `lesson: "pay" is order_items.unit_price`, "avg(i.unit_price)", "42.75")
 }
 
 // TestResumeAfterKill: the process is killed in a call of the first question, the choice, the follow-up and the
@@ -128,7 +128,7 @@ func TestResumeAfterKill(t *testing.T) {
 		if err := run(t.Context(), []string{"-dir", dir, "-resume", list[0].ID}, nil, &out, noEnv); err != nil {
 			t.Errorf("killed in call %d: %v", at, err)
 		}
-		inOrder(t, out.String(), "37.905", "no answer: ", "> What did people in Denver", "(1 row)")
+		inOrder(t, out.String(), "37.905", "no answer: ", "> What did people in Denver", "42.75")
 		if got, want := calls(dir), calls(whole); got != want {
 			t.Errorf("killed in call %d: %d calls, want %d", at, got, want)
 		}
