@@ -1,0 +1,229 @@
+package texttosql_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/agent"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/threephase"
+)
+
+// steady is a model whose reply is a function of the request: what asks for SQL gets one of its statements.
+type steady struct {
+	statements []string
+	choose     func(last string) string // the statement, instead of one of statements
+
+	mu    sync.Mutex
+	calls int
+	asked []llm.Request
+	hook  func(call int)
+}
+
+func (m *steady) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.hook != nil {
+		m.hook(m.calls + 1)
+	}
+	if ctx.Err() != nil {
+		return llm.Response{}, ctx.Err()
+	}
+	m.calls++
+	m.asked = append(m.asked, req)
+	last := req.Messages[len(req.Messages)-1].Text
+	sum := fnv.New32()
+	fmt.Fprint(sum, last, req.Sample)
+	sql := ""
+	if m.choose != nil {
+		sql = m.choose(last)
+	} else {
+		sql = m.statements[int(sum.Sum32()>>8)%len(m.statements)]
+	}
+	var text string
+	switch req.Purpose {
+	case maker.PurposeScope:
+		text = bothTables
+	case maker.PurposeFilter:
+		text = "marks.mark = 4"
+	case "decompose":
+		text = `{"components": [{"text": "a mark of 4", "type": "filter"}]}`
+	case "score":
+		text = `{"relevant": true, "score": 1, "reason": "", "matched_components": [], "relevant_columns": []}`
+	case strategy.PurposeJudge:
+		text = `{"selected_option": "A"}`
+	case agent.PurposeStep:
+		text = "Thought: look\nAction: query[" + sql + "]"
+	case linker.PurposeTable:
+		text = `{"is_relevant": true, "confidence": 0.9, "relevant_columns": [], "reasoning": "it may be"}`
+	case linker.PurposeTables:
+		text = `{"final_tables": ["pupils", "marks"], "removed_tables": ["pupils_old"], "reasoning": "the old one is old"}`
+	case linker.PurposeSynthesis:
+		text = `{"joins_needed": true}`
+	case linker.PurposeJoin:
+		text = `{"found_joins": true, "joins": [{"left_column": "marks.pupil_id", "right_column": "pupils.pupil_id", "confidence": 0.9}]}`
+	default:
+		text = "```sql\n" + sql + "\n```"
+	}
+	return llm.Response{Text: text, StopReason: llm.StopEnd, Usage: llm.Estimate(req, text)}, nil
+}
+
+// everyPreset is presets, and the one that is made for conversations.
+func everyPreset() map[string]strategy.Strategy {
+	all := presets()
+	all["threephase"] = threephase.Strategy{}
+	return all
+}
+
+// course is what came of a conversation.
+type course struct {
+	record  session.Record
+	results []string // as JSON with rows, a turn each
+	usages  []llm.Usage
+	traces  []string
+	journal []byte
+}
+
+// converseAbout asks a question, corrects the answer and asks a follow-up. What is interrupted is resumed in a new
+// session of a new engine until it is not. canceller gets what ends the context of the present call.
+func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, canceller func(context.CancelFunc)) (c course) {
+	t.Helper()
+	db, store, id := open(t, schoolSQL), &session.Memory{}, ""
+	for _, turn := range []func(context.Context, *texttosql.Session) (*texttosql.Result, error){
+		func(ctx context.Context, s *texttosql.Session) (*texttosql.Result, error) {
+			return s.Ask(ctx, "Who has a 4?")
+		},
+		func(ctx context.Context, s *texttosql.Session) (*texttosql.Result, error) {
+			return s.Correct(ctx, "select pupils not pupils_old")
+		},
+		func(ctx context.Context, s *texttosql.Session) (*texttosql.Result, error) {
+			return s.Ask(ctx, "And who of them is in room 7?")
+		},
+	} {
+		for {
+			e, err := texttosql.New(db, llm.Named("m", m), texttosql.WithStrategy(s), texttosql.WithConcurrency(workers), texttosql.WithSeed(7))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			canceller(cancel)
+			talk := converse(t, e, store, id)
+			res, err := turn(ctx, talk)
+			cancel()
+			c.record = talk.Record()
+			id = c.record.ID
+			if stopped := (*texttosql.InterruptedError)(nil); errors.As(err, &stopped) {
+				if c.record.State != session.Interrupted || !errors.Is(err, context.Canceled) {
+					t.Errorf("it is %s after %v", c.record.State, err)
+				}
+				turn = func(ctx context.Context, s *texttosql.Session) (*texttosql.Result, error) { return s.Resume(ctx) }
+				continue
+			}
+			if err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
+				t.Fatal(err)
+			}
+			page, err := res.Trace.Comparable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.usages = append(c.usages, res.Usage)
+			res.Trace, res.Usage = nil, llm.Usage{} // a resumed result counts what was paid since
+			text, err := res.MarshalWithRows()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.results, c.traces = append(c.results, string(text)), append(c.traces, string(page))
+			break
+		}
+	}
+	legal(t, c.record)
+	log, err := store.Journal(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if c.journal, err = log.Read(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// disagreeing are statements of which some fail.
+var disagreeing = []string{using, natural, "SELECT name FROM pupils WHERE room = 7", ofOld, "SELECT nme FROM pupils", using}
+
+// TestEveryPresetReplays: the replies of a conversation make its results, traces and record again, byte for byte, times
+// and ids aside, however many of them are on their way at once.
+func TestEveryPresetReplays(t *testing.T) {
+	for name, s := range everyPreset() {
+		t.Run(name, func(t *testing.T) {
+			first := converseAbout(t, s, &steady{statements: disagreeing}, 1, func(context.CancelFunc) {})
+			for _, workers := range []int{1, 8} {
+				player, err := replay.NewPlayer(bytes.NewReader(first.journal))
+				if err != nil {
+					t.Fatal(err)
+				}
+				again := converseAbout(t, s, player, workers, func(context.CancelFunc) {})
+				if diff := cmp.Diff(first.results, again.results); diff != "" {
+					t.Errorf("results:\n%s", diff)
+				}
+				if diff := cmp.Diff(first.usages, again.usages); diff != "" {
+					t.Errorf("usage:\n%s", diff)
+				}
+				if diff := cmp.Diff(first.traces, again.traces); diff != "" {
+					t.Errorf("traces:\n%s", diff)
+				}
+				if diff := cmp.Diff(timeless(t, first.record), timeless(t, again.record)); diff != "" {
+					t.Errorf("records:\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryPresetResumes: a conversation that is cancelled in the middle of any question ends as the one that was not,
+// and pays for no reply twice.
+func TestEveryPresetResumes(t *testing.T) {
+	for name, s := range everyPreset() {
+		t.Run(name, func(t *testing.T) {
+			whole := &steady{statements: disagreeing}
+			want := converseAbout(t, s, whole, 4, func(context.CancelFunc) {})
+			if len(want.record.Turns) != 3 || whole.calls < 2 {
+				t.Fatalf("%d turns, %d calls", len(want.record.Turns), whole.calls)
+			}
+			for at := 1; at <= whole.calls; at += max(1, whole.calls/2) {
+				m, cancel := &steady{statements: disagreeing}, context.CancelFunc(nil)
+				stopped := false
+				m.hook = func(call int) {
+					if call == at && !stopped {
+						stopped = true
+						cancel()
+					}
+				}
+				got := converseAbout(t, s, m, 4, func(c context.CancelFunc) { cancel = c })
+				if !stopped || m.calls != whole.calls {
+					t.Errorf("cancelled at call %d: %d calls, %d without", at, m.calls, whole.calls)
+				}
+				if diff := cmp.Diff(want.results, got.results); diff != "" {
+					t.Errorf("cancelled at call %d:\n%s", at, diff)
+				}
+				want.record.Transitions, got.record.Transitions = nil, nil // they say that it was interrupted
+				if diff := cmp.Diff(timeless(t, want.record), timeless(t, got.record)); diff != "" {
+					t.Errorf("cancelled at call %d:\n%s", at, diff)
+				}
+			}
+		})
+	}
+}
