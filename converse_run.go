@@ -98,7 +98,7 @@ func known(r *session.Record) *strategy.Outcome {
 func (s *Session) again(ctx context.Context) (*Result, error) {
 	rec := s.Record()
 	var chosen *strategy.Outcome
-	if t := rec.Turns[last(&rec)]; t.Kind == session.TurnChoice && t.Correction == nil {
+	if t := rec.Turns[last(&rec)]; t.Kind == session.TurnChoice && t.Correction == nil && t.Answer != nil {
 		chosen = known(&rec)
 	}
 	return s.run(ctx, s.asked(&rec), chosen)

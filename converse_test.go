@@ -286,7 +286,11 @@ func TestChosenIsChecked(t *testing.T) {
 	if !errors.Is(err, exec.ErrNotReadOnly) {
 		t.Errorf("it ended with %v", err)
 	}
-	if rec = converse(t, e, store, rec.ID).Record(); rec.State != session.Failed || rec.Turns[1].Answer != nil {
+	var q *session.Question
+	if _, err := converse(t, e, store, rec.ID).Resume(t.Context()); !errors.As(err, &q) {
+		t.Errorf("resumed, it ended with %v: it should ask again", err)
+	}
+	if rec = converse(t, e, store, rec.ID).Record(); rec.State != session.AwaitingCorrection || rec.Turns[1].Answer != nil {
 		t.Errorf("it is %s with the answer %+v", rec.State, rec.Turns[1].Answer)
 	}
 }
