@@ -55,7 +55,9 @@ var (
 	// something else ("A.x = B.y is wrong", "u means A.x or B.y").
 	following = words.Set(`because since as for please thanks so instead rather when where only with in and not on by if here now`)
 	reasons   = words.Set(`because since as please thanks instead`)
-	stating   = words.Set(`or is isn't was wasn't are aren't does doesn't has seems looks`) // what it says of the tables before
+	// Behind tables: what is said of them, and what limits a rejection.
+	stating = words.Set(`or is isn't was wasn't are aren't does doesn't has seems looks must should shall can could will would may might ought needs unless`)
+	bounded = words.Set(`alone only if when where until except without together twice`)
 	// Words that turn around what stands before them, of several languages.
 	turning = words.Set(`wrong incorrect never nicht kein keine falsch pas ne jamais faux não nunca niet geen ikke inte nie не нет 不 不是 没有 ない`)
 )
@@ -170,7 +172,7 @@ func (p *parser) follows(i int, marks bool, allowed func(word string) bool) bool
 	if p.end(at) {
 		return true
 	}
-	if p.is(at, "or") || !(marks && at > i) && !allowed(p.word(at)) {
+	if p.is(at, "or") || p.mark(at, "?") || p.is(at, "no") && p.is(at+1, "more", "longer") || !(marks && at > i) && !allowed(p.word(at)) {
 		return false
 	}
 	for k := at; k < len(p.tokens); k++ {
@@ -260,7 +262,7 @@ func (p *parser) joined(left, right *schema.ColumnName, end int, open bool) (Cor
 // table reads the forms of tables: parts that select and parts that reject, in any order.
 func (p *parser) table() (Correction, int, error) {
 	c := Correction{Kind: CorrectTable}
-	end, sure := 0, true
+	end, sure, rejects := 0, true, false
 	for i := p.skip(0, courtesy, lead); ; i = p.skip(end, courtesy, lead, words.Set("and use")) {
 		part := p.tablePart(i)
 		if part.err != nil && end == 0 {
@@ -274,9 +276,10 @@ func (p *parser) table() (Correction, int, error) {
 		} else {
 			c.Tables = append(c.Tables, part.names...)
 		}
-		end, sure = part.end, part.sure
+		end, sure, rejects = part.end, part.sure, part.rejects
 	}
-	if end == 0 || !p.follows(end, false, func(w string) bool { return sure && !stating[w] || reasons[w] }) {
+	allowed := func(w string) bool { return sure && !stating[w] && !(rejects && bounded[w]) || reasons[w] }
+	if end == 0 || !p.follows(end, false, allowed) {
 		return Correction{}, 0, nil
 	}
 	return c, end, nil
@@ -313,6 +316,9 @@ func (p *parser) tablePart(i int) (part tablePart) {
 		i++
 	}
 	at, named := p.tableWord(i)
+	if part.rejects && slices.ContainsFunc(p.tokens[i:at], func(t token) bool { return slices.Contains([]string{"only", "just"}, strings.ToLower(t.parts[0])) }) {
+		return part // "do not use only orders" rejects nothing
+	}
 	if named && p.is(at, "is") || p.mark(at, ":") {
 		at++
 	}
