@@ -33,6 +33,37 @@ type Correction struct {
 	Text     string             `json:"correction,omitempty"`    // at most 500 characters; beside tables, a join or a column: what else was said
 }
 
+// inForce leaves out what later corrections take back. A statement could not obey both.
+func inForce(all []Correction) (left []Correction) {
+	for i, c := range all {
+		later := func(does func(Correction) bool) bool { return slices.ContainsFunc(all[i+1:], does) }
+		refused := func(t schema.TableName) bool {
+			return later(func(l Correction) bool { return slices.Contains(l.Rejected, t) })
+		}
+		c.Tables = slices.DeleteFunc(slices.Clone(c.Tables), refused)
+		c.Rejected = slices.DeleteFunc(slices.Clone(c.Rejected), func(t schema.TableName) bool {
+			return later(func(l Correction) bool { return slices.Contains(l.Tables, t) || slices.Contains(l.compared(), t) })
+		})
+		if c.Kind == CorrectTable && len(c.Tables)+len(c.Rejected) == 0 || slices.ContainsFunc(c.compared(), refused) ||
+			c.Kind == CorrectColumn && later(func(l Correction) bool { return l.Kind == c.Kind && words.Fold(l.Term) == words.Fold(c.Term) }) {
+			continue
+		}
+		left = append(left, c)
+	}
+	return left
+}
+
+// compared returns the tables of the columns that a correction is about.
+func (c Correction) compared() (tables []schema.TableName) {
+	if c.Join != nil {
+		tables = append(tables, c.Join.Left.Table, c.Join.Right.Table)
+	}
+	if c.Column != nil {
+		tables = append(tables, c.Column.Table)
+	}
+	return tables
+}
+
 // Constraint is the correction as a prompt states it, one line. Text of the user is not made harmless here; a prompt
 // shows it as a line of data.
 func (c Correction) Constraint() string {

@@ -83,7 +83,9 @@ func (r *Record) Turn() int {
 	return -1
 }
 
-// Corrections returns what the user corrected of the current question, oldest first, choices of a table or join included.
+// Corrections returns what the user corrected of the current question, oldest first, choices of a table or join
+// included, as far as it is in force: a table that a later one rejects is selected and joined no more, one that a later
+// one names is rejected no more, and a word means what it was last said to mean.
 func (r *Record) Corrections() []Correction {
 	var all []Correction
 	for _, t := range r.Turns[max(0, r.Turn()):] {
@@ -91,7 +93,7 @@ func (r *Record) Corrections() []Correction {
 			all = append(all, *t.Correction)
 		}
 	}
-	return all
+	return inForce(all)
 }
 
 // Corrected counts the choices and corrections of the session. There may be MaxCorrections.

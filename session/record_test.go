@@ -61,6 +61,43 @@ func TestRecordOfTurns(t *testing.T) {
 	}
 }
 
+// TestCorrectionsInForce: a statement could not obey both of two corrections that contradict each other.
+func TestCorrectionsInForce(t *testing.T) {
+	known := shop()
+	for _, tt := range []struct {
+		why         string
+		said, wants []string
+	}{
+		{"what agrees stays", []string{"use table orders", "not table clients", "client means customers.id"},
+			[]string{"table orders", "table  not clients", "column 'client' Customers.id"}},
+		{"a selected table is rejected", []string{"use table clients not customers", "use table customers instead of table clients"},
+			[]string{"table Customers not clients"}},
+		{"back and forth", []string{"use table orders", "not table orders", "use table orders"}, []string{"table orders"}},
+		{"one of two", []string{"use tables clients and orders", "not table clients"}, []string{"table orders", "table  not clients"}},
+		{"a join of a table that is rejected", []string{"orders.customer_id = customers.id", "not table customers"}, []string{"table  not Customers"}},
+		{"a rejected table is joined", []string{"not table customers", "orders.customer_id = customers.id"},
+			[]string{"join orders.customer_id = Customers.id"}},
+		{"a word means a column of a rejected table", []string{"not table customers", "town means customers.city"}, []string{"column 'town' Customers.city"}},
+		{"a word means something else", []string{"Town means customers.city", "town means aux.stores.city"}, []string{"column 'town' aux.Stores.city"}},
+	} {
+		r := session.Record{Turns: []session.Turn{{Kind: session.TurnQuestion}}}
+		for _, text := range tt.said {
+			c, err := session.Parse(text, known)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Turns = append(r.Turns, session.Turn{Kind: session.TurnCorrection, Correction: &c})
+		}
+		var got []string
+		for _, c := range r.Corrections() {
+			got = append(got, say(c))
+		}
+		if diff := cmp.Diff(tt.wants, got); diff != "" || r.Corrected() != len(tt.said) {
+			t.Errorf("%s: %d counted (-want +got):\n%s", tt.why, r.Corrected(), diff)
+		}
+	}
+}
+
 func TestClone(t *testing.T) {
 	rows := &result.Table{}
 	r := session.New(session.NewID(), time.Now().UTC().Round(0))
