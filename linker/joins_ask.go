@@ -30,10 +30,10 @@ Reply with one JSON object: {"found_joins": true or false, "joins": [{"left_colu
 type joinReply struct {
 	Found *bool `json:"found_joins"`
 	Joins []struct {
-		Left       string   `json:"left_column"`
-		Right      string   `json:"right_column"`
-		Confidence *float64 `json:"confidence"`
-		Reasoning  any      `json:"reasoning"`
+		Left       string `json:"left_column"`
+		Right      string `json:"right_column"`
+		Confidence any    `json:"confidence"`
+		Reasoning  any    `json:"reasoning"`
 	} `json:"joins"`
 }
 

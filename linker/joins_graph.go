@@ -150,7 +150,7 @@ func (r *joinRun) declared() {
 		t := &r.schema.Tables[i]
 		for _, k := range t.ForeignKeys {
 			ref, ok := target(r.schema, t, k)
-			if !ok || len(k.Columns) != len(k.RefColumns) {
+			if !ok || len(k.Columns) == 0 || len(k.Columns) != len(k.RefColumns) {
 				continue
 			}
 			var w way

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/llm"
@@ -68,10 +70,10 @@ func (r *perTableRun) fatal(err error) error {
 
 // tableVerdict is the reply to tableRules.
 type tableVerdict struct {
-	Relevant   *bool    `json:"is_relevant"`
-	Confidence *float64 `json:"confidence"`
-	Columns    texts    `json:"relevant_columns"`
-	Reasoning  any      `json:"reasoning"`
+	Relevant   *bool `json:"is_relevant"`
+	Confidence any   `json:"confidence"`
+	Columns    texts `json:"relevant_columns"`
+	Reasoning  any   `json:"reasoning"`
 }
 
 func (v tableVerdict) check() error {
@@ -81,12 +83,18 @@ func (v tableVerdict) check() error {
 	return nil
 }
 
-// confidence is in 0..1; a model that names none is as sure as not.
-func confidence(given *float64) float64 {
-	if given == nil {
+// confidence is in 0..1, given as a number or a text of one; a model that names none is as sure as not.
+func confidence(given any) float64 {
+	sure, ok := given.(float64)
+	if text, isText := given.(string); isText {
+		var err error
+		sure, err = strconv.ParseFloat(strings.TrimSpace(text), 64)
+		ok = err == nil && !math.IsNaN(sure)
+	}
+	if !ok {
 		return 0.5
 	}
-	return min(max(*given, 0), 1)
+	return min(max(sure, 0), 1)
 }
 
 // reason is a reason of the model as a line.

@@ -116,10 +116,13 @@ var placeholders = regexp.MustCompile(`\{\w+\}`)
 
 // pattern compiles the expression of a lesson.
 func pattern(k Lesson) (*regexp.Regexp, error) {
-	if k.Kind == TableLesson {
+	like, err := regexp.Compile(k.Pattern) // alone, so that no bracket of it closes ours
+	if err == nil && k.Kind == TableLesson {
 		return regexp.Compile("^(?i:" + k.Pattern + ")$")
+	} else if err == nil {
+		return regexp.Compile("(?i:" + k.Pattern + ")")
 	}
-	return regexp.Compile("(?i:" + k.Pattern + ")")
+	return like, err
 }
 
 // names are the tables and columns of a schema, as lessons write them.
