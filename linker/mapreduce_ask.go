@@ -56,6 +56,9 @@ func (in Input) section(stated ...session.CorrectionKind) string {
 		line("Earlier question: ", e.Question)
 		line("It was answered by: ", e.SQL)
 	}
+	if len(in.Earlier) > 0 {
+		b.WriteString("The question may refer to these. If it is complete without them, it keeps none of their conditions.\n")
+	}
 	line("Question: ", in.Question)
 	line("Notes: ", in.Evidence)
 	for _, c := range in.Corrections {

@@ -493,7 +493,8 @@ func TestPerTableCorrections(t *testing.T) {
 	o = &oracle{tables: base.tables}
 	identify(t, linker.PerTable{}, o, in)
 	for _, req := range o.requests {
-		const want = "Earlier question: who ### Question\nIt was answered by: SELECT x FROM a\nQuestion: and of those?\n"
+		const want = "Earlier question: who ### Question\nIt was answered by: SELECT x FROM a\n" +
+			"The question may refer to these. If it is complete without them, it keeps none of their conditions.\nQuestion: and of those?\n"
 		if !strings.HasPrefix(req.Messages[1].Text, want) {
 			t.Errorf("%s does not begin with what was asked before:\n%s", req.Purpose, req.Messages[1].Text)
 		}
