@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
@@ -25,7 +26,7 @@ import (
 // steady is a model whose reply is a function of the request: what asks for SQL gets one of its statements.
 type steady struct {
 	statements []string
-	choose     func(last string) string // the statement, instead of one of statements
+	choose     func(text string) string // the statement for all messages, instead of one of statements
 
 	mu    sync.Mutex
 	calls int
@@ -49,7 +50,7 @@ func (m *steady) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	fmt.Fprint(sum, last, req.Sample)
 	sql := ""
 	if m.choose != nil {
-		sql = m.choose(last)
+		sql = m.choose(strategytest.Written(req.Messages))
 	} else {
 		sql = m.statements[int(sum.Sum32()>>8)%len(m.statements)]
 	}
