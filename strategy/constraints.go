@@ -18,6 +18,7 @@ import (
 //
 // SQLite does not report the columns that USING and NATURAL JOIN compare. A column that USING names counts as read, and
 // with a NATURAL JOIN one of the same name on both sides of the mandatory join.
+// Nor does it report a view of which only the rows are counted: a table or view that the text names counts as read.
 //
 // Every Admission has this check for the corrections of its Task, and the engine makes it once more on the winner.
 type Constraints []session.Correction
@@ -39,6 +40,11 @@ func (l Constraints) Check(ctx context.Context, s *exec.Session, c *exec.Checked
 		return err
 	}
 	r := reads{tables: c.Analysis.Tables, standard: known.Default, outline: c.Statement.Outline()}
+	for _, t := range c.Statement.Tables() { // the engine is silent about a view of which only the rows are counted
+		if t.Base() {
+			r.tables = append(r.tables[:len(r.tables):len(r.tables)], exec.TableRead{Schema: cmp.Or(t.Schema, r.standard), Table: t.Name})
+		}
+	}
 	for i, x := range l {
 		if wrong := r.against(x); wrong != "" {
 			return &exec.InvalidError{Fault: exec.FaultConstraint, Message: session.Constraints(l[i : i+1])[0] + "; the statement " + wrong}
