@@ -195,7 +195,7 @@ func TestEveryPresetReplays(t *testing.T) {
 }
 
 // TestEveryPresetResumes: a conversation that is cancelled in the middle of any question ends as the one that was not,
-// and pays for no reply twice.
+// and pays again for no reply but those on their way.
 func TestEveryPresetResumes(t *testing.T) {
 	for name, s := range everyPreset() {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +214,8 @@ func TestEveryPresetResumes(t *testing.T) {
 					}
 				}
 				got := converseAbout(t, s, m, 4, func(c context.CancelFunc) { cancel = c })
-				if !stopped || m.calls != whole.calls {
+				// A reply that arrives while the context ends is not kept: at most four are on their way.
+				if again := m.calls - whole.calls; !stopped || again < 0 || again > 4 {
 					t.Errorf("cancelled at call %d: %d calls, %d without", at, m.calls, whole.calls)
 				}
 				if diff := cmp.Diff(want.results, got.results); diff != "" {
