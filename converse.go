@@ -3,7 +3,6 @@ package texttosql
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -237,20 +236,13 @@ func (s *Session) correct(ctx context.Context, call string, made func(*session.R
 	if t.Correction != nil && t.Correction.Kind == session.CorrectJoin {
 		to = session.InferringJoins
 	}
-	if s.e.lessons != nil && t.Correction != nil && rec.State == session.Completed {
-		taken, err := s.e.lessons.TakeBack(receipt(&rec), *t.Correction)
-		if err != nil {
-			return nil, err
-		}
-		if rec.Learned, err = json.Marshal(taken); err != nil {
-			return nil, err
-		}
-	}
 	err = s.commit(ctx, func(r *session.Record) error {
-		r.Learned = rec.Learned
 		s.turn(r, t)
 		return r.Move(to, now(), string(t.Kind))
 	})
+	if err == nil && t.Correction != nil && rec.State == session.Completed {
+		err = s.takeBack(ctx, &rec, *t.Correction)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -50,3 +50,20 @@ func (s *Session) learn(ctx context.Context, r *session.Record, res *Result, com
 	text, _ := json.Marshal(learned) // lists of texts
 	return text
 }
+
+// takeBack takes back what an answer said for the lessons, since it is corrected. It follows the save of the correction:
+// one that was not saved takes nothing back. What cannot be taken back is a warning.
+func (s *Session) takeBack(ctx context.Context, r *session.Record, c session.Correction) error {
+	if s.e.lessons == nil || s.e.withoutMemory {
+		return nil
+	}
+	taken, err := s.e.lessons.TakeBack(receipt(r), c)
+	if err != nil {
+		trace.From(ctx).Warn("lessons-not-kept", strategy.ErrorLine(llm.Scrub(err.Error()), false))
+		return nil
+	}
+	return s.commit(ctx, func(r *session.Record) (err error) {
+		r.Learned, err = json.Marshal(taken)
+		return err
+	})
+}
