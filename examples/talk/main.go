@@ -32,6 +32,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
@@ -283,7 +284,7 @@ func (t *talk) report(res *texttosql.Result, err error) error {
 		if err := res.Rows.WriteTable(t.out); err != nil {
 			return err
 		}
-		cli.Say(t.out, "confidence %.2f, %d calls\n", res.Confidence, res.Usage.Calls)
+		cli.Say(t.out, "confidence %.2f, %d %s\n", res.Confidence, res.Usage.Calls, words.Plural("call", res.Usage.Calls))
 		t.learned()
 	case errors.As(err, &asked):
 		cli.Say(t.out, "%s\n", asked.Message)
