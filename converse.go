@@ -188,8 +188,9 @@ func optionIDs(q *session.Question) string {
 }
 
 // Correct corrects the answer, the failure or the pending question in the user's words; see session.Parse. The question
-// is asked again under all corrections made of it. A session takes session.MaxCorrections, choices included. The error
-// session.ErrInvalidCorrection leaves the session as it was and is not counted.
+// is asked again under the corrections of it that are in force: of two that contradict each other the later one counts.
+// A session takes session.MaxCorrections, choices included. The error session.ErrInvalidCorrection leaves the session as
+// it was and is not counted.
 func (s *Session) Correct(ctx context.Context, text string) (*Result, error) {
 	return s.correct(ctx, "Correct", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
 		c, err := session.Parse(text, known)
