@@ -394,6 +394,9 @@ func (r *recorded) read(t *testing.T, file string) []answered {
 		for i := range a.candidates {
 			c := &a.candidates[i]
 			c.Model = answers[i].Run
+			if c.Statement == nil { // parsed once and not in each count
+				c.Statement = sqltext.SQLite().Parse(c.SQL)
+			}
 			if c.Rejected == "" {
 				got, ok, err := r.store.Fingerprint(t.Context(), q.DB, c.SQL, set)
 				if err != nil {

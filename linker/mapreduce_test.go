@@ -2,7 +2,6 @@ package linker_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -76,7 +75,7 @@ func study(t *testing.T, m linker.MapReduce, in linker.Input) linker.Study {
 func TestMapReduceLatencies(t *testing.T) {
 	s := numbered("part_%02d", 20)
 	in := linker.Input{Question: "amounts of part 3 and part 17", Schema: s}
-	var first []byte
+	var first steady
 	for round := range 20 {
 		for _, workers := range []int{1, 4, 16} {
 			synctest.Test(t, func(t *testing.T) {
@@ -105,19 +104,7 @@ func TestMapReduceLatencies(t *testing.T) {
 				if model.calls.Load() != 21 || int(most.Load()) != workers {
 					t.Errorf("%d calls, %d at once; want 21, and %d", model.calls.Load(), most.Load(), workers)
 				}
-				told, err := root.Comparable()
-				if err != nil {
-					t.Fatal(err)
-				}
-				bytes, err := json.Marshal(got)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if bytes = append(bytes, told...); first == nil {
-					first = bytes
-				} else if diff := cmp.Diff(string(first), string(bytes)); diff != "" {
-					t.Fatalf("round %d, %d workers (-first +this):\n%s", round, workers, diff)
-				}
+				first.same(t, root, got, fmt.Sprintf("round %d, %d workers", round, workers))
 			})
 		}
 	}

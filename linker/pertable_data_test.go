@@ -104,8 +104,12 @@ func TestPerTableNoise(t *testing.T) {
 		final.add(q.tables, names(got.Final))
 	}
 	t.Logf("noise 0.1, %d questions: replies %s; phase 1 %s; phase 2 %s; unverified tables %d; failed %v", n, said, candidates, final, unverified, failed)
-	// Every change of a prompt draws other noise, and under race there are 100 questions only.
-	if candidates.recall() < .85 || final.recall() < .75 || final.precise() < .9 {
+	// Every change of a prompt draws other noise, which tells more under race, where there are 100 questions only.
+	recalls := [2]float64{.88, .78}
+	if evaldata.Race {
+		recalls = [2]float64{.85, .75}
+	}
+	if candidates.recall() < recalls[0] || final.recall() < recalls[1] || final.precise() < .9 {
 		t.Errorf("phase 1 %s, phase 2 %s", candidates, final)
 	}
 }

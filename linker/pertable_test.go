@@ -2,7 +2,6 @@ package linker_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -45,7 +44,7 @@ func tableNames(list ...string) (tables []schema.TableName) {
 // tells each request what was selected before.
 func TestPerTableLatencies(t *testing.T) {
 	in := linker.Input{Question: "amounts of part 3 and part 17", Schema: numbered("part_%02d", 20)}
-	var first []byte
+	var first steady
 	for round := range 20 {
 		for _, workers := range []int{1, 4, 16} {
 			synctest.Test(t, func(t *testing.T) {
@@ -69,19 +68,7 @@ func TestPerTableLatencies(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				told, err := root.Comparable()
-				if err != nil {
-					t.Fatal(err)
-				}
-				bytes, err := json.Marshal(got)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if bytes = append(bytes, told...); first == nil {
-					first = bytes
-				} else if diff := cmp.Diff(string(first), string(bytes)); diff != "" {
-					t.Fatalf("round %d, %d workers (-first +this):\n%s", round, workers, diff)
-				}
+				first.same(t, root, got, fmt.Sprintf("round %d, %d workers", round, workers))
 			})
 		}
 	}

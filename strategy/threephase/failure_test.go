@@ -68,7 +68,7 @@ func TestFailure(t *testing.T) {
 		{nil, 0, linker.ErrNoTables, 0, "names of the things", "", "no table is relevant"},
 		{[]string{"customers", "weather"}, 0, linker.ErrNoJoin, 0, "joined", "", "no way to join"},
 		{[]string{"customers"}, 2, strategy.ErrNoCandidate, 3, "Check the names", "Correct", "nothing runs"},
-		{[]string{"customers"}, 3, strategy.ErrNoCandidate, 3, "Check the names", "by hand", "nothing runs, and no correction is left"},
+		{[]string{"customers"}, 3, strategy.ErrNoCandidate, 3, "Check the names", "Correct", "nothing runs; that no correction is left is the session's to say"},
 	} {
 		m := &scripted{tables: tt.tables, joins: `{"found_joins": false, "joins": []}`, sql: []string{"SELECT a FROM b", "SELECT c FROM d", "SELECT e FROM f"}}
 		env := strategytest.EnvOf(t, lonely, m)

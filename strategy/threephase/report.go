@@ -68,7 +68,7 @@ func (r *run) failure(err error) error {
 	}
 	f := session.Failure{
 		Question: r.task.Question, Tables: r.tables, Corrections: len(r.task.Corrections),
-		Error: llm.Scrub(err.Error()), Recommendations: recommended(err, len(r.task.Corrections)),
+		Error: llm.Scrub(err.Error()), Recommendations: recommended(err),
 	}
 	for _, s := range r.out.Steps {
 		f.Attempts = append(f.Attempts, session.Attempt{SQL: s.SQL, Error: s.Problem})
@@ -78,8 +78,9 @@ func (r *run) failure(err error) error {
 	return &FailureError{Failure: f, Err: err}
 }
 
-// recommended is what the user can do about a failure.
-func recommended(err error, corrections int) []string {
+// recommended is what the user can do about a failure. What the session adds, such as that no correction is left, is
+// not known here.
+func recommended(err error) []string {
 	var list []string
 	unclear := (*unclearError)(nil)
 	switch {
@@ -91,9 +92,6 @@ func recommended(err error, corrections int) []string {
 		list = append(list, "Say how the tables are joined: join A.x with B.y.")
 	default:
 		list = append(list, "Check the names in the question against the schema.", "Correct what the errors of the statements show: a table, a join, or what a word means.")
-	}
-	if corrections >= session.MaxCorrections {
-		list = append(list, "No correction is left: write the statement by hand.")
 	}
 	return list
 }
