@@ -13,13 +13,10 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/strategy/agent"
-	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
@@ -54,31 +51,7 @@ func (m *steady) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	} else {
 		sql = m.statements[int(sum.Sum32()>>8)%len(m.statements)]
 	}
-	var text string
-	switch req.Purpose {
-	case maker.PurposeScope:
-		text = bothTables
-	case maker.PurposeFilter:
-		text = "marks.mark = 4"
-	case "decompose":
-		text = `{"components": [{"text": "a mark of 4", "type": "filter"}]}`
-	case "score":
-		text = `{"relevant": true, "score": 1, "reason": "", "matched_components": [], "relevant_columns": []}`
-	case strategy.PurposeJudge:
-		text = `{"selected_option": "A"}`
-	case agent.PurposeStep:
-		text = "Thought: look\nAction: query[" + sql + "]"
-	case linker.PurposeTable:
-		text = `{"is_relevant": true, "confidence": 0.9, "relevant_columns": [], "reasoning": "it may be"}`
-	case linker.PurposeTables:
-		text = `{"final_tables": ["pupils", "marks"], "removed_tables": ["pupils_old"], "reasoning": "the old one is old"}`
-	case linker.PurposeSynthesis:
-		text = `{"joins_needed": true}`
-	case linker.PurposeJoin:
-		text = `{"found_joins": true, "joins": [{"left_column": "marks.pupil_id", "right_column": "pupils.pupil_id", "confidence": 0.9}]}`
-	default:
-		text = "```sql\n" + sql + "\n```"
-	}
+	text := reply(req.Purpose, func() string { return bothTables }, func() string { return sql })
 	return llm.Response{Text: text, StopReason: llm.StopEnd, Usage: llm.Estimate(req, text)}, nil
 }
 

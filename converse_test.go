@@ -532,6 +532,14 @@ func TestFailureOfSession(t *testing.T) {
 	if f = s.Record().Failure; f == nil || f.Corrections != 1 {
 		t.Errorf("failure = %+v", f)
 	}
+	for _, text := range []string{"or another", "or the last"} {
+		if _, err := s.Correct(t.Context(), text); !errors.Is(err, texttosql.ErrNoCandidate) {
+			t.Error(err)
+		}
+	}
+	if f = s.Record().Failure; f == nil || !strings.Contains(f.Recommendations[len(f.Recommendations)-1], "by hand") {
+		t.Errorf("no correction is left: %+v", f)
+	}
 	if _, err := s.Ask(t.Context(), "who?"); err != nil || s.Record().Failure != nil {
 		t.Errorf("%v, %+v: the failure is a thing of the past", err, s.Record().Failure)
 	}

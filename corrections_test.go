@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -75,24 +76,35 @@ func (p *pupil) Complete(_ context.Context, req llm.Request) (llm.Response, erro
 		p.asked[kind]++
 		return of[min(p.asked[kind], len(of))-1]
 	}
-	var text string
-	switch req.Purpose {
-	case maker.PurposeScope:
-		text = next("scope", p.scopes)
-	case maker.PurposeFilter:
-		text = "marks.mark = 4"
-	case "decompose":
-		text = `{"components": [{"text": "a mark of 4", "type": "filter"}]}`
-	case "score":
-		text = `{"relevant": true, "score": 1, "reason": "", "matched_components": [], "relevant_columns": []}`
-	case strategy.PurposeJudge:
-		text = `{"selected_option": "A"}`
-	case agent.PurposeStep:
-		text = "Thought: look\nAction: query[" + next("sql", p.statements) + "]"
-	default:
-		text = "```sql\n" + next("sql", p.statements) + "\n```"
-	}
+	text := reply(req.Purpose, func() string { return next("scope", p.scopes) }, func() string { return next("sql", p.statements) })
 	return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
+}
+
+// reply answers a call for any purpose: about tables with scope, about a statement with sql.
+func reply(purpose string, scope, sql func() string) string {
+	switch purpose {
+	case maker.PurposeScope:
+		return scope()
+	case maker.PurposeFilter:
+		return "marks.mark = 4"
+	case "decompose":
+		return `{"components": [{"text": "a mark of 4", "type": "filter"}]}`
+	case "score":
+		return `{"relevant": true, "score": 1, "reason": "", "matched_components": [], "relevant_columns": []}`
+	case strategy.PurposeJudge:
+		return `{"selected_option": "A"}`
+	case agent.PurposeStep:
+		return "Thought: look\nAction: query[" + sql() + "]"
+	case linker.PurposeTable:
+		return `{"is_relevant": true, "confidence": 0.9, "relevant_columns": [], "reasoning": "it may be"}`
+	case linker.PurposeTables:
+		return `{"final_tables": ["pupils", "marks"], "removed_tables": ["pupils_old"], "reasoning": "the old one is old"}`
+	case linker.PurposeSynthesis:
+		return `{"joins_needed": true}`
+	case linker.PurposeJoin:
+		return `{"found_joins": true, "joins": [{"left_column": "marks.pupil_id", "right_column": "pupils.pupil_id", "confidence": 0.9}]}`
+	}
+	return "```sql\n" + sql() + "\n```"
 }
 
 // presets are all of them, each in every form that has prompts of its own.

@@ -160,6 +160,16 @@ func TestEarlyStopsDoNotChangeWhetherItIsAsked(t *testing.T) {
 	}
 }
 
+// lateTwelfth is a model whose twelfth sample comes late and says something else.
+func lateTwelfth(_ context.Context, req llm.Request) (llm.Response, error) {
+	text := usa
+	if req.Sample == 11 {
+		time.Sleep(time.Hour)
+		text = everyone
+	}
+	return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
+}
+
 // TestLateSamplesOfAQuestion: a sample whose vote could decide whether the user is asked is waited for.
 func TestLateSamplesOfAQuestion(t *testing.T) {
 	for _, tt := range []struct {
@@ -173,14 +183,7 @@ func TestLateSamplesOfAQuestion(t *testing.T) {
 	} {
 		env := shopEnv(t, nil)
 		synctest.Test(t, func(t *testing.T) {
-			env := asking(env, llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-				text := usa
-				if req.Sample == 11 {
-					time.Sleep(time.Hour)
-					text = everyone
-				}
-				return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
-			}))
+			env := asking(env, llm.Func(lateTwelfth))
 			env.AskBelow = tt.below
 			out, err := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12}}.Generate(t.Context(), env, usaTask)
 			if (len(out.Candidates) == 11) != tt.late || (err == nil) != tt.late {

@@ -232,14 +232,7 @@ func TestLateSamplesOfAJudge(t *testing.T) {
 		env := shopEnv(t, nil)
 		synctest.Test(t, func(t *testing.T) {
 			judged := 0
-			env := asking(env, llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-				text := usa
-				if req.Sample == 11 {
-					time.Sleep(time.Hour)
-					text = everyone
-				}
-				return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
-			}))
+			env := asking(env, llm.Func(lateTwelfth))
 			out, err := strategy.Pipeline{
 				Sampler: strategy.Sampler{Samples: 12}, Voter: vote.Majority{Prior: 1, MinShare: tt.share},
 				Judge: judgeFunc(func(strategy.JudgeInput) (int, error) { judged++; return 0, nil }),
