@@ -39,6 +39,8 @@ func TestCheck(t *testing.T) {
 		{"bracket", "where the dialect has it", pg, "((SELECT 1)) UNION SELECT 2", "((SELECT 1)) UNION SELECT 2", "", false},
 		{"from first", "where the dialect has it", duck, "FROM t", "FROM t", "", false},
 		{"pipes", "GoogleSQL starts with FROM, too", big, "FROM d.t |> SELECT a", "FROM d.t |> SELECT a", "", false},
+		{"Trino", "a bracket, a colon and another catalog", sqltext.Trino(), `(SELECT json_object('a' : "B") FROM memory.d.t)`,
+			`(SELECT json_object('a' : "B") FROM memory.d.t)`, "", false},
 		{"question mark operator", "no placeholder in PostgreSQL", pg, "SELECT a ? 'b' FROM t", "SELECT a ? 'b' FROM t", "", false},
 
 		{"too long", "over the limit", lite, "SELECT '" + strings.Repeat("x", sqltext.MaxStatement) + "'", "", sqltext.ReasonTooLong, false},

@@ -76,6 +76,14 @@ func DuckDB() Dialect {
 	}
 }
 
+// Trino returns the rules of Trino. Names in double quotes are the same name in any case there.
+func Trino() Dialect {
+	return Dialect{
+		UnicodeQuotes: true, PlainBrackets: true, PlainBackticks: true, CarriageReturn: true, NoColonName: true,
+		BracketedQueries: true,
+	}
+}
+
 // BigQuery returns the rules of GoogleSQL.
 func BigQuery() Dialect {
 	return Dialect{

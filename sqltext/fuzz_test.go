@@ -17,7 +17,7 @@ import (
 
 // dialects are those a fuzz target runs over.
 func dialects() []sqltext.Dialect {
-	return []sqltext.Dialect{sqltext.SQLite(), sqltext.PostgreSQL(), sqltext.MySQL(), sqltext.DuckDB(), sqltext.BigQuery()}
+	return []sqltext.Dialect{sqltext.SQLite(), sqltext.PostgreSQL(), sqltext.MySQL(), sqltext.DuckDB(), sqltext.BigQuery(), sqltext.Trino()}
 }
 
 // seed gives a fuzz target the replies of the golden table and texts aimed at
