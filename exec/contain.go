@@ -95,7 +95,8 @@ func (db *DB) abandon(ctx context.Context, another bool) (back func()) {
 }
 
 // run runs f on a connection under guard. ctx in f ends after timeout. The connection is dropped if f panics or runs
-// until ctx ends, because an interrupt may still be on its way to it then. If f runs on, the connection is abandoned.
+// until ctx ends, because an interrupt may still be on its way to it then, and where the held connection says that it is
+// not fit for another statement. If f runs on, the connection is abandoned.
 func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(ctx context.Context, h Held) (T, error)) (value T, err error) {
 	if s.held != nil && s.wait < timeout {
 		if err := s.release(false); err != nil { // it would wait for a lock too short a time
@@ -109,9 +110,9 @@ func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(c
 	}
 	running, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	finished := false
+	finished, unfit := false, false
 	defer func() {
-		if finished && running.Err() == nil {
+		if finished && running.Err() == nil && !unfit {
 			return
 		}
 		if rerr := s.release(true); rerr != nil {
@@ -120,7 +121,16 @@ func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(c
 	}()
 	back := make(chan func(), 1)
 	conn, held := s.conn, s.held
-	value, err, left := wait.Contain(running, min(mostGrace, timeout/10), s.start, func() (T, error) { return f(running, held) }, func(T) {
+	value, err, left := wait.Contain(running, min(mostGrace, timeout/10), s.start, func() (T, error) {
+		value, err := f(running, held)
+		if fin, ok := held.(Finisher); ok && running.Err() == nil {
+			fit, ferr := fin.Finish(running)
+			if unfit = !fit; err == nil {
+				err = ferr
+			}
+		}
+		return value, err
+	}, func(T) {
 		s.db.giveBack(conn, held, <-back)
 	})
 	if left {

@@ -119,7 +119,7 @@ type Guard interface {
 }
 
 // Held is a connection under guard. Not safe for concurrent use: it runs one statement at a time. A Held may also be
-// [Private], a [Converter] and a [StatementWarner].
+// [Private], a [Converter], a [StatementWarner], a [Stopper] and a [Finisher].
 type Held interface {
 	// QueryContext runs a text of ours, which only reads. Without arguments a text with a parameter is refused. Errors
 	// are those of Query.
@@ -159,5 +159,14 @@ type (
 	// a text that it read as a number, a value that it cut. Each is one line for the person who asked.
 	StatementWarner interface {
 		StatementWarnings(ctx context.Context) ([]string, error)
+	}
+	// Stopper ends the statement whose rows are open, of which no more is wanted, where closing them would read all the
+	// others. The connection is lost with it: Finish, or Release, makes database/sql drop it.
+	Stopper interface{ Stop() }
+	// Finisher ends what one use of the connection began, a transaction say, and looks at what the statement left behind.
+	// It is called after each, with all rows closed. Without fit the connection is dropped, and a session takes another
+	// one. The error becomes that of the call, unless it has one.
+	Finisher interface {
+		Finish(ctx context.Context) (fit bool, err error)
 	}
 )

@@ -150,3 +150,90 @@ func TestProbePlaceholder(t *testing.T) {
 		}
 	}
 }
+
+// finishing is SQLite whose connections say after each use whether they are fit for another one.
+type finishing struct {
+	sqlite.Dialect
+	fit   func() (bool, error)
+	calls *[]string
+}
+
+func (d finishing) Guard(c exec.GuardConfig) (exec.Guard, error) {
+	g, err := d.Dialect.Guard(c)
+	return finishingGuard{g, d}, err
+}
+
+type finishingGuard struct {
+	exec.Guard
+	finishing
+}
+
+func (g finishingGuard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+	*g.calls = append(*g.calls, "hold")
+	h, err := g.Guard.Hold(ctx, conn, timeout)
+	return finishingHeld{h, g.finishing}, err
+}
+
+func (g finishingGuard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+	return g.Guard.Catalog(ctx, conn, timeout)
+}
+
+type finishingHeld struct {
+	exec.Held
+	finishing
+}
+
+func (h finishingHeld) Stop() { *h.calls = append(*h.calls, "stop") }
+
+func (h finishingHeld) Finish(context.Context) (bool, error) {
+	*h.calls = append(*h.calls, "finish")
+	return h.fit()
+}
+
+func (h finishingHeld) Release(drop bool) error {
+	*h.calls = append(*h.calls, fmt.Sprint("release ", drop))
+	return h.Held.Release(drop)
+}
+
+// TestFinish: each use of a connection is finished; one that is not fit afterwards is dropped, and its session goes on.
+func TestFinish(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x'), ('yyyyyyyyyy'), ('z')", exec.Config{})
+	left := errors.New("it left a lock")
+	for _, tt := range []struct {
+		why   string
+		sql   string
+		fit   bool
+		err   error // of Finish
+		rows  int
+		calls []string // of this statement and one like it
+	}{
+		{"fit", "SELECT a FROM t WHERE a < 'y'", true, nil, 1, []string{"hold", "finish", "finish", "release false"}},
+		{"not fit, and nothing wrong", "SELECT a FROM t WHERE a < 'y'", false, nil, 1,
+			[]string{"hold", "finish", "release true", "hold", "finish", "release true"}},
+		{"it left something", "SELECT a FROM t WHERE a < 'y'", false, left, 0,
+			[]string{"hold", "finish", "release true", "hold", "finish", "release true"}},
+		{"over the limit on bytes", "SELECT a FROM t", true, nil, 1,
+			[]string{"hold", "stop", "finish", "stop", "finish", "release false"}},
+	} {
+		var calls []string
+		db, err := exec.New(pool, finishing{fit: func() (bool, error) { return tt.fit, tt.err }, calls: &calls}, exec.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := db.Session(exec.Bounds{Bytes: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got, err := s.Query(t.Context(), tt.sql); !errors.Is(err, tt.err) || err == nil && len(got.Rows) != tt.rows {
+				t.Errorf("%s: %v, %v", tt.why, got, err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(tt.calls, calls); diff != "" {
+			t.Errorf("%s: %s", tt.why, diff)
+		}
+	}
+}

@@ -141,6 +141,10 @@ func read(h Held, rows *sql.Rows, b Bounds) (*result.Table, error) {
 		}
 		if row == nil {
 			t.Truncated, t.TooLarge = true, true
+			if stopper, ok := h.(Stopper); ok {
+				stopper.Stop()
+				return t, nil
+			}
 			break
 		}
 		t.Rows = append(t.Rows, row)
