@@ -15,15 +15,16 @@ import (
 // The zero Policy allows every table and view of the schema, every column, and the dialect's list of functions. What is
 // denied stays denied, whatever is allowed. Names compare without regard to ASCII case. A name that holds a dot is
 // written in double quotes: `"order.items".id`. An entry for a table or column that names nothing is a [*PolicyError]
-// of [DB.Ready], or of the first statement, so that a slip of the pen leaves no column open.
+// of [DB.Ready], or of the first statement, so that a slip of the pen leaves no column open. Some engines have catalogs
+// of schemas: there the schema of a table in another catalog is called "catalog.schema".
 type Policy struct {
-	// AllowTables, when not empty, is all that may be read: "table" or "schema.table". A view needs its base tables on
-	// the list too.
+	// AllowTables, when not empty, is all that may be read: "table", "schema.table" or "catalog.schema.table". A view
+	// needs its base tables on the list too.
 	AllowTables []string
-	// DenyTables may not be read, not even counted or joined: "table" or "schema.table". A view over one is refused
+	// DenyTables may not be read, not even counted or joined: a table as in AllowTables. A view over one is refused
 	// whole.
 	DenyTables []string
-	// DenyColumns may not be read: "table.column", "schema.table.column", or "column" for the columns of that name in
+	// DenyColumns may not be read: a table as in AllowTables and ".column", or "column" for the columns of that name in
 	// every table. A view over one is refused whole.
 	DenyColumns []string
 	// AllowFunctions adds to the dialect's list of functions, table-valued ones included. A function that the
@@ -64,11 +65,11 @@ func (p Policy) validate() error {
 		entries []string
 		parts   int
 	}{
-		{"AllowTables", p.AllowTables, 2},
-		{"DenyTables", p.DenyTables, 2},
-		{"DenyColumns", p.DenyColumns, 3},
+		{"AllowTables", p.AllowTables, 3},
+		{"DenyTables", p.DenyTables, 3},
+		{"DenyColumns", p.DenyColumns, 4},
 		{"AllowFunctions", p.AllowFunctions, 1},
-		{"Reveal", p.Reveal, 3},
+		{"Reveal", p.Reveal, 4},
 	} {
 		for _, entry := range list.entries {
 			parts, ok := splitName(entry)
@@ -80,9 +81,13 @@ func (p Policy) validate() error {
 	return errors.Join(errs...)
 }
 
-// matches reports whether a policy entry names path. An entry with fewer parts matches any leading part.
+// matches reports whether a policy entry names path, whose first part is a schema. An entry with fewer parts matches any
+// leading part. One with a part more has a catalog in front of the schema.
 func matches(entry string, path ...string) bool {
 	parts, ok := splitName(entry)
+	if ok && len(parts) == len(path)+1 {
+		parts = append([]string{parts[0] + "." + parts[1]}, parts[2:]...)
+	}
 	if !ok || len(parts) > len(path) {
 		return false
 	}

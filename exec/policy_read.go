@@ -1,0 +1,82 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+)
+
+// maxPolicy bounds the text of a policy, in bytes: some ten thousand names.
+const maxPolicy = 1 << 20
+
+// ReadPolicy reads a Policy from one JSON object: {"DenyColumns": ["customers.password"]}.
+//
+// Its members are the fields of [Policy], spelt as in Go, each with a list of names; what is left out is empty. It reads
+// at most 1 MiB. A byte order mark and Windows-1252 do no harm. Anything that could leave open what
+// somebody meant to close is an error, which names the line or the member: text that is torn or no object, an unknown
+// member, a member given twice, an entry that is no name, and an empty AllowTables, which would allow every table.
+// Whether the database has what the entries name is an error of [DB.Ready].
+func ReadPolicy(r io.Reader) (Policy, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, maxPolicy+1))
+	if err != nil {
+		return Policy{}, fmt.Errorf("exec: reading a policy: %w", err)
+	}
+	if len(raw) > maxPolicy {
+		return Policy{}, fmt.Errorf("exec: reading a policy: it is larger than %d bytes", maxPolicy)
+	}
+	text, _ := words.DecodeText(raw)
+	d := json.NewDecoder(strings.NewReader(text))
+	p, err := decodePolicy(d)
+	if err == nil && strings.TrimSpace(text[d.InputOffset():]) != "" {
+		err = errors.New("something stands behind the object")
+	}
+	if err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("the JSON ends in the middle")
+		}
+		return Policy{}, fmt.Errorf("exec: reading a policy: line %d: %w", 1+strings.Count(text[:d.InputOffset()], "\n"), err)
+	}
+	if err := p.validate(); err != nil {
+		return Policy{}, fmt.Errorf("exec: reading a policy: %w", err)
+	}
+	return p, nil
+}
+
+func decodePolicy(d *json.Decoder) (p Policy, err error) {
+	fields := map[string]*[]string{
+		"AllowTables": &p.AllowTables, "DenyTables": &p.DenyTables, "DenyColumns": &p.DenyColumns,
+		"AllowFunctions": &p.AllowFunctions, "Reveal": &p.Reveal,
+	}
+	switch open, err := d.Token(); {
+	case err != nil:
+		return p, err
+	case open != json.Delim('{'):
+		return p, errors.New(`want an object: {"DenyColumns": ["table.column"]}`)
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return p, err
+		}
+		name := key.(string) // a decoder gives nothing else here
+		list := fields[name]
+		if list == nil {
+			return p, fmt.Errorf("%q is unknown or given twice; the members are AllowTables, DenyTables, DenyColumns, AllowFunctions and Reveal", name)
+		}
+		delete(fields, name)
+		switch err := d.Decode(list); {
+		case errors.As(err, new(*json.UnmarshalTypeError)), err == nil && *list == nil:
+			return p, fmt.Errorf("%s: want a list of names", name)
+		case err != nil:
+			return p, err
+		case name == "AllowTables" && len(*list) == 0:
+			return p, errors.New("AllowTables is empty, which would allow every table; leave it out, or name tables")
+		}
+	}
+	_, err = d.Token()
+	return p, err
+}
