@@ -17,6 +17,3 @@ func (connector) Driver() driver.Driver { return plainDriver{} }
 type plainDriver struct{}
 
 func (plainDriver) Open(string) (driver.Conn, error) { return nil, errors.New("no connection") }
-
-// pgxDriver has the name of one for PostgreSQL.
-type pgxDriver struct{ plainDriver }

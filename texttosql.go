@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -102,8 +103,8 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 
 // detect finds the dialect of a database by its driver, or by the connection that unwrap finds in one of it.
 func detect(db *sql.DB, unwrap func(driverConn any) any) (exec.Dialect, error) {
-	driver := db.Driver()
-	if d := (sqlite.Dialect{}); d.Recognises(driver) {
+	var driver any = db.Driver()
+	if d := (sqlite.Dialect{}); d.Recognises(db.Driver()) {
 		return d, nil
 	}
 	if unwrap != nil {
@@ -112,24 +113,43 @@ func detect(db *sql.DB, unwrap func(driverConn any) any) (exec.Dialect, error) {
 			return nil, fmt.Errorf("texttosql: opening a connection: %w", err)
 		}
 		defer conn.Close()
-		var inner any
-		if err := conn.Raw(func(dc any) error { inner = unwrap(dc); return nil }); err != nil {
+		if err := conn.Raw(func(dc any) error { driver = unwrap(dc); return nil }); err != nil {
 			return nil, fmt.Errorf("texttosql: opening a connection: %w", err)
 		}
-		if _, ok := inner.(sqlite.Hooks); ok {
+		if _, ok := driver.(sqlite.Hooks); ok {
 			return sqlite.Dialect{}, nil
 		}
 	}
-	name := fmt.Sprintf("%T", driver)
-	for _, known := range []struct{ part, engine string }{
-		{"pgx", "PostgreSQL"}, {"stdlib", "PostgreSQL"}, {"pq.", "PostgreSQL"},
-		{"mysql", "MySQL"}, {"duckdb", "DuckDB"}, {"trino", "Trino"},
+	t := reflect.TypeOf(driver)
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil {
+		return nil, foreign("", "nil")
+	}
+	return nil, foreign(t.PkgPath(), t.String())
+}
+
+// foreign says what a driver needs that is not for SQLite, or a connection of one. It goes by the import path of the type,
+// so that no other dialect, nor its parser, is linked into a program that does not import it.
+func foreign(path, name string) error {
+	for _, known := range []struct{ part, engine, pkg string }{
+		{"github.com/jackc/pgx/", "PostgreSQL", "postgres"}, {"github.com/lib/pq", "PostgreSQL", "postgres"},
+		{"github.com/go-sql-driver/mysql", "MySQL and MariaDB", "mysql"},
+		{"duckdb", "DuckDB", ""}, {"trino", "Trino", ""}, {"bigquery", "BigQuery", ""},
 	} {
-		if strings.Contains(strings.ToLower(name), known.part) {
-			return nil, fmt.Errorf("%w: the driver %s looks like %s; this module has a dialect for SQLite only: write an exec.Dialect and give it with texttosql.WithDialect", ErrUnguarded, name, known.engine)
+		switch {
+		case !strings.Contains(path, known.part):
+		case known.pkg != "":
+			return &exec.UnguardedError{Reason: fmt.Sprintf("%s is a driver for %s, whose dialect was not given", path, known.engine),
+				Remedy: fmt.Sprintf("import github.com/texttosql/texttosql/exec/%s and give New texttosql.WithDialect(%[1]s.Dialect{})", known.pkg)}
+		default:
+			return &exec.UnguardedError{Reason: fmt.Sprintf("%s is a driver for %s, for which this module has no dialect", path, known.engine),
+				Remedy: "write an exec.Dialect and give it with texttosql.WithDialect"}
 		}
 	}
-	return nil, fmt.Errorf("%w: the driver %s is not known; a wrapped SQLite driver needs texttosql.WithDriverHook, any other driver or engine WithDialect", ErrUnguarded, name)
+	return &exec.UnguardedError{Reason: fmt.Sprintf("the driver %s is not known", name),
+		Remedy: "a wrapped driver for SQLite needs texttosql.WithDriverHook, any other driver or engine texttosql.WithDialect"}
 }
 
 // Ask answers a question with checked SQL and its rows.

@@ -117,7 +117,6 @@ func TestNewRefuses(t *testing.T) {
 		{"no database", nil, nil, "database is nil", nil},
 		{"missing file", missing, nil, "unable to open database file", nil},
 		{"unknown driver", sql.OpenDB(connector{}), nil, "WithDialect", texttosql.ErrUnguarded},
-		{"another engine", sql.OpenDB(opener{pgxDriver{}, ""}), nil, "SQLite only: write an exec.Dialect", texttosql.ErrUnguarded},
 		{"unnamed models", open(t, shop), []texttosql.Option{texttosql.WithModels(two)}, "llm.Named", nil},
 		{"models of one name", open(t, shop), []texttosql.Option{texttosql.WithModels(llm.Named("a", two), llm.Named("a", two))}, `"a"`, nil},
 		{"a budget that is no number", open(t, shop), []texttosql.Option{texttosql.WithBudget(llm.Budget{Money: math.NaN()})}, "WithBudget", nil},

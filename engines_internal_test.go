@@ -1,0 +1,27 @@
+package texttosql
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestForeign: what is told of drivers by their import path, of those too that this module does not have.
+func TestForeign(t *testing.T) {
+	for _, tt := range []struct{ path, want, why string }{
+		{"github.com/jackc/pgx/v5/stdlib", "PostgreSQL, whose dialect was not given; import github.com/", "version 5"},
+		{"github.com/jackc/pgx/v4/stdlib", "exec/postgres", "and others"},
+		{"github.com/lib/pq", "exec/postgres", "no version in the path"},
+		{"github.com/go-sql-driver/mysql", "MySQL and MariaDB, whose dialect was not given; import github.com/", "one driver for both"},
+		{"github.com/duckdb/duckdb-go/v2", "DuckDB, for which this module has no dialect; write an exec.Dialect", "the present name"},
+		{"github.com/marcboeker/go-duckdb", "DuckDB", "the name before"},
+		{"github.com/trinodb/trino-go-client/trino", "Trino", "a cluster"},
+		{"github.com/viant/bigquery", "BigQuery", "a service"},
+		{"example.com/mysql", "is not known; a wrapped driver", "not that one"},
+		{"", "the driver x.T is not known; a wrapped driver for SQLite needs texttosql.WithDriverHook", "a type without a package"},
+	} {
+		if err := foreign(tt.path, "x.T"); !errors.Is(err, ErrUnguarded) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q: %s", tt.path, err, tt.want, tt.why)
+		}
+	}
+}
