@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// classify gives an error of the driver its type, by its SQLSTATE. It does not know whether the statement had begun to
+// run: what only compiling can say has class 42, and all other messages may repeat stored values.
+func classify(err error) error {
+	var known interface{ SQLState() string }
+	switch {
+	case err == nil:
+		return nil
+	case isTyped(err):
+		return err
+	case !errors.As(err, &known):
+		if strings.Contains(err.Error(), "invalid body length") { // of pgx, for a message over its limit
+			return &exec.LimitError{Limit: "cell"}
+		}
+		return fmt.Errorf("postgres: running a statement: %w", err)
+	}
+	state, message := known.SQLState(), quotes.Replace(field(known, "Message"))
+	class := (state + "  ")[:2]
+	invalid := func(fault exec.Fault) error {
+		name := nameIn(state, message)
+		return &exec.InvalidError{Fault: fault, Message: hinted(state, strings.ReplaceAll(message, `"`, ""), field(known, "Hint")), Name: name}
+	}
+	switch state {
+	case "57014": // query_canceled: by the server's time-out, or by a caller, whose context tells
+		return &exec.LimitError{Limit: "time"}
+	case "25006": // read_only_sql_transaction
+		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: message, Writes: true}
+	case "42501": // insufficient_privilege
+		reason := exec.ReasonTable
+		if strings.Contains(message, "function") {
+			reason = exec.ReasonFunction
+		}
+		return &exec.RefusedError{Reason: reason, Detail: message}
+	case "54001", "54011", "54023": // too complex, too many columns or arguments
+		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: message}
+	case "55P03", "40P01", "40001", "53300": // a lock, a deadlock, a conflict on a standby, too many connections
+		return fmt.Errorf("%w: %s", exec.ErrBusy, message)
+	case "53200", "53400", "53100": // out of memory, over temp_file_limit, disk full
+		return &exec.LimitError{Limit: "memory"}
+	case "42601", "42602", "42622": // a syntax error, an invalid name, a name that is too long
+		return invalid(exec.FaultSyntax)
+	case "42703", "42702", "42P01", "42883", "42725", "42704", "3F000": // see nameIn
+		if nameIn(state, message) != "" {
+			return invalid(exec.FaultSchema)
+		}
+		return invalid(exec.FaultCompile) // operator does not exist: integer = text
+	case "55000": // a materialized view without data
+		return invalid(exec.FaultRun)
+	case "P0001": // the words are those of a function
+		return &exec.InvalidError{Fault: exec.FaultRun, Message: "a function of the database raised an exception"}
+	}
+	switch class {
+	case "42", "0A":
+		return invalid(exec.FaultCompile)
+	case "54":
+		return &exec.LimitError{Limit: "memory"}
+	case "20", "21", "22", "23", "2F", "38", "39", "44", "P0":
+		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(message)}
+	case "XX":
+		if strings.Contains(message, "alloc request size") { // a value over 1 GB
+			return &exec.LimitError{Limit: "memory"}
+		}
+	}
+	return fmt.Errorf("postgres: running a statement: %w", err) // the connection or the server
+}
+
+// quotes are those of messages in other languages.
+var quotes = strings.NewReplacer("«", `"`, "»", `"`, "„", `"`, "“", `"`, "”", `"`)
+
+// The ways in which messages write a name: in quotes, and without where a table or arguments stand beside it.
+var (
+	nameQuoted    = regexp.MustCompile(`"(.+?)"(?:$|[ ,.:])`)
+	nameQualified = regexp.MustCompile(`^column (\S+\..+) does not exist$`)
+	nameCalled    = regexp.MustCompile(`^(?:function|procedure) ([^(]+)\(`)
+)
+
+// nameIn finds the name that a message is about. Servers that speak other languages than English tell less.
+func nameIn(state, message string) string {
+	patterns := []*regexp.Regexp{nameQualified, nameQuoted}
+	switch state {
+	case "42883", "42725":
+		patterns = []*regexp.Regexp{nameCalled}
+	case "42703", "42702", "42P01", "42704", "3F000":
+	default:
+		return ""
+	}
+	for _, pattern := range patterns {
+		if m := pattern.FindStringSubmatch(message); m != nil {
+			return strings.Trim(strings.ReplaceAll(m[1], `"`, ""), " \u00a0")
+		}
+	}
+	return ""
+}
+
+// hinted adds the server's hint. That for an unknown column may name one that the policy keeps back; those that are
+// close are found in the schema.
+func hinted(state, message, hint string) string {
+	if hint == "" || state == "42703" {
+		return message
+	}
+	return message + " (" + strings.ReplaceAll(quotes.Replace(hint), `"`, "") + ")"
+}
+
+// masked leaves out what stands in quotes, because an error of a running statement repeats values that it read.
+func masked(message string) string {
+	i, j := strings.IndexByte(message, '"'), strings.LastIndexByte(message, '"')
+	switch {
+	case i < 0:
+		return message
+	case i == j:
+		return message[:i+1] + "…"
+	}
+	return message[:i+1] + "…" + message[j:]
+}
+
+// field reads a text field of the driver's error, which is a struct: its types are not imported here.
+func field(err any, name string) string {
+	v := reflect.ValueOf(err)
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.Struct {
+		if f := v.FieldByName(name); f.Kind() == reflect.String {
+			return f.String()
+		}
+	}
+	return ""
+}
+
+// Classify gives an error met outside of any statement its type.
+func (Dialect) Classify(err error) error { return unblamed(err) }
+
+// unblamed gives an error of a statement of our own its type, unless that type would blame a statement of a caller.
+func unblamed(err error) error {
+	if typed := classify(err); !exec.IsRejection(typed) {
+		return typed
+	}
+	return err
+}
+
+// isTyped reports whether err has a type already, or is about a connection or a context.
+func isTyped(err error) bool {
+	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) || errors.Is(err, exec.ErrUnguarded) ||
+		errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
+}

@@ -1,0 +1,8 @@
+package postgres
+
+// Of values and errors.
+var (
+	Converter = converter
+	OnText    = onText
+	Classify  = classify
+)
