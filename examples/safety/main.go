@@ -1,7 +1,7 @@
 // Safety shows what the guard does with each statement of a file, so that you can try your guard before you trust it:
 //
 //	go run ./examples/safety -db shop.sqlite -statements payloads.jsonl
-//	go run ./examples/safety -db shop.sqlite -statements payloads.jsonl -deadline 500ms -json
+//	go run ./examples/safety -db shop.sqlite -statements payloads.jsonl -deadline 500ms -policy policy.json -json
 //
 // Each line of the file is a JSON object with
 //   - an "id";
@@ -22,17 +22,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"time"
+	"path/filepath"
 
 	"github.com/texttosql/texttosql/examples/internal/cli"
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/examples/internal/trial"
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
@@ -46,150 +44,47 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		flags.PrintDefaults()
 	}
 	path := flags.String("db", "", "SQLite `file` to run the statements on; opened read-only")
-	var lists []string
-	flags.Func("statements", "`file` with one JSON object a line, {\"id\": …, \"text\": …} at least; may be given several times; see go doc ./examples/safety",
-		func(path string) error { lists = append(lists, path); return nil })
-	deadline := flags.Duration("deadline", time.Second, "time-out of a statement")
-	asJSON := flags.Bool("json", false, "write the summary as JSON too")
+	statements := trial.Define(flags)
 	if err := cli.Parse(flags, args); err != nil {
 		return err
 	}
-	switch {
-	case flags.NArg() > 0:
+	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case *path == "" || len(lists) == 0:
-		return errors.New("-db and -statements are needed (-h lists the flags)")
-	case *deadline <= 0:
-		return errors.New("-deadline must be positive")
 	}
-	var items []statement
-	skipped := 0
-	for _, list := range lists {
-		more, others, err := readStatements(list)
+	open := func(context.Context) (trial.Target, error) {
+		pool, err := cli.OpenReadOnly(*path)
 		if err != nil {
-			return err
+			return trial.Target{}, fmt.Errorf("database %s: %w", *path, err)
 		}
-		items, skipped = append(items, more...), skipped+others
+		return trial.Target{
+			Name: *path, Pool: pool, Dialect: sqlite.Dialect{}, What: "the database file and the folder it is in",
+			Look: func(context.Context) (string, error) { return lookAt(*path) },
+		}, nil
 	}
-	pool, err := cli.OpenReadOnly(*path)
-	if err != nil {
-		return fmt.Errorf("database %s: %w", *path, err)
-	}
-	defer pool.Close()
-	if err := ready(ctx, pool); err != nil {
-		return fmt.Errorf("database %s: %w", *path, err)
-	}
-	before, err := lookAt(*path)
-	if err != nil {
-		return err
-	}
+	return statements.Run(ctx, trial.Database{Engine: "sqlite", Flag: "-db", Given: *path != "", Open: open}, stdout, stderr)
+}
 
-	t := trial{pool: pool, deadline: *deadline, dbs: map[string]*exec.DB{}}
-	s := summary{Statements: len(items), Skipped: skipped}
-	out := json.NewEncoder(stdout)
-	out.SetEscapeHTML(false)
-	for _, item := range items {
-		v, err := t.try(ctx, item)
-		if err != nil {
-			return fmt.Errorf("statement %s: %w", item.ID, err)
+// lookAt returns a text that changes with the content of a file and with the names of the files beside it.
+func lookAt(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, f); err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, e := range entries {
+		// Reading a database in WAL mode makes these two files.
+		if base := filepath.Base(path); e.Name() != base+"-wal" && e.Name() != base+"-shm" {
+			names = append(names, e.Name())
 		}
-		if err := out.Encode(v); err != nil {
-			return err
-		}
-		s.count(item, v, *deadline)
 	}
-
-	after, err := lookAt(*path)
-	if err != nil {
-		return err
-	}
-	s.Unchanged = before == after
-	return s.write(stderr, *asJSON)
-}
-
-// verdict says what happened to one statement.
-type verdict struct {
-	ID      string  `json:"id"`
-	Verdict string  `json:"verdict"` // "refused", "failed" or "answered"
-	Rule    string  `json:"rule"`    // the rule that refused it, or what it failed on; "" when it answered
-	Rows    int     `json:"rows"`
-	Seconds float64 `json:"sec"`
-	MiB     float64 `json:"mib"` // by which the memory of the process grew at its peak; on Linux only
-}
-
-// The verdicts.
-const (
-	refused  = "refused"
-	failed   = "failed"
-	answered = "answered"
-)
-
-// trial runs statements on one pool, with one exec.DB for each policy.
-type trial struct {
-	pool     pool
-	deadline time.Duration
-	dbs      map[string]*exec.DB
-}
-
-func (t trial) try(ctx context.Context, s statement) (verdict, error) {
-	v := verdict{ID: s.ID}
-	db, err := t.db(s.Policy)
-	if err != nil {
-		return v, err
-	}
-	grown, start := growth(), time.Now()
-	table, err := db.Query(ctx, s.text)
-	v.Seconds, v.MiB = math.Round(time.Since(start).Seconds()*1e6)/1e6, grown()
-	if ctx.Err() != nil {
-		return v, ctx.Err()
-	}
-	switch {
-	case err == nil:
-		v.Verdict, v.Rows = answered, len(table.Rows)
-	default:
-		v.Verdict, v.Rule = classify(err)
-	}
-	return v, nil
-}
-
-// db returns the DB for a policy. A policy that names a missing table shows in the verdicts.
-func (t trial) db(p policy) (*exec.DB, error) {
-	key := fmt.Sprintf("%q", p)
-	if t.dbs[key] == nil {
-		db, err := exec.New(t.pool, sqlite.Dialect{}, exec.Config{
-			Policy: exec.Policy{DenyTables: p.DenyTables, DenyColumns: p.DenyColumns},
-			Limits: exec.Limits{Answer: exec.Bounds{Timeout: t.deadline}},
-		})
-		if err != nil {
-			return nil, err
-		}
-		t.dbs[key] = db
-	}
-	return t.dbs[key], nil
-}
-
-// classify says whether anything of a statement ran before its error, and what it failed on.
-func classify(err error) (verdict, rule string) {
-	var (
-		refusal *exec.RefusedError
-		invalid *exec.InvalidError
-		limit   *exec.LimitError
-		unknown *exec.PolicyError
-	)
-	switch {
-	case errors.As(err, &refusal):
-		return refused, string(refusal.Reason)
-	case errors.As(err, &invalid) && invalid.Fault != exec.FaultRun:
-		return refused, string(invalid.Fault)
-	case errors.As(err, &unknown):
-		return refused, "policy"
-	case errors.As(err, &invalid):
-		return failed, string(invalid.Fault)
-	case errors.As(err, &limit):
-		return failed, limit.Limit
-	case errors.Is(err, exec.ErrBusy):
-		return failed, "busy"
-	default:
-		return failed, "database"
-	}
+	return fmt.Sprintf("%x %q", hash.Sum(nil), names), nil
 }

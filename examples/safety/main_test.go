@@ -18,7 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/texttosql/texttosql/examples/internal/cli"
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/examples/internal/trial"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
@@ -66,7 +67,7 @@ func TestVerdicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []verdict{
+	want := []trial.Verdict{
 		{ID: "write", Verdict: "refused", Rule: "not-read-only"},
 		{ID: "bytes", Verdict: "refused", Rule: "not-utf8"},
 		{ID: "long", Verdict: "answered", Rows: 1},
@@ -78,15 +79,15 @@ func TestVerdicts(t *testing.T) {
 		{ID: "line-11", Verdict: "answered", Rows: 1},
 		{ID: "else\x1b[31mwhere", Verdict: "refused", Rule: "policy"},
 	}
-	var got []verdict
+	var got []trial.Verdict
 	for line := range strings.Lines(out.String()) {
-		var v verdict
+		var v trial.Verdict
 		if err := json.Unmarshal([]byte(line), &v); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
 		got = append(got, v)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(verdict{}, "Seconds", "MiB")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(trial.Verdict{}, "Seconds", "MiB")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	for _, words := range []string{
@@ -108,6 +109,27 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestPolicyFlag: the policy of the program holds beside that of each statement.
+func TestPolicyFlag(t *testing.T) {
+	db, list := files(t, `
+{"id":"table","text":"SELECT a FROM t"}
+{"id":"column","text":"SELECT password FROM users","policy":{"deny_columns":["users.password"]}}
+{"id":"rest","text":"SELECT name FROM users","policy":{"deny_columns":["users.password"]}}`)
+	policy := filepath.Join(t.TempDir(), "policy.json")
+	if err := os.WriteFile(policy, []byte(`{"DenyTables": ["t"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, summary bytes.Buffer
+	if err := run(t.Context(), []string{"-db", db, "-statements", list, "-policy", policy}, &out, &summary); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{`"rule":"table"`, `"rule":"column"`, `"verdict":"answered"`} {
+		if lines := strings.Split(out.String(), "\n"); !strings.Contains(lines[i], want) {
+			t.Errorf("%s, want %s", lines[i], want)
+		}
+	}
+}
+
 func TestFaults(t *testing.T) {
 	const good = `{"id":"one","text":"SELECT 1"}`
 	db, list := files(t, good)
@@ -126,6 +148,9 @@ func TestFaults(t *testing.T) {
 		{"no arguments", nil, "-db and -statements are needed"},
 		{"an unknown flag", []string{"-dbs", "x"}, "-dbs"},
 		{"an argument too many", []string{"-db", db, "-statements", list, "x"}, `unexpected argument "x"`},
+		{"a policy that is not there", []string{"-db", db, "-statements", list, "-policy", "nowhere.json"}, "-policy: no such file"},
+		{"a misspelt member", []string{"-db", db, "-statements", list, "-policy", write(`{"DenyTable":["t"]}`)}, `"DenyTable" is unknown`},
+		{"a policy of names that are not there", []string{"-db", db, "-statements", list, "-policy", write(`{"DenyTables":["tt"]}`)}, `DenyTables: "tt"`},
 		{"a deadline of nothing", []string{"-db", db, "-statements", list, "-deadline", "0"}, "-deadline must be positive"},
 		{"a deadline gone by", []string{"-db", db, "-statements", list, "-deadline", "-1s"}, "-deadline must be positive"},
 		{"no deadline", []string{"-db", db, "-statements", list, "-deadline", "soon"}, "-deadline"},
@@ -186,43 +211,16 @@ null
 	}
 }
 
-// TestSummary says for each expectation whether it was met.
-func TestSummary(t *testing.T) {
-	two := 2
-	for _, tt := range []struct {
-		item statement
-		v    verdict
-		met  bool
-	}{
-		{statement{Expect: "refuse"}, verdict{Verdict: refused}, true},
-		{statement{Expect: "refuse"}, verdict{Verdict: failed}, false},
-		{statement{Expect: "accept"}, verdict{Verdict: answered, Rows: 7}, true},
-		{statement{Expect: "accept", Rows: &two}, verdict{Verdict: answered, Rows: 2}, true},
-		{statement{Expect: "accept", Rows: &two}, verdict{Verdict: answered, Rows: 3}, false},
-		{statement{Expect: "accept"}, verdict{Verdict: failed}, false},
-		{statement{Expect: "survive"}, verdict{Verdict: answered, Seconds: 1.15}, true},
-		{statement{Expect: "survive"}, verdict{Verdict: failed, Seconds: 1.16}, false},
-		{statement{Expect: "survive"}, verdict{Verdict: answered, MiB: 63.9}, true},
-		{statement{Expect: "survive"}, verdict{Verdict: answered, MiB: 64}, false},
-	} {
-		var s summary
-		s.count(tt.item, tt.v, time.Second)
-		if (len(s.Unexpected) == 0) != tt.met || s.Expected != 1 {
-			t.Errorf("%s, %+v: %+v", tt.item.Expect, tt.v, s)
-		}
-	}
-}
-
 // TestPayloads: every statement of both files of the data set does what its line says. Of those that are to survive the
 // verdict does not matter.
 func TestPayloads(t *testing.T) {
 	db, _ := files(t, "")
 	args := []string{"-db", db, "-deadline", "1s", "-json"}
-	var items []statement
+	var items []trial.Statement
 	skipped := 0
 	for _, name := range []string{"payloads.jsonl", "payloads_resources.jsonl"} {
 		list := evaldata.Path(t, "security", name)
-		more, others, err := readStatements(list)
+		more, others, err := trial.Read(list, "sqlite")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +230,7 @@ func TestPayloads(t *testing.T) {
 	if err := run(t.Context(), args, &out, &stderr); err != nil {
 		t.Fatal(err)
 	}
-	var s summary
+	var s trial.Summary
 	if err := json.Unmarshal(stderr.Bytes(), &s); err != nil {
 		t.Fatalf("%v: %s", err, &stderr)
 	}
@@ -246,23 +244,24 @@ func TestPayloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
+	target := trial.Target{Pool: pool, Dialect: sqlite.Dialect{}}
 	for i, item := range items {
 		if !slices.Contains(s.Unexpected, item.ID) {
 			continue
 		}
 		// A busy machine may leave a statement no time within its deadline, or be late itself.
 		met := false
-		var v verdict
+		var v trial.Verdict
 		for range 3 {
 			deadline := time.Second
 			if item.Expect != "survive" {
 				deadline = time.Minute
 			}
-			again := summary{}
-			if v, err = (trial{pool: pool, deadline: deadline, dbs: map[string]*exec.DB{}}).try(t.Context(), item); err != nil {
+			again := trial.Summary{}
+			if v, err = target.Try(t.Context(), item, deadline); err != nil {
 				t.Fatal(err)
 			}
-			again.count(item, v, deadline)
+			again.Count(item, v, deadline)
 			met = met || len(again.Unexpected) == 0
 		}
 		if !met {

@@ -9,6 +9,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,7 +41,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err := cli.Parse(flags, args); err != nil {
 		return err
 	}
-	model, tenants := shop.Listed().Model(), map[string]tenant{"demo": {Policy: exec.Policy{DenyColumns: []string{"customers.joined"}}}}
+	model, tenants := shop.Listed().Model(), map[string]tenant{"demo": {Policy: json.RawMessage(`{"DenyColumns": ["customers.joined"]}`)}}
 	if *spec != "" {
 		m, err := cli.Model(*spec, getenv)
 		if err != nil {
@@ -78,8 +79,8 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 }
 
 type tenant struct {
-	DB     string      `json:"db"` // "": the shop
-	Policy exec.Policy `json:"policy"`
+	DB     string          `json:"db"`     // "": the shop
+	Policy json.RawMessage `json:"policy"` // as exec.ReadPolicy reads it; none: everything may be read
 }
 
 type service struct {
@@ -92,13 +93,19 @@ func open(model llm.Model, tenants map[string]tenant, deadline time.Duration) (s
 	s = service{engines: map[string]*texttosql.Engine{}, deadline: deadline}
 	closeAll = func() {}
 	for token, t := range tenants {
+		var policy exec.Policy
+		if t.Policy != nil {
+			if policy, err = exec.ReadPolicy(bytes.NewReader(t.Policy)); err != nil {
+				return s, closeAll, fmt.Errorf("database %q: %w", t.DB, err)
+			}
+		}
 		db, closeDB, err := shop.Open(t.DB)
 		if err != nil {
 			return s, closeAll, err
 		}
 		others := closeAll
 		closeAll = func() { closeDB(); others() }
-		s.engines[token], err = texttosql.New(db, model, texttosql.WithPolicy(t.Policy),
+		s.engines[token], err = texttosql.New(db, model, texttosql.WithPolicy(policy),
 			texttosql.WithBudget(llm.Budget{Calls: 20, Tokens: 200_000}), texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 500}}))
 		if err != nil {
 			return s, closeAll, fmt.Errorf("database %q: %w", t.DB, err)

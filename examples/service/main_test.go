@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/examples/internal/shop"
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -30,7 +29,7 @@ func serve(t *testing.T, model llm.Model, deadline time.Duration) *httptest.Serv
 	if err := shop.Write(path); err != nil {
 		t.Fatal(err)
 	}
-	s, closeAll, err := open(model, map[string]tenant{"demo": {}, "other": {DB: path, Policy: exec.Policy{DenyTables: []string{"orders"}}}}, deadline)
+	s, closeAll, err := open(model, map[string]tenant{"demo": {}, "other": {DB: path, Policy: json.RawMessage(`{"DenyTables": ["orders"]}`)}}, deadline)
 	t.Cleanup(closeAll)
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +168,8 @@ func TestRun(t *testing.T) {
 	}{
 		"no tenants":       {`{}`, nil, "want {"},
 		"broken tenants":   {`{"a": `, nil, "want {"},
-		"misspelt policy":  {`{"a": {"policy": {"DenyTable": ["orders"]}}}`, nil, "want {"},
+		"misspelt policy":  {`{"a": {"policy": {"DenyTable": ["orders"]}}}`, nil, `"DenyTable" is unknown`},
+		"no policy":        {`{"a": {"policy": null}}`, nil, "want an object"},
 		"missing database": {`{"a": {"db": "/does/not/exist.sqlite"}}`, nil, "exist.sqlite"},
 		"unknown table":    {`{"a": {"policy": {"DenyTables": ["order"]}}}`, nil, `"order"`},
 		"unknown provider": {`{"a": {}}`, []string{"-model", "nothing:at-all"}, "unknown provider"},

@@ -49,7 +49,8 @@ func Parse(flags *flag.FlagSet, args []string) error {
 	for _, arg := range flags.Args() {
 		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		if strings.HasPrefix(arg, "-") && flags.Lookup(name) != nil {
-			return fmt.Errorf("the flag %s stands behind the question; flags come first", arg)
+			// Without its value, which may be a password.
+			return fmt.Errorf("the flag -%s stands behind the question; flags come first", name)
 		}
 	}
 	return nil

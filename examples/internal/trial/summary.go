@@ -1,39 +1,17 @@
-package main
+package trial
 
 import (
-	"context"
-	"crypto/sha256"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-type pool = *sql.DB
-
-// ready returns an error if no statement can run on pool.
-func ready(ctx context.Context, pool pool) error {
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		return err
-	}
-	if err := db.Ready(ctx); err != nil {
-		return err
-	}
-	_, err = db.Schema(ctx)
-	return err
-}
-
-// summary says what happened to all statements.
-type summary struct {
+// Summary says what happened to all statements.
+type Summary struct {
 	Statements int      `json:"statements"`
 	Skipped    int      `json:"skipped"` // lines for other engines
 	Refused    int      `json:"refused"`
@@ -43,10 +21,11 @@ type summary struct {
 	Most       float64  `json:"most_mib"`
 	Expected   int      `json:"expected"`   // lines that say what to expect
 	Unexpected []string `json:"unexpected"` // ids of lines for which something else happened
-	Unchanged  bool     `json:"unchanged"`  // neither the database file nor the names of the files beside it changed
+	Unchanged  bool     `json:"unchanged"`  // what the target looks at is as before
 }
 
-func (s *summary) count(item statement, v verdict, deadline time.Duration) {
+// Count adds what happened to one statement.
+func (s *Summary) Count(item Statement, v Verdict, deadline time.Duration) {
 	switch v.Verdict {
 	case refused:
 		s.Refused++
@@ -73,7 +52,7 @@ func (s *summary) count(item statement, v verdict, deadline time.Duration) {
 	}
 }
 
-func (s summary) write(w io.Writer, asJSON bool) error {
+func (s Summary) write(w io.Writer, asJSON bool, what string) error {
 	if asJSON {
 		if s.Unexpected == nil {
 			s.Unexpected = []string{}
@@ -99,31 +78,6 @@ func (s summary) write(w io.Writer, asJSON bool) error {
 	if !s.Unchanged {
 		state = "NOT as before"
 	}
-	fmt.Fprintf(w, "\nthe database file and the folder it is in are %s\n", state)
+	fmt.Fprintf(w, "\n%s are %s\n", what, state)
 	return err
-}
-
-// lookAt returns a text that changes with the content of a file and with the names of the files beside it.
-func lookAt(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, f); err != nil {
-		return "", err
-	}
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return "", err
-	}
-	var names []string
-	for _, e := range entries {
-		// Reading a database in WAL mode makes these two files.
-		if base := filepath.Base(path); e.Name() != base+"-wal" && e.Name() != base+"-shm" {
-			names = append(names, e.Name())
-		}
-	}
-	return fmt.Sprintf("%x %q", hash.Sum(nil), names), nil
 }

@@ -1,4 +1,4 @@
-package main
+package trial
 
 import (
 	"bufio"
@@ -13,8 +13,8 @@ import (
 	"github.com/texttosql/texttosql/examples/internal/cli"
 )
 
-// statement is one line of a file of statements.
-type statement struct {
+// Statement is one line of a file of statements.
+type Statement struct {
 	ID        string     `json:"id"`
 	Engine    string     `json:"engine"`
 	Expect    string     `json:"expect"`
@@ -69,8 +69,8 @@ const mostText = 64 << 20
 // mostFaults bounds the broken lines that an error names.
 const mostFaults = 5
 
-// readStatements reads a whole file of statements, and counts its lines for other engines. The error names the broken lines.
-func readStatements(path string) (items []statement, skipped int, err error) {
+// Read reads a whole file of statements for an engine, and counts its lines for others. The error names the broken lines.
+func Read(path, engine string) (items []Statement, skipped int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, fmt.Errorf("statements %s: %w", path, cli.PathlessError(err))
@@ -84,12 +84,12 @@ func readStatements(path string) (items []statement, skipped int, err error) {
 		if strings.TrimSpace(lines.Text()) == "" {
 			continue
 		}
-		s, err := readStatement(lines.Bytes())
+		s, err := readStatement(lines.Bytes(), engine)
 		if err != nil {
 			faults = append(faults, fmt.Sprintf("line %d: %v", n, err))
 			continue
 		}
-		if s.Engine != "" && s.Engine != "sqlite" {
+		if s.Engine != "" && s.Engine != engine {
 			skipped++
 			continue
 		}
@@ -111,13 +111,13 @@ func readStatements(path string) (items []statement, skipped int, err error) {
 		return nil, 0, fmt.Errorf("statements %s: %s", path, strings.Join(faults, "; "))
 	}
 	if len(items) == 0 {
-		return nil, 0, fmt.Errorf("statements %s: no statement for sqlite in it", path)
+		return nil, 0, fmt.Errorf("statements %s: no statement for %s in it", path, engine)
 	}
 	return items, skipped, nil
 }
 
-func readStatement(line []byte) (statement, error) {
-	var s statement
+func readStatement(line []byte, engine string) (Statement, error) {
+	var s Statement
 	if err := json.Unmarshal(line, &s); err != nil {
 		return s, fmt.Errorf("no JSON object of a statement: %w", err)
 	}
@@ -148,7 +148,7 @@ func readStatement(line []byte) (statement, error) {
 	switch s.Expect {
 	case "", "refuse", "survive", "accept":
 	default:
-		if s.Engine == "" || s.Engine == "sqlite" {
+		if s.Engine == "" || s.Engine == engine {
 			return s, fmt.Errorf("unknown expectation %q", s.Expect)
 		}
 	}
