@@ -161,8 +161,9 @@ type (
 		StatementWarnings(ctx context.Context) ([]string, error)
 	}
 	// Stopper ends the statement whose rows are open, of which no more is wanted, where closing them would read all the
-	// others. The connection is lost with it: Finish, or Release, makes database/sql drop it.
-	Stopper interface{ Stop() }
+	// others. tooLarge: they are over a limit on bytes; else they are over Bounds.Rows. Stop reports whether it ended
+	// the statement. The connection is lost with it then: Finish, or Release, makes database/sql drop it.
+	Stopper interface{ Stop(tooLarge bool) bool }
 	// Finisher ends what one use of the connection began, a transaction say, and looks at what the statement left behind.
 	// It is called after each, with all rows closed. Without fit the connection is dropped, and a session takes another
 	// one. The error becomes that of the call, unless it has one.

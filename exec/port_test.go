@@ -183,7 +183,10 @@ type finishingHeld struct {
 	finishing
 }
 
-func (h finishingHeld) Stop() { *h.calls = append(*h.calls, "stop") }
+func (h finishingHeld) Stop(tooLarge bool) bool {
+	*h.calls = append(*h.calls, fmt.Sprint("stop ", tooLarge))
+	return tooLarge
+}
 
 func (h finishingHeld) Finish(context.Context) (bool, error) {
 	*h.calls = append(*h.calls, "finish")
@@ -197,7 +200,7 @@ func (h finishingHeld) Release(drop bool) error {
 
 // TestFinish: each use of a connection is finished; one that is not fit afterwards is dropped, and its session goes on.
 func TestFinish(t *testing.T) {
-	pool, _ := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x'), ('yyyyyyyyyy'), ('z')", exec.Config{})
+	pool, _ := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x'), ('yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'), ('z')", exec.Config{})
 	left := errors.New("it left a lock")
 	for _, tt := range []struct {
 		why   string
@@ -213,14 +216,16 @@ func TestFinish(t *testing.T) {
 		{"it left something", "SELECT a FROM t WHERE a < 'y'", false, left, 0,
 			[]string{"hold", "finish", "release true", "hold", "finish", "release true"}},
 		{"over the limit on bytes", "SELECT a FROM t", true, nil, 1,
-			[]string{"hold", "stop", "finish", "stop", "finish", "release false"}},
+			[]string{"hold", "stop true", "finish", "stop true", "finish", "release false"}},
+		{"over the limit on rows", "SELECT 1 FROM t", true, nil, 2,
+			[]string{"hold", "stop false", "finish", "stop false", "finish", "release false"}},
 	} {
 		var calls []string
 		db, err := exec.New(pool, finishing{fit: func() (bool, error) { return tt.fit, tt.err }, calls: &calls}, exec.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := db.Session(exec.Bounds{Bytes: 8})
+		s, err := db.Session(exec.Bounds{Bytes: 40, Rows: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -141,13 +141,12 @@ func read(h Held, rows *sql.Rows, b Bounds) (*result.Table, error) {
 		}
 		if row == nil {
 			t.Truncated, t.TooLarge = true, true
-			if stopper, ok := h.(Stopper); ok {
-				stopper.Stop()
-				return t, nil
-			}
 			break
 		}
 		t.Rows = append(t.Rows, row)
+	}
+	if stopper, ok := h.(Stopper); ok && t.Truncated && stopper.Stop(t.TooLarge) {
+		return t, nil
 	}
 	if err := rows.Err(); err != nil {
 		return nil, h.Classify(err)
