@@ -63,7 +63,7 @@ func (t *tree) freeze(a Attr) Attr {
 		a.Value = valid(v)
 	case Secret:
 		v.Text = valid(v.Text)
-		a.Value = v.shown(t.keep | PrivateSQL)
+		a.Value = v.Shown(t.keep | PrivateSQL)
 	case int:
 		a.Value = int64(v)
 	case float64:

@@ -64,8 +64,8 @@ func (s Secret) String() string {
 	return text + ")"
 }
 
-// shown returns s, withheld unless show has its kind.
-func (s Secret) shown(show Private) Secret {
+// Shown returns s, withheld unless show has its kind.
+func (s Secret) Shown(show Private) Secret {
 	if s.Withheld || show&s.Kind != 0 {
 		return s
 	}
@@ -80,7 +80,7 @@ func (s Secret) shown(show Private) Secret {
 // shown returns v, withheld if it is a secret of a kind that show does not have.
 func shown(v any, show Private) any {
 	if s, ok := v.(Secret); ok {
-		return s.shown(show)
+		return s.Shown(show)
 	}
 	return v
 }
