@@ -1,0 +1,119 @@
+// Engines asks questions about databases on PostgreSQL and MariaDB (or MySQL) servers:
+//
+//	cd examples/engines
+//	go run . demo postgres                # Chinook on a server of its own, the listed questions, scripted replies
+//	go run . ask -engine postgres -dsn postgres://texttosql@localhost/shop -model openai:gpt-4o-mini "How many orders are open?"
+//	go run . safety -engine mysql -dsn 'texttosql@tcp(localhost:3306)/shop' -statements payloads.jsonl -deadline 1s -json
+//
+// The DSN is that of the driver, github.com/jackc/pgx/v5 or github.com/go-sql-driver/mysql. Without -dsn it is the variable
+// TEXTTOSQL_DSN, since other users of the machine may see the arguments of a program. No error repeats it.
+//
+// "ask" has the flags and the output of examples/quickstart, "safety" those of examples/safety. "demo" needs the programs
+// of a server (its error says how to get them) and Chinook's script for it: -script FILE, by default that below
+// TEXTTOSQL_DATA. It asks as a role with few rights, made by role_postgres.sql or role_mysql.sql.
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/examples/internal/ask"
+	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/examples/internal/trial"
+)
+
+func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
+
+const usage = `usage: engines ask -engine ENGINE -dsn DSN [flags] question
+       engines safety -engine ENGINE -dsn DSN -statements FILE.jsonl [flags]
+       engines demo ENGINE [flags] [question]
+
+ENGINE is postgres or mysql, which is MariaDB too. "engines VERB -h" lists the flags.
+`
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
+	if len(args) == 0 {
+		return errors.New("want a verb: ask, safety or demo (-h says more)")
+	}
+	verb, args := args[0], args[1:]
+	flags := flag.NewFlagSet(verb, flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	switch verb {
+	case "ask":
+		return runAsk(ctx, flags, args, stdout, getenv)
+	case "safety":
+		return runSafety(ctx, flags, args, stdout, stderr, getenv)
+	case "demo":
+		return runDemo(ctx, flags, args, stdout, getenv)
+	case "-h", "-help", "--help", "help":
+		io.WriteString(stderr, usage)
+		return flag.ErrHelp
+	}
+	return fmt.Errorf("unknown verb %q: want ask, safety or demo", verb)
+}
+
+// server is what -engine and -dsn name.
+type server struct{ engine, dsn *string }
+
+func define(flags *flag.FlagSet) server {
+	return server{
+		flags.String("engine", "", "the `engine` of the server: "+names),
+		flags.String("dsn", "", "how the driver reaches the database, a `DSN`; default: the variable TEXTTOSQL_DSN"),
+	}
+}
+
+// choose returns the engine and the DSN, which may be "".
+func (s server) choose(getenv func(string) string) (engine, string, error) {
+	e, err := engineOf(*s.engine)
+	if *s.dsn == "" {
+		*s.dsn = getenv("TEXTTOSQL_DSN")
+	}
+	return e, strings.TrimSpace(*s.dsn), err
+}
+
+func runAsk(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.Writer, getenv func(string) string) error {
+	named, asked := define(flags), ask.Define(flags)
+	if err := cli.Parse(flags, args); err != nil {
+		return err
+	}
+	e, dsn, err := named.choose(getenv)
+	switch {
+	case err != nil:
+		return err
+	case dsn == "":
+		return fmt.Errorf("-dsn or TEXTTOSQL_DSN is needed: %s", e.form)
+	case flags.NArg() == 0:
+		return errors.New("a question is needed")
+	}
+	question, err := cli.Question(flags, e.title)
+	if err != nil {
+		return err
+	}
+	return asked.Run(ctx, ask.Program{Own: e.title, Question: question, Open: func(ctx context.Context) (*sql.DB, []texttosql.Option, func(), error) {
+		return e.ask(ctx, dsn)
+	}}, stdout, getenv)
+}
+
+func runSafety(ctx context.Context, flags *flag.FlagSet, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
+	named, statements := define(flags), trial.Define(flags)
+	if err := cli.Parse(flags, args); err != nil {
+		return err
+	}
+	e, dsn, err := named.choose(getenv)
+	switch {
+	case err != nil:
+		return err
+	case flags.NArg() > 0: // it may be a DSN
+		return fmt.Errorf("%d unexpected arguments behind the flags", flags.NArg())
+	}
+	return statements.Run(ctx, trial.Database{Engine: e.name, Flag: "-dsn", Given: dsn != "", Open: func(ctx context.Context) (trial.Target, error) {
+		return e.target(ctx, dsn)
+	}}, stdout, stderr)
+}
