@@ -115,9 +115,9 @@ func TestLimitsAreChecked(t *testing.T) {
 		{Limits: exec.Limits{Answer: exec.Bounds{Timeout: -1}}},
 		{Limits: exec.Limits{Connections: -1}},
 		{Policy: exec.Policy{DenyTables: []string{""}}},
-		{Policy: exec.Policy{DenyTables: []string{"a.b.c"}}},
+		{Policy: exec.Policy{DenyTables: []string{"a.b.c.d"}}},
 		{Policy: exec.Policy{AllowTables: []string{`"open`}}},
-		{Policy: exec.Policy{DenyColumns: []string{"a.b.c.d"}}},
+		{Policy: exec.Policy{DenyColumns: []string{"a.b.c.d.e"}}},
 		{Policy: exec.Policy{AllowFunctions: []string{"main.f"}}},
 	} {
 		if _, err := exec.New(pool, sqlite.Dialect{}, c); err == nil {
