@@ -40,6 +40,7 @@ type verbs struct {
 	Joins   joins      `cmd:"" help:"Look for hidden foreign keys by names."`
 	Ask     asks       `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
 	Steps   steps      `cmd:"" help:"Run strategies that decide step by step on simulated models."`
+	Load    load       `cmd:"" help:"Copy the databases to PostgreSQL or MariaDB, for --engine of other verbs."`
 
 	ReplayAgent agents `cmd:"" name:"replay-agent" help:"Replay what is stored of agents, mechanism by mechanism."`
 }
