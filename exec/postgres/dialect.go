@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"database/sql/driver"
 	"reflect"
 	"strconv"
@@ -45,9 +44,4 @@ func (Dialect) Recognises(d driver.Driver) bool {
 		t = t.Elem()
 	}
 	return t != nil && (strings.HasPrefix(t.PkgPath(), "github.com/jackc/pgx/") || t.PkgPath() == "github.com/lib/pq")
-}
-
-// DefaultSchema returns the first schema of the connection's search path that exists.
-func (Dialect) DefaultSchema(ctx context.Context, q exec.Queryer) (string, error) {
-	return "", errUnfinished
 }
