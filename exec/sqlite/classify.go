@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -21,9 +22,10 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	switch {
 	case err == nil:
 		return nil
-	case isTyped(err):
+	case isTyped(err), strings.HasPrefix(err.Error(), "sqlite: "): // classified before
 		return err
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, driver.ErrBadConn):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, driver.ErrBadConn),
+		errors.Is(err, sql.ErrConnDone):
 		return fmt.Errorf("sqlite: running a statement: %w", err)
 	case refused != nil:
 		return refused

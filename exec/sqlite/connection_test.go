@@ -13,6 +13,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -104,7 +105,7 @@ func TestOwnFunctions(t *testing.T) {
 // TestVirtualTables uses them on connections that did not make them, and after
 // somebody else changed the schema.
 func TestVirtualTables(t *testing.T) {
-	other, file := open(t, secrets)
+	other, file := open(t, exectest.PolicyScript+secrets)
 	pool, err := sql.Open("sqlite3", file)
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +140,7 @@ func TestVirtualTables(t *testing.T) {
 
 // TestAttached reads a database that the application attached.
 func TestAttached(t *testing.T) {
-	_, file := open(t, secrets)
+	_, file := open(t, exectest.PolicyScript+secrets)
 	pool, _ := open(t, fixture)
 	pool.SetMaxOpenConns(1)
 	if _, err := pool.Exec("ATTACH ? AS \"the other\"", file); err != nil {

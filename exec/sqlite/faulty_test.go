@@ -1,24 +1,28 @@
 package sqlite_test
 
 import (
-	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
-	"github.com/mattn/go-sqlite3"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
-// faultyPool is a pool of one connection over the fixture, in a "file" of its own or in ":memory:", where every connection
-// is another database.
+// faulty is a connector whose calls fail where a test wants them to, those of SQLite's hooks too.
+type faulty struct{ exectest.Faults }
+
+// faultyPool is a pool of one connection over the fixture, in a "file" of its own or in ":memory:", where every
+// connection is another database.
 func faultyPool(t *testing.T, place string) (*faulty, *sql.DB) {
 	t.Helper()
-	connector := &faulty{dsn: place}
 	if place == "file" {
-		connector.dsn = filepath.Join(t.TempDir(), "test.db")
+		place = filepath.Join(t.TempDir(), "test.db")
 	}
+	connector := &faulty{exectest.Faults{Connector: exectest.ConnectorOf(t, "sqlite3", place)}}
 	pool := sql.OpenDB(connector)
 	t.Cleanup(func() { pool.Close() })
 	pool.SetMaxOpenConns(1)
@@ -28,72 +32,52 @@ func faultyPool(t *testing.T, place string) (*faulty, *sql.DB) {
 	return connector, pool
 }
 
-// faulty is a connector whose connections fail where a test wants them to.
-type faulty struct {
-	dsn  string
-	fail func(event string) error // asked before each event; may panic; nil: nothing fails
-}
-
-func (f *faulty) Connect(context.Context) (driver.Conn, error) {
-	c, err := (&sqlite3.SQLiteDriver{}).Open(f.dsn)
-	if err != nil {
-		return nil, err
+// fails has ask asked before each call: with the text of a statement that runs, with "prepare", or with the name of
+// another call.
+func (f *faulty) fails(ask func(event string) error) {
+	if ask == nil {
+		f.Fail(nil)
+		return
 	}
-	return &faultyConn{c.(*sqlite3.SQLiteConn), f}, nil
+	f.Fail(func(event string) error {
+		verb, text, _ := strings.Cut(event, " ")
+		switch verb {
+		case "query", "exec":
+			event = text
+		case "prepare":
+			event = verb
+		}
+		return ask(event)
+	})
 }
 
-func (f *faulty) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
-
-func (f *faulty) event(name string) error {
-	if f.fail == nil {
-		return nil
-	}
-	return f.fail(name)
+// config is c for a DB on the pool of f.
+func (f *faulty) config(c exec.Config) exec.Config {
+	c.Unwrap = func(dc any) any { return faultyHooks{exectest.Unwrap(dc).(sqlite.Hooks), f} }
+	return c
 }
 
-// faultyConn is a whole connection of go-sqlite3, so it has its hooks.
-type faultyConn struct {
-	*sqlite3.SQLiteConn
+type faultyHooks struct {
+	sqlite.Hooks
 	faults *faulty
 }
 
-func (c *faultyConn) RegisterAuthorizer(callback func(int, string, string, string) int) {
+func (h faultyHooks) RegisterAuthorizer(callback func(int, string, string, string) int) {
 	name := "authorizer off"
 	if callback != nil {
 		name = "authorizer on"
 	}
-	if err := c.faults.event(name); err != nil {
+	if err := h.faults.Event(name); err != nil {
 		panic(err) // a method without an error has no other way
 	}
-	c.SQLiteConn.RegisterAuthorizer(callback)
+	h.Hooks.RegisterAuthorizer(callback)
 }
 
-func (c *faultyConn) SetLimit(id, value int) int {
-	if err := c.faults.event(fmt.Sprintf("limit %d %d", id, value)); err != nil {
+func (h faultyHooks) SetLimit(id, value int) int {
+	if err := h.faults.Event(fmt.Sprintf("limit %d %d", id, value)); err != nil {
 		panic(err)
 	}
-	return c.SQLiteConn.SetLimit(id, value)
-}
-
-func (c *faultyConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := c.faults.event(query); err != nil {
-		return nil, err
-	}
-	return c.SQLiteConn.QueryContext(ctx, query, args)
-}
-
-func (c *faultyConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if err := c.faults.event(query); err != nil {
-		return nil, err
-	}
-	return c.SQLiteConn.ExecContext(ctx, query, args)
-}
-
-func (c *faultyConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	if err := c.faults.event("prepare"); err != nil {
-		return nil, err
-	}
-	return c.SQLiteConn.PrepareContext(ctx, query)
+	return h.Hooks.SetLimit(id, value)
 }
 
 // catch returns a panic as an error.

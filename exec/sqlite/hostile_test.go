@@ -1,24 +1,16 @@
 package sqlite_test
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 )
 
 // TestMemory holds statements to 64 MiB that make many long values out of a short
 // text. None of them is in the payloads.
 func TestMemory(t *testing.T) {
-	pool, file := open(t, fixture)
-	before := snapshot(t, filepath.Dir(file))
-	const deadline = 400 * time.Millisecond
-	db := newDB(t, pool, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: deadline}}})
-
 	long := "printf('%.*c', 990000, 'x')"
 	listed := func(n int, format string) string {
 		terms := make([]string, n)
@@ -88,20 +80,9 @@ func TestMemory(t *testing.T) {
 			"the queue grows",
 		},
 	}
+	e := engine()
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			grown := memoryGrowth()
-			took := stopwatch()
-			_, err := db.Query(context.Background(), test.sql)
-			spent, more := took(), grown()
-			t.Logf("%v, %d MiB, %v", spent, more>>20, err)
-			if spent > 2*deadline { // TestPayloads is strict about time
-				t.Errorf("took %v: %s", spent, test.why)
-			}
-			if more > 64<<20 {
-				t.Errorf("took %d MiB: %s", more>>20, test.why)
-			}
-		})
+		e.Payloads = append(e.Payloads, exectest.Payload{Name: test.name, SQL: test.sql, Why: test.why, Expect: exectest.Survive})
 	}
-	unchanged(t, filepath.Dir(file), before)
+	exectest.Payloads(t, e)
 }

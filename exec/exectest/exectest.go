@@ -1,0 +1,319 @@
+// Package exectest tests dialects of exec against its contract, on a real database of the engine.
+//
+//	func TestConformance(t *testing.T) {
+//		exectest.Conformance(t, exectest.Engine{
+//			Dialect: sqlite.Dialect{},
+//			Open:    newDatabase,  // makes one for each part
+//			State:   readSettings, // of one connection
+//			Endless: "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
+//		})
+//	}
+//
+// It says nothing about the engine's own statements: hostile ones, values and policies of its own are data that the
+// caller adds.
+package exectest
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+)
+
+// Fixture makes the two tables that every part of [Conformance] starts from.
+const Fixture = `CREATE TABLE t(a INTEGER, b TEXT);
+CREATE TABLE users(id INTEGER, name TEXT, password TEXT);
+INSERT INTO t VALUES (1,'alpha'),(2,'beta;gamma'),(3,NULL),(4,'it''s'),(5,'北京');
+INSERT INTO users VALUES (1,'ann','s3cret-1'),(2,'bob','s3cret-2'),(3,'cyd','s3cret-3');
+`
+
+// Engine is a database engine under test. Dialect, Open, State and Endless are required.
+type Engine struct {
+	Dialect exec.Dialect
+	// Open makes a new database, runs script in it, and removes it with t.Cleanup. A script has several statements, each
+	// ends in a semicolon and a line break. It fails t where it cannot.
+	Open func(t testing.TB, script string) Database
+	// State tells all that the engine keeps for a connection between statements: settings, prepared statements, cursors,
+	// locks. It gives equal texts for equal states, and leaves the connection as it was. The driver's own connection is
+	// behind [Unwrap].
+	State func(ctx context.Context, conn *sql.Conn) (string, error)
+	// Endless is a reading statement that never ends by itself.
+	Endless string
+
+	Fixture  string       // makes the tables of the constant Fixture where its words are none of the engine
+	Payloads []Payload    // hostile and harmless statements on Fixture, beside those of the suite
+	Policies []PolicyCase // statements under a policy, beside those of the suite
+	// PolicyScript makes what Policies need beside the tables of the suite.
+	PolicyScript string
+	Values       []Value // expressions and what a result holds for them
+
+	Lock string // takes a lock on the table t in a transaction, so that nobody can read it; "": there is none
+	// VersionDelay is how late or how coarse the version of a schema may be. A change waits this long for the one before.
+	VersionDelay time.Duration
+	InProcess    bool          // the engine runs in this process, and time is what the process had of the CPU where that is less
+	Deadline     time.Duration // of statements that have to be stopped; 0: 1 s
+	Fault        error         // what the driver gives where a connection breaks; nil: io.ErrUnexpectedEOF
+	Unwrap       func(any) any // finds the driver's own connection, as exec.Config.Unwrap; nil: it is not wrapped
+}
+
+// Database is a database that [Engine.Open] made.
+type Database struct {
+	User  driver.Connector // whose connections run statements
+	Owner driver.Connector // whose connections may change data and schema; nil: User
+	// Contents tells from outside what a statement must not change: rows, tables, sequences, locks, files. It gives
+	// equal texts where nothing changed. nil: the rows of the fixture.
+	Contents func(ctx context.Context) (string, error)
+}
+
+// ConnectorOf returns a connector for a driver that was registered with database/sql, and a data source name.
+func ConnectorOf(t testing.TB, name, dsn string) driver.Connector {
+	t.Helper()
+	pool, err := sql.Open(name, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	d, ok := pool.Driver().(driver.DriverContext)
+	if !ok {
+		return plainConnector{pool.Driver(), dsn}
+	}
+	c, err := d.OpenConnector(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+type plainConnector struct {
+	driver driver.Driver
+	dsn    string
+}
+
+func (c plainConnector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
+func (c plainConnector) Driver() driver.Driver                        { return c.driver }
+
+// Conformance tests a dialect against the contract of exec.Dialect:
+//
+//   - hostile statements are refused before they run, harmless ones answered, endless ones stopped;
+//   - values, limits, cancellation, policies, schemas, versions, plans, samples and sessions are those of exec;
+//   - whatever fails, also in the driver, at any of its calls, the next statement and the caller find their connection as it was.
+//
+// It makes a database for each part. A part takes some seconds at most. Run it with -race, and not in parallel: it
+// looks at the memory of the process.
+func Conformance(t *testing.T, e Engine) {
+	t.Helper()
+	for _, part := range parts() {
+		t.Run(part.name, func(t *testing.T) {
+			if err := part.check(t, e); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Payloads runs nothing but the statements of e.Payloads, as [Conformance] does.
+func Payloads(t *testing.T, e Engine) {
+	t.Helper()
+	if err := checkPayloads(t, e, e.Payloads); err != nil {
+		t.Error(err)
+	}
+}
+
+// part is one rule of the contract. Its check returns an error, so that it can be tested with dialects that break the rule.
+type part struct {
+	name  string
+	check func(testing.TB, Engine) error
+}
+
+func parts() []part {
+	return []part{
+		{"names", checkNames},
+		{"payloads", func(t testing.TB, e Engine) error { return checkPayloads(t, e, append(portable(), e.Payloads...)) }},
+		{"values", checkValues},
+		{"limits", checkLimits},
+		{"cancel", checkCancel},
+		{"state", checkState},
+		{"faults", checkFaults},
+		{"stuck_driver", checkStuck},
+		{"policy", checkPolicy},
+		{"policy_names", checkPolicyNames},
+		{"denied_is_absent", checkAbsent},
+		{"inspect", checkInspect},
+		{"version", checkVersion},
+		{"plans", checkPlans},
+		{"samples", checkSamples},
+		{"busy", checkBusy},
+		{"session", checkSession},
+		{"parallel", checkParallel},
+	}
+}
+
+// patience bounds waits for what a loaded machine is slow at.
+const patience = 10 * time.Second
+
+// database is one of the engine, behind faults.
+type database struct {
+	Engine
+	faults      *Faults
+	user, owner *sql.DB
+	contents    func(context.Context) (string, error)
+}
+
+// open makes a database of a script that has one connection, so that what one statement leaves the next one finds.
+func (e Engine) open(t testing.TB, script string) *database {
+	t.Helper()
+	made := e.Open(t, script)
+	d := &database{Engine: e, faults: &Faults{Connector: made.User}, contents: made.Contents}
+	d.user = sql.OpenDB(d.faults)
+	d.user.SetMaxOpenConns(1)
+	d.owner = sql.OpenDB(cmp.Or(made.Owner, made.User))
+	t.Cleanup(func() { d.user.Close(); d.owner.Close() })
+	return d
+}
+
+func (e Engine) fixture() string { return cmp.Or(e.Fixture, Fixture) }
+
+func (e Engine) deadline() time.Duration { return cmp.Or(e.Deadline, time.Second) }
+
+// db returns a DB on the user's pool that is ready.
+func (d *database) db(c exec.Config) (*exec.DB, error) {
+	db, err := d.unready(c)
+	if err == nil {
+		err = db.Ready(context.Background())
+	}
+	return db, err
+}
+
+func (d *database) unready(c exec.Config) (*exec.DB, error) {
+	c.Unwrap = func(driverConn any) any {
+		if driverConn = Unwrap(driverConn); d.Unwrap != nil {
+			driverConn = d.Unwrap(driverConn)
+		}
+		return driverConn
+	}
+	return exec.New(d.user, d.Dialect, c)
+}
+
+// change runs a statement of the owner.
+func (d *database) change(text string) error {
+	if _, err := d.owner.Exec(text); err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	return nil
+}
+
+// look reads the state of the user's connection, once the pool has it back, and its address.
+func (d *database) look(ctx context.Context) (state string, address any, err error) {
+	if err := d.idle(); err != nil {
+		return "", nil, err
+	}
+	conn, err := d.user.Conn(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	defer conn.Close()
+	if err := conn.Raw(func(c any) error { address = c; return nil }); err != nil {
+		return "", nil, err
+	}
+	state, err = d.State(ctx, conn)
+	return state, address, err
+}
+
+// idle waits until the pool has all of its connections back.
+func (d *database) idle() error {
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		s := d.user.Stats()
+		if s.InUse == 0 && s.MaxOpenConnections <= 1 {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("the pool did not get its connections back: %+v", s)
+		}
+	}
+}
+
+// watch remembers contents and state, and returns what compares them with those of later.
+func (d *database) watch(ctx context.Context) (same func() error, err error) {
+	read := func() (contents, state string, err error) {
+		if contents, err = d.read(ctx); err == nil {
+			state, _, err = d.look(ctx)
+		}
+		return contents, state, err
+	}
+	contents, state, err := read()
+	return func() error {
+		c, s, err := read()
+		switch {
+		case err != nil:
+			return fmt.Errorf("looking at what is left: %w", err)
+		case c != contents:
+			return fmt.Errorf("the database changed from\n%s\nto\n%s", contents, c)
+		case s != state:
+			return fmt.Errorf("the connection changed from\n%s\nto\n%s", state, s)
+		}
+		return nil
+	}, err
+}
+
+// read is Contents.
+func (d *database) read(ctx context.Context) (string, error) {
+	if d.contents != nil {
+		return d.contents(ctx)
+	}
+	out := ""
+	for _, text := range []string{"SELECT a, b, NULL FROM t ORDER BY a", "SELECT id, name, password FROM users ORDER BY id"} {
+		rows, err := d.owner.QueryContext(ctx, text)
+		if err != nil {
+			return "", err
+		}
+		for rows.Next() {
+			var row [3]sql.NullString
+			if err := rows.Scan(&row[0], &row[1], &row[2]); err != nil {
+				rows.Close()
+				return "", err
+			}
+			out += fmt.Sprintln(row)
+		}
+		if err := rows.Err(); err != nil {
+			return "", err
+		}
+	}
+	return out, nil
+}
+
+// answers returns an error unless db answers the statement with so many rows.
+func answers(ctx context.Context, db *exec.DB, text string, rows int) error {
+	table, err := db.Query(ctx, text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	if len(table.Rows) != rows || len(table.Columns) == 0 {
+		return fmt.Errorf("%s: %d rows of %d columns, want %d rows", text, len(table.Rows), len(table.Columns), rows)
+	}
+	return nil
+}
+
+// refused returns err as a refusal.
+func refused(err error) (r *exec.RefusedError, ok bool) { return r, errors.As(err, &r) }
+
+// limited returns the limit that err says the statement ran into.
+func limited(err error) string {
+	var l *exec.LimitError
+	if errors.As(err, &l) {
+		return l.Limit
+	}
+	return ""
+}
+
+// ranNothing reports whether a statement failed before any of it ran.
+func ranNothing(err error) bool {
+	var invalid *exec.InvalidError
+	_, is := refused(err)
+	return is || errors.As(err, &invalid) && invalid.Fault != exec.FaultRun
+}

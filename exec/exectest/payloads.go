@@ -1,0 +1,186 @@
+package exectest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/result"
+)
+
+// Payload is a statement and what must become of it.
+type Payload struct {
+	Name   string
+	SQL    string
+	Why    string // a reason for what is expected
+	Expect Expectation
+	Rows   int // of an accepted statement
+	Policy exec.Policy
+}
+
+// Expectation says what must become of a statement.
+type Expectation string
+
+// The expectations.
+const (
+	Refuse Expectation = "refuse" // it is refused, or does not compile, before any of it ran
+	Accept Expectation = "accept" // it has so many rows, and a column at least
+	// Survive: it may be refused, fail or answer, within 1.15 times the deadline and with less than 64 MiB of memory.
+	Survive Expectation = "survive"
+)
+
+// portable are statements that every engine of SQL knows, on Fixture.
+func portable() []Payload {
+	list := func(expect Expectation, rows int, statements ...string) (out []Payload) {
+		for _, s := range statements {
+			out = append(out, Payload{Name: "portable", SQL: s, Expect: expect, Rows: rows})
+		}
+		return out
+	}
+	out := list(Refuse, 0,
+		"", " ; ", "I cannot answer that.", "DELETE FROM t", "INSERT INTO t VALUES (6, 'x')", "UPDATE t SET a = 0", "DROP TABLE t", "CREATE TABLE x(a INTEGER)",
+		"CREATE VIEW x AS SELECT a FROM t", "ALTER TABLE t ADD COLUMN c INTEGER", "SELECT 1; DROP TABLE t", "SELECT 1; SELECT 2", "/* SELECT */ DELETE FROM t",
+		"-- SELECT\nDELETE FROM t", "BEGIN", "COMMIT", "ROLLBACK", "EXPLAIN SELECT a FROM t", "SELECT a FROM t WHERE a = "+"\x00 1", "SELECT \xff FROM t",
+		"WITH x AS (SELECT 1) DELETE FROM t", "WITH x AS (DELETE FROM t) SELECT 1", "SELECT nosuch FROM t", "SELECT a FROM nosuch", "SELECT nosuch(a) FROM t", "SELECT FROM WHERE",
+		"GRANT SELECT ON t TO x", "CALL p()", "SET x = 1", "SELECT "+strings.Repeat("(", 5000)+"1"+strings.Repeat(")", 5000))
+	out = append(out, list(Accept, 5, "SELECT a, b FROM t", "SELECT a FROM t ORDER BY a DESC;", "SELECT a FROM t -- all\n", "SELECT DISTINCT a FROM t",
+		"SELECT a + 1 FROM t WHERE b <> ';' OR b IS NULL", "WITH c AS (SELECT a FROM t) SELECT a FROM c", "SELECT x.a FROM (SELECT a FROM t) AS x",
+		"SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 0", "SELECT row_number() OVER (ORDER BY a) FROM t",
+		"SELECT a, (SELECT count(*) FROM users) FROM t", "SELECT CASE WHEN a > 2 THEN 'x' ELSE 'y' END FROM t", "SELECT t.a, u.name FROM t LEFT JOIN users AS u ON u.id = t.a")...)
+	out = append(out, list(Accept, 1, "SELECT 1", "SELECT count(*) FROM t", "SELECT a FROM t WHERE b = 'it''s'", "SELECT a FROM t WHERE b = 'beta;gamma'",
+		"SELECT a FROM t WHERE b = '北京'", "SELECT sum(a), min(a), max(a), avg(a) FROM t", "SELECT upper(b), lower(b), length(b) FROM t WHERE a = 1")...)
+	return append(out, list(Accept, 3, "SELECT name FROM users UNION SELECT name FROM users", "SELECT a FROM t WHERE a IN (SELECT id FROM users)",
+		"SELECT a FROM t WHERE EXISTS (SELECT 1 FROM users WHERE id = a)", "SELECT a FROM t ORDER BY a LIMIT 3", "SELECT a FROM t WHERE a BETWEEN 1 AND 3")...)
+}
+
+// checkPayloads runs statements on one database, and looks at what is left after each.
+func checkPayloads(t testing.TB, e Engine, all []Payload) error {
+	d := e.open(t, e.fixture())
+	ctx := context.Background()
+	same, err := d.watch(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	counts, longest := map[Expectation]int{}, time.Duration(0)
+	for _, p := range all {
+		spent, err := d.payload(ctx, p)
+		if err == nil {
+			counts[p.Expect]++
+		} else {
+			errs = append(errs, fmt.Errorf("%s: %w: %.200s (%s)", p.Name, err, p.SQL, p.Why))
+		}
+		if err := same(); err != nil {
+			errs = append(errs, fmt.Errorf("after %s, %.200s: %w", p.Name, p.SQL, err))
+			if same, err = d.watch(ctx); err != nil {
+				return errors.Join(append(errs, err)...)
+			}
+		}
+		longest = max(longest, spent)
+	}
+	t.Logf("%d statements: as expected %d refused, %d answered, %d survived; longest %v", len(all), counts[Refuse], counts[Accept], counts[Survive], longest)
+	return errors.Join(errs...)
+}
+
+func (d *database) payload(ctx context.Context, p Payload) (spent time.Duration, err error) {
+	deadline := time.Minute // what is not about time must not fail by it
+	if p.Expect == Survive {
+		deadline = d.deadline()
+	}
+	// One that found no policy at fault before is ready at once.
+	db, err := d.unready(exec.Config{Policy: p.Policy, Limits: exec.Limits{Answer: exec.Bounds{Timeout: deadline}}})
+	if err != nil {
+		return 0, err
+	}
+	grown := memoryGrowth()
+	took := d.stopwatch()
+	var table *result.Table
+	err = catch(func() (err error) { table, err = db.Query(ctx, p.SQL); return err })
+	spent = took()
+	switch p.Expect {
+	case Refuse:
+		if err == nil {
+			return spent, fmt.Errorf("answered with %d rows", len(table.Rows))
+		}
+		if !ranNothing(err) {
+			return spent, fmt.Errorf("not refused before it ran: %w", err)
+		}
+	case Accept:
+		if err != nil {
+			return spent, err
+		}
+		if len(table.Rows) != p.Rows || len(table.Columns) == 0 {
+			return spent, fmt.Errorf("%d rows of %d columns, want %d rows", len(table.Rows), len(table.Columns), p.Rows)
+		}
+	case Survive:
+		more := grown()
+		for again := 0; spent > deadline*115/100 && again < 2; again++ {
+			took = d.stopwatch()
+			_, _ = db.Query(ctx, p.SQL)
+			spent = took()
+		}
+		if spent > deadline*115/100 {
+			return spent, fmt.Errorf("took %v, three times", spent)
+		}
+		if more > 64<<20 {
+			return spent, fmt.Errorf("took %d MiB", more>>20)
+		}
+	default:
+		return spent, fmt.Errorf("unknown expectation %q", p.Expect)
+	}
+	return spent, nil
+}
+
+// stopwatch starts and returns what tells the time since: that of the clock, or what the process had of the CPU where
+// the engine is in it and that is less, since a busy machine lets a test wait.
+func (e Engine) stopwatch() func() time.Duration {
+	clock, cpu := time.Now(), cpuTime()
+	return func() time.Duration {
+		if now := cpuTime(); e.InProcess && now > cpu {
+			return min(time.Since(clock), now-cpu)
+		}
+		return time.Since(clock)
+	}
+}
+
+// cpuTime is what the process has had of the CPU, 0 where the system does not say.
+func cpuTime() time.Duration {
+	stat, _ := os.ReadFile("/proc/self/stat")
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	const tick = 10 * time.Millisecond // USER_HZ is 100 for every program
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * tick
+}
+
+// memoryGrowth starts to watch the memory of the process and returns what tells by how many bytes it grew at most
+// since. An engine's memory may be outside of Go's heap, so the system has to say; where it does not, nothing grows.
+func memoryGrowth() func() int64 {
+	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil { // 5 resets the peak
+		return func() int64 { return 0 }
+	}
+	before := memory("VmRSS:")
+	return func() int64 { return memory("VmHWM:") - before }
+}
+
+// memory reads one figure out of /proc/self/status.
+func memory(field string) int64 {
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, field); ok {
+			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
