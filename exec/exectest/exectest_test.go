@@ -65,7 +65,9 @@ func (b broken) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statemen
 	return p, err
 }
 
-func (b broken) SampleRows(ctx context.Context, run func(context.Context, string, int) (*result.Table, error), t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+type runner = func(context.Context, string, int) (*result.Table, error)
+
+func (b broken) SampleRows(ctx context.Context, run runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	s, err := b.Dialect.SampleRows(ctx, run, t, o)
 	if b.sample != nil {
 		b.sample(&s)
