@@ -38,6 +38,12 @@ func NewRelation(schema, name string, columns []string, denied func(column strin
 // Has reports whether r has a column of that name, whatever its case.
 func (r *Relation) Has(column string) bool { return len(r.at[fold(column)]) > 0 }
 
+// exactly is Has for an engine to which names in other letters are other names.
+func (r *Relation) exactly(column string) bool {
+	_, ok := slices.BinarySearch(r.columns, column)
+	return ok
+}
+
 // Hides reports whether some column of r may not be read.
 func (r *Relation) Hides() bool { return r.hides }
 
@@ -190,7 +196,7 @@ func (s *Statement) find() []found {
 				case called[i] != last || s.Call == nil:
 				case o.Joined:
 					everything(ref.Path[len(path)-1])
-				case o.Relation != nil && !o.Relation.Has(last) && (len(path) == 1 || path[0] == fold(o.Relation.Schema)):
+				case o.Relation != nil && !o.Relation.exactly(ref.Path[len(path)-1]) && (len(path) == 1 || path[0] == fold(o.Relation.Schema)):
 					relations[index[o.Relation]].all(ref.Path[len(path)-1])
 				}
 			}
@@ -223,10 +229,10 @@ func (s *Statement) find() []found {
 			case o.Relation == nil:
 			case ref.Star:
 				relations[index[o.Relation]].all(text)
-			case o.Relation.Has(last):
-				relations[index[o.Relation]].column(last)
-			case call:
+			case call && !o.Relation.exactly(ref.Path[len(path)-1]):
 				relations[index[o.Relation]].all(text)
+			default:
+				relations[index[o.Relation]].column(last)
 			}
 		}
 	}

@@ -29,6 +29,8 @@ func ref(s string) reads.Ref {
 func TestReads(t *testing.T) {
 	u, p, o := reads.Source{Alias: "u", Relation: users}, reads.Source{Alias: "pets", Relation: pets}, reads.Source{Alias: "odd", Relation: odd}
 	sub := reads.Source{Alias: "x"}
+	loud := reads.NewRelation("public", "shout", []string{"Shout", "To_JSON", "secret"}, func(c string) bool { return c == "secret" })
+	shout := reads.Source{Alias: "s", Relation: loud}
 	calls := func(name string) bool { return name == "to_json" }
 	for _, test := range []struct {
 		why     string
@@ -58,6 +60,10 @@ func TestReads(t *testing.T) {
 		{why: "the whole row behind a schema", sources: []reads.Source{p}, refs: "public.pets", want: "pets(id,owner,pets2)"},
 		{why: "a column called like its relation", sources: []reads.Source{o}, refs: "odd odd.odd", want: "odd(odd)"},
 		{why: "a call by dot has the row", sources: []reads.Source{u}, refs: "u.to_json", want: "users(Password,id,name)", denied: "u.to_json could"},
+		{why: "a call by dot beside a column in other letters", sources: []reads.Source{shout}, refs: "s.to_json",
+			want: "shout(Shout,To_JSON,secret)", denied: "s.to_json"},
+		{why: "the row beside a column in other letters", sources: []reads.Source{{Alias: "shout", Relation: loud}}, refs: "shout",
+			want: "shout(Shout,To_JSON,secret)", denied: "shout could"},
 		{why: "no call, no column: an error of the engine", sources: []reads.Source{u}, refs: "u.none", want: "users()"},
 		{why: "an engine without rows as values", sources: []reads.Source{u}, refs: "u u.to_json", want: "users()",
 			change: func(s *reads.Statement) { s.Call = nil }},

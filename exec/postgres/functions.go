@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// safeFunctions are the functions of pg_catalog that a statement may call. They read only their arguments, change
+// nothing, and make no value much larger than what they are given. The last is why array_fill, factorial and all that
+// makes XML are missing.
+const safeFunctions = `
+abs acos acosd acosh age any_value array_agg array_append array_cat array_dims array_length array_lower array_ndims array_position
+array_positions array_prepend array_remove array_replace array_to_json array_to_string array_upper ascii asin asind asinh atan
+atan2 atan2d atand atanh avg bit_and bit_count bit_length bit_or bit_xor bool_and bool_or bpchar btrim cardinality cbrt ceil
+ceiling char_length character_length chr clock_timestamp concat concat_ws corr cos cosd cosh cot cotd count covar_pop covar_samp
+cume_dist date date_add date_bin date_part date_subtract date_trunc daterange decode degrees dense_rank div encode enum_first
+enum_last enum_range every exp extract first_value float4 float8 floor format gcd generate_series generate_subscripts host initcap
+int2 int4 int4range int8 int8range interval isempty isfinite json_agg json_array_elements json_array_elements_text
+json_array_length json_build_array json_build_object json_each json_each_text json_extract_path json_extract_path_text json_object
+json_object_agg json_object_keys json_strip_nulls json_to_record json_to_recordset json_typeof jsonb_agg jsonb_array_elements
+jsonb_array_elements_text jsonb_array_length jsonb_build_array jsonb_build_object jsonb_each jsonb_each_text jsonb_exists
+jsonb_extract_path jsonb_extract_path_text jsonb_insert jsonb_object jsonb_object_agg jsonb_object_keys jsonb_path_exists
+jsonb_path_match jsonb_path_query jsonb_path_query_array jsonb_path_query_first jsonb_pretty jsonb_set jsonb_strip_nulls
+jsonb_to_record jsonb_to_recordset jsonb_typeof justify_days justify_hours justify_interval lag last_value lcm lead left length
+like_escape ln log log10 lower lower_inc lower_inf lpad ltrim make_date make_interval make_time make_timestamp make_timestamptz
+masklen max md5 min min_scale mod mode network normalize is_normalized notlike now nth_value ntile num_nonnulls num_nulls numeric
+numrange octet_length overlaps overlay parse_ident percent_rank percentile_cont percentile_disc pi position pow power quote_ident
+quote_literal quote_nullable radians random range_merge rank regexp_count regexp_instr regexp_like regexp_match regexp_matches
+regexp_replace regexp_split_to_array regexp_split_to_table regexp_substr regr_avgx regr_avgy regr_count regr_intercept regr_r2
+regr_slope regr_sxx regr_sxy regr_syy repeat replace reverse right round row_number row_to_json rpad rtrim scale sha224 sha256
+sha384 sha512 sign similar_to_escape similarity sin sind sinh split_part sqrt starts_with statement_timestamp stddev stddev_pop
+stddev_samp string_agg string_to_array string_to_table strpos substr substring sum tan tand tanh text time timestamp timestamptz
+timezone to_char to_date to_hex to_json to_jsonb to_number to_timestamp to_tsquery to_tsvector plainto_tsquery phraseto_tsquery
+websearch_to_tsquery ts_rank ts_rank_cd ts_headline transaction_timestamp translate trim_array trim_scale trunc tsrange tstzrange
+unnest upper upper_inc upper_inf var_pop var_samp varchar variance width_bucket word_similarity`
+
+// safeTypes are the types of pg_catalog that a value may be cast to. No name of an object (reg*), no cursor, no row.
+const safeTypes = `
+bit bool bpchar bytea char date daterange float4 float8 int2 int4 int8 int4range int8range numrange tsrange tstzrange inet cidr
+macaddr interval json jsonb jsonpath name numeric money text time timetz timestamp timestamptz tsquery tsvector uuid varbit
+varchar point box circle line lseg path polygon`
+
+var (
+	listedFunctions = words(safeFunctions)
+	listedTypes     = words(safeTypes)
+)
+
+func words(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
+// function is what the guard knows of all functions of one name that a statement reaches without a schema.
+type function struct {
+	builtin bool // pg_catalog has one
+	user    bool // a schema of the path has one that belongs to no extension
+	row     bool // one may have a single argument, so that value.name calls it
+	strict  bool // and that one is not an immutable one of pg_catalog
+}
+
+// called refuses the function called name, in schema where one is written.
+func (c *catalog) called(schemaName, name string) error {
+	f, known := c.functions[name]
+	switch {
+	case c.policyAllows(name):
+	case schemaName != "" && schemaName != "pg_catalog" || !listedFunctions[name] && known:
+		return refuse(exec.ReasonFunction, "the function "+qualified(schemaName, name)+" is not on the list; Policy.AllowFunctions adds to it")
+	case !known && !listedFunctions[name]:
+		return &exec.InvalidError{Fault: exec.FaultSchema, Message: "function " + qualified(schemaName, name) + " does not exist", Name: name}
+	case schemaName == "" && f.user:
+		return refuse(exec.ReasonFunction, "the database has a function "+name+" of its own, which is not on the list; write pg_catalog."+name+
+			", or Policy.AllowFunctions adds it")
+	}
+	return nil
+}
+
+// hidden reports whether name behind a dot may call a function that is not on the list, and whether that function is
+// not harmless.
+func (c *catalog) hidden(name string) (calls, strict bool) {
+	f := c.functions[name]
+	switch {
+	case c.policyAllows(name):
+		return false, false
+	case f.row && (f.user || !listedFunctions[name]):
+		return true, f.strict
+	}
+	refusal, known := c.typeNamed(name)
+	_, builtin := c.types["pg_catalog"][name]
+	return known && refusal != "", !builtin
+}
+
+func (c *catalog) policyAllows(name string) bool { return c.allowFunctions[schema.Fold(name)] }
+
+func qualified(schemaName, name string) string {
+	if schemaName == "" {
+		return name
+	}
+	return schemaName + "." + name
+}
+
+func refuse(reason sqltext.Reason, detail string) *exec.RefusedError {
+	return &exec.RefusedError{Reason: reason, Detail: detail}
+}

@@ -1,0 +1,530 @@
+package postgres
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/sqlc-dev/oliphant/ast"
+	"github.com/sqlc-dev/oliphant/parser"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/reads"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// messages are the parts that the tree of a statement may have. Everything else is refused, also syntax that a later
+// version of the parser knows. Missing on purpose: SELECT INTO, row locks, all that makes XML.
+var messages = sync.OnceValue(func() map[reflect.Type][]int {
+	out := map[reflect.Type][]int{}
+	for _, m := range []any{
+		(*ast.ParseResult)(nil), (*ast.RawStmt)(nil), (*ast.Node)(nil), (*ast.SelectStmt)(nil), (*ast.ResTarget)(nil), (*ast.ColumnRef)(nil), (*ast.A_Star)(nil), (*ast.String)(nil),
+		(*ast.Integer)(nil), (*ast.Float)(nil), (*ast.Boolean)(nil), (*ast.BitString)(nil), (*ast.A_Const)(nil), (*ast.A_Expr)(nil), (*ast.BoolExpr)(nil), (*ast.NullTest)(nil),
+		(*ast.BooleanTest)(nil), (*ast.SubLink)(nil), (*ast.RangeVar)(nil), (*ast.RangeSubselect)(nil), (*ast.RangeFunction)(nil), (*ast.RangeTableSample)(nil), (*ast.JoinExpr)(nil),
+		(*ast.Alias)(nil), (*ast.FuncCall)(nil), (*ast.WindowDef)(nil), (*ast.SortBy)(nil), (*ast.WithClause)(nil), (*ast.CommonTableExpr)(nil), (*ast.CTESearchClause)(nil),
+		(*ast.CTECycleClause)(nil), (*ast.TypeCast)(nil), (*ast.TypeName)(nil), (*ast.CaseExpr)(nil), (*ast.CaseWhen)(nil), (*ast.CoalesceExpr)(nil), (*ast.MinMaxExpr)(nil),
+		(*ast.SQLValueFunction)(nil), (*ast.A_ArrayExpr)(nil), (*ast.A_Indirection)(nil), (*ast.A_Indices)(nil), (*ast.RowExpr)(nil), (*ast.CollateClause)(nil),
+		(*ast.GroupingSet)(nil), (*ast.GroupingFunc)(nil), (*ast.List)(nil), (*ast.NamedArgExpr)(nil), (*ast.ColumnDef)(nil), (*ast.JsonObjectConstructor)(nil),
+		(*ast.JsonArrayConstructor)(nil), (*ast.JsonOutput)(nil), (*ast.JsonReturning)(nil), (*ast.JsonFormat)(nil), (*ast.JsonKeyValue)(nil), (*ast.JsonValueExpr)(nil),
+		(*ast.JsonIsPredicate)(nil), (*ast.JsonObjectAgg)(nil), (*ast.JsonArrayAgg)(nil), (*ast.JsonAggConstructor)(nil), (*ast.ParamRef)(nil),
+	} {
+		t := reflect.TypeOf(m).Elem()
+		if fields, ok := within(t); ok {
+			out[t] = fields
+		}
+	}
+	return out
+})
+
+// within returns the fields of a message that hold messages. ok is false for a message with a field of a kind that the
+// walk does not know.
+func within(t reflect.Type) (fields []int, ok bool) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		switch kind := f.Type.Kind(); {
+		case kind == reflect.Interface, kind == reflect.Pointer && f.Type.Elem().Kind() == reflect.Struct,
+			kind == reflect.Slice && f.Type.Elem().Kind() == reflect.Pointer && f.Type.Elem().Elem().Kind() == reflect.Struct:
+			fields = append(fields, i)
+		case kind == reflect.String, kind == reflect.Bool, f.Type.ConvertibleTo(reflect.TypeFor[int64]()):
+		default:
+			return nil, false
+		}
+	}
+	return fields, true
+}
+
+// Bounds of a tree. The text check bounds its brackets first.
+const (
+	maxNodes = 400_000
+	maxDepth = 4_000
+)
+
+// named is what a statement names.
+type named struct {
+	reads     reads.Statement
+	relations []*relation // of reads.Sources, each once
+	functions []string
+}
+
+// check parses a statement and refuses all but a SELECT of things that are on the lists. It asks nobody. ours says that
+// the text is exec's own and may have parameters.
+func (c *catalog) check(s string, ours bool) (n *named, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			n, err = nil, refuse(exec.ReasonGuard, fmt.Sprint("the check of the statement panicked: ", r))
+		}
+	}()
+	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
+		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: "the text is not UTF-8 or has a zero byte"}
+	}
+	tree, err := parser.ParseToTree(s)
+	if err != nil {
+		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: err.Error()}
+	}
+	if len(tree.GetStmts()) != 1 {
+		return nil, refuse(sqltext.ReasonNotReadOnly, "it is not one statement")
+	}
+	if tree.Stmts[0].GetStmt().GetSelectStmt() == nil {
+		return nil, &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: "it is no SELECT", Writes: true}
+	}
+	w := walk{c: c, ours: ours, n: &named{}, messages: messages()}
+	w.n.reads.Call = c.isCall
+	if err := w.visit(reflect.ValueOf(tree)); err != nil {
+		return nil, err
+	}
+	if err := w.behindDots(); err != nil {
+		return nil, err
+	}
+	if refused := w.n.reads.Denied(); refused != nil {
+		return nil, refused
+	}
+	slices.Sort(w.n.functions)
+	w.n.functions = slices.Compact(w.n.functions)
+	return w.n, nil
+}
+
+// isCall reports whether value.name may call a function or cast to a type.
+func (c *catalog) isCall(name string) bool {
+	_, known := c.typeNamed(name)
+	return known || c.functions[name].row
+}
+
+// walk is one walk over a tree.
+type walk struct {
+	c        *catalog
+	n        *named
+	messages map[reflect.Type][]int
+	ours     bool
+
+	ctes         []string // that a name may mean here
+	selects      int      // numbered so far
+	current      int      // the SELECT that is walked
+	nodes, depth int
+	sources      []*relation // of n.reads.Sources
+	dots         []dot
+}
+
+// dot is a name behind a dot that could call a function which is not on the list.
+type dot struct{ qualifier, name string }
+
+// visit looks at a message and at all that is in it.
+func (w *walk) visit(p reflect.Value) error {
+	t := p.Type().Elem()
+	fields, ok := w.messages[t]
+	if !ok {
+		return unlisted(t.Name())
+	}
+	w.nodes++
+	w.depth++
+	if w.nodes > maxNodes || w.depth > maxDepth {
+		return refuse(exec.ReasonTooComplex, fmt.Sprintf("it has over %d parts or is over %d deep", maxNodes, maxDepth))
+	}
+	if t != nodeType {
+		if err := w.look(p.Interface()); err != nil {
+			return err
+		}
+	}
+	if s, ok := p.Interface().(*ast.SelectStmt); ok {
+		outer, ctes := w.current, len(w.ctes)
+		w.selects++
+		w.current = w.selects
+		defer func() { w.current, w.ctes = outer, w.ctes[:ctes] }()
+		if err := w.with(s.GetWithClause()); err != nil {
+			return err
+		}
+	}
+	v := p.Elem()
+	for _, i := range fields {
+		switch f := v.Field(i); f.Kind() {
+		case reflect.Pointer:
+			if !f.IsNil() && f.Type() != withType {
+				if err := w.visit(f); err != nil {
+					return err
+				}
+			}
+		case reflect.Slice:
+			for j := range f.Len() {
+				if f.Index(j).IsNil() {
+					continue
+				}
+				if err := w.visit(f.Index(j)); err != nil {
+					return err
+				}
+			}
+		case reflect.Interface: // one of several messages, in a struct of its own
+			if f.IsNil() {
+				continue
+			}
+			one := f.Elem().Elem().Field(0)
+			if one.Kind() != reflect.Pointer {
+				return unlisted(f.Elem().Elem().Type().Name())
+			}
+			if err := w.visit(one); err != nil {
+				return err
+			}
+		}
+	}
+	w.depth--
+	return nil
+}
+
+var (
+	nodeType = reflect.TypeFor[ast.Node]()
+	withType = reflect.TypeFor[*ast.WithClause]()
+)
+
+func unlisted(message string) error {
+	switch {
+	case message == "LockingClause", message == "IntoClause", strings.HasSuffix(message, "Stmt"):
+		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: "it does more than read: " + message, Writes: true}
+	}
+	return refuse(exec.ReasonStatement, message+" is not on the list of what a statement may have")
+}
+
+// with looks at common table expressions. Each is known to those behind it and to the statement; with RECURSIVE to all.
+func (w *walk) with(clause *ast.WithClause) error {
+	for _, cte := range clause.GetCtes() {
+		if clause.Recursive {
+			w.ctes = append(w.ctes, cte.GetCommonTableExpr().GetCtename())
+		}
+	}
+	for _, cte := range clause.GetCtes() {
+		if err := w.visit(reflect.ValueOf(cte)); err != nil {
+			return err
+		}
+		w.ctes = append(w.ctes, cte.GetCommonTableExpr().GetCtename())
+	}
+	return nil
+}
+
+// look judges one message.
+func (w *walk) look(message any) error {
+	switch m := message.(type) {
+	case *ast.RangeVar:
+		return w.table(m)
+	case *ast.RangeSubselect:
+		w.source(nil, m.Alias, "", false)
+	case *ast.RangeFunction:
+		w.source(nil, m.Alias, "", false)
+		if m.Alias == nil { // called like the function
+			for _, f := range m.Functions {
+				for _, item := range f.GetList().GetItems() {
+					if parts := names(item.GetFuncCall().GetFuncname()); len(parts) > 0 {
+						w.source(nil, nil, parts[len(parts)-1], false)
+					}
+				}
+			}
+		}
+	case *ast.RangeTableSample:
+		if parts := names(m.Method); len(parts) == 0 || len(parts) > 2 || len(parts) == 2 && parts[0] != "pg_catalog" ||
+			parts[len(parts)-1] != "bernoulli" && parts[len(parts)-1] != "system" {
+			return refuse(exec.ReasonFunction, "a sample is taken by bernoulli or system")
+		}
+	case *ast.JoinExpr:
+		if m.Alias != nil {
+			w.source(nil, m.Alias, "", true)
+		}
+		if m.JoinUsingAlias != nil {
+			w.source(nil, m.JoinUsingAlias, "", true)
+		}
+		w.n.reads.Natural = w.n.reads.Natural || m.IsNatural
+		for _, name := range names(m.UsingClause) {
+			w.n.reads.Refs = append(w.n.reads.Refs, reads.Ref{Path: []string{name}})
+		}
+		if m.IsNatural || len(m.UsingClause) > 0 {
+			return w.c.operator("=")
+		}
+	case *ast.ColumnRef:
+		w.column(m)
+	case *ast.A_Indirection:
+		for _, name := range names(m.Indirection) {
+			w.n.reads.Refs = append(w.n.reads.Refs, reads.Ref{Path: []string{name}})
+			w.dots = append(w.dots, dot{"", name})
+		}
+	case *ast.FuncCall:
+		return w.call(m)
+	case *ast.TypeName:
+		return w.typeName(m)
+	case *ast.A_Expr:
+		switch m.Kind {
+		case ast.A_Expr_Kind_AEXPR_BETWEEN, ast.A_Expr_Kind_AEXPR_NOT_BETWEEN, ast.A_Expr_Kind_AEXPR_BETWEEN_SYM, ast.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
+			for _, symbol := range []string{">=", "<=", "<", ">"} {
+				if err := w.c.operator(symbol); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return w.operator(m.Name)
+	case *ast.SubLink:
+		if len(m.OperName) == 0 && m.Testexpr != nil {
+			return w.c.operator("=")
+		}
+		return w.operator(m.OperName)
+	case *ast.SortBy:
+		return w.operator(m.UseOp)
+	case *ast.CaseExpr:
+		if m.Arg != nil {
+			return w.c.operator("=")
+		}
+	case *ast.SQLValueFunction:
+		if m.Op < ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE || m.Op > ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N {
+			return refuse(exec.ReasonFunction, schema.Fold(strings.TrimPrefix(m.Op.String(), "SVFOP_"))+" is not on the list")
+		}
+	case *ast.ParamRef:
+		if !w.ours {
+			return refuse(exec.ReasonStatement, "it has a parameter")
+		}
+	// Syntax to this parser, and to a server before 16 a call of a function that somebody may have made.
+	case *ast.JsonObjectConstructor:
+		return w.own("json_object")
+	case *ast.JsonArrayConstructor:
+		return w.own("json_array")
+	case *ast.JsonObjectAgg:
+		return w.own("json_objectagg")
+	case *ast.JsonArrayAgg:
+		return w.own("json_arrayagg")
+	}
+	return nil
+}
+
+func (w *walk) own(name string) error {
+	if w.c.functions[name].user {
+		return w.c.called("", name)
+	}
+	return nil
+}
+
+// names returns the texts of a list of names; other nodes, as a star or an index, are left out.
+func names(nodes []*ast.Node) (out []string) {
+	for _, n := range nodes {
+		if s := n.GetString_(); s != nil {
+			out = append(out, s.Sval)
+		}
+	}
+	return out
+}
+
+func (w *walk) source(r *relation, alias *ast.Alias, name string, joined bool) {
+	s := reads.Source{Alias: cmp.Or(alias.GetAliasname(), name), Select: w.current, Renamed: len(alias.GetColnames()) > 0, Joined: joined}
+	if r != nil {
+		s.Relation = r.reads
+	}
+	w.n.reads.Sources = append(w.n.reads.Sources, s)
+	w.sources = append(w.sources, r)
+}
+
+func (w *walk) table(m *ast.RangeVar) error {
+	if m.Catalogname != "" {
+		return refuse(exec.ReasonTable, m.Catalogname+"."+qualified(m.Schemaname, m.Relname)+": a table of another database cannot be read")
+	}
+	if m.Schemaname == "" && slices.Contains(w.ctes, m.Relname) {
+		w.source(nil, m.Alias, m.Relname, false)
+		return nil
+	}
+	r, err := w.c.named(m.Schemaname, m.Relname)
+	if err != nil {
+		return err
+	}
+	w.source(r, m.Alias, m.Relname, false)
+	if !slices.Contains(w.n.relations, r) {
+		w.n.relations = append(w.n.relations, r)
+	}
+	return nil
+}
+
+func (w *walk) column(m *ast.ColumnRef) {
+	ref := reads.Ref{Path: names(m.Fields), Select: w.current}
+	ref.Star = len(ref.Path) < len(m.Fields)
+	w.n.reads.Refs = append(w.n.reads.Refs, ref)
+	if last := len(ref.Path) - 1; !ref.Star && last > 0 {
+		w.dots = append(w.dots, dot{ref.Path[last-1], ref.Path[last]})
+	}
+}
+
+// behindDots refuses names that may call a function by value.name. A harmless one may be meant for a column, if any
+// column has its name. Another one may stand only where all that its qualifier means are relations with that column.
+func (w *walk) behindDots() error {
+	for _, d := range w.dots {
+		calls, strict := w.c.hidden(d.name)
+		if !calls || !strict && w.c.columns[d.name] {
+			continue
+		}
+		meant, other := 0, 0
+		for i, s := range w.n.reads.Sources {
+			if s.Alias != d.qualifier || d.qualifier == "" {
+				continue
+			}
+			if r := w.sources[i]; r != nil && !s.Renamed && r.columns[d.name] {
+				meant++
+			} else {
+				other++
+			}
+		}
+		if meant == 0 || other > 0 {
+			return refuse(exec.ReasonFunction, "."+d.name+" may call the function "+d.name+", which is not on the list")
+		}
+	}
+	return nil
+}
+
+func (w *walk) operator(name []*ast.Node) error {
+	if len(name) == 0 {
+		return nil
+	}
+	parts := names(name)
+	if len(parts) != len(name) || len(parts) > 2 || len(parts) == 2 && parts[0] != "pg_catalog" {
+		return refuse(exec.ReasonFunction, "the operator "+strings.Join(parts, ".")+" is not on the list")
+	}
+	if len(parts) == 2 {
+		return nil
+	}
+	return w.c.operator(parts[0])
+}
+
+func (w *walk) typeName(m *ast.TypeName) error {
+	parts := names(m.Names)
+	if m.Setof || m.PctType || len(parts) == 0 || len(parts) != len(m.Names) {
+		return refuse(exec.ReasonFunction, "the type "+strings.Join(parts, ".")+" is not on the list")
+	}
+	return w.c.typed(parts)
+}
+
+func (w *walk) call(m *ast.FuncCall) error {
+	parts := names(m.Funcname)
+	if len(parts) == 0 || len(parts) > 2 || len(parts) != len(m.Funcname) {
+		return refuse(exec.ReasonFunction, "the function "+strings.Join(parts, ".")+" is not on the list")
+	}
+	name, schemaName := parts[len(parts)-1], ""
+	if len(parts) == 2 {
+		schemaName = parts[0]
+	}
+	if err := w.c.called(schemaName, name); err != nil {
+		return err
+	}
+	w.n.functions = append(w.n.functions, schema.Fold(name))
+	if w.c.policyAllows(name) {
+		return nil
+	}
+	switch name {
+	case "repeat", "lpad", "rpad":
+		if len(m.Args) > 1 && (m.FuncVariadic || m.Args[1].GetAConst().GetIval() == nil || m.Args[1].GetAConst().GetIval().GetIval() > 10_000) {
+			return refuse(exec.ReasonTooComplex, name+" takes a length that is a number of at most 10000")
+		}
+	case "format":
+		if len(m.Args) > 0 && (m.Args[0].GetAConst().GetSval() == nil || wide(m.Args[0].GetAConst().GetSval().GetSval())) {
+			return refuse(exec.ReasonTooComplex, "format takes a text that is written out, without * and without a width over 9999")
+		}
+	}
+	return nil
+}
+
+// wide reports whether a format may make more of its arguments than they are.
+func wide(format string) bool {
+	digits := 0
+	for _, r := range format {
+		if digits++; r < '0' || r > '9' {
+			digits = 0
+		}
+		if r == '*' || digits >= 5 {
+			return true
+		}
+	}
+	return false
+}
+
+// permit decides on the locks that the engine took when it prepared the statement of n: on what it reads, as it
+// understood the names, and on nothing else.
+func (c *catalog) permit(n *named, locks []lock) (exec.Analysis, error) {
+	a := exec.Analysis{Kind: "select", Tables: []exec.TableRead{}, Functions: append([]string{}, n.functions...), Inexact: true}
+	if len(locks) == 0 && len(n.relations) > 0 {
+		return a, refuse(exec.ReasonGuard, "the server does not tell what the statement reads")
+	}
+	read := map[*relation]map[string]bool{}
+	add := func(r *relation) map[string]bool {
+		if read[r] == nil {
+			read[r] = map[string]bool{}
+		}
+		return read[r]
+	}
+	known := map[*reads.Relation]*relation{}
+	for _, r := range n.relations {
+		known[r.reads] = r
+	}
+	for _, r := range n.reads.Columns() {
+		columns := add(known[r.Relation])
+		for _, column := range r.Columns {
+			columns[column] = true
+		}
+	}
+	views := slices.Clone(n.relations)
+	for i := 0; i < len(views); i++ {
+		if views[i].kind != "v" { // a materialized view has rows of its own
+			continue
+		}
+		for _, p := range views[i].under {
+			columns := add(p.relation)
+			for column := range p.columns {
+				columns[column] = true
+			}
+			if !slices.Contains(views, p.relation) {
+				views = append(views, p.relation)
+			}
+		}
+	}
+	for _, l := range locks {
+		r := c.byOID[l.relation]
+		switch {
+		case r == nil || r.refusal != nil && c.hides:
+			return a, refuse(exec.ReasonTable, "it reads what is no table that may be read")
+		case r.refusal != nil:
+			return a, r.refusal
+		case l.mode != "AccessShareLock":
+			return a, &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: "it does more than read " + r.name, Writes: true}
+		case read[r] == nil:
+			return a, refuse(exec.ReasonGuard, "the engine reads "+r.name+", which the text does not name")
+		}
+	}
+	for r, columns := range read {
+		t := exec.TableRead{Schema: r.schema, Table: r.name}
+		for _, column := range r.names {
+			if columns[column] {
+				t.Columns = append(t.Columns, column)
+			}
+		}
+		slices.Sort(t.Columns)
+		a.Tables = append(a.Tables, t)
+	}
+	slices.SortFunc(a.Tables, func(a, b exec.TableRead) int {
+		return cmp.Or(strings.Compare(a.Schema, b.Schema), strings.Compare(a.Table, b.Table))
+	})
+	return a, nil
+}
