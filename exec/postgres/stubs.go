@@ -12,8 +12,6 @@ import (
 
 var errUnfinished = errors.New("postgres: not written yet")
 
-func (Dialect) Guard(exec.GuardConfig) (exec.Guard, error) { return nil, errUnfinished }
-
 func (Dialect) SampleRows(context.Context, func(ctx context.Context, sql string, rows int) (*result.Table, error), schema.Table, exec.SampleOptions) (exec.RowSample, error) {
 	return exec.RowSample{}, errUnfinished
 }

@@ -1,0 +1,192 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// explainPrefix is what QueryContext lets stand in front of a statement that the guard admits.
+const explainPrefix = "EXPLAIN (FORMAT JSON, VERBOSE) "
+
+// script runs texts of ours, one after the other, and returns the rows of the first that has some.
+func (h *held) script(ctx context.Context, texts ...string) (rows [][]string, err error) {
+	switch {
+	case h.pgx != nil:
+		err = h.conn.Raw(func(any) (err error) {
+			rows, err = h.pgx.script(ctx, texts)
+			return err
+		})
+		return rows, err
+	case h.pq:
+		texts = []string{strings.Join(texts, ";")}
+	}
+	for _, text := range texts {
+		found, err := h.stream(ctx, true, text, nil)
+		if err != nil {
+			return nil, err
+		}
+		these, err := textsOf(found)
+		h.close()
+		if err != nil {
+			return nil, err
+		}
+		if rows == nil {
+			rows = these
+		}
+	}
+	return rows, nil
+}
+
+// parse lets the server parse and analyse text, which may be from outside: one statement, and nothing of it is planned
+// or runs.
+func (h *held) parse(ctx context.Context, text string) error {
+	if h.pgx != nil {
+		return h.conn.Raw(func(any) error { return h.pgx.parse(ctx, text) })
+	}
+	statement, err := h.conn.PrepareContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	return statement.Close()
+}
+
+// stream runs one text by a protocol that takes one statement only; for a text of ours lib/pq need not. The driver
+// keeps nothing of it: a statement in its cache would stay on the connection, and pgx would read the rows of the next
+// cursor by the columns of this one.
+func (h *held) stream(ctx context.Context, ours bool, text string, args []any) (rows *sql.Rows, err error) {
+	switch {
+	case h.pgx != nil && h.guard.config.Unwrap == nil && len(args) == 0:
+		rows, err = h.conn.QueryContext(ctx, text, h.pgx.mode)
+	case h.pq && ours && len(args) == 0:
+		rows, err = h.conn.QueryContext(ctx, text)
+	default:
+		if h.statement, err = h.conn.PrepareContext(ctx, text); err != nil {
+			return nil, err
+		}
+		rows, err = h.statement.QueryContext(ctx, args...)
+	}
+	h.rows = rows
+	return rows, err
+}
+
+// QueryContext implements exec.Held.
+func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	var err error
+	if h.ours {
+		err = h.ready(ctx)
+	} else if explained, ok := strings.CutPrefix(text, explainPrefix); ok && len(args) == 0 {
+		_, err = h.admit(ctx, explained, false)
+	} else {
+		_, err = h.admit(ctx, text, len(args) > 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h.ran = !h.ours
+	rows, err := h.stream(ctx, h.ours, text, args)
+	if err != nil {
+		return nil, classify(err)
+	}
+	return rows, nil
+}
+
+// Query implements exec.Held. The cursor takes SELECT and VALUES only, and the server stops after the rows that are
+// asked for.
+func (h *held) Query(ctx context.Context, s *sqltext.Statement, b exec.Bounds) (*sql.Rows, error) {
+	if _, err := h.admit(ctx, s.SQL(), false); err != nil {
+		return nil, err
+	}
+	h.ran = true
+	rows, err := h.stream(ctx, false, "DECLARE texttosql_c NO SCROLL CURSOR WITHOUT HOLD FOR "+s.SQL(), nil)
+	if err == nil {
+		err = rows.Close()
+	}
+	h.close()
+	if err != nil {
+		return nil, classify(err)
+	}
+	ctx, h.cancel = context.WithCancel(ctx)
+	rows, err = h.stream(ctx, true, fmt.Sprintf("FETCH FORWARD %d FROM texttosql_c", b.Rows+1), nil)
+	if err != nil {
+		return nil, classify(err)
+	}
+	return rows, nil
+}
+
+// Analyze implements exec.Held.
+func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis, error) {
+	return h.admit(ctx, s.SQL(), false)
+}
+
+// admit decides on a statement: by its tree, and by the relations that the server locks for it when it resolves its
+// names. ours allows parameters. Afterwards the statement may run until the transaction ends.
+//
+// The server tells late of changes to the schema, so the catalog is read again before names are refused.
+func (h *held) admit(ctx context.Context, text string, ours bool) (exec.Analysis, error) {
+	if h.ours {
+		return exec.Analysis{}, &exec.RefusedError{Reason: exec.ReasonGuard, Detail: "the connection is held for the catalog"}
+	}
+	a, err := h.attempt(ctx, text, ours)
+	var refused *exec.RefusedError
+	if !errors.As(err, &refused) || h.lost || refused.Reason != exec.ReasonTable && refused.Reason != exec.ReasonColumn && refused.Reason != exec.ReasonFunction {
+		return a, err
+	}
+	err = h.rollback(ctx)
+	if err == nil {
+		err = h.end(ctx)
+	}
+	if err == nil {
+		_, err = h.guard.read(ctx, direct{h}, h.facts)
+	}
+	if err != nil {
+		return a, h.unfit(err)
+	}
+	return h.attempt(ctx, text, ours)
+}
+
+func (h *held) attempt(ctx context.Context, text string, ours bool) (a exec.Analysis, err error) {
+	if err := h.ready(ctx); err != nil {
+		return a, err
+	}
+	named, err := h.catalog.check(text, ours)
+	if err != nil {
+		return a, err
+	}
+	if err := h.parse(ctx, text); err != nil {
+		return a, classify(err)
+	}
+	rows, err := h.script(ctx, locks, "SET LOCAL idle_in_transaction_session_timeout = "+milliseconds(2*h.timeout))
+	if err != nil {
+		return a, classify(err)
+	}
+	if h.before, err = stateOf(rows); err != nil {
+		return a, err
+	}
+	return h.catalog.permit(named, h.before.relations)
+}
+
+// Classify implements exec.Held.
+func (h *held) Classify(err error) error { return classify(err) }
+
+// Converter implements exec.Converter.
+func (h *held) Converter(c *sql.ColumnType) func(any) (any, error) { return converter(c) }
+
+// close ends the last statement.
+func (h *held) close() {
+	if h.rows != nil {
+		h.rows.Close()
+	}
+	if h.statement != nil {
+		h.statement.Close()
+	}
+	if h.cancel != nil {
+		h.cancel()
+	}
+	h.rows, h.statement, h.cancel = nil, nil, nil
+}
