@@ -19,9 +19,3 @@ func (Dialect) SampleRows(context.Context, func(ctx context.Context, sql string,
 func (Dialect) Explain(context.Context, exec.Queryer, *sqltext.Statement) (exec.Plan, error) {
 	return exec.Plan{}, errUnfinished
 }
-
-// lock is one relation that the engine locked for a statement. (P1 moves it to locks.go.)
-type lock struct {
-	relation uint32
-	mode     string
-}
