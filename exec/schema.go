@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
@@ -18,6 +19,7 @@ import (
 type schemaCache struct {
 	turn    *semaphore.Weighted
 	current atomic.Pointer[schema.Schema] // written under turn
+	told    []trace.Warning               // about the database, under turn
 }
 
 // Schema returns the tables, views and columns that a statement may read. It leaves out what the policy denies, views
@@ -25,7 +27,7 @@ type schemaCache struct {
 //
 // The schema is inspected once, and again when the engine says that it changed. A call that finds it current costs a
 // few small queries. The look at the catalog is bounded by Limits.Answer.Timeout. Callers share one *Schema: do not
-// change it. Warnings of the dialect about the database go to the span in ctx.
+// change it. Warnings of the dialect about the database go to the span in ctx, each once.
 func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	if err := db.schemas.turn.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("exec: waiting for the schema: %w", err)
@@ -58,7 +60,10 @@ func (db *DB) inspect(ctx context.Context) (*schema.Schema, error) {
 				return nil, err
 			}
 			for _, warning := range warnings {
-				trace.From(ctx).Warn(warning.Code, warning.Message)
+				if !slices.Contains(db.schemas.told, warning) {
+					db.schemas.told = append(db.schemas.told, warning)
+					trace.From(ctx).Warn(warning.Code, warning.Message)
+				}
 			}
 		}
 		if current := db.schemas.current.Load(); current != nil && current.Version == version {
