@@ -22,9 +22,18 @@ type access struct {
 	MySQL         bool          `name:"mysql" help:"The databases are copies of MySQL's: statements may call YEAR, MONTH, DATEDIFF and their like."`
 	WithoutValues bool          `help:"No prompt shows a stored value: shorter prompts."`
 	Timeout       time.Duration `placeholder:"DURATION" help:"Time that a candidate may run; 0: 3s."`
+	onServer      `embed:""`
 }
 
-// open opens a database file for reading.
+// check reports flags that do not go together.
+func (a access) check() error {
+	if a.MySQL && a.Engine != "" {
+		return errors.New("--mysql is for SQLite files, and --engine for servers")
+	}
+	return a.onServer.check()
+}
+
+// open opens the database of a file for reading.
 func (a access) open(path string) (*sql.DB, error) {
 	if a.MySQL {
 		if _, err := os.Stat(path); err != nil {
@@ -32,7 +41,7 @@ func (a access) open(path string) (*sql.DB, error) {
 		}
 		return mysqlite.OpenReadOnly(path)
 	}
-	return cli.OpenReadOnly(path)
+	return a.onServer.open(path)
 }
 
 func (a access) policy() exec.Policy {
@@ -49,6 +58,9 @@ func (a access) limits() exec.Limits {
 // options are those of an engine.
 func (a access) options() []texttosql.Option {
 	list := []texttosql.Option{texttosql.WithPolicy(a.policy()), texttosql.WithLimits(a.limits())}
+	if a.Engine != "" {
+		list = append(list, texttosql.WithDialect(a.dialect()))
+	}
 	if a.WithoutValues {
 		list = append(list, texttosql.WithoutValues())
 	}
@@ -57,7 +69,7 @@ func (a access) options() []texttosql.Option {
 
 // store is where answers and golds run.
 func (a access) store(find finder, workers int) *eval.Store {
-	return eval.NewStore(eval.StoreConfig{Find: find.Database, Open: a.open, Policy: a.policy(), Workers: workers})
+	return eval.NewStore(eval.StoreConfig{Find: find.Database, Open: a.open, Dialect: a.dialect(), Policy: a.policy(), Workers: workers})
 }
 
 // limitsText writes the limits of a run for its contract.
@@ -65,6 +77,9 @@ func (a access) limitsText() string {
 	text := fmt.Sprintf("candidate %v, scored %v and %d rows", cmp.Or(a.Timeout, 3*time.Second), eval.DefaultTimeout, eval.DefaultRows)
 	if a.MySQL {
 		text += ", functions of MySQL"
+	}
+	if a.Engine != "" {
+		text += ", on " + a.Engine
 	}
 	return text
 }

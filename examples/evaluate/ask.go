@@ -11,11 +11,12 @@ import (
 
 // asks is the verb ask.
 type asks struct {
-	Data    string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
-	Pool    []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the five below."`
-	Below   float64  `default:"0.6" placeholder:"SHARE" help:"Ask where the winner has a smaller share of the votes, in 0..1 (WithAskBelow)."`
-	Options int      `default:"3" placeholder:"N" help:"Answers that the user may choose from, at most."`
-	JSON    bool     `name:"json" help:"JSON lines instead of a table."`
+	Data     string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Pool     []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the five below."`
+	Below    float64  `default:"0.6" placeholder:"SHARE" help:"Ask where the winner has a smaller share of the votes, in 0..1 (WithAskBelow)."`
+	Options  int      `default:"3" placeholder:"N" help:"Answers that the user may choose from, at most."`
+	JSON     bool     `name:"json" help:"JSON lines instead of a table."`
+	onServer `embed:""`
 }
 
 // askPools are the default of --pool.
@@ -44,6 +45,9 @@ func (a *asks) Run(p *program) error {
 	if !(a.Below >= 0 && a.Below <= 1) || a.Options < 2 {
 		return fmt.Errorf("--below must be in 0..1, and --options at least 2")
 	}
+	if err := a.check(); err != nil {
+		return err
+	}
 	folder, err := eval.OpenFolder(a.Data)
 	if err != nil {
 		return err
@@ -53,7 +57,7 @@ func (a *asks) Run(p *program) error {
 		names = a.Pool
 	}
 	bar := newProgress(p.err, "examining answers", -1)
-	loaded, err := replay.Loader{Folder: folder, Step: bar.step}.Load(p.ctx, distinct(names))
+	loaded, err := replay.Loader{Folder: folder, Open: a.open, Dialect: a.dialect(), Step: bar.step}.Load(p.ctx, distinct(names))
 	bar.done()
 	if err != nil {
 		return err

@@ -5,9 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -25,6 +23,7 @@ func (path oneDatabase) Database(string) (string, error) { return string(path), 
 // databases opens each database once. The zero value with a folder is ready. Not safe for concurrent use.
 type databases struct {
 	folder finder
+	on     onServer
 	opened map[string]openedDatabase
 }
 
@@ -38,7 +37,7 @@ type openedDatabase struct {
 func (d *databases) env(ctx context.Context, id string) (*strategy.Env, error) {
 	o, ok := d.opened[id]
 	if !ok {
-		o.err = o.open(ctx, d.folder, id)
+		o.err = o.open(ctx, d, id)
 		if d.opened == nil {
 			d.opened = make(map[string]openedDatabase)
 		}
@@ -47,16 +46,16 @@ func (d *databases) env(ctx context.Context, id string) (*strategy.Env, error) {
 	return o.env, o.err
 }
 
-func (o *openedDatabase) open(ctx context.Context, folder finder, id string) error {
-	path, err := folder.Database(id)
+func (o *openedDatabase) open(ctx context.Context, d *databases, id string) error {
+	path, err := d.folder.Database(id)
 	if err != nil {
 		return err
 	}
 	fault := func(err error) error { return &eval.DatabaseError{ID: id, Path: path, Err: err} }
-	if o.handle, err = cli.OpenReadOnly(path); err != nil {
+	if o.handle, err = d.on.open(path); err != nil {
 		return fault(err)
 	}
-	db, err := exec.New(o.handle, sqlite.Dialect{}, exec.Config{})
+	db, err := exec.New(o.handle, d.on.dialect(), exec.Config{})
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,10 @@ import (
 
 // follow is the verb follow.
 type follow struct {
-	Data    string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
-	Dataset string `required:"" placeholder:"NAME" help:"Dataset of conversations, whose ids are INTERACTION.TURN."`
-	JSON    bool   `name:"json" help:"JSON lines instead of a table."`
+	Data     string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Dataset  string `required:"" placeholder:"NAME" help:"Dataset of conversations, whose ids are INTERACTION.TURN."`
+	JSON     bool   `name:"json" help:"JSON lines instead of a table."`
+	onServer `embed:""`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -48,11 +49,14 @@ type followLine struct {
 
 // Run links the follow-up questions.
 func (f *follow) Run(p *program) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	folder, dataset, err := openDataset(p, f.Data, f.Dataset)
 	if err != nil {
 		return err
 	}
-	databases := databases{folder: folder}
+	databases := databases{folder: folder, on: f.onServer}
 	defer databases.close()
 	questions, faults, err := (&link{}).questions(p.ctx, &databases, dataset, nil)
 	if err != nil {

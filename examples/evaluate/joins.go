@@ -14,8 +14,9 @@ import (
 
 // joins is the verb joins.
 type joins struct {
-	Data string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
-	JSON bool   `name:"json" help:"A JSON line instead of a table by database."`
+	Data     string `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	JSON     bool   `name:"json" help:"A JSON line instead of a table by database."`
+	onServer `embed:""`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -43,6 +44,9 @@ type joinLine struct {
 
 // Run looks for the keys.
 func (j *joins) Run(p *program) error {
+	if err := j.check(); err != nil {
+		return err
+	}
 	folder, err := eval.OpenFolder(j.Data)
 	if err != nil {
 		return err
@@ -51,7 +55,7 @@ func (j *joins) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	databases := databases{folder: folder}
+	databases := databases{folder: folder, on: j.onServer}
 	defer databases.close()
 	var all joinLine
 	var rows [][]string

@@ -24,6 +24,7 @@ type link struct {
 	Verdicts string `placeholder:"POOL" xor:"pool" help:"Pool whose answers simulate the verdicts of mapreduce, each run in turn."`
 	Columns  bool   `help:"Prune columns too."`
 	JSON     bool   `name:"json" help:"JSON lines instead of a table."`
+	onServer `embed:""`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -89,6 +90,9 @@ type linkLine struct {
 
 // Run links the questions.
 func (l *link) Run(p *program) error {
+	if err := l.check(); err != nil {
+		return err
+	}
 	folder, dataset, err := openDataset(p, l.Data, l.Dataset)
 	if err != nil {
 		return err
@@ -109,7 +113,7 @@ func (l *link) Run(p *program) error {
 			runs = max(runs, len(drafts[q.ID]))
 		}
 	}
-	databases := databases{folder: folder}
+	databases := databases{folder: folder, on: l.onServer}
 	defer databases.close()
 	questions, faults, err := l.questions(p.ctx, &databases, dataset, drafts)
 	if err != nil {

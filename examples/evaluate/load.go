@@ -81,7 +81,7 @@ func (l *load) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		done, err := server.Load(p.ctx, id, path, script, source)
+		done, err := server.Load(p.ctx, path, script, source)
 		source.Close()
 		if err != nil {
 			return fmt.Errorf("loading %s: %w", id, err)

@@ -30,17 +30,18 @@ func main() {
 
 // verbs are the program's commands.
 type verbs struct {
-	Votes   votes      `cmd:"" help:"Replay recorded answers through voters and stop rules."`
-	Score   score      `cmd:"" help:"Score a file of answers."`
-	Run     live       `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
-	Compare comparison `cmd:"" help:"Compare two files of run --out, question by question."`
-	Export  exporting  `cmd:"" help:"Write solved questions as training data for an adapter."`
-	Link    link       `cmd:"" help:"Measure what linkers keep of a schema."`
-	Follow  follow     `cmd:"" help:"Measure what linkers keep for follow-up questions."`
-	Joins   joins      `cmd:"" help:"Look for hidden foreign keys by names."`
-	Ask     asks       `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
-	Steps   steps      `cmd:"" help:"Run strategies that decide step by step on simulated models."`
-	Load    load       `cmd:"" help:"Copy the databases to PostgreSQL or MariaDB, for --engine of other verbs."`
+	Votes   votes       `cmd:"" help:"Replay recorded answers through voters and stop rules."`
+	Score   score       `cmd:"" help:"Score a file of answers."`
+	Run     live        `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
+	Compare comparison  `cmd:"" help:"Compare two files of run --out, question by question."`
+	Export  exporting   `cmd:"" help:"Write solved questions as training data for an adapter."`
+	Link    link        `cmd:"" help:"Measure what linkers keep of a schema."`
+	Follow  follow      `cmd:"" help:"Measure what linkers keep for follow-up questions."`
+	Joins   joins       `cmd:"" help:"Look for hidden foreign keys by names."`
+	Ask     asks        `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
+	Steps   steps       `cmd:"" help:"Run strategies that decide step by step on simulated models."`
+	Load    load        `cmd:"" help:"Copy the databases to PostgreSQL or MariaDB, for --engine of other verbs."`
+	Engines enginesVerb `cmd:"" help:"Hold a server against SQLite: what the guard refuses, and results that differ."`
 
 	ReplayAgent agents `cmd:"" name:"replay-agent" help:"Replay what is stored of agents, mechanism by mechanism."`
 }

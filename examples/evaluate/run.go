@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -148,7 +147,7 @@ func (l *live) Run(p *program) error {
 	if l.Rounds < 1 || l.Concurrency < 1 || l.Samples < 0 || l.Limit < 0 {
 		return errors.New("--rounds and --concurrency must be at least 1, --samples and --limit not negative")
 	}
-	if err := canWritePage(l.HTML); err != nil {
+	if err := cmp.Or(l.check(), canWritePage(l.HTML)); err != nil {
 		return err
 	}
 	chosen, err := strategyNamed(l.Strategy)
@@ -179,7 +178,7 @@ func (l *live) Run(p *program) error {
 	}
 	var shown *exemplars
 	if l.Exemplars != "" {
-		if shown, err = openExemplars(p.ctx, l.Exemplars, l.Leaky, folder, find, dataset); err != nil {
+		if shown, err = openExemplars(p.ctx, l.Exemplars, l.Leaky, folder, find, l.onServer, dataset); err != nil {
 			return err
 		}
 	} else if l.Leaky {
@@ -228,7 +227,7 @@ func (l *live) Run(p *program) error {
 	err = t.all(p.ctx, func(ctx context.Context, q eval.Question) (finished, error) {
 		f, err := asker.ask(ctx, q)
 		f.Run, f.Dataset, f.Kind = name, dataset.Name, source.kind
-		f.Template = eval.GoldTemplate(sqltext.SQLite(), q.Gold)
+		f.Template = eval.GoldTemplate(l.dialect().Text(), q.Gold)
 		if err != nil {
 			return f, err
 		}

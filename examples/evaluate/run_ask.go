@@ -15,7 +15,6 @@ import (
 	"github.com/texttosql/texttosql/eval/models"
 	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -92,7 +91,7 @@ func (s *source) knows(q eval.Question) bool {
 }
 
 // models returns the models for questions about one database, whose handle is given.
-func (s *source) models(ctx context.Context, database string, handle *sql.DB) ([]llm.Model, error) {
+func (s *source) models(ctx context.Context, database string, handle *sql.DB, dialect exec.Dialect) ([]llm.Model, error) {
 	if s.live != nil {
 		return []llm.Model{s.live}, nil
 	}
@@ -114,7 +113,7 @@ func (s *source) models(ctx context.Context, database string, handle *sql.DB) ([
 			list = append(list, m)
 			continue
 		}
-		db, err := exec.New(handle, sqlite.Dialect{}, exec.Config{})
+		db, err := exec.New(handle, dialect, exec.Config{})
 		if err != nil {
 			return nil, err
 		}
@@ -226,7 +225,7 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 	if err != nil {
 		return nil, &eval.DatabaseError{ID: database, Path: path, Err: err}
 	}
-	list, err := a.source.models(ctx, database, handle)
+	list, err := a.source.models(ctx, database, handle, a.access.dialect())
 	if err != nil {
 		handle.Close()
 		return nil, err

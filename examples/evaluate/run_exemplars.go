@@ -33,7 +33,7 @@ type exemplars struct {
 
 // openExemplars reads the pool of --exemplars: a file of questions with their SQL, or for "train" the folder's
 // questions/NAME_train file of the dataset. A dataset without one has its questions about other databases.
-func openExemplars(ctx context.Context, source string, leaky bool, folder *eval.Folder, find finder, dataset *eval.Dataset) (*exemplars, error) {
+func openExemplars(ctx context.Context, source string, leaky bool, folder *eval.Folder, find finder, on onServer, dataset *eval.Dataset) (*exemplars, error) {
 	x := &exemplars{source: source, leaky: leaky, golds: map[string][]*sqltext.Statement{}, maskers: map[string]func(string) string{}}
 	pool := dataset
 	path := source
@@ -52,7 +52,7 @@ func openExemplars(ctx context.Context, source string, leaky bool, folder *eval.
 			return nil, fmt.Errorf("--exemplars: %w", err)
 		}
 	}
-	opened := &databases{folder: find}
+	opened := &databases{folder: find, on: on}
 	defer opened.close()
 	for _, q := range pool.Questions {
 		if q.Text == "" || q.Gold == "" {

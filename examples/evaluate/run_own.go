@@ -36,7 +36,7 @@ func (l *live) open(p *program) (folder *eval.Folder, find finder, dataset *eval
 	if err := l.own(dataset); err != nil {
 		return nil, nil, nil, err
 	}
-	opened := &databases{folder: find}
+	opened := &databases{folder: find, on: l.onServer}
 	defer opened.close()
 	if _, err := opened.env(p.ctx, dataset.Questions[0].DB); err != nil {
 		return nil, nil, nil, err

@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -124,7 +125,7 @@ func newRehearsal(t *testing.T, spec string) *rehearsal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := newStore(folder, 2)
+	store := access{}.store(folder, 2)
 	t.Cleanup(func() { store.Close() })
 	r := &rehearsal{asker: &asker{folder: folder, source: source, program: p, scorer: &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}}}
 	for _, q := range dataset.Questions {
@@ -146,7 +147,7 @@ func (r *rehearsal) engine(t *testing.T, s qasql.Strategy, wrap func(llm.Model) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { handle.Close() })
-	list, err := r.source.models(t.Context(), "superhero", handle)
+	list, err := r.source.models(t.Context(), "superhero", handle, sqlite.Dialect{})
 	if err != nil {
 		t.Fatal(err)
 	}

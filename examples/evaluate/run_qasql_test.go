@@ -126,7 +126,7 @@ func TestQASQLFigures(t *testing.T) {
 		}
 		return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
 	})
-	store := newStore(folder, 1)
+	store := access{}.store(folder, 1)
 	defer store.Close()
 	a := &asker{folder: folder, source: &source{kind: "live", live: model}, strategy: named{strategy: qasql.Strategy{}},
 		scorer:  &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}},

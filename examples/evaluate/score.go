@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -29,6 +30,7 @@ type score struct {
 	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
 	JSON        bool   `name:"json" help:"JSON lines instead of tables."`
 	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+	onServer    `embed:""`
 }
 
 // Help is the part of --help that explains metrics and keys.
@@ -90,7 +92,10 @@ func (s *score) Run(p *program) error {
 	if s.Rounds < 1 || s.Workers < 1 {
 		return errors.New("--rounds and --workers must be at least 1")
 	}
-	if err := canWritePage(s.HTML); err != nil {
+	if s.Engine != "" && s.Suites != "" {
+		return errors.New("--suites are variations of SQLite files: leave out --engine")
+	}
+	if err := cmp.Or(s.check(), canWritePage(s.HTML)); err != nil {
 		return err
 	}
 	folder, dataset, err := openDataset(p, s.Data, s.Dataset)
@@ -102,7 +107,7 @@ func (s *score) Run(p *program) error {
 			dataset.Questions[i] = q.With2023()
 		}
 	}
-	store := newStore(folder, s.Workers)
+	store := access{onServer: s.onServer}.store(folder, s.Workers)
 	defer store.Close()
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{
 		eval.VA{},
@@ -406,11 +411,6 @@ func readDataset(p *program, read func(string) (*eval.Dataset, error), name stri
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
-}
-
-// newStore returns a Store over the databases of a folder, or over one database.
-func newStore(folder finder, workers int) *eval.Store {
-	return access{}.store(folder, workers)
 }
 
 // cpus is the default of --workers.

@@ -145,7 +145,7 @@ func (s *steps) Run(p *program) error {
 	if s.Wide {
 		names = distinct(append(names, widePools()...))
 	}
-	store := newStore(folder, s.Concurrency)
+	store := access{}.store(folder, s.Concurrency)
 	defer store.Close()
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
 	var lines []stepsLine

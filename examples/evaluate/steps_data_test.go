@@ -18,7 +18,7 @@ func TestStepsOnPools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := newStore(folder, 2)
+	store := access{}.store(folder, 2)
 	defer store.Close()
 	tests := []struct {
 		pool        string

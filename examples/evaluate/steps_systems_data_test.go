@@ -20,7 +20,7 @@ func TestStepsOnManySystems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := newStore(folder, 2)
+	store := access{}.store(folder, 2)
 	defer store.Close()
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
 	s := &steps{Concurrency: 2, Rounds: 1}

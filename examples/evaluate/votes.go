@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,19 +13,20 @@ import (
 
 // votes is the verb votes.
 type votes struct {
-	Data   string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
-	Pool   []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the reference pools."`
-	Wide   bool     `help:"Also every other pool of four or more samples."`
-	Voter  []string `sep:"none" placeholder:"NAME" help:"Voter to use; may be repeated. Default: the first list above."`
-	Only   []string `sep:"none" placeholder:"NAME" help:"Database to replay; may be repeated. Default: all."`
-	Except []string `sep:"none" placeholder:"NAME" help:"Database to leave out; may be repeated."`
-	Seed   uint64   `default:"1" help:"Seed of the intervals."`
-	Rounds int      `default:"2000" help:"Rounds of the bootstrap."`
-	Folds  int      `default:"5" help:"Folds of fitted voters."`
-	Rules  bool     `help:"Also what each rule of the doubts does to consensus."`
-	Looks  bool     `help:"Also what stop rules do that are asked less often."`
-	JSON   bool     `name:"json" help:"JSON lines instead of tables."`
-	HTML   string   `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+	Data     string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Pool     []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the reference pools."`
+	Wide     bool     `help:"Also every other pool of four or more samples."`
+	Voter    []string `sep:"none" placeholder:"NAME" help:"Voter to use; may be repeated. Default: the first list above."`
+	Only     []string `sep:"none" placeholder:"NAME" help:"Database to replay; may be repeated. Default: all."`
+	Except   []string `sep:"none" placeholder:"NAME" help:"Database to leave out; may be repeated."`
+	Seed     uint64   `default:"1" help:"Seed of the intervals."`
+	Rounds   int      `default:"2000" help:"Rounds of the bootstrap."`
+	Folds    int      `default:"5" help:"Folds of fitted voters."`
+	Rules    bool     `help:"Also what each rule of the doubts does to consensus."`
+	Looks    bool     `help:"Also what stop rules do that are asked less often."`
+	JSON     bool     `name:"json" help:"JSON lines instead of tables."`
+	HTML     string   `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+	onServer `embed:""`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -90,7 +92,7 @@ func (v *votes) Run(p *program) error {
 	if v.Rounds < 1 || v.Folds < 2 {
 		return fmt.Errorf("--rounds must be at least 1 and --folds at least 2")
 	}
-	if err := canWritePage(v.HTML); err != nil {
+	if err := cmp.Or(v.check(), canWritePage(v.HTML)); err != nil {
 		return err
 	}
 	folder, err := eval.OpenFolder(v.Data)
@@ -110,7 +112,7 @@ func (v *votes) Run(p *program) error {
 	}
 
 	bar := newProgress(p.err, "examining answers", -1)
-	loaded, err := replay.Loader{Folder: folder, Step: bar.step}.Load(p.ctx, names)
+	loaded, err := replay.Loader{Folder: folder, Open: v.open, Dialect: v.dialect(), Step: bar.step}.Load(p.ctx, names)
 	bar.done()
 	if err != nil {
 		return err

@@ -25,10 +25,11 @@ const (
 	unfinished = "unfinished"
 )
 
-// Load copies the database of an id, which is the SQLite file behind source, to a database of its own with the name
-// Name(id), or runs script there, the engine's own form of it. What Load made before it makes anew, unless the source is
-// the same. A database that somebody else made is a [*ForeignError].
-func (s *Server) Load(ctx context.Context, id, path, script string, source *sql.DB) (done Copied, err error) {
+// Load copies source, the SQLite file at path, to a database of its own with the name Name(path), or runs script there, the
+// engine's own form of it. What Load made before it makes anew, unless the source is the same. A database that somebody
+// else made is a [*ForeignError].
+func (s *Server) Load(ctx context.Context, path, script string, source *sql.DB) (done Copied, err error) {
+	name := Name(path)
 	if script != "" {
 		path = script
 	}
@@ -36,7 +37,7 @@ func (s *Server) Load(ctx context.Context, id, path, script string, source *sql.
 	if err != nil {
 		return done, err
 	}
-	name, mark := Name(id), fmt.Sprintf("%s%x", made, sha256.Sum256(content))
+	mark := fmt.Sprintf("%s%x", made, sha256.Sum256(content))
 	root, err := s.open("", true)
 	if err != nil {
 		return done, err

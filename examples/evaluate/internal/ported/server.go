@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -63,11 +64,14 @@ func Connect(name, dsn string) (*Server, error) {
 	return nil, fmt.Errorf("--engine %q: there are postgres and mysql", name)
 }
 
-// Name is the name that the copy of a database has on a server.
-func Name(id string) string { return strings.ToLower(id) }
+// Name is the name that the copy of a database has on a server: that of its file, in lower case and without an ending.
+func Name(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	return strings.ToLower(name)
+}
 
-// Open opens the copy of a database for reading, by its id or name.
-func (s *Server) Open(id string) (*sql.DB, error) { return s.open(Name(id), false) }
+// Open opens the copy of a SQLite file for reading.
+func (s *Server) Open(path string) (*sql.DB, error) { return s.open(Name(path), false) }
 
 // ForeignError says that a database of that name is there which Load did not make.
 type ForeignError struct{ Database string }

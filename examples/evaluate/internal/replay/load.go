@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"runtime"
@@ -29,6 +30,9 @@ var goldBounds = exec.Bounds{Rows: 200_000, Bytes: 64 << 20, Timeout: 10 * time.
 // Loader turns pools of recorded answers into pools of candidates.
 type Loader struct {
 	Folder *eval.Folder
+	// Open opens the database of a SQLite file for reading, in the dialect Dialect; nil: the file.
+	Open    func(path string) (*sql.DB, error)
+	Dialect exec.Dialect
 	// Step is called for each examined question with their total number; nil: no calls. Its calls may overlap.
 	Step func(total int)
 }
@@ -47,6 +51,9 @@ type Loaded struct {
 // does not run or whose database cannot be read. No part of a broken file is used, because it would be another pool
 // under the same name. The error is that of ctx.
 func (l Loader) Load(ctx context.Context, names []string) (Loaded, error) {
+	if l.Open == nil {
+		l.Open, l.Dialect = cli.OpenReadOnly, sqlite.Dialect{}
+	}
 	var (
 		out       Loaded
 		raw       []*eval.Pool
@@ -84,7 +91,7 @@ func (l Loader) Load(ctx context.Context, names []string) (Loaded, error) {
 		}
 	}
 	for _, p := range raw {
-		if pool := pool(p, questions); len(pool.Questions) > 0 {
+		if pool := pool(p, questions, l.Dialect.Text()); len(pool.Questions) > 0 {
 			out.Pools = append(out.Pools, pool)
 		} else {
 			out.Failed = append(out.Failed, fmt.Errorf("pool %s: no question can be judged: %s", p.Name, strings.Join(pool.LeftOut, "; ")))
@@ -127,13 +134,13 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 		if d.path, d.err = l.Folder.Database(q.DB); d.err != nil {
 			continue
 		}
-		handle, err := cli.OpenReadOnly(d.path)
+		handle, err := l.Open(d.path)
 		if err != nil {
 			d.err = err
 			continue
 		}
 		defer handle.Close()
-		d.DB, d.err = exec.New(handle, sqlite.Dialect{}, exec.Config{})
+		d.DB, d.err = exec.New(handle, l.Dialect, exec.Config{})
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -233,7 +240,7 @@ func rowsOf(t *result.Table) string {
 }
 
 // pool makes the candidates of one pool.
-func pool(raw *eval.Pool, questions map[string]*asked) Pool {
+func pool(raw *eval.Pool, questions map[string]*asked, dialect sqltext.Dialect) Pool {
 	p := Pool{Name: raw.Name, Without: raw.LeftOut.NoDatabase}
 	golds, unreadable := 0, 0
 	for i, q := range raw.Questions {
@@ -248,7 +255,7 @@ func pool(raw *eval.Pool, questions map[string]*asked) Pool {
 			continue
 		}
 		one := &Question{
-			ID: q.Key(), Database: q.DB, Difficulty: q.Difficulty, Template: eval.GoldTemplate(sqltext.SQLite(), q.Gold),
+			ID: q.Key(), Database: q.DB, Difficulty: q.Difficulty, Template: eval.GoldTemplate(dialect, q.Gold),
 			reading: doubt.Rules{}.Read(q.Text, q.Evidence), empty: a.empty,
 		}
 		for sample, text := range raw.Answers[i] {
@@ -258,7 +265,7 @@ func pool(raw *eval.Pool, questions map[string]*asked) Pool {
 			one.Candidates = append(one.Candidates, c)
 			one.answers = append(one.answers, known)
 		}
-		one.Grade = grade(one.Candidates)
+		one.Grade = grade(one.Candidates, dialect)
 		p.Samples = max(p.Samples, len(one.Candidates))
 		p.Questions = append(p.Questions, one)
 	}
@@ -276,10 +283,10 @@ func pool(raw *eval.Pool, questions map[string]*asked) Pool {
 }
 
 // grade returns the hardness of the first statement. A panel knows nothing else about how difficult a question is.
-func grade(candidates []vote.Candidate) string {
+func grade(candidates []vote.Candidate, dialect sqltext.Dialect) string {
 	for _, c := range candidates {
 		if c.SQL != "" {
-			return string(sqltext.SQLite().Parse(c.SQL).Hardness())
+			return string(dialect.Parse(c.SQL).Hardness())
 		}
 	}
 	return ""
