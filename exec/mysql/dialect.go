@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	"context"
 	"database/sql/driver"
 	"reflect"
 	"strings"
@@ -40,9 +39,4 @@ func (Dialect) Recognises(d driver.Driver) bool {
 		t = t.Elem()
 	}
 	return t != nil && t.PkgPath() == "github.com/go-sql-driver/mysql"
-}
-
-// DefaultSchema returns the database of the connection.
-func (Dialect) DefaultSchema(ctx context.Context, q exec.Queryer) (string, error) {
-	return "", errUnfinished
 }

@@ -1,29 +1,11 @@
 package mysql
 
 import (
-	"context"
 	"errors"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 var errUnfinished = errors.New("mysql: not written yet")
 
 func (Dialect) Guard(exec.GuardConfig) (exec.Guard, error) { return nil, errUnfinished }
-
-func (Dialect) Version(context.Context, exec.Queryer) (string, error) { return "", errUnfinished }
-
-func (Dialect) Inspect(context.Context, exec.Queryer) (*schema.Schema, error) {
-	return nil, errUnfinished
-}
-
-func (Dialect) SampleRows(context.Context, func(ctx context.Context, sql string, rows int) (*result.Table, error), schema.Table, exec.SampleOptions) (exec.RowSample, error) {
-	return exec.RowSample{}, errUnfinished
-}
-
-func (Dialect) Explain(context.Context, exec.Queryer, *sqltext.Statement) (exec.Plan, error) {
-	return exec.Plan{}, errUnfinished
-}

@@ -1,109 +1,34 @@
 package sqlite
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/aliases"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
 // planNames are the names by which a plan may call the tables of a statement.
 type planNames struct {
-	scopes []planScope // one a SELECT, in the order of the text
+	aliases.Names
 	known  map[string]bool
 	length map[int]bool // lengths of known names, so that few texts are looked up
 }
 
-// planScope is the FROM clause of one SELECT.
-type planScope struct {
-	tables map[string]string // alias or name -> base table or exec.DerivedTable
-	used   bool              // some rows were taken to come from here
-}
-
-// readPlanNames collects the tables and aliases of a statement.
 func readPlanNames(s *sqltext.Statement) planNames {
-	var p planNames
-	index := make(map[int]int) // SELECT -> place in scopes
-	for _, ref := range s.Tables() {
-		at, ok := index[ref.Query]
-		if !ok {
-			at = len(p.scopes)
-			index[ref.Query] = at
-			p.scopes = append(p.scopes, planScope{tables: make(map[string]string)})
-		}
-		table := schema.Fold(ref.Name)
-		if ref.Name == "" || ref.CTE {
-			table = exec.DerivedTable
-		}
-		tables := p.scopes[at].tables
-		switch {
-		case ref.Alias != "":
-			tables[schema.Fold(ref.Alias)] = table
-		case ref.Name != "":
-			tables[schema.Fold(ref.Name)] = table
-			if ref.Schema != "" { // SQLite writes "SCAN main.t"
-				tables[schema.Fold(ref.Schema)+"."+table] = table
-			}
-		}
-	}
-	p.known, p.length = make(map[string]bool), make(map[int]bool)
-	for _, s := range p.scopes {
-		for name := range s.tables {
-			p.known[name], p.length[len(name)] = true, true
-		}
-	}
+	p := planNames{aliases.Read(s), make(map[string]bool), make(map[int]bool)}
+	p.All(func(name string) { p.known[name], p.length[len(name)] = true, true })
 	return p
 }
 
-// scopeOf returns the part of the statement that fits the scans and searches among steps best: with most of their
-// names, then not chosen before, then with fewest other names, then first in the text.
-func (p *planNames) scopeOf(steps []planStep) *planScope {
-	var (
-		best  *planScope
-		score [3]int
-	)
-	for i := range p.scopes {
-		s := &p.scopes[i]
-		common := 0
-		for _, step := range steps {
-			if _, ok := s.tables[step.name]; ok && step.name != "" {
-				common++
-			}
-		}
-		if common == 0 {
-			continue
-		}
-		fresh := 0
-		if !s.used {
-			fresh = 1
-		}
-		this := [3]int{common, fresh, -len(s.tables)}
-		if best == nil || slices.Compare(this[:], score[:]) > 0 {
-			best, score = s, this
-		}
+// scopeOf returns the part of the statement that the scans and searches among steps come from.
+func (p *planNames) scopeOf(steps []planStep) *aliases.Scope {
+	names := make([]string, len(steps))
+	for i, step := range steps {
+		names[i] = step.name
 	}
-	if best != nil {
-		best.used = true
-	}
-	return best
-}
-
-// resolve returns the table that a plan calls name. It looks in the part in first, then in all: SQLite merges simple
-// subqueries into the query around them.
-func (p *planNames) resolve(name string, in *planScope) string {
-	if in != nil {
-		if table, ok := in.tables[name]; ok {
-			return table
-		}
-	}
-	for i := range p.scopes {
-		if table, ok := p.scopes[i].tables[name]; ok {
-			return table
-		}
-	}
-	return name
+	return p.ScopeOf(names)
 }
 
 // access reads what follows SCAN or SEARCH: a table or alias, and how its rows are found. A name may hold blanks and

@@ -102,7 +102,7 @@ func TestArrows(t *testing.T) {
 			t.Errorf("package %s is not in the picture: add it to ARCHITECTURE.md and to this test", from)
 		}
 		if strings.HasPrefix(from, "exec/") {
-			may = append([]string{"exec/internal/reads", "internal/servers"}, allowed["exec/sqlite"]...)
+			may = append([]string{"exec/internal/aliases", "exec/internal/reads", "exec/internal/sampling", "internal/servers"}, allowed["exec/sqlite"]...)
 		}
 		for _, imp := range p.Imports {
 			to, ours := strings.CutPrefix(imp, module+"/")

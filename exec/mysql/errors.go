@@ -1,0 +1,131 @@
+package mysql
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// serverError is what a server said. Drivers have a type of their own for it.
+type serverError struct {
+	number  int
+	state   string // SQLSTATE, five characters
+	message string
+}
+
+// serverErrorOf finds in err the driver's error of a server: a struct *MySQLError with Number, SQLState and Message.
+func serverErrorOf(err error) (e serverError, ok bool) {
+	for ; err != nil; err = errors.Unwrap(err) {
+		v := reflect.ValueOf(err)
+		if v.Kind() != reflect.Pointer || v.IsNil() || v.Type().Elem().Name() != "MySQLError" {
+			continue
+		}
+		number, state, message := v.Elem().FieldByName("Number"), v.Elem().FieldByName("SQLState"), v.Elem().FieldByName("Message")
+		if !number.IsValid() || !number.CanUint() || !message.IsValid() || message.Kind() != reflect.String {
+			continue
+		}
+		e = serverError{number: int(number.Uint()), message: message.String()}
+		if state.IsValid() && state.Kind() == reflect.Array && state.Type().Elem().Kind() == reflect.Uint8 {
+			for i := range state.Len() {
+				e.state += string(rune(state.Index(i).Uint()))
+			}
+		}
+		return e, true
+	}
+	return e, false
+}
+
+// classify gives an error of the driver its type. What it does not know comes back wrapped.
+func classify(err error) error {
+	if err == nil || isTyped(err) {
+		return err
+	}
+	e, ok := serverErrorOf(err)
+	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
+		return fmt.Errorf("mysql: %w", err)
+	}
+	is := func(numbers ...int) bool { return slices.Contains(numbers, e.number) }
+	invalid := func(fault exec.Fault) error {
+		return &exec.InvalidError{Fault: fault, Message: e.message}
+	}
+	switch {
+	case is(1969, 3024, 1317): // its own time, or somebody's KILL QUERY
+		return &exec.LimitError{Limit: "time"}
+	case is(1114, 1021, 1037, 1038, 1041), is(1290) && strings.Contains(e.message, "mem"): // a temporary table is full
+		return &exec.LimitError{Limit: "memory"}
+	case is(1153, 1301): // longer than max_allowed_packet
+		return &exec.LimitError{Limit: "cell"}
+	case is(1205, 1213, 1040, 1203, 1226, 1412, 1615, 3572):
+		return fmt.Errorf("%w: %s", exec.ErrBusy, e.message)
+	case is(1792, 1290, 1836):
+		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: e.message, Writes: true}
+	case is(1142, 1044, 1143, 1370, 1227, 1419):
+		reason := map[int]sqltext.Reason{1143: exec.ReasonColumn, 1370: exec.ReasonFunction, 1227: exec.ReasonFunction, 1419: exec.ReasonFunction}[e.number]
+		if reason == "" {
+			reason = exec.ReasonTable
+		}
+		return &exec.RefusedError{Reason: reason, Detail: e.message}
+	case is(1116, 1117, 1119, 1436, 1473, 1390, 4078):
+		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: e.message}
+	case strings.HasPrefix(e.state, "08"), e.number < 1050 && !is(1048), is(1053, 1077, 1078, 1079, 1080, 1129, 1130, 1158, 1159, 1160, 1161, 1194, 1195, 1696, 1877, 1927, 1932):
+		return fmt.Errorf("mysql: %w", err) // the server is ill or goes away
+	case is(1064, 1065, 1149):
+		return invalid(exec.FaultSyntax)
+	case is(1054, 1146, 1305, 1052, 1051, 1049, 1109, 1066, 1128, 1630, 1356):
+		return &exec.InvalidError{Fault: exec.FaultSchema, Message: e.message, Name: nameIn(e)}
+	case strings.HasPrefix(e.state, "42") && !is(1139), is(1111, 1140, 1222, 1241, 1248, 1582, 4015, 4016, 4017, 4018, 4019):
+		return invalid(exec.FaultCompile)
+	}
+	return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(e.message)}
+}
+
+// quotedName finds what a message names: "Unknown column 'u.nmae' in 'field list'", "Table 'shop.orders' doesn't exist",
+// "FUNCTION shop.f does not exist".
+var quotedName = regexp.MustCompile(`'((?:[^']|'')*)'|^FUNCTION (\S+)`)
+
+// nameIn is the table, column or function that a message names. Tables and functions are named without their database.
+func nameIn(e serverError) string {
+	m := quotedName.FindStringSubmatch(e.message)
+	if m == nil {
+		return ""
+	}
+	name := m[1] + m[2]
+	if _, after, ok := strings.Cut(name, "."); ok && e.number != 1054 && e.number != 1052 {
+		name = after
+	}
+	return name
+}
+
+// masked leaves out what stands in quotes, because an error of a running statement repeats values that it read.
+func masked(message string) string {
+	i, j := strings.IndexAny(message, "'\"`"), strings.LastIndexAny(message, "'\"`")
+	if i < 0 {
+		return message
+	}
+	if i == j {
+		return message[:i+1] + "…"
+	}
+	return message[:i+1] + "…" + message[j:]
+}
+
+// Classify gives an error met outside of any statement its type. It blames no statement.
+func (Dialect) Classify(err error) error {
+	if typed := classify(err); !exec.IsRejection(typed) {
+		return typed
+	}
+	return err
+}
+
+// isTyped reports whether err has been classified before.
+func isTyped(err error) bool {
+	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) ||
+		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
+}
