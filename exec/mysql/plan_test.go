@@ -13,7 +13,8 @@ import (
 
 const planScript = `
 CREATE TABLE customers(id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(40) NOT NULL, city VARCHAR(40), KEY(city));
-CREATE TABLE orders(id INT PRIMARY KEY AUTO_INCREMENT, customer INT NOT NULL, total DECIMAL(10,2), day DATE, FOREIGN KEY(customer) REFERENCES customers(id), KEY(day));
+CREATE TABLE orders(id INT PRIMARY KEY AUTO_INCREMENT, customer INT NOT NULL, total DECIMAL(10,2), day DATE,
+	FOREIGN KEY(customer) REFERENCES customers(id), KEY(day));
 CREATE TABLE items(order_id INT, line INT, sku VARCHAR(10), n INT, PRIMARY KEY(order_id, line));
 INSERT INTO customers(name, city) SELECT CONCAT('c', seq), CONCAT('t', seq % 20) FROM seq_1_to_500;
 INSERT INTO orders(customer, total, day) SELECT 1 + seq % 500, seq / 3, DATE '2024-01-01' + INTERVAL seq % 300 DAY FROM seq_1_to_3000;
@@ -66,7 +67,8 @@ func TestPlanText(t *testing.T) {
 			"scan:t:full,scan:t:full:left", "the optional side stays where it is"},
 		{`{"query_block": {"read_sorted_file": {"filesort": {"sort_key": "x", "table": {"table_name": "zzz", "access_type": "range", "key": "PRIMARY"}}}}}`,
 			"search:zzz:pk,btree:order", "a name that the text does not have"},
-		{`{"query_block": {"duplicates_removal": [{"table": {"table_name": "a", "access_type": "ALL", "first_match": "b"}}]}}`, "scan:t:full:exists,btree:distinct", ""},
+		{`{"query_block": {"duplicates_removal": [{"table": {"table_name": "a", "access_type": "ALL", "first_match": "b"}}]}}`,
+			"scan:t:full:exists,btree:distinct", ""},
 		{`{"query_block": {"subqueries": []}}`, "", "nothing"},
 		{`[]`, "", "no object"},
 	} {

@@ -84,7 +84,7 @@ CREATE VIEW v AS SELECT id, w FROM keyed`, "")
 		{"keyed", exec.SampleOptions{Columns: []string{"v"}, Rows: 2}, []int64{99999, 99998}, "by key and not by the index of v"},
 		{"keyed", exec.SampleOptions{Columns: []string{"id", "w"}, Rows: 100, Spread: true, Seed: 7, Cut: 9}, nil, "spread"},
 		{"keyed", exec.SampleOptions{Columns: []string{"id"}, Rows: 5, Spread: true, Seed: 8, Count: 1000}, nil, "five places"},
-		{"heap", exec.SampleOptions{Columns: []string{"v"}, Rows: 3, Spread: true}, []int64{4999, 4998, 4997}, "no key: the first rows as stored, and not by the index of v"},
+		{"heap", exec.SampleOptions{Columns: []string{"v"}, Rows: 3, Spread: true}, []int64{4999, 4998, 4997}, "no key: as stored, and not by the index of v"},
 		{"named", exec.SampleOptions{Columns: []string{"v"}, Rows: 3, Spread: true}, []int64{1, 10, 100}, "a key of text: by key"},
 		{"gaps", exec.SampleOptions{Columns: []string{"id"}, Rows: 100, Spread: true}, first(1, 100), "too few rows in the parts: the first rows"},
 		{"huge", exec.SampleOptions{Columns: []string{"id"}, Rows: 1, Spread: true}, []int64{1}, "a key that is no int64"},

@@ -20,7 +20,9 @@ CREATE TABLE v(ti TINYINT, si SMALLINT UNSIGNED, mi MEDIUMINT, i INT, bi BIGINT,
 	en ENUM('a','ü'), st SET('r','w'), js JSON, bn BINARY(3), vb VARBINARY(9), bl BLOB, ge GEOMETRY, ip INET6, uu UUID,
 	da DATE, dt DATETIME, d6 DATETIME(6), ts TIMESTAMP(3), tm TIME, t6 TIME(6));
 INSERT INTO v VALUES
-	(-128, 65535, -1, 2147483647, -9223372036854775808, 18446744073709551615, TRUE, 2024, b'101', 123456789012345678901234567890.5, 1.50, 0.1, 0.1, 'ab', 'x ', 'line
+	(-128, 65535, -1, 2147483647, -9223372036854775808, 18446744073709551615,
+	TRUE, 2024, b'101', 123456789012345678901234567890.5, 1.50, 0.1, 0.1, 'ab', 'x ',
+	'line
 two', 'ñ', 'ü', 'r,w', '{"b": 1,  "a": 2}', 'a', x'00ff', 'text', POINT(1, 2), '::1', '123e4567-e89b-12d3-a456-426655440000',
 	'2024-02-29', '2024-02-29 13:14:15', '2024-02-29 13:14:15.120000', '2024-02-29 13:14:15.250', '-838:59:59', '00:00:01.5'),
 	(0, 0, 0, 0, 0, 9223372036854775807, FALSE, 0, b'0', 0, 12, 1e30, -0.0, '', '', '', '', 'a', '', '[]', '', '', '', NULL, NULL, NULL,
@@ -30,9 +32,11 @@ two', 'ñ', 'ü', 'r,w', '{"b": 1,  "a": 2}', 'a', x'00ff', 'text', POINT(1, 2),
 
 // valueExpressions are what a statement may make of them.
 var valueExpressions = []string{
-	"1", "'x'", "NULL", "1.50", "1e0", "TRUE", "1 = 1", "SUM(i)", "AVG(i)", "AVG(d2)", "SUM(d)", "COUNT(*)", "MAX(da)", "MAX(ub)", "SUM(ub)", "MIN(f)", "MAX(bits)",
+	"1", "'x'", "NULL", "1.50", "1e0", "TRUE", "1 = 1", "SUM(i)", "AVG(i)", "AVG(d2)", "SUM(d)", "COUNT(*)", "MAX(da)", "MAX(ub)", "SUM(ub)", "MIN(f)",
+	"MAX(bits)",
 	"MAX(dc) / 3", "7 / 2", "7 DIV 2", "GROUP_CONCAT(i)", "JSON_ARRAYAGG(i)", "CONCAT('a', 1)", "MD5('a')", "UNHEX('00ff')", "CHAR(77)",
-	"CAST('a' AS BINARY)", "CAST(1 AS UNSIGNED)", "CAST('2024-01-31' AS DATE)", "CAST('2024-01-31 10:00:00.5' AS DATETIME(1))", "DATE_ADD('2024-01-31', INTERVAL 1 DAY)",
+	"CAST('a' AS BINARY)", "CAST(1 AS UNSIGNED)", "CAST('2024-01-31' AS DATE)", "CAST('2024-01-31 10:00:00.5' AS DATETIME(1))",
+	"DATE_ADD('2024-01-31', INTERVAL 1 DAY)",
 	"TIMEDIFF('10:00:00', '11:30:00')", "YEAR('2024-01-31')", "DATEDIFF('2024-02-01', '2024-01-01')", "MAX(tm)", "COALESCE(NULL, 1.10)", "IF(1, 'a', 1)", "x'41'",
 	"HEX(255)", "RAND(1) < 2", "STDDEV(i)", "MAX(en)", "MAX(js)", "SEC_TO_TIME(1.5)", "UNIX_TIMESTAMP('2024-01-01 00:00:00') > 0", "LAST_DAY('2024-02-01')",
 }
@@ -80,7 +84,8 @@ func TestValues(t *testing.T) {
 		columns = append(columns, c.Name)
 	}
 	var first string
-	for _, mode := range []string{"", "parseTime=true", "parseTime=true&loc=Asia%2FTokyo", "interpolateParams=true&multiStatements=true", "charset=utf8mb4&collation=utf8mb4_bin"} {
+	for _, mode := range []string{"", "parseTime=true", "parseTime=true&loc=Asia%2FTokyo",
+		"interpolateParams=true&multiStatements=true", "charset=utf8mb4&collation=utf8mb4_bin"} {
 		pool, err := sql.Open("mysql", dsn+mode)
 		if err != nil {
 			t.Fatal(err)
