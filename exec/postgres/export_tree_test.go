@@ -21,3 +21,16 @@ func (c *catalog) Permit(n *named, locks map[uint32]string) (exec.Analysis, erro
 	}
 	return c.permit(n, list)
 }
+
+// Catalog is one.
+type Catalog = *catalog
+
+// Columns are those that n reads, as "schema.table.column", in order.
+func (n *named) Columns() (out []string) {
+	for _, r := range n.reads.Columns() {
+		for _, column := range r.Columns {
+			out = append(out, r.Relation.Schema+"."+r.Relation.Name+"."+column)
+		}
+	}
+	return out
+}
