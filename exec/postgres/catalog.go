@@ -76,21 +76,7 @@ func ofExtensions(class string) string {
 // readCatalog reads what the guard has to know of a database whose path is path, outside of the transaction of a
 // statement: the locks that it takes would be on the list of permit. The search_path of q begins with pg_catalog.
 func readCatalog(ctx context.Context, q exec.Queryer, path []string, p exec.Policy) (*catalog, error) {
-	c := &catalog{
-		search:    []string{"pg_catalog"},
-		relations: map[string]map[string]*relation{}, byOID: map[uint32]*relation{}, columns: map[string]bool{},
-		functions: map[string]function{}, operators: map[string]string{}, types: map[string]map[string]string{}, domains: map[uint32]string{},
-		allowFunctions: map[string]bool{},
-		hides:          len(p.AllowTables) > 0 || len(p.DenyTables) > 0,
-	}
-	for _, name := range path {
-		if name != "pg_catalog" {
-			c.search = append(c.search, name)
-		}
-	}
-	for _, entry := range p.AllowFunctions {
-		c.allowFunctions[schema.Fold(strings.Trim(entry, `"`))] = true
-	}
+	c := newCatalog(path, p)
 	var stored stored
 	for _, step := range []func() error{
 		func() error { return c.readRelations(ctx, q) },
@@ -111,6 +97,25 @@ func readCatalog(ctx context.Context, q exec.Queryer, path []string, p exec.Poli
 	}
 	c.unknown = c.missing(p)
 	return c, nil
+}
+
+func newCatalog(path []string, p exec.Policy) *catalog {
+	c := &catalog{
+		search:    []string{"pg_catalog"},
+		relations: map[string]map[string]*relation{}, byOID: map[uint32]*relation{}, columns: map[string]bool{},
+		functions: map[string]function{}, operators: map[string]string{}, types: map[string]map[string]string{}, domains: map[uint32]string{},
+		allowFunctions: map[string]bool{},
+		hides:          len(p.AllowTables) > 0 || len(p.DenyTables) > 0,
+	}
+	for _, name := range path {
+		if name != "pg_catalog" {
+			c.search = append(c.search, name)
+		}
+	}
+	for _, entry := range p.AllowFunctions {
+		c.allowFunctions[schema.Fold(strings.Trim(entry, `"`))] = true
+	}
+	return c
 }
 
 func (c *catalog) onPath(schemaName string) bool {

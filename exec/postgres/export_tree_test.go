@@ -1,6 +1,9 @@
 package postgres
 
-import "github.com/texttosql/texttosql/exec"
+import (
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/reads"
+)
 
 // What tests of the tree use.
 var ReadCatalog = readCatalog
@@ -33,4 +36,29 @@ func (n *named) Columns() (out []string) {
 		}
 	}
 	return out
+}
+
+// MadeCatalog is a catalog without a database: a table users with a denied password, a table t and some functions.
+func MadeCatalog() *catalog {
+	c := newCatalog([]string{"public"}, exec.Policy{})
+	for i, columns := range [][]string{{"id", "name", "password"}, {"a", "b"}} {
+		r := &relation{oid: uint32(20000 + i), schema: "public", name: []string{"users", "t"}[i], kind: "r", columns: map[string]bool{}, names: columns}
+		for _, column := range columns {
+			r.columns[column], c.columns[column] = true, true
+		}
+		r.reads = reads.NewRelation(r.schema, r.name, columns, func(column string) bool { return column == "password" })
+		c.relations["public"] = map[string]*relation{"users": c.byOID[20000], r.name: r}
+		c.byOID[r.oid] = r
+	}
+	for name := range listedFunctions {
+		c.functions[name] = function{builtin: true, row: true}
+	}
+	for _, name := range []string{"pg_sleep", "lo_create", "nextval", "to_regclass"} {
+		c.functions[name] = function{builtin: true, row: true, strict: true}
+	}
+	c.types["pg_catalog"] = map[string]string{"regclass": "is not on the list"}
+	for name := range listedTypes {
+		c.types["pg_catalog"][name] = ""
+	}
+	return c
 }

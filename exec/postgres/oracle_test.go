@@ -59,7 +59,8 @@ func TestOracle(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]string{} // "oid.number" → "schema.table.column"
-	rows, err := conn.QueryContext(context.Background(), `SELECT a.attrelid::text || '.' || a.attnum, c.relnamespace::regnamespace::text || '.' || c.relname || '.' || a.attname
+	rows, err := conn.QueryContext(context.Background(), `SELECT a.attrelid::text || '.' || a.attnum,
+ c.relnamespace::regnamespace::text || '.' || c.relname || '.' || a.attname
  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE a.attnum > 0 AND c.relnamespace IN ('public'::regnamespace, 'hr'::regnamespace)`)
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,8 @@ type named struct {
 }
 
 // check parses a statement and refuses all but a SELECT of things that are on the lists. It asks nobody. ours says that
-// the text is exec's own and may have parameters.
+// the text is exec's own and may have parameters. An error about a name that the database does not have is of a text
+// with nothing else against it: the engine may be asked for its own words.
 func (c *catalog) check(s string, ours bool) (n *named, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -102,6 +103,9 @@ func (c *catalog) check(s string, ours bool) (n *named, err error) {
 	}
 	if err := w.behindDots(); err != nil {
 		return nil, err
+	}
+	if w.missing != nil {
+		return nil, w.missing
 	}
 	if refused := w.n.reads.Denied(); refused != nil {
 		return nil, refused
@@ -130,6 +134,16 @@ type walk struct {
 	nodes, depth int
 	sources      []*relation // of n.reads.Sources
 	dots         []dot
+	missing      *exec.InvalidError // the first name that the database does not have
+}
+
+// lacks keeps the error about a name that is not there, for the rest of the text may be worse.
+func (w *walk) lacks(err error) error {
+	if missing, ok := err.(*exec.InvalidError); ok {
+		w.missing = cmp.Or(w.missing, missing)
+		return nil
+	}
+	return err
 }
 
 // dot is a name behind a dot that could call a function which is not on the list.
@@ -352,7 +366,7 @@ func (w *walk) table(m *ast.RangeVar) error {
 	}
 	r, err := w.c.named(m.Schemaname, m.Relname)
 	if err != nil {
-		return err
+		return w.lacks(err)
 	}
 	w.source(r, m.Alias, m.Relname, false)
 	if !slices.Contains(w.n.relations, r) {
@@ -427,7 +441,7 @@ func (w *walk) call(m *ast.FuncCall) error {
 	if len(parts) == 2 {
 		schemaName = parts[0]
 	}
-	if err := w.c.called(schemaName, name); err != nil {
+	if err := w.lacks(w.c.called(schemaName, name)); err != nil {
 		return err
 	}
 	w.n.functions = append(w.n.functions, schema.Fold(name))
