@@ -57,7 +57,8 @@ func (db *DB) Explain(ctx context.Context, sql string) (Plan, error) {
 }
 
 // Probe reports whether column of table holds value. The value is bound, never written into the text, and compared as
-// the engine compares: 'Norway' is not 'norway' unless the column's collation says so. A nil value asks for NULL.
+// the engine compares: 'Norway' is not 'norway' unless the column's collation says so, and no date, number or enum holds
+// it. A nil value asks for NULL.
 //
 // It is one statement that stops at the first match, within 1 second or Limits.Candidate.Timeout, whichever is less. A
 // large column without an index may take longer: then it is a *LimitError. schemaName is "" for the default schema.

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -152,7 +153,7 @@ func (s *Session) Probe(ctx context.Context, schemaName, table, column string, v
 	default:
 		return false, fmt.Errorf("exec: Probe: value of type %T", value)
 	}
-	return run(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h Held) (bool, error) {
+	found, err = run(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h Held) (bool, error) {
 		rows, err := h.QueryContext(ctx, text+" LIMIT 1", args...)
 		if err != nil {
 			return false, err
@@ -160,6 +161,11 @@ func (s *Session) Probe(ctx context.Context, schemaName, table, column string, v
 		t, err := read(h, rows, Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1})
 		return err == nil && len(t.Rows) > 0, err
 	})
+	var fault *InvalidError
+	if errors.As(err, &fault) && fault.Fault == FaultRun { // the value is none of the column's type: 'Norway' of a date
+		return false, nil
+	}
+	return found, err
 }
 
 // Schema returns the schema that [DB.Schema] read last. If there is none yet it gives the connection back and reads the
