@@ -5,4 +5,5 @@ var (
 	Converter = converter
 	OnText    = onText
 	Classify  = classify
+	ReadPlan  = readPlan
 )

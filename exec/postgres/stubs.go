@@ -7,15 +7,10 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 var errUnfinished = errors.New("postgres: not written yet")
 
 func (Dialect) SampleRows(context.Context, func(ctx context.Context, sql string, rows int) (*result.Table, error), schema.Table, exec.SampleOptions) (exec.RowSample, error) {
 	return exec.RowSample{}, errUnfinished
-}
-
-func (Dialect) Explain(context.Context, exec.Queryer, *sqltext.Statement) (exec.Plan, error) {
-	return exec.Plan{}, errUnfinished
 }
