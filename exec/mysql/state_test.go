@@ -1,0 +1,308 @@
+package mysql_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	driverpkg "github.com/go-sql-driver/mysql"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/mysql"
+)
+
+// moving are variables that change by themselves or count what the last statement did.
+var moving = []string{"timestamp", "warning_count", "error_count", "pseudo_thread_id", "last_gtid", "gtid_binlog_pos", "gtid_current_pos"}
+
+// state is what a later user of the only connection of a pool finds: all variables and what statements leave behind.
+func state(t *testing.T, pool *sql.DB) map[string]string {
+	t.Helper()
+	conn, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	found := map[string]string{}
+	for _, query := range []string{"SHOW SESSION VARIABLES", "SHOW SESSION STATUS LIKE 'Prepared_stmt_count'", "SELECT 'open transaction', @@in_transaction",
+		"SELECT 'a user variable', @v", "SELECT 'lock', IS_USED_LOCK('x')"} {
+		rows, err := conn.QueryContext(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var name, value sql.NullString
+			if err := rows.Scan(&name, &value); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(moving, name.String) {
+				found[name.String] = value.String
+			}
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// connection is the number of the only connection of a pool.
+func connection(t *testing.T, pool *sql.DB) (id int) {
+	t.Helper()
+	if err := pool.QueryRow("SELECT CONNECTION_ID()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// odd are settings of a caller that is not like others.
+const odd = "SET SESSION autocommit=0, tx_read_only=0, sql_select_limit=7, group_concat_max_len=100, lock_wait_timeout=77, max_statement_time=88.5, " +
+	"max_recursive_iterations=5, character_set_results=NULL, sql_auto_is_null=1, optimizer_trace='enabled=off', tmp_memory_table_size=1048576, time_zone='+05:00', @v=3"
+
+// panicking is a driver connection that panics when it prepares, if told so.
+type panicking struct {
+	driver.Conn
+	now *bool
+}
+
+func (c panicking) PrepareContext(ctx context.Context, q string) (driver.Stmt, error) {
+	if *c.now && !strings.Contains(q, "@@") {
+		panic("the driver is broken")
+	}
+	return c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, q)
+}
+
+func (c panicking) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
+	return c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args)
+}
+
+func (c panicking) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
+}
+
+type panickingConnector struct {
+	driver.Connector
+	now *bool
+}
+
+func (c panickingConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	return panicking{conn, c.now}, err
+}
+
+// single is a pool of one connection, whose driver panics while *now is set.
+func single(t *testing.T, script, parameters string) (pool *sql.DB, now *bool) {
+	t.Helper()
+	_, dsn := open(t, script, parameters)
+	connector, err := driverpkg.MySQLDriver{}.OpenConnector(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = new(bool)
+	pool = sql.OpenDB(panickingConnector{connector, now})
+	pool.SetMaxOpenConns(1)
+	t.Cleanup(func() { pool.Close() })
+	return pool, now
+}
+
+// TestState: after every use of a connection the next user finds it as it was, or finds another one.
+func TestState(t *testing.T) {
+	const kept, dropped = true, false
+	for _, tt := range []struct {
+		why    string
+		sql    string
+		odd    bool
+		policy exec.Policy
+		bounds exec.Bounds
+		kept   bool
+		cancel bool
+		panics bool
+	}{
+		{why: "an answer", sql: "SELECT a FROM t", kept: kept},
+		{why: "an answer on a connection with settings of its own", sql: "SELECT GROUP_CONCAT(b) FROM t", odd: true, kept: kept},
+		{why: "a policy, which turns the trace on", sql: "SELECT name FROM users", policy: exec.Policy{DenyColumns: []string{"password"}}, odd: true, kept: kept},
+		{why: "refused by the tree", sql: "SELECT GET_LOCK('x', 0)", odd: true, kept: kept},
+		{why: "refused by the policy", sql: "SELECT * FROM users", policy: exec.Policy{DenyColumns: []string{"password"}}, odd: true, kept: kept},
+		{why: "rejected by the server", sql: "SELECT nothing FROM t", odd: true, kept: kept},
+		{why: "it fails while it runs", sql: "SELECT (SELECT a FROM t)", odd: true, kept: kept},
+		{why: "more rows than wanted", sql: "SELECT a.id FROM big a, big b", odd: true, bounds: exec.Bounds{Rows: 3}, kept: kept},
+		{why: "more rows than wanted, by a LIMIT that beats ours", sql: "SELECT a.id FROM big a, big b LIMIT 1000000000", bounds: exec.Bounds{Rows: 3}, kept: dropped},
+		{why: "more bytes than wanted", sql: "SELECT a.v FROM big a, big b", bounds: exec.Bounds{Bytes: 1000}, kept: dropped},
+		{why: "the server ends it", sql: "SELECT COUNT(*) FROM big a, big b, big c", odd: true, bounds: exec.Bounds{Timeout: 300 * time.Millisecond}, kept: kept},
+		{why: "the caller ends it", sql: "SELECT COUNT(*) FROM big a, big b, big c", cancel: true, kept: dropped},
+		{why: "the driver panics", sql: "SELECT a FROM t", panics: true, kept: dropped},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			pool, now := single(t, fixture, "multiStatements=true&parseTime=true")
+			if tt.odd {
+				if _, err := pool.Exec(odd); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before, id := state(t, pool), connection(t, pool)
+			if _, err := pool.Exec("ROLLBACK"); err != nil { // autocommit is off
+				t.Fatal(err)
+			}
+			db, err := exec.New(pool, mysql.Dialect{}, exec.Config{Policy: tt.policy})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			if tt.cancel {
+				time.AfterFunc(100*time.Millisecond, cancel)
+			}
+			func() {
+				*now = tt.panics
+				defer func() { *now = false; _ = recover() }()
+				got, err := db.QueryWithin(ctx, tt.sql, tt.bounds)
+				t.Logf("%.100v, %v", got, err)
+			}()
+			cancel()
+			after := connection(t, pool)
+			if (after == id) != tt.kept {
+				t.Errorf("connection %d became %d", id, after)
+			}
+			if after == id {
+				if diff := cmp.Diff(before, state(t, pool)); diff != "" {
+					t.Error(diff)
+				}
+			}
+		})
+	}
+}
+
+// TestLeftOpen: a connection that its caller left in a transaction is not used, and stays as it is.
+func TestLeftOpen(t *testing.T) {
+	for _, begin := range []string{"START TRANSACTION", "BEGIN; SELECT 1", "START TRANSACTION READ ONLY", "SET autocommit=0; SELECT a FROM t; SELECT 1"} {
+		pool, _ := single(t, "CREATE TABLE t(a INTEGER)", "multiStatements=true")
+		if _, err := pool.Exec(begin); err != nil {
+			t.Fatal(err)
+		}
+		db, err := exec.New(pool, mysql.Dialect{}, exec.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.Query(t.Context(), "SELECT 1")
+		var unguarded *exec.UnguardedError
+		if !errors.As(err, &unguarded) || !strings.Contains(unguarded.Reason, "transaction") {
+			t.Errorf("%s: %v", begin, err)
+		}
+		var in int
+		if err := pool.QueryRow("SELECT @@in_transaction").Scan(&in); err != nil || in != 1 {
+			t.Errorf("%s: afterwards in a transaction: %d, %v", begin, in, err)
+		}
+	}
+}
+
+// TestUnguarded: a connection that reads text by other rules, or is in no database of its own, is refused with a remedy.
+func TestUnguarded(t *testing.T) {
+	for _, tt := range []struct {
+		set     string
+		dialect mysql.Dialect
+		want    string // of the error; "" works
+	}{
+		{"sql_mode='ORACLE'", mysql.Dialect{}, "ORACLE"},
+		{"sql_mode='MSSQL'", mysql.Dialect{}, "MSSQL"},
+		{"sql_mode='ANSI_QUOTES'", mysql.Dialect{}, "mysql.Dialect{ANSIQuotes: true}"},
+		{"sql_mode='ANSI'", mysql.Dialect{}, "mysql.Dialect{ANSIQuotes: true}"},
+		{"sql_mode='ANSI'", mysql.Dialect{ANSIQuotes: true}, ""},
+		{"sql_mode=''", mysql.Dialect{ANSIQuotes: true}, "leave the field out"},
+		{"sql_mode='NO_BACKSLASH_ESCAPES'", mysql.Dialect{}, "mysql.Dialect{NoBackslashEscapes: true}"},
+		{"sql_mode='NO_BACKSLASH_ESCAPES,ANSI_QUOTES'", mysql.Dialect{NoBackslashEscapes: true, ANSIQuotes: true}, ""},
+		{"sql_mode='TRADITIONAL,PIPES_AS_CONCAT,EMPTY_STRING_IS_NULL'", mysql.Dialect{}, ""},
+		{"character_set_client='latin1'", mysql.Dialect{}, "charset=utf8mb4"},
+		{"character_set_client='gbk'", mysql.Dialect{}, "gbk"},
+		{"character_set_client='utf8mb3'", mysql.Dialect{}, ""},
+		{"@v=1; USE mysql", mysql.Dialect{}, "one of the server's own"},
+		{"@v=1; USE information_schema", mysql.Dialect{}, "one of the server's own"},
+	} {
+		pool, _ := single(t, "", "multiStatements=true")
+		if _, err := pool.Exec("SET " + tt.set); err != nil {
+			t.Fatal(err)
+		}
+		before := state(t, pool)
+		db, err := exec.New(pool, tt.dialect, exec.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.Query(t.Context(), "SELECT 1 + 1")
+		if tt.want == "" && err != nil || tt.want != "" && (!errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s, %+v: %v", tt.set, tt.dialect, err)
+		}
+		if diff := cmp.Diff(before, state(t, pool)); diff != "" {
+			t.Errorf("%s: %s", tt.set, diff)
+		}
+	}
+	s := server.Get(t)
+	none, err := sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", s.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer none.Close()
+	db, err := exec.New(none, mysql.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Ready(t.Context()); !errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), "no database") {
+		t.Error(err)
+	}
+}
+
+// TestKilled: a connection that somebody ends is no error of the statement, and the session goes on with another one.
+func TestKilled(t *testing.T) {
+	pool, _ := single(t, fixture, "")
+	root, _ := open(t, "", "")
+	db, err := exec.New(pool, mysql.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := connection(t, pool)
+	s, err := db.Session(exec.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Query(t.Context(), "SELECT a FROM t"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := root.Exec(fmt.Sprint("KILL CONNECTION ", id)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Query(t.Context(), "SELECT a FROM t"); err == nil || exec.IsRejection(err) {
+		t.Errorf("on a dead connection: %v", err)
+	}
+	if got, err := s.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 5 {
+		t.Errorf("on the next one: %v, %v", got, err)
+	}
+	// In the middle of a statement.
+	s.Close()
+	id = connection(t, pool)
+	done := make(chan error)
+	go func() {
+		_, err := db.QueryWithin(t.Context(), "SELECT COUNT(*) FROM big a, big b, big c", exec.Bounds{Timeout: 20 * time.Second})
+		done <- err
+	}()
+	for running := 0; running == 0; {
+		if err := root.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ? AND INFO LIKE 'SELECT COUNT%'", id).Scan(&running); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := root.Exec(fmt.Sprint("KILL CONNECTION ", id)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err == nil || exec.IsRejection(err) && !errors.As(err, new(*exec.LimitError)) {
+		t.Errorf("killed while it ran: %v", err)
+	}
+	if got, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 5 {
+		t.Errorf("afterwards: %v, %v", got, err)
+	}
+}

@@ -1,0 +1,110 @@
+package mysql
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/sqlc-dev/marino/ast"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// TestNodesHideNothing: no type of the list keeps a part of the tree where reflection over exported fields does not see
+// it.
+func TestNodesHideNothing(t *testing.T) {
+	node := reflect.TypeFor[ast.Node]()
+	var holds func(f reflect.Type, depth int) bool
+	holds = func(f reflect.Type, depth int) bool {
+		switch f.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			return f.Implements(node) || holds(f.Elem(), depth)
+		case reflect.Interface:
+			return f.Implements(node)
+		case reflect.Struct:
+			if reflect.PointerTo(f).Implements(node) {
+				return true
+			}
+			for i := range f.NumField() {
+				if depth < 5 && holds(f.Field(i).Type, depth+1) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for list := range nodes {
+		for i := range list.NumField() {
+			f := list.Field(i)
+			base := f.Anonymous && strings.HasSuffix(strings.ToLower(f.Name), "node") // node, exprNode, …: text and type
+			if !f.IsExported() && !base && holds(f.Type, 0) {
+				t.Errorf("%s.%s is a part of the tree that the walk does not see", list, f.Name)
+			}
+		}
+	}
+}
+
+// TestTree: what a tree may not be made of.
+func TestTree(t *testing.T) {
+	c := &catalog{place: place{database: "shop"}, relations: map[string]*relation{}, functions: map[string]bool{"mine": true}, added: map[string]bool{"mine": true}}
+	for _, name := range functions {
+		c.functions[name] = true
+	}
+	delete(c.functions, "insert_func") // the database has a function of that name
+	for _, tt := range []struct {
+		sql    string
+		reason sqltext.Reason // "" passes
+		why    string
+	}{
+		{"SELECT 1", "", ""},
+		{"SELECT 1 INTO OUTFILE '/tmp/x'", sqltext.ReasonNotReadOnly, "files"},
+		{"SELECT * FROM (SELECT 1 FROM x FOR UPDATE) y", sqltext.ReasonNotReadOnly, "locks, however deep"},
+		{"SELECT 1 LOCK IN SHARE MODE", sqltext.ReasonNotReadOnly, "locks"},
+		{"INSERT INTO x VALUES (1)", exec.ReasonStatement, "no query"},
+		{"SELECT @a := 1", exec.ReasonStatement, "state"},
+		{"SELECT @@version", exec.ReasonStatement, "settings"},
+		{"SELECT ?", exec.ReasonStatement, "a parameter of nobody"},
+		{"SELECT DEFAULT(a) FROM x", exec.ReasonStatement, "reads a definition"},
+		{"SELECT SQL_CALC_FOUND_ROWS 1", exec.ReasonStatement, "state"},
+		{"SELECT 1; SELECT 2", sqltext.ReasonSeveral, "two"},
+		{"SELECT sleep(1)", exec.ReasonFunction, "not on the list"},
+		{"SELECT `sleep`(1)", exec.ReasonFunction, "nor in quotes"},
+		{"SELECT SLEEP (1)", exec.ReasonFunction, "nor with a blank"},
+		{"SELECT shop.lower('a')", exec.ReasonFunction, "a function of the database is none of the list"},
+		{"SELECT mine(1), shop.mine(2)", "", "allowed by the policy"},
+		{"SELECT other.mine(1)", exec.ReasonFunction, "of another database"},
+		{"SELECT insert('abc', 1, 1, 'x')", exec.ReasonFunction, "the parser cannot tell it from insert_func, which the database has"},
+		{"SELECT 1 FROM mysql.user", exec.ReasonTable, "another database"},
+		{"SELECT repeat('x', 10000), space(5), lpad('a', 10, ' ')", "", "short"},
+		{"SELECT repeat('x', 10001)", exec.ReasonFunction, "long"},
+		{"SELECT rpad('x', a, 'y') FROM x", exec.ReasonFunction, "of any length"},
+		{"SELECT rpad('x', 1e9, 'y')", exec.ReasonFunction, "of any length"},
+		{"SELECT CAST('a' AS BINARY(100000))", exec.ReasonFunction, "padded"},
+		{"SELECT CAST(a AS INT), CAST(a AS INTEGER), CAST(a AS VARCHAR(7)), CONVERT(a, INT) FROM x", "", "types that MariaDB has"},
+		{"SELECT rank, x.of, rank() OVER () FROM x", "", "names to MariaDB"},
+		{"SELECT " + strings.Repeat("-", 30000) + "1", exec.ReasonTooComplex, "deep"},
+		{"SELECT " + strings.Repeat("json_value(", 40) + "1" + strings.Repeat(",'$')", 40), exec.ReasonTooComplex, "the parser would take hours"},
+		{"SELECT " + strings.Repeat("1 + interval (", 40) + "1", exec.ReasonTooComplex, "the parser would take hours"},
+		{"SELECT * FROM " + strings.Repeat("((SELECT * FROM ", 40) + "x y z", exec.ReasonTooComplex, "the parser would take hours"},
+		{"SELECT * FROM " + strings.Repeat("(SELECT * FROM ", 60) + "x" + strings.Repeat(") y", 60), "", "as deep as the server allows"},
+		{"SELECT NOW() - INTERVAL 1 DAY" + strings.Repeat(" + INTERVAL 1 DAY", 100), "", "a literal and its unit are read once"},
+		{"SELECT 1 FROM x" + strings.Repeat(" JOIN x", 3000), exec.ReasonTooComplex, "the parser is quadratic"},
+	} {
+		_, err := c.check(tt.sql, false)
+		var refused *exec.RefusedError
+		errors.As(err, &refused)
+		if (err == nil) != (tt.reason == "") || err != nil && (refused == nil || refused.Reason != tt.reason) {
+			t.Errorf("%.80s (%s): %v", tt.sql, tt.why, err)
+		}
+	}
+	if _, err := c.check("SELECT ?", true); err != nil {
+		t.Errorf("a parameter of ours: %v", err)
+	}
+	_, err := c.check("SELECT FROM WHERE", false)
+	var invalid *exec.InvalidError
+	if !errors.As(err, &invalid) || invalid.Fault != exec.FaultSyntax {
+		t.Errorf("no SQL: %v", err)
+	}
+}
