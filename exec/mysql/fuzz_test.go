@@ -20,7 +20,8 @@ func FuzzCheck(f *testing.F) {
 	} {
 		f.Add(sql)
 	}
-	forbidden := map[string]bool{"sleep": true, "get_lock": true, "load_file": true, "benchmark": true, "extractvalue": true, "user": true, "version": true, "analyse": true}
+	forbidden := map[string]bool{"sleep": true, "get_lock": true, "load_file": true, "benchmark": true, "extractvalue": true, "user": true, "version": true,
+		"analyse": true}
 	f.Fuzz(func(t *testing.T, text string) {
 		d := mysql.Dialect{}.Text()
 		s, err := d.Check(text)

@@ -16,7 +16,8 @@ import (
 )
 
 const people = `CREATE TABLE t(a INTEGER, b TEXT); INSERT INTO t VALUES (1,'x'),(2,'y');
-CREATE TABLE users(id INTEGER, name VARCHAR(50), password VARCHAR(50), token VARCHAR(50), hash VARCHAR(100) AS (CONCAT(password, 'x')), twice VARCHAR(200) AS (CONCAT(hash, hash)),
+CREATE TABLE users(id INTEGER, name VARCHAR(50), password VARCHAR(50), token VARCHAR(50),
+ hash VARCHAR(100) AS (CONCAT(password, 'x')), twice VARCHAR(200) AS (CONCAT(hash, hash)),
  PRIMARY KEY (id), KEY by_password (password));
 INSERT INTO users(id, name, password, token) VALUES (1,'ann','s3cret-1','t1'),(2,'bob','s3cret-2','t2');
 CREATE TABLE logins(id INTEGER, user_id INTEGER, password VARCHAR(50)) ENGINE=MyISAM;
@@ -138,7 +139,8 @@ func TestNewColumn(t *testing.T) {
 	if _, err := s.Query(t.Context(), "SELECT * FROM t"); err != nil {
 		t.Fatal(err)
 	}
-	for _, change := range []string{"ALTER TABLE t ADD password TEXT", "CREATE TABLE late(x INTEGER, password TEXT)", "CREATE OR REPLACE VIEW v_ok AS SELECT id, password AS name FROM users"} {
+	for _, change := range []string{"ALTER TABLE t ADD password TEXT", "CREATE TABLE late(x INTEGER, password TEXT)",
+		"CREATE OR REPLACE VIEW v_ok AS SELECT id, password AS name FROM users"} {
 		if _, err := pool.Exec(change); err != nil {
 			t.Fatal(err)
 		}

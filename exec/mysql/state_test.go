@@ -63,7 +63,8 @@ func connection(t *testing.T, pool *sql.DB) (id int) {
 
 // odd are settings of a caller that is not like others.
 const odd = "SET SESSION autocommit=0, tx_read_only=0, sql_select_limit=7, group_concat_max_len=100, lock_wait_timeout=77, max_statement_time=88.5, " +
-	"max_recursive_iterations=5, character_set_results=NULL, sql_auto_is_null=1, optimizer_trace='enabled=off', tmp_memory_table_size=1048576, time_zone='+05:00', @v=3"
+	"max_recursive_iterations=5, character_set_results=NULL, sql_auto_is_null=1, optimizer_trace='enabled=off', " +
+	"tmp_memory_table_size=1048576, time_zone='+05:00', @v=3"
 
 // panicking is a driver connection that panics when it prepares, if told so.
 type panicking struct {
@@ -132,7 +133,8 @@ func TestState(t *testing.T) {
 		{why: "rejected by the server", sql: "SELECT nothing FROM t", odd: true, kept: kept},
 		{why: "it fails while it runs", sql: "SELECT (SELECT a FROM t)", odd: true, kept: kept},
 		{why: "more rows than wanted", sql: "SELECT a.id FROM big a, big b", odd: true, bounds: exec.Bounds{Rows: 3}, kept: kept},
-		{why: "more rows than wanted, by a LIMIT that beats ours", sql: "SELECT a.id FROM big a, big b LIMIT 1000000000", bounds: exec.Bounds{Rows: 3}, kept: dropped},
+		{why: "more rows than wanted, by a LIMIT that beats ours", sql: "SELECT a.id FROM big a, big b LIMIT 1000000000",
+			bounds: exec.Bounds{Rows: 3}, kept: dropped},
 		{why: "more bytes than wanted", sql: "SELECT a.v FROM big a, big b", bounds: exec.Bounds{Bytes: 1000}, kept: dropped},
 		{why: "the server ends it", sql: "SELECT COUNT(*) FROM big a, big b, big c", odd: true, bounds: exec.Bounds{Timeout: 300 * time.Millisecond}, kept: kept},
 		{why: "the caller ends it", sql: "SELECT COUNT(*) FROM big a, big b, big c", cancel: true, kept: dropped},

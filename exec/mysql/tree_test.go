@@ -48,7 +48,8 @@ func TestNodesHideNothing(t *testing.T) {
 
 // TestTree: what a tree may not be made of.
 func TestTree(t *testing.T) {
-	c := &catalog{place: place{database: "shop"}, relations: map[string]*relation{}, functions: map[string]bool{"mine": true}, added: map[string]bool{"mine": true}}
+	c := &catalog{place: place{database: "shop"},
+		relations: map[string]*relation{}, functions: map[string]bool{"mine": true}, added: map[string]bool{"mine": true}}
 	for _, name := range functions {
 		c.functions[name] = true
 	}
