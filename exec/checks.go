@@ -97,7 +97,7 @@ func (Suspect) Check(ctx context.Context, s *Session, c *Checked) error {
 // UnknownNames finds names in double quotes that no column has and that the engine therefore takes for strings. SELECT
 // "nmae" FROM t is no error to SQLite. Such a name is no finding beside a comparison, LIKE, IN or BETWEEN, where its
 // author meant a string, unless the other side is a constant too. Engines that refuse unknown names have nothing to
-// find.
+// find. To MySQL every text in double quotes is a string: there the finding is about one that a column is named after.
 //
 // The engine decides: each name is compiled once in quotes that can only be those of a name.
 type UnknownNames struct {
@@ -111,8 +111,14 @@ func (u UnknownNames) Check(ctx context.Context, s *Session, c *Checked) error {
 	if !ok || !strings.Contains(c.SQL, `"`) {
 		return nil
 	}
-	comparisons := c.Statement.Comparisons()
-	suspects := suspectNames(c.Statement.Columns(), comparisons)
+	statement, text := c.Statement, s.db.dialect.Text()
+	always := text.DoubleQuotedStrings
+	if always { // read as names what is never one
+		text.DoubleQuotedStrings = false
+		statement = text.Parse(c.SQL)
+	}
+	comparisons := statement.Comparisons()
+	suspects := suspectNames(statement.Columns(), comparisons)
 	if len(suspects) == 0 {
 		return nil
 	}
@@ -127,13 +133,16 @@ func (u UnknownNames) Check(ctx context.Context, s *Session, c *Checked) error {
 		if name.Operand && !constant[name.Pos] {
 			continue
 		}
-		if u.Reject {
-			return &InvalidError{Fault: FaultSchema, Message: "no such column: " + name.Column, Name: name.Column}
+		detail := fmt.Sprintf("no column is named %q here, so the engine takes it for a string", name.Column)
+		unknown := InvalidError{Fault: FaultSchema, Message: "no such column: " + name.Column, Name: name.Column}
+		if always {
+			detail = fmt.Sprintf("%q in double quotes is a string here, and not the column %s", name.Column, s.db.dialect.Quote(name.Column))
+			unknown = InvalidError{Fault: FaultSchema, Message: detail}
 		}
-		c.Findings = append(c.Findings, Finding{
-			Rule:   FindingString,
-			Detail: fmt.Sprintf("no column is named %q here, so the engine takes it for a string", name.Column),
-		})
+		if u.Reject {
+			return &unknown
+		}
+		c.Findings = append(c.Findings, Finding{Rule: FindingString, Detail: detail})
 	}
 	return nil
 }

@@ -84,9 +84,9 @@ type (
 	// ErrorClassifier gives an error met outside of any statement its type: an error about a lock matches [ErrBusy]. It
 	// returns other errors as they are.
 	ErrorClassifier interface{ Classify(err error) error }
-	// Misreader serves [UnknownNames] for an engine that takes unknown names in quotes for strings. It returns the names
-	// that h takes for strings in s, which compiles. names are unqualified, in double quotes and in text order. Of many
-	// names it may leave out the last ones.
+	// Misreader serves [UnknownNames] for an engine that takes unknown names in double quotes for strings, or all. It
+	// returns the names that h takes for strings in s, which compiles; where all are strings, those that a column is named
+	// after. names are unqualified, in double quotes and in text order. Of many names it may leave out the last ones.
 	Misreader interface {
 		Misread(ctx context.Context, h Held, s *sqltext.Statement, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error)
 	}
