@@ -73,7 +73,7 @@ func classify(err error) error {
 			reason = exec.ReasonTable
 		}
 		return &exec.RefusedError{Reason: reason, Detail: e.message}
-	case is(1116, 1117, 1119, 1436, 1473, 1390, 4078):
+	case is(1116, 1117, 1119, 1436, 1473, 1390):
 		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: e.message}
 	case strings.HasPrefix(e.state, "08"), e.number < 1050 && !is(1048), is(1053, 1077, 1078, 1079, 1080, 1129, 1130, 1158, 1159, 1160, 1161, 1194, 1195, 1696, 1877, 1927, 1932):
 		return fmt.Errorf("mysql: %w", err) // the server is ill or goes away
@@ -81,7 +81,7 @@ func classify(err error) error {
 		return invalid(exec.FaultSyntax)
 	case is(1054, 1146, 1305, 1052, 1051, 1049, 1109, 1066, 1128, 1630, 1356):
 		return &exec.InvalidError{Fault: exec.FaultSchema, Message: e.message, Name: nameIn(e)}
-	case strings.HasPrefix(e.state, "42") && !is(1139), is(1111, 1140, 1222, 1241, 1248, 1582, 4015, 4016, 4017, 4018, 4019):
+	case strings.HasPrefix(e.state, "42") && !is(1139), is(1111, 1140, 1222, 1241, 1248, 1582, 4078, 4015, 4016, 4017, 4018, 4019):
 		return invalid(exec.FaultCompile)
 	}
 	return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(e.message)}

@@ -71,6 +71,7 @@ func TestServerErrors(t *testing.T) {
 		{"SELECT id FROM t WHERE COUNT(*) > 1", "invalid compile"},
 		{"SELECT 1 UNION SELECT 1, 2", "invalid compile"},
 		{"SELECT (SELECT 1, 2)", "invalid compile"},
+		{"SELECT 1 > (SELECT 1, 2)", "invalid compile"},
 		{"SELECT ABS(1, 2)", "invalid compile"},
 		{"SELECT id, ROW_NUMBER() OVER () AS n FROM t WHERE ROW_NUMBER() OVER () > 1", "invalid compile"},
 		{"SELECT (SELECT 1 UNION SELECT 2)", "invalid run"},
