@@ -105,6 +105,8 @@ func TestRefusals(t *testing.T) {
 			"SELECT * FROM s; SELECT * FROM a.b.c; SELECT * FROM pg_temp.x", "table"},
 		{"long values", none, "SELECT repeat('a', 10001); SELECT lpad('a', id) FROM users; SELECT format('%*s', 1); SELECT format('%99999s', 'a'); " +
 			"SELECT format(name) FROM users; SELECT repeat('a', VARIADIC ARRAY[1])", "too-complex"},
+		{"brackets that the parser takes years for", none, "SELECT ((((SELECT ((((SELECT ((((SELECT ((((SELECT ((((SELECT 1~~)))))", "too-complex"},
+		{"brackets in a string", none, "SELECT id FROM users WHERE name LIKE '((((((((((((((((((((((((((((((((((((((((((('", ""},
 		{"short ones", none, "SELECT repeat('a', 10000), rpad(name, 20), ltrim(name), format('%-10s|%s', name, id) FROM users", ""},
 		{"a call by dot", none, "SELECT (42::bigint).pg_advisory_lock; SELECT ('x'::text).pg_read_file; SELECT u.spy FROM users u; SELECT users.one FROM users; " +
 			"SELECT x.pg_sleep FROM (SELECT 1.0) AS x; SELECT (1).lower; SELECT ('a'::text).regclass; SELECT (5).evil", "function"},
