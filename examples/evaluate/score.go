@@ -30,6 +30,7 @@ type score struct {
 	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
 	JSON        bool   `name:"json" help:"JSON lines instead of tables."`
 	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+	MySQL       bool   `name:"mysql" help:"The SQLite files are copies of MySQL's: statements may call YEAR, MONTH, DATEDIFF and their like."`
 	onServer    `embed:""`
 }
 
@@ -92,10 +93,11 @@ func (s *score) Run(p *program) error {
 	if s.Rounds < 1 || s.Workers < 1 {
 		return errors.New("--rounds and --workers must be at least 1")
 	}
-	if s.Engine != "" && s.Suites != "" {
-		return errors.New("--suites are variations of SQLite files: leave out --engine")
+	if s.Suites != "" && (s.MySQL || s.Engine != "") {
+		return errors.New("--suites are variations of plain SQLite files: leave out --engine and --mysql")
 	}
-	if err := cmp.Or(s.check(), canWritePage(s.HTML)); err != nil {
+	asked := access{MySQL: s.MySQL, onServer: s.onServer}
+	if err := cmp.Or(asked.check(), canWritePage(s.HTML)); err != nil {
 		return err
 	}
 	folder, dataset, err := openDataset(p, s.Data, s.Dataset)
@@ -107,7 +109,7 @@ func (s *score) Run(p *program) error {
 			dataset.Questions[i] = q.With2023()
 		}
 	}
-	store := access{onServer: s.onServer}.store(folder, s.Workers)
+	store := asked.store(folder, s.Workers)
 	defer store.Close()
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{
 		eval.VA{},

@@ -170,10 +170,13 @@ func (s *Server) copy(ctx context.Context, conn *sql.Conn, source *sql.DB) (done
 			return done, fmt.Errorf("%s: %w", text, err)
 		}
 	}
-	if _, ok := s.engine.(postgresEngine); ok {
-		_, err = conn.ExecContext(ctx, "ANALYZE")
+	// Without it, when the engine counts values decides which of equal rows comes first.
+	for _, t := range tables {
+		if _, err := conn.ExecContext(ctx, s.analyze()+s.quote(s.name(t.name))); err != nil {
+			return done, err
+		}
 	}
-	return done, err
+	return done, nil
 }
 
 func (s *Server) list(names []string) string {

@@ -92,6 +92,8 @@ type engine interface {
 	quote(string) string
 	// columnType is the type for the values of a column.
 	columnType(column) string
+	// analyze counts the values of a table, whose name comes behind.
+	analyze() string
 	// insert copies rows of a table.
 	insert(ctx context.Context, conn *sql.Conn, t *table, next func() ([]any, error)) (rows int, err error)
 }
@@ -128,6 +130,8 @@ func (postgresEngine) name(name string) string {
 }
 
 func (postgresEngine) quote(name string) string { return postgres.Dialect{}.Quote(name) }
+
+func (postgresEngine) analyze() string { return "ANALYZE " }
 
 func (postgresEngine) columnType(c column) string {
 	switch c.kind {
@@ -205,6 +209,8 @@ func (e mysqlEngine) create(ctx context.Context, root *sql.DB, database string) 
 func (mysqlEngine) name(name string) string { return name }
 
 func (mysqlEngine) quote(name string) string { return mysqldialect.Dialect{}.Quote(name) }
+
+func (mysqlEngine) analyze() string { return "ANALYZE TABLE " }
 
 func (mysqlEngine) columnType(c column) string {
 	switch c.kind {
