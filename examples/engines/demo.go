@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql"
@@ -37,9 +38,16 @@ var roleMySQL string
 type demo struct {
 	start   func() (*servers.Server, error)
 	script  string // the name of Chinook's script
-	replies []byte
-	// load runs a script and makes the role on a new server, and returns the DSN of the role.
-	load func(ctx context.Context, port int, script, password string) (dsn string, err error)
+	replies []byte // about Chinook
+	// load fills a new server and makes the role, and returns the DSN of the role.
+	load func(ctx context.Context, port int, d data, password string) (dsn string, err error)
+}
+
+// data is what a demonstration asks about.
+type data struct {
+	script, database string
+	replies          shop.Script
+	file             string // of the replies
 }
 
 var demos = map[string]demo{
@@ -49,7 +57,7 @@ var demos = map[string]demo{
 
 func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.Writer, getenv func(string) string) error {
 	asked := ask.Define(flags)
-	script := flags.String("script", "", "Chinook's script for the engine, a `file`; default: the one below TEXTTOSQL_DATA")
+	script := flags.String("script", "", "Chinook's script for the engine, a `file`; default: the one below TEXTTOSQL_DATA, else a small shop")
 	name := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]
@@ -69,20 +77,19 @@ func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.
 	if err != nil {
 		return err
 	}
-	text, err := d.read(*script, getenv)
+	about, err := d.read(name, *script, getenv)
 	if err != nil {
 		return err
 	}
-	listed := shop.ReadScript(d.replies)
 	return asked.Run(ctx, ask.Program{
-		Scripted: cli.Scripted{Questions: listed.Questions(), Models: []llm.Model{listed.Model()}, File: "examples/engines/replies_" + name + ".json"},
+		Scripted: cli.Scripted{Questions: about.replies.Questions(), Models: []llm.Model{about.replies.Model()}, File: about.file},
 		Question: question,
 		Open: func(ctx context.Context) (*sql.DB, []texttosql.Option, func(), error) {
 			s, err := d.start()
 			if err != nil {
 				return nil, nil, nil, err
 			}
-			dsn, err := d.load(ctx, s.Port, text, rand.Text())
+			dsn, err := d.load(ctx, s.Port, about, rand.Text())
 			var (
 				pool     *sql.DB
 				options  []texttosql.Option
@@ -99,52 +106,54 @@ func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.
 	}, stdout, getenv)
 }
 
-// read returns the script of Chinook.
-func (d demo) read(path string, getenv func(string) string) (string, error) {
+// read returns Chinook, by its script for an engine, or the shop of the other examples.
+func (d demo) read(name, path string, getenv func(string) string) (data, error) {
+	if path == "" && getenv("TEXTTOSQL_DATA") != "" {
+		path = filepath.Join(getenv("TEXTTOSQL_DATA"), "db", "chinook", d.script)
+	}
 	if path == "" {
-		dir := getenv("TEXTTOSQL_DATA")
-		if dir == "" {
-			return "", fmt.Errorf("no script of Chinook: get %s from https://github.com/lerocha/chinook-database and give it with -script", d.script)
-		}
-		path = filepath.Join(dir, "db", "chinook", d.script)
+		return data{
+			strings.NewReplacer("PRAGMA foreign_keys = ON;", "", " REAL ", " NUMERIC(10,2) ").Replace(shop.SQL()), "shop",
+			// The replies to one question are in the words of SQLite.
+			slices.DeleteFunc(shop.Listed(), func(e shop.Exchange) bool { return strings.Contains(e.Replies["generate"][0], "strftime") }),
+			"examples/internal/shop/replies.json",
+		}, nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("script %s: %w", path, cli.PathlessError(err))
+		return data{}, fmt.Errorf("script %s: %w", path, cli.PathlessError(err))
 	}
-	return strings.TrimPrefix(string(text), "\ufeff"), nil
+	return data{strings.TrimPrefix(string(text), "\ufeff"), "Chinook", shop.ReadScript(d.replies), "examples/engines/replies_" + name + ".json"}, nil
 }
 
-// loadPostgres leaves out the lines by which the script makes its database, which only psql can run.
-func loadPostgres(ctx context.Context, port int, script, password string) (string, error) {
+// loadPostgres leaves out the lines by which Chinook's script makes its database, which only psql can run.
+func loadPostgres(ctx context.Context, port int, d data, password string) (string, error) {
 	place := fmt.Sprintf("127.0.0.1:%d/postgres?sslmode=disable", port)
-	pool, err := sql.Open("pgx", "postgres://postgres@"+place)
-	if err != nil {
-		return "", err
+	if at := strings.Index(d.script, "\n\\c "); at >= 0 {
+		_, d.script, _ = strings.Cut(d.script[at+1:], "\n")
 	}
-	defer pool.Close()
-	if at := strings.Index(script, "\n\\c "); at >= 0 {
-		_, script, _ = strings.Cut(script[at+1:], "\n")
-	}
-	for _, text := range []string{script, strings.ReplaceAll(rolePostgres, "choose one", password)} {
-		if _, err := pool.ExecContext(ctx, text); err != nil {
-			return "", fmt.Errorf("loading Chinook: %w", err)
-		}
-	}
-	return fmt.Sprintf("postgres://texttosql:%s@%s", password, place), nil
+	err := fill(ctx, "pgx", "postgres://postgres@"+place, d.script, strings.ReplaceAll(rolePostgres, "choose one", password))
+	return fmt.Sprintf("postgres://texttosql:%s@%s", password, place), err
 }
 
-func loadMySQL(ctx context.Context, port int, script, password string) (string, error) {
-	pool, err := sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/?multiStatements=true", port))
+// loadMySQL makes the database first. Chinook's script drops it and makes it again.
+func loadMySQL(ctx context.Context, port int, d data, password string) (string, error) {
+	role := strings.NewReplacer("choose one", password, "shop.", d.database+".").Replace(roleMySQL)
+	err := fill(ctx, "mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/?multiStatements=true", port),
+		fmt.Sprintf("CREATE DATABASE %s CHARACTER SET utf8mb4; USE %[1]s; %s", d.database, d.script), role)
+	return fmt.Sprintf("texttosql:%s@tcp(127.0.0.1:%d)/%s", password, port, d.database), err
+}
+
+func fill(ctx context.Context, driver, dsn string, scripts ...string) error {
+	pool, err := sql.Open(driver, dsn)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer pool.Close()
-	role := strings.NewReplacer("choose one", password, "shop.", "Chinook.").Replace(roleMySQL)
-	for _, text := range []string{script, role} {
-		if _, err := pool.ExecContext(ctx, text); err != nil {
-			return "", fmt.Errorf("loading Chinook: %w", err)
+	for _, script := range scripts {
+		if _, err := pool.ExecContext(ctx, script); err != nil {
+			return fmt.Errorf("filling the database: %w", err)
 		}
 	}
-	return fmt.Sprintf("texttosql:%s@tcp(127.0.0.1:%d)/Chinook", password, port), nil
+	return nil
 }

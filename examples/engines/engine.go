@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +82,14 @@ func openMySQL(dsn string) (*sql.DB, string, string, error) {
 
 // mysqlDialect tells MariaDB from MySQL, and how the server reads quotation marks.
 func mysqlDialect(ctx context.Context, pool *sql.DB) (exec.Dialect, error) {
-	return mysql.Dialect{}, nil
+	var version, mode string
+	if err := pool.QueryRowContext(ctx, "SELECT VERSION(), @@sql_mode").Scan(&version, &mode); err != nil {
+		return nil, err
+	}
+	has := func(name string) bool { return slices.Contains(strings.Split(mode, ","), name) }
+	return mysql.Dialect{
+		MariaDB: strings.Contains(version, "MariaDB"), ANSIQuotes: has("ANSI_QUOTES"), NoBackslashEscapes: has("NO_BACKSLASH_ESCAPES"),
+	}, nil
 }
 
 // connectTimeout ends the attempt to reach a server that does not answer.

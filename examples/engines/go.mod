@@ -19,7 +19,10 @@ require (
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/mattn/go-sqlite3 v1.14.52 // indirect
 	github.com/pkoukk/tiktoken-go v0.1.6 // indirect
+	github.com/sqlc-dev/marino v0.3.1 // indirect
+	github.com/sqlc-dev/oliphant v0.2.0 // indirect
 	github.com/tmc/langchaingo v0.1.14 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
 )

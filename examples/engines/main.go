@@ -1,7 +1,7 @@
 // Engines asks questions about databases on PostgreSQL and MariaDB (or MySQL) servers:
 //
 //	cd examples/engines
-//	go run . demo postgres                # Chinook on a server of its own, the listed questions, scripted replies
+//	go run . demo postgres                # a server of its own, the listed questions, scripted replies
 //	go run . ask -engine postgres -dsn postgres://texttosql@localhost/shop -model openai:gpt-4o-mini "How many orders are open?"
 //	go run . safety -engine mysql -dsn 'texttosql@tcp(localhost:3306)/shop' -statements payloads.jsonl -deadline 1s -json
 //
@@ -9,8 +9,9 @@
 // TEXTTOSQL_DSN, since other users of the machine may see the arguments of a program. No error repeats it.
 //
 // "ask" has the flags and the output of examples/quickstart, "safety" those of examples/safety. "demo" needs the programs
-// of a server (its error says how to get them) and Chinook's script for it: -script FILE, by default that below
-// TEXTTOSQL_DATA. It asks as a role with few rights, made by role_postgres.sql or role_mysql.sql.
+// of a server; its error says how to get them. Chinook comes from its published script for the engine, -script FILE or the
+// one below TEXTTOSQL_DATA; without a script it asks about the shop of the other examples. It asks as a role with few
+// rights, made by role_postgres.sql or role_mysql.sql.
 package main
 
 import (

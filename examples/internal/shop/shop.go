@@ -24,6 +24,9 @@ var script string
 //go:embed replies.json
 var replies []byte
 
+// SQL returns the statements that make the shop, for SQLite.
+func SQL() string { return script }
+
 // Write makes the shop's database file at path. The file must not exist.
 func Write(path string) error {
 	if _, err := os.Stat(path); err == nil {
@@ -64,7 +67,10 @@ func Open(path string) (db *sql.DB, close func(), err error) {
 }
 
 // Script holds the replies that a model might give to some questions. It stands for a model where none is configured.
-type Script []struct {
+type Script []Exchange
+
+// Exchange is one question with its replies.
+type Exchange struct {
 	Question string              `json:"question"`
 	Replies  map[string][]string `json:"replies"` // by the purpose of the request, one for each sample
 }
