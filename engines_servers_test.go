@@ -1,0 +1,245 @@
+package texttosql_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/mysql"
+	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/internal/servers"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// remote is an engine on a server, and how SQL for it differs.
+type remote struct {
+	dialect exec.Dialect
+	server  *servers.Lazy
+	driver  string
+	dsn     func(port int, database string) string
+	title   string // as prompts name it
+}
+
+// remotes are the engines that run as servers of their own. A server ends with the process that started it.
+var remotes = map[string]remote{
+	"mariadb": {
+		mysql.Dialect{MariaDB: true}, &servers.Lazy{Start: servers.MariaDB}, "mysql",
+		func(port int, database string) string {
+			return fmt.Sprintf("root@tcp(127.0.0.1:%d)/%s?multiStatements=true", port, database)
+		}, "MariaDB",
+	},
+	"postgres": {
+		postgres.Dialect{}, &servers.Lazy{Start: servers.Postgres}, "pgx",
+		func(port int, database string) string {
+			return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", port, database)
+		}, "PostgreSQL",
+	},
+}
+
+var remoteDatabases atomic.Int64
+
+// open makes a database of script.
+func (r remote) open(t *testing.T, script string) *sql.DB {
+	t.Helper()
+	port := r.server.Get(t).Port
+	connect := func(database string) *sql.DB {
+		pool, err := sql.Open(r.driver, r.dsn(port, database))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pool
+	}
+	name := fmt.Sprint("school", remoteDatabases.Add(1))
+	admin := connect(map[string]string{"pgx": "postgres"}[r.driver])
+	defer admin.Close()
+	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	pool := connect(name)
+	t.Cleanup(func() { pool.Close() })
+	if _, err := pool.Exec(script); err != nil {
+		t.Fatal(err)
+	}
+	return pool
+}
+
+// onServers runs a test on each engine.
+func onServers(t *testing.T, test func(t *testing.T, r remote)) {
+	for _, name := range slices.Sorted(maps.Keys(remotes)) {
+		t.Run(name, func(t *testing.T) { test(t, remotes[name]) })
+	}
+}
+
+// school is schoolSQL with a table and a column that need quotes.
+func (r remote) school() string {
+	return schoolSQL + strings.NewReplacer("[", r.dialect.Quote("Class Trips"), "]", r.dialect.Quote("order")).Replace(`
+		CREATE TABLE [ (trip_id INTEGER PRIMARY KEY, ] INTEGER, goal VARCHAR(20));
+		INSERT INTO [ VALUES (1, 3, 'Zoo'), (2, 1, 'Sea');`)
+}
+
+// trips asks for what needs quotes, as the engine has them.
+func (r remote) trips() string {
+	return "SELECT goal FROM " + r.dialect.Quote("Class Trips") + " AS t WHERE t." + r.dialect.Quote("order") + " > 2"
+}
+
+// TestPresetsOnServers: every preset answers on every engine. Its prompts name the engine and quote its way.
+func TestPresetsOnServers(t *testing.T) {
+	onServers(t, func(t *testing.T, r remote) {
+		pool := r.open(t, r.school())
+		presets := everyPreset()
+		for _, name := range slices.Sorted(maps.Keys(presets)) {
+			model := &pupil{statements: []string{r.trips()}, scopes: []string{"Tables: Class Trips\nJoins: none"}}
+			e, err := texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(presets[name]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := e.Ask(t.Context(), "Where do trips with an order over 2 go?")
+			if err != nil || res.Rows == nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if diff := cmp.Diff([][]any{{"Zoo"}}, res.Rows.Rows); diff != "" {
+				t.Errorf("%s: %s\n%s", name, res.SQL, diff)
+			}
+			var said strings.Builder
+			for _, req := range model.requests {
+				said.WriteString(strategytest.Written(req.Messages) + "\n")
+			}
+			for _, word := range []string{"SQLite", "sqlite"} {
+				if strings.Contains(said.String(), word) {
+					at := strings.Index(said.String(), word)
+					t.Errorf("%s: a prompt speaks of SQLite: …%s…", name, said.String()[max(0, at-80):min(said.Len(), at+80)])
+				}
+			}
+			// The published prompts are as their authors wrote them, which is without the name of the engine.
+			if !strings.Contains(strings.ToLower(said.String()), strings.ToLower(r.title)) && !strings.HasSuffix(name, " published") {
+				t.Errorf("%s: no prompt names %s:\n%s", name, r.title, said.String()[:min(said.Len(), 800)])
+			}
+			if quoted := r.dialect.Quote("Class Trips"); !strings.Contains(said.String(), quoted) {
+				t.Errorf("%s: no prompt has %s", name, quoted)
+			}
+		}
+	})
+}
+
+// TestRepairOnServers: what the engine says of a wrong statement, and what is known beside it, reaches the model.
+func TestRepairOnServers(t *testing.T) {
+	onServers(t, func(t *testing.T, r remote) {
+		pool := r.open(t, r.school())
+		for _, c := range []struct{ wrong, want, why string }{
+			{"SELECT nmae FROM pupils", "name", "a column that is not there"},
+			{"SELECT name FROM pupil", "pupils", "a table that is not there"},
+			{"SELECT name FROM pupils WHERE", "", "syntax"},
+			{"SELECT name FROM pupils GROUP BY room HAVING COUNT(*) > (SELECT 1, 2)", "", "makes no sense"},
+		} {
+			model := &pupil{statements: []string{c.wrong, "SELECT name FROM pupils WHERE room = 7"}}
+			e, err := texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(
+				strategy.Pipeline{Repairer: strategy.TypedRepair{}}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := e.Ask(t.Context(), "Who is in room 7?")
+			if err != nil || res.Rows == nil || fmt.Sprint(res.Rows.Rows) != "[[Ada]]" {
+				t.Errorf("%s (%s): %v, %v", c.wrong, c.why, res, err)
+				continue
+			}
+			if last := strategytest.Written(model.requests[len(model.requests)-1].Messages); !strings.Contains(last, c.want) || len(model.requests) < 2 {
+				t.Errorf("%s (%s): the repair does not say %q:\n%s", c.wrong, c.why, c.want, last)
+			}
+		}
+	})
+}
+
+// TestChecksOnServers: what is doubtful about a statement that runs.
+func TestChecksOnServers(t *testing.T) {
+	onServers(t, func(t *testing.T, r remote) {
+		db, err := exec.New(r.open(t, r.school()), r.dialect, exec.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct{ sql, engine, want, why string }{
+			{"SELECT name FROM pupils WHERE name = 'Zoe'", "", exec.FindingAbsent, "no pupil has the name"},
+			{"SELECT name FROM pupils WHERE name = 'Ada'", "", "", ""},
+			{`SELECT "name" FROM pupils`, "mysql", exec.FindingString, "the word name in each row"},
+			{`SELECT "name" FROM pupils`, "postgres", "", "a column"},
+			{`SELECT name FROM pupils WHERE name = "Ada"`, "mysql", "", "a string"},
+			{"SELECT 1", "", exec.FindingNoTable, ""},
+		} {
+			if c.engine != "" && c.engine != r.dialect.Name() {
+				continue
+			}
+			checked, err := db.Examine(t.Context(), c.sql)
+			var rules []string
+			for _, f := range checked.Findings {
+				rules = append(rules, f.Rule)
+			}
+			if err != nil || (c.want == "") != (len(rules) == 0) || c.want != "" && !slices.Contains(rules, c.want) {
+				t.Errorf("%s: %q, %v, want %q (%s)", c.sql, rules, err, c.want, c.why)
+			}
+		}
+	})
+}
+
+// TestSessionsOnServers: a question, a correction, a follow-up; and a batch.
+func TestSessionsOnServers(t *testing.T) {
+	onServers(t, func(t *testing.T, r remote) {
+		pool := r.open(t, r.school())
+		model := &pupil{statements: []string{ofOld, using}}
+		e, err := texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		talk, err := e.Converse(t.Context(), &session.Memory{}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := talk.Ask(t.Context(), "Who has a 4?")
+		if err != nil || fmt.Sprint(first.Rows.Rows) != "[[Zed]]" {
+			t.Fatalf("%v, %v", first, err)
+		}
+		second, err := talk.Apply(t.Context(), corrected().Corrections[0])
+		if err != nil || fmt.Sprint(second.Rows.Rows) != "[[Ada]]" {
+			t.Fatalf("%v, %v", second, err)
+		}
+		answers := saidAll(e.AskAll(t.Context(), slices.Values(asked("Who has a 4?", "And who else?", "Who?")), texttosql.Batch{}))
+		if len(answers) != 3 || !strings.Contains(answers[2], "[[Ada]]") {
+			t.Errorf("a batch: %q", answers)
+		}
+	})
+}
+
+// TestAskBelowOnServers: statements that disagree are put to the person who asked.
+func TestAskBelowOnServers(t *testing.T) {
+	onServers(t, func(t *testing.T, r remote) {
+		model := &pupil{statements: []string{ofOld, using, ofOld, using}}
+		e, err := texttosql.New(r.open(t, r.school()), model, texttosql.WithDialect(r.dialect), texttosql.WithAskBelow(0.9),
+			texttosql.WithStrategy(strategy.SelfConsistency{Samples: 4}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		talk, err := e.Converse(t.Context(), &session.Memory{}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := talk.Ask(t.Context(), "Who has a 4?")
+		var q *session.Question
+		if !errors.As(err, &q) || len(q.Options) < 2 {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		i := slices.IndexFunc(q.Options, func(o session.Option) bool { return o.SQL == using })
+		if res, err = talk.Choose(t.Context(), q.Options[max(0, i)].ID); err != nil || fmt.Sprint(res.Rows.Rows) != "[[Ada]]" {
+			t.Errorf("%+v, %v, after %+v", res, err, q.Options)
+		}
+	})
+}
