@@ -68,7 +68,7 @@ func MariaDB() (*Server, error) {
 		},
 		start: func(bin func(string) string, dir string, port int) []string {
 			return []string{bin("mariadbd"), "--no-defaults", "--user=root", "--datadir=" + dir + "/data", fmt.Sprintf("--port=%d", port),
-				"--bind-address=127.0.0.1", "--socket=" + dir + "/s.sock", "--pid-file=" + dir + "/pid", "--skip-name-resolve",
+				"--bind-address=127.0.0.1", "--tmpdir=" + dir, "--socket=" + dir + "/s.sock", "--pid-file=" + dir + "/pid", "--skip-name-resolve",
 				"--innodb-buffer-pool-size=128M", "--innodb-flush-log-at-trx-commit=0"}
 		},
 	})
