@@ -167,7 +167,7 @@ func (c *catalog) readColumns(ctx context.Context, q exec.Queryer) error {
 func (c *catalog) readFunctions(ctx context.Context, q exec.Queryer) error {
 	return read(ctx, q, `SELECT s.name, s.nspname, s.extension, pg_catalog.bool_or(s.single), pg_catalog.bool_or(s.single AND s.changing) FROM (
  SELECT p.proname::text AS name, n.nspname::text AS nspname, p.oid IN (`+ofExtensions("pg_proc")+`) AS extension,
- p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1 AS single, p.provolatile <> 'i' AS changing
+ p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1 AND p.proargtypes[0] <> 2281 AS single, p.provolatile <> 'i' AS changing
  FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'pg_catalog' OR `+users("n")+`) s GROUP BY 1, 2, 3`,
 		func(scan func(...any) error) error {
 			var name, schemaName string

@@ -26,7 +26,7 @@ jsonb_extract_path jsonb_extract_path_text jsonb_insert jsonb_object jsonb_objec
 jsonb_path_match jsonb_path_query jsonb_path_query_array jsonb_path_query_first jsonb_pretty jsonb_set jsonb_strip_nulls
 jsonb_to_record jsonb_to_recordset jsonb_typeof justify_days justify_hours justify_interval lag last_value lcm lead left length
 like_escape ln log log10 lower lower_inc lower_inf lpad ltrim make_date make_interval make_time make_timestamp make_timestamptz
-masklen max md5 min min_scale mod mode network normalize is_normalized notlike now nth_value ntile num_nonnulls num_nulls numeric
+masklen max md5 min min_scale mod mode money network normalize is_normalized notlike now nth_value ntile num_nonnulls num_nulls numeric
 numrange octet_length overlaps overlay parse_ident percent_rank percentile_cont percentile_disc pi position pow power quote_ident
 quote_literal quote_nullable radians random range_merge rank regexp_count regexp_instr regexp_like regexp_match regexp_matches
 regexp_replace regexp_split_to_array regexp_split_to_table regexp_substr regr_avgx regr_avgy regr_count regr_intercept regr_r2
@@ -72,6 +72,9 @@ func (c *catalog) called(schemaName, name string) error {
 	case schemaName != "" && schemaName != "pg_catalog" || !listedFunctions[name] && known:
 		return refuse(exec.ReasonFunction, "the function "+qualified(schemaName, name)+" is not on the list; Policy.AllowFunctions adds to it")
 	case !known && !listedFunctions[name]:
+		if _, cast := c.typeNamed(name); cast && schemaName == "" {
+			return c.typed([]string{name})
+		}
 		return &exec.InvalidError{Fault: exec.FaultSchema, Message: "function " + qualified(schemaName, name) + " does not exist", Name: name}
 	case schemaName == "" && f.user:
 		return refuse(exec.ReasonFunction, "the database has a function "+name+" of its own, which is not on the list; write pg_catalog."+name+

@@ -81,6 +81,9 @@ func TestRefusals(t *testing.T) {
 		{"types of the list, enumerations, harmless domains, arrays", none, "SELECT '1'::numeric(3, 1), 'ok'::mood, 1::plain, '{1}'::many, '{1}'::int[]", ""},
 		{"built-ins by their schema", none, "SELECT pg_catalog.lower('A'), 1 OPERATOR(pg_catalog.+) 1, 'a'::pg_catalog.text", ""},
 		{"a column called like a function, its relation told", none, "SELECT p.area, p.lo_unlink FROM pets p", ""},
+		{"a name that the statement gives, called like a harmless function", none, "WITH c AS (SELECT max(id) AS height FROM users) SELECT c.height FROM c; " +
+			"SELECT x.center, x.money, x.oid FROM (SELECT 1, 2, 3) AS x(center, money, oid); SELECT x.family FROM json_to_record('{}') AS x(family int)", ""},
+		{"a cast that is written like a call", none, "SELECT mood('ok'), plain(1)", ""},
 		{"a field of a row", none, "SELECT (u).name, (u.*).id FROM users u", ""},
 
 		{"two statements, none, others", none, "SELECT 1\\; SELECT 2", "not-read-only"},
@@ -116,7 +119,7 @@ func TestRefusals(t *testing.T) {
 		{"types that are names of things, rows, cursors", none, "SELECT 'users'::regclass; SELECT '(1,2)'::pair; SELECT 'a'::refcursor; SELECT NULL::users; " +
 			"SELECT 'a'::xml; " +
 			"SELECT '1'::public.users; SELECT x.a FROM json_to_record('{}') AS x(a regclass); SELECT 1::users.id%TYPE", "function"},
-		{"domains whose CHECK calls", none, "SELECT 1::evil; SELECT CAST(1 AS nested); SELECT 'a'::inside; SELECT '{1}'::evil[]", "function"},
+		{"domains whose CHECK calls", none, "SELECT 1::evil; SELECT evil(1); SELECT CAST(1 AS nested); SELECT 'a'::inside; SELECT '{1}'::evil[]", "function"},
 		{"a cast that calls", none, "SELECT 1::cast_mood", "function"},
 		{"a user's operator", none, "SELECT 1 === 'a'; SELECT 1 OPERATOR(public.===) 'a'; SELECT id FROM users ORDER BY id USING ===; " +
 			"SELECT 1 === ANY (ARRAY['a']); " +

@@ -130,7 +130,7 @@ func (c *catalog) check(s string, ours bool) (n *named, err error) {
 	if tree.Stmts[0].GetStmt().GetSelectStmt() == nil {
 		return nil, &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: "it is no SELECT", Writes: true}
 	}
-	w := walk{c: c, ours: ours, n: &named{}, messages: messages()}
+	w := walk{c: c, ours: ours, n: &named{}, messages: messages(), defined: map[string]bool{}}
 	w.n.reads.Call = c.isCall
 	if err := w.visit(reflect.ValueOf(tree)); err != nil {
 		return nil, err
@@ -168,6 +168,7 @@ type walk struct {
 	nodes, depth int
 	sources      []*relation // of n.reads.Sources
 	dots         []dot
+	defined      map[string]bool    // names that the statement gives to columns
 	missing      *exec.InvalidError // the first name that the database does not have
 }
 
@@ -312,6 +313,14 @@ func (w *walk) look(message any) error {
 		}
 	case *ast.ColumnRef:
 		w.column(m)
+	case *ast.ResTarget:
+		w.defined[m.Name] = true
+	case *ast.ColumnDef:
+		w.defined[m.Colname] = true
+	case *ast.CommonTableExpr:
+		w.define(m.Aliascolnames)
+	case *ast.Alias:
+		w.define(m.Colnames)
 	case *ast.A_Indirection:
 		for _, name := range names(m.Indirection) {
 			w.n.reads.Refs = append(w.n.reads.Refs, reads.Ref{Path: []string{name}})
@@ -362,6 +371,12 @@ func (w *walk) look(message any) error {
 		return w.own("json_arrayagg")
 	}
 	return nil
+}
+
+func (w *walk) define(columns []*ast.Node) {
+	for _, name := range names(columns) {
+		w.defined[name] = true
+	}
 }
 
 func (w *walk) own(name string) error {
@@ -419,11 +434,11 @@ func (w *walk) column(m *ast.ColumnRef) {
 }
 
 // behindDots refuses names that may call a function by value.name. A harmless one may be meant for a column, if any
-// column has its name. Another one may stand only where all that its qualifier means are relations with that column.
+// column has its name, of the schema or of the statement. Another one may stand only where all that its qualifier means are relations with that column.
 func (w *walk) behindDots() error {
 	for _, d := range w.dots {
 		calls, strict := w.c.hidden(d.name)
-		if !calls || !strict && w.c.columns[d.name] {
+		if !calls || !strict && (w.c.columns[d.name] || w.defined[d.name]) {
 			continue
 		}
 		meant, other := 0, 0
