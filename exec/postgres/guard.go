@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,10 +19,10 @@ type guard struct {
 	config  exec.GuardConfig
 
 	mu       sync.Mutex
-	last     facts              // of the connection held last: the next one is likely to be the same
-	asked    time.Time          // when the version of last was read
-	catalogs map[facts]*catalog // by all of facts
-	checked  bool               // the names of the policy were looked up
+	last     facts           // of the connection held last: the next one is likely to be the same
+	asked    time.Time       // when the version of last was read
+	catalogs map[facts]known // by all of facts
+	checked  bool            // the names of the policy were looked up
 }
 
 // Guard makes the guard of a DB. See the package comment for what it does.
@@ -29,7 +30,7 @@ func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
 	if c.CellBytes < 0 {
 		return nil, errors.New("postgres: GuardConfig.CellBytes is negative")
 	}
-	return &guard{dialect: d, config: c, catalogs: map[facts]*catalog{}}, nil
+	return &guard{dialect: d, config: c, catalogs: map[facts]known{}}, nil
 }
 
 // Hold implements exec.Guard.
@@ -60,37 +61,62 @@ func (g *guard) guess() (f facts, c *catalog, version string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if time.Since(g.asked) < trusted {
-		return g.last, g.catalogs[g.last], literal(g.last.version)
+		return g.last, g.catalogs[g.last].catalog, literal(g.last.version)
 	}
-	return g.last, g.catalogs[g.last], versionExpr
+	return g.last, g.catalogs[g.last].catalog, versionExpr
 }
 
-// known returns the catalog of a connection; nil if it was not read yet. asked says that its version was.
-func (g *guard) known(f facts, asked bool) *catalog {
+// of returns the catalog of a connection; nil if it was not read yet. asked says that its version was.
+func (g *guard) of(f facts, asked bool) *catalog {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.last = f
 	if asked {
 		g.asked = time.Now()
 	}
-	return g.catalogs[f]
+	return g.catalogs[f].catalog
 }
 
-// read reads the catalog of a connection, outside of a transaction: in one it would leave its own locks.
-func (g *guard) read(ctx context.Context, q exec.Queryer, f facts) (*catalog, error) {
+// current reports whether the catalog that was read for f cannot have changed since, at snapshot.
+func (g *guard) current(f facts, snapshot string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.catalogs[f].snapshot == snapshot && strings.HasSuffix(snapshot, ":")
+}
+
+// read reads the catalog of a connection. Its transaction has to end then, since that has the locks of reading.
+func (g *guard) read(ctx context.Context, q exec.Queryer, f facts) error {
+	rows, err := q.QueryContext(ctx, "SELECT "+snapshotExpr)
+	if err != nil {
+		return err
+	}
+	snapshot, err := textsOf(rows)
+	if err != nil {
+		return err
+	}
 	c, err := readCatalog(ctx, q, f.schemas(), g.config.Policy)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.checked && len(c.unknown) > 0 {
-		return nil, &exec.PolicyError{Unknown: c.unknown}
+		return &exec.PolicyError{Unknown: c.unknown}
 	}
 	g.checked = true
 	if len(g.catalogs) >= catalogsKept {
 		clear(g.catalogs)
 	}
-	g.catalogs[f] = c
-	return c, nil
+	g.catalogs[f] = known{c, snapshot[0][0]}
+	return nil
+}
+
+// snapshotExpr is "XMIN:XMAX:LIST". While it stays the same, and nothing stands in the list, no transaction has written
+// anything.
+const snapshotExpr = "pg_catalog.txid_current_snapshot()::pg_catalog.text"
+
+// known is a catalog, and the snapshot from before it was read.
+type known struct {
+	*catalog
+	snapshot string
 }

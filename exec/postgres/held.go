@@ -60,6 +60,7 @@ func (h *held) parse(ctx context.Context, text string) error {
 // keeps nothing of it: a statement in its cache would stay on the connection, and pgx would read the rows of the next
 // cursor by the columns of this one.
 func (h *held) stream(ctx context.Context, ours bool, text string, args []any) (rows *sql.Rows, err error) {
+	h.close()
 	switch {
 	case h.pgx != nil && h.guard.config.Unwrap == nil && len(args) == 0:
 		rows, err = h.conn.QueryContext(ctx, text, h.pgx.mode)
@@ -107,12 +108,12 @@ func (h *held) Query(ctx context.Context, s *sqltext.Statement, b exec.Bounds) (
 	if err == nil {
 		err = rows.Close()
 	}
-	h.close()
 	if err != nil {
 		return nil, classify(err)
 	}
-	ctx, h.cancel = context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	rows, err = h.stream(ctx, true, fmt.Sprintf("FETCH FORWARD %d FROM texttosql_c", b.Rows+1), nil)
+	h.cancel = cancel
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -127,27 +128,48 @@ func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis
 // admit decides on a statement: by its tree, and by the relations that the server locks for it when it resolves its
 // names. ours allows parameters. Afterwards the statement may run until the transaction ends.
 //
-// The server tells late of changes to the schema, so the catalog is read again before names are refused.
+// The server tells late of changes to the schema, so the catalog is read again before names are refused, unless nobody
+// wrote anything since.
 func (h *held) admit(ctx context.Context, text string, ours bool) (exec.Analysis, error) {
 	if h.ours {
 		return exec.Analysis{}, &exec.RefusedError{Reason: exec.ReasonGuard, Detail: "the connection is held for the catalog"}
 	}
-	a, err := h.attempt(ctx, text, ours)
-	var refused *exec.RefusedError
-	if !errors.As(err, &refused) || h.lost || refused.Reason != exec.ReasonTable && refused.Reason != exec.ReasonColumn && refused.Reason != exec.ReasonFunction {
-		return a, err
+	a, fault := h.attempt(ctx, text, ours)
+	if h.lost || !isAboutNames(fault) {
+		return a, fault
 	}
-	err = h.rollback(ctx)
-	if err == nil {
-		err = h.end(ctx)
-	}
-	if err == nil {
-		_, err = h.guard.read(ctx, direct{h}, h.facts)
-	}
-	if err != nil {
+	renewed, err := h.renew(ctx)
+	switch {
+	case err != nil:
 		return a, h.unfit(err)
+	case renewed:
+		return h.attempt(ctx, text, ours)
 	}
-	return h.attempt(ctx, text, ours)
+	return a, fault
+}
+
+func isAboutNames(err error) bool {
+	var refused *exec.RefusedError
+	if errors.As(err, &refused) {
+		return refused.Reason == exec.ReasonTable || refused.Reason == exec.ReasonColumn || refused.Reason == exec.ReasonFunction
+	}
+	var invalid *exec.InvalidError
+	return errors.As(err, &invalid) && invalid.Fault == exec.FaultSchema
+}
+
+// renew reads the catalog again, unless it is current.
+func (h *held) renew(ctx context.Context) (renewed bool, err error) {
+	if err := h.rollback(ctx); err != nil {
+		return false, err
+	}
+	rows, err := h.script(ctx, "SELECT "+snapshotExpr)
+	if err != nil || h.guard.current(h.facts, rows[0][0]) {
+		return false, err
+	}
+	if err := h.guard.read(ctx, direct{h}, h.facts); err != nil {
+		return false, err
+	}
+	return true, h.end(ctx)
 }
 
 func (h *held) attempt(ctx context.Context, text string, ours bool) (a exec.Analysis, err error) {

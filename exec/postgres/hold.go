@@ -113,18 +113,18 @@ func (h *held) begin(ctx context.Context) error {
 		if err := f.unguarded(); err != nil {
 			return err
 		}
-		catalog = h.guard.known(f, version == versionExpr)
+		catalog = h.guard.of(f, version == versionExpr)
 		if f.same(guess) && (h.ours || catalog != nil && h.lowly(f, catalog) == lowly) {
 			h.facts, h.catalog = f, catalog
 			return nil
 		}
-		if err := h.end(ctx); err != nil {
-			return unready(err)
-		}
-		if catalog == nil && !h.ours {
-			if _, err = h.guard.read(ctx, direct{h}, f); err != nil {
+		if f.same(guess) && catalog == nil { // with the settings for f, so that names of the catalog mean what they say
+			if err := h.guard.read(ctx, direct{h}, f); err != nil {
 				return unready(err)
 			}
+		}
+		if err := h.end(ctx); err != nil {
+			return unready(err)
 		}
 	}
 	return &exec.RefusedError{Reason: exec.ReasonGuard, Detail: "the schema or the settings change all the time"}
@@ -144,11 +144,10 @@ func unready(err error) error {
 	return classify(err)
 }
 
-// direct reads the catalog for the guard, on a connection without a transaction.
+// direct reads the catalog for the guard, without a look at the texts.
 type direct struct{ h *held }
 
 func (d direct) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	d.h.close()
 	return d.h.stream(ctx, true, text, args)
 }
 
