@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -85,16 +86,18 @@ func (g *guard) current(f facts, snapshot string) bool {
 }
 
 // read reads the catalog of a connection. Its transaction has to end then, since that has the locks of reading.
-func (g *guard) read(ctx context.Context, q exec.Queryer, f facts) error {
-	rows, err := q.QueryContext(ctx, "SELECT "+snapshotExpr)
+func (g *guard) read(ctx context.Context, h *held, f facts) error {
+	snapshot, err := h.script(ctx, "SELECT "+snapshotExpr)
 	if err != nil {
 		return err
 	}
-	snapshot, err := textsOf(rows)
-	if err != nil {
-		return err
+	var stamps map[string]string
+	if len(g.config.Policy.DenyColumns) > 0 {
+		if stamps, err = stampsOf(ctx, h, nil); err != nil {
+			return err
+		}
 	}
-	c, err := readCatalog(ctx, q, f.schemas(), g.config.Policy)
+	c, err := readCatalog(ctx, direct{h}, f.schemas(), g.config.Policy)
 	if err != nil {
 		return err
 	}
@@ -107,8 +110,38 @@ func (g *guard) read(ctx context.Context, q exec.Queryer, f facts) error {
 	if len(g.catalogs) >= catalogsKept {
 		clear(g.catalogs)
 	}
-	g.catalogs[f] = known{c, snapshot[0][0]}
+	g.catalogs[f] = known{c, snapshot[0][0], stamps}
 	return nil
+}
+
+// stamp is that of a relation when the catalog was read.
+func (g *guard) stamp(f facts, oid string) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.catalogs[f].stamps[oid]
+}
+
+// stampsOf returns a text for each of relations, by OID, that changes when a column comes, goes, or has another name, and
+// when a view is replaced; nil: for all. Where a policy denies columns, the catalog cannot be trusted for the seconds
+// until the server has counted a change.
+func stampsOf(ctx context.Context, h *held, relations []lock) (map[string]string, error) {
+	which := "c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid >= 16384" // those of users
+	if relations != nil {
+		which = "c.oid IN (0"
+		for _, l := range relations {
+			which += fmt.Sprint(", ", l.relation)
+		}
+		which += ")"
+	}
+	rows, err := h.script(ctx, `SELECT c.oid, pg_catalog.concat_ws('/', c.relname,
+(SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', a.attname, a.xmin), ',' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid),
+(SELECT pg_catalog.string_agg(r.xmin::pg_catalog.text, ',' ORDER BY r.oid) FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid))
+FROM pg_catalog.pg_class c WHERE `+which)
+	stamps := map[string]string{}
+	for _, row := range rows {
+		stamps[row[0]] = row[1]
+	}
+	return stamps, err
 }
 
 // snapshotExpr is "XMIN:XMAX:LIST". While it stays the same, and nothing stands in the list, no transaction has written
@@ -119,4 +152,5 @@ const snapshotExpr = "pg_catalog.txid_current_snapshot()::pg_catalog.text"
 type known struct {
 	*catalog
 	snapshot string
+	stamps   map[string]string // by OID; nil where no column is denied
 }

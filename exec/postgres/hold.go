@@ -119,7 +119,7 @@ func (h *held) begin(ctx context.Context) error {
 			return nil
 		}
 		if f.same(guess) && catalog == nil { // with the settings for f, so that names of the catalog mean what they say
-			if err := h.guard.read(ctx, direct{h}, f); err != nil {
+			if err := h.guard.read(ctx, h, f); err != nil {
 				return unready(err)
 			}
 		}

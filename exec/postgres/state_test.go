@@ -21,7 +21,7 @@ const fixture = `CREATE TABLE t(a INTEGER, b TEXT); INSERT INTO t SELECT i, 'b' 
 CREATE TABLE big(v TEXT); INSERT INTO big SELECT repeat('x', 500000) FROM generate_series(1, 40);
 CREATE TABLE secured(a INTEGER, who TEXT); INSERT INTO secured VALUES (1, 'ann'), (2, 'bob')`
 
-const endless = "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b"
+const forever = "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b"
 
 // ways are the ways to talk to the server: all modes of pgx, lib/pq, and a driver whose type the guard does not know.
 var ways = []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol", "pq", "strange"}
@@ -66,7 +66,7 @@ const stateText = `SELECT concat_ws(E'\n', pg_backend_pid(), session_user, curre
 (SELECT string_agg(c, ' ') FROM pg_listening_channels() c),
 (SELECT string_agg(mode, ' ') FROM pg_locks WHERE locktype = 'transactionid' AND pid = pg_backend_pid()))`
 
-func stateOf(t testing.TB, pool *sql.DB) (state string) {
+func keptBy(t testing.TB, pool *sql.DB) (state string) {
 	t.Helper()
 	if err := pool.QueryRow(stateText).Scan(&state); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestState(t *testing.T) {
 				}
 			}
 			db := newDB(t, pool, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Rows: 10, Bytes: 4 << 20}}})
-			before := stateOf(t, pool)
+			before := keptBy(t, pool)
 			ask := func(sql string, b exec.Bounds) func(context.Context) error {
 				return func(ctx context.Context) error { _, err := db.QueryWithin(ctx, sql, b); return err }
 			}
@@ -146,7 +146,7 @@ func TestState(t *testing.T) {
 						t.Errorf("%s: %v", tt.why, err)
 					}
 				}
-				if diff := cmp.Diff(strings.Split(before, " "), strings.Split(stateOf(t, pool), " ")); diff != "" {
+				if diff := cmp.Diff(strings.Split(before, " "), strings.Split(keptBy(t, pool), " ")); diff != "" {
 					t.Fatalf("%s: %s", tt.why, diff)
 				}
 			}
@@ -156,12 +156,12 @@ func TestState(t *testing.T) {
 				run     func() error
 			}{
 				{"out of time on the server", false, func() error {
-					return ask(endless, exec.Bounds{Timeout: 300 * time.Millisecond})(t.Context())
+					return ask(forever, exec.Bounds{Timeout: 300 * time.Millisecond})(t.Context())
 				}},
 				{"cancelled", true, func() error {
 					ctx, cancel := context.WithCancel(t.Context())
 					go func() { waitFor(t, root, "count(*)"); cancel() }()
-					return ask(endless, exec.Bounds{Timeout: time.Minute})(ctx)
+					return ask(forever, exec.Bounds{Timeout: time.Minute})(ctx)
 				}},
 				{"cut", true, func() error {
 					go func() {
@@ -170,7 +170,7 @@ func TestState(t *testing.T) {
 							t.Error(err)
 						}
 					}()
-					return ask(endless, exec.Bounds{Timeout: time.Minute})(t.Context())
+					return ask(forever, exec.Bounds{Timeout: time.Minute})(t.Context())
 				}},
 			} {
 				if _, err := pool.Exec("SELECT pg_advisory_lock(77)"); err != nil {
@@ -179,7 +179,7 @@ func TestState(t *testing.T) {
 				if err := tt.run(); err == nil {
 					t.Errorf("%s: no error", tt.why)
 				}
-				if got := stateOf(t, pool); strings.Contains(got, "ExclusiveLock") == tt.dropped || !strings.Contains(got, " transaction_read_only=off") {
+				if got := keptBy(t, pool); strings.Contains(got, "ExclusiveLock") == tt.dropped || !strings.Contains(got, " transaction_read_only=off") {
 					t.Errorf("%s: the connection dropped: %v, %s", tt.why, !tt.dropped, got)
 				}
 				if got, err := db.Query(t.Context(), "SELECT count(*) FROM t"); err != nil || got.Rows[0][0] != int64(100) {
@@ -187,7 +187,9 @@ func TestState(t *testing.T) {
 				}
 				waitUntil(t, tt.why+": the server goes on", func() bool {
 					var left int
-					return root.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%texttosql_c%' AND state <> 'idle' AND pid <> pg_backend_pid()").Scan(&left) == nil && left == 0
+					err := root.QueryRow(`SELECT count(*) FROM pg_stat_activity
+						WHERE query LIKE '%texttosql_c%' AND state <> 'idle' AND pid <> pg_backend_pid()`).Scan(&left)
+					return err == nil && left == 0
 				})
 			}
 		})
@@ -230,8 +232,10 @@ func TestIdleSession(t *testing.T) {
 				t.Fatal(err)
 			}
 			var locks, snapshots int
-			if err := root.QueryRow(`SELECT (SELECT count(*) FROM pg_locks l WHERE locktype <> 'virtualxid' AND l.pid = a.pid), (a.backend_xmin IS NOT NULL)::int
-				FROM pg_stat_activity a WHERE state LIKE 'idle in transaction%' AND datname = current_database()`).Scan(&locks, &snapshots); err != nil || locks+snapshots != 0 {
+			err := root.QueryRow(`SELECT (SELECT count(*) FROM pg_locks l WHERE locktype <> 'virtualxid' AND l.pid = a.pid),
+				(a.backend_xmin IS NOT NULL)::int FROM pg_stat_activity a
+				WHERE state LIKE 'idle in transaction%' AND datname = current_database()`).Scan(&locks, &snapshots)
+			if err != nil || locks+snapshots != 0 {
 				t.Errorf("%s: %d locks, %d snapshots, %v", way, locks, snapshots, err)
 			}
 		}
@@ -265,7 +269,7 @@ func TestUnguarded(t *testing.T) {
 		} {
 			pool := openWay(t, way, dsn)
 			db := newDB(t, pool, exec.Config{})
-			before := stateOf(t, pool)
+			before := keptBy(t, pool)
 			conn, err := pool.Conn(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -276,7 +280,7 @@ func TestUnguarded(t *testing.T) {
 			conn.Close()
 			_, err = db.Query(t.Context(), "SELECT a FROM t")
 			if dropped := strings.HasPrefix(set, "BEGIN") && way != "pq" && way != "strange"; dropped { // by pgx itself
-				if err != nil || stateOf(t, pool) == before {
+				if err != nil || keptBy(t, pool) == before {
 					t.Errorf("%s, %s: %v", way, set, err)
 				}
 				continue

@@ -228,7 +228,7 @@ func (s *Server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.Dir
 // postgresReady reads what the server writes into its own file. It accepts connections before, with an error.
 func postgresReady(s *Server) bool {
 	text, err := os.ReadFile(s.Dir + "/data/postmaster.pid")
-	return err == nil && strings.Contains(string(text), "\nready")
+	return err == nil && (strings.Contains(string(text), "\nready") || strings.Contains(string(text), "\nstandby"))
 }
 
 // mariadbReady waits for the greeting.

@@ -1,0 +1,244 @@
+package postgres_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/postgres"
+)
+
+// TestWalls: what passes the tree is caught afterwards, and the connection is closed; what the tree refuses needs no
+// other wall.
+func TestWalls(t *testing.T) {
+	root, dsn := open(t, "pgx", fixture)
+	for _, way := range []string{"cache_statement", "pq"} {
+		for _, text := range []string{
+			"SELECT lo_create(0)", "SELECT pg_advisory_lock(1)", "SELECT pg_current_xact_id()",
+			"SELECT (42::bigint).pg_advisory_lock", "SELECT pg_advisory_lock_shared(1), 1 / (a - 1) FROM generate_series(1, 1) a",
+		} {
+			db := newDB(t, openWay(t, way, dsn), exec.Config{})
+			pid := func() (pid int) {
+				conn, err := db.Query(t.Context(), "SELECT 1")
+				if err != nil {
+					t.Fatal(err, conn)
+				}
+				if err := root.QueryRow(`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+					ORDER BY backend_start DESC LIMIT 1`).Scan(&pid); err != nil {
+					t.Fatal(err)
+				}
+				return pid
+			}
+			before := pid()
+			back := postgres.Without(false, true)
+			if _, err := db.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
+				t.Errorf("%s: %s without the locks: %v", way, text, err)
+			}
+			if pid() != before {
+				t.Errorf("%s: %s: the connection was closed though nothing ran", way, text)
+			}
+			back()
+			back = postgres.Without(true, false)
+			_, err := db.Query(t.Context(), text)
+			back()
+			var refused *exec.RefusedError
+			if strings.Contains(text, "1 / (") { // its own error comes first
+				if err == nil {
+					t.Errorf("%s: %s is answered", way, text)
+				}
+			} else if !errors.As(err, &refused) || refused.Reason != exec.ReasonGuard || !errors.Is(err, exec.ErrNotReadOnly) {
+				t.Errorf("%s: %s without the tree: %v", way, text, err)
+			}
+			if pid() == before {
+				t.Errorf("%s: %s without the tree: the connection was kept", way, text)
+			}
+			var left int
+			if err := root.QueryRow("SELECT (SELECT count(*) FROM pg_largeobject_metadata) + (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')").
+				Scan(&left); err != nil || left != 0 {
+				t.Errorf("%s: %s leaves %d, %v", way, text, left, err)
+			}
+		}
+	}
+}
+
+// TestNewColumns: a column that comes is denied at once, though the server has not counted the change yet.
+func TestNewColumns(t *testing.T) {
+	root, dsn := open(t, "pgx", "CREATE TABLE u(id INTEGER, password TEXT); CREATE TABLE w(id INTEGER, word TEXT); CREATE VIEW v AS SELECT id, id AS x FROM u")
+	db := newDB(t, openWay(t, "exec", dsn), exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
+	for _, text := range []string{"SELECT * FROM w", "SELECT word FROM w", "SELECT x FROM v", "SELECT 1"} {
+		if _, err := db.Query(t.Context(), text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, change := range []string{
+		"ALTER TABLE w RENAME word TO password", "CREATE OR REPLACE VIEW v AS SELECT id, length(password) AS x FROM u",
+	} {
+		if _, err := root.Exec(change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range []string{"SELECT * FROM w", "SELECT x FROM v"} {
+		if got, err := db.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+}
+
+// TestRole: a superuser's role is given up, unless tables have row security, which would hide rows from the other role.
+func TestRole(t *testing.T) {
+	root, dsn := open(t, "pgx", fixture)
+	who := func(d postgres.Dialect) string {
+		db, err := exec.New(openWay(t, "exec", dsn), d, exec.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := postgres.Without(true, true) // current_user is no function of the list
+		defer back()
+		got, err := db.Query(t.Context(), "SELECT current_user, count(*) FROM secured")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(got.Rows[0])
+	}
+	if got := []string{who(postgres.Dialect{}), who(postgres.Dialect{KeepRole: true})}; !cmp.Equal(got, []string{"[pg_read_all_data 2]", "[postgres 2]"}) {
+		t.Error(got)
+	}
+	if _, err := root.Exec("ALTER TABLE secured ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON secured USING (who = current_user)"); err != nil {
+		t.Fatal(err)
+	}
+	if got := who(postgres.Dialect{}); got != "[postgres 2]" {
+		t.Errorf("with row security: %s", got)
+	}
+	// An ordinary role sees its rows.
+	if _, err := root.Exec(`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'ann') THEN CREATE ROLE ann LOGIN; END IF; END $$;
+		GRANT SELECT ON ALL TABLES IN SCHEMA public TO ann`); err != nil {
+		t.Fatal(err)
+	}
+	db := newDB(t, openWay(t, "exec", strings.Replace(dsn, "postgres@", "ann@", 1)), exec.Config{})
+	if got, err := db.Query(t.Context(), "SELECT a FROM secured"); err != nil || !cmp.Equal(got.Rows, [][]any{{int64(1)}}) {
+		t.Errorf("ann sees %v, %v", got, err)
+	}
+}
+
+// TestLimits: what a statement may cost is bounded by the server, by the driver or by the reader of rows.
+func TestLimits(t *testing.T) {
+	root, dsn := open(t, "pgx", fixture+`; CREATE TABLE huge(v TEXT); ALTER TABLE huge ALTER v SET STORAGE EXTERNAL;
+		INSERT INTO huge VALUES (repeat('x', 32 << 20))`)
+	for _, way := range []string{"cache_statement", "pq"} {
+		pool := openWay(t, way, dsn)
+		db := newDB(t, pool, exec.Config{})
+		kind := func(err error) string {
+			var limit *exec.LimitError
+			if errors.As(err, &limit) {
+				return limit.Limit
+			}
+			return fmt.Sprint(err)
+		}
+		start := time.Now()
+		got, err := db.QueryWithin(t.Context(), forever[:7]+"a.x FROM generate_series(1, 100000) a(x), generate_series(1, 100000) b", exec.Bounds{Rows: 5})
+		if err != nil || len(got.Rows) != 5 || !got.Truncated || time.Since(start) > 10*time.Second {
+			t.Errorf("%s: the first of ten billion rows: %v, %v, %v", way, got, err, time.Since(start))
+		}
+		if _, err := db.QueryWithin(t.Context(), forever, exec.Bounds{Timeout: 200 * time.Millisecond}); kind(err) != "time" {
+			t.Errorf("%s: forever: %v", way, err)
+		}
+		got, err = db.QueryWithin(t.Context(), "SELECT v FROM big", exec.Bounds{Bytes: 1 << 20})
+		if err != nil || len(got.Rows) != 2 || !got.TooLarge {
+			t.Errorf("%s: 20 MB under a limit of 1 MiB: %v", way, err)
+		}
+		growth := memoryGrowth()
+		got, err = db.Query(t.Context(), "SELECT v FROM huge")
+		switch grown := growth(); {
+		case way == "pq" && (err != nil || !got.TooLarge || len(got.Rows) != 0):
+			t.Errorf("pq: a value of 32 MiB: %v", err)
+		case way != "pq" && kind(err) != "cell":
+			t.Errorf("pgx: a value of 32 MiB: %v", err)
+		case way != "pq" && grown > 16<<20:
+			t.Errorf("pgx: a value of 32 MiB took %d bytes", grown)
+		}
+		if got, err := db.Query(t.Context(), "SELECT count(*) FROM t"); err != nil || got.Rows[0][0] != int64(100) {
+			t.Errorf("%s: afterwards: %v, %v", way, got, err)
+		}
+		var long string
+		if err := pool.QueryRow("SELECT repeat('x', 12000000)").Scan(&long); err != nil || len(long) != 12e6 {
+			t.Errorf("%s: the caller's own long value: %v", way, err)
+		}
+		_, err = db.QueryWithin(t.Context(), "SELECT x FROM generate_series(1, 30000000) x ORDER BY x DESC", exec.Bounds{Timeout: time.Minute})
+		if kind(err) != "memory" {
+			t.Errorf("%s: a sort of more than temp_file_limit: %v", way, err)
+		}
+		// A limit of the role that is lower than ours holds.
+		if _, err := root.Exec("ALTER ROLE postgres SET statement_timeout = '150ms'"); err != nil {
+			t.Fatal(err)
+		}
+		start = time.Now()
+		_, err = newDB(t, openWay(t, way, dsn), exec.Config{}).Query(t.Context(), forever)
+		if kind(err) != "time" || time.Since(start) > 20*time.Second {
+			t.Errorf("%s: the server's own time-out: %v after %v", way, err, time.Since(start))
+		}
+		if _, err := root.Exec("ALTER ROLE postgres RESET statement_timeout"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// memoryGrowth starts to watch the memory of the process and returns what tells by how many bytes it grew at most.
+func memoryGrowth() func() int64 {
+	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil {
+		return func() int64 { return 0 }
+	}
+	field := func(name string) int64 {
+		status, _ := os.ReadFile("/proc/self/status")
+		_, rest, _ := strings.Cut(string(status), name)
+		line, _, _ := strings.Cut(rest, " kB")
+		kib, _ := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+		return kib << 10
+	}
+	before := field("VmRSS:")
+	return func() int64 { return field("VmHWM:") - before }
+}
+
+// TestSettings: what the server writes is read as it means it.
+func TestSettings(t *testing.T) {
+	for setting, want := range map[string]time.Duration{
+		"0": 0, "": 0, "250us": 250 * time.Microsecond, "1500ms": 1500 * time.Millisecond, "2s": 2 * time.Second,
+		"7min": 7 * time.Minute, "3h": 3 * time.Hour, "1d": 24 * time.Hour,
+	} {
+		if got := postgres.Duration(setting); got != want {
+			t.Errorf("%q: %v", setting, got)
+		}
+	}
+	pool, _ := open(t, "pgx", "")
+	conn, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	path := []string{"public", "Two Words", `a"b\c`, "a,b", "{}", "NULL", "ü"}
+	quoted := make([]string, len(path))
+	for i, name := range path {
+		quoted[i] = postgres.Dialect{}.Quote(name)
+		if _, err := conn.ExecContext(context.Background(), "CREATE SCHEMA IF NOT EXISTS "+quoted[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var array sql.NullString
+	if _, err := conn.ExecContext(t.Context(), "SET search_path = "+strings.Join(quoted, ", ")); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.QueryRowContext(t.Context(), "SELECT current_schemas(false)::text").Scan(&array); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(path, postgres.Path(array.String)); diff != "" {
+		t.Error(diff)
+	}
+}
