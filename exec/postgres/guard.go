@@ -45,7 +45,13 @@ func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Durati
 	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout, ours: true})
 }
 
-func (g *guard) hold(ctx context.Context, h *held) (exec.Held, error) {
+func (g *guard) hold(ctx context.Context, h *held) (_ exec.Held, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			h.leave(true)
+			err = fmt.Errorf("postgres: guarding a connection: the driver panicked: %v", r)
+		}
+	}()
 	if err := h.install(ctx); err != nil {
 		h.leave(ctx.Err() != nil)
 		return nil, err

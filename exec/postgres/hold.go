@@ -174,8 +174,8 @@ func (h *held) ready(ctx context.Context) error {
 
 // end ends the transaction.
 func (h *held) end(ctx context.Context) error {
-	h.open = false
 	_, err := h.script(ctx, "ROLLBACK", "DEALLOCATE texttosql_locks")
+	h.open, h.lost = false, h.lost || err != nil
 	return err
 }
 
@@ -221,14 +221,9 @@ func (h *held) leave(drop bool) {
 	if (drop || h.lost) && h.cancel != nil {
 		h.cancel() // before its rows are closed, or all of them are read
 	}
-	h.close()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if h.open && !drop && !h.lost {
-		drop = h.rollback(ctx) != nil || h.end(ctx) != nil
-	}
+	off := h.off(drop)
 	_ = h.conn.Raw(func(any) error {
-		if drop || h.lost {
+		if drop || h.lost || !off {
 			return driver.ErrBadConn
 		}
 		if h.pgx != nil {
@@ -236,4 +231,20 @@ func (h *held) leave(drop bool) {
 		}
 		return nil
 	})
+}
+
+// off ends the transaction, unless the connection is dropped, and reports whether it did.
+func (h *held) off(drop bool) (off bool) {
+	defer func() {
+		if recover() != nil { // the driver panicked
+			off = false
+		}
+	}()
+	h.close()
+	if !h.open || drop || h.lost {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return h.rollback(ctx) == nil && h.end(ctx) == nil
 }
