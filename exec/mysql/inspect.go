@@ -173,7 +173,7 @@ func (in *inspection) whole(ctx context.Context) *schema.Schema {
 		if len(t.Columns) > 0 {
 			continue
 		}
-		if p, ok := in.q.(interface{ allows(table string) bool }); !ok || p.allows(t.Name) {
+		if h, ok := in.q.(*held); !ok || h.guard.config.Policy.AllowsTable(h.at.database, t.Name) {
 			trace.From(ctx).Warn("broken-view", "the view "+t.Name+" is left out of the schema, since the server cannot open it")
 		}
 	}
