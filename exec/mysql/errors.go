@@ -87,8 +87,8 @@ func classify(err error) error {
 	return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(e.message)}
 }
 
-// quotedName finds what a message names: "Unknown column 'u.nmae' in 'field list'", "Table 'shop.orders' doesn't exist",
-// "FUNCTION shop.f does not exist".
+// quotedName finds what a message names: "Unknown column 'u.nmae' in 'field list'", "Table 'shop.orders' doesn't
+// exist", "FUNCTION shop.f does not exist".
 var quotedName = regexp.MustCompile(`'((?:[^']|'')*)'|^FUNCTION (\S+)`)
 
 // nameIn is the table, column or function that a message names. Tables and functions are named without their database.

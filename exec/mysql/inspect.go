@@ -11,11 +11,11 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Inspect reads the tables and views of the connection's database, by name. They have no Schema: the guard lets no other
-// database be read.
+// Inspect reads the tables and views of the connection's database, by name. They have no Schema: the guard lets
+// no other database be read.
 //
-//   - Types are those of SHOW COLUMNS: "bigint(20) unsigned", "varchar(40)". An enum or set is "enum" or "set", with its
-//     labels in Values, as SQL strings: 'small', 'large'.
+//   - Types are those of SHOW COLUMNS: "bigint(20) unsigned", "varchar(40)". An enum or set is "enum" or "set", with
+//     its labels in Values, as SQL strings: 'small', 'large'.
 //   - Comments of tables and columns are their descriptions.
 //   - Foreign keys come by name; one to another database is left out. Unique is what unique indexes say.
 //   - Invisible columns are there: a statement may name them.
@@ -165,8 +165,8 @@ func proper(t *schema.Table, name string) string {
 	return name
 }
 
-// whole leaves out what has no columns, which is a view that the server cannot open, and keys on columns that the user may
-// not see.
+// whole leaves out what has no columns, which is a view that the server cannot open, and keys on columns that the user
+// may not see.
 func (in *inspection) whole(ctx context.Context) *schema.Schema {
 	for i := range in.s.Tables {
 		t := &in.s.Tables[i]

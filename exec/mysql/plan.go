@@ -21,8 +21,8 @@ const explainPrefix = "EXPLAIN FORMAT=JSON "
 
 // Explain returns the plan of one statement: what EXPLAIN FORMAT=JSON says. It runs nothing of the statement.
 //
-// Each object of the JSON is a row, with its numbers and words but no condition, since that may hold stored values. What
-// the nodes cannot tell, because the server does not: UNION from UNION ALL (both are "union"), and what a temporary
+// Each object of the JSON is a row, with its numbers and words but no condition, since that may hold stored values.
+// What the nodes cannot tell, because the server does not: UNION from UNION ALL (both are "union"), and what a temporary
 // table is for ("btree"). Tables that are joined to each other without an outer join come by name, since their order
 // depends on statistics. MariaDB tells a cost from version 11.0.
 func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
@@ -168,8 +168,8 @@ func (r planReader) members(v planValue, in *aliases.Scope) (nodes []exec.PlanNo
 	return append(nodes, after...)
 }
 
-// subquery reads one that is a value. The server keeps results of those that depend on the row around them in a cache; a
-// search of one table for a value of that row has an access of its own.
+// subquery reads one that is a value. The server keeps results of those that depend on the row around them in a cache;
+// a search of one table for a value of that row has an access of its own.
 func (r planReader) subquery(v planValue) exec.PlanNode {
 	n := exec.PlanNode{Kind: exec.PlanScalar, Children: r.members(v, nil)}
 	for len(v.parts) > 0 {
