@@ -22,9 +22,9 @@ const explainPrefix = "EXPLAIN FORMAT=JSON "
 // Explain returns the plan of one statement: what EXPLAIN FORMAT=JSON says. It runs nothing of the statement.
 //
 // Each object of the JSON is a row, with its numbers and words but no condition, since that may hold stored values.
-// What the nodes cannot tell, because the server does not: UNION from UNION ALL (both are "union"), and what a temporary
-// table is for ("btree"). Tables that are joined to each other without an outer join come by name, since their order
-// depends on statistics. MariaDB tells a cost from version 11.0.
+// What the nodes cannot tell, because the server does not: UNION from UNION ALL (both are "union"), and what a
+// temporary table is for ("btree"). Tables that are joined to each other without an outer join come by name, since
+// their order depends on statistics. MariaDB tells a cost from version 11.0.
 func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
 	var text []byte
 	err := each(ctx, q, explainPrefix+s.SQL(), func(scan func(...any) error) error { return scan(&text) })

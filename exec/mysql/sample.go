@@ -15,9 +15,9 @@ import (
 // SampleRows reads the first rows of t in the order of its primary key, or as the table itself is stored.
 //
 // With Spread, a table longer than Rows whose primary key is one integer is read in 20 places, evenly between its
-// smallest and its largest key, a twentieth of Rows in each. The first place is the start of the table. Fewer than 20 Rows are
-// read in as many places, each at random in its part. Gaps in the keys make the sample smaller. If it is less than half
-// of Rows, the first rows are taken, and also of a view and of a table without such a key.
+// smallest and its largest key, a twentieth of Rows in each. The first place is the start of the table. Fewer than 20
+// Rows are read in as many places, each at random in its part. Gaps in the keys make the sample smaller. If it is less
+// than half of Rows, the first rows are taken, and also of a view and of a table without such a key.
 func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	name := d.Quote(t.Name)
 	if t.Schema != "" {
