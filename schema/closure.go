@@ -34,6 +34,14 @@ func (x *index) lookup(schema, name string) int {
 	if i, ok := x.folds[TableName{Fold(schema), Fold(name)}]; ok {
 		return i
 	}
+	if x.s.Default != "" && EqualFold(schema, x.s.Default) {
+		if i, ok := x.exact[TableName{"", name}]; ok {
+			return i
+		}
+		if i, ok := x.folds[TableName{"", Fold(name)}]; ok {
+			return i
+		}
+	}
 	if i, ok := x.bare[Fold(name)]; ok && schema == "" {
 		return i
 	}

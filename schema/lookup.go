@@ -5,20 +5,21 @@ import "cmp"
 // Lookup finds a table by name.
 //
 // Names are compared byte for byte first and then without regard to the case of ASCII letters, as SQLite does. With the
-// schema "" a table of the default schema is found before the first table of that name in any other. The table belongs
-// to s and must not be changed.
+// schema "" a table of the default schema is found before the first table of that name in any other; the name of the
+// default schema finds those without one. The table belongs to s and must not be changed.
 func (s *Schema) Lookup(schema, table string) (*Table, bool) {
 	if s == nil {
 		return nil, false
 	}
 	var folded, bare *Table
+	standard := s.Default != "" && EqualFold(schema, s.Default)
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		switch {
 		case !EqualFold(t.Name, table):
-		case t.Name == table && t.Schema == schema:
+		case t.Name == table && (t.Schema == schema || standard && t.Schema == ""):
 			return t, true
-		case folded == nil && EqualFold(t.Schema, schema):
+		case folded == nil && (EqualFold(t.Schema, schema) || standard && t.Schema == ""):
 			folded = t
 		case bare == nil && schema == "":
 			bare = t

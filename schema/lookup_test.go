@@ -10,7 +10,7 @@ import (
 )
 
 func TestLookup(t *testing.T) {
-	s := &schema.Schema{Tables: []schema.Table{
+	s := &schema.Schema{Default: "public", Tables: []schema.Table{
 		{Schema: "aux", Name: "log"},
 		{Name: "Customers"},
 		{Name: "customers"},
@@ -32,6 +32,9 @@ func TestLookup(t *testing.T) {
 		{"no schema: any that has it, the first", "", "LOG", 0},
 		{"a named schema is no hint", "temp", "customers", -1},
 		{"only ASCII letters fold, as in SQLite", "", "äpfel", -1},
+		{"the default schema by its name", "public", "customers", 2},
+		{"in another case", "PUBLIC", "CUSTOMERS", 1},
+		{"no table of another schema is in it", "public", "log", -1},
 		{"not there", "", "orders", -1},
 		{"empty name", "", "", -1},
 	} {

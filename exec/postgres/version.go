@@ -15,13 +15,13 @@ import (
 // The tables are pg_type, pg_attribute, pg_proc, pg_class, pg_attrdef, pg_cast, pg_constraint, pg_depend,
 // pg_description, pg_index, pg_inherits, pg_namespace, pg_operator, pg_rewrite and pg_enum.
 const versionExpr = `pg_catalog.concat_ws(':', pg_catalog.current_database(), current_user,
-	(SELECT pg_catalog.string_agg(s, ',') FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) s WHERE s !~ '^pg_'),
+	(SELECT pg_catalog.string_agg(s, ',') FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) s WHERE s OPERATOR(pg_catalog.!~) '^pg_'),
 	extract(epoch FROM pg_catalog.pg_postmaster_start_time()),
-	CASE WHEN pg_catalog.pg_is_in_recovery() OR pg_catalog.current_setting('track_counts') = 'off'
-		THEN pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp()) / 10) END,
+	CASE WHEN pg_catalog.pg_is_in_recovery() OR pg_catalog.current_setting('track_counts') OPERATOR(pg_catalog.=) 'off'
+		THEN pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog./) 10) END,
 	(SELECT pg_catalog.string_agg(pg_catalog.concat_ws('.', pg_catalog.pg_stat_get_tuples_inserted(o),
 			pg_catalog.pg_stat_get_tuples_updated(o), pg_catalog.pg_stat_get_tuples_deleted(o)), ',')
-		FROM pg_catalog.unnest('{1247,1249,1255,1259,2604,2605,2606,2608,2609,2610,2611,2615,2617,2618,3501}'::oid[]) o))`
+		FROM pg_catalog.unnest('{1247,1249,1255,1259,2604,2605,2606,2608,2609,2610,2611,2615,2617,2618,3501}'::pg_catalog.oid[]) o))`
 
 func version(ctx context.Context, q exec.Queryer) (v string, err error) {
 	err = each(ctx, q, "SELECT "+versionExpr, 1, func(row []any) { v = text(row[0]) })

@@ -21,6 +21,13 @@ func (r *run) publishedError(seen Observation) string {
 		{"misuse of aggregate", "invalid_group_function"},
 		{"sub-select returns", "bad_subquery_shape"},
 		{"syntax error", "syntax_error"},
+		// The words of PostgreSQL.
+		{"column " + strings.ToLower(invalid.Name) + " does not exist", "unknown_column:" + invalid.Name},
+		{"relation " + strings.ToLower(invalid.Name) + " does not exist", "unknown_table:" + invalid.Name},
+		{"missing from-clause entry", "unknown_table:" + invalid.Name},
+		{"must appear in the group by clause", "invalid_group_function"},
+		{"aggregate functions are not allowed", "invalid_group_function"},
+		{"returned by a subquery", "bad_subquery_shape"},
 	} {
 		if strings.Contains(message, class.word) {
 			return "Error: " + class.of
