@@ -44,7 +44,7 @@ EXCEPTION WHEN SQLSTATE 'ZZ001' THEN RETURN found;
 END $$;`
 
 // oracleStatements is how many statements TestOracle makes that compile; TEXTTOSQL_ORACLE is another number.
-const oracleStatements = 1000
+const oracleStatements = 800
 
 // TestOracle compares the columns that the resolver tells with those that the engine finds. It may tell more, and never
 // fewer; and what reads a denied column is refused.

@@ -35,7 +35,7 @@ CREATE FUNCTION lower(integer) RETURNS text LANGUAGE sql AS 'SELECT ''x''';
 CREATE FUNCTION one(integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN 1; END';
 CREATE FUNCTION spy(users) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT ($1).password';
 CREATE FUNCTION area(users) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT ''''';
-CREATE FUNCTION json_array(integer) RETURNS integer LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION "json_array"(integer) RETURNS integer LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
 CREATE FUNCTION other.apart(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
 CREATE FUNCTION opf(integer, text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
 CREATE OPERATOR === (LEFTARG = integer, RIGHTARG = text, FUNCTION = opf);
