@@ -1,6 +1,12 @@
 package mysql
 
-import "github.com/texttosql/texttosql/exec"
+import (
+	"errors"
+
+	"github.com/sqlc-dev/marino/ast"
+
+	"github.com/texttosql/texttosql/exec"
+)
 
 // Lax is the Dialect without one of its walls.
 type Lax struct {
@@ -15,6 +21,18 @@ func (d Lax) Guard(c exec.GuardConfig) (exec.Guard, error) {
 		g.(*guard).without = d.Without
 	}
 	return g, err
+}
+
+// Fields is how many columns the parser sees in a SELECT without FROM.
+func Fields(text string) (int, error) {
+	s, err := parse(text, 0)
+	if err != nil {
+		return 0, err
+	}
+	if s, ok := s.(*ast.SelectStmt); ok {
+		return len(s.Fields.Fields), nil
+	}
+	return 0, errors.New("no SELECT")
 }
 
 // Parse parses a text as the guard does, and walks it as a statement on a database without tables or views.

@@ -73,11 +73,11 @@ func (g *guard) hold(ctx context.Context, h *held) (exec.Held, error) {
 
 // unblamed gives an error of a statement of our own a type that blames no statement of a caller.
 func unblamed(err error) error {
-	switch err = classify(err); {
-	case exec.IsRejection(err):
-		return fmt.Errorf("mysql: guarding a connection: %v", err)
-	case isTyped(err):
-		return err
+	switch typed := classify(err); {
+	case exec.IsRejection(typed):
+		return fmt.Errorf("mysql: guarding a connection: %v", typed)
+	case isTyped(typed):
+		return typed
 	}
 	return fmt.Errorf("mysql: guarding a connection: %w", err)
 }

@@ -136,12 +136,16 @@ func TestState(t *testing.T) {
 		{why: "more rows than wanted, by a LIMIT that beats ours", sql: "SELECT a.id FROM big a, big b LIMIT 1000000000",
 			bounds: exec.Bounds{Rows: 3}, kept: dropped},
 		{why: "more bytes than wanted", sql: "SELECT a.v FROM big a, big b", bounds: exec.Bounds{Bytes: 1000}, kept: dropped},
+		{why: "values of 8 MiB", sql: "SELECT v FROM docs", kept: dropped},
+		{why: "values of 8 MiB that it counts", sql: "SELECT SUM(LENGTH(v)) FROM docs", kept: kept},
+		{why: "a recursion without end", sql: "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT MAX(x) FROM c",
+			bounds: exec.Bounds{Timeout: 300 * time.Millisecond}, kept: kept},
 		{why: "the server ends it", sql: "SELECT COUNT(*) FROM big a, big b, big c", odd: true, bounds: exec.Bounds{Timeout: 300 * time.Millisecond}, kept: kept},
 		{why: "the caller ends it", sql: "SELECT COUNT(*) FROM big a, big b, big c", cancel: true, kept: dropped},
 		{why: "the driver panics", sql: "SELECT a FROM t", panics: true, kept: dropped},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			pool, now := single(t, fixture, "multiStatements=true&parseTime=true")
+			pool, now := single(t, fixture+"; CREATE TABLE docs(v LONGTEXT); INSERT INTO docs SELECT REPEAT('x', 8388608) FROM seq_1_to_5", "multiStatements=true&parseTime=true")
 			if tt.odd {
 				if _, err := pool.Exec(odd); err != nil {
 					t.Fatal(err)

@@ -59,7 +59,7 @@ type named struct {
 	absent    []string        // tables that the catalog does not have, each once
 	functions map[string]bool // called
 	hints     []string        // indexes that the statement asks for
-	limited   bool            // it has a LIMIT of its own
+	limited   bool            // it has a LIMIT, which may be that of the whole
 }
 
 // parse reads one statement.
@@ -131,11 +131,8 @@ func (w *walker) statement(s ast.StmtNode) (n *named, err error) {
 		}
 	}()
 	w.named.functions, w.within = map[string]bool{}, map[*ast.WithClause]bool{}
-	switch s := s.(type) {
-	case *ast.SelectStmt:
-		w.named.limited = s.Limit != nil
-	case *ast.SetOprStmt:
-		w.named.limited = s.Limit != nil
+	switch s.(type) {
+	case *ast.SelectStmt, *ast.SetOprStmt:
 	default:
 		refuse(exec.ReasonStatement, "it is no SELECT")
 	}
@@ -219,6 +216,9 @@ func (w *walker) node(v reflect.Value, t reflect.Type, depth int) {
 		w.ref(reads.Ref{Path: path(n.Schema, n.Table), Star: true, Select: w.current()})
 	case *ast.ColumnName:
 		w.ref(reads.Ref{Path: path(n.Schema, n.Table, n.Name)})
+	case *ast.Limit:
+		w.named.limited = true
+		fields()
 	case *ast.IndexHint:
 		for _, name := range n.IndexNames {
 			w.named.hints = append(w.named.hints, name.O)

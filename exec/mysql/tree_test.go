@@ -9,6 +9,7 @@ import (
 	"github.com/sqlc-dev/marino/ast"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/reads"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -98,6 +99,17 @@ func TestTree(t *testing.T) {
 		errors.As(err, &refused)
 		if (err == nil) != (tt.reason == "") || err != nil && (refused == nil || refused.Reason != tt.reason) {
 			t.Errorf("%.80s (%s): %v", tt.sql, tt.why, err)
+		}
+	}
+	users := &relation{name: "users", columns: reads.NewRelation("shop", "users", []string{"id"}, nil), allowed: true}
+	for _, folds := range []bool{false, true} { // lower_case_table_names
+		c.place.folds, c.relations = folds, map[string]*relation{"users": users}
+		n, err := c.check("SELECT ID FROM USERS, users", false)
+		if err != nil || len(n.absent) == 0 != folds {
+			t.Errorf("folds %v: %+v, %v", folds, n, err)
+		}
+		if _, err := c.check("SELECT ID FROM SHOP.users", false); (err == nil) != folds {
+			t.Errorf("folds %v: %v", folds, err)
 		}
 	}
 	if _, err := c.check("SELECT ?", true); err != nil {
