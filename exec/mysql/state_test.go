@@ -145,7 +145,8 @@ func TestState(t *testing.T) {
 		{why: "the driver panics", sql: "SELECT a FROM t", panics: true, kept: dropped},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			pool, now := single(t, fixture+"; CREATE TABLE docs(v LONGTEXT); INSERT INTO docs SELECT REPEAT('x', 8388608) FROM seq_1_to_5", "multiStatements=true&parseTime=true")
+			pool, now := single(t, fixture+"; CREATE TABLE docs(v LONGTEXT); INSERT INTO docs SELECT REPEAT('x', 8388608) FROM seq_1_to_5",
+				"multiStatements=true&parseTime=true")
 			if tt.odd {
 				if _, err := pool.Exec(odd); err != nil {
 					t.Fatal(err)
