@@ -12,11 +12,14 @@ import (
 func TestLexing(t *testing.T) {
 	pool, _ := open(t, "", "")
 	compared := 0
-	for _, form := range []string{"SELECT 1 --%s, 2\n, 3", "SELECT 1%s, 2 , 3", "SELECT 1 #%s, 2\n, 3", "SELECT 1 /*%s*/, 2 /* */, 3",
-		"SELECT 1 /* /*%s*/, 2 -- */ \n, 3",
-		"SELECT 'a\\%s', 2, '", "SELECT 'a%s, 2, 3'", "SELECT 1 AS `a%s`, 2", "SELECT 1 -%s-, 2\n, 3", "SELECT _latin1'%s', 2", "SELECT x'41'%s, 2", "SELECT 1e%s, 2",
-		"SELECT 0x4%s, 2", "SELECT .1%s, 2", "SELECT 1 a%s, 2", "SELECT N'%s', 2", "SELECT 'a'%s'b', 2", "SELECT \"%s\", 2", "SELECT 1 --%s 1, 2", "SELECT 1 /%s* , 2 */, 3",
-		"SELECT 1 *%s/ 2, 3", "SELECT 1 %s, 2 -- '\n, 3 -- '"} {
+	for _, form := range []string{
+		"SELECT 1 --%s, 2\n, 3", "SELECT 1%s, 2 , 3", "SELECT 1 #%s, 2\n, 3", "SELECT 1 /*%s*/, 2 /* */, 3",
+		"SELECT 1 /* /*%s*/, 2 -- */ \n, 3", "SELECT 'a\\%s', 2, '", "SELECT 'a%s, 2, 3'", "SELECT 1 AS `a%s`, 2",
+		"SELECT 1 -%s-, 2\n, 3", "SELECT _latin1'%s', 2", "SELECT x'41'%s, 2", "SELECT 1e%s, 2",
+		"SELECT 0x4%s, 2", "SELECT .1%s, 2", "SELECT 1 a%s, 2", "SELECT N'%s', 2",
+		"SELECT 'a'%s'b', 2", "SELECT \"%s\", 2", "SELECT 1 --%s 1, 2", "SELECT 1 /%s* , 2 */, 3",
+		"SELECT 1 *%s/ 2, 3", "SELECT 1 %s, 2 -- '\n, 3 -- '",
+	} {
 		for c := rune(0); c < 0x2100; c++ {
 			if c == 0x101 {
 				c = 0x2000 // blanks, dashes and quotes of Unicode
