@@ -20,6 +20,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -253,12 +254,27 @@ func (d *database) watch(ctx context.Context) (same func() error, err error) {
 		case err != nil:
 			return fmt.Errorf("looking at what is left: %w", err)
 		case c != contents:
-			return fmt.Errorf("the database changed from\n%s\nto\n%s", contents, c)
+			return fmt.Errorf("the database changed: %s", difference(contents, c))
 		case s != state:
-			return fmt.Errorf("the connection changed from\n%s\nto\n%s", state, s)
+			return fmt.Errorf("the connection changed: %s", difference(state, s))
 		}
 		return nil
 	}, err
+}
+
+// difference returns the lines that only one of two texts has.
+func difference(before, after string) string {
+	out := ""
+	lines := func(mark, text, other string) {
+		for line := range strings.Lines(text) {
+			if !strings.Contains("\n"+other+"\n", "\n"+strings.TrimSuffix(line, "\n")+"\n") {
+				out += "\n" + mark + strings.TrimSuffix(line, "\n")
+			}
+		}
+	}
+	lines("- ", before, after)
+	lines("+ ", after, before)
+	return out
 }
 
 // read is Contents.

@@ -545,7 +545,7 @@ func checkSession(t testing.TB, e Engine) error {
 	same := func() error {
 		now, _, err := d.look(ctx)
 		if err == nil && now != state {
-			err = fmt.Errorf("the connection changed from\n%s\nto\n%s", state, now)
+			err = fmt.Errorf("the connection changed: %s", difference(state, now))
 		}
 		return err
 	}

@@ -65,7 +65,7 @@ func Lines[T any](t testing.TB, path string) iter.Seq[T] {
 	}
 }
 
-// Payload is a line of security/payloads.jsonl or payloads_resources.jsonl: a hostile or harmless text, and
+// Payload is a line of security/payloads*.jsonl: a hostile or harmless text, and
 // what must become of it.
 type Payload struct {
 	ID     string
@@ -107,8 +107,10 @@ func (p *Payload) UnmarshalJSON(data []byte) error {
 }
 
 // Payloads returns the hostile and the harmless texts, of all engines.
-func Payloads(t testing.TB) []Payload {
+func Payloads(t testing.TB) (all []Payload) {
 	t.Helper()
-	return slices.AppendSeq(slices.Collect(Lines[Payload](t, Path(t, "security", "payloads.jsonl"))),
-		Lines[Payload](t, Path(t, "security", "payloads_resources.jsonl")))
+	for _, file := range []string{"payloads.jsonl", "payloads_engines.jsonl", "payloads_resources.jsonl"} {
+		all = slices.AppendSeq(all, Lines[Payload](t, Path(t, "security", file)))
+	}
+	return all
 }

@@ -1,0 +1,180 @@
+package postgres_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/internal/evaldata"
+)
+
+// endless counts six billion rows. A set of rows made by a function would fill the disk instead.
+const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5 CROSS JOIN t AS x6" +
+	" CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
+
+// engine is PostgreSQL for the suite, by a driver, parameters of its DSN, and a user: "postgres" or "reader", who may only select.
+func engine(driver, parameters, user string) exectest.Engine {
+	return exectest.Engine{
+		Dialect:      postgres.Dialect{},
+		State:        stateOf,
+		Endless:      endless,
+		Lock:         "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE",
+		VersionDelay: 1500 * time.Millisecond, // statistics are written once a second
+		Open: func(t testing.TB, script string) exectest.Database {
+			owner, dsn := open(t, "pgx", script)
+			for _, grant := range []string{
+				"DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'reader') THEN CREATE ROLE reader LOGIN; END IF; END $$",
+				"GRANT USAGE ON SCHEMA public TO reader", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+				"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO reader",
+			} {
+				if _, err := owner.Exec(grant); err != nil {
+					t.Fatal(err)
+				}
+			}
+			u, err := url.Parse(dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u.User = url.User(user)
+			if parameters != "" {
+				u.RawQuery += "&" + parameters
+			}
+			return exectest.Database{
+				User: exectest.ConnectorOf(t, driver, u.String()), Owner: exectest.ConnectorOf(t, "pgx", dsn),
+				Contents: func(ctx context.Context) (string, error) { return contents(ctx, owner) },
+			}
+		},
+	}
+}
+
+// stateOf is what a connection keeps: settings, prepared statements, cursors, locks, its user and its temporary tables.
+func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
+	err = conn.QueryRowContext(ctx, `SELECT /* stateOf */ concat_ws(E'\n',
+		(SELECT string_agg(name || ' = ' || setting, E'\n' ORDER BY name) FROM pg_settings),
+		(SELECT string_agg('prepared ' || statement, E'\n' ORDER BY statement) FROM pg_prepared_statements WHERE statement NOT LIKE '%stateOf%'),
+		(SELECT string_agg('cursor ' || statement, E'\n') FROM pg_cursors WHERE statement NOT LIKE '%stateOf%'),
+		(SELECT string_agg('lock ' || objid, E'\n') FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory'),
+		'user ' || current_user || ' ' || session_user, 'temporary ' || pg_my_temp_schema(), 'channels ' || (SELECT count(*) FROM pg_listening_channels()))`).Scan(&state)
+	return state, err
+}
+
+// contents is what a statement must not change: rows, relations, functions, sequences, large objects, locks, roles,
+// databases, settings, files. A table of many rows is only counted.
+func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
+	names, err := texts(ctx, owner, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname")
+	if err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		rows, err := texts(ctx, owner, fmt.Sprintf("SELECT md5(string_agg(x::text, ',' ORDER BY x::text)) || count(*) FROM (SELECT * FROM %q LIMIT 1000) AS x"+
+			" UNION ALL SELECT count(*)::text FROM %[1]q", name))
+		if err != nil {
+			return "", err
+		}
+		out += name + " " + strings.Join(rows, " ") + "\n"
+	}
+	for _, what := range []string{
+		"SELECT 'relation ' || oid || relname || relkind || relhasrules || relhastriggers FROM pg_class WHERE oid > 16383 AND relpersistence <> 't'",
+		"SELECT 'function ' || oid || proname FROM pg_proc WHERE oid > 16383",
+		"SELECT 'type ' || oid || typname FROM pg_type WHERE oid > 16383 AND typname !~ '^_?pg_'",
+		"SELECT 'sequence ' || sequencename || COALESCE(last_value::text, '-') FROM pg_sequences", "SELECT 'object ' || oid FROM pg_largeobject_metadata",
+		"SELECT 'lock ' || objid FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+		"SELECT 'role ' || rolname || rolsuper || COALESCE(rolconfig::text, '') FROM pg_roles", "SELECT 'database ' || count(*) FROM pg_database",
+		"SELECT 'slot ' || slot_name FROM pg_replication_slots", "SELECT 'prepared ' || gid FROM pg_prepared_xacts", "SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname !~ '^pg_'",
+		"SELECT 'extension ' || extname FROM pg_extension", "SELECT md5(pg_read_file('postgresql.auto.conf'))", "SELECT 'file ' || f FROM pg_ls_dir('.') AS f",
+		"SELECT 'file ' || f FROM pg_ls_dir('/tmp') AS f WHERE f ~ '^x'",
+	} {
+		lines, err := texts(ctx, owner, what+" ORDER BY 1")
+		if err != nil {
+			return "", err
+		}
+		out += strings.Join(lines, "\n") + "\n"
+	}
+	return out, nil
+}
+
+func texts(ctx context.Context, pool *sql.DB, query string) (out []string, err error) {
+	rows, err := pool.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s sql.NullString
+		if err := rows.Scan(&s); err != nil {
+			return nil, err
+		}
+		out = append(out, s.String)
+	}
+	return out, rows.Err()
+}
+
+// connections are the ways in that are tested: drivers, pgx's five modes, and users.
+var connections = []struct{ name, driver, parameters, user string }{
+	{"pgx as superuser", "pgx", "", "postgres"},
+	{"pgx as reader", "pgx", "", "reader"},
+	{"pgx cache_describe", "pgx", "default_query_exec_mode=cache_describe", "postgres"},
+	{"pgx describe_exec", "pgx", "default_query_exec_mode=describe_exec", "reader"},
+	{"pgx exec", "pgx", "default_query_exec_mode=exec", "postgres"},
+	{"pgx simple_protocol", "pgx", "default_query_exec_mode=simple_protocol", "postgres"},
+	{"pq as superuser", "postgres", "", "postgres"},
+	{"pq as reader", "postgres", "", "reader"},
+}
+
+// TestConformance runs the suite with each driver.
+func TestConformance(t *testing.T) {
+	for _, c := range connections {
+		if c.parameters == "" || c.driver == "pgx" && c.name == "pgx simple_protocol" {
+			t.Run(c.name, func(t *testing.T) { exectest.Conformance(t, engine(c.driver, c.parameters, c.user)) })
+		}
+	}
+}
+
+// TestPayloads runs every statement of the data set on its large fixture, with each driver, mode and user. Other versions of
+// the server: TEXTTOSQL_POSTGRES=FOLDER go test ./exec/postgres -run TestPayloads -v
+func TestPayloads(t *testing.T) {
+	script, err := os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := hostile()
+	for _, p := range evaldata.Payloads(t) {
+		if p.Engine == "postgres" {
+			all = append(all, exectest.Payload{
+				Name: p.ID, SQL: p.Text, Why: p.Why, Expect: exectest.Expectation(p.Expect), Rows: p.Rows,
+				Policy: exec.Policy{DenyColumns: p.Policy.DenyColumns, DenyTables: p.Policy.DenyTables},
+			})
+		}
+	}
+	for i, c := range connections {
+		t.Run(c.name, func(t *testing.T) {
+			e := engine(c.driver, c.parameters, c.user)
+			e.Fixture = fixtureOf(string(script))
+			for _, p := range all {
+				if p.Expect != exectest.Survive || i < 2 || i == 6 { // those of the other modes are the same by the clock
+					e.Payloads = append(e.Payloads, p)
+				}
+			}
+			exectest.Payloads(t, e)
+		})
+	}
+}
+
+// fixtureOf is the script of the large fixture without the roles, which are those of the server and not of a database.
+func fixtureOf(script string) string {
+	var out strings.Builder
+	for line := range strings.Lines(script) {
+		if !strings.HasPrefix(line, "CREATE ROLE") && !strings.HasPrefix(line, "GRANT") {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
