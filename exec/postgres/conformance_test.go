@@ -82,7 +82,7 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 		out += name + " " + strings.Join(rows, " ") + "\n"
 	}
 	for _, what := range []string{
-		"SELECT 'relation ' || oid || relname || relkind || relhasrules || relhastriggers FROM pg_class WHERE oid > 16383 AND relpersistence <> 't'",
+		"SELECT 'relation ' || oid || relname || relkind::text || relhasrules || relhastriggers FROM pg_class WHERE oid > 16383 AND relpersistence <> 't'",
 		"SELECT 'function ' || oid || proname FROM pg_proc WHERE oid > 16383",
 		"SELECT 'type ' || oid || typname FROM pg_type WHERE oid > 16383 AND typname !~ '^_?pg_'",
 		"SELECT 'sequence ' || sequencename || COALESCE(last_value::text, '-') FROM pg_sequences", "SELECT 'object ' || oid FROM pg_largeobject_metadata",
