@@ -57,6 +57,7 @@ type Engine struct {
 	Lock string // takes a lock on the table t in a transaction, so that nobody can read it; "": there is none
 	// VersionDelay is how late or how coarse the version of a schema may be. A change waits this long for the one before.
 	VersionDelay time.Duration
+	Flush        string        // what the owner runs behind a change, so that the version has it; "": nothing
 	InProcess    bool          // the engine runs in this process, and time is what the process had of the CPU where that is less
 	Deadline     time.Duration // of statements that have to be stopped; 0: 1 s
 	Fault        error         // what the driver gives where a connection breaks; nil: io.ErrUnexpectedEOF
@@ -166,14 +167,26 @@ type database struct {
 	contents    func(context.Context) (string, error)
 }
 
-// open makes a database of a script that has one connection, so that what one statement leaves the next one finds.
-func (e Engine) open(t testing.TB, script string) *database {
+// open makes a database of a script. Its user has one connection, so that what one statement leaves the next one finds.
+func (e Engine) open(t testing.TB, script string) *database { return e.opened(t, script, false) }
+
+// faulty is open with a driver that fails where faults says so. A dialect may do other things with a driver that is
+// wrapped.
+func (e Engine) faulty(t testing.TB, script string) *database { return e.opened(t, script, true) }
+
+func (e Engine) opened(t testing.TB, script string, faulty bool) *database {
 	t.Helper()
 	made := e.Open(t, script)
-	d := &database{Engine: e, faults: &Faults{Connector: made.User}, contents: made.Contents}
-	d.user = sql.OpenDB(d.faults)
+	d := &database{Engine: e, contents: made.Contents}
+	connector := made.User
+	if faulty {
+		d.faults = &Faults{Connector: made.User}
+		connector = d.faults
+	}
+	d.user = sql.OpenDB(connector)
 	d.user.SetMaxOpenConns(1)
 	d.owner = sql.OpenDB(cmp.Or(made.Owner, made.User))
+	d.owner.SetMaxOpenConns(1) // so that Flush follows its change
 	t.Cleanup(func() { d.user.Close(); d.owner.Close() })
 	return d
 }
@@ -192,19 +205,25 @@ func (d *database) db(c exec.Config) (*exec.DB, error) {
 }
 
 func (d *database) unready(c exec.Config) (*exec.DB, error) {
-	c.Unwrap = func(driverConn any) any {
-		if driverConn = Unwrap(driverConn); d.Unwrap != nil {
-			driverConn = d.Unwrap(driverConn)
+	if c.Unwrap = d.Unwrap; d.faults != nil {
+		c.Unwrap = func(driverConn any) any {
+			if driverConn = Unwrap(driverConn); d.Unwrap != nil {
+				driverConn = d.Unwrap(driverConn)
+			}
+			return driverConn
 		}
-		return driverConn
 	}
 	return exec.New(d.user, d.Dialect, c)
 }
 
 // change runs a statement of the owner.
 func (d *database) change(text string) error {
-	if _, err := d.owner.Exec(text); err != nil {
-		return fmt.Errorf("%s: %w", text, err)
+	for _, text := range []string{text, d.Flush} {
+		if text != "" {
+			if _, err := d.owner.Exec(text); err != nil {
+				return fmt.Errorf("%s: %w", text, err)
+			}
+		}
 	}
 	return nil
 }
@@ -219,7 +238,7 @@ func (d *database) look(ctx context.Context) (state string, address any, err err
 		return "", nil, err
 	}
 	defer conn.Close()
-	if err := conn.Raw(func(c any) error { address = c; return nil }); err != nil {
+	if err := conn.Raw(func(c any) error { address = Unwrap(c); return nil }); err != nil {
 		return "", nil, err
 	}
 	state, err = d.State(ctx, conn)

@@ -27,7 +27,8 @@ func engine(driver, parameters, user string) exectest.Engine {
 		State:        stateOf,
 		Endless:      endless,
 		Lock:         "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE",
-		VersionDelay: 1500 * time.Millisecond, // statistics are written once a second
+		VersionDelay: 200 * time.Millisecond,
+		Flush:        "SELECT pg_stat_force_next_flush()", // else a backend writes its statistics within ten seconds
 		Open: func(t testing.TB, script string) exectest.Database {
 			owner, dsn := open(t, "pgx", script)
 			for _, grant := range []string{
