@@ -158,7 +158,7 @@ func TestPayloads(t *testing.T) {
 	for i, c := range connections {
 		t.Run(c.name, func(t *testing.T) {
 			e := engine(c.driver, c.parameters, c.user)
-			e.Fixture = fixtureOf(string(script))
+			e.Fixture = fixtureOf(string(script)) + traps
 			for _, p := range all {
 				if p.Expect != exectest.Survive || i < 2 || i == 6 { // those of the other modes are the same by the clock
 					e.Payloads = append(e.Payloads, p)

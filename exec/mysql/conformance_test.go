@@ -1,0 +1,202 @@
+package mysql_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/mysql"
+	"github.com/texttosql/texttosql/internal/evaldata"
+)
+
+// endless counts six billion rows.
+const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5 CROSS JOIN t AS x6" +
+	" CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
+
+// engine is MariaDB for the suite, by parameters of the DSN and a user: "root", "boss", who owns everything, or "reader",
+// who may only select.
+func engine(parameters, user string) exectest.Engine {
+	return exectest.Engine{
+		Dialect:      mysql.Dialect{},
+		State:        stateOf,
+		Endless:      endless,
+		Lock:         "LOCK TABLES t WRITE",
+		VersionDelay: 1100 * time.Millisecond, // the server knows when a table was made to the second
+		Open: func(t testing.TB, script string) exectest.Database {
+			owner, dsn := open(t, script, "multiStatements=true")
+			_, name, _ := strings.Cut(strings.TrimSuffix(dsn, "?multiStatements=true"), "/")
+			for _, grant := range []string{
+				"CREATE USER IF NOT EXISTS reader@'127.0.0.1', boss@'127.0.0.1'", "GRANT SELECT, SHOW VIEW ON " + name + ".* TO reader@'127.0.0.1'",
+				"GRANT ALL ON *.* TO boss@'127.0.0.1' WITH GRANT OPTION",
+			} {
+				if _, err := owner.Exec(grant); err != nil {
+					t.Fatal(err)
+				}
+			}
+			as := strings.Replace(dsn, "root@", user+"@", 1)
+			if parameters != "" {
+				as = strings.Replace(as, "multiStatements=true", parameters, 1)
+			}
+			return exectest.Database{
+				User: exectest.ConnectorOf(t, "mysql", as), Owner: exectest.ConnectorOf(t, "mysql", dsn),
+				Contents: func(ctx context.Context) (string, error) { return contents(ctx, owner) },
+			}
+		},
+	}
+}
+
+// stateOf is what a connection keeps: settings, variables of its own, prepared statements, locks, its transaction.
+func stateOf(ctx context.Context, conn *sql.Conn) (string, error) {
+	var state string
+	for _, what := range []string{
+		"SELECT CONCAT(VARIABLE_NAME, ' = ', IFNULL(VARIABLE_VALUE, 'NULL')) FROM information_schema.SESSION_VARIABLES" +
+			" WHERE VARIABLE_NAME NOT IN ('TIMESTAMP', 'RAND_SEED1', 'RAND_SEED2', 'LAST_INSERT_ID', 'INSERT_ID', 'IDENTITY', 'PSEUDO_THREAD_ID', 'WARNING_COUNT', 'ERROR_COUNT') ORDER BY 1",
+		"SELECT CONCAT('prepared ', VARIABLE_VALUE) FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME = 'PREPARED_STMT_COUNT'",
+		"SELECT CONCAT('transaction ', @@in_transaction)", "SELECT CONCAT('database ', DATABASE())", "SELECT CONCAT('user ', CURRENT_USER())",
+		"SELECT CONCAT('variables ', GROUP_CONCAT(VARIABLE_NAME)) FROM information_schema.USER_VARIABLES",
+	} {
+		lines, err := texts(ctx, conn, what)
+		if err != nil {
+			return "", err
+		}
+		state += strings.Join(lines, "\n") + "\n"
+	}
+	return state, nil
+}
+
+// locks are the names that the statements take locks of.
+var locks = []string{"x", "v", "fromfunc", "l", "a", "t1"}
+
+// contents is what a statement must not change: rows, relations, routines, sequences, users, databases, locks, settings
+// of the server, files.
+func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
+	tables, err := texts(ctx, owner, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY 1")
+	if err != nil {
+		return "", err
+	}
+	for _, name := range tables {
+		what := "SELECT COUNT(*) FROM `" + name + "`"
+		if name != "big" {
+			what = "CHECKSUM TABLE `" + name + "`"
+		}
+		rows, err := owner.QueryContext(ctx, what)
+		if err != nil {
+			return "", err
+		}
+		for rows.Next() {
+			var table, sum sql.NullString
+			dest := []any{&sum}
+			if name != "big" {
+				dest = []any{&table, &sum}
+			}
+			if err := rows.Scan(dest...); err != nil {
+				rows.Close()
+				return "", err
+			}
+			out += name + " " + sum.String + "\n"
+		}
+	}
+	whats := []string{
+		"SELECT CONCAT('relation ', TABLE_NAME, TABLE_TYPE, IFNULL(CREATE_TIME, ''), TABLE_COMMENT) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()",
+		"SELECT CONCAT('routine ', ROUTINE_NAME, ROUTINE_TYPE, LAST_ALTERED) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()",
+		"SELECT CONCAT('user ', USER, HOST) FROM mysql.user", "SELECT CONCAT('database ', COUNT(*)) FROM information_schema.SCHEMATA",
+		"SELECT CONCAT('global ', VARIABLE_NAME, VARIABLE_VALUE) FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME NOT LIKE '%gtid%' AND VARIABLE_NAME NOT LIKE 'innodb_buffer_pool%'",
+	}
+	for _, name := range locks {
+		whats = append(whats, "SELECT IF(IS_USED_LOCK('"+name+"') IS NULL, '', 'lock "+name+"')")
+	}
+	if slices.Contains(tables, "log_") { // the large fixture has a sequence
+		whats = append(whats, "SELECT CONCAT('sequence ', next_not_cached_value) FROM s")
+	}
+	for _, what := range whats {
+		lines, err := texts(ctx, owner, what+" ORDER BY 1")
+		if err != nil {
+			return "", err
+		}
+		out += strings.Join(lines, "\n") + "\n"
+	}
+	files, err := os.ReadDir("/tmp")
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), "x") {
+			out += "file " + f.Name() + "\n"
+		}
+	}
+	return out, err
+}
+
+func texts(ctx context.Context, q exec.Queryer, query string) (out []string, err error) {
+	rows, err := q.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s sql.NullString
+		if err := rows.Scan(&s); err != nil {
+			return nil, err
+		}
+		out = append(out, s.String)
+	}
+	return out, rows.Err()
+}
+
+// connections are the ways in that are tested: users, and parameters that other programs set.
+var connections = []struct{ name, parameters, user string }{
+	{"root", "", "root"},
+	{"reader", "", "reader"},
+	{"owner with multiStatements", "multiStatements=true&interpolateParams=true&parseTime=true", "boss"},
+	{"reader with parseTime", "parseTime=true", "reader"},
+}
+
+// TestConformance runs the suite with each user.
+func TestConformance(t *testing.T) {
+	for _, c := range connections[:3] {
+		t.Run(c.name, func(t *testing.T) { exectest.Conformance(t, engine(c.parameters, c.user)) })
+	}
+}
+
+// TestPayloads runs every statement of the data set on its large fixture, with each user. Other versions of the server:
+// TEXTTOSQL_MARIADB=FOLDER go test ./exec/mysql -run TestPayloads -v
+func TestPayloads(t *testing.T) {
+	script, err := os.ReadFile(evaldata.Path(t, "security", "fixture_mysql.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := hostile()
+	for _, p := range evaldata.Payloads(t) {
+		if p.Engine == "mysql" {
+			all = append(all, exectest.Payload{
+				Name: p.ID, SQL: p.Text, Why: p.Why, Expect: exectest.Expectation(p.Expect), Rows: p.Rows,
+				Policy: exec.Policy{DenyColumns: p.Policy.DenyColumns, DenyTables: p.Policy.DenyTables},
+			})
+		}
+	}
+	for i, c := range connections {
+		t.Run(c.name, func(t *testing.T) {
+			e := engine(c.parameters, c.user)
+			e.Fixture = fixtureOf(string(script))
+			for _, p := range all {
+				if p.Expect != exectest.Survive || i < 2 {
+					e.Payloads = append(e.Payloads, p)
+				}
+			}
+			exectest.Payloads(t, e)
+		})
+	}
+}
+
+// fixtureOf is the script of the large fixture as one text of statements for a database that is there, without users.
+func fixtureOf(script string) string {
+	for form, with := range map[string]string{`(?m)^(CREATE DATABASE|CREATE USER|DELIMITER).*\n`: "", `(?m) //$`: ";"} {
+		script = regexp.MustCompile(form).ReplaceAllString(script, with)
+	}
+	return script + "CREATE TABLE big(id BIGINT PRIMARY KEY, k INT, v TEXT);\nINSERT INTO big SELECT seq, seq % 100, MD5(seq) FROM seq_1_to_100000;\n"
+}
