@@ -238,7 +238,7 @@ func checkState(t testing.TB, e Engine) error {
 			}
 			return err
 		}},
-		{"a sample", false, func() error { _, err := db.Sample(ctx, *users, exec.SampleOptions{Rows: 2}); return err }},
+		{"a sample", false, func() error { _, err := db.Sample(ctx, *users, exec.SampleOptions{Rows: 5}); return err }},
 		{"a profile", false, func() error { _, err := db.Profile(ctx, s, exec.ProfileOptions{}); return err }},
 		{"the schema", false, func() error { _, err := db.Schema(ctx); return err }},
 		{"a session", false, func() error {
@@ -323,10 +323,11 @@ func checkFaults(t testing.TB, e Engine) error {
 		errs []error
 		n    int
 	)
+	bounded := exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 5 * time.Second}, Candidate: exec.Bounds{Timeout: 5 * time.Second}}}
 	fresh := func() (err error) {
 		d = e.faulty(t, e.fixture())
 		if same, err = d.watch(ctx); err == nil {
-			warm, err = d.db(exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 5 * time.Second}}})
+			warm, err = d.db(bounded)
 		}
 		return err
 	}
@@ -338,7 +339,7 @@ func checkFaults(t testing.TB, e Engine) error {
 		call func() error
 	}{
 		{"the first statement", func() error {
-			cold, err := d.unready(exec.Config{})
+			cold, err := d.unready(bounded)
 			if err != nil {
 				return err
 			}
@@ -383,7 +384,7 @@ func checkFaults(t testing.TB, e Engine) error {
 					continue
 				}
 				errs = append(errs, fmt.Errorf("%s with %s at %d, %.80q: %w", call.why, f.kind, position, names[j], errors.Join(found...)))
-				if err := fresh(); err != nil || len(errs) > 20 {
+				if err := fresh(); err != nil || len(errs) > 9 {
 					return errors.Join(append(errs, err)...)
 				}
 				if _, _, err := d.events(call.call); err != nil { // its caches are those of the one before

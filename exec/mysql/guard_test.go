@@ -1,18 +1,11 @@
 package mysql_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/mysql"
 )
 
 // fixture is that of the payloads, one statement a line.
@@ -87,40 +80,4 @@ func payloads(t *testing.T) (out []payload) {
 		}
 	}
 	return out
-}
-
-// TestPayloads runs each hostile and harmless statement.
-func TestPayloads(t *testing.T) {
-	all := payloads(t)
-	pool, _ := open(t, fixture, "multiStatements=true&interpolateParams=true&parseTime=true")
-	const timeout = time.Second
-	bounds := exec.Bounds{Rows: 1000, Timeout: timeout}
-	for _, p := range all {
-		db, err := exec.New(pool, mysql.Dialect{}, exec.Config{
-			Policy: exec.Policy{DenyColumns: p.Policy.DenyColumns, DenyTables: p.Policy.DenyTables},
-			Limits: exec.Limits{Candidate: bounds, Answer: bounds},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		start := time.Now()
-		got, err := db.Query(context.Background(), p.sql(t))
-		took := time.Since(start)
-		if os.Getenv("SHOW") != "" {
-			fmt.Println(p.ID, p.Expect, took.Round(time.Millisecond), err)
-		}
-		switch p.Expect {
-		case "refuse":
-			if !exec.IsRejection(err) || errors.As(err, new(*exec.LimitError)) {
-				t.Errorf("%s: %.100s: %v, %v", p.ID, p.Text, got, err)
-			}
-		case "accept":
-			if err != nil || len(got.Rows) != *p.Rows {
-				t.Errorf("%s: %.100s: %v, %v", p.ID, p.Text, got, err)
-			}
-		}
-		if took > timeout*115/100 {
-			t.Errorf("%s took %v", p.ID, took)
-		}
-	}
 }
