@@ -74,7 +74,7 @@ func portablePolicies() []PolicyCase {
 		{"by name", DenyColumn, "SELECT password FROM users", column},
 		{"by star", DenyColumn, "SELECT * FROM users", column},
 		{"by the star of a table", DenyColumn, "SELECT u.* FROM users AS u", column},
-		{"by another case", DenyColumn, "SELECT PassWord FROM USERS", column},
+		{"by another case", DenyColumn, "SELECT PassWord FROM users", column},
 		{"by an alias", DenyColumn, "SELECT u.password FROM users AS u", column},
 		{"in a condition", DenyColumn, "SELECT 1 FROM users WHERE password > 'a'", column},
 		{"in a window", DenyColumn, "SELECT rank() OVER (ORDER BY password) FROM users", column},
