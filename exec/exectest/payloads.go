@@ -47,12 +47,14 @@ func portable() []Payload {
 		"", " ; ", "I cannot answer that.", "DELETE FROM t", "INSERT INTO t VALUES (6, 'x')", "UPDATE t SET a = 0", "DROP TABLE t", "CREATE TABLE x(a INTEGER)",
 		"CREATE VIEW x AS SELECT a FROM t", "ALTER TABLE t ADD COLUMN c INTEGER", "SELECT 1; DROP TABLE t", "SELECT 1; SELECT 2", "/* SELECT */ DELETE FROM t",
 		"-- SELECT\nDELETE FROM t", "BEGIN", "COMMIT", "ROLLBACK", "EXPLAIN SELECT a FROM t", "SELECT a FROM t WHERE a = "+"\x00 1", "SELECT \xff FROM t",
-		"WITH x AS (SELECT 1) DELETE FROM t", "WITH x AS (DELETE FROM t) SELECT 1", "SELECT nosuch FROM t", "SELECT a FROM nosuch", "SELECT nosuch(a) FROM t", "SELECT FROM WHERE",
+		"WITH x AS (SELECT 1) DELETE FROM t", "WITH x AS (DELETE FROM t) SELECT 1", "SELECT nosuch FROM t", "SELECT a FROM nosuch",
+		"SELECT nosuch(a) FROM t", "SELECT FROM WHERE",
 		"GRANT SELECT ON t TO x", "CALL p()", "SET x = 1", "SELECT "+strings.Repeat("(", 5000)+"1"+strings.Repeat(")", 5000))
 	out = append(out, list(Accept, 5, "SELECT a, b FROM t", "SELECT a FROM t ORDER BY a DESC;", "SELECT a FROM t -- all\n", "SELECT DISTINCT a FROM t",
 		"SELECT a + 1 FROM t WHERE b <> ';' OR b IS NULL", "WITH c AS (SELECT a FROM t) SELECT a FROM c", "SELECT x.a FROM (SELECT a FROM t) AS x",
 		"SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 0", "SELECT row_number() OVER (ORDER BY a) FROM t",
-		"SELECT a, (SELECT count(*) FROM users) FROM t", "SELECT CASE WHEN a > 2 THEN 'x' ELSE 'y' END FROM t", "SELECT t.a, u.name FROM t LEFT JOIN users AS u ON u.id = t.a")...)
+		"SELECT a, (SELECT count(*) FROM users) FROM t", "SELECT CASE WHEN a > 2 THEN 'x' ELSE 'y' END FROM t",
+		"SELECT t.a, u.name FROM t LEFT JOIN users AS u ON u.id = t.a")...)
 	out = append(out, list(Accept, 1, "SELECT 1", "SELECT count(*) FROM t", "SELECT a FROM t WHERE b = 'it''s'", "SELECT a FROM t WHERE b = 'beta;gamma'",
 		"SELECT a FROM t WHERE b = '北京'", "SELECT sum(a), min(a), max(a), avg(a) FROM t", "SELECT upper(b), lower(b), length(b) FROM t WHERE a = 1")...)
 	return append(out, list(Accept, 3, "SELECT name FROM users UNION SELECT name FROM users", "SELECT a FROM t WHERE a IN (SELECT id FROM users)",

@@ -17,8 +17,8 @@ import (
 )
 
 // endless counts six billion rows. A set of rows made by a function would fill the disk instead.
-const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5 CROSS JOIN t AS x6" +
-	" CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
+const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5" +
+	" CROSS JOIN t AS x6 CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
 
 // engine is PostgreSQL for the suite, by a driver, parameters of its DSN, and a user: "postgres" or "reader", who may only select.
 func engine(driver, parameters, user string) exectest.Engine {
@@ -63,7 +63,8 @@ func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
 		(SELECT string_agg('prepared ' || statement, E'\n' ORDER BY statement) FROM pg_prepared_statements WHERE statement NOT LIKE '%stateOf%'),
 		(SELECT string_agg('cursor ' || statement, E'\n') FROM pg_cursors WHERE statement NOT LIKE '%stateOf%'),
 		(SELECT string_agg('lock ' || objid, E'\n') FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory'),
-		'user ' || current_user || ' ' || session_user, 'temporary ' || pg_my_temp_schema(), 'channels ' || (SELECT count(*) FROM pg_listening_channels()))`).Scan(&state)
+		'user ' || current_user || ' ' || session_user, 'temporary ' || pg_my_temp_schema(),
+		'channels ' || (SELECT count(*) FROM pg_listening_channels()))`).Scan(&state)
 	return state, err
 }
 
@@ -89,7 +90,8 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 		"SELECT 'sequence ' || sequencename || COALESCE(last_value::text, '-') FROM pg_sequences", "SELECT 'object ' || oid FROM pg_largeobject_metadata",
 		"SELECT 'lock ' || objid FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
 		"SELECT 'role ' || rolname || rolsuper || COALESCE(rolconfig::text, '') FROM pg_roles", "SELECT 'database ' || count(*) FROM pg_database",
-		"SELECT 'slot ' || slot_name FROM pg_replication_slots", "SELECT 'prepared ' || gid FROM pg_prepared_xacts", "SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname !~ '^pg_'",
+		"SELECT 'slot ' || slot_name FROM pg_replication_slots", "SELECT 'prepared ' || gid FROM pg_prepared_xacts",
+		"SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname !~ '^pg_'",
 		"SELECT 'extension ' || extname FROM pg_extension", "SELECT md5(pg_read_file('postgresql.auto.conf'))", "SELECT 'file ' || f FROM pg_ls_dir('.') AS f",
 		"SELECT 'file ' || f FROM pg_ls_dir('/tmp') AS f WHERE f ~ '^x'",
 	} {
