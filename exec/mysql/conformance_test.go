@@ -160,7 +160,13 @@ var connections = []struct{ name, parameters, user string }{
 // TestConformance runs the suite with each user.
 func TestConformance(t *testing.T) {
 	for _, c := range connections[:3] {
-		t.Run(c.name, func(t *testing.T) { exectest.Conformance(t, engine(c.parameters, c.user)) })
+		t.Run(c.name, func(t *testing.T) {
+			e := engine(c.parameters, c.user)
+			if c.user == "reader" {
+				e.Skip["policy"] = "the server does not show a reader the trace of a view, so it is refused under a policy that denies columns"
+			}
+			exectest.Conformance(t, e)
+		})
 	}
 }
 
