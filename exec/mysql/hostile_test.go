@@ -35,7 +35,7 @@ func hostile() (all []exectest.Payload) {
 		"SELECT /*+ SET_VAR(max_statement_time=0) */ SLEEP(0.01)", "SELECT 1 /* /*! */ + GET_LOCK('x', 0) -- */")
 	refuse("a function in another spelling", "SELECT `sleep`(1)", "SELECT SLEEP (1)", "SELECT SLÉEP(1)", "SELECT GÉT_LOCK('x', 0)",
 		"SELECT get_lock/**/('x', 0)", "SELECT count (1)", "SELECT count /**/ (a) FROM t",
-		"SELECT `count`(1)", "SELECT upper('x')", "SELECT UPPER ('x')", "SELECT ｓleep(1)", "SELECT d1.lockit()", "SELECT `lockit` ()", "SELECT LockIt()",
+		"SELECT `count`(1)", "SELECT ｓleep(1)", "SELECT d1.lockit()", "SELECT `lockit` ()", "SELECT LockIt()",
 		"SELECT mysql.sleep(1)")
 	refuse("a function at a place of its own", "SELECT a FROM t ORDER BY SLEEP(1)", "SELECT a FROM t LIMIT 1 OFFSET GET_LOCK('x', 0)",
 		"SELECT a FROM t GROUP BY lockit()", "SELECT a FROM t HAVING lockit()",
@@ -98,6 +98,7 @@ func hostile() (all []exectest.Payload) {
 		"WITH users AS (SELECT 1 AS x) SELECT * FROM d1.users", "SELECT 1 FROM (t, users)")
 
 	deep := strings.Repeat
+	survive("a stored function under the name of a built-in one, which who may not call it does not see", "SELECT upper('x')", "SELECT UPPER ('x')")
 	survive("plans that grow", doubled("SELECT x.c FROM %s AS x, %[1]s AS y", 16),
 		doubled("SELECT x.c + y.c AS c FROM %s AS x JOIN %[1]s AS y USING (c)", 6), doubled("SELECT c FROM %s UNION ALL SELECT c FROM %[1]s", 16),
 		"SELECT a FROM t WHERE a IN (1"+deep(", 1", 30_000)+")", "SELECT 1 FROM t AS x0"+joined(55), "SELECT 1"+deep(" UNION SELECT 1", 5000))
