@@ -23,10 +23,13 @@ require (
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/pkoukk/tiktoken-go v0.1.6 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/sqlc-dev/marino v0.3.1 // indirect
+	github.com/sqlc-dev/oliphant v0.2.0 // indirect
 	github.com/tmc/langchaingo v0.1.14 // indirect
 	golang.org/x/sys v0.46.0 // indirect
 	golang.org/x/term v0.44.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
 )
 
 replace github.com/texttosql/texttosql => ../..
