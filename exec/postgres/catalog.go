@@ -37,9 +37,11 @@ type relation struct {
 	reads        *reads.Relation
 	under        []part // of a view: what it reads directly
 
-	numbers map[int]string  // columns by their number
-	denied  map[string]bool // columns that may not be read
-	names   []string        // as the table has them
+	numbers map[int]string    // columns by their number
+	denied  map[string]bool   // columns that may not be read
+	types   map[string]uint32 // of columns, by OID
+	traps   map[string]string // columns beside which a text calls a function; see readTraps
+	names   []string          // as the table has them
 }
 
 // part is what a view reads of one relation.
@@ -85,6 +87,7 @@ func readCatalog(ctx context.Context, q exec.Queryer, path []string, p exec.Poli
 		func() error { return c.readOperators(ctx, q) },
 		func() (err error) { stored, err = c.readStored(ctx, q); return err },
 		func() error { return c.readTypes(ctx, q, stored) },
+		func() error { return c.readTraps(ctx, q, stored) },
 		func() error { return c.deny(ctx, q, p) },
 		func() error { return c.readViews(ctx, q, stored) },
 	} {
@@ -93,7 +96,7 @@ func readCatalog(ctx context.Context, q exec.Queryer, path []string, p exec.Poli
 		}
 	}
 	for _, r := range c.byOID {
-		r.reads = reads.NewRelation(r.schema, r.name, r.names, func(column string) bool { return r.denied[column] })
+		r.reads = reads.NewRelation(r.schema, r.name, r.names, func(column string) bool { return r.denied[column] || r.traps[column] != "" })
 	}
 	c.unknown = c.missing(p)
 	return c, nil
@@ -126,7 +129,7 @@ func (c *catalog) readRelations(ctx context.Context, q exec.Queryer) error {
 	return read(ctx, q, `SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, c.relrowsecurity FROM pg_catalog.pg_class c
  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND (n.nspname = 'pg_catalog' OR `+users("n")+`)`,
 		func(scan func(...any) error) error {
-			r := &relation{columns: map[string]bool{}, numbers: map[int]string{}, denied: map[string]bool{}}
+			r := &relation{columns: map[string]bool{}, numbers: map[int]string{}, denied: map[string]bool{}, types: map[string]uint32{}}
 			var secured bool
 			if err := scan(&r.oid, &r.schema, &r.name, &r.kind, &secured); err != nil {
 				return err
@@ -146,18 +149,18 @@ func (c *catalog) readRelations(ctx context.Context, q exec.Queryer) error {
 }
 
 func (c *catalog) readColumns(ctx context.Context, q exec.Queryer) error {
-	return read(ctx, q, `SELECT a.attrelid::bigint, a.attnum::int, a.attname::text FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+	return read(ctx, q, `SELECT a.attrelid::bigint, a.attnum::int, a.attname::text, a.atttypid::bigint FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND `+users("n")+` ORDER BY 1, 2`,
 		func(scan func(...any) error) error {
-			var oid uint32
+			var oid, of uint32
 			var number int
 			var name string
-			if err := scan(&oid, &number, &name); err != nil {
+			if err := scan(&oid, &number, &name, &of); err != nil {
 				return err
 			}
 			c.columns[name] = true
 			if r := c.byOID[oid]; r != nil {
-				r.columns[name], r.numbers[number] = true, name
+				r.columns[name], r.numbers[number], r.types[name] = true, name, of
 				r.names = append(r.names, name)
 			}
 			return nil

@@ -52,6 +52,11 @@ CREATE TYPE mood AS ENUM ('sad', 'ok');
 CREATE TYPE cast_mood AS ENUM ('a');
 CREATE TYPE pair AS (a integer, b integer);
 CREATE FUNCTION to_mood(integer) RETURNS cast_mood LANGUAGE sql AS 'SELECT ''a''::cast_mood';
+CREATE TYPE holds AS (a integer, b evil[]);
+CREATE TYPE spans AS RANGE (subtype = nested);
+CREATE TABLE trapped(id integer, e evil, l nested[], p holds, q holds[], s spans, plain plain, t text);
+CREATE TABLE around(id integer, row_of trapped);
+CREATE VIEW v_trapped AS SELECT id, e AS f FROM trapped;
 CREATE CAST (integer AS cast_mood) WITH FUNCTION to_mood(integer) AS IMPLICIT;
 `
 
@@ -120,6 +125,12 @@ func TestRefusals(t *testing.T) {
 			"SELECT 'a'::xml; " +
 			"SELECT '1'::public.users; SELECT x.a FROM json_to_record('{}') AS x(a regclass); SELECT 1::users.id%TYPE", "function"},
 		{"domains whose CHECK calls", none, "SELECT 1::evil; SELECT evil(1); SELECT CAST(1 AS nested); SELECT 'a'::inside; SELECT '{1}'::evil[]", "function"},
+		{"a text beside a column whose type has such a domain in it", none, "SELECT l = '{5}' FROM trapped; SELECT COALESCE(l, '{5}') FROM trapped; " +
+			"SELECT CASE WHEN true THEN p ELSE '(1,2)' END FROM trapped; SELECT l FROM trapped UNION ALL SELECT '{5}'; SELECT lag(e, 1, '5') OVER () FROM trapped; " +
+			"SELECT x.q = '{}' FROM trapped x; SELECT 1 FROM trapped WHERE s = '[1,2]'; SELECT z = '(1,2)' FROM trapped AS z; " +
+			"TABLE trapped UNION ALL VALUES (1, '5', NULL, NULL, NULL, NULL, NULL, NULL); SELECT row_of = '(1)' FROM around; SELECT f FROM v_trapped; " +
+			"SELECT * FROM (SELECT * FROM trapped) AS x", "function"},
+		{"the other columns", none, "SELECT id, t, plain FROM trapped; SELECT count(*) FROM trapped; SELECT id FROM around; SELECT id FROM v_trapped", ""},
 		{"a cast that calls", none, "SELECT 1::cast_mood", "function"},
 		{"a user's operator", none, "SELECT 1 === 'a'; SELECT 1 OPERATOR(public.===) 'a'; SELECT id FROM users ORDER BY id USING ===; " +
 			"SELECT 1 === ANY (ARRAY['a']); " +

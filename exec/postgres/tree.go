@@ -142,7 +142,7 @@ func (c *catalog) check(s string, ours bool) (n *named, err error) {
 		return nil, w.missing
 	}
 	if refused := w.n.reads.Denied(); refused != nil {
-		return nil, refused
+		return nil, refusedFor(refused, w.n.relations)
 	}
 	slices.Sort(w.n.functions)
 	w.n.functions = slices.Compact(w.n.functions)
