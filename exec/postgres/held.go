@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -191,6 +192,11 @@ func (h *held) attempt(ctx context.Context, text string, ours bool) (a exec.Anal
 	}
 	if h.before, err = stateOf(rows); err != nil {
 		return a, err
+	}
+	if h.before.written || !slices.Equal(h.began, h.before.advisory) {
+		h.lost = true
+		return a, &exec.RefusedError{Reason: exec.ReasonGuard, Writes: true,
+			Detail: "the server wrote or took a lock while it looked at the names in the statement; its connection is closed"}
 	}
 	if !walls.locks {
 		return a, nil

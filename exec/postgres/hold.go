@@ -33,6 +33,7 @@ type held struct {
 	begun  time.Time // when
 	used   bool      // it is not at its savepoint
 	ran    bool      // more than preparing was done since
+	began  []string  // the advisory locks of the connection when the transaction began
 	before state     // what the connection held when the statement was prepared
 
 	statement *sql.Stmt
@@ -100,7 +101,7 @@ func (h *held) begin(ctx context.Context) error {
 	for range 5 {
 		guess, catalog, version := h.guard.guess()
 		lowly := h.lowly(guess, catalog)
-		rows, err := h.script(ctx, beginText, factsText+version+guess.settings(h.timeout, lowly),
+		rows, err := h.script(ctx, beginText, factsText+version+guess.settings(h.timeout, lowly)+advisoryText,
 			"PREPARE texttosql_locks AS "+lockText, "SAVEPOINT texttosql_s")
 		h.open, h.begun = true, time.Now()
 		if err != nil {
@@ -113,6 +114,7 @@ func (h *held) begin(ctx context.Context) error {
 		if err := f.unguarded(); err != nil {
 			return err
 		}
+		h.began = advisoryOf(rows[0][len(rows[0])-1])
 		catalog = h.guard.of(f, version == versionExpr)
 		if f.same(guess) && (h.ours || catalog != nil && h.lowly(f, catalog) == lowly) {
 			h.facts, h.catalog = f, catalog

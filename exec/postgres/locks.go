@@ -23,6 +23,21 @@ const lockText = `SELECT l FROM pg_catalog.pg_lock_status() AS l WHERE l.pid OPE
 // locks runs lockText, which is prepared at the beginning of the transaction.
 const locks = "EXECUTE texttosql_locks"
 
+// advisoryText is a column more of the first query: the advisory locks that the connection has already, as one text.
+const advisoryText = `, (SELECT pg_catalog.string_agg(l::pg_catalog.text, ';') FROM pg_catalog.pg_lock_status() AS l
+ WHERE l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND l.locktype OPERATOR(pg_catalog.=) 'advisory'::pg_catalog.text)`
+
+// advisoryOf reads advisoryText in the form of state.advisory.
+func advisoryOf(text string) (list []string) {
+	if text != "" {
+		for l := range strings.SplitSeq(text, ";") {
+			list = append(list, strings.Trim(l, "()"))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
 // state is what lockText tells.
 type state struct {
 	relations []lock
