@@ -31,11 +31,11 @@ import (
 )
 
 // TestDocsShowCompiledCode holds every Go block of the README and of docs/ against
-// the code of this package's tests: the lines of a block stand in one of its files,
+// the code of this package's tests and of examples: the lines of a block stand in one of its files,
 // in the same order.
 func TestDocsShowCompiledCode(t *testing.T) {
 	var sources []string
-	for _, name := range []string{"readme_test.go", "docs_test.go", "strategy/strategy.go"} {
+	for _, name := range []string{"readme_test.go", "docs_test.go", "strategy/strategy.go", "exec/exectest/example_test.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -132,10 +132,11 @@ var connections = []struct{ name, driver, parameters, user string }{
 	{"pq as reader", "postgres", "", "reader"},
 }
 
-// TestConformance runs the suite with each driver.
+// TestConformance runs the suite with each driver, and in all ways in where TEXTTOSQL_EVERY_WAY is set, which takes two
+// minutes more.
 func TestConformance(t *testing.T) {
-	for _, c := range connections {
-		if c.parameters == "" || c.driver == "pgx" && c.name == "pgx simple_protocol" {
+	for i, c := range connections {
+		if i == 0 || c.name == "pq as reader" && !evaldata.Race || os.Getenv("TEXTTOSQL_EVERY_WAY") != "" {
 			t.Run(c.name, func(t *testing.T) { exectest.Conformance(t, engine(c.driver, c.parameters, c.user)) })
 		}
 	}

@@ -156,7 +156,7 @@ func TestState(t *testing.T) {
 				run     func() error
 			}{
 				{"out of time on the server", false, func() error {
-					return ask(forever, exec.Bounds{Timeout: 300 * time.Millisecond})(t.Context())
+					return ask(forever, exec.Bounds{Timeout: 1500 * time.Millisecond})(t.Context())
 				}},
 				{"cancelled", true, func() error {
 					ctx, cancel := context.WithCancel(t.Context())
