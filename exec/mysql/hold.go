@@ -204,22 +204,26 @@ func (d Dialect) place(found []sql.NullString) (p place, err error) {
 
 // Release implements exec.Held.
 func (h *held) Release(drop bool) error {
+	fit := false
+	defer func() {
+		if !fit { // also where the driver panics
+			h.conn.Raw(func(any) error { return driver.ErrBadConn }) // database/sql closes it
+		}
+	}()
 	h.close()
 	if !drop && h.fit() {
 		ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
 		defer cancel()
-		if len(h.old) == 0 {
-			return nil
-		}
 		var set []string
 		for _, v := range h.old {
 			set = append(set, assignment(v.name, v.value))
 		}
-		if _, err := h.conn.ExecContext(ctx, "SET "+strings.Join(set, ", ")); err == nil {
-			return nil
+		var err error
+		if len(set) > 0 {
+			_, err = h.conn.ExecContext(ctx, "SET "+strings.Join(set, ", "))
 		}
+		fit = err == nil
 	}
-	h.conn.Raw(func(any) error { return driver.ErrBadConn }) // database/sql closes it
 	return nil
 }
 

@@ -50,6 +50,13 @@ func version(ctx context.Context, q exec.Queryer) (string, error) {
 
 // each runs a query of ours and calls row for each of its rows.
 func each(ctx context.Context, q exec.Queryer, query string, row func(scan func(...any) error) error) error {
+	conn, _ := q.(*sql.Conn)
+	if h, ok := q.(*held); ok && h.reads {
+		conn = h.conn
+	}
+	if conn != nil {
+		return straight(ctx, conn, query, row)
+	}
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return classify(err)
