@@ -31,14 +31,11 @@ func TestWalls(t *testing.T) {
 			"SELECT lo_create(0)", "SELECT pg_advisory_lock(1)", "SELECT pg_current_xact_id()",
 			"SELECT (42::bigint).pg_advisory_lock", "SELECT pg_advisory_lock_shared(1), 1 / (a - 1) FROM generate_series(1, 1) a",
 		} {
-			db := newDB(t, openWay(t, way, dsn), exec.Config{})
+			pool := openWay(t, way, dsn)
+			pool.SetMaxOpenConns(1)
+			db := newDB(t, pool, exec.Config{})
 			pid := func() (pid int) {
-				conn, err := db.Query(t.Context(), "SELECT 1")
-				if err != nil {
-					t.Fatal(err, conn)
-				}
-				if err := root.QueryRow(`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-					ORDER BY backend_start DESC LIMIT 1`).Scan(&pid); err != nil {
+				if err := pool.QueryRow("SELECT pg_backend_pid()").Scan(&pid); err != nil {
 					t.Fatal(err)
 				}
 				return pid

@@ -26,7 +26,10 @@ func TestPayloads(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "security"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"security/payloads.jsonl": []byte(lines), "security/payloads_resources.jsonl": nil, "security/payloads_engines.jsonl": nil, "lines.gz": packed.Bytes()} {
+	for name, content := range map[string][]byte{
+		"security/payloads.jsonl": []byte(lines), "security/payloads_resources.jsonl": nil, "security/payloads_engines.jsonl": nil,
+		"lines.gz": packed.Bytes(),
+	} {
 		if err := os.WriteFile(Path(t, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
