@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
@@ -311,10 +312,10 @@ func TestAsk(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			_, dsn := open(t, engine)
 			dsn = strings.NewReplacer("postgres@", "postgres:p4ss@").Replace(dsn)
-			var prompt string
+			var last atomic.Value
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
-				prompt = string(body)
+				last.Store(string(body))
 				text, _ := json.Marshal("```sql\nSELECT COUNT(*) AS n FROM users\n```")
 				fmt.Fprintf(w, `{"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`, text)
 			}))
@@ -331,6 +332,7 @@ func TestAsk(t *testing.T) {
 					t.Errorf("no %q in\n%s", want, out)
 				}
 			}
+			prompt, _ := last.Load().(string)
 			title := map[string]string{"postgres": "PostgreSQL", "mysql": "MariaDB"}[engine]
 			if !strings.Contains(prompt, title) || !strings.Contains(prompt, "users") || strings.Contains(prompt, "password") || strings.Contains(prompt, "s3cret") {
 				t.Errorf("the prompt: %s", prompt)

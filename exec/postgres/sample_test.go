@@ -142,4 +142,7 @@ func TestWarnings(t *testing.T) {
 	if got := codes(limited); !cmp.Equal(got, []string{"privileged-user"}) {
 		t.Errorf("owner: %v", got)
 	}
+	if got := codes(openWay(t, "pq", dsn)); !cmp.Equal(got, []string{"privileged-user", "messages-unbounded"}) {
+		t.Errorf("a driver whose messages have no bound: %v", got)
+	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Warnings looks at the user of one connection of the pool: whether a role with fewer rights would serve as well.
+// Warnings looks at the user of one connection of the pool, whether a role with fewer rights would serve as well, and
+// at its driver.
 func (Dialect) Warnings(ctx context.Context, q exec.Queryer) (warnings []trace.Warning, err error) {
 	const role = "; the guard holds all the same, but connect as a role that may only SELECT (docs/safety.md)"
 	err = each(ctx, q, `SELECT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = session_user), session_user::text,
@@ -29,5 +30,9 @@ func (Dialect) Warnings(ctx context.Context, q exec.Queryer) (warnings []trace.W
 				Message: "PostgreSQL lets only a superuser bound temporary files: ALTER ROLE " + text(row[1]) + " SET temp_file_limit = '256MB' as one"})
 		}
 	})
+	if h, ok := q.(*held); ok && err == nil && h.pgx == nil {
+		warnings = append(warnings, trace.Warning{Code: "messages-unbounded",
+			Message: "the driver takes values of any length into memory before their limit is looked at; github.com/jackc/pgx/v5/stdlib can be bounded"})
+	}
 	return warnings, err
 }
