@@ -185,6 +185,9 @@ func TestPayloads(t *testing.T) {
 		}
 	}
 	for i, c := range connections {
+		if i > 0 && evaldata.Race {
+			break // the others differ on the server alone
+		}
 		t.Run(c.name, func(t *testing.T) {
 			for traps, list := range map[string][]exectest.Payload{"": all, traps: hostile()} {
 				e := engine(c.parameters, c.user)

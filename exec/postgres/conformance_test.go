@@ -159,6 +159,9 @@ func TestPayloads(t *testing.T) {
 		}
 	}
 	for i, c := range connections {
+		if i > 0 && evaldata.Race {
+			break // the others differ on the server alone
+		}
 		t.Run(c.name, func(t *testing.T) {
 			for traps, list := range map[string][]exectest.Payload{"": all, traps: hostile(), operatorTraps: hostileOperators()} {
 				if traps != "" && c.parameters != "" {
