@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
+	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
@@ -175,15 +176,7 @@ func TestConformance(t *testing.T) {
 // TestPayloads runs every statement of the data set on its large fixture, with each user. Other versions of the server:
 // TEXTTOSQL_MARIADB=FOLDER go test ./exec/mysql -run TestPayloads -v
 func TestPayloads(t *testing.T) {
-	var all []exectest.Payload
-	for _, p := range evaldata.Payloads(t) {
-		if p.Engine == "mysql" {
-			all = append(all, exectest.Payload{
-				Name: p.ID, SQL: p.Text, Why: p.Why, Expect: exectest.Expectation(p.Expect), Rows: p.Rows,
-				Policy: exec.Policy{DenyColumns: p.Policy.DenyColumns, DenyTables: p.Policy.DenyTables},
-			})
-		}
-	}
+	all := attack.Payloads(t, "mysql")
 	for i, c := range connections {
 		if i > 0 && evaldata.Race {
 			break // the others differ on the server alone

@@ -6,6 +6,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/attack"
 )
 
 // traps are what hostile needs beside the large fixture.
@@ -99,9 +100,9 @@ func hostile() (all []exectest.Payload) {
 
 	deep := strings.Repeat
 	survive("a stored function under the name of a built-in one, which who may not call it does not see", "SELECT upper('x')", "SELECT UPPER ('x')")
-	survive("plans that grow", doubled("SELECT x.c FROM %s AS x, %[1]s AS y", 16),
-		doubled("SELECT x.c + y.c AS c FROM %s AS x JOIN %[1]s AS y USING (c)", 6), doubled("SELECT c FROM %s UNION ALL SELECT c FROM %[1]s", 16),
-		"SELECT a FROM t WHERE a IN (1"+deep(", 1", 30_000)+")", "SELECT 1 FROM t AS x0"+joined(55), "SELECT 1"+deep(" UNION SELECT 1", 5000))
+	survive("plans that grow", attack.Doubled("SELECT x.c FROM %s AS x, %[1]s AS y", "AS", 16),
+		attack.Doubled("SELECT x.c + y.c AS c FROM %s AS x JOIN %[1]s AS y USING (c)", "AS", 6), attack.Doubled("SELECT c FROM %s UNION ALL SELECT c FROM %[1]s", "AS", 16),
+		"SELECT a FROM t WHERE a IN (1"+deep(", 1", 30_000)+")", "SELECT 1 FROM t AS x0"+attack.Joined(55), "SELECT 1"+deep(" UNION SELECT 1", 5000))
 	survive("texts that are deep for a parser", "SELECT "+deep("NOT ", 20_000)+"1", "SELECT "+deep("- ", 30_000)+"1", "SELECT 1"+deep(" + 1", 20_000),
 		"SELECT "+deep("CASE WHEN 1 THEN ", 3000)+"1"+deep(" END", 3000),
 		"SELECT "+deep("(", 199)+"1"+deep(")", 199), "SELECT 1 WHERE "+deep("(SELECT ", 190)+"1"+deep(")", 190),
@@ -121,22 +122,4 @@ func hostile() (all []exectest.Payload) {
 		"SELECT JSON_EXTRACT(REPEAT('[', 10000), '$**[0]**[0]') FROM big", "SELECT SOUNDEX(REPEAT(v, 300)) FROM big, t, users",
 		"SELECT BIT_COUNT(x.k) FROM big x, big y ORDER BY 1")
 	return all
-}
-
-// doubled is a statement of so many expressions that each name the one before twice.
-func doubled(form string, levels int) string {
-	text := "WITH w0 AS (SELECT 1 AS c)"
-	for i := range levels {
-		text += fmt.Sprintf(", w%d AS (%s)", i+1, fmt.Sprintf(form, fmt.Sprint("w", i)))
-	}
-	return text + fmt.Sprintf(" SELECT count(*) FROM w%d", levels)
-}
-
-// joined is so many tables behind a first one.
-func joined(n int) string {
-	text := ""
-	for i := range n {
-		text += fmt.Sprintf(", t AS x%d", i+1)
-	}
-	return text
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
@@ -149,15 +149,7 @@ func TestPayloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []exectest.Payload
-	for _, p := range evaldata.Payloads(t) {
-		if p.Engine == "postgres" {
-			all = append(all, exectest.Payload{
-				Name: p.ID, SQL: p.Text, Why: p.Why, Expect: exectest.Expectation(p.Expect), Rows: p.Rows,
-				Policy: exec.Policy{DenyColumns: p.Policy.DenyColumns, DenyTables: p.Policy.DenyTables},
-			})
-		}
-	}
+	all := attack.Payloads(t, "postgres")
 	for i, c := range connections {
 		if i > 0 && evaldata.Race {
 			break // the others differ on the server alone

@@ -6,6 +6,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/attack"
 )
 
 // traps are what hostile needs beside the large fixture: names that an engine resolves without their being written.
@@ -121,9 +122,9 @@ func hostile() (all []exectest.Payload) {
 	add(exectest.Refuse, exec.Policy{DenyColumns: []string{"made.name"}}, "a column that is made of the denied one", "SELECT shout FROM made")
 
 	deep := strings.Repeat
-	survive("plans that grow", doubled("SELECT x.c FROM %s AS x, %[1]s AS y", 18),
-		doubled("SELECT x.c + y.c AS c FROM %s AS x JOIN %[1]s AS y USING (c)", 10),
-		doubled("SELECT c FROM %s UNION ALL SELECT c FROM %[1]s", 11), "SELECT 1 FROM t AS x0"+joined(400),
+	survive("plans that grow", attack.Doubled("SELECT x.c FROM %s AS x, %[1]s AS y", "AS NOT MATERIALIZED", 18),
+		attack.Doubled("SELECT x.c + y.c AS c FROM %s AS x JOIN %[1]s AS y USING (c)", "AS NOT MATERIALIZED", 10),
+		attack.Doubled("SELECT c FROM %s UNION ALL SELECT c FROM %[1]s", "AS NOT MATERIALIZED", 11), "SELECT 1 FROM t AS x0"+attack.Joined(400),
 		"SELECT a FROM t WHERE a IN (1"+deep(", 1", 30_000)+")")
 	survive("texts that are deep for a parser", "SELECT "+deep("NOT ", 20_000)+"true", "SELECT "+deep("- ", 30_000)+"1",
 		"SELECT 1"+deep("::int", 15_000), "SELECT 1"+deep(" + 1", 20_000),
@@ -161,22 +162,4 @@ func hostileOperators() (all []exectest.Payload) {
 		all = append(all, exectest.Payload{Name: fmt.Sprint("operator-", i), SQL: s, Why: "the operator is the user's own", Expect: exectest.Refuse})
 	}
 	return all
-}
-
-// doubled is a statement of so many expressions that each name the one before twice.
-func doubled(form string, levels int) string {
-	text := "WITH w0 AS (SELECT 1 AS c)"
-	for i := range levels {
-		text += fmt.Sprintf(", w%d AS NOT MATERIALIZED (%s)", i+1, fmt.Sprintf(form, fmt.Sprint("w", i)))
-	}
-	return text + fmt.Sprintf(" SELECT count(*) FROM w%d", levels)
-}
-
-// joined is so many tables behind a first one.
-func joined(n int) string {
-	text := ""
-	for i := range n {
-		text += fmt.Sprintf(", t AS x%d", i+1)
-	}
-	return text
 }

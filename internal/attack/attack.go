@@ -1,0 +1,44 @@
+// Package attack has what the tests of several dialects need to attack them: the statements of the evaluation data, and
+// forms of statements that grow quickly.
+package attack
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/evaldata"
+)
+
+// Payloads returns the statements for one engine ("postgres"). Without the data it skips the test.
+func Payloads(t testing.TB, engine string) (all []exectest.Payload) {
+	t.Helper()
+	for _, p := range evaldata.Payloads(t) {
+		if p.Engine == engine {
+			all = append(all, exectest.Payload{
+				Name: p.ID, SQL: p.Text, Why: p.Why, Expect: exectest.Expectation(p.Expect), Rows: p.Rows,
+				Policy: exec.Policy{DenyColumns: p.Policy.DenyColumns, DenyTables: p.Policy.DenyTables},
+			})
+		}
+	}
+	return all
+}
+
+// Doubled is a statement of so many common table expressions that each name the one before twice, as form says: its %s
+// is that name. as is "AS" or what else the engine has in its place.
+func Doubled(form, as string, levels int) string {
+	text := "WITH w0 AS (SELECT 1 AS c)"
+	for i := range levels {
+		text += fmt.Sprintf(", w%d %s (%s)", i+1, as, fmt.Sprintf(form, fmt.Sprint("w", i)))
+	}
+	return text + fmt.Sprintf(" SELECT count(*) FROM w%d", levels)
+}
+
+// Joined is so many tables behind a first one.
+func Joined(n int) (text string) {
+	for i := range n {
+		text += fmt.Sprintf(", t AS x%d", i+1)
+	}
+	return text
+}
