@@ -101,7 +101,8 @@ func hostile() (all []exectest.Payload) {
 	deep := strings.Repeat
 	survive("a stored function under the name of a built-in one, which who may not call it does not see", "SELECT upper('x')", "SELECT UPPER ('x')")
 	survive("plans that grow", attack.Doubled("SELECT x.c FROM %s AS x, %[1]s AS y", "AS", 16),
-		attack.Doubled("SELECT x.c + y.c AS c FROM %s AS x JOIN %[1]s AS y USING (c)", "AS", 6), attack.Doubled("SELECT c FROM %s UNION ALL SELECT c FROM %[1]s", "AS", 16),
+		attack.Doubled("SELECT x.c + y.c AS c FROM %s AS x JOIN %[1]s AS y USING (c)", "AS", 6),
+		attack.Doubled("SELECT c FROM %s UNION ALL SELECT c FROM %[1]s", "AS", 16),
 		"SELECT a FROM t WHERE a IN (1"+deep(", 1", 30_000)+")", "SELECT 1 FROM t AS x0"+attack.Joined(55), "SELECT 1"+deep(" UNION SELECT 1", 5000))
 	survive("texts that are deep for a parser", "SELECT "+deep("NOT ", 20_000)+"1", "SELECT "+deep("- ", 30_000)+"1", "SELECT 1"+deep(" + 1", 20_000),
 		"SELECT "+deep("CASE WHEN 1 THEN ", 3000)+"1"+deep(" END", 3000),
