@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )

@@ -16,9 +16,10 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/internal/ask"
-	"github.com/texttosql/texttosql/examples/internal/cli"
-	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/engines"
 	"github.com/texttosql/texttosql/internal/servers"
+	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -66,9 +67,9 @@ func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.
 		return err
 	}
 	if name == "" {
-		return fmt.Errorf("demo needs an engine behind it: %s", names)
+		return fmt.Errorf("demo needs an engine behind it: %s", engines.Names(all...))
 	}
-	e, err := engineOf(name)
+	e, err := engines.Of(name, all...)
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.
 				closeAll func()
 			)
 			if err == nil {
-				pool, options, closeAll, err = e.ask(ctx, dsn)
+				pool, options, closeAll, err = connect(ctx, e, dsn)
 			}
 			if err != nil {
 				return nil, nil, nil, errors.Join(err, s.Close())
@@ -116,7 +117,7 @@ func (d demo) read(name, path string, getenv func(string) string) (data, error) 
 			strings.NewReplacer("PRAGMA foreign_keys = ON;", "", " REAL ", " NUMERIC(10,2) ").Replace(shop.SQL()), "shop",
 			// The replies to one question are in the words of SQLite.
 			slices.DeleteFunc(shop.Listed(), func(e shop.Exchange) bool { return strings.Contains(e.Replies["generate"][0], "strftime") }),
-			"examples/internal/shop/replies.json",
+			"internal/shop/replies.json",
 		}, nil
 	}
 	text, err := os.ReadFile(path)

@@ -26,8 +26,9 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/internal/ask"
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/examples/internal/trial"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/engines"
 )
 
 func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
@@ -65,14 +66,17 @@ type server struct{ engine, dsn *string }
 
 func define(flags *flag.FlagSet) server {
 	return server{
-		flags.String("engine", "", "the `engine` of the server: "+names),
+		flags.String("engine", "", "the `engine` of the server: "+engines.Names(all...)),
 		flags.String("dsn", "", "how the driver reaches the database, a `DSN`; default: the variable TEXTTOSQL_DSN"),
 	}
 }
 
 // choose returns the engine and the DSN, which may be "".
-func (s server) choose(getenv func(string) string) (engine, string, error) {
-	e, err := engineOf(*s.engine)
+func (s server) choose(getenv func(string) string) (engines.Engine, string, error) {
+	if *s.engine == "" {
+		return engines.Engine{}, "", fmt.Errorf("-engine is needed: %s", engines.Names(all...))
+	}
+	e, err := engines.Of(*s.engine, all...)
 	if *s.dsn == "" {
 		*s.dsn = getenv("TEXTTOSQL_DSN")
 	}
@@ -89,16 +93,16 @@ func runAsk(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.W
 	case err != nil:
 		return err
 	case dsn == "":
-		return fmt.Errorf("-dsn or TEXTTOSQL_DSN is needed: %s", e.form)
+		return fmt.Errorf("-dsn or TEXTTOSQL_DSN is needed: %s", e.Form)
 	case flags.NArg() == 0:
 		return errors.New("a question is needed")
 	}
-	question, err := cli.Question(flags, e.title)
+	question, err := cli.Question(flags, e.Title)
 	if err != nil {
 		return err
 	}
-	return asked.Run(ctx, ask.Program{Own: e.title, Question: question, Open: func(ctx context.Context) (*sql.DB, []texttosql.Option, func(), error) {
-		return e.ask(ctx, dsn)
+	return asked.Run(ctx, ask.Program{Own: e.Title, Question: question, Open: func(ctx context.Context) (*sql.DB, []texttosql.Option, func(), error) {
+		return connect(ctx, e, dsn)
 	}}, stdout, getenv)
 }
 
@@ -114,7 +118,7 @@ func runSafety(ctx context.Context, flags *flag.FlagSet, args []string, stdout, 
 	case flags.NArg() > 0: // it may be a DSN
 		return fmt.Errorf("%d unexpected arguments behind the flags", flags.NArg())
 	}
-	return statements.Run(ctx, trial.Database{Engine: e.name, Flag: "-dsn", Given: dsn != "", Open: func(ctx context.Context) (trial.Target, error) {
-		return e.target(ctx, dsn)
+	return statements.Run(ctx, trial.Database{Engine: e.Name, Flag: "-dsn", Given: dsn != "", Open: func(ctx context.Context) (trial.Target, error) {
+		return target(ctx, e, dsn)
 	}}, stdout, stderr)
 }

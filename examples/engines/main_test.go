@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/engines"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/servers"
 )
@@ -278,11 +279,11 @@ func TestSafety(t *testing.T) {
 func TestLook(t *testing.T) {
 	for _, name := range []string{"postgres", "mysql"} {
 		pool, dsn := open(t, name)
-		e, err := engineOf(name)
+		e, err := engines.Of(name, all...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		target, err := e.target(t.Context(), dsn)
+		target, err := target(t.Context(), e, dsn)
 		if err != nil {
 			t.Fatal(err)
 		}

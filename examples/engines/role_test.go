@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/engines"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -47,12 +48,12 @@ func TestRoles(t *testing.T) {
 					}
 				}
 			})
-			e, err := engineOf(name)
+			e, err := engines.Of(name, all...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			role := strings.NewReplacer("postgres@", "texttosql:choose%20one@", "root@", "texttosql:choose one@", "?multiStatements=true", "").Replace(dsn)
-			pool, options, closeAll, err := e.ask(t.Context(), role)
+			pool, options, closeAll, err := connect(t.Context(), e, role)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +69,7 @@ func TestRoles(t *testing.T) {
 			if warned := warnings(t, pool, options); len(warned) > 0 {
 				t.Errorf("as the role: %q", warned)
 			}
-			rootPool, options, closeRoot, err := e.ask(t.Context(), dsn)
+			rootPool, options, closeRoot, err := connect(t.Context(), e, dsn)
 			if err != nil {
 				t.Fatal(err)
 			}

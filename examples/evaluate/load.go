@@ -11,7 +11,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/examples/evaluate/internal/ported"
-	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/internal/cli"
 )
 
 // load is the verb load.

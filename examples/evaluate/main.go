@@ -19,7 +19,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/internal/cli"
 )
 
 func main() {

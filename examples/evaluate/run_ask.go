@@ -13,8 +13,8 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/eval/models"
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )

@@ -18,8 +18,8 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/eval/testsuite"
-	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/internal/cli"
 )
 
 // suiteMetric is test-suite accuracy. A database without a suite is reported once, and its questions count as 0.

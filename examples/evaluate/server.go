@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"github.com/texttosql/texttosql/examples/evaluate/internal/ported"
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/cli"
 )
 
 // onServer says where databases are asked: flags that verbs share. The zero onServer: as SQLite files.

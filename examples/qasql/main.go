@@ -17,10 +17,10 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/describe"
-	"github.com/texttosql/texttosql/examples/internal/cli"
-	"github.com/texttosql/texttosql/examples/internal/shop"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy/qasql"

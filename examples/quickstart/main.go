@@ -18,8 +18,8 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/internal/ask"
-	"github.com/texttosql/texttosql/examples/internal/cli"
-	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	}
 	listed := shop.Listed()
 	return asked.Run(ctx, ask.Program{
-		Scripted: cli.Scripted{Questions: listed.Questions(), Models: []llm.Model{listed.Model()}, File: "examples/internal/shop/replies.json"},
+		Scripted: cli.Scripted{Questions: listed.Questions(), Models: []llm.Model{listed.Model()}, File: "internal/shop/replies.json"},
 		Own:      *path, Question: question,
 		Open: func(context.Context) (*sql.DB, []texttosql.Option, func(), error) {
 			db, closeDB, err := shop.Open(*path)

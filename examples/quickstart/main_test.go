@@ -17,8 +17,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/examples/internal/shop"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/shop"
 )
 
 // try runs the program with an environment of its own.

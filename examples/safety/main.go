@@ -29,9 +29,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/examples/internal/trial"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/cli"
 )
 
 func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr)) }

@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/examples/internal/trial"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/evaldata"
 )
 

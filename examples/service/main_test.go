@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 )
 

@@ -30,8 +30,8 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/examples/internal/cli"
-	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"

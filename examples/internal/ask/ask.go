@@ -11,8 +11,8 @@ import (
 	"os"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/cli"
 )
 
 // Flags are those of every program of this kind.

@@ -16,10 +16,10 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/examples/internal/cli"
-	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )

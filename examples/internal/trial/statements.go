@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/internal/cli"
 )
 
 // Statement is one line of a file of statements.

@@ -14,8 +14,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/cli"
 )
 
 // Flags are those of every program of this kind.

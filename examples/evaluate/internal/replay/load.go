@@ -13,9 +13,9 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/examples/internal/cli"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/examples/internal/cli"
-	"github.com/texttosql/texttosql/examples/internal/shop"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "github.com/mattn/go-sqlite3" // the driver of the examples
+	_ "github.com/mattn/go-sqlite3" // the driver of the programs
 )
 
 // OpenReadOnly opens an existing SQLite file for reading. Nothing can be written through the result, but SQLite itself puts

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/llm"
 )
 

@@ -1,4 +1,4 @@
--- A small shop, made by examples/internal/shop/generate. Do not edit.
+-- A small shop, made by internal/shop/generate. Do not edit.
 PRAGMA foreign_keys = ON;
 
 -- People who have an account.

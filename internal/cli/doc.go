@@ -1,4 +1,4 @@
-// Package cli holds what the programs in examples share: how a command line names a model, how a database file is opened,
+// Package cli holds what the programs share: how a command line names a model, how a database file is opened,
 // what a program says without a model, and how it ends.
 //
 //	func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }

@@ -1,6 +1,6 @@
 // Generate writes shop.sql, the database of the examples, to standard output:
 //
-//	go run ./examples/internal/shop/generate > examples/internal/shop/shop.sql
+//	go run ./internal/shop/generate > internal/shop/shop.sql
 //
 // Equal runs give equal bytes.
 package main
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-const ddl = `-- A small shop, made by examples/internal/shop/generate. Do not edit.
+const ddl = `-- A small shop, made by internal/shop/generate. Do not edit.
 PRAGMA foreign_keys = ON;
 
 -- People who have an account.

@@ -4,7 +4,7 @@ import (
 	"flag"
 	"fmt"
 
-	"github.com/texttosql/texttosql/examples/internal/cli"
+	"github.com/texttosql/texttosql/internal/cli"
 )
 
 func Example() {
