@@ -31,22 +31,22 @@ Reply with one JSON object and nothing else. Its keys are the names of all colum
 // messages is the prompt about some columns of a table. Names are quoted as identifiers, values by schema.Literal, and
 // all other text of the database is cleaned.
 func (c Columns) messages(db *exec.DB, t *schema.Table, columns []int) []llm.Message {
-	quote := func(name string) string { return exec.QuoteName(db.Dialect(), name) }
-	list := func(names []string) string {
-		quoted := make([]string, len(names))
-		for i, name := range names {
-			quoted[i] = quote(name)
+	names := exec.Names(db.Dialect())
+	list := func(columns []string) string {
+		quoted := make([]string, len(columns))
+		for i, name := range columns {
+			quoted[i] = names.Quote(name)
 		}
 		return "(" + strings.Join(quoted, ", ") + ")"
 	}
 	var b strings.Builder
-	b.WriteString("### Table\n" + t.TableName().Quoted(quote) + note("", t.Description) + "\n")
+	b.WriteString("### Table\n" + t.TableName().Quoted(names) + note("", t.Description) + "\n")
 	if len(t.PrimaryKey) > 0 {
 		b.WriteString("Primary key: " + list(t.PrimaryKey) + "\n")
 	}
 	for _, k := range t.ForeignKeys {
 		ref := schema.TableName{Schema: cmp.Or(k.RefSchema, t.Schema), Name: k.RefTable}
-		b.WriteString("Foreign key: " + list(k.Columns) + " refers to " + ref.Quoted(quote) + " " + list(k.RefColumns) + "\n")
+		b.WriteString("Foreign key: " + list(k.Columns) + " refers to " + ref.Quoted(names) + " " + list(k.RefColumns) + "\n")
 	}
 	var others []string
 	for i, column := range t.Columns {
@@ -60,7 +60,7 @@ func (c Columns) messages(db *exec.DB, t *schema.Table, columns []int) []llm.Mes
 	b.WriteString("\n### Columns to describe\n")
 	for _, i := range columns {
 		column := &t.Columns[i]
-		b.WriteString(quote(column.Name))
+		b.WriteString(names.Quote(column.Name))
 		if typ := column.Type; typ != "" && len(typ) <= maxValueRunes && strings.Trim(typ, plain) == "" {
 			b.WriteString(" " + typ)
 		}

@@ -20,7 +20,8 @@ type Queryer interface {
 // Dialect is what one database engine needs: its words, its guard, its catalog, its plans. exec/sqlite has one.
 //
 // A Dialect is a plain value without state; the [Guard] that it makes has state. Implementations are safe for
-// concurrent use. A Dialect may also be a [DatabaseWarner], an [ErrorClassifier] and a [Misreader].
+// concurrent use. A Dialect may also be a [DatabaseWarner], an [ErrorClassifier], a [Misreader] and, for an engine with
+// catalogs, a [schema.SchemaQuoter].
 type Dialect interface {
 	Language
 	Guarder

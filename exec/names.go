@@ -16,6 +16,23 @@ func QuoteName(d Dialect, name string) string {
 	return d.Quote(name)
 }
 
+// Names writes names of d for people and prompts, as [QuoteName] does. It is a [schema.Quoter] and a [schema.SchemaQuoter].
+func Names(d Dialect) DialectNames { return DialectNames{d} }
+
+// DialectNames is what [Names] returns.
+type DialectNames struct{ dialect Dialect }
+
+// Quote is [QuoteName].
+func (n DialectNames) Quote(name string) string { return QuoteName(n.dialect, name) }
+
+// QuoteSchema writes the name of a schema, where a dialect has catalogs as its [schema.SchemaQuoter] does.
+func (n DialectNames) QuoteSchema(name string) string {
+	if s, ok := n.dialect.(schema.SchemaQuoter); ok {
+		return s.QuoteSchema(name)
+	}
+	return n.Quote(name)
+}
+
 // ColumnOf finds the one column that a mention means: in the table that the text names, or else in the only table of
 // its Scope that has the column. The name is spelled as in s. t is nil if no table or several tables have the column.
 func ColumnOf(s *schema.Schema, r sqltext.ColumnRef) (t *schema.Table, column string) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // A join that two aliases spell is the same join.
@@ -28,4 +30,10 @@ func ExampleColumnNames() {
 	// Output:
 	// customers.id = orders.customer
 	// customers.id = orders.customer
+}
+
+func ExampleNames() {
+	names := exec.Names(sqlite.Dialect{})
+	fmt.Println(schema.TableName{Schema: "archive", Name: "order items"}.Quoted(names))
+	// Output: archive."order items"
 }

@@ -54,13 +54,9 @@ func (r *joinRun) ask(p joinPair, known []ScoredJoin) (found []ScoredJoin, err e
 	ctx, span := trace.Start(r.ctx, "join", trace.Attr{Key: "tables", Value: r.name(p.a) + ", " + r.name(p.b)})
 	defer func() { span.Fail(err); span.End() }()
 	renderer := r.in.renderer()
-	quote := renderer.Quote
-	if quote == nil {
-		quote = schema.QuoteName
-	}
-	head := r.in.section(meanings...) + "Left table: " + a.TableName().Quoted(quote) + "\nRight table: " + b.TableName().Quoted(quote) + "\n"
+	head := r.in.section(meanings...) + "Left table: " + a.TableName().Quoted(renderer.Names) + "\nRight table: " + b.TableName().Quoted(renderer.Names) + "\n"
 	for _, j := range known[:min(len(known), maxShown)] {
-		head += "Candidate: " + j.Left.Quoted(quote) + " = " + j.Right.Quoted(quote) + "\n"
+		head += "Candidate: " + j.Left.Quoted(renderer.Names) + " = " + j.Right.Quoted(renderer.Names) + "\n"
 	}
 	head += "\n"
 	renderer.MaxTokens, renderer.Beside = cmp.Or(r.CallTokens, defaultCallTokens), len(joinRules)+len(head)+8 // each message is rounded up

@@ -123,7 +123,7 @@ func (r *perTableRun) judge() error {
 		p.workers = 1
 		p.heard = func(t *schema.Table, replies []tableVerdict) {
 			if *replies[0].Relevant {
-				selected = cmp.Or(selected, "Tables selected before:\n") + "- " + t.TableName().Quoted(r.quote()) + "\n"
+				selected = cmp.Or(selected, "Tables selected before:\n") + "- " + t.TableName().Quoted(r.in.renderer().Names) + "\n"
 			}
 		}
 	}
@@ -190,13 +190,6 @@ func (r *perTableRun) reason(step, text string, counts bool) {
 	if counts && text != "" {
 		r.id.Reasoning = strings.TrimPrefix(r.id.Reasoning+"\n"+step+": "+text, "\n")
 	}
-}
-
-func (r *perTableRun) quote() func(string) string {
-	if quote := r.in.renderer().Quote; quote != nil {
-		return quote
-	}
-	return schema.QuoteName
 }
 
 // fit writes a table for a prompt that has so many bytes beside it. Where not all columns have room, keys come first,

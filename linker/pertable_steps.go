@@ -99,7 +99,7 @@ func (r *perTableRun) together() error {
 // judged is a candidate with its verdict, as a prompt shows it.
 func (r *perTableRun) judged(name schema.TableName) string {
 	v := r.id.Verdicts[r.place(name)]
-	text := "- " + name.Quoted(r.quote())
+	text := "- " + name.Quoted(r.in.renderer().Names)
 	switch {
 	case !v.Relevant:
 		return text + ": selected by the user\n"

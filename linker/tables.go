@@ -110,7 +110,7 @@ func tooMany[T any](replies []tableReply[T]) error {
 func (in Input) renderer() schema.Renderer {
 	r := schema.Renderer{WithoutValues: true}
 	if in.DB != nil {
-		r.Quote = func(name string) string { return exec.QuoteName(in.DB.Dialect(), name) }
+		r.Names = exec.Names(in.DB.Dialect())
 	}
 	return r
 }

@@ -328,3 +328,9 @@ func ExampleEqualFold() {
 	// true false false
 	// größe Ära
 }
+
+func ExampleTableName_Quoted() {
+	backticks := schema.QuoterFunc(func(name string) string { return "`" + name + "`" })
+	fmt.Println(schema.TableName{Schema: "shop", Name: "order items"}.Quoted(backticks))
+	// Output: `shop`.`order items`
+}

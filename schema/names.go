@@ -23,12 +23,31 @@ func (t TableName) String() string {
 // TableName returns the name of t.
 func (t *Table) TableName() TableName { return TableName{t.Schema, t.Name} }
 
-// Quoted returns the name with both parts quoted.
-func (t TableName) Quoted(quote func(name string) string) string {
-	if t.Schema != "" {
-		return quote(t.Schema) + "." + quote(t.Name)
+// Quoter writes names as identifiers of a dialect.
+type Quoter interface{ Quote(name string) string }
+
+// SchemaQuoter is a [Quoter] for an engine with catalogs, where a schema of another catalog is called "catalog.schema". It
+// writes that as two identifiers.
+type SchemaQuoter interface{ QuoteSchema(name string) string }
+
+// QuoterFunc is a function as a [Quoter].
+type QuoterFunc func(name string) string
+
+// Quote calls f.
+func (f QuoterFunc) Quote(name string) string { return f(name) }
+
+// Quoted returns the name with all its parts quoted. A nil q is [QuoteName].
+func (t TableName) Quoted(q Quoter) string {
+	if q == nil {
+		q = QuoterFunc(QuoteName)
 	}
-	return quote(t.Name)
+	if t.Schema == "" {
+		return q.Quote(t.Name)
+	}
+	if s, ok := q.(SchemaQuoter); ok {
+		return s.QuoteSchema(t.Schema) + "." + q.Quote(t.Name)
+	}
+	return q.Quote(t.Schema) + "." + q.Quote(t.Name)
 }
 
 // compare orders names by schema, then by name, byte by byte.
@@ -45,9 +64,12 @@ type ColumnName struct {
 // String returns "table.column".
 func (c ColumnName) String() string { return c.Table.String() + "." + c.Column }
 
-// Quoted returns the name with all its parts quoted.
-func (c ColumnName) Quoted(quote func(name string) string) string {
-	return c.Table.Quoted(quote) + "." + quote(c.Column)
+// Quoted returns the name with all its parts quoted. A nil q is [QuoteName].
+func (c ColumnName) Quoted(q Quoter) string {
+	if q == nil {
+		q = QuoterFunc(QuoteName)
+	}
+	return c.Table.Quoted(q) + "." + q.Quote(c.Column)
 }
 
 // maxNameRunes is the longest name that a prompt shows. A name is never cut, because the database has no such name.

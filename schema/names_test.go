@@ -111,3 +111,32 @@ func TestPresentable(t *testing.T) {
 		t.Errorf("a report of %d bytes", len(long))
 	}
 }
+
+// Columns and tables of another catalog are written with its name, where the dialect knows of catalogs.
+func TestQuoted(t *testing.T) {
+	catalogs, lake := withCatalogs{}, schema.TableName{Schema: "lake.sales", Name: "orders"}
+	for _, tc := range []struct {
+		why   string
+		names schema.Quoter
+		name  schema.ColumnName
+		want  string
+	}{
+		{"no dialect", nil, schema.ColumnName{Table: schema.TableName{Schema: "my.shop", Name: "t"}, Column: "id"}, `"my.shop".t.id`},
+		{"no schema", catalogs, schema.ColumnName{Table: schema.TableName{Name: "a.b"}, Column: "c.d"}, `[a.b].[c.d]`},
+		{"another catalog", catalogs, schema.ColumnName{Table: lake, Column: "id"}, `[lake].[sales].[orders].[id]`},
+		{"a function", schema.QuoterFunc(strings.ToUpper), schema.ColumnName{Table: lake, Column: "id"}, `LAKE.SALES.ORDERS.ID`},
+	} {
+		if got := tc.name.Quoted(tc.names); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.why, got, tc.want)
+		}
+	}
+}
+
+type withCatalogs struct{}
+
+func (withCatalogs) Quote(name string) string { return "[" + name + "]" }
+
+func (c withCatalogs) QuoteSchema(name string) string {
+	catalog, name, _ := strings.Cut(name, ".")
+	return c.Quote(catalog) + "." + c.Quote(name)
+}

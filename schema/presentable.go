@@ -18,7 +18,7 @@ type LeftOut struct {
 
 // String is one line of printable ASCII: names are quoted, escaped and, unlike in a prompt, cut after 40 characters.
 func (l LeftOut) String() string {
-	where := l.Table.Quoted(shortName)
+	where := l.Table.Quoted(QuoterFunc(shortName))
 	if l.Column != "" || l.Item == "column" {
 		where += "." + shortName(l.Column)
 	}

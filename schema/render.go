@@ -62,8 +62,7 @@ type Renderer struct {
 	MaxTokens int  // as [EstimateTokens] counts; 0: no limit
 	Beside    int  // bytes of the prompt around the text; they count towards MaxTokens
 
-	// Quote writes a name as an identifier of the dialect; nil: [QuoteName].
-	Quote func(name string) string
+	Names Quoter // writes names as identifiers of the dialect; nil: [QuoteName]
 
 	// Examples is the number of stored values that DDL and MSchema show for a column, taken from its profile: 0 means
 	// 3, more than 15 means 15, negative: none. Augmented and REp show the sample rows that Render is given instead.

@@ -29,7 +29,7 @@ func TestRendererGolden(t *testing.T) {
 		{"mschema", schema.Renderer{Form: schema.MSchema}, "tuples, then foreign keys"},
 		{"mschema_bare", schema.Renderer{Form: schema.MSchema, WithoutValues: true, Text: schema.NoText}, "nothing but structure"},
 		{"mschema_900", schema.Renderer{Form: schema.MSchema, MaxChars: 900}, "examples, then notes"},
-		{"mysql", schema.Renderer{Form: schema.Code, Quote: func(n string) string { return "`" + n + "`" }}, "quotes of another dialect"},
+		{"mysql", schema.Renderer{Form: schema.Code, Names: schema.QuoterFunc(func(n string) string { return "`" + n + "`" })}, "quotes of another dialect"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := render(t, tc.r, schematest.Shop())

@@ -126,8 +126,8 @@ type preparer struct {
 
 // prepare makes the views of s, which is presentable, in the order of the text.
 func (r Renderer) prepare(ctx context.Context, s *Schema, samples []Sample) ([]view, error) {
-	if r.Quote == nil {
-		r.Quote = QuoteName
+	if r.Names == nil {
+		r.Names = QuoterFunc(QuoteName)
 	}
 	p := preparer{Renderer: r, s: s, views: make([]view, len(s.Tables)), examples: r.full().examples}
 	index := s.index()
@@ -137,7 +137,7 @@ func (r Renderer) prepare(ctx context.Context, s *Schema, samples []Sample) ([]v
 		}
 		t, v := &s.Tables[i], &p.views[i]
 		v.of = t.TableName()
-		v.name = v.of.Quoted(r.Quote)
+		v.name = v.of.Quoted(r.Names)
 		if r.Form == Augmented && t.Definition != "" {
 			if v.definition, v.fault = cleanDefinition(t.Definition); v.fault == "" {
 				v.definition += "\n"
@@ -212,7 +212,7 @@ func (p *preparer) table(v *view, t *Table) {
 
 // column fills in a column, keys aside.
 func (p *preparer) column(v *columnView, c *Column) {
-	v.name, v.typ, v.notNull = p.Quote(c.Name), p.typeText(c.Type), c.NotNull
+	v.name, v.typ, v.notNull = p.Names.Quote(c.Name), p.typeText(c.Type), c.NotNull
 	if p.Text != NoText {
 		var title, description string
 		if p.Text != ModelText {
@@ -392,11 +392,11 @@ func (v *view) column(t *Table, name string) *columnView {
 // names quotes and joins names.
 func (p *preparer) names(names []string) string {
 	if len(names) == 1 {
-		return p.Quote(names[0])
+		return p.Names.Quote(names[0])
 	}
 	quoted := make([]string, len(names))
 	for i, name := range names {
-		quoted[i] = p.Quote(name)
+		quoted[i] = p.Names.Quote(name)
 	}
 	return strings.Join(quoted, ", ")
 }

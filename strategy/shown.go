@@ -27,7 +27,7 @@ func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *sche
 
 // render is Render, noted nowhere.
 func (e *Env) render(ctx context.Context, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
-	r.Quote, r.WithoutValues = e.Quote, r.WithoutValues || e.WithoutValues
+	r.Names, r.WithoutValues = e, r.WithoutValues || e.WithoutValues
 	if len(rows) == 0 && r.Value == nil {
 		return e.Texts.render(ctx, r, s)
 	}
@@ -37,7 +37,7 @@ func (e *Env) render(ctx context.Context, r schema.Renderer, s *schema.Schema, r
 // SchemaTokens estimates the tokens that s takes in a prompt without values, to be compared with Budget. The error is
 // ctx.Err().
 func (e *Env) SchemaTokens(ctx context.Context, s *schema.Schema) (int, error) {
-	r, err := e.Texts.render(ctx, schema.Renderer{Quote: e.Quote, WithoutValues: true}, s)
+	r, err := e.Texts.render(ctx, schema.Renderer{Names: e, WithoutValues: true}, s)
 	return r.Tokens, err
 }
 

@@ -187,6 +187,9 @@ func (e *Env) Samples(ctx context.Context, s *schema.Schema, o exec.SampleOption
 // Quote writes a name as a prompt shows it: quoted where it must be.
 func (e *Env) Quote(name string) string { return exec.QuoteName(e.DB.Dialect(), name) }
 
+// QuoteSchema writes the name of a schema, which may be of another catalog, as a prompt shows it.
+func (e *Env) QuoteSchema(name string) string { return exec.Names(e.DB.Dialect()).QuoteSchema(name) }
+
 // Parallel is Concurrency, its default filled in.
 func (e *Env) Parallel() int { return cmp.Or(max(e.Concurrency, 0), 16) }
 

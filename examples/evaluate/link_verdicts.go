@@ -32,7 +32,7 @@ func (x *linked) verdicts(ctx context.Context, answer string) (llm.Model, error)
 	}
 	relevant := map[string]verdict{} // by the name of the table, as a request shows it
 	for _, t := range links.Tables {
-		name := schema.TableName{Schema: t.Schema, Name: t.Table}.Quoted(x.env.Quote)
+		name := schema.TableName{Schema: t.Schema, Name: t.Table}.Quoted(x.env)
 		relevant[name] = verdict{Relevant: true, Columns: t.Columns, Score: 1}
 	}
 	return llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {

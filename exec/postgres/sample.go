@@ -31,10 +31,7 @@ type runner = func(ctx context.Context, sql string, rows int) (*result.Table, er
 // ANALYZE: they may be missing or old, and Profile promises what it saw.
 func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	out := exec.RowSample{Rows: [][]any{}}
-	s := sampler{run: run, from: d.Quote(t.Name) + " AS t"}
-	if t.Schema != "" {
-		s.from = d.Quote(t.Schema) + "." + s.from
-	}
+	s := sampler{run: run, from: t.TableName().Quoted(d) + " AS t"}
 	if o.Count > 0 {
 		n, err := s.count(ctx, "", o.Count+1)
 		if err != nil {

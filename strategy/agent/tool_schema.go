@@ -24,7 +24,7 @@ func (ListTables) Call(_ context.Context, env *strategy.Env, _ Input) (Observati
 	shown, _ := env.Schema.Presentable()
 	var list []string
 	for _, t := range shown.Tables {
-		list = append(list, fmt.Sprintf("%s (%d %s)", t.TableName().Quoted(env.Quote), len(t.Columns), words.Plural("column", len(t.Columns))))
+		list = append(list, fmt.Sprintf("%s (%d %s)", t.TableName().Quoted(env), len(t.Columns), words.Plural("column", len(t.Columns))))
 	}
 	return Observation{Text: fmt.Sprintf("%d %s: %s", len(list), words.Plural("table", len(list)), strings.Join(list, ", ")), OK: true}, nil
 }
@@ -47,10 +47,10 @@ func (Describe) Call(ctx context.Context, env *strategy.Env, in Input) (Observat
 	keys := ""
 	for _, k := range t.ForeignKeys { // the part has no other table, so its text has none of them
 		if _, known := env.Schema.Lookup(k.RefSchema, k.RefTable); known {
-			keys += fmt.Sprintf("\nFOREIGN KEY (%s) REFERENCES %s(%s)", quoted(env, k.Columns), schema.TableName{Schema: k.RefSchema, Name: k.RefTable}.Quoted(env.Quote), quoted(env, k.RefColumns))
+			keys += fmt.Sprintf("\nFOREIGN KEY (%s) REFERENCES %s(%s)", quoted(env, k.Columns), schema.TableName{Schema: k.RefSchema, Name: k.RefTable}.Quoted(env), quoted(env, k.RefColumns))
 		}
 	}
-	r, err := schema.Renderer{Quote: env.Quote, WithoutValues: env.WithoutValues, MaxChars: max(maxObservation-len(keys), 1)}.Render(ctx, part)
+	r, err := schema.Renderer{Names: env, WithoutValues: env.WithoutValues, MaxChars: max(maxObservation-len(keys), 1)}.Render(ctx, part)
 	lines := strings.Split(strings.TrimSpace(r.Text)+keys, "\n")
 	return Observation{Text: strings.Join(lines, " | "), OK: err == nil}, err // a comment ends where its line does
 }
@@ -143,7 +143,7 @@ func (Find) Call(ctx context.Context, env *strategy.Env, in Input) (Observation,
 			case err != nil && note == "":
 				note = "; some columns could not be looked into"
 			case found:
-				columns = append(columns, t.TableName().Quoted(env.Quote)+"."+env.Quote(c.Name))
+				columns = append(columns, t.TableName().Quoted(env)+"."+env.Quote(c.Name))
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f 
 	}
 	names := make([]string, len(scope.Tables))
 	for i, t := range scope.Tables {
-		names[i] = t.Quoted(quoting(d))
+		names[i] = t.Quoted(exec.Names(d))
 	}
 	head := "SELECT 1 FROM " + strings.Join(slices.Compact(names), ", ") + " WHERE "
 	statement, cerr := d.Text().Check(head + text)

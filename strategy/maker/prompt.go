@@ -80,13 +80,13 @@ func agreed(env *strategy.Env, s Scope) string {
 	list := func(tables []schema.TableName) string {
 		quoted := make([]string, len(tables))
 		for i, t := range tables {
-			quoted[i] = t.Quoted(env.Quote)
+			quoted[i] = t.Quoted(env)
 		}
 		return strings.Join(quoted, ", ")
 	}
 	joins := make([]string, len(s.Joins))
 	for i, j := range s.Joins {
-		joins[i] = j.Left.Quoted(env.Quote) + " = " + j.Right.Quoted(env.Quote)
+		joins[i] = j.Left.Quoted(env) + " = " + j.Right.Quoted(env)
 	}
 	text := "Tables: " + cmp.Or(list(s.Tables), "none") + "\n"
 	if len(joins) > 0 {

@@ -11,11 +11,6 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// quoting returns how d quotes a name where it needs quotes.
-func quoting(d exec.Dialect) func(name string) string {
-	return func(name string) string { return exec.QuoteName(d, name) }
-}
-
 func compareTables(a, b schema.TableName) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Schema, b.Schema))
 }
@@ -165,7 +160,7 @@ func (s Scope) From(d exec.Dialect) (text string, ok bool) {
 	isLeft := func(t schema.TableName) bool { return slices.Contains(s.Left, t) }
 	first := max(slices.IndexFunc(s.Tables, func(t schema.TableName) bool { return !isLeft(t) }), 0)
 	placed, missing := []int{first}, map[int]bool{} // places in s.Tables; those that may lack a row
-	text = "FROM " + s.Tables[first].Quoted(quoting(d))
+	text = "FROM " + s.Tables[first].Quoted(exec.Names(d))
 	for at := 0; at < len(placed); at++ {
 		for i, t := range s.Tables {
 			if slices.Contains(placed, i) {
@@ -189,7 +184,7 @@ func (s Scope) From(d exec.Dialect) (text string, ok bool) {
 			if missing[i] = isLeft(t) || missing[placed[at]]; missing[i] {
 				text += " LEFT"
 			}
-			text += " JOIN " + t.Quoted(quoting(d))
+			text += " JOIN " + t.Quoted(exec.Names(d))
 			if names[i] != t.Name {
 				text += " AS " + exec.QuoteName(d, names[i])
 			}

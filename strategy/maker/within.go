@@ -40,7 +40,7 @@ func (s Scope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) err
 		if found, ok := known.Lookup(t.Schema, t.Name); !ok || found.Kind != schema.View {
 			continue
 		}
-		a, err := db.Analyze(ctx, "SELECT * FROM "+t.Quoted(quoting(db.Dialect())))
+		a, err := db.Analyze(ctx, "SELECT * FROM "+t.Quoted(exec.Names(db.Dialect())))
 		if err != nil {
 			return fmt.Errorf("maker: reading view %s: %w", t, err)
 		}

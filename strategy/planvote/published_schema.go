@@ -62,7 +62,7 @@ func (p publishedPrompt) schema(ctx context.Context, env *strategy.Env, s *schem
 func (p publishedPrompt) render(ctx context.Context, env *strategy.Env, s *schema.Schema, rows []schema.Sample) (schema.Rendering, error) {
 	s, left := s.Presentable()
 	// A table without a CREATE text of the engine has one of ours, with quoted names.
-	written, err := schema.Renderer{Quote: env.Quote, WithoutValues: true, Text: schema.NoText}.Render(ctx, s)
+	written, err := schema.Renderer{Names: env, WithoutValues: true, Text: schema.NoText}.Render(ctx, s)
 	if err != nil {
 		return schema.Rendering{}, err
 	}
@@ -78,7 +78,7 @@ func (p publishedPrompt) render(ctx context.Context, env *strategy.Env, s *schem
 	})
 	form := schema.Renderer{
 		Form: schema.Augmented, Text: schema.NoText,
-		Quote: func(name string) string { return name }, Value: publishedText,
+		Names: schema.QuoterFunc(func(name string) string { return name }), Value: publishedText,
 	}
 	r, err := form.Render(ctx, &shown, rows...)
 	over := func() bool { return p.maxChars > 0 && utf8.RuneCountInString(r.Text) > p.maxChars }

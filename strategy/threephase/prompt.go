@@ -58,7 +58,7 @@ func (r *run) plan(env *strategy.Env) string {
 	if len(r.report.Joins.Joins) > 0 {
 		b.WriteString("### Joins to use\n")
 		for _, j := range r.report.Joins.Joins {
-			b.WriteString(strategy.OneLine(j.Left.Quoted(env.Quote)+" = "+j.Right.Quoted(env.Quote)) + "\n")
+			b.WriteString(strategy.OneLine(j.Left.Quoted(env)+" = "+j.Right.Quoted(env)) + "\n")
 		}
 		b.WriteString("\n")
 	}
