@@ -37,6 +37,7 @@ type kind struct {
 	user     string   // who runs the server where root must not
 	halt     string   // the signal that shuts it down
 	kill     string   // the signal that ends it at once, with its children
+	slow     bool     // it may take minutes to start
 	ready    func(*Server) bool
 	make     func(bin func(string) string, dir string) [][]string
 	start    func(bin func(string) string, dir string, port int) []string
@@ -87,9 +88,10 @@ func folders(k kind) []string {
 	return append(dirs, filepath.SplitList(os.Getenv("PATH"))...)
 }
 
-func start(k kind) (s *Server, err error) {
+// programs returns what finds a program of k, all of which are there.
+func (k kind) programs() (bin func(program string) string, err error) {
 	dirs := folders(k)
-	bin := func(program string) string {
+	bin = func(program string) string {
 		for _, dir := range dirs {
 			if path := filepath.Join(dir, program); isProgram(path) {
 				return path
@@ -101,6 +103,14 @@ func start(k kind) (s *Server, err error) {
 		if bin(program) == "" {
 			return nil, fmt.Errorf("%w: no program %s (%s, or set %s to its folder)", ErrMissing, program, k.remedy, k.variable)
 		}
+	}
+	return bin, nil
+}
+
+func start(k kind) (s *Server, err error) {
+	bin, err := k.programs()
+	if err != nil {
+		return nil, err
 	}
 	// The path of a socket may have 107 bytes, so not below a test's folder.
 	dir, err := os.MkdirTemp("", "t2s")
@@ -184,7 +194,11 @@ func (s *Server) run() error {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	s.input, s.ended = input, ended
-	for deadline := time.Now().Add(time.Minute); ; {
+	patience := time.Minute
+	if s.kind.slow {
+		patience *= 4
+	}
+	for deadline := time.Now().Add(patience); ; {
 		select {
 		case err := <-ended:
 			ended <- err

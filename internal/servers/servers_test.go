@@ -1,9 +1,12 @@
 package servers_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/servers"
@@ -48,5 +51,22 @@ func TestMissing(t *testing.T) {
 	t.Setenv("TEXTTOSQL_POSTGRES", t.TempDir())
 	if _, err := servers.Postgres(); err == nil {
 		t.Error("a server without programs starts")
+	}
+}
+
+// TestNoTrino: without Java the error says what to install. The tests of exec/trino/servertest start one.
+func TestNoTrino(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TEXTTOSQL_JAVA", dir)
+	if _, err := servers.Trino(); !errors.Is(err, servers.ErrMissing) || !strings.Contains(err.Error(), "apt-get install openjdk") {
+		t.Errorf("no Java: %v", err)
+	}
+	for _, name := range []string{"java", "javac", "mvn"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho javac 11.0.2\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := servers.Trino(); !errors.Is(err, servers.ErrMissing) || !strings.Contains(err.Error(), "no Java 17 or later") {
+		t.Errorf("Java 11: %v", err)
 	}
 }
