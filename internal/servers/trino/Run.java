@@ -1,4 +1,3 @@
-import com.google.common.base.VerifyException;
 import io.trino.plugin.memory.MemoryPlugin;
 import io.trino.plugin.tpch.TpchPlugin;
 import io.trino.testing.DistributedQueryRunner;
@@ -6,6 +5,7 @@ import io.trino.testing.TestingSession;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Two nodes of Trino in one process: a coordinator, which works too, and a worker. The arguments are the port and a
@@ -31,14 +31,23 @@ public class Run {
 				continue;
 			}
 			if (Files.readString(order).equals("add")) {
-				try {
-					runner.addServers(1);
-				} catch (VerifyException e) { // it counts the workers that have ended
+				int before = runner.getCoordinator().refreshNodes().getActiveNodes().size();
+				CompletableFuture.runAsync(() -> add(runner)); // does not come back after a worker has ended, since it asks that one too
+				while (runner.getCoordinator().refreshNodes().getActiveNodes().size() <= before) {
+					Thread.sleep(20);
 				}
 			} else {
 				runner.getServers().stream().filter(s -> !s.isCoordinator()).reduce((a, b) -> b).orElseThrow().close();
 			}
 			Files.delete(order);
+		}
+	}
+
+	static void add(DistributedQueryRunner runner) {
+		try {
+			runner.addServers(1);
+		} catch (Exception e) {
+			throw new RuntimeException(e);
 		}
 	}
 }
