@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/presets"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -42,11 +43,9 @@ type live struct {
 
 // Help is the part of --help that explains words and keys.
 func (live) Help() string {
-	text := "Strategies:\n\n"
-	for _, s := range strategies() {
-		text += fmt.Sprintf("  %-20s %s\n", s.name, s.about)
-	}
-	return text + `
+	return "Strategies:\n\n" + presets.Help() + `
+Of a question that is not clear threephase takes the likeliest reading.
+
 Models:
 
   pool:NAME[,NAME…]   recorded: the stored answers of a pool, a sample each, in stored order; several
@@ -154,19 +153,19 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if _, stepwise := chosen.strategy.(maker.Strategy); stepwise && strings.HasPrefix(l.Model, "pool:") {
+	if _, stepwise := chosen.Strategy.(maker.Strategy); stepwise && strings.HasPrefix(l.Model, "pool:") {
 		return fmt.Errorf("strategy %s asks for a statement step by step, and pools hold whole ones: give --model phases:%s, which simulates the steps",
-			chosen.name, strings.TrimPrefix(l.Model, "pool:"))
+			chosen.Name, strings.TrimPrefix(l.Model, "pool:"))
 	}
 	provider, _, _ := strings.Cut(l.Model, ":")
-	if _, phases := chosen.strategy.(threephase.Strategy); phases && slices.Contains([]string{"pool", "phases", "traj"}, provider) {
+	if _, phases := chosen.Strategy.(threephase.Strategy); phases && slices.Contains([]string{"pool", "phases", "traj"}, provider) {
 		return fmt.Errorf("strategy %s asks about tables before it asks for a statement, and %s has nothing of that: give a live model or a recording (replay:FILE)",
-			chosen.name, l.Model)
+			chosen.Name, l.Model)
 	}
-	_, loop := chosen.strategy.(agent.ReAct)
+	_, loop := chosen.Strategy.(agent.ReAct)
 	if walks := strings.HasPrefix(l.Model, "traj:"); walks && !loop || loop && (strings.HasPrefix(l.Model, "pool:") || strings.HasPrefix(l.Model, "phases:")) {
 		return fmt.Errorf("strategy %s and model %s do not go together: react and react-document take steps, which traj: has, and the other strategies whole answers",
-			chosen.name, l.Model)
+			chosen.Name, l.Model)
 	}
 	folder, find, dataset, err := l.open(p)
 	if err != nil {
@@ -203,7 +202,7 @@ func (l *live) Run(p *program) error {
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%s %s", chosen.name, l.Model)
+	name := fmt.Sprintf("%s %s", chosen.Name, l.Model)
 	if l.Samples > 0 {
 		name += fmt.Sprintf(" n=%d", l.Samples)
 	}

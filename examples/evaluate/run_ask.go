@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/eval/models"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/presets"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -142,7 +143,7 @@ func (s *source) delay(question string, sample int) time.Duration {
 type asker struct {
 	folder   finder
 	source   *source
-	strategy named
+	strategy presets.Preset
 	samples  int
 	access   access
 
@@ -230,7 +231,7 @@ func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine,
 		handle.Close()
 		return nil, err
 	}
-	chosen, err := a.exemplars.strategy(a.strategy.strategy, database)
+	chosen, err := a.exemplars.strategy(a.strategy.Strategy, database)
 	if err != nil {
 		handle.Close()
 		return nil, err

@@ -14,17 +14,18 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/presets"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/qasql"
 )
 
 // judged is a qasql with the judge of --judge and the share of --min-share.
-func (l *live) judged(p *program, chosen named, scorer *eval.Scorer) (named, error) {
-	s, ok := chosen.strategy.(qasql.Strategy)
+func (l *live) judged(p *program, chosen presets.Preset, scorer *eval.Scorer) (presets.Preset, error) {
+	s, ok := chosen.Strategy.(qasql.Strategy)
 	switch {
 	case !ok && (l.Judge != "model" || l.MinShare != 0):
-		return chosen, fmt.Errorf("--judge and --min-share are for qasql, not for strategy %s", chosen.name)
+		return chosen, fmt.Errorf("--judge and --min-share are for qasql, not for strategy %s", chosen.Name)
 	case !ok:
 		return chosen, nil
 	}
@@ -39,7 +40,7 @@ func (l *live) judged(p *program, chosen named, scorer *eval.Scorer) (named, err
 			p.note("%s cannot judge, so the vote always stands: --judge none or gold says what to measure", l.Model)
 		}
 	}
-	chosen.strategy = s
+	chosen.Strategy = s
 	return chosen, nil
 }
 

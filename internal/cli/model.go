@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -25,6 +26,47 @@ import (
 
 // Specs lists the specs of Model, for messages.
 const Specs = "openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE"
+
+// Provider is a kind of model that a spec "PROVIDER:NAME" names.
+type Provider struct {
+	Name      string
+	Variables []string // those that Build reads, for messages
+	// Build makes the client of a model and returns the address of its server. It reads variables through getenv, not
+	// from the process, connects to nothing, and sends requests through c where the client allows.
+	Build func(name string, getenv func(string) string, c *http.Client) (m llms.Model, server string, err error)
+}
+
+// Providers returns those that Model always knows, "replay" aside.
+func Providers() []Provider {
+	return []Provider{
+		{"openai", []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION"}, openaiModel},
+		{"ollama", []string{"OLLAMA_HOST"}, ollamaModel},
+		{"anthropic", []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}, anthropicModel},
+	}
+}
+
+// Compatible returns a provider that speaks the protocol of OpenAI at base. Its key is in one of the variables. The variable
+// NAME_BASE_URL replaces base.
+func Compatible(name, base string, keys ...string) Provider {
+	variable := strings.ToUpper(name) + "_BASE_URL"
+	return Provider{name, append(keys, variable), func(model string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
+		key, err := Variable(getenv, keys...)
+		if err != nil {
+			return nil, "", err
+		}
+		return speaksOpenAI(model, key, "", variable, base, getenv, c)
+	}}
+}
+
+// Variable returns the value of the first variable that is set, without white space around it. The error names them all.
+func Variable(getenv func(string) string, names ...string) (string, error) {
+	for _, name := range names {
+		if value := strings.TrimSpace(getenv(name)); value != "" {
+			return value, nil
+		}
+	}
+	return "", errors.New(strings.Join(names, " or ") + " is not set")
+}
 
 // dialTimeout ends the attempt to reach a server that does not answer.
 const dialTimeout = 10 * time.Second
@@ -45,27 +87,25 @@ func ModelFlag(flags *flag.FlagSet) *string {
 //	anthropic:NAME  ANTHROPIC_API_KEY (required), ANTHROPIC_BASE_URL with or without its /v1
 //	replay:FILE     a recording of package llm/replay; no call is made
 //
-// The variables are read through getenv, never from the process. The model is named by its spec, a recording by the name in
-// its file. An attempt ends after 5 minutes. Model makes no connection. If the server cannot be reached, the first call
+// and those of the providers in more, which may replace one of these. The variables are read through getenv, never from the
+// process. The model is named by its spec, a recording by the name in its file. An attempt ends after 5 minutes. Model makes no connection. If the server cannot be reached, the first call
 // fails with a permanent error that names it. Once the server has answered, such an error may be retried.
-func Model(spec string, getenv func(string) string) (llm.Model, error) {
+func Model(spec string, getenv func(string) string, more ...Provider) (llm.Model, error) {
 	provider, name, _ := strings.Cut(spec, ":")
-	builders := map[string]builder{
-		"openai": openaiModel, "ollama": ollamaModel, "anthropic": anthropicModel,
-	}
-	build, ok := builders[provider]
+	known := slices.Concat(more, Providers())
+	at := slices.IndexFunc(known, func(p Provider) bool { return p.Name == provider })
 	switch {
-	case !ok && provider != "replay":
-		return nil, fmt.Errorf("model %q: unknown provider; want %s", spec, Specs)
+	case at < 0 && provider != "replay":
+		return nil, fmt.Errorf("model %q: unknown provider; want %s", spec, specs(more))
 	case strings.TrimSpace(name) == "":
-		return nil, fmt.Errorf("model %q: nothing after the colon; want %s", spec, Specs)
-	case !ok:
+		return nil, fmt.Errorf("model %q: nothing after the colon; want %s", spec, specs(more))
+	case at < 0:
 		return recording(spec, name)
 	}
 	dialer := net.Dialer{Timeout: dialTimeout}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = dialer.DialContext
-	m, server, err := build(name, getenv, langchain.HTTPClient(&http.Client{Transport: transport}))
+	m, server, err := known[at].Build(name, getenv, langchain.HTTPClient(&http.Client{Transport: transport}))
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", spec, err)
 	}
@@ -95,15 +135,28 @@ func reached(spec, server string) llm.Middleware {
 	}
 }
 
-// A builder makes the client of one provider and returns the address of its server.
-type builder func(name string, getenv func(string) string, c *http.Client) (m llms.Model, server string, err error)
+// specs is Specs with the names of more providers.
+func specs(more []Provider) string {
+	if len(more) == 0 {
+		return Specs
+	}
+	var names []string
+	for _, p := range more {
+		names = append(names, p.Name)
+	}
+	return Specs + "; NAME is also a model of " + strings.Join(names, ", ") + " in place of openai"
+}
 
 func openaiModel(name string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
-	key := strings.TrimSpace(getenv("OPENAI_API_KEY"))
-	if key == "" {
-		return nil, "", errors.New("OPENAI_API_KEY is not set (a server that asks for no key takes any text)")
+	key, err := Variable(getenv, "OPENAI_API_KEY")
+	if err != nil {
+		return nil, "", fmt.Errorf("%w (a server that asks for no key takes any text)", err)
 	}
-	base, err := baseURL(getenv, "OPENAI_BASE_URL", "https://api.openai.com/v1")
+	return speaksOpenAI(name, key, getenv("OPENAI_ORGANIZATION"), "OPENAI_BASE_URL", "https://api.openai.com/v1", getenv, c)
+}
+
+func speaksOpenAI(name, key, organization, variable, base string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
+	base, err := baseURL(getenv, variable, base)
 	if err != nil {
 		return nil, "", err
 	}
@@ -112,16 +165,16 @@ func openaiModel(name string, getenv func(string) string, c *http.Client) (llms.
 		openai.WithModel(name),
 		openai.WithToken(key),
 		openai.WithBaseURL(base),
-		openai.WithOrganization(getenv("OPENAI_ORGANIZATION")),
+		openai.WithOrganization(organization),
 		openai.WithHTTPClient(c),
 	)
 	return m, base, err
 }
 
 func anthropicModel(name string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
-	key := strings.TrimSpace(getenv("ANTHROPIC_API_KEY"))
-	if key == "" {
-		return nil, "", errors.New("ANTHROPIC_API_KEY is not set")
+	key, err := Variable(getenv, "ANTHROPIC_API_KEY")
+	if err != nil {
+		return nil, "", err
 	}
 	base, err := baseURL(getenv, "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
 	if err != nil {

@@ -1,0 +1,152 @@
+package setup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/llm"
+)
+
+// span is a time.Duration, written as "30s" in JSON.
+type span time.Duration
+
+// UnmarshalJSON reads "1m30s".
+func (s *span) UnmarshalJSON(raw []byte) error {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return errors.New(`a time is written as "30s" or "5m"`)
+	}
+	d, err := time.ParseDuration(text)
+	if *s = span(d); err != nil {
+		return fmt.Errorf(`%q is no time: write "30s" or "5m"`, text)
+	}
+	return nil
+}
+
+// ReadLimits reads exec.Limits of one JSON object, whose members are its fields: {"Answer": {"Rows": 500, "Timeout": "10s"}}.
+// A member that is unknown or given twice is an error.
+func ReadLimits(r io.Reader) (exec.Limits, error) {
+	type bounds struct {
+		Rows      int
+		Bytes     int64
+		CellBytes int
+		Columns   int
+		Timeout   span
+	}
+	var l struct {
+		Candidate, Answer bounds
+		EngineCost        float64
+		Connections       int
+	}
+	err := readObject(r, &l)
+	of := func(b bounds) exec.Bounds {
+		return exec.Bounds{Rows: b.Rows, Bytes: b.Bytes, CellBytes: b.CellBytes, Columns: b.Columns, Timeout: time.Duration(b.Timeout)}
+	}
+	return exec.Limits{Candidate: of(l.Candidate), Answer: of(l.Answer), EngineCost: l.EngineCost, Connections: l.Connections}, err
+}
+
+// ReadBudget reads an llm.Budget of one JSON object, whose members are its fields: {"Calls": 20, "Time": "2m"}. A member that
+// is unknown or given twice is an error.
+func ReadBudget(r io.Reader) (llm.Budget, error) {
+	var b struct {
+		Calls, Tokens int
+		Money         float64
+		Time          span
+		Prices        map[string]llm.Price
+	}
+	err := readObject(r, &b)
+	return llm.Budget{Calls: b.Calls, Tokens: b.Tokens, Money: b.Money, Time: time.Duration(b.Time), Prices: b.Prices}, err
+}
+
+// maxFile bounds a file of settings, in bytes.
+const maxFile = 1 << 20
+
+// readObject decodes one object, strictly.
+func readObject(r io.Reader, into any) error {
+	raw, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return err
+	}
+	if len(raw) > maxFile {
+		return fmt.Errorf("it is larger than %d bytes", maxFile)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err = d.Decode(into); err == nil && len(bytes.TrimSpace(raw[d.InputOffset():])) > 0 {
+		err = errors.New("something stands behind the object")
+	}
+	if err == nil {
+		err = twice(json.NewDecoder(bytes.NewReader(raw)))
+	}
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the JSON ends in the middle")
+	case errors.As(err, &kind) && kind.Field == "":
+		return errors.New("want an object")
+	case errors.As(err, &kind):
+		return fmt.Errorf("%s: a %s stands where it wants %s", kind.Field, kind.Value, article(kind.Type.Kind().String()))
+	case err != nil:
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+func article(kind string) string {
+	switch {
+	case strings.HasPrefix(kind, "int"):
+		return "a whole number"
+	case strings.HasPrefix(kind, "float"):
+		return "a number"
+	}
+	return "an object"
+}
+
+// twice finds a member that is given twice, of which encoding/json would take the later one.
+func twice(d *json.Decoder) error {
+	token, err := d.Token()
+	if err != nil || token != json.Delim('{') {
+		return err
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name := strings.ToLower(key.(string)) // names match in any case
+		if seen[name] {
+			return fmt.Errorf("%q is given twice", key)
+		}
+		seen[name] = true
+		if err := twice(d); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
+// read reads the file of a flag; "" is none, and gives the zero value.
+func read[T any](flag, path string, from func(io.Reader) (T, error)) (v T, err error) {
+	if path == "" {
+		return v, nil
+	}
+	f, err := os.Open(path)
+	if err == nil {
+		defer f.Close()
+		v, err = from(f)
+	}
+	if err != nil {
+		return v, &UsageError{fmt.Errorf("--%s %s: %w", flag, path, cli.PathlessError(err))}
+	}
+	return v, nil
+}

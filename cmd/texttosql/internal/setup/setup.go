@@ -1,0 +1,194 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/presets"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// Database are the flags that name a database and bound what is read of it.
+type Database struct {
+	DB           string        `name:"db" short:"d" placeholder:"DB" help:"The database: a SQLite file or a DSN; default: TEXTTOSQL_DSN."`
+	Policy       string        `placeholder:"FILE" help:"What may be read, as JSON: {\"DenyColumns\": [\"users.password\"]}."`
+	Limits       string        `placeholder:"FILE" help:"What statements may take, as JSON: {\"Answer\": {\"Rows\": 500, \"Timeout\": \"10s\"}}."`
+	Rows         int           `placeholder:"N" help:"Most rows of an answer; default: 1000."`
+	Timeout      time.Duration `placeholder:"TIME" help:"Most time of a statement whose rows are shown; default: 30s."`
+	Descriptions string        `placeholder:"FILE" help:"What tables and columns mean, as the verb describe writes it or as CSV."`
+}
+
+// Asking are the flags of a verb that asks a model about a database.
+type Asking struct {
+	Database      `embed:""`
+	Model         []string      `short:"m" sep:"none" placeholder:"SPEC" help:"The model, PROVIDER:NAME; again for several; default: TEXTTOSQL_MODEL."`
+	Strategy      string        `short:"s" default:"consensus" placeholder:"NAME" help:"How questions are answered; default: consensus. \"texttosql strategies\" lists them."`
+	Samples       int           `short:"n" placeholder:"N" help:"Samples of a question; default: the strategy's."`
+	AskBelow      float64       `placeholder:"SHARE" help:"Ask back where the best answer has less than this share of the votes, 0 to 1."`
+	Budget        string        `placeholder:"FILE" help:"What a question may cost, as JSON: {\"Calls\": 20, \"Time\": \"2m\"}."`
+	Calls         int           `placeholder:"N" help:"Most model calls of a question."`
+	Tokens        int           `placeholder:"N" help:"Most tokens of a question."`
+	Within        time.Duration `placeholder:"TIME" help:"Most time of a question's model calls."`
+	Exemplars     string        `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
+	Lessons       string        `placeholder:"FILE" help:"Keep what is learned in this file, and show it as advice."`
+	Confirmed     string        `placeholder:"FILE" help:"Keep confirmed answers in this file, and show them as examples."`
+	WithoutValues bool          `help:"Show the model no stored value."`
+}
+
+// Engine is what the flags make. Close ends it.
+type Engine struct {
+	*texttosql.Engine
+	*Opened
+	Confirmed *memory.Confirmed
+	Lessons   *memory.Lessons // nil without --lessons
+	Budget    llm.Budget      // of a question
+	Models    []string        // their names
+}
+
+// Close closes the database and the files.
+func (e *Engine) Close() error { return errors.Join(e.Confirmed.Close(), e.Opened.Close()) }
+
+// DSN returns the value of --db, else of TEXTTOSQL_DSN.
+func (d Database) DSN(getenv func(string) string) string {
+	return strings.TrimSpace(cmp.Or(d.DB, getenv("TEXTTOSQL_DSN")))
+}
+
+// Open opens the database with the options that its flags name.
+func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened, exec.Config, []texttosql.Option, error) {
+	if d.DSN(getenv) == "" {
+		return nil, exec.Config{}, nil, ErrNoDatabase
+	}
+	policy, err := read("policy", d.Policy, exec.ReadPolicy)
+	limits, limitsErr := read("limits", d.Limits, ReadLimits)
+	told, toldErr := read("descriptions", d.Descriptions, schema.ReadDescriptions)
+	if err := cmp.Or(err, limitsErr, toldErr); err != nil {
+		return nil, exec.Config{}, nil, err
+	}
+	if d.Rows < 0 || d.Timeout < 0 {
+		return nil, exec.Config{}, nil, &UsageError{errors.New("--rows and --timeout must not be negative")}
+	}
+	limits.Answer.Rows, limits.Answer.Timeout = cmp.Or(d.Rows, limits.Answer.Rows), cmp.Or(d.Timeout, limits.Answer.Timeout)
+	opened, err := Open(ctx, d.DSN(getenv))
+	if err != nil {
+		return nil, exec.Config{}, nil, err
+	}
+	return opened, exec.Config{Policy: policy, Limits: limits}, []texttosql.Option{
+		texttosql.WithDialect(opened.Dialect), texttosql.WithPolicy(policy), texttosql.WithLimits(limits), texttosql.WithDescriptions(told.Descriptions),
+	}, nil
+}
+
+// Engine opens the database for a verb that asks no model.
+func (d Database) Engine(ctx context.Context, getenv func(string) string) (*Engine, error) {
+	opened, _, options, err := d.Open(ctx, getenv)
+	if err != nil {
+		return nil, err
+	}
+	silent := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "this verb asks no model"}
+	})
+	return build(opened, &Engine{Confirmed: &memory.Confirmed{}}, []llm.Model{silent}, options)
+}
+
+// Open opens the models, the files and the database. Every model is wrapped in wrap, the first outermost. More options
+// come after those of the flags.
+func (a Asking) Open(ctx context.Context, getenv func(string) string, wrap []llm.Middleware, more ...texttosql.Option) (*Engine, error) {
+	models, err := a.models(getenv, wrap)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{Confirmed: &memory.Confirmed{}}
+	for _, m := range models {
+		e.Models = append(e.Models, llm.NameOf(m))
+	}
+	options, err := a.options(e)
+	if err != nil {
+		return nil, err
+	}
+	opened, _, about, err := a.Database.Open(ctx, getenv)
+	if err != nil {
+		e.Confirmed.Close()
+		return nil, err
+	}
+	return build(opened, e, models, append(append(about, options...), more...))
+}
+
+func build(opened *Opened, e *Engine, models []llm.Model, options []texttosql.Option) (_ *Engine, err error) {
+	e.Opened = opened
+	if e.Engine, err = texttosql.New(opened.Pool, models[0], append(options, texttosql.WithModels(models[1:]...))...); err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", opened.Place, err), e.Close())
+	}
+	return e, nil
+}
+
+func (a Asking) models(getenv func(string) string, wrap []llm.Middleware) (models []llm.Model, err error) {
+	specs := a.Model
+	if spec := getenv("TEXTTOSQL_MODEL"); len(specs) == 0 && spec != "" {
+		specs = []string{spec}
+	}
+	if len(specs) == 0 {
+		return nil, &UsageError{errors.New("no model is named: give --model or TEXTTOSQL_MODEL, as openai:gpt-4o-mini or ollama:qwen2.5-coder")}
+	}
+	for _, spec := range specs {
+		m, err := providers.Model(spec, getenv)
+		if err != nil {
+			return nil, &UsageError{err}
+		}
+		models = append(models, llm.Chain(m, wrap...))
+	}
+	return models, nil
+}
+
+// options reads the files of the flags.
+func (a Asking) options(e *Engine) (_ []texttosql.Option, err error) {
+	preset, err := presets.Named(a.Strategy)
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	if e.Budget, err = read("budget", a.Budget, ReadBudget); err != nil {
+		return nil, err
+	}
+	e.Budget.Calls, e.Budget.Tokens = cmp.Or(a.Calls, e.Budget.Calls), cmp.Or(a.Tokens, e.Budget.Tokens)
+	e.Budget.Time = cmp.Or(a.Within, e.Budget.Time)
+	options := []texttosql.Option{
+		texttosql.WithStrategy(preset.Strategy), texttosql.WithAskBelow(a.AskBelow), texttosql.WithBudget(e.Budget),
+	}
+	if a.Samples != 0 {
+		options = append(options, texttosql.WithSamples(a.Samples))
+	}
+	if a.WithoutValues {
+		options = append(options, texttosql.WithoutValues())
+	}
+	if a.Exemplars != "" {
+		pairs, err := memory.ReadPairs(a.Exemplars)
+		if err != nil {
+			return nil, &UsageError{fmt.Errorf("--exemplars: %w", err)}
+		}
+		options = append(options, texttosql.WithExemplars(pairs...))
+	}
+	if a.Lessons != "" {
+		if e.Lessons, err = memory.OpenLessons(a.Lessons); err != nil {
+			return nil, &UsageError{fmt.Errorf("--lessons: %w", err)}
+		}
+		options = append(options, texttosql.WithLessons(e.Lessons))
+	}
+	if a.Confirmed != "" {
+		if e.Confirmed, err = memory.OpenConfirmed(a.Confirmed); err != nil {
+			return nil, &UsageError{fmt.Errorf("--confirmed: %w", err)}
+		}
+	}
+	return append(options, texttosql.WithConfirmed(e.Confirmed)), nil
+}
+
+// Progress tells each sample, repair and judge on a terminal; see cli.Progress.
+func Progress(w io.Writer) texttosql.Option { return cli.Progress(w) }
