@@ -1,0 +1,169 @@
+package trino
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// serverError is what a server said. The driver has a type of its own for it.
+type serverError struct {
+	name    string // TABLE_NOT_FOUND
+	kind    string // USER_ERROR, INTERNAL_ERROR, INSUFFICIENT_RESOURCES, EXTERNAL
+	message string
+}
+
+// serverErrorOf finds in err the driver's error of a server: a struct ErrTrino with Message, ErrorName and ErrorType.
+func serverErrorOf(err error) (e serverError, ok bool) {
+	for ; err != nil; err = errors.Unwrap(err) {
+		v := reflect.ValueOf(err)
+		if v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		if v.Kind() != reflect.Struct || v.Type().Name() != "ErrTrino" {
+			continue
+		}
+		found := 0
+		for field, to := range map[string]*string{"ErrorName": &e.name, "ErrorType": &e.kind, "Message": &e.message} {
+			if f := v.FieldByName(field); f.IsValid() && f.Kind() == reflect.String {
+				*to = f.String()
+				found++
+			}
+		}
+		if found == 3 {
+			return e, true
+		}
+	}
+	return serverError{}, false
+}
+
+// errorName is the server's name for an error, "" where err is none of the server's.
+func errorName(err error) string {
+	e, _ := serverErrorOf(err)
+	return e.name
+}
+
+// words of a set, by blanks.
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, word := range strings.Fields(words) {
+		out[word] = true
+	}
+	return out
+}
+
+// What the names of errors mean. Others of the kind USER_ERROR say that a statement makes no sense.
+var (
+	timeErrors    = set("EXCEEDED_TIME_LIMIT EXCEEDED_CPU_LIMIT ADMINISTRATIVELY_KILLED ADMINISTRATIVELY_PREEMPTED USER_CANCELED USER_CANCELLED OPTIMIZER_TIMEOUT ABANDONED_QUERY")
+	busyErrors    = set("QUERY_QUEUE_FULL QUERY_REJECTED SERVER_STARTING_UP SERVER_SHUTTING_DOWN NO_NODES_AVAILABLE CLUSTER_OUT_OF_MEMORY")
+	deniedErrors  = set("PERMISSION_DENIED")
+	complexErrors = set("QUERY_HAS_TOO_MANY_STAGES QUERY_TEXT_TOO_LARGE COMPILER_ERROR STACK_OVERFLOW EXPRESSION_NOT_SUPPORTED GENERATED_BYTECODE_TOO_LARGE" +
+		" TOO_MANY_GROUPING_SETS PLANNER_MAX_ITERATIONS_REACHED")
+	schemaErrors = set("TABLE_NOT_FOUND COLUMN_NOT_FOUND SCHEMA_NOT_FOUND CATALOG_NOT_FOUND FUNCTION_NOT_FOUND AMBIGUOUS_NAME MISSING_TABLE MISSING_COLUMN_NAME" +
+		" MISSING_SCHEMA_NAME MISSING_CATALOG_NAME INVALID_COLUMN_REFERENCE INVALID_VIEW VIEW_IS_STALE NOT_FOUND TYPE_NOT_FOUND DUPLICATE_COLUMN_NAME AMBIGUOUS_FUNCTION_CALL")
+	runErrors = set("DIVISION_BY_ZERO INVALID_CAST_ARGUMENT NUMERIC_VALUE_OUT_OF_RANGE INVALID_FUNCTION_ARGUMENT SUBQUERY_MULTIPLE_ROWS GENERIC_USER_ERROR" +
+		" INVALID_ARGUMENTS NOT_FOUND_IN_MAP JSON_INPUT_CONVERSION_ERROR JSON_OUTPUT_CONVERSION_ERROR JSON_VALUE_RESULT_ERROR PATH_EVALUATION_ERROR" +
+		" INVALID_WINDOW_FRAME INVALID_ROW_FILTER CONSTRAINT_VIOLATION")
+)
+
+// classify gives an error of the driver its type. What it does not know, and what the cluster is ill with, comes back
+// wrapped.
+func classify(err error) error {
+	if err == nil || isTyped(err) {
+		return err
+	}
+	e, ok := serverErrorOf(err)
+	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
+		return fmt.Errorf("trino: %w", err)
+	}
+	invalid := func(fault exec.Fault) error {
+		return &exec.InvalidError{Fault: fault, Message: e.message, Name: nameIn(e)}
+	}
+	switch {
+	case timeErrors[e.name]: // its own time, or somebody's kill
+		return &exec.LimitError{Limit: "time"}
+	case busyErrors[e.name]:
+		return fmt.Errorf("%w: %s", exec.ErrBusy, e.message)
+	case deniedErrors[e.name]:
+		r := &exec.RefusedError{Reason: exec.ReasonTable, Detail: e.message}
+		switch {
+		case strings.Contains(e.message, "columns"):
+			r.Reason = exec.ReasonColumn
+		case strings.Contains(e.message, "function"):
+			r.Reason = exec.ReasonFunction
+		}
+		return r
+	case e.name == "READ_ONLY_VIOLATION":
+		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: e.message, Writes: true}
+	case complexErrors[e.name]:
+		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: e.message}
+	case e.kind == "INSUFFICIENT_RESOURCES", e.name == "EXCEEDED_FUNCTION_MEMORY_LIMIT":
+		if strings.Contains(e.name, "SCAN") {
+			return &exec.LimitError{Limit: "scan"}
+		}
+		return &exec.LimitError{Limit: "memory"}
+	case e.name == "SYNTAX_ERROR":
+		return invalid(exec.FaultSyntax)
+	case schemaErrors[e.name]:
+		return invalid(exec.FaultSchema)
+	case runErrors[e.name]:
+		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(e.message)}
+	case e.kind == "USER_ERROR":
+		return invalid(exec.FaultCompile)
+	}
+	// A node is gone, a source of data does not answer, or the server is at fault: nothing about the statement. Its
+	// message may name hosts and files of the cluster.
+	return fmt.Errorf("trino: the cluster failed (%s): %w", e.name, err)
+}
+
+// named finds what a message names: "Column 'u.nmae' cannot be resolved", "Table 'memory.shop.orders' does not exist".
+var named = regexp.MustCompile(`(Column|Table|Function|Schema|Catalog) '([^']+)'`)
+
+// nameIn is the table, column or function that a message names. A table is named without what stands before it.
+func nameIn(e serverError) string {
+	m := named.FindStringSubmatch(e.message)
+	if m == nil {
+		return ""
+	}
+	if m[1] == "Table" {
+		return m[2][strings.LastIndexByte(m[2], '.')+1:]
+	}
+	return m[2]
+}
+
+// masked leaves out what stands in quotes or behind a colon, because an error of a running statement repeats values that
+// it read.
+func masked(message string) string {
+	if at := strings.Index(message, ": "); at >= 0 {
+		message = message[:at] + ": …"
+	}
+	i, j := strings.IndexAny(message, "'\"`"), strings.LastIndexAny(message, "'\"`")
+	switch {
+	case i < 0:
+		return message
+	case i == j:
+		return message[:i+1] + "…"
+	}
+	return message[:i+1] + "…" + message[j:]
+}
+
+// Classify gives an error met outside of any statement its type. It blames no statement.
+func (Dialect) Classify(err error) error {
+	if typed := classify(err); !exec.IsRejection(typed) {
+		return typed
+	}
+	return err
+}
+
+// isTyped reports whether err has been classified before.
+func isTyped(err error) bool {
+	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) ||
+		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
+}

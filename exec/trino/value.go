@@ -1,0 +1,288 @@
+package trino
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql/result"
+)
+
+// converter makes the values of a column what a result holds:
+//
+//   - whole numbers are int64; DECIMAL is exact, as result.ParseNumber makes it
+//   - dates and times are text, a fraction without zeros at its end; those with a time zone are in UTC, with a Z behind
+//   - char(n) has no trailing blanks
+//   - varbinary, and types without a text such as HyperLogLog, are []byte
+//   - arrays, maps and rows are JSON as CAST(… AS JSON) writes it: no blanks, the keys of a map sorted, the fields of a row
+//     in order; binary values in them are base64
+//   - all else is the engine's own text
+func converter(c *sql.ColumnType) func(any) (any, error) { return conversion(c.DatabaseTypeName()) }
+
+func conversion(name string) func(any) (any, error) {
+	kind := readKind(name)
+	switch kind.name {
+	case "decimal", "number":
+		return onText(result.ParseNumber)
+	case "char":
+		return onText(func(text string) (any, error) { return strings.TrimRight(text, " "), nil })
+	case "date", "time", "timestamp", "time with time zone", "timestamp with time zone":
+		return func(v any) (any, error) { return moment(kind.name, v) }
+	case "array", "map", "row":
+		return func(v any) (any, error) {
+			if v == nil {
+				return nil, nil
+			}
+			var b bytes.Buffer
+			err := kind.write(&b, v)
+			return b.String(), err
+		}
+	}
+	return nil
+}
+
+func onText(f func(string) (any, error)) func(any) (any, error) {
+	return func(v any) (any, error) {
+		if text, ok := v.(string); ok {
+			return f(text)
+		}
+		return v, nil
+	}
+}
+
+// layouts are how times are written. The text of the driver has a zone at its end where the type has one.
+var layouts = map[string]string{
+	"date": time.DateOnly, "time": time.TimeOnly + ".999999999", "timestamp": time.DateTime + ".999999999",
+	"time with time zone": time.TimeOnly + ".999999999", "timestamp with time zone": time.DateTime + ".999999999",
+}
+
+// moment writes a date or time, of which the driver gives a time.Time or, within an array, the server's text.
+func moment(kind string, v any) (any, error) {
+	layout, zoned := layouts[kind], strings.HasSuffix(kind, "zone")
+	switch v := v.(type) {
+	case time.Time:
+		if zoned {
+			return v.UTC().Format(layout) + "Z", nil
+		}
+		return v.Format(layout), nil
+	case string:
+		if t, ok := parseMoment(layout, zoned, v); ok {
+			return moment(kind, t)
+		}
+		return v, nil // of a year or a fraction that Go does not know
+	case nil:
+		return nil, nil
+	}
+	return nil, fmt.Errorf("trino: the driver gave a %T for a time", v)
+}
+
+func parseMoment(layout string, zoned bool, text string) (time.Time, bool) {
+	if !zoned {
+		t, err := time.Parse(layout, text)
+		return t, err == nil
+	}
+	for _, zone := range []string{"-07:00", " -07:00"} {
+		if t, err := time.Parse(layout+zone, text); err == nil {
+			return t, true
+		}
+	}
+	at := strings.LastIndexByte(text, ' ')
+	if at < 0 {
+		return time.Time{}, false
+	}
+	zone, err := time.LoadLocation(text[at+1:])
+	if err != nil {
+		return time.Time{}, false
+	}
+	t, err := time.ParseInLocation(layout, text[:at], zone)
+	return t, err == nil
+}
+
+// kind is a type: "array(decimal(3,1))" is an array with one part.
+type kind struct {
+	name  string
+	parts []kind // of the elements, of key and value, of the fields
+}
+
+// readKind reads a type as the driver names it, in any case.
+func readKind(text string) kind {
+	k, _ := readKindAt(strings.ToLower(text), 0)
+	return k
+}
+
+const maxKindDepth = 100 // so that no text makes us recurse without end
+
+// readKindAt reads one type, and returns what follows it.
+func readKindAt(text string, depth int) (k kind, rest string) {
+	at := strings.IndexAny(text, "(),")
+	if at < 0 || text[at] != '(' || depth > maxKindDepth {
+		if at < 0 {
+			at = len(text)
+		}
+		return kind{name: strings.TrimSpace(text[:at])}, text[at:]
+	}
+	k.name, rest = strings.TrimSpace(text[:at]), text[at+1:]
+	for {
+		if rest = strings.TrimSpace(rest); k.name == "row" {
+			rest = withoutField(rest)
+		}
+		var part kind
+		part, rest = readKindAt(rest, depth+1)
+		k.parts = append(k.parts, part)
+		if !strings.HasPrefix(rest, ",") {
+			break
+		}
+		rest = rest[1:]
+	}
+	rest = strings.TrimPrefix(rest, ")")
+	if at := strings.IndexAny(rest+",", ",)"); k.name == "time" || k.name == "timestamp" { // (3) with time zone
+		k.name, rest = strings.TrimSpace(k.name+" "+strings.TrimSpace(rest[:at])), rest[at:]
+	}
+	if !slices.Contains([]string{"array", "map", "row"}, k.name) {
+		k.parts = nil // a length or a precision
+	}
+	return k, rest
+}
+
+// withoutField leaves out the name of a field, which stands in quotes where it is not one word. A field without a name is
+// a type alone.
+func withoutField(text string) string {
+	if strings.HasPrefix(text, `"`) {
+		for at := 1; at < len(text); at++ {
+			if text[at] != '"' {
+				continue
+			}
+			if at+1 < len(text) && text[at+1] == '"' {
+				at++
+				continue
+			}
+			return strings.TrimSpace(text[at+1:])
+		}
+		return text
+	}
+	at := strings.IndexAny(text, " (),")
+	if at < 0 || text[at] != ' ' {
+		return text
+	}
+	for _, kind := range []string{"time with ", "timestamp with ", "double precision", "interval "} {
+		if strings.HasPrefix(text, kind) {
+			return text
+		}
+	}
+	return text[at+1:]
+}
+
+// row is what the driver makes of a row.
+type row interface {
+	Len() int
+	Name(i int) string
+	Value(i int) any
+}
+
+// part is the type of part i, without a name where the driver told of none.
+func (k kind) part(i int) kind {
+	if i < len(k.parts) {
+		return k.parts[i]
+	}
+	return kind{}
+}
+
+// write appends v as JSON.
+func (k kind) write(b *bytes.Buffer, v any) error {
+	switch v := v.(type) {
+	case []any:
+		b.WriteByte('[')
+		for i, element := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := k.part(0).write(b, element); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+		return nil
+	case map[string]any:
+		b.WriteByte('{')
+		for i, key := range slices.Sorted(maps.Keys(v)) {
+			if err := k.part(1).member(b, i, key, v[key]); err != nil {
+				return err
+			}
+		}
+		b.WriteByte('}')
+		return nil
+	case row:
+		b.WriteByte('{')
+		for i := range v.Len() {
+			if err := k.part(i).member(b, i, v.Name(i), v.Value(i)); err != nil {
+				return err
+			}
+		}
+		b.WriteByte('}')
+		return nil
+	}
+	return k.scalar(b, v)
+}
+
+func (k kind) member(b *bytes.Buffer, i int, key string, v any) error {
+	if i > 0 {
+		b.WriteByte(',')
+	}
+	if err := marshal(b, key); err != nil {
+		return err
+	}
+	b.WriteByte(':')
+	return k.write(b, v)
+}
+
+func (k kind) scalar(b *bytes.Buffer, v any) (err error) {
+	switch k.name {
+	case "date", "time", "timestamp", "time with time zone", "timestamp with time zone":
+		v, err = moment(k.name, v)
+	case "decimal", "number":
+		if text, ok := v.(string); ok {
+			v, err = result.ParseNumber(text)
+		}
+	case "char":
+		if text, ok := v.(string); ok {
+			v = strings.TrimRight(text, " ")
+		}
+	case "real", "double":
+		if number, ok := v.(json.Number); ok {
+			v, err = number.Float64()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	switch n := v.(type) {
+	case result.Decimal:
+		v = json.Number(n)
+	case []byte:
+		v = base64.StdEncoding.EncodeToString(n)
+	case float64:
+		if v = json.Number(strconv.FormatFloat(n, 'g', -1, 64)); math.IsNaN(n) || math.IsInf(n, 0) {
+			v = fmt.Sprint(n)
+		}
+	}
+	return marshal(b, v)
+}
+
+// marshal appends v as JSON with <, > and & as they are.
+func marshal(b *bytes.Buffer, v any) error {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1) // the line break
+	return nil
+}

@@ -1,0 +1,83 @@
+package trino
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+)
+
+// DefaultSchema returns the schema of the connection.
+func (Dialect) DefaultSchema(ctx context.Context, q exec.Queryer) (string, error) {
+	_, schema, err := place(ctx, q)
+	return schema, err
+}
+
+// place returns the catalog and the schema of the connection.
+func place(ctx context.Context, q exec.Queryer) (catalog, schema string, err error) {
+	var c, s sql.NullString
+	err = each(ctx, q, "SELECT current_catalog, current_schema", func(scan func(...any) error) error { return scan(&c, &s) })
+	if err == nil && (!c.Valid || !s.Valid) {
+		err = &exec.UnguardedError{
+			Reason: "the connection has no catalog or no schema",
+			Remedy: "name both in the DSN: https://user@host:8443?catalog=hive&schema=shop",
+		}
+	}
+	return c.String, s.String, err
+}
+
+// catalogs returns the catalog of the connection, and then the others that the dialect reads, each once.
+func (d Dialect) catalogs(own string) []string {
+	out := []string{own}
+	for _, name := range d.Catalogs {
+		if !strings.EqualFold(name, own) {
+			out = append(out, strings.ToLower(name))
+		}
+	}
+	return out
+}
+
+// Version returns a checksum of all columns of the catalogs: schema, table, column, place, type, default, NOT NULL and
+// comment. Trino has nothing cheaper that would show a changed column. It costs one statement, as little as any other
+// one (50 to 100 ms) where the catalogs answer from memory, and as much as their metadata costs where they do not. The
+// guard keeps it for a few seconds.
+func (d Dialect) Version(ctx context.Context, q exec.Queryer) (version string, err error) {
+	own, _, err := place(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	var parts []string
+	for _, name := range d.catalogs(own) {
+		parts = append(parts, `SELECT table_catalog, table_schema, table_name, column_name, ordinal_position, data_type, column_default, is_nullable, "comment" FROM `+
+			d.Quote(name)+".information_schema.columns WHERE table_schema <> 'information_schema'")
+	}
+	err = each(ctx, q, "SELECT to_hex(checksum(ROW(table_catalog, table_schema, table_name, column_name, ordinal_position, data_type, column_default, is_nullable, \"comment\"))),"+
+		" count(*) FROM ("+strings.Join(parts, " UNION ALL ")+")", func(scan func(...any) error) error {
+		var sum sql.NullString
+		var n int64
+		err := scan(&sum, &n)
+		version = fmt.Sprintf("%s-%d", strings.ToLower(sum.String), n)
+		return err
+	})
+	return version, err
+}
+
+// each runs a query of ours and calls row for each of its rows.
+func each(ctx context.Context, q exec.Queryer, query string, row func(scan func(...any) error) error) error {
+	rows, err := q.QueryContext(ctx, query)
+	if err != nil {
+		return classify(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return fmt.Errorf("trino: reading the catalog: %w", err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return classify(err)
+	}
+	return nil
+}
