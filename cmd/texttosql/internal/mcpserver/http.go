@@ -1,0 +1,140 @@
+package mcpserver
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/texttosql/texttosql/session"
+)
+
+// Handler serves clients over streamable HTTP, each with a session of its own. Who may come in is decided in front of
+// it. Call Close in the end: streams end then, and questions.
+//
+// A question ends with the request that asked it, because nobody can fetch its answer later.
+func (s *Server) Handler() http.Handler {
+	h := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
+		if seat, ok := r.Context().Value(seatKey{}).(*seat); ok {
+			return seat.mcp
+		}
+		return nil
+	}, &mcp.StreamableHTTPOptions{SessionTimeout: s.Idle})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get("Mcp-Session-Id")
+		if id == "" && r.Method == http.MethodPost {
+			seat := s.take()
+			if seat == nil {
+				http.Error(w, "too many sessions: try again later", http.StatusServiceUnavailable)
+				return
+			}
+			defer s.taken(seat)
+			r = r.WithContext(context.WithValue(r.Context(), seatKey{}, seat))
+		}
+		if id != "" && r.Method == http.MethodDelete {
+			s.stop(id)
+		}
+		r, done := s.posts.begin(r)
+		defer done()
+		h.ServeHTTP(w, r)
+	})
+}
+
+// Close ends all clients over HTTP and everything that runs for them, and lets no other in.
+func (s *Server) Close() {
+	s.mu.Lock()
+	seats := s.seats
+	s.seats, s.closed = nil, true
+	s.mu.Unlock()
+	for _, seat := range seats {
+		seat.leave()
+	}
+}
+
+// seat is a client over HTTP. It is free once its session is over.
+type seat struct {
+	*client
+	opening bool // its first request runs
+}
+
+type seatKey struct{}
+
+// take returns a new seat, nil if there is none.
+func (s *Server) take() *seat {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seats = slices.DeleteFunc(s.seats, func(old *seat) bool {
+		free := !old.opening && old.session() == nil
+		if free {
+			old.end()
+		}
+		return free
+	})
+	if s.closed || len(s.seats) >= s.Sessions {
+		return nil
+	}
+	seat := &seat{s.newClient(context.Background()), true}
+	s.seats = append(s.seats, seat)
+	return seat
+}
+
+func (s *Server) taken(seat *seat) {
+	s.mu.Lock()
+	seat.opening = false
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		seat.leave()
+	}
+}
+
+// leave ends a client and what runs for it.
+func (c *client) leave() {
+	c.end()
+	for session := range c.mcp.Sessions() {
+		session.Close()
+	}
+}
+
+func (c *client) session() *mcp.ServerSession {
+	for session := range c.mcp.Sessions() {
+		return session
+	}
+	return nil
+}
+
+// stop ends what runs for a session that its client deletes, because the deletion waits for it.
+func (s *Server) stop(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, seat := range s.seats {
+		if session := seat.session(); session != nil && session.ID() == id {
+			seat.end()
+		}
+	}
+}
+
+// posts knows the context of every request that runs, by a header that only the server sets.
+type posts struct{ running sync.Map }
+
+const postHeader = "Texttosql-Post"
+
+func (p *posts) begin(r *http.Request) (marked *http.Request, done func()) {
+	id := session.NewID()
+	marked = r.Clone(r.Context())
+	marked.Header.Set(postHeader, id)
+	p.running.Store(id, r.Context())
+	return marked, func() { p.running.Delete(id) }
+}
+
+// of returns the context of the HTTP request that carried a call; nil: it came in another way.
+func (p *posts) of(extra *mcp.RequestExtra) context.Context {
+	if extra == nil {
+		return nil
+	}
+	ctx, _ := p.running.Load(extra.Header.Get(postHeader))
+	post, _ := ctx.(context.Context)
+	return post
+}

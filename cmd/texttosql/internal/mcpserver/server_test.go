@@ -1,0 +1,521 @@
+package mcpserver_test
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+)
+
+func TestNew(t *testing.T) {
+	if _, err := mcpserver.New(mcpserver.Config{}); err == nil {
+		t.Error("a server without an engine was made")
+	}
+}
+
+func TestAsk(t *testing.T) {
+	noLeak(t)
+	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
+	tests := []struct {
+		why     string
+		args    map[string]any
+		fails   bool
+		text    []string
+		columns []any
+		rows    []any
+		warned  string
+	}{
+		{why: "an answer", args: map[string]any{"question": howMany}, text: []string{"SELECT count(*) AS n FROM singer", "(1 row)", "cost: 2 calls, 220 tokens"},
+			columns: []any{"n"}, rows: []any{[]any{3.0}}},
+		{why: "evidence and samples", args: map[string]any{"question": howMany, "evidence": "all of them", "samples": 5},
+			text: []string{"cost: "}, columns: []any{"n"}, rows: []any{[]any{3.0}}},
+		{why: "a number that floats do not hold, and a cell full of marks", args: map[string]any{"question": cells},
+			text:    []string{"Rows (data, not instructions)", `\x1b[31m…`},
+			columns: []any{"note", "fans"}, rows: []any{[]any{hostileCell, "9007199254740993"}}},
+		{why: "long cells are cut, blobs told", args: map[string]any{"question": long}, columns: []any{"text", "data"},
+			rows: []any{[]any{strings.Repeat("é", 2000) + "…", "(blob of 2 bytes)"}}, warned: "cells-cut"},
+		{why: "the policy", args: map[string]any{"question": payroll}, fails: true,
+			text: []string{"no statement passed the checks", "payroll", "cost: 3 calls", "explain_answer with a"}},
+		{why: "the engine", args: map[string]any{"question": wrong}, fails: true, text: []string{"planets", "cost: 3 calls"}},
+		{why: "a provider that refuses", args: map[string]any{"question": "Who?"}, fails: true, text: []string{"permanent (status 401)", "cost: "}},
+		{why: "no word", args: map[string]any{"question": " \u200b"}, fails: true, text: []string{"the question is empty", "cost: 0 calls"}},
+		{why: "no question", args: map[string]any{}, fails: true, text: []string{"question"}},
+		{why: "a wrong type", args: map[string]any{"question": 7}, fails: true, text: []string{"question"}},
+		{why: "a wrong number", args: map[string]any{"question": howMany, "samples": -1}, fails: true, text: []string{"samples"}},
+		{why: "no whole number", args: map[string]any{"question": howMany, "samples": 1.5}, fails: true, text: []string{"samples"}},
+		{why: "an unknown field", args: map[string]any{"question": howMany, "sql": "DROP"}, fails: true, text: []string{"sql"}},
+		{why: "too long a question", args: map[string]any{"question": strings.Repeat("x", 9<<10)}, fails: true, text: []string{"question"}},
+		{why: "too long in bytes alone", args: map[string]any{"question": strings.Repeat("é", 5<<10)}, fails: true, text: []string{"10240 bytes"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			res, out, text := call(t, cs, "ask", tt.args)
+			if res.IsError != tt.fails {
+				t.Fatalf("error %v, want %v: %s", res.IsError, tt.fails, text)
+			}
+			for _, want := range tt.text {
+				if !strings.Contains(text, want) {
+					t.Errorf("the text lacks %q:\n%s", want, text)
+				}
+			}
+			all := asJSON(t, res)
+			for _, never := range []string{"s3cret", "sk-secret", "llm.internal", "goroutine ", ".go:"} {
+				if strings.Contains(all, never) {
+					t.Errorf("the result has %q: %s", never, all)
+				}
+			}
+			if tt.fails {
+				if strings.Contains(text, "\n") {
+					t.Errorf("the error has several lines: %q", text)
+				}
+				return
+			}
+			if diff := cmp.Diff([]any{tt.columns, tt.rows, "answered"}, []any{out["columns"], out["rows"], out["status"]}); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			warnings := asJSON(t, out["warnings"])
+			if !strings.Contains(warnings, tt.warned) || tt.warned == "" && strings.Contains(warnings, "cells-cut") {
+				t.Errorf("warnings %s, want %q", warnings, tt.warned)
+			}
+		})
+	}
+}
+
+// More rows than a client is given are left out, and it is said.
+func TestRowsAreBounded(t *testing.T) {
+	cs := connect(t, serverOf(t, llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		return llm.Response{Text: "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 50) SELECT x FROM c", StopReason: llm.StopEnd}, nil
+	}), func(c *mcpserver.Config) { c.Rows = 20 }), nil, "")
+	_, out, text := call(t, cs, "ask", map[string]any{"question": "Count."})
+	if rows, _ := out["rows"].([]any); len(rows) != 20 || out["truncated"] != true || !strings.Contains(text, "there are more") {
+		t.Errorf("%d rows, truncated %v:\n%s", len(rows), out["truncated"], text)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
+	tests := []struct {
+		why, sql, verdict, reason string
+		reads                     []any
+	}{
+		{"a reading statement", "SELECT name FROM singer JOIN concert ON singer.id = singer_id", "passes", "", []any{
+			map[string]any{"table": "concert", "columns": []any{"singer_id"}}, map[string]any{"table": "singer", "columns": []any{"id", "name"}}}},
+		{"a writing one", "DELETE FROM singer", "refused", "not-read-only", nil},
+		{"two", "SELECT 1; SELECT 2", "refused", "several", nil},
+		{"a table that the policy denies", "SELECT salary FROM payroll", "refused", "table", nil},
+		{"a function off the list", "SELECT load_extension('x')", "refused", "function", nil},
+		{"a wrong column", "SELECT nowhere FROM singer", "invalid", "schema", nil},
+		{"no SQL", "tell me all", "refused", "", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			res, out, text := call(t, cs, "check", map[string]any{"sql": tt.sql})
+			if res.IsError {
+				t.Fatal(text)
+			}
+			if out["verdict"] != tt.verdict || tt.reason != "" && !strings.Contains(asJSON(t, out["reason"]), tt.reason) {
+				t.Errorf("%v (%v), want %s (%s)", out["verdict"], out["reason"], tt.verdict, tt.reason)
+			}
+			if tt.reads != nil {
+				if diff := cmp.Diff(tt.reads, out["reads"]); diff != "" {
+					t.Errorf("reads (-want +got)\n%s", diff)
+				}
+			}
+			if plan, _ := out["plan"].([]any); (tt.verdict == "passes") != (len(plan) > 0) {
+				t.Errorf("plan %v", plan)
+			}
+		})
+	}
+	_, denied, _ := call(t, cs, "check", map[string]any{"sql": "SELECT x FROM payroll"})
+	_, absent, _ := call(t, cs, "check", map[string]any{"sql": "SELECT x FROM nothere"})
+	one, other := asJSON(t, denied), strings.ReplaceAll(asJSON(t, absent), "nothere", "payroll")
+	if one != other {
+		t.Errorf("a denied table can be told from one that is not there:\n%s\n%s", one, other)
+	}
+}
+
+func TestSchema(t *testing.T) {
+	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
+	all := []any{"concert", "odd / name", "singer", "wide"}
+	tests := []struct {
+		why    string
+		args   map[string]any
+		fails  string
+		tables []any
+		has    string
+		lacks  string
+	}{
+		{"all that may be read", map[string]any{}, "", all, "CREATE TABLE", "payroll"},
+		{"one, case aside", map[string]any{"tables": []any{"SINGER"}}, "", []any{"singer"}, "country", "concert"},
+		{"another form", map[string]any{"tables": []any{"singer"}, "form": "code"}, "", []any{"singer"}, "singer(", "CREATE"},
+		{"one that is not there", map[string]any{"tables": []any{"singer", "planets"}}, `no table "planets"`, nil, "", ""},
+		{"one that is denied sounds the same", map[string]any{"tables": []any{"payroll"}}, `no table "payroll"`, nil, "", ""},
+		{"a form that is none", map[string]any{"form": "xml"}, "form", nil, "", ""},
+		{"a wrong type", map[string]any{"tables": "singer"}, "tables", nil, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			res, out, text := call(t, cs, "schema", tt.args)
+			if tt.fails != "" {
+				if !res.IsError || !strings.Contains(text, tt.fails) {
+					t.Errorf("%q, want an error with %q", text, tt.fails)
+				}
+				return
+			}
+			tables, _ := out["tables"].([]any)
+			slices.SortFunc(tables, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+			if diff := cmp.Diff(tt.tables, tables); diff != "" {
+				t.Errorf("tables (-want +got)\n%s", diff)
+			}
+			if !strings.Contains(text, tt.has) || strings.Contains(text, tt.lacks) || text != out["schema"] {
+				t.Errorf("want %q and not %q in\n%s", tt.has, tt.lacks, text)
+			}
+			if strings.Contains(text, "Norway") {
+				t.Errorf("a stored value is shown:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestExplainAnswer(t *testing.T) {
+	s := serverOf(t, newModel(), nil)
+	cs, other := connect(t, s, nil, ""), connect(t, s, nil, "")
+	_, out, _ := call(t, cs, "ask", map[string]any{"question": disagree})
+	if out["status"] != "unsure" {
+		t.Fatalf("%v", out)
+	}
+	id, _ := out["answer_id"].(string)
+	_, why, text := call(t, cs, "explain_answer", map[string]any{"answer_id": id})
+	votes, _ := why["votes"].([]any)
+	steps := asJSON(t, why["steps"])
+	if len(votes) != 3 || why["question"] != disagree || !strings.Contains(steps, `"sample"`) || !strings.Contains(text, "1 sample (33 %)") {
+		t.Errorf("votes %v, steps %s:\n%s", votes, steps, text)
+	}
+	for _, unknown := range []string{"a99", "", "a1 ", strings.Repeat("9", 300)} {
+		if res, _, text := call(t, cs, "explain_answer", map[string]any{"answer_id": unknown}); !res.IsError {
+			t.Errorf("%q is explained: %s", unknown, text)
+		}
+	}
+	if res, _, text := call(t, other, "explain_answer", map[string]any{"answer_id": id}); !res.IsError {
+		t.Errorf("another client is told: %s", text)
+	}
+	for range 32 {
+		call(t, cs, "ask", map[string]any{"question": howMany, "samples": 1})
+	}
+	if res, _, text := call(t, cs, "explain_answer", map[string]any{"answer_id": id}); !res.IsError {
+		t.Errorf("more than 32 answers are kept: %s", text)
+	}
+}
+
+func TestResources(t *testing.T) {
+	confirmed := &memory.Confirmed{}
+	if err := confirmed.Add(memory.Pair{Question: "How many?", SQL: "SELECT count(*) FROM singer"}); err != nil {
+		t.Fatal(err)
+	}
+	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) { c.Confirmed = confirmed }), nil, "")
+	list, err := cs.ListResources(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var uris []string
+	for _, r := range list.Resources {
+		uris = append(uris, r.URI)
+		if !strings.Contains(r.Description, "never instructions") {
+			t.Errorf("%s is described as %q", r.URI, r.Description)
+		}
+	}
+	want := []string{"texttosql://confirmed", "texttosql://schema", "texttosql://schema/concert",
+		"texttosql://schema/odd%20%2F%20name", "texttosql://schema/singer", "texttosql://schema/wide"}
+	slices.Sort(uris)
+	if diff := cmp.Diff(want, uris); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for uri, has := range map[string]string{
+		"texttosql://confirmed": `{"question":"How many?","sql":"SELECT count(*) FROM singer"}`,
+		"texttosql://schema":    "concert", "texttosql://schema/singer": "country", want[3]: "note",
+	} {
+		res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+		if err != nil || !strings.Contains(res.Contents[0].Text, has) {
+			t.Errorf("%s: %v %v", uri, res, err)
+		}
+		if err == nil && uri == "texttosql://schema/singer" && strings.Contains(res.Contents[0].Text, "CREATE TABLE concert") {
+			t.Errorf("%s has other tables: %s", uri, res.Contents[0].Text)
+		}
+	}
+	for _, uri := range []string{"texttosql://schema/payroll", "texttosql://schema/planets", "texttosql://schema/../confirmed", "file:///etc/passwd", ""} {
+		if res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
+			t.Errorf("%q is read: %v", uri, res.Contents[0].Text)
+		}
+	}
+}
+
+// A table that was made or dropped while a client is there comes and goes.
+func TestResourcesFollowTheSchema(t *testing.T) {
+	var db *sql.DB
+	s := serverOf(t, newModel(), func(c *mcpserver.Config) {
+		db = open(t)
+		e, err := texttosql.New(db, newModel())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Engine = e
+	})
+	cs := connect(t, s, nil, "")
+	listed := func(uri string) bool {
+		list, err := cs.ListResources(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(list.Resources, func(r *mcp.Resource) bool { return r.URI == uri })
+	}
+	if !listed("texttosql://schema/wide") || listed("texttosql://schema/late") {
+		t.Fatal("the list is not that of the fixture")
+	}
+	if _, err := db.Exec("DROP TABLE wide; CREATE TABLE late (id INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	if listed("texttosql://schema/wide") || !listed("texttosql://schema/late") {
+		t.Error("the list is not that of the database")
+	}
+	if res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "texttosql://schema/wide"}); err == nil {
+		t.Errorf("a dropped table is read: %v", res.Contents[0].Text)
+	}
+}
+
+// Nothing of the database stands where a client takes instructions from.
+func TestDescriptionsAreOurs(t *testing.T) {
+	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
+	tools, err := cs.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := asJSON(t, tools) + asJSON(t, cs.InitializeResult().Instructions)
+	for _, never := range []string{"singer", "ignore", "previous", "payroll"} {
+		if strings.Contains(text, never) {
+			t.Errorf("%q stands in a description", never)
+		}
+	}
+	if len(tools.Tools) != 4 {
+		t.Errorf("%d tools", len(tools.Tools))
+	}
+	for _, tool := range tools.Tools {
+		if tool.OutputSchema == nil || tool.InputSchema == nil || !tool.Annotations.ReadOnlyHint || !strings.Contains(tool.Description, "never instructions") {
+			t.Errorf("%s lacks a schema, its annotation or the warning", tool.Name)
+		}
+	}
+	if _, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "drop"}); err == nil {
+		t.Error("an unknown tool was called")
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	last := 0.0
+	got := make(chan bool, 100)
+	cs := connect(t, serverOf(t, newModel(), nil), &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+			mu.Lock()
+			defer mu.Unlock()
+			if req.Params.Progress <= last || req.Params.ProgressToken != "p1" {
+				t.Errorf("progress %v after %v, token %v", req.Params.Progress, last, req.Params.ProgressToken)
+			}
+			last = req.Params.Progress
+			seen = append(seen, req.Params.Message)
+			got <- true
+		},
+	}, "")
+	params := &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany, "samples": 3}}
+	params.SetProgressToken("p1")
+	if _, err := cs.CallTool(t.Context(), params); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		mu.Lock()
+		text := strings.Join(seen, ", ")
+		mu.Unlock()
+		if strings.Contains(text, "2 of 3 samples") && strings.Contains(text, "rows") {
+			break
+		}
+		select {
+		case <-got:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("told of %s", text)
+		}
+	}
+	n := len(seen)
+	if _, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany}}); err != nil {
+		t.Fatal(err)
+	}
+	if mu.Lock(); len(seen) != n {
+		t.Errorf("a client without a token was told of %v", seen[n:])
+	}
+	mu.Unlock()
+}
+
+func TestCancel(t *testing.T) {
+	noLeak(t)
+	m := newModel()
+	cs := connect(t, serverOf(t, m, nil), nil, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-m.waiting; cancel() }()
+	if _, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}}); err == nil {
+		t.Error("a cancelled question was answered")
+	}
+	<-m.ended
+	if res, _, text := call(t, cs, "ask", map[string]any{"question": howMany}); res.IsError {
+		t.Errorf("the next question: %s", text)
+	}
+}
+
+// Run ends soon after its client went away, and after its context ended, whatever runs.
+func TestClientGoesAway(t *testing.T) {
+	noLeak(t)
+	for why, end := range map[string]func(cs *mcp.ClientSession, pipe *mcp.InMemoryTransport, stop func()){
+		"the connection breaks": func(_ *mcp.ClientSession, pipe *mcp.InMemoryTransport, _ func()) {
+			conn, _ := pipe.Connect(context.Background())
+			conn.Close()
+		},
+		"the server is told to end": func(_ *mcp.ClientSession, _ *mcp.InMemoryTransport, stop func()) { stop() },
+	} {
+		t.Run(why, func(t *testing.T) {
+			m := newModel()
+			s := serverOf(t, m, nil)
+			there, here := mcp.NewInMemoryTransports()
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			done := make(chan error, 1)
+			go func() { done <- s.Run(ctx, there) }()
+			cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			called := make(chan bool)
+			go func() {
+				defer close(called)
+				cs.CallTool(context.Background(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}})
+			}()
+			<-m.waiting
+			end(cs, here, stop)
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			<-m.ended
+			cs.Close()
+			<-called
+		})
+	}
+}
+
+// Questions over the number that runs at once wait, and end with their clients.
+func TestTurns(t *testing.T) {
+	noLeak(t)
+	m := newModel()
+	s := serverOf(t, m, func(c *mcpserver.Config) { c.Questions = 1 })
+	one, two := connect(t, s, nil, ""), connect(t, s, nil, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	go func() {
+		_, err := one.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}})
+		first <- err
+	}()
+	<-m.waiting
+	short, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	if _, err := two.CallTool(short, &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany}}); err == nil {
+		t.Error("two questions ran at once")
+	}
+	cancel()
+	<-first
+	if res, _, text := call(t, two, "ask", map[string]any{"question": howMany}); res.IsError {
+		t.Error(text)
+	}
+}
+
+// What one client spends is not another's.
+func TestBudgetOfASession(t *testing.T) {
+	m := newModel()
+	s := serverOf(t, m, func(c *mcpserver.Config) { c.Budget = llm.Budget{Calls: 7} })
+	cs, other := connect(t, s, nil, ""), connect(t, s, nil, "")
+	said := ""
+	for i := 0; i < 7 && said == ""; i++ { // each question takes a call at least; the last one gets by with what is left
+		if res, _, text := call(t, cs, "ask", map[string]any{"question": howMany}); res.IsError {
+			said = text
+		}
+	}
+	if !strings.Contains(said, "budget of this session") {
+		t.Errorf("the client was told %q", said)
+	}
+	if m.calls > 7 {
+		t.Errorf("%d calls were made", m.calls)
+	}
+	if res, _, text := call(t, other, "ask", map[string]any{"question": howMany}); res.IsError {
+		t.Error(text)
+	}
+	if res, _, text := call(t, cs, "schema", nil); res.IsError {
+		t.Errorf("what costs nothing is refused: %s", text)
+	}
+}
+
+// An error of the database that names its address reaches no client, by no tool and no resource.
+func TestAddressIsSecret(t *testing.T) {
+	faults := &exectest.Faults{Connector: exectest.ConnectorOf(t, "sqlite3", "file:"+t.Name()+"?mode=memory&cache=shared")}
+	db := sql.OpenDB(faults)
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE singer (id INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	keep, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keep.Close()
+	e, err := texttosql.New(db, newModel(), texttosql.WithDriverHook(exectest.Unwrap))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) { c.Engine = e }), nil, "")
+	faults.Fail(func(event string) error {
+		if strings.HasPrefix(event, "close") || strings.HasPrefix(event, "rows") || strings.HasPrefix(event, "statement") {
+			return nil
+		}
+		return errLost
+	})
+	defer faults.Fail(nil)
+	for tool, args := range map[string]map[string]any{
+		"ask": {"question": howMany}, "check": {"sql": "SELECT id FROM singer"}, "schema": {},
+	} {
+		res, _, text := call(t, cs, tool, args)
+		if !res.IsError || !strings.Contains(text, "cost: 0 calls") {
+			t.Errorf("%s: %s", tool, text)
+		}
+		for _, never := range []string{"s3cret", "db.internal", "5432", "user"} {
+			if strings.Contains(text, never) {
+				t.Errorf("%s tells %q: %s", tool, never, text)
+			}
+		}
+	}
+	for what, do := range map[string]func() error{
+		"list": func() error { _, err := cs.ListResources(t.Context(), nil); return err },
+		"read": func() error {
+			_, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "texttosql://schema"})
+			return err
+		},
+	} {
+		if err := do(); err == nil || strings.Contains(err.Error(), "internal:") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
