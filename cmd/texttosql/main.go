@@ -26,6 +26,8 @@ func main() {
 type verbs struct {
 	Ask    ask    `cmd:"" help:"Answer one question."`
 	Schema schema `cmd:"" help:"Show the schema as a model sees it."`
+
+	ServeMCP serveMCP `cmd:"" name:"serve-mcp" help:"Serve clients of the Model Context Protocol."`
 }
 
 // program holds what every verb needs.
