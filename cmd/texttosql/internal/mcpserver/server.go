@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -82,8 +83,10 @@ func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	c := s.newClient(ctx)
 	defer c.end()
 	err := c.mcp.Run(c.life, t)
-	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
-		return nil
+	for _, gone := range []error{io.EOF, io.ErrClosedPipe, syscall.EPIPE, mcp.ErrConnectionClosed} {
+		if ctx.Err() != nil || errors.Is(err, gone) {
+			return nil
+		}
 	}
 	return err
 }

@@ -1,0 +1,273 @@
+package mcpserver_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
+)
+
+const token = "0123456789abcdef0123456789abcdef"
+
+// serve serves s on loopback until the test ends, or stop is called.
+func serve(t *testing.T, s *mcpserver.Server, d door.Door) (url string, stop func()) {
+	t.Helper()
+	l, err := d.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- door.Serve(ctx, l, d.Guard(s.Handler()), s.Close) }()
+	stop = func() {
+		end()
+		if err, ok := <-done; ok {
+			close(done)
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	t.Cleanup(stop)
+	return "http://" + l.Addr().String(), stop
+}
+
+// shows adds a token to requests.
+type shows string
+
+func (s shows) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(s))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func connectHTTP(t *testing.T, url, token string, opts *mcp.ClientOptions) (*mcp.ClientSession, error) {
+	t.Helper()
+	transport := &mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1}
+	if token != "" {
+		transport.HTTPClient = &http.Client{Transport: shows(token)}
+	}
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts).Connect(t.Context(), transport, nil)
+	if err == nil {
+		t.Cleanup(func() { cs.Close() })
+	}
+	return cs, err
+}
+
+func TestHTTP(t *testing.T) {
+	noLeak(t)
+	url, _ := serve(t, serverOf(t, newModel(), nil), door.Door{Token: token})
+	if _, err := connectHTTP(t, url, "", nil); err == nil {
+		t.Error("a client without the token came in")
+	}
+	if _, err := connectHTTP(t, url, strings.Repeat("0", 32), nil); err == nil || strings.Contains(err.Error(), token) {
+		t.Errorf("a client with another token: %v", err)
+	}
+	chosen := &mcp.ClientOptions{ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "r2"}}, nil
+	}}
+	progress := make(chan string, 100)
+	chosen.ProgressNotificationHandler = func(_ context.Context, req *mcp.ProgressNotificationClientRequest) { progress <- req.Params.Message }
+	cs, err := connectHTTP(t, url, token, chosen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := connectHTTP(t, url, token, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Two clients at once, each with its own session.
+	answers := make(chan string, 2)
+	for _, c := range []*mcp.ClientSession{cs, other} {
+		go func() {
+			params := &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": disagree}}
+			params.SetProgressToken("p")
+			res, err := c.CallTool(context.Background(), params)
+			if err != nil {
+				answers <- err.Error()
+				return
+			}
+			out, _ := res.StructuredContent.(map[string]any)
+			answers <- fmt.Sprint(out["status"], " ", out["answer_id"], " ", out["rows"])
+		}()
+	}
+	got := []string{<-answers, <-answers}
+	if strings.HasPrefix(got[0], "unsure") {
+		got[0], got[1] = got[1], got[0]
+	}
+	if got[0] != "answered a1 [[Bo]]" || got[1] != "unsure a1 []" {
+		t.Errorf("%q", got)
+	}
+	if first := <-progress; first == "" {
+		t.Error("no progress")
+	}
+	if list, err := cs.ListResources(t.Context(), nil); err != nil || len(list.Resources) < 4 {
+		t.Errorf("%v %v", list, err)
+	}
+}
+
+// post sends one message as a client does.
+func post(t *testing.T, url, session, body string, change func(*http.Request)) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequest("POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
+	}
+	if change != nil {
+		change(req)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	said, _ := io.ReadAll(resp.Body)
+	return resp, string(said)
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+	`"clientInfo":{"name":"t","version":"1"}}}`
+
+func TestHTTPRefuses(t *testing.T) {
+	noLeak(t)
+	s := serverOf(t, newModel(), func(c *mcpserver.Config) { c.Sessions = 2 })
+	url, _ := serve(t, s, door.Door{})
+	resp, _ := post(t, url, "", initialize, nil)
+	session := resp.Header.Get("Mcp-Session-Id")
+	if resp.StatusCode != 200 || session == "" {
+		t.Fatalf("%v", resp)
+	}
+	list := `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	tests := []struct {
+		why, session, body string
+		change             func(*http.Request)
+		want               int
+	}{
+		{"a session", session, list, nil, 200},
+		{"a session that is none", strings.Repeat("A", 26), list, nil, 404},
+		{"a page of another site", session, list, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403},
+		{"a name that was made to mean this machine", session, list, func(r *http.Request) { r.Host = "evil.example" }, 403},
+		{"a form", session, list, func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 415},
+		{"a long body", session, `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"` + strings.Repeat("x", 1<<20) + `"}}`, nil, 413},
+		{"a body that is no JSON", session, "{", nil, 400},
+		{"a deep body", session, strings.Repeat("[", 100_000), nil, 400},
+		{"an empty body", session, "", nil, 400},
+		{"a method that is none", session, `{"jsonrpc":"2.0","id":3,"method":"drop"}`, nil, 400},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			resp, said := post(t, url, tt.session, tt.body, tt.change)
+			if resp.StatusCode != tt.want {
+				t.Errorf("status %d, want %d: %.300s", resp.StatusCode, tt.want, said)
+			}
+		})
+	}
+	// A call without a session gives nothing, and takes no seat; the second session does, a third is one too many.
+	if _, said := post(t, url, "", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"schema"}}`, nil); strings.Contains(said, "singer") {
+		t.Errorf("a call without a session: %s", said)
+	}
+	if resp, said := post(t, url, "", initialize, nil); resp.StatusCode != 200 {
+		t.Errorf("the second session: %d %s", resp.StatusCode, said)
+	}
+	if resp, said := post(t, url, "", initialize, nil); resp.StatusCode != 503 {
+		t.Errorf("the third session: %d %s", resp.StatusCode, said)
+	}
+	// One that is deleted makes room.
+	req, _ := http.NewRequest("DELETE", url, nil)
+	req.Header.Set("Mcp-Session-Id", session)
+	if resp, err := http.DefaultClient.Do(req); err != nil || resp.StatusCode != 204 {
+		t.Fatalf("%v %v", resp, err)
+	}
+	if resp, said := post(t, url, "", initialize, nil); resp.StatusCode != 200 {
+		t.Errorf("the session after a deletion: %d %s", resp.StatusCode, said)
+	}
+}
+
+// A client that sends nothing is forgotten, and makes room.
+func TestHTTPSessionsExpire(t *testing.T) {
+	noLeak(t)
+	s := serverOf(t, newModel(), func(c *mcpserver.Config) { c.Sessions, c.Idle = 1, 50*time.Millisecond })
+	url, _ := serve(t, s, door.Door{})
+	resp, _ := post(t, url, "", initialize, nil)
+	session := resp.Header.Get("Mcp-Session-Id")
+	for range 100 {
+		if resp, _ = post(t, url, "", initialize, nil); resp.StatusCode == 200 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if resp.StatusCode != 200 {
+		t.Error("the first session is still there")
+	}
+	if resp, _ := post(t, url, session, `{"jsonrpc":"2.0","id":2,"method":"ping"}`, nil); resp.StatusCode != 404 {
+		t.Errorf("the first session answers %d", resp.StatusCode)
+	}
+}
+
+// A question over HTTP ends soon after its client cancelled it, went away, deleted its session, and when the server ends.
+func TestHTTPEndsQuestions(t *testing.T) {
+	for _, why := range []string{"cancelled", "gone", "deleted", "the server ends"} {
+		t.Run(why, func(t *testing.T) {
+			noLeak(t)
+			m := newModel()
+			url, stop := serve(t, serverOf(t, m, nil), door.Door{})
+			resp, _ := post(t, url, "", initialize, nil)
+			session := resp.Header.Get("Mcp-Session-Id")
+			post(t, url, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask","arguments":{"question":%q,"samples":1}}}`, blocks)
+			req, err := http.NewRequestWithContext(ctx, "POST", url, bytes.NewReader([]byte(body)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Accept", "application/json, text/event-stream")
+			req.Header.Set("Mcp-Session-Id", session)
+			req.Header.Set("Texttosql-Post", "forged")
+			over := make(chan bool)
+			go func() {
+				defer close(over)
+				if resp, err := http.DefaultClient.Do(req); err == nil {
+					io.Copy(io.Discard, resp.Body)
+					resp.Body.Close()
+				}
+			}()
+			<-m.waiting
+			switch why {
+			case "cancelled":
+				post(t, url, session, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, nil)
+			case "gone":
+				cancel()
+			case "deleted":
+				req, _ := http.NewRequest("DELETE", url, nil)
+				req.Header.Set("Mcp-Session-Id", session)
+				if resp, err := http.DefaultClient.Do(req); err != nil || resp.StatusCode != 204 {
+					t.Errorf("%v %v", resp, err)
+				}
+			case "the server ends":
+				began := time.Now()
+				stop()
+				if took := time.Since(began); took > 4*time.Second {
+					t.Errorf("the end took %v", took)
+				}
+			}
+			<-m.ended
+			<-over
+		})
+	}
+}
