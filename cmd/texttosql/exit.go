@@ -10,6 +10,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -64,24 +65,32 @@ func everyRefused(rejected []vote.Candidate) bool {
 	return !slices.ContainsFunc(rejected, func(c vote.Candidate) bool { return c.SQL == "" || c.Invalid })
 }
 
+// exitHelp explains the codes.
+const exitHelp = `Exit codes: 0 an answer, 1 an error, 2 a mistake in the command line or in a file it names, 3 a question back or no answer
+that is sure enough, 4 refused by the guard or the policy, 5 a budget or limit is spent, 130 interrupted.`
+
 // report prints an error as one line and returns its exit code.
-func (p *program) report(err error, args []string) int {
-	code := exitCode(err)
-	if err == nil {
-		return code
+func (p *program) report(err error) int {
+	if err != nil {
+		cli.Say(p.err, "texttosql: %s\n", p.line(err))
 	}
-	text := cli.Brief(err).Error()
-	if code == exitInterrupted {
-		text = "interrupted"
-	}
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ") // joined errors have a line each
-	cli.Say(p.err, "texttosql: %s\n", trace.Scrub(p.withoutDSN(text, args)))
-	return code
+	return exitCode(err)
 }
 
-// withoutDSN takes every DSN of the command line out of a text: kong repeats arguments that it does not expect.
-func (p *program) withoutDSN(text string, args []string) string {
-	for _, arg := range append(args, p.getenv("TEXTTOSQL_DSN")) {
+// line writes an error as one line without a DSN or a password.
+func (p *program) line(err error) string {
+	if exitCode(err) == exitInterrupted {
+		return "interrupted"
+	}
+	text := p.withoutDSN(cli.Brief(err).Error())
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ") // joined errors have a line each
+	return words.Clean(trace.Scrub(text))
+}
+
+// withoutDSN takes every DSN of the command line and of the environment out of a text: kong repeats arguments that it does
+// not expect.
+func (p *program) withoutDSN(text string) string {
+	for _, arg := range append(p.args, p.getenv("TEXTTOSQL_DSN")) {
 		_, value, _ := strings.Cut(arg, "=")
 		for _, dsn := range []string{arg, value} {
 			if setup.IsDSN(dsn) {

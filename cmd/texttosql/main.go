@@ -18,14 +18,20 @@ import (
 )
 
 func main() {
-	p := &program{ctx: cli.Context(), in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
-	os.Exit(p.main(os.Args[1:]))
+	p := &program{ctx: cli.Context(), in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, args: os.Args[1:]}
+	os.Exit(p.report(p.run()))
 }
 
 // verbs are the program's commands.
 type verbs struct {
-	Ask    ask    `cmd:"" help:"Answer one question."`
-	Schema schema `cmd:"" help:"Show the schema as a model sees it."`
+	Ask        ask          `cmd:"" help:"Answer one question."`
+	Talk       conversation `cmd:"" help:"Talk about a database: follow-ups, corrections, choices."`
+	Check      check        `cmd:"" help:"Say whether the guard accepts a statement, what it reads and its plan."`
+	Schema     schema       `cmd:"" help:"Show the tables and columns as a model sees them."`
+	Describe   describe     `cmd:"" help:"Have a model describe the columns, once, into a file."`
+	Eval       evaluate     `cmd:"" name:"eval" help:"Score questions of yours whose right statement you know."`
+	Completion completion   `cmd:"" help:"Print the script that completes commands in a shell."`
+	Complete   complete     `cmd:"" hidden:"" passthrough:""`
 
 	ServeMCP serveMCP `cmd:"" name:"serve-mcp" help:"Serve clients of the Model Context Protocol."`
 }
@@ -36,14 +42,11 @@ type program struct {
 	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
+	args     []string
 }
 
-// main runs one command line and returns the exit code.
-func (p *program) main(args []string) int {
-	return p.report(p.run(args), args)
-}
-
-func (p *program) run(args []string) error {
+// run runs the command line.
+func (p *program) run() error {
 	ended := -1
 	parser, err := kong.New(&verbs{},
 		kong.Name("texttosql"),
@@ -51,16 +54,17 @@ func (p *program) run(args []string) error {
 		kong.Writers(p.out, p.err),
 		kong.Exit(func(code int) { ended = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.Vars{"forms": formNames()},
 	)
 	if err != nil {
 		return err
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(p.args)
 	switch {
 	case ended == 0: // it was asked for help
 		return nil
 	case err != nil:
 		return &setup.UsageError{Err: fmt.Errorf("%w (--help lists the flags)", err)}
 	}
-	return parsed.Run(p)
+	return parsed.Run(p, parser)
 }

@@ -1,15 +1,33 @@
 package main
 
 import (
-	"io"
+	"fmt"
+	"strings"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/cli"
 	tables "github.com/texttosql/texttosql/schema"
 )
 
 // schema is the verb that shows the schema.
 type schema struct {
 	setup.Database `embed:""`
+	Form           string   `enum:"${forms}" default:"ddl" help:"How it is written: ${forms}."`
+	Values         bool     `help:"Read stored values too, and show those that a prompt would."`
+	JSON           bool     `name:"json" help:"Write one JSON object with all that is known."`
+	Tables         []string `arg:"" optional:"" help:"Only these tables; default: all."`
+}
+
+// forms are those that need nothing but a schema and its profile.
+var forms = []tables.Form{tables.DDL, tables.Code, tables.MSchema}
+
+func formNames() string {
+	var names []string
+	for _, f := range forms {
+		names = append(names, f.String())
+	}
+	return strings.Join(names, ",")
 }
 
 // Run shows it.
@@ -23,10 +41,53 @@ func (s *schema) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	text, err := tables.Renderer{Names: tables.QuoterFunc(e.Dialect.Quote)}.Render(p.ctx, known)
+	if known, err = only(known, s.Tables); err != nil {
+		return err
+	}
+	if s.Values {
+		db, err := exec.New(e.Pool, e.Dialect, e.Config)
+		if err != nil {
+			return err
+		}
+		profiled, err := db.Profile(p.ctx, known, exec.ProfileOptions{})
+		if profiled == nil {
+			return err
+		}
+		if known = profiled; err != nil {
+			cli.Say(p.err, "texttosql: %s\n", p.line(err))
+		}
+	}
+	if s.JSON {
+		return p.json(known)
+	}
+	r := tables.Renderer{Names: e.Dialect, WithoutValues: !s.Values}
+	for _, form := range forms {
+		if form.String() == s.Form {
+			r.Form = form
+		}
+	}
+	text, err := r.Render(p.ctx, known)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(p.out, text.Text)
-	return err
+	cli.Say(p.out, "%s\n", strings.TrimRight(text.Text, "\n"))
+	return nil
+}
+
+// only returns the named tables of a schema, or all of them if none is named.
+func only(s *tables.Schema, names []string) (*tables.Schema, error) {
+	if len(names) == 0 {
+		return s, nil
+	}
+	named := map[string]bool{}
+	for _, name := range names {
+		at := strings.LastIndexByte(name, '.')
+		t, ok := s.Lookup(name[:max(at, 0)], name[at+1:])
+		if !ok {
+			return nil, &setup.UsageError{Err: fmt.Errorf("no table %q that may be read", name)}
+		}
+		named[s.SchemaOf(t)+"."+t.Name] = true
+	}
+	return s.Project(func(t *tables.Table) bool { return named[s.SchemaOf(t)+"."+t.Name] },
+		func(*tables.Table, *tables.Column) bool { return true }), nil
 }

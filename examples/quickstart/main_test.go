@@ -143,7 +143,7 @@ func TestBrokenInputs(t *testing.T) {
 		{"unknown flag", nil, []string{"-bogus"}, []string{"-bogus", "-h lists the flags"}, ""},
 		{"page that cannot be written", uncalled, []string{"-model", "ollama:x", "-trace", "/does/not/exist/page.html", "q"},
 			[]string{"/does/not/exist/page.html"}, ""},
-		{"folder for a page", uncalled, []string{"-model", "ollama:x", "-trace", t.TempDir(), "q"}, []string{"is a directory"}, ""},
+		{"folder for a page", uncalled, []string{"-model", "ollama:x", "-trace", t.TempDir(), "q"}, []string{"it is no regular file"}, ""},
 		{"page over the database", uncalled, []string{"-model", "ollama:x", "-db", whole, "-trace", whole, "q"}, []string{"is the database"}, ""},
 		{"shop over a file", nil, []string{"-write-db", half}, []string{"exists already"}, ""},
 	}

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 func killed(ctx context.Context, dir string, at int64) error {
 	s := readScript()
 	var calls atomic.Int64
-	t := talk{out: io.Discard, dir: dir, samples: 1, model: llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+	c := conversation{out: io.Discard, dir: dir, samples: 1, model: llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		if calls.Add(1) == at {
 			self, err := os.FindProcess(os.Getpid())
 			if err == nil {
@@ -55,10 +55,11 @@ func killed(ctx context.Context, dir string, at int64) error {
 		return err
 	}
 	defer closeDB()
-	if err := t.open(ctx, db, ""); err != nil {
+	t, err := c.open(ctx, db, "")
+	if err != nil {
 		return err
 	}
-	return t.listed(ctx, s.Lines)
+	return play(ctx, t, io.Discard, s.Lines)
 }
 
 // inOrder reports which of the parts is not in text, or not behind the one before.
@@ -153,11 +154,12 @@ func TestTyped(t *testing.T) {
 		{"a table that is not there", "How many customers live in Portland?\nno: use table people\nt1\n", []string{"Which table", "people", "count(*)"}},
 	} {
 		var out strings.Builder
-		talk := talk{out: &out, dir: t.TempDir(), samples: 1, model: llm.Named("scripted", readScript())}
-		if err := talk.open(t.Context(), db, ""); err != nil {
+		c := conversation{out: &out, dir: t.TempDir(), samples: 1, model: llm.Named("scripted", readScript())}
+		talk, err := c.open(t.Context(), db, "")
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := talk.typed(t.Context(), strings.NewReader(tt.lines)); err != nil {
+		if err := talk.Typed(t.Context(), strings.NewReader(tt.lines)); err != nil {
 			t.Errorf("%s: %v", tt.why, err)
 		}
 		inOrder(t, out.String(), tt.parts...)
@@ -166,14 +168,15 @@ func TestTyped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out strings.Builder
 	s := readScript()
-	talk := talk{out: &out, dir: t.TempDir(), samples: 1, model: llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+	c := conversation{out: &out, dir: t.TempDir(), samples: 1, model: llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		cancel()
 		return s.Complete(ctx, req)
 	}))}
-	if err := talk.open(ctx, db, ""); err != nil {
+	talk, err := c.open(ctx, db, "")
+	if err != nil {
 		t.Fatal(err)
 	}
-	err = talk.typed(ctx, strings.NewReader("How many customers live in Portland?\n"))
+	err = talk.Typed(ctx, strings.NewReader("How many customers live in Portland?\n"))
 	if err == nil || !regexp.MustCompile(`stopped; to go on: -dir \S+ -resume [0-9a-f]{32}`).MatchString(out.String()) {
 		t.Errorf("cancelled: %v\n%s", err, out.String())
 	}

@@ -12,12 +12,20 @@ import (
 // Progress returns an option that tells of each sample, repair and judge as it ends, one line each, if w is a terminal; else
 // it tells nothing.
 func Progress(w io.Writer) texttosql.Option {
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return texttosql.WithProgress(Steps(w))
-		}
+	if IsTerminal(w) {
+		return texttosql.WithProgress(Steps(w))
 	}
 	return nil
+}
+
+// IsTerminal reports whether w is a terminal.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // Steps returns the function behind Progress, which writes to any w.

@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/whole"
 )
 
 // Flags are those of every program of this kind.
@@ -55,12 +56,12 @@ func (f Flags) Run(ctx context.Context, p Program, stdout io.Writer, getenv func
 	if err != nil {
 		return err
 	}
-	var file *os.File
-	if *f.page != "" { // a file that cannot be written ends the program before any call costs money
-		if file, err = create(*f.page, p.Own); err != nil {
+	var file *whole.File
+	if *f.page != "" {
+		if file, err = cli.Page("-trace", *f.page, p.Own); err != nil {
 			return err
 		}
-		defer file.Close()
+		defer file.Discard()
 	}
 	var last *texttosql.Result
 	var lastErr error
@@ -78,7 +79,7 @@ func (f Flags) Run(ctx context.Context, p Program, stdout io.Writer, getenv func
 		}
 	}
 	if file != nil && last != nil {
-		if err := last.WritePage(file, lastErr, *f.rows); err != nil {
+		if err := cli.WritePage(file, last, lastErr, *f.rows); err != nil {
 			return err
 		}
 		fmt.Fprintf(stdout, "\nWrote %s\n", *f.page)
@@ -86,63 +87,23 @@ func (f Flags) Run(ctx context.Context, p Program, stdout io.Writer, getenv func
 	return errors.Join(failed...)
 }
 
-// create creates the page's file, unless that is the database file db.
-func create(page, db string) (*os.File, error) {
-	if old, err := os.Stat(page); err == nil {
-		if asked, err := os.Stat(db); err == nil && os.SameFile(old, asked) {
-			return nil, fmt.Errorf("-trace %s is the database", page)
-		}
-	}
-	return os.Create(page)
-}
-
-// cost is what a question took.
-func cost(r *texttosql.Result) string {
-	about := ""
-	if !r.Usage.Known {
-		about = "about "
-	}
-	return fmt.Sprintf("%d calls, %s%d tokens", r.Usage.Calls, about, r.Usage.PromptTokens+r.Usage.CompletionTokens)
-}
-
 // withCost adds to an error what its question took, if a model was asked.
 func withCost(err error, r *texttosql.Result) error {
 	if r == nil || r.Usage.Calls == 0 || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fmt.Errorf("%w (%s)", err, cost(r))
+	return fmt.Errorf("%w (%s)", err, cli.Cost(r))
 }
 
 // report prints one answer.
 func report(w io.Writer, r *texttosql.Result, err error) error {
 	cli.Say(w, "\n── %s\n", r.Question)
 	if err != nil {
-		cli.Say(w, "no answer: %v\n%s\n", err, cost(r))
+		cli.Say(w, "no answer: %v\n%s\n", err, cli.Cost(r))
 		if r.SQL != "" {
 			cli.Say(w, "the best so far, confidence %.2f: %s\n", r.Confidence, r.SQL)
 		}
 		return nil
 	}
-	cli.Say(w, "%s\n\n", r.SQL)
-	if err := r.Rows.WriteTable(w); err != nil {
-		return err
-	}
-	cli.Say(w, "\nconfidence %.2f: %s\n%s, %d samples saved\n", r.Confidence, r.Ballot.Explain(), cost(r), r.Saved)
-	for _, a := range r.Ballot.Abstained {
-		cli.Say(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, a.Why)
-	}
-	for _, c := range r.Candidates {
-		for _, f := range c.Findings {
-			if f.Rule == "repaired" {
-				cli.Say(w, "  sample %d was repaired: %s\n", c.Sample, f.Detail)
-			}
-		}
-	}
-	for _, n := range r.Notes {
-		cli.Say(w, "  %s\n", n)
-	}
-	for _, warning := range r.Warnings {
-		cli.Say(w, "  warning: %s\n", warning.Message)
-	}
-	return nil
+	return cli.Answer(w, r)
 }

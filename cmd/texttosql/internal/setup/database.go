@@ -71,8 +71,9 @@ func mysqlDSN(text string) (string, error) {
 type Opened struct {
 	Pool    *sql.DB
 	Dialect exec.Dialect
-	Engine  string // its name: "sqlite", "postgres", …
-	Place   string // where it is, without user and password, for messages
+	Engine  string      // its name: "sqlite", "postgres", …
+	Place   string      // where it is, without user and password, for messages
+	Config  exec.Config // policy and limits, where flags named them
 }
 
 // Close closes the pool.
@@ -96,7 +97,7 @@ func Open(ctx context.Context, text string) (*Opened, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Opened{pool, dialect, k.engine.Name, place}, nil
+		return &Opened{Pool: pool, Dialect: dialect, Engine: k.engine.Name, Place: place}, nil
 	}
 	path := strings.TrimPrefix(text, "sqlite:")
 	if path == "" {
@@ -109,7 +110,7 @@ func Open(ctx context.Context, text string) (*Opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	return &Opened{pool, sqlite.Dialect{}, "sqlite", path}, nil
+	return &Opened{Pool: pool, Dialect: sqlite.Dialect{}, Engine: "sqlite", Place: path}, nil
 }
 
 // IsDSN reports whether a text looks like a DSN, which may hold a password.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -29,21 +28,41 @@ type Database struct {
 	Descriptions string        `placeholder:"FILE" help:"What tables and columns mean, as the verb describe writes it or as CSV."`
 }
 
+// Spending are the flags that bound what models cost.
+type Spending struct {
+	Budget string        `placeholder:"FILE" help:"What it may cost, as JSON: {\"Calls\": 20, \"Time\": \"2m\"}."`
+	Calls  int           `placeholder:"N" help:"Most model calls."`
+	Tokens int           `placeholder:"N" help:"Most tokens, of prompts and replies together."`
+	Within time.Duration `placeholder:"TIME" help:"Most time of the model calls."`
+}
+
+// Read returns the budget of the file, with what the other flags say in its place.
+func (s Spending) Read() (llm.Budget, error) {
+	b, err := read("budget", s.Budget, ReadBudget)
+	b.Calls, b.Tokens, b.Time = cmp.Or(s.Calls, b.Calls), cmp.Or(s.Tokens, b.Tokens), cmp.Or(s.Within, b.Time)
+	if err == nil && (b.Calls < 0 || b.Tokens < 0 || b.Time < 0) {
+		err = &UsageError{errors.New("--calls, --tokens and --within must not be negative")}
+	}
+	return b, err
+}
+
+// Models are the flags that name models.
+type Models struct {
+	Model []string `short:"m" sep:"none" placeholder:"SPEC" help:"The model, PROVIDER:NAME; again for several; default: TEXTTOSQL_MODEL."`
+}
+
 // Asking are the flags of a verb that asks a model about a database.
 type Asking struct {
 	Database      `embed:""`
-	Model         []string      `short:"m" sep:"none" placeholder:"SPEC" help:"The model, PROVIDER:NAME; again for several; default: TEXTTOSQL_MODEL."`
-	Strategy      string        `short:"s" default:"consensus" placeholder:"NAME" help:"How questions are answered; default: consensus. \"texttosql strategies\" lists them."`
-	Samples       int           `short:"n" placeholder:"N" help:"Samples of a question; default: the strategy's."`
-	AskBelow      float64       `placeholder:"SHARE" help:"Ask back where the best answer has less than this share of the votes, 0 to 1."`
-	Budget        string        `placeholder:"FILE" help:"What a question may cost, as JSON: {\"Calls\": 20, \"Time\": \"2m\"}."`
-	Calls         int           `placeholder:"N" help:"Most model calls of a question."`
-	Tokens        int           `placeholder:"N" help:"Most tokens of a question."`
-	Within        time.Duration `placeholder:"TIME" help:"Most time of a question's model calls."`
-	Exemplars     string        `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
-	Lessons       string        `placeholder:"FILE" help:"Keep what is learned in this file, and show it as advice."`
-	Confirmed     string        `placeholder:"FILE" help:"Keep confirmed answers in this file, and show them as examples."`
-	WithoutValues bool          `help:"Show the model no stored value."`
+	Models        `embed:""`
+	Strategy      string   `short:"s" default:"consensus" placeholder:"NAME" help:"How questions are answered; default: consensus."`
+	Samples       int      `short:"n" placeholder:"N" help:"Samples of a question; default: the strategy's."`
+	AskBelow      *float64 `placeholder:"SHARE" help:"Ask back where the best answer has less than this share of the votes, 0 to 1."`
+	Spending      `embed:""`
+	Exemplars     string `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
+	Lessons       string `placeholder:"FILE" help:"Keep what is learned in this file, and show it as advice."`
+	Confirmed     string `placeholder:"FILE" help:"Keep confirmed answers in this file, and show them as examples."`
+	WithoutValues bool   `help:"Show the model no stored value."`
 }
 
 // Engine is what the flags make. Close ends it.
@@ -53,7 +72,7 @@ type Engine struct {
 	Confirmed *memory.Confirmed
 	Lessons   *memory.Lessons // nil without --lessons
 	Budget    llm.Budget      // of a question
-	Models    []string        // their names
+	Asked     []string        // names of the models
 }
 
 // Close closes the database and the files.
@@ -64,33 +83,34 @@ func (d Database) DSN(getenv func(string) string) string {
 	return strings.TrimSpace(cmp.Or(d.DB, getenv("TEXTTOSQL_DSN")))
 }
 
-// Open opens the database with the options that its flags name.
-func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened, exec.Config, []texttosql.Option, error) {
+// Open opens the database, and returns the options that its flags name.
+func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened, []texttosql.Option, error) {
 	if d.DSN(getenv) == "" {
-		return nil, exec.Config{}, nil, ErrNoDatabase
+		return nil, nil, ErrNoDatabase
 	}
 	policy, err := read("policy", d.Policy, exec.ReadPolicy)
 	limits, limitsErr := read("limits", d.Limits, ReadLimits)
 	told, toldErr := read("descriptions", d.Descriptions, schema.ReadDescriptions)
 	if err := cmp.Or(err, limitsErr, toldErr); err != nil {
-		return nil, exec.Config{}, nil, err
+		return nil, nil, err
 	}
 	if d.Rows < 0 || d.Timeout < 0 {
-		return nil, exec.Config{}, nil, &UsageError{errors.New("--rows and --timeout must not be negative")}
+		return nil, nil, &UsageError{errors.New("--rows and --timeout must not be negative")}
 	}
 	limits.Answer.Rows, limits.Answer.Timeout = cmp.Or(d.Rows, limits.Answer.Rows), cmp.Or(d.Timeout, limits.Answer.Timeout)
 	opened, err := Open(ctx, d.DSN(getenv))
 	if err != nil {
-		return nil, exec.Config{}, nil, err
+		return nil, nil, err
 	}
-	return opened, exec.Config{Policy: policy, Limits: limits}, []texttosql.Option{
+	opened.Config = exec.Config{Policy: policy, Limits: limits}
+	return opened, []texttosql.Option{
 		texttosql.WithDialect(opened.Dialect), texttosql.WithPolicy(policy), texttosql.WithLimits(limits), texttosql.WithDescriptions(told.Descriptions),
 	}, nil
 }
 
 // Engine opens the database for a verb that asks no model.
 func (d Database) Engine(ctx context.Context, getenv func(string) string) (*Engine, error) {
-	opened, _, options, err := d.Open(ctx, getenv)
+	opened, options, err := d.Open(ctx, getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -103,19 +123,19 @@ func (d Database) Engine(ctx context.Context, getenv func(string) string) (*Engi
 // Open opens the models, the files and the database. Every model is wrapped in wrap, the first outermost. More options
 // come after those of the flags.
 func (a Asking) Open(ctx context.Context, getenv func(string) string, wrap []llm.Middleware, more ...texttosql.Option) (*Engine, error) {
-	models, err := a.models(getenv, wrap)
+	models, err := a.Models.Open(getenv, wrap...)
 	if err != nil {
 		return nil, err
 	}
 	e := &Engine{Confirmed: &memory.Confirmed{}}
 	for _, m := range models {
-		e.Models = append(e.Models, llm.NameOf(m))
+		e.Asked = append(e.Asked, llm.NameOf(m))
 	}
 	options, err := a.options(e)
 	if err != nil {
 		return nil, err
 	}
-	opened, _, about, err := a.Database.Open(ctx, getenv)
+	opened, about, err := a.Database.Open(ctx, getenv)
 	if err != nil {
 		e.Confirmed.Close()
 		return nil, err
@@ -131,8 +151,9 @@ func build(opened *Opened, e *Engine, models []llm.Model, options []texttosql.Op
 	return e, nil
 }
 
-func (a Asking) models(getenv func(string) string, wrap []llm.Middleware) (models []llm.Model, err error) {
-	specs := a.Model
+// Open makes the models, each wrapped in wrap, the first outermost. It makes no connection.
+func (m Models) Open(getenv func(string) string, wrap ...llm.Middleware) (models []llm.Model, err error) {
+	specs := m.Model
 	if spec := getenv("TEXTTOSQL_MODEL"); len(specs) == 0 && spec != "" {
 		specs = []string{spec}
 	}
@@ -155,13 +176,12 @@ func (a Asking) options(e *Engine) (_ []texttosql.Option, err error) {
 	if err != nil {
 		return nil, &UsageError{err}
 	}
-	if e.Budget, err = read("budget", a.Budget, ReadBudget); err != nil {
+	if e.Budget, err = a.Spending.Read(); err != nil {
 		return nil, err
 	}
-	e.Budget.Calls, e.Budget.Tokens = cmp.Or(a.Calls, e.Budget.Calls), cmp.Or(a.Tokens, e.Budget.Tokens)
-	e.Budget.Time = cmp.Or(a.Within, e.Budget.Time)
-	options := []texttosql.Option{
-		texttosql.WithStrategy(preset.Strategy), texttosql.WithAskBelow(a.AskBelow), texttosql.WithBudget(e.Budget),
+	options := []texttosql.Option{texttosql.WithStrategy(preset.Strategy), texttosql.WithBudget(e.Budget)}
+	if a.AskBelow != nil {
+		options = append(options, texttosql.WithAskBelow(*a.AskBelow))
 	}
 	if a.Samples != 0 {
 		options = append(options, texttosql.WithSamples(a.Samples))
@@ -190,5 +210,13 @@ func (a Asking) options(e *Engine) (_ []texttosql.Option, err error) {
 	return append(options, texttosql.WithConfirmed(e.Confirmed)), nil
 }
 
-// Progress tells each sample, repair and judge on a terminal; see cli.Progress.
-func Progress(w io.Writer) texttosql.Option { return cli.Progress(w) }
+// Help explains what --strategy and --model take.
+func Help() string {
+	var text strings.Builder
+	text.WriteString("Strategies:\n\n" + presets.Help() + "\nModels, with the variables that they read:\n\n")
+	for _, p := range append(cli.Providers(), providers.All()...) {
+		fmt.Fprintf(&text, "  %-20s %s\n", p.Name+":NAME", strings.Join(p.Variables, ", "))
+	}
+	text.WriteString("  replay:FILE          a recording of package llm/replay: no call is made")
+	return text.String()
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	columns "github.com/texttosql/texttosql/describe"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/llm"
+	tables "github.com/texttosql/texttosql/schema"
+)
+
+// describe is the verb that has a model describe columns.
+type describe struct {
+	setup.Database `embed:""`
+	setup.Models   `embed:""`
+	setup.Spending `embed:""`
+	WithoutValues  bool   `help:"Show the model no stored value."`
+	Out            string `required:"" short:"o" placeholder:"FILE" help:"The JSON file of descriptions, for --descriptions of other verbs. What it has is not asked again."`
+}
+
+// Help is the part of --help below the flags.
+func (describe) Help() string {
+	return `A table of n columns costs n/25 calls or some more. The file is complete at every moment: after an interrupt, or when a
+budget is spent, the same command goes on. What a person changes in it stays.
+
+` + exitHelp
+}
+
+// Run describes.
+func (d *describe) Run(p *program) error {
+	budget, err := d.Spending.Read()
+	if err != nil {
+		return err
+	}
+	account := budget.Start()
+	models, err := d.Models.Open(p.getenv, account.Middleware(), llm.Retry{}.Middleware())
+	if err != nil {
+		return err
+	}
+	if len(models) > 1 {
+		return &setup.UsageError{Err: errors.New("describe asks one model")}
+	}
+	opened, _, err := d.Database.Open(p.ctx, p.getenv)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	db, err := exec.New(opened.Pool, opened.Dialect, opened.Config)
+	if err != nil {
+		return err
+	}
+	file, err := columns.Columns{
+		Model: models[0], File: d.Out, WithoutValues: d.WithoutValues,
+		Progress: func(table tables.TableName, done, of int) {
+			cli.Say(p.err, "described %s (%d of %d)\n", table, done, of)
+		},
+	}.Describe(p.ctx, db, nil)
+	for _, note := range file.Notes {
+		cli.Say(p.err, "texttosql: %s\n", note)
+	}
+	if err != nil {
+		return err
+	}
+	used := account.Usage()
+	fmt.Fprintf(p.out, "%s: %d descriptions, %d columns without one; %d calls, %d tokens\n", d.Out, len(file.Descriptions), len(file.Failed), used.Calls,
+		used.PromptTokens+used.CompletionTokens)
+	return nil
+}

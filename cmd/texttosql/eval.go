@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/memory"
+)
+
+// evaluate is the verb that scores questions with golds.
+type evaluate struct {
+	setup.Asking `embed:""`
+	JSON         bool   `name:"json" help:"Write a JSON line for each question and one for all."`
+	Workers      int    `default:"4" placeholder:"N" help:"Questions at a time; default: 4."`
+	Questions    string `arg:"" help:"The file of questions: JSON lines {\"question\", \"sql\"}, a JSON list or CSV."`
+}
+
+// Help is the part of --help below the flags.
+func (evaluate) Help() string {
+	return `EX is the share of questions whose answer has the rows of the right statement, with the interval of 95 % of a bootstrap
+over questions. VA is the share whose statement runs. A question without an answer is wrong; one whose right statement has no
+result is told and counts as wrong. An exemplar or a confirmed answer that gives a question away is told too.
+
+` + exitHelp
+}
+
+// scored is a line of --json about one question.
+type scored struct {
+	ID       string  `json:"id"`
+	Question string  `json:"question"`
+	SQL      string  `json:"sql,omitempty"`
+	EX       float64 `json:"ex"`
+	VA       float64 `json:"va"`
+	Error    string  `json:"error,omitempty"` // why there is no answer
+	Fault    string  `json:"fault,omitempty"` // why it cannot be scored
+}
+
+// total is the last line of --json.
+type total struct {
+	N          int           `json:"n"`
+	EX         eval.Estimate `json:"ex"`
+	VA         eval.Estimate `json:"va"`
+	Unanswered int           `json:"unanswered"`
+	Faults     int           `json:"faults"`
+	Leaks      int           `json:"leaks"` // questions that an exemplar gives away
+	Calls      int           `json:"calls"`
+	Tokens     int           `json:"tokens"`
+	Known      bool          `json:"tokens_known"`
+	Seconds    float64       `json:"seconds"` // of all questions, added up
+}
+
+// databaseID names the one database in the questions.
+const databaseID = "db"
+
+// Run scores.
+func (v *evaluate) Run(p *program) error {
+	if v.Workers < 1 {
+		return &setup.UsageError{Err: errors.New("--workers must be at least 1")}
+	}
+	dataset, err := v.read()
+	if err != nil {
+		return &setup.UsageError{Err: err}
+	}
+	e, err := v.Open(p.ctx, p.getenv, nil)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	db, err := exec.New(e.Pool, e.Dialect, exec.Config{Policy: e.Config.Policy, Limits: exec.Limits{
+		Answer: exec.Bounds{Rows: eval.DefaultRows, Bytes: eval.DefaultBytes, Timeout: eval.DefaultTimeout},
+	}})
+	if err != nil {
+		return err
+	}
+	store := eval.NewStore(eval.StoreConfig{Dialect: e.Dialect, Workers: v.Workers})
+	defer store.Close()
+	store.Use(databaseID, db)
+	leaks, err := v.leaks(e, dataset)
+	if err != nil {
+		return err
+	}
+	if leaks > 0 {
+		cli.Say(p.err, "texttosql: an exemplar or a confirmed answer gives %d of the %d questions away\n", leaks, len(dataset.Questions))
+	}
+	var done atomic.Int64
+	report, err := eval.Run(p.ctx, func(ctx context.Context, q eval.Question) (eval.Answer, error) {
+		r, err := e.Generate(ctx, q.Text, texttosql.WithEvidence(q.Evidence))
+		if n := done.Add(1); cli.IsTerminal(p.err) {
+			fmt.Fprintf(p.err, "\r%d of %d", n, len(dataset.Questions))
+		}
+		if r == nil {
+			return eval.Answer{}, err
+		}
+		return eval.Answer{SQL: r.SQL, Usage: r.Usage}, err
+	}, dataset, &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}})
+	if cli.IsTerminal(p.err) {
+		fmt.Fprintln(p.err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := v.write(p, report, leaks); err != nil {
+		return err
+	}
+	if report.Unanswered() == report.N() {
+		return fmt.Errorf("none of the %d questions was answered, the last one because: %w", report.N(), last(report))
+	}
+	return nil
+}
+
+// read reads the questions, which must have a text and a gold.
+func (v *evaluate) read() (*eval.Dataset, error) {
+	dataset, err := eval.ReadDataset(v.Questions)
+	if err != nil {
+		return nil, err
+	}
+	questions := append([]eval.Question(nil), dataset.Questions...)
+	for i, q := range questions {
+		switch {
+		case q.Text == "":
+			return nil, &eval.FileError{File: v.Questions, Line: q.Line, Field: "question", Err: errors.New("missing")}
+		case q.Gold == "":
+			return nil, &eval.FileError{File: v.Questions, Line: q.Line, Field: "sql", Err: errors.New("missing: without it no answer can be scored")}
+		}
+		questions[i].DB = databaseID
+	}
+	return eval.NewDataset(dataset.Name, questions)
+}
+
+// leaks counts the questions that an exemplar gives away.
+func (v *evaluate) leaks(e *setup.Engine, dataset *eval.Dataset) (n int, err error) {
+	shown, err := e.Confirmed.Pairs()
+	if v.Exemplars != "" && err == nil {
+		var more []memory.Pair
+		more, err = memory.ReadPairs(v.Exemplars)
+		shown = append(shown, more...)
+	}
+	guard := memory.NewGuard(e.Dialect.Text(), shown)
+	for _, q := range dataset.Questions {
+		if leak, _ := guard.Find(memory.Pair{Question: q.Text, SQL: q.Gold}); leak != "" {
+			n++
+		}
+	}
+	return n, err
+}
+
+func (v *evaluate) write(p *program, r *eval.Report, leaks int) error {
+	all := total{N: r.N(), Unanswered: r.Unanswered(), Faults: len(r.Faults()), Leaks: leaks, Calls: r.Cost.Usage.Calls,
+		Tokens: r.Cost.Usage.PromptTokens + r.Cost.Usage.CompletionTokens, Known: r.Cost.Usage.Known, Seconds: r.Cost.Wall.Round(time.Millisecond).Seconds()}
+	all.EX, _ = r.Estimate(eval.EX{}.Name())
+	all.VA, _ = r.Estimate(eval.VA{}.Name())
+	for _, verdict := range r.Verdicts {
+		line := scored{ID: verdict.Question.ID, Question: verdict.Question.Text, SQL: verdict.SQL, Fault: verdict.Fault}
+		if len(verdict.Scores) == 2 {
+			line.EX, line.VA = verdict.Scores[0], verdict.Scores[1]
+		}
+		if verdict.Err != nil {
+			line.Error = p.line(verdict.Err)
+		}
+		switch {
+		case v.JSON:
+			if err := p.json(line); err != nil {
+				return err
+			}
+		case line.Fault != "":
+			cli.Say(p.out, "%s: cannot be scored: %s\n", line.ID, line.Fault)
+		case line.Error != "":
+			cli.Say(p.out, "%s: no answer: %s\n", line.ID, line.Error)
+		case line.EX == 0:
+			cli.Say(p.out, "%s: wrong: %s\n", line.ID, line.SQL)
+		}
+	}
+	if v.JSON {
+		return p.json(all)
+	}
+	about := ""
+	if !all.Known {
+		about = "about "
+	}
+	_, err := fmt.Fprintf(p.out, "EX %.3f (95 %%: %.3f to %.3f), VA %.3f of %d questions; %d without an answer, %d that cannot be scored\n%d calls, %s%d tokens, %.1f s\n",
+		all.EX.Value, all.EX.Low, all.EX.High, all.VA.Value, all.N, all.Unanswered, all.Faults, all.Calls, about, all.Tokens, all.Seconds)
+	return err
+}
+
+// last returns the error of the last question.
+func last(r *eval.Report) error {
+	for i := len(r.Verdicts) - 1; i >= 0; i-- {
+		switch v := r.Verdicts[i]; {
+		case v.Err != nil:
+			return cli.Brief(v.Err)
+		case v.Fault != "":
+			return errors.New(v.Fault)
+		}
+	}
+	return errors.New("the file has no question")
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/talk"
+	"github.com/texttosql/texttosql/session"
+)
+
+// conversation is the verb of a conversation.
+type conversation struct {
+	setup.Asking `embed:""`
+	Dir          string `placeholder:"DIR" help:"Folder of the sessions; default: texttosql/sessions in XDG_STATE_HOME or ~/.local/state."`
+	Resume       string `placeholder:"ID" help:"Go on with this session: nothing is paid twice."`
+	List         bool   `help:"List the sessions of the folder, and stop."`
+}
+
+// Help is the part of --help below the flags.
+func (conversation) Help() string {
+	return `Type a question or a follow-up; "t1", "j1" or "r1" to choose what was offered; "no: TEXT" to correct the answer; "ok" to
+confirm it ("ok: WORDING" for a follow-up); "new" for another session. Where the best answer has less than 0.6 of the votes you
+are asked (--ask-below). Each reply is on disk before it is used, so after Ctrl-C or a kill --resume goes on.
+
+` + setup.Help() + "\n\n" + exitHelp
+}
+
+// askBelow is what talk asks below unless a flag says otherwise.
+const askBelow = 0.6
+
+// Run talks.
+func (c *conversation) Run(p *program) error {
+	dir, err := c.dir(p)
+	if err != nil {
+		return err
+	}
+	store, err := session.OpenFiles(dir)
+	if err != nil {
+		return &setup.UsageError{Err: fmt.Errorf("--dir %s: %w", dir, cli.PathlessError(err))}
+	}
+	if c.List {
+		return c.list(p, store)
+	}
+	var ask texttosql.Option
+	if c.AskBelow == nil {
+		ask = texttosql.WithAskBelow(askBelow)
+	}
+	e, err := c.Open(p.ctx, p.getenv, nil, ask, cli.Progress(p.err))
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	t := &talk.Talk{Out: p.out, Engine: e.Engine, Store: store, Lessons: e.Lessons, Again: func(id string) string {
+		return fmt.Sprintf("--dir %s --resume %s", dir, id)
+	}}
+	if err := t.Converse(p.ctx, c.Resume); err != nil {
+		return err
+	}
+	if c.Resume != "" {
+		if err := t.GoOn(p.ctx); err != nil {
+			return err
+		}
+	}
+	return t.Typed(p.ctx, p.in)
+}
+
+func (c *conversation) dir(p *program) (string, error) {
+	state, home := p.getenv("XDG_STATE_HOME"), p.getenv("HOME")
+	switch {
+	case c.Dir != "":
+		return c.Dir, nil
+	case state != "":
+		return filepath.Join(state, "texttosql", "sessions"), nil
+	case home != "":
+		return filepath.Join(home, ".local", "state", "texttosql", "sessions"), nil
+	}
+	return "", &setup.UsageError{Err: errors.New("--dir is needed where neither XDG_STATE_HOME nor HOME is set")}
+}
+
+func (c *conversation) list(p *program, store session.Store) error {
+	all, err := store.List(p.ctx, session.Filter{})
+	for _, s := range all {
+		cli.Say(p.out, "%s  %s  %-11s  %s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), s.State, s.Question)
+	}
+	return err
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/whole"
+)
+
+// Cost says what a question took.
+func Cost(r *texttosql.Result) string {
+	about := ""
+	if !r.Usage.Known {
+		about = "about "
+	}
+	return fmt.Sprintf("%d calls, %s%d tokens", r.Usage.Calls, about, r.Usage.PromptTokens+r.Usage.CompletionTokens)
+}
+
+// Answer prints an answer: the statement, its rows, how sure they are, the cost and the reasons. The error is that of w.
+func Answer(w io.Writer, r *texttosql.Result) error {
+	Say(w, "%s\n\n", r.SQL)
+	if err := r.Rows.WriteTable(w); err != nil {
+		return err
+	}
+	Say(w, "\nconfidence %.2f: %s\n%s, %d samples saved\n", r.Confidence, r.Ballot.Explain(), Cost(r), r.Saved)
+	for _, a := range r.Ballot.Abstained {
+		Say(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, a.Why)
+	}
+	for _, c := range r.Candidates {
+		for _, f := range c.Findings {
+			if f.Rule == "repaired" {
+				Say(w, "  sample %d was repaired: %s\n", c.Sample, f.Detail)
+			}
+		}
+	}
+	for _, n := range r.Notes {
+		Say(w, "  %s\n", n)
+	}
+	for _, warning := range r.Warnings {
+		Say(w, "  warning: %s\n", warning.Message)
+	}
+	return nil
+}
+
+// Page begins the file of a page before any call costs money. flag names it in errors. A page must not replace db, the file
+// of the database, if that is one.
+func Page(flag, page, db string) (*whole.File, error) {
+	if old, err := os.Stat(page); err == nil {
+		if asked, err := os.Stat(db); err == nil && os.SameFile(old, asked) {
+			return nil, fmt.Errorf("%s %s is the database", flag, page)
+		}
+	}
+	file, err := whole.Create(page, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, page, PathlessError(err))
+	}
+	return file, nil
+}
+
+// WritePage ends the file with a page about r, which may be nil: then nothing is written. err is the error beside r.
+func WritePage(file *whole.File, r *texttosql.Result, err error, withRows bool) error {
+	defer file.Discard()
+	if r == nil {
+		return nil
+	}
+	return errors.Join(r.WritePage(file, err, withRows), file.Commit())
+}
