@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 func killed(ctx context.Context, dir string, at int64) error {
 	s := readScript()
 	var calls atomic.Int64
-	c := conversation{out: io.Discard, dir: dir, samples: 1, model: llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+	c := conversation{out: io.Discard, dir: dir, samples: 1}
+	c.model = llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		if calls.Add(1) == at {
 			self, err := os.FindProcess(os.Getpid())
 			if err == nil {
@@ -49,7 +50,7 @@ func killed(ctx context.Context, dir string, at int64) error {
 			select {} // until it is dead
 		}
 		return s.Complete(ctx, req)
-	}))}
+	}))
 	db, closeDB, err := open("")
 	if err != nil {
 		return err
@@ -168,10 +169,11 @@ func TestTyped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out strings.Builder
 	s := readScript()
-	c := conversation{out: &out, dir: t.TempDir(), samples: 1, model: llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+	c := conversation{out: &out, dir: t.TempDir(), samples: 1}
+	c.model = llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		cancel()
 		return s.Complete(ctx, req)
-	}))}
+	}))
 	talk, err := c.open(ctx, db, "")
 	if err != nil {
 		t.Fatal(err)
