@@ -1,0 +1,107 @@
+package trino_test
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// look is the text check and what the guard decides before it asks the server.
+func look(text string) error {
+	s, err := sqltext.Trino().Check(text)
+	if err != nil {
+		return err
+	}
+	return trino.Look(trino.Dialect{Catalogs: []string{"tpch", "system"}}, exec.Policy{}, s)
+}
+
+// statements reads a file of testdata: a statement a line, in Go's quotes where a line cannot hold it, below # and a reason.
+func statements(t *testing.T, name string) (all []string, why map[string]string) {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	why = map[string]string{}
+	reason := ""
+	for text := range strings.Lines(string(raw)) {
+		text = strings.TrimSuffix(text, "\n")
+		if strings.HasPrefix(text, "# ") {
+			reason = text[2:]
+			continue
+		}
+		if strings.HasPrefix(text, `"`) {
+			if text, err = strconv.Unquote(text); err != nil {
+				t.Fatalf("%s: %q: %v", name, text, err)
+			}
+		}
+		all = append(all, text)
+		why[text] = reason
+	}
+	return all, why
+}
+
+// TestHostile: none of these reaches a server.
+func TestHostile(t *testing.T) {
+	all, why := statements(t, "hostile.txt")
+	nested := "SELECT " + strings.Repeat("(", 300) + "1" + strings.Repeat(")", 300)
+	all = append(all, nested, doubled(20))
+	why[nested], why[doubled(20)] = "it is nested too deep for any parser", "it doubles with each common table expression"
+	for _, text := range all {
+		err := look(text)
+		if !errors.As(err, new(*exec.RefusedError)) && !errors.As(err, new(*sqltext.RefusedError)) {
+			t.Errorf("%s: %.200s: %v", why[text], text, err)
+		}
+	}
+	t.Logf("%d statements", len(all))
+}
+
+// doubled is a statement that doubles with each of n common table expressions.
+func doubled(n int) string {
+	text := "WITH c0 AS (SELECT 'x' AS a)"
+	for i := range n {
+		before := "c" + strconv.Itoa(i)
+		text += ", c" + strconv.Itoa(i+1) + " AS (SELECT p.a || q.a AS a FROM " + before + " p, " + before + " q)"
+	}
+	return text + " SELECT a FROM c" + strconv.Itoa(n)
+}
+
+// TestHarmless: none of these is refused before the server is asked.
+func TestHarmless(t *testing.T) {
+	all, _ := statements(t, "harmless.txt")
+	for _, text := range all {
+		if err := look(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// FuzzLook: whatever the text, the guard neither panics nor lets a call through that is not on its list.
+func FuzzLook(f *testing.F) {
+	for _, text := range []string{
+		"SELECT 1", "WITH c AS (SELECT 1) SELECT 2",
+		"SELECT spy(1)", `SELECT "spy" (1)`, "WITH c(a) AS (SELECT 1) SELECT lower('x') FROM c t(b)", "SELECT * FROM TABLE(f(1))", "SELECT repeat(repeat('x', 9), 9)",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		err := look(text)
+		if called := strings.Replace(text, "SELECT 1", "SELECT spy(2)", 1); err == nil && called != text {
+			s, err := sqltext.Trino().Check(called)
+			if err != nil {
+				return
+			}
+			for token := range s.Tokens() {
+				if token.Kind == sqltext.Word && token.Text == "spy" && trino.Look(trino.Dialect{}, exec.Policy{}, s) == nil {
+					t.Errorf("%q lets a call through", called)
+				}
+			}
+		}
+	})
+}
