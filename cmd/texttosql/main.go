@@ -33,6 +33,7 @@ type verbs struct {
 	Completion completion   `cmd:"" help:"Print the script that completes commands in a shell."`
 	Complete   complete     `cmd:"" hidden:"" passthrough:""`
 
+	Serve    serve    `cmd:"" help:"Serve a page for people: ask, choose, correct, confirm, ask on."`
 	ServeMCP serveMCP `cmd:"" name:"serve-mcp" help:"Serve clients of the Model Context Protocol."`
 }
 

@@ -1,0 +1,139 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/session"
+)
+
+// call is a call of a session that may take minutes.
+type call func(context.Context, *texttosql.Session) (*texttosql.Result, error)
+
+// run runs a call of the session of that id, of a new one for "", on a goroutine that nobody's leaving ends but cancel and
+// Close. It returns when the session has saved what the user did, with nil; before that with the error of the call.
+func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
+	store := &saves{Store: s.Store, server: s, first: make(chan struct{})}
+	var talk *texttosql.Session
+	var err error
+	if id == "" {
+		if talk, err = s.Engine.Converse(ctx, store, ""); err != nil {
+			return "", err
+		}
+		id = talk.Record().ID
+	}
+	within, release, err := s.claim(id)
+	if err != nil {
+		return "", err
+	}
+	if talk == nil { // loaded once nobody else here can change it
+		if talk, err = s.Engine.Converse(ctx, store, id); err != nil {
+			release()
+			return "", err
+		}
+	}
+	ended := make(chan error, 1)
+	go func() {
+		res, err := do(within, talk)
+		s.keep(talk.Record(), res, err)
+		release()
+		ended <- err
+	}()
+	select {
+	case <-store.first:
+		return id, nil
+	case err = <-ended:
+	case <-ctx.Done():
+		return id, ctx.Err()
+	}
+	select {
+	case <-store.first:
+		return id, nil // the record tells the error
+	default:
+	}
+	if asked := (*session.Question)(nil); errors.As(err, &asked) {
+		err = nil // it was pending, and is now with its rows
+	}
+	return id, err
+}
+
+// saves tells of the records that a store has saved.
+type saves struct {
+	session.Store
+	server *Server
+	once   sync.Once
+	first  chan struct{} // closed after the first
+}
+
+func (s *saves) Save(ctx context.Context, r session.Record) error {
+	err := s.Store.Save(ctx, r)
+	if err == nil {
+		s.server.saved(r.ID, r.Revision+1)
+		s.once.Do(func() { close(s.first) })
+	}
+	return err
+}
+
+// input is the body of all calls; each reads what it needs.
+type input struct {
+	Question   string              `json:"question"`
+	Option     string              `json:"option"`
+	Text       string              `json:"text"`
+	Correction *session.Correction `json:"correction"`
+}
+
+func (s *Server) ask(w http.ResponseWriter, r *http.Request) { s.begin(w, r, "", "ask") }
+
+func (s *Server) call(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if err := session.CheckID(id); err != nil {
+		s.refuse(w, err)
+		return
+	}
+	s.begin(w, r, id, r.PathValue("call"))
+}
+
+// begin reads what the user does and lets the session begin it.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, id, name string) {
+	var in input
+	if !read(w, r, &in) {
+		return
+	}
+	calls := map[string]call{
+		"ask": func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) {
+			return t.Ask(ctx, in.Question)
+		},
+		"choose": func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) {
+			return t.Choose(ctx, in.Option)
+		},
+		"correct": func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) {
+			if in.Correction != nil {
+				return t.Apply(ctx, *in.Correction)
+			}
+			return t.Correct(ctx, in.Text)
+		},
+		"confirm": func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) {
+			return nil, t.Confirm(ctx, in.Text)
+		},
+		"resume":  func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) { return t.Resume(ctx) },
+		"restart": func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) { return t.Restart(ctx) },
+	}
+	do, known := calls[name]
+	switch {
+	case name == "cancel":
+		s.cancel(id)
+	case !known:
+		answer(w, http.StatusNotFound, problem{"missing", "there is nothing here"})
+		return
+	default:
+		var err error
+		if id, err = s.run(r.Context(), id, do); err != nil {
+			s.refuse(w, err)
+			return
+		}
+	}
+	answer(w, http.StatusAccepted, map[string]string{"id": id})
+}

@@ -1,0 +1,197 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/session"
+)
+
+// details is what this program knows of an answer beyond its record.
+type details struct {
+	Why      string     `json:"why,omitempty"` // how the votes fell, in a line
+	Votes    []share    `json:"votes,omitempty"`
+	Without  [][]string `json:"without,omitempty"` // statements without a vote: the statement, and why
+	Notes    []string   `json:"notes,omitempty"`   // decisions
+	Warnings []string   `json:"warnings,omitempty"`
+	Cost     string     `json:"cost,omitempty"`
+	Rows     *table     `json:"rows,omitempty"`
+	Trace    bool       `json:"trace,omitempty"` // there is a page about it
+}
+
+// share is a cluster of the vote.
+type share struct {
+	Label  string   `json:"label"`
+	Votes  string   `json:"votes"` // "3 of 5"
+	Share  float64  `json:"share"`
+	SQL    string   `json:"sql"`
+	Doubts []string `json:"doubts,omitempty"`
+}
+
+// kept is what a memo has of a turn.
+type kept struct {
+	details
+	problem string            // why the question was stopped
+	options map[string]*table // the rows of the options of a question to the user
+	result  *texttosql.Result // without its rows
+	err     error
+}
+
+// memo keeps the turns that were answered last. The zero memo is empty. Safe for concurrent use.
+type memo struct {
+	mu   sync.Mutex
+	all  map[memoKey]*kept
+	ages []memoKey // the oldest first
+}
+
+type memoKey struct {
+	id   string
+	turn int // its place in the record
+}
+
+// maxKept bounds the turns of a memo: a turn has about a megabyte of cells at most, and its trace.
+const maxKept = 32
+
+func (m *memo) get(k memoKey) *kept {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.all[k]
+}
+
+func (m *memo) put(k memoKey, v *kept) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.all == nil {
+		m.all = map[memoKey]*kept{}
+	}
+	m.all[k] = v
+	m.ages = append(slices.DeleteFunc(m.ages, func(have memoKey) bool { return have == k }), k)
+	if len(m.ages) > maxKept {
+		delete(m.all, m.ages[0])
+		m.ages = slices.Delete(m.ages, 0, 1)
+	}
+}
+
+// keep remembers what a call of a session returned.
+func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
+	if res == nil || len(r.Turns) == 0 || errors.Is(err, session.ErrConflict) {
+		return
+	}
+	at := memoKey{r.ID, last(&r)}
+	shown := *res
+	shown.Rows = nil
+	k := &kept{result: &shown, err: err}
+	if old := s.seen.get(at); old != nil && len(res.Ballot.Clusters) == 0 && old.result != nil && old.result.SQL == res.SQL {
+		*k = *old // the rows were read again, and no vote was taken
+	} else {
+		k.details = s.explain(res)
+	}
+	k.Rows = tabled(res.Rows)
+	var (
+		asked   *session.Question
+		stopped *texttosql.InterruptedError
+	)
+	switch {
+	case errors.As(err, &asked):
+		k.options = map[string]*table{}
+		for _, o := range asked.Options {
+			k.options[o.ID] = tabled(o.Rows)
+		}
+	case errors.As(err, &stopped):
+		k.problem = "It was stopped: " + s.told(stopped.Err)
+	}
+	s.seen.put(at, k)
+}
+
+// explain says how an answer was found.
+func (s *Server) explain(res *texttosql.Result) details {
+	d := details{Trace: res.Trace != nil}
+	if b := res.Ballot; len(b.Clusters)+len(b.Abstained) > 0 {
+		d.Why = visible(b.Explain())
+		for i, c := range b.Clusters {
+			v := share{Label: fmt.Sprintf("Answer %d", i+1), Share: c.Share, SQL: visible(c.SQL),
+				Votes: fmt.Sprintf("%d of %d", len(c.Members), b.Sampled)}
+			if c.Best >= 0 && c.Best < len(res.Candidates) && res.Candidates[c.Best].Fingerprint != "" {
+				best := res.Candidates[c.Best]
+				v.Label += fmt.Sprintf(": %s of %s", counted(best.Rows, "row"), counted(best.Columns, "column"))
+			}
+			for _, doubt := range c.Doubts {
+				v.Doubts = append(v.Doubts, visible(words.Short(doubt.Detail, 300)))
+			}
+			d.Votes = append(d.Votes, v)
+		}
+	}
+	for _, c := range res.WithoutVote() {
+		d.Without = append(d.Without, []string{visible(c.SQL), s.clean(c.Rejected)})
+	}
+	for _, w := range res.Warnings {
+		d.Warnings = append(d.Warnings, s.clean(w.Message))
+	}
+	for _, n := range res.Notes {
+		if n = s.clean(n); !slices.Contains(d.Warnings, n) {
+			d.Notes = append(d.Notes, n)
+		}
+	}
+	d.Cost = fmt.Sprintf("%.2f s", res.Trace.Duration().Seconds())
+	if u := res.Usage; u.Calls > 0 {
+		d.Cost = fmt.Sprintf("%s, %s tokens, %s", counted(u.Calls, "model call"), grouped(u.PromptTokens+u.CompletionTokens), d.Cost)
+	}
+	return d
+}
+
+func counted(n int, thing string) string { return grouped(n) + " " + words.Plural(thing, n) }
+
+// grouped is n ≥ 0 with a comma between its thousands.
+func grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// trace is the page of one answer, as package trace writes it.
+func (s *Server) trace(w http.ResponseWriter, r *http.Request) {
+	turn, err := strconv.Atoi(r.PathValue("turn"))
+	known := s.seen.get(memoKey{r.PathValue("id"), turn})
+	if err != nil || known == nil || known.result == nil {
+		answer(w, http.StatusNotFound, problem{"missing", "how this answer was found is known to the program that found it, and no longer to this one"})
+		return
+	}
+	shownErr := known.err
+	if shownErr != nil {
+		shownErr = errors.New(s.told(shownErr))
+	}
+	var page bytes.Buffer
+	if err := known.result.WritePage(&page, shownErr, false); err != nil {
+		s.refuse(w, err)
+		return
+	}
+	text := page.String()
+	if s.Hide != nil {
+		text = s.Hide(text)
+	}
+	// Its only style is the first one, before any text from outside.
+	_, rest, _ := strings.Cut(text, "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src "+hash([]byte(style))+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	io.WriteString(w, text)
+}
+
+// hash is a source of a content policy.
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}

@@ -1,0 +1,233 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// topic is what a Server knows of a conversation that runs or is watched. Its fields are guarded by Server.mu.
+type topic struct {
+	cancel   context.CancelFunc // nil: it does not run
+	revision int64              // of the last record that is known
+	steps    []step             // of the question that runs
+	watchers map[chan struct{}]bool
+}
+
+// step is all work of one kind for a question.
+type step struct {
+	Name   string `json:"name"`
+	Begun  int    `json:"begun"`
+	Ended  int    `json:"ended"`
+	Failed int    `json:"failed,omitempty"`
+}
+
+// maxSteps bounds the kinds of work that are told, because a strategy may name them as it likes.
+const maxSteps = 20
+
+// maxWatchers bounds the streams of a server.
+const maxWatchers = 100
+
+// topic returns that of a conversation and makes it where it is missing. The caller holds mu.
+func (s *Server) topic(id string) *topic {
+	t := s.topics[id]
+	if t == nil {
+		t = &topic{watchers: map[chan struct{}]bool{}}
+		s.topics[id] = t
+	}
+	return t
+}
+
+// tidy forgets a topic that nobody needs. The caller holds mu.
+func (s *Server) tidy(id string) {
+	if t := s.topics[id]; t != nil && t.cancel == nil && len(t.watchers) == 0 {
+		delete(s.topics, id)
+	}
+}
+
+// tell wakes those who watch t. Who is awake already looks again later. The caller holds mu.
+func (t *topic) tell() {
+	for w := range t.watchers {
+		select {
+		case w <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// claim lets the caller run a call of a conversation, until release.
+func (s *Server) claim(id string) (within context.Context, release func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.topic(id)
+	switch {
+	case t.cancel != nil:
+		return nil, nil, errBusy
+	case s.closed:
+		err = errClosed
+	case s.jobs >= s.Parallel:
+		err = errFull
+	}
+	if err != nil {
+		s.tidy(id)
+		return nil, nil, err
+	}
+	within, t.cancel = context.WithCancel(s.ctx)
+	t.steps = nil
+	s.jobs++
+	s.calls.Add(1)
+	t.tell()
+	return within, func() {
+		s.mu.Lock()
+		t.cancel()
+		t.cancel = nil
+		s.jobs--
+		t.tell()
+		s.tidy(id)
+		s.mu.Unlock()
+		s.calls.Done()
+	}, nil
+}
+
+// cancel ends what a conversation is doing here, if anything. Its session is interrupted then.
+func (s *Server) cancel(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.topics[id]; t != nil && t.cancel != nil {
+		t.cancel()
+	}
+}
+
+func (s *Server) runs(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.topics[id]
+	return t != nil && t.cancel != nil
+}
+
+// saved notes the revision of a record.
+func (s *Server) saved(id string, revision int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.topics[id]; t != nil && t.revision != revision {
+		t.revision = revision
+		t.tell()
+	}
+}
+
+// Progress carries the steps of questions from an Engine to a Server: its Tell is for texttosql.WithProgress. One
+// Progress belongs to one Server. Safe for concurrent use.
+type Progress struct{ to atomic.Pointer[Server] }
+
+// Tell takes one step.
+func (p *Progress) Tell(n texttosql.Progress) {
+	if s := p.to.Load(); s != nil {
+		s.progress(n)
+	}
+}
+
+func (s *Server) progress(n texttosql.Progress) {
+	if n.Kind != trace.Started && n.Kind != trace.Ended || n.Span.Parent() == nil || n.Span.Parent() != n.Span.Root() {
+		return // the steps of the question, not their parts
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.topics[n.ID]
+	if t == nil || t.cancel == nil {
+		return
+	}
+	i := slices.IndexFunc(t.steps, func(have step) bool { return have.Name == n.Step })
+	switch {
+	case i < 0 && len(t.steps) == maxSteps:
+		return
+	case i < 0:
+		t.steps, i = append(slices.Clip(t.steps), step{Name: n.Step}), len(t.steps)
+	default:
+		t.steps = slices.Clone(t.steps) // a stream may be writing it
+	}
+	switch at := &t.steps[i]; {
+	case n.Kind == trace.Started:
+		at.Begun++
+	default:
+		at.Ended++
+		if n.Message != "" {
+			at.Failed++
+		}
+	}
+	t.tell()
+}
+
+// news is what a stream tells. The page reads the conversation again where the revision or what runs is another one.
+type news struct {
+	Revision int64  `json:"revision"`
+	Running  bool   `json:"running"`
+	Steps    []step `json:"steps"`
+}
+
+// beat is how often a stream shows that it lives, and looks whether another program has changed the record.
+const beat = 15 * time.Second
+
+// events streams what happens to a conversation. A client that goes away ends its stream and nothing else.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	rec, err := s.Store.Load(r.Context(), id)
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	woken := make(chan struct{}, 1)
+	s.mu.Lock()
+	watchers := 0
+	for _, t := range s.topics {
+		watchers += len(t.watchers)
+	}
+	if s.closed || watchers >= maxWatchers {
+		s.mu.Unlock()
+		s.refuse(w, errFull)
+		return
+	}
+	t := s.topic(id)
+	t.watchers[woken] = true
+	t.revision = max(t.revision, rec.Revision)
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(t.watchers, woken)
+		s.tidy(id)
+	}()
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for {
+		s.mu.Lock()
+		now := news{t.revision, t.cancel != nil, t.steps}
+		s.mu.Unlock()
+		text, err := json.Marshal(now)
+		out.SetWriteDeadline(time.Now().Add(10 * time.Second)) // for a client that does not read; not every writer has one
+		_, werr := fmt.Fprintf(w, "data: %s\n\n", text)
+		if cmp.Or(err, werr, out.Flush()) != nil {
+			return
+		}
+		select {
+		case <-woken:
+		case <-ticker.C:
+			if rec, err := s.Store.Load(r.Context(), id); err == nil {
+				s.saved(id, rec.Revision)
+			}
+		case <-r.Context().Done():
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}

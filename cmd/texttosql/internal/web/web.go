@@ -1,0 +1,254 @@
+// Package web is the page of "texttosql serve": a person asks, sees the answer with its rows and its votes, chooses where
+// the answers disagree, corrects, confirms and asks on.
+//
+// It keeps nothing of its own: a conversation is the session.Record of its store, so a reload, a second tab and a
+// program that was killed find it as it is. What no record holds, such as rows and votes, stays in memory for the
+// answers of this program that were seen last.
+//
+// The page is one HTML document with its style and its script. Every text from a model, a database or a person reaches
+// it as JSON and is set as text.
+package web
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/session"
+)
+
+// Config is what a Server needs.
+type Config struct {
+	Engine    *texttosql.Engine   // required
+	Store     session.Store       // required; conversations live as long as it does
+	Confirmed *memory.Confirmed   // its last questions are offered where nothing was asked yet; nil: none
+	Progress  *Progress           // of the Engine; nil: the page shows no steps
+	Title     string              // what the page calls the database; "": "your database"
+	Parallel  int                 // questions that run at a time; 0: 4
+	Hide      func(string) string // takes what nobody may see, such as parts of a DSN, out of the text of an error; nil: nothing
+	Door      door.Door           // who may come in; its Credential is set by Handler
+}
+
+// Server serves the page. Make one with New. Safe for concurrent use.
+type Server struct {
+	Config
+	page  document
+	ctx   context.Context // ends with Close
+	stop  context.CancelFunc
+	calls sync.WaitGroup // calls of sessions that run
+
+	mu     sync.Mutex
+	closed bool
+	jobs   int               // how many topics run
+	topics map[string]*topic // conversations that run or are watched
+	seen   memo
+}
+
+// New returns a Server. The caller calls Close.
+func New(c Config) (*Server, error) {
+	if c.Engine == nil || c.Store == nil {
+		return nil, errors.New("web: the page needs an Engine and a Store")
+	}
+	if c.Parallel < 0 {
+		return nil, fmt.Errorf("web: Parallel is %d", c.Parallel)
+	}
+	c.Parallel, c.Title = cmp.Or(c.Parallel, 4), cmp.Or(c.Title, "your database")
+	s := &Server{Config: c, page: assembled(), topics: map[string]*topic{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	if c.Progress != nil {
+		c.Progress.to.Store(s)
+	}
+	return s, nil
+}
+
+// Close ends all streams and interrupts the questions that run, which can be resumed. It returns when all have ended.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.stop()
+	s.calls.Wait()
+}
+
+// Handler returns the page and its interface behind the door. The page itself, which holds no data, and the way to log
+// in need no token.
+func (s *Server) Handler() http.Handler {
+	open, closed := s.Door, s.Door
+	open.MaxBody, closed.MaxBody = maxBody, maxBody
+	open.Token, closed.Credential = "", s.credential
+	front, inner := http.NewServeMux(), http.NewServeMux()
+	front.HandleFunc("GET /{$}", s.index)
+	front.HandleFunc("POST /api/login", s.login)
+	inner.HandleFunc("GET /api/conversations", s.list)
+	inner.HandleFunc("POST /api/conversations", s.ask)
+	inner.HandleFunc("GET /api/conversations/{id}", s.show)
+	inner.HandleFunc("GET /api/conversations/{id}/events", s.events)
+	inner.HandleFunc("POST /api/conversations/{id}/{call}", s.call)
+	inner.HandleFunc("GET /api/schema", s.schema)
+	inner.HandleFunc("GET /trace/{id}/{turn}", s.trace)
+	front.Handle("/api/", closed.Guard(inner))
+	front.Handle("/trace/", closed.Guard(inner))
+	return headers(open.Guard(front))
+}
+
+// headers says on every reply that it is for this page alone. The door keeps other pages out; a header of our own is a
+// second lock on requests that write.
+func headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		for name, value := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+			"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			h.Set(name, value)
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("X-Texttosql") == "" {
+			// No page of another origin can set it: its browser would ask for leave, which nobody gives.
+			answer(w, http.StatusForbidden, problem{"foreign", "a writing request needs the header X-Texttosql"})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// cookie is the name of the cookie that stands for the token.
+const cookie = "texttosql"
+
+// pass is the value of the cookie: it shows that its bearer knew the token, and does not tell it.
+func (s *Server) pass() string {
+	mac := hmac.New(sha256.New, []byte(s.Door.Token))
+	mac.Write([]byte("texttosql serve"))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// credential returns what a request shows at the door: a token, which its cookie may stand for.
+func (s *Server) credential(r *http.Request) string {
+	if c, err := r.Cookie(cookie); err == nil && hmac.Equal([]byte(c.Value), []byte(s.pass())) {
+		return s.Door.Token
+	}
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return token
+}
+
+// login gives a cookie for the token. The token comes in the body, so that it stands in no log of addresses.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Token string }
+	if !read(w, r, &in) {
+		return
+	}
+	given, want := sha256.Sum256([]byte(in.Token)), sha256.Sum256([]byte(s.Door.Token))
+	if s.Door.Token != "" && !hmac.Equal(given[:], want[:]) {
+		answer(w, http.StatusUnauthorized, problem{"token", "this is not the token"})
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.pass(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
+	answer(w, http.StatusOK, struct{}{})
+}
+
+func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Security-Policy", s.page.policy)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Write(s.page.text)
+}
+
+// maxBody bounds a request, in bytes. A question and a correction are far below it.
+const maxBody = 64 << 10
+
+// read reads the JSON body of a request. If it cannot, it answers and returns false.
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		answer(w, http.StatusUnsupportedMediaType, problem{"request", "the body must be JSON"})
+		return false
+	}
+	known := json.NewDecoder(r.Body) // which the door has bounded
+	known.DisallowUnknownFields()
+	err := known.Decode(into)
+	if err != nil {
+		answer(w, http.StatusBadRequest, problem{"request", "the body cannot be read"})
+	}
+	return err == nil
+}
+
+// answer writes JSON.
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) // the client may be gone
+}
+
+// problem is a refusal as the page shows it. Code is a stable word for its script.
+type problem struct {
+	Code  string `json:"code"`
+	Error string `json:"error"`
+}
+
+// The refusals of a server that has enough to do.
+var (
+	errBusy   = errors.New("this conversation is answering a question already, perhaps in another tab; wait for it or cancel it")
+	errFull   = errors.New("too many questions run at the moment; try again when one of them has ended")
+	errClosed = errors.New("the server is stopping; the conversation goes on when it is back")
+)
+
+// refuse answers with an error.
+func (s *Server) refuse(w http.ResponseWriter, err error) {
+	status, code := http.StatusInternalServerError, "failed"
+	var (
+		state  *texttosql.StateError
+		input  *texttosql.InputError
+		broken *session.RecordError
+	)
+	switch {
+	case errors.Is(err, errBusy):
+		status, code = http.StatusConflict, "busy"
+	case errors.Is(err, session.ErrConflict):
+		status, code, err = http.StatusConflict, "busy", errors.New("another program has changed this conversation; look at it again")
+	case errors.Is(err, errFull), errors.Is(err, errClosed):
+		status, code = http.StatusServiceUnavailable, "full"
+		w.Header().Set("Retry-After", "5")
+	case errors.Is(err, session.ErrNotFound), errors.Is(err, session.ErrInvalidID):
+		status, code, err = http.StatusNotFound, "missing", errors.New("there is no such conversation")
+	case errors.As(err, &broken):
+		code, err = "broken", errors.New("the record of this conversation cannot be read; start another one")
+	case errors.Is(err, session.ErrStale):
+		status, code, err = http.StatusConflict, "stale", errors.New("the database or the settings have changed since the question was asked")
+	case errors.Is(err, session.ErrMaxCorrections):
+		status, code = http.StatusConflict, "corrections"
+	case errors.As(err, &state):
+		status, code, err = http.StatusConflict, "state", errors.New("this cannot be done now: "+state.Hint)
+	case errors.Is(err, session.ErrInvalidCorrection):
+		status, code = http.StatusUnprocessableEntity, "correction"
+	case errors.Is(err, texttosql.ErrNotStandalone):
+		status, code, err = http.StatusUnprocessableEntity, "standalone", errors.New("say the question so that it can be understood alone")
+	case errors.As(err, &input), errors.Is(err, texttosql.ErrEmptyQuestion):
+		status, code = http.StatusUnprocessableEntity, "question"
+	}
+	answer(w, status, problem{code, s.told(err)})
+}
+
+// told is the text of an error for the page.
+func (s *Server) told(err error) string { return s.clean(llm.Scrub(err.Error())) }
+
+// clean takes out of the text of an error what nobody may see, and the names of packages in front of it.
+func (s *Server) clean(text string) string {
+	if s.Hide != nil {
+		text = s.Hide(text)
+	}
+	for _, name := range []string{"texttosql: ", "session: ", "strategy: ", "exec: ", "llm: "} {
+		text = strings.TrimPrefix(text, name)
+	}
+	return visible(strings.TrimPrefix(text, "the correction cannot be used: "))
+}

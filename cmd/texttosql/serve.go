@@ -1,0 +1,138 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/web"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/session"
+)
+
+// serve is the verb of the page for people.
+type serve struct {
+	setup.Asking `embed:""`
+	Listen       string   `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen; another machine's browser needs a token; default: 127.0.0.1:8080."`
+	TokenFile    string   `placeholder:"FILE" help:"Ask every visitor for the token in this file; default: TEXTTOSQL_TOKEN."`
+	Host         []string `placeholder:"NAME" help:"A name by which browsers reach the page, beside localhost and the address; again for several."`
+	Sessions     string   `placeholder:"FOLDER" help:"Keep conversations here; default: a folder of the database in the user's settings."`
+	Title        string   `placeholder:"TEXT" help:"What the page calls the database; default: its name."`
+	Parallel     int      `default:"4" placeholder:"N" help:"Questions that are answered at a time; default: 4."`
+}
+
+// Where the answers disagree a person can choose, so serve asks back unless it is told otherwise.
+const serveAskBelow = 0.6
+
+// Run serves until the program is interrupted.
+func (s *serve) Run(p *program) error {
+	token, err := tokenOf(s.TokenFile, p.getenv)
+	if err != nil {
+		return err
+	}
+	if s.Parallel < 1 {
+		return &setup.UsageError{Err: fmt.Errorf("--parallel %d: want 1 or more", s.Parallel)}
+	}
+	entry := door.Door{Token: token, Hosts: s.Host}
+	listener, err := entry.Listen(p.ctx, s.Listen)
+	if err != nil {
+		return &setup.UsageError{Err: err}
+	}
+	defer listener.Close()
+	s.AskBelow = cmp.Or(s.AskBelow, serveAskBelow)
+	steps := &web.Progress{}
+	e, err := s.Open(p.ctx, p.getenv, nil, texttosql.WithProgress(steps.Tell))
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	folder, err := s.folder(e.Opened)
+	if err != nil {
+		return err
+	}
+	store, err := session.OpenFiles(folder)
+	if err != nil {
+		return err
+	}
+	dsn := s.DSN(p.getenv)
+	page, err := web.New(web.Config{
+		Engine: e.Engine, Store: store, Confirmed: e.Confirmed, Progress: steps, Parallel: s.Parallel, Door: entry,
+		Title: cmp.Or(s.Title, strings.TrimSuffix(filepath.Base(e.Place), filepath.Ext(e.Place))),
+		Hide:  func(text string) string { return withoutParts(text, dsn) },
+	})
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	cli.Say(p.out, "the page is at http://%s, conversations are kept in %s\n", listener.Addr(), folder)
+	return door.Serve(p.ctx, listener, page.Handler(), page.Close)
+}
+
+// tokenOf reads the token of a server; "": there is none. It is in no flag, because every user of a machine sees those.
+func tokenOf(file string, getenv func(string) string) (string, error) {
+	if file == "" {
+		return strings.TrimSpace(getenv("TEXTTOSQL_TOKEN")), nil
+	}
+	text, err := os.ReadFile(file)
+	if err == nil && strings.TrimSpace(string(text)) == "" {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return "", &setup.UsageError{Err: fmt.Errorf("--token-file %s: %w", file, cli.PathlessError(err))}
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// folder is where conversations about a database are kept: those about another one could not go on.
+func (s *serve) folder(o *setup.Opened) (string, error) {
+	if s.Sessions != "" {
+		return s.Sessions, nil
+	}
+	settings, err := os.UserConfigDir()
+	if err != nil {
+		return "", &setup.UsageError{Err: fmt.Errorf("%w; give --sessions", err)}
+	}
+	place := o.Place
+	if o.Engine == "sqlite" {
+		if place, err = filepath.Abs(place); err != nil {
+			return "", err
+		}
+	}
+	sum := sha256.Sum256([]byte(o.Engine + " " + place))
+	return filepath.Join(settings, "texttosql", "sessions", hex.EncodeToString(sum[:8])), nil
+}
+
+// credentials finds user, password and address in the forms of a DSN that are no URL.
+var credentials = regexp.MustCompile(`^([^:@/]+):(.*)@\w+\((.+?)\)|\b(?:user|password|host|hostaddr)\s*=\s*('[^']*'|\S+)`)
+
+// withoutParts takes a DSN, and what it says of user, password and place, out of a text.
+func withoutParts(text, dsn string) string {
+	parts := []string{dsn}
+	if u, err := url.Parse(dsn); err == nil && u.Host != "" {
+		password, _ := u.User.Password()
+		parts = append(parts, u.Host, u.Hostname(), password, u.User.Username())
+	} else if !setup.IsDSN(dsn) {
+		parts = append(parts, filepath.Dir(dsn))
+	}
+	for _, m := range credentials.FindAllStringSubmatch(dsn, -1) {
+		for _, part := range m[1:] {
+			parts = append(parts, strings.Trim(part, "'"))
+		}
+	}
+	for _, part := range parts {
+		if len(part) > 3 { // "." and a user "app" are parts of other words
+			text = strings.ReplaceAll(text, part, "…")
+		}
+	}
+	return text
+}
