@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -22,13 +21,13 @@ import (
 
 // serve is the verb of the page for people.
 type serve struct {
-	setup.Asking `embed:""`
-	Listen       string   `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen; another machine's browser needs a token; default: 127.0.0.1:8080."`
-	TokenFile    string   `placeholder:"FILE" help:"Ask every visitor for the token in this file; default: TEXTTOSQL_TOKEN."`
-	Host         []string `placeholder:"NAME" help:"A name by which browsers reach the page, beside localhost and the address; again for several."`
-	Sessions     string   `placeholder:"FOLDER" help:"Keep conversations here; default: a folder of the database in the user's settings."`
-	Title        string   `placeholder:"TEXT" help:"What the page calls the database; default: its name."`
-	Parallel     int      `default:"4" placeholder:"N" help:"Questions that are answered at a time; default: 4."`
+	setup.Asking  `embed:""`
+	setup.Serving `embed:""`
+
+	Listen   string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen; another machine's browser needs a token; default: 127.0.0.1:8080."`
+	Sessions string `placeholder:"FOLDER" help:"Keep conversations here; default: a folder of the database in the user's settings."`
+	Title    string `placeholder:"TEXT" help:"What the page calls the database; default: its name."`
+	Parallel int    `default:"4" placeholder:"N" help:"Questions that are answered at a time; default: 4."`
 }
 
 // Where the answers disagree a person can choose, so serve asks back unless it is told otherwise.
@@ -36,14 +35,13 @@ const serveAskBelow = 0.6
 
 // Run serves until the program is interrupted.
 func (s *serve) Run(p *program) error {
-	token, err := tokenOf(s.TokenFile, p.getenv)
+	entry, err := s.Door(p.getenv)
 	if err != nil {
 		return err
 	}
 	if s.Parallel < 1 {
 		return &setup.UsageError{Err: fmt.Errorf("--parallel %d: want 1 or more", s.Parallel)}
 	}
-	entry := door.Door{Token: token, Hosts: s.Host}
 	listener, err := entry.Listen(p.ctx, s.Listen)
 	if err != nil {
 		return &setup.UsageError{Err: err}
@@ -76,21 +74,6 @@ func (s *serve) Run(p *program) error {
 	defer page.Close()
 	cli.Say(p.out, "the page is at http://%s, conversations are kept in %s\n", listener.Addr(), folder)
 	return door.Serve(p.ctx, listener, page.Handler(), page.Close)
-}
-
-// tokenOf reads the token of a server; "": there is none. It is in no flag, because every user of a machine sees those.
-func tokenOf(file string, getenv func(string) string) (string, error) {
-	if file == "" {
-		return strings.TrimSpace(getenv("TEXTTOSQL_TOKEN")), nil
-	}
-	text, err := os.ReadFile(file)
-	if err == nil && strings.TrimSpace(string(text)) == "" {
-		err = errors.New("it is empty")
-	}
-	if err != nil {
-		return "", &setup.UsageError{Err: fmt.Errorf("--token-file %s: %w", file, cli.PathlessError(err))}
-	}
-	return strings.TrimSpace(string(text)), nil
 }
 
 // folder is where conversations about a database are kept: those about another one could not go on.
