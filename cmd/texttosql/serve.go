@@ -30,9 +30,6 @@ type serve struct {
 	Parallel int    `default:"4" placeholder:"N" help:"Questions that are answered at a time; default: 4."`
 }
 
-// Where the answers disagree a person can choose, so serve asks back unless it is told otherwise.
-const serveAskBelow = 0.6
-
 // Run serves until the program is interrupted.
 func (s *serve) Run(p *program) error {
 	entry, err := s.Door(p.getenv)
@@ -47,7 +44,9 @@ func (s *serve) Run(p *program) error {
 		return &setup.UsageError{Err: err}
 	}
 	defer listener.Close()
-	s.AskBelow = cmp.Or(s.AskBelow, serveAskBelow)
+	if s.AskBelow == nil { // where the answers disagree a person can choose
+		s.AskBelow = new(0.6)
+	}
 	steps := &web.Progress{}
 	e, err := s.Open(p.ctx, p.getenv, nil, texttosql.WithProgress(steps.Tell))
 	if err != nil {
