@@ -166,7 +166,8 @@ func (b *tab) keys(keys string) {
 }
 
 // focused is the name of what has the focus.
-const focused = `(() => { const e = document.activeElement; return e.labels && e.labels.length ? e.labels[0].innerText : e.getAttribute('aria-label') || e.innerText; })()`
+const focused = `(() => { const e = document.activeElement;
+	return e.labels && e.labels.length ? e.labels[0].innerText : e.getAttribute('aria-label') || e.innerText; })()`
 
 // goTo moves the focus by the tabulator alone to what has a name.
 func (b *tab) goTo(name string) {

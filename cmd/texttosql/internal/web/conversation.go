@@ -13,8 +13,8 @@ import (
 // call is a call of a session that may take minutes.
 type call func(context.Context, *texttosql.Session) (*texttosql.Result, error)
 
-// run runs a call of the session of that id, of a new one for "", on a goroutine that nobody's leaving ends but cancel and
-// Close. It returns when the session has saved what the user did, with nil; before that with the error of the call.
+// run runs a call of the session of that id, of a new one for "", on a goroutine of its own, which only cancel and
+// Close end early. It returns nil once the session has saved what the user did, and before that the error of the call.
 func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
 	store := &saves{Store: s.Store, server: s, first: make(chan struct{})}
 	var talk *texttosql.Session

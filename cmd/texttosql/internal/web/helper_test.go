@@ -36,18 +36,21 @@ INSERT INTO "<b onclick=alert(1)>items</b>" VALUES ('</td><script>window.ran=2</
 
 // The questions that the model of the tests can answer, and what it says to each, by sample.
 var replies = map[string][]string{
-	"What was sold each day?":     {"SELECT day, amount FROM sales ORDER BY day"},
-	"How much did each region?":   {"SELECT region, sum(amount) AS amount FROM sales GROUP BY region ORDER BY 2 DESC"},
-	"Who are the clerks?":         {`SELECT name, town FROM clerks`},
-	"Which sale was the largest?": {"SELECT max(amount) FROM sales", "SELECT day FROM sales ORDER BY amount DESC LIMIT 1", "SELECT region, amount FROM sales ORDER BY amount DESC LIMIT 1"},
-	"How many in the north?":      {"SELECT count(*) FROM sales WHERE region = 'North'"},
-	"And in the south?":           {"SELECT count(*) FROM sales WHERE region = 'South'"},
-	"only those of clerk 1":       {"SELECT count(*) FROM sales WHERE region = 'South' AND clerk_id = 1"},
-	"What is the weather?":        {"I cannot tell."},
-	attack:                        {`SELECT "<i>x</i>" AS "<u onclick=alert(1)>head</u>", '</script><script>window.ran=4</script>' AS b FROM "<b onclick=alert(1)>items</b>"`},
+	"What was sold each day?":   {"SELECT day, amount FROM sales ORDER BY day"},
+	"How much did each region?": {"SELECT region, sum(amount) AS amount FROM sales GROUP BY region ORDER BY 2 DESC"},
+	"Who are the clerks?":       {`SELECT name, town FROM clerks`},
+	"Which sale was the largest?": {"SELECT max(amount) FROM sales",
+		"SELECT day FROM sales ORDER BY amount DESC LIMIT 1", "SELECT region, amount FROM sales ORDER BY amount DESC LIMIT 1"},
+	"How many in the north?": {"SELECT count(*) FROM sales WHERE region = 'North'"},
+	"And in the south?":      {"SELECT count(*) FROM sales WHERE region = 'South'"},
+	"only those of clerk 1":  {"SELECT count(*) FROM sales WHERE region = 'South' AND clerk_id = 1"},
+	"What is the weather?":   {"I cannot tell."},
+	attack: {`SELECT "<i>x</i>" AS "<u onclick=alert(1)>head</u>",
+		'</script><script>window.ran=4</script>' AS b FROM "<b onclick=alert(1)>items</b>"`},
 }
 
-// clerk is the model of the tests. It answers the question that stands last in the prompt. While it is held, calls wait.
+// clerk is the model of the tests. It answers the question that stands last in the prompt. While it is held, calls
+// wait.
 type clerk struct {
 	mu    sync.Mutex
 	calls int
@@ -207,12 +210,15 @@ func (s *shop) do(t *testing.T, path string, body any, change func(*http.Request
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+	for name, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+	} {
 		if got := resp.Header.Get(name); got != want {
 			t.Errorf("%s: %s is %q", path, name, got)
 		}
 	}
-	if policy := resp.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") ||
+	if policy := resp.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") ||
+		!strings.Contains(policy, "frame-ancestors 'none'") ||
 		strings.Contains(policy, "unsafe") {
 		t.Errorf("%s: the policy is %q", path, policy)
 	}

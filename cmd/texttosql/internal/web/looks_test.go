@@ -14,8 +14,11 @@ import (
 // pale lists the visible texts whose contrast with what is behind them is below 4.5.
 const pale = `(() => {
 	const parts = (c) => c.match(/[\d.]+/g).map(Number);
-	const light = (c) => { const [r, g, b] = parts(c).slice(0, 3).map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
-	const behind = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor, p = parts(c); if (p.length < 4 || p[3] > 0) return c; } return 'rgb(255, 255, 255)'; };
+	const light = (c) => { const [r, g, b] = parts(c).slice(0, 3).map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+		return .2126 * r + .7152 * g + .0722 * b; };
+	const behind = (e) => {
+		for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor, p = parts(c); if (p.length < 4 || p[3] > 0) return c; }
+		return 'rgb(255, 255, 255)'; };
 	const found = [];
 	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (walk.nextNode()) {
@@ -32,11 +35,11 @@ const pale = `(() => {
 const wide = `(() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('body *')]
 	.filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.parentElement.closest('.scroll, pre')).map((e) => e.tagName + '.' + e.className))()`
 
-// TestLooks: each state of the page in three looks: nothing sticks out, all can be read, and everything has a name. With
-// TEXTTOSQL_PICTURES=FOLDER it writes screenshots.
+// TestLooks: each state of the page in three looks: nothing sticks out, all can be read, and everything has a name.
+// With TEXTTOSQL_PICTURES=FOLDER it writes screenshots.
 func TestLooks(t *testing.T) {
 	s := open(t, nil)
-	if _, err := s.db.Exec("CREATE TABLE a_table_with_a_name_that_goes_on_and_on_without_any_blank_in_it (a_column_that_does_so_too_and_even_longer_than_that INT)"); err != nil {
+	if _, err := s.db.Exec("CREATE TABLE a_table_with_a_name_that_goes_on_and_on_without_any_blank (a_column_that_does_so_too_and_even_longer INT)"); err != nil {
 		t.Fatal(err)
 	}
 	line := s.asked(t, "", "What was sold each day?").ID

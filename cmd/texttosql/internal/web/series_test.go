@@ -34,11 +34,13 @@ func TestSeries(t *testing.T) {
 		{two, rows(5, func(i int) []any { return []any{nil, int64(i)} }), "", "labels that are NULL"},
 		{two, rows(5, func(i int) []any { return []any{day(i)[0], nil} }), "", "values that are NULL"},
 		{two, rows(5, func(i int) []any { return []any{day(i)[0], math.NaN()} }), "", "values that are no numbers"},
-		{[]string{"day", "sold", "sent"}, rows(4, func(i int) []any { return append(day(i), 0.5) }), "line: sold by day, line: sent by day", "two lines"},
+		{[]string{"day", "sold", "sent"}, rows(4, func(i int) []any { return append(day(i), 0.5) }),
+			"line: sold by day, line: sent by day", "two lines"},
 		{[]string{"month", "n"}, rows(12, func(i int) []any { return []any{int64(i + 1), int64(i)} }), "line: n by month", "months as numbers"},
 		{[]string{"id", "n"}, rows(12, func(i int) []any { return []any{int64(i + 1), int64(i)} }), "", "keys are no labels"},
 		{[]string{"quarter", "n"}, rows(4, func(i int) []any { return []any{fmt.Sprintf("2026-Q%d", i+1), int64(i)} }), "line: n by quarter", "quarters"},
-		{[]string{"region", "n"}, rows(4, func(i int) []any { return []any{fmt.Sprint("region ", i), result.Decimal("0.5")} }), "bars: n by region", "names and a number"},
+		{[]string{"region", "n"}, rows(4, func(i int) []any { return []any{fmt.Sprint("region ", i), result.Decimal("0.5")} }),
+			"bars: n by region", "names and a number"},
 		{[]string{"region", "clerk_id"}, rows(4, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "", "a key is no quantity"},
 		{[]string{"region", "n"}, rows(30, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "", "too many names"},
 		{[]string{"region", "a", "b"}, rows(4, func(i int) []any { return []any{fmt.Sprint(i, "x"), 1.5, 2.5} }), "", "bars of two quantities"},
@@ -119,7 +121,8 @@ func TestMemo(t *testing.T) {
 		m.put(memoKey{"a", i}, &kept{problem: fmt.Sprint(i)})
 		m.put(memoKey{"a", 1}, &kept{problem: "again"})
 	}
-	if m.get(memoKey{"a", 0}) != nil || m.get(memoKey{"a", 1}).problem != "again" || m.get(memoKey{"a", maxKept}) == nil || len(m.all) != maxKept || len(m.ages) != maxKept {
+	if m.get(memoKey{"a", 0}) != nil || m.get(memoKey{"a", 1}).problem != "again" || m.get(memoKey{"a", maxKept}) == nil ||
+		len(m.all) != maxKept || len(m.ages) != maxKept {
 		t.Error(len(m.all), m.ages)
 	}
 }

@@ -104,8 +104,8 @@ func (s *Server) view(r session.Record) conversation {
 	return c
 }
 
-// state is the state of a session for the page. active says that its record claims to run and that it does not run here.
-// A session that is answered stays so while its rows are read again.
+// state is the state of a session for the page. active says that its record claims to run and that it does not run
+// here. A session that is answered stays so while its rows are read again.
 func (s *Server) state(id string, status session.Status) (state string, active bool) {
 	switch status {
 	case session.StatusAwaiting:
@@ -190,7 +190,8 @@ func meaning(c session.Correction) string {
 	return ""
 }
 
-// visible shows each character that is not seen, or that moves others, by its code: a statement could read as another one.
+// visible shows each character that is not seen, or that moves others, by its code: a statement could read as another
+// one.
 func visible(text string) string {
 	return words.Visible(text, "⟨U+%04X⟩", func(r rune) bool { return r != '\n' && r != '\t' && words.Hidden(r) })
 }

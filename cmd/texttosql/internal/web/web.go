@@ -1,5 +1,5 @@
-// Package web is the page of "texttosql serve": a person asks, sees the answer with its rows and its votes, chooses where
-// the answers disagree, corrects, confirms and asks on.
+// Package web is the page of "texttosql serve": a person asks, sees the answer with its rows and its votes, chooses
+// where the answers disagree, corrects, confirms and asks on.
 //
 // It keeps nothing of its own: a conversation is the session.Record of its store, so a reload, a second tab and a
 // program that was killed find it as it is. What no record holds, such as rows and votes, stays in memory for the

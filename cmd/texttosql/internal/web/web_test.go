@@ -276,7 +276,8 @@ func TestFailures(t *testing.T) {
 	if f := c.Turns[0].Failure; c.State != failed || f == nil || len(f.Advice) == 0 || !f.Trace {
 		t.Errorf("%+v", c)
 	}
-	s.model.fails(&llm.Error{Class: llm.ClassPermanent, Err: errors.New("dial tcp: lookup s3cret-host"), Message: "no server at s3cret-host, api_key=sk-s3cret012345"})
+	s.model.fails(&llm.Error{Class: llm.ClassPermanent, Err: errors.New("dial tcp: lookup s3cret-host"),
+		Message: "no server at s3cret-host, api_key=sk-s3cret012345"})
 	c = s.asked(t, "", "How many in the north?")
 	if f := c.Turns[0].Failure; c.State != stopped || f == nil || !strings.Contains(f.Error, "no server at …") {
 		t.Errorf("%+v %+v", c, c.Turns[0].Failure)
@@ -288,10 +289,11 @@ func TestFailures(t *testing.T) {
 	if c = s.say(t, c.ID, "resume", map[string]any{}); c.State != answered {
 		t.Errorf("%+v", c)
 	}
+	again := map[string]any{"text": "only those of clerk 1"}
 	if _, err := s.db.Exec("ALTER TABLE clerks ADD COLUMN born TEXT"); err != nil {
 		t.Fatal(err)
 	}
-	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/correct", map[string]any{"text": "only those of clerk 1"}, nil); status != 409 || refused["code"] != "stale" {
+	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/correct", again, nil); status != 409 || refused["code"] != "stale" {
 		t.Error(status, refused)
 	}
 	if c = s.say(t, c.ID, "restart", map[string]any{}); c.State != answered {
@@ -310,7 +312,9 @@ func TestFailures(t *testing.T) {
 func TestToken(t *testing.T) {
 	const token = "a token of the tests"
 	s := open(t, func(c *Config) { c.Door.Token = token })
-	for _, path := range []string{"/api/conversations", "/api/schema", "/api/conversations/" + session.NewID() + "/events", "/trace/x/0", "/api/nothing"} {
+	for _, path := range []string{
+		"/api/conversations", "/api/schema", "/api/conversations/" + session.NewID() + "/events", "/trace/x/0", "/api/nothing",
+	} {
 		if status, _ := s.do(t, path, nil, nil); status != 401 {
 			t.Error(path, status)
 		}
@@ -362,7 +366,8 @@ func TestAsset(t *testing.T) {
 	if found := markup.Find(pageHTML); found != nil {
 		t.Errorf("%q in the markup", found)
 	}
-	for _, word := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "localStorage", "sessionStorage", "javascript:"} {
+	for _, word := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write",
+		"eval(", "new Function", "localStorage", "sessionStorage", "javascript:"} {
 		if bytes.Contains(pageJS, []byte(word)) {
 			t.Errorf("%s in the script", word)
 		}
