@@ -55,6 +55,8 @@ type Statement struct {
 	// Call reports whether q.name may call the function name with the row of q, as PostgreSQL has it. It is nil where
 	// the name of a relation never stands for its row.
 	Call func(name string) bool
+	// Fields says that fields of a column may stand behind its name: a.b.c may be the field c of the column b.
+	Fields bool
 }
 
 // Source is one item of a FROM.
@@ -70,7 +72,8 @@ type Source struct {
 type Ref struct {
 	Path   []string // column; qualifier, column; schema, qualifier, column. With Star what stands before the star
 	Star   bool
-	Select int // of a star without Path: number of the SELECT whose FROM it means
+	Select int      // of a star without Path: number of the SELECT whose FROM it means
+	Except []string // of a star: columns that it leaves out, of every relation
 }
 
 // Read is what is read of one relation.
@@ -136,9 +139,11 @@ func (f found) column(name string) {
 	}
 }
 
-func (f found) all(how string) {
+func (f found) all(how string, except ...string) {
 	for i := range f.how {
-		f.how[i] = cmp.Or(f.how[i], how)
+		if !slices.ContainsFunc(except, func(name string) bool { return fold(name) == fold(f.relation.columns[i]) }) {
+			f.how[i] = cmp.Or(f.how[i], how)
+		}
 	}
 }
 
@@ -154,9 +159,9 @@ func (s *Statement) find() []found {
 			relations = append(relations, found{o.Relation, make([]string, len(o.Relation.columns))})
 		}
 	}
-	everything := func(how string) {
+	everything := func(how string, except ...string) {
 		for _, f := range relations {
-			f.all(how)
+			f.all(how, except...)
 		}
 	}
 	anywhere := func(column string) {
@@ -179,7 +184,7 @@ func (s *Statement) find() []found {
 		if ref.Star && len(ref.Path) == 0 {
 			for _, o := range s.Sources {
 				if o.Relation != nil && o.Select == ref.Select {
-					relations[index[o.Relation]].all("*")
+					relations[index[o.Relation]].all("*", ref.Except...)
 				}
 			}
 			continue
@@ -189,6 +194,15 @@ func (s *Statement) find() []found {
 			path = append(path, fold(name))
 		}
 		last := path[len(path)-1]
+		if s.Fields && !ref.Star {
+			for i, name := range path[:len(path)-1] { // a column with fields behind it
+				for j, o := range s.Sources {
+					if o.Relation != nil && (i == 0 || called[j] == path[i-1]) {
+						relations[index[o.Relation]].column(name)
+					}
+				}
+			}
+		}
 		if !ref.Star && (len(path) == 1 || len(path) == 2 && s.Call != nil) {
 			// A relation's name alone, or behind its schema, is its row unless it has a column of that name.
 			for i, o := range s.Sources {
@@ -213,7 +227,7 @@ func (s *Statement) find() []found {
 		}
 		if !slices.Contains(called, qualifier) { // the engine will not know it either
 			if anywhere(last); ref.Star {
-				everything("*")
+				everything("*", ref.Except...)
 			}
 		}
 		for i, o := range s.Sources {
@@ -223,12 +237,12 @@ func (s *Statement) find() []found {
 			call := !ref.Star && s.Call != nil && s.Call(ref.Path[len(path)-1])
 			switch {
 			case o.Joined && (ref.Star || call):
-				everything(text)
+				everything(text, ref.Except...)
 			case o.Joined:
 				anywhere(last)
 			case o.Relation == nil:
 			case ref.Star:
-				relations[index[o.Relation]].all(text)
+				relations[index[o.Relation]].all(text, ref.Except...)
 			case call && !o.Relation.exactly(ref.Path[len(path)-1]):
 				relations[index[o.Relation]].all(text)
 			default:

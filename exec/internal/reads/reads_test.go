@@ -80,6 +80,18 @@ func TestReads(t *testing.T) {
 			want: "users(Password,id,name)", denied: "j.to_json"},
 		{why: "a list of columns of a join", sources: []reads.Source{u, {Alias: "j", Joined: true, Renamed: true}}, refs: "j.a",
 			want: "users(Password,id,name)", denied: "list of columns"},
+		{why: "a star that leaves a denied column out", sources: []reads.Source{u, p}, refs: "*", want: "pets(id,owner,pets2) users(id,name)",
+			change: func(s *reads.Statement) { s.Refs[0].Except = []string{"PASSWORD"} }},
+		{why: "a star of a relation that leaves another one out", sources: []reads.Source{u}, refs: "u.*", want: "users(Password,id)", denied: "u.*",
+			change: func(s *reads.Statement) { s.Refs[0].Except = []string{"name"} }},
+		{why: "a field of a denied column", sources: []reads.Source{u}, refs: "password.x", want: "users(Password)", denied: "users.Password",
+			change: func(s *reads.Statement) { s.Fields = true }},
+		{why: "a field of a column behind its relation", sources: []reads.Source{u, p}, refs: "u.password.x.y",
+			want: "pets() users(Password)", denied: "users.Password",
+			change: func(s *reads.Statement) { s.Fields = true }},
+		{why: "a field of a column may be a column behind a relation", sources: []reads.Source{u, p}, refs: "u.name.password",
+			want: "pets() users(Password,name)", denied: "users.Password",
+			change: func(s *reads.Statement) { s.Fields = true }},
 		{why: "one relation twice", sources: []reads.Source{u, {Alias: "v", Relation: users}}, refs: "u.id v.name", want: "users(id,name)"},
 	} {
 		s := &reads.Statement{Sources: test.sources, Call: calls}

@@ -1,0 +1,140 @@
+package duckdb_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/duckdb"
+	"github.com/texttosql/texttosql/exec/exectest"
+)
+
+// small are the options of tests: survivors may not take more than 64 MiB.
+var small = duckdb.Options{MemoryBytes: 48 << 20, Threads: 2}
+
+// makeFile makes a database of a script.
+func makeFile(t testing.TB, script string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "test.db")
+	pool, err := sql.Open("duckdb", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if _, err := pool.Exec(script); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// openFile opens the database of a script for reading.
+func openFile(t testing.TB, script string, o duckdb.Options) *sql.DB {
+	t.Helper()
+	pool, err := duckdb.Open(makeFile(t, script), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	return pool
+}
+
+// newDB returns a DB on the database of a script.
+func newDB(t testing.TB, script string, c exec.Config) *exec.DB {
+	t.Helper()
+	db, err := exec.New(openFile(t, script, small), duckdb.Dialect{}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// texts reads the first column of a query.
+func texts(ctx context.Context, q exec.Queryer, query string) (out []string, err error) {
+	rows, err := q.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s sql.NullString
+		if err := rows.Scan(&s); err != nil {
+			return nil, err
+		}
+		out = append(out, s.String)
+	}
+	return out, rows.Err()
+}
+
+// contents is what a statement must not change: the file, and what stands beside it and where files would be written.
+func contents(file string) (string, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	out := fmt.Sprintf("%x\n", sha256.Sum256(data))
+	for _, pattern := range []string{filepath.Join(filepath.Dir(file), "*"), "/tmp/x*", "/tmp/evil*"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			return "", err
+		}
+		for _, name := range names {
+			out += "file " + name + "\n"
+		}
+	}
+	return out, nil
+}
+
+// stateOf is what a connection keeps: settings, variables, prepared statements, and relations in memory.
+func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
+	for _, what := range []string{
+		"SELECT name || ' = ' || value FROM duckdb_settings() ORDER BY 1", "SELECT 'variable ' || name FROM duckdb_variables() ORDER BY 1",
+		"SELECT 'prepared ' || name FROM duckdb_prepared_statements() ORDER BY 1", "SELECT 'table ' || table_name FROM duckdb_tables() ORDER BY 1",
+		"SELECT 'view ' || view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1", "SELECT 'database ' || database_name FROM duckdb_databases() ORDER BY 1",
+		"SELECT 'schema ' || current_schema()",
+	} {
+		lines, err := texts(ctx, conn, what)
+		if err != nil {
+			return "", err
+		}
+		for _, line := range lines {
+			state += line + "\n"
+		}
+	}
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return "", fmt.Errorf("a transaction is open: %w", err)
+	}
+	_, err = conn.ExecContext(ctx, "ROLLBACK")
+	return state, err
+}
+
+// endless counts six billion rows.
+const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5" +
+	" CROSS JOIN t AS x6 CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
+
+// engine is DuckDB for the suite.
+func engine() exectest.Engine {
+	return exectest.Engine{
+		Dialect: duckdb.Dialect{}, State: stateOf, Endless: endless, InProcess: true,
+		Skip: map[string]string{
+			"session": "it writes beside an open session, which nobody can: TestSession is about the rest",
+			"version": "a DuckDB file that is open for reading does not change: no process can open it for writing",
+		},
+		Open: func(t testing.TB, script string) exectest.Database {
+			file := makeFile(t, script)
+			connector, err := duckdb.NewConnector(file, small)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return exectest.Database{User: connector, Contents: func(context.Context) (string, error) { return contents(file) }}
+		},
+	}
+}
+
+func TestConformance(t *testing.T) { exectest.Conformance(t, engine()) }

@@ -1,0 +1,206 @@
+package duckdb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+)
+
+// Options are what a handle may use. The zero value of each field is its default.
+type Options struct {
+	// Files are folders and files that views of the database may read: Parquet, CSV and JSON that a view of yours names.
+	// Statements reach them through such a view only. Default: none.
+	Files []string
+	// MemoryBytes bounds what DuckDB takes for sorts, groups and joins (memory_limit): 512 MiB.
+	MemoryBytes int64
+	// TempBytes is how much it may write to disk for what does not fit into that: 0, nothing.
+	TempBytes int64
+	// TempFolder is where: by default a folder beside the database, with ".tmp" behind its name.
+	TempFolder string
+	// Threads is how many threads a statement may use: 4, or as many as there are CPUs.
+	Threads int
+}
+
+// Open opens a DuckDB file for reading only and returns the handle that the guard of [Dialect] wants:
+//
+//   - The file is opened read-only, and nothing else can be attached.
+//   - No file and no network is reached but o.Files, no extension is installed or loaded.
+//   - Memory and threads are bounded, and no setting can be changed any more.
+//
+// While the handle is open no process can write to the file, so its schema does not change. Within one process a file
+// has one set of settings: where it is open already, with other settings or for writing, Open fails.
+//
+// Close the handle as any other. Errors name the file.
+func Open(path string, o Options) (*sql.DB, error) {
+	c, err := newConnector(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(c), nil
+}
+
+func newConnector(path string, o Options) (_ *connector, err error) {
+	dsn, want, err := o.read(path)
+	if err != nil {
+		return nil, err
+	}
+	inner, err := duckdb.NewConnector(dsn, nil)
+	if err != nil {
+		text := firstLine(err)
+		if strings.Contains(err.Error(), "different configuration") {
+			text = "it is open in this process with other settings: close that handle first, or use the same Options"
+		}
+		return nil, fmt.Errorf("duckdb: opening %s: %s", path, text)
+	}
+	c := &connector{Connector: inner, made: &made{}}
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
+	if err := c.lock(want); err != nil {
+		return nil, fmt.Errorf("duckdb: opening %s: %s", path, firstLine(err))
+	}
+	return c, nil
+}
+
+// unclosed is a connector that a pool does not close.
+type unclosed struct{ driver.Connector }
+
+// lock makes the settings of a database that has just been opened, and looks at those of one that was open already.
+func (c *connector) lock(want access) error {
+	pool := sql.OpenDB(unclosed{c})
+	defer pool.Close()
+	ctx := ours(context.Background())
+	for again := false; ; again = true {
+		var found access
+		var locked, right bool
+		var folders, files any
+		err := each(ctx, pool, `SELECT current_setting('lock_configuration'), current_setting('access_mode') = 'read_only' AND NOT current_setting('enable_external_access')
+			AND NOT current_setting('autoload_known_extensions') AND NOT current_setting('allow_community_extensions')
+			AND (SELECT count(*) FROM duckdb_databases() WHERE NOT internal) = 1, current_setting('allowed_directories'), current_setting('allowed_paths')`,
+			func(scan func(...any) error) error { return scan(&locked, &right, &folders, &files) })
+		if err != nil {
+			return err
+		}
+		found = access{folders: texts(folders), files: texts(files)}
+		switch {
+		case locked && right && found.same(want):
+			return nil
+		case locked && right && !again:
+			return errors.New("it is open in this process with other Files: close that handle first, or use the same Options")
+		case locked || again:
+			return errors.New("the settings did not hold")
+		}
+		for _, s := range want.settings() {
+			if _, err := pool.ExecContext(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// access is what a handle may read beside its database.
+type access struct {
+	folders, files []string // as SQL strings where they are wanted
+	database, temp string   // the path of the database, and of its temporary files
+}
+
+func (a access) settings() (out []string) {
+	for name, list := range map[string][]string{"allowed_directories": a.folders, "allowed_paths": a.files} {
+		if len(list) > 0 {
+			out = append(out, fmt.Sprintf("SET %s = [%s]", name, strings.Join(list, ", ")))
+		}
+	}
+	slices.Sort(out)
+	return append(out, "SET enable_external_access = false", "SET lock_configuration = true")
+}
+
+// same reports whether DuckDB allows what was wanted. It adds its own files beside the database.
+func (a access) same(want access) bool {
+	for _, lists := range [][2][]string{{a.folders, want.folders}, {a.files, want.files}} {
+		n := 0
+		for _, name := range lists[0] {
+			if slices.Contains(lists[1], literal(name)) {
+				n++
+			} else if own := strings.HasPrefix(name, want.database); !own && name != want.temp {
+				return false
+			}
+		}
+		if n != len(lists[1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// read returns the data source name and the settings that follow.
+func (o Options) read(path string) (dsn string, want access, err error) {
+	if path == "" || path == ":memory:" {
+		return "", want, errors.New("duckdb: Open needs the path of a file: a database in memory cannot be opened for reading only")
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", want, fmt.Errorf("duckdb: opening %s: there is no such file", path)
+	case err != nil:
+		return "", want, fmt.Errorf("duckdb: opening the file: %w", err)
+	case info.IsDir():
+		return "", want, fmt.Errorf("duckdb: %s is a folder: OpenFolder asks about its files", path)
+	case o.MemoryBytes < 0 || o.TempBytes < 0 || o.Threads < 0:
+		return "", want, errors.New("duckdb: a field of Options is negative")
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", want, err
+	}
+	// The driver takes the path for a part of an address, and unescapes none of it.
+	if _, err := url.Parse(path); err != nil || strings.ContainsAny(path, "?#") {
+		return "", want, fmt.Errorf("duckdb: the driver cannot open %s: a path may hold no ?, # or %%", path)
+	}
+	config := url.Values{
+		"access_mode":                  {"READ_ONLY"},
+		"autoload_known_extensions":    {"false"},
+		"autoinstall_known_extensions": {"false"},
+		"allow_community_extensions":   {"false"},
+		"allow_persistent_secrets":     {"false"},
+		"memory_limit":                 {strconv.FormatInt(cmp.Or(o.MemoryBytes, 512<<20), 10) + "B"},
+		"max_temp_directory_size":      {strconv.FormatInt(o.TempBytes, 10) + "B"},
+		"threads":                      {strconv.Itoa(cmp.Or(o.Threads, min(4, runtime.GOMAXPROCS(0))))},
+	}
+	if o.TempFolder != "" {
+		config.Set("temp_directory", o.TempFolder)
+	}
+	want.database = path
+	want.temp = strings.TrimSuffix(o.TempFolder, "/") + "/"
+	for _, name := range o.Files {
+		absolute, err := filepath.Abs(name)
+		if err != nil {
+			return "", want, err
+		}
+		info, err := os.Stat(absolute)
+		if err != nil {
+			return "", want, fmt.Errorf("duckdb: Options.Files: %w", err)
+		}
+		if info.IsDir() {
+			want.folders = append(want.folders, literal(strings.TrimSuffix(absolute, "/")+"/"))
+		} else {
+			want.files = append(want.files, literal(absolute))
+		}
+	}
+	return path + "?" + config.Encode(), want, nil
+}
+
+// literal writes a string.
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

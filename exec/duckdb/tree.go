@@ -1,0 +1,389 @@
+package duckdb
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/reads"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// node is an object of the tree that json_serialize_sql writes.
+type node = map[string]any
+
+// document is what json_serialize_sql says of a text.
+type document struct {
+	Error      bool   `json:"error"`
+	Kind       string `json:"error_type"`
+	Message    string `json:"error_message"`
+	Statements []node `json:"statements"`
+}
+
+// readTree reads a tree, and refuses what is not one SELECT.
+func readTree(raw string) (*document, error) {
+	var d document
+	decoder := json.NewDecoder(strings.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&d); err != nil {
+		return nil, &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: "its syntax tree cannot be read: it may be nested too deep"}
+	}
+	message, _, _ := strings.Cut(d.Message, "\n")
+	switch {
+	case d.Error && d.Kind == "parser":
+		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
+	case d.Error && strings.Contains(message, "Only SELECT"):
+		return nil, &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: "it is no SELECT", Writes: true}
+	case d.Error:
+		return nil, &exec.RefusedError{Reason: exec.ReasonStatement, Detail: "the engine cannot write its syntax tree: " + masked(message)}
+	case len(d.Statements) != 1:
+		return nil, &exec.RefusedError{Reason: sqltext.ReasonSeveral, Detail: fmt.Sprintf("it is %d statements", len(d.Statements))}
+	}
+	return &d, nil
+}
+
+// kinds are the types of which a tree may be made. What is not here is refused, so new syntax is too.
+var kinds = wordSet(`SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE LIMIT_MODIFIER LIMIT_PERCENT_MODIFIER ORDER_MODIFIER DISTINCT_MODIFIER
+	ORDER_DEFAULT ASCENDING DESCENDING BASE_TABLE JOIN SUBQUERY TABLE_FUNCTION EMPTY EXPRESSION_LIST PIVOT
+	VALUE_CONSTANT COLUMN_REF FUNCTION STAR CONJUNCTION_AND CONJUNCTION_OR OPERATOR_NOT OPERATOR_IS_NULL OPERATOR_IS_NOT_NULL OPERATOR_COALESCE
+	OPERATOR_TRY OPERATOR_UNPACK OPERATOR_CAST OPERATOR_NULLIF CASE_EXPR ARRAY_EXTRACT ARRAY_SLICE STRUCT_EXTRACT ARRAY_CONSTRUCTOR GROUPING_FUNCTION
+	LAMBDA POSITIONAL_REFERENCE COLLATE COMPARE_EQUAL COMPARE_NOTEQUAL COMPARE_LESSTHAN COMPARE_GREATERTHAN COMPARE_LESSTHANOREQUALTO
+	COMPARE_GREATERTHANOREQUALTO COMPARE_IN COMPARE_NOT_IN COMPARE_DISTINCT_FROM COMPARE_NOT_DISTINCT_FROM COMPARE_BETWEEN COMPARE_NOT_BETWEEN
+	WINDOW_AGGREGATE WINDOW_ROW_NUMBER WINDOW_RANK WINDOW_RANK_DENSE WINDOW_PERCENT_RANK WINDOW_CUME_DIST WINDOW_NTILE WINDOW_FIRST_VALUE
+	WINDOW_LAST_VALUE WINDOW_NTH_VALUE WINDOW_LAG WINDOW_LEAD WINDOW_FILL`)
+
+// mostNodes is how many objects a tree may have.
+const mostNodes = 200_000
+
+// named is what a statement names.
+type named struct {
+	reads     reads.Statement
+	relations []*relation     // those that exist, each once, without those under views
+	absent    []string        // tables that the catalog does not have, each once
+	functions map[string]bool // called
+}
+
+// check refuses a tree, or says what it names. arguments: parameters are allowed.
+func (c *catalog) check(d *document, arguments bool) (*named, error) {
+	w := walker{catalog: c, arguments: arguments}
+	return w.statement(d.Statements[0])
+}
+
+// walker walks one tree.
+type walker struct {
+	catalog   *catalog
+	arguments bool                  // parameters are allowed
+	view      func(under *relation) // the text is the definition of a view, and names one
+	named     named
+	visited   int
+	selects   []int // numbers of the SELECTs around, the last is the one
+	number    int
+	with      [][]string // common table expressions in scope, a scope a WITH, in lower case
+	sizes     *sizes
+	main      bool // a function of the schema main is called, or of what else is called so
+}
+
+// refusal ends a walk.
+type refusal struct{ err error }
+
+func refuse(reason sqltext.Reason, format string, args ...any) {
+	panic(refusal{&exec.RefusedError{Reason: reason, Detail: fmt.Sprintf(format, args...), Writes: reason == sqltext.ReasonNotReadOnly}})
+}
+
+func (w *walker) statement(root node) (n *named, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, ok := r.(refusal)
+			if n, err = nil, out.err; !ok {
+				err = &exec.RefusedError{Reason: exec.ReasonGuard, Detail: fmt.Sprint("the guard panicked: ", r)}
+			}
+		}
+	}()
+	w.named.functions = map[string]bool{}
+	w.named.reads.Call = func(string) bool { return false } // the name of a relation is its row
+	w.named.reads.Fields = true
+	w.sizes = collectSizes(w.catalog, root)
+	w.walk(root)
+	if isMain := func(s reads.Source) bool { return schema.EqualFold(s.Alias, "main") }; w.main && (w.catalog.columns["main"] || slices.ContainsFunc(w.named.reads.Sources, isMain)) {
+		w.column([]string{"main"})
+	}
+	return &w.named, nil
+}
+
+// walk visits a value and all that it holds.
+func (w *walker) walk(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, part := range v {
+			w.walk(part)
+		}
+	case node:
+		if w.visited++; w.visited > mostNodes {
+			refuse(exec.ReasonTooComplex, "its tree has over %d parts", mostNodes)
+		}
+		kind, typed := v["type"].(string)
+		if _, isValue := v["type"].(node); isValue { // a constant
+			return
+		}
+		if typed && !kinds[kind] && !(w.arguments && kind == "VALUE_PARAMETER") {
+			what := strings.ToLower(strings.ReplaceAll(kind, "_", " "))
+			if show, ok := v["show_type"].(string); ok {
+				what = "DESCRIBE, SUMMARIZE or SHOW (" + strings.ToLower(show) + ")"
+			}
+			refuse(exec.ReasonStatement, "%s is not among what a statement may be made of", what)
+		}
+		w.node(v, kind)
+	}
+}
+
+// fields visits the parts of an object in the order of their names, but for those that are no expressions.
+func (w *walker) fields(v node, skip ...string) {
+	keys := make([]string, 0, len(v))
+	for key := range v {
+		if !slices.Contains(skip, key) && key != "named_param_map" {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		w.walk(v[key])
+	}
+}
+
+func (w *walker) node(v node, kind string) {
+	switch kind {
+	case "SELECT_NODE":
+		w.number++
+		w.selects = append(w.selects, w.number)
+		w.inScope(v)
+		w.selects = w.selects[:len(w.selects)-1]
+	case "SET_OPERATION_NODE":
+		w.inScope(v)
+	case "RECURSIVE_CTE_NODE": // its name stands for itself inside
+		w.with = append(w.with, []string{schema.Fold(str(v["cte_name"]))})
+		w.inScope(v)
+		w.with = w.with[:len(w.with)-1]
+	case "ORDER_MODIFIER":
+		orders, _ := v["orders"].([]any)
+		if len(orders) == 1 { // ORDER BY ALL is about what is selected
+			order, _ := orders[0].(node)
+			star, _ := order["expression"].(node)
+			if str(star["type"]) == "STAR" && star["columns"] == true && star["expr"] == nil && str(star["relation_name"]) == "" && len(list(star["exclude_list"])) == 0 {
+				return
+			}
+		}
+		w.fields(v)
+	case "BASE_TABLE":
+		w.table(v)
+		w.fields(v, "type", "table_name", "schema_name", "catalog_name", "alias", "column_name_alias", "sample")
+	case "JOIN":
+		w.named.reads.Natural = w.named.reads.Natural || str(v["ref_type"]) == "NATURAL"
+		if alias := str(v["alias"]); alias != "" {
+			w.source(reads.Source{Alias: alias, Joined: true, Renamed: len(list(v["column_name_alias"])) > 0})
+		}
+		for _, name := range list(v["using_columns"]) {
+			w.ref(reads.Ref{Path: []string{str(name)}})
+		}
+		w.fields(v, "using_columns", "sample")
+	case "SUBQUERY":
+		if _, expression := v["class"]; !expression {
+			w.source(reads.Source{Alias: str(v["alias"]), Renamed: len(list(v["column_name_alias"])) > 0})
+		}
+		w.fields(v, "sample")
+	case "EXPRESSION_LIST":
+		w.source(reads.Source{Alias: str(v["alias"])})
+		w.fields(v, "sample", "expected_names", "expected_types")
+	case "TABLE_FUNCTION":
+		function, _ := v["function"].(node)
+		name := schema.Fold(str(function["function_name"]))
+		w.source(reads.Source{Alias: str(v["alias"])})
+		w.source(reads.Source{Alias: name})
+		allowed := tableFunctions[name] || w.catalog.added[name] || w.view != nil && fileFunctions[name]
+		if !allowed || w.catalog.own[name] && !w.catalog.added[name] || !isBuiltin(function) {
+			refuse(exec.ReasonFunction, "the table function %s is not on the list", name)
+		}
+		w.named.functions[name] = true
+		w.walk(function["children"])
+		w.fields(v, "function", "sample")
+	case "PIVOT": // it groups by all columns that it does not name
+		w.ref(reads.Ref{Star: true, Select: w.current()})
+		w.source(reads.Source{Alias: str(v["alias"])})
+		for _, name := range list(v["groups"]) {
+			w.ref(reads.Ref{Path: []string{str(name)}})
+		}
+		w.fields(v, "groups", "unpivot_names", "column_name_alias", "sample")
+	case "COLUMN_REF":
+		var path []string
+		for _, name := range list(v["column_names"]) {
+			path = append(path, str(name))
+		}
+		w.column(path)
+	case "POSITIONAL_REFERENCE":
+		w.ref(reads.Ref{Star: true, Select: w.current()})
+	case "STAR":
+		r := reads.Ref{Star: true, Select: w.current()}
+		if name := str(v["relation_name"]); name != "" {
+			r.Path = []string{name}
+		}
+		if v["expr"] == nil {
+			for _, name := range list(v["exclude_list"]) {
+				r.Except = append(r.Except, str(name))
+			}
+		}
+		w.ref(r)
+		w.fields(v, "exclude_list", "qualified_exclude_list", "rename_list")
+	case "FUNCTION":
+		w.function(v)
+		w.fields(v)
+	case "OPERATOR_CAST":
+		if n := arraySize(v["cast_type"]); n > mostArray {
+			refuse(exec.ReasonTooComplex, "a cast makes an array of %.0f values; at most %d are allowed", n, mostArray)
+		}
+		w.fields(v, "cast_type")
+	case "VALUE_CONSTANT":
+	default:
+		if strings.HasPrefix(kind, "WINDOW_") {
+			w.function(v)
+		}
+		w.fields(v)
+	}
+}
+
+// column notes a name. One in three parts or more may begin with the name of the database.
+func (w *walker) column(path []string) {
+	if len(path) == 0 {
+		return
+	}
+	w.ref(reads.Ref{Path: path})
+	if len(path) > 1 && schema.EqualFold(path[0], w.catalog.database) {
+		w.ref(reads.Ref{Path: path[1:]})
+	}
+}
+
+// current is the number of the SELECT around.
+func (w *walker) current() int {
+	if len(w.selects) == 0 {
+		return 0
+	}
+	return w.selects[len(w.selects)-1]
+}
+
+func (w *walker) ref(r reads.Ref) { w.named.reads.Refs = append(w.named.reads.Refs, r) }
+
+func (w *walker) source(s reads.Source) {
+	s.Select = w.current()
+	w.named.reads.Sources = append(w.named.reads.Sources, s)
+}
+
+// inScope visits the WITH of a query and then, with its names in scope, the rest.
+func (w *walker) inScope(v node) {
+	ctes, _ := v["cte_map"].(node)
+	w.with = append(w.with, nil)
+	last := len(w.with) - 1
+	for _, entry := range list(ctes["map"]) {
+		cte, _ := entry.(node)
+		value, _ := cte["value"].(node)
+		// A name before its own definition is that of a table, unless the definition is recursive.
+		w.walk(value["query"])
+		w.walk(value["key_targets"])
+		w.with[last] = append(w.with[last], schema.Fold(str(cte["key"])))
+	}
+	w.fields(v, "cte_map", "aliases", "cte_name", "group_sets")
+	w.with = w.with[:last]
+}
+
+// table notes a table of a FROM.
+func (w *walker) table(v node) {
+	name, in, database := str(v["table_name"]), str(v["schema_name"]), str(v["catalog_name"])
+	s := reads.Source{Alias: str(v["alias"]), Renamed: len(list(v["column_name_alias"])) > 0}
+	if s.Alias == "" {
+		s.Alias = name
+	}
+	if v["at_clause"] != nil {
+		refuse(exec.ReasonStatement, "a table AT another time is not among what a statement may be made of")
+	}
+	if in == "" && database == "" && slices.ContainsFunc(w.with, func(scope []string) bool { return slices.Contains(scope, schema.Fold(name)) }) {
+		w.source(s)
+		return
+	}
+	written := strings.Trim(strings.Join([]string{database, in, name}, "."), ".")
+	r := w.catalog.lookup(database, in, name)
+	switch {
+	case r != nil:
+		s.Relation = r.columns
+		if !slices.Contains(w.named.relations, r) {
+			w.named.relations = append(w.named.relations, r)
+		}
+		if r.view && w.view != nil {
+			w.view(r)
+		}
+	case w.view != nil && in == "" && database == "" && strings.ContainsAny(name, "./"): // a file of the view's owner
+	case !slices.Contains(w.named.absent, written):
+		w.named.absent = append(w.named.absent, written)
+	}
+	w.source(s)
+}
+
+// isBuiltin reports whether a function is named without a schema, or with that of DuckDB's own.
+func isBuiltin(v node) bool {
+	return str(v["catalog"]) == "" && (str(v["schema"]) == "" || str(v["schema"]) == "main")
+}
+
+// function decides on a call. In a.upper() the parser takes what stands before the dot for a schema.
+func (w *walker) function(v node) {
+	name := schema.Fold(str(v["function_name"]))
+	if !w.catalog.functions[name] {
+		refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name)
+	}
+	var path []string
+	for _, part := range []string{str(v["catalog"]), str(v["schema"])} {
+		if part != "" {
+			path = append(path, part)
+		}
+	}
+	if !isBuiltin(v) {
+		if w.catalog.added[name] && w.catalog.own[name] && len(path) == 1 && w.catalog.schemas[schema.Fold(path[0])] {
+			path = nil
+		}
+		w.column(path)
+	} else if str(v["schema"]) != "" {
+		w.main = true
+	}
+	w.named.functions[name] = true
+	w.sizes.check(v)
+}
+
+// str is a text of the tree, "" for anything else.
+func str(v any) string { s, _ := v.(string); return s }
+
+// list is a list of the tree.
+func list(v any) []any { l, _ := v.([]any); return l }
+
+// permit refuses a statement that names what may not be read. With something hidden, an absent table has the words of a
+// denied one.
+func (c *catalog) permit(n *named) error {
+	hidden := func(name string) error {
+		return &exec.RefusedError{Reason: exec.ReasonTable, Detail: name + " is no table that may be read"}
+	}
+	if len(n.absent) > 0 {
+		if c.hides {
+			return hidden(n.absent[0])
+		}
+		return &exec.InvalidError{Fault: exec.FaultSchema, Message: "Table with name " + n.absent[0] + " does not exist!", Name: n.absent[0]}
+	}
+	for _, r := range n.relations {
+		switch {
+		case !r.allowed:
+			return hidden(r.name)
+		case r.refused != nil:
+			return r.refused
+		}
+	}
+	if refused := n.reads.Denied(); refused != nil {
+		return refused
+	}
+	return nil
+}
