@@ -1,0 +1,35 @@
+// Package bigquery is the BigQuery dialect of exec, with a small database/sql driver of its own over the official client.
+// It is a module of its own, since that client is large.
+//
+//	client, _ := bigquery.NewClient(ctx, "my-project") // cloud.google.com/go/bigquery
+//	pool := bq.Open(client, bq.Config{Dataset: "shop", MaxBytesBilled: 5 << 30})
+//	db, _ := exec.New(pool, bq.Dialect{}, exec.Config{})
+//	err := db.Ready(ctx)
+//
+// It was never run against the real service: its tests run the real client against a fake of the REST API. See the README
+// of the module for what that leaves unproven, and for the one command that runs the same checks against your project.
+//
+// # The guard
+//
+// A statement passes four walls before any of it runs:
+//
+//   - the text check, as on every engine;
+//   - its syntax tree (github.com/sqlc-dev/zetajones), which may be made of the parts of a query and call functions of a
+//     list: no script, DML, DDL, time travel, hints, table functions, ML, AI, EXTERNAL_QUERY or function of the user;
+//   - its tables, views opened: each is in a dataset of the Config and allowed by the [exec.Policy], and no column that
+//     the policy denies may be read. So wildcard tables, INFORMATION_SCHEMA and __TABLES__ are refused;
+//   - a dry run, which is free: the service says that it is a SELECT, which tables it reads and how many bytes.
+//
+// Then it runs as a job of its own, never legacy SQL, with Config.MaxBytesBilled and the time-out of exec set. The job is
+// cancelled when the context ends. Columns in exec.Analysis are more than are read where a name may mean several.
+//
+// # What it does not stop
+//
+//   - Cost below MaxBytesBilled, of each statement anew. Set a quota of your project too, and exec.Limits.EngineCost.
+//   - Slots that a statement uses until its time is over: bytes are bounded, work is not.
+//   - External tables and views, as their owner built them. A view that calls what is not on the list is refused.
+//   - A table that changes in the second before a statement that reads it.
+//
+// So for askers who are not trusted, give the client an account with the roles BigQuery Job User and, on the datasets,
+// BigQuery Data Viewer, and nothing else.
+package bigquery

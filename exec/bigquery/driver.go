@@ -1,0 +1,238 @@
+package bigquery
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"cloud.google.com/go/bigquery"
+	"google.golang.org/api/googleapi"
+)
+
+// Config says what a pool reads and what its statements may cost.
+type Config struct {
+	// Dataset is the default dataset: "dataset" in the project of the client, or "project.dataset". Required.
+	Dataset string
+	// Datasets are others that may be read, written like Dataset: "bigquery-public-data.samples".
+	Datasets []string
+	// MaxBytesBilled is the most bytes that one statement may be billed for. The service fails a statement that would
+	// need more, without a charge. 0 is 1 GiB. Ten MiB is the least that the service bills for a table.
+	MaxBytesBilled int64
+	// Labels are put on each job, so that a bill can be taken apart. The service sets the rules for their text.
+	Labels map[string]string
+	// Refresh is how old what is known of a table may be. After it the schema is asked for again where it is needed: one
+	// request a table and one for each 1,000 tables of a dataset, which are free. 0 is one minute. Under a policy that
+	// denies columns, the tables of a statement are never older than a second.
+	Refresh time.Duration
+}
+
+const (
+	defaultBytes   = 1 << 30
+	defaultRefresh = time.Minute
+	cancelTimeout  = 5 * time.Second
+	mostPage       = 10_000 // rows of one request
+)
+
+// Open returns a pool whose statements run as jobs of client, for [exec.New] with [Dialect]. It sends nothing: a Config
+// without a proper Dataset is an error of the pool's first use. The client stays the caller's, who closes it after the
+// pool. A pool outlives no limit: statements that a program runs on it by itself have Config.MaxBytesBilled too.
+//
+// Connections hold nothing but the client, so that any number of them costs nothing. There are no transactions and no
+// Exec. Closing the pool waits until jobs that were given up are cancelled, for some seconds at most.
+func Open(client *bigquery.Client, c Config) *sql.DB { return sql.OpenDB(newConnector(client, c)) }
+
+// dataset is where tables are.
+type dataset struct{ project, name string }
+
+// connector makes connections, which are all the same.
+type connector struct {
+	client   *bigquery.Client
+	config   Config
+	datasets []dataset // the default one first
+	err      error     // of the Config
+	cancels  sync.WaitGroup
+}
+
+var (
+	isDataset = regexp.MustCompile(`^\w{1,1024}$`)
+	isProject = regexp.MustCompile(`^[a-z0-9][a-z0-9.:-]*$`)
+)
+
+func newConnector(client *bigquery.Client, config Config) *connector {
+	c := &connector{client: client, config: config}
+	if client == nil {
+		c.err = errors.New("bigquery: Open needs a client")
+		return c
+	}
+	if c.config.MaxBytesBilled == 0 {
+		c.config.MaxBytesBilled = defaultBytes
+	}
+	if c.config.Refresh == 0 {
+		c.config.Refresh = defaultRefresh
+	}
+	if c.config.MaxBytesBilled < 0 || c.config.Refresh < 0 {
+		c.err = errors.New("bigquery: Config.MaxBytesBilled or Config.Refresh is negative")
+	}
+	for _, text := range append([]string{config.Dataset}, config.Datasets...) {
+		d := dataset{client.Project(), text}
+		if i := strings.LastIndexByte(text, '.'); i >= 0 {
+			d = dataset{text[:i], text[i+1:]}
+		}
+		if !isDataset.MatchString(d.name) || !isProject.MatchString(d.project) {
+			c.err = fmt.Errorf(`bigquery: Config: %q is no dataset; write "dataset" or "project.dataset"`, text)
+		}
+		c.datasets = append(c.datasets, d)
+	}
+	return c
+}
+
+// Connect implements driver.Connector.
+func (c *connector) Connect(context.Context) (driver.Conn, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	return &conn{c}, nil
+}
+
+// Driver implements driver.Connector.
+func (c *connector) Driver() driver.Driver { return bigqueryDriver{} }
+
+// Close implements io.Closer, for sql.DB.Close.
+func (c *connector) Close() error {
+	c.cancels.Wait()
+	return nil
+}
+
+// bigqueryDriver is the driver of a connector. A data source name could not say how to log in.
+type bigqueryDriver struct{}
+
+func (bigqueryDriver) Open(string) (driver.Conn, error) {
+	return nil, errors.New("bigquery: there are no data source names; open the pool with bigquery.Open")
+}
+
+// conn is a connection. It has no state.
+type conn struct{ *connector }
+
+var errNoTransaction = errors.New("bigquery: statements that write and transactions are not for this driver")
+
+func (c *conn) Prepare(string) (driver.Stmt, error) { return nil, errNoTransaction }
+func (c *conn) Begin() (driver.Tx, error)           { return nil, errNoTransaction }
+func (c *conn) Close() error                        { return nil }
+
+// ExecContext implements driver.ExecerContext.
+func (c *conn) ExecContext(context.Context, string, []driver.NamedValue) (driver.Result, error) {
+	return nil, errNoTransaction
+}
+
+// CheckNamedValue lets what the held connection says about a statement pass as one of its arguments.
+func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
+	switch v.Value.(type) {
+	case job, *listing:
+		return nil
+	}
+	return driver.ErrSkip
+}
+
+// job is how a statement runs.
+type job struct {
+	timeout time.Duration // 0: as long as the service likes
+	rows    int           // how many are wanted; 0: all
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	var o job
+	var values []any
+	for _, a := range args {
+		switch v := a.Value.(type) {
+		case job:
+			o = v
+		case *listing:
+			return c.list(ctx, v)
+		default:
+			values = append(values, v)
+		}
+	}
+	q := c.query(text, values)
+	q.JobID = "texttosql_" + rand.Text() // so that it can be cancelled, whatever comes back
+	q.JobTimeout = o.timeout
+	j, err := q.Run(ctx)
+	var it *bigquery.RowIterator
+	if err == nil {
+		it, err = j.Read(ctx)
+	}
+	if err != nil {
+		if mayRun(err) {
+			c.cancel(j, q.JobID)
+		}
+		return nil, err
+	}
+	it.PageInfo().MaxSize = mostPage
+	if o.rows > 0 {
+		it.PageInfo().MaxSize = min(o.rows, mostPage)
+	}
+	return &rows{it: it, schema: it.Schema}, nil
+}
+
+// query makes the one form in which a text is sent.
+func (c *connector) query(text string, values []any) *bigquery.Query {
+	q := c.client.Query(text)
+	q.DefaultProjectID, q.DefaultDatasetID = c.datasets[0].project, c.datasets[0].name
+	q.MaxBytesBilled, q.Labels = c.config.MaxBytesBilled, c.config.Labels
+	for _, v := range values {
+		q.Parameters = append(q.Parameters, bigquery.QueryParameter{Value: v})
+	}
+	return q
+}
+
+// dryRun asks what a statement would do.
+func (c *connector) dryRun(ctx context.Context, text string, values []any) (*bigquery.QueryStatistics, error) {
+	q := c.query(text, values)
+	q.DryRun = true
+	j, err := q.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	status := j.LastStatus()
+	if status == nil || status.Statistics == nil {
+		return nil, errors.New("bigquery: the dry run has no statistics")
+	}
+	if err := status.Err(); err != nil {
+		return nil, err
+	}
+	s, ok := status.Statistics.Details.(*bigquery.QueryStatistics)
+	if !ok {
+		return nil, errors.New("bigquery: the dry run is not that of a query")
+	}
+	return s, nil
+}
+
+// mayRun reports whether a job may go on after an error: it does not where the service itself said that it failed.
+func mayRun(err error) bool {
+	var failed *bigquery.Error
+	var answer *googleapi.Error
+	return !errors.As(err, &failed) && (!errors.As(err, &answer) || answer.Code >= 500)
+}
+
+// cancel ends a job that nobody waits for. The caller does not wait for that either; Close does. j is nil where no
+// answer came.
+func (c *connector) cancel(j *bigquery.Job, id string) {
+	c.cancels.Go(func() {
+		ctx, stop := context.WithTimeout(context.Background(), cancelTimeout)
+		defer stop()
+		if j == nil {
+			var err error
+			if j, err = c.client.JobFromID(ctx, id); err != nil {
+				return // there is no such job, or its time-out ends it
+			}
+		}
+		_ = j.Cancel(ctx)
+	})
+}

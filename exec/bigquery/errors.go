@@ -1,0 +1,144 @@
+package bigquery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"cloud.google.com/go/bigquery"
+	"google.golang.org/api/googleapi"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// suggestion is what the service adds to a name that it does not know: another one, which a policy may hide.
+var suggestion = regexp.MustCompile(`;? ?[Dd]id you mean [^?]*\??`)
+
+// unknown finds the name in the words of the service for one that it does not know.
+var unknown = []*regexp.Regexp{
+	regexp.MustCompile(`^Unrecognized name: ([^;\s]+)`),
+	regexp.MustCompile(`^Name (\S+) not found inside`),
+	regexp.MustCompile(`^Field name (\S+) does not exist`),
+	regexp.MustCompile(`^Function not found: ([^;\s]+)`),
+	regexp.MustCompile(`^Column name (\S+) is ambiguous`),
+	regexp.MustCompile(`^Not found: (?:Table|Dataset) (?:\S+[.:])?(\S+)`),
+	regexp.MustCompile(`^Table (?:name )?"([^"]+)" (?:missing|must be)`),
+}
+
+// apiError is an error of the client whose text holds no credential.
+type apiError struct {
+	text  string
+	cause error
+}
+
+func (e *apiError) Error() string { return e.text }
+func (e *apiError) Unwrap() error { return e.cause }
+
+// busyError is an error that goes away with time.
+type busyError struct{ apiError }
+
+func (e *busyError) Is(target error) bool { return target == exec.ErrBusy }
+
+func isTyped(err error) bool {
+	return exec.IsRejection(err) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrUnguarded) || errors.As(err, new(*exec.PolicyError)) ||
+		errors.As(err, new(*apiError))
+}
+
+// reasonOf is the reason of an answer in the API's own word: "accessDenied".
+func reasonOf(e *googleapi.Error) string {
+	if len(e.Errors) > 0 {
+		return e.Errors[0].Reason
+	}
+	return ""
+}
+
+// classify gives an error of the client its type. fault is what is wrong with a statement that the service rejects for no
+// reason that its words tell.
+func classify(err error, fault exec.Fault) error {
+	if err == nil || isTyped(err) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		var answer *googleapi.Error
+		if !errors.As(err, &answer) || !isBusy(reasonOf(answer), answer.Code) { // else it was tried again until the end
+			return fmt.Errorf("bigquery: %w", err)
+		}
+	}
+	var (
+		failed  *bigquery.Error
+		answer  *googleapi.Error
+		reason  string
+		message string
+		code    int
+	)
+	switch {
+	case errors.As(err, &failed):
+		reason, message = failed.Reason, failed.Message
+	case errors.As(err, &answer):
+		reason, message, code = reasonOf(answer), answer.Message, answer.Code
+	}
+	public := apiError{"bigquery: " + trace.Scrub(err.Error()), err}
+	switch reason {
+	case "invalidQuery", "invalid", "badRequest", "notFound", "duplicate":
+		if reason == "notFound" && !strings.HasPrefix(message, "Not found: Table") && !strings.HasPrefix(message, "Not found: Dataset") {
+			break // a job or a project
+		}
+		return invalidOf(message, fault)
+	case "accessDenied":
+		if name, ok := strings.CutPrefix(message, "Access Denied: Table "); ok {
+			name, _, _ = strings.Cut(name, ": ")
+			return &exec.RefusedError{Reason: exec.ReasonTable, Detail: "the account of the client may not read " + name}
+		}
+	case "bytesBilledLimitExceeded":
+		return &exec.LimitError{Limit: "scanned bytes", Max: message}
+	case "resourcesExceeded", "responseTooLarge":
+		return &exec.LimitError{Limit: "memory", Max: message}
+	case "timeout":
+		return &exec.LimitError{Limit: "time", Max: message}
+	}
+	if isBusy(reason, code) {
+		return &busyError{public}
+	}
+	return &public
+}
+
+func isBusy(reason string, code int) bool {
+	switch reason {
+	case "rateLimitExceeded", "jobRateLimitExceeded", "backendError", "internalError", "tableUnavailable":
+		return true
+	}
+	return code == http.StatusTooManyRequests || code >= 500
+}
+
+// invalidOf reads what the service says of a statement. Where in the text it is stands in the words: "at [1:8]".
+func invalidOf(message string, fault exec.Fault) error {
+	e := &exec.InvalidError{Fault: fault, Message: message}
+	if strings.HasPrefix(message, "Syntax error") {
+		e.Fault = exec.FaultSyntax
+	}
+	for _, r := range unknown {
+		if m := r.FindStringSubmatch(message); m != nil {
+			e.Fault, e.Name = exec.FaultSchema, strings.Trim(m[1], "`\"")
+		}
+	}
+	return e
+}
+
+// unblamed gives an error of our own look at a dataset a type that blames no statement of a caller.
+func unblamed(err error) error {
+	if err == nil || isTyped(err) {
+		return err
+	}
+	if typed := classify(err, exec.FaultRun); !exec.IsRejection(typed) {
+		return typed
+	}
+	return &apiError{"bigquery: looking at the datasets: " + trace.Scrub(err.Error()), err}
+}
+
+func tooManyBytes(most int64) error {
+	return &exec.LimitError{Limit: "scanned bytes", Max: fmt.Sprintf("%d; Config.MaxBytesBilled allows more", most)}
+}

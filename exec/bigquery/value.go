@@ -1,0 +1,223 @@
+package bigquery
+
+import (
+	"bytes"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloud.google.com/go/bigquery"
+	"cloud.google.com/go/civil"
+
+	"github.com/texttosql/texttosql/result"
+)
+
+// standard are the names of types as GoogleSQL has them, where the API has older ones.
+var standard = map[bigquery.FieldType]string{
+	bigquery.IntegerFieldType: "INT64", bigquery.FloatFieldType: "FLOAT64", bigquery.BooleanFieldType: "BOOL", bigquery.RecordFieldType: "STRUCT",
+}
+
+// typeName writes the type of a field.
+func typeName(f *bigquery.FieldSchema) string {
+	name := standard[f.Type]
+	if name == "" {
+		name = string(f.Type)
+	}
+	switch {
+	case f.Type == bigquery.RecordFieldType:
+		var fields []string
+		for _, field := range f.Schema {
+			fields = append(fields, field.Name+" "+typeName(field))
+		}
+		name += "<" + strings.Join(fields, ", ") + ">"
+	case f.RangeElementType != nil:
+		name += "<" + string(f.RangeElementType.Type) + ">"
+	case f.MaxLength > 0:
+		name += fmt.Sprintf("(%d)", f.MaxLength)
+	case f.Precision > 0 && f.Scale > 0:
+		name += fmt.Sprintf("(%d, %d)", f.Precision, f.Scale)
+	case f.Precision > 0:
+		name += fmt.Sprintf("(%d)", f.Precision)
+	}
+	if f.Repeated {
+		name = "ARRAY<" + name + ">"
+	}
+	return name
+}
+
+// plain makes a value of the client one of database/sql:
+//
+//   - INT64, FLOAT64, BOOL, STRING and BYTES are themselves, a TIMESTAMP is a time in UTC
+//   - NUMERIC and BIGNUMERIC are their decimal text
+//   - DATE, TIME, DATETIME, INTERVAL, RANGE, GEOGRAPHY and JSON are text as the service writes it
+//   - ARRAY and STRUCT are JSON in the order of their fields; BYTES in it are base64
+func plain(v bigquery.Value, f *bigquery.FieldSchema) (driver.Value, error) {
+	if v == nil {
+		return nil, nil
+	}
+	if f.Repeated || f.Type == bigquery.RecordFieldType {
+		var b bytes.Buffer
+		if err := writeJSON(&b, v, f, f.Repeated); err != nil {
+			return nil, err
+		}
+		return b.String(), nil
+	}
+	switch v := v.(type) {
+	case int64, float64, bool, string, []byte, time.Time:
+		return v, nil
+	case *big.Rat:
+		return decimal(v), nil
+	case civil.Date:
+		return v.String(), nil
+	case civil.Time:
+		return clock(v), nil
+	case civil.DateTime:
+		return v.Date.String() + " " + clock(v.Time), nil
+	case *bigquery.IntervalValue:
+		return v.String(), nil
+	case *bigquery.RangeValue:
+		ends := [2]string{"UNBOUNDED", "UNBOUNDED"}
+		for i, end := range []bigquery.Value{v.Start, v.End} {
+			if end == nil {
+				continue
+			}
+			text, err := plain(end, &bigquery.FieldSchema{})
+			if err != nil {
+				return nil, err
+			}
+			if t, ok := text.(time.Time); ok {
+				text = moment(t)
+			}
+			ends[i] = fmt.Sprint(text)
+		}
+		return "[" + ends[0] + ", " + ends[1] + ")", nil
+	}
+	return nil, fmt.Errorf("bigquery: the client gave a %T for a %s", v, typeName(f))
+}
+
+// decimal writes a NUMERIC or BIGNUMERIC, which has 38 digits behind its point at most.
+func decimal(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	return strings.TrimRight(r.FloatString(38), "0")
+}
+
+func clock(t civil.Time) string {
+	return time.Date(1, 1, 1, t.Hour, t.Minute, t.Second, t.Nanosecond, time.UTC).Format("15:04:05.999999999")
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999999Z") }
+
+// writeJSON writes an ARRAY or a STRUCT.
+func writeJSON(b *bytes.Buffer, v bigquery.Value, f *bigquery.FieldSchema, repeated bool) error {
+	list, isList := v.([]bigquery.Value)
+	switch {
+	case v == nil:
+		b.WriteString("null")
+	case repeated:
+		if !isList {
+			return fmt.Errorf("bigquery: the client gave a %T for an array", v)
+		}
+		b.WriteByte('[')
+		for i, element := range list {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := writeJSON(b, element, f, false); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+	case f.Type == bigquery.RecordFieldType:
+		if !isList || len(list) != len(f.Schema) {
+			return fmt.Errorf("bigquery: the client gave a %T for a struct of %d fields", v, len(f.Schema))
+		}
+		b.WriteByte('{')
+		for i, field := range f.Schema {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := writeText(b, field.Name); err != nil {
+				return err
+			}
+			b.WriteByte(':')
+			if err := writeJSON(b, list[i], field, field.Repeated); err != nil {
+				return err
+			}
+		}
+		b.WriteByte('}')
+	default:
+		return writeScalar(b, v, f)
+	}
+	return nil
+}
+
+func writeScalar(b *bytes.Buffer, v bigquery.Value, f *bigquery.FieldSchema) error {
+	p, err := plain(v, &bigquery.FieldSchema{Type: f.Type})
+	if err != nil {
+		return err
+	}
+	switch p := p.(type) {
+	case int64, bool:
+		fmt.Fprint(b, p)
+	case float64:
+		if math.IsNaN(p) || math.IsInf(p, 0) {
+			return writeText(b, strconv.FormatFloat(p, 'g', -1, 64))
+		}
+		b.WriteString(strconv.FormatFloat(p, 'g', -1, 64))
+	case time.Time:
+		return writeText(b, moment(p))
+	case []byte:
+		return writeText(b, base64.StdEncoding.EncodeToString(p))
+	case string:
+		switch {
+		case f.Type == bigquery.NumericFieldType || f.Type == bigquery.BigNumericFieldType:
+			b.WriteString(p)
+		case f.Type == bigquery.JSONFieldType && json.Valid([]byte(p)):
+			return json.Compact(b, []byte(p))
+		default:
+			return writeText(b, p)
+		}
+	}
+	return nil
+}
+
+// writeText writes a JSON string, without the escapes that are for HTML.
+func writeText(b *bytes.Buffer, text string) error {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(text)
+	b.Truncate(b.Len() - 1) // Encode ends a line
+	return err
+}
+
+// converter makes the values of a column what a result holds: exact numbers are those of result.ParseNumber, and a
+// TIMESTAMP is text in UTC with a Z.
+func converter(c *sql.ColumnType) func(any) (any, error) {
+	kind, _, _ := strings.Cut(c.DatabaseTypeName(), "(")
+	switch kind {
+	case "NUMERIC", "BIGNUMERIC":
+		return func(v any) (any, error) {
+			if text, ok := v.(string); ok {
+				return result.ParseNumber(text)
+			}
+			return v, nil
+		}
+	case "TIMESTAMP":
+		return func(v any) (any, error) {
+			if t, ok := v.(time.Time); ok {
+				return moment(t), nil
+			}
+			return v, nil
+		}
+	}
+	return nil
+}
