@@ -39,11 +39,27 @@ func (h *held) Query(ctx context.Context, s *sqltext.Statement, b exec.Bounds) (
 	if a.dry == nil {
 		args = a.named.listing
 	}
-	rows, err := h.conn.QueryContext(ctx, a.text, args)
-	if err != nil {
-		return nil, h.Classify(err)
+	return h.run(ctx, a.text, args)
+}
+
+// run runs a statement. It is prepared for a driver that panics: database/sql would lose the connection of a query.
+func (h *held) run(ctx context.Context, text string, args ...any) (rows *sql.Rows, err error) {
+	h.close()
+	if h.statement, err = h.conn.PrepareContext(ctx, text); err == nil {
+		h.rows, err = h.statement.QueryContext(ctx, args...)
 	}
-	return rows, nil
+	return h.rows, h.Classify(err)
+}
+
+// close ends the last statement.
+func (h *held) close() {
+	if h.rows != nil {
+		h.rows.Close()
+	}
+	if h.statement != nil {
+		h.statement.Close()
+	}
+	h.rows, h.statement = nil, nil
 }
 
 // QueryContext implements exec.Held.
@@ -52,11 +68,8 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	if err != nil {
 		return nil, withArguments(err, args)
 	}
-	rows, err := h.conn.QueryContext(ctx, a.text, append([]any{job{timeout: h.timeout, rows: 2}}, args...)...)
-	if err != nil {
-		return nil, withArguments(h.Classify(err), args)
-	}
-	return rows, nil
+	rows, err := h.run(ctx, a.text, append([]any{job{timeout: h.timeout, rows: 2}}, args...)...)
+	return rows, withArguments(err, args)
 }
 
 func (g *guard) text() sqltext.Dialect { return Dialect{}.Text() }

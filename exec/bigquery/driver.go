@@ -61,7 +61,7 @@ type connector struct {
 }
 
 var (
-	isDataset = regexp.MustCompile(`^\w{1,1024}$`)
+	isDataset = regexp.MustCompile(`^\w+$`)
 	isProject = regexp.MustCompile(`^[a-z0-9][a-z0-9.:-]*$`)
 )
 
@@ -122,14 +122,9 @@ type conn struct{ *connector }
 
 var errNoTransaction = errors.New("bigquery: statements that write and transactions are not for this driver")
 
-func (c *conn) Prepare(string) (driver.Stmt, error) { return nil, errNoTransaction }
-func (c *conn) Begin() (driver.Tx, error)           { return nil, errNoTransaction }
-func (c *conn) Close() error                        { return nil }
-
-// ExecContext implements driver.ExecerContext.
-func (c *conn) ExecContext(context.Context, string, []driver.NamedValue) (driver.Result, error) {
-	return nil, errNoTransaction
-}
+func (c *conn) Prepare(text string) (driver.Stmt, error) { return &stmt{c, text}, nil }
+func (c *conn) Begin() (driver.Tx, error)                { return nil, errNoTransaction }
+func (c *conn) Close() error                             { return nil }
 
 // CheckNamedValue lets what the held connection says about a statement pass as one of its arguments.
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
@@ -146,8 +141,19 @@ type job struct {
 	rows    int           // how many are wanted; 0: all
 }
 
-// QueryContext implements driver.QueryerContext.
-func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+// stmt is a text. The service prepares nothing.
+type stmt struct {
+	*conn
+	text string
+}
+
+func (s *stmt) NumInput() int                              { return -1 }
+func (s *stmt) Exec([]driver.Value) (driver.Result, error) { return nil, errNoTransaction }
+func (s *stmt) Query([]driver.Value) (driver.Rows, error)  { return nil, errNoTransaction }
+
+// QueryContext implements driver.StmtQueryContext.
+func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	c := s.conn
 	var o job
 	var values []any
 	for _, a := range args {
@@ -160,7 +166,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 			values = append(values, v)
 		}
 	}
-	q := c.query(text, values)
+	q := c.query(s.text, values)
 	q.JobID = "texttosql_" + rand.Text() // so that it can be cancelled, whatever comes back
 	q.JobTimeout = o.timeout
 	j, err := q.Run(ctx)

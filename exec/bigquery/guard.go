@@ -157,10 +157,14 @@ type held struct {
 	service *connector
 	timeout time.Duration
 	last    admitted
+
+	statement *sql.Stmt
+	rows      *sql.Rows
 }
 
 // Release implements exec.Held. There is nothing to put back.
 func (h *held) Release(drop bool) error {
+	h.close()
 	if !drop {
 		return nil
 	}

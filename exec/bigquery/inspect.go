@@ -97,7 +97,7 @@ func (c *connector) schemaOf(t *table) schema.Table {
 		for _, f := range k.ForeignKeys {
 			to := dataset{f.ReferencedTable.ProjectID, f.ReferencedTable.DatasetID}
 			key := schema.ForeignKey{RefTable: f.ReferencedTable.TableID}
-			if to != c.datasets[0] {
+			if to != t.dataset {
 				key.RefSchema = c.schemaName(to)
 			}
 			for _, r := range f.ColumnReferences {

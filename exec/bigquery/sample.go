@@ -12,9 +12,9 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// listingMark stands before a statement that tabledata.list may answer. It opens nothing: such a statement passes the
+// listingMark begins a statement that tabledata.list may answer. It opens nothing: such a statement passes the
 // guard like any other, and has the same rows.
-const listingMark = "/* tabledata.list */ "
+const listingMark = "SELECT /* tabledata.list */ "
 
 // spreadParts is the number of places of a long table that a spread sample comes from.
 const spreadParts = 20
@@ -27,7 +27,7 @@ func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, s
 	out := exec.RowSample{Rows: [][]any{}}
 	total := int64(0)
 	if spread := o.Spread && t.Kind == schema.BaseTable && o.Rows > 0; o.Count > 0 || spread {
-		text := listingMark + "SELECT count(*) AS n" + from
+		text := listingMark + "count(*) AS n" + from
 		if t.Kind != schema.BaseTable {
 			text = fmt.Sprintf("SELECT count(*) AS n FROM (SELECT 1%s LIMIT %d)", from, o.Count+1)
 		}
@@ -59,7 +59,7 @@ func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, s
 	}
 	mark := listingMark
 	if t.Kind != schema.BaseTable {
-		mark = ""
+		mark = "SELECT "
 	}
 	places := [][2]int64{{0, int64(o.Rows)}}
 	if o.Spread && total > int64(o.Rows) {
@@ -70,7 +70,7 @@ func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, s
 		if len(places) == 1 {
 			limit++ // one more tells whether these are all
 		}
-		text := fmt.Sprintf("%sSELECT %s%s LIMIT %d", mark, strings.Join(columns, ", "), from, limit)
+		text := fmt.Sprintf("%s%s%s LIMIT %d", mark, strings.Join(columns, ", "), from, limit)
 		if p[0] > 0 {
 			text += fmt.Sprintf(" OFFSET %d", p[0])
 		}

@@ -146,13 +146,19 @@ func read(s *sqltext.Statement, added map[string]bool, ours bool) (n *named, err
 	return &w.named, nil
 }
 
-// weigh refuses what nests without brackets, on which the parser would recurse: signs and NOT, CASE, INTERVAL, lambdas
+// quotedEscapes are the escapes of a name in backquotes that are harmless: no name of a table or column has one.
+var quotedEscapes = strings.NewReplacer(`\\`, "", "\\`", "")
+
+// weigh refuses names that the parser would read differently from the service, and what nests without brackets, on which the parser would recurse: signs and NOT, CASE, INTERVAL, lambdas
 // and types in angle brackets.
 func weigh(s *sqltext.Statement) {
 	signs, cases, angles, lambdas := 0, 0, 0, 0
 	for t := range s.Tokens() {
 		if t.Kind == sqltext.Space || t.Kind == sqltext.Comment {
 			continue
+		}
+		if t.Kind == sqltext.QuotedName && strings.Contains(quotedEscapes.Replace(t.Text), `\`) {
+			refuse(exec.ReasonGuard, "a name in backquotes is written with an escape, which the parser does not read")
 		}
 		sign := false
 		switch word := strings.ToUpper(t.Text); word {

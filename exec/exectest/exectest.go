@@ -47,6 +47,9 @@ type Engine struct {
 	// Endless is a reading statement that never ends by itself.
 	Endless string
 
+	// Write writes a statement of the suite as the engine has it, where its grammar differs: UNION DISTINCT. nil: as it is.
+	Write func(sql string) string
+
 	Fixture  string       // makes the tables of the constant Fixture where its words are none of the engine
 	Payloads []Payload    // hostile and harmless statements on Fixture, beside those of the suite
 	Policies []PolicyCase // statements under a policy, beside those of the suite
@@ -140,7 +143,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"names", checkNames},
-		{"payloads", func(t testing.TB, e Engine) error { return checkPayloads(t, e, append(portable(), e.Payloads...)) }},
+		{"payloads", func(t testing.TB, e Engine) error { return checkPayloads(t, e, append(portable(e.write), e.Payloads...)) }},
 		{"values", checkValues},
 		{"limits", checkLimits},
 		{"cancel", checkCancel},
@@ -193,6 +196,13 @@ func (e Engine) opened(t testing.TB, script string, faulty bool) *database {
 	d.owner.SetMaxOpenConns(1) // so that Flush follows its change
 	t.Cleanup(func() { d.user.Close(); d.owner.Close() })
 	return d
+}
+
+func (e Engine) write(sql string) string {
+	if e.Write == nil {
+		return sql
+	}
+	return e.Write(sql)
 }
 
 func (e Engine) fixture() string { return cmp.Or(e.Fixture, Fixture) }

@@ -36,10 +36,10 @@ const (
 )
 
 // portable are statements that every engine of SQL knows, on Fixture.
-func portable() []Payload {
+func portable(write func(string) string) []Payload {
 	list := func(expect Expectation, rows int, statements ...string) (out []Payload) {
 		for _, s := range statements {
-			out = append(out, Payload{Name: "portable", SQL: s, Expect: expect, Rows: rows})
+			out = append(out, Payload{Name: "portable", SQL: write(s), Expect: expect, Rows: rows})
 		}
 		return out
 	}

@@ -1,0 +1,32 @@
+package bigquery
+
+import (
+	"database/sql/driver"
+
+	"cloud.google.com/go/bigquery"
+
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// NewConnector is what Open opens.
+func NewConnector(client *bigquery.Client, c Config) driver.Connector { return newConnector(client, c) }
+
+// Read is the tree of a statement: the names of its tables and functions.
+func Read(text string) (tables []string, functions map[string]bool, err error) {
+	s, err := sqltext.BigQuery().Check(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := read(s, nil, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range n.sources {
+		for i, name := range s.names {
+			if i == len(s.names)-1 {
+				tables = append(tables, name)
+			}
+		}
+	}
+	return tables, n.functions, nil
+}

@@ -1,0 +1,796 @@
+package bigquery_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloud.google.com/go/bigquery"
+	"github.com/mattn/go-sqlite3"
+	"google.golang.org/api/option"
+
+	bq "github.com/texttosql/texttosql/exec/bigquery"
+)
+
+const (
+	project = "shop-project"
+	home    = "suite_data"
+)
+
+// fake is the REST API of BigQuery as far as this module calls it, over HTTP. A statement runs on SQLite, unless an
+// answer was recorded for it. It proves nothing about the service itself.
+type fake struct {
+	t      testing.TB
+	db     *sql.DB
+	path   string
+	server *httptest.Server
+
+	mu       sync.Mutex
+	jobs     map[string]*fakeJob
+	calls    map[string]int       // of each kind of request
+	bodies   []insertBody         // of jobs.insert, in order
+	answers  map[string]answer    // of statements, instead of SQLite's
+	tables   map[string]fakeTable // by "project.dataset.table", beside those of SQLite
+	before   func(call, what string) *refusal
+	bytes    int64           // of each dry run
+	mentions []string        // tables that each dry run tells of, as "project.dataset.table"; nil: the true ones
+	kind     string          // StatementType of each dry run; "": the true one
+	cut      map[string]bool // kinds of requests whose connection is cut in the middle of the answer
+}
+
+type fakeTable struct {
+	meta string   // JSON of tables.get, without its reference
+	rows []string // JSON rows of tabledata.list
+}
+
+// answer is a recorded one.
+type answer struct {
+	schema string // JSON of a TableSchema
+	rows   []string
+}
+
+// refusal is an answer that is an error.
+type refusal struct {
+	code            int
+	reason, message string
+}
+
+type insertBody struct {
+	JobReference  struct{ JobID, Location string }
+	Configuration struct {
+		DryRun       bool
+		JobTimeoutMs string
+		Labels       map[string]string
+		Query        struct {
+			Query              string
+			MaximumBytesBilled string
+			UseLegacySQL       *bool
+			DefaultDataset     struct{ ProjectID, DatasetID string }
+			QueryParameters    []struct {
+				ParameterType  struct{ Type string }
+				ParameterValue struct{ Value string }
+			}
+		}
+	}
+}
+
+type fakeJob struct {
+	body    insertBody
+	cancel  context.CancelFunc
+	done    chan struct{}
+	failed  *refusal
+	answer  answer
+	stopped bool
+}
+
+// newFake starts the API over an empty database.
+func newFake(t testing.TB) *fake {
+	f := &fake{
+		t: t, path: filepath.Join(t.TempDir(), "fake.db"), jobs: map[string]*fakeJob{}, calls: map[string]int{}, answers: map[string]answer{},
+		tables: map[string]fakeTable{}, cut: map[string]bool{}, bytes: 1000,
+	}
+	f.db = sql.OpenDB(liteConnector{f.dsn()})
+	f.server = httptest.NewServer(http.HandlerFunc(f.serve))
+	t.Cleanup(func() {
+		f.mu.Lock()
+		for _, j := range f.jobs {
+			j.cancel()
+		}
+		f.mu.Unlock()
+		f.server.CloseClientConnections()
+		f.server.Close()
+		f.db.Close()
+	})
+	return f
+}
+
+func (f *fake) dsn() string { return "file:" + f.path + "?_busy_timeout=5000&_journal_mode=WAL" }
+
+// liteConnector opens SQLite with what GoogleSQL has and SQLite has not.
+type liteConnector struct{ dsn string }
+
+func (c liteConnector) Connect(context.Context) (driver.Conn, error) { return c.Driver().Open(c.dsn) }
+func (liteConnector) Driver() driver.Driver {
+	return &sqlite3.SQLiteDriver{ConnectHook: func(c *sqlite3.SQLiteConn) error {
+		return c.RegisterFunc("left_of", func(v any, n int) any {
+			s, ok := v.(string)
+			if !ok {
+				return v
+			}
+			return string([]rune(s)[:min(n, len([]rune(s)))])
+		}, true)
+	}}
+}
+
+// client is the real client, talking to f.
+func (f *fake) client(options ...option.ClientOption) *bigquery.Client {
+	f.t.Helper()
+	c, err := bigquery.NewClient(context.Background(), project, append([]option.ClientOption{option.WithEndpoint(f.server.URL), option.WithoutAuthentication()}, options...)...)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// connector is a pool's, whose tables are asked for anew each time.
+func (f *fake) connector() driver.Connector {
+	return bq.NewConnector(f.client(), bq.Config{Dataset: home, Refresh: time.Nanosecond})
+}
+
+// pool is one of a Config whose Dataset is home.
+func (f *fake) pool(c bq.Config) *sql.DB {
+	f.t.Helper()
+	c.Dataset = home
+	pool := bq.Open(f.client(), c)
+	f.t.Cleanup(func() { pool.Close() })
+	return pool
+}
+
+func (f *fake) script(text string) {
+	f.t.Helper()
+	for statement := range strings.SplitSeq(text, ";\n") {
+		if _, err := f.db.Exec(statement); err != nil {
+			f.t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+func (f *fake) count(call string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls[call]
+}
+
+// callOf names a request.
+func callOf(r *http.Request, dry bool) string {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/") // projects P …
+	tail := strings.Join(parts[2:], "/")
+	switch {
+	case tail == "jobs" && dry:
+		return "dry"
+	case tail == "jobs":
+		return "insert"
+	case strings.HasSuffix(tail, "/cancel"):
+		return "cancel"
+	case strings.HasPrefix(tail, "jobs/"):
+		return "job"
+	case strings.HasPrefix(tail, "queries/"):
+		return "results"
+	case strings.HasSuffix(tail, "/tables"):
+		return "list"
+	case strings.HasSuffix(tail, "/data"):
+		return "data"
+	case strings.Contains(tail, "/tables/"):
+		return "table"
+	}
+	return tail
+}
+
+func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
+	var body insertBody
+	raw, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(raw, &body)
+	call := callOf(r, body.Configuration.DryRun)
+	f.mu.Lock()
+	f.calls[call]++
+	before, cut := f.before, f.cut[call]
+	f.mu.Unlock()
+	what := body.Configuration.Query.Query
+	if what == "" {
+		what = r.URL.Path
+	}
+	if before != nil {
+		if refused := before(call, what); refused != nil {
+			refused.write(w)
+			return
+		}
+	}
+	if cut {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write([]byte(`{"kind":`))
+		panic(http.ErrAbortHandler)
+	}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	var out any
+	var refused *refusal
+	switch call {
+	case "dry":
+		f.note(body)
+		out, refused = f.dry(body)
+	case "insert":
+		f.note(body)
+		out, refused = f.insert(body)
+	case "job", "cancel":
+		out, refused = f.job(parts[3], call == "cancel")
+	case "results":
+		out, refused = f.results(r, parts[3])
+	case "list":
+		out, refused = f.list(r, parts[1], parts[3])
+	case "table":
+		out, refused = f.table(parts[1], parts[3], parts[5])
+	case "data":
+		out, refused = f.data(r, parts[1], parts[3], parts[5])
+	default:
+		refused = &refusal{404, "notFound", "Not found: " + r.URL.Path}
+	}
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+func (f *fake) note(body insertBody) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bodies = append(f.bodies, body)
+}
+
+func (e *refusal) write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.code)
+	item := map[string]any{"reason": e.reason, "message": e.message, "location": "query"}
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": e.code, "message": e.message, "errors": []any{item}}})
+}
+
+func invalid(format string, args ...any) *refusal {
+	return &refusal{400, "invalidQuery", fmt.Sprintf(format, args...)}
+}
+
+// reference is what names a table in an answer.
+func reference(name string) map[string]any {
+	parts := strings.SplitN(name, ".", 3)
+	return map[string]any{"projectId": parts[0], "datasetId": parts[1], "tableId": parts[2]}
+}
+
+// dry answers a dry run: SQLite compiles the statement and tells the tables that it reads.
+func (f *fake) dry(body insertBody) (any, *refusal) {
+	text := body.Configuration.Query.Query
+	f.mu.Lock()
+	_, recorded := f.answers[text]
+	kind, bytes, mentioned := f.kind, f.bytes, f.mentions
+	f.mu.Unlock()
+	if most, _ := strconv.ParseInt(body.Configuration.Query.MaximumBytesBilled, 10, 64); most <= 0 || body.Configuration.Query.UseLegacySQL == nil || *body.Configuration.Query.UseLegacySQL {
+		return nil, invalid("the fake refuses a job without a cap or in legacy SQL")
+	}
+	var tables []any
+	if !recorded {
+		read, err := f.reads(text)
+		if err != nil {
+			return nil, liteError(err)
+		}
+		for _, name := range read {
+			tables = append(tables, reference(project+"."+home+"."+name))
+		}
+	}
+	if mentioned != nil {
+		tables = nil
+		for _, name := range mentioned {
+			tables = append(tables, reference(name))
+		}
+	}
+	if kind == "" {
+		if kind = strings.ToUpper(strings.Fields(strings.Trim(text, "( \n"))[0]); kind == "WITH" || kind == "FROM" || strings.HasPrefix(kind, "/*") || strings.HasPrefix(kind, "--") {
+			kind = "SELECT"
+		}
+	}
+	return map[string]any{
+		"jobReference":  map[string]any{"projectId": project, "jobId": body.JobReference.JobID, "location": "US"},
+		"status":        map[string]any{"state": "DONE"},
+		"configuration": map[string]any{"dryRun": true, "query": map[string]any{"query": text}},
+		"statistics": map[string]any{"totalBytesProcessed": strconv.FormatInt(bytes, 10), "query": map[string]any{
+			"statementType": kind, "totalBytesProcessed": strconv.FormatInt(bytes, 10), "totalBytesProcessedAccuracy": "PRECISE", "referencedTables": tables,
+		}},
+	}, nil
+}
+
+// reads compiles a statement and returns the tables of the database that it reads.
+func (f *fake) reads(text string) (tables []string, err error) {
+	conn, err := f.db.Conn(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	err = conn.Raw(func(dc any) error {
+		c := dc.(*sqlite3.SQLiteConn)
+		c.RegisterAuthorizer(func(op int, name, column, db string) int {
+			if op == sqlite3.SQLITE_READ && !slices.Contains(tables, name) && !strings.HasPrefix(name, "sqlite_") {
+				tables = append(tables, name)
+			}
+			return sqlite3.SQLITE_OK
+		})
+		defer c.RegisterAuthorizer(nil)
+		s, err := c.Prepare(toLite(text))
+		if err == nil {
+			s.Close()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(tables, func(name string) bool {
+		var n int
+		err := f.db.QueryRow("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", name).Scan(&n)
+		return err != nil || n == 0
+	}), nil
+}
+
+// insert starts a job.
+func (f *fake) insert(body insertBody) (any, *refusal) {
+	if _, refused := f.dry(body); refused != nil {
+		return nil, refused
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if ms, _ := strconv.Atoi(body.Configuration.JobTimeoutMs); ms > 0 {
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond)
+	}
+	j := &fakeJob{body: body, cancel: cancel, done: make(chan struct{})}
+	f.mu.Lock()
+	recorded, ok := f.answers[body.Configuration.Query.Query]
+	f.jobs[body.JobReference.JobID] = j
+	f.mu.Unlock()
+	go func() {
+		defer close(j.done)
+		if ok {
+			j.answer = recorded
+			return
+		}
+		j.answer, j.failed = f.run(ctx, body)
+	}()
+	return f.describe(body.JobReference.JobID, j), nil
+}
+
+func (f *fake) describe(id string, j *fakeJob) any {
+	return map[string]any{
+		"jobReference":  map[string]any{"projectId": project, "jobId": id, "location": "US"},
+		"status":        map[string]any{"state": "RUNNING"},
+		"configuration": map[string]any{"query": map[string]any{"query": j.body.Configuration.Query.Query}},
+	}
+}
+
+func (f *fake) job(id string, cancel bool) (any, *refusal) {
+	f.mu.Lock()
+	j := f.jobs[id]
+	f.mu.Unlock()
+	if j == nil {
+		return nil, &refusal{404, "notFound", "Not found: Job " + id}
+	}
+	if cancel {
+		f.mu.Lock()
+		j.stopped = true
+		f.mu.Unlock()
+		j.cancel()
+		return map[string]any{"job": f.describe(id, j)}, nil
+	}
+	return f.describe(id, j), nil
+}
+
+// mostKept is how many rows of a result the fake keeps.
+const mostKept = 20_000
+
+// run runs a statement on SQLite.
+func (f *fake) run(ctx context.Context, body insertBody) (answer, *refusal) {
+	var args []any
+	for _, p := range body.Configuration.Query.QueryParameters {
+		switch p.ParameterType.Type {
+		case "INT64":
+			n, _ := strconv.ParseInt(p.ParameterValue.Value, 10, 64)
+			args = append(args, n)
+		default:
+			args = append(args, p.ParameterValue.Value)
+		}
+	}
+	rows, err := f.db.QueryContext(ctx, toLite(body.Configuration.Query.Query), args...)
+	if err == nil {
+		defer rows.Close()
+		var a answer
+		if a, err = record(rows); err == nil {
+			return a, nil
+		}
+	}
+	switch ctx.Err() {
+	case context.DeadlineExceeded:
+		return answer{}, &refusal{400, "timeout", "Job timed out"}
+	case context.Canceled:
+		return answer{}, &refusal{400, "stopped", "Job execution was cancelled: User requested cancellation"}
+	}
+	return answer{}, liteError(err)
+}
+
+// record reads rows as the API writes them.
+func record(rows *sql.Rows) (answer, error) {
+	names, err := rows.Columns()
+	if err != nil {
+		return answer{}, err
+	}
+	declared, err := rows.ColumnTypes()
+	if err != nil {
+		return answer{}, err
+	}
+	types := make([]string, len(names))
+	var all [][]any
+	for len(all) < mostKept && rows.Next() {
+		row := make([]any, len(names))
+		dest := make([]any, len(names))
+		for i := range row {
+			dest[i] = &row[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			return answer{}, err
+		}
+		for i, v := range row {
+			switch v := v.(type) {
+			case int64:
+				if types[i] == "" {
+					types[i] = "INTEGER"
+				}
+			case float64:
+				types[i] = "FLOAT"
+			case string:
+				types[i] = "STRING"
+			case []byte:
+				types[i], row[i] = "STRING", string(v)
+			}
+		}
+		all = append(all, row)
+	}
+	if err := rows.Err(); err != nil {
+		return answer{}, err
+	}
+	var fields []any
+	for i, name := range names {
+		if types[i] == "" {
+			types[i] = apiType(declared[i].DatabaseTypeName())
+		}
+		fields = append(fields, map[string]any{"name": name, "type": types[i], "mode": "NULLABLE"})
+	}
+	schema, _ := json.Marshal(map[string]any{"fields": fields})
+	a := answer{schema: string(schema)}
+	for _, row := range all {
+		cells := make([]any, len(row))
+		for i, v := range row {
+			cells[i] = map[string]any{"v": nil}
+			if v != nil {
+				cells[i] = map[string]any{"v": fmt.Sprint(v)}
+			}
+		}
+		text, err := json.Marshal(map[string]any{"f": cells})
+		if err != nil {
+			return a, err
+		}
+		a.rows = append(a.rows, string(text))
+	}
+	return a, nil
+}
+
+func (f *fake) results(r *http.Request, id string) (any, *refusal) {
+	f.mu.Lock()
+	j := f.jobs[id]
+	f.mu.Unlock()
+	if j == nil {
+		return nil, &refusal{404, "notFound", "Not found: Job " + id}
+	}
+	wait := time.NewTimer(20 * time.Millisecond)
+	defer wait.Stop()
+	select {
+	case <-j.done:
+	case <-wait.C:
+		return map[string]any{"jobReference": map[string]any{"projectId": project, "jobId": id}, "jobComplete": false}, nil
+	}
+	if j.failed != nil {
+		return nil, j.failed
+	}
+	out := page(r, j.answer.rows)
+	out["jobReference"] = map[string]any{"projectId": project, "jobId": id, "location": "US"}
+	out["jobComplete"], out["schema"] = true, json.RawMessage(j.answer.schema)
+	return out, nil
+}
+
+const mostPage = 500 // rows of one answer
+
+// page cuts rows as maxResults, startIndex and pageToken say. The service may give fewer than asked for: so does this.
+func page(r *http.Request, rows []string) map[string]any {
+	most, start := mostPage, 0
+	if text := r.URL.Query().Get("maxResults"); text != "" {
+		n, _ := strconv.Atoi(text)
+		most = min(n, mostPage)
+	}
+	for _, name := range []string{"startIndex", "pageToken"} {
+		if text := r.URL.Query().Get(name); text != "" {
+			start, _ = strconv.Atoi(text)
+		}
+	}
+	start = min(start, len(rows))
+	end := min(start+most, len(rows))
+	out := map[string]any{"totalRows": strconv.Itoa(len(rows))}
+	var some []json.RawMessage
+	for _, row := range rows[start:end] {
+		some = append(some, json.RawMessage(row))
+	}
+	if len(some) > 0 {
+		out["rows"] = some
+	}
+	if end < len(rows) && most > 0 {
+		out["pageToken"] = strconv.Itoa(end)
+	}
+	return out
+}
+
+// names are the tables of a dataset, sorted.
+func (f *fake) names(ref string) (out []string) {
+	if ref == project+"."+home {
+		rows, err := f.db.Query("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
+		if err != nil {
+			f.t.Error(err)
+			return nil
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				f.t.Error(err)
+			}
+			out = append(out, name)
+		}
+	}
+	f.mu.Lock()
+	for name := range f.tables {
+		if table, ok := strings.CutPrefix(name, ref+"."); ok {
+			out = append(out, table)
+		}
+	}
+	f.mu.Unlock()
+	slices.Sort(out)
+	return out
+}
+
+func (f *fake) list(r *http.Request, in, set string) (any, *refusal) {
+	var rows []string
+	for _, name := range f.names(in + "." + set) {
+		text, _ := json.Marshal(map[string]any{"tableReference": reference(in + "." + set + "." + name), "type": "TABLE"})
+		rows = append(rows, string(text))
+	}
+	if rows == nil && set != home {
+		return nil, &refusal{404, "notFound", "Not found: Dataset " + in + ":" + set}
+	}
+	out := page(r, rows)
+	out["tables"] = out["rows"]
+	delete(out, "rows")
+	if token, ok := out["pageToken"]; ok {
+		out["nextPageToken"] = token
+	}
+	return out, nil
+}
+
+func (f *fake) table(in, set, name string) (any, *refusal) {
+	full := in + "." + set + "." + name
+	f.mu.Lock()
+	recorded, ok := f.tables[full]
+	f.mu.Unlock()
+	out := map[string]any{}
+	if ok {
+		if err := json.Unmarshal([]byte(recorded.meta), &out); err != nil {
+			f.t.Errorf("%s: %v", full, err)
+		}
+	} else {
+		if in+"."+set != project+"."+home || !slices.Contains(f.names(in+"."+set), name) {
+			return nil, &refusal{404, "notFound", "Not found: Table " + in + ":" + set + "." + name}
+		}
+		f.describeTable(name, out)
+	}
+	out["tableReference"], out["id"] = reference(full), full
+	text, _ := json.Marshal(out)
+	out["etag"] = fmt.Sprintf("%x", sha256.Sum256(text))[:12]
+	return out, nil
+}
+
+func apiType(declared string) string {
+	switch word, _, _ := strings.Cut(strings.ToUpper(declared), "("); word {
+	case "INTEGER", "INT", "BIGINT":
+		return "INTEGER"
+	case "REAL", "DOUBLE":
+		return "FLOAT"
+	}
+	return "STRING"
+}
+
+// describeTable is tables.get of a table of SQLite.
+func (f *fake) describeTable(name string, out map[string]any) {
+	var kind, text string
+	if err := f.db.QueryRow("SELECT type, sql FROM sqlite_schema WHERE name = ?", name).Scan(&kind, &text); err != nil {
+		f.t.Error(err)
+	}
+	out["type"], out["lastModifiedTime"] = "TABLE", "1700000000000"
+	if kind == "view" {
+		_, query, _ := strings.Cut(text, " AS ")
+		out["type"], out["view"] = "VIEW", map[string]any{"query": query, "useLegacySql": false}
+	}
+	constraints := map[string]any{}
+	var fields, keys, foreign []any
+	f.each("SELECT name, type, \"notnull\", coalesce(dflt_value, ''), pk FROM pragma_table_info(?) ORDER BY cid", name, func(scan func(...any) error) error {
+		var column, declared, standard string
+		var notNull, pk int
+		err := scan(&column, &declared, &notNull, &standard, &pk)
+		field := map[string]any{"name": column, "type": apiType(declared), "mode": "NULLABLE"}
+		if notNull == 1 {
+			field["mode"] = "REQUIRED"
+		}
+		if standard != "" {
+			field["defaultValueExpression"] = standard
+		}
+		if pk > 0 {
+			keys = append(keys, column)
+		}
+		fields = append(fields, field)
+		return err
+	})
+	out["schema"] = map[string]any{"fields": fields}
+	if keys != nil {
+		constraints["primaryKey"] = map[string]any{"columns": keys}
+	}
+	last := -1
+	f.each("SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?) ORDER BY id, seq", name, func(scan func(...any) error) error {
+		var id int
+		var to, column, key string
+		err := scan(&id, &to, &column, &key)
+		if id != last {
+			foreign = append(foreign, map[string]any{"name": fmt.Sprint("fk", id), "referencedTable": reference(project + "." + home + "." + to), "columnReferences": []any{}})
+			last = id
+		}
+		k := foreign[len(foreign)-1].(map[string]any)
+		k["columnReferences"] = append(k["columnReferences"].([]any), map[string]any{"referencingColumn": column, "referencedColumn": key})
+		return err
+	})
+	if foreign != nil {
+		constraints["foreignKeys"] = foreign
+	}
+	if len(constraints) > 0 {
+		out["tableConstraints"] = constraints
+	}
+}
+
+func (f *fake) each(query, arg string, row func(scan func(...any) error) error) {
+	rows, err := f.db.Query(query, arg)
+	if err != nil {
+		f.t.Error(err)
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			f.t.Error(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		f.t.Error(err)
+	}
+}
+
+func (f *fake) data(r *http.Request, in, set, name string) (any, *refusal) {
+	f.mu.Lock()
+	recorded, ok := f.tables[in+"."+set+"."+name]
+	f.mu.Unlock()
+	if ok {
+		return page(r, recorded.rows), nil
+	}
+	if in+"."+set != project+"."+home || !slices.Contains(f.names(in+"."+set), name) {
+		return nil, &refusal{404, "notFound", "Not found: Table " + name}
+	}
+	var total, start int
+	if err := f.db.QueryRow(`SELECT count(*) FROM "` + name + `"`).Scan(&total); err != nil {
+		return nil, liteError(err)
+	}
+	for _, parameter := range []string{"startIndex", "pageToken"} {
+		if text := r.URL.Query().Get(parameter); text != "" {
+			start, _ = strconv.Atoi(text)
+		}
+	}
+	rows, err := f.db.Query(fmt.Sprintf("SELECT * FROM %q LIMIT %d OFFSET %d", name, mostPage, start))
+	if err != nil {
+		return nil, liteError(err)
+	}
+	defer rows.Close()
+	a, err := record(rows)
+	if err != nil {
+		return nil, liteError(err)
+	}
+	all := make([]string, total)
+	copy(all[min(start, total):], a.rows)
+	return page(r, all), nil
+}
+
+// toLite writes GoogleSQL for SQLite, as far as the statements of the suite go: strings and names with its quotes, no
+// dataset before a table, UNION without DISTINCT.
+func toLite(text string) string {
+	d := bq.Dialect{}.Text()
+	tokens := slices.Collect(d.Tokens(text))
+	out := ""
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		next := func(k int) string {
+			if i+k < len(tokens) {
+				return tokens[i+k].Text
+			}
+			return ""
+		}
+		value := d.Value(t)
+		switch {
+		case next(1) == "." && (value == home || value == project):
+			i++
+		case t.Text[0] == '`':
+			value = strings.NewReplacer(`\\`, `\`, "\\`", "`").Replace(t.Text[1 : len(t.Text)-1])
+			parts := strings.Split(value, ".")
+			if len(parts) == 3 || len(parts) == 2 && parts[0] == home {
+				value = parts[len(parts)-1]
+			}
+			out += `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
+		case t.Text[0] == '\'' || t.Text[0] == '"':
+			out += "'" + strings.ReplaceAll(value, "'", "''") + "'"
+		case strings.EqualFold(t.Text, "DISTINCT") && strings.HasSuffix(strings.ToUpper(strings.TrimSpace(out)), "UNION"):
+		case strings.EqualFold(t.Text, "LEFT") && next(1) == "(":
+			out += "left_of"
+		default:
+			out += t.Text
+		}
+	}
+	return out
+}
+
+// liteError says what SQLite says in the words of the service.
+func liteError(err error) *refusal {
+	message := err.Error()
+	name := message[strings.LastIndex(message, " ")+1:]
+	switch {
+	case strings.HasPrefix(message, "no such column"):
+		return invalid("Unrecognized name: %s at [1:8]", name)
+	case strings.HasPrefix(message, "no such table"):
+		return &refusal{404, "notFound", "Not found: Table " + project + ":" + home + "." + name + " was not found in location US"}
+	case strings.HasPrefix(message, "no such function"):
+		return invalid("Function not found: %s at [1:8]", name)
+	case strings.HasPrefix(message, "ambiguous column name"):
+		return invalid("Column name %s is ambiguous at [1:8]", name)
+	case strings.Contains(message, "syntax error"):
+		return invalid("Syntax error: %s at [1:1]", message)
+	}
+	if errors.As(err, new(sqlite3.Error)) {
+		return invalid("%s at [1:1]", message)
+	}
+	return &refusal{500, "backendError", message}
+}
