@@ -139,7 +139,8 @@ func (liteConnector) Driver() driver.Driver {
 // client is the real client, talking to f.
 func (f *fake) client(options ...option.ClientOption) *bigquery.Client {
 	f.t.Helper()
-	c, err := bigquery.NewClient(context.Background(), project, append([]option.ClientOption{option.WithEndpoint(f.server.URL), option.WithoutAuthentication()}, options...)...)
+	options = append([]option.ClientOption{option.WithEndpoint(f.server.URL), option.WithoutAuthentication()}, options...)
+	c, err := bigquery.NewClient(context.Background(), project, options...)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -286,7 +287,8 @@ func (f *fake) dry(body insertBody) (any, *refusal) {
 	_, recorded := f.answers[text]
 	kind, bytes, mentioned := f.kind, f.bytes, f.mentions
 	f.mu.Unlock()
-	if most, _ := strconv.ParseInt(body.Configuration.Query.MaximumBytesBilled, 10, 64); most <= 0 || body.Configuration.Query.UseLegacySQL == nil || *body.Configuration.Query.UseLegacySQL {
+	q := body.Configuration.Query
+	if most, _ := strconv.ParseInt(q.MaximumBytesBilled, 10, 64); most <= 0 || q.UseLegacySQL == nil || *q.UseLegacySQL {
 		return nil, invalid("the fake refuses a job without a cap or in legacy SQL")
 	}
 	var tables []any
@@ -306,7 +308,8 @@ func (f *fake) dry(body insertBody) (any, *refusal) {
 		}
 	}
 	if kind == "" {
-		if kind = strings.ToUpper(strings.Fields(strings.Trim(text, "( \n"))[0]); kind == "WITH" || kind == "FROM" || strings.HasPrefix(kind, "/*") || strings.HasPrefix(kind, "--") {
+		switch kind = strings.ToUpper(strings.Fields(strings.Trim(text, "( \n"))[0]); kind {
+		case "WITH", "FROM":
 			kind = "SELECT"
 		}
 	}
@@ -671,7 +674,8 @@ func (f *fake) describeTable(name string, out map[string]any) {
 		var to, column, key string
 		err := scan(&id, &to, &column, &key)
 		if id != last {
-			foreign = append(foreign, map[string]any{"name": fmt.Sprint("fk", id), "referencedTable": reference(project + "." + home + "." + to), "columnReferences": []any{}})
+			table := reference(project + "." + home + "." + to)
+			foreign = append(foreign, map[string]any{"name": fmt.Sprint("fk", id), "referencedTable": table, "columnReferences": []any{}})
 			last = id
 		}
 		k := foreign[len(foreign)-1].(map[string]any)
