@@ -143,7 +143,9 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"names", checkNames},
-		{"payloads", func(t testing.TB, e Engine) error { return checkPayloads(t, e, append(portable(e.write), e.Payloads...)) }},
+		{"payloads", func(t testing.TB, e Engine) error {
+			return checkPayloads(t, e, append(portable(e.write), e.Payloads...))
+		}},
 		{"values", checkValues},
 		{"limits", checkLimits},
 		{"cancel", checkCancel},
