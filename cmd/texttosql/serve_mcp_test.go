@@ -1,0 +1,395 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestProgramMCP is the program where a test runs it as a process of its own.
+func TestProgramMCP(t *testing.T) {
+	args := os.Getenv("TEXTTOSQL_TEST_ARGS")
+	if args == "" {
+		t.Skip("the other tests start this one")
+	}
+	if err := json.Unmarshal([]byte(args), &os.Args); err != nil {
+		t.Fatal(err)
+	}
+	main()
+}
+
+// fakeProvider speaks as much of OpenAI's protocol as a question needs. Calls for the question that never ends wait for
+// their end, and are counted by ended.
+type fakeProvider struct {
+	*httptest.Server
+	waiting, ended chan bool
+}
+
+func newFakeProvider(t *testing.T) *fakeProvider {
+	f := &fakeProvider{waiting: make(chan bool, 100), ended: make(chan bool, 100)}
+	replies := map[string][]string{
+		"How many singers are there?": {"SELECT count(*) AS n FROM singer"},
+		"Which singers are the best?": {"SELECT name FROM singer WHERE id = 1", "SELECT name FROM singer WHERE id = 2", "SELECT count(*) FROM singer"},
+	}
+	var calls = make(chan int, 1)
+	calls <- 0
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte("Which question never ends?")) {
+			f.waiting <- true
+			<-r.Context().Done()
+			f.ended <- true
+			return
+		}
+		for question, list := range replies {
+			if bytes.Contains(body, []byte(question)) {
+				n := <-calls
+				calls <- n + 1
+				fmt.Fprintf(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant",`+
+					`"content":%q}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`, list[n%len(list)])
+				return
+			}
+		}
+		http.Error(w, `{"error":{"message":"no reply"}}`, http.StatusBadRequest)
+	}))
+	t.Cleanup(f.Close)
+	return f
+}
+
+// program is a command that serves a small database, and asks the fake provider.
+func serveProgram(t *testing.T, f *fakeProvider, more ...string) *exec.Cmd {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "singers.sqlite")
+	db, err := sql.Open("sqlite3", path)
+	if err == nil {
+		_, err = db.Exec("CREATE TABLE singer (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE payroll (salary INTEGER); " +
+			"INSERT INTO singer VALUES (1, 'Ann'), (2, 'Bo')")
+		db.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := filepath.Join(t.TempDir(), "policy.json")
+	if err := os.WriteFile(policy, []byte(`{"DenyTables": ["payroll"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args, _ := json.Marshal(append([]string{"texttosql", "serve-mcp", "--db", path, "--policy", policy, "--model", "openai:m",
+		"--samples", "3", "--ask-below", "0.6"}, more...))
+	cmd := exec.Command(os.Args[0], "-test.run=^TestProgramMCP$")
+	cmd.Env = append(os.Environ(), "TEXTTOSQL_TEST_ARGS="+string(args), "OPENAI_API_KEY=sk-testtesttesttest", "OPENAI_BASE_URL="+f.URL)
+	return cmd
+}
+
+// notes collects what a process writes to standard error.
+type notes struct {
+	*os.File
+	t *testing.T
+}
+
+func newNotes(t *testing.T) notes {
+	f, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return notes{f, t}
+}
+
+func (n notes) text() string {
+	text, err := os.ReadFile(n.Name())
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestServeMCPOverStdio(t *testing.T) {
+	f := newFakeProvider(t)
+	cmd := serveProgram(t, f)
+	errs := newNotes(t)
+	cmd.Stderr = errs.File
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "r1"}}, nil
+		},
+	})
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	cs, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: in}, nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errs.text())
+	}
+	ask := func(ctx context.Context, question string) (*mcp.CallToolResult, error) {
+		return cs.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": question}})
+	}
+	for _, question := range []string{"How many singers are there?", "Which singers are the best?"} {
+		res, err := ask(t.Context(), question)
+		if err != nil || res.IsError {
+			t.Fatalf("%v %+v\n%s", err, res, errs.text())
+		}
+		if out, _ := res.StructuredContent.(map[string]any); out["status"] != "answered" {
+			t.Errorf("%v", out)
+		}
+	}
+	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "check", Arguments: map[string]any{"sql": "SELECT * FROM payroll"}})
+	if out, _ := res.StructuredContent.(map[string]any); err != nil || out["verdict"] != "refused" {
+		t.Errorf("the policy of the file: %v %v", out, err)
+	}
+	// The client goes away in the middle: the program ends by itself, and with it the calls.
+	go ask(context.Background(), "Which question never ends?")
+	<-f.waiting
+	in.Close()
+	late := time.AfterFunc(5*time.Second, func() { cmd.Process.Kill() })
+	if _, err := cmd.Process.Wait(); err != nil || !late.Stop() {
+		t.Errorf("the program did not end by itself: %v\n%s", err, errs.text())
+	}
+	<-f.ended
+	cs.Close()
+	if text := errs.text(); text != "" {
+		t.Errorf("standard error: %s", text)
+	}
+}
+
+var served = regexp.MustCompile(`at (http://\S+)\n`)
+
+// serveHTTP starts the program on HTTP and returns its URL. stop ends it as a service manager does.
+func serveHTTP(t *testing.T, f *fakeProvider, more ...string) (url string, stop func()) {
+	t.Helper()
+	cmd := serveProgram(t, f, append([]string{"--http", "127.0.0.1:0"}, more...)...)
+	errs := newNotes(t)
+	cmd.Stderr = errs.File
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan bool)
+	go func() { cmd.Wait(); close(done) }()
+	stop = func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			cmd.Process.Kill()
+			t.Error("the program did not end")
+		}
+		if text := errs.text(); strings.Count(text, "\n") > 1 || strings.Contains(text, "sk-test") {
+			t.Errorf("standard error: %s", text)
+		}
+	}
+	t.Cleanup(stop)
+	for range 500 {
+		if m := served.FindStringSubmatch(errs.text()); m != nil {
+			return m[1], stop
+		}
+		select {
+		case <-done:
+			t.Fatalf("the program ended: %s", errs.text())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	t.Fatalf("the program does not serve: %s", errs.text())
+	return "", nil
+}
+
+const testToken = "0123456789abcdef0123456789abcdef"
+
+func tokenFile(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(path, []byte(testToken+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestServeMCPOverHTTP(t *testing.T) {
+	f := newFakeProvider(t)
+	url, stop := serveHTTP(t, f, "--token-file", tokenFile(t))
+	client := func(token string) (*mcp.ClientSession, error) {
+		transport := &mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(token)}}
+		return mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	}
+	if _, err := client("wrong"); err == nil {
+		t.Error("a wrong token opens")
+	}
+	cs, err := client(testToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "How many singers are there?"}})
+	if err != nil || res.IsError {
+		t.Fatalf("%v %v", err, res)
+	}
+	go cs.CallTool(context.Background(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "Which question never ends?"}})
+	<-f.waiting
+	stop()
+	<-f.ended
+	cs.Close()
+}
+
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func TestServeMCPRefusesToStart(t *testing.T) {
+	f := newFakeProvider(t)
+	empty := filepath.Join(t.TempDir(), "empty")
+	os.WriteFile(empty, nil, 0o600)
+	budget := filepath.Join(t.TempDir(), "budget")
+	os.WriteFile(budget, []byte(`{"Cals": 3}`), 0o600)
+	for _, tt := range []struct {
+		why, want string
+		args      []string
+	}{
+		{"an address for others without a token", "give a token", []string{"--http", "0.0.0.0:0"}},
+		{"an empty file of a token", "empty", []string{"--http", "127.0.0.1:0", "--token-file", empty}},
+		{"no file of a token", "no such file", []string{"--http", "127.0.0.1:0", "--token-file", empty + "x"}},
+		{"a budget with a slip", "Cals", []string{"--session-budget", budget}},
+		{"a negative number", "below 0", []string{"--questions=-1"}},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			cmd := serveProgram(t, f, tt.args...)
+			text, err := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(string(text), tt.want) || strings.Count(string(text), "\n") != 1 {
+				t.Errorf("code %d, %v: %s", code, err, text)
+			}
+		})
+	}
+}
+
+// clientOfOthers installs the client of another SDK, once for a user, and returns its script.
+func clientOfOthers(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Skip("npm, which has the client of another SDK, is not installed")
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := os.ReadFile("testdata/mcp-client/package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(cache, "texttosql", "mcp-client")
+	if had, _ := os.ReadFile(filepath.Join(dir, "installed.json")); !bytes.Equal(had, spec) {
+		if os.Getenv("CI") == "" {
+			t.Skipf("the client of another SDK is not installed: CI=true go test installs it in %s", dir)
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "package.json"), spec, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		npm := exec.CommandContext(t.Context(), "npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts")
+		npm.Dir = dir
+		if text, err := npm.CombinedOutput(); err != nil {
+			t.Fatalf("npm: %v\n%s", err, text)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "installed.json"), spec, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script, err := os.ReadFile("testdata/mcp-client/client.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "client.mjs") // beside its modules, where Node looks for them
+	if err := os.WriteFile(path, script, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The client of another SDK, over standard input and output and over HTTP.
+func TestServeMCPToAnotherSDK(t *testing.T) {
+	script := clientOfOthers(t)
+	f := newFakeProvider(t)
+	for _, over := range []string{"stdio", "HTTP"} {
+		t.Run(over, func(t *testing.T) {
+			var node *exec.Cmd
+			if over == "stdio" {
+				program := serveProgram(t, f)
+				node = exec.CommandContext(t.Context(), "node", append([]string{script, "--"}, program.Args...)...)
+				node.Env = program.Env
+			} else {
+				url, _ := serveHTTP(t, f, "--token-file", tokenFile(t))
+				node = exec.CommandContext(t.Context(), "node", script, url, testToken)
+			}
+			errs := newNotes(t)
+			node.Stderr = errs.File
+			text, err := node.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s\n%s", err, text, errs.text())
+			}
+			type result struct {
+				Structured map[string]any `json:"structuredContent"`
+				IsError    bool           `json:"isError"`
+			}
+			var seen struct {
+				Tools, Resources, Progress        []string
+				Schema, Cancelled                 string
+				Form                              struct{ Message string }
+				Answer, Chosen, Check, Why, Wrong result
+			}
+			if err := json.Unmarshal(text, &seen); err != nil {
+				t.Fatalf("%v: %s", err, text)
+			}
+			slices.Sort(seen.Tools)
+			for _, check := range []struct {
+				what string
+				ok   bool
+			}{
+				{"tools", slices.Equal(seen.Tools, []string{"ask", "check", "explain_answer", "schema"})},
+				{"resources", slices.Contains(seen.Resources, "texttosql://schema/singer") && !slices.Contains(seen.Resources, "texttosql://schema/payroll")},
+				{"the schema", strings.Contains(seen.Schema, "singer") && !strings.Contains(seen.Schema, "payroll")},
+				{"the answer", fmt.Sprint(seen.Answer.Structured["rows"]) == "[[2]]"},
+				{"progress", slices.Contains(seen.Progress, "schema")}, // that client drops what comes right before the result
+				{"the form", strings.Contains(seen.Form.Message, "r2")},
+				{"the choice", seen.Chosen.Structured["status"] == "answered"},
+				{"the check", seen.Check.Structured["verdict"] == "refused"},
+				{"why", seen.Why.Structured["question"] == "How many singers are there?"},
+				{"a wrong type", seen.Wrong.IsError},
+				{"cancelling", seen.Cancelled == "cancelled"},
+			} {
+				if !check.ok {
+					t.Errorf("%s is wrong", check.what)
+				}
+			}
+			if t.Failed() {
+				t.Logf("%s", text)
+			}
+			<-f.waiting
+			<-f.ended
+		})
+	}
+}

@@ -1,0 +1,35 @@
+// A client of another SDK. It prints what it sees as one JSON object. Arguments: an URL and a token, or a command with its
+// arguments behind "--".
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+
+const args = process.argv.slice(2);
+const transport = args[0] === "--"
+  ? new StdioClientTransport({ command: args[1], args: args.slice(2), env: process.env, stderr: "inherit" })
+  : new StreamableHTTPClientTransport(new URL(args[0]), { requestInit: { headers: { Authorization: `Bearer ${args[1]}` } } });
+
+const client = new Client({ name: "other", version: "1" }, { capabilities: { elicitation: {} } });
+const seen = { progress: [] };
+client.setRequestHandler(ElicitRequestSchema, async (request) => {
+  seen.form = request.params;
+  return { action: "accept", content: { choice: "r2" } };
+});
+await client.connect(transport);
+seen.protocol = transport.protocolVersion ?? "";
+seen.tools = (await client.listTools()).tools.map((t) => t.name);
+seen.resources = (await client.listResources()).resources.map((r) => r.uri);
+seen.schema = (await client.readResource({ uri: "texttosql://schema" })).contents[0].text;
+seen.answer = await client.callTool({ name: "ask", arguments: { question: "How many singers are there?" } }, undefined,
+  { onprogress: (p) => seen.progress.push(p.message) });
+seen.chosen = await client.callTool({ name: "ask", arguments: { question: "Which singers are the best?" } });
+seen.check = await client.callTool({ name: "check", arguments: { sql: "DROP TABLE singer" } });
+seen.why = await client.callTool({ name: "explain_answer", arguments: { answer_id: seen.answer.structuredContent.answer_id } });
+seen.wrong = await client.callTool({ name: "ask", arguments: { question: 7 } });
+const cancel = new AbortController();
+setTimeout(() => cancel.abort(), 300);
+seen.cancelled = await client.callTool({ name: "ask", arguments: { question: "Which question never ends?" } }, undefined, { signal: cancel.signal })
+  .then(() => "answered", () => "cancelled");
+await client.close();
+console.log(JSON.stringify(seen));
