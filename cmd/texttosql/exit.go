@@ -84,7 +84,7 @@ func (p *program) line(err error) string {
 	}
 	text := p.withoutDSN(cli.Brief(err).Error())
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ") // joined errors have a line each
-	return words.Clean(trace.Scrub(text))
+	return words.Clean(strings.ReplaceAll(trace.Scrub(text), "USER:***@", "USER:PASSWORD@"))                 // the form of a DSN is no secret
 }
 
 // withoutDSN takes every DSN of the command line and of the environment out of a text: kong repeats arguments that it does

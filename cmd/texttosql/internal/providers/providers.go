@@ -27,6 +27,7 @@ func All() []cli.Provider {
 		cli.Compatible("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
 		cli.Compatible("xai", "https://api.x.ai/v1", "XAI_API_KEY"),
 		cloudflare,
+		amazon,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	mariadb "github.com/go-sql-driver/mysql"
 
+	own "github.com/texttosql/texttosql/cmd/texttosql/internal/engines"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/cli"
@@ -20,7 +21,8 @@ import (
 )
 
 // Forms lists what --db takes.
-const Forms = "a SQLite file, postgres://USER:PASSWORD@HOST/DATABASE, mysql://USER:PASSWORD@HOST/DATABASE, or USER:PASSWORD@tcp(HOST)/DATABASE"
+const Forms = "a SQLite file, postgres://USER:PASSWORD@HOST/DATABASE, mysql://USER:PASSWORD@HOST/DATABASE, " +
+	"https://USER@HOST:PORT?catalog=CATALOG of Trino, duckdb:FILE, or the driver's own form"
 
 // ErrNoDatabase says that the command line names no database.
 var ErrNoDatabase = &UsageError{errors.New("no database is named: give --db or TEXTTOSQL_DSN, " + Forms)}
@@ -34,24 +36,29 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// kind is how a DSN is recognised, and what its driver is given.
+// kind is how a DSN is recognised, and its engine with the DSN for the driver.
 type kind struct {
-	engine engines.Engine
 	is     *regexp.Regexp
-	dsn    func(text string) (string, error) // nil: as it is
+	engine func(text string) (engines.Engine, string, error)
+}
+
+func as(e engines.Engine) func(string) (engines.Engine, string, error) {
+	return func(text string) (engines.Engine, string, error) { return e, text, nil }
 }
 
 var kinds = []kind{
-	{engines.Postgres, regexp.MustCompile(`^(?i:postgres(ql)?://|(host|hostaddr|user|password|dbname|port|service|sslmode)\s*=)`), nil},
-	{engines.MySQL, regexp.MustCompile(`^(?i:(mysql|mariadb)://)`), mysqlDSN},
-	{engines.MySQL, regexp.MustCompile(`^([^@/]*@|.*@)?(tcp|tcp6|unix)\(`), nil},
+	{regexp.MustCompile(`^(?i:postgres(ql)?://|(host|hostaddr|user|password|dbname|port|service|sslmode)\s*=)`), as(engines.Postgres)},
+	{regexp.MustCompile(`^(?i:(mysql|mariadb)://)`), mysqlURL},
+	{regexp.MustCompile(`^(.*@)?(tcp|tcp6|unix)\(`), as(engines.MySQL)},
+	{regexp.MustCompile(`^(?i:https?://)`), own.Trino},
+	{regexp.MustCompile(`^duckdb:`), own.DuckDB},
 }
 
-// mysqlDSN writes a URL as the driver wants it.
-func mysqlDSN(text string) (string, error) {
+// mysqlURL writes a URL as the driver wants it.
+func mysqlURL(text string) (engines.Engine, string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return "", err
+		return engines.Engine{}, "", err
 	}
 	c := mariadb.NewConfig()
 	c.Net, c.Addr, c.User, c.DBName = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/")
@@ -64,7 +71,7 @@ func mysqlDSN(text string) (string, error) {
 		dsn, _, _ = strings.Cut(dsn, "?")
 		dsn += "?" + u.RawQuery
 	}
-	return dsn, nil
+	return engines.MySQL, dsn, nil
 }
 
 // Opened is a database that answered.
@@ -86,18 +93,18 @@ func Open(ctx context.Context, text string) (*Opened, error) {
 		if !k.is.MatchString(text) {
 			continue
 		}
-		dsn := text
-		if k.dsn != nil {
-			var err error
-			if dsn, err = k.dsn(text); err != nil {
-				return nil, &UsageError{fmt.Errorf("the DSN cannot be read: want %s", k.engine.Form)}
+		engine, dsn, err := k.engine(text)
+		if err != nil {
+			if errors.Is(err, own.ErrForm) { // any other error may repeat the DSN
+				return nil, &UsageError{err}
 			}
+			return nil, &UsageError{errors.New("the DSN cannot be read: want " + Forms)}
 		}
-		pool, dialect, place, err := k.engine.Connect(ctx, dsn)
+		pool, dialect, place, err := engine.Connect(ctx, dsn)
 		if err != nil {
 			return nil, err
 		}
-		return &Opened{Pool: pool, Dialect: dialect, Engine: k.engine.Name, Place: place}, nil
+		return &Opened{Pool: pool, Dialect: dialect, Engine: engine.Name, Place: place}, nil
 	}
 	path := strings.TrimPrefix(text, "sqlite:")
 	if path == "" {
