@@ -83,7 +83,7 @@ func (s *shop) tab(t *testing.T, l look, path string) *tab {
 		t.Fatal(browser.err)
 	}
 	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
-	ctx, late := context.WithTimeout(ctx, 30*time.Second)
+	ctx, late := context.WithTimeout(ctx, time.Minute)
 	t.Cleanup(func() { late(); cancel() })
 	b := &tab{t, ctx}
 	b.prepare(l)
@@ -157,6 +157,9 @@ func (b *tab) clean() {
 	if ran := eval[int](b, "window.ran"); ran != 0 {
 		b.t.Errorf("text %d ran", ran)
 	}
+	if n := eval[int](b, "document.querySelectorAll('img, script, iframe, object, embed, link, base, u, i, [onclick], [onerror], [style]').length"); n != 1 {
+		b.t.Errorf("%d elements came from texts", n-1) // the script of the page is one
+	}
 }
 
 // keys types where the focus is.
@@ -168,6 +171,12 @@ func (b *tab) keys(keys string) {
 // focused is the name of what has the focus.
 const focused = `(() => { const e = document.activeElement;
 	return e.labels && e.labels.length ? e.labels[0].innerText : e.getAttribute('aria-label') || e.innerText; })()`
+
+// at fails unless what has the focus has a name.
+func (b *tab) at(name string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf("%s.trim() === %q", focused, name))
+}
 
 // goTo moves the focus by the tabulator alone to what has a name.
 func (b *tab) goTo(name string) {

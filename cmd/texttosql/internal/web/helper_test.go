@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -77,7 +78,7 @@ func (m *clerk) Complete(ctx context.Context, req llm.Request) (llm.Response, er
 	for _, msg := range req.Messages {
 		prompt += msg.Text + "\n"
 	}
-	best, reply := -1, ""
+	best, reply := -1, "I cannot tell."
 	for question, all := range replies {
 		at := strings.LastIndex(prompt, strings.ReplaceAll(question, "\u202e", ""))
 		if at >= 0 && strings.HasPrefix(question, "only") {
@@ -125,6 +126,7 @@ type shop struct {
 	store     *session.Files
 	confirmed *memory.Confirmed
 	dir       string
+	at        string // its address
 }
 
 // open serves a new market.
@@ -167,7 +169,15 @@ func (s *shop) start(t *testing.T, change func(*Config)) {
 	if s.server, err = New(config); err != nil {
 		t.Fatal(err)
 	}
-	s.Server = httptest.NewServer(s.server.Handler())
+	s.Server = httptest.NewUnstartedServer(s.server.Handler())
+	if s.at != "" { // where it was before
+		s.Listener.Close()
+		if s.Listener, err = net.Listen("tcp", s.at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.at = s.Listener.Addr().String()
+	s.Start()
 	t.Cleanup(s.end)
 }
 

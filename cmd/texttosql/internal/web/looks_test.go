@@ -42,10 +42,7 @@ func TestLooks(t *testing.T) {
 	if _, err := s.db.Exec("CREATE TABLE a_table_with_a_name_that_goes_on_and_on_without_any_blank (a_column_that_does_so_too_and_even_longer INT)"); err != nil {
 		t.Fatal(err)
 	}
-	line := s.asked(t, "", "What was sold each day?").ID
-	s.asked(t, line, "How much did each region?")
-	bars := s.asked(t, line, "How much did each region?").ID
-	line = s.asked(t, "", "What was sold each day?").ID
+	line, bars := s.asked(t, "", "What was sold each day?").ID, s.asked(t, "", "How much did each region?").ID
 	asked := s.asked(t, "", "Which sale was the largest?").ID
 	none := s.asked(t, "", "What is the weather?").ID
 	hostile := s.asked(t, "", attack).ID
@@ -57,11 +54,14 @@ func TestLooks(t *testing.T) {
 	busy := r["id"].(string)
 	for name, l := range map[string]look{"desk": {1280, false}, "phone": {400, false}, "dark": {1280, true}} {
 		b := s.tab(t, l, "/")
-		for _, state := range []struct{ name, at, shows string }{
-			{"empty", "", "Your question"}, {"line", "c/" + line, "amount by day"}, {"bars", "c/" + bars, "amount by region"},
-			{"choice", "c/" + asked, "Choose this"}, {"error", "c/" + none, "Try again"}, {"asking", "c/" + busy, "Asking the model"},
-			{"one", "c/" + one, "Confidence"}, {"hostile", "c/" + hostile, "</script>"}, {"missing", "c/" + strings.Repeat("0", 32), "no such conversation"},
-			{"schema", "schema", "goes_on_and_on"},
+		for _, state := range []struct {
+			name, at, shows string
+			charts          int
+		}{
+			{"empty", "", "Your question", 0}, {"line", "c/" + line, "amount by day", 1}, {"bars", "c/" + bars, "amount by region", 1},
+			{"choice", "c/" + asked, "Choose this", 0}, {"error", "c/" + none, "Try again", 0}, {"asking", "c/" + busy, "Asking the model", 0},
+			{"one", "c/" + one, "Confidence", 0}, {"hostile", "c/" + hostile, "</script>", 0}, {"schema", "schema", "goes_on_and_on", 0},
+			{"missing", "c/" + strings.Repeat("0", 32), "no such conversation", 0},
 		} {
 			b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q; undefined", state.at)))
 			b.shows(state.shows)
@@ -70,6 +70,9 @@ func TestLooks(t *testing.T) {
 				if found := eval[[]string](b, list); len(found) > 0 {
 					t.Errorf("%s, %s: %s: %q", name, state.name, what, found)
 				}
+			}
+			if n := eval[int](b, "[...document.querySelectorAll('figure svg')].filter((f) => f.checkVisibility()).length"); n != state.charts {
+				t.Errorf("%s, %s: %d charts, want %d", name, state.name, n, state.charts)
 			}
 			b.named(name + ", " + state.name)
 			b.picture(name + "-" + state.name)

@@ -254,6 +254,7 @@ function render(before) {
 		$('steps').replaceChildren();
 		say('Finding the answer');
 		if (mine) $('progress-title').focus();
+		if (told) steps(told);
 	}
 	actions();
 	composer(talk.state);
@@ -263,7 +264,7 @@ function render(before) {
 // arrived tells of a new answer, and goes to it if this tab asked for it.
 function arrived() {
 	const t = talk.turns[talk.turns.length - 1];
-	const what = t.question ? 'The answers disagree. Choose one.' : t.failure ? 'There is no answer.'
+	const what = t.confirmed ? 'Confirmed' : t.question ? 'The answers disagree. Choose one.' : t.failure ? 'There is no answer.'
 		: t.answer ? 'Answer: ' + (t.answer.rows ? t.answer.rows.count : 'a statement') + ', confidence ' + percent(t.answer.confidence) : '';
 	say(what);
 	const heading = $('turns').lastElementChild && $('turns').lastElementChild.querySelector('[data-goal]');

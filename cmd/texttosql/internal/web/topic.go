@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -205,6 +206,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		s.tidy(id)
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
+	io.WriteString(w, "retry: 1000\n\n") // milliseconds until a browser comes back to a server that was started again
 	out := http.NewResponseController(w)
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
