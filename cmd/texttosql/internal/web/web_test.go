@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -233,14 +234,21 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// goroutines are the stacks of goroutines of a Server.
+// goroutines are the stacks of goroutines of a Server, once those that have done their work are gone.
 func goroutines() string {
-	all := make([]byte, 1<<20)
 	var own []string
-	for _, stack := range strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n") {
-		if strings.Contains(stack, "web.(*Server)") {
-			own = append(own, stack)
+	for range 1000 {
+		all := make([]byte, 1<<20)
+		own = nil
+		for _, stack := range strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n") {
+			if strings.Contains(stack, "web.(*Server)") {
+				own = append(own, stack)
+			}
 		}
+		if len(own) == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
 	}
 	return strings.Join(own, "\n\n")
 }

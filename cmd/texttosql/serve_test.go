@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/internal/shop"
+)
+
+// TestServe: the program serves the page, keeps conversations in their folder, and ends when it is told to.
+func TestServe(t *testing.T) {
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"choices":[{"message":{"content":"SELECT count(*) FROM customers"},"finish_reason":"stop"}],"usage":{}}`)
+	}))
+	defer provider.Close()
+	dir := filepath.Join(t.TempDir(), "s3cret")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db := filepath.Join(dir, "shop.sqlite")
+	if err := shop.Write(db); err != nil {
+		t.Fatal(err)
+	}
+	token := filepath.Join(dir, "token")
+	if err := os.WriteFile(token, []byte("a token of the tests\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": provider.URL, "TEXTTOSQL_DSN": db}
+	folder := t.TempDir()
+	for run := range 2 { // the second finds what the first kept
+		ctx, stop := context.WithCancel(t.Context())
+		said, out := io.Pipe()
+		p := &program{ctx: ctx, out: out, err: io.Discard, getenv: func(name string) string { return env[name] }, args: []string{
+			"serve", "--model", "openai:m", "--listen", "127.0.0.1:0", "--sessions", folder, "--token-file", token, "-n", "2"}}
+		ended := make(chan int, 1)
+		go func() {
+			code := p.report(p.run())
+			out.Close()
+			ended <- code
+		}()
+		line, err := bufio.NewReader(said).ReadString('\n')
+		if err != nil {
+			t.Fatalf("%q %v, code %d", line, err, <-ended)
+		}
+		address, _, _ := strings.Cut(strings.TrimPrefix(line, "the page is at "), ",")
+		get := func(body string) (got map[string]any) {
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, address+"/api/conversations", nil)
+			if body != "" {
+				req, _ = http.NewRequestWithContext(ctx, http.MethodPost, address+"/api/conversations", strings.NewReader(body))
+				req.Header.Set("Content-Type", "application/json")
+				req.Header.Set("X-Texttosql", "1")
+			}
+			req.Header.Set("Authorization", "Bearer a token of the tests")
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			text, _ := io.ReadAll(resp.Body)
+			if json.Unmarshal(text, &got) != nil || resp.StatusCode >= 300 || strings.Contains(string(text), "s3cret") {
+				t.Fatalf("%s: %s", resp.Status, text)
+			}
+			return got
+		}
+		if run == 0 {
+			get(`{"question": "How many customers are there?"}`)
+		}
+		if all := get(""); all["database"] != "shop" || len(all["conversations"].([]any)) != 1 {
+			t.Errorf("%v", all)
+		}
+		stop()
+		if code := <-ended; code != exitAnswer {
+			t.Errorf("code %d", code)
+		}
+	}
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--listen", "0.0.0.0:0"}, "give a token"},
+		{[]string{"--listen", "nowhere"}, "nowhere"},
+		{[]string{"--token-file", filepath.Join(t.TempDir(), "none")}, "--token-file"},
+		{[]string{"--parallel", "0"}, "--parallel 0"},
+		{[]string{"--ask-below", "2"}, "WithAskBelow"},
+	} {
+		var said strings.Builder
+		p := &program{ctx: t.Context(), out: io.Discard, err: &said, getenv: func(name string) string { return env[name] }}
+		p.args = append([]string{"serve", "--model", "openai:m", "--listen", "127.0.0.1:0", "--sessions", folder}, tt.args...)
+		if code := p.report(p.run()); code != exitUsage || !strings.Contains(said.String(), tt.says) {
+			t.Errorf("%q: code %d: %s", tt.args, code, said.String())
+		}
+	}
+}
+
+// TestWithoutParts: what a DSN says of user, password and place is in no text.
+func TestWithoutParts(t *testing.T) {
+	for dsn, text := range map[string]string{
+		"postgres://reader:hunter2@db.example.org:5432/shop": "hunter2 reader db.example.org:5432 db.example.org postgres://reader:hunter2@db.example.org:5432/shop",
+		"reader:hunter2@tcp(db.example.org:3306)/shop":       "hunter2 reader db.example.org:3306",
+		"host=db.example.org user=reader password='hunter2'": "db.example.org reader hunter2",
+		"/srv/data/shop.sqlite":                              "open /srv/data/shop.sqlite-wal",
+	} {
+		got := withoutParts("no table shop: "+text, dsn)
+		for _, secret := range []string{"hunter2", "reader", "example", "/srv"} {
+			if strings.Contains(got, secret) {
+				t.Errorf("%s: %s", dsn, got)
+			}
+		}
+		if !strings.Contains(got, "no table shop") {
+			t.Errorf("%s: %s", dsn, got)
+		}
+	}
+	if got := withoutParts("no such file", "shop.sqlite"); got != "no such file" {
+		t.Error(got)
+	}
+}
