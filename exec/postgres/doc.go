@@ -50,6 +50,8 @@
 //
 // github.com/jackc/pgx/v5/stdlib works in all its modes. The guard limits the messages that it takes from the server to
 // 8 MiB while it holds the connection, so that a longer value does not get into memory: it is an exec.LimitError, and
-// the connection is closed. github.com/lib/pq has no such limit. Behind a library that wraps the driver everything
-// works with more messages to the server; exec.Config.Unwrap, or texttosql.WithDriverHook, gives the limit back.
+// the connection is closed. github.com/lib/pq has no such limit: there, and behind a library that wraps the driver, the
+// server itself looks how long a row is as text before it sends it, which costs it the time of writing it twice. Errors
+// that repeat a value have no bound there. Behind such a library everything works with more messages to the server;
+// exec.Config.Unwrap, or texttosql.WithDriverHook, spares them.
 package postgres

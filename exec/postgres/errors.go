@@ -32,6 +32,9 @@ func classify(err error) error {
 		name := nameIn(state, message)
 		return &exec.InvalidError{Fault: fault, Message: hinted(state, strings.ReplaceAll(message, `"`, ""), field(known, "Hint")), Name: name}
 	}
+	if strings.Contains(message, tooLong) {
+		return &exec.LimitError{Limit: "cell"}
+	}
 	switch state {
 	case "57014": // query_canceled: by the server's time-out, or by a caller, whose context tells
 		return &exec.LimitError{Limit: "time"}

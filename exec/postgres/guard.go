@@ -24,6 +24,7 @@ type guard struct {
 	asked    time.Time       // when the version of last was read
 	catalogs map[facts]known // by all of facts
 	checked  bool            // the names of the policy were looked up
+	reached  map[any]*pgx    // by driver connection
 }
 
 // Guard makes the guard of a DB. See the package comment for what it does.
@@ -31,7 +32,7 @@ func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
 	if c.CellBytes < 0 {
 		return nil, errors.New("postgres: GuardConfig.CellBytes is negative")
 	}
-	return &guard{dialect: d, config: c, catalogs: map[facts]known{}}, nil
+	return &guard{dialect: d, config: c, catalogs: map[facts]known{}, reached: map[any]*pgx{}}, nil
 }
 
 // Hold implements exec.Guard.

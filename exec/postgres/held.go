@@ -15,7 +15,7 @@ import (
 // explainPrefix is what QueryContext lets stand in front of a statement that the guard admits.
 const explainPrefix = "EXPLAIN (FORMAT JSON, VERBOSE) "
 
-// script runs texts of ours, one after the other, and returns the rows of the first that has some.
+// script runs texts of ours, one after the other, and returns all rows.
 func (h *held) script(ctx context.Context, texts ...string) (rows [][]string, err error) {
 	switch {
 	case h.pgx != nil:
@@ -37,24 +37,9 @@ func (h *held) script(ctx context.Context, texts ...string) (rows [][]string, er
 		if err != nil {
 			return nil, err
 		}
-		if rows == nil {
-			rows = these
-		}
+		rows = append(rows, these...)
 	}
 	return rows, nil
-}
-
-// parse lets the server parse and analyse text, which may be from outside: one statement, and nothing of it is planned
-// or runs.
-func (h *held) parse(ctx context.Context, text string) error {
-	if h.pgx != nil {
-		return h.conn.Raw(func(any) error { return h.pgx.parse(ctx, text) })
-	}
-	statement, err := h.conn.PrepareContext(ctx, text)
-	if err != nil {
-		return err
-	}
-	return statement.Close()
 }
 
 // stream runs one text by a protocol that takes one statement only; for a text of ours lib/pq need not. The driver
@@ -90,7 +75,6 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	if err != nil {
 		return nil, err
 	}
-	h.ran = !h.ours
 	rows, err := h.stream(ctx, h.ours, text, args)
 	if err != nil {
 		return nil, classify(err)
@@ -101,25 +85,42 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 // Query implements exec.Held. The cursor takes SELECT and VALUES only, and the server stops after the rows that are
 // asked for.
 func (h *held) Query(ctx context.Context, s *sqltext.Statement, b exec.Bounds) (*sql.Rows, error) {
+	declare, fetch := h.declare(s.SQL()), fmt.Sprintf("FETCH FORWARD %d FROM texttosql_c", b.Rows+1)
 	if _, err := h.admit(ctx, s.SQL(), false); err != nil {
 		return nil, err
 	}
-	h.ran = true
-	rows, err := h.stream(ctx, false, "DECLARE texttosql_c NO SCROLL CURSOR WITHOUT HOLD FOR "+s.SQL(), nil)
-	if err == nil {
-		err = rows.Close()
-	}
-	if err != nil {
-		return nil, classify(err)
+	if h.pq { // the server has parsed the text, so it knows that it is one statement
+		fetch = declare + ";" + fetch
+	} else {
+		rows, err := h.stream(ctx, false, declare, nil)
+		if err == nil {
+			err = rows.Close()
+		}
+		if err != nil {
+			return nil, classify(err)
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	rows, err = h.stream(ctx, true, fmt.Sprintf("FETCH FORWARD %d FROM texttosql_c", b.Rows+1), nil)
+	rows, err := h.stream(ctx, true, fetch, nil)
 	h.cancel = cancel
 	if err != nil {
 		return nil, classify(err)
 	}
 	return rows, nil
 }
+
+// declare opens the cursor of text. Where the driver takes messages of any length, the server sends none that is longer.
+func (h *held) declare(text string) string {
+	if h.pgx == nil {
+		text = fmt.Sprintf(`WITH texttosql_q AS MATERIALIZED (%s
+) SELECT texttosql_q.* FROM texttosql_q WHERE CASE WHEN pg_catalog.octet_length(ROW(texttosql_q.*)::pg_catalog.text) OPERATOR(pg_catalog.>) %d
+THEN pg_catalog.concat('%s')::pg_catalog.bool ELSE true END`, text, h.guard.longest(), tooLong)
+	}
+	return "DECLARE texttosql_c NO SCROLL CURSOR WITHOUT HOLD FOR " + text
+}
+
+// tooLong is in the error of a row that is too long to be sent.
+const tooLong = "texttosql: a row is too long"
 
 // Analyze implements exec.Held.
 func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis, error) {
@@ -160,7 +161,7 @@ func isAboutNames(err error) bool {
 
 // renew reads the catalog again, unless it is current.
 func (h *held) renew(ctx context.Context) (renewed bool, err error) {
-	if err := h.rollback(ctx); err != nil {
+	if err := h.rollback(ctx, false); err != nil {
 		return false, err
 	}
 	rows, err := h.script(ctx, "SELECT "+snapshotExpr)
@@ -170,7 +171,7 @@ func (h *held) renew(ctx context.Context) (renewed bool, err error) {
 	if err := h.guard.read(ctx, h, h.facts); err != nil {
 		return false, err
 	}
-	return true, h.end(ctx)
+	return true, h.rollback(ctx, true)
 }
 
 func (h *held) attempt(ctx context.Context, text string, ours bool) (a exec.Analysis, err error) {
@@ -183,20 +184,15 @@ func (h *held) attempt(ctx context.Context, text string, ours bool) (a exec.Anal
 			return a, err
 		}
 	}
-	if err := h.parse(ctx, text); err != nil {
-		return a, classify(err)
-	}
-	rows, err := h.script(ctx, locks, "SET LOCAL idle_in_transaction_session_timeout = "+milliseconds(2*h.timeout))
+	rows, err := h.look(ctx, text)
 	if err != nil {
 		return a, classify(err)
 	}
 	if h.before, err = stateOf(rows); err != nil {
 		return a, err
 	}
-	if h.before.written || !slices.Equal(h.began, h.before.advisory) {
-		h.lost = true
-		return a, &exec.RefusedError{Reason: exec.ReasonGuard, Writes: true,
-			Detail: "the server wrote or took a lock while it looked at the names in the statement; its connection is closed"}
+	if err := h.unmoved(); err != nil {
+		return a, err
 	}
 	if !walls.locks {
 		return a, nil
@@ -214,6 +210,41 @@ func (h *held) attempt(ctx context.Context, text string, ours bool) (a exec.Anal
 		}
 	}
 	return a, nil
+}
+
+// look lets the server parse a statement, by a protocol that takes one, and nothing of it is planned or runs. It lists
+// the locks of the connection then.
+func (h *held) look(ctx context.Context, text string) (rows [][]string, err error) {
+	h.ran = true
+	var others []string
+	if !h.single {
+		others = []string{"SET LOCAL idle_in_transaction_session_timeout = " + milliseconds(2*h.timeout)}
+	}
+	if h.pgx != nil {
+		err = h.conn.Raw(func(any) (err error) {
+			rows, err = h.pgx.look(ctx, text, others...)
+			return err
+		})
+		return rows, err
+	}
+	statement, err := h.conn.PrepareContext(ctx, text)
+	if err == nil {
+		err = statement.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.script(ctx, append([]string{locks}, others...)...)
+}
+
+// unmoved reports an error if the connection wrote, or has other advisory locks than when it was held.
+func (h *held) unmoved() error {
+	if !h.before.written && slices.Equal(h.began, h.before.advisory) {
+		return nil
+	}
+	h.lost = true
+	return &exec.RefusedError{Reason: exec.ReasonGuard, Writes: true,
+		Detail: "the server wrote or took a lock while it looked at the names in the statement; its connection is closed"}
 }
 
 // walls are two of the walls of attempt. Tests take one away, to see that the others hold.

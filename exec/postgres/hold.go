@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,19 +23,21 @@ type held struct {
 	timeout time.Duration // of a statement
 	ours    bool          // it reads the catalog, so there is no guard
 
-	pgx  *pgx // nil: another driver
-	pq   bool // the driver is lib/pq: a text without arguments goes to the server as it is
-	lost bool // a statement was stopped in the middle
+	pgx    *pgx // nil: another driver
+	status byte // of lib/pq when it was held: 'I' outside of a transaction; 0: unknown
+	pq     bool // the driver is lib/pq: a text without arguments goes to the server as it is, all statements of it
+	lost   bool // a statement was stopped in the middle
 
 	facts   facts
 	catalog *catalog
 
 	open   bool      // a transaction is open
-	begun  time.Time // when
+	begun  time.Time // when; zero before the first one
+	single bool      // it is for one use: many holds have no second one
 	used   bool      // it is not at its savepoint
-	ran    bool      // more than preparing was done since
-	began  []string  // the advisory locks of the connection when the transaction began
-	before state     // what the connection held when the statement was prepared
+	ran    bool      // the server has looked at a statement since
+	began  []string  // the advisory locks of the connection when the first transaction began
+	before state     // what the connection held when the statement was parsed
 
 	statement *sql.Stmt
 	rows      *sql.Rows
@@ -47,10 +50,14 @@ func (h *held) install(ctx context.Context) error {
 		if h.guard.config.Unwrap != nil {
 			dc = h.guard.config.Unwrap(dc)
 		} else if t := reflect.TypeOf(dc); t != nil && t.Kind() == reflect.Pointer {
-			h.pq = t.Elem().PkgPath() == "github.com/lib/pq"
+			if h.pq = t.Elem().PkgPath() == "github.com/lib/pq" && t.Elem().Kind() == reflect.Struct; h.pq {
+				if status := reflect.ValueOf(dc).Elem().FieldByName("txnStatus"); status.CanUint() {
+					h.status = byte(status.Uint())
+				}
+			}
 		}
-		if h.pgx = pgxOf(dc); h.pgx != nil {
-			h.pgx.cap(max(longestMessage, 4*h.guard.config.CellBytes))
+		if h.pgx = h.guard.pgxOf(dc); h.pgx != nil {
+			h.pgx.cap(h.guard.longest())
 		}
 		return nil
 	}); err != nil {
@@ -72,10 +79,12 @@ func (h *held) install(ctx context.Context) error {
 // idle reports whether no transaction is open. Outside of one each text is a transaction of its own, with a number of
 // its own.
 func (h *held) idle(ctx context.Context) (idle bool, err error) {
-	if h.pgx != nil {
+	switch {
+	case h.pgx != nil:
 		return h.pgx.idle(), nil
-	}
-	if h.pq { // one message is one statement to the server
+	case h.status != 0:
+		return h.status == 'I', nil
+	case h.pq: // one message is one statement to the server
 		rows, err := h.script(ctx, "SELECT pg_catalog.now() OPERATOR(pg_catalog.=) pg_catalog.statement_timestamp()")
 		return err == nil && len(rows) == 1 && rows[0][0] == "true", err
 	}
@@ -98,11 +107,18 @@ const beginText = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
 // begin begins a transaction with the settings of the guard. They need facts that are read with them, so they are made
 // for a guess, and made again where the guess was wrong.
 func (h *held) begin(ctx context.Context) error {
+	first := h.begun.IsZero()
+	h.single = first && !h.ours
 	for range 5 {
 		guess, catalog, version := h.guard.guess()
 		lowly := h.lowly(guess, catalog)
-		rows, err := h.script(ctx, beginText, factsText+version+guess.settings(h.timeout, lowly)+advisoryText,
-			"PREPARE texttosql_locks AS "+lockText, "SAVEPOINT texttosql_s")
+		var idle time.Duration // may the owner think
+		if h.single {
+			idle = 2 * h.timeout
+		}
+		columns, texts := settings(guess.settings(h.timeout, idle, lowly), h.pgx != nil || h.pq)
+		rows, err := h.script(ctx, slices.Concat([]string{beginText, factsText + version + columns}, texts,
+			[]string{"PREPARE texttosql_locks AS " + lockText, locks, "SAVEPOINT texttosql_s"})...)
 		h.open, h.begun = true, time.Now()
 		if err != nil {
 			return unready(err)
@@ -114,7 +130,15 @@ func (h *held) begin(ctx context.Context) error {
 		if err := f.unguarded(); err != nil {
 			return err
 		}
-		h.began = advisoryOf(rows[0][len(rows[0])-1])
+		if h.before, err = stateOf(rows[1:]); err != nil {
+			return err
+		}
+		if first {
+			h.began = h.before.advisory
+			first = false
+		} else if err := h.unmoved(); err != nil {
+			return err
+		}
 		catalog = h.guard.of(f, version == versionExpr)
 		if f.same(guess) && (h.ours || catalog != nil && h.lowly(f, catalog) == lowly) {
 			h.facts, h.catalog = f, catalog
@@ -125,7 +149,7 @@ func (h *held) begin(ctx context.Context) error {
 				return unready(err)
 			}
 		}
-		if err := h.end(ctx); err != nil {
+		if err := h.rollback(ctx, true); err != nil {
 			return unready(err)
 		}
 	}
@@ -160,10 +184,7 @@ func (h *held) ready(ctx context.Context) error {
 	if h.lost {
 		return driver.ErrBadConn
 	}
-	err := h.rollback(ctx)
-	if err == nil && h.open && time.Since(h.begun) > trusted {
-		err = h.end(ctx)
-	}
+	err := h.rollback(ctx, h.open && time.Since(h.begun) > trusted)
 	if err == nil && !h.open {
 		err = h.begin(ctx)
 	}
@@ -172,13 +193,6 @@ func (h *held) ready(ctx context.Context) error {
 	}
 	h.used = true
 	return nil
-}
-
-// end ends the transaction.
-func (h *held) end(ctx context.Context) error {
-	_, err := h.script(ctx, "ROLLBACK", "DEALLOCATE texttosql_locks")
-	h.open, h.lost = false, h.lost || err != nil
-	return err
 }
 
 // unfit notes that the connection cannot be used any more.
@@ -193,7 +207,7 @@ func (h *held) Finish(ctx context.Context) (fit bool, err error) {
 	if h.lost {
 		return false, nil
 	}
-	if err := h.rollback(ctx); err != nil {
+	if err := h.rollback(ctx, h.single); err != nil {
 		return false, h.unfit(err)
 	}
 	return true, nil
@@ -248,5 +262,5 @@ func (h *held) off(drop bool) (off bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	return h.rollback(ctx) == nil && h.end(ctx) == nil
+	return h.rollback(ctx, true) == nil
 }

@@ -169,14 +169,9 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: 20 MB under a limit of 1 MiB: %v", way, err)
 		}
 		growth := memoryGrowth()
-		got, err = db.Query(t.Context(), "SELECT v FROM huge")
-		switch grown := growth(); {
-		case way == "pq" && (err != nil || !got.TooLarge || len(got.Rows) != 0):
-			t.Errorf("pq: a value of 32 MiB: %v", err)
-		case way != "pq" && kind(err) != "cell":
-			t.Errorf("pgx: a value of 32 MiB: %v", err)
-		case way != "pq" && grown > 16<<20:
-			t.Errorf("pgx: a value of 32 MiB took %d bytes", grown)
+		_, err = db.Query(t.Context(), "SELECT v FROM huge")
+		if grown := growth(); kind(err) != "cell" || grown > 16<<20 {
+			t.Errorf("%s: a value of 32 MiB took %d bytes: %v", way, grown, err)
 		}
 		if got, err := db.Query(t.Context(), "SELECT count(*) FROM t"); err != nil || got.Rows[0][0] != int64(100) {
 			t.Errorf("%s: afterwards: %v, %v", way, got, err)

@@ -23,21 +23,6 @@ const lockText = `SELECT l FROM pg_catalog.pg_lock_status() AS l WHERE l.pid OPE
 // locks runs lockText, which is prepared at the beginning of the transaction.
 const locks = "EXECUTE texttosql_locks"
 
-// advisoryText is a column more of the first query: the advisory locks that the connection has already, as one text.
-const advisoryText = `, (SELECT pg_catalog.string_agg(l::pg_catalog.text, ';') FROM pg_catalog.pg_lock_status() AS l
- WHERE l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND l.locktype OPERATOR(pg_catalog.=) 'advisory'::pg_catalog.text)`
-
-// advisoryOf reads advisoryText in the form of state.advisory.
-func advisoryOf(text string) (list []string) {
-	if text != "" {
-		for l := range strings.SplitSeq(text, ";") {
-			list = append(list, strings.Trim(l, "()"))
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
 // state is what lockText tells.
 type state struct {
 	relations []lock
@@ -60,6 +45,7 @@ func stateOf(rows [][]string) (s state, err error) {
 			}
 			s.relations = append(s.relations, lock{uint32(oid), l[12]})
 		case "advisory":
+			l[10] = "" // the number of the transaction
 			s.advisory = append(s.advisory, strings.Join(l, ","))
 		case "transactionid":
 			s.written = true
@@ -74,22 +60,27 @@ func stateOf(rows [][]string) (s state, err error) {
 
 var errNoLocks = errors.New("postgres: the server does not list its locks as PostgreSQL does")
 
-// rollback ends a use. If something ran in it, it looks first at what that left: no statement that only reads writes or
-// takes an advisory lock, and those outlive the transaction.
-func (h *held) rollback(ctx context.Context) error {
-	if !h.open || !h.used {
+// rollback ends a use, and the transaction too if all. If something ran in it, it looks first at what that left: no
+// statement that only reads writes or takes an advisory lock, and those outlive the transaction.
+func (h *held) rollback(ctx context.Context, all bool) (err error) {
+	if !h.open || !h.used && !all {
 		return nil
+	}
+	const back = "ROLLBACK TO SAVEPOINT texttosql_s"
+	end := []string{back}
+	if all {
+		end = []string{"ROLLBACK", "DEALLOCATE texttosql_locks"}
+		defer func() { h.open, h.lost = false, h.lost || err != nil }()
 	}
 	ran := h.ran
 	h.used, h.ran = false, false
-	const back = "ROLLBACK TO SAVEPOINT texttosql_s"
 	if !ran {
-		_, err := h.script(ctx, back)
+		_, err := h.script(ctx, end...)
 		return err
 	}
-	rows, err := h.script(ctx, locks, back)
+	rows, err := h.script(ctx, append([]string{locks}, end...)...)
 	if stateCode(err) == "25P02" { // the statement failed, and the transaction with it
-		rows, err = h.script(ctx, back, locks)
+		rows, err = h.script(ctx, append([]string{back, locks}, end...)...)
 	}
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ type facts struct {
 }
 
 func factsOf(rows [][]string) (f facts, err error) {
-	if len(rows) != 1 || len(rows[0]) < 11 {
+	if len(rows) == 0 || len(rows[0]) < 11 {
 		return f, fmt.Errorf("postgres: the server answered the first question with %d rows", len(rows))
 	}
 	r := rows[0]
@@ -81,16 +81,16 @@ func (f facts) same(g facts) bool {
 	return f == g
 }
 
-// settings writes what the guard sets until the end of the transaction, as more columns of factsText: values come from
-// us or are quoted. No limit of the caller is set higher.
-func (f facts) settings(timeout time.Duration, lowly bool) string {
+// settings is what the guard sets until the end of the transaction. No limit of the caller is set higher. idle is how
+// long nothing may come from us, 0: for ever.
+func (f facts) settings(timeout, idle time.Duration, lowly bool) [][2]string {
 	path := "pg_catalog"
 	for _, s := range f.schemas() {
 		path += ", " + Dialect{}.Quote(s)
 	}
 	list := [][2]string{
 		{"search_path", path + ", pg_temp"}, // built-in functions first, temporary tables last: nothing hides another
-		{"idle_in_transaction_session_timeout", "0"},
+		{"idle_in_transaction_session_timeout", strconv.FormatInt(idle.Milliseconds(), 10)},
 		{"max_parallel_workers_per_gather", "0"}, {"work_mem", "8MB"}, {"jit", "off"},
 		{"cursor_tuple_fraction", "1"},  // or the cursor is planned for its first rows
 		{"synchronize_seqscans", "off"}, // the same order of rows twice
@@ -113,11 +113,20 @@ func (f facts) settings(timeout time.Duration, lowly bool) string {
 	if lowly {
 		list = append(list, [2]string{"role", "pg_read_all_data"})
 	}
-	var b strings.Builder
+	return list
+}
+
+// settings writes what is to be set: as more columns of factsText, or as statements, which the server runs faster, where
+// they go in one message. Values are quoted.
+func settings(list [][2]string, message bool) (columns string, texts []string) {
 	for _, s := range list {
-		b.WriteString(", pg_catalog.set_config('" + s[0] + "', " + literal(s[1]) + ", true)")
+		if message && s[0] != "search_path" { // that is a list of names to SET
+			texts = append(texts, "SET LOCAL "+s[0]+" = "+literal(s[1]))
+		} else {
+			columns += ", pg_catalog.set_config('" + s[0] + "', " + literal(s[1]) + ", true)"
+		}
 	}
-	return b.String()
+	return columns, texts
 }
 
 // duration reads a time as the server writes it: "1500ms", "2s", "1min", "0".

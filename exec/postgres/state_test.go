@@ -223,6 +223,9 @@ func TestIdleSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := s.Query(t.Context(), "SELECT a FROM t"); err != nil { // its transaction ends with it
+			t.Fatal(err)
+		}
 		for _, use := range []func() error{
 			func() error { _, err := s.Query(t.Context(), "SELECT a FROM t"); return err },
 			func() error { _, err := s.Analyze(t.Context(), "SELECT a FROM t"); return err },

@@ -32,7 +32,7 @@ func (Dialect) Warnings(ctx context.Context, q exec.Queryer) (warnings []trace.W
 	})
 	if h, ok := q.(*held); ok && err == nil && h.pgx == nil {
 		warnings = append(warnings, trace.Warning{Code: "messages-unbounded",
-			Message: "the driver takes values of any length into memory before their limit is looked at; github.com/jackc/pgx/v5/stdlib can be bounded"})
+			Message: "the driver takes messages of any length, so an error that repeats a value is in memory whole; github.com/jackc/pgx/v5/stdlib can be bounded"})
 	}
 	return warnings, err
 }
