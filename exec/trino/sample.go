@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/sampling"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -20,7 +19,7 @@ const prefix = 100_000
 // always the same. Which rows of a longer one come first depends on the nodes that read it, so the sample may change;
 // Trino knows no keys and no repeatable TABLESAMPLE, and all else would read the whole table.
 //
-// With o.Count it takes two statements, else one.
+// It takes one statement, which counts the rows too.
 func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	name := d.Quote(t.Name)
 	if t.Schema != "" {
@@ -48,14 +47,35 @@ func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, s
 			hash = append(hash, "CAST("+quoted+" AS varchar)")
 		}
 	}
-	s := sampling.Table{Counted: name, List: strings.Join(list, ", "), From: fmt.Sprintf("(SELECT %s FROM %s LIMIT %d) AS t", strings.Join(inner, ", "), name, prefix)}
+	from := fmt.Sprintf("(SELECT %s FROM %s LIMIT %d) AS t", strings.Join(inner, ", "), name, prefix)
 	if o.Spread && len(hash) > 0 {
 		order = append([]string{fmt.Sprintf("xxhash64(to_utf8(concat_ws('|', '%d', %s)))", o.Seed, strings.Join(hash, ", "))}, order...)
 	}
-	if len(order) > 0 {
-		s.Order = " ORDER BY " + strings.Join(order, ", ")
+	if len(list) == 0 {
+		from, list = "(VALUES 1) AS t", []string{"1"}
 	}
-	return sampling.Rows(ctx, run, s, o)
+	if o.Count > 0 { // in the same statement, since each costs as much as a small table
+		list = append(list, fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 FROM %s LIMIT %d))", name, o.Count+1))
+	}
+	text := "SELECT " + strings.Join(list, ", ") + " FROM " + from
+	if len(order) > 0 {
+		text += " ORDER BY " + strings.Join(order, ", ")
+	}
+	rows, err := run(ctx, fmt.Sprintf("%s LIMIT %d", text, o.Rows+1), max(o.Rows, 1))
+	if err != nil {
+		return exec.RowSample{}, err
+	}
+	out := exec.RowSample{Rows: [][]any{}}
+	for _, row := range rows.Rows { // without rows there is nothing to count
+		if n, ok := row[len(row)-1].(int64); o.Count > 0 && ok {
+			out.Count, out.CountAtLeast = min(n, o.Count), n > o.Count
+		}
+		if len(o.Columns) > 0 && len(out.Rows) < o.Rows {
+			out.Rows = append(out.Rows, row[:len(o.Columns):len(o.Columns)])
+		}
+	}
+	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
+	return out, nil
 }
 
 // unordered are the types whose values may have no order, or no text.

@@ -1,0 +1,136 @@
+package servertest
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/trino"
+)
+
+// endless counts six billion rows.
+const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5" +
+	" CROSS JOIN t AS x6 CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
+
+// engine is Trino for the suite, as one user.
+func engine(user string) exectest.Engine {
+	return exectest.Engine{
+		Dialect:      trino.Dialect{},
+		State:        func(_ context.Context, conn *sql.Conn) (string, error) { return headers(conn) },
+		Endless:      endless,
+		VersionDelay: 100 * time.Millisecond,
+		Deadline:     2 * time.Second,
+		Open: func(t testing.TB, script string) exectest.Database {
+			schema := open(t, script)
+			owner := pool(t, "admin", schema)
+			return exectest.Database{
+				User:     exectest.ConnectorOf(t, "trino", dsn(t, user, schema)),
+				Owner:    rewriting{exectest.ConnectorOf(t, "trino", dsn(t, "admin", schema))},
+				Contents: func(ctx context.Context) (string, error) { return contents(ctx, owner, schema) },
+			}
+		},
+		Skip: map[string]string{
+			"inspect": "Trino knows no keys, nor NOT NULL in the catalog memory: TestInspect",
+			"policy":  "a policy of columns needs the server's access rules, which differ from case to case: exec/trino's tests of its policy",
+		},
+	}
+}
+
+// headers are what the driver keeps between statements: catalog, schema, user, properties of the session, prepared
+// statements, a transaction. The server keeps nothing.
+func headers(conn *sql.Conn) (out string, err error) {
+	err = conn.Raw(func(c any) error {
+		v := reflect.ValueOf(exectest.Unwrap(c)).Elem().FieldByName("httpHeaders")
+		out = strings.ReplaceAll(fmt.Sprint(v), "] ", "]\n")
+		return nil
+	})
+	return out, err
+}
+
+// contents are the relations of the schema, the rows of its tables, and the schemas.
+func contents(ctx context.Context, owner *sql.DB, schema string) (string, error) {
+	lines, err := texts(ctx, owner, "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = '"+schema+"' ORDER BY 1")
+	if err != nil {
+		return "", err
+	}
+	var sums []string
+	for _, line := range lines {
+		if name, ok := strings.CutSuffix(line, " BASE TABLE"); ok {
+			sums = append(sums, fmt.Sprintf("SELECT '%s', count(*), to_hex(checksum(x)) FROM (SELECT ROW(t.*) AS x FROM %[1]s AS t)", name))
+		}
+	}
+	rows, err := texts(ctx, owner, strings.Join(append(sums, "SELECT table_catalog, 0, table_schem FROM system.jdbc.schemas"), " UNION ALL ")+" ORDER BY 1, 2, 3")
+	return strings.Join(append(lines, rows...), "\n") + "\n", err
+}
+
+// rewriting makes statements that the connector memory does not know, ALTER and DELETE among them, ones that it does.
+type rewriting struct{ driver.Connector }
+
+func (r rewriting) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := r.Connector.Connect(ctx)
+	return rewritingConn{c}, err
+}
+
+type rewritingConn struct{ driver.Conn }
+
+// rewritten are the statements of the suite's owner.
+var rewritten = map[string][]string{
+	"ALTER TABLE x ADD COLUMN c INTEGER": {"DROP TABLE x", "CREATE TABLE x(a INTEGER, b INTEGER, c INTEGER)"},
+	"ALTER TABLE x RENAME COLUMN b TO d": {"DROP TABLE x", "CREATE TABLE x(a INTEGER, d INTEGER, c INTEGER)"},
+	"UPDATE t SET a = a":                 {"INSERT INTO t SELECT * FROM t WHERE a = 1"},
+	"DELETE FROM t WHERE a = 0":          {"CREATE TABLE t2 AS SELECT * FROM t WHERE a <> 0", "DROP TABLE t", "ALTER TABLE t2 RENAME TO t"},
+	"CREATE VIEW v AS SELECT a FROM x":   nil,
+}
+
+func (c rewritingConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	prepare := c.Conn.(driver.ConnPrepareContext).PrepareContext
+	list := rewritten[text]
+	for len(list) > 1 {
+		s, err := prepare(ctx, list[0])
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.(driver.StmtExecContext).ExecContext(ctx, nil); err != nil {
+			return nil, err
+		}
+		list = list[1:]
+	}
+	if len(list) == 1 {
+		text = list[0]
+	}
+	return prepare(ctx, text)
+}
+
+// TestConformance runs the suite as a user whom access rules bind, and what depends on that as others.
+func TestConformance(t *testing.T) {
+	rules(t, readerRules)
+	for _, run := range []struct {
+		user  string
+		parts []string // nil: all
+	}{
+		{"reader", nil},
+		{"strict", []string{"policy_names"}},
+		{"admin", []string{"payloads", "state"}}, // may do all
+	} {
+		t.Run(run.user, func(t *testing.T) {
+			e := engine(run.user)
+			for _, part := range []string{"names", "payloads", "values", "limits", "cancel", "state", "faults", "stuck_driver", "policy_names", "denied_is_absent",
+				"version", "plans", "samples", "busy", "session", "parallel"} {
+				if run.parts != nil && !slices.Contains(run.parts, part) {
+					e.Skip[part] = "as reader"
+				}
+			}
+			if run.parts == nil {
+				e.Skip["policy_names"] = "as strict, whom the server denies what the policies there deny"
+			}
+			exectest.Conformance(t, e)
+		})
+	}
+}
