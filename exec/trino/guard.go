@@ -23,6 +23,7 @@ type guard struct {
 	denied  map[column]struct{} // the server itself refuses them
 	views   map[table]view
 	since   time.Time // of all that
+	version remembered
 }
 
 // table is a table or view, in the lower case of the server.

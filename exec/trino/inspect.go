@@ -18,7 +18,8 @@ import (
 //   - A materialized view is a table, as Trino lists it.
 //   - Trino knows no keys: Joins come from names, or from a file of descriptions.
 //
-// Left out is information_schema. Definition stays empty. It takes four statements, whatever the number of tables.
+// Left out are schemas of a server's own, and hidden tables of metadata. Definition stays empty. It takes three
+// statements, whatever the number of tables.
 func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, error) {
 	own, _, err := place(ctx, q)
 	if err != nil {
@@ -59,6 +60,9 @@ func (in *inspection) tables(ctx context.Context) error {
 		)
 		if err := scan(new(int), &key[0], &key[1], &key[2], &kind); err != nil {
 			return err
+		}
+		if !visible(key[1], key[2]) {
+			return nil
 		}
 		t := schema.Table{Schema: key[1], Name: key[2], Kind: schema.BaseTable}
 		if key[0] != in.own {

@@ -44,7 +44,7 @@ func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement
 			r.tables = append(r.tables, &planTable{name: name})
 		}
 	}
-	if r.anonymous(root) && len(r.tables) > 1 {
+	if r.anonymous(root) {
 		if err := r.columns(ctx, q); err != nil {
 			return exec.Plan{}, err
 		}
@@ -143,28 +143,22 @@ func (r planReader) anonymous(s step) bool {
 	return s.table() != "" && r.called(s.table()) == "" || slices.ContainsFunc(s.Children, r.anonymous)
 }
 
-// columns reads those of the tables, by which scans without a name are told apart.
-func (r planReader) columns(ctx context.Context, q exec.Queryer) error {
-	if h, ok := q.(*held); ok { // the text is ours
-		own := *h
-		own.reads = true
-		q = &own
+// columns reads those of the tables, by which scans without a name are told apart. A guard knows them, and the tables
+// under a view too.
+func (r *planReader) columns(ctx context.Context, q exec.Queryer) error {
+	h, ok := q.(*held)
+	if !ok || h.last == nil {
+		return nil
 	}
-	var names []string
-	for _, t := range r.tables {
-		names = append(names, "'"+strings.ReplaceAll(t.name, "'", "''")+"'")
+	columns, err := h.columnsOf(ctx, h.last.tables)
+	if err != nil {
+		return err
 	}
-	return each(ctx, q, "SELECT DISTINCT table_name, column_name FROM information_schema.columns WHERE table_name IN ("+strings.Join(names, ", ")+") ORDER BY 1, 2",
-		func(scan func(...any) error) error {
-			var table, column string
-			err := scan(&table, &column)
-			for _, t := range r.tables {
-				if t.name == table {
-					t.columns = append(t.columns, column)
-				}
-			}
-			return err
-		})
+	r.tables = nil
+	for _, t := range slices.SortedFunc(maps.Keys(columns), byName) {
+		r.tables = append(r.tables, &planTable{name: t.name, columns: columns[t]})
+	}
+	return nil
 }
 
 // numbered is what the server puts behind a name that is there already: a_12.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/texttosql/texttosql/exec"
 )
@@ -15,8 +16,11 @@ func (Dialect) DefaultSchema(ctx context.Context, q exec.Queryer) (string, error
 	return schema, err
 }
 
-// place returns the catalog and the schema of the connection.
+// place returns the catalog and the schema of the connection, which a guard knows without asking.
 func place(ctx context.Context, q exec.Queryer) (catalog, schema string, err error) {
+	if h, ok := q.(*held); ok {
+		return h.at.catalog, h.at.schema, nil
+	}
 	var c, s sql.NullString
 	err = each(ctx, q, "SELECT current_catalog, current_schema", func(scan func(...any) error) error { return scan(&c, &s) })
 	if err == nil && (!c.Valid || !s.Valid) {
@@ -41,9 +45,16 @@ func (d Dialect) catalogs(own string) []string {
 
 // Version returns a checksum of all columns of the catalogs: schema, table, column, place, type, default, NOT NULL and
 // comment. Trino has nothing cheaper that would show a changed column. It costs one statement, as little as any other
-// one (50 to 100 ms) where the catalogs answer from memory, and as much as their metadata costs where they do not. The
-// guard keeps it for a few seconds.
+// one (50 to 100 ms) where the catalogs answer from memory, and as much as their metadata costs where they do not. A DB
+// asks once a second at most.
 func (d Dialect) Version(ctx context.Context, q exec.Queryer) (version string, err error) {
+	h, guarded := q.(*held)
+	if guarded {
+		if version = h.guard.versionOf(h.at); version != "" {
+			return version, nil
+		}
+	}
+	start := time.Now()
 	own, _, err := place(ctx, q)
 	if err != nil {
 		return "", err
@@ -61,7 +72,32 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (version string, e
 		version = fmt.Sprintf("%s-%d", strings.ToLower(sum.String), n)
 		return err
 	})
+	if err == nil && guarded {
+		h.guard.mu.Lock()
+		h.guard.version = remembered{h.at, version, start}
+		h.guard.mu.Unlock()
+	}
 	return version, err
+}
+
+// versionTime is how long a version is not asked for again.
+const versionTime = time.Second
+
+// remembered is the version of what a connection at a place sees.
+type remembered struct {
+	at      home
+	version string
+	asked   time.Time
+}
+
+// versionOf is the version that was asked for lately, or "".
+func (g *guard) versionOf(at home) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.version.at != at || time.Since(g.version.asked) > versionTime {
+		return ""
+	}
+	return g.version.version
 }
 
 // each runs a query of ours and calls row for each of its rows.

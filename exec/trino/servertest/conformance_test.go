@@ -25,15 +25,19 @@ func engine(user string) exectest.Engine {
 		Dialect:      trino.Dialect{},
 		State:        func(_ context.Context, conn *sql.Conn) (string, error) { return headers(conn) },
 		Endless:      endless,
-		VersionDelay: 100 * time.Millisecond,
+		VersionDelay: 1100 * time.Millisecond, // that of the guard
 		Deadline:     2 * time.Second,
 		Open: func(t testing.TB, script string) exectest.Database {
 			schema := open(t, script)
 			owner := pool(t, "admin", schema)
+			tables, err := texts(t.Context(), owner, "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+schema+"' AND table_type = 'BASE TABLE' ORDER BY 1")
+			if err != nil {
+				t.Fatal(err)
+			}
 			return exectest.Database{
 				User:     exectest.ConnectorOf(t, "trino", dsn(t, user, schema)),
 				Owner:    rewriting{exectest.ConnectorOf(t, "trino", dsn(t, "admin", schema))},
-				Contents: func(ctx context.Context) (string, error) { return contents(ctx, owner, schema) },
+				Contents: func(ctx context.Context) (string, error) { return contents(ctx, owner, schema, tables) },
 			}
 		},
 		Skip: map[string]string{
@@ -54,20 +58,14 @@ func headers(conn *sql.Conn) (out string, err error) {
 	return out, err
 }
 
-// contents are the relations of the schema, the rows of its tables, and the schemas.
-func contents(ctx context.Context, owner *sql.DB, schema string) (string, error) {
-	lines, err := texts(ctx, owner, "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = '"+schema+"' ORDER BY 1")
-	if err != nil {
-		return "", err
+// contents are the relations of the schema, the rows of its first tables, and the schemas, by one statement.
+func contents(ctx context.Context, owner *sql.DB, schema string, tables []string) (string, error) {
+	query := "SELECT table_name, 0, table_type FROM information_schema.tables WHERE table_schema = '" + schema + "' UNION ALL SELECT schema_name, 0, '' FROM information_schema.schemata"
+	for _, name := range tables {
+		query += fmt.Sprintf(" UNION ALL SELECT '%s', count(*), to_hex(checksum(ROW(t.*))) FROM %[1]s AS t", name)
 	}
-	var sums []string
-	for _, line := range lines {
-		if name, ok := strings.CutSuffix(line, " BASE TABLE"); ok {
-			sums = append(sums, fmt.Sprintf("SELECT '%s', count(*), to_hex(checksum(x)) FROM (SELECT ROW(t.*) AS x FROM %[1]s AS t)", name))
-		}
-	}
-	rows, err := texts(ctx, owner, strings.Join(append(sums, "SELECT table_catalog, 0, table_schem FROM system.jdbc.schemas"), " UNION ALL ")+" ORDER BY 1, 2, 3")
-	return strings.Join(append(lines, rows...), "\n") + "\n", err
+	rows, err := texts(ctx, owner, query+" ORDER BY 1, 2, 3")
+	return strings.Join(rows, "\n") + "\n", err
 }
 
 // rewriting makes statements that the connector memory does not know, ALTER and DELETE among them, ones that it does.
