@@ -30,7 +30,8 @@ func engine(user string) exectest.Engine {
 		Open: func(t testing.TB, script string) exectest.Database {
 			schema := open(t, script)
 			owner := pool(t, "admin", schema)
-			tables, err := texts(t.Context(), owner, "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+schema+"' AND table_type = 'BASE TABLE' ORDER BY 1")
+			tables, err := texts(t.Context(), owner,
+				"SELECT table_name FROM information_schema.tables WHERE table_schema = '"+schema+"' AND table_type = 'BASE TABLE' ORDER BY 1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +61,8 @@ func headers(conn *sql.Conn) (out string, err error) {
 
 // contents are the relations of the schema, the rows of its first tables, and the schemas, by one statement.
 func contents(ctx context.Context, owner *sql.DB, schema string, tables []string) (string, error) {
-	query := "SELECT table_name, 0, table_type FROM information_schema.tables WHERE table_schema = '" + schema + "' UNION ALL SELECT schema_name, 0, '' FROM information_schema.schemata"
+	query := "SELECT table_name, 0, table_type FROM information_schema.tables WHERE table_schema = '" + schema +
+		"' UNION ALL SELECT schema_name, 0, '' FROM information_schema.schemata"
 	for _, name := range tables {
 		query += fmt.Sprintf(" UNION ALL SELECT '%s', count(*), to_hex(checksum(ROW(t.*))) FROM %[1]s AS t", name)
 	}
