@@ -18,9 +18,9 @@ type guard struct {
 	without string // for tests of the other walls: "words" or "tables" is off
 
 	mu      sync.Mutex
-	checked bool                // the names of the policy were looked up
-	columns map[table][]string  // of tables that were read
-	denied  map[column]struct{} // the server itself refuses them
+	checked bool               // the names of the policy were looked up
+	columns map[table][]string // of tables that were read
+	denied  map[column]bool    // the server itself refuses them
 	views   map[table]view
 	since   time.Time // of all that
 	version remembered
@@ -45,6 +45,6 @@ func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
 // fresh forgets what is old. The caller holds g.mu.
 func (g *guard) fresh() {
 	if g.columns == nil || time.Since(g.since) > catalogTime {
-		g.columns, g.denied, g.views, g.since = map[table][]string{}, map[column]struct{}{}, nil, time.Now()
+		g.columns, g.denied, g.views, g.since = map[table][]string{}, map[column]bool{}, nil, time.Now()
 	}
 }

@@ -65,15 +65,7 @@ func (h *held) admit(ctx context.Context, s *sqltext.Statement, args ...any) (*a
 		return nil, err
 	}
 	if a.tables, err = h.inputs(ctx, bound(s, args)); err != nil {
-		var invalid *exec.InvalidError
-		if errors.As(err, &invalid) && invalid.Fault == exec.FaultSchema && g.config.Policy.Restricts() {
-			for _, t := range a.named { // where the server names a table that is not there
-				if strings.EqualFold(invalid.Name, t.name) || strings.HasSuffix(strings.ToLower(invalid.Name), "."+t.name) {
-					return nil, hidden(t.name)
-				}
-			}
-		}
-		return nil, err
+		return nil, h.told(a, err)
 	}
 	if g.without != "tables" {
 		if err := h.permit(ctx, a); err != nil {
@@ -89,6 +81,23 @@ func (h *held) admit(ctx context.Context, s *sqltext.Statement, args ...any) (*a
 		h.last = a
 	}
 	return a, nil
+}
+
+// told is what a server's refusal of a statement says to whoever asked. Where a policy is set, a table that is not there has
+// the error of a denied one; and Trino calls a table denied of which a column is.
+func (h *held) told(a *admitted, err error) error {
+	p := h.guard.config.Policy
+	var invalid *exec.InvalidError
+	var refused *exec.RefusedError
+	for _, t := range a.named {
+		switch {
+		case p.Restricts() && errors.As(err, &invalid) && invalid.Fault == exec.FaultSchema && strings.EqualFold(invalid.Name, t.name):
+			return hidden(t.name)
+		case len(p.DenyColumns) > 0 && errors.As(err, &refused) && refused.Reason == exec.ReasonTable && strings.HasSuffix(refused.Detail, "."+t.name):
+			return refuse(exec.ReasonColumn, t.name+" has columns that may not be read: name the columns that you need, and no other")
+		}
+	}
+	return err
 }
 
 // look is the part of admit that asks nobody.

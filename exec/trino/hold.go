@@ -22,8 +22,9 @@ type held struct {
 	at      home  // where unqualified names are looked for
 	session []any // arguments that the driver sends as headers of each statement
 
-	last *admitted
-	rows *sql.Rows
+	last    *admitted
+	rows    *sql.Rows
+	judging []table // views whose definitions are looked at
 }
 
 // home is the catalog and the schema of a connection, in lower case.

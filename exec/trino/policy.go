@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ func (h *held) permit(ctx context.Context, a *admitted) error {
 		}
 		return nil
 	}
-	under, err := h.throughViews(ctx, a.spelt.names)
+	under, err := h.throughViews(ctx, a.spelt.tables)
 	if err != nil {
 		return err
 	}
@@ -39,16 +40,16 @@ func (h *held) permit(ctx context.Context, a *admitted) error {
 		if !h.may(t) {
 			return hidden(t.name)
 		}
-		if !a.spelt.names[t.name] && !slices.Contains(under, t) {
+		if !a.spelt.tables[t.name] && !slices.Contains(under, t) {
 			return refuse(exec.ReasonTable, "the server reads "+t.name+", which the statement does not name and none of its views explains")
 		}
 	}
 	return h.closed(ctx, a.tables)
 }
 
-// throughViews looks at every view whose name is a word of the statement, and returns what lies under them. A view that
+// throughViews looks at every view that a statement may name, and returns what lies under them. A view that
 // may not be read, or that reads what may not be, is refused whole: it reads with the rights of its owner.
-func (h *held) throughViews(ctx context.Context, names map[string]bool) (under []table, err error) {
+func (h *held) throughViews(ctx context.Context, tables map[string]bool) (under []table, err error) {
 	views, err := h.viewsOf(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (h *held) throughViews(ctx context.Context, names map[string]bool) (under [
 	var found []table
 	g.mu.Lock()
 	for t := range views {
-		if names[t.name] {
+		if tables[t.name] && !slices.Contains(h.judging, t) {
 			found = append(found, t)
 		}
 	}
@@ -114,19 +115,13 @@ func (h *held) judge(ctx context.Context, t table) (tables []table, err error) {
 	if definition == "" {
 		return nil, no("has a definition that this user may not see, so nobody knows which columns it reads")
 	}
-	s := sqltext.Trino().Parse(definition)
-	inner := map[string]bool{}
-	for token := range s.Tokens() {
-		if token.Kind == sqltext.Word || token.Kind == sqltext.QuotedName {
-			inner[strings.ToLower(sqltext.Trino().Value(token))] = true
-		}
-	}
-	if delete(inner, t.name); len(inner) > 0 {
-		if _, err := h.throughViews(ctx, inner); err != nil {
-			return nil, err
-		}
-	}
+	w := speller{tokens: slices.Collect(sqltext.Trino().Parse(definition).Tokens())}
+	inner := w.relations()
 	own := *h
+	own.judging = append(slices.Clip(h.judging), t)
+	if _, err := own.throughViews(ctx, inner); err != nil {
+		return nil, err
+	}
 	own.session = append(slices.Clip(h.session), sql.Named(catalogHeader, t.catalog), sql.Named(schemaHeader, t.schema))
 	again, err := own.inputs(ctx, definition)
 	switch {
@@ -149,40 +144,39 @@ func (h *held) closed(ctx context.Context, tables []table) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range tables {
-		for _, name := range columns[t] {
-			if h.guard.config.Policy.AllowsColumn(h.at.label(t), t.name, name) {
-				continue
-			}
-			if err := h.verify(ctx, column{t, name}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return h.verify(ctx, columns)
 }
 
-// verify makes sure that the server refuses a column.
-func (h *held) verify(ctx context.Context, c column) error {
+// verify makes sure that the server refuses the denied ones of some columns.
+func (h *held) verify(ctx context.Context, columns map[table][]string) error {
 	g := h.guard
-	g.mu.Lock()
-	_, known := g.denied[c]
-	g.mu.Unlock()
-	if known {
-		return nil
-	}
-	switch denied, err := h.probe(ctx, c.table, c.name); {
-	case err != nil:
-		return err
-	case !denied:
-		return &exec.UnguardedError{
-			Reason: fmt.Sprintf("the policy denies %s.%s, and the server lets this user read it; nothing but the server's own access control can hold columns back", c.table.name, c.name),
-			Remedy: "give the server the rules that trino.AccessRules makes of the policy, and open the pool as the user of these rules",
+	for _, t := range slices.SortedFunc(maps.Keys(columns), byName) {
+		for _, name := range columns[t] {
+			if !h.may(t) || g.config.Policy.AllowsColumn(h.at.label(t), t.name, name) {
+				continue
+			}
+			g.mu.Lock()
+			g.fresh()
+			denied := g.denied[column{t, name}]
+			g.mu.Unlock()
+			var err error
+			if !denied {
+				denied, err = h.probe(ctx, t, name)
+			}
+			switch {
+			case err != nil:
+				return err
+			case !denied:
+				return &exec.UnguardedError{
+					Reason: fmt.Sprintf("the policy denies %s.%s, and the server lets this user read it; nothing but the server's own access control can hold columns back", t.name, name),
+					Remedy: "give the server the rules that trino.AccessRules makes of the policy, and open the pool as the user of these rules",
+				}
+			}
+			g.mu.Lock()
+			g.denied[column{t, name}] = true
+			g.mu.Unlock()
 		}
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.denied[c] = struct{}{}
 	return nil
 }
 
@@ -217,58 +211,27 @@ func (g *guard) known(ctx context.Context, h *held) error {
 	}
 	listed := map[table][]string{}
 	for _, catalog := range g.dialect.catalogs(h.at.catalog) {
-		if err := h.list(ctx, catalog, "", listed); err != nil {
+		if err := h.list(ctx, catalog, mentioned(p), listed); err != nil {
 			return err
 		}
 	}
+	var relations []relation
+	for t, columns := range listed {
+		relations = append(relations, relation{h.at.label(t), t.name, columns})
+	}
 	var unknown []string
-	for _, l := range []struct {
-		field   string
-		entries []string
-		parts   int // of the name of a column
-		allows  func(entry string, t table, column string) bool
-	}{
-		{"AllowTables", p.AllowTables, 0, func(e string, t table, _ string) bool {
-			return exec.Policy{DenyTables: []string{e}}.AllowsTable(h.at.label(t), t.name)
-		}},
-		{"DenyTables", p.DenyTables, 0, func(e string, t table, _ string) bool {
-			return exec.Policy{DenyTables: []string{e}}.AllowsTable(h.at.label(t), t.name)
-		}},
-		{"DenyColumns", p.DenyColumns, 1, func(e string, t table, c string) bool {
-			return exec.Policy{DenyColumns: []string{e}}.AllowsColumn(h.at.label(t), t.name, c)
-		}},
-	} {
-		for _, entry := range l.entries {
-			found := false
-			for t, columns := range listed {
-				found = found || l.parts == 0 && !l.allows(entry, t, "") || slices.ContainsFunc(columns, func(c string) bool { return !l.allows(entry, t, c) })
-			}
-			var err error
-			if !found {
-				found, err = h.refuses(ctx, entry, l.parts, listed)
-			}
-			if err != nil {
-				return err
-			}
-			if !found {
-				unknown = append(unknown, l.field+": "+strconv.Quote(entry))
-			}
+	for _, e := range absent(p, relations) {
+		switch refused, err := h.refuses(ctx, e, listed); {
+		case err != nil:
+			return err
+		case !refused:
+			unknown = append(unknown, e.String())
 		}
 	}
 	if len(unknown) > 0 {
 		return &exec.PolicyError{Unknown: unknown}
 	}
-	var tables []table
-	g.mu.Lock()
-	g.fresh()
-	for t, columns := range listed {
-		g.columns[t] = columns
-		tables = append(tables, t)
-	}
-	g.mu.Unlock()
-	slices.SortFunc(tables, byName)
-	tables = slices.DeleteFunc(tables, func(t table) bool { return !h.may(t) })
-	if err := h.closed(ctx, tables); err != nil {
+	if err := h.verify(ctx, listed); err != nil {
 		return err
 	}
 	g.mu.Lock()
@@ -277,23 +240,98 @@ func (g *guard) known(ctx context.Context, h *held) error {
 	return nil
 }
 
+// path cuts a name of a policy into its parts, in lower case.
+func path(name string) (parts []string) {
+	for t := range sqltext.Trino().Tokens(name) {
+		if t.Text != "." {
+			parts = append(parts, strings.ToLower(sqltext.Trino().Value(t)))
+		}
+	}
+	return parts
+}
+
+// mentioned is a condition for the tables and columns that a policy names. The tables of a catalog may be many.
+func mentioned(p exec.Policy) string {
+	var tables, columns []string
+	for _, name := range slices.Concat(p.AllowTables, p.DenyTables) {
+		parts := path(name)
+		tables = append(tables, literal(parts[len(parts)-1]))
+	}
+	for _, name := range p.DenyColumns {
+		if parts := path(name); len(parts) > 1 {
+			tables = append(tables, literal(parts[len(parts)-2]))
+		} else {
+			columns = append(columns, literal(parts[0]))
+		}
+	}
+	switch in := func(list []string) string { return " IN (" + strings.Join(list, ", ") + ")" }; {
+	case len(columns) == 0:
+		return " AND table_name" + in(tables)
+	case len(tables) == 0:
+		return " AND column_name" + in(columns)
+	default:
+		return " AND (table_name" + in(tables) + " OR column_name" + in(columns) + ")"
+	}
+}
+
+// relation is a table or view as policies call it.
+type relation struct {
+	schema, name string
+	columns      []string
+}
+
+// entry is one name of a policy.
+type entry struct {
+	field, text string
+	column      bool // it ends in the name of a column
+}
+
+// String is the form of an exec.PolicyError.
+func (e entry) String() string { return e.field + ": " + strconv.Quote(e.text) }
+
+// absent returns the entries of a policy that name none of the relations, in order.
+func absent(p exec.Policy, relations []relation) (out []entry) {
+	names := func(e entry, r relation) bool {
+		if !e.column {
+			return !exec.Policy{DenyTables: []string{e.text}}.AllowsTable(r.schema, r.name)
+		}
+		return slices.ContainsFunc(r.columns, func(c string) bool {
+			return !exec.Policy{DenyColumns: []string{e.text}}.AllowsColumn(r.schema, r.name, c)
+		})
+	}
+	for _, l := range []struct {
+		field   string
+		entries []string
+	}{{"AllowTables", p.AllowTables}, {"DenyTables", p.DenyTables}, {"DenyColumns", p.DenyColumns}} {
+		for _, text := range l.entries {
+			e := entry{l.field, text, l.field == "DenyColumns"}
+			if !slices.ContainsFunc(relations, func(r relation) bool { return names(e, r) }) {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
 // mostProbes bounds the questions about one entry of a policy that the catalog does not have.
 const mostProbes = 200
 
 // refuses reports whether the server refuses what an entry of the policy names, in some schema of the listed tables.
-// parts is 1 where it ends in the name of a column.
-func (h *held) refuses(ctx context.Context, entry string, parts int, listed map[table][]string) (bool, error) {
-	var path []string
-	for t := range sqltext.Trino().Tokens(entry) {
-		if t.Text != "." {
-			path = append(path, strings.ToLower(sqltext.Trino().Value(t)))
-		}
-	}
+func (h *held) refuses(ctx context.Context, e entry, listed map[table][]string) (bool, error) {
+	path := path(e.text)
 	name := ""
-	if parts == 1 {
+	if e.column {
 		path, name = path[:len(path)-1], path[len(path)-1]
 	}
 	asked := map[table]bool{{h.at.catalog, h.at.schema, ""}: true}
+	if len(path) == 0 { // a column of any table
+		listed = map[table][]string{}
+		for _, catalog := range h.guard.dialect.catalogs(h.at.catalog) {
+			if err := h.list(ctx, catalog, "", listed); err != nil {
+				return false, err
+			}
+		}
+	}
 	for t := range listed {
 		if len(path) > 0 {
 			t.name = ""

@@ -14,6 +14,7 @@ import (
 // words decides: a bracket opens a call only where a name stands before it.
 type spelt struct {
 	names   map[string]bool // every word and quoted name, in lower case
+	tables  map[string]bool // those of them that may be a table or view
 	calls   []string        // functions called, in lower case, sorted
 	starred bool            // a * stands for columns
 	natural bool            // a NATURAL join
@@ -25,6 +26,7 @@ const operators = "+-*/%=<>!|()[],.:"
 // refusedWords are keywords that Trino reserves, so they are no names outside of quotes.
 var refusedWords = map[string]string{
 	"table":           "TABLE … calls a table function or reads a table without SELECT",
+	"natural":         "Trino knows no NATURAL JOIN",
 	"current_user":    "it tells of the server",
 	"current_role":    "it tells of the server",
 	"current_path":    "it tells of the server",
@@ -34,11 +36,8 @@ var refusedWords = map[string]string{
 
 // spell looks at the words of a statement. extra are functions that the policy allows. ours lets placeholders through.
 func spell(s *sqltext.Statement, extra []string, ours bool) (*spelt, error) {
-	w := speller{extra: extra}
-	for t := range s.Tokens() {
-		w.tokens = append(w.tokens, t)
-	}
-	out := &spelt{names: map[string]bool{}}
+	w := speller{tokens: slices.Collect(s.Tokens()), extra: extra}
+	out := &spelt{names: map[string]bool{}, tables: w.relations()}
 	for i, t := range w.tokens {
 		if err := w.token(i, ours); err != nil {
 			return nil, err
@@ -46,7 +45,6 @@ func spell(s *sqltext.Statement, extra []string, ours bool) (*spelt, error) {
 		switch {
 		case t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName:
 			out.names[w.name(i)] = true
-			out.natural = out.natural || w.is(i, "natural")
 		case t.Text == "*":
 			out.starred = out.starred || w.is(i-1, "select", "distinct", "all", ",", ".")
 		case t.Text == "(":
@@ -155,11 +153,22 @@ func (w *speller) names(i int) (end int, ok bool) {
 	return 0, false
 }
 
-// behindTable reports whether the name of a table behind FROM or JOIN ends at token i.
-func (w *speller) behindTable(i int) bool {
+// relations returns the names that may be those of tables or views: behind FROM, JOIN, a comma or a bracket.
+func (w *speller) relations() map[string]bool {
+	out := map[string]bool{}
+	for i := range w.tokens {
+		if w.behind(i, "from", "join", ",", "(") {
+			out[w.name(i)] = true
+		}
+	}
+	return out
+}
+
+// behind reports whether a name ends at token i that stands, with all before its dots, behind one of some words.
+func (w *speller) behind(i int, words ...string) bool {
 	for ; w.name(i) != ""; i -= 2 {
 		if !w.is(i-1, ".") {
-			return w.is(i-1, "from", "join")
+			return w.is(i-1, words...)
 		}
 	}
 	return false
@@ -185,7 +194,7 @@ func (w *speller) bracket(i int) (call string, err error) {
 	}
 	if end, ok := w.names(i); ok {
 		switch {
-		case w.is(i-2, ")", "ordinality"), w.behindTable(i - 2):
+		case w.is(i-2, ")", "ordinality"), w.behind(i-2, "from", "join"):
 			return "", nil // an alias with its columns
 		case w.is(i-2, "with", "recursive", ",") && w.is(end+1, "as") && w.is(end+2, "("):
 			return "", nil // a common table expression with its columns

@@ -1,0 +1,98 @@
+package trino
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// AccessRules returns the rules of Trino's file-based system access control under which user may read what p allows of s,
+// and nothing else: SELECT on each allowed table, no denied column, no table of the server, no procedure, no impersonation,
+// and of the session properties that which the guard sets. It is JSON, indented.
+//
+// s is the schema as somebody sees it who may read everything, without a policy; catalog is the one of its tables whose
+// schema names none. Where p denies columns, a view is left out unless AllowTables names it: a view reads with the
+// rights of its owner. A table that is made later is not in the rules.
+//
+// A server has one such file, which decides about all users: whoever has no rule in it may do nothing. So put these rules
+// before those of the others, section by section. See "File-based access control" in Trino's documentation.
+//
+// The error is an [*exec.PolicyError] where p names what s does not have.
+func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte, error) {
+	if user == "" || catalog == "" {
+		return nil, errors.New("trino: AccessRules: the user or the catalog is empty")
+	}
+	type rule map[string]any
+	by := func(r rule) rule { r["user"] = regexp.QuoteMeta(user); return r }
+	exactly := func(name string) string { return regexp.QuoteMeta(strings.ToLower(name)) }
+	catalogs := []string{exactly(catalog), "system"}
+	var relations []relation
+	var tables []rule
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		r := relation{schema: s.SchemaOf(t), name: t.Name}
+		in, place := catalog, r.schema
+		if before, after, ok := strings.Cut(place, "."); ok {
+			in, place = before, after
+		}
+		denied := []rule{}
+		for _, c := range t.Columns {
+			r.columns = append(r.columns, c.Name)
+			if !p.AllowsColumn(r.schema, t.Name, c.Name) {
+				denied = append(denied, rule{"name": strings.ToLower(c.Name), "allow": false})
+			}
+		}
+		relations = append(relations, r)
+		if !p.AllowsTable(r.schema, t.Name) || len(p.DenyColumns) > 0 && len(p.AllowTables) == 0 && t.Kind == schema.View {
+			continue
+		}
+		catalogs = append(catalogs, exactly(in))
+		of := by(rule{"catalog": exactly(in), "schema": exactly(place), "table": exactly(t.Name), "privileges": []string{"SELECT"}})
+		if len(denied) > 0 {
+			of["columns"] = denied
+		}
+		tables = append(tables, of)
+	}
+	if unknown := absent(p, relations); len(unknown) > 0 {
+		e := &exec.PolicyError{}
+		for _, u := range unknown {
+			e.Unknown = append(e.Unknown, u.String())
+		}
+		return nil, e
+	}
+	functions := []rule{}
+	for _, name := range p.AllowFunctions {
+		functions = append(functions, by(rule{"function": exactly(name), "privileges": []string{"EXECUTE"}}))
+	}
+	nothing := []string{}
+	return json.MarshalIndent(map[string][]rule{
+		"catalogs": {by(rule{"catalog": strings.Join(unique(catalogs), "|"), "allow": "read-only"}), by(rule{"allow": "none"})},
+		"schemas":  {by(rule{"owner": false})},
+		"tables": append(tables,
+			by(rule{"catalog": "system", "schema": "metadata", "table": "table_comments", "privileges": []string{"SELECT"}}),
+			by(rule{"privileges": nothing})),
+		"functions":                  append(functions, by(rule{"privileges": nothing})),
+		"procedures":                 {by(rule{"privileges": nothing})},
+		"system_session_properties":  {by(rule{"property": runTime, "allow": true}), by(rule{"allow": false})},
+		"catalog_session_properties": {by(rule{"allow": false})},
+		"queries":                    {by(rule{"allow": []string{"execute"}})},
+		"impersonation":              {{"original_user": regexp.QuoteMeta(user), "new_user": ".*", "allow": false}},
+		"system_information":         {by(rule{"allow": nothing})},
+	}, "", "  ")
+}
+
+// unique returns each name once, in the order of first mention.
+func unique(names []string) (out []string) {
+	seen := map[string]bool{}
+	for _, name := range names {
+		if !seen[name] {
+			out = append(out, name)
+		}
+		seen[name] = true
+	}
+	return out
+}
