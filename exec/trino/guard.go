@@ -22,7 +22,8 @@ type guard struct {
 	columns map[table][]string // of tables that were read
 	denied  map[column]bool    // the server itself refuses them
 	views   map[table]view
-	since   time.Time // of all that
+	writes  map[home]bool // the user may make tables there
+	since   time.Time     // of all that
 	version remembered
 }
 
@@ -45,6 +46,6 @@ func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
 // fresh forgets what is old. The caller holds g.mu.
 func (g *guard) fresh() {
 	if g.columns == nil || time.Since(g.since) > catalogTime {
-		g.columns, g.denied, g.views, g.since = map[table][]string{}, map[column]bool{}, nil, time.Now()
+		g.columns, g.denied, g.views, g.writes, g.since = map[table][]string{}, map[column]bool{}, nil, map[home]bool{}, time.Now()
 	}
 }
