@@ -55,6 +55,7 @@ func (h *held) columnsOf(ctx context.Context, tables []table) (map[table][]strin
 			return nil, err
 		}
 		g.mu.Lock()
+		g.fresh()
 		for _, t := range tables {
 			g.columns[t], out[t] = found[t], found[t]
 		}

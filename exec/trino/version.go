@@ -74,6 +74,9 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (version string, e
 	})
 	if err == nil && guarded {
 		h.guard.mu.Lock()
+		if h.guard.version.version != version {
+			h.guard.columns = nil // what it knows of tables is old
+		}
 		h.guard.version = remembered{h.at, version, start}
 		h.guard.mu.Unlock()
 	}
