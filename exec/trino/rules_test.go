@@ -33,7 +33,7 @@ func TestAccessRules(t *testing.T) {
 		{"a denied column of every table", exec.Policy{DenyColumns: []string{"PASSWORD"}}, []string{"hive/shop/users/password", `tpch/tiny/a\.b\|c`}},
 		{"a denied table", exec.Policy{DenyTables: []string{"users"}}, []string{"hive/shop/logins", `tpch/tiny/a\.b\|c`}},
 		{"an allowed table only", exec.Policy{AllowTables: []string{"shop.users"}}, []string{"hive/shop/users"}},
-		{"an allowed view beside a denied column", exec.Policy{AllowTables: []string{"logins"}, DenyColumns: []string{"users.password"}}, []string{"hive/shop/logins"}},
+		{"an allowed view, a denied column", exec.Policy{AllowTables: []string{"logins"}, DenyColumns: []string{"users.password"}}, []string{"hive/shop/logins"}},
 		{"a table of another catalog", exec.Policy{DenyTables: []string{`tpch.tiny."a.b|c"`}}, []string{"hive/shop/users", "hive/shop/logins"}},
 	} {
 		raw, err := trino.AccessRules(test.policy, "read.er", "hive", rulesSchema())
