@@ -42,7 +42,7 @@ func (s *serveMCP) Run(p *program) error {
 	server, err := mcpserver.New(mcpserver.Config{
 		Engine: e.Engine, Names: e.Dialect, Confirmed: e.Confirmed, Budget: budget,
 		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.Sessions, Idle: s.Idle,
-		Logger: slog.New(slog.NewTextHandler(p.err, nil)), Hide: p.withoutDSN,
+		Logger: slog.New(slog.NewTextHandler(p.err, nil)), Hide: func(text string) string { return withoutParts(text, s.DSN(p.getenv)) },
 	})
 	if err != nil {
 		return &setup.UsageError{Err: err}

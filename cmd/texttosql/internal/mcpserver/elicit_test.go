@@ -187,3 +187,53 @@ func TestStateOfAQuestion(t *testing.T) {
 		t.Errorf("more than 8 wait: %s", text)
 	}
 }
+
+// Where a user is asked, the end of the server, of the client and of the call end the question too.
+func TestEndWhileTheUserIsAsked(t *testing.T) {
+	for _, why := range []string{"the server ends", "the client goes away", "the call is cancelled"} {
+		t.Run(why, func(t *testing.T) {
+			noLeak(t)
+			s := serverOf(t, newModel(), nil)
+			there, here := mcp.NewInMemoryTransports()
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			done := make(chan error, 1)
+			go func() { done <- s.Run(ctx, there) }()
+			asked := make(chan bool)
+			cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+				ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+					close(asked)
+					<-ctx.Done()
+					return nil, ctx.Err()
+				},
+			}).Connect(t.Context(), here, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			call, cancel := context.WithCancel(t.Context())
+			over := make(chan bool)
+			go func() {
+				defer close(over)
+				cs.CallTool(call, &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": disagree}})
+			}()
+			<-asked
+			switch why {
+			case "the server ends":
+				stop()
+			case "the client goes away":
+				conn, _ := here.Connect(context.Background())
+				conn.Close()
+			case "the call is cancelled":
+				cancel()
+				<-over
+				stop()
+			}
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			cancel()
+			<-over
+			cs.Close()
+		})
+	}
+}

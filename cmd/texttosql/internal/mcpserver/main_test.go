@@ -69,6 +69,7 @@ const (
 	long     = "Show the long text."
 	payroll  = "Who earns what?"
 	wrong    = "Which planets are there?"
+	hidden   = "What is hidden?"
 )
 
 var statements = map[string][]string{
@@ -78,6 +79,7 @@ var statements = map[string][]string{
 	long:     {"SELECT text, data FROM wide"},
 	payroll:  {"SELECT salary FROM payroll"},
 	wrong:    {"SELECT name FROM planets"},
+	hidden:   {"SELECT 'a\x1b[2J\u202eb' AS x,\n\tid FROM singer"},
 }
 
 // model answers the questions above. A call for blocks waits until its context ends.

@@ -3,6 +3,7 @@ package mcpserver_test
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -46,6 +47,9 @@ func TestAsk(t *testing.T) {
 			columns: []any{"note", "fans"}, rows: []any{[]any{hostileCell, "9007199254740993"}}},
 		{why: "long cells are cut, blobs told", args: map[string]any{"question": long}, columns: []any{"text", "data"},
 			rows: []any{[]any{strings.Repeat("é", 2000) + "…", "(blob of 2 bytes)"}}, warned: "cells-cut"},
+		{why: "a statement with characters that move others", args: map[string]any{"question": hidden, "samples": 1},
+			text: []string{"SELECT 'a\\x1b[2J\\u202eb' AS x,\n\tid FROM singer\n"}, columns: []any{"x", "id"},
+			rows: []any{[]any{"a\x1b[2J\u202eb", 1.0}, []any{"a\x1b[2J\u202eb", 2.0}, []any{"a\x1b[2J\u202eb", 3.0}}},
 		{why: "the policy", args: map[string]any{"question": payroll}, fails: true,
 			text: []string{"no statement passed the checks", "payroll", "cost: 3 calls", "explain_answer with a"}},
 		{why: "the engine", args: map[string]any{"question": wrong}, fails: true, text: []string{"planets", "cost: 3 calls"}},
@@ -474,6 +478,7 @@ func TestAddressIsSecret(t *testing.T) {
 	faults := &exectest.Faults{Connector: exectest.ConnectorOf(t, "sqlite3", "file:"+t.Name()+"?mode=memory&cache=shared")}
 	db := sql.OpenDB(faults)
 	defer db.Close()
+	var log safeBuffer
 	if _, err := db.Exec("CREATE TABLE singer (id INTEGER)"); err != nil {
 		t.Fatal(err)
 	}
@@ -486,7 +491,9 @@ func TestAddressIsSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) { c.Engine = e }), nil, "")
+	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) {
+		c.Engine, c.Logger = e, slog.New(slog.NewTextHandler(&log, nil))
+	}), nil, "")
 	faults.Fail(func(event string) error {
 		if strings.HasPrefix(event, "close") || strings.HasPrefix(event, "rows") || strings.HasPrefix(event, "statement") {
 			return nil
@@ -518,4 +525,25 @@ func TestAddressIsSecret(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	if text := log.text(); !strings.Contains(text, "connection refused") || strings.Contains(text, "s3cret") {
+		t.Errorf("the log: %s", text)
+	}
+}
+
+// safeBuffer is a log that several goroutines write.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }
