@@ -72,8 +72,27 @@ func newFakeProvider(t *testing.T) *fakeProvider {
 	return f
 }
 
-// program is a command that serves a small database, and asks the fake provider.
+// serveProgram is a command that serves a small database, and asks the fake provider.
 func serveProgram(t *testing.T, f *fakeProvider, more ...string) *exec.Cmd {
+	t.Helper()
+	policy := filepath.Join(t.TempDir(), "policy.json")
+	if err := os.WriteFile(policy, []byte(`{"DenyTables": ["payroll"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return asProgram(f, append([]string{"serve-mcp", "--db", singers(t), "--policy", policy, "--model", "openai:m",
+		"--samples", "3", "--ask-below", "0.6"}, more...)...)
+}
+
+// asProgram is the program with arguments.
+func asProgram(f *fakeProvider, args ...string) *exec.Cmd {
+	text, _ := json.Marshal(append([]string{"texttosql"}, args...))
+	cmd := exec.Command(os.Args[0], "-test.run=^TestProgramMCP$")
+	cmd.Env = append(os.Environ(), "TEXTTOSQL_TEST_ARGS="+string(text), "OPENAI_API_KEY=sk-testtesttesttest", "OPENAI_BASE_URL="+f.URL)
+	return cmd
+}
+
+// singers makes a small database and returns its path.
+func singers(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "singers.sqlite")
 	db, err := sql.Open("sqlite3", path)
@@ -85,15 +104,7 @@ func serveProgram(t *testing.T, f *fakeProvider, more ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := filepath.Join(t.TempDir(), "policy.json")
-	if err := os.WriteFile(policy, []byte(`{"DenyTables": ["payroll"]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	args, _ := json.Marshal(append([]string{"texttosql", "serve-mcp", "--db", path, "--policy", policy, "--model", "openai:m",
-		"--samples", "3", "--ask-below", "0.6"}, more...))
-	cmd := exec.Command(os.Args[0], "-test.run=^TestProgramMCP$")
-	cmd.Env = append(os.Environ(), "TEXTTOSQL_TEST_ARGS="+string(args), "OPENAI_API_KEY=sk-testtesttesttest", "OPENAI_BASE_URL="+f.URL)
-	return cmd
+	return path
 }
 
 // notes collects what a process writes to standard error.
@@ -178,12 +189,18 @@ func TestServeMCPOverStdio(t *testing.T) {
 
 var served = regexp.MustCompile(`at (http://\S+)\n`)
 
-// serveHTTP starts the program on HTTP and returns its URL. stop ends it as a service manager does.
+// serveHTTP starts the server on HTTP and returns its URL. stop ends it as a service manager does.
 func serveHTTP(t *testing.T, f *fakeProvider, more ...string) (url string, stop func()) {
 	t.Helper()
 	cmd := serveProgram(t, f, append([]string{"--http", "127.0.0.1:0"}, more...)...)
 	errs := newNotes(t)
 	cmd.Stderr = errs.File
+	return startHTTP(t, cmd, errs)
+}
+
+// startHTTP starts a program whose errors are notes.
+func startHTTP(t *testing.T, cmd *exec.Cmd, errs notes) (url string, stop func()) {
+	t.Helper()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -257,6 +274,53 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+string(b))
 	return http.DefaultTransport.RoundTrip(r)
+}
+
+// Every command line of MCP.md that serves does so.
+func TestMCPCommands(t *testing.T) {
+	text, err := os.ReadFile("MCP.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile(`(?m)^    .*\btexttosql (serve-mcp .*)$`).FindAllStringSubmatch(string(text), -1)
+	listed := regexp.MustCompile(`"args": (\[.*\]),`).FindSubmatch(text)
+	var commands [][]string
+	for _, line := range lines {
+		commands = append(commands, strings.Fields(line[1]))
+	}
+	var args []string
+	if listed == nil || json.Unmarshal(listed[1], &args) != nil || len(commands) != 2 {
+		t.Fatalf("%q and %q are not all of MCP.md", commands, listed)
+	}
+	f, path := newFakeProvider(t), singers(t)
+	for _, command := range append(commands, args) {
+		t.Run(strings.Join(command, " "), func(t *testing.T) {
+			for old, present := range map[string]string{"/data/shop.db": path, "/etc/texttosql/token": tokenFile(t), "127.0.0.1:8808": "127.0.0.1:0"} {
+				if i := slices.Index(command, old); i >= 0 {
+					command[i] = present
+				}
+			}
+			cmd := asProgram(f, command...)
+			cmd.Env = append(cmd.Env, "TEXTTOSQL_DSN="+path)
+			errs := newNotes(t)
+			cmd.Stderr = errs.File
+			if slices.Contains(command, "--http") {
+				startHTTP(t, cmd, errs)
+				return
+			}
+			transport := &mcp.CommandTransport{Command: cmd, TerminateDuration: 5 * time.Second}
+			cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, errs.text())
+			}
+			if list, err := cs.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 4 {
+				t.Errorf("%v %v", list, err)
+			}
+			if err := cs.Close(); err != nil {
+				t.Errorf("%v\n%s", err, errs.text())
+			}
+		})
+	}
 }
 
 func TestServeMCPRefusesToStart(t *testing.T) {

@@ -43,7 +43,7 @@ CREATE TABLE wide (text TEXT, data BLOB);
 // open makes the database of the fixture.
 func open(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "fixture.sqlite"))
+	db, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "fixture.sqlite")+"?_synchronous=OFF&_journal_mode=MEMORY")
 	if err == nil {
 		_, err = db.Exec(fixture)
 	}
