@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -24,10 +25,10 @@ import (
 // owner may not read it: the span in ctx gets a warning "broken-view" for each that the policy allows. Definition stays
 // empty.
 //
-// It takes four statements, whatever the number of tables.
+// It takes three statements, whatever the number of tables.
 func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, error) {
 	in := inspection{s: &schema.Schema{Dialect: d.Name(), Tables: []schema.Table{}}, q: q, at: map[string]int{}}
-	for _, part := range []func(context.Context) error{in.tables, in.columns, in.uniques, in.foreignKeys} {
+	for _, part := range []func(context.Context) error{in.tables, in.columns, in.keys} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -60,101 +61,90 @@ func (in *inspection) tables(ctx context.Context) error {
 
 // columns reads the columns of all tables. They come in order, and to ask for it doubles the time.
 func (in *inspection) columns(ctx context.Context) error {
-	return each(ctx, in.q, `SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE = 'NO', COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT
+	var t *schema.Table // of the row before
+	return each(ctx, in.q, `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT
 		FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()`, func(scan func(...any) error) error {
-		var (
-			table, kind, extra string
-			standard           sql.NullString
-			c                  schema.Column
-		)
-		if err := scan(&table, &c.Name, &kind, &c.Type, &c.NotNull, &standard, &extra, &c.Description); err != nil {
+		var table, name, kind, nullable, standard, extra, comment sql.RawBytes
+		if err := scan(&table, &name, &kind, &nullable, &standard, &extra, &comment); err != nil {
 			return err
 		}
-		i, ok := in.at[table]
-		if !ok {
-			return nil
+		if t == nil || t.Name != string(table) {
+			i, ok := in.at[string(table)]
+			if !ok {
+				return nil
+			}
+			t = &in.s.Tables[i]
 		}
-		if kind == "enum" || kind == "set" {
-			c.Values = strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(c.Type, kind+"("), ")"), "','", "', '")
-			c.Type = kind
+		c := schema.Column{Name: string(name), Type: string(kind), NotNull: string(nullable) == "NO", Description: string(comment)}
+		for _, list := range []string{"enum", "set"} {
+			if labels, ok := strings.CutPrefix(c.Type, list+"("); ok {
+				c.Values = strings.ReplaceAll(strings.TrimSuffix(labels, ")"), "','", "', '")
+				c.Type = list
+			}
 		}
-		// MariaDB writes NULL for no default at all; MySQL says DEFAULT_GENERATED of an expression.
-		if standard.String != "NULL" {
-			c.Default = standard.String
+		// MariaDB writes NULL for no default at all; MySQL says DEFAULT_GENERATED of an expression. A view has that of the
+		// column under it.
+		if string(standard) != "NULL" && t.Kind != schema.View {
+			c.Default = string(standard)
 		}
-		c.Generated = strings.HasSuffix(extra, " GENERATED")
-		t := &in.s.Tables[i]
-		if t.Kind == schema.View {
-			c.Default = "" // of the column under it
-		}
-		if _, twice := t.Column(c.Name); !twice { // a temporary table of the same name has columns here as well
+		c.Generated = strings.HasSuffix(string(extra), " GENERATED")
+		twice := slices.ContainsFunc(t.Columns, func(other schema.Column) bool { return schema.EqualFold(other.Name, c.Name) })
+		if !twice { // a temporary table of the same name has columns here as well
 			t.Columns = append(t.Columns, c)
 		}
 		return nil
 	})
 }
 
-// uniques reads the unique indexes, the primary key among them. One on an expression has columns without a name.
-func (in *inspection) uniques(ctx context.Context) error {
-	type key struct{ table, index string }
-	var (
-		last  key
-		parts []string
-	)
-	end := func() {
-		i, ok := in.at[last.table]
-		if !ok || slices.Contains(parts, "") {
-			return
-		}
-		switch t := &in.s.Tables[i]; {
-		case last.index == "PRIMARY":
-			t.PrimaryKey = parts
-		case !slices.ContainsFunc(t.Unique, func(other []string) bool { return slices.Equal(other, parts) }):
-			t.Unique = append(t.Unique, parts)
-		}
+// keys reads the unique indexes, the primary key among them, and the foreign keys, each by name.
+func (in *inspection) keys(ctx context.Context) error {
+	type part struct {
+		table, name, column, target, key string
+		number                           int
 	}
-	err := each(ctx, in.q, `SELECT TABLE_NAME, INDEX_NAME, COALESCE(COLUMN_NAME, '') FROM information_schema.STATISTICS
-		WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0 ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`, func(scan func(...any) error) error {
-		var (
-			k      key
-			column string
-		)
-		if err := scan(&k.table, &k.index, &column); err != nil {
-			return err
-		}
-		if k != last {
-			end()
-			last, parts = k, nil
-		}
-		parts = append(parts, column)
-		return nil
+	var parts []part
+	err := each(ctx, in.q, `SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, COALESCE(REFERENCED_TABLE_NAME, ''), COALESCE(REFERENCED_COLUMN_NAME, ''), ORDINAL_POSITION
+		FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() AND COALESCE(REFERENCED_TABLE_SCHEMA, TABLE_SCHEMA) = TABLE_SCHEMA`, func(scan func(...any) error) error {
+		var p part
+		err := scan(&p.table, &p.name, &p.column, &p.target, &p.key, &p.number)
+		parts = append(parts, p)
+		return err
 	})
-	end()
-	return err
-}
-
-func (in *inspection) foreignKeys(ctx context.Context) error {
-	var last [2]string
-	return each(ctx, in.q, `SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE
-		WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_SCHEMA = TABLE_SCHEMA ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`, func(scan func(...any) error) error {
-		var table, name, column, target, key string
-		if err := scan(&table, &name, &column, &target, &key); err != nil {
-			return err
+	slices.SortFunc(parts, func(a, b part) int {
+		return cmp.Or(strings.Compare(a.table, b.table), strings.Compare(a.name, b.name), strings.Compare(a.target, b.target), a.number-b.number)
+	})
+	for len(parts) > 0 {
+		first := parts[0]
+		n := 1
+		for n < len(parts) && parts[n].table == first.table && parts[n].name == first.name && parts[n].target == first.target {
+			n++
 		}
-		i, ok := in.at[table]
-		to, known := in.s.Lookup("", target) // the server may write a name in the case of the declaration
-		if !ok || !known {
-			return nil
+		key := parts[:n]
+		parts = parts[n:]
+		i, ok := in.at[first.table]
+		if !ok {
+			continue
 		}
 		t := &in.s.Tables[i]
-		if this := [2]string{table, name}; this != last {
-			last = this
-			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{RefTable: to.Name})
+		var columns, keys []string
+		to, known := in.s.Lookup("", first.target) // the server may write a name in the case of the declaration
+		for _, p := range key {
+			columns = append(columns, proper(t, p.column))
+			if known && first.target != "" {
+				keys = append(keys, proper(to, p.key))
+			}
 		}
-		f := &t.ForeignKeys[len(t.ForeignKeys)-1]
-		f.Columns, f.RefColumns = append(f.Columns, proper(t, column)), append(f.RefColumns, proper(to, key))
-		return nil
-	})
+		switch {
+		case first.target != "" && known:
+			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{RefTable: to.Name, Columns: columns, RefColumns: keys})
+		case first.target != "":
+		case first.name == "PRIMARY":
+			t.PrimaryKey = columns
+		case !slices.ContainsFunc(t.Unique, func(other []string) bool { return slices.Equal(other, columns) }):
+			t.Unique = append(t.Unique, columns)
+		}
+	}
+	return err
 }
 
 // proper returns the name of a column as t writes it.

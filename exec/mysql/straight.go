@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // straight is each for a text of ours on a connection, past database/sql: where a driver panics in a query of its own,
-// database/sql never gives the connection back.
+// database/sql never gives the connection back. row must not use the connection.
 func straight(ctx context.Context, conn *sql.Conn, query string, row func(scan func(...any) error) error) error {
-	var all [][]driver.Value
+	var fault error // of row
 	err := conn.Raw(func(dc any) error {
 		rows, err := start(ctx, dc, query)
 		if err != nil {
@@ -21,6 +20,7 @@ func straight(ctx context.Context, conn *sql.Conn, query string, row func(scan f
 		}
 		defer rows.Close()
 		next := make([]driver.Value, len(rows.Columns()))
+		scan := func(dest ...any) error { return assign(next, dest) }
 		for {
 			switch err := rows.Next(next); {
 			case errors.Is(err, io.EOF):
@@ -28,21 +28,16 @@ func straight(ctx context.Context, conn *sql.Conn, query string, row func(scan f
 			case err != nil:
 				return err
 			}
-			for i, v := range next {
-				if b, ok := v.([]byte); ok { // the driver's until the next row
-					next[i] = slices.Clone(b)
-				}
+			if fault = row(scan); fault != nil {
+				return nil
 			}
-			all = append(all, slices.Clone(next))
 		}
 	})
 	if err != nil {
 		return classify(err)
 	}
-	for _, values := range all {
-		if err := row(func(dest ...any) error { return assign(values, dest) }); err != nil {
-			return fmt.Errorf("mysql: reading the catalog: %w", err)
-		}
+	if fault != nil {
+		return fmt.Errorf("mysql: reading the catalog: %w", fault)
 	}
 	return nil
 }
@@ -56,7 +51,8 @@ func start(ctx context.Context, dc any, query string) (driver.Rows, error) {
 	return nil, fmt.Errorf("mysql: the driver connection %T runs no text without a prepared statement", dc)
 }
 
-// assign copies one row as sql.Rows.Scan does, for the kinds of variables that this package has.
+// assign copies one row as sql.Rows.Scan does, for the kinds of variables that this package has. Raw bytes are those of
+// the driver until the next row.
 func assign(values []driver.Value, dest []any) error {
 	if len(values) != len(dest) {
 		return fmt.Errorf("%d columns for %d variables", len(values), len(dest))
@@ -67,13 +63,17 @@ func assign(values []driver.Value, dest []any) error {
 		case sql.Scanner:
 			err = d.Scan(v)
 		case *sql.RawBytes:
-			var b []byte
-			if v != nil {
+			b, ok := v.([]byte)
+			if !ok && v != nil {
 				err = into(&b, v)
 			}
 			*d = b
 		case *string:
-			err = into(d, v)
+			if b, ok := v.([]byte); ok {
+				*d = string(b)
+			} else {
+				err = into(d, v)
+			}
 		case *int:
 			err = into(d, v)
 		case *int64:
