@@ -166,8 +166,8 @@ func (c *catalog) lookup(database, in, name string) *relation {
 	return c.relations[key(in, name)]
 }
 
-// deniedColumns are the columns of a table that the policy denies and the generated ones that are made of them, in lower
-// case.
+// deniedColumns are the columns of a table that the policy denies and the generated ones that are made of them, in
+// lower case.
 func deniedColumns(policy exec.Policy, in, table string, columns []column) map[string]bool {
 	denied := map[string]bool{}
 	for _, c := range columns {

@@ -17,8 +17,8 @@ import (
 )
 
 // The driver has a whole result made before its first row is read, outside of memory_limit, and interrupts a statement
-// half a second late. DuckDB itself can stream. So the handles of Open have connections of their own around those of the
-// driver, which stream where the guard asks for it and interrupt by themselves.
+// half a second late. DuckDB itself can stream. So the handles of Open have connections of their own around those of
+// the driver, which stream where the guard asks for it and interrupt by themselves.
 
 // streamed are the prepared statements, by their address, whose results come as a stream.
 var streamed sync.Map
@@ -55,7 +55,12 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: inner.(*duckdb.Conn), made: c.made}, nil
+	on := inner.(*duckdb.Conn)
+	// Of a stream one chunk is made ahead: DuckDB does not count the bytes of long texts.
+	if _, err := on.ExecContext(ctx, "SET streaming_buffer_size = '1KB'", nil); err != nil {
+		return nil, errors.Join(err, on.Close())
+	}
+	return &conn{Conn: on, made: c.made}, nil
 }
 
 // Close implements io.Closer for sql.DB.Close.

@@ -1,5 +1,5 @@
-// Package duckdb is the DuckDB dialect of exec: its guard, its catalog and its plans, on handles that its Open makes. It
-// is a module of its own, since the driver (github.com/duckdb/duckdb-go/v2, cgo) brings DuckDB with it.
+// Package duckdb is the DuckDB dialect of exec: its guard, its catalog and its plans, on handles that its Open makes.
+// It is a module of its own, since the driver (github.com/duckdb/duckdb-go/v2, cgo) brings DuckDB with it.
 //
 //	pool, _ := duckdb.Open("shop.duckdb", duckdb.Options{})
 //	db, _ := exec.New(pool, duckdb.Dialect{}, exec.Config{})
@@ -7,14 +7,14 @@
 //
 // # The guard
 //
-// It refuses a handle that is not of [Open], which opens the file for reading only, reaches no other file and no network,
-// installs no extension, bounds memory and threads, and locks its settings. For each statement it
+// It refuses a handle that is not of [Open], which opens the file for reading only, reaches no other file and no
+// network, installs no extension, bounds memory and threads, and locks its settings. For each statement it
 //
-//   - has DuckDB itself parse it (json_serialize_sql, which takes SELECT only) and walks the whole tree: one SELECT made
-//     of listed kinds of nodes, calling listed functions, naming tables and views of the database and what the
+//   - has DuckDB itself parse it (json_serialize_sql, which takes SELECT only) and walks the whole tree: one SELECT
+//     made of listed kinds of nodes, calling listed functions, naming tables and views of the database and what the
 //     [exec.Policy] allows. A file is none of them, nor are DESCRIBE, SUMMARIZE, SHOW and macros of the database;
-//   - refuses what makes one value of over 16 MiB: repeat, lpad, format, replace, lists of constants, arrays, and what is
-//     written out of views, subqueries and common table expressions;
+//   - refuses what makes one value of over 16 MiB: repeat, lpad, format, replace, lists of constants, arrays, and
+//     what is written out of views, subqueries and common table expressions;
 //   - reads the definitions of views in the same way. A view may read Parquet, CSV and JSON files of [Options].Files,
 //     which a statement may not;
 //   - under a policy that denies anything, looks at DuckDB's own plan for the columns of each scan;
@@ -29,7 +29,7 @@
 //   - Memory that DuckDB takes for a moment beyond Options.MemoryBytes, which is for all statements of a handle.
 //   - What a statement computes while DuckDB compiles it: no interrupt ends that, so it may go on for some time on a
 //     thread of its own. Its size is bounded.
-//   - Faults of DuckDB itself: it runs in this process. Askers who are not trusted belong in a process of their own, with
-//     limits of the operating system.
+//   - Faults of DuckDB itself: it runs in this process. Askers who are not trusted belong in a process of their own,
+//     with limits of the operating system.
 //   - Reads of a view in files that somebody replaces while they are read.
 package duckdb

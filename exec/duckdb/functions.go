@@ -5,9 +5,9 @@ import "strings"
 // functions are those that a statement may call: scalar functions, aggregates, window functions and the macros that
 // DuckDB itself defines, as version 1.5.4 has them. Left out is what reads settings, sequences, variables, the
 // environment, files or the text of statements, what sleeps, logs or sets a seed, what makes a value of any size
-// (list_reduce, bitstring_agg, equi_width_bins), and what only DuckDB itself calls.
+// (list_reduce, bitstring_agg, equi_width_bins, approx_top_k), and what only DuckDB itself calls.
 const functions = `
-abs acos acosh add age aggregate ago any_value apply approx_count_distinct approx_quantile approx_top_k arbitrary arg_max arg_max_null
+abs acos acosh add age aggregate ago any_value apply approx_count_distinct approx_quantile arbitrary arg_max arg_max_null
 arg_max_nulls_last arg_min arg_min_null arg_min_nulls_last argmax argmin array_agg array_aggr array_aggregate array_append array_apply array_cat
 array_concat array_contains array_cosine_distance array_cosine_similarity array_cross_product array_distance array_distinct array_dot_product
 array_extract array_filter array_grade_up array_has array_has_all array_has_any array_indexof array_inner_product array_intersect array_length
@@ -45,8 +45,8 @@ struct_contains struct_extract struct_extract_at struct_has struct_indexof struc
 struct_values substr substring substring_grapheme subtract suffix sum sum_no_overflow sumkahan tan tanh time_bucket timezone timezone_hour
 timezone_minute to_base to_base64 to_binary to_centuries to_days to_decades to_hex to_hours to_json to_microseconds to_millennia to_milliseconds
 to_minutes to_months to_quarters to_seconds to_timestamp to_weeks to_years today transaction_timestamp translate trim trunc try_strptime typeof ucase
-unbin unhex unicode union_extract union_tag union_value upper url_decode url_encode uuid uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7
-var_pop var_samp variance wavg week weekday weekofyear weighted_avg xor year yearweek
+unbin unhex unicode union_extract union_tag union_value unnest upper url_decode url_encode uuid uuid_extract_timestamp uuid_extract_version uuidv4
+uuidv7 var_pop var_samp variance wavg week weekday weekofyear weighted_avg xor year yearweek
 `
 
 // operators are written as functions in a tree.

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/duckdb/duckdb-go-bindings v0.10504.0
 	github.com/duckdb/duckdb-go/v2 v2.10504.0
+	github.com/google/go-cmp v0.7.0
 	github.com/texttosql/texttosql v0.0.0
 )
 

@@ -24,8 +24,8 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	return h.run(ctx, statement, args...)
 }
 
-// Query implements exec.Held. The text goes to the engine as it is: rows come as a stream, of which no more is read than
-// is wanted.
+// Query implements exec.Held. The text goes to the engine as it is: rows come as a stream, of which no more is read
+// than is wanted.
 func (h *held) Query(ctx context.Context, s *sqltext.Statement, _ exec.Bounds) (*sql.Rows, error) {
 	if _, err := h.admit(ctx, s, false); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 )
 
 // small are the options of tests: survivors may not take more than 64 MiB.
-var small = duckdb.Options{MemoryBytes: 48 << 20, Threads: 2}
+var small = duckdb.Options{MemoryBytes: 32 << 20, Threads: 2}
 
 // makeFile makes a database of a script.
 func makeFile(t testing.TB, script string) string {
@@ -48,7 +48,12 @@ func openFile(t testing.TB, script string, o duckdb.Options) *sql.DB {
 // newDB returns a DB on the database of a script.
 func newDB(t testing.TB, script string, c exec.Config) *exec.DB {
 	t.Helper()
-	db, err := exec.New(openFile(t, script, small), duckdb.Dialect{}, c)
+	return onPool(t, openFile(t, script, small), c)
+}
+
+func onPool(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
+	t.Helper()
+	db, err := exec.New(pool, duckdb.Dialect{}, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func (a access) settings() (out []string) {
 		}
 	}
 	slices.Sort(out)
-	return append(out, "SET enable_external_access = false", "SET lock_configuration = true")
+	return append(out, "SET allowed_configs = ['streaming_buffer_size']", "SET enable_external_access = false", "SET lock_configuration = true")
 }
 
 // same reports whether DuckDB allows what was wanted. It adds its own files beside the database.
@@ -179,7 +179,9 @@ func (o Options) read(path string) (dsn string, want access, err error) {
 		"max_temp_directory_size":      {strconv.FormatInt(o.TempBytes, 10) + "B"},
 		"threads":                      {strconv.Itoa(cmp.Or(o.Threads, min(4, runtime.GOMAXPROCS(0))))},
 	}
-	if o.TempFolder != "" {
+	if o.TempBytes == 0 {
+		config.Set("temp_directory", "") // or DuckDB makes an empty folder
+	} else if o.TempFolder != "" {
 		config.Set("temp_directory", o.TempFolder)
 	}
 	want.database = path

@@ -53,9 +53,10 @@ func readSteps(raw string) (steps []step, err error) {
 // but what is constant in it.
 //
 // Rows name the operators with their tables and estimates, without conditions, since those may hold stored values.
-// Nodes leave out projections, filters and how tables are joined. Tables that are joined to each other come by name: the
-// side of a join depends on statistics. A table is named with its schema unless that is main. Every scan is a full one,
-// but for a search by index. DuckDB tells no cost; EngineRows is its estimate for the outermost step that has one.
+// Nodes leave out projections, filters and how tables are joined. Tables that are joined to each other come by name:
+// the side of a join depends on statistics. A table is named with its schema unless that is main. Every scan is a
+// full one, but for a search by index. DuckDB tells no cost; EngineRows is its estimate for the outermost step that
+// has one.
 func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
 	var kind, raw string
 	err := each(ctx, q, explainPrefix+s.SQL(), func(scan func(...any) error) error { return scan(&kind, &raw) })

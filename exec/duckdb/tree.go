@@ -33,6 +33,8 @@ func readTree(raw string) (*document, error) {
 	}
 	message, _, _ := strings.Cut(d.Message, "\n")
 	switch {
+	case d.Error && strings.Contains(message, "expression depth"):
+		return nil, &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: "it is nested too deep"}
 	case d.Error && d.Kind == "parser":
 		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
 	case d.Error && strings.Contains(message, "Only SELECT"):
@@ -55,8 +57,16 @@ var kinds = wordSet(`SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE LIMIT_MOD
 	WINDOW_AGGREGATE WINDOW_ROW_NUMBER WINDOW_RANK WINDOW_RANK_DENSE WINDOW_PERCENT_RANK WINDOW_CUME_DIST WINDOW_NTILE WINDOW_FIRST_VALUE
 	WINDOW_LAST_VALUE WINDOW_NTH_VALUE WINDOW_LAG WINDOW_LEAD WINDOW_FILL`)
 
-// mostNodes is how many objects a tree may have.
-const mostNodes = 200_000
+// The limits on a tree. DuckDB's planner takes twice as long for each subquery inside of another one, and no interrupt
+// ends it; joins take it long too.
+const (
+	mostNodes   = 200_000 // objects
+	mostNested  = 12      // expressions that are subqueries, inside of each other
+	mostSources = 50      // in the FROM of one SELECT
+
+	// It looks at each expression again for all around it: a chain of 800 additions takes it seconds.
+	mostWork = 10_000_000 // the sum of depth times depth of all expressions
+)
 
 // named is what a statement names.
 type named struct {
@@ -81,7 +91,11 @@ type walker struct {
 	visited   int
 	selects   []int // numbers of the SELECTs around, the last is the one
 	number    int
-	with      [][]string // common table expressions in scope, a scope a WITH, in lower case
+	nested    int // subqueries around
+	depth     int // expressions around
+	work      int
+	sources   map[int]int // in each SELECT
+	with      [][]string  // common table expressions in scope, a scope a WITH, in lower case
 	sizes     *sizes
 	main      bool // a function of the schema main is called, or of what else is called so
 }
@@ -102,7 +116,7 @@ func (w *walker) statement(root node) (n *named, err error) {
 			}
 		}
 	}()
-	w.named.functions = map[string]bool{}
+	w.named.functions, w.sources = map[string]bool{}, map[int]int{}
 	w.named.reads.Call = func(string) bool { return false } // the name of a relation is its row
 	w.named.reads.Fields = true
 	w.sizes = collectSizes(w.catalog, root)
@@ -134,6 +148,13 @@ func (w *walker) walk(v any) {
 				what = "DESCRIBE, SUMMARIZE or SHOW (" + strings.ToLower(show) + ")"
 			}
 			refuse(exec.ReasonStatement, "%s is not among what a statement may be made of", what)
+		}
+		if _, expression := v["class"]; expression {
+			w.depth++
+			defer func() { w.depth-- }()
+			if w.work += w.depth * w.depth; w.work > mostWork {
+				refuse(exec.ReasonTooComplex, "its expressions are too many or nested too deep")
+			}
 		}
 		w.node(v, kind)
 	}
@@ -189,7 +210,12 @@ func (w *walker) node(v node, kind string) {
 		}
 		w.fields(v, "using_columns", "sample")
 	case "SUBQUERY":
-		if _, expression := v["class"]; !expression {
+		if _, expression := v["class"]; expression {
+			if w.nested++; w.nested > mostNested {
+				refuse(exec.ReasonTooComplex, "it has subqueries over %d deep inside of each other", mostNested)
+			}
+			defer func() { w.nested-- }()
+		} else {
 			w.source(reads.Source{Alias: str(v["alias"]), Renamed: len(list(v["column_name_alias"])) > 0})
 		}
 		w.fields(v, "sample")
@@ -275,6 +301,9 @@ func (w *walker) ref(r reads.Ref) { w.named.reads.Refs = append(w.named.reads.Re
 
 func (w *walker) source(s reads.Source) {
 	s.Select = w.current()
+	if w.sources[s.Select]++; w.sources[s.Select] > mostSources {
+		refuse(exec.ReasonTooComplex, "it joins over %d tables in one SELECT", mostSources)
+	}
 	w.named.reads.Sources = append(w.named.reads.Sources, s)
 }
 

@@ -22,11 +22,11 @@ import (
 //
 //   - Whole numbers are int64; HUGEINT, unsigned and DECIMAL are exact, as result.ParseNumber makes them. FLOAT is the
 //     float64 of its shortest text: 0.1 and not 0.10000000149.
-//   - DATE is "2006-01-02", TIME "15:04:05.999999", TIMESTAMP "2006-01-02 15:04:05.999999" and, with a zone, the same in
-//     UTC with Z behind it.
+//   - DATE is "2006-01-02", TIME "15:04:05.999999", TIMESTAMP "2006-01-02 15:04:05.999999" and, with a zone, the same
+//     in UTC with Z behind it.
 //   - INTERVAL is text as DuckDB writes it: "1 year 2 days 03:04:05". UUID is text, BLOB []byte, BIT and ENUM text.
-//   - Lists, arrays, structs, maps, unions and JSON are JSON without blanks, keys of structs and maps in order. What is in
-//     them is as above; numbers that no float64 holds keep all of their digits.
+//   - Lists, arrays, structs, maps, unions and JSON are JSON without blanks, keys of structs and maps in order. What
+//     is in them is as above; numbers that no float64 holds keep all of their digits.
 func converter(c *sql.ColumnType) func(any) (any, error) {
 	kind := c.DatabaseTypeName()
 	return func(v any) (any, error) { return value(v, kind) }
