@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,17 +179,19 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, err)
 		return
 	}
-	text := page.String()
+	// Its only style stands before any text from outside but the title.
+	head, body, _ := strings.Cut(page.String(), "</style>")
+	_, style, _ := strings.Cut(head, "<style>")
 	if s.Hide != nil {
-		text = s.Hide(text)
+		body = shownText.ReplaceAllStringFunc(body, s.Hide)
 	}
-	// Its only style is the first one, before any text from outside.
-	_, rest, _ := strings.Cut(text, "<style>")
-	style, _, _ := strings.Cut(rest, "</style>")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src "+hash([]byte(style))+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	io.WriteString(w, text)
+	io.WriteString(w, head+"</style>"+body)
 }
+
+// shownText is what stands between the tags of a page whose texts are escaped.
+var shownText = regexp.MustCompile(`>[^<>]+<`)
 
 // hash is a source of a content policy.
 func hash(text []byte) string {

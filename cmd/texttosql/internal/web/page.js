@@ -30,6 +30,7 @@ let stream = null; // its events
 let told = null; // the last news of the stream
 let mine = false; // this tab began what runs, so its answer gets the focus
 let read = 0; // counts the reads of the conversation, of which the last counts
+let lost = false; // the conversation could not be read, and the page says so
 const again = new Set(); // answers whose rows were asked for again
 
 const words = {
@@ -190,11 +191,15 @@ async function load() {
 		if (n !== read || page.id !== id) return;
 		const before = talk;
 		talk = c;
+		if (lost) complain(null);
+		lost = false;
 		render(before);
 		if (!before || before.state !== c.state) list();
 		rows();
 	} catch (e) {
-		if (page.id === id && page.kind === 'talk') complain(e);
+		if (page.id !== id || page.kind !== 'talk') return;
+		complain(e);
+		lost = true;
 	}
 }
 

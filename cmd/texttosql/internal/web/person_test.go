@@ -130,6 +130,7 @@ func TestReload(t *testing.T) {
 	b.run(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('button')].find((e) => e.innerText === 'Go on').click()"))
 	b.until("document.querySelectorAll('article:last-child [data-goal]').length === 1 && document.querySelector('#progress').hidden")
 	b.shows("Confidence")
+	b.until("document.getElementById('problem').hidden")
 	if refused := eval[[]string](b, "refused"); len(refused) > 0 {
 		t.Error(refused)
 	}

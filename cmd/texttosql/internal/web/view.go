@@ -144,7 +144,7 @@ func (s *Server) end(c *conversation, v *turn, r *session.Record, known *kept) {
 			v.Failure.Attempts = append(v.Failure.Attempts, session.Attempt{SQL: visible(a.SQL), Error: s.clean(a.Error)})
 		}
 	case c.State == stopped && known != nil && known.problem != "":
-		v.Failure = &failure{Error: known.problem}
+		v.Failure = &failure{Error: known.problem, Trace: known.Trace}
 	case c.State == stopped:
 		v.Failure = &failure{Error: "The question was stopped before it was answered."}
 		if c.Active {
