@@ -36,7 +36,13 @@ func dsn(t testing.TB, user, schema string) string {
 // pool is a pool of a user.
 func pool(t testing.TB, user, schema string) *sql.DB {
 	t.Helper()
-	p, err := sql.Open("trino", dsn(t, user, schema))
+	return poolOf(t, dsn(t, user, schema))
+}
+
+// poolOf is a pool of a data source name.
+func poolOf(t testing.TB, dsn string) *sql.DB {
+	t.Helper()
+	p, err := sql.Open("trino", dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,289 @@
+package servertest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	trinodriver "github.com/trinodb/trino-go-client/trino"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// ruled puts the server under the rules of trino.AccessRules for a user, and lets the others do all.
+func ruled(t *testing.T, p exec.Policy, user, place string) {
+	t.Helper()
+	raw, err := trino.AccessRules(p, user, "memory", schemaOf(t, place))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file map[string][]any
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	type m = map[string]any
+	for section, rest := range map[string]m{
+		"catalogs": {"allow": "all"}, "schemas": {"owner": true}, "tables": {"privileges": []string{"SELECT", "INSERT", "DELETE", "UPDATE", "OWNERSHIP", "GRANT_SELECT"}},
+		"functions": {"privileges": []string{"EXECUTE", "GRANT_EXECUTE", "OWNERSHIP"}}, "procedures": {"privileges": []string{"EXECUTE"}},
+		"system_session_properties": {"allow": true}, "catalog_session_properties": {"allow": true}, "queries": {"allow": []string{"execute", "kill", "view"}},
+		"system_information": {"allow": []string{"read", "write"}},
+	} {
+		rest["user"] = ".*"
+		file[section] = append(file[section], rest)
+	}
+	raw, err = json.Marshal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules(t, string(raw))
+}
+
+// schemaOf is the schema of memory.place and tpch.tiny as admin sees it.
+func schemaOf(t *testing.T, place string) *schema.Schema {
+	t.Helper()
+	s, err := guarded(t, "admin", place, trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{}).Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Project(func(t *schema.Table) bool { return s.SchemaOf(t) == place || t.Schema == "tpch.tiny" }, func(*schema.Table, *schema.Column) bool { return true })
+}
+
+// hostile are the statements of the guard's own tests.
+func hostile(t *testing.T) (out []string) {
+	t.Helper()
+	raw, err := os.ReadFile("../testdata/hostile.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text := range strings.Lines(string(raw)) {
+		text = strings.TrimSuffix(text, "\n")
+		if strings.HasPrefix(text, `"`) {
+			if text, err = strconv.Unquote(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !strings.HasPrefix(text, "# ") {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// TestHostile: nothing hostile runs as a user who may do all, nor as one under rules, and nothing is changed.
+func TestHostile(t *testing.T) {
+	place := open(t, exectest.Fixture)
+	ruled(t, exec.Policy{AllowTables: []string{place + ".t", place + ".users"}}, "reader", place)
+	for _, user := range []string{"admin", "reader"} {
+		owner := pool(t, "admin", place)
+		look := func() string {
+			text, err := contents(t.Context(), owner, place, []string{"t", "users"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			functions, err := texts(t.Context(), owner, "SHOW FUNCTIONS FROM memory."+place)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text + fmt.Sprint(functions)
+		}
+		before := look()
+		// As if a function and tables of these names were there.
+		if _, err := owner.Exec("CREATE FUNCTION memory." + place + ".spy(x bigint) RETURNS bigint RETURN x"); err != nil {
+			t.Fatal(err)
+		}
+		var sent atomic.Int64
+		db := counted(t, user, place, "", &sent, exec.Config{})
+		if err := db.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sent.Store(0)
+		for _, text := range hostile(t) {
+			if table, err := db.Query(t.Context(), text); !exec.IsRejection(err) {
+				t.Errorf("%s: %s: %v, %v", user, text, table, err)
+			}
+		}
+		if n := sent.Load(); n > 0 {
+			t.Errorf("%s: %d statements were sent", user, n)
+		}
+		if _, err := owner.Exec("DROP FUNCTION memory." + place + ".spy(bigint)"); err != nil {
+			t.Fatal(err)
+		}
+		if after := look(); after != before {
+			t.Errorf("%s: the database changed: %s", user, after)
+		}
+	}
+}
+
+// counted is a DB whose statements are counted as they are sent.
+func counted(t *testing.T, user, place, more string, sent *atomic.Int64, c exec.Config) *exec.DB {
+	t.Helper()
+	name := strings.ReplaceAll(t.Name(), "/", "_") + user
+	client := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPost {
+			sent.Add(1)
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	})}
+	if err := trinodriver.RegisterCustomClient(name, client); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { trinodriver.DeregisterCustomClient(name) })
+	p := poolOf(t, dsn(t, user, place)+"&custom_client="+name+more)
+	db, err := exec.New(p, trino.Dialect{Catalogs: []string{"tpch"}}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestCost: what a statement costs beside itself, in statements sent.
+func TestCost(t *testing.T) {
+	place := open(t, exectest.PolicyScript)
+	ruled(t, exec.Policy{DenyColumns: []string{"users.password"}, AllowTables: []string{place + ".t", place + ".users", place + ".names"}}, "reader", place)
+	patient := exec.Limits{Candidate: exec.Bounds{Timeout: time.Minute}, Answer: exec.Bounds{Timeout: time.Minute}}
+	var sent atomic.Int64
+	for _, test := range []struct {
+		user   string
+		policy exec.Policy
+		ready  int64
+		first  int64 // a statement over a view or table that the guard never saw
+	}{
+		{"admin", exec.Policy{}, 0, 2},
+		// The views of two catalogs, the view's tables, its definition, whose tables, and their columns.
+		{"reader", exec.Policy{DenyColumns: []string{"users.password"}}, 3, 8},
+	} {
+		t.Run(test.user, func(t *testing.T) {
+			sent.Store(0)
+			db := counted(t, test.user, place, "", &sent, exec.Config{Policy: test.policy, Limits: patient})
+			if err := db.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			want := test.ready
+			expect := func(what string, n int64) {
+				if want += n; sent.Load() != want {
+					t.Errorf("%s: %d statements, want %d", what, sent.Load()-want+n, n)
+				}
+				want = sent.Load()
+			}
+			expect("Ready", 0)
+			query := func(text string) {
+				if _, err := db.Query(t.Context(), text); err != nil {
+					t.Errorf("%s: %v", text, err)
+				}
+			}
+			query("SELECT name FROM names")
+			expect("the first statement", test.first)
+			query("SELECT id FROM names")
+			expect("the second one", 2)
+			if _, err := db.Examine(t.Context(), "SELECT count(*) AS n FROM names", exec.SingleRead{}, exec.Planned{}, exec.Execute{}); err != nil {
+				t.Error(err)
+			}
+			// Its tables, their columns unless they are known, its plan, and itself.
+			if n := sent.Load() - want; n > 4 {
+				t.Errorf("an examination took %d statements", n)
+			}
+		})
+	}
+}
+
+// TestSession: what the DSN sets stays, the time that it gives a statement too where that is less, and nothing is left.
+func TestSession(t *testing.T) {
+	place := open(t, exectest.Fixture)
+	recursive := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4) SELECT count(*) FROM n"
+	var sent atomic.Int64
+	for depth, works := range map[string]bool{"2": false, "9": true} {
+		db := counted(t, "u"+depth, place, "&session_properties=max_recursion_depth:"+depth, &sent, exec.Config{})
+		if _, err := db.Query(t.Context(), recursive); (err == nil) != works {
+			t.Errorf("max_recursion_depth of %s: %v", depth, err)
+		}
+	}
+	db := counted(t, "hasty", place, "&session_properties=query_max_run_time:1s", &sent, exec.Config{})
+	_, err := db.QueryWithin(t.Context(), endless, exec.Bounds{Timeout: time.Minute})
+	if limit := new(exec.LimitError); !errors.As(err, &limit) || limit.Limit != "time" {
+		t.Errorf("the DSN gives a statement a second: %v", err)
+	}
+}
+
+// TestUnguarded: what cannot be guarded says what to do.
+func TestUnguarded(t *testing.T) {
+	place := open(t, exectest.Fixture)
+	for _, test := range []struct {
+		why, dsn string
+		policy   exec.Policy
+		remedy   string
+	}{
+		{"the server shows the denied column", dsn(t, "admin", place), exec.Policy{DenyColumns: []string{place + ".users.password"}}, "trino.AccessRules"},
+		{"no schema", strings.Replace(dsn(t, "admin", place), "schema=", "x=", 1), exec.Policy{}, "name both in the DSN"},
+		{"the server's own catalog", strings.Replace(dsn(t, "admin", "runtime"), "catalog=memory", "catalog=system", 1), exec.Policy{}, "name others"},
+	} {
+		db, err := exec.New(poolOf(t, test.dsn), trino.Dialect{}, exec.Config{Policy: test.policy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Ready(t.Context())
+		if unguarded := new(exec.UnguardedError); !errors.As(err, &unguarded) || !strings.Contains(unguarded.Remedy, test.remedy) {
+			t.Errorf("%s: %v", test.why, err)
+		}
+		if table, err := db.Query(t.Context(), "SELECT a FROM t"); !errors.Is(err, exec.ErrUnguarded) {
+			t.Errorf("%s: a statement ran: %v, %v", test.why, table, err)
+		}
+	}
+}
+
+// TestAccessRules: the rules hold without the guard.
+func TestAccessRules(t *testing.T) {
+	place := open(t, exectest.PolicyScript)
+	ruled(t, exec.Policy{DenyColumns: []string{"users.password"}, DenyTables: []string{"keyring"}}, "reader", place)
+	p := pool(t, "reader", place)
+	for text, works := range map[string]bool{
+		"SELECT name FROM users": true, "SELECT count(*) FROM users": true, "SELECT a FROM t": true, "SELECT name FROM tpch.tiny.nation": true,
+		"SELECT table_name FROM information_schema.tables": true, "SET SESSION query_max_run_time = '5s'": true,
+
+		"SELECT password FROM users": false, "SELECT * FROM users": false, "SELECT note FROM keyring": false, "SELECT p FROM logins": false, "SELECT name FROM names": false,
+		"INSERT INTO t VALUES (9, 'x')": false, "CREATE TABLE x (a integer)": false, "CREATE TABLE x AS SELECT 1 a": false, "DROP TABLE t": false, "CREATE SCHEMA memory.x": false,
+		"CREATE VIEW x AS SELECT 1 a": false, "CREATE FUNCTION memory." + place + ".f(x bigint) RETURNS bigint RETURN x": false, "SELECT * FROM system.runtime.queries": false,
+		"SELECT * FROM system.runtime.nodes": false, "CALL system.runtime.kill_query('20260101_000000_00000_aaaaa')": false, "SET SESSION query_max_cpu_time = '1h'": false,
+		"EXECUTE IMMEDIATE 'DROP TABLE t'": false, "SELECT count(*) FROM tpch.sf1.nation": false, "GRANT INSERT ON t TO USER x": false, "ALTER TABLE t RENAME TO x": false,
+		"COMMENT ON TABLE t IS 'x'": false,
+	} {
+		if _, err := texts(context.WithoutCancel(t.Context()), p, text); (err == nil) != works {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestPrivileged: a user who may write is told of.
+func TestPrivileged(t *testing.T) {
+	place := open(t, exectest.Fixture)
+	ruled(t, exec.Policy{}, "reader", place)
+	for user, want := range map[string]bool{"admin": true, "reader": false} {
+		span := trace.New("test")
+		if _, err := guarded(t, user, place, trino.Dialect{}, exec.Config{}).Schema(trace.Into(t.Context(), span)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(fmt.Sprint(span.Warnings()), "privileged-user"); got != want {
+			t.Errorf("%s: %v", user, span.Warnings())
+		}
+	}
+	names, err := texts(t.Context(), pool(t, "admin", place), "SHOW TABLES")
+	if err != nil || slices.Contains(names, "texttosql_writes") {
+		t.Errorf("the tables are %v, %v", names, err)
+	}
+}
