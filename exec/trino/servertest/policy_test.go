@@ -85,7 +85,7 @@ func TestPolicy(t *testing.T) {
 		{"behind a comma", denied, "SELECT count(*) FROM t, users", exec.ReasonTable},
 		{"by a view", denied, "SELECT id FROM names", exec.ReasonTable},
 		{"by a view of a view", denied, "SELECT id FROM matched_again", exec.ReasonTable},
-		{"hidden by a CTE of its name that is not in scope", denied, "SELECT count(*) FROM (WITH users AS (SELECT 1 a) SELECT * FROM users), users", exec.ReasonTable},
+		{"a CTE of its name out of scope", denied, "SELECT count(*) FROM (WITH users AS (SELECT 1 a) SELECT * FROM users), users", exec.ReasonTable},
 		{"before the CTE of its name", denied, "WITH a AS (SELECT name FROM users), users AS (SELECT 1 b) SELECT * FROM a", exec.ReasonTable},
 		{"another schema's table of the name", denied, "SELECT count(*) FROM memory.other.users", runs},
 		{"not on the list", only, "SELECT name FROM users", exec.ReasonTable},
