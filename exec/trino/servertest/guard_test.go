@@ -37,7 +37,7 @@ func ruled(t *testing.T, p exec.Policy, user, place string) {
 	type m = map[string]any
 	for section, rest := range map[string]m{
 		"catalogs": {"allow": "all"}, "schemas": {"owner": true},
-		"tables": {"privileges": []string{"SELECT", "INSERT", "DELETE", "UPDATE", "OWNERSHIP", "GRANT_SELECT"}},
+		"tables":    {"privileges": []string{"SELECT", "INSERT", "DELETE", "UPDATE", "OWNERSHIP", "GRANT_SELECT"}},
 		"functions": {"privileges": []string{"EXECUTE", "GRANT_EXECUTE", "OWNERSHIP"}}, "procedures": {"privileges": []string{"EXECUTE"}},
 		"system_session_properties": {"allow": true}, "catalog_session_properties": {"allow": true}, "queries": {"allow": []string{"execute", "kill", "view"}},
 		"system_information": {"allow": []string{"read", "write"}},
