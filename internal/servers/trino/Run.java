@@ -17,6 +17,8 @@ public class Run {
 		Path dir = Path.of(args[1]);
 		var runner = DistributedQueryRunner.builder(TestingSession.testSessionBuilder().setCatalog("memory").setSchema("default").build())
 				.setNodeCount(2)
+				// A node is given up after 10 s and not after a minute.
+				.setExtraProperties(Map.of("query.remote-task.max-error-duration", "10s", "exchange.max-error-duration", "10s"))
 				.setCoordinatorProperties(Map.of("http-server.http.port", args[0]))
 				.setSystemAccessControl("file", Map.of("security.config-file", dir.resolve("rules.json").toString(), "security.refresh-period", "100ms"))
 				.build();

@@ -1,0 +1,260 @@
+package servertest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// TestInspect: tables, views, comments and types of two catalogs, and what is left out.
+func TestInspect(t *testing.T) {
+	name := open(t, `CREATE TABLE parent(id INTEGER COMMENT 'its number', code VARCHAR(20), at TIMESTAMP(3) WITH TIME ZONE, tags ARRAY(ROW(x INTEGER)));
+COMMENT ON TABLE parent IS 'all parents';
+CREATE VIEW codes AS SELECT code FROM parent;
+`)
+	db := guarded(t, "admin", name, trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{Policy: exec.Policy{
+		AllowTables: []string{name + ".parent", name + ".codes", "tpch.tiny.nation"},
+	}})
+	s, err := db.Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []schema.Table{
+		{Schema: name, Name: "codes", Kind: schema.View, Columns: []schema.Column{{Name: "code", Type: "varchar(20)"}}},
+		{Schema: name, Name: "parent", Kind: schema.BaseTable, Description: "all parents", Columns: []schema.Column{
+			{Name: "id", Type: "integer", Description: "its number"}, {Name: "code", Type: "varchar(20)"}, {Name: "at", Type: "timestamp(3) with time zone"},
+			{Name: "tags", Type: "array(row(x integer))"},
+		}},
+		{Schema: "tpch.tiny", Name: "nation", Kind: schema.BaseTable, Columns: []schema.Column{
+			{Name: "nationkey", Type: "bigint", NotNull: true}, {Name: "name", Type: "varchar(25)", NotNull: true},
+			{Name: "regionkey", Type: "bigint", NotNull: true}, {Name: "comment", Type: "varchar(152)", NotNull: true},
+		}},
+	}
+	if diff := cmp.Diff(want, s.Tables); diff != "" || s.Default != name || s.Dialect != "trino" {
+		t.Errorf("default %q, dialect %q\n%s", s.Default, s.Dialect, diff)
+	}
+	if s.Version == "" {
+		t.Error("no version")
+	}
+	all, err := trino.Dialect{}.Inspect(t.Context(), one(t, "admin", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range all.Tables {
+		if table.Schema == "information_schema" || strings.Contains(table.Schema, "tpch") {
+			t.Errorf("the schema has %s.%s", table.Schema, table.Name)
+		}
+	}
+}
+
+// one is a connection of a user.
+func one(t testing.TB, user, schema string) exec.Queryer {
+	t.Helper()
+	c, err := pool(t, user, schema).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// TestInspectMany tells how long 200 tables of 20 columns take.
+func TestInspectMany(t *testing.T) {
+	var script strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&script, "CREATE TABLE t%d(id BIGINT", i)
+		for j := range 19 {
+			fmt.Fprintf(&script, ", c%d VARCHAR", j)
+		}
+		script.WriteString(");\n")
+	}
+	name := open(t, script.String())
+	q := one(t, "admin", name)
+	for what, read := range map[string]func() (int, error){
+		"Inspect": func() (int, error) {
+			s, err := trino.Dialect{}.Inspect(t.Context(), q)
+			if err != nil {
+				return 0, err
+			}
+			n := 0
+			for _, table := range s.Tables {
+				if n += len(table.Columns); table.Schema != name {
+					n -= len(table.Columns)
+				}
+			}
+			return n, nil
+		},
+		"Version": func() (int, error) {
+			v, err := trino.Dialect{}.Version(t.Context(), q)
+			return len(v) / len(v) * 4000, err
+		},
+	} {
+		least := time.Hour
+		for range 3 {
+			start := time.Now()
+			n, err := read()
+			if err != nil || n != 4000 {
+				t.Fatalf("%s: %d columns, %v", what, n, err)
+			}
+			least = min(least, time.Since(start))
+		}
+		t.Logf("%s of 200 tables with 20 columns: %v", what, least)
+	}
+}
+
+// TestPlans holds plans to a golden file. The tables of memory have no names in the server's plans.
+func TestPlans(t *testing.T) {
+	name := open(t, `CREATE TABLE customers(id INTEGER, name VARCHAR, city VARCHAR);
+CREATE TABLE orders(id INTEGER, customer INTEGER, total DECIMAL(10,2));
+CREATE VIEW big AS SELECT customer FROM orders WHERE total > 100;
+INSERT INTO customers VALUES (1, 'ann', 'Bern'), (2, 'bob', 'Rome');
+INSERT INTO orders VALUES (1, 1, 10.5), (2, 1, 200), (3, 2, 7);
+`)
+	d := trino.Dialect{Catalogs: []string{"tpch"}}
+	db := guarded(t, "admin", name, d, exec.Config{})
+	var out strings.Builder
+	for _, text := range []string{
+		"SELECT name FROM customers",
+		"SELECT name FROM customers WHERE city = 'Bern' ORDER BY name LIMIT 3",
+		"SELECT c.name, o.total FROM customers c JOIN orders o ON o.customer = c.id",
+		"SELECT c.name, o.total FROM orders o JOIN customers c ON o.customer = c.id",
+		"SELECT c.name, o.total FROM customers c LEFT JOIN orders o ON o.customer = c.id",
+		"SELECT city, count(*) FROM customers GROUP BY city",
+		"SELECT DISTINCT city FROM customers",
+		"SELECT name FROM customers UNION ALL SELECT name FROM tpch.tiny.nation",
+		"SELECT name FROM customers UNION SELECT name FROM tpch.tiny.nation",
+		"SELECT name FROM customers WHERE id NOT IN (SELECT customer FROM orders)",
+		"SELECT name, (SELECT max(total) FROM orders) FROM customers",
+		"SELECT name, rank() OVER (ORDER BY name) FROM customers",
+		"SELECT count(*) FROM big",
+		"SELECT n.name FROM tpch.tiny.nation n JOIN tpch.tiny.region r ON r.regionkey = n.regionkey",
+		"SELECT 1",
+	} {
+		p, err := db.Explain(t.Context(), text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		fmt.Fprintf(&out, "%s\n  %s\n", text, p.Signature())
+		if strings.Contains(fmt.Sprint(p.Rows), "Bern") {
+			t.Errorf("%s: the plan holds a value", text)
+		}
+		if strings.Contains(text, "tiny") && (p.EngineCost <= 0 || p.EngineRows < 0) {
+			t.Errorf("%s: cost %v, rows %v", text, p.EngineCost, p.EngineRows)
+		}
+	}
+	golden.Check(t, "plans.golden", out.String())
+}
+
+// values are expressions of every type, most of them nested too.
+var values = []string{
+	"1", "BIGINT '9223372036854775807'", "TINYINT '-1'", "1.50", "DECIMAL '12345678901234567890123456789012345678'", "1e0", "REAL '0.1'", "nan()", "infinity()",
+	"-0e0", "TRUE", "1 = 2", "NULL", "'x '", "CAST('ab' AS CHAR(5))", "X'00ff'", "DATE '2024-02-29'", "TIME '01:02:03.5'", "TIME '01:02:03 +02:00'",
+	"TIMESTAMP '2024-02-29 13:14:15'", "TIMESTAMP '2024-02-29 13:14:15.120000'", "TIMESTAMP '2024-07-01 10:00:00 Europe/Berlin'",
+	"TIMESTAMP '2024-07-01 10:00:00 -05:30'", "TIMESTAMP '1969-12-31 23:59:59.000000001'", "INTERVAL '2' DAY", "INTERVAL '3' MONTH",
+	`JSON '{"b": 1, "a": [2]}'`, "UUID '123E4567-e89b-12d3-a456-426655440000'", "IPADDRESS '::1'", "ARRAY[1, NULL, 3]", "ARRAY['<a>', '\"']", "ARRAY[1.50, 2.00]",
+	"ARRAY[DATE '2024-01-02']", "ARRAY[TIMESTAMP '2024-01-02 03:04:05.500']", "ARRAY[TIMESTAMP '2024-07-01 10:00:00 Europe/Berlin']", "ARRAY[X'00ff']",
+	"ARRAY[ARRAY[1e0, nan()]]", "MAP(ARRAY['b', 'a'], ARRAY[1, NULL])", "MAP(ARRAY[2, 1], ARRAY[DATE '2024-01-02', NULL])",
+	`CAST(ROW(1, 'x', DATE '2024-01-02') AS ROW(b INTEGER, "A b" VARCHAR, c DATE))`, "ROW(1, ARRAY[ROW(2.50)])", "CAST(NULL AS ROW(x INTEGER))",
+	"sum(x)", "avg(x)", "sum(d)", "count(*)", "max(d) / 3", "array_agg(x ORDER BY x)", "approx_distinct(x)",
+}
+
+// TestValues holds the cells to a golden file. They are the same with another time zone of the session.
+func TestValues(t *testing.T) {
+	name := open(t, "CREATE TABLE v(x INTEGER, d DECIMAL(10,2));\nINSERT INTO v VALUES (1, 1.50), (2, 2.25);\n")
+	first := ""
+	for _, zone := range []string{"", "&timezone=Asia%2FTokyo"} {
+		db := guardedBy(t, dsn(t, "admin", name)+zone, exec.Config{})
+		var out strings.Builder
+		for _, value := range values {
+			text := "SELECT " + value
+			if strings.ContainsAny(value, "xd") && strings.Contains(value, "(x") || strings.Contains(value, "(d)") || value == "count(*)" {
+				text += " FROM v"
+			}
+			table, err := db.Query(t.Context(), text)
+			if err != nil {
+				fmt.Fprintf(&out, "%-60s %v\n", value, err)
+				continue
+			}
+			fmt.Fprintf(&out, "%-60s %T %#v\n", value, table.Rows[0][0], table.Rows[0][0])
+		}
+		if first == "" {
+			first = out.String()
+			golden.Check(t, "values.golden", first)
+		} else if diff := cmp.Diff(first, out.String()); diff != "" {
+			t.Errorf("%s gives other cells:\n%s", zone, diff)
+		}
+	}
+}
+
+// TestErrors: what the server says of wrong statements.
+func TestErrors(t *testing.T) {
+	name := open(t, "CREATE TABLE pupils(id INTEGER, name VARCHAR);\nINSERT INTO pupils VALUES (1, 's3cret');\n")
+	db := guarded(t, "admin", name, trino.Dialect{}, exec.Config{})
+	for _, c := range []struct {
+		sql    string
+		fault  exec.Fault
+		name   string
+		reason sqltext.Reason
+	}{
+		{"SELECT nmae FROM pupils", exec.FaultSchema, "nmae", ""},
+		{"SELECT name FROM pupil", exec.FaultSchema, "pupil", ""},
+		{"SELECT p.nmae FROM pupils p", exec.FaultSchema, "p.nmae", ""},
+		{"SELECT id FROM pupils a JOIN pupils b ON a.id = b.id", exec.FaultSchema, "id", ""},
+		{"SELECT id FROM pupils WHERE", exec.FaultSyntax, "", ""},
+		{"SELECT id FROM pupils WHERE id = name", exec.FaultCompile, "", ""},
+		{"SELECT id, count(*) FROM pupils", exec.FaultCompile, "", ""},
+		{"SELECT id / 0 FROM pupils", exec.FaultRun, "", ""},
+		{"SELECT CAST(name AS INTEGER) FROM pupils", exec.FaultRun, "", ""},
+		{"SELECT CAST(name AS DATE) FROM pupils", exec.FaultRun, "", ""},
+	} {
+		_, err := db.Query(t.Context(), c.sql)
+		invalid, ok := asInvalid(err)
+		if !ok || invalid.Fault != c.fault || invalid.Name != c.name || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %+v, %v, want a fault of %s in %q", c.sql, invalid, err, c.fault, c.name)
+		}
+	}
+}
+
+// TestComplete: a table with fewer rows than are wanted is known whole; a sample is cut and counted.
+func TestComplete(t *testing.T) {
+	name := open(t, `CREATE TABLE few(id INTEGER, w VARCHAR, m MAP(VARCHAR, INTEGER));
+INSERT INTO few VALUES (2, 'second', NULL), (1, 'first', MAP(ARRAY['a'], ARRAY[1]));
+CREATE TABLE none(id INTEGER);
+`)
+	db := guarded(t, "admin", name, trino.Dialect{}, exec.Config{})
+	s, err := db.Schema(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for table, want := range map[string]exec.RowSample{
+		"few":  {Rows: [][]any{{int64(1), "fir", `{"a":1}`}, {int64(2), "sec", nil}}, Count: 2, Complete: true},
+		"none": {Rows: [][]any{}, Complete: true},
+	} {
+		found, ok := s.Lookup(name, table)
+		if !ok {
+			t.Fatalf("no table %s", table)
+		}
+		var columns []string
+		for _, c := range found.Columns {
+			columns = append(columns, c.Name)
+		}
+		run := func(ctx context.Context, text string, rows int) (*result.Table, error) {
+			return db.QueryWithin(ctx, text, exec.Bounds{Rows: rows})
+		}
+		got, err := trino.Dialect{}.SampleRows(t.Context(), run, *found, exec.SampleOptions{Columns: columns, Rows: 5, Cut: 3, Count: 10, Spread: table == "none"})
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", table, err, diff)
+		}
+	}
+}
