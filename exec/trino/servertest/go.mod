@@ -3,6 +3,7 @@ module github.com/texttosql/texttosql/exec/trino/servertest
 go 1.26.0
 
 require (
+	github.com/google/go-cmp v0.7.0
 	github.com/texttosql/texttosql v0.0.0
 	github.com/trinodb/trino-go-client v1.1.0
 )
@@ -16,6 +17,7 @@ require (
 	github.com/jcmturner/gokrb5/v8 v8.4.4 // indirect
 	github.com/jcmturner/rpc/v2 v2.0.3 // indirect
 	github.com/klauspost/compress v1.20.0 // indirect
+	github.com/mattn/go-sqlite3 v1.14.52 // indirect
 	github.com/pierrec/lz4/v4 v4.1.30 // indirect
 	golang.org/x/crypto v0.55.0 // indirect
 	golang.org/x/net v0.58.0 // indirect
