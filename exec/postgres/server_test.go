@@ -86,42 +86,69 @@ func TestServer(t *testing.T) {
 		wrong := fmt.Sprintf("postgres://keyed:wrong@127.0.0.1:%d/postgres?sslmode=disable", s.Port)
 		outside(way+": a wrong password", newDB(t, openWay(t, way, wrong), exec.Config{}).Ready(t.Context()))
 	}
-	for _, tt := range []struct {
-		what    string
-		standby bool
-		prepare func()
-	}{
-		{"default_transaction_read_only", false, func() {
-			if _, err := root.Exec("ALTER SYSTEM SET default_transaction_read_only = on"); err != nil {
-				t.Fatal(err)
-			}
-			restart()
-		}},
-		{"a standby", true, func() {
-			do(s.Halt)
-			if err := os.WriteFile(s.Dir+"/data/standby.signal", nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			do(s.Resume)
-		}},
-	} {
-		tt.prepare()
-		what := tt.what
-		var standby bool
-		if err := root.QueryRow("SELECT pg_is_in_recovery()").Scan(&standby); err != nil || standby != tt.standby {
-			t.Fatalf("%s: in recovery %v, %v", what, standby, err)
+	if _, err := root.Exec("ALTER SYSTEM SET default_transaction_read_only = on"); err != nil {
+		t.Fatal(err)
+	}
+	restart()
+	readsOnly(t, "default_transaction_read_only", dsn)
+}
+
+// TestStandby: a server that copies another one, and what comes to it from there.
+func TestStandby(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs two servers of its own")
+	}
+	s := (&servers.Lazy{Start: servers.Postgres}).Get(t)
+	t.Cleanup(func() { s.Close() })
+	dsn := func(s *servers.Server) string {
+		return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)
+	}
+	primary, err := sql.Open("pgx", dsn(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer primary.Close()
+	if _, err := primary.Exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (7)"); err != nil {
+		t.Fatal(err)
+	}
+	copied := (&servers.Lazy{Start: s.Standby}).Get(t)
+	t.Cleanup(func() { copied.Close() })
+	standby, err := sql.Open("pgx", dsn(copied))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer standby.Close()
+	var follows bool
+	if err := standby.QueryRow("SELECT pg_is_in_recovery()").Scan(&follows); err != nil || !follows {
+		t.Fatalf("in recovery %v, %v", follows, err)
+	}
+	waitUntil(t, "the standby does not have the table", func() bool { return standby.QueryRow("SELECT a FROM t").Scan(new(int)) == nil })
+	readsOnly(t, "a standby", dsn(copied))
+	db := newDB(t, openWay(t, "cache_statement", dsn(copied)), exec.Config{})
+	if _, err := db.Query(t.Context(), "SELECT b FROM t"); !errors.As(err, new(*exec.InvalidError)) {
+		t.Errorf("a column that is not there: %v", err)
+	}
+	if _, err := primary.Exec("ALTER TABLE t ADD COLUMN b INTEGER DEFAULT 8; INSERT INTO t VALUES (9, 9)"); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "the standby does not get what the primary has", func() bool {
+		got, err := db.Query(t.Context(), "SELECT b FROM t")
+		return err == nil && len(got.Rows) == 2
+	})
+}
+
+// readsOnly asks a server with the table t, one row, that takes no writes.
+func readsOnly(t *testing.T, what, dsn string) {
+	for _, way := range []string{"cache_statement", "pq"} {
+		db := newDB(t, openWay(t, way, dsn), exec.Config{})
+		if got, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
+			t.Errorf("%s, %s: %v, %v", way, what, got, err)
 		}
-		for _, way := range []string{"cache_statement", "pq"} {
-			db := newDB(t, openWay(t, way, dsn), exec.Config{})
-			if got, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
-				t.Errorf("%s, %s: %v, %v", way, what, got, err)
-			}
-			if schema, err := db.Schema(t.Context()); err != nil || len(schema.Tables) != 1 {
-				t.Errorf("%s, %s: %v, %v", way, what, schema, err)
-			}
-			if _, err := db.Query(t.Context(), "SELECT pg_sleep(1)"); !errors.As(err, new(*exec.RefusedError)) {
-				t.Errorf("%s, %s: %v", way, what, err)
-			}
+		if schema, err := db.Schema(t.Context()); err != nil || len(schema.Tables) != 1 {
+			t.Errorf("%s, %s: %v, %v", way, what, schema, err)
+		}
+		if _, err := db.Query(t.Context(), "SELECT pg_sleep(1)"); !errors.As(err, new(*exec.RefusedError)) {
+			t.Errorf("%s, %s: %v", way, what, err)
 		}
 	}
 }

@@ -58,6 +58,16 @@ func Postgres() (*Server, error) {
 	})
 }
 
+// Standby starts another server on a copy of the data of s, which takes over what s writes and only reads.
+func (s *Server) Standby() (*Server, error) {
+	k := s.kind
+	k.needs = []string{"pg_basebackup", "postgres"}
+	k.make = func(bin func(string) string, dir string) [][]string {
+		return [][]string{{bin("pg_basebackup"), "-h", "127.0.0.1", "-p", fmt.Sprint(s.Port), "-U", "postgres", "-D", dir + "/data", "-R", "-c", "fast"}}
+	}
+	return start(k)
+}
+
 // MariaDB starts a MariaDB server with the user root, who needs no password. The programs are those of the folder
 // TEXTTOSQL_MARIADB, else of PATH.
 func MariaDB() (*Server, error) {
