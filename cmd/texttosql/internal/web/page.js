@@ -145,6 +145,11 @@ async function route() {
 		if (page === next && page.kind === 'new') $('question').focus();
 	} else {
 		blank('Conversation');
+		if (!/^[0-9a-f]{32}$/.test(next.id)) { // a link may come from anywhere, and an id becomes part of addresses
+			page = {kind: 'missing', id: ''};
+			complain({error: 'there is no such conversation'});
+			return;
+		}
 		if (!first && !mine) $('title').focus();
 		await load();
 		if (page === next) listen();

@@ -137,8 +137,10 @@ func (s *Server) pass() string {
 
 // credential returns what a request shows at the door: a token, which its cookie may stand for.
 func (s *Server) credential(r *http.Request) string {
-	if c, err := r.Cookie(cookie); err == nil && hmac.Equal([]byte(c.Value), []byte(s.pass())) {
-		return s.Door.Token
+	for _, c := range r.CookiesNamed(cookie) { // another port of the host may set one of the same name
+		if hmac.Equal([]byte(c.Value), []byte(s.pass())) {
+			return s.Door.Token
+		}
 	}
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return token
