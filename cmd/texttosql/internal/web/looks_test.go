@@ -32,8 +32,8 @@ const pale = `(() => {
 })()`
 
 // wide lists the elements that stick out of the window.
-const wide = `(() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('body *')]
-	.filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.parentElement.closest('.scroll, pre')).map((e) => e.tagName + '.' + e.className))()`
+const wide = `(() => document.documentElement.scrollWidth <= innerWidth ? [] : ['the page is ' + document.documentElement.scrollWidth + ' wide',
+	...[...document.querySelectorAll('body *')].filter((e) => e.scrollWidth > e.clientWidth && e.clientWidth > 0).map((e) => e.tagName + '.' + e.className)])()`
 
 // TestLooks: each state of the page in three looks: nothing sticks out, all can be read, and everything has a name.
 // With TEXTTOSQL_PICTURES=FOLDER it writes screenshots.
@@ -112,6 +112,9 @@ func (b *tab) named(where string) {
 				b.t.Errorf("%s: a %s without a name", where, role)
 			}
 		}
+	}
+	if n := eval[int](b, "[...document.querySelectorAll('.scroll')].filter((e) => e.checkVisibility()).length"); count["region"] < n || count["table"] < n {
+		b.t.Errorf("%s: %d tables in %d regions, want %d", where, count["table"], count["region"], n) // a region without a name is none
 	}
 	if count["main"] != 1 || count["banner"] != 1 || count["navigation"] != 2 || count["status"] != 1 || count["heading"] == 0 {
 		b.t.Errorf("%s: landmarks: %v", where, count)

@@ -61,34 +61,6 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestChoice: where the answers disagree the user chooses, and a page that was restarted shows the rows again.
-func TestChoice(t *testing.T) {
-	s := open(t, nil)
-	c := s.asked(t, "", "Which sale was the largest?")
-	q := c.Turns[0].Question
-	if c.State != waiting || q == nil || len(q.Options) != 3 || q.Options[1].Rows == nil || q.Options[1].SQL == "" {
-		t.Fatalf("%+v", c)
-	}
-	s.end()
-	s.start(t, nil)
-	if q := s.view(t, c.ID).Turns[0].Question; q.Options[0].Rows != nil {
-		t.Error("the rows are in the record")
-	}
-	before := s.model.called()
-	if q := s.say(t, c.ID, "resume", map[string]any{}).Turns[0].Question; q.Options[0].Rows == nil {
-		t.Error("the rows were not read again")
-	}
-	c = s.say(t, c.ID, "choose", map[string]any{"option": "r1"})
-	if a := c.Turns[1].Answer; c.State != answered || a.SQL != "SELECT max(amount) FROM sales" || *a.Rows.Rows[0][0] != "210" || a.Confidence != 1 {
-		t.Errorf("%+v", c)
-	}
-	s.end()
-	s.start(t, nil)
-	if c = s.say(t, c.ID, "resume", map[string]any{}); *c.Turns[1].Answer.Rows.Rows[0][0] != "210" || s.model.called() != before {
-		t.Errorf("%+v after %d calls", c.Turns[1].Answer, s.model.called()-before)
-	}
-}
-
 // TestRefusals: each request that cannot be done is refused with a status and a word.
 func TestRefusals(t *testing.T) {
 	s := open(t, nil)
