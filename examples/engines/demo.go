@@ -37,11 +37,10 @@ var roleMySQL string
 
 // demo is what makes an engine's demonstration.
 type demo struct {
-	start   func() (*servers.Server, error)
-	script  string // the name of Chinook's script
+	script  string // the name of Chinook's script; "": there is none for the engine
 	replies []byte // about Chinook
-	// load fills a new server and makes the role, and returns the DSN of the role.
-	load func(ctx context.Context, port int, d data, password string) (dsn string, err error)
+	// make makes the database of d, and returns a DSN for questions and what removes it.
+	make func(ctx context.Context, d data) (dsn string, remove func() error, err error)
 }
 
 // data is what a demonstration asks about.
@@ -52,8 +51,9 @@ type data struct {
 }
 
 var demos = map[string]demo{
-	"postgres": {servers.Postgres, "Chinook_PostgreSql.sql", repliesPostgres, loadPostgres},
-	"mysql":    {servers.MariaDB, "Chinook_MySql.sql", repliesMySQL, loadMySQL},
+	"postgres": {"Chinook_PostgreSql.sql", repliesPostgres, onServer(servers.Postgres, loadPostgres)},
+	"mysql":    {"Chinook_MySql.sql", repliesMySQL, onServer(servers.MariaDB, loadMySQL)},
+	"duckdb":   {make: makeFolder},
 }
 
 func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.Writer, getenv func(string) string) error {
@@ -86,30 +86,25 @@ func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.
 		Scripted: cli.Scripted{Questions: about.replies.Questions(), Models: []llm.Model{about.replies.Model()}, File: about.file},
 		Question: question,
 		Open: func(ctx context.Context) (*sql.DB, []texttosql.Option, func(), error) {
-			s, err := d.start()
+			dsn, remove, err := d.make(ctx, about)
 			if err != nil {
 				return nil, nil, nil, err
 			}
-			dsn, err := d.load(ctx, s.Port, about, rand.Text())
-			var (
-				pool     *sql.DB
-				options  []texttosql.Option
-				closeAll func()
-			)
-			if err == nil {
-				pool, options, closeAll, err = connect(ctx, e, dsn)
-			}
+			pool, options, closeAll, err := connect(ctx, e, dsn)
 			if err != nil {
-				return nil, nil, nil, errors.Join(err, s.Close())
+				return nil, nil, nil, errors.Join(err, remove())
 			}
-			return pool, options, func() { closeAll(); s.Close() }, nil
+			return pool, options, func() { closeAll(); remove() }, nil
 		},
 	}, stdout, getenv)
 }
 
 // read returns Chinook, by its script for an engine, or the shop of the other examples.
 func (d demo) read(name, path string, getenv func(string) string) (data, error) {
-	if path == "" && getenv("TEXTTOSQL_DATA") != "" {
+	if path != "" && d.script == "" {
+		return data{}, fmt.Errorf("-script: the demonstration of %s asks about the shop only", name)
+	}
+	if path == "" && d.script != "" && getenv("TEXTTOSQL_DATA") != "" {
 		path = filepath.Join(getenv("TEXTTOSQL_DATA"), "db", "chinook", d.script)
 	}
 	if path == "" {
@@ -125,6 +120,21 @@ func (d demo) read(name, path string, getenv func(string) string) (data, error) 
 		return data{}, fmt.Errorf("script %s: %w", path, cli.PathlessError(err))
 	}
 	return data{strings.TrimPrefix(string(text), "\ufeff"), "Chinook", shop.ReadScript(d.replies), "examples/engines/replies_" + name + ".json"}, nil
+}
+
+// onServer makes a database on a server of its own: load fills it and makes the role, and returns the DSN of the role.
+func onServer(start func() (*servers.Server, error), load func(ctx context.Context, port int, d data, password string) (string, error)) func(context.Context, data) (string, func() error, error) {
+	return func(ctx context.Context, d data) (string, func() error, error) {
+		s, err := start()
+		if err != nil {
+			return "", nil, err
+		}
+		dsn, err := load(ctx, s.Port, d, rand.Text())
+		if err != nil {
+			return "", nil, errors.Join(err, s.Close())
+		}
+		return dsn, s.Close, nil
+	}
 }
 
 // loadPostgres leaves out the lines by which Chinook's script makes its database, which only psql can run.

@@ -1,12 +1,16 @@
-// Engines asks questions about databases on PostgreSQL and MariaDB (or MySQL) servers:
+// Engines asks questions about databases on PostgreSQL and MariaDB (or MySQL) servers, and about DuckDB files and folders
+// of Parquet and CSV files:
 //
 //	cd examples/engines
 //	go run . demo postgres                # a server of its own, the listed questions, scripted replies
 //	go run . ask -engine postgres -dsn postgres://texttosql@localhost/shop -model openai:gpt-4o-mini "How many orders are open?"
 //	go run . safety -engine mysql -dsn 'texttosql@tcp(localhost:3306)/shop' -statements payloads.jsonl -deadline 1s -json
+//	go run . demo duckdb                  # no server: a folder of Parquet and CSV files
+//	go run . ask -engine duckdb -dsn ./reports -model openai:gpt-4o-mini "Which month had the highest revenue?"
 //
-// The DSN is that of the driver, github.com/jackc/pgx/v5 or github.com/go-sql-driver/mysql. Without -dsn it is the variable
-// TEXTTOSQL_DSN, since other users of the machine may see the arguments of a program. No error repeats it.
+// The DSN is that of the driver, github.com/jackc/pgx/v5 or github.com/go-sql-driver/mysql; for DuckDB it is the path of the
+// file or folder. Without -dsn it is the variable TEXTTOSQL_DSN, since other users of the machine may see the arguments of a
+// program. No error repeats one that may hold a password.
 //
 // "ask" has the flags and the output of examples/quickstart, "safety" those of examples/safety. "demo" needs the programs
 // of a server; its error says how to get them. Chinook comes from its published script for the engine, -script FILE or the
@@ -37,7 +41,7 @@ const usage = `usage: engines ask -engine ENGINE -dsn DSN [flags] question
        engines safety -engine ENGINE -dsn DSN -statements FILE.jsonl [flags]
        engines demo ENGINE [flags] [question]
 
-ENGINE is postgres or mysql, which is MariaDB too. "engines VERB -h" lists the flags.
+ENGINE is postgres, mysql, which is MariaDB too, or duckdb, whose DSN is a file or a folder. "engines VERB -h" lists the flags.
 `
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) error {

@@ -93,7 +93,7 @@ func TestOpenErrors(t *testing.T) {
 		{"in memory", "in memory", func() error { _, err := duckdb.Open(":memory:", duckdb.Options{}); return err }},
 		{"no file", "there is no such file", func() error { _, err := duckdb.Open("/nowhere/x.db", duckdb.Options{}); return err }},
 		{"a folder", "is a folder", func() error { _, err := duckdb.Open(folder, duckdb.Options{}); return err }},
-		{"no database", "not a valid DuckDB database", func() error { _, err := duckdb.Open(text, duckdb.Options{}); return err }},
+		{"no database", "is no DuckDB file", func() error { _, err := duckdb.Open(text, duckdb.Options{}); return err }},
 		{"a negative limit", "is negative", func() error { _, err := duckdb.Open(file, duckdb.Options{Threads: -1}); return err }},
 		{"a file that is not there", "no such file", func() error { _, err := duckdb.Open(file, duckdb.Options{Files: []string{"/nowhere"}}); return err }},
 		{"two files of one name", "would both be the table", func() error { _, err := duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}); return err }},

@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -159,6 +160,8 @@ func (o Options) read(path string) (dsn string, want access, err error) {
 		return "", want, fmt.Errorf("duckdb: opening the file: %w", err)
 	case info.IsDir():
 		return "", want, fmt.Errorf("duckdb: %s is a folder: OpenFolder asks about its files", path)
+	case !isDatabase(path):
+		return "", want, fmt.Errorf("duckdb: %s is no DuckDB file", path)
 	case o.MemoryBytes < 0 || o.TempBytes < 0 || o.Threads < 0:
 		return "", want, errors.New("duckdb: a field of Options is negative")
 	}
@@ -202,6 +205,18 @@ func (o Options) read(path string) (dsn string, want access, err error) {
 		}
 	}
 	return path + "?" + config.Encode(), want, nil
+}
+
+// isDatabase looks at the first bytes of a file. DuckDB itself might take another one for a table, or for nothing.
+func isDatabase(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return true // opening it says why
+	}
+	defer f.Close()
+	var head [12]byte
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && string(head[8:]) == "DUCK"
 }
 
 // literal writes a string.

@@ -33,7 +33,7 @@ type Engine struct {
 	// Dialect returns the dialect of the database, and may ask the server which one it is.
 	Dialect func(ctx context.Context, pool *sql.DB) (exec.Dialect, error)
 	// Reason returns the text of a server's error that says why it cannot be asked, or "" for the text of any error. Nil
-	// does that.
+	// does that. Of an error of Open it returns "" where that may hold the DSN.
 	Reason func(error) string
 }
 
@@ -125,6 +125,9 @@ const connectTimeout = 10 * time.Second
 // are one line that names the place, never the DSN or its password. It returns the error of ctx if that ended.
 func (e Engine) Connect(ctx context.Context, dsn string) (pool *sql.DB, d exec.Dialect, place string, err error) {
 	pool, place, password, err := e.Open(dsn)
+	if err != nil && e.Reason != nil && e.Reason(err) != "" {
+		return nil, nil, "", fmt.Errorf("database %s: %s", place, e.Reason(err))
+	}
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("the DSN cannot be read, or names no database: want %s", e.Form)
 	}
