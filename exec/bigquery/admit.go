@@ -240,8 +240,11 @@ func (n *named) reads() *reads.Statement {
 		s.Sources = append(s.Sources, source.Source)
 	}
 	for _, m := range n.mentions {
+		if m.Star && len(m.Path) == 1 && n.inRecord(m.Path) { // of a record, which an alias may be called like
+			s.Refs = append(s.Refs, reads.Ref{Path: m.Path})
+		}
 		switch {
-		case len(m.except) > 0:
+		case len(m.except) > 0 && (len(m.Path) == 0 || n.isRow(m.Path[0])):
 			s.Refs = append(s.Refs, n.without(m)...)
 			continue
 		case !m.Star && len(m.Path) == 1 && n.isRow(m.Path[0]):

@@ -46,6 +46,7 @@ type fake struct {
 	answers  map[string]answer    // of statements, instead of SQLite's
 	tables   map[string]fakeTable // by "project.dataset.table", beside those of SQLite
 	before   func(call, what string) *refusal
+	always   *answer         // of each statement that has no other
 	bytes    int64           // of each dry run
 	mentions []string        // tables that each dry run tells of, as "project.dataset.table"; nil: the true ones
 	kind     string          // StatementType of each dry run; "": the true one
@@ -285,6 +286,7 @@ func (f *fake) dry(body insertBody) (any, *refusal) {
 	text := body.Configuration.Query.Query
 	f.mu.Lock()
 	_, recorded := f.answers[text]
+	recorded = recorded || f.always != nil
 	kind, bytes, mentioned := f.kind, f.bytes, f.mentions
 	f.mu.Unlock()
 	q := body.Configuration.Query
@@ -367,6 +369,9 @@ func (f *fake) insert(body insertBody) (any, *refusal) {
 	j := &fakeJob{body: body, cancel: cancel, done: make(chan struct{})}
 	f.mu.Lock()
 	recorded, ok := f.answers[body.Configuration.Query.Query]
+	if !ok && f.always != nil {
+		recorded, ok = *f.always, true
+	}
 	f.jobs[body.JobReference.JobID] = j
 	f.mu.Unlock()
 	go func() {

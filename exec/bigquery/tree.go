@@ -132,7 +132,7 @@ func read(s *sqltext.Statement, added map[string]bool, ours bool) (n *named, err
 		}
 	}()
 	weigh(s)
-	statement, err := parser.ParseStatement(s.SQL())
+	statement, err := parser.ParseStatement(forParser(s))
 	if err != nil {
 		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: strings.TrimSpace(err.Error())}
 	}
@@ -183,6 +183,31 @@ func weigh(s *sqltext.Statement) {
 			refuse(exec.ReasonTooComplex, "signs, CASE, types or lambdas are nested over %d deep", mostNested)
 		}
 	}
+}
+
+// forParser is the text as the parser takes it, to which QUALIFY is no reserved word: it wants a WHERE, a GROUP BY or a
+// HAVING before it.
+func forParser(s *sqltext.Statement) string {
+	out, from := "", 0
+	seen := []bool{false} // in each bracket that is open
+	for t := range s.Tokens() {
+		top := &seen[len(seen)-1]
+		switch strings.ToUpper(t.Text) {
+		case "(":
+			seen = append(seen, false)
+		case ")":
+			seen = seen[:max(len(seen)-1, 1)]
+		case "SELECT":
+			*top = false
+		case "WHERE", "GROUP", "HAVING":
+			*top = true
+		case "QUALIFY":
+			if !*top {
+				out, from, *top = out+s.SQL()[from:t.Pos]+"WHERE true ", t.Pos, true
+			}
+		}
+	}
+	return out + s.SQL()[from:]
 }
 
 // walk visits a value and all that its exported fields hold.
