@@ -93,8 +93,9 @@ func visible(message string) string {
 // LimitError says that a statement ran into a limit that leaves no result. A limit on rows or bytes leaves one: it sets
 // Truncated.
 type LimitError struct {
-	// Limit is "time", "columns", "memory", "bytes" (of the names of columns), or "cell": a value that the statement
-	// read or made on its way was too long, whether or not it is in the result.
+	// Limit is "time", "columns", "memory", "engine-cost", "scanned bytes" (of the tables read), "bytes" (of the names of
+	// columns), or "cell": a value that the statement read or made on its way was too long, whether or not it is in the
+	// result.
 	Limit string
 	Max   string // the limit in force: "3s", "500", "1000000 bytes"; "" where the engine has it
 	// Running says that the engine did not stop: the statement still runs, on a connection that nobody else uses.

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	cloud.google.com/go v0.123.0
 	cloud.google.com/go/bigquery v1.86.0
+	github.com/google/go-cmp v0.7.0
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/sqlc-dev/zetajones v0.2.0
 	github.com/texttosql/texttosql v0.0.0
