@@ -22,15 +22,18 @@ func TestInspect(t *testing.T) {
 	f := newFake(t)
 	in := project + "." + home + "."
 	f.tables[in+"customers"] = fakeTable{meta: `{"type": "TABLE", "description": "Who buys", "etag": "x", "schema": {"fields": [
- {"name": "id", "type": "INTEGER", "mode": "REQUIRED", "description": "key"}, {"name": "note", "type": "STRING", "maxLength": "20", "defaultValueExpression": "'none'"},
+ {"name": "id", "type": "INTEGER", "mode": "REQUIRED", "description": "key"},
+ {"name": "note", "type": "STRING", "maxLength": "20", "defaultValueExpression": "'none'"},
  {"name": "address", "type": "RECORD", "mode": "REQUIRED", "fields": [{"name": "city", "type": "STRING", "mode": "REQUIRED"},
   {"name": "geo", "type": "RECORD", "fields": [{"name": "at", "type": "GEOGRAPHY", "mode": "REQUIRED"}]}]},
  {"name": "tags", "type": "STRING", "mode": "REPEATED"}]},
  "tableConstraints": {"primaryKey": {"columns": ["id"]}}}`}
 	f.tables[in+"orders"] = fakeTable{meta: `{"type": "TABLE", "requirePartitionFilter": true, "timePartitioning": {"type": "DAY", "field": "day"},
- "clustering": {"fields": ["customer", "day"]}, "schema": {"fields": [{"name": "day", "type": "DATE"}, {"name": "customer", "type": "INTEGER"},
+ "clustering": {"fields": ["customer", "day"]},
+ "schema": {"fields": [{"name": "day", "type": "DATE"}, {"name": "customer", "type": "INTEGER"},
  {"name": "amount", "type": "NUMERIC", "precision": "10", "scale": "2"}, {"name": "span", "type": "RANGE", "rangeElementType": {"type": "DATE"}},
- {"name": "lines", "type": "RECORD", "mode": "REPEATED", "description": "what was bought", "fields": [{"name": "sku", "type": "STRING", "description": "stock number"},
+ {"name": "lines", "type": "RECORD", "mode": "REPEATED", "description": "what was bought", "fields": [
+  {"name": "sku", "type": "STRING", "description": "stock number"},
   {"name": "n", "type": "INTEGER"}]}]},
  "tableConstraints": {"foreignKeys": [{"name": "k", "referencedTable": {"projectId": "` + project + `", "datasetId": "` + home + `", "tableId": "customers"},
   "columnReferences": [{"referencingColumn": "customer", "referencedColumn": "id"}]}]}}`}
@@ -169,7 +172,8 @@ func TestSampleCostsNothing(t *testing.T) {
 	name := project + "." + home + ".users"
 	users := f.tables[name]
 	for i := range 1200 {
-		users.rows = append(users.rows, fmt.Sprintf(`{"f": [{"v": "%d"}, {"v": "name %d"}, {"v": "s3cret"}, {"v": {"f": [{"v": "Köln am Rhein"}, {"v": null}]}}, {"v": []}]}`, i, i))
+		const row = `{"f": [{"v": "%d"}, {"v": "name %d"}, {"v": "s3cret"}, {"v": {"f": [{"v": "Köln am Rhein"}, {"v": null}]}}, {"v": []}]}`
+		users.rows = append(users.rows, fmt.Sprintf(row, i, i))
 	}
 	f.tables[name] = users
 	db := database(t, f, bq.Config{}, exec.Config{Policy: noPass})
@@ -179,6 +183,7 @@ func TestSampleCostsNothing(t *testing.T) {
 	}
 	looked := f.count("dry") // at views, for the policy
 	table, _ := s.Lookup("", "users")
+	view, _ := s.Lookup("", "v_ok")
 	sample, err := db.Sample(t.Context(), *table, exec.SampleOptions{Rows: 2, Cut: 6})
 	want := &result.Table{Columns: []string{"id", "name", "address.city", "address.door", "orders"},
 		Rows: [][]any{{int64(0), "name 0", "Köln a", nil, "[]"}, {int64(1), "name 1", "Köln a", nil, "[]"}}}
@@ -186,10 +191,12 @@ func TestSampleCostsNothing(t *testing.T) {
 		t.Error(err, diff)
 	}
 	spread, err := db.Sample(t.Context(), *table, exec.SampleOptions{Rows: 100, Spread: true, Seed: 4})
-	if err != nil || len(spread.Rows) != 100 || spread.Rows[99][0].(int64) < 1100 || !slices.IsSortedFunc(spread.Rows, func(a, b []any) int { return int(a[0].(int64) - b[0].(int64)) }) {
+	byID := func(a, b []any) int { return int(a[0].(int64) - b[0].(int64)) }
+	if err != nil || len(spread.Rows) != 100 || spread.Rows[99][0].(int64) < 1100 || !slices.IsSortedFunc(spread.Rows, byID) {
 		t.Errorf("a spread sample: %v, %v", spread, err)
 	}
-	profiled, err := db.Profile(t.Context(), &schema.Schema{Dialect: s.Dialect, Default: s.Default, Tables: []schema.Table{*table}}, exec.ProfileOptions{Rows: 100, Count: 1000, Seed: 1})
+	profiled, err := db.Profile(t.Context(), &schema.Schema{Dialect: s.Dialect, Default: home, Tables: []schema.Table{*table}},
+		exec.ProfileOptions{Rows: 100, Count: 1000, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +206,6 @@ func TestSampleCostsNothing(t *testing.T) {
 	if f.count("dry") != looked || f.count("insert") > 0 {
 		t.Errorf("%d dry runs and %d jobs for samples", f.count("dry")-looked, f.count("insert"))
 	}
-	view, _ := s.Lookup("", "v_ok")
 	if _, err := db.Sample(t.Context(), *view, exec.SampleOptions{Rows: 2}); err != nil || f.count("insert") != 1 {
 		t.Errorf("the sample of a view: %d jobs, %v", f.count("insert"), err)
 	}

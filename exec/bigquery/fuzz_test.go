@@ -17,7 +17,9 @@ func FuzzRead(f *testing.F) {
 	for _, test := range harmless {
 		f.Add(test.sql)
 	}
-	forbidden := map[string]bool{"session_user": true, "external_query": true, "error": true, "predict": true, "generate_text": true, "generate": true, "forecast": true}
+	forbidden := map[string]bool{
+		"session_user": true, "external_query": true, "error": true, "predict": true, "generate_text": true, "generate": true, "forecast": true,
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		d := bq.Dialect{}.Text()
 		s, err := d.Check(text)

@@ -44,16 +44,17 @@ func hostileFake(t testing.TB) *fake {
 	in := project + "." + home + "."
 	for name, meta := range map[string]string{
 		in + "t": metaT, in + "users": metaUsers, in + "keys": metaKeys, "public-project.pub.cities": metaT, project + ".hidden.t": metaT,
-		in + "v_ok":     metaView("SELECT id, name FROM " + home + ".users"),
-		in + "v_pw":     metaView("SELECT id, password AS pw FROM `" + in + "users`"),
-		in + "v_star":   metaView("SELECT * FROM " + home + ".users"),
-		in + "v_ml":     metaView("SELECT id FROM ML.PREDICT(MODEL d.m, (SELECT 1))"),
-		in + "v_fn":     metaView("SELECT " + home + ".remote(id) AS id FROM " + home + ".users"),
-		in + "v_out":    metaView("SELECT a AS id FROM hidden.t"),
-		in + "v_deep":   metaView("SELECT id FROM " + home + ".v_pw"),
-		in + "v_legacy": `{"type": "VIEW", "view": {"query": "SELECT id FROM [d.users]", "useLegacySql": true}, "schema": {"fields": [{"name": "id", "type": "INTEGER"}]}}`,
-		in + "m":        `{"type": "MODEL"}`,
-		in + "t_2024":   metaT,
+		in + "v_ok":   metaView("SELECT id, name FROM " + home + ".users"),
+		in + "v_pw":   metaView("SELECT id, password AS pw FROM `" + in + "users`"),
+		in + "v_star": metaView("SELECT * FROM " + home + ".users"),
+		in + "v_ml":   metaView("SELECT id FROM ML.PREDICT(MODEL d.m, (SELECT 1))"),
+		in + "v_fn":   metaView("SELECT " + home + ".remote(id) AS id FROM " + home + ".users"),
+		in + "v_out":  metaView("SELECT a AS id FROM hidden.t"),
+		in + "v_deep": metaView("SELECT id FROM " + home + ".v_pw"),
+		in + "v_legacy": `{"type": "VIEW", "view": {"query": "SELECT id FROM [d.users]", "useLegacySql": true},
+ "schema": {"fields": [{"name": "id", "type": "INTEGER"}]}}`,
+		in + "m":      `{"type": "MODEL"}`,
+		in + "t_2024": metaT,
 	} {
 		f.tables[name] = fakeTable{meta: meta}
 	}
@@ -90,7 +91,7 @@ var refusals = []struct {
 	{"a snapshot", open, "not-read-only", "CREATE SNAPSHOT TABLE x CLONE t"},
 	{"a function, which a script may call", open, "several-statements", "CREATE TEMP FUNCTION f(x INT64) AS (x); SELECT f(1)"},
 	{"a function in JavaScript", open, "not-read-only", "CREATE FUNCTION d.f(x INT64) RETURNS INT64 LANGUAGE js AS 'return x'"},
-	{"a remote function", open, "not-read-only", "CREATE FUNCTION d.f(x INT64) RETURNS INT64 REMOTE WITH CONNECTION us.c OPTIONS (endpoint = 'https://evil.example')"},
+	{"a remote function", open, "not-read-only", "CREATE FUNCTION d.f(x INT64) RETURNS INT64 REMOTE WITH CONNECTION us.c OPTIONS (endpoint = 'https://x')"},
 	{"a table function", open, "not-read-only", "CREATE TABLE FUNCTION d.f() AS SELECT 1 AS a"},
 	{"a procedure", open, "several-statements", "CREATE PROCEDURE d.p() BEGIN SELECT 1; END"},
 	{"a model, which costs money", open, "not-read-only", "CREATE MODEL d.m OPTIONS (model_type = 'linear_reg') AS SELECT 1 AS label"},
@@ -437,7 +438,8 @@ func TestNested(t *testing.T) {
 		{"pipes", "FROM t", " |> WHERE true", ""}, {"subscripts", "SELECT a", "[0]", ""}, {"concatenation", "SELECT 'a'", " || 'a'", ""},
 		{"comparisons", "SELECT 1", " = 1", ""}, {"IS", "SELECT 1", " IS NULL", ""}, {"IN", "SELECT 1", " IN (1)", ""}, {"strings", "SELECT 'a'", " 'a'", ""},
 		{"WITH", "WITH a AS (SELECT 1)", ", a AS (SELECT 1)", " SELECT 1"}, {"BETWEEN", "SELECT 1", " BETWEEN 1 AND 1", ""},
-		{"NEW", "SELECT ", "NEW a(", "1"}, {"EXISTS", "SELECT ", "EXISTS(SELECT ", "1"}, {"pairs", "SELECT ", "((SELECT ", "1"}, {"IF", "SELECT ", "IF(true, 1, ", "1"},
+		{"NEW", "SELECT ", "NEW a(", "1"}, {"EXISTS", "SELECT ", "EXISTS(SELECT ", "1"}, {"pairs", "SELECT ", "((SELECT ", "1"},
+		{"IF", "SELECT ", "IF(true, 1, ", "1"},
 		{"joins behind each other", "SELECT 1 FROM t", " JOIN t", strings.Repeat(" ON true", 5000)}, {"LATERAL", "SELECT 1 FROM ", "LATERAL ", "t"},
 		{"braces", "SELECT NEW a ", "{a ", "1"}, {"ANY", "SELECT 1", " LIKE ANY (1", ""}, {"<", "SELECT 1", " < 1", ""}, {"hints", "SELECT ", "@{a=1} ", "1"},
 	} {

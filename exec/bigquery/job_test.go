@@ -170,7 +170,8 @@ func TestErrors(t *testing.T) {
 		{"a type error", "dry", *invalid("No matching signature for operator = for argument types: STRING, INT64 at [1:8]"), isInvalid(exec.FaultCompile, "")},
 		{"a division by zero", "insert", *invalid("division by zero: 1 / 0"), isInvalid(exec.FaultRun, "")},
 		{"a bad cast while it runs", "results", *invalid("Bad int64 value: x"), isInvalid(exec.FaultRun, "")},
-		{"a table that the account may not read", "dry", refusal{403, "accessDenied", "Access Denied: Table p:d.t: User does not have permission to query table p:d.t"}, isRefused(exec.ReasonTable)},
+		{"a table that the account may not read", "dry",
+			refusal{403, "accessDenied", "Access Denied: Table p:d.t: User does not have permission to query table p:d.t"}, isRefused(exec.ReasonTable)},
 		{"no right to run jobs", "dry", refusal{403, "accessDenied", "Access Denied: Project p: User does not have bigquery.jobs.create permission"}, isOther},
 		{"wrong credentials", "dry", refusal{401, "authError", "Invalid Credentials"}, isOther},
 		{"no rights at all", "table", refusal{403, "forbidden", "The caller does not have permission"}, isOther},
@@ -179,7 +180,8 @@ func TestErrors(t *testing.T) {
 		{"too many jobs", "insert", refusal{403, "jobRateLimitExceeded", "Job exceeded rate limits"}, busy},
 		{"the service is down", "dry", refusal{503, "backendError", "Service unavailable"}, busy},
 		{"down at the look at a table", "table", refusal{503, "backendError", "Service unavailable"}, busy},
-		{"over the cap while it runs", "insert", refusal{400, "bytesBilledLimitExceeded", "Query exceeded limit for bytes billed: 1. 2 or higher required."}, isLimit("scanned bytes")},
+		{"over the cap while it runs", "insert",
+			refusal{400, "bytesBilledLimitExceeded", "Query exceeded limit for bytes billed: 1. 2 or higher required."}, isLimit("scanned bytes")},
 		{"over the memory of the service", "results", refusal{400, "resourcesExceeded", "Resources exceeded during query execution"}, isLimit("memory")},
 		{"an answer that is too large", "results", refusal{403, "responseTooLarge", "Response too large to return"}, isLimit("memory")},
 		{"the time-out of the job", "results", refusal{400, "timeout", "Job timed out after 1s"}, isLimit("time")},
@@ -222,7 +224,8 @@ func TestHidden(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	f := hostileFake(t)
 	const secret = "ya29.s3cret-token"
-	client := f.client(option.WithHTTPClient(&http.Client{Transport: failing("oauth2: cannot fetch token: access_token=" + secret + " refused, Authorization: Bearer " + secret)}))
+	gone := failing("oauth2: cannot fetch token: access_token=" + secret + " refused, Authorization: Bearer " + secret)
+	client := f.client(option.WithHTTPClient(&http.Client{Transport: gone}))
 	pool := bq.Open(client, bq.Config{Dataset: home})
 	t.Cleanup(func() { pool.Close() })
 	db, err := exec.New(pool, bq.Dialect{}, exec.Config{})
