@@ -116,6 +116,9 @@ func (c *client) run(ctx context.Context, a *asking, f func(context.Context) (*t
 	defer done()
 	res, err := f(context.WithValue(ctx, accountKey{}, c.account))
 	if res != nil {
+		if a.put != nil && len(res.Ballot.Clusters) == 0 { // the user chose: the votes are those before
+			res.Ballot, res.Candidates, res.Notes = a.res.Ballot, a.res.Candidates, slices.Concat(a.res.Notes, res.Notes)
+		}
 		a.res, a.spent = res, a.spent.Add(res.Usage)
 	}
 	a.put = nil

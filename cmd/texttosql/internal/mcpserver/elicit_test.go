@@ -82,6 +82,11 @@ func TestElicitation(t *testing.T) {
 				if id, _ := out["answer_id"].(string); id != "a1" {
 					t.Errorf("the answer is %q", id)
 				}
+				_, why, _ := call(t, cs, "explain_answer", map[string]any{"answer_id": "a1"})
+				votes, _ := why["votes"].([]any)
+				if chose := strings.Contains(asJSON(t, why["decisions"]), "the user chose"); len(votes) != 3 || chose != (tt.status == "answered") {
+					t.Errorf("why: %v", why)
+				}
 			})
 		}
 	}

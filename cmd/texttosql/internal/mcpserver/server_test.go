@@ -448,6 +448,39 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// A client that sends many questions at once does not keep another one from its turn for long.
+func TestManyQuestionsAtOnce(t *testing.T) {
+	noLeak(t)
+	m := newModel()
+	s := serverOf(t, m, func(c *mcpserver.Config) { c.Questions = 1 })
+	cs := connect(t, s, nil, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	errs := make(chan string, 20)
+	for range 20 {
+		go func() {
+			res, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}})
+			if err == nil {
+				errs <- textOf(res)
+			} else {
+				errs <- "cancelled"
+			}
+		}()
+	}
+	<-m.waiting
+	for range 4 { // of 20, 16 run or wait
+		if text := <-errs; !strings.Contains(text, "16 calls of this client") {
+			t.Error(text)
+		}
+	}
+	cancel()
+	for range 16 {
+		<-errs
+	}
+	if res, _, text := call(t, connect(t, s, nil, ""), "ask", map[string]any{"question": howMany}); res.IsError {
+		t.Error(text)
+	}
+}
+
 // What one client spends is not another's.
 func TestBudgetOfASession(t *testing.T) {
 	m := newModel()
