@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -60,9 +61,17 @@ func exitCode(err error) int {
 	return exitError
 }
 
+// unreadable are the reasons of a reply that has no statement which the guard could refuse.
+var unreadable = []sqltext.Reason{
+	sqltext.ReasonTruncated, sqltext.ReasonRefusal, sqltext.ReasonNoSQL, sqltext.ReasonBrokenJSON, sqltext.ReasonEmpty, sqltext.ReasonTooLong,
+}
+
 // everyRefused reports whether the guard refused every candidate.
 func everyRefused(rejected []vote.Candidate) bool {
-	return !slices.ContainsFunc(rejected, func(c vote.Candidate) bool { return c.SQL == "" || c.Invalid })
+	return !slices.ContainsFunc(rejected, func(c vote.Candidate) bool {
+		reason, _, _ := strings.Cut(c.Rejected, ":")
+		return c.Invalid || slices.Contains(unreadable, sqltext.Reason(reason))
+	})
 }
 
 // exitHelp explains the codes.

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/replay"
+)
+
+var functions = regexp.MustCompile(`"functions":\[[^]]+\]`)
+
+// TestForms: help, tables, JSON and CSV are as the files of testdata have them.
+func TestForms(t *testing.T) {
+	t.Setenv("COLUMNS", "100")
+	db := shopFile(t)
+	env := with(asking(t, always(neverOrdered)), "TEXTTOSQL_DSN", db)
+	question := "Which customers in the USA never ordered?"
+	for name, args := range map[string][]string{
+		"help.txt": {"--help"}, "help_ask.txt": {"ask", "--help"}, "help_schema.txt": {"schema", "--help"},
+		"ask.txt":      {"ask", "-n", "3", question},
+		"ask.json":     {"ask", "-s", "direct", "--json", question},
+		"ask.csv":      {"ask", "-s", "direct", "--csv", question},
+		"check.txt":    {"check", neverOrdered},
+		"check.json":   {"check", "--json", neverOrdered},
+		"schema.txt":   {"schema", "customers"},
+		"mschema.txt":  {"schema", "--form", "mschema", "--values", "orders"},
+		"schema.json":  {"schema", "--json", "products"},
+		"bash.txt":     {"completion", "bash"},
+		"complete.txt": {"complete", "--", "ask", "--strategy", "p"},
+	} {
+		code, out, told := try(t, env, "", args...)
+		if code != exitAnswer || told != "" {
+			t.Errorf("%q: code %d, %s", args, code, told)
+		}
+		golden.Check(t, name, functions.ReplaceAllString(out, `"functions":[]`)) // those of a build of SQLite
+	}
+}
+
+// TestRecording: a recording answers without a model, and a page about the answer is written whole.
+func TestRecording(t *testing.T) {
+	db := shopFile(t)
+	env := asking(t, always(neverOrdered))
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	recorder, err := replay.Append(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{ctx: t.Context(), getenv: func(name string) string { return env[name] }}
+	var a ask
+	a.DB, a.Strategy = db, "direct"
+	e, err := a.Open(p.ctx, p.getenv, []llm.Middleware{recorder.Record})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Ask(p.ctx, "Who never ordered?"); err != nil {
+		t.Fatal(err)
+	}
+	e.Close()
+	recorder.Close()
+
+	page := filepath.Join(t.TempDir(), "page.html")
+	code, out, told := try(t, nil, "", "ask", "-d", db, "-m", "replay:"+path, "-s", "direct", "--trace", page, "Who never ordered?")
+	if code != exitAnswer || !strings.Contains(out, "Ingrid Larsen") && !strings.Contains(out, "row") || told != "" {
+		t.Errorf("code %d, %s\n%s", code, out, told)
+	}
+	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "<html") || !strings.Contains(string(html), "Who never ordered?") {
+		t.Errorf("page: %v", err)
+	}
+	if code, _, told := try(t, nil, "", "ask", "-d", db, "-m", "replay:"+path, "-s", "direct", "Another question?"); code != exitError || told == "" {
+		t.Errorf("a question that was not recorded: code %d, %s", code, told)
+	}
+}
+
+// TestExitCodes: each code, and what is told beside it.
+func TestExitCodes(t *testing.T) {
+	db := shopFile(t)
+	disagree := func(_ string, call int) string {
+		return []string{"SELECT count(*) FROM customers", "SELECT count(*) FROM orders", "SELECT count(*) FROM products"}[call%3]
+	}
+	for _, tt := range []struct {
+		why      string
+		reply    func(string, int) string
+		args     []string
+		code     int
+		out, err string
+	}{
+		{"an answer", always("SELECT count(*) AS n FROM customers"), []string{"ask", "How many?"}, exitAnswer, "confidence", ""},
+		{"a question back", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--ask-below", "0.9", "How many?"}, exitUnsure, "1. ", "which"},
+		{"the same as JSON", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--ask-below", "0.9", "--json", "How many?"},
+			exitUnsure, `"options":[{`, ""},
+		{"only refused statements", always("DELETE FROM customers"), []string{"ask", "-s", "direct", "Remove all"}, exitRefused, "", "not-read-only"},
+		{"no statement", always("I cannot"), []string{"ask", "-s", "direct", "Hello"}, exitError, "", ""},
+		{"a spent budget", always("SELECT nothing FROM customers"), []string{"ask", "--calls", "1", "-n", "3", "Who?"}, exitBudget, "", "budget"},
+		{"a refused statement", nil, []string{"check", "DROP TABLE customers"}, exitRefused, "", "not-read-only"},
+		{"a wrong statement", nil, []string{"check", "SELECT nme FROM customers"}, exitError, "", "no such column: nme"},
+		{"an unknown verb", nil, []string{"tell"}, exitUsage, "", "tell"},
+		{"no verb", nil, nil, exitUsage, "", "expected one of"},
+		{"an unknown flag", nil, []string{"ask", "--smaples", "3", "Who?"}, exitUsage, "", "did you mean \"--samples\""},
+		{"no question", nil, []string{"ask"}, exitUsage, "", "expected \"<question>"},
+		{"a question without a word", always("SELECT 1"), []string{"ask", " "}, exitUsage, "", "empty"},
+		{"an unknown strategy", nil, []string{"ask", "-s", "magic", "Who?"}, exitUsage, "", `strategy "magic": unknown`},
+		{"an unknown provider", nil, []string{"ask", "-m", "magic:x", "Who?"}, exitUsage, "", "unknown provider"},
+		{"samples that are none", always("SELECT 1"), []string{"ask", "-n", "-3", "Who?"}, exitUsage, "", "amples"},
+		{"a share that is none", always("SELECT 1"), []string{"ask", "--ask-below", "7", "Who?"}, exitUsage, "", "WithAskBelow"},
+		{"two forms", nil, []string{"ask", "--json", "--csv", "Who?"}, exitUsage, "", "can't be used together"},
+		{"a table that is not there", nil, []string{"schema", "people"}, exitUsage, "", `no table "people"`},
+		{"an unknown shell", nil, []string{"completion", "tcsh"}, exitUsage, "", "tcsh"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			reply := tt.reply
+			if reply == nil {
+				reply = always("SELECT 1")
+			}
+			code, out, told := try(t, with(asking(t, reply), "TEXTTOSQL_DSN", db), "", tt.args...)
+			if code != tt.code || !strings.Contains(out, tt.out) || !strings.Contains(told, tt.err) {
+				t.Errorf("code %d, want %d, %q, %q\n%s\n%s", code, tt.code, tt.out, tt.err, out, told)
+			}
+			if code != exitAnswer && strings.Count(told, "\n") != 1 {
+				t.Errorf("want one line: %q", told)
+			}
+		})
+	}
+}
+
+// TestJSONOfAQuestionBack: a program can show the options and their rows.
+func TestJSONOfAQuestionBack(t *testing.T) {
+	disagree := func(_ string, call int) string {
+		return []string{"SELECT count(*) FROM customers", "SELECT count(*) FROM orders"}[call%2]
+	}
+	env := with(asking(t, disagree), "TEXTTOSQL_DSN", shopFile(t))
+	code, out, _ := try(t, env, "", "ask", "--json", "-s", "self-consistency", "-n", "4", "--ask-below", "1", "How many?")
+	var told struct {
+		Exit    int
+		Error   string
+		Options []struct {
+			SQL  string
+			Rows struct{ Rows [][]any }
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &told); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if code != exitUnsure || told.Exit != code || told.Error == "" || len(told.Options) != 2 || len(told.Options[0].Rows.Rows) != 1 {
+		t.Errorf("code %d: %+v", code, told)
+	}
+}
+
+// TestHostileText: escapes of a model, of the data and of names reach no terminal, and CSV for another reader is exact.
+func TestHostileText(t *testing.T) {
+	db := shopFile(t)
+	env := with(asking(t, always("SELECT char(27) || '[31mred' || char(7) || char(8238) AS \"a\u202eb\"")), "TEXTTOSQL_DSN", db)
+	for _, form := range [][]string{nil, {"--json"}} {
+		code, out, told := try(t, env, "", append(append([]string{"ask", "-s", "direct"}, form...), "Which \x1b[31mcolour?")...) // try looks for escapes
+		if code != exitAnswer || !strings.Contains(out, "red") {
+			t.Errorf("%v: code %d %s %s", form, code, out, told)
+		}
+	}
+	code, _, told := try(t, env, "", "check", "SELECT \x1b[31m nothing FROM \u202ecustomers")
+	if code == exitAnswer || told == "" {
+		t.Errorf("code %d: %q", code, told)
+	}
+}

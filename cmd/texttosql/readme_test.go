@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/texttosql/texttosql/internal/shop"
+)
+
+// shell returns a command of bash in a folder, in which texttosql is this program.
+func shell(t *testing.T, dir string, env map[string]string, line string) *exec.Cmd {
+	t.Helper()
+	bin := t.TempDir()
+	script := "#!/bin/sh\nTEXTTOSQL_TEST_PROGRAM=1 exec '" + os.Args[0] + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "texttosql"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "bash", "-c", line)
+	c.Dir = dir
+	c.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	for name, value := range env {
+		c.Env = append(c.Env, name+"="+value)
+	}
+	return c
+}
+
+// commands returns the lines of the code blocks of the README.
+func commands(t *testing.T) (found []string) {
+	t.Helper()
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range strings.Split(string(page), "```sh\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		found = append(found, strings.Split(strings.TrimSpace(block), "\n")...)
+	}
+	return found
+}
+
+// TestReadme runs each command of the README in a shell, with a model of the test's own. Servers are interrupted.
+func TestReadme(t *testing.T) {
+	env := asking(t, func(prompt string, _ int) string {
+		switch {
+		case strings.Contains(prompt, "Columns to describe"):
+			return `{"id": "number of the row", "name": "what it is called"}`
+		case strings.Contains(prompt, "never ordered"):
+			return neverOrdered
+		}
+		return "SELECT count(*) AS customers FROM customers"
+	})
+	env["TEXTTOSQL_DSN"] = "shop.db"
+	dir := t.TempDir()
+	if err := shop.Write(filepath.Join(dir, "shop.db")); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(page)) { // "    policy.json   {…}"
+		name, content, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if ok && strings.HasPrefix(line, "    ") && strings.HasSuffix(name, ".json") {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	questions := `{"question": "Which customers in the USA never ordered?", "sql": "` + neverOrdered + `"}
+{"question": "How many orders are there?", "sql": "SELECT count(*) FROM orders"}`
+	if err := os.WriteFile(filepath.Join(dir, "questions.jsonl"), []byte(questions), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wants := map[string]string{
+		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted", "schema": "customer_id",
+		"describe": "descriptions, ", "eval": "EX 0.500", "talk": "customers", "completion": "complete",
+	}
+	for _, line := range commands(t) {
+		line = strings.Replace(line, "go run ./cmd/texttosql", "texttosql", 1)
+		_, words, _ := strings.Cut(line, "texttosql ")
+		fields := strings.Fields(words)
+		want, ok := wants[fields[0]+" "+fields[1%len(fields)]]
+		if !ok {
+			want = wants[fields[0]]
+		}
+		t.Run(fields[0], func(t *testing.T) {
+			c := shell(t, dir, env, line)
+			if strings.HasPrefix(fields[0], "serve") {
+				startServer(t, c, fields[0])
+				return
+			}
+			out, err := c.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("%s: %v, want %q\n%s", line, err, want, out)
+			}
+		})
+	}
+	written := map[string]string{"never.csv": "name\nMina Jansen\nNoor Hughes\n", "page.html": "<html", "shop.descriptions.json": "number of the row"}
+	for name, want := range written {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+}
+
+// startServer starts a server, waits for its first line or for the end of its standard input, and interrupts it.
+func startServer(t *testing.T, c *exec.Cmd, verb string) {
+	t.Helper()
+	c.Args[2] = "exec " + c.Args[2]
+	if verb == "serve" {
+		c.Args[2] += " --listen 127.0.0.1:0"
+	}
+	var told bytes.Buffer
+	c.Stderr = &told
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if verb == "serve" {
+		line := make([]byte, 100)
+		n, err := out.Read(line)
+		if err != nil || !strings.Contains(string(line[:n]), "http://127.0.0.1:") {
+			t.Errorf("%s: %q, %v, %s", verb, line[:n], err, &told)
+		}
+		if err := c.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 0 && code != exitInterrupted {
+		t.Errorf("%s: code %d\n%s", verb, code, &told)
+	}
+}
