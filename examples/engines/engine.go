@@ -14,7 +14,7 @@ import (
 )
 
 // all are the engines of this program.
-var all = []engines.Engine{engines.Postgres, engines.MySQL, duckDB}
+var all = []engines.Engine{engines.Postgres, engines.MySQL, duckDB, onTrino}
 
 // connect opens the database for questions.
 func connect(ctx context.Context, e engines.Engine, dsn string) (*sql.DB, []texttosql.Option, func(), error) {

@@ -7,8 +7,9 @@
 //	go run . safety -engine mysql -dsn 'texttosql@tcp(localhost:3306)/shop' -statements payloads.jsonl -deadline 1s -json
 //	go run . demo duckdb                  # no server: a folder of Parquet and CSV files
 //	go run . ask -engine duckdb -dsn ./reports -model openai:gpt-4o-mini "Which month had the highest revenue?"
+//	go run . rules -engine trino -dsn 'https://admin@host:8443?catalog=hive&schema=shop' -policy policy.json -user texttosql
 //
-// The DSN is that of the driver, github.com/jackc/pgx/v5 or github.com/go-sql-driver/mysql; for DuckDB it is the path of the
+// The DSN is that of the driver, github.com/jackc/pgx/v5, github.com/go-sql-driver/mysql or trinodb/trino-go-client; for DuckDB it is the path of the
 // file or folder. Without -dsn it is the variable TEXTTOSQL_DSN, since other users of the machine may see the arguments of a
 // program. No error repeats one that may hold a password.
 //
@@ -40,13 +41,14 @@ func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.
 const usage = `usage: engines ask -engine ENGINE -dsn DSN [flags] question
        engines safety -engine ENGINE -dsn DSN -statements FILE.jsonl [flags]
        engines demo ENGINE [flags] [question]
+       engines rules -engine trino -dsn DSN -policy FILE -user NAME
 
-ENGINE is postgres, mysql, which is MariaDB too, or duckdb, whose DSN is a file or a folder. "engines VERB -h" lists the flags.
+ENGINE is postgres, mysql, which is MariaDB too, duckdb, whose DSN is a file or a folder, or trino, without a demo. "engines VERB -h" lists the flags.
 `
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
 	if len(args) == 0 {
-		return errors.New("want a verb: ask, safety or demo (-h says more)")
+		return errors.New("want a verb: ask, safety, demo or rules (-h says more)")
 	}
 	verb, args := args[0], args[1:]
 	flags := flag.NewFlagSet(verb, flag.ContinueOnError)
@@ -58,11 +60,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		return runSafety(ctx, flags, args, stdout, stderr, getenv)
 	case "demo":
 		return runDemo(ctx, flags, args, stdout, getenv)
+	case "rules":
+		return runRules(ctx, flags, args, stdout, getenv)
 	case "-h", "-help", "--help", "help":
 		io.WriteString(stderr, usage)
 		return flag.ErrHelp
 	}
-	return fmt.Errorf("unknown verb %q: want ask, safety or demo", verb)
+	return fmt.Errorf("unknown verb %q: want ask, safety, demo or rules", verb)
 }
 
 // server is what -engine and -dsn name.
