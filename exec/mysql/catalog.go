@@ -34,6 +34,8 @@ type relation struct {
 	refused error // why a view may not be read; nil: it may
 	reading bool  // its definition is being looked at
 	added   sqltext.Expansion
+
+	definition string // of a view that may be read
 }
 
 // key is how a table is looked up.

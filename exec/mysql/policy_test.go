@@ -270,3 +270,39 @@ func TestWithoutTree(t *testing.T) {
 		t.Errorf("%d rows, %v; %d ran", rows, err, ran)
 	}
 }
+
+// TestReaderOfViews: to a user who is not the definer of a view the server does not show what a statement over it reads.
+// Where it names views alone, their definitions tell.
+func TestReaderOfViews(t *testing.T) {
+	owner, dsn := open(t, people+`; CREATE VIEW names AS SELECT id, name FROM users; CREATE VIEW upper_names AS SELECT UPPER(name) AS n FROM names;
+		CREATE VIEW words AS SELECT id, password AS word FROM users; CREATE SQL SECURITY INVOKER VIEW own AS SELECT id, name FROM users;
+		CREATE VIEW shown AS SELECT id AS a, name AS password FROM users`, "multiStatements=true")
+	_, database, _ := strings.Cut(strings.TrimSuffix(dsn, "?multiStatements=true"), "/")
+	exec1(t, owner, "CREATE OR REPLACE USER viewer@'127.0.0.1'; GRANT SELECT, SHOW VIEW ON "+database+".* TO viewer@'127.0.0.1'")
+	pool, err := sql.Open("mysql", strings.Replace(dsn, "root@", "viewer@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	db := guarded(t, pool, exec.Policy{DenyColumns: []string{"password"}})
+	refused := func(text string) {
+		t.Helper()
+		if got, err := db.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{
+		"SELECT name FROM names", "SELECT * FROM names", "SELECT n FROM upper_names JOIN names ON n = name", "SELECT * FROM names AS x NATURAL JOIN names AS y",
+		"WITH c AS (SELECT n FROM upper_names) SELECT count(*) FROM c", "SELECT own.name FROM own JOIN t ON t.a = own.id",
+	} {
+		if got, err := db.Query(t.Context(), text); err != nil || len(got.Rows) == 0 {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	refused("SELECT word FROM words")
+	refused("SELECT names.name FROM names JOIN users ON users.id = names.id") // what of users nobody tells
+	refused("SELECT a FROM shown")                                            // its other column has a name that is denied
+	exec1(t, owner, "CREATE OR REPLACE VIEW names AS SELECT id, password AS name FROM users")
+	refused("SELECT name FROM names")
+	refused("SELECT n FROM upper_names")
+}

@@ -44,7 +44,7 @@ func (c *catalog) look(r *relation, definitions map[string]string) {
 	case err != nil:
 		refuse("reads or calls what may not be: " + detailOf(err))
 	default:
-		r.named = n
+		r.named, r.definition = n, text
 		r.added = sqltext.MySQL().Parse(text).Expand(c.expansion)
 	}
 }
