@@ -26,7 +26,7 @@ func engine(user string) exectest.Engine {
 		State:        func(_ context.Context, conn *sql.Conn) (string, error) { return headers(conn) },
 		Endless:      endless,
 		VersionDelay: 1100 * time.Millisecond, // that of the guard
-		Deadline:     2 * time.Second,
+		Deadline:     4 * time.Second,
 		Open: func(t testing.TB, script string) exectest.Database {
 			schema := open(t, script)
 			owner := pool(t, "admin", schema)
@@ -64,7 +64,7 @@ func contents(ctx context.Context, owner *sql.DB, schema string, tables []string
 	query := "SELECT table_name, 0, table_type FROM information_schema.tables WHERE table_schema = '" + schema +
 		"' UNION ALL SELECT schema_name, 0, '' FROM information_schema.schemata"
 	for _, name := range tables {
-		query += fmt.Sprintf(" UNION ALL SELECT '%s', count(*), to_hex(checksum(ROW(t.*))) FROM %[1]s AS t", name)
+		query += fmt.Sprintf(" UNION ALL SELECT '%s', count(*), to_hex(checksum(r)) FROM (SELECT ROW(t.*) AS r FROM %[1]s AS t)", name)
 	}
 	rows, err := texts(ctx, owner, query+" ORDER BY 1, 2, 3")
 	return strings.Join(rows, "\n") + "\n", err
