@@ -15,7 +15,7 @@ func TestForeign(t *testing.T) {
 		{"github.com/go-sql-driver/mysql", "MySQL and MariaDB, whose dialect was not given; import github.com/", "one driver for both"},
 		{"github.com/duckdb/duckdb-go/v2", "DuckDB, for which this module has no dialect; write an exec.Dialect", "the present name"},
 		{"github.com/marcboeker/go-duckdb", "DuckDB", "the name before"},
-		{"github.com/trinodb/trino-go-client/trino", "Trino", "a cluster"},
+		{"github.com/trinodb/trino-go-client/trino", "exec/trino and give New texttosql.WithDialect(trino.Dialect{})", "a cluster"},
 		{"github.com/viant/bigquery", "BigQuery", "a service"},
 		{"example.com/mysql", "is not known; a wrapped driver", "not that one"},
 		{"", "the driver x.T is not known; a wrapped driver for SQLite needs texttosql.WithDriverHook", "a type without a package"},

@@ -136,7 +136,7 @@ func foreign(path, name string) error {
 	for _, known := range []struct{ part, engine, pkg string }{
 		{"github.com/jackc/pgx/", "PostgreSQL", "postgres"}, {"github.com/lib/pq", "PostgreSQL", "postgres"},
 		{"github.com/go-sql-driver/mysql", "MySQL and MariaDB", "mysql"},
-		{"duckdb", "DuckDB", ""}, {"trino", "Trino", ""}, {"bigquery", "BigQuery", ""},
+		{"duckdb", "DuckDB", ""}, {"trino-go-client", "Trino", "trino"}, {"bigquery", "BigQuery", ""},
 	} {
 		switch {
 		case !strings.Contains(path, known.part):

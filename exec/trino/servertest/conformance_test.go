@@ -30,15 +30,17 @@ func engine(user string) exectest.Engine {
 		Open: func(t testing.TB, script string) exectest.Database {
 			schema := open(t, script)
 			owner := pool(t, "admin", schema)
-			tables, err := texts(t.Context(), owner,
-				"SELECT table_name FROM information_schema.tables WHERE table_schema = '"+schema+"' AND table_type = 'BASE TABLE' ORDER BY 1")
+			sums, err := texts(t.Context(), owner, "SELECT 'SELECT ''' || table_name || ''', count(*), to_hex(checksum(ROW(' ||"+
+				" array_join(array_agg(column_name ORDER BY ordinal_position), ', ') || '))) FROM ' || table_name FROM information_schema.columns"+
+				" JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = '"+schema+"' AND table_type = 'BASE TABLE'"+
+				" GROUP BY table_name ORDER BY 1")
 			if err != nil {
 				t.Fatal(err)
 			}
 			return exectest.Database{
 				User:     exectest.ConnectorOf(t, "trino", dsn(t, user, schema)),
 				Owner:    rewriting{exectest.ConnectorOf(t, "trino", dsn(t, "admin", schema))},
-				Contents: func(ctx context.Context) (string, error) { return contents(ctx, owner, schema, tables) },
+				Contents: func(ctx context.Context) (string, error) { return contents(ctx, owner, schema, sums) },
 			}
 		},
 		Skip: map[string]string{
@@ -60,11 +62,11 @@ func headers(conn *sql.Conn) (out string, err error) {
 }
 
 // contents are the relations of the schema, the rows of its first tables, and the schemas, by one statement.
-func contents(ctx context.Context, owner *sql.DB, schema string, tables []string) (string, error) {
+func contents(ctx context.Context, owner *sql.DB, schema string, sums []string) (string, error) {
 	query := "SELECT table_name, 0, table_type FROM information_schema.tables WHERE table_schema = '" + schema +
 		"' UNION ALL SELECT schema_name, 0, '' FROM information_schema.schemata"
-	for _, name := range tables {
-		query += fmt.Sprintf(" UNION ALL SELECT '%s', count(*), to_hex(checksum(r)) FROM (SELECT ROW(t.*) AS r FROM %[1]s AS t)", name)
+	for _, sum := range sums {
+		query += " UNION ALL " + sum
 	}
 	rows, err := texts(ctx, owner, query+" ORDER BY 1, 2, 3")
 	return strings.Join(rows, "\n") + "\n", err
@@ -117,7 +119,7 @@ func TestConformance(t *testing.T) {
 	}{
 		{"reader", nil},
 		{"strict", []string{"policy_names"}},
-		{"admin", []string{"payloads", "state"}}, // may do all
+		{"admin", []string{"payloads"}}, // may do all
 	} {
 		t.Run(run.user, func(t *testing.T) {
 			e := engine(run.user)
