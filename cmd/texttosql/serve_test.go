@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -98,6 +99,49 @@ func TestServe(t *testing.T) {
 		if code := p.report(p.run()); code != exitUsage || !strings.Contains(said.String(), tt.says) {
 			t.Errorf("%q: code %d: %s", tt.args, code, said.String())
 		}
+	}
+}
+
+// TestServeDocument: the commands of SERVE.md serve.
+func TestServeDocument(t *testing.T) {
+	text, err := os.ReadFile("SERVE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	if err := errors.Join(shop.Write("shop.db"), os.WriteFile("token", []byte(strings.Repeat("t", 64)), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for line := range strings.Lines(string(text)) {
+		command, _, _ := strings.Cut(line, " #")
+		args := strings.Fields(command)
+		if len(args) < 2 || args[0] != "texttosql" {
+			continue
+		}
+		commands++
+		ctx, stop := context.WithCancel(t.Context())
+		said, out := io.Pipe()
+		var problem strings.Builder
+		p := &program{ctx: ctx, out: out, err: &problem, getenv: func(name string) string { return map[string]string{"OPENAI_API_KEY": "key"}[name] },
+			args: append(args[1:], "--listen", "127.0.0.1:0")} // any port, in place of its own
+		ended := make(chan int, 1)
+		go func() {
+			code := p.report(p.run())
+			out.Close()
+			ended <- code
+		}()
+		if line, _ := bufio.NewReader(said).ReadString('\n'); !strings.HasPrefix(line, "the page is at http://127.0.0.1:") {
+			t.Errorf("%q: %q", command, line)
+		}
+		stop()
+		if code := <-ended; code != exitAnswer {
+			t.Errorf("%q: code %d: %s", command, code, problem.String())
+		}
+	}
+	if commands < 2 {
+		t.Errorf("%d commands", commands)
 	}
 }
 
