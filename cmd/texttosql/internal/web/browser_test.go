@@ -83,7 +83,7 @@ func (s *shop) tab(t *testing.T, l look, path string) *tab {
 		t.Fatal(browser.err)
 	}
 	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
-	ctx, late := context.WithTimeout(ctx, time.Minute)
+	ctx, late := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(func() { late(); cancel() })
 	b := &tab{t, ctx}
 	b.prepare(l)
@@ -137,7 +137,7 @@ func eval[T any](b *tab, expression string) T {
 // until waits until an expression of the page holds.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(10*time.Second))); err != nil {
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(20*time.Second))); err != nil {
 		b.t.Fatalf("never: %s: %v\nrefused: %v\nthe page shows:\n%s", expression, err, eval[[]string](b, "refused"), eval[string](b, "document.body.innerText"))
 	}
 }

@@ -116,6 +116,9 @@ func (b *tab) named(where string) {
 	if n := eval[int](b, "[...document.querySelectorAll('.scroll')].filter((e) => e.checkVisibility()).length"); count["region"] < n || count["table"] < n {
 		b.t.Errorf("%s: %d tables in %d regions, want %d", where, count["table"], count["region"], n) // a region without a name is none
 	}
+	if n := eval[int](b, "[...document.querySelectorAll('input, select, textarea')].filter((e) => e.checkVisibility() && !e.labels.length).length"); n > 0 {
+		b.t.Errorf("%s: %d fields without a label", where, n)
+	}
 	if count["main"] != 1 || count["banner"] != 1 || count["navigation"] != 2 || count["status"] != 1 || count["heading"] == 0 {
 		b.t.Errorf("%s: landmarks: %v", where, count)
 	}
