@@ -28,7 +28,7 @@ let page = {kind: '', id: ''}; // 'new', 'talk' or 'schema'
 let talk = null; // the conversation of the page
 let stream = null; // its events
 let told = null; // the last news of the stream
-let mine = false; // this tab began what runs, so its answer gets the focus
+let mine = ''; // the conversation in which this tab did something: the answer to it gets the focus
 let read = 0; // counts the reads of the conversation, of which the last counts
 let lost = false; // the conversation could not be read, and the page says so
 const again = new Set(); // answers whose rows were asked for again
@@ -77,13 +77,13 @@ async function api(path, body) {
 async function act(name, body = {}) {
 	const id = page.id;
 	complain(null);
-	if (name !== 'cancel') mine = true;
+	if (name !== 'cancel') mine = id;
 	try {
 		await api('conversations/' + id + '/' + name, body);
 		if (page.id === id) await load();
 		return true;
 	} catch (e) {
-		if (name !== 'cancel') mine = false;
+		if (name !== 'cancel') mine = '';
 		if (page.id === id) complain(e);
 		if (e.code === 'busy' && page.id === id) load();
 		return false;
@@ -150,7 +150,7 @@ async function route() {
 			complain({error: 'there is no such conversation'});
 			return;
 		}
-		if (!first && !mine) $('title').focus();
+		if (!first && mine !== next.id) $('title').focus();
 		await load();
 		if (page === next) listen();
 	}
@@ -263,12 +263,12 @@ function render(before) {
 	if (busy && !(before && before.state === 'running')) {
 		$('steps').replaceChildren();
 		say('Finding the answer');
-		if (mine) $('progress-title').focus();
+		if (mine === talk.id) $('progress-title').focus();
 		if (told) steps(told);
 	}
 	actions();
 	composer(talk.state);
-	if (fresh && !busy && before && (mine || before.state === 'running')) arrived();
+	if (fresh && !busy && (mine === talk.id || before && before.state === 'running')) arrived();
 }
 
 // arrived tells of a new answer, and goes to it if this tab asked for it.
@@ -278,11 +278,11 @@ function arrived() {
 		: t.answer ? 'Answer: ' + (t.answer.rows ? t.answer.rows.count : 'a statement') + ', confidence ' + percent(t.answer.confidence) : '';
 	say(what);
 	const heading = $('turns').lastElementChild && $('turns').lastElementChild.querySelector('[data-goal]');
-	if (mine && heading) {
+	if (mine === talk.id && heading) {
 		heading.focus();
 		heading.closest('article').scrollIntoView({block: 'start'});
 	}
-	mine = false;
+	mine = '';
 }
 
 const percent = (x) => Math.round(100 * x) + ' %';
@@ -512,7 +512,7 @@ async function send() {
 	try {
 		const {id} = await api('conversations', {question: text});
 		$('question').value = '';
-		mine = true;
+		mine = id;
 		location.hash = 'c/' + id;
 	} catch (e) {
 		complain(e);
