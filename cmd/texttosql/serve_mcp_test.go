@@ -176,7 +176,7 @@ func TestServeMCPOverStdio(t *testing.T) {
 	go ask(context.Background(), "Which question never ends?")
 	<-f.waiting
 	in.Close()
-	late := time.AfterFunc(5*time.Second, func() { cmd.Process.Kill() })
+	late := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	if _, err := cmd.Process.Wait(); err != nil || !late.Stop() {
 		t.Errorf("the program did not end by itself: %v\n%s", err, errs.text())
 	}
@@ -210,7 +210,7 @@ func startHTTP(t *testing.T, cmd *exec.Cmd, errs notes) (url string, stop func()
 		cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-done:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			cmd.Process.Kill()
 			t.Error("the program did not end")
 		}
@@ -219,7 +219,7 @@ func startHTTP(t *testing.T, cmd *exec.Cmd, errs notes) (url string, stop func()
 		}
 	}
 	t.Cleanup(stop)
-	for range 500 {
+	for range 3000 {
 		if m := served.FindStringSubmatch(errs.text()); m != nil {
 			return m[1], stop
 		}
@@ -308,7 +308,7 @@ func TestMCPCommands(t *testing.T) {
 				startHTTP(t, cmd, errs)
 				return
 			}
-			transport := &mcp.CommandTransport{Command: cmd, TerminateDuration: 5 * time.Second}
+			transport := &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Minute}
 			cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, errs.text())

@@ -199,7 +199,7 @@ func hide(text string) string { return strings.ReplaceAll(text, address, "***") 
 func noLeak(t *testing.T) {
 	t.Cleanup(func() {
 		var left string
-		for range 100 {
+		for range 1000 {
 			if left = running(); left == "" {
 				return
 			}
