@@ -37,7 +37,12 @@ func makeFile(t testing.TB, script string) string {
 // openFile opens the database of a script for reading.
 func openFile(t testing.TB, script string, o duckdb.Options) *sql.DB {
 	t.Helper()
-	pool, err := duckdb.Open(makeFile(t, script), o)
+	return openPath(t, makeFile(t, script), o)
+}
+
+func openPath(t testing.TB, file string, o duckdb.Options) *sql.DB {
+	t.Helper()
+	pool, err := duckdb.Open(file, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +131,7 @@ const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS
 // engine is DuckDB for the suite.
 func engine() exectest.Engine {
 	return exectest.Engine{
-		Dialect: duckdb.Dialect{}, State: stateOf, Endless: endless, InProcess: true,
+		Dialect: duckdb.Dialect{}, State: stateOf, Endless: endless, InProcess: true, Values: values,
 		Skip: map[string]string{
 			"session": "it writes beside an open session, which nobody can: TestSession is about the rest",
 			"version": "a DuckDB file that is open for reading does not change: no process can open it for writing",

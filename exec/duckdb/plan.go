@@ -117,7 +117,7 @@ func planNode(s step) []exec.PlanNode {
 	case "ORDER_BY", "TOP_N":
 		return after(exec.PlanSort)
 	case "HASH_GROUP_BY", "PERFECT_HASH_GROUP_BY", "PARTITIONED_AGGREGATE":
-		if len(s.texts("Aggregates")) == 0 {
+		if strings.Join(s.texts("Aggregates"), "") == "" {
 			return after(exec.PlanDistinct)
 		}
 		return after(exec.PlanGroup)

@@ -23,10 +23,10 @@ import (
 //   - Whole numbers are int64; HUGEINT, unsigned and DECIMAL are exact, as result.ParseNumber makes them. FLOAT is the
 //     float64 of its shortest text: 0.1 and not 0.10000000149.
 //   - DATE is "2006-01-02", TIME "15:04:05.999999", TIMESTAMP "2006-01-02 15:04:05.999999" and, with a zone, the same
-//     in UTC with Z behind it.
+//     in UTC with Z behind it. "infinity" and "(BC)" are as DuckDB writes them.
 //   - INTERVAL is text as DuckDB writes it: "1 year 2 days 03:04:05". UUID is text, BLOB []byte, BIT and ENUM text.
 //   - Lists, arrays, structs, maps, unions and JSON are JSON without blanks, keys of structs and maps in order. What
-//     is in them is as above; numbers that no float64 holds keep all of their digits.
+//     is in them is as above. Of a JSON column the driver reads numbers as float64 and null as NULL.
 func converter(c *sql.ColumnType) func(any) (any, error) {
 	kind := c.DatabaseTypeName()
 	return func(v any) (any, error) { return value(v, kind) }
@@ -69,17 +69,26 @@ func uuid(b []byte) string {
 
 // moments writes a date or time.
 func moments(t time.Time, kind string) string {
+	era := ""
+	switch {
+	case strings.HasPrefix(kind, "TIMESTAMP") && t.UnixMicro() == math.MaxInt64, kind == "DATE" && t.Unix() == math.MaxInt32*86400:
+		return "infinity"
+	case strings.HasPrefix(kind, "TIMESTAMP") && t.UnixMicro() == -math.MaxInt64, kind == "DATE" && t.Unix() == -math.MaxInt32*86400:
+		return "-infinity"
+	case t.Year() < 1:
+		t, era = t.AddDate(1-2*t.Year(), 0, 0), " (BC)"
+	}
 	switch {
 	case kind == "DATE":
-		return t.Format(time.DateOnly)
+		return t.Format(time.DateOnly) + era
 	case kind == "TIME":
 		return t.Format("15:04:05.999999999")
 	case kind == "TIMETZ" || kind == "TIME WITH TIME ZONE" || kind == "TIME_TZ":
 		return t.Format("15:04:05.999999999Z07:00")
 	case strings.HasSuffix(kind, "TZ") || strings.HasSuffix(kind, "ZONE"):
-		return t.UTC().Format("2006-01-02 15:04:05.999999999Z")
+		return t.UTC().Format("2006-01-02 15:04:05.999999999Z") + era
 	}
-	return t.Format("2006-01-02 15:04:05.999999999")
+	return t.Format("2006-01-02 15:04:05.999999999") + era
 }
 
 // interval writes one as DuckDB does.
