@@ -1,0 +1,244 @@
+package texttosql_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// TestSessionRefuses: each refusal has its type, asks no model and leaves the record as it was.
+func TestSessionRefuses(t *testing.T) {
+	ask := func(q string) func(*texttosql.Session) (*texttosql.Result, error) {
+		return func(s *texttosql.Session) (*texttosql.Result, error) { return s.Ask(context.Background(), q) }
+	}
+	confirm := func(text string) func(*texttosql.Session) (*texttosql.Result, error) {
+		return func(s *texttosql.Session) (*texttosql.Result, error) {
+			return nil, s.Confirm(context.Background(), text)
+		}
+	}
+	correct := func(text string) func(*texttosql.Session) (*texttosql.Result, error) {
+		return func(s *texttosql.Session) (*texttosql.Result, error) { return s.Correct(context.Background(), text) }
+	}
+	state := new(texttosql.StateError)
+	tests := []struct {
+		why    string
+		before []string // questions, and "!" for a provider that is down
+		do     func(*texttosql.Session) (*texttosql.Result, error)
+		is     error // nil: a *StateError
+	}{
+		{"an empty question", nil, ask(" \n"), texttosql.ErrEmptyQuestion},
+		{"nothing to resume", nil, resume, nil},
+		{"nothing to restart", nil, restart, nil},
+		{"nothing to choose from", nil, choose("t1"), session.ErrInvalidCorrection},
+		{"nothing to correct", nil, correct("use orders"), session.ErrInvalidCorrection},
+		{"nothing to confirm", nil, confirm(""), nil},
+		{"an answer has no options", []string{"who?"}, choose("t1"), session.ErrInvalidCorrection},
+		{"an unknown option", []string{"unclear"}, choose("j1"), session.ErrInvalidCorrection},
+		{"an empty correction", []string{"who?"}, correct(" "), session.ErrInvalidCorrection},
+		{"a question is pending, nothing is answered", []string{"unclear"}, confirm("who?"), nil},
+		{"the words of a follow-up", []string{"who?", "and now?"}, confirm(" "), texttosql.ErrNotStandalone},
+		{"an interrupted session is resumed first", []string{"!", "who?"}, ask("and now?"), nil},
+		{"an interrupted session has nothing to correct", []string{"!", "who?"}, correct("use orders"), session.ErrInvalidCorrection},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			model := &provider{}
+			s := converse(t, talking(t, model), &session.Memory{}, "")
+			for _, q := range tt.before {
+				if q == "!" {
+					model.down = &llm.Error{Class: llm.ClassPermanent, Message: "out of service"}
+					continue
+				}
+				s.Ask(t.Context(), q)
+			}
+			calls, before := len(model.calls), s.Record()
+			_, err := tt.do(s)
+			if tt.is != nil && !errors.Is(err, tt.is) || tt.is == nil && !errors.As(err, &state) {
+				t.Errorf("error %v", err)
+			}
+			if diff := cmp.Diff(before, s.Record()); diff != "" {
+				t.Errorf("the record changed (-before +after):\n%s", diff)
+			}
+			if live := model.since(calls); live != "" {
+				t.Errorf("calls %q", live)
+			}
+		})
+	}
+}
+
+// TestConverseRefuses says what cannot be opened.
+func TestConverseRefuses(t *testing.T) {
+	e := talking(t, &provider{})
+	config := new(strategy.ConfigError)
+	if _, err := e.Converse(t.Context(), nil, ""); !errors.As(err, &config) {
+		t.Errorf("without a store: %v", err)
+	}
+	for id, want := range map[string]error{session.NewID(): session.ErrNotFound, "../x": session.ErrInvalidID} {
+		if _, err := e.Converse(t.Context(), &session.Memory{}, id); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", id, err, want)
+		}
+	}
+}
+
+// TestStale: another schema or configuration is not asked on in silence.
+func TestStale(t *testing.T) {
+	for _, why := range []string{"schema", "strategy"} {
+		t.Run(why, func(t *testing.T) {
+			model, store, db := &provider{}, &session.Memory{}, open(t, shop+twin)
+			newEngine := func(s strategy.Strategy) *texttosql.Engine {
+				e, err := texttosql.New(db, llm.Named("m", model), texttosql.WithStrategy(s))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return e
+			}
+			e := newEngine(asker{})
+			s := converse(t, e, store, "")
+			s.Ask(t.Context(), "unclear")
+			if why == "schema" {
+				if _, err := db.Exec("ALTER TABLE orders ADD COLUMN later TEXT"); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				e = newEngine(strategy.Func(asker{}.Generate))
+			}
+			s = converse(t, e, store, s.Record().ID)
+			before := s.Record()
+			if _, err := s.Choose(t.Context(), "t2"); !errors.Is(err, session.ErrStale) {
+				t.Errorf("Choose: %v", err)
+			}
+			if _, err := s.Correct(t.Context(), "by name"); !errors.Is(err, session.ErrStale) {
+				t.Errorf("Correct: %v", err)
+			}
+			if diff := cmp.Diff(before, s.Record()); diff != "" {
+				t.Errorf("the record changed:\n%s", diff)
+			}
+			var q *session.Question
+			if _, err := s.Restart(t.Context()); !errors.As(err, &q) {
+				t.Errorf("Restart: %v", err)
+			}
+			if live := model.since(2); live != "" {
+				t.Errorf("requests that did not change were paid for again: %q", live)
+			}
+			if _, err := s.Choose(t.Context(), "t2"); !errors.As(err, &q) || q.Kind != session.KindJoin {
+				t.Errorf("after Restart: %v", err)
+			}
+			legal(t, s.Record())
+		})
+	}
+}
+
+// TestBudgetOfSession: what was replayed is charged as it was, so the same budget ends at the same call, and a larger one
+// goes on.
+func TestBudgetOfSession(t *testing.T) {
+	for why, small := range map[string]llm.Budget{"calls": {Calls: 2}, "tokens": {Tokens: 22}, "time": {Time: 1}} {
+		t.Run(why, func(t *testing.T) {
+			model, store, db := &provider{}, &session.Memory{}, open(t, shop)
+			id, live := "", "tables tables"
+			if why == "time" {
+				live = ""
+			}
+			for run := range 3 {
+				b := small
+				if run == 2 {
+					b, live = llm.Budget{Calls: 3}, "tables tables generate"
+				}
+				e, err := texttosql.New(db, model, texttosql.WithStrategy(asker{}), texttosql.WithBudget(b))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := converse(t, e, store, id)
+				if id == "" {
+					_, err = s.Ask(t.Context(), "who?")
+				} else {
+					_, err = s.Resume(t.Context())
+				}
+				id = s.Record().ID
+				var stopped *texttosql.InterruptedError
+				if run < 2 && (!errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || stopped.ID != id) || run == 2 && err != nil {
+					t.Errorf("run %d: %v", run, err)
+				}
+				if got := model.since(0); got != live {
+					t.Errorf("run %d: calls %q, want %q", run, got, live)
+				}
+				legal(t, s.Record())
+			}
+		})
+	}
+}
+
+// TestTakenOver: a session that another process went on with is lost to the one before.
+func TestTakenOver(t *testing.T) {
+	model, store := &provider{}, &session.Memory{}
+	e := talking(t, model)
+	first := converse(t, e, store, "")
+	taken := false
+	model.hook = func(n int) {
+		if n != 2 || taken {
+			return
+		}
+		taken = true
+		rec, err := store.Load(t.Context(), first.Record().ID)
+		if err == nil {
+			err = store.Save(t.Context(), rec) // as Resume of another process begins
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := first.Ask(t.Context(), "who?"); !errors.Is(err, session.ErrConflict) {
+		t.Errorf("the first owner: %v", err)
+	}
+	if live := model.since(0); live != "tables tables" {
+		t.Errorf("it went on: %q", live)
+	}
+	if _, err := first.Resume(t.Context()); !errors.Is(err, session.ErrConflict) {
+		t.Errorf("the first owner, again: %v", err)
+	}
+	second := converse(t, e, store, first.Record().ID)
+	if _, err := second.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if live := model.since(0); live != "tables tables generate" {
+		t.Errorf("paid for twice: %q", live)
+	}
+	legal(t, second.Record())
+}
+
+// TestFailureOfSession: a question without an answer has its reasons in the record, and can be corrected.
+func TestFailureOfSession(t *testing.T) {
+	s := converse(t, talking(t, &provider{}), &session.Memory{}, "")
+	if _, err := s.Ask(t.Context(), "impossible"); !errors.Is(err, texttosql.ErrNoCandidate) {
+		t.Fatal(err)
+	}
+	f := s.Record().Failure
+	if f == nil || f.Question != "impossible" || f.Error == "" || len(f.Recommendations) == 0 {
+		t.Errorf("failure = %+v", f)
+	}
+	if _, err := s.Correct(t.Context(), "then something else"); !errors.Is(err, texttosql.ErrNoCandidate) {
+		t.Error(err)
+	}
+	if f = s.Record().Failure; f == nil || f.Corrections != 1 {
+		t.Errorf("failure = %+v", f)
+	}
+	for _, text := range []string{"or another", "or the last"} {
+		if _, err := s.Correct(t.Context(), text); !errors.Is(err, texttosql.ErrNoCandidate) {
+			t.Error(err)
+		}
+	}
+	if f = s.Record().Failure; f == nil || !strings.Contains(f.Recommendations[len(f.Recommendations)-1], "by hand") {
+		t.Errorf("no correction is left: %+v", f)
+	}
+	if _, err := s.Ask(t.Context(), "who?"); err != nil || s.Record().Failure != nil {
+		t.Errorf("%v, %+v: the failure is a thing of the past", err, s.Record().Failure)
+	}
+	legal(t, s.Record())
+}
