@@ -8,8 +8,12 @@ import (
 	"github.com/texttosql/texttosql/exec"
 )
 
-// catalogTime is how long the guard believes what the server told it about a table, a view or a statement's tables.
-const catalogTime = time.Minute
+const (
+	// catalogTime is how long the guard believes what the server told it about a table or a view.
+	catalogTime = time.Minute
+	// statementTime is how long a statement that was admitted need not be judged again.
+	statementTime = 5 * time.Second
+)
 
 // guard is the exec.Guard of one DB.
 type guard struct {

@@ -56,7 +56,7 @@ func (h *held) run(ctx context.Context, text string, args ...any) (rows *sql.Row
 // text with arguments is one of ours.
 func (h *held) admit(ctx context.Context, s *sqltext.Statement, args ...any) (*admitted, error) {
 	h.close()
-	if l := h.last; l != nil && l.text == s.SQL() && len(args) == 0 && time.Since(l.at) < catalogTime {
+	if l := h.last; l != nil && l.text == s.SQL() && len(args) == 0 && time.Since(l.at) < statementTime {
 		return l, nil
 	}
 	g := h.guard
