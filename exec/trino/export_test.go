@@ -11,3 +11,11 @@ func Look(d Dialect, p exec.Policy, s *sqltext.Statement) error {
 	_, err := h.look(s, false)
 	return err
 }
+
+var (
+	Limits    = limits
+	HeadersOf = headersOf
+	Unshifted = unshifted
+	Bound     = bound
+	Mentioned = mentioned
+)
