@@ -14,6 +14,8 @@ import (
 
 	"cloud.google.com/go/bigquery"
 	"google.golang.org/api/googleapi"
+
+	"github.com/texttosql/texttosql/internal/wait"
 )
 
 // Config says what a pool reads and what its statements may cost.
@@ -36,7 +38,8 @@ type Config struct {
 const (
 	defaultBytes   = 1 << 30
 	defaultRefresh = time.Minute
-	cancelTimeout  = 5 * time.Second
+	cancelTimeout  = 3 * time.Second
+	cancelAgain    = 200 * time.Millisecond
 	mostPage       = 10_000 // rows of one request
 )
 
@@ -233,10 +236,10 @@ func (c *connector) cancel(j *bigquery.Job, id string) {
 	c.cancels.Go(func() {
 		ctx, stop := context.WithTimeout(context.Background(), cancelTimeout)
 		defer stop()
-		if j == nil {
+		for j == nil { // it may have been on its way
 			var err error
-			if j, err = c.client.JobFromID(ctx, id); err != nil {
-				return // there is no such job, or its time-out ends it
+			if j, err = c.client.JobFromID(ctx, id); err != nil && wait.For(ctx, cancelAgain) != nil {
+				return // there is no such job
 			}
 		}
 		_ = j.Cancel(ctx)

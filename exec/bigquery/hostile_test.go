@@ -54,6 +54,7 @@ func hostileFake(t testing.TB) *fake {
 		in + "v_legacy": `{"type": "VIEW", "view": {"query": "SELECT id FROM [d.users]", "useLegacySql": true},
  "schema": {"fields": [{"name": "id", "type": "INTEGER"}]}}`,
 		in + "m":      `{"type": "MODEL"}`,
+		in + "lake":   `{"type": "EXTERNAL"}`,
 		in + "t_2024": metaT,
 	} {
 		f.tables[name] = fakeTable{meta: meta}
@@ -244,6 +245,7 @@ var refusals = []struct {
 	{"a correlated subquery", noPass, "column", "SELECT (SELECT password) FROM users"},
 	{"GROUP BY ALL", noPass, "column", "SELECT password, count(*) FROM users GROUP BY ALL"},
 	{"another field of the record's star", noDoor, "column", "SELECT address.* EXCEPT (city) FROM t AS address, users"},
+	{"a table whose columns are not told", noPass, "table", "SELECT * FROM lake"},
 	{"QUALIFY behind a WHERE", noPass, "column", "SELECT id FROM users WHERE true QUALIFY row_number() OVER (ORDER BY password) = 1"},
 	{"QUALIFY", noPass, "column", "SELECT id FROM users QUALIFY row_number() OVER (ORDER BY password) = 1"},
 	{"an aggregate by its HAVING", noPass, "column", "SELECT any_value(name HAVING MAX password) FROM users"},

@@ -126,11 +126,6 @@ func (t *table) fill(meta *bigquery.TableMetadata, g *guard) {
 		for _, part := range c.path {
 			parts[schema.Fold(part)] = parts[schema.Fold(part)] || denied
 		}
-		if last := c.path[:len(c.path)-1]; denied && len(last) > 0 {
-			for _, part := range last {
-				parts[schema.Fold(part)] = true
-			}
-		}
 	}
 	var all []string
 	for part := range parts {
@@ -140,6 +135,10 @@ func (t *table) fill(meta *bigquery.TableMetadata, g *guard) {
 	text, legacy := meta.ViewQuery, meta.ViewQuery != "" && meta.UseLegacySQL
 	if meta.MaterializedView != nil {
 		text = meta.MaterializedView.Query
+	}
+	if len(t.columns) == 0 && len(p.DenyColumns) > 0 {
+		t.refused = &exec.RefusedError{Reason: exec.ReasonTable, Detail: "the service does not tell the columns of " + t.name}
+		return
 	}
 	switch meta.Type {
 	case bigquery.RegularTable, bigquery.ExternalTable, bigquery.Snapshot:

@@ -152,7 +152,7 @@ var quotedEscapes = strings.NewReplacer(`\\`, "", "\\`", "")
 // weigh refuses names that the parser would read differently from the service, and what nests without brackets, on which the parser would recurse: signs and NOT, CASE, INTERVAL, lambdas
 // and types in angle brackets.
 func weigh(s *sqltext.Statement) {
-	signs, cases, angles, lambdas := 0, 0, 0, 0
+	signs, cases, angles, lambdas, last := 0, 0, 0, 0, ""
 	for t := range s.Tokens() {
 		if t.Kind == sqltext.Space || t.Kind == sqltext.Comment {
 			continue
@@ -161,21 +161,24 @@ func weigh(s *sqltext.Statement) {
 			refuse(exec.ReasonGuard, "a name in backquotes is written with an escape, which the parser does not read")
 		}
 		sign := false
-		switch word := strings.ToUpper(t.Text); word {
+		word := strings.ToUpper(t.Text)
+		switch word {
 		case "NOT", "-", "+", "~", "INTERVAL", "LATERAL", "NEW":
 			sign = true
 		case "CASE":
 			cases++
 		case "END":
 			cases--
-		case "<":
-			angles++
-		case "->", "=>":
+		case "<", "<>":
+			if last == "ARRAY" || last == "STRUCT" || last == "RANGE" || last == "MAP" || last == "FUNCTION" {
+				angles++
+			}
+		case "->":
 			lambdas++
-		default:
-			angles -= strings.Count(word, ">")
-			angles = max(angles, 0)
+		case ">", ">>":
+			angles = max(angles-len(word), 0)
 		}
+		last = word
 		if signs++; !sign {
 			signs = 0
 		}
