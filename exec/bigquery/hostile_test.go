@@ -217,6 +217,7 @@ var refusals = []struct {
 	{"by an escape, which the parser does not read", noPass, "guard", "SELECT u.`\\u0070assword` FROM users AS u"},
 	{"in quotes and other letters", noPass, "column", "SELECT `PassWord` FROM users"},
 	{"the whole row", noPass, "column", "SELECT u FROM users AS u"},
+	{"the whole row by an alias called like a column", noPass, "column", "SELECT TO_JSON_STRING(name) FROM users AS name"},
 	{"the whole row as JSON", noPass, "column", "SELECT TO_JSON_STRING(users) FROM users"},
 	{"the whole row, searched", noPass, "column", "SELECT id FROM users AS u WHERE SEARCH(u, 's3cret')"},
 	{"the whole row in an array", noPass, "column", "SELECT ARRAY_AGG(u) FROM users AS u"},
