@@ -178,6 +178,13 @@ func (f *fake) count(call string) int {
 	return f.calls[call]
 }
 
+// cuts says whether the connection is cut in the middle of an answer to a kind of request.
+func (f *fake) cuts(call string, cut bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.cut[call] = cut
+}
+
 // callOf names a request.
 func callOf(r *http.Request, dry bool) string {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/") // projects P …

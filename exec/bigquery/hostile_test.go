@@ -422,7 +422,7 @@ func TestPayloads(t *testing.T) {
 			t.Errorf("%s: %s: %v, %d jobs", p.Name, p.SQL, err, ran)
 		case p.Expect == exectest.Accept && (err != nil || ran != 1):
 			t.Errorf("%s: %s: %v, %d jobs", p.Name, p.SQL, err, ran)
-		case p.Expect == exectest.Survive && time.Since(start) > 5*time.Second:
+		case p.Expect == exectest.Survive && time.Since(start) > 30*time.Second:
 			t.Errorf("%s: took %v", p.Name, time.Since(start))
 		}
 	}
@@ -450,7 +450,7 @@ func TestNested(t *testing.T) {
 			times = min(times, (99_000-len(test.prefix)-len(test.suffix))/len(test.again))
 			start := time.Now()
 			_, _, _ = bq.Read(test.prefix + strings.Repeat(test.again, times) + test.suffix)
-			if took := time.Since(start); took > 3*time.Second {
+			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("%s, %d times: %v", test.name, times, took)
 			}
 		}

@@ -187,21 +187,29 @@ func TestErrors(t *testing.T) {
 		{"the time-out of the job", "results", refusal{400, "timeout", "Job timed out after 1s"}, isLimit("time")},
 		{"somebody else ended the job", "results", refusal{400, "stopped", "Job execution was cancelled"}, isOther},
 	} {
-		f := hostileFake(t)
-		db := database(t, f, bq.Config{}, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 300 * time.Millisecond}}})
-		f.before = func(call, _ string) *refusal {
-			if call == test.call {
-				return &test.refusal
+		t.Run(test.why, func(t *testing.T) {
+			t.Parallel()
+			f := hostileFake(t)
+			db := database(t, f, bq.Config{}, exec.Config{})
+			f.before = func(call, _ string) *refusal {
+				if call == test.call {
+					return &test.refusal
+				}
+				return nil
 			}
-			return nil
-		}
-		_, err := db.Query(t.Context(), "SELECT a FROM t")
-		if !test.ok(err) {
-			t.Errorf("%s: %T %v", test.why, err, err)
-		}
-		if isInvalid(exec.FaultSyntax, "")(err) && !strings.Contains(err.Error(), "[1:8]") {
-			t.Errorf("%s: the error does not say where: %v", test.why, err)
-		}
+			bounds := exec.Bounds{Timeout: time.Minute}
+			switch test.refusal.reason {
+			case "rateLimitExceeded", "jobRateLimitExceeded", "backendError": // the client tries again until the end
+				bounds.Timeout = 3 * time.Second
+			}
+			_, err := db.QueryWithin(t.Context(), "SELECT a FROM t", bounds)
+			if !test.ok(err) {
+				t.Errorf("%T %v", err, err)
+			}
+			if isInvalid(exec.FaultSyntax, "")(err) && !strings.Contains(err.Error(), "[1:8]") {
+				t.Errorf("the error does not say where: %v", err)
+			}
+		})
 	}
 }
 
@@ -280,12 +288,13 @@ func TestCancel(t *testing.T) {
 func TestConnectionCut(t *testing.T) {
 	for _, call := range []string{"dry", "insert", "results", "table"} {
 		f := hostileFake(t)
-		db := database(t, f, bq.Config{}, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 300 * time.Millisecond}}})
-		f.cut[call] = true
-		if _, err := db.Query(t.Context(), "SELECT a FROM t"); err == nil || errors.As(err, new(*exec.InvalidError)) || errors.As(err, new(*exec.RefusedError)) {
+		db := database(t, f, bq.Config{}, exec.Config{})
+		f.cuts(call, true)
+		_, err := db.QueryWithin(t.Context(), "SELECT a FROM t", exec.Bounds{Timeout: 300 * time.Millisecond})
+		if err == nil || errors.As(err, new(*exec.InvalidError)) || errors.As(err, new(*exec.RefusedError)) {
 			t.Errorf("cut in the answer of %s: %v", call, err)
 		}
-		f.cut[call] = false
+		f.cuts(call, false)
 		if _, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil {
 			t.Errorf("after a cut in %s: %v", call, err)
 		}
