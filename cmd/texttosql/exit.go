@@ -11,6 +11,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
@@ -53,7 +54,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &asked), errors.Is(err, texttosql.ErrAbstained):
 		return exitUnsure
-	case errors.Is(err, texttosql.ErrBudget):
+	case errors.Is(err, texttosql.ErrBudget), errors.Is(err, llm.ErrBudget):
 		return exitBudget
 	case errors.As(err, &refused), len(rejected) > 0 && len(nothing.Failed) == 0 && everyRefused(rejected):
 		return exitRefused

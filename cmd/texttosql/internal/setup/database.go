@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	mariadb "github.com/go-sql-driver/mysql"
@@ -120,12 +121,10 @@ func Open(ctx context.Context, text string) (*Opened, error) {
 	return &Opened{Pool: pool, Dialect: sqlite.Dialect{}, Engine: "sqlite", Place: path}, nil
 }
 
+// secrets is what a DSN may look like, also one with a slip of the pen.
+var secrets = regexp.MustCompile(`(?i)://|@|\b(password|passwd|pwd)\s*=`)
+
 // IsDSN reports whether a text looks like a DSN, which may hold a password.
 func IsDSN(text string) bool {
-	for _, k := range kinds {
-		if k.is.MatchString(text) {
-			return true
-		}
-	}
-	return strings.Contains(text, "://")
+	return secrets.MatchString(text) || slices.ContainsFunc(kinds, func(k kind) bool { return k.is.MatchString(text) })
 }

@@ -47,6 +47,11 @@ func ReadLimits(r io.Reader) (exec.Limits, error) {
 		Connections       int
 	}
 	err := readObject(r, &l)
+	for _, b := range []bounds{l.Candidate, l.Answer} {
+		if err == nil && (min(int64(b.Rows), b.Bytes, int64(b.CellBytes), int64(b.Columns), int64(b.Timeout), int64(l.Connections)) < 0 || l.EngineCost < 0) {
+			err = errors.New("a bound is negative")
+		}
+	}
 	of := func(b bounds) exec.Bounds {
 		return exec.Bounds{Rows: b.Rows, Bytes: b.Bytes, CellBytes: b.CellBytes, Columns: b.Columns, Timeout: time.Duration(b.Timeout)}
 	}

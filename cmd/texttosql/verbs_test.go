@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// TestEval: what is right, wrong, not answered, not to be scored and given away is told apart.
+func TestEval(t *testing.T) {
+	env := with(asking(t, func(prompt string, _ int) string {
+		switch _, asked, _ := strings.Cut(prompt, "### Question"); {
+		case strings.Contains(asked, "customers"), strings.Contains(asked, "products"):
+			return "SELECT count(*) FROM customers"
+		}
+		return "I cannot say."
+	}), "TEXTTOSQL_DSN", shopFile(t))
+	questions := file(t, "questions.jsonl", `{"question": "How many customers are there?", "sql": "SELECT count(id) FROM customers"}
+{"question": "How many products are there?", "sql": "SELECT count(*) FROM products"}
+{"question": "What will the weather be?", "sql": "SELECT 1"}
+{"question": "How many clients are there?", "sql": "SELECT count(*) FROM clients"}
+`)
+	exemplars := file(t, "exemplars.jsonl", `{"question": "How many customers are there?", "sql": "SELECT count(id) FROM customers"}`)
+	code, out, told := try(t, env, "", "eval", "-s", "direct", "--json", "--exemplars", exemplars, questions)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	var all total
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &all); err != nil || code != exitAnswer || len(lines) != 5 {
+		t.Fatalf("code %d, %v: %s%s", code, err, out, told)
+	}
+	if all.N != 4 || all.EX.Value != 0.25 || all.VA.Value != 0.5 || all.Faults != 1 || all.Leaks != 1 || all.Unanswered != 2 || all.Calls != 3 ||
+		all.EX.Low > 0.25 || all.EX.High < 0.25 {
+		t.Errorf("%+v", all)
+	}
+	if !strings.Contains(told, "gives 1 of the 4 questions away") {
+		t.Errorf("%s", told)
+	}
+	code, out, _ = try(t, env, "", "eval", "-s", "direct", questions)
+	for _, want := range []string{"EX 0.250 (95 %: ", "VA 0.500 of 4 questions", "1: wrong: SELECT", "2: no answer: ", "3: cannot be scored: "} {
+		if code != exitAnswer || !strings.Contains(out, want) {
+			t.Errorf("code %d, no %q in\n%s", code, want, out)
+		}
+	}
+	refuses := with(asking(t, always("")), "TEXTTOSQL_DSN", shopFile(t))
+	if code, _, told := try(t, refuses, "", "eval", "-s", "direct", questions); code != exitError || !strings.Contains(told, "none of the 4 questions was answered") {
+		t.Errorf("no answer at all: code %d, %s", code, told)
+	}
+}
+
+// TestTalk: a question back, a choice, a confirmation; the session is listed and goes on without a call.
+func TestTalk(t *testing.T) {
+	var calls atomic.Int64
+	env := with(asking(t, func(_ string, call int) string {
+		calls.Add(1)
+		return []string{"SELECT count(*) AS n FROM customers", "SELECT count(*) AS n FROM orders"}[call%2]
+	}), "TEXTTOSQL_DSN", shopFile(t))
+	confirmed := filepath.Join(t.TempDir(), "confirmed.jsonl")
+	talk := []string{"talk", "-s", "self-consistency", "-n", "4", "--confirmed", confirmed}
+	code, out, told := try(t, env, "How many?\nr9\nr1\nok\n", talk...)
+	for _, want := range []string{"r1  ", "r2  ", "there are r1, r2", "confidence", "kept"} {
+		if code != exitAnswer || !strings.Contains(out, want) {
+			t.Fatalf("code %d, no %q in\n%s%s", code, want, out, told)
+		}
+	}
+	id := regexp.MustCompile(`session ([0-9a-f]{32})`).FindStringSubmatch(out)
+	if kept, err := os.ReadFile(confirmed); err != nil || len(id) != 2 || strings.Count(string(kept), "question") != 1 {
+		t.Fatalf("%v: %s\n%s", err, kept, out)
+	}
+	if _, out, _ := try(t, env, "", "talk", "--list"); !strings.Contains(out, id[1]) || !strings.Contains(out, "How many?") {
+		t.Errorf("the list: %s", out)
+	}
+	asked := calls.Load()
+	code, out, told = try(t, env, "", append(talk, "--resume", id[1])...)
+	if code != exitAnswer || !strings.Contains(out, "count(*)") || calls.Load() != asked {
+		t.Errorf("code %d, %d calls more: %s%s", code, calls.Load()-asked, out, told)
+	}
+}
+
+// TestDescribe: a description that a person changed stays, and the second call asks nothing.
+func TestDescribe(t *testing.T) {
+	var calls atomic.Int64
+	env := with(asking(t, func(string, int) string {
+		calls.Add(1)
+		return `{"id": "its number", "name": "what it is called", "price": "list price"}`
+	}), "TEXTTOSQL_DSN", shopFile(t))
+	out := filepath.Join(t.TempDir(), "shop.json")
+	for range 2 {
+		if code, _, told := try(t, env, "", "describe", "-o", out, "--policy", file(t, "p", `{"AllowTables": ["products"]}`)); code != exitAnswer {
+			t.Fatalf("code %d, %s", code, told)
+		}
+	}
+	text, err := os.ReadFile(out)
+	if err != nil || !strings.Contains(string(text), "list price") || strings.Contains(string(text), "customers") {
+		t.Fatalf("%v: %s", err, text)
+	}
+	first := calls.Load()
+	if code, shown, _ := try(t, env, "", "schema", "products", "--descriptions", out); code != exitAnswer || !strings.Contains(shown, "what it is called") {
+		t.Errorf("code %d: %s", code, shown)
+	}
+	if calls.Load() != first || first == 0 || first > 4 {
+		t.Errorf("%d calls", first)
+	}
+	if code, _, told := try(t, env, "", "describe", "-o", filepath.Join(t.TempDir(), "d"), "--calls", "1"); code != exitBudget {
+		t.Errorf("a spent budget: code %d, %s", code, told)
+	}
+}
+
+// TestShells: the scripts complete in the shells that are here.
+func TestShells(t *testing.T) {
+	for name, line := range map[string]string{
+		"bash": `source <(texttosql completion bash); COMP_WORDS=(texttosql ask --strategy pet); COMP_CWORD=3; _texttosql; echo "${COMPREPLY[@]}"`,
+		"zsh": `zsh -f -c 'autoload -U compinit; compinit -u; compadd() { shift 3; print -- "$@" }; source <(texttosql completion zsh)
+words=(texttosql ask --strategy pet); CURRENT=4; _texttosql'`,
+		"fish": `fish -c 'texttosql completion fish | source; complete -C "texttosql ask --strategy pet"' | tr '\n' ' '`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(name); err != nil {
+				t.Skip("this shell is not installed")
+			}
+			out, err := shell(t, t.TempDir(), map[string]string{"HOME": t.TempDir()}, line).CombinedOutput()
+			if got := strings.TrimSpace(string(out)); err != nil || got != "petsql petsql-compat" {
+				t.Errorf("%v: %q", err, got)
+			}
+		})
+	}
+}
