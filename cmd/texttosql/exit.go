@@ -93,8 +93,10 @@ func (p *program) line(err error) string {
 		return "interrupted"
 	}
 	text := p.withoutDSN(cli.Brief(err).Error())
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ") // joined errors have a line each
-	return words.Clean(strings.ReplaceAll(trace.Scrub(text), "USER:***@", "USER:PASSWORD@"))                 // the form of a DSN is no secret
+	// Joined errors have a line each.
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	// The form of a DSN is no secret.
+	return words.Clean(strings.ReplaceAll(trace.Scrub(text), "USER:***@", "USER:PASSWORD@"))
 }
 
 // withoutDSN takes every DSN of the command line and of the environment out of a text: kong repeats arguments that it does

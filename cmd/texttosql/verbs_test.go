@@ -46,7 +46,8 @@ func TestEval(t *testing.T) {
 		}
 	}
 	refuses := with(asking(t, always("")), "TEXTTOSQL_DSN", shopFile(t))
-	if code, _, told := try(t, refuses, "", "eval", "-s", "direct", questions); code != exitError || !strings.Contains(told, "none of the 4 questions was answered") {
+	code, _, told = try(t, refuses, "", "eval", "-s", "direct", questions)
+	if code != exitError || !strings.Contains(told, "none of the 4 questions was answered") {
 		t.Errorf("no answer at all: code %d, %s", code, told)
 	}
 }
