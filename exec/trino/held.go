@@ -45,11 +45,23 @@ func (h *held) Query(ctx context.Context, s *sqltext.Statement, _ exec.Bounds) (
 // run sends a text with the session of the hold.
 func (h *held) run(ctx context.Context, text string, args ...any) (rows *sql.Rows, err error) {
 	h.close()
-	if rows, err = h.conn.QueryContext(ctx, text, append(slices.Clip(args), h.session...)...); err != nil {
+	if h.statement, h.rows, err = h.send(ctx, text, append(slices.Clip(args), h.session...)...); err != nil {
 		return nil, h.Classify(err)
 	}
-	h.rows = rows
-	return rows, nil
+	return h.rows, nil
+}
+
+// send runs a text. It is prepared first, which asks the server nothing, because database/sql loses the connection of a
+// driver that panics while it prepares a text on its way to be run.
+func (h *held) send(ctx context.Context, text string, args ...any) (s *sql.Stmt, rows *sql.Rows, err error) {
+	if s, err = h.conn.PrepareContext(ctx, text); err != nil {
+		return nil, nil, err
+	}
+	if rows, err = s.QueryContext(ctx, args...); err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return s, rows, nil
 }
 
 // admit decides on a statement: its words first, then the server says which tables it reads. It runs nothing of it. A

@@ -22,9 +22,10 @@ type held struct {
 	at      home  // where unqualified names are looked for
 	session []any // arguments that the driver sends as headers of each statement
 
-	last    *admitted
-	rows    *sql.Rows
-	judging []table // views whose definitions are looked at
+	last      *admitted
+	rows      *sql.Rows
+	statement *sql.Stmt // of rows
+	judging   []table   // views whose definitions are looked at
 }
 
 // home is the catalog and the schema of a connection, in lower case.
@@ -180,5 +181,8 @@ func (h *held) close() {
 	if h.rows != nil {
 		h.rows.Close()
 	}
-	h.rows = nil
+	if h.statement != nil {
+		h.statement.Close()
+	}
+	h.rows, h.statement = nil, nil
 }

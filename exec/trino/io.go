@@ -73,10 +73,11 @@ func unshifted(err error) error {
 
 // text runs a statement of ours whose one value is a text.
 func (h *held) text(ctx context.Context, query string, value *string) error {
-	rows, err := h.conn.QueryContext(ctx, query, h.session...)
+	statement, rows, err := h.send(ctx, query, h.session...)
 	if err != nil {
 		return h.Classify(err)
 	}
+	defer statement.Close()
 	defer rows.Close()
 	for rows.Next() {
 		if err := rows.Scan(value); err != nil {

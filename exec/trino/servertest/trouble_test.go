@@ -49,6 +49,7 @@ func TestTwoCatalogs(t *testing.T) {
 		" JOIN tpch.tiny.nation AS n ON n.name = o.country JOIN tpch.tiny.region AS r ON r.regionkey = n.regionkey GROUP BY r.name ORDER BY r.name\n```")}}}
 	e, err := texttosql.New(pool(t, "reader", name), model, texttosql.WithDialect(trino.Dialect{Catalogs: []string{"tpch"}}),
 		texttosql.WithPolicy(exec.Policy{AllowTables: []string{"offices", "tpch.tiny.nation", "tpch.tiny.region"}}),
+		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: time.Minute}, Answer: exec.Bounds{Timeout: time.Minute}}), // of a busy machine
 		texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1}))
 	if err != nil {
 		t.Fatal(err)
