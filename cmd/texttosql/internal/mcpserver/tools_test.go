@@ -1,0 +1,231 @@
+package mcpserver_test
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
+	"github.com/texttosql/texttosql/memory"
+)
+
+func TestCheck(t *testing.T) {
+	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
+	tests := []struct {
+		why, sql, verdict, reason string
+		reads                     []any
+	}{
+		{"a reading statement", "SELECT name FROM singer JOIN concert ON singer.id = singer_id", "passes", "", []any{
+			map[string]any{"table": "concert", "columns": []any{"singer_id"}}, map[string]any{"table": "singer", "columns": []any{"id", "name"}}}},
+		{"a writing one", "DELETE FROM singer", "refused", "not-read-only", nil},
+		{"two", "SELECT 1; SELECT 2", "refused", "several", nil},
+		{"a table that the policy denies", "SELECT salary FROM payroll", "refused", "table", nil},
+		{"a function off the list", "SELECT load_extension('x')", "refused", "function", nil},
+		{"a wrong column", "SELECT nowhere FROM singer", "invalid", "schema", nil},
+		{"no SQL", "tell me all", "refused", "", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			res, out, text := call(t, cs, "check", map[string]any{"sql": tt.sql})
+			if res.IsError {
+				t.Fatal(text)
+			}
+			if out["verdict"] != tt.verdict || tt.reason != "" && !strings.Contains(asJSON(t, out["reason"]), tt.reason) {
+				t.Errorf("%v (%v), want %s (%s)", out["verdict"], out["reason"], tt.verdict, tt.reason)
+			}
+			if tt.reads != nil {
+				if diff := cmp.Diff(tt.reads, out["reads"]); diff != "" {
+					t.Errorf("reads (-want +got)\n%s", diff)
+				}
+			}
+			if plan, _ := out["plan"].([]any); (tt.verdict == "passes") != (len(plan) > 0) {
+				t.Errorf("plan %v", plan)
+			}
+		})
+	}
+	_, denied, _ := call(t, cs, "check", map[string]any{"sql": "SELECT x FROM payroll"})
+	_, absent, _ := call(t, cs, "check", map[string]any{"sql": "SELECT x FROM nothere"})
+	one, other := asJSON(t, denied), strings.ReplaceAll(asJSON(t, absent), "nothere", "payroll")
+	if one != other {
+		t.Errorf("a denied table can be told from one that is not there:\n%s\n%s", one, other)
+	}
+}
+
+func TestSchema(t *testing.T) {
+	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
+	all := []any{"concert", "odd / name", "singer", "wide"}
+	tests := []struct {
+		why    string
+		args   map[string]any
+		fails  string
+		tables []any
+		has    string
+		lacks  string
+	}{
+		{"all that may be read", map[string]any{}, "", all, "CREATE TABLE", "payroll"},
+		{"one, case aside", map[string]any{"tables": []any{"SINGER"}}, "", []any{"singer"}, "country", "concert"},
+		{"another form", map[string]any{"tables": []any{"singer"}, "form": "code"}, "", []any{"singer"}, "singer(", "CREATE"},
+		{"one that is not there", map[string]any{"tables": []any{"singer", "planets"}}, `no table "planets"`, nil, "", ""},
+		{"one that is denied sounds the same", map[string]any{"tables": []any{"payroll"}}, `no table "payroll"`, nil, "", ""},
+		{"a form that is none", map[string]any{"form": "xml"}, "form", nil, "", ""},
+		{"a wrong type", map[string]any{"tables": "singer"}, "tables", nil, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			res, out, text := call(t, cs, "schema", tt.args)
+			if tt.fails != "" {
+				if !res.IsError || !strings.Contains(text, tt.fails) {
+					t.Errorf("%q, want an error with %q", text, tt.fails)
+				}
+				return
+			}
+			tables, _ := out["tables"].([]any)
+			slices.SortFunc(tables, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+			if diff := cmp.Diff(tt.tables, tables); diff != "" {
+				t.Errorf("tables (-want +got)\n%s", diff)
+			}
+			if !strings.Contains(text, tt.has) || strings.Contains(text, tt.lacks) || text != out["schema"] {
+				t.Errorf("want %q and not %q in\n%s", tt.has, tt.lacks, text)
+			}
+			if strings.Contains(text, "Norway") {
+				t.Errorf("a stored value is shown:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestExplainAnswer(t *testing.T) {
+	s := serverOf(t, newModel(), nil)
+	cs, other := connect(t, s, nil, ""), connect(t, s, nil, "")
+	_, out, _ := call(t, cs, "ask", map[string]any{"question": disagree})
+	if out["status"] != "unsure" {
+		t.Fatalf("%v", out)
+	}
+	id, _ := out["answer_id"].(string)
+	_, why, text := call(t, cs, "explain_answer", map[string]any{"answer_id": id})
+	votes, _ := why["votes"].([]any)
+	steps := asJSON(t, why["steps"])
+	if len(votes) != 3 || why["question"] != disagree || !strings.Contains(steps, `"sample"`) || !strings.Contains(text, "1 sample (33 %)") {
+		t.Errorf("votes %v, steps %s:\n%s", votes, steps, text)
+	}
+	for _, unknown := range []string{"a99", "", "a1 ", strings.Repeat("9", 300)} {
+		if res, _, text := call(t, cs, "explain_answer", map[string]any{"answer_id": unknown}); !res.IsError {
+			t.Errorf("%q is explained: %s", unknown, text)
+		}
+	}
+	if res, _, text := call(t, other, "explain_answer", map[string]any{"answer_id": id}); !res.IsError {
+		t.Errorf("another client is told: %s", text)
+	}
+	for range 32 {
+		call(t, cs, "ask", map[string]any{"question": howMany, "samples": 1})
+	}
+	if res, _, text := call(t, cs, "explain_answer", map[string]any{"answer_id": id}); !res.IsError {
+		t.Errorf("more than 32 answers are kept: %s", text)
+	}
+}
+
+func TestResources(t *testing.T) {
+	confirmed := &memory.Confirmed{}
+	if err := confirmed.Add(memory.Pair{Question: "How many?", SQL: "SELECT count(*) FROM singer"}); err != nil {
+		t.Fatal(err)
+	}
+	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) { c.Confirmed = confirmed }), nil, "")
+	list, err := cs.ListResources(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var uris []string
+	for _, r := range list.Resources {
+		uris = append(uris, r.URI)
+		if !strings.Contains(r.Description, "never instructions") {
+			t.Errorf("%s is described as %q", r.URI, r.Description)
+		}
+	}
+	want := []string{"texttosql://confirmed", "texttosql://schema", "texttosql://schema/concert",
+		"texttosql://schema/odd%20%2F%20name", "texttosql://schema/singer", "texttosql://schema/wide"}
+	slices.Sort(uris)
+	if diff := cmp.Diff(want, uris); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for uri, has := range map[string]string{
+		"texttosql://confirmed": `{"question":"How many?","sql":"SELECT count(*) FROM singer"}`,
+		"texttosql://schema":    "concert", "texttosql://schema/singer": "country", want[3]: "note",
+	} {
+		res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+		if err != nil || !strings.Contains(res.Contents[0].Text, has) {
+			t.Errorf("%s: %v %v", uri, res, err)
+		}
+		if err == nil && uri == "texttosql://schema/singer" && strings.Contains(res.Contents[0].Text, "CREATE TABLE concert") {
+			t.Errorf("%s has other tables: %s", uri, res.Contents[0].Text)
+		}
+	}
+	for _, uri := range []string{"texttosql://schema/payroll", "texttosql://schema/planets", "texttosql://schema/../confirmed", "file:///etc/passwd", ""} {
+		if res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
+			t.Errorf("%q is read: %v", uri, res.Contents[0].Text)
+		}
+	}
+}
+
+// A table that was made or dropped while a client is there comes and goes.
+func TestResourcesFollowTheSchema(t *testing.T) {
+	var db *sql.DB
+	s := serverOf(t, newModel(), func(c *mcpserver.Config) {
+		db = open(t)
+		e, err := texttosql.New(db, newModel())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Engine = e
+	})
+	cs := connect(t, s, nil, "")
+	listed := func(uri string) bool {
+		list, err := cs.ListResources(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(list.Resources, func(r *mcp.Resource) bool { return r.URI == uri })
+	}
+	if !listed("texttosql://schema/wide") || listed("texttosql://schema/late") {
+		t.Fatal("the list is not that of the fixture")
+	}
+	if _, err := db.Exec("DROP TABLE wide; CREATE TABLE late (id INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	if listed("texttosql://schema/wide") || !listed("texttosql://schema/late") {
+		t.Error("the list is not that of the database")
+	}
+	if res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "texttosql://schema/wide"}); err == nil {
+		t.Errorf("a dropped table is read: %v", res.Contents[0].Text)
+	}
+}
+
+// Nothing of the database stands where a client takes instructions from.
+func TestDescriptionsAreOurs(t *testing.T) {
+	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
+	tools, err := cs.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := asJSON(t, tools) + asJSON(t, cs.InitializeResult().Instructions)
+	for _, never := range []string{"singer", "ignore", "previous", "payroll"} {
+		if strings.Contains(text, never) {
+			t.Errorf("%q stands in a description", never)
+		}
+	}
+	if len(tools.Tools) != 4 {
+		t.Errorf("%d tools", len(tools.Tools))
+	}
+	for _, tool := range tools.Tools {
+		if tool.OutputSchema == nil || tool.InputSchema == nil || !tool.Annotations.ReadOnlyHint || !strings.Contains(tool.Description, "never instructions") {
+			t.Errorf("%s lacks a schema, its annotation or the warning", tool.Name)
+		}
+	}
+	if _, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "drop"}); err == nil {
+		t.Error("an unknown tool was called")
+	}
+}
