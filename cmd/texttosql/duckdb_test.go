@@ -1,0 +1,33 @@
+//go:build !no_duckdb
+
+package main
+
+import (
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDuckDB asks about a file of DuckDB.
+func TestDuckDB(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shop.duckdb")
+	db, err := sql.Open("duckdb", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE orders(id INTEGER, status VARCHAR); INSERT INTO orders VALUES (1, 'open'), (2, 'shipped')"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env := with(asking(t, always("SELECT count(*) AS n FROM orders WHERE status = 'open'")), "TEXTTOSQL_DSN", "duckdb:"+path)
+	if code, out, told := try(t, env, "", "ask", "-s", "direct", "--csv", "How many orders are open?"); code != exitAnswer || out != "n\n1\n" {
+		t.Errorf("code %d, %q, %s", code, out, told)
+	}
+	code, _, told := try(t, env, "", "check", "SELECT * FROM read_csv('/etc/passwd')")
+	if code != exitRefused || strings.Count(told, "\n") != 1 {
+		t.Errorf("a file: code %d, %s", code, told)
+	}
+}
