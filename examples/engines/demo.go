@@ -66,10 +66,11 @@ func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.
 	if err := cli.Parse(flags, args); err != nil {
 		return err
 	}
+	shown := slices.DeleteFunc(slices.Clone(all), func(e engines.Engine) bool { return demos[e.Name].make == nil })
 	if name == "" {
-		return fmt.Errorf("demo needs an engine behind it: %s", engines.Names(all...))
+		return fmt.Errorf("demo needs an engine behind it: %s", engines.Names(shown...))
 	}
-	e, err := engines.Of(name, all...)
+	e, err := engines.Of(name, shown...)
 	if err != nil {
 		return err
 	}

@@ -126,8 +126,8 @@ func TestBrokenInputs(t *testing.T) {
 	}{
 		{"nothing", nil, nil, "want a verb"},
 		{"an unknown verb", nil, []string{"sing"}, `unknown verb "sing"`},
-		{"no engine", nil, ask("-dsn", pgDSN), "-engine is needed: postgres, mysql or duckdb"},
-		{"an unknown engine", nil, ask("-engine", "oracle", "-dsn", pgDSN), `unknown engine "oracle": want postgres, mysql or duckdb`},
+		{"no engine", nil, ask("-dsn", pgDSN), "-engine is needed: postgres, mysql, duckdb or trino"},
+		{"an unknown engine", nil, ask("-engine", "oracle", "-dsn", pgDSN), `unknown engine "oracle": want postgres, mysql, duckdb or trino`},
 		{"no database", nil, ask("-engine", "postgres"), "-dsn or TEXTTOSQL_DSN is needed: postgres://"},
 		{"no database to try on", nil, safety("-engine", "mysql"), "-dsn and -statements are needed"},
 		{"no question", nil, []string{"ask", "-engine", "postgres", "-dsn", pgDSN}, "a question is needed"},
@@ -151,6 +151,7 @@ func TestBrokenInputs(t *testing.T) {
 		{"no policy", nil, safety("-engine", "mysql", "-dsn", myDSN, "-policy", "nowhere.json"), "-policy: no such file"},
 		{"a broken policy", nil, ask("-engine", "mysql", "-dsn", myDSN, "-policy", file(t, "p", `{"DenyTable":[]}`)), `"DenyTable" is unknown`},
 		{"a demonstration of nothing", nil, []string{"demo"}, "demo needs an engine behind it: postgres, mysql or duckdb"},
+		{"of an engine without one", nil, []string{"demo", "trino"}, `unknown engine "trino": want postgres, mysql or duckdb`},
 		{"one of an unknown engine", nil, []string{"demo", "oracle"}, `unknown engine "oracle"`},
 		{"with data that is not there", map[string]string{"TEXTTOSQL_DATA": "/nowhere"}, []string{"demo", "mysql"}, "Chinook_MySql.sql: no such file"},
 		{"with a script that is not there", nil, []string{"demo", "mysql", "-script", "nowhere.sql"}, "script nowhere.sql: no such file"},
