@@ -4,6 +4,7 @@ package main
 
 import (
 	"database/sql"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,6 +26,14 @@ func TestDuckDB(t *testing.T) {
 	env := with(asking(t, always("SELECT count(*) AS n FROM orders WHERE status = 'open'")), "TEXTTOSQL_DSN", "duckdb:"+path)
 	if code, out, told := try(t, env, "", "ask", "-s", "direct", "--csv", "How many orders are open?"); code != exitAnswer || out != "n\n1\n" {
 		t.Errorf("code %d, %q, %s", code, out, told)
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "orders.csv"), []byte("id,status\n1,open\n2,open\n3,shipped\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env["TEXTTOSQL_DSN"] = "duckdb:" + folder
+	if code, out, told := try(t, env, "", "ask", "-s", "direct", "--csv", "How many orders are open?"); code != exitAnswer || out != "n\n2\n" {
+		t.Errorf("a folder: code %d, %q, %s", code, out, told)
 	}
 	code, _, told := try(t, env, "", "check", "SELECT * FROM read_csv('/etc/passwd')")
 	if code != exitRefused || strings.Count(told, "\n") != 1 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -13,15 +14,22 @@ import (
 	"github.com/texttosql/texttosql/internal/engines"
 )
 
-// DuckDB returns the engine for "duckdb:FILE". It opens the file, since its errors say what is wrong and have no secret.
+// DuckDB returns the engine for "duckdb:FILE", or "duckdb:FOLDER" for one of Parquet, CSV and JSON files. It opens the
+// file or folder, since the errors say what is wrong and have no secret.
 func DuckDB(dsn string) (engines.Engine, string, error) {
 	path := strings.TrimPrefix(dsn, "duckdb:")
-	pool, err := duckdb.Open(path, duckdb.Options{})
+	open := duckdb.Open
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		open = func(folder string, o duckdb.Options) (*sql.DB, error) {
+			return duckdb.OpenFolder(context.Background(), folder, o)
+		}
+	}
+	pool, err := open(path, duckdb.Options{})
 	if err != nil {
 		return engines.Engine{}, "", fmt.Errorf("%w: %w", ErrForm, err)
 	}
 	return engines.Engine{
-		Name: "duckdb", Title: "DuckDB", Form: "duckdb:FILE",
+		Name: "duckdb", Title: "DuckDB", Form: "duckdb:FILE or duckdb:FOLDER",
 		Open:    func(string) (*sql.DB, string, string, error) { return pool, path, "", nil },
 		Dialect: func(context.Context, *sql.DB) (exec.Dialect, error) { return duckdb.Dialect{}, nil },
 	}, path, nil
