@@ -47,6 +47,7 @@ func (h *held) script(ctx context.Context, texts ...string) (rows [][]string, er
 // cursor by the columns of this one.
 func (h *held) stream(ctx context.Context, ours bool, text string, args []any) (rows *sql.Rows, err error) {
 	h.close()
+	defer func() { h.interrupted(err) }()
 	switch {
 	case h.pgx != nil && h.guard.config.Unwrap == nil && len(args) == 0:
 		rows, err = h.conn.QueryContext(ctx, text, h.pgx.mode)
@@ -232,9 +233,17 @@ func (h *held) look(ctx context.Context, text string) (rows [][]string, err erro
 		err = statement.Close()
 	}
 	if err != nil {
+		h.interrupted(err)
 		return nil, err
 	}
 	return h.script(ctx, append([]string{locks}, others...)...)
+}
+
+// interrupted gives up a connection whose driver failed by an error that is none of the server's. pgx knows by itself;
+// lib/pq takes what is left of the answer for the next one, also behind an error of over 30,000 bytes, and reads a length
+// of a gigabyte there.
+func (h *held) interrupted(err error) {
+	h.lost = h.lost || err != nil && h.pgx == nil && stateCode(err) == ""
 }
 
 // unmoved reports an error if the connection wrote, or has other advisory locks than when it was held.
