@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -95,10 +94,10 @@ func (db *DB) abandon(ctx context.Context, another bool) (back func()) {
 }
 
 // run runs f on a connection under guard. ctx in f ends after timeout. The connection is dropped if f panics or runs
-// until ctx ends, because an interrupt may still be on its way to it then, and where the held connection says that it is
-// not fit for another statement. If f runs on, the connection is abandoned.
-func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(ctx context.Context, h Held) (T, error)) (value T, err error) {
-	if s.held != nil && s.wait < timeout {
+// until ctx ends, because an interrupt may still be on its way to it then, and where it is not fit for another statement.
+// If f runs on, the connection is abandoned.
+func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(ctx context.Context, h *held) (T, error)) (value T, err error) {
+	if s.held != nil && s.held.wait < timeout {
 		if err := s.release(false); err != nil { // it would wait for a lock too short a time
 			return value, err
 		}
@@ -110,9 +109,9 @@ func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(c
 	}
 	running, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	finished, unfit := false, false
+	h, finished := s.held, false
 	defer func() {
-		if finished && running.Err() == nil && !unfit {
+		if s.held == nil || finished && running.Err() == nil && !h.unfit {
 			return
 		}
 		if rerr := s.release(true); rerr != nil {
@@ -120,23 +119,12 @@ func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(c
 		}
 	}()
 	back := make(chan func(), 1)
-	conn, held := s.conn, s.held
-	value, err, left := wait.Contain(running, min(mostGrace, timeout/10), s.start, func() (T, error) {
-		value, err := f(running, held)
-		if fin, ok := held.(Finisher); ok && running.Err() == nil {
-			fit, ferr := fin.Finish(running)
-			if unfit = !fit; err == nil {
-				err = ferr
-			}
-		}
-		return value, err
-	}, func(T) {
-		s.db.giveBack(conn, held, <-back)
-	})
+	value, err, left := wait.Contain(running, min(mostGrace, timeout/10), s.start, func() (T, error) { return f(running, h) },
+		func(T) { s.db.giveBack(h, <-back) })
 	if left {
 		s.rest()
 		s.held = nil
-		back <- s.db.abandon(ctx, !s.private)
+		back <- s.db.abandon(ctx, !h.Private)
 		err = &LimitError{Limit: "time", Max: timeout.String(), Running: true}
 		if ctx.Err() == nil {
 			return value, err
@@ -147,12 +135,15 @@ func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(c
 }
 
 // giveBack ends what abandon began, once the connection is idle again.
-func (db *DB) giveBack(conn *sql.Conn, held Held, back func()) {
+func (db *DB) giveBack(h *held, back func()) {
 	defer back()
-	if held != nil {
-		db.mark(held.Release(true))
+	if h == nil {
+		return
 	}
-	if conn != nil {
-		conn.Close()
+	if h.Conn != nil {
+		db.mark(h.Close(true))
+	}
+	if h.conn != nil {
+		h.conn.Close()
 	}
 }

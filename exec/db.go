@@ -38,15 +38,18 @@ type DB struct {
 
 // shared is what a DB and the copy by WithoutExecution have in common.
 type shared struct {
-	pool    *sql.DB
-	dialect Dialect
-	policy  Policy
-	limits  Limits
-	guard   Guard
-	slots   chan struct{} // one a held connection
-	left    leftovers
-	broken  atomic.Pointer[error]
-	schemas schemaCache
+	pool     *sql.DB
+	dialect  Dialect
+	language Language
+	policy   Policy
+	limits   Limits
+	open     Open
+	walls    []wall
+	slots    chan struct{} // one a held connection
+	left     leftovers
+	broken   atomic.Pointer[error]
+	catalogs catalogs
+	schemas  schemaCache
 }
 
 // New returns a DB on pool. The pool stays the caller's: nothing here closes it, and other work may go on with it.
@@ -56,14 +59,14 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	if pool == nil || d == nil {
 		return nil, errors.New("exec: New needs a *sql.DB and a Dialect")
 	}
-	if err := errors.Join(c.Limits.validate(), c.Policy.validate()); err != nil {
+	if err := errors.Join(c.Limits.validate(), c.Policy.Validate()); err != nil {
 		return nil, err
 	}
 	limits := c.Limits.filled()
 	if most := pool.Stats().MaxOpenConnections; most > 0 {
 		limits.Connections = min(limits.Connections, most)
 	}
-	guard, err := d.Guard(GuardConfig{
+	open, err := d.Guard(GuardConfig{
 		Policy: c.Policy, Unwrap: c.Unwrap,
 		CellBytes: max(limits.Candidate.CellBytes, limits.Answer.CellBytes),
 	})
@@ -71,9 +74,10 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 		return nil, err
 	}
 	return &DB{shared: &shared{
-		pool: pool, dialect: d, policy: c.Policy, limits: limits, guard: guard,
-		slots:   make(chan struct{}, limits.Connections),
-		schemas: schemaCache{turn: semaphore.NewWeighted(1)},
+		pool: pool, dialect: d, language: d.Language(), policy: c.Policy, limits: limits, open: open, walls: walls(),
+		slots:    make(chan struct{}, limits.Connections),
+		catalogs: catalogs{known: map[string]known{}},
+		schemas:  schemaCache{turn: semaphore.NewWeighted(1)},
 	}}, nil
 }
 
@@ -91,7 +95,7 @@ const readyTimeout = 5 * time.Second
 // error.
 func (db *DB) Ready(ctx context.Context) error {
 	_, err := with(&Session{db: db}, func(s *Session) (struct{}, error) {
-		return run(ctx, s, readyTimeout, func(context.Context, Held) (struct{}, error) { return struct{}{}, nil })
+		return run(ctx, s, readyTimeout, func(context.Context, *held) (struct{}, error) { return struct{}{}, nil })
 	})
 	return err
 }
@@ -133,7 +137,7 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error
 	switch {
 	case err == nil:
 		return conn, nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil: // whatever the driver makes of it
 		return nil, fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
 	case waiting.Err() != nil:
 		stats := db.pool.Stats()
@@ -142,8 +146,8 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error
 		}
 		return nil, fmt.Errorf("%w: the pool had no connection free within %v (%d in use)", ErrBusy, wait, stats.InUse)
 	}
-	if c, ok := db.dialect.(ErrorClassifier); ok {
-		err = c.Classify(err)
+	if typed := db.dialect.Classify(err); !IsRejection(typed) {
+		err = typed
 	}
 	return nil, fmt.Errorf("exec: opening a connection: %w", err)
 }
@@ -163,7 +167,7 @@ func (db *DB) looking() *Session { return &Session{db: db, bounds: db.limits.Can
 
 // check is the text check. It gives its refusals the type of this package.
 func (db *DB) check(sql string) (*sqltext.Statement, error) {
-	statement, err := db.dialect.Text().Check(sql)
+	statement, err := db.language.Text.Check(sql)
 	if err == nil {
 		return statement, nil
 	}

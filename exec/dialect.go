@@ -3,172 +3,154 @@ package exec
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"time"
 
-	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Queryer reads rows. A *sql.Conn is one, and so is a held connection.
-type Queryer interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// Dialect is what one database engine needs: its words, its guard, its catalog, its plans. exec/sqlite has one.
+// Dialect is what exec has to know of one database engine: facts. What happens to a statement is the same on every
+// engine, and [DB] does it. exec/sqlite has a Dialect, and examples/dialect one that was written with exported parts only.
 //
-// A Dialect is a plain value without state; the [Guard] that it makes has state. Implementations are safe for
-// concurrent use. A Dialect may also be a [DatabaseWarner], an [ErrorClassifier], a [Misreader] and, for an engine with
-// catalogs, a [schema.SchemaQuoter].
+// A Dialect is a plain value without state. It may also be a [Sampler]. Implementations are safe for concurrent use.
 type Dialect interface {
-	Language
-	Guarder
-	Catalog
-	Planner
+	// Language is how the engine is named and how its SQL is written.
+	Language() Language
+	// Guard makes what guards the connections of one DB, and keeps what it learns of them. It reads nothing: an error is a
+	// fault in the configuration.
+	Guard(c GuardConfig) (Open, error)
+	// Classify gives an error of the driver its type: a *RefusedError, an *InvalidError or a *LimitError for one that is
+	// the statement's, ErrBusy for one about a lock. What is typed already, and what it does not know, it returns as it is.
+	Classify(err error) error
 }
 
-// Language is how an engine is named and how its SQL is written.
-type Language interface {
-	// Name is the engine's short lower-case name: "sqlite".
-	Name() string
-	// Title is the engine's name for people and prompts: "SQLite".
-	Title() string
-	// Text is how the engine's SQL is cut into tokens.
-	Text() sqltext.Dialect
-	// Quote writes a name so that the engine takes it for a name, whatever stands in it.
-	Quote(name string) string
-	// Placeholder writes parameter n of a statement, 1 is the first: "?", "$1".
-	Placeholder(n int) string
-	// Recognises reports whether d is a driver for this engine. It is a guess by the driver's type and decides only
-	// which dialect an error message names.
-	Recognises(d driver.Driver) bool
-}
-
-// Guarder makes guards.
-type Guarder interface {
-	// Guard makes the guard of one DB. It reads nothing: an error is a fault in the configuration. A policy that names
-	// something the database does not have is an error of the guard's first Hold.
-	Guard(c GuardConfig) (Guard, error)
-}
-
-// Catalog reads what a database has. Each q is a connection that is held by Guard.Catalog.
-type Catalog interface {
-	// DefaultSchema returns the name of the schema in which the engine looks for a table without one: "main".
-	DefaultSchema(ctx context.Context, q Queryer) (string, error)
-	// Version returns a text that changes when the schema of the database behind q changes. It is cheap: it is asked
-	// before each use of a cached schema.
-	Version(ctx context.Context, q Queryer) (string, error)
-	// Inspect reads the whole schema. Nothing is left out for a policy: the DB does that, and fills in Version and
-	// Default.
-	Inspect(ctx context.Context, q Queryer) (*schema.Schema, error)
-	// SampleRows reads some rows of t, the columns it has and no others. What it reads is bounded by o, whatever the
+// Sampler is a Dialect that reads samples of tables in a way of its own. Without it the first rows are read.
+type Sampler interface {
+	// SampleRows reads some rows of t, the columns of o and no others. What it reads is bounded by o, whatever the
 	// size of t, unless t is a view. The same o on the same data gives the same rows. run runs one statement under
 	// guard and limits; it returns at most so many rows, as stored, and fewer with TooLarge set if they reach a limit
-	// on bytes.
-	SampleRows(ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o SampleOptions) (RowSample, error)
+	// on bytes. guard.SampleRows does it for tables with a key that is a number.
+	SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o SampleOptions) (RowSample, error)
 }
 
-// Planner tells plans.
-type Planner interface {
-	// Explain returns the engine's plan of one statement that has passed the text check and the guard of q.
-	Explain(ctx context.Context, q Queryer, s *sqltext.Statement) (Plan, error)
-}
-
-// What a Dialect may be beside that.
+// What samples are told and give.
 type (
-	// DatabaseWarner looks for settings of a database that weaken its guard.
-	DatabaseWarner interface {
-		Warnings(ctx context.Context, q Queryer) ([]trace.Warning, error)
-	}
-	// ErrorClassifier gives an error met outside of any statement its type: an error about a lock matches [ErrBusy]. It
-	// returns other errors as they are.
-	ErrorClassifier interface{ Classify(err error) error }
-	// Misreader serves [UnknownNames] for an engine that takes unknown names in double quotes for strings, or all. It
-	// returns the names that h takes for strings in s, which compiles; where all are strings, those that a column is named
-	// after. names are unqualified, in double quotes and in text order. Of many names it may leave out the last ones.
-	Misreader interface {
-		Misread(ctx context.Context, h Held, s *sqltext.Statement, names []sqltext.ColumnRef) ([]sqltext.ColumnRef, error)
-	}
+	// SampleOptions says which rows [Sampler.SampleRows] and [DB.Sample] read.
+	SampleOptions = guard.SampleOptions
+	// RowSample is some rows of a table.
+	RowSample = guard.RowSample
 )
 
 // GuardConfig is what a guard enforces.
 type GuardConfig struct {
-	Policy Policy // what the guard lets through
-	// CellBytes is the largest value, in bytes, that a result may hold.
+	Policy Policy // what statements may read. exec applies it to names; an engine may have walls of its own for it
+	// CellBytes is the largest value, in bytes, that a result may hold; 0 or more.
 	CellBytes int
 	// Unwrap returns the engine's own driver connection for what database/sql hands out; nil where the driver is not
 	// wrapped.
 	Unwrap func(driverConn any) any
 }
 
-// Guard makes connections of one database fit for text that a model wrote, and gives them back as they were. Safe for
-// concurrent use.
+// Open puts the guard on one connection: it looks at it, refuses one that cannot be guarded with an error that matches
+// [ErrUnguarded], and changes its settings. After an error the connection is as it was, or database/sql drops it; an
+// error that matches [ErrBroken] says that neither could be done. The caller closes conn, after the Conn.
 //
-// After any error of its methods conn is as it was, or database/sql drops it; an error that matches [ErrBroken] says
-// that neither could be done. The caller closes conn after Release.
-type Guard interface {
-	// Hold puts the guard on conn. An error that matches [ErrUnguarded] says that this connection cannot have one.
-	//
-	// timeout is how long a statement may take. Where the engine waits for locks without looking at a context, it waits
-	// a little less than this, and a lock that is there when Hold is called is waited for no longer than ctx lasts.
-	Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (Held, error)
-	// Catalog holds conn for the texts by which the [Dialect] reads the catalog, which a guard forbids. So there is
-	// none: it bounds waits for locks as Hold does.
-	Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (Held, error)
+// timeout is how long a statement may take. Where the engine waits for locks without looking at a context, it waits a
+// little less than this, and a lock that is there when Open is called is waited for no longer than ctx lasts.
+//
+// Safe for concurrent use.
+type Open func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (Opened, error)
+
+// Opened is a connection under guard, and what is known of it.
+type Opened struct {
+	Conn
+	// Place says what the connection sees: connections with the same Place find the same tables by the same names.
+	Place string
+	// Version is that of the schema now; "": Conn.Version has to be asked, which exec does once a second at most.
+	Version string
+	// Private says that the connection has a database of its own, in memory, so that another one would not see the data.
+	Private bool
 }
 
-// Held is a connection under guard. Not safe for concurrent use: it runs one statement at a time. A Held may also be
-// [Private], a [Converter], a [StatementWarner], a [Stopper] and a [Finisher].
-type Held interface {
-	// QueryContext runs a text of ours, which only reads. Without arguments a text with a parameter is refused. Errors
-	// are those of Query.
-	Queryer
-
-	// Query runs one statement that has passed the text check. Of the rows, b.Rows and one more are read, so an engine
-	// may be told to stop there. The rows hold values as the engine stores them, whatever the driver likes to make of
-	// declared types, under the statement's own column names and in its own order. Errors are typed, see Classify; an
-	// error means that nothing of the statement ran. Close the rows before the next call.
-	Query(ctx context.Context, s *sqltext.Statement, b Bounds) (*sql.Rows, error)
-
-	// Analyze compiles one statement without running it and says what it reads.
-	Analyze(ctx context.Context, s *sqltext.Statement) (Analysis, error)
-
-	// Classify turns an error met while reading rows into one of this package's typed errors. What it does not know it
-	// returns wrapped.
-	Classify(err error) error
-
-	// Release takes the guard off, on a context of its own. With drop, or when the connection cannot be put back as it
-	// was, it makes database/sql close it, except where that would lose a database that lives in memory. There it puts
-	// the connection back; if that fails, an error that matches [ErrBroken] comes back. Release may be called once.
-	Release(drop bool) error
+// Conn is one connection under guard. exec makes, uses and closes it; it is not safe for concurrent use. A Conn may also
+// be a [Finisher].
+//
+// A statement goes through Read and Confirm once, and then to Explain and Run, of which none or several are called. An
+// error about the statement has its type, or [Dialect.Classify] gives it; with any other error exec closes the connection.
+type Conn interface {
+	// Version returns a text that changes when the schema does, as Catalog.Version; "" where it cannot be told whether the
+	// schema changed. It is cheap.
+	Version(ctx context.Context) (string, error)
+	// Catalog reads the system tables: the schema for prompts and the facts for the guard. Nothing is left out for a
+	// policy.
+	Catalog(ctx context.Context) (*Catalog, error)
+	// Read has the engine's parser read a statement that passed the text check, refuses what may not be done by its form,
+	// its functions or its size, and says what it names, by s.Catalog. It runs nothing. guard.ErrStale says that the
+	// catalog is old.
+	Read(ctx context.Context, s *Statement) (*guard.Names, error)
+	// Confirm asks the engine itself what a statement reads, whose names may be read. Names that the catalog does not have
+	// are among s.Names: the engine says in its own words what is absent. It runs nothing.
+	Confirm(ctx context.Context, s *Statement) (guard.Seen, error)
+	// Explain returns the engine's plan of a statement that was confirmed.
+	Explain(ctx context.Context, s *Statement) (Plan, error)
+	// Run runs a statement that was confirmed. Of the rows, b.Rows and one more are read, so an engine may be told to stop
+	// there. They hold values as the engine stores them, whatever the driver likes to make of declared types, under the
+	// statement's own column names and in its own order. An error means that nothing of the statement ran. exec closes the
+	// rows before the next call.
+	Run(ctx context.Context, s *Statement, b Bounds) (*Rows, error)
+	// Close takes the guard off, on a context of its own. With drop, or when the connection cannot be put back as it was,
+	// it makes database/sql close it, except where that would lose a database that lives in memory. There it puts the
+	// connection back; if that fails, an error that matches [ErrBroken] comes back. Close is called once.
+	Close(drop bool) error
 }
 
-// What a Held may be beside that.
-type (
-	// Private says that the connection has a database of its own, in memory, so that another connection would not see
-	// the data.
-	Private interface{ Private() bool }
-	// Converter makes the values of a column what a [result.Table] holds. Converter returns nil for a column whose values
-	// need no change. A function gets what the driver gave, which it must not keep, and returns nil, an int64, a float64,
-	// a result.Decimal, a string or a []byte.
-	Converter interface {
-		Converter(column *sql.ColumnType) func(value any) (any, error)
-	}
-	// StatementWarner tells what the engine warned of while it ran the last statement of Query, whose rows are closed:
-	// a text that it read as a number, a value that it cut. Each is one line for the person who asked.
-	StatementWarner interface {
-		StatementWarnings(ctx context.Context) ([]string, error)
-	}
-	// Stopper ends the statement whose rows are open, of which no more is wanted, where closing them would read all the
-	// others. tooLarge: they are over a limit on bytes; else they are over Bounds.Rows. Stop reports whether it ended
-	// the statement. The connection is lost with it then: Finish, or Release, makes database/sql drop it.
-	Stopper interface{ Stop(tooLarge bool) bool }
-	// Finisher ends what one use of the connection began, a transaction say, and looks at what the statement left behind.
-	// It is called after each, with all rows closed. Without fit the connection is dropped, and a session takes another
-	// one. The error becomes that of the call, unless it has one.
-	Finisher interface {
-		Finish(ctx context.Context) (fit bool, err error)
-	}
-)
+// Finisher is a Conn that ends what one use of the connection began, a transaction say, and looks at what the statement
+// left behind. It is called when the rows of the last statement are closed and before another one is read. Without fit
+// the connection is dropped, and a session takes another one. The error becomes that of the call, unless it has one.
+type Finisher interface {
+	Finish(ctx context.Context) (fit bool, err error)
+}
+
+// Catalog is what an engine has read of its system tables. It does not change.
+type Catalog struct {
+	// Version is that of the schema before the catalog was read.
+	Version string
+	// Schema is the whole schema. exec fills in its Version.
+	Schema *schema.Schema
+	// Catalog is what decides on names. Its relations are those of Schema, and those that nobody may read.
+	guard.Catalog
+	Warnings []trace.Warning // settings of the database that weaken its guard
+	Own      any             // what the engine keeps
+}
+
+// Statement is one statement on its way through the guard.
+type Statement struct {
+	*sqltext.Statement
+	Args    []any             // of a statement of exec's own; one from outside has none, and parameters in it are refused
+	Ours    bool              // the statement is exec's own, as those of samples
+	Catalog *Catalog          // by which it is judged
+	Size    sqltext.Expansion // what it grows to where it is written out
+	Names   *guard.Names      // what Conn.Read returned
+	Seen    guard.Seen        // what Conn.Confirm returned
+	reads   []guard.Read
+}
+
+// Rows are the rows of a statement, and how to treat them. The functions are nil where there is nothing to do.
+type Rows struct {
+	*sql.Rows
+	// Convert makes the values of a column what a [result.Table] holds; nil for a column whose values need no change. The
+	// function gets what the driver gave, which it must not keep, and returns nil, an int64, a float64, a result.Decimal,
+	// a string or a []byte.
+	Convert func(column *sql.ColumnType) func(value any) (any, error)
+	// Warnings tells what the engine warned of while it ran the statement, whose rows are closed: a text that it read as a
+	// number, a value that it cut. Each is one line for the person who asked.
+	Warnings func(ctx context.Context) ([]string, error)
+	// Stop ends the statement, of which no more is wanted, where closing its rows would read all the others. tooLarge: they
+	// are over a limit on bytes; else they are over Bounds.Rows. It reports whether it ended the statement. The connection
+	// is lost with it then.
+	Stop func(tooLarge bool) bool
+	// Classify is [Dialect.Classify] for an error met while the rows are read, where the connection knows more.
+	Classify func(err error) error
+}

@@ -82,6 +82,23 @@ type TableRead struct {
 	Columns []string `json:"columns"` // those that are read, sorted
 }
 
+// analysis is what a statement reads that was admitted.
+func (a *Statement) analysis() Analysis {
+	reads, functions := a.reads, a.Seen.Functions
+	exact := a.Seen.Reads != nil
+	if exact {
+		reads = a.Seen.Reads
+	}
+	if functions == nil {
+		functions = a.Catalog.Functions(a.Names)
+	}
+	out := Analysis{Kind: "select", Tables: []TableRead{}, Functions: functions, Inexact: !exact}
+	for _, r := range reads {
+		out.Tables = append(out.Tables, TableRead{Schema: r.Relation.Schema, Table: r.Relation.Name, Columns: r.Columns})
+	}
+	return out
+}
+
 // Examine runs checks on one statement of untrusted origin, in their order, until one returns an error. What was found
 // until then comes with the error. The text check comes first. Without checks it runs those of [DefaultChecks].
 //
@@ -110,12 +127,15 @@ func (s *Session) Examine(ctx context.Context, statement *sqltext.Statement, che
 	if len(checks) == 0 {
 		checks = DefaultChecks()
 	}
-	for _, check := range checks {
-		if err := check.Check(ctx, s, &c); err != nil {
-			return c, err
+	_, err := use(ctx, s, func() (none struct{}, err error) {
+		for _, check := range checks {
+			if err := check.Check(ctx, s, &c); err != nil {
+				return none, err
+			}
 		}
-	}
-	return c, nil
+		return none, nil
+	})
+	return c, err
 }
 
 // DefaultChecks returns the checks that tell most about a candidate: one reading statement, unknown names, its plan,

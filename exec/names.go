@@ -13,7 +13,7 @@ func QuoteName(d Dialect, name string) string {
 	if schema.QuoteName(name) == name {
 		return name
 	}
-	return d.Quote(name)
+	return d.Language().Quote(name)
 }
 
 // Names writes names of d for people and prompts, as [QuoteName] does. It is a [schema.Quoter] and a [schema.SchemaQuoter].
@@ -25,10 +25,10 @@ type DialectNames struct{ dialect Dialect }
 // Quote is [QuoteName].
 func (n DialectNames) Quote(name string) string { return QuoteName(n.dialect, name) }
 
-// QuoteSchema writes the name of a schema, where a dialect has catalogs as its [schema.SchemaQuoter] does.
+// QuoteSchema writes the name of a schema, with its catalog if it has one.
 func (n DialectNames) QuoteSchema(name string) string {
-	if s, ok := n.dialect.(schema.SchemaQuoter); ok {
-		return s.QuoteSchema(name)
+	if l := n.dialect.Language(); l.QuoteSchemaName != nil {
+		return l.QuoteSchemaName(name)
 	}
 	return n.Quote(name)
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,8 +9,8 @@ import (
 
 // Plan is what the engine says it would do for one statement, without doing it.
 //
-// Rows are the engine's own words. Nodes are what the dialect made of them: the same few kinds on every engine, so that
-// plans can be compared and costed.
+// Rows are the engine's own words. Nodes are what exec/sqlite makes of them, so that plans can be compared and costed as
+// the methods do that were published for SQLite. Other engines give their plan as it is, and its cost.
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {
@@ -85,14 +86,36 @@ const DerivedTable = "sub"
 //
 // A step prints as kind[:table][:access][:left][:exists](children), steps that follow each other are separated by
 // commas, and a correlated subquery has "correlated:" in front of its kind. Sorting inside the branches of a set
-// operation is left out: whether it shows up depends on the version of SQLite. A plan without steps has the empty
-// signature.
+// operation is left out: whether it shows up depends on the version of SQLite. A plan without nodes has the texts of its
+// rows as its signature, each number a 0; one without rows has the empty signature.
 //
 // Equal signatures are a proxy for equal results and not more than that: conditions, selected columns, sort direction
 // and LIMIT are not part of a plan. Prefer to compare results wherever statements may run.
 //
 // The rules mend those of galah92/egtts, which planvote.PublishedSignature has.
-func (p Plan) Signature() string { return signature(p.Nodes, false) }
+func (p Plan) Signature() string {
+	if len(p.Nodes) > 0 {
+		return signature(p.Nodes, false)
+	}
+	texts := make([]string, len(p.Rows))
+	for i, row := range p.Rows {
+		texts[i] = numbers.ReplaceAllString(row.Detail, "0")
+	}
+	return strings.Join(texts, "\n")
+}
+
+// numbers are the digits in a plan that are no part of a name.
+var numbers = regexp.MustCompile(`\b[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\b`)
+
+// RawPlan makes a plan of the lines in which an engine writes it.
+func RawPlan(text string) (p Plan) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, "\r\n \t"); line != "" {
+			p.Rows = append(p.Rows, PlanRow{ID: len(p.Rows) + 1, Detail: line})
+		}
+	}
+	return p
+}
 
 // signature writes nodes with commas between them. inSet says that they are the branches of a set operation.
 func signature(nodes []PlanNode, inSet bool) string {
@@ -134,8 +157,13 @@ func signature(nodes []PlanNode, inSet bool) string {
 // It is the sum over all steps: 100 for a full scan; 50 for a scan of an index, for an index that the engine builds for
 // this statement, for a virtual table and for each temporary structure that sorts, groups or removes duplicates; 75 for
 // a correlated subquery; 0 for everything else. It knows nothing of the number of rows, so it ranks spellings of one
-// query and cannot predict time.
-func (p Plan) Cost() float64 { return nodesCost(p.Nodes) }
+// query and cannot predict time. A plan without nodes costs what the engine estimates, EngineCost.
+func (p Plan) Cost() float64 {
+	if len(p.Nodes) == 0 {
+		return p.EngineCost
+	}
+	return nodesCost(p.Nodes)
+}
 
 func nodesCost(nodes []PlanNode) float64 {
 	var sum float64

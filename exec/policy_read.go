@@ -40,7 +40,7 @@ func ReadPolicy(r io.Reader) (Policy, error) {
 		}
 		return Policy{}, fmt.Errorf("exec: reading a policy: line %d: %w", 1+strings.Count(text[:d.InputOffset()], "\n"), err)
 	}
-	if err := p.validate(); err != nil {
+	if err := p.Validate(); err != nil {
 		return Policy{}, fmt.Errorf("exec: reading a policy: %w", err)
 	}
 	return p, nil

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -29,24 +31,6 @@ type ProfileOptions struct {
 
 	TableTimeout time.Duration // for each statement; 0 means that of a candidate, see Limits
 	Timeout      time.Duration // for the whole profile; 0 means 30 s
-}
-
-// SampleOptions says which rows [Dialect.SampleRows] and [DB.Sample] read.
-type SampleOptions struct {
-	Columns []string // the columns to read, as the table writes them; none: only count. DB.Sample chooses them itself
-	Rows    int      // most rows to read, 1 or more
-	Count   int64    // most rows to count; 0: no count
-	Spread  bool     // read rows from all over a long table instead of its first ones
-	Seed    uint64   // where Spread begins in each part of the table
-	Cut     int      // texts and blobs are cut to this many characters or bytes; 0: as stored
-}
-
-// RowSample is some rows of a table.
-type RowSample struct {
-	Rows         [][]any // one value for each of SampleOptions.Columns, in their order
-	Count        int64   // number of rows of the table; 0 if they were not counted
-	CountAtLeast bool    // the table has more rows than Count
-	Complete     bool    // Rows are all rows of the table
 }
 
 const (
@@ -139,7 +123,7 @@ func (s *Session) profileTable(ctx context.Context, t *schema.Table, readable *s
 	}
 	t.Columns = slices.Clone(t.Columns)
 	look := func(columns []string) error {
-		sample, err := s.db.dialect.SampleRows(ctx, s.sampled, source, SampleOptions{
+		sample, err := sampleRows(ctx, s.db.dialect, s.sampled, source, SampleOptions{
 			Columns: columns, Rows: o.Rows, Count: o.Count, Spread: true, Seed: o.Seed, Cut: longValue,
 		})
 		if err != nil {
@@ -150,7 +134,7 @@ func (s *Session) profileTable(ctx context.Context, t *schema.Table, readable *s
 		for i, name := range columns {
 			c, _ := t.Column(name)
 			c.Profile = summarize(sample, i, o)
-			if secretValues(sample.Rows, i) && !s.db.policy.reveals(readable.SchemaOf(t), t.Name, name) {
+			if secretValues(sample.Rows, i) && !s.db.policy.Reveals(readable.SchemaOf(t), t.Name, name) {
 				c.Profile, c.Sensitive = nil, true
 			}
 		}
@@ -184,7 +168,7 @@ func isCellLimit(err error) bool {
 
 // Sample returns at most o.Rows rows of a table or view: the first ones in the order in which the engine reads the
 // table itself, in SQLite by rowid or primary key. With o.Spread they come from all over a long table, and the same o
-// on the same data gives the same rows; see [Dialect.SampleRows]. A table is never read whole for it, but a view may
+// on the same data gives the same rows; see [Sampler.SampleRows]. A table is never read whole for it, but a view may
 // have to read all of the tables under it.
 //
 // Columns are those that the policy allows, that are not Sensitive, and whose values do not look like secrets (see
@@ -221,7 +205,7 @@ func (s *Session) sample(ctx context.Context, source schema.Table, columns []str
 			return t, nil
 		}
 		o.Columns = columns
-		sample, err := s.db.dialect.SampleRows(ctx, func(ctx context.Context, sql string, n int) (*result.Table, error) {
+		sample, err := sampleRows(ctx, s.db.dialect, func(ctx context.Context, sql string, n int) (*result.Table, error) {
 			part, err := s.sampled(ctx, sql, n)
 			if err == nil {
 				t.Truncated, t.TooLarge = part.Truncated, part.TooLarge
@@ -257,4 +241,33 @@ func readableColumns(t *schema.Table, readable *schema.Schema) (source schema.Ta
 		}
 	}
 	return *found, names, nil
+}
+
+// sampleRows reads a sample in the way of d, or the first rows.
+func sampleRows(ctx context.Context, d Dialect, run guard.Runner, t schema.Table, o SampleOptions) (RowSample, error) {
+	if s, ok := d.(Sampler); ok {
+		return s.SampleRows(ctx, run, t, o)
+	}
+	l := d.Language()
+	from := t.TableName().Quoted(l) + " AS t"
+	columns := make([]string, len(o.Columns))
+	for i, name := range o.Columns {
+		columns[i] = "t." + l.Quote(name)
+	}
+	sample, err := guard.SampleRows(ctx, run, guard.Sampled{From: from, Counted: from, List: strings.Join(columns, ", ")}, o)
+	for _, row := range sample.Rows {
+		for i, v := range row {
+			switch v := v.(type) {
+			case string:
+				if r := []rune(v); o.Cut > 0 && len(r) > o.Cut {
+					row[i] = string(r[:o.Cut])
+				}
+			case []byte:
+				if o.Cut > 0 && len(v) > o.Cut {
+					row[i] = v[:o.Cut]
+				}
+			}
+		}
+	}
+	return sample, err
 }

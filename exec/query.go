@@ -2,11 +2,9 @@ package exec
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -33,7 +31,7 @@ func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Ta
 	return with(s, func(s *Session) (*result.Table, error) { return s.Query(ctx, sql) })
 }
 
-// sampled runs a statement for [Dialect.SampleRows], with the bounds of the session but for their Rows.
+// sampled runs a statement for [Sampler.SampleRows], with the bounds of the session but for their Rows.
 func (s *Session) sampled(ctx context.Context, sql string, rows int) (*result.Table, error) {
 	b := s.bounds
 	b.Rows = rows
@@ -81,21 +79,19 @@ func (db *DB) bounds(b Bounds) (Bounds, error) {
 // took 184 MB.
 const freeName = 64
 
-// readStatement runs one statement of untrusted origin on a held connection. What the engine warns of becomes warnings
-// at the span in ctx.
-func readStatement(ctx context.Context, h Held, s *sqltext.Statement, b Bounds) (*result.Table, error) {
-	rows, err := h.Query(ctx, s, b)
+// read runs a statement that was admitted. What the engine warns of becomes warnings at the span in ctx.
+func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
+	rows, err := h.Run(ctx, a, b)
 	if err != nil {
-		return nil, err
+		return nil, h.classify(err)
 	}
-	t, err := read(h, rows, b)
-	w, ok := h.(StatementWarner)
-	if err != nil || !ok {
+	t, err := h.keep(rows, b)
+	if err != nil || rows.Warnings == nil || h.unfit {
 		return t, err
 	}
-	warnings, err := w.StatementWarnings(ctx)
+	warnings, err := rows.Warnings(ctx)
 	if err != nil {
-		return nil, h.Classify(err)
+		return nil, h.db.unblamed(err)
 	}
 	for _, text := range warnings {
 		trace.From(ctx).Warn("engine-warning", trace.Scrub(text))
@@ -103,12 +99,18 @@ func readStatement(ctx context.Context, h Held, s *sqltext.Statement, b Bounds) 
 	return t, nil
 }
 
-// read keeps of rows what b allows, and closes them. It reads one row more than b.Rows, so that Truncated is exact.
-func read(h Held, rows *sql.Rows, b Bounds) (*result.Table, error) {
+// keep keeps of rows what b allows, and closes them. It reads one row more than b.Rows, so that Truncated is exact.
+func (h *held) keep(rows *Rows, b Bounds) (*result.Table, error) {
 	defer rows.Close()
+	failed := func(err error) (*result.Table, error) {
+		if rows.Classify != nil {
+			err = rows.Classify(err)
+		}
+		return nil, h.classify(err)
+	}
 	names, err := rows.Columns()
 	if err != nil {
-		return nil, h.Classify(err)
+		return failed(err)
 	}
 	if len(names) == 0 {
 		// A driver that found nothing to run says so by a result without columns.
@@ -127,9 +129,9 @@ func read(h Held, rows *sql.Rows, b Bounds) (*result.Table, error) {
 	}
 	b.Bytes = left
 	t := &result.Table{Columns: names, Rows: [][]any{}}
-	reader, err := newReader(h, rows, len(names), b)
+	reader, err := newReader(rows, len(names), b)
 	if err != nil {
-		return nil, h.Classify(err)
+		return failed(err)
 	}
 	for rows.Next() {
 		if len(t.Rows) == b.Rows {
@@ -138,7 +140,7 @@ func read(h Held, rows *sql.Rows, b Bounds) (*result.Table, error) {
 		}
 		row, err := reader.read(rows)
 		if err != nil {
-			return nil, h.Classify(err)
+			return failed(err)
 		}
 		if row == nil {
 			t.Truncated, t.TooLarge = true, true
@@ -146,14 +148,15 @@ func read(h Held, rows *sql.Rows, b Bounds) (*result.Table, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	if stopper, ok := h.(Stopper); ok && t.Truncated && stopper.Stop(t.TooLarge) {
+	if t.Truncated && rows.Stop != nil && rows.Stop(t.TooLarge) {
+		h.unfit = true
 		return t, nil
 	}
 	if err := rows.Err(); err != nil {
-		return nil, h.Classify(err)
+		return failed(err)
 	}
 	if err := rows.Close(); err != nil {
-		return nil, h.Classify(err)
+		return failed(err)
 	}
 	return t, nil
 }

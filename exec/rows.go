@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"database/sql"
 	"fmt"
 	"math"
 	"time"
@@ -17,26 +16,26 @@ type reader struct {
 	dest  []any
 }
 
-func newReader(h Held, rows *sql.Rows, columns int, b Bounds) (*reader, error) {
+func newReader(rows *Rows, columns int, b Bounds) (*reader, error) {
 	r := &reader{left: b.Bytes, cell: b.CellBytes, cells: make([]cell, columns), dest: make([]any, columns)}
 	for i := range r.cells {
 		r.cells[i].reader = r
 		r.dest[i] = &r.cells[i]
 	}
-	if c, ok := h.(Converter); ok {
+	if rows.Convert != nil {
 		types, err := rows.ColumnTypes()
 		if err != nil {
 			return nil, err
 		}
 		for i, t := range types {
-			r.cells[i].convert = c.Converter(t)
+			r.cells[i].convert = rows.Convert(t)
 		}
 	}
 	return r, nil
 }
 
 // read returns the current row, nil where it is over a limit on bytes.
-func (r *reader) read(rows *sql.Rows) ([]any, error) {
+func (r *reader) read(rows *Rows) ([]any, error) {
 	if err := rows.Scan(r.dest...); err != nil {
 		return nil, err
 	}

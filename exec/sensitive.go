@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
@@ -102,14 +103,12 @@ func secretValues(rows [][]any, column int) bool {
 	return all > 0 && 5*secret >= 4*all
 }
 
-// reveals reports whether the values of a column may be shown though it looks like one of secrets.
-func (p Policy) reveals(schema, table, column string) bool {
-	return slices.ContainsFunc(p.Reveal, func(entry string) bool { return entry == "*" || matches(entry, schema, table, column) })
-}
-
-// conceal returns s with the columns marked Sensitive whose names say that they hold secrets, and warns of them. Where
-// there are none it returns s itself.
-func (db *DB) conceal(ctx context.Context, s *schema.Schema) *schema.Schema {
+// conceal returns s with the columns marked Sensitive whose names say that they hold secrets, and those that show the
+// values of one under another name, and warns of them. Where there are none it returns s itself.
+func (db *DB) conceal(ctx context.Context, c *Catalog, s *schema.Schema, relation func(*schema.Table) *guard.Relation) *schema.Schema {
+	secret := c.SpreadThroughViews(func(r *guard.Relation, column string) bool {
+		return secretName(column) && !db.policy.Reveals(r.Schema, r.Name, column)
+	})
 	out := *s
 	out.Tables = slices.Clone(s.Tables)
 	var found []string
@@ -117,7 +116,7 @@ func (db *DB) conceal(ctx context.Context, s *schema.Schema) *schema.Schema {
 		t := &out.Tables[i]
 		cloned := false
 		for j, c := range t.Columns {
-			if c.Sensitive || !secretName(c.Name) || db.policy.reveals(s.SchemaOf(t), t.Name, c.Name) {
+			if c.Sensitive || !(secretName(c.Name) || secret[relation(t)][c.Name]) || db.policy.Reveals(s.SchemaOf(t), t.Name, c.Name) {
 				continue
 			}
 			if !cloned {
@@ -150,7 +149,7 @@ func WarnSensitive(ctx context.Context, columns []string) {
 func (db *DB) dropSecrets(source schema.Table, t *result.Table) {
 	in := db.schemas.current.Load().SchemaOf(&source) // Sample has read the schema
 	for i := len(t.Columns) - 1; i >= 0; i-- {
-		if !secretValues(t.Rows, i) || db.policy.reveals(in, source.Name, t.Columns[i]) {
+		if !secretValues(t.Rows, i) || db.policy.Reveals(in, source.Name, t.Columns[i]) {
 			continue
 		}
 		t.Columns = slices.Delete(slices.Clone(t.Columns), i, i+1)

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -24,17 +23,14 @@ import (
 //
 // Not safe for concurrent use.
 type Session struct {
-	db      *DB
-	bounds  Bounds
-	own     bool // the statements are ours: they run without execution too
-	catalog bool // they read the catalog, so there is no guard
+	db     *DB
+	bounds Bounds
+	own    bool // the statements are ours: they run without execution too
 
-	last    *sqltext.Statement // the statement that was checked last
-	conn    *sql.Conn
-	held    Held          // nil between a lost connection and the next statement
-	wait    time.Duration // the time-out that held was made for
-	private bool          // no other connection sees the same database
-	jobs    chan func()   // to the goroutine that runs the statements; nil while there is none
+	last  *sqltext.Statement // the statement that was checked last
+	held  *held              // nil between a lost connection and the next statement
+	jobs  chan func()        // to the goroutine that runs the statements; nil while there is none
+	depth int                // calls of methods in each other: a use of the connection ends with the outermost
 }
 
 // Session returns a session whose queries have the bounds b; zero fields are those of Limits.Answer, and CellBytes has
@@ -68,98 +64,97 @@ func (s *Session) query(ctx context.Context, sql string, b Bounds) (t *result.Ta
 	if s.db.lookOnly && !s.own {
 		return nil, ErrNoExecution
 	}
-	if s.db.limits.EngineCost > 0 && !s.own {
-		if _, err := s.Explain(ctx, sql); err != nil {
+	return use(ctx, s, func() (t *result.Table, err error) {
+		if s.db.limits.EngineCost > 0 && !s.own {
+			if _, err := s.Explain(ctx, sql); err != nil {
+				return nil, err
+			}
+		}
+		ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
+		defer span.End()
+		t, err = generated(ctx, s, sql, b.Timeout, func(ctx context.Context, h *held, a *Statement) (*result.Table, error) {
+			return h.read(ctx, a, b)
+		})
+		if err != nil {
+			span.Fail(err)
 			return nil, err
 		}
-	}
-	ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
-	defer span.End()
-	t, err = generated(ctx, s, sql, b.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (*result.Table, error) {
-		return readStatement(ctx, h, statement, b)
+		span.Set("rows", len(t.Rows))
+		if t.Truncated {
+			span.Set("truncated", true)
+		}
+		return t, nil
 	})
-	if err != nil {
-		span.Fail(err)
-		return nil, err
-	}
-	span.Set("rows", len(t.Rows))
-	if t.Truncated {
-		span.Set("truncated", true)
-	}
-	return t, nil
 }
 
 // Analyze is [DB.Analyze] on the session's connection.
 func (s *Session) Analyze(ctx context.Context, sql string) (Analysis, error) {
-	statement, err := s.check(sql)
-	if err != nil {
-		return Analysis{}, err
-	}
-	return s.analyze(ctx, statement)
-}
-
-func (s *Session) analyze(ctx context.Context, statement *sqltext.Statement) (Analysis, error) {
-	return run(ctx, s, s.db.limits.Candidate.Timeout, func(ctx context.Context, h Held) (Analysis, error) {
-		return h.Analyze(ctx, statement)
+	return use(ctx, s, func() (Analysis, error) {
+		return generated(ctx, s, sql, s.db.limits.Candidate.Timeout, func(_ context.Context, _ *held, a *Statement) (Analysis, error) {
+			return a.analysis(), nil
+		})
 	})
 }
 
 // Explain is [DB.Explain] on the session's connection. A statement over Limits.EngineCost gives its plan and a
 // *LimitError.
 func (s *Session) Explain(ctx context.Context, sql string) (Plan, error) {
-	return generated(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (Plan, error) {
-		p, err := s.db.dialect.Explain(ctx, h, statement)
-		if err != nil {
-			return Plan{}, h.Classify(err)
-		}
-		if most := s.db.limits.EngineCost; most > 0 && p.EngineCost > most {
-			return p, &LimitError{Limit: "engine-cost", Max: fmt.Sprint(most)}
-		}
-		return p, nil
+	return use(ctx, s, func() (Plan, error) {
+		return generated(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) (Plan, error) {
+			p, err := h.Explain(ctx, a)
+			if err != nil {
+				return Plan{}, h.classify(err)
+			}
+			if most := s.db.limits.EngineCost; most > 0 && p.EngineCost > most {
+				return p, &LimitError{Limit: "engine-cost", Max: fmt.Sprint(most)}
+			}
+			return p, nil
+		})
 	})
 }
 
-// Time returns how long a statement takes, from its compilation to its last row, values read, or to the first row beyond
+// Time returns how long a statement takes, from its run to its last row, values read, or to the first row beyond
 // Bounds.Rows.
 func (s *Session) Time(ctx context.Context, sql string) (time.Duration, error) {
 	if s.db.lookOnly {
 		return 0, ErrNoExecution
 	}
-	return generated(ctx, s, sql, s.bounds.Timeout, func(ctx context.Context, h Held, statement *sqltext.Statement) (time.Duration, error) {
-		start := time.Now()
-		if _, err := readStatement(ctx, h, statement, s.bounds); err != nil {
-			return 0, err
-		}
-		return time.Since(start), nil
+	return use(ctx, s, func() (time.Duration, error) {
+		return generated(ctx, s, sql, s.bounds.Timeout, func(ctx context.Context, h *held, a *Statement) (time.Duration, error) {
+			start := time.Now()
+			if _, err := h.read(ctx, a, s.bounds); err != nil {
+				return 0, err
+			}
+			return time.Since(start), nil
+		})
 	})
 }
 
 // Probe is [DB.Probe] on the session's connection.
 func (s *Session) Probe(ctx context.Context, schemaName, table, column string, value any) (found bool, err error) {
-	quote := s.db.dialect.Quote
+	quote := s.db.language.Quote
 	// A name with its table in front can only be a column: "x" alone is a string to SQLite where no such column exists.
-	from := quote(table)
-	if schemaName != "" {
-		from = quote(schemaName) + "." + from
-	}
-	text := "SELECT 1 FROM " + from + " WHERE " + quote(table) + "." + quote(column)
+	text := "SELECT 1 FROM " + schema.TableName{Schema: schemaName, Name: table}.Quoted(s.db.language) + " WHERE " + quote(table) + "." + quote(column)
 	var args []any
 	switch value.(type) {
 	case nil:
 		text += " IS NULL"
 	case int64, float64, string, []byte:
-		text += " = " + s.db.dialect.Placeholder(1)
+		text += " = " + s.db.language.Placeholder(1)
 		args = []any{value}
 	default:
 		return false, fmt.Errorf("exec: Probe: value of type %T", value)
 	}
-	found, err = run(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h Held) (bool, error) {
-		rows, err := h.QueryContext(ctx, text+" LIMIT 1", args...)
-		if err != nil {
-			return false, err
-		}
-		t, err := read(h, rows, Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1})
-		return err == nil && len(t.Rows) > 0, err
+	statement := s.db.language.Text.Parse(text + " LIMIT 1")
+	found, err = use(ctx, s, func() (bool, error) {
+		return run(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h *held) (bool, error) {
+			a, err := h.admit(ctx, statement, args)
+			if err != nil {
+				return false, err
+			}
+			t, err := h.read(ctx, a, Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1})
+			return err == nil && len(t.Rows) > 0, err
+		})
 	})
 	var fault *InvalidError
 	if errors.As(err, &fault) && fault.Fault == FaultRun { // the value is none of the column's type: 'Norway' of a date
@@ -198,7 +193,7 @@ func (s *Session) check(sql string) (*sqltext.Statement, error) {
 // take makes statement the one that was checked last. It checks a statement that did not pass the text check of this
 // dialect.
 func (s *Session) take(statement *sqltext.Statement) error {
-	if statement.Checked() && statement.Dialect() == s.db.dialect.Text() {
+	if statement.Checked() && statement.Dialect() == s.db.language.Text {
 		s.last = statement
 		return nil
 	}
@@ -206,14 +201,34 @@ func (s *Session) take(statement *sqltext.Statement) error {
 	return err
 }
 
-// generated runs f with the statement that a text from outside holds.
-func generated[T any](ctx context.Context, s *Session, sql string, timeout time.Duration, f func(ctx context.Context, h Held, statement *sqltext.Statement) (T, error)) (T, error) {
+// generated runs f with the statement that a text from outside holds, once it is admitted.
+func generated[T any](ctx context.Context, s *Session, sql string, timeout time.Duration, f func(ctx context.Context, h *held, a *Statement) (T, error)) (value T, err error) {
 	statement, err := s.check(sql)
 	if err != nil {
-		var none T
-		return none, err
+		return value, err
 	}
-	return run(ctx, s, timeout, func(ctx context.Context, h Held) (T, error) { return f(ctx, h, statement) })
+	return run(ctx, s, timeout, func(ctx context.Context, h *held) (value T, err error) {
+		a, err := h.admit(ctx, statement, nil)
+		if err != nil {
+			return value, err
+		}
+		return f(ctx, h, a)
+	})
+}
+
+// use runs f, which is one use of the connection, or a part of one.
+func use[T any](ctx context.Context, s *Session, f func() (T, error)) (value T, err error) {
+	s.depth++
+	defer func() {
+		if s.depth--; s.depth > 0 || s.held == nil || !s.held.used {
+			return
+		}
+		_, ferr := run(ctx, s, s.held.wait, func(ctx context.Context, h *held) (struct{}, error) { return struct{}{}, h.finish(ctx) })
+		if err == nil {
+			err = ferr
+		}
+	}()
+	return f()
 }
 
 // hold takes a connection and puts the guard on it, within timeout each.
@@ -221,14 +236,6 @@ func (s *Session) hold(ctx context.Context, timeout time.Duration) error {
 	db := s.db
 	if err := db.slot(ctx); err != nil {
 		return err
-	}
-	type taken struct {
-		conn *sql.Conn
-		held Held
-	}
-	hold := db.guard.Hold
-	if s.catalog {
-		hold = db.guard.Catalog
 	}
 	back := make(chan func(), 1)
 	outer, cancel := context.WithTimeout(ctx, 2*timeout)
@@ -240,24 +247,20 @@ func (s *Session) hold(ctx context.Context, timeout time.Duration) error {
 			<-db.slots
 		}
 	}()
-	got, err, left := wait.Contain(outer, mostGrace, s.start, func() (t taken, err error) {
-		if t.conn, err = db.connect(ctx, timeout); err != nil {
-			return t, err
+	got, err, left := wait.Contain(outer, mostGrace, s.start, func() (h *held, err error) {
+		h = &held{db: db, wait: timeout, own: s.own}
+		if h.conn, err = db.connect(ctx, timeout); err != nil {
+			return h, err
 		}
-		defer func() {
-			if t.held == nil { // also where the driver panics
-				t.conn.Close()
-			}
-		}()
 		installing, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		t.held, err = hold(installing, t.conn, timeout)
+		err = h.open(installing)
 		db.mark(err)
 		if err != nil && ctx.Err() == nil && installing.Err() != nil {
-			return t, fmt.Errorf("%w: guarding a connection took longer than %v", ErrBusy, timeout)
+			return h, fmt.Errorf("%w: guarding a connection took longer than %v", ErrBusy, timeout)
 		}
-		return t, ended(ctx, installing, timeout, err)
-	}, func(t taken) { db.giveBack(t.conn, t.held, <-back) })
+		return h, ended(ctx, installing, timeout, err)
+	}, func(h *held) { db.giveBack(h, <-back) })
 	switch {
 	case left:
 		s.rest()
@@ -268,10 +271,31 @@ func (s *Session) hold(ctx context.Context, timeout time.Duration) error {
 		return err
 	}
 	free = false
-	s.conn, s.held, s.wait = got.conn, got.held, timeout
-	p, ok := got.held.(Private)
-	s.private = ok && p.Private()
+	s.held = got
 	return nil
+}
+
+// open puts the guard on and finds the catalog. After an error, or a panic of the driver, the connection is given back.
+func (h *held) open(ctx context.Context) (err error) {
+	open := false
+	defer func() {
+		if open {
+			return
+		}
+		if h.Conn != nil {
+			err = errors.Join(err, h.Close(h.unfit))
+		}
+		h.Opened = Opened{}
+		h.conn.Close()
+	}()
+	if h.Opened, err = h.db.open(ctx, h.conn, h.wait); err != nil {
+		return h.db.unblamed(err)
+	}
+	h.unfit = true // where the driver panics
+	err = h.renew(ctx, false)
+	open = err == nil
+	h.unfit = err != nil && !isTyped(err)
+	return err
 }
 
 // release takes the guard off, if it is on, and waits no longer than mostGrace for that.
@@ -279,7 +303,7 @@ func (s *Session) release(drop bool) error {
 	if s.held == nil {
 		return nil
 	}
-	db, conn, held := s.db, s.conn, s.held
+	db, h := s.db, s.held
 	s.held = nil
 	free := true
 	defer func() {
@@ -292,15 +316,15 @@ func (s *Session) release(drop bool) error {
 	cancel()
 	back := make(chan func(), 1)
 	_, err, left := wait.Contain(over, mostGrace, s.start, func() (struct{}, error) {
-		defer conn.Close()
-		err := held.Release(drop)
+		defer h.conn.Close()
+		err := h.Close(drop || h.unfit)
 		db.mark(err)
 		return struct{}{}, err
 	}, func(struct{}) { (<-back)() })
 	if left {
 		s.rest()
 		free = false
-		back <- db.abandon(over, !s.private)
+		back <- db.abandon(over, !h.Private)
 	}
 	return err
 }

@@ -1,54 +1,20 @@
-// Package reads tells which columns a statement may read where the engine does not tell: more than it does read, and
-// never fewer. A dialect writes down what the parser of its engine found, and asks with that.
-//
-// The whole statement counts, not the scope of a name: a name reads the column of every relation that it could mean
-// anywhere in the text. That is short enough to be right. It reads too much where one alias stands for two things.
-package reads
+package guard
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Relation is a table or view with all its columns. It does not change, so a catalog makes it once.
-type Relation struct {
-	Schema, Name string
-
-	columns []string // sorted
-	at      map[string][]int
-	denied  []bool
-	hides   bool
-}
-
-// NewRelation makes a Relation. denied reports which of its columns may not be read; nil denies none.
-func NewRelation(schema, name string, columns []string, denied func(column string) bool) *Relation {
-	r := &Relation{Schema: schema, Name: name, columns: slices.Sorted(slices.Values(columns)), at: map[string][]int{}}
-	r.denied = make([]bool, len(columns))
-	for i, column := range r.columns {
-		r.at[fold(column)] = append(r.at[fold(column)], i)
-		r.denied[i] = denied != nil && denied(column)
-		r.hides = r.hides || r.denied[i]
-	}
-	return r
-}
-
-// Has reports whether r has a column of that name, whatever its case.
-func (r *Relation) Has(column string) bool { return len(r.at[fold(column)]) > 0 }
-
-// exactly is Has for an engine to which names in other letters are other names.
-func (r *Relation) exactly(column string) bool {
-	_, ok := slices.BinarySearch(r.columns, column)
-	return ok
-}
-
-// Hides reports whether some column of r may not be read.
-func (r *Relation) Hides() bool { return r.hides }
-
-// Statement is what a statement names, with its subqueries and common table expressions.
-type Statement struct {
+// Names is what a statement names, with its subqueries and common table expressions: what the parser of an engine found.
+//
+// Where the engine does not tell which columns a statement reads, the names do: more than it does read, and never fewer.
+// The whole statement counts, not the scope of a name: a name reads the column of every relation that it could mean
+// anywhere in the text. That is short enough to be right. It reads too much where one alias stands for two things.
+type Names struct {
 	Sources []Source // each item of each FROM
 	Refs    []Ref    // each place where a column may be named, the names in USING (…) and behind brackets included
 	Natural bool     // a NATURAL join
@@ -57,6 +23,28 @@ type Statement struct {
 	Call func(name string) bool
 	// Fields says that fields of a column may stand behind its name: a.b.c may be the field c of the column b.
 	Fields bool
+
+	Absent    []string // tables that the catalog does not have, as the text writes them, each once
+	Functions []string // functions called, as the engine folds their names
+	Indexes   []string // indexes that the statement asks for, but for primary keys
+	Own       any      // what the engine keeps for its next look at the statement
+}
+
+// Relations returns the relations of n's sources, each once, in the order of the sources.
+func (n *Names) Relations() (all []*Relation) {
+	for _, s := range n.Sources {
+		if s.Relation != nil && !slices.Contains(all, s.Relation) {
+			all = append(all, s.Relation)
+		}
+	}
+	return all
+}
+
+// Lacks notes a table that the catalog does not have.
+func (n *Names) Lacks(name string) {
+	if !slices.Contains(n.Absent, name) {
+		n.Absent = append(n.Absent, name)
+	}
 }
 
 // Source is one item of a FROM.
@@ -66,6 +54,10 @@ type Source struct {
 	Select   int       // number of the SELECT whose FROM it stands in, joins in that FROM included
 	Renamed  bool      // a list of columns stands behind the alias
 	Joined   bool      // the alias is that of a whole join, or of its USING (…)
+
+	// Pos and End are where the name of the relation stands in the text, with its schema, in bytes. [Names.Place] finds
+	// them; End is 0 where the place is not known.
+	Pos, End int
 }
 
 // Ref is one place where a column may be named.
@@ -82,8 +74,9 @@ type Read struct {
 	Columns  []string // sorted; empty where only the rows count
 }
 
-// Columns returns the relations of s, each once, in the order of schema and name, with the columns that are read.
-func (s *Statement) Columns() []Read {
+// Columns returns the relations of s, each once, in the order of schema and name, with the columns that are read. What
+// lies under views is not among them.
+func (s *Names) Columns() []Read {
 	found := s.find()
 	out := make([]Read, 0, len(found))
 	for _, f := range found {
@@ -95,25 +88,28 @@ func (s *Statement) Columns() []Read {
 		}
 		out = append(out, read)
 	}
-	slices.SortFunc(out, func(a, b Read) int {
-		return cmp.Or(strings.Compare(a.Relation.Schema, b.Relation.Schema), strings.Compare(a.Relation.Name, b.Relation.Name))
-	})
+	sortReads(out)
 	return out
 }
 
-// Denied returns the refusal of a statement that may read a denied column, and nil for any other one.
-func (s *Statement) Denied() *exec.RefusedError {
-	if !slices.ContainsFunc(s.Sources, func(o Source) bool { return o.Relation != nil && o.Relation.hides }) {
+// denied returns the refusal of a statement that may read a column which may not be read; nil for any other one.
+func (s *Names) denied() error {
+	if !slices.ContainsFunc(s.Sources, func(o Source) bool { return o.Relation != nil && o.Relation.Hides() }) {
 		return nil
 	}
 	for _, f := range s.find() {
 		for i, how := range f.how {
-			if how != "" && f.relation.denied[i] {
-				detail := f.relation.Name + "." + f.relation.columns[i] + " may not be read"
+			column := f.relation.columns[i]
+			switch why := f.relation.Barred[column]; {
+			case how == "":
+			case f.relation.denied[i]:
+				detail := f.relation.Name + "." + column + " may not be read"
 				if how != named {
 					detail += ", and " + how + " could read it: name the columns that you need"
 				}
-				return &exec.RefusedError{Reason: exec.ReasonColumn, Detail: detail}
+				return &RefusedError{Reason: ReasonColumn, Detail: detail}
+			case why != "":
+				return &RefusedError{Reason: ReasonFunction, Detail: why}
 			}
 		}
 	}
@@ -147,8 +143,8 @@ func (f found) all(how string, except ...string) {
 	}
 }
 
-// find is the one rule of this package.
-func (s *Statement) find() []found {
+// find is the one rule about columns.
+func (s *Names) find() []found {
 	var relations []found
 	var called []string // folded aliases of s.Sources
 	index := map[*Relation]int{}
@@ -261,4 +257,42 @@ func fold(s string) string {
 		}
 	}
 	return s
+}
+
+// Place finds where the text names each relation of n. Two references that are written alike mean the same, so it does not
+// matter which of them is which.
+func (n *Names) Place(s *sqltext.Statement) {
+	refs := s.Tables()
+	for i := range n.Sources {
+		o := &n.Sources[i]
+		if o.Relation == nil || o.End > 0 {
+			continue
+		}
+		k := slices.IndexFunc(refs, func(r sqltext.TableRef) bool {
+			alias := cmp.Or(r.Alias, r.Name)
+			return !r.Function && schema.EqualFold(r.Name, o.Relation.Name) && schema.EqualFold(alias, o.Alias)
+		})
+		if k < 0 {
+			continue
+		}
+		o.Pos, o.End = refs[k].Pos, nameEnd(s, refs[k].Pos)
+		refs = slices.Delete(slices.Clone(refs), k, k+1)
+	}
+}
+
+// nameEnd returns where the name that begins at a byte ends, with all that stands behind its dots.
+func nameEnd(s *sqltext.Statement, pos int) (end int) {
+	name := false // the last token was one
+	for t := range s.Tokens() {
+		if t.Pos < pos || t.Kind == sqltext.Space || t.Kind == sqltext.Comment {
+			continue
+		}
+		if name = !name; name && t.Kind != sqltext.Word && t.Kind != sqltext.QuotedName && t.Kind != sqltext.String || !name && t.Text != "." {
+			return end
+		}
+		if name {
+			end = t.Pos + len(t.Text)
+		}
+	}
+	return end
 }

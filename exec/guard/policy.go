@@ -1,4 +1,4 @@
-package exec
+package guard
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 // The zero Policy allows every table and view of the schema, every column, and the dialect's list of functions. What is
 // denied stays denied, whatever is allowed. Names compare without regard to ASCII case. A name that holds a dot is
 // written in double quotes: `"order.items".id`. An entry for a table or column that names nothing is a [*PolicyError]
-// of [DB.Ready], or of the first statement, so that a slip of the pen leaves no column open. Some engines have catalogs
+// of exec.DB.Ready, or of the first statement, so that a slip of the pen leaves no column open. Some engines have catalogs
 // of schemas: there the schema of a table in another catalog is called "catalog.schema".
 type Policy struct {
 	// AllowTables, when not empty, is all that may be read: "table", "schema.table" or "catalog.schema.table". A view
@@ -57,8 +57,13 @@ func (p Policy) AllowsColumn(schema, table, column string) bool {
 	})
 }
 
-// validate reports entries that cannot be read as names.
-func (p Policy) validate() error {
+// Reveals reports whether the values of a column may be shown though it looks like one of secrets.
+func (p Policy) Reveals(schema, table, column string) bool {
+	return slices.ContainsFunc(p.Reveal, func(entry string) bool { return entry == "*" || matches(entry, schema, table, column) })
+}
+
+// Validate reports entries that cannot be read as names.
+func (p Policy) Validate() error {
 	var errs []error
 	for _, list := range []struct {
 		field   string

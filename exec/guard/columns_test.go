@@ -1,4 +1,4 @@
-package reads_test
+package guard_test
 
 import (
 	"fmt"

@@ -1,12 +1,10 @@
-// Package sampling reads rows from all over a table by an integer key.
-package sampling
+package guard
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -16,8 +14,26 @@ const sampleParts = 20
 // Runner is what runs the statements.
 type Runner = func(ctx context.Context, sql string, rows int) (*result.Table, error)
 
-// Table is how an engine writes the table to read.
-type Table struct {
+// SampleOptions says which rows of a table are read.
+type SampleOptions struct {
+	Columns []string // the columns to read, as the table writes them; none: only count. exec.DB.Sample chooses them itself
+	Rows    int      // most rows to read, 1 or more
+	Count   int64    // most rows to count; 0: no count
+	Spread  bool     // read rows from all over a long table instead of its first ones
+	Seed    uint64   // where Spread begins in each part of the table
+	Cut     int      // texts and blobs are cut to this many characters or bytes; 0: as stored
+}
+
+// RowSample is some rows of a table.
+type RowSample struct {
+	Rows         [][]any // one value for each of SampleOptions.Columns, in their order
+	Count        int64   // number of rows of the table; 0 if they were not counted
+	CountAtLeast bool    // the table has more rows than Count
+	Complete     bool    // Rows are all rows of the table
+}
+
+// Sampled is how an engine writes the table that is read.
+type Sampled struct {
 	From    string // what stands behind FROM
 	Counted string // the same where the engine may take any index
 	List    string // the columns to read
@@ -25,16 +41,16 @@ type Table struct {
 	Order   string // what stands behind From to read the first rows: " ORDER BY …" or nothing
 }
 
-// Rows reads the first rows of t. With Spread, a table longer than o.Rows is read in 20 places, evenly between its
+// SampleRows reads the first rows of t. With Spread, a table longer than o.Rows is read in 20 places, evenly between its
 // smallest and its largest key, a twentieth of o.Rows in each. The first place is the start of the table. Fewer than 20
 // rows are read in as many places, each at random in its part. Gaps in the keys make the sample smaller. If it is less
 // than half of o.Rows, or there is no key, the first rows are taken.
-func Rows(ctx context.Context, run Runner, t Table, o exec.SampleOptions) (exec.RowSample, error) {
-	out := exec.RowSample{Rows: [][]any{}}
+func SampleRows(ctx context.Context, run Runner, t Sampled, o SampleOptions) (RowSample, error) {
+	out := RowSample{Rows: [][]any{}}
 	if o.Count > 0 {
 		n, err := count(ctx, run, t.Counted, o.Count)
 		if err != nil {
-			return exec.RowSample{}, err
+			return RowSample{}, err
 		}
 		out.Count, out.CountAtLeast = min(n, o.Count), n > o.Count
 	}
@@ -53,7 +69,7 @@ func Rows(ctx context.Context, run Runner, t Table, o exec.SampleOptions) (exec.
 		if low, high, ok := keyRange(ctx, run, t); ok {
 			for _, p := range spread(low, high, o) {
 				if err := read(p.where(t.Key), p.rows); err != nil {
-					return exec.RowSample{}, err
+					return RowSample{}, err
 				}
 			}
 			if len(out.Rows) >= o.Rows/2 {
@@ -63,7 +79,7 @@ func Rows(ctx context.Context, run Runner, t Table, o exec.SampleOptions) (exec.
 		}
 	}
 	if err := read(fmt.Sprintf("%s LIMIT %d", t.Order, o.Rows+1), o.Rows); err != nil {
-		return exec.RowSample{}, err
+		return RowSample{}, err
 	}
 	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
 	return out, nil
@@ -84,7 +100,7 @@ func count(ctx context.Context, run Runner, from string, limit int64) (int64, er
 }
 
 // keyRange returns the smallest and the largest key. ok is false where there is none that is an int64.
-func keyRange(ctx context.Context, run Runner, t Table) (low, high int64, ok bool) {
+func keyRange(ctx context.Context, run Runner, t Sampled) (low, high int64, ok bool) {
 	if t.Key == "" {
 		return 0, 0, false
 	}
@@ -110,7 +126,7 @@ func (p part) where(key string) string {
 
 // spread divides the keys from low to high into parts. Each begins at a random place, so that data written in a rhythm
 // is not met at the same beat each time. Only the first of many begins at low, the smallest value of most keys.
-func spread(low, high int64, o exec.SampleOptions) []part {
+func spread(low, high int64, o SampleOptions) []part {
 	var (
 		random = rand.New(rand.NewPCG(o.Seed, 0))
 		// The distance of two int64 fits an uint64.

@@ -1,0 +1,256 @@
+package exec
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// wall decides on a statement, and writes down in it what it found.
+type wall func(ctx context.Context, c Conn, s *Statement) error
+
+// walls are what stands between a statement that passed the text check and its run, in order.
+func walls() []wall { return []wall{small, readable, confirmed} }
+
+// small refuses what would grow where it is written out.
+func small(_ context.Context, _ Conn, s *Statement) (err error) {
+	s.Size, err = s.Catalog.Weigh(s.Statement)
+	return err
+}
+
+// readable refuses what the engine's parser finds, or what may not be read by its name.
+func readable(ctx context.Context, c Conn, s *Statement) (err error) {
+	if s.Names, err = c.Read(ctx, s); err != nil {
+		return err
+	}
+	if err := s.Catalog.Permit(s.Names); err != nil {
+		return err
+	}
+	s.reads = s.Catalog.Reads(s.Names)
+	return nil
+}
+
+// confirmed refuses what the engine itself says.
+func confirmed(ctx context.Context, c Conn, s *Statement) (err error) {
+	if s.Seen, err = c.Confirm(ctx, s); err != nil {
+		return err
+	}
+	if err := s.Catalog.Confirm(s.reads, s.Seen); err != nil {
+		return err
+	}
+	if s.Names != nil && len(s.Names.Absent) > 0 {
+		return guard.Refuse(ReasonTable, "%s is no table of the schema", s.Names.Absent[0])
+	}
+	return nil
+}
+
+// held is a connection under guard, and what goes on on it. A call that does not come back keeps its own, so nothing else
+// looks at it then.
+type held struct {
+	Opened
+	db   *DB
+	conn *sql.Conn
+	wait time.Duration // the time-out that it was opened for
+	own  bool          // the statements are ours
+
+	catalog  *Catalog
+	looked   time.Time  // when catalog was the current one
+	used     bool       // something was sent since the last use ended
+	admitted *Statement // that this use is about
+	unfit    bool       // the connection is not used again
+}
+
+// admit decides on a statement, once a use: whoever explains or runs it then takes it from here.
+func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []any) (*Statement, error) {
+	if a := h.admitted; a != nil && len(args) == 0 && len(a.Args) == 0 && a.SQL() == statement.SQL() {
+		return a, nil
+	}
+	if err := h.finish(ctx); err != nil { // a use has one statement
+		return nil, err
+	}
+	if time.Since(h.looked) > trusted {
+		if err := h.renew(ctx, true); err != nil {
+			return nil, err
+		}
+	}
+	h.used = true
+	for tries := 0; ; tries++ {
+		a := &Statement{Statement: statement, Args: args, Ours: h.own || len(args) > 0, Catalog: h.catalog}
+		err := h.judge(ctx, a)
+		if err == nil {
+			if len(args) == 0 {
+				h.admitted = a
+			}
+			return a, nil
+		}
+		stale := errors.Is(err, guard.ErrStale)
+		if !stale && !isAboutNames(err) || h.unfit {
+			return nil, err
+		}
+		before := h.catalog
+		if rerr := h.renew(ctx, true); rerr != nil {
+			return nil, rerr
+		}
+		switch {
+		case h.catalog == before && stale, tries > 1:
+			return nil, guard.Refuse(ReasonGuard, "the schema changes all the time")
+		case h.catalog == before:
+			return nil, err
+		}
+	}
+}
+
+// judge sends a statement against the walls.
+func (h *held) judge(ctx context.Context, a *Statement) error {
+	for _, wall := range h.db.walls {
+		if err := wall(ctx, h.Conn, a); err != nil {
+			return h.classify(err)
+		}
+	}
+	return nil
+}
+
+// isAboutNames reports whether an error may come from an old catalog.
+func isAboutNames(err error) bool {
+	var refused *RefusedError
+	if errors.As(err, &refused) {
+		return refused.Reason == ReasonTable || refused.Reason == ReasonColumn || refused.Reason == ReasonFunction
+	}
+	var invalid *InvalidError
+	return errors.As(err, &invalid) && invalid.Fault == FaultSchema
+}
+
+// classify gives an error of a statement its type. After one that is none of the statement's the connection is not used
+// again: its driver may take it for whole.
+func (h *held) classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = h.db.dialect.Classify(err)
+	h.unfit = h.unfit || !isTyped(err)
+	return err
+}
+
+// isTyped reports whether err says by its type what it is about.
+func isTyped(err error) bool {
+	return IsRejection(err) || errors.As(err, new(*PolicyError)) || errors.Is(err, ErrUnguarded) || errors.Is(err, ErrBusy) ||
+		errors.Is(err, ErrBroken) || errors.Is(err, guard.ErrStale)
+}
+
+// unblamed gives an error of a statement of our own a type that blames no statement of a caller.
+func (db *DB) unblamed(err error) error {
+	switch typed := db.dialect.Classify(err); {
+	case err == nil:
+		return nil
+	case errors.As(typed, new(*PolicyError)), errors.Is(typed, ErrUnguarded), errors.Is(typed, ErrBusy), errors.Is(typed, ErrBroken):
+		return typed
+	case IsRejection(typed):
+		return fmt.Errorf("exec: guarding a connection: %v", typed)
+	default:
+		return fmt.Errorf("exec: guarding a connection: %w", typed)
+	}
+}
+
+const (
+	// trusted is how long a catalog is not asked for again. A statement whose names are refused asks earlier.
+	trusted      = time.Second
+	catalogsKept = 32 // for so many places of one pool
+)
+
+// catalogs are what the connections of a DB see, by their place.
+type catalogs struct {
+	mu      sync.Mutex
+	known   map[string]known
+	checked bool // the names of the policy were looked up
+}
+
+type known struct {
+	*Catalog
+	asked time.Time // when its version was the current one
+}
+
+// finish ends a use of the connection.
+func (h *held) finish(ctx context.Context) error {
+	used := h.used
+	h.admitted, h.used = nil, false
+	f, ok := h.Conn.(Finisher)
+	if !ok || !used || h.unfit {
+		return nil
+	}
+	fit, err := f.Finish(ctx)
+	h.unfit = h.unfit || !fit
+	return h.classify(err)
+}
+
+// renew gives h the catalog of its connection. now: the engine is asked whether the one that is known is old.
+func (h *held) renew(ctx context.Context, now bool) error {
+	c, err := h.db.catalogOf(ctx, h.Opened, now)
+	if err != nil {
+		h.unfit = h.unfit || !isTyped(h.db.dialect.Classify(err))
+		return h.db.unblamed(err)
+	}
+	h.catalog, h.looked = c, time.Now()
+	return nil
+}
+
+// catalogOf returns the catalog of a connection: the one that is known unless it is old.
+func (db *DB) catalogOf(ctx context.Context, o Opened, now bool) (c *Catalog, err error) {
+	db.catalogs.mu.Lock()
+	k := db.catalogs.known[o.Place]
+	db.catalogs.mu.Unlock()
+	asked, version := time.Now(), o.Version
+	if now || version == "" {
+		if k.Catalog != nil && !now && time.Since(k.asked) < trusted {
+			return k.Catalog, nil
+		}
+		if version, err = o.Conn.Version(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c = k.Catalog
+	if c == nil || version == "" || c.Version != version {
+		if c, err = db.readCatalog(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	db.catalogs.mu.Lock()
+	defer db.catalogs.mu.Unlock()
+	if len(db.catalogs.known) >= catalogsKept {
+		clear(db.catalogs.known)
+	}
+	db.catalogs.known[o.Place] = known{c, asked}
+	return c, nil
+}
+
+// readCatalog reads the catalog of a connection, again if it changed while it was read.
+func (db *DB) readCatalog(ctx context.Context, o Opened) (*Catalog, error) {
+	for range 3 {
+		c, err := o.Conn.Catalog(ctx)
+		if err != nil {
+			return nil, err
+		}
+		again, err := o.Conn.Version(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if again != "" && again != c.Version {
+			continue
+		}
+		c.Text, c.Schema.Version = db.language.Text, c.Version
+		unknown := c.Apply(db.policy)
+		db.catalogs.mu.Lock()
+		defer db.catalogs.mu.Unlock()
+		if unknown != nil && !db.catalogs.checked {
+			return nil, unknown
+		}
+		db.catalogs.checked = true
+		return c, nil
+	}
+	return nil, fmt.Errorf("%w: the schema changes all the time", ErrBusy)
+}

@@ -1,0 +1,123 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// ErrNotReadOnly matches a refusal of a statement that writes or changes state.
+var ErrNotReadOnly = errors.New("exec: not a reading statement")
+
+// ErrStale is an error of an engine's own look at a statement: the catalog by which it was judged is old. exec reads the
+// catalog again and judges again.
+var ErrStale = errors.New("exec: the catalog is old")
+
+// The reasons of a [RefusedError] that come from a guard, beside those of the text check. The values are stable. A
+// statement that writes has sqltext.ReasonNotReadOnly.
+const (
+	ReasonStatement  sqltext.Reason = "statement"   // a kind of statement that is not on the list
+	ReasonTable      sqltext.Reason = "table"       // a relation that may not be read, or that the schema does not have
+	ReasonColumn     sqltext.Reason = "column"      // a column that the policy denies
+	ReasonFunction   sqltext.Reason = "function"    // a function that is not on the list
+	ReasonTooComplex sqltext.Reason = "too-complex" // over a limit on the size or depth of a statement
+	ReasonGuard      sqltext.Reason = "guard"       // the guard itself failed, so everything is refused
+)
+
+// RefusedError says that a statement may not run. Nothing of it ran.
+type RefusedError struct {
+	Reason sqltext.Reason
+	Detail string // one line for a person, without stored values
+	Writes bool   // the statement writes or changes state
+}
+
+// Error returns "exec: refused (REASON): DETAIL".
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("exec: refused (%s): %s", e.Reason, visible(e.Detail))
+}
+
+// Is makes a refusal of a statement that writes match [ErrNotReadOnly].
+func (e *RefusedError) Is(target error) bool { return target == ErrNotReadOnly && e.Writes }
+
+// Fault is what is wrong with a statement that the engine rejected.
+type Fault string
+
+// The faults of an [InvalidError].
+const (
+	FaultSyntax  Fault = "syntax"  // it does not parse
+	FaultSchema  Fault = "schema"  // a table, column or function does not exist or is ambiguous
+	FaultCompile Fault = "compile" // it parses, but makes no sense: a misplaced aggregate
+	FaultRun     Fault = "run"     // it failed while it ran: integer overflow, malformed JSON
+
+	// FaultConstraint is not the engine's: the statement goes against a correction of the user, which Message states.
+	FaultConstraint Fault = "constraint"
+)
+
+// InvalidError says that the engine rejected a statement, or a check on its behalf.
+type InvalidError struct {
+	Fault   Fault  // what is wrong with it
+	Message string // the engine's own words; they may repeat parts of the statement
+	Name    string // the table, column or function that does not exist or is ambiguous, where the engine names it
+}
+
+// Error returns "exec: invalid statement (FAULT): MESSAGE".
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("exec: invalid statement (%s): %s", e.Fault, visible(e.Message))
+}
+
+// Public is the error without the engine's words, for logs and exported traces (trace.Span.Fail).
+func (e *InvalidError) Public() string {
+	return fmt.Sprintf("exec: invalid statement (%s)", e.Fault)
+}
+
+// visible writes out the characters of a message that a person would not see: "no such column: a\u200b".
+func visible(message string) string {
+	return words.Visible(message, "", func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// PolicyError says that a [Policy] names tables or columns that the database does not have. A guard says so at its
+// first use only: what is dropped later is no error.
+type PolicyError struct {
+	Unknown []string // with the field in front: `DenyColumns: "users.pasword"`
+}
+
+// Error returns all names that are unknown, in one line.
+func (e *PolicyError) Error() string {
+	return "exec: the policy names what the database does not have: " + strings.Join(e.Unknown, ", ")
+}
+
+// Refuse makes a refusal. A reason of sqltext.ReasonNotReadOnly says that the statement writes.
+func Refuse(reason sqltext.Reason, format string, args ...any) *RefusedError {
+	return &RefusedError{Reason: reason, Detail: fmt.Sprintf(format, args...), Writes: reason == sqltext.ReasonNotReadOnly}
+}
+
+// stopped ends a walk over a tree.
+type stopped struct{ err error }
+
+// Stop ends the function that [Walked] runs, with a refusal.
+func Stop(reason sqltext.Reason, format string, args ...any) {
+	StopWith(Refuse(reason, format, args...))
+}
+
+// StopWith ends the function that [Walked] runs, with an error.
+func StopWith(err error) { panic(stopped{err}) }
+
+// Walked runs f, which reads a statement or walks its tree, and returns the error by which f was stopped. Any other panic
+// becomes a refusal: no text may end the program.
+func Walked(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stopped:
+			err = r.err
+		default:
+			err = Refuse(ReasonGuard, "the guard panicked: %v", r)
+		}
+	}()
+	f()
+	return nil
+}

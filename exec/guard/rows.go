@@ -1,0 +1,140 @@
+package guard
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Each runs one text of the guard's own on a connection and calls row for each row of the result, which has to scan it at
+// once. It goes past database/sql: where a driver panics in a query, database/sql never gives the connection back. row
+// must not use the connection. args are those of the driver. Errors are those of the driver, or of row.
+//
+// scan takes pointers to string, int, int64, bool, float64, []byte, sql.RawBytes (those of the driver until the next row),
+// any, and every sql.Scanner.
+func Each(ctx context.Context, conn *sql.Conn, text string, row func(scan func(dest ...any) error) error, args ...any) error {
+	return conn.Raw(func(dc any) error { return EachRaw(ctx, dc, text, row, args...) })
+}
+
+// EachRaw is [Each] on a connection of the driver, inside of sql.Conn.Raw.
+func EachRaw(ctx context.Context, driverConn any, text string, row func(scan func(dest ...any) error) error, args ...any) (err error) {
+	rows, end, err := start(ctx, driverConn, text, args)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := end(); err == nil {
+			err = cerr
+		}
+	}()
+	next := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(next); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := row(func(dest ...any) error { return assign(next, dest) }); err != nil {
+			return err
+		}
+	}
+}
+
+// start runs a text. end closes what start opened.
+func start(ctx context.Context, dc any, text string, args []any) (rows driver.Rows, end func() error, err error) {
+	values := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		values[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	if q, ok := dc.(driver.QueryerContext); ok {
+		if rows, err = q.QueryContext(ctx, text, values); !errors.Is(err, driver.ErrSkip) {
+			if err != nil {
+				return nil, nil, err
+			}
+			return rows, rows.Close, nil
+		}
+	}
+	var stmt driver.Stmt
+	switch c := dc.(type) {
+	case driver.ConnPrepareContext:
+		stmt, err = c.PrepareContext(ctx, text)
+	case driver.Conn:
+		stmt, err = c.Prepare(text)
+	default:
+		err = fmt.Errorf("guard: %T is no connection of a driver", dc)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if q, ok := stmt.(driver.StmtQueryContext); ok {
+		rows, err = q.QueryContext(ctx, values)
+	} else {
+		plain := make([]driver.Value, len(args))
+		for i, arg := range args {
+			plain[i] = arg
+		}
+		rows, err = stmt.Query(plain) //nolint:staticcheck // all that an old driver has
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, stmt.Close())
+	}
+	return rows, func() error { return errors.Join(rows.Close(), stmt.Close()) }, nil
+}
+
+// assign copies one row as sql.Rows.Scan does.
+func assign(values []driver.Value, dest []any) error {
+	if len(values) != len(dest) {
+		return fmt.Errorf("guard: %d columns for %d variables", len(values), len(dest))
+	}
+	for i, v := range values {
+		var err error
+		switch d := dest[i].(type) {
+		case *any:
+			*d = v
+		case sql.Scanner:
+			err = d.Scan(v)
+		case *sql.RawBytes:
+			b, ok := v.([]byte)
+			if !ok && v != nil {
+				err = into(&b, v)
+			}
+			*d = b
+		case *string:
+			if b, ok := v.([]byte); ok {
+				*d = string(b)
+			} else {
+				err = into(d, v)
+			}
+		case *[]byte:
+			err = into(d, v)
+		case *int:
+			err = into(d, v)
+		case *int64:
+			err = into(d, v)
+		case *float64:
+			err = into(d, v)
+		case *bool:
+			err = into(d, v)
+		default:
+			err = fmt.Errorf("a variable of type %T", d)
+		}
+		if err != nil {
+			return fmt.Errorf("guard: column %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func into[T any](d *T, v driver.Value) error {
+	var n sql.Null[T]
+	err := n.Scan(v)
+	if err == nil && !n.Valid {
+		err = errors.New("it is NULL")
+	}
+	*d = n.V
+	return err
+}
