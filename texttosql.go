@@ -316,7 +316,7 @@ func (e *Engine) passed(ctx context.Context, session *exec.Session, t strategy.T
 			return c.Statement, nil
 		}
 	}
-	checked, err := session.Examine(ctx, e.db.Dialect().Text().Parse(out.SQL), append(exec.PlanChecks(), strategy.Constraints(t.Corrections))...)
+	checked, err := session.Examine(ctx, e.db.Language().Text.Parse(out.SQL), append(exec.PlanChecks(), strategy.Constraints(t.Corrections))...)
 	if err != nil {
 		return nil, err
 	}
