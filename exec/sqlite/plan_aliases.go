@@ -1,5 +1,4 @@
-// Package aliases resolves the names in an engine's plan, which may be aliases, to the tables of the statement.
-package aliases
+package sqlite
 
 import (
 	"slices"
@@ -9,25 +8,25 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Names are the names by which a plan may call the tables of a statement, in lower case.
-type Names struct{ scopes []*Scope }
+// aliases are the names by which a plan may call the tables of a statement, in lower case.
+type aliases struct{ scopes []*scope }
 
-// Scope is the FROM clause of one SELECT.
-type Scope struct {
+// scope is the FROM clause of one SELECT.
+type scope struct {
 	tables map[string]string // alias or name -> base table or exec.DerivedTable
 	used   bool              // some steps were taken to come from here
 }
 
-// Read collects the tables and aliases of a statement.
-func Read(s *sqltext.Statement) Names {
-	var n Names
-	index := make(map[int]*Scope) // by SELECT
+// readAliases collects the tables and aliases of a statement.
+func readAliases(s *sqltext.Statement) aliases {
+	var n aliases
+	index := make(map[int]*scope) // by SELECT
 	for _, ref := range s.Tables() {
-		scope, ok := index[ref.Query]
+		in, ok := index[ref.Query]
 		if !ok {
-			scope = &Scope{tables: make(map[string]string)}
-			index[ref.Query] = scope
-			n.scopes = append(n.scopes, scope)
+			in = &scope{tables: make(map[string]string)}
+			index[ref.Query] = in
+			n.scopes = append(n.scopes, in)
 		}
 		table := schema.Fold(ref.Name)
 		if ref.Name == "" || ref.CTE {
@@ -35,19 +34,19 @@ func Read(s *sqltext.Statement) Names {
 		}
 		switch {
 		case ref.Alias != "":
-			scope.tables[schema.Fold(ref.Alias)] = table
+			in.tables[schema.Fold(ref.Alias)] = table
 		case ref.Name != "":
-			scope.tables[schema.Fold(ref.Name)] = table
+			in.tables[schema.Fold(ref.Name)] = table
 			if ref.Schema != "" { // SQLite writes "SCAN main.t"
-				scope.tables[schema.Fold(ref.Schema)+"."+table] = table
+				in.tables[schema.Fold(ref.Schema)+"."+table] = table
 			}
 		}
 	}
 	return n
 }
 
-// All calls f with every name, of all parts of the statement.
-func (n Names) All(f func(name string)) {
+// all calls f with every name, of all parts of the statement.
+func (n aliases) all(f func(name string)) {
 	for _, s := range n.scopes {
 		for name := range s.tables {
 			f(name)
@@ -55,11 +54,11 @@ func (n Names) All(f func(name string)) {
 	}
 }
 
-// ScopeOf returns the part of the statement that fits the names of some steps best: with most of them, then not chosen
+// scopeOf returns the part of the statement that fits the names of some steps best: with most of them, then not chosen
 // before, then with fewest other names, then first in the text. nil: none has any.
-func (n Names) ScopeOf(names []string) *Scope {
+func (n aliases) scopeOf(names []string) *scope {
 	var (
-		best  *Scope
+		best  *scope
 		score [3]int
 	)
 	for _, s := range n.scopes {
@@ -87,9 +86,9 @@ func (n Names) ScopeOf(names []string) *Scope {
 	return best
 }
 
-// Resolve returns the table that a plan calls name. It looks in the part in first, then in all: engines merge simple
+// resolve returns the table that a plan calls name. It looks in the part in first, then in all: engines merge simple
 // subqueries into the query around them. A name of no part is its own.
-func (n Names) Resolve(name string, in *Scope) string {
+func (n aliases) resolve(name string, in *scope) string {
 	if in != nil {
 		if table, ok := in.tables[name]; ok {
 			return table
