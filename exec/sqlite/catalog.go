@@ -53,7 +53,7 @@ func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, erro
 	return string(key), nil
 }
 
-// contents returns a hash of what a connection has: the definitions of its databases, its functions and modules.
+// contents returns a hash of what a connection has: the definitions of its databases, and its functions.
 func contents(ctx context.Context, dc driver.Conn, dbs []attached) (string, error) {
 	hash := sha256.New()
 	var buffer []byte
@@ -80,14 +80,8 @@ func contents(ctx context.Context, dc driver.Conn, dbs []attached) (string, erro
 			return "", err
 		}
 	}
-	for _, list := range []string{"PRAGMA function_list", "PRAGMA module_list"} {
-		columns := 1
-		if list == "PRAGMA function_list" {
-			columns = 6
-		}
-		if err := add(list, columns); err != nil {
-			return "", err
-		}
+	if err := add("PRAGMA function_list", 6); err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("%.8x", hash.Sum(nil)), nil
 }
@@ -172,6 +166,9 @@ type facts struct {
 // compiles each view once.
 func (h *conn) Catalog(ctx context.Context) (c *exec.Catalog, err error) {
 	h.close()
+	if err := h.setLimit(limitVariable, &h.parameters, moduleParameters); err != nil { // modules look at their tables
+		return nil, err
+	}
 	rawErr := h.raw("reading the catalog", func(dc driver.Conn) error {
 		key, err := versions(ctx, dc, h.databases)
 		if err == nil {
@@ -197,17 +194,18 @@ func (h *conn) read(ctx context.Context, dc driver.Conn, c *exec.Catalog) error 
 		relations: map[string]map[string]*guard.Relation{}, named: map[string][]*guard.Relation{}, modules: map[string]bool{},
 	}
 	c.Own, c.Text = f, language.Text
+	s, all, err := h.inspect(ctx, dc, c)
+	if err != nil {
+		return err
+	}
+	c.Schema = s
+	// SQLite registers its own table-valued functions, which inspect used, as modules when they are first used.
 	if err := scan(ctx, dc, "PRAGMA module_list", 1, func(row []driver.Value) { f.modules[schema.Fold(text(row[0]))] = true }); err != nil {
 		return err
 	}
 	if err := f.readFunctions(ctx, dc, policy); err != nil {
 		return err
 	}
-	s, all, err := h.inspect(ctx, dc, c)
-	if err != nil {
-		return err
-	}
-	c.Schema = s
 	for i := range all {
 		f.add(c, &all[i], policy)
 	}

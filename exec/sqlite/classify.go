@@ -125,8 +125,14 @@ func (h *conn) classify(err error, compiling bool) error {
 	return err
 }
 
-// Classify gives an error of the driver its type.
-func (Dialect) Classify(err error) error { return classify(err, false, nil) }
+// Classify gives an error met outside of any statement its type. Those of statements have theirs: a connection knows more
+// about them.
+func (Dialect) Classify(err error) error {
+	if isTyped(err) {
+		return err
+	}
+	return unready(err)
+}
 
 // unready gives an error met before the statement its type. It never blames the statement.
 func unready(err error) error {

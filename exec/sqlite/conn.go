@@ -30,6 +30,9 @@ func (h *conn) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error
 		return nil, refused
 	}
 	if refused := h.gate.vet(s.SQL()); refused != nil {
+		if absent := h.gate.unnamed(s.Statement); f.hides && absent != nil {
+			refused = absent
+		}
 		return nil, refused
 	}
 	n := &guard.Names{}

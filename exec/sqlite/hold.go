@@ -26,6 +26,7 @@ type conn struct {
 
 	hooks     Hooks
 	databases []attached
+	key       string // their versions when the guard was put on
 	sight     sight
 	warmed    *facts   // the virtual tables of which were used once
 	files     []string // of the databases on disk
@@ -97,6 +98,9 @@ func (h *conn) prepare(ctx context.Context, dc driver.Conn) error {
 			return err
 		}
 	}
+	if h.sight, err = h.sightOf(ctx, dc, h.databases, h.key); err != nil {
+		return err
+	}
 	if err := h.shadowed(ctx, dc); err != nil {
 		return err
 	}
@@ -140,10 +144,7 @@ func (h *conn) look(ctx context.Context, dc driver.Conn) error {
 			h.files = append(h.files, db.file)
 		}
 	}
-	key, err := versions(ctx, dc, dbs)
-	if err == nil {
-		h.sight, err = h.sightOf(ctx, dc, dbs, key)
-	}
+	h.key, err = versions(ctx, dc, dbs)
 	return err
 }
 

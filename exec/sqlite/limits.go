@@ -40,12 +40,15 @@ func (h *conn) lowered() [10]limit {
 // longest is the limit on the length of a value for a statement that has few values.
 func (h *conn) longest() int { return max(minLength, h.config.CellBytes) }
 
-// variables is how many parameters a statement may have: none, but 16 where virtual tables are, whose modules bind
+// moduleParameters is enough for the statements of SQLite's modules.
+const moduleParameters = 16
+
+// variables is how many parameters a statement may have: none, but moduleParameters where virtual tables are, whose modules bind
 // parameters in statements of their own. Our own statements raise it to the number of their arguments. The text check
 // refuses all parameters of statements from outside.
 func (h *conn) variables() int {
 	if h.gate.facts != nil && len(h.gate.facts.virtual) > 0 {
-		return 16
+		return moduleParameters
 	}
 	return 0
 }
