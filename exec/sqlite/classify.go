@@ -145,7 +145,7 @@ func unready(err error) error {
 	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
 		return typed
 	}
-	return fmt.Errorf("sqlite: %w", err)
+	return err
 }
 
 // isTyped reports whether err has been classified before.
