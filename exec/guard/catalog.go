@@ -379,6 +379,7 @@ type Seen struct {
 	// what is called. Not nil, they take the place of what the names tell.
 	Reads     []Read
 	Functions []string
+	Inexact   bool // Reads may have more columns than are read
 }
 
 // Confirm refuses a statement of which the engine says that it reads something else than the names tell. reads is what

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/exec/internal/reads"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -51,7 +52,7 @@ type part struct {
 }
 
 // read calls row for each row of a query of ours. The names in it have their schemas.
-func read(ctx context.Context, q exec.Queryer, query string, row func(scan func(...any) error) error) error {
+func read(ctx context.Context, q bridge.Queryer, query string, row func(scan func(...any) error) error) error {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func ofExtensions(class string) string {
 
 // readCatalog reads what the guard has to know of a database whose path is path, outside of the transaction of a
 // statement: the locks that it takes would be on the list of permit. The search_path of q begins with pg_catalog.
-func readCatalog(ctx context.Context, q exec.Queryer, path []string, p exec.Policy) (*catalog, error) {
+func readCatalog(ctx context.Context, q bridge.Queryer, path []string, p exec.Policy) (*catalog, error) {
 	c := newCatalog(path, p)
 	var stored stored
 	for _, step := range []func() error{
@@ -125,7 +126,7 @@ func (c *catalog) onPath(schemaName string) bool {
 	return schemaName != "pg_catalog" && slices.Contains(c.search, schemaName)
 }
 
-func (c *catalog) readRelations(ctx context.Context, q exec.Queryer) error {
+func (c *catalog) readRelations(ctx context.Context, q bridge.Queryer) error {
 	return read(ctx, q, `SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, c.relrowsecurity FROM pg_catalog.pg_class c
  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND (n.nspname = 'pg_catalog' OR `+users("n")+`)`,
 		func(scan func(...any) error) error {
@@ -148,7 +149,7 @@ func (c *catalog) readRelations(ctx context.Context, q exec.Queryer) error {
 		})
 }
 
-func (c *catalog) readColumns(ctx context.Context, q exec.Queryer) error {
+func (c *catalog) readColumns(ctx context.Context, q bridge.Queryer) error {
 	return read(ctx, q, `SELECT a.attrelid::bigint, a.attnum::int, a.attname::text, a.atttypid::bigint FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND `+users("n")+` ORDER BY 1, 2`,
 		func(scan func(...any) error) error {
@@ -167,7 +168,7 @@ func (c *catalog) readColumns(ctx context.Context, q exec.Queryer) error {
 		})
 }
 
-func (c *catalog) readFunctions(ctx context.Context, q exec.Queryer) error {
+func (c *catalog) readFunctions(ctx context.Context, q bridge.Queryer) error {
 	return read(ctx, q, `SELECT s.name, s.nspname, s.extension, pg_catalog.bool_or(s.single), pg_catalog.bool_or(s.single AND s.changing) FROM (
  SELECT p.proname::text AS name, n.nspname::text AS nspname, p.oid IN (`+ofExtensions("pg_proc")+`) AS extension,
  p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1 AND p.proargtypes[0] <> 2281 AS single, p.provolatile <> 'i' AS changing

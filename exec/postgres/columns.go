@@ -6,10 +6,11 @@ import (
 	"strconv"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // deny applies the policy to tables and columns.
-func (c *catalog) deny(ctx context.Context, q exec.Queryer, p exec.Policy) error {
+func (c *catalog) deny(ctx context.Context, q bridge.Queryer, p exec.Policy) error {
 	if !p.Restricts() {
 		return nil
 	}

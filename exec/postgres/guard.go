@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 const catalogsKept = 32 // for so many search paths, users and databases of one pool
 
-// guard is the exec.Guard of one DB.
+// guard is the bridge.Guard of one DB.
 type guard struct {
 	dialect Dialect
 	config  exec.GuardConfig
@@ -28,25 +29,25 @@ type guard struct {
 }
 
 // Guard makes the guard of a DB. See the package comment for what it does.
-func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
+func (d Dialect) guarded(c exec.GuardConfig) (bridge.Guard, error) {
 	if c.CellBytes < 0 {
 		return nil, errors.New("postgres: GuardConfig.CellBytes is negative")
 	}
 	return &guard{dialect: d, config: c, catalogs: map[facts]known{}, reached: map[any]*pgx{}}, nil
 }
 
-// Hold implements exec.Guard.
-func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+// Hold implements bridge.Guard.
+func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (bridge.Held, error) {
 	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout})
 }
 
-// Catalog implements exec.Guard. Settings and transaction are those of a guarded connection, but for the role: names
+// Catalog implements bridge.Guard. Settings and transaction are those of a guarded connection, but for the role: names
 // have to mean the same.
-func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (bridge.Held, error) {
 	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout, ours: true})
 }
 
-func (g *guard) hold(ctx context.Context, h *held) (_ exec.Held, err error) {
+func (g *guard) hold(ctx context.Context, h *held) (_ bridge.Held, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			h.leave(true)

@@ -63,7 +63,7 @@ func (h *held) stream(ctx context.Context, ours bool, text string, args []any) (
 	return rows, err
 }
 
-// QueryContext implements exec.Held.
+// QueryContext implements the held connection.
 func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	var err error
 	if h.ours {
@@ -83,7 +83,7 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	return rows, nil
 }
 
-// Query implements exec.Held. The cursor takes SELECT and VALUES only, and the server stops after the rows that are
+// Query implements the held connection. The cursor takes SELECT and VALUES only, and the server stops after the rows that are
 // asked for.
 func (h *held) Query(ctx context.Context, s *sqltext.Statement, b exec.Bounds) (*sql.Rows, error) {
 	declare, fetch := h.declare(s.SQL()), fmt.Sprintf("FETCH FORWARD %d FROM texttosql_c", b.Rows+1)
@@ -123,7 +123,7 @@ THEN pg_catalog.concat('%s')::pg_catalog.bool ELSE true END`, text, h.guard.long
 // tooLong is in the error of a row that is too long to be sent.
 const tooLong = "texttosql: a row is too long"
 
-// Analyze implements exec.Held.
+// Analyze implements the held connection.
 func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis, error) {
 	return h.admit(ctx, s.SQL(), false)
 }
@@ -259,7 +259,7 @@ func (h *held) unmoved() error {
 // walls are two of the walls of attempt. Tests take one away, to see that the others hold.
 var walls = struct{ tree, locks bool }{true, true}
 
-// Classify implements exec.Held.
+// Classify implements the held connection.
 func (h *held) Classify(err error) error { return classify(err) }
 
 // Converter implements exec.Converter.

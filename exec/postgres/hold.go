@@ -226,7 +226,7 @@ func (h *held) Stop(tooLarge bool) (stopped bool) {
 // patience is how long Release waits for the server.
 const patience = 5 * time.Second
 
-// Release implements exec.Held.
+// Release implements the held connection.
 func (h *held) Release(drop bool) error {
 	h.leave(drop)
 	return nil

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -33,13 +33,13 @@ import (
 // "broken-view" for each.
 //
 // It takes nine statements, whatever the number of tables.
-func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, error) {
+func (d Dialect) Inspect(ctx context.Context, q bridge.Queryer) (*schema.Schema, error) {
 	in := inspection{tables: []schema.Table{}, at: map[int64]int{}, numbered: map[int64][]*schema.Column{}}
 	version, err := version(ctx, q) // first: a change in the middle shows as a new version later
 	if err == nil {
 		in.standard, err = d.DefaultSchema(ctx, q)
 	}
-	for _, part := range []func(context.Context, exec.Queryer) error{in.types, in.relations, in.columns, in.defaults, in.comments, in.indexes, in.foreignKeys} {
+	for _, part := range []func(context.Context, bridge.Queryer) error{in.types, in.relations, in.columns, in.defaults, in.comments, in.indexes, in.foreignKeys} {
 		if err == nil {
 			err = part(ctx, q)
 		}
@@ -69,7 +69,7 @@ type typeUse struct{ typ, mod int64 }
 type kind struct{ labels, about string }
 
 // types reads enums and domains.
-func (in *inspection) types(ctx context.Context, q exec.Queryer) error {
+func (in *inspection) types(ctx context.Context, q bridge.Queryer) error {
 	in.kinds = map[int64]kind{}
 	return each(ctx, q, `WITH RECURSIVE made AS (
 			SELECT t.oid, t.typtype, t.typbasetype, t.typtypmod FROM pg_catalog.pg_type t WHERE t.typtype IN ('d', 'e')),
@@ -100,7 +100,7 @@ func joined(separator string, texts ...string) string {
 
 // relations lists what the user may read. A view with the rights of its reader may have something under it that this
 // user may not.
-func (in *inspection) relations(ctx context.Context, q exec.Queryer) error {
+func (in *inspection) relations(ctx context.Context, q bridge.Queryer) error {
 	return each(ctx, q, `SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text,
 			pg_catalog.has_table_privilege(c.oid, 'SELECT'),
 			c.relkind = 'v' AND 'security_invoker=true' = ANY (c.reloptions) AND EXISTS (
@@ -149,7 +149,7 @@ func list(numbers []int64) string {
 // columns reads the columns of a table as one value, with control characters between them, which become blanks in a
 // name: a row for each column would take three times as long. There are no joins, since the planner may know nothing of
 // a catalog that is new and choose the slowest one.
-func (in *inspection) columns(ctx context.Context, q exec.Queryer) error {
+func (in *inspection) columns(ctx context.Context, q bridge.Queryer) error {
 	type use struct {
 		column *schema.Column
 		typeUse
@@ -205,7 +205,7 @@ func (in *inspection) columns(ctx context.Context, q exec.Queryer) error {
 }
 
 // defaults reads default values; the expression of a generated column is none.
-func (in *inspection) defaults(ctx context.Context, q exec.Queryer) error {
+func (in *inspection) defaults(ctx context.Context, q bridge.Queryer) error {
 	return each(ctx, q, `SELECT adrelid::bigint, adnum::bigint, pg_catalog.pg_get_expr(adbin, adrelid) FROM pg_catalog.pg_attrdef
 		WHERE adrelid = ANY (`+list(in.oids)+`::oid[])`, 3, func(row []any) {
 		if c := in.column(integer(row[0]), integer(row[1])); c != nil && !c.Generated {
@@ -215,7 +215,7 @@ func (in *inspection) defaults(ctx context.Context, q exec.Queryer) error {
 }
 
 // comments reads those on relations, which have the number 0, and on columns.
-func (in *inspection) comments(ctx context.Context, q exec.Queryer) error {
+func (in *inspection) comments(ctx context.Context, q bridge.Queryer) error {
 	return each(ctx, q, `SELECT objoid::bigint, objsubid::bigint, description FROM pg_catalog.pg_description
 		WHERE classoid = 'pg_catalog.pg_class'::regclass AND objoid = ANY (`+list(in.oids)+`::oid[])`, 3, func(row []any) {
 		oid, number := integer(row[0]), integer(row[1])
@@ -236,7 +236,7 @@ func (in *inspection) column(relation, number int64) *schema.Column {
 }
 
 // indexes reads the primary keys and what is unique beside them.
-func (in *inspection) indexes(ctx context.Context, q exec.Queryer) error {
+func (in *inspection) indexes(ctx context.Context, q bridge.Queryer) error {
 	return each(ctx, q, `SELECT i.indrelid::bigint, i.indisprimary, pg_catalog.array_to_string((i.indkey::smallint[])[0:i.indnkeyatts - 1], ',')
 		FROM pg_catalog.pg_index i WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
 		ORDER BY i.indrelid, i.indexrelid`, 3, func(row []any) {
@@ -254,7 +254,7 @@ func (in *inspection) indexes(ctx context.Context, q exec.Queryer) error {
 	})
 }
 
-func (in *inspection) foreignKeys(ctx context.Context, q exec.Queryer) error {
+func (in *inspection) foreignKeys(ctx context.Context, q bridge.Queryer) error {
 	return each(ctx, q, `SELECT k.conrelid::bigint, k.confrelid::bigint, pg_catalog.array_to_string(k.conkey, ','), pg_catalog.array_to_string(k.confkey, ',')
 		FROM pg_catalog.pg_constraint k WHERE k.contype = 'f' ORDER BY k.conrelid, k.oid`, 4, func(row []any) {
 		i, ok := in.at[integer(row[0])]

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // readOperators finds the symbols that a user gave a meaning to, in a schema of the path, by a function that is not on
 // the list. Which operator of a symbol the engine takes depends on types, so none of that symbol may stand in a
 // statement.
-func (c *catalog) readOperators(ctx context.Context, q exec.Queryer) error {
+func (c *catalog) readOperators(ctx context.Context, q bridge.Queryer) error {
 	return read(ctx, q, `SELECT o.oprname::text, n.nspname::text, p.proname::text FROM pg_catalog.pg_operator o
  JOIN pg_catalog.pg_namespace n ON n.oid = o.oprnamespace JOIN pg_catalog.pg_proc p ON p.oid = o.oprcode
  WHERE `+users("n")+` AND o.oid NOT IN (`+ofExtensions("pg_operator")+`) ORDER BY 1, 2, 3`, func(scan func(...any) error) error {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/exec/postgres"
 )
 
@@ -148,7 +149,7 @@ func oidOf(names map[string]string, name string) string {
 	return "?"
 }
 
-func readCatalog(t testing.TB, q exec.Queryer, p exec.Policy) postgres.Catalog {
+func readCatalog(t testing.TB, q bridge.Queryer, p exec.Policy) postgres.Catalog {
 	t.Helper()
 	c, err := postgres.ReadCatalog(context.Background(), q, []string{"public"}, p)
 	if err != nil {
@@ -157,7 +158,7 @@ func readCatalog(t testing.TB, q exec.Queryer, p exec.Policy) postgres.Catalog {
 	return c
 }
 
-var _ exec.Queryer = (*sql.Conn)(nil)
+var _ bridge.Queryer = (*sql.Conn)(nil)
 
 // item is what a FROM made visible.
 type item struct {

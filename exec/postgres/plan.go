@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -34,7 +35,7 @@ const (
 //     look for one matching row.
 //
 // A table is named with its schema unless that is public. Rows name the steps of the engine, without the conditions.
-func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
+func (Dialect) Explain(ctx context.Context, q bridge.Queryer, s *sqltext.Statement) (exec.Plan, error) {
 	var raw []byte
 	rows, err := q.QueryContext(ctx, explainPrefix+s.SQL())
 	if err != nil {

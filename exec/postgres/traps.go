@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // readTraps finds the columns beside which a mere '…' calls a user's function: the engine makes it a value of the
 // column's type while it parses, and a domain in that type has a CHECK that calls. No cast shows in the text, so such a
 // column may not be named.
-func (c *catalog) readTraps(ctx context.Context, q exec.Queryer, s stored) error {
+func (c *catalog) readTraps(ctx context.Context, q bridge.Queryer, s stored) error {
 	calls := map[uint32]string{} // of domains: what their CHECK does; views are among them, which are no types
 	for id, refusal := range s.refusals {
 		if refusal != "" {

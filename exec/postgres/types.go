@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // A user's type is one that a statement may cast to if it is an enumeration, belongs to an extension, or is a domain
 // over such a type whose CHECK calls nothing that is not on the list: the engine runs a CHECK with every cast.
 
 // readTypes fills in c.types and c.domains: why a value may not be cast to the type, "" if it may.
-func (c *catalog) readTypes(ctx context.Context, q exec.Queryer, s stored) error {
+func (c *catalog) readTypes(ctx context.Context, q bridge.Queryer, s stored) error {
 	type known struct {
 		schema, name, kind string
 		of                 uint32 // the base of a domain, the element of an array

@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // versionExpr is a text that changes with the catalog. It reads no relation, so it leaves no lock, and takes a twentieth
@@ -23,7 +23,7 @@ const versionExpr = `pg_catalog.concat_ws(':', pg_catalog.current_database(), cu
 			pg_catalog.pg_stat_get_tuples_updated(o), pg_catalog.pg_stat_get_tuples_deleted(o)), ',')
 		FROM pg_catalog.unnest('{1247,1249,1255,1259,2604,2605,2606,2608,2609,2610,2611,2615,2617,2618,3501}'::pg_catalog.oid[]) o))`
 
-func version(ctx context.Context, q exec.Queryer) (v string, err error) {
+func version(ctx context.Context, q bridge.Queryer) (v string, err error) {
 	err = each(ctx, q, "SELECT "+versionExpr, 1, func(row []any) { v = text(row[0]) })
 	return v, err
 }
@@ -34,17 +34,17 @@ func version(ctx context.Context, q exec.Queryer) (v string, err error) {
 // A change shows when the server has counted it: about a second after its commit, and up to ten seconds where the
 // session that made it did more and then waits. What changes the catalog without changing a schema, as a temporary
 // table does, changes it too.
-func (Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) { return version(ctx, q) }
+func (Dialect) Version(ctx context.Context, q bridge.Queryer) (string, error) { return version(ctx, q) }
 
 // DefaultSchema returns the first schema of the connection's search path that exists; "" where there is none.
-func (Dialect) DefaultSchema(ctx context.Context, q exec.Queryer) (name string, err error) {
+func (Dialect) DefaultSchema(ctx context.Context, q bridge.Queryer) (name string, err error) {
 	err = each(ctx, q, `SELECT s FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY u(s, n)
 		WHERE s !~ '^pg_' ORDER BY n LIMIT 1`, 1, func(row []any) { name = text(row[0]) })
 	return name, err
 }
 
 // each runs a text of ours and calls f for each row, whose values it must not keep.
-func each(ctx context.Context, q exec.Queryer, sql string, columns int, f func(row []any)) error {
+func each(ctx context.Context, q bridge.Queryer, sql string, columns int, f func(row []any)) error {
 	rows, err := q.QueryContext(ctx, sql)
 	if err != nil {
 		return unblamed(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // stored is what the stored trees of views and of the CHECKs of domains use, by OID of the view or domain.
@@ -16,7 +17,7 @@ type stored struct {
 }
 
 // readStored reads the trees. The engine keeps dependencies on users' objects beside them, and none on its own.
-func (c *catalog) readStored(ctx context.Context, q exec.Queryer) (stored, error) {
+func (c *catalog) readStored(ctx context.Context, q bridge.Queryer) (stored, error) {
 	s := stored{map[uint32]string{}, map[uint32]bool{}, map[uint32][]uint32{}}
 	err := read(ctx, q, `WITH texts AS (
  SELECT r.ev_class AS id, r.ev_action::text AS body, 'pg_catalog.pg_rewrite'::regclass AS class, r.oid AS object FROM pg_catalog.pg_rewrite r
@@ -63,7 +64,7 @@ func (c *catalog) readStored(ctx context.Context, q exec.Queryer) (stored, error
 }
 
 // readViews tells what each view reads and refuses those that read something denied, or that do more than read.
-func (c *catalog) readViews(ctx context.Context, q exec.Queryer, s stored) error {
+func (c *catalog) readViews(ctx context.Context, q bridge.Queryer, s stored) error {
 	under := map[*relation]map[*relation]map[string]bool{}
 	err := read(ctx, q, `SELECT r.ev_class::bigint, d.refobjid::bigint, d.refobjsubid FROM pg_catalog.pg_rewrite r
  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass

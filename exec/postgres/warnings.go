@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/trace"
 )
 
 // Warnings looks at the user of one connection of the pool, whether a role with fewer rights would serve as well, and
 // at its driver.
-func (Dialect) Warnings(ctx context.Context, q exec.Queryer) (warnings []trace.Warning, err error) {
+func (Dialect) Warnings(ctx context.Context, q bridge.Queryer) (warnings []trace.Warning, err error) {
 	const role = "; the guard holds all the same, but connect as a role that may only SELECT (docs/safety.md)"
 	err = each(ctx, q, `SELECT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = session_user), session_user::text,
 			(SELECT pg_catalog.count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles r ON r.oid = c.relowner
