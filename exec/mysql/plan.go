@@ -92,7 +92,7 @@ func readPlan(s *sqltext.Statement, text []byte) (exec.Plan, error) {
 		return exec.Plan{}, fmt.Errorf("mysql: reading a plan: %w", err)
 	}
 	r := planReader{names: aliases.Read(s)}
-	p := exec.Plan{Nodes: r.members(root, nil)}
+	p := exec.Plan{Nodes: append([]exec.PlanNode{}, r.members(root, nil)...)} // a plan of which nothing is told has no signature
 	p.Rows = planRows([]exec.PlanRow{}, root, 0)
 	p.EngineCost = engineCost(root)
 	return p, nil

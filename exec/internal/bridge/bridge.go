@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
@@ -140,7 +141,27 @@ func (c conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 			return nil, err
 		}
 	}
+	for _, entries := range [][]string{c.config.Policy.AllowTables, c.config.Policy.DenyTables} {
+		for _, entry := range entries {
+			placeholder(out, entry, "")
+		}
+	}
+	for _, entry := range c.config.Policy.DenyColumns {
+		i := strings.LastIndexByte(entry, '.')
+		placeholder(out, entry[:max(i, 0)], entry[i+1:])
+	}
 	return out, nil
+}
+
+// placeholder is a relation that an entry of the policy may name and the schema does not have, as a view that is broken:
+// the guard of the dialect has looked the entries up.
+func placeholder(out *exec.Catalog, table, column string) {
+	in, name := "", table
+	if i := strings.LastIndexByte(table, '.'); i >= 0 {
+		in, name = table[:i], table[i+1:]
+	}
+	unquoted := strings.NewReplacer(`"`, "")
+	out.Relations = append(out.Relations, guard.NewRelation(unquoted.Replace(in), unquoted.Replace(name), []string{unquoted.Replace(column)}))
 }
 
 // relation adds a table. The guard of the dialect says what of a view and of generated columns may be read.
