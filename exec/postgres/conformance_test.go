@@ -27,7 +27,7 @@ func engine(parameters, user string) exectest.Engine {
 		State:        stateOf,
 		Endless:      endless,
 		Lock:         "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE",
-		VersionDelay: 200 * time.Millisecond,
+		VersionDelay: 1050 * time.Millisecond,             // exec asks once a second
 		Flush:        "SELECT pg_stat_force_next_flush()", // else a backend writes its statistics within ten seconds
 		Open: func(t testing.TB, script string) exectest.Database {
 			owner, dsn := open(t, script)
@@ -35,6 +35,7 @@ func engine(parameters, user string) exectest.Engine {
 				"DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'reader') THEN CREATE ROLE reader LOGIN; END IF; END $$",
 				"GRANT USAGE ON SCHEMA public TO reader", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
 				"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO reader",
+				"SELECT pg_stat_force_next_flush()",
 			} {
 				if _, err := owner.Exec(grant); err != nil {
 					t.Fatal(err)

@@ -26,6 +26,7 @@ type conn struct {
 	conn    *sql.Conn
 	timeout time.Duration // of a statement
 	pgx     *pgx
+	wrapped bool // a library stands between database/sql and pgx
 	lost    bool // it cannot be used any more
 
 	facts  facts
@@ -51,7 +52,7 @@ type conn struct {
 // install puts the guard on.
 func (c *conn) install(ctx context.Context) error {
 	err := c.conn.Raw(func(dc any) (err error) {
-		if c.pgx, err = c.reach(dc); err == nil && !c.pgx.idle() {
+		if c.pgx, c.wrapped, err = c.reach(dc); err == nil && !c.pgx.idle() {
 			return &exec.UnguardedError{
 				Reason: "somebody left a transaction open on this connection, so a statement would run in it",
 				Remedy: "end every transaction that the program begins, best with sql.DB.BeginTx, which keeps its connection to itself",
@@ -356,7 +357,7 @@ func (c *conn) script(ctx context.Context, texts ...string) (results [][]row, er
 func (c *conn) stream(ctx context.Context, text string, args []any) (*sql.Rows, error) {
 	c.close()
 	var err error
-	if c.config.Unwrap == nil && len(args) == 0 {
+	if !c.wrapped && len(args) == 0 {
 		c.rows, err = c.conn.QueryContext(ctx, text, c.pgx.mode)
 		return c.rows, err
 	}

@@ -156,11 +156,4 @@ func TestErrorStates(t *testing.T) {
 			t.Errorf("%v (%s): %v", tt.err, tt.reason, got)
 		}
 	}
-	// A statement of our own is not to blame on a statement of a caller.
-	for state, own := range map[string]bool{"42P01": true, "55P03": false} {
-		err := &stateError{State: state, Message: "x"}
-		if got := (postgres.Dialect{}).Classify(err); (got == error(err)) != own {
-			t.Errorf("%s: %v", state, got)
-		}
-	}
 }

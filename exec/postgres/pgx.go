@@ -30,29 +30,29 @@ type pgx struct {
 // pgxKept is how many connections of a pool are remembered: to look for methods by their names takes as long as a message.
 const pgxKept = 64
 
-// reach finds pgx in what database/sql has of a connection.
-func (g *guarding) reach(dc any) (*pgx, error) {
-	if g.config.Unwrap != nil {
+// reach finds pgx in what database/sql has of a connection. wrapped says that a library stands between.
+func (g *guarding) reach(dc any) (p *pgx, wrapped bool, err error) {
+	if outer := dc; g.config.Unwrap != nil {
 		dc = g.config.Unwrap(dc)
+		wrapped = dc != outer
 	}
 	other := &exec.UnguardedError{Reason: fmt.Sprintf("a connection of the driver is a %T", dc),
 		Remedy: "open the pool with github.com/jackc/pgx/v5/stdlib; where a library wraps it, Config.Unwrap or texttosql.WithDriverHook returns its connection"}
 	if t := reflect.TypeOf(dc); t == nil || t.Kind() != reflect.Pointer || !strings.HasPrefix(t.Elem().PkgPath(), "github.com/jackc/pgx/") {
-		return nil, other
+		return nil, wrapped, other
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p := g.reached[dc]
-	if p == nil {
+	if p = g.reached[dc]; p == nil {
 		if p = pgxOf(dc); p == nil {
-			return nil, other
+			return nil, wrapped, other
 		}
 		if len(g.reached) >= pgxKept {
 			clear(g.reached)
 		}
 		g.reached[dc] = p
 	}
-	return p, nil
+	return p, wrapped, nil
 }
 
 // pgxOf returns what it finds of pgx in one of its connections, nil for a pgx that has changed.
