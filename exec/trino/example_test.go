@@ -47,6 +47,6 @@ func ExampleAccessRules() {
 
 func ExampleDialect() {
 	d := trino.Dialect{Catalogs: []string{"postgresql"}}
-	fmt.Println(d.Title(), d.QuoteSchema("postgresql.shop")+"."+d.Quote("Orders"))
+	fmt.Println(d.Language().Title, d.Language().QuoteSchema("postgresql.shop")+"."+d.Language().Quote("Orders"))
 	// Output: Trino "postgresql"."shop"."Orders"
 }
