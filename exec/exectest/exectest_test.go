@@ -116,7 +116,9 @@ func TestConformanceFindsBrokenDialects(t *testing.T) {
 			return err
 		})}},
 		{"its catalog is always old", "once", "changes all the time", Changes{
-			Confirm: func(*exec.Statement, func() (guard.Seen, error)) (guard.Seen, error) { return guard.Seen{}, guard.ErrStale },
+			Confirm: func(*exec.Statement, func() (guard.Seen, error)) (guard.Seen, error) {
+				return guard.Seen{}, guard.ErrStale
+			},
 		}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
