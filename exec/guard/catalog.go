@@ -166,7 +166,7 @@ func (c *Catalog) SpreadThroughViews(seed func(r *Relation, column string) bool)
 	for grown := len(found) > 0; grown; {
 		grown = false
 		for _, r := range c.Relations {
-			if len(found[r]) > 0 || !slices.ContainsFunc(r.reads(), func(u Read) bool {
+			if len(found[r]) == len(r.columns) || !slices.ContainsFunc(r.reads(), func(u Read) bool {
 				return slices.ContainsFunc(u.Columns, func(column string) bool { return found[u.Relation][column] })
 			}) {
 				continue

@@ -165,6 +165,13 @@ func TestSpread(t *testing.T) {
 	if diff := cmp.Diff(want, show(c.SpreadThroughViews(seed))); diff != "" {
 		t.Error(diff)
 	}
+	// One column of a view is known to show it, by its type; the others may as well.
+	c = shop(func(c *guard.Catalog, by map[string]*guard.Relation) {
+		c.Flows = append(c.Flows, guard.Flow{From: by["people"], Column: "password", To: by["logins"], As: "p"})
+	})
+	if diff := cmp.Diff(want, show(c.SpreadThroughViews(seed))); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestReads(t *testing.T) {
