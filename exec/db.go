@@ -103,6 +103,9 @@ func (db *DB) Ready(ctx context.Context) error {
 // Dialect returns the dialect that the DB was made with.
 func (db *DB) Dialect() Dialect { return db.dialect }
 
+// Language is how the engine is named and how its SQL is written.
+func (db *DB) Language() Language { return db.language }
+
 // Limits returns the limits in force, with defaults filled in.
 func (db *DB) Limits() Limits { return db.limits }
 
