@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/aliases"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -74,7 +73,7 @@ func (r *planReader) link() (roots []int) {
 }
 
 // group reads the rows of one query. in is the part of the statement that they come from; nil: group chooses it.
-func (r *planReader) group(rows []int, in *aliases.Scope) []exec.PlanNode {
+func (r *planReader) group(rows []int, in *scope) []exec.PlanNode {
 	steps := make([]planStep, len(rows))
 	for i, row := range rows {
 		steps[i] = r.names.step(r.rows[row].Detail)
@@ -98,7 +97,7 @@ func (r *planReader) group(rows []int, in *aliases.Scope) []exec.PlanNode {
 		default:
 			n := s.node
 			if s.name != "" {
-				n.Table = r.names.Resolve(s.name, in)
+				n.Table = r.names.resolve(s.name, in)
 			}
 			below := in
 			if s.newScope {
