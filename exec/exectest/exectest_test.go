@@ -110,7 +110,7 @@ func TestConformanceFindsBrokenDialects(t *testing.T) {
 			}
 			return err
 		})}},
-		{"it asks the engine twice", "once", "Confirm", Changes{Confirm: func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
+		{"it asks the engine again and again", "once", "changes all the time", Changes{Confirm: func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
 			if never++; never == 1000 {
 				return confirm()
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 const (
@@ -15,7 +16,7 @@ const (
 	statementTime = 5 * time.Second
 )
 
-// guard is the exec.Guard of one DB.
+// guard is the bridge.Guard of one DB.
 type guard struct {
 	dialect Dialect
 	config  exec.GuardConfig
@@ -40,7 +41,7 @@ type column struct {
 }
 
 // Guard makes the guard of a DB. See the package comment for what it does.
-func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
+func (d Dialect) guarded(c exec.GuardConfig) (bridge.Guard, error) {
 	if c.CellBytes < 0 {
 		return nil, errors.New("trino: GuardConfig.CellBytes is negative")
 	}

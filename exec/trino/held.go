@@ -23,7 +23,7 @@ type admitted struct {
 	named  []table // those of them that the text names
 }
 
-// QueryContext implements exec.Held. The plan of a statement that may run itself may be asked for.
+// QueryContext implements the held connection. The plan of a statement that may run itself may be asked for.
 func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if !h.reads {
 		statement := strings.TrimPrefix(text, explainPrefix)
@@ -34,7 +34,7 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	return h.run(ctx, text, args...)
 }
 
-// Query implements exec.Held.
+// Query implements the held connection.
 func (h *held) Query(ctx context.Context, s *sqltext.Statement, _ exec.Bounds) (*sql.Rows, error) {
 	if _, err := h.admit(ctx, s); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func bound(s *sqltext.Statement, args []any) string {
 	return out + text[from:]
 }
 
-// Analyze implements exec.Held.
+// Analyze implements the held connection.
 func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis, error) {
 	a, err := h.admit(ctx, s)
 	if err != nil {
@@ -198,7 +198,7 @@ func (h *held) analysis(ctx context.Context, a *admitted) (exec.Analysis, error)
 	return out, nil
 }
 
-// Classify implements exec.Held.
+// Classify implements the held connection.
 func (h *held) Classify(err error) error { return classify(err) }
 
 // Converter implements exec.Converter.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // held is a connection under guard. Each statement of Trino carries its session with it, so nothing has to be put back.
@@ -31,17 +32,17 @@ type held struct {
 // home is the catalog and the schema of a connection, in lower case.
 type home struct{ catalog, schema string }
 
-// Hold implements exec.Guard.
-func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+// Hold implements bridge.Guard.
+func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (bridge.Held, error) {
 	return g.hold(ctx, &held{guard: g, conn: conn}, timeout)
 }
 
-// Catalog implements exec.Guard.
-func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+// Catalog implements bridge.Guard.
+func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (bridge.Held, error) {
 	return g.hold(ctx, &held{guard: g, conn: conn, reads: true}, timeout)
 }
 
-func (g *guard) hold(ctx context.Context, h *held, timeout time.Duration) (exec.Held, error) {
+func (g *guard) hold(ctx context.Context, h *held, timeout time.Duration) (bridge.Held, error) {
 	err := h.install(timeout)
 	if err == nil && !h.reads {
 		err = g.known(ctx, h)
@@ -163,7 +164,7 @@ func duration(text string) (time.Duration, bool) {
 	return d, err == nil && d > 0
 }
 
-// Release implements exec.Held.
+// Release implements bridge.Held.
 func (h *held) Release(drop bool) error {
 	h.close()
 	if !drop {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -20,7 +21,7 @@ import (
 //
 // Left out are schemas of a server's own, and hidden tables of metadata. Definition stays empty. It takes three
 // statements, whatever the number of tables.
-func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, error) {
+func (d Dialect) Inspect(ctx context.Context, q bridge.Queryer) (*schema.Schema, error) {
 	own, _, err := place(ctx, q)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, e
 type inspection struct {
 	dialect Dialect
 	s       *schema.Schema
-	q       exec.Queryer
+	q       bridge.Queryer
 	own     string            // catalog of the connection
 	at      map[[3]string]int // catalog, schema and name -> place in s.Tables
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -28,7 +29,7 @@ const explainPrefix = "EXPLAIN (TYPE LOGICAL, FORMAT JSON) "
 // each other without an outer join come by name, since their order depends on statistics.
 //
 // EngineCost is the CPU cost of all steps that the server can estimate; 0 where it can estimate none.
-func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
+func (Dialect) Explain(ctx context.Context, q bridge.Queryer, s *sqltext.Statement) (exec.Plan, error) {
 	var text string
 	err := each(ctx, q, explainPrefix+s.SQL(), func(scan func(...any) error) error { return scan(&text) })
 	if err != nil {
@@ -145,7 +146,7 @@ func (r planReader) anonymous(s step) bool {
 
 // columns reads those of the tables, by which scans without a name are told apart. A guard knows them, and the tables
 // under a view too.
-func (r *planReader) columns(ctx context.Context, q exec.Queryer) error {
+func (r *planReader) columns(ctx context.Context, q bridge.Queryer) error {
 	h, ok := q.(*held)
 	if !ok || h.last == nil {
 		return nil

@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // DefaultSchema returns the schema of the connection.
-func (Dialect) DefaultSchema(ctx context.Context, q exec.Queryer) (string, error) {
+func (Dialect) DefaultSchema(ctx context.Context, q bridge.Queryer) (string, error) {
 	_, schema, err := place(ctx, q)
 	return schema, err
 }
 
 // place returns the catalog and the schema of the connection, which a guard knows without asking.
-func place(ctx context.Context, q exec.Queryer) (catalog, schema string, err error) {
+func place(ctx context.Context, q bridge.Queryer) (catalog, schema string, err error) {
 	if h, ok := q.(*held); ok {
 		return h.at.catalog, h.at.schema, nil
 	}
@@ -47,7 +48,7 @@ func (d Dialect) catalogs(own string) []string {
 // comment. Trino has nothing cheaper that would show a changed column. It costs one statement, as little as any other
 // one (50 to 100 ms) where the catalogs answer from memory, and as much as their metadata costs where they do not. A DB
 // asks once a second at most.
-func (d Dialect) Version(ctx context.Context, q exec.Queryer) (version string, err error) {
+func (d Dialect) Version(ctx context.Context, q bridge.Queryer) (version string, err error) {
 	h, guarded := q.(*held)
 	if guarded {
 		if version = h.guard.versionOf(h.at); version != "" {
@@ -104,7 +105,7 @@ func (g *guard) versionOf(at home) string {
 }
 
 // each runs a query of ours and calls row for each of its rows.
-func each(ctx context.Context, q exec.Queryer, query string, row func(scan func(...any) error) error) error {
+func each(ctx context.Context, q bridge.Queryer, query string, row func(scan func(...any) error) error) error {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return classify(err)

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/trace"
 )
 
-var _ exec.DatabaseWarner = Dialect{}
+var _ bridge.Warner = Dialect{}
 
 // Warnings reports a user who may make tables in the schema of the connection. The server is asked, at most once a minute,
 // whether it would let him, by EXPLAIN (TYPE VALIDATE), which makes nothing.
-func (Dialect) Warnings(ctx context.Context, q exec.Queryer) ([]trace.Warning, error) {
+func (Dialect) Warnings(ctx context.Context, q bridge.Queryer) ([]trace.Warning, error) {
 	h, ok := q.(*held)
 	if !ok {
 		return nil, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/result"
@@ -59,7 +60,7 @@ CREATE VIEW codes AS SELECT code FROM parent;
 }
 
 // one is a connection of a user.
-func one(t testing.TB, user, schema string) exec.Queryer {
+func one(t testing.TB, user, schema string) bridge.Queryer {
 	t.Helper()
 	c, err := pool(t, user, schema).Conn(t.Context())
 	if err != nil {
