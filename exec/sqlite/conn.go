@@ -406,14 +406,16 @@ func (c *conn) volatile() bool {
 
 // surroundings are what a connection has beside its databases.
 type surroundings struct {
-	modules   map[string]bool // folded names of virtual table modules
+	modules   map[string]bool // folded names of virtual table modules, without those that SQLite makes for itself
 	functions map[string]bool // folded names of all functions, and whether each form of one is SQLite's own
 	inMemory  bool            // PRAGMA temp_store
 }
 
 func readSurroundings(ctx context.Context, dc any) (s surroundings, err error) {
 	s.modules, s.functions = map[string]bool{}, map[string]bool{}
-	err = guard.EachRaw(ctx, dc, "PRAGMA module_list", func(scan func(...any) error) error {
+	// SQLite makes modules for its own PRAGMAs and JSON functions when they are first used.
+	const modules = "SELECT name FROM pragma_module_list WHERE name NOT LIKE 'pragma%' AND name NOT LIKE 'json%'"
+	err = guard.EachRaw(ctx, dc, modules, func(scan func(...any) error) error {
 		var name string
 		err := scan(&name)
 		s.modules[schema.Fold(name)] = true

@@ -40,7 +40,11 @@ func ReadPlan(sql string, rows []exec.PlanRow) exec.Plan {
 func readPlan(s *sqltext.Statement, rows []exec.PlanRow) exec.Plan {
 	r := planReader{rows: rows, children: make([][]int, len(rows)), names: readPlanNames(s)}
 	roots := r.link()
-	return exec.Plan{Rows: rows, Nodes: r.group(roots, nil)}
+	p := exec.Plan{Rows: rows, Nodes: r.group(roots, nil)}
+	if p.Nodes == nil {
+		p.Nodes = []exec.PlanNode{} // a plan of which nothing is told has no signature
+	}
+	return p
 }
 
 // planReader turns rows into nodes.
