@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -352,6 +353,11 @@ type pragma struct {
 
 func (p pragma) write(ctx context.Context, dc any) error {
 	text := "PRAGMA " + p.name + " = " + strconv.FormatInt(p.value, 10)
+	if x, ok := dc.(driver.ExecerContext); ok {
+		if _, err := x.ExecContext(ctx, text, nil); !errors.Is(err, driver.ErrSkip) {
+			return err
+		}
+	}
 	return guard.EachRaw(ctx, dc, text, func(func(...any) error) error { return nil })
 }
 
