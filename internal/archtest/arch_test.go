@@ -106,7 +106,7 @@ func TestArrows(t *testing.T) {
 		}
 		if strings.HasPrefix(from, "exec/") && from != "exec/guard" {
 			may = append([]string{"internal/servers"}, allowed["exec/sqlite"]...)
-			for _, old := range []string{"bridge", "aliases", "reads", "sampling"} { // they go with the last engine that is moved
+			for _, old := range []string{"bridge", "reads"} { // they go with the last engine that is moved
 				may = append(may, "exec/internal/"+old)
 			}
 		}
