@@ -104,7 +104,8 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 		if err := h.set(ctx, variable{"sql_select_limit", sql.NullString{String: rows, Valid: true}}); err != nil {
 			return nil, err
 		}
-		h.rows = h.server.limit(rows)
+		h.rows = rows
+		h.server.rows.Store(&rows)
 	}
 	rows, err := h.statement.QueryContext(ctx, s.Args...)
 	if err != nil {

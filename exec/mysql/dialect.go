@@ -22,10 +22,7 @@ type Dialect struct {
 	NoBackslashEscapes bool
 }
 
-var (
-	_ exec.Dialect = Dialect{}
-	_ exec.Sampler = Dialect{}
-)
+var _ exec.Sampler = Dialect{}
 
 // Language is that of MariaDB or MySQL, with the lexing rules that the fields say.
 func (d Dialect) Language() exec.Language {

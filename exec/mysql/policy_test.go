@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -325,4 +326,53 @@ func TestReaderOfViews(t *testing.T) {
 	exec1(t, owner, "CREATE OR REPLACE VIEW names AS SELECT id, password AS name FROM users")
 	refused("SELECT name FROM names")
 	refused("SELECT n FROM upper_names")
+}
+
+// TestSensitive: a generated column that shows a secret one is held back like it, and so is a view over either.
+func TestSensitive(t *testing.T) {
+	pool, _ := open(t, `CREATE TABLE people(id INT, name TEXT, password TEXT, shown TEXT AS (CONCAT(password, '!')) VIRTUAL,
+		again TEXT AS (UPPER(shown)) STORED, hello TEXT AS (CONCAT('hello ', name)));
+		CREATE VIEW front AS SELECT id, again AS a FROM people; CREATE VIEW names AS SELECT hello FROM people`, "")
+	s, err := guarded(t, pool, exec.Policy{}).Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, table := range s.Tables {
+		for _, c := range table.Columns {
+			if c.Sensitive {
+				got = append(got, table.Name+"."+c.Name)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"front.id", "front.a", "people.password", "people.shown", "people.again"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestCatalogInASession: the limit on the rows of a statement is none on those of the catalog that is read behind it.
+func TestCatalogInASession(t *testing.T) {
+	pool, _ := open(t, people, "")
+	db := guarded(t, pool, exec.Policy{})
+	s, err := db.Session(exec.Bounds{Rows: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got, err := s.Query(t.Context(), "SELECT a FROM t"); err != nil || !got.Truncated {
+		t.Fatal(got, err)
+	}
+	exec1(t, pool, "CREATE TABLE zzz(a INT, b INT, c INT, PRIMARY KEY (a, b, c))")
+	for _, sql := range []string{"SELECT c FROM zzz", "SELECT id FROM v_over", "SELECT user_id FROM logins"} {
+		if _, err := s.Query(t.Context(), sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	s.Close()
+	exec1(t, pool, "DROP TABLE zzz")
+	time.Sleep(1100 * time.Millisecond) // the catalog is trusted for a second
+	// The next connection begins with the limit of the last one.
+	if got, err := db.Schema(t.Context()); err != nil || len(got.Tables) != 11 {
+		t.Errorf("%d tables, %v", len(got.Tables), err)
+	}
 }

@@ -33,21 +33,18 @@ WHERE TABLE_SCHEMA = DATABASE() AND COALESCE(REFERENCED_TABLE_SCHEMA, TABLE_SCHE
 	unlimited = " LIMIT " + noLimit
 )
 
-// object is a table, a view, the definition of a view, or a routine.
-type object struct{ kind, name, changed, text, engine string }
-
-// objects reads what the database has, and makes a version of it.
-func (h *held) objects(ctx context.Context, order string) (all []object, version string, err error) {
+// objects reads what the database has, tables, views, the definitions of views and routines, and makes a version of it.
+func (h *held) objects(ctx context.Context, order string, take func(kind, name, text, engine string)) (version string, err error) {
 	var lines []string // sorted here: the server would write them into a table for that
 	err = guard.Each(ctx, h.conn, objectsQuery+order+unlimited, func(scan func(...any) error) error {
-		var row [5]sql.NullString
-		err := scan(&row[0], &row[1], &row[2], &row[3], &row[4])
-		o := object{row[0].String, row[1].String, row[2].String, row[3].String, row[4].String}
-		all, lines = append(all, o), append(lines, fmt.Sprintf("%q", o))
+		var kind, name, changed, text, engine sql.NullString
+		err := scan(&kind, &name, &changed, &text, &engine)
+		take(kind.String, name.String, text.String, engine.String)
+		lines = append(lines, fmt.Sprintf("%q", []string{kind.String, name.String, changed.String, text.String, engine.String}))
 		return err
 	})
 	slices.Sort(lines)
-	return all, fmt.Sprintf("%.16x", sha256.Sum256([]byte(strings.Join(lines, "\n")))), err
+	return fmt.Sprintf("%.16x", sha256.Sum256([]byte(strings.Join(lines, "\n")))), err
 }
 
 // Version implements exec.Conn. It is a hash of what the database has: the names, kinds, comments and CREATE_TIME of its
@@ -55,8 +52,7 @@ func (h *held) objects(ctx context.Context, order string) (all []object, version
 // CREATE_TIME at each ALTER, to the second: what is altered twice within one second and read in between shows its new
 // version only at its next change.
 func (h *held) Version(ctx context.Context) (string, error) {
-	_, version, err := h.objects(ctx, "")
-	return version, err
+	return h.objects(ctx, "", func(_, _, _, _ string) {})
 }
 
 // Catalog implements exec.Conn. It takes four statements, whatever the number of tables. Tables and views come by name,
@@ -73,7 +69,7 @@ func (h *held) Version(ctx context.Context) (string, error) {
 func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	r := reading{
 		held: h, s: &schema.Schema{Dialect: "mysql", Default: h.at.database, Tables: []schema.Table{}}, at: map[string]int{},
-		views: map[string]string{}, merged: map[string]bool{}, columnsOf: map[string][]string{}, generated: map[string]map[string]string{},
+		views: map[string]string{}, merged: map[string]bool{},
 	}
 	for _, part := range []func(context.Context) error{r.objects, r.columns, r.keys, r.grants} {
 		if err := part(ctx); err != nil {
@@ -92,30 +88,27 @@ type reading struct {
 	views     map[string]string // definitions
 	merged    map[string]bool   // tables of the engine MERGE, which read others
 	routines  []string          // functions
-	columnsOf map[string][]string
-	generated map[string]map[string]string // expressions, by table and column
+	generated [][3]string       // tables, columns and their expressions
 	warnings  []trace.Warning
 }
 
-func (r *reading) objects(ctx context.Context) error {
-	all, version, err := r.held.objects(ctx, " ORDER BY TABLE_NAME")
-	r.version = version
-	for _, o := range all {
-		switch o.kind {
+func (r *reading) objects(ctx context.Context) (err error) {
+	r.version, err = r.held.objects(ctx, " ORDER BY TABLE_NAME", func(kind, name, text, engine string) {
+		switch kind {
 		case "SEQUENCE", "SYSTEM VIEW", "PROCEDURE", "PACKAGE", "PACKAGE BODY":
 		case "FUNCTION":
-			r.routines = append(r.routines, o.name)
+			r.routines = append(r.routines, name)
 		case "view":
-			r.views[o.name] = o.text
+			r.views[name] = text
 		default:
-			t := schema.Table{Name: o.name, Kind: schema.BaseTable, Description: o.text}
-			if o.kind == "VIEW" {
+			t := schema.Table{Name: name, Kind: schema.BaseTable, Description: text}
+			if kind == "VIEW" {
 				t.Kind, t.Description = schema.View, "" // the server writes "VIEW" there, or why it cannot be opened
 			}
-			r.at[o.name], r.merged[o.name] = len(r.s.Tables), strings.HasPrefix(o.engine, "MRG_")
+			r.at[name], r.merged[name] = len(r.s.Tables), strings.HasPrefix(engine, "MRG_")
 			r.s.Tables = append(r.s.Tables, t)
 		}
-	}
+	})
 	return err
 }
 
@@ -147,12 +140,8 @@ func (r *reading) columns(ctx context.Context) error {
 			c.Default = string(standard)
 		}
 		c.Generated = strings.HasSuffix(string(extra), " GENERATED")
-		r.columnsOf[t.Name] = append(r.columnsOf[t.Name], c.Name)
 		if len(expression) > 0 {
-			if r.generated[t.Name] == nil {
-				r.generated[t.Name] = map[string]string{}
-			}
-			r.generated[t.Name][c.Name] += string(expression) + " "
+			r.generated = append(r.generated, [3]string{t.Name, c.Name, string(expression)})
 		}
 		twice := slices.ContainsFunc(t.Columns, func(other schema.Column) bool { return schema.EqualFold(other.Name, c.Name) })
 		if !twice { // a temporary table of the same name has columns here as well
@@ -179,26 +168,21 @@ func (r *reading) keys(ctx context.Context) error {
 		return cmp.Or(strings.Compare(a.table, b.table), strings.Compare(a.name, b.name), strings.Compare(a.target, b.target), a.number-b.number)
 	})
 	for len(parts) > 0 {
-		first := parts[0]
-		n := 1
-		for n < len(parts) && parts[n].table == first.table && parts[n].name == first.name && parts[n].target == first.target {
-			n++
-		}
-		key := parts[:n]
-		parts = parts[n:]
+		first, columns, keys := parts[0], []string(nil), []string(nil)
+		to, known := r.s.Lookup("", first.target) // the server may write a name in the case of the declaration
 		i, ok := r.at[first.table]
+		for ; len(parts) > 0 && parts[0].table == first.table && parts[0].name == first.name && parts[0].target == first.target; parts = parts[1:] {
+			if ok {
+				columns = append(columns, proper(&r.s.Tables[i], parts[0].column))
+			}
+			if known {
+				keys = append(keys, proper(to, parts[0].key))
+			}
+		}
 		if !ok {
 			continue
 		}
 		t := &r.s.Tables[i]
-		var columns, keys []string
-		to, known := r.s.Lookup("", first.target) // the server may write a name in the case of the declaration
-		for _, p := range key {
-			columns = append(columns, proper(t, p.column))
-			if known && first.target != "" {
-				keys = append(keys, proper(to, p.key))
-			}
-		}
 		switch {
 		case first.target != "" && known:
 			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{RefTable: to.Name, Columns: columns, RefColumns: keys})
@@ -269,15 +253,21 @@ func (r *reading) catalog() *exec.Catalog {
 	own := newCatalog(r.held.at, r.routines, policy.AllowFunctions)
 	out := &exec.Catalog{Version: r.version, Own: own}
 	for _, t := range r.s.Tables {
-		relation := guard.NewRelation(r.s.Default, t.Name, slices.Compact(slices.Sorted(slices.Values(r.columnsOf[t.Name]))))
+		var columns []string
+		for _, c := range t.Columns {
+			columns = append(columns, c.Name)
+		}
+		relation := guard.NewRelation(r.s.Default, t.Name, columns)
 		relation.View, relation.Hidden = t.Kind == schema.View, r.merged[t.Name] && policy.Restricts()
 		own.relations[own.key(t.Name)] = relation
 		out.Relations = append(out.Relations, relation)
-		out.Flows = append(out.Flows, flows(relation, r.generated[t.Name])...)
 		if len(t.Columns) == 0 && policy.AllowsTable(r.s.Default, t.Name) {
 			message := "the view " + t.Name + " is left out of the schema, since the server cannot open it"
 			r.warnings = append(r.warnings, trace.Warning{Code: "broken-view", Message: message})
 		}
+	}
+	for _, g := range r.generated {
+		out.Flows = append(out.Flows, flows(own.relations[own.key(g[0])], g[1], g[2])...)
 	}
 	for _, relation := range out.Relations { // all are known now
 		if relation.View {

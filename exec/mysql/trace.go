@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
@@ -48,7 +49,8 @@ func (h *held) traced(ctx context.Context, s *exec.Statement) error {
 	if err := json.Unmarshal([]byte(expanded.String), &queries); err != nil || len(queries) == 0 {
 		return refuse("the server does not tell what the statement reads in a form that the guard knows")
 	}
-	aliases := aliasesOf(s.Names)
+	aliases := map[string][]*guard.Relation{}
+	collect(aliases, s.Names)
 	for _, q := range queries {
 		var before [2]string // the tokens before, names in lower case
 		for t := range sqltext.MySQL().Parse(q).Tokens() {
@@ -68,63 +70,36 @@ func (h *held) traced(ctx context.Context, s *exec.Statement) error {
 // onlyViews reports whether a statement names nothing but views without a column that is denied, and the definitions of
 // those and of the views under them are known.
 func onlyViews(n *guard.Names) bool {
-	all := n.Relations()
-	for _, r := range all {
-		if !r.View || r.Hides() {
-			return false
-		}
-	}
-	for i := 0; i < len(all); i++ {
-		r := all[i]
-		if r.View && r.Body == nil {
-			return false
-		}
-		if r.View {
-			for _, under := range r.Body.Relations() {
-				if !slices.Contains(all, under) {
-					all = append(all, under)
-				}
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.Relations(), func(r *guard.Relation) bool { return !r.View || r.Hides() || !isDefined(r) })
 }
 
-// aliasesOf returns what names stand for relations in a statement and in the views that it reads, in lower case; nil
-// stands for anything else.
-func aliasesOf(n *guard.Names) map[string][]*guard.Relation {
-	found := map[string][]*guard.Relation{}
-	seen := map[*guard.Names]bool{}
-	var add func(n *guard.Names)
-	add = func(n *guard.Names) {
-		if n == nil || seen[n] {
-			return
+// isDefined reports whether all views under r have a definition that is known. Permit refused views that read themselves.
+func isDefined(r *guard.Relation) bool {
+	return !r.View || r.Body != nil && !slices.ContainsFunc(r.Body.Relations(), func(r *guard.Relation) bool { return !isDefined(r) })
+}
+
+// collect adds what names stand for relations in a statement and in the views that it reads, in lower case; nil stands
+// for anything else.
+func collect(aliases map[string][]*guard.Relation, n *guard.Names) {
+	for _, s := range n.Sources {
+		if known := aliases[lower(s.Alias)]; slices.Contains(known, s.Relation) {
+			continue
 		}
-		seen[n] = true
-		for _, s := range n.Sources {
-			found[lower(s.Alias)] = append(found[lower(s.Alias)], s.Relation)
-		}
-		for _, r := range n.Relations() {
-			add(r.Body)
+		aliases[lower(s.Alias)] = append(aliases[lower(s.Alias)], s.Relation)
+		if s.Relation != nil && s.Relation.Body != nil {
+			collect(aliases, s.Relation.Body)
 		}
 	}
-	add(n)
-	return found
 }
 
 // denies reports whether qualifier.column may be a denied column. A qualifier that the statement does not have may stand
 // for any table.
 func (h *held) denies(aliases map[string][]*guard.Relation, qualifier, column string) bool {
-	denied := func(r *guard.Relation) bool {
+	relations, ok := aliases[qualifier]
+	if !ok {
+		relations = slices.Concat(slices.Collect(maps.Values(aliases))...)
+	}
+	return slices.ContainsFunc(relations, func(r *guard.Relation) bool {
 		return r != nil && (r.Denies(column) || !h.server.policy.AllowsColumn(h.at.database, r.Name, column))
-	}
-	if relations, ok := aliases[qualifier]; ok {
-		return slices.ContainsFunc(relations, denied)
-	}
-	for _, relations := range aliases {
-		if slices.ContainsFunc(relations, denied) {
-			return true
-		}
-	}
-	return false
+	})
 }

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -56,11 +57,6 @@ func typesOf(values ...any) map[reflect.Type][]int {
 	return found
 }
 
-var (
-	parameter = reflect.TypeFor[ast.ParamMarkerExprBase]()
-	leaves    = typesOf(ast.CIStr{}, types.FieldType{}, ast.Datum{})
-)
-
 // read reads a statement, or the definition of a view, and refuses it or says what it names. ours: parameters are allowed.
 func (c *catalog) read(s *sqltext.Statement, mode mysql.SQLMode, ours bool) (*guard.Names, error) {
 	w := walker{catalog: c, ours: ours, functions: map[string]bool{}, within: map[*ast.WithClause]bool{}}
@@ -89,8 +85,8 @@ type walker struct {
 	functions map[string]bool // called
 	limited   bool            // it has a LIMIT, which may be that of the whole
 	visited   int
-	selects   []int // numbers of the SELECTs around, the last is the one
-	number    int
+	selects   int                      // met so far
+	current   int                      // number of the SELECT around; 0 for none
 	with      [][]common               // common table expressions in scope, a scope a WITH
 	within    map[*ast.WithClause]bool // those that inScope visited
 }
@@ -121,12 +117,10 @@ func (w *walker) walk(v reflect.Value, depth int) {
 			guard.Stop(sqltext.ReasonNotReadOnly, "it does more than read: %s", words)
 		}
 		fields, known := nodes[t]
-		if !known && !(w.ours && t == parameter) {
+		if !known && !(w.ours && t == reflect.TypeFor[ast.ParamMarkerExprBase]()) {
 			guard.Stop(exec.ReasonStatement, "%s is not among what a statement may be made of", t.Name())
 		}
-		if leaves[t] == nil {
-			w.node(v, t, fields, depth+1)
-		}
+		w.node(v, t, fields, depth+1)
 	case reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		if !v.IsNil() {
 			guard.Stop(exec.ReasonStatement, "a %s is not among what a statement may be made of", v.Type())
@@ -146,13 +140,14 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 	}
 	switch n := v.Addr().Interface().(type) {
 	case *ast.SelectStmt:
-		w.number++
-		w.selects = append(w.selects, w.number)
+		around := w.current
+		w.selects++
+		w.current = w.selects
 		if n.Kind == ast.SelectStmtKindTable {
-			w.ref(guard.Ref{Star: true, Select: w.number})
+			w.ref(guard.Ref{Star: true, Select: w.current})
 		}
 		w.inScope(n.With, depth, fields)
-		w.selects = w.selects[:len(w.selects)-1]
+		w.current = around
 	case *ast.SetOprStmt:
 		w.inScope(n.With, depth, fields)
 	case *ast.SetOprSelectList:
@@ -173,7 +168,7 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 		w.source(n)
 		fields()
 	case *ast.WildCardField:
-		w.ref(guard.Ref{Path: path(n.Schema, n.Table), Star: true, Select: w.current()})
+		w.ref(guard.Ref{Path: path(n.Schema, n.Table), Star: true, Select: w.current})
 	case *ast.ColumnName:
 		w.ref(guard.Ref{Path: path(n.Schema, n.Table, n.Name)})
 	case *ast.Limit:
@@ -204,14 +199,6 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 	default:
 		fields()
 	}
-}
-
-// current is the number of the SELECT around.
-func (w *walker) current() int {
-	if len(w.selects) == 0 {
-		return 0
-	}
-	return w.selects[len(w.selects)-1]
 }
 
 func (w *walker) ref(r guard.Ref) { w.names.Refs = append(w.names.Refs, r) }
@@ -257,27 +244,21 @@ func (w *walker) inScope(with *ast.WithClause, depth int, rest func()) {
 
 // source notes an item of a FROM. A name that may be a common table expression or a table counts as both.
 func (w *walker) source(n *ast.TableSource) {
-	s := guard.Source{Alias: n.AsName.O, Select: w.current(), Renamed: len(n.ColumnNames) > 0}
-	table, ok := n.Source.(*ast.TableName)
-	if _, join := n.Source.(*ast.Join); join {
+	s := guard.Source{Alias: n.AsName.O, Select: w.current, Renamed: len(n.ColumnNames) > 0}
+	switch source := n.Source.(type) {
+	case *ast.Join:
 		s.Joined = true
-	}
-	if !ok {
-		w.names.Sources = append(w.names.Sources, s)
-		return
-	}
-	name := table.Name.O
-	if s.Alias == "" {
-		s.Alias = name
-	}
-	switch is, sure := w.common(table); {
-	case sure:
-	case !w.catalog.isCurrent(table.Schema.O):
-		guard.Stop(exec.ReasonTable, "%s.%s is outside of the database of the connection", table.Schema.O, name)
-	default:
-		s.Relation = w.catalog.relations[w.catalog.key(name)]
-		if s.Relation == nil && !is {
-			w.names.Lacks(name)
+	case *ast.TableName:
+		s.Alias = cmp.Or(s.Alias, source.Name.O)
+		switch is, sure := w.common(source); {
+		case sure:
+		case !w.catalog.isCurrent(source.Schema.O):
+			guard.Stop(exec.ReasonTable, "%s.%s is outside of the database of the connection", source.Schema.O, source.Name.O)
+		default:
+			s.Relation = w.catalog.relations[w.catalog.key(source.Name.O)]
+			if s.Relation == nil && !is {
+				w.names.Lacks(source.Name.O)
+			}
 		}
 	}
 	w.names.Sources = append(w.names.Sources, s)
