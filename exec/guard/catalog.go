@@ -265,7 +265,7 @@ const MostAdded = 10_000
 // may call it before Apply, for a query of its own, once Text and Relations are filled in.
 func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
 	if c.viewless && len(s.SQL()) < 2000 {
-		if text := schema.Fold(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values") <= 1 {
+		if text := schema.Fold(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values")+strings.Count(text, "table") <= 1 {
 			return sqltext.Expansion{}, nil // too little to grow
 		}
 	}
