@@ -83,14 +83,14 @@ func onServers(t *testing.T, test func(t *testing.T, r remote)) {
 
 // school is schoolSQL with a table and a column that need quotes.
 func (r remote) school() string {
-	return schoolSQL + strings.NewReplacer("[", r.dialect.Quote("Class Trips"), "]", r.dialect.Quote("order")).Replace(`
+	return schoolSQL + strings.NewReplacer("[", r.dialect.Language().Quote("Class Trips"), "]", r.dialect.Language().Quote("order")).Replace(`
 		CREATE TABLE [ (trip_id INTEGER PRIMARY KEY, ] INTEGER, goal VARCHAR(20));
 		INSERT INTO [ VALUES (1, 3, 'Zoo'), (2, 1, 'Sea');`)
 }
 
 // trips asks for what needs quotes, as the engine has them.
 func (r remote) trips() string {
-	return "SELECT goal FROM " + r.dialect.Quote("Class Trips") + " AS t WHERE t." + r.dialect.Quote("order") + " > 2"
+	return "SELECT goal FROM " + r.dialect.Language().Quote("Class Trips") + " AS t WHERE t." + r.dialect.Language().Quote("order") + " > 2"
 }
 
 // TestPresetsOnServers: every preset answers on every engine. Its prompts name the engine and quote its way.
@@ -126,7 +126,7 @@ func TestPresetsOnServers(t *testing.T) {
 			if !strings.Contains(strings.ToLower(said.String()), strings.ToLower(r.title)) && !strings.HasSuffix(name, " published") {
 				t.Errorf("%s: no prompt names %s:\n%s", name, r.title, said.String()[:min(said.Len(), 800)])
 			}
-			if quoted := r.dialect.Quote("Class Trips"); !strings.Contains(said.String(), quoted) {
+			if quoted := r.dialect.Language().Quote("Class Trips"); !strings.Contains(said.String(), quoted) {
 				t.Errorf("%s: no prompt has %s", name, quoted)
 			}
 		}
@@ -176,7 +176,7 @@ func TestChecksOnServers(t *testing.T) {
 			{`SELECT name FROM pupils WHERE name = "Ada"`, "mysql", "", "a string"},
 			{"SELECT 1", "", exec.FindingNoTable, ""},
 		} {
-			if c.engine != "" && c.engine != r.dialect.Name() {
+			if c.engine != "" && c.engine != r.dialect.Language().Name {
 				continue
 			}
 			checked, err := db.Examine(t.Context(), c.sql)

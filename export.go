@@ -108,7 +108,7 @@ func manifest(ctx context.Context, env *strategy.Env, k int) (Manifest, error) {
 	sum := sha256.Sum256(text)
 	return Manifest{
 		Version: manifestVersion, Library: library(), PromptHash: hex.EncodeToString(sum[:]), Schema: env.Schema.Fingerprint(),
-		Dialect: env.DB.Dialect().Name(), K: k, Seed: env.Seed,
+		Dialect: env.DB.Language().Name, K: k, Seed: env.Seed,
 	}, nil
 }
 
@@ -206,7 +206,7 @@ type export struct {
 
 // prepare fills in the contract, the exemplars that the evaluation leaves, and the guards.
 func (x *export) prepare(ctx context.Context) error {
-	d := x.env.DB.Dialect().Text()
+	d := x.env.DB.Language().Text
 	m, err := manifest(ctx, x.env, x.config.K)
 	if err != nil {
 		return err
@@ -309,7 +309,7 @@ func (x *export) line(ctx context.Context, p memory.Pair) (messages []chatMessag
 	case err != nil:
 		return nil, "too_long", err.Error(), nil
 	}
-	d := x.env.DB.Dialect().Text()
+	d := x.env.DB.Language().Text
 	s, err := d.Check(p.SQL)
 	if err != nil {
 		return nil, "not_select", err.Error(), nil

@@ -111,7 +111,7 @@ func (e *Engine) learnFrom(ctx context.Context, ep memory.Episode, out *strategy
 	if err != nil {
 		return ep.Before, err
 	}
-	ep.Live, ep.Declared, ep.Dialect = live, e.schema, e.db.Dialect().Text()
+	ep.Live, ep.Declared, ep.Dialect = live, e.schema, e.db.Language().Text
 	var tried []string
 	try := func(sql string) {
 		if sql != "" && sql != ep.SQL && len(tried) < maxAttempts && !slices.Contains(tried, sql) {

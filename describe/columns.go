@@ -249,7 +249,7 @@ func read(reply map[string]any, db *exec.DB, t *schema.Table, columns []int) map
 		at := map[string]int{}
 		for _, i := range slices.Backward(columns) {
 			name := t.Columns[i].Name
-			for _, spelled := range []string{t.Name + "." + name, db.Dialect().Quote(name), name} {
+			for _, spelled := range []string{t.Name + "." + name, db.Language().Quote(name), name} {
 				at[fold(spelled)] = i
 			}
 		}

@@ -66,7 +66,7 @@ func (c Columns) messages(db *exec.DB, t *schema.Table, columns []int) []llm.Mes
 		}
 		b.WriteString(note("readable name", column.Title) + note("known", column.Description) + c.values(column) + "\n")
 	}
-	return []llm.Message{{Role: llm.System, Text: fmt.Sprintf(rules, db.Dialect().Title())}, {Role: llm.User, Text: b.String()}}
+	return []llm.Message{{Role: llm.System, Text: fmt.Sprintf(rules, db.Language().Title)}, {Role: llm.User, Text: b.String()}}
 }
 
 // note writes a text of people behind a name; "" for none.

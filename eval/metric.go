@@ -42,7 +42,7 @@ type side struct {
 }
 
 // Dialect returns the lexing rules of the database.
-func (t *Trial) Dialect() sqltext.Dialect { return t.store.config.Dialect.Text() }
+func (t *Trial) Dialect() sqltext.Dialect { return t.store.config.Dialect.Language().Text }
 
 // GoldTable returns the rows of the gold. Do not change them.
 func (t *Trial) GoldTable(ctx context.Context) (*result.Table, error) {

@@ -332,7 +332,7 @@ func (s *Scorer) Outcomes(r *Report, metric string) ([]Outcome, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("eval: run %s was not scored by %s; it has %s", r.Run, strconv.Quote(metric), strings.Join(r.Metrics, ", "))
 	}
-	text := s.Store.config.Dialect.Text()
+	text := s.Store.config.Dialect.Language().Text
 	out := make([]Outcome, len(r.Verdicts))
 	for i, v := range r.Verdicts {
 		out[i] = Outcome{

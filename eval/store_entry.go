@@ -189,7 +189,7 @@ func (s *Store) fetch(ctx context.Context, id, text string) (*entry, *result.Tab
 	if err != nil {
 		return nil, nil, err
 	}
-	e := d.entry(s.config.Dialect.Text(), text)
+	e := d.entry(s.config.Dialect.Language().Text, text)
 	if e.finished() {
 		return e, nil, nil
 	}

@@ -103,6 +103,9 @@ func (db *DB) Ready(ctx context.Context) error {
 // Dialect returns the dialect that the DB was made with.
 func (db *DB) Dialect() Dialect { return db.dialect }
 
+// Language is how the engine is named and how its SQL is written.
+func (db *DB) Language() Language { return db.language }
+
 // Limits returns the limits in force, with defaults filled in.
 func (db *DB) Limits() Limits { return db.limits }
 
@@ -134,11 +137,14 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	conn, err := db.pool.Conn(waiting)
+	deadline, ends := ctx.Deadline()
 	switch {
 	case err == nil:
 		return conn, nil
 	case ctx.Err() != nil: // whatever the driver makes of it
 		return nil, fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
+	case ends && !time.Now().Before(deadline): // a driver that dials may see it before the context does
+		return nil, fmt.Errorf("exec: waiting for a connection: %w", context.DeadlineExceeded)
 	case waiting.Err() != nil:
 		stats := db.pool.Stats()
 		if stats.InUse < stats.MaxOpenConnections || stats.MaxOpenConnections == 0 {

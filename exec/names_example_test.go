@@ -23,7 +23,7 @@ func ExampleColumnNames() {
 		"SELECT 1 FROM customers c JOIN orders o ON c.id = o.customer",
 		"SELECT 1 FROM orders T1, customers T2 WHERE customer = T2.id",
 	} {
-		for _, c := range db.Dialect().Text().Parse(sql).Conditions(names) {
+		for _, c := range db.Language().Text.Parse(sql).Conditions(names) {
 			fmt.Println(c.Key)
 		}
 	}

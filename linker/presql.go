@@ -128,7 +128,7 @@ func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (Draft, error) 
 func (in Input) extract(ctx context.Context, reply string) (sqltext.Extraction, error) {
 	x := sqltext.Extractor{}
 	if in.DB != nil {
-		x.Dialect = in.DB.Dialect().Text()
+		x.Dialect = in.DB.Language().Text
 		x.Valid = func(s *sqltext.Statement) bool {
 			_, err := in.DB.Analyze(ctx, s.SQL())
 			return !errors.As(err, new(*exec.InvalidError))

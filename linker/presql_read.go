@@ -28,7 +28,7 @@ func (p PreSQL) readStatement(ctx context.Context, in Input, sql string) (schema
 	if err == nil {
 		return readAnalysis(in, analysis, sql, p.Columns), nil
 	}
-	links := readText(in, in.DB.Dialect().Text(), sql)
+	links := readText(in, in.DB.Language().Text, sql)
 	why := "the engine rejects the preliminary SQL"
 	var invalid *exec.InvalidError
 	if errors.As(err, &invalid) {
@@ -56,7 +56,7 @@ func readAnalysis(in Input, a exec.Analysis, sql string, columns bool) schema.Li
 	}
 	if columns {
 		// The engine does not tell the columns of USING and NATURAL.
-		addTextColumns(in, &links, in.DB.Dialect().Text().Parse(sql).Columns(), false)
+		addTextColumns(in, &links, in.DB.Language().Text.Parse(sql).Columns(), false)
 	}
 	return links
 }

@@ -35,7 +35,7 @@ const maxReplies = 256
 // each.
 func (a *Admission) Extract(ctx context.Context, sample int, reply string, ended bool) (sqltext.Extraction, error) {
 	key := replyKey{reply, ended}
-	x := sqltext.Extractor{Dialect: a.db.Dialect().Text(), Ended: ended}
+	x := sqltext.Extractor{Dialect: a.db.Language().Text, Ended: ended}
 	a.mu.Lock()
 	r := a.read[key]
 	if r == nil {

@@ -13,7 +13,7 @@ func (e *Env) Similar(ctx context.Context, x memory.Similar, question string) ([
 	if x.Pool == nil {
 		x.Pool = e.Exemplars
 	}
-	x.Dialect = e.DB.Dialect().Text()
+	x.Dialect = e.DB.Language().Text
 	x.WithoutValues = x.WithoutValues || e.WithoutValues
 	return x.Pick(ctx, e.Schema, question)
 }

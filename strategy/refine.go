@@ -165,7 +165,7 @@ func (r Refine) again(
 		span.Fail(err)
 		return c, err
 	}
-	same, err := sqltext.Extractor{Dialect: env.DB.Dialect().Text(), Ended: true}.Extract(reply.Text)
+	same, err := sqltext.Extractor{Dialect: env.DB.Language().Text, Ended: true}.Extract(reply.Text)
 	if err == nil && seen[same.Normalize()] {
 		return vote.Candidate{Sample: c.Sample, Model: c.Model, SQL: same.SQL()}, nil
 	}
@@ -181,7 +181,7 @@ func normal(env *Env, sql string) string {
 	if sql == "" {
 		return ""
 	}
-	return env.DB.Dialect().Text().Parse(sql).Normalize()
+	return env.DB.Language().Text.Parse(sql).Normalize()
 }
 
 func isTimeout(err error) bool {

@@ -143,7 +143,7 @@ func (v *evaluate) leaks(e *setup.Engine, dataset *eval.Dataset) (n int, err err
 		more, err = memory.ReadPairs(v.Exemplars)
 		shown = append(shown, more...)
 	}
-	guard := memory.NewGuard(e.Dialect.Text(), shown)
+	guard := memory.NewGuard(e.Dialect.Language().Text, shown)
 	for _, q := range dataset.Questions {
 		if leak, _ := guard.Find(memory.Pair{Question: q.Text, SQL: q.Gold}); leak != "" {
 			n++

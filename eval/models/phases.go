@@ -150,7 +150,7 @@ type phased struct {
 // reply.
 func derive(ctx context.Context, db *exec.DB, reply string) (phased, error) {
 	raw := phased{reply: reply, scope: reply, filter: reply}
-	text := db.Dialect().Text()
+	text := db.Language().Text
 	found, err := sqltext.Extractor{Dialect: text, Valid: func(s *sqltext.Statement) bool {
 		_, err := db.Analyze(ctx, s.SQL())
 		return err == nil

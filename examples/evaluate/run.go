@@ -226,7 +226,7 @@ func (l *live) Run(p *program) error {
 	err = t.all(p.ctx, func(ctx context.Context, q eval.Question) (finished, error) {
 		f, err := asker.ask(ctx, q)
 		f.Run, f.Dataset, f.Kind = name, dataset.Name, source.kind
-		f.Template = eval.GoldTemplate(l.dialect().Text(), q.Gold)
+		f.Template = eval.GoldTemplate(l.dialect().Language().Text, q.Gold)
 		if err != nil {
 			return f, err
 		}

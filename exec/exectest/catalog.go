@@ -17,13 +17,14 @@ import (
 // checkNames is about the words of the engine.
 func checkNames(t testing.TB, e Engine) error {
 	var errs []error
-	if name := e.Dialect.Name(); name == "" || name != strings.ToLower(name) || strings.ContainsAny(name, " \n") {
+	l := e.Dialect.Language()
+	if name := l.Name; name == "" || name != strings.ToLower(name) || strings.ContainsAny(name, " \n") {
 		errs = append(errs, fmt.Errorf("Name is %q, want one lower-case word", name))
 	}
-	if title := e.Dialect.Title(); strings.TrimSpace(title) == "" || strings.Contains(title, "\n") {
+	if title := l.Title; strings.TrimSpace(title) == "" || strings.Contains(title, "\n") {
 		errs = append(errs, fmt.Errorf("Title is %q", title))
 	}
-	if a, b := e.Dialect.Placeholder(1), e.Dialect.Placeholder(1); a == "" || a != b {
+	if a, b := l.Placeholder(1), l.Placeholder(1); a == "" || a != b {
 		errs = append(errs, fmt.Errorf("Placeholder(1) is %q and %q", a, b))
 	}
 	d := e.open(t, e.fixture())
@@ -32,9 +33,9 @@ func checkNames(t testing.TB, e Engine) error {
 		return errors.Join(append(errs, err)...)
 	}
 	for _, name := range []string{"a", "A b", "select", `x"y`, "x`y", "x'y", "x]y[", "x;--y", "x/*y", `x\y`, "naïve", "名"} {
-		table, err := db.Query(t.Context(), "SELECT 1 AS "+e.Dialect.Quote(name))
+		table, err := db.Query(t.Context(), "SELECT 1 AS "+l.Quote(name))
 		if err != nil || len(table.Columns) != 1 || table.Columns[0] != name {
-			errs = append(errs, fmt.Errorf("a column called %q, quoted %s, is %v, %w", name, e.Dialect.Quote(name), table, orNone(err)))
+			errs = append(errs, fmt.Errorf("a column called %q, quoted %s, is %v, %w", name, l.Quote(name), table, orNone(err)))
 		}
 	}
 	return errors.Join(errs...)
@@ -55,7 +56,7 @@ CREATE VIEW family AS SELECT code, p FROM parent JOIN child ON parent_id = id;
 		return err
 	}
 	var errs []error
-	if s.Dialect != e.Dialect.Name() || s.Version == "" || s.Default == "" {
+	if s.Dialect != e.Dialect.Language().Name || s.Version == "" || s.Default == "" {
 		errs = append(errs, fmt.Errorf("dialect %q, version %q, default schema %q", s.Dialect, s.Version, s.Default))
 	}
 	type table struct {
@@ -201,8 +202,15 @@ func checkPlans(t testing.TB, e Engine) error {
 			if err != nil || err2 != nil || len(p.Rows) == 0 || p.Signature() == "" || p.Signature() != again.Signature() {
 				errs = append(errs, fmt.Errorf("%s: %s: plan %+v and then %+v, %v, %v", name, text, p, again, err, err2))
 			}
-			if got := tablesOf(p.Nodes); !slices.Equal(got, tables) {
+			if got := tablesOf(p.Nodes); len(p.Nodes) > 0 && !slices.Equal(got, tables) {
 				errs = append(errs, fmt.Errorf("%s: %s: the plan reads %v, want %v", name, text, got, tables))
+			}
+			whole := strings.ToLower(fmt.Sprint(p.Rows))
+			named := func(table string) bool { // MariaDB writes the alias alone
+				return strings.Contains(whole, table) || strings.Contains(whole, `"`+table[:1]+`"`)
+			}
+			if len(p.Nodes) == 0 && slices.ContainsFunc(tables, func(table string) bool { return !named(table) }) {
+				errs = append(errs, fmt.Errorf("%s: %s: the plan %s does not name %v", name, text, whole, tables))
 			}
 		}
 		for text, ok := range map[string]func(error) bool{

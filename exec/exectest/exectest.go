@@ -160,6 +160,7 @@ func parts() []part {
 		{"plans", checkPlans},
 		{"samples", checkSamples},
 		{"busy", checkBusy},
+		{"once", checkOnce},
 		{"session", checkSession},
 		{"parallel", checkParallel},
 	}

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 )
 
 // Value is an expression and what a result holds for it.
@@ -330,6 +332,43 @@ func checkBusy(t testing.TB, e Engine) error {
 		errs = append(errs, fmt.Errorf("once nobody holds the lock: %w", err))
 	}
 	return errors.Join(errs...)
+}
+
+// checkOnce counts what one examination takes: the engine's parser reads a statement once, and the engine is asked about it
+// once, whatever is done with it then.
+func checkOnce(t testing.TB, e Engine) error {
+	d := e.open(t, e.fixture())
+	var reads, confirms, plans, runs atomic.Int64
+	d.Dialect = Change(e.Dialect, Changes{
+		Read: func(_ *exec.Statement, read func() (*guard.Names, error)) (*guard.Names, error) {
+			reads.Add(1)
+			return read()
+		},
+		Confirm: func(_ *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
+			confirms.Add(1)
+			return confirm()
+		},
+		Explain: func(_ *exec.Statement, explain func() (exec.Plan, error)) (exec.Plan, error) {
+			plans.Add(1)
+			return explain()
+		},
+		Run: func(_ context.Context, _ *exec.Statement, _ exec.Bounds, run func() (*exec.Rows, error)) (*exec.Rows, error) {
+			runs.Add(1)
+			return run()
+		},
+	})
+	db, err := d.db(exec.Config{})
+	if err != nil {
+		return err
+	}
+	c, err := db.Examine(t.Context(), "SELECT a FROM t WHERE b = 'alpha'")
+	if err != nil || c.Table == nil || len(c.Table.Rows) != 1 || c.Plan == nil {
+		return fmt.Errorf("an examination found %+v, %w", c, orNone(err))
+	}
+	if got := [4]int64{reads.Load(), confirms.Load(), plans.Load(), runs.Load()}; got != [4]int64{1, 1, 1, 1} {
+		return fmt.Errorf("one examination took %v of Read, Confirm, Explain and Run, want one of each", got)
+	}
+	return nil
 }
 
 // checkSession runs statements one after the other on one connection.

@@ -43,14 +43,11 @@ func serverErrorOf(err error) (e serverError, ok bool) {
 	return e, false
 }
 
-// classify gives an error of the driver its type. What it does not know comes back wrapped.
-func classify(err error) error {
-	if err == nil || isTyped(err) {
-		return err
-	}
+// Classify gives an error of the driver its type. What it does not know comes back as it is.
+func (Dialect) Classify(err error) error {
 	e, ok := serverErrorOf(err)
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
-		return fmt.Errorf("mysql: %w", err)
+		return err
 	}
 	is := func(numbers ...int) bool { return slices.Contains(numbers, e.number) }
 	invalid := func(fault exec.Fault) error {
@@ -75,8 +72,9 @@ func classify(err error) error {
 		return &exec.RefusedError{Reason: reason, Detail: e.message}
 	case is(1116, 1117, 1119, 1436, 1473, 1390):
 		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: e.message}
-	case strings.HasPrefix(e.state, "08"), e.number < 1050 && !is(1048), is(1053, 1077, 1078, 1079, 1080, 1129, 1130, 1158, 1159, 1160, 1161, 1194, 1195, 1696, 1877, 1927, 1932):
-		return fmt.Errorf("mysql: %w", err) // the server is ill or goes away
+	case strings.HasPrefix(e.state, "08"), e.number < 1050 && !is(1048), is(1053, 1077, 1078, 1079, 1080, 1129, 1130, 1158, 1159),
+		is(1160, 1161, 1194, 1195, 1696, 1877, 1927, 1932):
+		return err // the server is ill or goes away
 	case is(1064, 1065, 1149):
 		return invalid(exec.FaultSyntax)
 	case is(1054, 1146, 1305, 1052, 1051, 1049, 1109, 1066, 1128, 1630, 1356):
@@ -114,18 +112,4 @@ func masked(message string) string {
 		return message[:i+1] + "…"
 	}
 	return message[:i+1] + "…" + message[j:]
-}
-
-// Classify gives an error met outside of any statement its type. It blames no statement.
-func (Dialect) Classify(err error) error {
-	if typed := classify(err); !exec.IsRejection(typed) {
-		return typed
-	}
-	return err
-}
-
-// isTyped reports whether err has been classified before.
-func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) ||
-		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -106,7 +108,7 @@ func TestPolicy(t *testing.T) {
 			continue // NATURAL compares no denied column here, and the order of rows is in no trace
 		}
 		// The trace of the server alone refuses denied columns too.
-		lax, err := exec.New(pool, mysql.Lax{Without: "policy"}, exec.Config{Policy: tt.policy})
+		lax, err := exec.New(pool, withoutNames(), exec.Config{Policy: tt.policy})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,6 +124,22 @@ func TestPolicy(t *testing.T) {
 	if err := db.Ready(t.Context()); !errors.As(err, &unknown) || len(unknown.Unknown) != 2 {
 		t.Error(err)
 	}
+}
+
+// withoutNames is the dialect without what the names of a statement say about the policy. Only the server's trace is left.
+func withoutNames() exec.Dialect {
+	found := map[string]*guard.Names{}
+	return exectest.Change(mysql.Dialect{}, exectest.Changes{
+		Read: func(s *exec.Statement, read func() (*guard.Names, error)) (names *guard.Names, err error) {
+			names, err = read()
+			found[s.SQL()] = names
+			return &guard.Names{}, err
+		},
+		Confirm: func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
+			s.Names = found[s.SQL()]
+			return confirm()
+		},
+	})
 }
 
 // TestNewColumn: a column that is there since a moment ago is denied at once, and a table is seen at once.
@@ -224,7 +242,9 @@ func databaseOf(dsn string) string {
 // its schema; files, locks and other databases are open, so the tree is needed.
 func TestWithoutTree(t *testing.T) {
 	pool, _ := open(t, strings.ReplaceAll(fixture, "OUTFILE", ""), "multiStatements=true")
-	db, err := exec.New(pool, mysql.Lax{Without: "tree"}, exec.Config{})
+	db, err := exec.New(pool, exectest.Change(mysql.Dialect{}, exectest.Changes{
+		Read: func(*exec.Statement, func() (*guard.Names, error)) (*guard.Names, error) { return &guard.Names{}, nil },
+	}), exec.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

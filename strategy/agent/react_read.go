@@ -59,7 +59,7 @@ func (r *run) read(reply string) action {
 		}
 	}
 	if at < 0 {
-		if found, err := (sqltext.Extractor{Dialect: r.env.DB.Dialect().Text(), Ended: true}).Extract(text); err == nil {
+		if found, err := (sqltext.Extractor{Dialect: r.env.DB.Language().Text, Ended: true}).Extract(text); err == nil {
 			return action{name: actionQuery, argument: found.SQL(), open: true}
 		}
 		return action{thought: oneThought(text)}

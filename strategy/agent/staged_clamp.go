@@ -108,7 +108,7 @@ func (l *ladder) forms(ctx context.Context, c vote.Candidate) ([]form, error) {
 	seen := map[string]bool{c.SQL: true}
 	for _, clamp := range l.clamps {
 		for _, f := range slices.Clone(all) {
-			statement := f.Parsed(l.env.DB.Dialect().Text())
+			statement := f.Parsed(l.env.DB.Language().Text)
 			sql, changed := statement.Rewrite(clamp.make(statement))
 			if !changed || seen[sql] {
 				continue

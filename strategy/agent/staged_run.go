@@ -89,7 +89,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 		return l, nil
 	}
 	rules := StagedRules()
-	rules.Dialect = env.DB.Dialect().Text()
+	rules.Dialect = env.DB.Language().Text
 	read := t.Reading(rules)
 	wanted := readContract(read, whole, !s.WithoutNameOnlyLists)
 	values := named(l.links)
@@ -142,7 +142,7 @@ func (l *ladder) prompter(how string) strategy.Prompter {
 // choice elects among the candidates of a step.
 func (l *ladder) choice(step int) choice {
 	return choice{
-		Majority: vote.Majority{Key: l.env.Key(), Prior: 1, Dialect: l.env.DB.Dialect().Text()},
+		Majority: vote.Majority{Key: l.env.Key(), Prior: 1, Dialect: l.env.DB.Language().Text},
 		votes:    func(c vote.Candidate) bool { return c.Sample/l.perStep == step },
 	}
 }

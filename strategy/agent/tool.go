@@ -91,7 +91,7 @@ func (RunSQL) Call(ctx context.Context, env *strategy.Env, in Input) (Observatio
 			what = invalid.Message
 		}
 		return Observation{SQL: c.SQL, Text: "Error: " + strategy.ErrorLine(what, env.WithoutValues), problem: strategy.ErrorLine(c.Rejected, false)}, nil
-	case c.Parsed(env.DB.Dialect().Text()).Outline().Star:
+	case c.Parsed(env.DB.Language().Text).Outline().Star:
 		return Observation{SQL: c.SQL, Text: "Error: name the columns that the question asks for instead of *", problem: "select_star_forbidden"}, nil
 	}
 	out := Observation{SQL: c.SQL, OK: true, Rows: c.Rows, Text: "Success: the statement is valid; nothing is run here"}

@@ -47,7 +47,7 @@ func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f 
 		return Filter{}, nil, nil
 	}
 	var tokens []string
-	for t := range d.Text().Tokens(text) {
+	for t := range d.Language().Text.Tokens(text) {
 		if t.Kind != sqltext.Space && t.Kind != sqltext.Comment {
 			tokens = append(tokens, strings.ToUpper(t.Text))
 		}
@@ -66,7 +66,7 @@ func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f 
 		names[i] = t.Quoted(exec.Names(d))
 	}
 	head := "SELECT 1 FROM " + strings.Join(slices.Compact(names), ", ") + " WHERE "
-	statement, cerr := d.Text().Check(head + text)
+	statement, cerr := d.Language().Text.Check(head + text)
 	if cerr != nil {
 		return Filter{}, nil, malformed(reply, flagged(flagFormat, "the conditions do not read: %v", cerr))
 	}

@@ -63,7 +63,7 @@ func (p prompts) projection(s Scope, f Filter) []llm.Message {
 
 // messages puts rules in the system message and everything else in one of the user.
 func (p prompts) messages(rules, agreed string) []llm.Message {
-	head := fmt.Sprintf("You translate questions about a database into SQL, step by step. The database is %s.\n\n", p.env.DB.Dialect().Title())
+	head := fmt.Sprintf("You translate questions about a database into SQL, step by step. The database is %s.\n\n", p.env.DB.Language().Title)
 	return []llm.Message{
 		{Role: llm.System, Text: head + rules},
 		{Role: llm.User, Text: "### Schema\n" + p.schema + "\n\n" + agreed + p.advice + p.task.Section()},

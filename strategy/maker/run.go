@@ -159,7 +159,7 @@ func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error)
 	p := phase[Scope]{
 		run: r, name: phaseScope, purpose: PurposeScope, messages: r.prompts.scope(),
 		read: func(reply string) (Scope, []string, error) {
-			scope, err := ReadScope(s, r.env.DB.Dialect().Text(), reply)
+			scope, err := ReadScope(s, r.env.DB.Language().Text, reply)
 			if r.published { // it has tables and joins alone
 				scope.Left = nil
 			}

@@ -206,7 +206,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		if f.candidate, err = admission.AdmitSQL(ctx, 0, name, f.draft.SQL); err != nil {
 			return nil, err
 		}
-		f.report.Grade = f.candidate.Parsed(env.DB.Dialect().Text()).Hardness()
+		f.report.Grade = f.candidate.Parsed(env.DB.Language().Text).Hardness()
 		f.report.Rejected = f.candidate.Rejected
 		span.Set("sql", trace.SQL(f.draft.SQL))
 	}

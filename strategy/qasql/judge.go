@@ -67,7 +67,7 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 			if err != nil {
 				return c, err
 			}
-			found, err := sqltext.Extractor{Dialect: env.DB.Dialect().Text(), Ended: reply.StopReason == llm.StopEnd}.Extract(reply.Text)
+			found, err := sqltext.Extractor{Dialect: env.DB.Language().Text, Ended: reply.StopReason == llm.StopEnd}.Extract(reply.Text)
 			if c.SQL, c.Statement = found.SQL(), found.Statement; err != nil {
 				c.Rejected = err.Error()
 			}

@@ -91,7 +91,7 @@ func (l Loader) Load(ctx context.Context, names []string) (Loaded, error) {
 		}
 	}
 	for _, p := range raw {
-		if pool := pool(p, questions, l.Dialect.Text()); len(pool.Questions) > 0 {
+		if pool := pool(p, questions, l.Dialect.Language().Text); len(pool.Questions) > 0 {
 			out.Pools = append(out.Pools, pool)
 		} else {
 			out.Failed = append(out.Failed, fmt.Errorf("pool %s: no question can be judged: %s", p.Name, strings.Join(pool.LeftOut, "; ")))
