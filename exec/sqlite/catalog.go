@@ -17,16 +17,15 @@ import (
 // catalog is what the gate knows of a schema. It does not change.
 type catalog struct {
 	surroundings
-	relations map[string]map[string]*guard.Relation // by folded database and folded name
-	named     map[string][]*guard.Relation          // by folded name, in the order of the databases
-	functions map[string]bool                       // folded names of functions that may be called
-	temp      map[string]bool                       // see conn.temp
-	virtual   []string                              // quoted names of virtual tables
-	slow      map[string]int                        // by folded name of a view: load.slow
-	fts5      bool                                  // some virtual table is of FTS5
-	hides     bool                                  // some relation may not be read
-	exact     bool                                  // some column may not be read, so that an unknown one is refused
-	version   string                                // of the schema
+	named     map[string][]*guard.Relation // by folded name, in the order of the databases
+	functions map[string]bool              // folded names of functions that may be called
+	temp      map[string]bool              // see conn.temp
+	virtual   []string                     // quoted names of virtual tables
+	slow      map[string]int               // by folded name of a view: load.slow
+	fts5      bool                         // some virtual table is of FTS5
+	hides     bool                         // some relation may not be read
+	exact     bool                         // some column may not be read, so that an unknown one is refused
+	version   string                       // of the schema
 }
 
 // Catalog implements [exec.Conn]. It reads, with a handful of statements for each database whatever the number of tables,
@@ -73,7 +72,7 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 	}
 	own := &catalog{
 		surroundings: around, functions: around.callable(policy.AllowFunctions), temp: c.temp, version: c.version,
-		relations: map[string]map[string]*guard.Relation{}, named: map[string][]*guard.Relation{}, slow: map[string]int{},
+		named: map[string][]*guard.Relation{}, slow: map[string]int{},
 		exact: len(policy.DenyColumns) > 0, hides: len(policy.AllowTables)+len(policy.DenyTables) > 0,
 	}
 	found = &exec.Catalog{
@@ -118,11 +117,7 @@ func (own *catalog) fill(ctx context.Context, c *conn, dc any, found *exec.Catal
 		s := &shapes[i]
 		found.Relations = append(found.Relations, s.Relation)
 		found.Flows = append(found.Flows, flows(s.Relation, s.definition, s.generated)...)
-		database, name := schema.Fold(s.Schema), schema.Fold(s.Name)
-		if own.relations[database] == nil {
-			own.relations[database] = map[string]*guard.Relation{}
-		}
-		own.relations[database][name] = s.Relation
+		name := schema.Fold(s.Name)
 		own.named[name] = append(own.named[name], s.Relation)
 		if own.temp[name] {
 			return &exec.UnguardedError{
@@ -138,7 +133,7 @@ func (own *catalog) fill(ctx context.Context, c *conn, dc any, found *exec.Catal
 	if err := own.use(ctx, dc); err != nil {
 		return err
 	}
-	if err := own.views(ctx, c, dc, found, shapes); err != nil {
+	if err := own.views(c, dc, found); err != nil {
 		return err
 	}
 	own.hideVirtual(found, c.config.Policy, shapes)
@@ -149,7 +144,7 @@ func (own *catalog) fill(ctx context.Context, c *conn, dc any, found *exec.Catal
 func (own *catalog) use(ctx context.Context, dc any) error {
 	for _, name := range own.virtual {
 		// A module this build lacks is no error: the statement that needs it will say so.
-		err := guard.EachRaw(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0", func(func(...any) error) error { return nil })
+		err := each(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0", func() {})
 		if isLocked(err) {
 			return err
 		}
@@ -159,14 +154,9 @@ func (own *catalog) use(ctx context.Context, dc any) error {
 
 // views finds what views read: what the authorizer hears when one is compiled whole, and what their texts use in silence.
 // A view that calls or reads what no statement may is refused.
-func (own *catalog) views(ctx context.Context, c *conn, dc any, found *exec.Catalog, shapes []shape) error {
-	var views []*shape
-	for i := range shapes {
-		if shapes[i].View {
-			views = append(views, &shapes[i])
-		}
-	}
-	before := c.gate.catalog
+func (own *catalog) views(c *conn, dc any, found *exec.Catalog) error {
+	views := slices.DeleteFunc(slices.Clone(found.Relations), func(r *guard.Relation) bool { return !r.View })
+	policy, before := c.config.Policy, c.gate.catalog
 	c.gate.own, c.gate.catalog = false, own
 	defer func() { c.gate.own, c.gate.catalog = true, before }()
 	for _, v := range views {
@@ -178,7 +168,7 @@ func (own *catalog) views(ctx context.Context, c *conn, dc any, found *exec.Cata
 		c.gate.begin()
 		stmt, err := dc.(driver.Conn).Prepare(query)
 		if err == nil {
-			v.Under = slices.DeleteFunc(c.gate.heard(), func(u guard.Read) bool { return u.Relation == v.Relation })
+			v.Under = slices.DeleteFunc(c.gate.heard(), func(u guard.Read) bool { return u.Relation == v })
 			err = stmt.Close()
 		}
 		switch refused := c.gate.refused; {
@@ -189,30 +179,28 @@ func (own *catalog) views(ctx context.Context, c *conn, dc any, found *exec.Cata
 		}
 	}
 	for _, v := range views {
-		m := mentioned(v.definition)
-		if !m.silent() {
-			continue
-		}
-		under := v.Under
-		for _, name := range m.sorted() {
-			if detail := own.hidden(name); detail != "" && c.config.Policy.Restricts() && v.Refused == nil {
-				v.Refused = guard.Refuse(exec.ReasonTable, "%s, and the view %s may read it", detail, v.Name)
-			}
-			for _, r := range own.named[name] {
-				for _, u := range append([]guard.Read{{Relation: r}}, r.Under...) {
-					if u.Relation != v.Relation {
-						under = append(under, m.uses(u.Relation))
+		if m := own.through(mentioned(v.Definition)); policy.Restricts() && m.silent() {
+			for _, name := range m.sorted() {
+				detail := own.hidden(name)
+				for _, r := range own.named[name] {
+					if !policy.AllowsTable(r.Schema, r.Name) {
+						detail = r.Name + " may not be read"
 					}
+					if !r.View {
+						v.Under = append(v.Under, m.uses(r))
+					}
+				}
+				if detail != "" && v.Refused == nil {
+					v.Refused = guard.Refuse(exec.ReasonTable, "%s, and the view %s may read it", detail, v.Name)
 				}
 			}
 		}
-		v.Under = under
 	}
 	for changed := true; changed; { // until those over others are known
 		changed = false
 		for _, v := range views {
 			name := schema.Fold(v.Name)
-			if slow := own.readLoad(found.Text.Parse(v.definition)).slow; slow > own.slow[name] {
+			if slow := own.readLoad(found.Text.Parse(v.Definition)).slow; slow > own.slow[name] {
 				own.slow[name], changed = slow, true
 			}
 		}

@@ -92,19 +92,15 @@ func masked(message string) string {
 	if i < 0 {
 		return message
 	}
-	end := message[i]
-	if end == '[' {
-		end = ']'
+	head, rest := message[:i+1]+"…", message[i+1:]
+	if j := strings.LastIndexByte(rest, map[byte]byte{'\'': '\'', '"': '"', '[': ']'}[message[i]]); j >= 0 {
+		return head + rest[j:]
 	}
-	j := strings.LastIndexByte(message, end)
-	if j <= i {
-		return message[:i+1] + "…"
-	}
-	return message[:i+1] + "…" + message[j:]
+	return head
 }
 
 // compileError gives an error of a compilation its type.
-func (c *conn) compileError(err error) error { return c.sized(classify(err, true, c.gate.refused)) }
+func (c *conn) compileError(err error) error { return classify(err, true, c.gate.refused) }
 
 // runError gives an error of a running statement its type. SQLite compiles again where the schema changed after the
 // compilation. A name that is not in the text comes from a value that a module took for a query.
@@ -115,11 +111,7 @@ func (c *conn) runError(err error, text string) error {
 	kind, name, ok := strings.Cut(ownWords(err), ": ")
 	again := ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(schema.Fold(name), "."),
 		func(part string) bool { return !strings.Contains(schema.Fold(text), part) })
-	return c.sized(classify(err, again, c.gate.refused))
-}
-
-// sized tells the limit on the length of values.
-func (c *conn) sized(err error) error {
+	err = classify(err, again, c.gate.refused)
 	if limit, ok := err.(*exec.LimitError); ok && limit.Limit == "cell" {
 		limit.Max = fmt.Sprint(c.length, " bytes")
 		if c.reason != "" {

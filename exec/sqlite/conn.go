@@ -132,24 +132,21 @@ func patiently(ctx context.Context, patience time.Duration, look func() error) e
 // look lists the databases and reads their versions, which is the first read of their files.
 func (c *conn) look(ctx context.Context, dc any) (err error) {
 	c.databases, c.temp = nil, nil
-	err = guard.EachRaw(ctx, dc, "PRAGMA database_list", func(scan func(...any) error) error {
-		var (
-			place any
-			db    database
-			file  sql.NullString
-		)
-		err := scan(&place, &db.name, &file)
-		if db.file = file.String; db.name == "temp" {
+	var (
+		place any
+		name  string
+		file  sql.NullString
+	)
+	err = each(ctx, dc, "PRAGMA database_list", func() {
+		if name == "temp" {
 			c.temp = map[string]bool{}
 		} else {
-			c.databases = append(c.databases, db)
+			c.databases = append(c.databases, database{name: name, file: file.String})
 		}
-		return err
-	})
-	if err != nil {
-		return err
+	}, &place, &name, &file)
+	if err == nil {
+		c.versions, err = c.readVersions(ctx, dc)
 	}
-	c.versions, err = c.readVersions(ctx, dc)
 	return err
 }
 
@@ -164,9 +161,7 @@ func (c *conn) readVersions(ctx context.Context, dc any) (string, error) {
 			return "", err
 		}
 		db.version = n
-		key = strconv.AppendQuote(key, db.name)
-		key = strconv.AppendQuote(key, db.file)
-		key = append(strconv.AppendInt(key, n, 10), '\n')
+		key = fmt.Appendf(key, "%q %q %d\n", db.name, db.file, n)
 	}
 	return string(key), nil
 }
@@ -198,12 +193,7 @@ func (c *conn) see(ctx context.Context, dc any) error {
 	if c.temp == nil {
 		return nil
 	}
-	err := guard.EachRaw(ctx, dc, "SELECT name FROM temp.sqlite_master WHERE type IN ('table', 'view')", func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		c.temp[schema.Fold(name)] = true
-		return err
-	})
+	err := names(ctx, dc, c.temp, "SELECT name FROM temp.sqlite_master WHERE type IN ('table', 'view')")
 	c.place += fmt.Sprintf("%q", slices.Sorted(maps.Keys(c.temp)))
 	return err
 }
@@ -216,22 +206,16 @@ func (c *conn) define(ctx context.Context, dc any) (version string, err error) {
 		db := &c.databases[i]
 		db.definitions = nil
 		hash := sha256.New()
-		var buffer []byte
-		const columns = "SELECT type, name, sql FROM " // sqlite_master and not sqlite_schema: every version knows it
-		err := guard.EachRaw(ctx, dc, columns+quoted(db.name)+".sqlite_master", func(scan func(...any) error) error {
-			var (
-				d    definition
-				text sql.NullString
-			)
-			if err := scan(&d.kind, &d.name, &text); err != nil {
-				return err
-			}
+		var (
+			d    definition
+			text sql.NullString
+		)
+		// sqlite_master and not sqlite_schema: every version knows it.
+		err := each(ctx, dc, "SELECT type, name, sql FROM "+quoted(db.name)+".sqlite_master", func() {
 			d.sql = text.String
-			buffer = fmt.Append(buffer[:0], len(d.kind), len(d.name), len(d.sql), d.kind, d.name, d.sql)
-			hash.Write(buffer)
+			fmt.Fprint(hash, len(d.kind), len(d.name), len(d.sql), d.kind, d.name, d.sql)
 			db.definitions = append(db.definitions, d)
-			return nil
-		})
+		}, &d.kind, &d.name, &text)
 		if err != nil {
 			return "", err
 		}
@@ -290,13 +274,27 @@ func recovered(err *error) {
 	}
 }
 
+// each runs a text of ours and calls row for each row of the result, which is in dest then.
+func each(ctx context.Context, dc any, text string, row func(), dest ...any) error {
+	return guard.EachRaw(ctx, dc, text, func(scan func(...any) error) error {
+		err := scan(dest...)
+		if err == nil {
+			row()
+		}
+		return err
+	})
+}
+
+// names adds the names, folded, that a text of ours answers with.
+func names(ctx context.Context, dc any, to map[string]bool, text string) error {
+	var name string
+	return each(ctx, dc, text, func() { to[schema.Fold(name)] = true }, &name)
+}
+
 // number runs a text of ours that answers with one integer.
 func number(ctx context.Context, dc any, text string) (n int64, err error) {
 	found := 0
-	err = guard.EachRaw(ctx, dc, text, func(scan func(...any) error) error {
-		found++
-		return scan(&n)
-	})
+	err = each(ctx, dc, text, func() { found++ }, &n)
 	if err == nil && found != 1 {
 		err = fmt.Errorf("sqlite: %s did not answer with one number", text)
 	}
@@ -378,28 +376,20 @@ type surroundings struct {
 func readSurroundings(ctx context.Context, dc any) (s surroundings, err error) {
 	s.modules, s.functions = map[string]bool{}, map[string]bool{}
 	// SQLite makes modules for its own PRAGMAs and JSON functions when they are first used.
-	const modules = "SELECT name FROM pragma_module_list WHERE name NOT LIKE 'pragma%' AND name NOT LIKE 'json%'"
-	err = guard.EachRaw(ctx, dc, modules, func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		s.modules[schema.Fold(name)] = true
-		return err
-	})
+	err = names(ctx, dc, s.modules, "SELECT name FROM pragma_module_list WHERE name NOT LIKE 'pragma%' AND name NOT LIKE 'json%'")
 	if err != nil {
 		return s, err
 	}
-	err = guard.EachRaw(ctx, dc, "PRAGMA function_list", func(scan func(...any) error) error {
-		var (
-			name    string
-			builtin bool
-			rest    any // type, encoding, arguments, flags
-		)
-		err := scan(&name, &builtin, &rest, &rest, &rest, &rest)
+	var (
+		name    string
+		builtin bool
+		rest    any // type, encoding, arguments, flags
+	)
+	err = each(ctx, dc, "PRAGMA function_list", func() {
 		name = schema.Fold(name)
 		known, ok := s.functions[name]
 		s.functions[name] = builtin && (known || !ok)
-		return err
-	})
+	}, &name, &builtin, &rest, &rest, &rest, &rest)
 	if err != nil {
 		return s, err
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,78 +57,73 @@ func (g *gate) begin() {
 // authorize is the callback. SQLite calls it while it compiles, on the goroutine of the statement. It must be quick and
 // must not use the connection.
 func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
+	var err error
 	defer func() {
 		if r := recover(); r != nil {
-			verdict = g.refuse(guard.Refuse(exec.ReasonGuard, "the authorizer panicked: %v", r))
+			err = guard.Refuse(exec.ReasonGuard, "the authorizer panicked: %v", r)
+		}
+		if verdict = allow; err != nil {
+			verdict = deny
+		}
+		if err != nil && g.refused == nil && !errors.As(err, &g.refused) {
+			g.refused = guard.Refuse(exec.ReasonGuard, "%v", err)
 		}
 	}()
+	err = g.decide(op, arg1, arg2, database)
+	return verdict
+}
+
+// decide returns the refusal of what SQLite asks for.
+func (g *gate) decide(op int, arg1, arg2, database string) error {
 	if g.application != nil && g.application(op, arg1, arg2, database) != allow {
-		return g.refuse(guard.Refuse(exec.ReasonGuard, "the application's own authorizer does not allow it"))
+		return guard.Refuse(exec.ReasonGuard, "the application's own authorizer does not allow it")
 	}
 	if g.own {
-		return allow
+		return nil
 	}
 	switch op {
 	case opSelect, opRecursive:
-		return allow
+		return nil
 	case opFunction:
-		return g.function(schema.Fold(arg2))
+		name := schema.Fold(arg2)
+		g.functions = append(g.functions, name)
+		if !g.catalog.functions[name] {
+			return guard.Refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name)
+		}
+		return nil
 	case opRead:
 		g.reads = append(g.reads, read{database, arg1, arg2})
-		if err := g.catalog.readable(arg1, arg2, database); err != nil {
-			return g.refuse(err)
-		}
-		return allow
+		return g.catalog.readable(arg1, arg2, database)
 	case opPragma:
 		// FTS5 itself asks for the version of its data. A statement cannot: the text check refuses PRAGMA, and the
 		// table function of it is unknown.
 		if schema.Fold(arg1) == "data_version" && arg2 == "" && g.catalog.fts5 {
-			return allow
+			return nil
 		}
-		return g.refuse(&exec.RefusedError{Reason: exec.ReasonStatement, Detail: "it runs PRAGMA " + arg1, Writes: true})
+		return &exec.RefusedError{Reason: exec.ReasonStatement, Detail: "it runs PRAGMA " + arg1, Writes: true}
 	default:
-		return g.refuse(guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", actionName(op, arg1)))
+		return guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", actionName(op, arg1))
 	}
-}
-
-// refuse keeps the first refusal.
-func (g *gate) refuse(err error) int {
-	if g.refused == nil && !errors.As(err, &g.refused) {
-		g.refused = guard.Refuse(exec.ReasonGuard, "%v", err)
-	}
-	return deny
-}
-
-func (g *gate) function(name string) int {
-	g.functions = append(g.functions, name)
-	if !g.catalog.functions[name] {
-		return g.refuse(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name))
-	}
-	return allow
 }
 
 // heard returns the relations and columns that the authorizer heard of since begin.
 func (g *gate) heard() []guard.Read {
-	at := map[*guard.Relation]int{}
-	out := []guard.Read{}
+	columns := map[*guard.Relation]map[string]bool{}
 	for _, heard := range g.reads {
 		r := g.catalog.find(heard.database, heard.table)
 		if r == nil {
 			continue
 		}
-		i, ok := at[r]
-		if !ok {
-			i = len(out)
-			at[r] = i
-			out = append(out, guard.Read{Relation: r})
+		if columns[r] == nil {
+			columns[r] = map[string]bool{}
 		}
 		if heard.column != "" {
-			out[i].Columns = append(out[i].Columns, heard.column)
+			columns[r][heard.column] = true
 		}
 	}
-	for i := range out {
-		slices.Sort(out[i].Columns)
-		out[i].Columns = slices.Compact(out[i].Columns)
+	out := []guard.Read{}
+	for r, read := range columns {
+		out = append(out, guard.Read{Relation: r, Columns: slices.Sorted(maps.Keys(read))})
 	}
 	slices.SortFunc(out, func(a, b guard.Read) int {
 		return slices.Compare([]string{a.Relation.Schema, a.Relation.Name}, []string{b.Relation.Schema, b.Relation.Name})
@@ -149,7 +145,7 @@ func (c *catalog) readable(table, column, database string) error {
 		}
 		return guard.Refuse(exec.ReasonTable, "%s", detail)
 	}
-	r := c.relations[schema.Fold(database)][name]
+	r := c.find(database, table)
 	switch {
 	case r == nil && c.functions[name] && len(c.named[name]) == 0 && !c.temp[name]:
 		return nil // a table-valued function
@@ -179,13 +175,12 @@ func qualified(database, table string) string {
 
 // find returns the relation that SQLite means by a name; nil if there is none. The main database comes first.
 func (c *catalog) find(database, table string) *guard.Relation {
-	if database != "" {
-		return c.relations[schema.Fold(database)][schema.Fold(table)]
+	named := c.named[schema.Fold(table)]
+	i := slices.IndexFunc(named, func(r *guard.Relation) bool { return database == "" || schema.EqualFold(r.Schema, database) })
+	if i < 0 {
+		return nil
 	}
-	if named := c.named[schema.Fold(table)]; len(named) > 0 {
-		return named[0]
-	}
-	return nil
+	return named[i]
 }
 
 // hidden says which relation called table may not be read, in any database; "" if all may be read or none has the name.

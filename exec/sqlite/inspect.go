@@ -26,8 +26,8 @@ type inspection struct {
 	warnings  []trace.Warning
 }
 
-func (in *inspection) each(text string, row func(scan func(...any) error) error) error {
-	return guard.EachRaw(in.ctx, in.dc, text, row)
+func (in *inspection) each(text string, row func(), dest ...any) error {
+	return each(in.ctx, in.dc, text, row, dest...)
 }
 
 func (in *inspection) read() error {
@@ -58,12 +58,9 @@ func (in *inspection) relations(yield func(definition) bool) {
 // list fills in tables, in the order of the schema table.
 func (in *inspection) list() error {
 	kinds := map[string]string{} // only SQLite knows which tables are shadows
-	err := in.each("SELECT name, type FROM pragma_table_list WHERE schema = "+literal(in.database.name), func(scan func(...any) error) error {
-		var name, kind string
-		err := scan(&name, &kind)
-		kinds[name] = kind
-		return err
-	})
+	var name, kind string
+	err := in.each("SELECT name, type FROM pragma_table_list WHERE schema = "+literal(in.database.name),
+		func() { kinds[name] = kind }, &name, &kind)
 	if err != nil {
 		return err
 	}
@@ -142,17 +139,14 @@ func (in *inspection) warn(t *schema.Table, cause error) {
 }
 
 func (in *inspection) columnsOf(query string) error {
-	return in.each(query, func(scan func(...any) error) error {
-		const hiddenByModule, generated = 1, 2 // 3 is generated and stored
-		var (
-			table         string
-			c             schema.Column
-			standard      sql.NullString
-			place, hidden int // place in the primary key, from 1
-		)
-		if err := scan(&table, &c.Name, &c.Type, &c.NotNull, &standard, &place, &hidden); err != nil {
-			return err
-		}
+	const hiddenByModule, generated = 1, 2 // 3 is generated and stored
+	var (
+		table         string
+		c             schema.Column
+		standard      sql.NullString
+		place, hidden int // place in the primary key, from 1
+	)
+	return in.each(query, func() {
 		in.columns[table] = append(in.columns[table], c.Name)
 		c.Default, c.Generated = standard.String, hidden >= generated
 		if c.Generated {
@@ -160,7 +154,7 @@ func (in *inspection) columnsOf(query string) error {
 		}
 		i, ok := in.at[table]
 		if !ok || hidden == hiddenByModule {
-			return nil
+			return
 		}
 		t := &in.tables[i]
 		t.Columns = append(t.Columns, c)
@@ -168,8 +162,7 @@ func (in *inspection) columnsOf(query string) error {
 			t.PrimaryKey = append(t.PrimaryKey, make([]string, max(0, place-len(t.PrimaryKey)))...)
 			t.PrimaryKey[place-1] = c.Name
 		}
-		return nil
-	})
+	}, &table, &c.Name, &c.Type, &c.NotNull, &standard, &place, &hidden)
 }
 
 // drop removes what could not be opened. With a virtual table whose module is missing it removes the shadow tables,

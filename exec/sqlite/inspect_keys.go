@@ -15,22 +15,18 @@ type key struct {
 
 // keys reads keys whose rows are the table, the place in the key from 0, the target and a column of both.
 func (in *inspection) keys(query string) (all []key, err error) {
-	err = in.each(query, func(scan func(...any) error) error {
-		var (
-			k        key
-			place    int
-			from, to sql.NullString
-		)
-		if err := scan(&k.table, &place, &k.target, &from, &to); err != nil {
-			return err
-		}
+	var (
+		table, target string
+		place         int
+		from, to      sql.NullString
+	)
+	err = in.each(query, func() {
 		if len(all) == 0 || place == 0 {
-			all = append(all, k)
+			all = append(all, key{table: table, target: target})
 		}
 		last := &all[len(all)-1]
 		last.from, last.to = append(last.from, from), append(last.to, to)
-		return nil
-	})
+	}, &table, &place, &target, &from, &to)
 	return all, err
 }
 

@@ -8,18 +8,10 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// The ids of sqlite3_limit.
+// Ids of sqlite3_limit.
 const (
-	limitLength      = 0 // of a string, blob or row
-	limitSQLLength   = 1
-	limitColumn      = 2 // of a result, also of SELECT * of a wider table
-	limitExprDepth   = 3 // of a view's expressions too, once it is expanded
-	limitCompound    = 4
-	limitVDBEOp      = 5
-	limitFunctionArg = 6
-	limitAttached    = 7
-	limitLikePattern = 8
-	limitVariable    = 9
+	limitLength   = 0 // of a string, blob or row
+	limitVariable = 9 // parameters
 )
 
 // limit is a limit of SQLite.
@@ -29,14 +21,14 @@ type limit struct{ id, value int }
 func (c *conn) lowered() [10]limit {
 	return [10]limit{
 		{limitLength, c.longest()},
-		{limitSQLLength, 120_000}, // the text check allows 100,000; asStored adds to it
-		{limitColumn, 500},
-		{limitExprDepth, 200}, // 100 already refuses an OR list of 121 terms
-		{limitCompound, 50},
-		{limitVDBEOp, 25_000}, // an IN list of 3,000 passes, one of 20,000 does not
-		{limitFunctionArg, 100},
-		{limitAttached, 0}, // what is attached stays readable
-		{limitLikePattern, 100},
+		{1, 120_000},       // length of the text: the text check allows 100,000, and asStored adds to it
+		{2, 500},           // columns of a result, also of SELECT * of a wider table
+		{3, 200},           // depth of an expression, of a view's too once it is expanded; 100 refuses an OR list of 121 terms
+		{4, 50},            // parts of a compound
+		{5, 25_000},        // steps of a program: an IN list of 3,000 passes, one of 20,000 does not
+		{6, 100},           // arguments of a function
+		{7, 0},             // databases attached: what is attached stays readable
+		{8, 100},           // length of a LIKE pattern
 		{limitVariable, 0}, // see conn.compile
 	}
 }

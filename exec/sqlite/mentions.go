@@ -61,6 +61,27 @@ func (m mentions) silent() bool { return m.natural || m.indexed || len(m.using) 
 // sorted returns the names in order.
 func (m mentions) sorted() []string { return slices.Sorted(maps.Keys(m.names)) }
 
+// through adds what the views say that m names.
+func (c *catalog) through(m mentions) mentions {
+	for todo := m.sorted(); len(todo) > 0; todo = todo[1:] {
+		for _, r := range c.named[todo[0]] {
+			if !r.View {
+				continue
+			}
+			view := mentioned(r.Definition)
+			m.using = append(m.using, view.using...)
+			m.natural, m.indexed = m.natural || view.natural, m.indexed || view.indexed
+			for name := range view.names {
+				if !m.names[name] {
+					m.names[name] = true
+					todo = append(todo, name)
+				}
+			}
+		}
+	}
+	return m
+}
+
 // uses returns the columns of r that the text may use without naming them to the authorizer.
 func (m mentions) uses(r *guard.Relation) guard.Read {
 	read := guard.Read{Relation: r}

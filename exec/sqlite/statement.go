@@ -50,15 +50,14 @@ func (c *catalog) names(s *exec.Statement) (*guard.Names, error) {
 	if !m.silent() {
 		return n, nil
 	}
+	m = c.through(m)
 	for _, name := range m.sorted() {
 		if detail := c.hidden(name); detail != "" {
 			return nil, guard.Refuse(exec.ReasonTable, "%s, and USING, NATURAL and INDEXED BY do not name what they read: use ON", detail)
 		}
 		for _, r := range c.named[name] {
-			for _, u := range append([]guard.Read{{Relation: r}}, r.Under...) {
-				if !slices.Contains(n.Relations(), u.Relation) {
-					n.Sources = append(n.Sources, guard.Source{Relation: u.Relation})
-				}
+			if !slices.Contains(n.Relations(), r) {
+				n.Sources = append(n.Sources, guard.Source{Relation: r})
 			}
 		}
 	}
@@ -191,19 +190,16 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, erro
 // text, so EXPLAIN QUERY PLAN SELECT 1; DROP TABLE t drops the table.
 func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error) {
 	rows := []exec.PlanRow{} // a plan without rows is a plan
+	var (
+		row    exec.PlanRow
+		unused any
+	)
 	err := c.compile(ctx, s, func() error {
 		return c.conn.Raw(func(dc any) error {
 			// The rows are made by SQLite itself, and nothing waits for a lock, so nothing has to be stopped.
 			atOnce, text := context.WithoutCancel(ctx), "EXPLAIN QUERY PLAN "+s.SQL()
-			return guard.EachRaw(atOnce, preparing{dc.(driver.Conn)}, text, func(scan func(...any) error) error {
-				var (
-					row    exec.PlanRow
-					unused any
-				)
-				err := scan(&row.ID, &row.Parent, &unused, &row.Detail)
-				rows = append(rows, row)
-				return err
-			})
+			add := func() { rows = append(rows, row) }
+			return each(atOnce, preparing{dc.(driver.Conn)}, text, add, &row.ID, &row.Parent, &unused, &row.Detail)
 		})
 	})
 	if err != nil {
