@@ -28,34 +28,13 @@ type catalog struct {
 	version   string                       // of the schema
 }
 
-// Catalog implements [exec.Conn]. It reads, with a handful of statements for each database whatever the number of tables,
-//
-//   - tables, views and virtual tables in the order in which they were made, database by database. The tables of the
-//     main database have no Schema, those of an attached one its name;
-//   - columns with declared type, NOT NULL and DEFAULT as declared, and whether they are generated. Hidden columns of
-//     virtual tables are left out of the schema;
-//   - the primary key in its own order;
-//   - foreign keys in the order of their declaration, with the names of tables and columns as their owners write them,
-//     and with the primary key of the target where the key names no columns. A key whose target does not exist is left
-//     out: nothing can be joined by it;
-//   - unique constraints and unique indexes, except those on expressions or on a part of the rows;
-//   - the CREATE text as Definition, and its comments as descriptions: see describe;
-//   - functions: all that PRAGMA function_list knows, in lower case.
-//
-// Left out are SQLite's own tables (sqlite_…; sqlite_stat4 has stored values), temporary tables, which belong to one
-// connection, the shadow tables of virtual tables, and views and virtual tables that SQLite itself cannot open, because a
-// table or module is missing. A warning "broken-view" or "broken-table" tells of each that the policy allows.
-//
-// It needs SQLite 3.37 (2021).
+// Catalog implements [exec.Conn], with a handful of statements for each database, whatever the number of tables.
 func (c *conn) Catalog(ctx context.Context) (found *exec.Catalog, err error) {
-	err = c.bare(func(dc any) error {
+	err = c.bare(func(dc any) (err error) {
 		found, err = c.readCatalog(ctx, dc)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, err
 }
 
 func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, err error) {

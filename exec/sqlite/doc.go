@@ -6,11 +6,8 @@
 //
 // # The guard
 //
-// The guard holds a connection of the pool for each statement. It
+// The guard refuses a connection whose temporary tables hide tables of the schema. On any other connection it
 //
-//   - weighs the text: writing its subqueries, views and columns out may add 10,000 tokens, and 48 subqueries, views,
-//     joins and DISTINCTs may hold rows;
-//   - refuses a connection whose temporary tables hide tables of the schema;
 //   - sets query_only, and lowers busy_timeout below the time-out, because SQLite waits for locks without a look at the
 //     context;
 //   - lowers SQLite's limits: values of 1 MB (less for a statement that holds many, sorts them, or calls a function that
@@ -19,19 +16,18 @@
 //   - registers an authorizer that allows SELECT, recursion, functions on a list, and reading columns of tables of the
 //     schema that the policy allows.
 //
-// Then it restores everything. It closes a connection that cannot be restored, that a cancelled statement used, or that
-// was held 10,000 times, because go-sqlite3 keeps each callback until then. It never closes a connection to a database
-// in memory, whose data would be lost: if that cannot be restored, the exec.DB refuses further work with exec.ErrBroken.
-//
-// The guard reads the schema of a connection at its first statement and when its version changes. Under a policy that
-// denies something, it looks for a change after each compilation too.
+// It refuses a statement of which 48 subqueries, views, joins and DISTINCTs may hold rows at once. Then it restores
+// everything. It closes a connection that cannot be restored, that a cancelled statement used, or that was held 10,000
+// times, because go-sqlite3 keeps each callback until then. It never closes a connection to a database in memory, whose
+// data would be lost: if that cannot be restored, the exec.DB refuses further work with exec.ErrBroken.
 //
 // # What SQLite does not tell
 //
 // The authorizer does not hear of columns that only USING, a NATURAL join or INDEXED BY use, of the columns that a
 // generated column is made of, and of what the module of a virtual table reads. Therefore
 //
-//   - a statement with USING, NATURAL or INDEXED BY is refused if anything that it names may not be read;
+//   - a statement with USING, NATURAL or INDEXED BY is refused if anything that it names may not be read, and a view with
+//     one of them if anything that the view names may not be read;
 //   - generated columns that are made of denied ones are denied;
 //   - virtual tables are denied if one of their columns is denied, or if their definition names a denied table or a view
 //     that reads something denied.
@@ -51,6 +47,23 @@
 // exec does not wait for what goes on after its time; see exec.LimitError. Two waits for a lock may go on: of a
 // statement that meets the lock while the guard is on, up to nine tenths of its time-out and the busy_timeout of its
 // connection, and of a driver that meets it while it opens a connection (go-sqlite3), up to that busy_timeout.
+//
+// # The schema
+//
+// Tables come in the order in which they were made, database by database; those of the main database have no Schema.
+// Left out are SQLite's own tables, temporary tables, the shadow tables of virtual tables, hidden columns, keys to tables
+// that do not exist, unique indexes on expressions or on a part of the rows, and views and virtual tables that SQLite
+// cannot open, because a table or module is missing: a warning "broken-view" or "broken-table" tells of each that the
+// policy allows. It needs SQLite 3.37 (2021).
+//
+// A comment in a CREATE text describes the column behind which it stands on the same line, or before which it stands
+// alone. A comment before the opening bracket, or behind it on the same line, describes the table:
+//
+//	CREATE TABLE orders ( -- what customers bought
+//	  id INTEGER PRIMARY KEY, -- order number
+//	  /* in cents */
+//	  total INTEGER
+//	)
 //
 // # Drivers
 //

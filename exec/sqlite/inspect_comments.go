@@ -15,18 +15,8 @@ const (
 	constraint = -3 // in a table constraint
 )
 
-// describe turns the comments of t's CREATE text into descriptions.
-//
-// A comment describes the column behind which it stands on the same line, or before which it stands alone:
-//
-//	CREATE TABLE orders ( -- what customers bought
-//	  id INTEGER PRIMARY KEY, -- order number
-//	  /* in cents */
-//	  total INTEGER
-//	)
-//
-// A comment before the opening bracket, or behind it on the same line, describes the table. Comments are text from
-// the database: clean them before they go into a prompt, as the renderings of package schema do.
+// describe turns the comments of t's CREATE text into descriptions. The rules are in the comment of the package. Comments
+// are text from the database: the renderings of package schema clean them.
 func describe(t *schema.Table) {
 	// Most definitions have no comment: do not lex them.
 	if !strings.Contains(t.Definition, "--") && !strings.Contains(t.Definition, "/*") {
