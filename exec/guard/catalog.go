@@ -126,7 +126,7 @@ func (c *Catalog) Apply(p Policy) error {
 		c.size(r)
 		c.judge(r)
 	}
-	return c.missing(p)
+	return c.Missing(p)
 }
 
 // Spread returns the columns for which seed holds and those into which their values flow. A view is not followed: see
@@ -277,8 +277,9 @@ func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
 	return e, nil
 }
 
-// missing returns an error about the entries of a policy that name no table or column.
-func (c *Catalog) missing(p Policy) error {
+// Missing returns a *PolicyError about the entries of p that name no table or column of c; nil: each one names something.
+// It needs no [Catalog.Apply], and changes nothing.
+func (c *Catalog) Missing(p Policy) error {
 	e := &PolicyError{}
 	check := func(field string, entries []string, names func(entry string, r *Relation) bool) {
 		for _, entry := range entries {
