@@ -108,7 +108,7 @@ func forParser(s *sqltext.Statement) string {
 		switch {
 		case t.Text == "(":
 			if in.rows {
-				write(t.Pos, "ROW", t.Pos)
+				write(t.Pos, " ROW", t.Pos)
 			}
 			open = append(open, in)
 			if before == "json_value" || leads[i] && next(i).Text == "(" {
