@@ -120,7 +120,7 @@ func (c *Catalog) Apply(p Policy) error {
 	for _, r := range c.Relations {
 		c.judge(r)
 	}
-	return c.missing(p)
+	return c.Missing(p)
 }
 
 // Spread returns the columns for which seed holds and those into which their values flow. A view is not followed: see
@@ -256,8 +256,9 @@ func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
 	return e, nil
 }
 
-// missing returns an error about the entries of a policy that name no table or column.
-func (c *Catalog) missing(p Policy) error {
+// Missing returns a *PolicyError about the entries of p that name no table or column of c; nil: each one names something.
+// It needs no [Catalog.Apply], and changes nothing.
+func (c *Catalog) Missing(p Policy) error {
 	e := &PolicyError{}
 	check := func(field string, entries []string, names func(entry string, r *Relation) bool) {
 		for _, entry := range entries {

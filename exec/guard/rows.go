@@ -11,7 +11,7 @@ import (
 
 // Each runs one text of the guard's own on a connection and calls row for each row of the result, which has to scan it at
 // once. It goes past database/sql: where a driver panics in a query, database/sql never gives the connection back. row
-// must not use the connection. args are those of the driver. Errors are those of the driver, or of row.
+// must not use the connection. args are those of the driver, also as sql.NamedArg. Errors are those of the driver, or of row.
 //
 // scan takes pointers to string, int, int64, bool, float64, []byte, sql.RawBytes (those of the driver until the next row),
 // any, and every sql.Scanner.
@@ -49,6 +49,9 @@ func start(ctx context.Context, dc any, text string, args []any) (rows driver.Ro
 	values := make([]driver.NamedValue, len(args))
 	for i, arg := range args {
 		values[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+		if named, ok := arg.(sql.NamedArg); ok {
+			values[i].Name, values[i].Value = named.Name, named.Value
+		}
 	}
 	if q, ok := dc.(driver.QueryerContext); ok {
 		if rows, err = q.QueryContext(ctx, text, values); !errors.Is(err, driver.ErrSkip) {
