@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -30,24 +31,24 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 	by := func(r rule) rule { r["user"] = regexp.QuoteMeta(user); return r }
 	exactly := func(name string) string { return regexp.QuoteMeta(strings.ToLower(name)) }
 	catalogs := []string{exactly(catalog), "system"}
-	var relations []relation
+	var known guard.Catalog
 	var tables []rule
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		r := relation{schema: s.SchemaOf(t), name: t.Name}
-		in, place := catalog, r.schema
+		named := s.SchemaOf(t)
+		in, place := catalog, named
 		if before, after, ok := strings.Cut(place, "."); ok {
 			in, place = before, after
 		}
-		denied := []rule{}
+		denied, names := []rule{}, []string{}
 		for _, c := range t.Columns {
-			r.columns = append(r.columns, c.Name)
-			if !p.AllowsColumn(r.schema, t.Name, c.Name) {
+			names = append(names, c.Name)
+			if !p.AllowsColumn(named, t.Name, c.Name) {
 				denied = append(denied, rule{"name": strings.ToLower(c.Name), "allow": false})
 			}
 		}
-		relations = append(relations, r)
-		if !p.AllowsTable(r.schema, t.Name) || len(p.DenyColumns) > 0 && len(p.AllowTables) == 0 && t.Kind == schema.View {
+		known.Relations = append(known.Relations, guard.NewRelation(named, t.Name, names))
+		if !p.AllowsTable(named, t.Name) || len(p.DenyColumns) > 0 && len(p.AllowTables) == 0 && t.Kind == schema.View {
 			continue
 		}
 		catalogs = append(catalogs, exactly(in))
@@ -57,12 +58,8 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 		}
 		tables = append(tables, of)
 	}
-	if unknown := absent(p, relations); len(unknown) > 0 {
-		e := &exec.PolicyError{}
-		for _, u := range unknown {
-			e.Unknown = append(e.Unknown, u.String())
-		}
-		return nil, e
+	if err := known.Missing(p); err != nil {
+		return nil, err
 	}
 	functions := []rule{}
 	for _, name := range p.AllowFunctions {
