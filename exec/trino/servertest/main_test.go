@@ -131,7 +131,7 @@ func guarded(t testing.TB, user, schema string, d trino.Dialect, c exec.Config) 
 }
 
 // texts are the rows of a query as the server has them.
-func texts(ctx context.Context, q exec.Queryer, query string) (out []string, err error) {
+func texts(ctx context.Context, q *sql.DB, query string) (out []string, err error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
