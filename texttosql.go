@@ -104,7 +104,7 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 // detect finds the dialect of a database by its driver, or by the connection that unwrap finds in one of it.
 func detect(db *sql.DB, unwrap func(driverConn any) any) (exec.Dialect, error) {
 	var driver any = db.Driver()
-	if d := (sqlite.Dialect{}); d.Recognises(db.Driver()) {
+	if d := (sqlite.Dialect{}); d.Language().Recognises(db.Driver()) {
 		return d, nil
 	}
 	if unwrap != nil {
@@ -136,16 +136,11 @@ func foreign(path, name string) error {
 	for _, known := range []struct{ part, engine, pkg string }{
 		{"github.com/jackc/pgx/", "PostgreSQL", "postgres"}, {"github.com/lib/pq", "PostgreSQL", "postgres"},
 		{"github.com/go-sql-driver/mysql", "MySQL and MariaDB", "mysql"},
-		{"duckdb", "DuckDB", ""}, {"trino-go-client", "Trino", "trino"}, {"bigquery", "BigQuery", ""},
+		{"duckdb", "DuckDB", "duckdb"}, {"trino-go-client", "Trino", "trino"}, {"bigquery", "BigQuery", "bigquery"},
 	} {
-		switch {
-		case !strings.Contains(path, known.part):
-		case known.pkg != "":
+		if strings.Contains(path, known.part) {
 			return &exec.UnguardedError{Reason: fmt.Sprintf("%s is a driver for %s, whose dialect was not given", path, known.engine),
 				Remedy: fmt.Sprintf("import github.com/texttosql/texttosql/exec/%s and give New texttosql.WithDialect(%[1]s.Dialect{})", known.pkg)}
-		default:
-			return &exec.UnguardedError{Reason: fmt.Sprintf("%s is a driver for %s, for which this module has no dialect", path, known.engine),
-				Remedy: "write an exec.Dialect and give it with texttosql.WithDialect"}
 		}
 	}
 	return &exec.UnguardedError{Reason: fmt.Sprintf("the driver %s is not known", name),

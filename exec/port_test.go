@@ -7,79 +7,53 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
 // other is SQLite with what other engines have: prices in plans, values with types, warnings of a statement.
-type other struct {
-	sqlite.Dialect
-	seen *[]exec.Bounds // of the statements
-}
-
-func (d other) Guard(c exec.GuardConfig) (exec.Guard, error) {
-	g, err := d.Dialect.Guard(c)
-	return otherGuard{g, d.seen}, err
-}
-
-func (d other) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
-	p, err := d.Dialect.Explain(ctx, q, s)
-	p.EngineCost, p.EngineRows = float64(len(s.SQL())), 7
-	return p, err
-}
-
-type otherGuard struct {
-	exec.Guard
-	seen *[]exec.Bounds
-}
-
-func (g otherGuard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
-	h, err := g.Guard.Hold(ctx, conn, timeout)
-	if err != nil {
-		return nil, err
-	}
-	return otherHeld{h, g.seen}, nil
-}
-
-type otherHeld struct {
-	exec.Held
-	seen *[]exec.Bounds
-}
-
-func (h otherHeld) Query(ctx context.Context, s *sqltext.Statement, b exec.Bounds) (*sql.Rows, error) {
-	*h.seen = append(*h.seen, b)
-	return h.Held.Query(ctx, s, b)
-}
-
-func (otherHeld) Converter(c *sql.ColumnType) func(any) (any, error) {
-	if c.Name() != "price" {
-		return nil
-	}
-	return func(v any) (any, error) {
-		text, ok := v.(string)
-		if !ok {
-			return v, nil
-		}
-		return result.ParseNumber(text)
-	}
-}
-
-func (otherHeld) StatementWarnings(context.Context) ([]string, error) {
-	return []string{"a text was read as a number"}, nil
+func other(seen *[]exec.Bounds) exec.Dialect {
+	return exectest.Change(sqlite.Dialect{}, exectest.Changes{
+		Explain: func(s *exec.Statement, explain func() (exec.Plan, error)) (exec.Plan, error) {
+			p, err := explain()
+			p.EngineCost, p.EngineRows = float64(len(s.SQL())), 7
+			return p, err
+		},
+		Run: func(_ context.Context, _ *exec.Statement, b exec.Bounds, run func() (*exec.Rows, error)) (*exec.Rows, error) {
+			*seen = append(*seen, b)
+			rows, err := run()
+			if err != nil {
+				return nil, err
+			}
+			rows.Convert = func(c *sql.ColumnType) func(any) (any, error) {
+				if c.Name() != "price" {
+					return nil
+				}
+				return func(v any) (any, error) {
+					text, ok := v.(string)
+					if !ok {
+						return v, nil
+					}
+					return result.ParseNumber(text)
+				}
+			}
+			rows.Warnings = func(context.Context) ([]string, error) { return []string{"a text was read as a number"}, nil }
+			return rows, nil
+		},
+	})
 }
 
 // TestOtherEngines: what engines may have that SQLite has not reaches the answer.
 func TestOtherEngines(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(name, price); INSERT INTO t VALUES ('a', '0.10'), ('b', '12.00'), ('c', NULL), ('d', 'free')", exec.Config{})
 	var seen []exec.Bounds
-	db, err := exec.New(pool, other{seen: &seen}, exec.Config{Limits: exec.Limits{EngineCost: 60}})
+	db, err := exec.New(pool, other(&seen), exec.Config{Limits: exec.Limits{EngineCost: 60}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,15 +106,12 @@ func TestOtherEngines(t *testing.T) {
 
 func nan() float64 { var zero float64; return zero / zero }
 
-// placeholders is an engine whose parameters are numbered.
-type placeholders struct{ sqlite.Dialect }
-
-func (placeholders) Placeholder(n int) string { return fmt.Sprintf("?%d", n) }
-
 // TestProbePlaceholder: a look-up is written with the parameters of the engine.
 func TestProbePlaceholder(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x')", exec.Config{})
-	db, err := exec.New(pool, placeholders{}, exec.Config{})
+	db, err := exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
+		Language: func(l *exec.Language) { l.Parameter = func(n int) string { return fmt.Sprintf("?%d", n) } },
+	}), exec.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,51 +123,32 @@ func TestProbePlaceholder(t *testing.T) {
 }
 
 // finishing is SQLite whose connections say after each use whether they are fit for another one.
-type finishing struct {
-	sqlite.Dialect
-	fit   func() (bool, error)
-	calls *[]string
+func finishing(calls *[]string, fit func() (bool, error)) exec.Dialect {
+	note := func(call ...any) { *calls = append(*calls, strings.TrimSpace(fmt.Sprintln(call...))) }
+	return exectest.Change(sqlite.Dialect{}, exectest.Changes{
+		Open: func(_ context.Context, _ *sql.Conn, open func() (exec.Opened, error)) (exec.Opened, error) {
+			note("open")
+			o, err := open()
+			o.Conn = finisher{o.Conn, func() (bool, error) { note("finish"); return fit() }}
+			return o, err
+		},
+		Run: func(_ context.Context, _ *exec.Statement, _ exec.Bounds, run func() (*exec.Rows, error)) (*exec.Rows, error) {
+			rows, err := run()
+			if err == nil {
+				rows.Stop = func(tooLarge bool) bool { note("stop", tooLarge); return tooLarge }
+			}
+			return rows, err
+		},
+		Close: func(drop bool, close func(bool) error) error { note("close", drop); return close(drop) },
+	})
 }
 
-func (d finishing) Guard(c exec.GuardConfig) (exec.Guard, error) {
-	g, err := d.Dialect.Guard(c)
-	return finishingGuard{g, d}, err
+type finisher struct {
+	exec.Conn
+	finish func() (bool, error)
 }
 
-type finishingGuard struct {
-	exec.Guard
-	finishing
-}
-
-func (g finishingGuard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
-	*g.calls = append(*g.calls, "hold")
-	h, err := g.Guard.Hold(ctx, conn, timeout)
-	return finishingHeld{h, g.finishing}, err
-}
-
-func (g finishingGuard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
-	return g.Guard.Catalog(ctx, conn, timeout)
-}
-
-type finishingHeld struct {
-	exec.Held
-	finishing
-}
-
-func (h finishingHeld) Stop(tooLarge bool) bool {
-	*h.calls = append(*h.calls, fmt.Sprint("stop ", tooLarge))
-	return tooLarge
-}
-
-func (h finishingHeld) Finish(context.Context) (bool, error) {
-	*h.calls = append(*h.calls, "finish")
-	return h.fit()
-}
-
-func (h finishingHeld) Release(drop bool) error {
-	*h.calls = append(*h.calls, fmt.Sprint("release ", drop))
-	return h.Held.Release(drop)
-}
+func (f finisher) Finish(context.Context) (bool, error) { return f.finish() }
 
 // TestFinish: each use of a connection is finished; one that is not fit afterwards is dropped, and its session goes on.
 func TestFinish(t *testing.T) {
@@ -210,18 +162,18 @@ func TestFinish(t *testing.T) {
 		rows  int
 		calls []string // of this statement and one like it
 	}{
-		{"fit", "SELECT a FROM t WHERE a < 'y'", true, nil, 1, []string{"hold", "finish", "finish", "release false"}},
+		{"fit", "SELECT a FROM t WHERE a < 'y'", true, nil, 1, []string{"open", "finish", "finish", "close false"}},
 		{"not fit, and nothing wrong", "SELECT a FROM t WHERE a < 'y'", false, nil, 1,
-			[]string{"hold", "finish", "release true", "hold", "finish", "release true"}},
+			[]string{"open", "finish", "close true", "open", "finish", "close true"}},
 		{"it left something", "SELECT a FROM t WHERE a < 'y'", false, left, 0,
-			[]string{"hold", "finish", "release true", "hold", "finish", "release true"}},
+			[]string{"open", "finish", "close true", "open", "finish", "close true"}},
 		{"over the limit on bytes", "SELECT a FROM t", true, nil, 1,
-			[]string{"hold", "stop true", "finish", "stop true", "finish", "release false"}},
+			[]string{"open", "stop true", "close true", "open", "stop true", "close true"}},
 		{"over the limit on rows", "SELECT 1 FROM t", true, nil, 2,
-			[]string{"hold", "stop false", "finish", "stop false", "finish", "release false"}},
+			[]string{"open", "stop false", "finish", "stop false", "finish", "close false"}},
 	} {
 		var calls []string
-		db, err := exec.New(pool, finishing{fit: func() (bool, error) { return tt.fit, tt.err }, calls: &calls}, exec.Config{})
+		db, err := exec.New(pool, finishing(&calls, func() (bool, error) { return tt.fit, tt.err }), exec.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/result"
 
@@ -291,50 +292,49 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// lockedLate is SQLite where a lock comes after the guard, and stays.
-type lockedLate struct{ sqlite.Dialect }
-
-func (d lockedLate) Guard(c exec.GuardConfig) (exec.Guard, error) {
-	g, err := d.Dialect.Guard(c)
-	return lateGuard{g}, err
+// late is a connection where a lock comes after the guard, and stays.
+type late struct {
+	exec.Conn
+	catalog bool // reading the catalog meets it too
 }
 
-type lateGuard struct{ exec.Guard }
-
-func (g lateGuard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
-	h, err := g.Guard.Hold(ctx, conn, timeout)
-	return lateHeld{h}, err
-}
-
-func (g lateGuard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
-	h, err := g.Guard.Catalog(ctx, conn, timeout)
-	return lateHeld{h}, err
-}
-
-type lateHeld struct{ exec.Held }
-
-func (lateHeld) QueryContext(ctx context.Context, _ string, _ ...any) (*sql.Rows, error) {
+func locked(ctx context.Context) error {
 	<-ctx.Done()
-	return nil, fmt.Errorf("%w: database is locked", exec.ErrBusy)
+	return fmt.Errorf("%w: database is locked", exec.ErrBusy)
 }
 
-func (h lateHeld) Query(ctx context.Context, s *sqltext.Statement, _ exec.Bounds) (*sql.Rows, error) {
-	return h.QueryContext(ctx, s.SQL())
+func (l late) Catalog(ctx context.Context) (*exec.Catalog, error) {
+	if l.catalog {
+		return nil, locked(ctx)
+	}
+	return l.Conn.Catalog(ctx)
+}
+
+func (late) Run(ctx context.Context, _ *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
+	return nil, locked(ctx)
 }
 
 // TestBusyUntilTheTimeout: a lock that was there when the time was over is none of
 // the statement's limits.
 func TestBusyUntilTheTimeout(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
-	db, err := exec.New(pool, lockedLate{}, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 50 * time.Millisecond}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Query(t.Context(), "SELECT a FROM t"); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
-		t.Errorf("a statement: %v", err)
-	}
-	if _, err := db.Schema(t.Context()); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
-		t.Errorf("the schema: %v", err)
+	for _, catalog := range []bool{false, true} {
+		db, err := exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
+			Open: func(_ context.Context, _ *sql.Conn, open func() (exec.Opened, error)) (exec.Opened, error) {
+				o, err := open()
+				o.Conn = late{o.Conn, catalog}
+				return o, err
+			},
+		}), exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 50 * time.Millisecond}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Query(t.Context(), "SELECT a FROM t"); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
+			t.Errorf("a statement: %v", err)
+		}
+		if _, err := db.Schema(t.Context()); catalog && (!errors.Is(err, exec.ErrBusy) || exec.IsRejection(err)) {
+			t.Errorf("the schema: %v", err)
+		}
 	}
 }
 

@@ -2,13 +2,12 @@ package strategy_test
 
 import (
 	"context"
-	"database/sql"
-	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -51,32 +50,13 @@ func (f judgeFunc) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeI
 }
 
 // watched is SQLite that notes each statement it examines.
-type watched struct {
-	sqlite.Dialect
-	seen []string
-}
-
-func (w *watched) Guard(c exec.GuardConfig) (exec.Guard, error) {
-	g, err := w.Dialect.Guard(c)
-	return watchedGuard{g, w}, err
-}
-
-type watchedGuard struct {
-	exec.Guard
-	*watched
-}
-
-func (g watchedGuard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
-	h, err := g.Guard.Hold(ctx, conn, timeout)
-	return watchedHeld{h, g.watched}, err
-}
-
-type watchedHeld struct {
-	exec.Held
-	*watched
-}
-
-func (h watchedHeld) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis, error) {
-	h.seen = append(h.seen, s.SQL())
-	return h.Held.Analyze(ctx, s)
+func watched(seen *[]string) exec.Dialect {
+	return exectest.Change(sqlite.Dialect{}, exectest.Changes{
+		Confirm: func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
+			if !s.Ours {
+				*seen = append(*seen, s.SQL())
+			}
+			return confirm()
+		},
+	})
 }

@@ -35,8 +35,8 @@ func TestRefineRecordedFailures(t *testing.T) {
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
 	pool := strategytest.DataPool(t, "bird", "superhero.sqlite")
 	env := strategytest.EnvAt(t, pool, nil)
-	var engine watched
-	if env.DB, err = exec.New(pool, &engine, exec.Config{}); err != nil {
+	var seen []string
+	if env.DB, err = exec.New(pool, watched(&seen), exec.Config{}); err != nil {
 		t.Fatal(err)
 	}
 	type answer struct {
@@ -62,7 +62,7 @@ func TestRefineRecordedFailures(t *testing.T) {
 			task := strategy.Task{Question: q.Text, Evidence: q.Evidence}
 			env := strategytest.Asking(env, model)
 			admission := strategy.NewAdmission(t.Context(), env, task, nil, nil)
-			engine.seen = nil
+			seen = nil
 			c, err := admission.Admit(t.Context(), 0, "m", llm.Response{Text: a.SQL, StopReason: llm.StopEnd})
 			if err != nil {
 				t.Fatal(err)
@@ -96,8 +96,8 @@ func TestRefineRecordedFailures(t *testing.T) {
 					counts["with the recorded error"]++
 				}
 			}
-			if counts[end]++; !ok || len(engine.seen) != executed {
-				t.Errorf("line %d: %s: stop %q, executed %q, %+v", line, end, got.Stop, engine.seen, got)
+			if counts[end]++; !ok || len(seen) != executed {
+				t.Errorf("line %d: %s: stop %q, executed %q, %+v", line, end, got.Stop, seen, got)
 			}
 		}
 	}

@@ -113,13 +113,13 @@ func TestRefine(t *testing.T) {
 			})
 			pool := poolOf(t, shopSQL)
 			env := makerEnvOf(t, pool, model)
-			var engine watched
+			var seen []string
 			limits := exec.Limits{}
 			if tt.first == slow {
 				limits.Candidate.Timeout = 300 * time.Millisecond
 			}
 			var err error
-			if env.DB, err = exec.New(pool, &engine, exec.Config{Limits: limits}); err != nil {
+			if env.DB, err = exec.New(pool, watched(&seen), exec.Config{Limits: limits}); err != nil {
 				t.Fatal(err)
 			}
 			before := contents(t, pool)
@@ -131,11 +131,11 @@ func TestRefine(t *testing.T) {
 				t.Error("the database is another one")
 			}
 			distinct := map[string]bool{}
-			for _, sql := range engine.seen {
+			for _, sql := range seen {
 				distinct[strings.ToLower(sql)] = true
 			}
-			if len(distinct) < len(engine.seen) || len(distinct) > 3 {
-				t.Errorf("executed %q", engine.seen)
+			if len(distinct) < len(seen) || len(distinct) > 3 {
+				t.Errorf("executed %q", seen)
 			}
 			var steps []step
 			for i, s := range got.Steps {
@@ -240,9 +240,9 @@ func TestRefineBudget(t *testing.T) {
 func TestRefineSharesExecutions(t *testing.T) {
 	pool := poolOf(t, shopSQL)
 	env := makerEnvOf(t, pool, &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeRepair, usa)}})
-	var engine watched
+	var seen []string
 	var err error
-	if env.DB, err = exec.New(pool, &engine, exec.Config{}); err != nil {
+	if env.DB, err = exec.New(pool, watched(&seen), exec.Config{}); err != nil {
 		t.Fatal(err)
 	}
 	a := strategy.NewAdmission(t.Context(), env, usaTask, nil, nil)
@@ -257,7 +257,7 @@ func TestRefineSharesExecutions(t *testing.T) {
 			t.Errorf("sample %d: %+v, %v", sample, got, err)
 		}
 	}
-	if diff := cmp.Diff([]string{typo, usa, syntax}, engine.seen); diff != "" {
+	if diff := cmp.Diff([]string{typo, usa, syntax}, seen); diff != "" {
 		t.Errorf("executed (-want +got):\n%s", diff)
 	}
 }

@@ -29,7 +29,7 @@ type admitted struct {
 // The dry run of a statement is good for its next use by the same session, which checks, plans and runs it.
 const dryRunAge = 10 * time.Second
 
-// Query implements exec.Held.
+// Query implements the held connection.
 func (h *held) Query(ctx context.Context, s *sqltext.Statement, b exec.Bounds) (*sql.Rows, error) {
 	a, err := h.admit(ctx, s, nil)
 	if err != nil {
@@ -62,7 +62,7 @@ func (h *held) close() {
 	h.rows, h.statement = nil, nil
 }
 
-// QueryContext implements exec.Held.
+// QueryContext implements the held connection.
 func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	a, err := h.admit(ctx, h.guard.text().Parse(text), args)
 	if err != nil {
@@ -83,7 +83,7 @@ func withArguments(err error, args []any) error {
 	return err
 }
 
-// Analyze implements exec.Held.
+// Analyze implements the held connection.
 func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis, error) {
 	a, err := h.admit(ctx, s, nil)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 type Dialect struct{}
 
 var (
-	_ exec.Dialect         = Dialect{}
-	_ exec.ErrorClassifier = Dialect{}
+	_ exec.Dialect = Dialect{}
 )
 
 // Name returns "bigquery".

@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
-// guard is the exec.Guard of one DB.
+// guard is the bridge.Guard of one DB.
 type guard struct {
 	config exec.GuardConfig
 	added  map[string]bool // functions of the policy
@@ -30,7 +31,7 @@ type guard struct {
 const strictAge = time.Second
 
 // Guard makes the guard of a DB. See the package comment for what it does.
-func (Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
+func (Dialect) guarded(c exec.GuardConfig) (bridge.Guard, error) {
 	if c.CellBytes < 0 {
 		return nil, errors.New("bigquery: GuardConfig.CellBytes is negative")
 	}
@@ -41,8 +42,8 @@ func (Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
 	return g, nil
 }
 
-// Hold implements exec.Guard.
-func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+// Hold implements bridge.Guard.
+func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (bridge.Held, error) {
 	h, err := g.hold(conn, timeout)
 	if err != nil {
 		return nil, err
@@ -53,8 +54,8 @@ func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration)
 	return h, nil
 }
 
-// Catalog implements exec.Guard.
-func (g *guard) Catalog(_ context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+// Catalog implements bridge.Guard.
+func (g *guard) Catalog(_ context.Context, conn *sql.Conn, timeout time.Duration) (bridge.Held, error) {
 	h, err := g.hold(conn, timeout)
 	if err != nil {
 		return nil, err
@@ -162,7 +163,7 @@ type held struct {
 	rows      *sql.Rows
 }
 
-// Release implements exec.Held. There is nothing to put back.
+// Release implements bridge.Held. There is nothing to put back.
 func (h *held) Release(drop bool) error {
 	h.close()
 	if !drop {
@@ -174,7 +175,7 @@ func (h *held) Release(drop bool) error {
 	return nil
 }
 
-// Classify implements exec.Held.
+// Classify implements bridge.Held.
 func (h *held) Classify(err error) error { return h.classify(err, exec.FaultRun) }
 
 // classify is classify without the names that the service knows and a policy hides.

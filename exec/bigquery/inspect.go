@@ -10,11 +10,12 @@ import (
 	"cloud.google.com/go/bigquery"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 )
 
 // heldBy is the connection that the catalog is read with.
-func heldBy(q exec.Queryer) (*held, error) {
+func heldBy(q bridge.Queryer) (*held, error) {
 	h, ok := q.(*held)
 	if !ok {
 		return nil, &exec.UnguardedError{
@@ -25,7 +26,7 @@ func heldBy(q exec.Queryer) (*held, error) {
 }
 
 // DefaultSchema returns the default dataset, with its project where that is not the client's.
-func (Dialect) DefaultSchema(_ context.Context, q exec.Queryer) (string, error) {
+func (Dialect) DefaultSchema(_ context.Context, q bridge.Queryer) (string, error) {
 	h, err := heldBy(q)
 	if err != nil {
 		return "", err
@@ -35,7 +36,7 @@ func (Dialect) DefaultSchema(_ context.Context, q exec.Queryer) (string, error) 
 
 // Version returns a hash of what the datasets have, rows aside. Within Config.Refresh it asks for nothing, and then for
 // each table once, which costs no money: a table takes one request, and the answers of 16 are waited for at once.
-func (Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
+func (Dialect) Version(ctx context.Context, q bridge.Queryer) (string, error) {
 	h, err := heldBy(q)
 	if err != nil {
 		return "", err
@@ -59,7 +60,7 @@ func (Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 // A field of a record is a column of its own, "address.city". A record that is repeated is one column, whose description
 // names its fields. What partitions and clusters a table stands in the description of the table. BigQuery knows keys,
 // which it does not enforce, and no unique constraints.
-func (Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, error) {
+func (Dialect) Inspect(ctx context.Context, q bridge.Queryer) (*schema.Schema, error) {
 	h, err := heldBy(q)
 	if err != nil {
 		return nil, err

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Explain tells what the dry run told: the tables that the statement reads and the bytes, which are Plan.EngineCost, so
 // that exec.Limits.EngineCost bounds them. BigQuery has no plan of a statement that did not run. Of clustered tables the
 // bytes are an upper bound.
-func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
+func (Dialect) Explain(ctx context.Context, q bridge.Queryer, s *sqltext.Statement) (exec.Plan, error) {
 	h, err := heldBy(q)
 	if err != nil {
 		return exec.Plan{}, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/exec/internal/reads"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -124,7 +125,7 @@ func readCatalog(ctx context.Context, h *held, policy exec.Policy) (*catalog, er
 }
 
 // macrosOf reads the names of the macros once a handle.
-func (m *made) macrosOf(ctx context.Context, q exec.Queryer) (map[string]bool, error) {
+func (m *made) macrosOf(ctx context.Context, q bridge.Queryer) (map[string]bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.macros != nil {

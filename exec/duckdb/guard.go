@@ -12,9 +12,10 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
-// guard is the exec.Guard of one DB.
+// guard is the bridge.Guard of one DB.
 type guard struct {
 	config  exec.GuardConfig
 	without string // for tests of the other walls: "tree" or "policy" is off
@@ -25,7 +26,7 @@ type guard struct {
 }
 
 // Guard makes the guard of a DB. See the package comment for what it does.
-func (Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
+func (Dialect) guarded(c exec.GuardConfig) (bridge.Guard, error) {
 	if c.CellBytes < 0 {
 		return nil, errors.New("duckdb: GuardConfig.CellBytes is negative")
 	}
@@ -49,17 +50,17 @@ type held struct {
 // remedy is what to do about a handle that cannot be guarded.
 const remedy = "open the file with duckdb.Open of github.com/texttosql/texttosql/exec/duckdb, which makes a handle that only reads and reaches no file"
 
-// Hold implements exec.Guard.
-func (g *guard) Hold(ctx context.Context, conn *sql.Conn, _ time.Duration) (exec.Held, error) {
+// Hold implements bridge.Guard.
+func (g *guard) Hold(ctx context.Context, conn *sql.Conn, _ time.Duration) (bridge.Held, error) {
 	return g.hold(ctx, &held{guard: g, conn: conn})
 }
 
-// Catalog implements exec.Guard.
-func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, _ time.Duration) (exec.Held, error) {
+// Catalog implements bridge.Guard.
+func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, _ time.Duration) (bridge.Held, error) {
 	return g.hold(ctx, &held{guard: g, conn: conn, reads: true})
 }
 
-func (g *guard) hold(ctx context.Context, h *held) (exec.Held, error) {
+func (g *guard) hold(ctx context.Context, h *held) (bridge.Held, error) {
 	err := h.install(ctx)
 	if err == nil && !h.reads {
 		h.catalog, err = g.catalogOf(ctx, h)
@@ -158,7 +159,7 @@ func (h *held) rollback() {
 // ours marks a context for statements of the guard.
 func ours(ctx context.Context) context.Context { return context.WithValue(ctx, guarded{}, true) }
 
-// Release implements exec.Held.
+// Release implements bridge.Held.
 func (h *held) Release(drop bool) error {
 	fit := false
 	defer func() {

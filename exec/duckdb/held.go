@@ -9,7 +9,7 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// QueryContext implements exec.Held. EXPLAIN runs of a statement that may run itself.
+// QueryContext implements the held connection. EXPLAIN runs of a statement that may run itself.
 func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if h.reads {
 		return h.conn.QueryContext(ours(ctx), text, args...)
@@ -24,7 +24,7 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	return h.run(ctx, statement, args...)
 }
 
-// Query implements exec.Held. The text goes to the engine as it is: rows come as a stream, of which no more is read
+// Query implements the held connection. The text goes to the engine as it is: rows come as a stream, of which no more is read
 // than is wanted.
 func (h *held) Query(ctx context.Context, s *sqltext.Statement, _ exec.Bounds) (*sql.Rows, error) {
 	if _, err := h.admit(ctx, s, false); err != nil {
@@ -47,7 +47,7 @@ func (h *held) run(ctx context.Context, text string, args ...any) (rows *sql.Row
 	return h.open, nil
 }
 
-// Analyze implements exec.Held.
+// Analyze implements the held connection.
 func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis, error) {
 	n, err := h.admit(ctx, s, false)
 	if err == nil {
@@ -135,7 +135,7 @@ func (h *held) seen(ctx context.Context, s *sqltext.Statement) error {
 	return h.catalog.scans(steps)
 }
 
-// Classify implements exec.Held. After an error that is none of a statement's the connection is not used again.
+// Classify implements the held connection. After an error that is none of a statement's the connection is not used again.
 func (h *held) Classify(err error) error {
 	err = classify(err)
 	h.lost = h.lost || err != nil && !isTyped(err)

@@ -8,18 +8,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 )
 
 // DefaultSchema returns "main".
-func (Dialect) DefaultSchema(context.Context, exec.Queryer) (string, error) {
+func (Dialect) DefaultSchema(context.Context, bridge.Queryer) (string, error) {
 	return defaultSchema, nil
 }
 
 // Version returns a hash of the identities of all tables, views and types, which the engine renews at each change. A
 // file that is open for reading does not change, so it is read once a handle.
-func (Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
+func (Dialect) Version(ctx context.Context, q bridge.Queryer) (string, error) {
 	h, ok := q.(*held)
 	if !ok || h.made == nil {
 		return version(ctx, q)
@@ -36,7 +36,7 @@ func (Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 	return v, err
 }
 
-func version(ctx context.Context, q exec.Queryer) (string, error) {
+func version(ctx context.Context, q bridge.Queryer) (string, error) {
 	hash := sha256.New()
 	err := each(ctx, q, `SELECT 't', schema_name, table_name, table_oid FROM duckdb_tables() WHERE NOT internal UNION ALL
 		SELECT 'v', schema_name, view_name, view_oid FROM duckdb_views() WHERE NOT internal UNION ALL
@@ -59,7 +59,7 @@ func version(ctx context.Context, q exec.Queryer) (string, error) {
 //   - A view over a Parquet or CSV file is a view: its columns are those that the file had when the view was made.
 //
 // Definition stays empty. It takes four statements, whatever the number of tables.
-func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, error) {
+func (d Dialect) Inspect(ctx context.Context, q bridge.Queryer) (*schema.Schema, error) {
 	in := inspection{s: &schema.Schema{Dialect: d.Name(), Tables: []schema.Table{}}, q: q, at: map[[2]string]int{}, sql: map[[2]string]string{}}
 	for _, part := range []func(context.Context) error{in.tables, in.columns, in.constraints, in.indexes} {
 		if err := part(ctx); err != nil {
@@ -71,7 +71,7 @@ func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, e
 
 type inspection struct {
 	s   *schema.Schema
-	q   exec.Queryer
+	q   bridge.Queryer
 	at  map[[2]string]int // schema and name -> place in s.Tables
 	sql map[[2]string]string
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -57,7 +58,7 @@ func readSteps(raw string) (steps []step, err error) {
 // the side of a join depends on statistics. A table is named with its schema unless that is main. Every scan is a
 // full one, but for a search by index. DuckDB tells no cost; EngineRows is its estimate for the outermost step that
 // has one.
-func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
+func (Dialect) Explain(ctx context.Context, q bridge.Queryer, s *sqltext.Statement) (exec.Plan, error) {
 	var kind, raw string
 	err := each(ctx, q, explainPrefix+s.SQL(), func(scan func(...any) error) error { return scan(&kind, &raw) })
 	if err != nil {

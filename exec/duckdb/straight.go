@@ -9,11 +9,11 @@ import (
 	"io"
 	"slices"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // each runs a query of ours and calls row for each of its rows.
-func each(ctx context.Context, q exec.Queryer, query string, row func(scan func(...any) error) error, args ...any) error {
+func each(ctx context.Context, q bridge.Queryer, query string, row func(scan func(...any) error) error, args ...any) error {
 	ctx = ours(ctx)
 	conn, _ := q.(*sql.Conn)
 	if h, ok := q.(*held); ok && h.reads {

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
 // parseViews has the engine parse the definition of each view. One that it cannot parse is refused later.
-func (c *catalog) parseViews(ctx context.Context, q exec.Queryer) error {
+func (c *catalog) parseViews(ctx context.Context, q bridge.Queryer) error {
 	for _, r := range c.sorted() {
 		text := query(r.definition)
 		if !r.view || text == "" {

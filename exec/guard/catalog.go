@@ -23,6 +23,8 @@ type Catalog struct {
 
 	policy Policy
 	hides  bool // the policy is about tables: which ones there are is not told
+
+	viewless bool // no view is written out
 }
 
 // Relation is a table or view with all its columns. [NewRelation] makes one.
@@ -51,6 +53,7 @@ type Relation struct {
 	denies    bool // it may not be read at all
 	judged    bool
 	judging   bool
+	sized     bool
 	expansion sqltext.Expansion
 }
 
@@ -117,7 +120,10 @@ func (c *Catalog) Apply(p Policy) error {
 			r.hides = r.hides || r.denied[i] || r.Barred[column] != ""
 		}
 	}
+	c.viewless = true
 	for _, r := range c.Relations {
+		c.viewless = c.viewless && r.Definition == ""
+		c.size(r)
 		c.judge(r)
 	}
 	return c.Missing(p)
@@ -201,9 +207,6 @@ func (c *Catalog) judge(r *Relation) {
 		}
 		c.judge(u.Relation)
 	}
-	if r.Definition != "" {
-		r.expansion = c.Text.Parse(r.Definition).Expand(c.Expansion)
-	}
 	switch {
 	case r.Refused != nil:
 	case r.Body != nil:
@@ -232,11 +235,23 @@ func detailOf(err error) string {
 	return err.Error()
 }
 
+// size finds what a view adds to a statement, with the views under it. One that names itself adds nothing there.
+func (c *Catalog) size(r *Relation) sqltext.Expansion {
+	if !r.sized && r.Definition != "" {
+		r.sized = true
+		r.expansion = c.Text.Parse(r.Definition).Expand(c.Expansion)
+	}
+	return r.expansion
+}
+
 // Expansion tells what a view adds to a statement where it is written out, for sqltext.Statement.Expand.
 func (c *Catalog) Expansion(in, name string) (e sqltext.Expansion, ok bool) {
 	for _, r := range c.Relations {
-		if r.Definition != "" && schema.EqualFold(r.Name, name) && (in == "" || schema.EqualFold(r.Schema, in)) && (!ok || r.expansion.Added > e.Added) {
-			e, ok = r.expansion, true
+		if r.Definition == "" || !schema.EqualFold(r.Name, name) || in != "" && !schema.EqualFold(r.Schema, in) {
+			continue
+		}
+		if size := c.size(r); !ok || size.Added > e.Added {
+			e, ok = size, true
 		}
 	}
 	return e, ok
@@ -246,8 +261,14 @@ func (c *Catalog) Expansion(in, name string) (e sqltext.Expansion, ok bool) {
 // they look at any limit of their own. Of 46,387 statements of people and models none adds a fifth of it.
 const MostAdded = 10_000
 
-// Weigh refuses a statement that grows where its common table expressions, views and subqueries are written out.
+// Weigh refuses a statement that grows where its common table expressions, views and subqueries are written out. A guard
+// may call it before Apply, for a query of its own, once Text and Relations are filled in.
 func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
+	if c.viewless && len(s.SQL()) < 2000 {
+		if text := schema.Fold(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values") <= 1 {
+			return sqltext.Expansion{}, nil // too little to grow
+		}
+	}
 	e := s.Expand(c.Expansion)
 	if e.Added > MostAdded {
 		return e, Refuse(ReasonTooComplex,
@@ -368,6 +389,7 @@ type Seen struct {
 	// what is called. Not nil, they take the place of what the names tell.
 	Reads     []Read
 	Functions []string
+	Inexact   bool // Reads may have more columns than are read
 }
 
 // Confirm refuses a statement of which the engine says that it reads something else than the names tell. reads is what

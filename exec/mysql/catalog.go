@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/exec/internal/reads"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -62,7 +63,7 @@ const (
 )
 
 // readCatalog reads the database of q, which is at p.
-func readCatalog(ctx context.Context, q exec.Queryer, p place, policy exec.Policy) (*catalog, error) {
+func readCatalog(ctx context.Context, q bridge.Queryer, p place, policy exec.Policy) (*catalog, error) {
 	c := &catalog{place: p, relations: map[string]*relation{}, functions: map[string]bool{}, added: map[string]bool{}}
 	columns := map[string][]column{}
 	views := map[string]string{}

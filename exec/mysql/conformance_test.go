@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/evaldata"
@@ -133,7 +133,7 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 	return out, err
 }
 
-func texts(ctx context.Context, q exec.Queryer, query string) (out []string, err error) {
+func texts(ctx context.Context, q bridge.Queryer, query string) (out []string, err error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", query, err)

@@ -6,6 +6,7 @@ import (
 	"github.com/sqlc-dev/marino/ast"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // Lax is the Dialect without one of its walls.
@@ -15,12 +16,13 @@ type Lax struct {
 }
 
 // Guard makes a guard that lacks the wall.
-func (d Lax) Guard(c exec.GuardConfig) (exec.Guard, error) {
-	g, err := d.Dialect.Guard(c)
-	if err == nil {
-		g.(*guard).without = d.Without
+func (d Lax) Guard(c exec.GuardConfig) (exec.Open, error) {
+	g, err := d.Dialect.guarded(c)
+	if err != nil {
+		return nil, err
 	}
-	return g, err
+	g.(*guard).without = d.Without
+	return bridge.Open(d, d.Language(), c, g), nil
 }
 
 // Fields is how many columns the parser sees in a SELECT without FROM.

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // catalogTime is how long a catalog is not asked for again. The times of changes that the server tells are whole seconds
 // too. A statement that is rejected asks earlier, and columns that a policy denies are asked of the trace.
 const catalogTime = time.Second
 
-// guard is the exec.Guard of one DB.
+// guard is the bridge.Guard of one DB.
 type guard struct {
 	dialect Dialect
 	config  exec.GuardConfig
@@ -30,7 +31,7 @@ type guard struct {
 }
 
 // Guard makes the guard of a DB. See the package comment for what it does.
-func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
+func (d Dialect) guarded(c exec.GuardConfig) (bridge.Guard, error) {
 	if c.CellBytes < 0 {
 		return nil, errors.New("mysql: GuardConfig.CellBytes is negative")
 	}
@@ -38,7 +39,7 @@ func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
 }
 
 // server reports whether the server is MariaDB.
-func (g *guard) server(ctx context.Context, q exec.Queryer) (isMaria bool, err error) {
+func (g *guard) server(ctx context.Context, q bridge.Queryer) (isMaria bool, err error) {
 	g.mu.Lock()
 	known, isMaria := g.known, g.isMaria
 	g.mu.Unlock()

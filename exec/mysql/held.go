@@ -11,7 +11,7 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// QueryContext implements exec.Held. EXPLAIN runs of a statement that may run itself.
+// QueryContext implements the held connection. EXPLAIN runs of a statement that may run itself.
 func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if h.reads {
 		return h.conn.QueryContext(ctx, text, args...)
@@ -30,7 +30,7 @@ func (h *held) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	return h.run(ctx, args...)
 }
 
-// Query implements exec.Held.
+// Query implements the held connection.
 func (h *held) Query(ctx context.Context, s *sqltext.Statement, b exec.Bounds) (*sql.Rows, error) {
 	n, err := h.admit(ctx, s, false)
 	if err != nil {
@@ -137,7 +137,7 @@ func (h *held) set(ctx context.Context, v variable) error {
 	return nil
 }
 
-// Analyze implements exec.Held.
+// Analyze implements the held connection.
 func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis, error) {
 	n, err := h.admit(ctx, s, false)
 	h.close()
@@ -147,7 +147,7 @@ func (h *held) Analyze(ctx context.Context, s *sqltext.Statement) (exec.Analysis
 	return h.catalog.analysis(n), nil
 }
 
-// Classify implements exec.Held. After an error that is none of a statement's the connection is not used again: its
+// Classify implements the held connection. After an error that is none of a statement's the connection is not used again: its
 // driver may take it for whole.
 func (h *held) Classify(err error) error {
 	err = classify(err)

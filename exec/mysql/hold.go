@@ -13,6 +13,7 @@ import (
 	"github.com/sqlc-dev/marino/mysql"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -49,17 +50,17 @@ type place struct {
 	folds    bool // names of tables are the same in all letters
 }
 
-// Hold implements exec.Guard.
-func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+// Hold implements bridge.Guard.
+func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (bridge.Held, error) {
 	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout})
 }
 
-// Catalog implements exec.Guard.
-func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
+// Catalog implements bridge.Guard.
+func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (bridge.Held, error) {
 	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout, reads: true})
 }
 
-func (g *guard) hold(ctx context.Context, h *held) (exec.Held, error) {
+func (g *guard) hold(ctx context.Context, h *held) (bridge.Held, error) {
 	err := h.install(ctx)
 	if err == nil && !h.reads {
 		h.catalog, err = g.catalogOf(ctx, h, false)
@@ -202,7 +203,7 @@ func (d Dialect) place(found []sql.NullString) (p place, err error) {
 	return p, nil
 }
 
-// Release implements exec.Held.
+// Release implements bridge.Held.
 func (h *held) Release(drop bool) error {
 	fit := false
 	defer func() {

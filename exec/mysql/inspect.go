@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -26,7 +26,7 @@ import (
 // empty.
 //
 // It takes three statements, whatever the number of tables.
-func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, error) {
+func (d Dialect) Inspect(ctx context.Context, q bridge.Queryer) (*schema.Schema, error) {
 	in := inspection{s: &schema.Schema{Dialect: d.Name(), Tables: []schema.Table{}}, q: q, at: map[string]int{}}
 	for _, part := range []func(context.Context) error{in.tables, in.columns, in.keys} {
 		if err := part(ctx); err != nil {
@@ -38,7 +38,7 @@ func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, e
 
 type inspection struct {
 	s  *schema.Schema
-	q  exec.Queryer
+	q  bridge.Queryer
 	at map[string]int // name -> place in s.Tables
 }
 

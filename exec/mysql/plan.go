@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/internal/aliases"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -25,7 +26,7 @@ const explainPrefix = "EXPLAIN FORMAT=JSON "
 // What the nodes cannot tell, because the server does not: UNION from UNION ALL (both are "union"), and what a
 // temporary table is for ("btree"). Tables that are joined to each other without an outer join come by name, since
 // their order depends on statistics. MariaDB tells a cost from version 11.0.
-func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
+func (Dialect) Explain(ctx context.Context, q bridge.Queryer, s *sqltext.Statement) (exec.Plan, error) {
 	var text []byte
 	err := each(ctx, q, explainPrefix+s.SQL(), func(scan func(...any) error) error { return scan(&text) })
 	if err != nil {
@@ -91,7 +92,7 @@ func readPlan(s *sqltext.Statement, text []byte) (exec.Plan, error) {
 		return exec.Plan{}, fmt.Errorf("mysql: reading a plan: %w", err)
 	}
 	r := planReader{names: aliases.Read(s)}
-	p := exec.Plan{Nodes: r.members(root, nil)}
+	p := exec.Plan{Nodes: append([]exec.PlanNode{}, r.members(root, nil)...)} // a plan of which nothing is told has no signature
 	p.Rows = planRows([]exec.PlanRow{}, root, 0)
 	p.EngineCost = engineCost(root)
 	return p, nil

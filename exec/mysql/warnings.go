@@ -6,17 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/internal/bridge"
 	"github.com/texttosql/texttosql/trace"
 )
 
 var (
-	_ exec.DatabaseWarner  = Dialect{}
-	_ exec.ErrorClassifier = Dialect{}
+	_ bridge.Warner = Dialect{}
 )
 
 // Warnings tells of a user who may do more than read.
-func (Dialect) Warnings(ctx context.Context, q exec.Queryer) ([]trace.Warning, error) {
+func (Dialect) Warnings(ctx context.Context, q bridge.Queryer) ([]trace.Warning, error) {
 	var most string
 	err := each(ctx, q, "SHOW GRANTS", func(scan func(...any) error) error {
 		var grant string
@@ -60,7 +59,7 @@ func beyondReading(grant string) string {
 }
 
 // statementWarnings returns what the server warned of while it ran the last statement, whose rows are closed.
-func statementWarnings(ctx context.Context, q exec.Queryer) (warnings []string, err error) {
+func statementWarnings(ctx context.Context, q bridge.Queryer) (warnings []string, err error) {
 	err = each(ctx, q, "SHOW WARNINGS LIMIT 5", func(scan func(...any) error) error {
 		var level, code, message string
 		err := scan(&level, &code, &message)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -19,9 +19,6 @@ const (
 	sampleTries = 8
 )
 
-// runner is what runs the statements of SampleRows.
-type runner = func(ctx context.Context, sql string, rows int) (*result.Table, error)
-
 // SampleRows reads the first rows of t in the order in which the engine scans it.
 //
 // With Spread, a table longer than Rows is read by TABLESAMPLE SYSTEM, which reads some of its blocks and no others, and
@@ -29,9 +26,9 @@ type runner = func(ctx context.Context, sql string, rows int) (*result.Table, er
 // rows that are needed, so a table of any length costs the same. Where the sample has less than half of Rows, or the
 // engine cannot sample the relation (views, foreign tables), the first rows are taken. It does not use the statistics of
 // ANALYZE: they may be missing or old, and Profile promises what it saw.
-func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	out := exec.RowSample{Rows: [][]any{}}
-	s := sampler{run: run, from: t.TableName().Quoted(d) + " AS t"}
+	s := sampler{run: run, from: t.TableName().Quoted(d.Language()) + " AS t"}
 	if o.Count > 0 {
 		n, err := s.count(ctx, "", o.Count+1)
 		if err != nil {
@@ -64,7 +61,7 @@ func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o e
 
 // sampler reads one table.
 type sampler struct {
-	run  runner
+	run  guard.Runner
 	from string
 }
 
@@ -133,7 +130,7 @@ func (s sampler) spread(ctx context.Context, d Dialect, columns []string, o exec
 func (d Dialect) columnList(t schema.Table, o exec.SampleOptions) []string {
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
-		columns[i] = "t." + d.Quote(name)
+		columns[i] = "t." + d.Language().Quote(name)
 		c, ok := t.Column(name)
 		if o.Cut <= 0 || !ok {
 			continue

@@ -2,16 +2,19 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // attached is one row of PRAGMA database_list.
@@ -38,7 +41,7 @@ func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, erro
 		if db.name == "temp" {
 			continue // its objects are never readable, see temporary
 		}
-		n, err := number(ctx, dc, "PRAGMA "+Dialect{}.Quote(db.name)+".schema_version")
+		n, err := number(ctx, dc, "PRAGMA "+quote(db.name)+".schema_version")
 		if err != nil {
 			return "", err
 		}
@@ -50,12 +53,37 @@ func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, erro
 	return string(key), nil
 }
 
-// known is the catalog of one connection. Another connection needs its own, even with the same file and schema_version:
-// a file that replaced another one counts for itself, and a connection that was opened before still reads the old file.
-type known struct {
-	key     string        // versions
-	files   []os.FileInfo // of the databases that were attached
-	catalog *catalog
+// contents returns a hash of what a connection has: the definitions of its databases, and its functions.
+func contents(ctx context.Context, dc driver.Conn, dbs []attached) (string, error) {
+	hash := sha256.New()
+	var buffer []byte
+	add := func(query string, columns int) error {
+		return scan(ctx, dc, query, columns, func(row []driver.Value) {
+			buffer = buffer[:0]
+			for _, v := range row {
+				part := text(v)
+				buffer = append(strconv.AppendInt(buffer, integer(v)+int64(len(part)), 10), ' ')
+				buffer = append(buffer, part...)
+			}
+			hash.Write(buffer)
+		})
+	}
+	for _, db := range dbs {
+		if db.name == "temp" {
+			continue
+		}
+		fmt.Fprintf(hash, "%q", db.name)
+		if db.name != "main" {
+			fmt.Fprintf(hash, "%q", db.file) // another file may be attached under the same name
+		}
+		if err := add("SELECT type, name, sql FROM "+quote(db.name)+".sqlite_master", 3); err != nil {
+			return "", err
+		}
+	}
+	if err := add("PRAGMA function_list", 6); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%.8x", hash.Sum(nil)), nil
 }
 
 // attachedFiles identifies the files of the attached databases; nil stands for a database without a file. Unlike the
@@ -104,203 +132,239 @@ const (
 	shadow // keeps the data of a virtual table
 )
 
-// relation is one table or view of the schema and what the policy makes of it.
-type relation struct {
-	database string
-	name     string
-	kind     kind
-	allowed  bool
-	denied   map[string]bool // folded names of columns that may not be read
-	columns  map[string]bool // folded names of all columns; nil where no column is denied anywhere
-
-	words mentions // of a view's text, where the policy restricts anything
-
-	definition string // of a view
-	load       *load  // of a view, once it was asked for; guarded by catalog.mu
+// own is what the guard keeps of a relation beside what all engines do.
+type own struct {
+	kind   kind
+	words  mentions        // of the text of a view or a virtual table
+	slow   int             // of a view: the largest factor of the slow calls in it and under it
+	hidden bool            // it may not be read
+	denied map[string]bool // folded names of columns that may not be read
 }
 
-// has reports whether column, folded, is a column of r, its rowid, or "" (only the rows count).
-func (r *relation) has(column string) bool {
-	return r.columns == nil || r.columns[column] || column == "" || column == "rowid"
+func kindOf(r *guard.Relation) *own { return r.Own.(*own) }
+
+// has reports whether column is a column of r, its rowid, or "" (only the rows count).
+func has(r *guard.Relation, column string) bool {
+	return column == "" || r.Has(column) || schema.EqualFold(column, "rowid")
 }
 
-// catalog is what the guard knows of a schema. Only the loads of views change after it is built.
-type catalog struct {
-	mu        sync.Mutex
-	views     map[string][]*relation          // by folded name
-	relations map[string]map[string]*relation // by folded database and folded name
-	named     map[string][]*relation          // by folded name, in any database
-	modules   map[string]bool                 // folded names of virtual table modules
-	functions map[string]bool                 // folded names of functions that may be called
-	virtual   []string                        // quoted names of virtual tables
-	fts5      bool                            // one of them is of FTS5
-	hides     bool                            // some relation may not be read
+// facts are what the guard knows of a schema. They do not change after they are read.
+type facts struct {
+	relations map[string]map[string]*guard.Relation // by folded database and folded name
+	named     map[string][]*guard.Relation          // by folded name, in any database
+	modules   map[string]bool                       // folded names of virtual table modules
+	functions map[string]bool                       // folded names of functions that may be called
+	virtual   []string                              // quoted names of virtual tables
+	fts5      bool                                  // one of them is of FTS5
+	hides     bool                                  // some relation may not be read
+	strict    bool                                  // the policy denies columns, so a new one may not be read
 	// silentViews: some view uses columns without naming them to the authorizer, and the policy restricts something.
 	silentViews bool
-	unknown     []string // entries of the policy that name nothing
 }
 
-// readCatalog reads the schema of a connection that has no guard on it yet.
-func readCatalog(ctx context.Context, dc driver.Conn, dbs []attached, policy exec.Policy) (*catalog, error) {
-	c := &catalog{
-		relations: map[string]map[string]*relation{},
-		named:     map[string][]*relation{},
-		views:     map[string][]*relation{},
-		modules:   map[string]bool{},
+// Catalog implements exec.Conn. It takes a handful of statements for each database, whatever the number of tables, and
+// compiles each view once.
+func (h *conn) Catalog(ctx context.Context) (c *exec.Catalog, err error) {
+	h.close()
+	if err := h.setLimit(limitVariable, &h.parameters, moduleParameters); err != nil { // modules look at their tables
+		return nil, err
 	}
-	err := scan(ctx, dc, "PRAGMA module_list", 1, func(row []driver.Value) { c.modules[schema.Fold(text(row[0]))] = true })
+	rawErr := h.raw("reading the catalog", func(dc driver.Conn) error {
+		key, err := versions(ctx, dc, h.databases)
+		if err == nil {
+			h.sight, err = h.sightOf(ctx, dc, h.databases, key)
+		}
+		if err != nil {
+			return err
+		}
+		c = &exec.Catalog{Version: h.version()}
+		return h.read(ctx, dc, c)
+	})
+	if rawErr != nil {
+		return nil, unready(rawErr)
+	}
+	return c, nil
+}
+
+// read fills in a catalog.
+func (h *conn) read(ctx context.Context, dc driver.Conn, c *exec.Catalog) error {
+	policy := h.config.Policy
+	f := &facts{
+		strict:    len(policy.DenyColumns) > 0,
+		relations: map[string]map[string]*guard.Relation{}, named: map[string][]*guard.Relation{}, modules: map[string]bool{},
+	}
+	c.Own, c.Text = f, language.Text
+	s, all, err := h.inspect(ctx, dc, c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := c.readFunctions(ctx, dc, policy); err != nil {
-		return nil, err
+	c.Schema = s
+	// SQLite registers its own table-valued functions, which inspect used, as modules when they are first used.
+	if err := scan(ctx, dc, "PRAGMA module_list", 1, func(row []driver.Value) { f.modules[schema.Fold(text(row[0]))] = true }); err != nil {
+		return err
 	}
-	for _, db := range dbs {
-		if db.name == "temp" {
-			continue
+	if err := f.readFunctions(ctx, dc, policy); err != nil {
+		return err
+	}
+	for i := range all {
+		f.add(c, &all[i], policy)
+	}
+	f.shadows()
+	for _, r := range c.Relations {
+		if r.View {
+			kindOf(r).slow = f.slowest(r, map[*guard.Relation]bool{})
 		}
-		if err := c.readDatabase(ctx, dc, db.name, policy); err != nil {
-			return nil, err
+	}
+	for _, r := range c.Relations {
+		if r.View {
+			if r.Under, err = h.under(ctx, dc, c, r); err != nil {
+				return err
+			}
 		}
 	}
-	for _, relations := range c.named {
-		for _, r := range relations {
-			if policy.Restricts() {
-				if err := c.readColumns(ctx, dc, r, policy); err != nil {
-					return nil, err
+	if policy.Restricts() {
+		f.deny(c, policy)
+		h.gate.facts = f
+		for _, r := range c.Relations { // the authorizer does not hear all that these read
+			if refused := h.gate.vet(r.Name); r.View && refused != nil {
+				r.Refused = refused
+			}
+		}
+	}
+	c.Warnings, err = warnings(ctx, dc, c.Warnings)
+	return err
+}
+
+// add makes the relation of a table.
+func (f *facts) add(c *exec.Catalog, t *inspected, policy exec.Policy) {
+	r := guard.NewRelation(t.database, t.name, t.columns)
+	o := &own{kind: t.kind}
+	r.Own = o
+	name := schema.Fold(r.Name)
+	switch t.kind {
+	case view:
+		r.View, r.Definition = true, t.definition
+	case virtual:
+		f.virtual = append(f.virtual, quote(t.database)+"."+quote(t.name))
+		f.fts5 = f.fts5 || strings.Contains(schema.Fold(t.definition), "fts5")
+	}
+	if t.kind != table {
+		o.words = mentioned(t.definition)
+		f.silentViews = f.silentViews || policy.Restricts() && t.kind == view && o.words.silent()
+	}
+	for _, flow := range flows(t.definition, t.generated) {
+		c.Flows = append(c.Flows, guard.Flow{From: r, Column: proper(r, flow[0]), To: r, As: proper(r, flow[1])})
+	}
+	if f.relations[schema.Fold(t.database)] == nil {
+		f.relations[schema.Fold(t.database)] = map[string]*guard.Relation{}
+	}
+	f.relations[schema.Fold(t.database)][name] = r
+	f.named[name] = append(f.named[name], r)
+	c.Relations = append(c.Relations, r)
+}
+
+// proper is the name of a column as its table has it.
+func proper(r *guard.Relation, folded string) string {
+	for _, column := range r.Columns() {
+		if schema.Fold(column) == folded {
+			return column
+		}
+	}
+	return folded
+}
+
+// shadows marks what keeps the data of a virtual table. A module reads its shadow tables under our guard, so they follow
+// the policy of the virtual table. Only the name tells a shadow table. An ordinary table with such a name follows both
+// policies.
+func (f *facts) shadows() {
+	for _, in := range f.relations {
+		for v, of := range in {
+			if kindOf(of).kind != virtual {
+				continue
+			}
+			for name, r := range in {
+				if o := kindOf(r); o.kind == table && strings.HasPrefix(name, v+"_") {
+					o.kind, o.words = shadow, mentions{names: map[string]bool{v: true}}
 				}
 			}
 		}
 	}
-	c.spread()
-	c.unknown = c.missing(policy)
-	return c, nil
 }
 
-// readDatabase reads the tables and views of one database. It leaves out the tables of SQLite itself (sqlite_sequence;
-// sqlite_stat4, which has stored values), so nothing of them can be read.
-func (c *catalog) readDatabase(ctx context.Context, dc driver.Conn, database string, policy exec.Policy) error {
-	quote := Dialect{}.Quote
-	in := map[string]*relation{}
-	c.relations[schema.Fold(database)] = in
-	var virtuals []string
-	err := scan(ctx, dc, "SELECT type, name, sql FROM "+quote(database)+".sqlite_master WHERE type IN ('table', 'view')", 3, func(row []driver.Value) {
-		r := &relation{database: database, name: text(row[1])}
-		if strings.HasPrefix(schema.Fold(r.name), "sqlite_") {
-			return
-		}
-		definition := text(row[2])
-		switch {
-		case text(row[0]) == "view":
-			r.kind, r.definition = view, definition
-			c.views[schema.Fold(r.name)] = append(c.views[schema.Fold(r.name)], r)
-		case isVirtual(definition):
-			r.kind = virtual
-			virtuals = append(virtuals, schema.Fold(r.name))
-			c.virtual = append(c.virtual, quote(database)+"."+quote(r.name))
-			c.fts5 = c.fts5 || strings.Contains(schema.Fold(definition), "fts5")
-		}
-		r.allowed = policy.AllowsTable(database, r.name)
-		if policy.Restricts() && r.kind != table {
-			r.words = mentioned(definition)
-			c.silentViews = c.silentViews || r.kind == view && r.words.silent()
-		}
-		in[schema.Fold(r.name)] = r
-		c.named[schema.Fold(r.name)] = append(c.named[schema.Fold(r.name)], r)
-	})
-	if err != nil {
-		return err
-	}
-	// A module reads its shadow tables under our guard, so they follow the policy of the virtual table. Only the name
-	// tells a shadow table. An ordinary table with such a name follows both policies.
-	for name, r := range in {
-		for _, v := range virtuals {
-			if r.kind == table && strings.HasPrefix(name, v+"_") {
-				r.kind = shadow
-				r.words = mentions{names: map[string]bool{v: true}}
+// slowest is the largest factor of the slow calls of a view and of those that it names.
+func (f *facts) slowest(r *guard.Relation, seen map[*guard.Relation]bool) int {
+	seen[r] = true
+	slow := f.readLoad(language.Text.Parse(r.Definition)).slow
+	for name := range kindOf(r).words.names {
+		for _, other := range f.named[name] {
+			if other.View && !seen[other] {
+				slow = max(slow, f.slowest(other, seen))
 			}
 		}
 	}
-	return nil
+	return slow
 }
 
-func isVirtual(definition string) bool {
-	words := strings.Fields(definition)
-	return len(words) > 2 && strings.EqualFold(words[0], "create") && strings.EqualFold(words[1], "virtual")
-}
-
-// readColumns finds the columns of r and those that may not be read: the denied ones, and generated columns made of
-// them, for which SQLite makes no READ callback.
-func (c *catalog) readColumns(ctx context.Context, dc driver.Conn, r *relation, policy exec.Policy) error {
-	if len(policy.DenyColumns) == 0 {
-		return nil
+// under is what a view reads, as the authorizer hears it when the view is compiled. A view that is too large to be
+// compiled, or does not compile, reads nothing: nobody can read it.
+func (h *conn) under(ctx context.Context, dc driver.Conn, c *exec.Catalog, r *guard.Relation) ([]guard.Read, error) {
+	f := c.Own.(*facts)
+	s := language.Text.Parse("SELECT * FROM " + quote(r.Schema) + "." + quote(r.Name))
+	size, err := c.Weigh(s)
+	if err == nil {
+		_, err = f.weigh(s, size)
 	}
-	r.columns = map[string]bool{}
-	quote := Dialect{}.Quote
-	deny := func(name string) {
-		if r.denied == nil {
-			r.denied = map[string]bool{}
-		}
-		r.denied[schema.Fold(name)] = true
-	}
-	generated := map[string]bool{}
-	err := scan(ctx, dc, "PRAGMA "+quote(r.database)+".table_xinfo("+quote(r.name)+")", 7, func(row []driver.Value) {
-		name := text(row[1])
-		r.columns[schema.Fold(name)] = true
-		if !policy.AllowsColumn(r.database, r.name, name) {
-			deny(name)
-		}
-		if hidden := integer(row[6]); hidden == 2 || hidden == 3 {
-			generated[schema.Fold(name)] = true
-		}
-	})
 	if err != nil {
-		if r.kind == view {
-			return nil // a view that does not compile cannot be read either
-		}
-		return err
+		return nil, nil //nolint:nilerr // it is refused where a statement names it
 	}
-	if r.denied == nil || len(generated) == 0 {
-		return nil
+	h.gate.begin()
+	h.gate.listening = true
+	defer func() { h.gate.listening = false }()
+	stmt, err := prepare(ctx, dc, s.SQL())
+	if isLocked(err) || ctx.Err() != nil {
+		return nil, errors.Join(err, ctx.Err())
 	}
-	found := false
-	err = scan(ctx, dc, "SELECT sql FROM "+quote(r.database)+".sqlite_master WHERE type = 'table' AND name = "+literal(r.name), 1, func(row []driver.Value) {
-		found = true
-		for name := range tainted(text(row[0]), generated, r.denied) {
-			deny(name)
-		}
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("the definition of %s is not to be found", r.name)
+	if err != nil {
+		return nil, nil //nolint:nilerr // as SQLite says to whoever reads it
 	}
-	return err
+	if err := stmt.Close(); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(f.read(h.gate.reads), func(u guard.Read) bool { return u.Relation == r }), nil
 }
 
 // literal returns s as a string literal.
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// spread denies virtual tables that depend on something denied. A module may read any column of its table, and some
-// modules (fts4aux, fts5vocab, FTS with external content) read other tables, which their definition names.
-func (c *catalog) spread() {
+// deny notes what the policy denies, and hides virtual tables that depend on it. A module may read any column of its
+// table, and some modules (fts4aux, fts5vocab, FTS with external content) read other tables, which their definition names.
+func (f *facts) deny(c *exec.Catalog, policy exec.Policy) {
+	columns := c.Spread(func(r *guard.Relation, column string) bool { return !policy.AllowsColumn(r.Schema, r.Name, column) })
+	for _, r := range c.Relations {
+		o := kindOf(r)
+		o.hidden, o.denied = !policy.AllowsTable(r.Schema, r.Name), map[string]bool{}
+		for column := range columns[r] {
+			o.denied[schema.Fold(column)] = true
+		}
+	}
 	for changed := true; changed; {
 		changed = false
-		for _, relations := range c.named {
-			for _, r := range relations {
-				c.hides = c.hides || !r.allowed
-				if r.allowed && (r.kind == virtual || r.kind == shadow) && (len(r.denied) > 0 || c.denies(r)) {
-					r.allowed, changed = false, true
-				}
+		for _, r := range c.Relations {
+			if o := kindOf(r); !o.hidden && (o.kind == virtual || o.kind == shadow) && (len(o.denied) > 0 || f.namesDenied(r)) {
+				o.hidden, r.Hidden, changed = true, true, true
 			}
 		}
 	}
+	f.hides = slices.ContainsFunc(c.Relations, func(r *guard.Relation) bool { return kindOf(r).hidden })
 }
 
-// denies reports whether the definition of a virtual table names a relation that is denied in any part, or a view that
+// namesDenied reports whether the definition of a virtual table names a relation that is denied in any part, or a view that
 // reads something denied. The module has read all of it before, for its owner.
-func (c *catalog) denies(r *relation) bool {
-	for name := range r.words.names {
-		for _, other := range c.named[name] {
-			if other != r && (!other.allowed || len(other.denied) > 0 || other.kind == view && c.readsDenied(other, map[*relation]bool{})) {
+func (f *facts) namesDenied(r *guard.Relation) bool {
+	for name := range kindOf(r).words.names {
+		for _, other := range f.named[name] {
+			o := kindOf(other)
+			if other != r && (o.hidden || len(o.denied) > 0 || other.View && f.readsDenied(other, map[*guard.Relation]bool{})) {
 				return true
 			}
 		}
@@ -309,18 +373,20 @@ func (c *catalog) denies(r *relation) bool {
 }
 
 // readsDenied reports whether a view, or one under it, may read something denied.
-func (c *catalog) readsDenied(v *relation, seen map[*relation]bool) bool {
+func (f *facts) readsDenied(v *guard.Relation, seen map[*guard.Relation]bool) bool {
 	seen[v] = true
-	for name := range v.words.names {
-		for _, other := range c.named[name] {
+	words := kindOf(v).words
+	for name := range words.names {
+		for _, other := range f.named[name] {
 			if seen[other] {
 				continue
 			}
-			columns := v.words.star || v.words.silent()
-			for column := range other.denied {
-				columns = columns || v.words.names[column]
+			o := kindOf(other)
+			columns := words.star || words.silent()
+			for column := range o.denied {
+				columns = columns || words.names[column]
 			}
-			if !other.allowed || len(other.denied) > 0 && columns || other.kind == view && c.readsDenied(other, seen) {
+			if o.hidden || len(o.denied) > 0 && columns || other.View && f.readsDenied(other, seen) {
 				return true
 			}
 		}
@@ -328,37 +394,16 @@ func (c *catalog) readsDenied(v *relation, seen map[*relation]bool) bool {
 	return false
 }
 
-// missing returns the entries of the policy that name no table or column.
-func (c *catalog) missing(policy exec.Policy) (out []string) {
-	check := func(field string, entries []string, names func(entry string, r *relation) bool) {
-		for _, entry := range entries {
-			if !c.some(func(r *relation) bool { return names(entry, r) }) {
-				out = append(out, field+": "+strconv.Quote(entry))
-			}
-		}
+// warnings looks for settings of the connection that weaken its guard.
+func warnings(ctx context.Context, dc driver.Conn, found []trace.Warning) ([]trace.Warning, error) {
+	const inMemory = 2
+	store, err := number(ctx, dc, "PRAGMA temp_store")
+	if err == nil && store == inMemory {
+		// Setting it back would delete the temporary tables of the connection.
+		found = append(found, trace.Warning{
+			Code:    "temp-store-memory",
+			Message: "PRAGMA temp_store is MEMORY on this pool: a statement that sorts or groups much can take gigabytes of memory before its time is up",
+		})
 	}
-	table := func(entry string, r *relation) bool {
-		return !exec.Policy{DenyTables: []string{entry}}.AllowsTable(r.database, r.name)
-	}
-	check("AllowTables", policy.AllowTables, table)
-	check("DenyTables", policy.DenyTables, table)
-	check("DenyColumns", policy.DenyColumns, func(entry string, r *relation) bool {
-		for column := range r.denied {
-			if !(exec.Policy{DenyColumns: []string{entry}}).AllowsColumn(r.database, r.name, column) {
-				return true
-			}
-		}
-		return false
-	})
-	return out
-}
-
-// some reports whether f holds for some relation.
-func (c *catalog) some(f func(*relation) bool) bool {
-	for _, relations := range c.named {
-		if slices.ContainsFunc(relations, f) {
-			return true
-		}
-	}
-	return false
+	return found, err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -103,7 +104,7 @@ func masked(message string) string {
 }
 
 // classify is classify for the statement that h runs.
-func (h *held) classify(err error, compiling bool) error {
+func (h *conn) classify(err error, compiling bool) error {
 	if !compiling {
 		// SQLite compiles again where the schema changed after the compilation. A name that is not in the text comes
 		// from a value that a module took for a query.
@@ -124,24 +125,23 @@ func (h *held) classify(err error, compiling bool) error {
 	return err
 }
 
-// Classify gives an error met outside of any statement its type.
+// Classify gives an error met outside of any statement its type. Those of statements have theirs: a connection knows more
+// about them.
 func (Dialect) Classify(err error) error {
-	if err != nil && strings.HasPrefix(ownWords(err), "attempt to write a readonly database") {
-		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
+	if isTyped(err) {
+		return err
 	}
-	return unblamed(err)
+	return unready(err)
 }
 
 // unready gives an error met before the statement its type. It never blames the statement.
 func unready(err error) error {
-	if err = unblamed(err); isTyped(err) {
+	if err == nil || isTyped(err) && !exec.IsRejection(err) {
 		return err
 	}
-	return fmt.Errorf("sqlite: guarding a connection: %w", err)
-}
-
-// unblamed gives an error of a statement of our own its type, unless that type would blame a statement of a caller.
-func unblamed(err error) error {
+	if strings.HasPrefix(ownWords(err), "attempt to write a readonly database") {
+		return fmt.Errorf("sqlite: %w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
+	}
 	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
 		return typed
 	}
@@ -151,5 +151,5 @@ func unblamed(err error) error {
 // isTyped reports whether err has been classified before.
 func isTyped(err error) bool {
 	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) ||
-		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
+		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, guard.ErrStale) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
 }

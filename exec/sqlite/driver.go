@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/texttosql/texttosql/exec"
 )
 
 // scan runs one text of ours straight on a driver connection, inside sql.Conn.Raw, and calls f for each of its rows,
@@ -119,27 +117,4 @@ func text(v driver.Value) string {
 func integer(v driver.Value) int64 {
 	n, _ := v.(int64)
 	return n
-}
-
-// each is scan on what reads rows: a held connection, or any other Queryer.
-func each(ctx context.Context, q exec.Queryer, text string, columns int, f func(row []driver.Value)) error {
-	if h, ok := q.(*held); ok {
-		return unblamed(h.conn.Raw(func(raw any) error { return scan(ctx, raw.(driver.Conn), text, columns, f) }))
-	}
-	rows, err := q.QueryContext(ctx, text)
-	if err != nil {
-		return unblamed(err)
-	}
-	defer rows.Close()
-	row, into := make([]driver.Value, columns), make([]any, columns)
-	for i := range row {
-		into[i] = (*any)(&row[i])
-	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
-		f(row)
-	}
-	return unblamed(rows.Err())
 }

@@ -241,15 +241,6 @@ func TestUnguarded(t *testing.T) {
 	}
 	inner := func(dc any) any { return dc.(*plainConn).Conn }
 
-	t.Run("the schema needs no hooks", func(t *testing.T) {
-		db, err := exec.New(hidden(t), sqlite.Dialect{}, exec.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s, err := db.Schema(ctx); err != nil || len(s.Tables) == 0 {
-			t.Errorf("got %v, %v", s, err)
-		}
-	})
 	t.Run("a driver without hooks", func(t *testing.T) {
 		pool := hidden(t)
 		before := 0

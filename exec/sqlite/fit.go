@@ -23,7 +23,7 @@ const (
 // that is slow on long values. It gives sorts a larger cache. Every column, call, argument and || may take a register
 // of its own: one row of 490 times printf('%.*c', 999999, 'x') took 480 MB. Ordinary statements have too few of them to
 // be affected.
-func (h *held) fit(resultColumns int) error {
+func (h *conn) fit(resultColumns int) error {
 	most, l := h.longest(), h.load
 	length := most
 	h.reason = ""
@@ -48,7 +48,7 @@ func (h *held) fit(resultColumns int) error {
 }
 
 // setCache sets the size of the page cache in kB. Release restores it.
-func (h *held) setCache(kB int) error {
+func (h *conn) setCache(kB int) error {
 	if kB == h.cache {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (h *held) setCache(kB int) error {
 }
 
 // setLimit changes a limit whose value is *current now. Release restores it.
-func (h *held) setLimit(id int, current *int, value int) error {
+func (h *conn) setLimit(id int, current *int, value int) error {
 	if value == *current {
 		return nil
 	}

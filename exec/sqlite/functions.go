@@ -38,7 +38,7 @@ const tableFunctions = "json_each json_tree jsonb_each jsonb_tree"
 
 // readFunctions finds the functions that may be called. A function of the application may do anything, even one that
 // replaces a built-in function, so only the policy can allow it.
-func (c *catalog) readFunctions(ctx context.Context, dc driver.Conn, policy exec.Policy) error {
+func (c *facts) readFunctions(ctx context.Context, dc driver.Conn, policy exec.Policy) error {
 	c.functions = map[string]bool{}
 	allow := func(names string) {
 		for name := range strings.FieldsSeq(names) {

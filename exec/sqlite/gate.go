@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -36,9 +37,10 @@ type gate struct {
 	callback    func(op int, arg1, arg2, database string) int // g.authorize, made once
 	application func(op int, arg1, arg2, database string) int // asked too; may be nil
 
-	catalog *catalog
-	temp    map[string]bool
-	own     bool // a text of ours runs
+	facts     *facts
+	temp      map[string]bool
+	own       bool // a text of ours runs
+	listening bool // and what it reads is noted
 
 	// What the authorizer heard since begin.
 	refused   *exec.RefusedError
@@ -68,6 +70,9 @@ func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 		return g.refuse(exec.ReasonGuard, "the application's own authorizer does not allow it", false)
 	}
 	if g.own {
+		if g.listening && op == opRead {
+			g.reads = append(g.reads, read{database, arg1, arg2})
+		}
 		return allow
 	}
 	switch op {
@@ -80,7 +85,7 @@ func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 	case opPragma:
 		// FTS5 itself asks for the version of its data. A statement cannot: the text check refuses PRAGMA, and the
 		// table function of it is unknown.
-		if schema.Fold(arg1) == "data_version" && arg2 == "" && g.catalog.fts5 {
+		if schema.Fold(arg1) == "data_version" && arg2 == "" && g.facts.fts5 {
 			return allow
 		}
 		return g.refuse(exec.ReasonStatement, "it runs PRAGMA "+arg1, true)
@@ -98,7 +103,7 @@ func (g *gate) refuse(rule sqltext.Reason, detail string, writes bool) int {
 
 func (g *gate) function(name string) int {
 	g.functions = append(g.functions, name)
-	if !g.catalog.functions[name] {
+	if !g.facts.functions[name] {
 		return g.refuse(exec.ReasonFunction, "the function "+name+" is not on the list; Policy.AllowFunctions adds to it", false)
 	}
 	return allow
@@ -111,24 +116,24 @@ func (g *gate) read(table, column, database string) int {
 	name := schema.Fold(table)
 	if column == "" && database == "" {
 		if detail := g.hidden(table); detail != "" {
-			if len(g.catalog.named[name]) > 1 && !strings.EqualFold(detail, table+" may not be read") {
+			if len(g.facts.named[name]) > 1 && !strings.EqualFold(detail, table+" may not be read") {
 				detail += ", and " + table + " could be that one: name its schema"
 			}
 			return g.refuse(exec.ReasonTable, detail, false)
 		}
 		return allow
 	}
-	r := g.catalog.relations[schema.Fold(database)][name]
+	r := g.facts.relations[schema.Fold(database)][name]
 	switch {
-	case r == nil && g.catalog.functions[name] && len(g.catalog.named[name]) == 0 && !g.temp[name]:
+	case r == nil && g.facts.functions[name] && len(g.facts.named[name]) == 0 && !g.temp[name]:
 		return allow // a table-valued function
 	case r == nil:
 		return g.refuse(exec.ReasonTable, qualified(database, table)+" is no table of the schema", false)
-	case !r.allowed:
+	case kindOf(r).hidden:
 		return g.refuse(exec.ReasonTable, qualified(database, table)+" may not be read", false)
-	case r.denied[schema.Fold(column)]:
+	case kindOf(r).denied[schema.Fold(column)]:
 		return g.refuse(exec.ReasonColumn, qualified(database, table)+"."+column+" may not be read", false)
-	case !r.has(schema.Fold(column)):
+	case g.facts.strict && !has(r, column):
 		// SQLite compiles again when the schema changes. The policy was not checked for a column that is new since
 		// then.
 		return g.refuse(exec.ReasonColumn, qualified(database, table)+"."+column+" is no column of the schema", false)
@@ -147,12 +152,12 @@ func qualified(database, table string) string {
 // hidden says which relation called table may not be read, in any database; "" if all may be read or none has the name.
 func (g *gate) hidden(table string) string {
 	name := schema.Fold(table)
-	named := g.catalog.named[name]
-	if i := slices.IndexFunc(named, func(r *relation) bool { return !r.allowed }); i >= 0 {
-		return qualified(named[i].database, named[i].name) + " may not be read"
+	named := g.facts.named[name]
+	if i := slices.IndexFunc(named, func(r *guard.Relation) bool { return kindOf(r).hidden }); i >= 0 {
+		return qualified(named[i].Schema, named[i].Name) + " may not be read"
 	}
 	if len(named) == 0 && (g.temp[name] || strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_") ||
-		g.catalog.modules[name] && !g.catalog.functions[name]) {
+		g.facts.modules[name] && !g.facts.functions[name]) {
 		return table + " is no table of the schema"
 	}
 	return ""
@@ -163,12 +168,12 @@ func (g *gate) hidden(table string) string {
 func (g *gate) unnamed(s *sqltext.Statement) *exec.RefusedError {
 	for _, ref := range s.Tables() {
 		name := schema.Fold(ref.Name)
-		readable := !ref.Base() || g.catalog.functions[name] && ref.Schema == ""
-		for _, r := range g.catalog.named[name] {
-			readable = readable || r.allowed && (ref.Schema == "" || schema.EqualFold(ref.Schema, r.database))
+		readable := !ref.Base() || g.facts.functions[name] && ref.Schema == ""
+		for _, r := range g.facts.named[name] {
+			readable = readable || !kindOf(r).hidden && (ref.Schema == "" || schema.EqualFold(ref.Schema, r.Schema))
 		}
 		if !readable {
-			return &exec.RefusedError{Reason: exec.ReasonTable, Detail: qualified(ref.Schema, ref.Name) + " is no table that may be read"}
+			return guard.NotReadable(qualified(ref.Schema, ref.Name))
 		}
 	}
 	return nil
@@ -179,20 +184,21 @@ func (g *gate) unnamed(s *sqltext.Statement) *exec.RefusedError {
 // orders rows by columns that it does not name. So with these words, everything that the text and its views name has to
 // be readable.
 func (g *gate) vet(text string) *exec.RefusedError {
-	if !maySilence(text) && !g.catalog.silentViews {
+	if !maySilence(text) && !g.facts.silentViews {
 		return nil
 	}
 	m := mentioned(text)
 	names := slices.Sorted(maps.Keys(m.names))
 	for i := 0; i < len(names); i++ {
-		for _, r := range g.catalog.named[names[i]] {
-			if r.kind != view {
+		for _, r := range g.facts.named[names[i]] {
+			words := kindOf(r).words
+			if !r.View {
 				continue
 			}
-			m.natural = m.natural || r.words.natural
-			m.indexed = m.indexed || r.words.indexed
-			m.using = append(m.using, r.words.using...)
-			for _, name := range slices.Sorted(maps.Keys(r.words.names)) {
+			m.natural = m.natural || words.natural
+			m.indexed = m.indexed || words.indexed
+			m.using = append(m.using, words.using...)
+			for _, name := range slices.Sorted(maps.Keys(words.names)) {
 				if !m.names[name] {
 					m.names[name] = true
 					names = append(names, name)
@@ -207,10 +213,10 @@ func (g *gate) vet(text string) *exec.RefusedError {
 		if detail := g.hidden(name); detail != "" {
 			return &exec.RefusedError{Reason: exec.ReasonTable, Detail: detail + ", and USING, NATURAL and INDEXED BY do not name what they read: use ON"}
 		}
-		for _, r := range g.catalog.named[name] {
-			for _, column := range slices.Sorted(maps.Keys(r.denied)) {
+		for _, r := range g.facts.named[name] {
+			for _, column := range slices.Sorted(maps.Keys(kindOf(r).denied)) {
 				if m.natural || m.indexed || slices.Contains(m.using, column) {
-					return &exec.RefusedError{Reason: exec.ReasonColumn, Detail: "USING, NATURAL or INDEXED BY may use " + qualified(r.database, r.name) + "." + column}
+					return &exec.RefusedError{Reason: exec.ReasonColumn, Detail: "USING, NATURAL or INDEXED BY may use " + qualified(r.Schema, r.Name) + "." + column}
 				}
 			}
 		}
@@ -218,39 +224,44 @@ func (g *gate) vet(text string) *exec.RefusedError {
 	return nil
 }
 
-// analysis returns what was heard since begin.
-func (g *gate) analysis() exec.Analysis {
-	a := exec.Analysis{Kind: "select", Tables: []exec.TableRead{}, Functions: append([]string{}, g.functions...)}
-	slices.Sort(a.Functions)
-	a.Functions = slices.Compact(a.Functions)
-	at := map[*relation]int{}
-	for _, heard := range g.reads {
+// seen returns what was heard since begin.
+func (g *gate) seen() guard.Seen {
+	functions := append([]string{}, g.functions...)
+	slices.Sort(functions)
+	return guard.Seen{Reads: g.facts.read(g.reads), Functions: slices.Compact(functions)}
+}
+
+// read makes of what was heard what is read of each relation.
+func (f *facts) read(heard []read) []guard.Read {
+	reads := []guard.Read{}
+	at := map[*guard.Relation]int{}
+	for _, heard := range heard {
 		name := schema.Fold(heard.table)
-		r := g.catalog.relations[schema.Fold(heard.database)][name]
-		if r == nil && heard.database == "" && len(g.catalog.named[name]) > 0 {
-			r = g.catalog.named[name][0] // the main database comes first
+		r := f.relations[schema.Fold(heard.database)][name]
+		if r == nil && heard.database == "" && len(f.named[name]) > 0 {
+			r = f.named[name][0] // the main database comes first
 		}
 		if r == nil {
 			continue
 		}
 		i, ok := at[r]
 		if !ok {
-			i = len(a.Tables)
+			i = len(reads)
 			at[r] = i
-			a.Tables = append(a.Tables, exec.TableRead{Schema: r.database, Table: r.name})
+			reads = append(reads, guard.Read{Relation: r})
 		}
 		if heard.column != "" {
-			a.Tables[i].Columns = append(a.Tables[i].Columns, heard.column)
+			reads[i].Columns = append(reads[i].Columns, heard.column)
 		}
 	}
-	for i := range a.Tables {
-		slices.Sort(a.Tables[i].Columns)
-		a.Tables[i].Columns = slices.Compact(a.Tables[i].Columns)
+	for i := range reads {
+		slices.Sort(reads[i].Columns)
+		reads[i].Columns = slices.Compact(reads[i].Columns)
 	}
-	slices.SortFunc(a.Tables, func(a, b exec.TableRead) int {
-		return cmp.Or(strings.Compare(a.Schema, b.Schema), strings.Compare(a.Table, b.Table))
+	slices.SortFunc(reads, func(a, b guard.Read) int {
+		return cmp.Or(strings.Compare(a.Relation.Schema, b.Relation.Schema), strings.Compare(a.Relation.Name, b.Relation.Name))
 	})
-	return a
+	return reads
 }
 
 // actions are the names of the action codes from 1 on; "-" for those that are allowed.

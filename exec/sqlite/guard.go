@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"sync"
@@ -16,46 +17,34 @@ import (
 
 const (
 	installsBeforeDrop = 10_000 // go-sqlite3 keeps 134 bytes of each until the connection closes
-	catalogsKept       = 32     // connections in use at about the same time
+	sightsKept         = 64     // connections in use at about the same time
 	addressesKept      = 10_000 // connections come and go
 )
 
-// guard is the exec.Guard of one DB.
-type guard struct {
+// guarded is what the guard of one DB keeps.
+type guarded struct {
 	dialect Dialect
 	config  exec.GuardConfig
 
 	mu       sync.Mutex
 	gates    []*gate         // not in use
-	catalogs map[any]known   // by driver connection; the key keeps its address from being reused
-	checked  bool            // the names of the policy were looked up in a schema
+	seen     map[any]sight   // by driver connection; the key keeps its address from being reused
 	installs map[uintptr]int // by address of the driver connection; a reused address only drops one early
 }
 
-// Guard makes the guard of a DB. See the package comment for what it does.
-func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
-	if c.CellBytes < 0 {
-		return nil, errors.New("sqlite: GuardConfig.CellBytes is negative")
-	}
-	return &guard{
-		dialect: d, config: c,
-		catalogs: map[any]known{}, installs: map[uintptr]int{},
-	}, nil
+// sight is what one connection sees. Another connection needs its own, even with the same file and schema_version: a file
+// that replaced another one counts for itself, and a connection that was opened before still reads the old file.
+type sight struct {
+	key     string        // versions
+	files   []os.FileInfo // of the databases that were attached
+	content string        // a hash of what the databases and the connection have
 }
 
-// Hold implements exec.Guard.
-func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
-	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout, gate: g.gate()})
-}
-
-// Catalog implements exec.Guard.
-func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
-	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout, gate: g.gate(), catalog: true})
-}
-
-func (g *guard) hold(ctx context.Context, h *held) (exec.Held, error) {
+// open puts the guard on a connection.
+func (g *guarded) open(ctx context.Context, sc *sql.Conn, timeout time.Duration) (exec.Opened, error) {
+	h := &conn{guarded: g, conn: sc, timeout: timeout, gate: g.gate()}
 	var fault error
-	err := h.conn.Raw(func(dc any) error {
+	err := sc.Raw(func(dc any) error {
 		if fault = h.install(ctx, dc); fault == nil {
 			return nil
 		}
@@ -65,23 +54,23 @@ func (g *guard) hold(ctx context.Context, h *held) (exec.Held, error) {
 		return nil
 	})
 	if fault == nil && err == nil {
-		return h, nil
+		return exec.Opened{Conn: h, Place: h.sight.content, Version: h.version(), Private: h.volatile()}, nil
 	}
 	if err == nil {
 		g.put(h.gate)
 	}
 	switch {
 	case fault == nil:
-		return nil, fmt.Errorf("sqlite: guarding a connection: %w", err)
+		return exec.Opened{}, err
 	case errors.Is(err, exec.ErrBroken):
-		return nil, errors.Join(fault, err)
+		return exec.Opened{}, errors.Join(fault, err)
 	default:
-		return nil, fault
+		return exec.Opened{}, fault
 	}
 }
 
 // gate takes a gate out of the store.
-func (g *guard) gate() *gate {
+func (g *guarded) gate() *gate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n := len(g.gates); n > 0 {
@@ -95,62 +84,54 @@ func (g *guard) gate() *gate {
 }
 
 // put stores a gate that no connection uses.
-func (g *guard) put(gate *gate) {
+func (g *guarded) put(gate *gate) {
 	gate.begin()
-	gate.catalog, gate.temp = nil, nil
+	gate.facts, gate.temp, gate.own, gate.listening = nil, nil, false, false
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.gates = append(g.gates, gate)
 }
 
-// catalogOf returns the catalog of a connection whose schema versions are key.
-func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached, key string) (*catalog, error) {
+// sightOf returns what a connection sees whose schema versions are key.
+func (g *guarded) sightOf(ctx context.Context, dc driver.Conn, dbs []attached, key string) (sight, error) {
 	files := attachedFiles(dbs)
 	comparable := reflect.ValueOf(dc).Comparable()
 	if comparable {
 		g.mu.Lock()
-		k := g.catalogs[dc]
+		s := g.seen[dc]
 		g.mu.Unlock()
-		if k.catalog != nil && k.key == key && slices.EqualFunc(k.files, files, sameFile) {
-			return k.catalog, nil
+		if s.content != "" && s.key == key && slices.EqualFunc(s.files, files, sameFile) {
+			return s, nil
 		}
 	}
-	c, err := readCatalog(ctx, dc, dbs, g.config.Policy)
+	content, err := contents(ctx, dc, dbs)
 	if err != nil {
-		return nil, err
+		return sight{}, err
 	}
-	// The schema may have changed while it was read.
-	again, err := versions(ctx, dc, dbs)
-	if err != nil {
-		return nil, err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.checked && len(c.unknown) > 0 {
-		return nil, &exec.PolicyError{Unknown: c.unknown}
-	}
-	g.checked = true
-	if comparable && key == again {
-		if len(g.catalogs) >= catalogsKept {
-			clear(g.catalogs)
+	s := sight{key, files, content}
+	if comparable {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if len(g.seen) >= sightsKept {
+			clear(g.seen)
 		}
-		g.catalogs[dc] = known{key: key, files: files, catalog: c}
+		g.seen[dc] = s
 	}
-	return c, nil
+	return s, nil
 }
 
 // forget lets go of a connection that is about to be closed.
-func (g *guard) forget(raw any) {
+func (g *guarded) forget(raw any) {
 	if !reflect.ValueOf(raw).Comparable() {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.catalogs, raw)
+	delete(g.seen, raw)
 }
 
 // count counts an install and reports whether the connection has had too many.
-func (g *guard) count(address uintptr) bool {
+func (g *guarded) count(address uintptr) bool {
 	if address == 0 {
 		return false
 	}
@@ -168,7 +149,7 @@ func (g *guard) count(address uintptr) bool {
 }
 
 // hooks finds the hooks of a driver connection.
-func (g *guard) hooks(dc any) (Hooks, error) {
+func (g *guarded) hooks(dc any) (Hooks, error) {
 	inner := dc
 	if g.config.Unwrap != nil {
 		inner = g.config.Unwrap(dc)

@@ -6,28 +6,29 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 )
 
-// held is a connection under guard.
-type held struct {
-	guard   *guard
+// conn is a connection under guard.
+type conn struct {
+	*guarded
 	conn    *sql.Conn
 	timeout time.Duration // of a statement
-	catalog bool          // it reads the catalog, so there is no guard
 	gate    *gate
 
 	hooks     Hooks
 	databases []attached
-	key       string   // versions of the schema in the catalog of the gate
-	off       bool     // renewing the guard failed, so it is not on
+	key       string // their versions when the guard was put on
+	sight     sight
+	warmed    *facts   // the virtual tables of which were used once
 	files     []string // of the databases on disk
 	memory    bool     // a database of the connection lives in memory
 	worn      bool
@@ -35,10 +36,6 @@ type held struct {
 	// the first limit is lower than usual.
 	length, parameters, cache int
 	reason                    string
-
-	load      load // of the statement weighed, whose views are those of weighedBy
-	weighed   string
-	weighedBy *catalog
 
 	// What restore sets back, in the order of the changes.
 	pragmas    []pragma
@@ -49,40 +46,37 @@ type held struct {
 		limits  [10]limit
 	}
 
-	text      string // of the statement
+	load      load   // of the statement read last
+	text      string // of the statement compiled last
 	statement *sql.Stmt
+	prepared  *exec.Statement // that statement is of
 	rows      *sql.Rows
 }
 
 // install puts the guard on a driver connection, and notes for restore what it changes. Nothing else runs text without
 // a guard, and all of that text is ours.
-func (h *held) install(ctx context.Context, raw any) (err error) {
+func (h *conn) install(ctx context.Context, raw any) (err error) {
 	defer recovered("guarding a connection", &err)
 	dc := raw.(driver.Conn)
-	if !h.catalog {
-		if h.hooks, err = h.guard.hooks(raw); err != nil {
-			return err
-		}
+	if h.hooks, err = h.guarded.hooks(raw); err != nil {
+		return err
 	}
 	if err := h.prepare(ctx, dc); err != nil {
 		return unready(err)
-	}
-	if h.catalog {
-		return nil
 	}
 	h.limits = h.room.limits[:0]
 	for _, l := range h.lowered() {
 		h.limits = append(h.limits, limit{l.id, h.hooks.SetLimit(l.id, l.value)})
 	}
-	h.length, h.parameters, h.cache = h.longest(), h.variables(), 0
+	h.length, h.parameters, h.cache = h.longest(), 0, 0
 	h.authorized = true
 	h.hooks.RegisterAuthorizer(h.gate.callback)
-	h.worn = h.guard.count(address(h.hooks))
+	h.worn = h.count(address(h.hooks))
 	return nil
 }
 
 // prepare is the part of install that runs PRAGMAs.
-func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
+func (h *conn) prepare(ctx context.Context, dc driver.Conn) error {
 	// busy_timeout comes first, because everything after it may meet a lock, and SQLite waits for locks without a look
 	// at the context. The first lock we wait for ourselves. From then on SQLite waits, because a writer that comes and
 	// goes would make us begin again and again.
@@ -104,10 +98,10 @@ func (h *held) prepare(ctx context.Context, dc driver.Conn) error {
 			return err
 		}
 	}
-	if h.catalog {
-		return nil
+	if h.sight, err = h.sightOf(ctx, dc, h.databases, h.key); err != nil {
+		return err
 	}
-	if err := h.learn(ctx, dc); err != nil {
+	if err := h.shadowed(ctx, dc); err != nil {
 		return err
 	}
 	_, err = h.set(atOnce, dc, "query_only", 1)
@@ -135,7 +129,7 @@ func patiently(ctx context.Context, patience time.Duration, look func() error) e
 }
 
 // look lists the databases and reads their versions, which is the first read of their files.
-func (h *held) look(ctx context.Context, dc driver.Conn) error {
+func (h *conn) look(ctx context.Context, dc driver.Conn) error {
 	dbs, err := databases(ctx, dc)
 	if err != nil {
 		return err
@@ -154,48 +148,86 @@ func (h *held) look(ctx context.Context, dc driver.Conn) error {
 	return err
 }
 
-// learn gives the gate its catalog and the temporary names.
-func (h *held) learn(ctx context.Context, dc driver.Conn) (err error) {
-	if h.gate.catalog, err = h.guard.catalogOf(ctx, dc, h.databases, h.key); err != nil {
+// shadowed refuses a connection with a temporary table or view that is called like one of the schema.
+func (h *conn) shadowed(ctx context.Context, dc driver.Conn) (err error) {
+	h.gate.temp, err = temporary(ctx, dc, h.databases)
+	if err != nil || len(h.gate.temp) == 0 {
 		return err
 	}
-	if h.gate.temp, err = temporary(ctx, dc, h.databases); err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(h.gate.temp)) {
-		if len(h.gate.catalog.named[name]) > 0 {
-			return &exec.UnguardedError{
-				Reason: "a temporary table or view of this connection hides " + name + ", so a statement would read another table than it names",
-				Remedy: "drop it, or give the SDK a pool of its own",
+	hidden := ""
+	for _, db := range h.databases {
+		if db.name == "temp" {
+			continue
+		}
+		err := scan(ctx, dc, "SELECT name FROM "+quote(db.name)+".sqlite_master WHERE type IN ('table', 'view') ORDER BY name", 1, func(row []driver.Value) {
+			if name := schema.Fold(text(row[0])); hidden == "" && h.gate.temp[name] {
+				hidden = name
 			}
+		})
+		if err != nil {
+			return err
 		}
 	}
-	// A module prepares statements of its own when its table is first used, and some of them write. So it is used once
-	// before the authorizer is on.
-	for _, name := range h.gate.catalog.virtual {
-		// A module this build lacks is no error: the statement that needs it will say so.
-		if err := run(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0"); isLocked(err) {
-			return err
+	if hidden != "" {
+		return &exec.UnguardedError{
+			Reason: "a temporary table or view of this connection hides " + hidden + ", so a statement would read another table than it names",
+			Remedy: "drop it, or give the SDK a pool of its own",
 		}
 	}
 	return nil
 }
 
-// changed reports whether the schema differs from the one in the catalog.
-func (h *held) changed(ctx context.Context) (bool, error) {
-	var key string
-	err := h.raw("reading the version of the schema", func(dc driver.Conn) (err error) {
-		key, err = versions(ctx, dc, h.databases)
+// version is that of what the connection sees.
+func (h *conn) version() string {
+	var b strings.Builder
+	for _, db := range h.databases {
+		if db.name != "temp" {
+			fmt.Fprintf(&b, "%s:%d ", db.name, db.version)
+		}
+	}
+	return b.String() + h.sight.content
+}
+
+// Version returns the schema_version of each database but the temporary one, and a hash of what they have: a file that
+// replaced another one may have the same number.
+func (h *conn) Version(ctx context.Context) (string, error) {
+	err := h.raw("reading the version of the schema", func(dc driver.Conn) error {
+		key, err := versions(ctx, dc, h.databases)
+		if err == nil {
+			h.sight, err = h.sightOf(ctx, dc, h.databases, key)
+		}
 		return err
 	})
 	if err != nil {
-		return false, unready(err)
+		return "", unready(err)
 	}
-	return key != h.key, nil
+	return h.version(), nil
+}
+
+// warm uses each virtual table once. A module prepares statements of its own when its table is first used, and some of
+// them write. So it is used before the authorizer looks.
+func (h *conn) warm(ctx context.Context, f *facts) error {
+	if h.warmed == f || len(f.virtual) == 0 {
+		return nil
+	}
+	err := h.raw("using a virtual table", func(dc driver.Conn) error {
+		for _, name := range f.virtual {
+			// A module this build lacks is no error: the statement that needs it will say so.
+			if err := run(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0"); isLocked(err) {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return unready(err)
+	}
+	h.warmed = f
+	return nil
 }
 
 // raw runs f on the driver connection while the guard is on. The gate lets the texts of f pass.
-func (h *held) raw(doing string, f func(dc driver.Conn) error) error {
+func (h *conn) raw(doing string, f func(dc driver.Conn) error) error {
 	return h.conn.Raw(func(raw any) (err error) {
 		h.gate.own = true
 		defer func() { h.gate.own = false }()
@@ -211,25 +243,6 @@ func recovered(doing string, err *error) {
 	}
 }
 
-// renew takes the guard off and puts it on again for the schema of now. No statement runs while h.off is set.
-func (h *held) renew(ctx context.Context) error {
-	h.close()
-	h.off = true
-	var fault error
-	err := h.conn.Raw(func(raw any) error {
-		if err := h.restore(raw); err != nil {
-			return h.unrestored(err)
-		}
-		fault = h.install(ctx, raw)
-		return nil
-	})
-	if err == nil {
-		err = fault
-	}
-	h.off = err != nil
-	return err
-}
-
 // pragma is a setting that is a number.
 type pragma struct {
 	name  string
@@ -241,7 +254,7 @@ func (p pragma) write(ctx context.Context, dc driver.Conn) error {
 }
 
 // set changes a setting and returns its old value.
-func (h *held) set(ctx context.Context, dc driver.Conn, name string, value int64) (old int64, err error) {
+func (h *conn) set(ctx context.Context, dc driver.Conn, name string, value int64) (old int64, err error) {
 	old, err = number(ctx, dc, "PRAGMA "+name)
 	if err != nil || old == value {
 		return old, err
@@ -251,10 +264,10 @@ func (h *held) set(ctx context.Context, dc driver.Conn, name string, value int64
 }
 
 // restore undoes what install did, the last change first. It does not look at a context, and nothing in it waits.
-func (h *held) restore(raw any) (err error) {
+func (h *conn) restore(raw any) (err error) {
 	defer recovered("taking the guard off", &err)
 	if h.authorized {
-		h.hooks.RegisterAuthorizer(h.guard.dialect.Authorizer)
+		h.hooks.RegisterAuthorizer(h.dialect.Authorizer)
 		h.authorized = false
 	}
 	for n := len(h.limits) - 1; n >= 0; n-- {
@@ -272,7 +285,7 @@ func (h *held) restore(raw any) (err error) {
 
 // unrestored returns the error for a connection that could not be restored. driver.ErrBadConn makes database/sql drop
 // it, unless that would lose a database.
-func (h *held) unrestored(cause error) error {
+func (h *conn) unrestored(cause error) error {
 	if h.volatile() {
 		return fmt.Errorf("%w: %v; its database lives in memory, so it could not be closed instead. "+
 			"Writes through this pool may fail; reopen the database", exec.ErrBroken, cause)
@@ -282,7 +295,7 @@ func (h *held) unrestored(cause error) error {
 
 // volatile reports whether closing the connection may lose its databases: they live in memory, or their files are not
 // on disk (another VFS, or deleted since).
-func (h *held) volatile() bool {
+func (h *conn) volatile() bool {
 	lost := func(file string) bool {
 		_, err := os.Stat(file)
 		return err != nil
@@ -290,12 +303,12 @@ func (h *held) volatile() bool {
 	return h.memory || len(h.files) == 0 || slices.ContainsFunc(h.files, lost) // without files nobody knows
 }
 
-// Release implements exec.Held.
-func (h *held) Release(drop bool) error {
+// Close implements exec.Conn.
+func (h *conn) Close(drop bool) error {
 	h.close()
 	err := h.conn.Raw(func(raw any) error {
 		if (drop || h.worn) && !h.volatile() {
-			h.guard.forget(raw)
+			h.forget(raw)
 			return driver.ErrBadConn
 		}
 		if err := h.restore(raw); err != nil {
@@ -305,7 +318,7 @@ func (h *held) Release(drop bool) error {
 	})
 	// A gate may still be registered on a connection that was not restored, so it is not used again then.
 	if err == nil {
-		h.guard.put(h.gate)
+		h.put(h.gate)
 	}
 	if errors.Is(err, exec.ErrBroken) {
 		return err
@@ -321,6 +334,3 @@ func address(hooks Hooks) uintptr {
 	}
 	return v.Pointer()
 }
-
-// Private is for exec.DB; see exec.Held.
-func (h *held) Private() bool { return h.volatile() }

@@ -2,9 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql/driver"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,39 +11,7 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Version returns, for each database but the temporary one, its name, its schema_version, the file of an attached one,
-// and a hash of its definitions. SQLite raises schema_version at each change of a schema. The hash is for a file that
-// replaced another one: its schema_version may be the same.
-func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
-	dbs, err := attachedDatabases(ctx, q)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for i, db := range dbs {
-		hash := sha256.New()
-		var buffer []byte
-		err := each(ctx, q, "SELECT type, name, sql FROM "+d.Quote(db.name)+".sqlite_master", 3, func(row []driver.Value) {
-			kind, name, definition := text(row[0]), text(row[1]), text(row[2])
-			buffer = fmt.Append(buffer[:0], len(kind), len(name), len(definition), kind, name, definition)
-			hash.Write(buffer)
-		})
-		if err != nil {
-			return "", err
-		}
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%s:%d:%.8x", db.name, db.version, hash.Sum(nil))
-		if db.name != "main" {
-			// Another file may be attached under the same name.
-			fmt.Fprintf(&b, ":%s", db.file)
-		}
-	}
-	return b.String(), nil
-}
-
-// Inspect reads the tables, views and virtual tables of the connection's databases, in the order in which they were
+// inspect reads the tables, views and virtual tables of the connection's databases, in the order in which they were
 // made, database by database. The tables of the main database have no Schema, those of an attached one its name.
 //
 // What is read of a table:
@@ -60,7 +26,7 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 //
 // Left out are SQLite's own tables (sqlite_…), temporary tables, which belong to one connection, the shadow tables of
 // virtual tables, and views and virtual tables that SQLite itself cannot open, because a table or module is missing: the
-// span in ctx gets a warning "broken-view" or "broken-table" for each that the policy allows.
+// catalog gets a warning "broken-view" or "broken-table" for each that the policy allows.
 //
 // Functions are all that PRAGMA function_list knows, in lower case.
 //
@@ -76,62 +42,52 @@ func (d Dialect) Version(ctx context.Context, q exec.Queryer) (string, error) {
 // A comment before the opening bracket, or behind it on the same line, describes the table. Comments are text from
 // the database: clean them before they go into a prompt, as the renderings of package schema do.
 //
-// It takes a handful of statements for each database, whatever the number of tables, and needs SQLite 3.37 (2021).
-func (d Dialect) Inspect(ctx context.Context, q exec.Queryer) (*schema.Schema, error) {
-	version, err := d.Version(ctx, q) // first: a change in the middle shows as a new version later
-	if err != nil {
-		return nil, err
-	}
-	dbs, err := attachedDatabases(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	s := &schema.Schema{Dialect: d.Name(), Version: version, Tables: []schema.Table{}}
-	for _, db := range dbs {
-		in := inspection{dialect: d, q: q, database: db.name}
+// It needs SQLite 3.37 (2021). all is every table and view, shadow tables and broken ones included, for the guard.
+func (h *conn) inspect(ctx context.Context, dc driver.Conn, c *exec.Catalog) (s *schema.Schema, all []inspected, err error) {
+	s = &schema.Schema{Dialect: language.Name, Default: mainSchema, Tables: []schema.Table{}}
+	for _, db := range h.databases {
+		if db.name == "temp" {
+			continue
+		}
+		in := inspection{dc: dc, database: db.name, policy: h.config.Policy, catalog: c}
 		if err := in.read(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s.Tables = append(s.Tables, in.tables...)
+		all = append(all, in.all...)
 	}
-	s.Functions, err = functionNames(ctx, q)
-	return s, err
+	s.Functions, err = functionNames(ctx, dc)
+	return s, all, err
 }
 
-// attachedDatabases lists the databases of a connection but the temporary one, with their versions.
-func attachedDatabases(ctx context.Context, q exec.Queryer) (dbs []attached, err error) {
-	if h, ok := q.(*held); ok {
-		dbs = slices.Clone(h.databases) // as they were when the connection was held
-	} else {
-		err = each(ctx, q, "PRAGMA database_list", 3, func(row []driver.Value) {
-			dbs = append(dbs, attached{name: text(row[1]), file: text(row[2])})
-		})
-		for i := range dbs {
-			if err == nil {
-				err = each(ctx, q, "PRAGMA "+Dialect{}.Quote(dbs[i].name)+".schema_version", 1, func(row []driver.Value) { dbs[i].version = integer(row[0]) })
-			}
-		}
-	}
-	return slices.DeleteFunc(dbs, func(db attached) bool { return db.name == "temp" }), err
-}
-
-func functionNames(ctx context.Context, q exec.Queryer) ([]string, error) {
+func functionNames(ctx context.Context, dc driver.Conn) ([]string, error) {
 	names := []string{}
-	err := each(ctx, q, "SELECT DISTINCT name FROM pragma_function_list", 1, func(row []driver.Value) {
+	err := scan(ctx, dc, "SELECT DISTINCT name FROM pragma_function_list", 1, func(row []driver.Value) {
 		names = append(names, schema.Fold(text(row[0])))
 	})
 	slices.Sort(names)
 	return slices.Compact(names), err
 }
 
+// inspected is what the guard has to know of a table or view.
+type inspected struct {
+	database, name, definition string
+	kind                       kind
+	columns                    []string
+	generated                  map[string]bool // all columns, folded, and which of them are generated
+}
+
 // inspection reads one database.
 type inspection struct {
-	dialect  Dialect
-	q        exec.Queryer
+	dc       driver.Conn
 	database string
+	policy   exec.Policy
+	catalog  *exec.Catalog // for warnings
 
 	tables []schema.Table
-	at     map[string]int // folded name -> place in tables
+	at     map[string]int // name -> place in tables
+	all    []inspected
+	allAt  map[string]int // name -> place in all
 }
 
 func (in *inspection) read(ctx context.Context) error {
@@ -150,17 +106,26 @@ func (in *inspection) read(ctx context.Context) error {
 // list fills in.tables, in the order of the schema table.
 func (in *inspection) list(ctx context.Context) error {
 	kinds := make(map[string]string) // only SQLite knows which tables are shadows
-	err := each(ctx, in.q, "SELECT name, type FROM pragma_table_list WHERE schema = "+literal(in.database), 2, func(row []driver.Value) {
+	err := scan(ctx, in.dc, "SELECT name, type FROM pragma_table_list WHERE schema = "+literal(in.database), 2, func(row []driver.Value) {
 		kinds[text(row[0])] = text(row[1])
 	})
 	if err != nil {
 		return err
 	}
-	in.at = make(map[string]int, len(kinds))
+	in.at, in.allAt = make(map[string]int, len(kinds)), make(map[string]int, len(kinds))
 	// sqlite_master and not sqlite_schema: every version knows it.
 	const tables = `.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`
-	return each(ctx, in.q, "SELECT name, sql FROM "+in.dialect.Quote(in.database)+tables, 2, func(row []driver.Value) {
+	return scan(ctx, in.dc, "SELECT name, sql, type FROM "+quote(in.database)+tables, 3, func(row []driver.Value) {
 		t := schema.Table{Name: text(row[0]), Definition: text(row[1])}
+		in.allAt[t.Name] = len(in.all)
+		whole := inspected{database: in.database, name: t.Name, definition: t.Definition, generated: map[string]bool{}}
+		switch {
+		case text(row[2]) == "view":
+			whole.kind = view
+		case isVirtual(t.Definition):
+			whole.kind = virtual
+		}
+		in.all = append(in.all, whole)
 		if in.database != "main" {
 			t.Schema = in.database
 		}
@@ -185,26 +150,27 @@ func (in *inspection) columns(ctx context.Context) error {
 	query := `SELECT l.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
 		FROM pragma_table_list l, pragma_table_xinfo(l.name, l.schema) c
 		WHERE l.schema = ` + literal(in.database) + " AND "
-	if err := in.readColumns(ctx, query+"l.type = 'table'"); err != nil {
+	if err := in.readColumns(ctx, query+"l.type IN ('table', 'shadow')"); err != nil {
 		return err
 	}
 	const others = "l.type IN ('view', 'virtual')"
 	if !slices.ContainsFunc(in.tables, func(t schema.Table) bool { return t.Kind != schema.BaseTable }) {
 		return nil
 	}
-	if err := in.readColumns(ctx, query+others); err == nil || ctx.Err() != nil {
+	if err := in.readColumns(ctx, query+others); err == nil || ctx.Err() != nil || isLocked(err) {
 		return err
 	}
 	for i := range in.tables {
 		if t := &in.tables[i]; t.Kind != schema.BaseTable {
 			t.Columns, t.PrimaryKey = nil, nil
+			in.all[in.allAt[t.Name]].columns = nil
 			err := in.readColumns(ctx, query+others+" AND l.name = "+literal(t.Name))
 			if ctx.Err() != nil {
 				return err
 			}
 			if err != nil {
 				t.Columns = nil // drop leaves it out
-				in.warn(ctx, t, err)
+				in.warn(t, err)
 			}
 		}
 	}
@@ -212,27 +178,32 @@ func (in *inspection) columns(ctx context.Context) error {
 }
 
 // warn tells of a view or virtual table that SQLite cannot open, unless the policy keeps its name back.
-func (in *inspection) warn(ctx context.Context, t *schema.Table, cause error) {
+func (in *inspection) warn(t *schema.Table, cause error) {
 	code, what := "broken-view", "view "
 	if t.Kind == schema.Virtual {
 		code, what = "broken-table", "virtual table "
 	}
 	why := ""
-	if h, ok := in.q.(*held); ok {
-		if p := h.guard.config.Policy; !p.AllowsTable(in.database, t.Name) {
-			return
-		} else if !p.Restricts() {
-			why = ": " + ownWords(cause)
-		}
+	if !in.policy.AllowsTable(in.database, t.Name) {
+		return
+	} else if !in.policy.Restricts() {
+		why = ": " + ownWords(cause)
 	}
-	trace.From(ctx).Warn(code, "the "+what+t.Name+" is left out of the schema, since SQLite cannot open it"+why)
+	in.catalog.Warnings = append(in.catalog.Warnings, trace.Warning{
+		Code: code, Message: "the " + what + t.Name + " is left out of the schema, since SQLite cannot open it" + why,
+	})
 }
 
 func (in *inspection) readColumns(ctx context.Context, query string) error {
-	return each(ctx, in.q, query, 7, func(row []driver.Value) {
+	return scan(ctx, in.dc, query, 7, func(row []driver.Value) {
 		const hiddenByModule, generated = 1, 2 // 3 is generated and stored
-		i, ok := in.at[text(row[0])]
 		hidden := integer(row[6])
+		if i, ok := in.allAt[text(row[0])]; ok {
+			name := text(row[1])
+			in.all[i].columns = append(in.all[i].columns, name)
+			in.all[i].generated[schema.Fold(name)] = hidden >= generated
+		}
+		i, ok := in.at[text(row[0])]
 		if !ok || hidden == hiddenByModule {
 			return
 		}
@@ -275,4 +246,9 @@ func isShadowSuffix(suffix string) bool {
 		return true
 	}
 	return false
+}
+
+func isVirtual(definition string) bool {
+	words := strings.Fields(definition)
+	return len(words) > 2 && strings.EqualFold(words[0], "create") && strings.EqualFold(words[1], "virtual")
 }

@@ -17,8 +17,8 @@ func (in *inspection) foreignKeys(ctx context.Context) error {
 	}
 	var links []link
 	// A CREATE text without the word REFERENCES has no key. Looking for it saves most tables a PRAGMA.
-	err := each(ctx, in.q, `SELECT s.name, f.seq, f."table", f."from", f."to"
-		FROM `+in.dialect.Quote(in.database)+`.sqlite_master s, pragma_foreign_key_list(s.name, `+literal(in.database)+`) f
+	err := scan(ctx, in.dc, `SELECT s.name, f.seq, f."table", f."from", f."to"
+		FROM `+quote(in.database)+`.sqlite_master s, pragma_foreign_key_list(s.name, `+literal(in.database)+`) f
 		WHERE s.type = 'table' AND s.sql LIKE '%references%'
 		ORDER BY s.rowid, f.id DESC, f.seq`, 5, func(row []driver.Value) { // ids count from the last key back
 		table, ok := in.at[text(row[0])]
@@ -84,8 +84,8 @@ func (in *inspection) uniques(ctx context.Context) error {
 	}
 	var found []unique
 	in1 := ", " + literal(in.database) + ") "
-	err := each(ctx, in.q, `SELECT t.name, k.seqno, k.name
-		FROM (SELECT DISTINCT tbl_name AS name FROM `+in.dialect.Quote(in.database)+`.sqlite_master WHERE type = 'index') t,
+	err := scan(ctx, in.dc, `SELECT t.name, k.seqno, k.name
+		FROM (SELECT DISTINCT tbl_name AS name FROM `+quote(in.database)+`.sqlite_master WHERE type = 'index') t,
 			pragma_index_list(t.name`+in1+`i, pragma_index_info(i.name`+in1+`k
 		WHERE i."unique" AND i.origin <> 'pk' AND NOT i.partial
 		ORDER BY t.name, i.seq DESC, k.seqno`, 3, func(row []driver.Value) {

@@ -22,7 +22,7 @@ const minLength = 1_000_000
 type limit struct{ id, value int }
 
 // lowered are the limits that the guard sets. Each has payloads that need it.
-func (h *held) lowered() [10]limit {
+func (h *conn) lowered() [10]limit {
 	return [10]limit{
 		{limitLength, h.longest()},
 		{limitSQLLength, 120_000}, // the text check allows 100,000; asStored adds to it
@@ -33,19 +33,22 @@ func (h *held) lowered() [10]limit {
 		{limitFunctionArg, 100},
 		{limitAttached, 0}, // what is attached stays readable
 		{limitLikePattern, 100},
-		{limitVariable, h.variables()},
+		{limitVariable, 0},
 	}
 }
 
 // longest is the limit on the length of a value for a statement that has few values.
-func (h *held) longest() int { return max(minLength, h.guard.config.CellBytes) }
+func (h *conn) longest() int { return max(minLength, h.config.CellBytes) }
 
-// variables is how many parameters a statement may have: none, but 16 where virtual tables are, whose modules bind
+// moduleParameters is enough for the statements of SQLite's modules.
+const moduleParameters = 16
+
+// variables is how many parameters a statement may have: none, but moduleParameters where virtual tables are, whose modules bind
 // parameters in statements of their own. Our own statements raise it to the number of their arguments. The text check
 // refuses all parameters of statements from outside.
-func (h *held) variables() int {
-	if len(h.gate.catalog.virtual) > 0 {
-		return 16
+func (h *conn) variables() int {
+	if h.gate.facts != nil && len(h.gate.facts.virtual) > 0 {
+		return moduleParameters
 	}
 	return 0
 }

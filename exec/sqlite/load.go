@@ -1,19 +1,15 @@
 package sqlite
 
 import (
-	"fmt"
-
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// The limits on what SQLite makes of a statement before it looks at limits of its own. Of 46,387 statements of the
-// evaluation data that run, the largest adds 1,959 tokens and has 35 stores.
-const (
-	mostAdded  = 10_000 // tokens; the worst that was found took 17 MB and 0.2 s to compile with twice as many
-	mostStores = 48     // each may keep 2 MB of pages in memory
-)
+// mostStores bounds what may hold rows at once: each may keep 2 MB of pages in memory. Of 46,387 statements of the
+// evaluation data that run, the largest has 35.
+const mostStores = 48
 
 // slowCalls are functions that take the product of the lengths of their first two arguments, uninterrupted: trim of 1
 // MB by 1 MB takes hours. The number divides the greatest length of values, so that a call takes at most 0.1 s.
@@ -32,52 +28,21 @@ type load struct {
 	nested        bool // it has more than one SELECT, or names a view
 }
 
-// weigh finds the load of a statement before SQLite compiles it, and refuses too large a load.
-func (h *held) weigh(of *sqltext.Statement) error {
-	c := h.gate.catalog
-	if h.weighed != of.SQL() || h.weighedBy != c {
-		c.mu.Lock()
-		h.load = c.load(of)
-		c.mu.Unlock()
-		h.weighed, h.weighedBy = of.SQL(), c
+// weigh finds the load of a statement before SQLite compiles it, and refuses too large a load. size is what exec found of
+// it, which is nothing for a statement that is too little to grow.
+func (f *facts) weigh(s *sqltext.Statement, size sqltext.Expansion) (load, error) {
+	l := f.readLoad(s)
+	if l.nested || len(s.SQL()) >= 2000 {
+		l.Expansion = size
 	}
-	switch l := h.load; {
-	case l.Added > mostAdded:
-		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: fmt.Sprintf(
-			"SQLite writes a subquery, view or column out at each place that uses it, which would add %d tokens; at most %d may be added", l.Added, mostAdded)}
-	case l.Stores > mostStores:
-		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: fmt.Sprintf(
-			"%d subqueries, views, joins and DISTINCTs could hold rows at once; at most %d may", l.Stores, mostStores)}
+	if l.Stores > mostStores {
+		return l, guard.Refuse(exec.ReasonTooComplex, "%d subqueries, views, joins and DISTINCTs could hold rows at once; at most %d may", l.Stores, mostStores)
 	}
-	return nil
-}
-
-// load finds the load of a statement or view. c.mu is held.
-func (c *catalog) load(s *sqltext.Statement) load {
-	l := c.readLoad(s)
-	if !l.nested && len(s.SQL()) < 2000 {
-		return l // too little to grow much
-	}
-	l.Expansion = s.Expand(func(database, name string) (sqltext.Expansion, bool) {
-		for _, v := range c.views[schema.Fold(name)] {
-			if database != "" && !schema.EqualFold(database, v.database) {
-				continue
-			}
-			if v.load == nil {
-				v.load = &load{} // for a view that names itself
-				found := c.load(sqltext.SQLite().Parse(v.definition))
-				v.load = &found
-			}
-			l.slow = max(l.slow, v.load.slow)
-			return v.load.Expansion, true
-		}
-		return sqltext.Expansion{}, false
-	})
-	return l
+	return l, nil
 }
 
 // readLoad finds what the tokens of a statement tell.
-func (c *catalog) readLoad(s *sqltext.Statement) load {
+func (f *facts) readLoad(s *sqltext.Statement) load {
 	type bracket struct {
 		list     bool // of values, behind IN or VALUES
 		slow     int  // of the function whose arguments it holds
@@ -102,7 +67,11 @@ func (c *catalog) readLoad(s *sqltext.Statement) load {
 		case sqltext.Word, sqltext.QuotedName:
 			last = schema.Fold(sqltext.SQLite().Value(t))
 			count(2, false) // no literal
-			l.nested = l.nested || len(c.views[last]) > 0
+			for _, r := range f.named[last] {
+				if r.View {
+					l.nested, l.slow = true, max(l.slow, kindOf(r).slow)
+				}
+			}
 			switch last {
 			case "select", "values":
 				selects++

@@ -64,9 +64,19 @@ func maySilence(text string) bool {
 	return strings.Contains(text, "natural") || strings.Contains(text, "indexed") || strings.Contains(text, "using")
 }
 
-// tainted returns the generated columns of a table that are made of denied ones, directly or through each other. In the
-// CREATE text, the definition of a column runs from its name to the next comma outside of brackets.
-func tainted(definition string, generated, denied map[string]bool) map[string]bool {
+// flows returns the pairs of columns, folded, of which the second is generated of the first, directly. In the CREATE text,
+// the definition of a column runs from its name to the next comma outside of brackets. A generated column that is not found
+// in the text is made of all others.
+func flows(definition string, columns map[string]bool) (pairs [][2]string) {
+	generated := 0
+	for _, is := range columns {
+		if is {
+			generated++
+		}
+	}
+	if generated == 0 {
+		return nil
+	}
 	uses := map[string]map[string]bool{} // by column: the names in its definition
 	lexer := sqltext.SQLite()
 	depth := 0
@@ -95,22 +105,12 @@ func tainted(definition string, generated, denied map[string]bool) map[string]bo
 			}
 		}
 	}
-	out := map[string]bool{}
-	for changed := true; changed; {
-		changed = false
-		for name := range generated {
-			if out[name] || denied[name] {
-				continue
-			}
-			if uses[name] == nil { // not found in the text: believe the worst
-				out[name], changed = true, true
-			}
-			for used := range uses[name] {
-				if denied[used] || out[used] {
-					out[name], changed = true, true
-				}
+	for name, is := range columns {
+		for of := range columns {
+			if is && of != name && (uses[name] == nil || uses[name][of]) {
+				pairs = append(pairs, [2]string{of, name})
 			}
 		}
 	}
-	return out
+	return pairs
 }

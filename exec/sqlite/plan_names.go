@@ -4,31 +4,30 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/aliases"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
 // planNames are the names by which a plan may call the tables of a statement.
 type planNames struct {
-	aliases.Names
+	aliases
 	known  map[string]bool
 	length map[int]bool // lengths of known names, so that few texts are looked up
 }
 
 func readPlanNames(s *sqltext.Statement) planNames {
-	p := planNames{aliases.Read(s), make(map[string]bool), make(map[int]bool)}
-	p.All(func(name string) { p.known[name], p.length[len(name)] = true, true })
+	p := planNames{readAliases(s), make(map[string]bool), make(map[int]bool)}
+	p.all(func(name string) { p.known[name], p.length[len(name)] = true, true })
 	return p
 }
 
 // scopeOf returns the part of the statement that the scans and searches among steps come from.
-func (p *planNames) scopeOf(steps []planStep) *aliases.Scope {
+func (p *planNames) scopeOf(steps []planStep) *scope {
 	names := make([]string, len(steps))
 	for i, step := range steps {
 		names[i] = step.name
 	}
-	return p.ScopeOf(names)
+	return p.aliases.scopeOf(names)
 }
 
 // access reads what follows SCAN or SEARCH: a table or alias, and how its rows are found. A name may hold blanks and

@@ -1,10 +1,7 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql/driver"
-	"reflect"
-	"strings"
+	"fmt"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/sqltext"
@@ -26,6 +23,11 @@ type Dialect struct {
 	Authorizer func(op int, arg1, arg2, database string) int
 }
 
+var (
+	_ exec.Dialect = Dialect{}
+	_ exec.Sampler = Dialect{}
+)
+
 // Hooks is what the guard needs of a driver connection. Both methods are called from inside sql.Conn.Raw, one at a
 // time.
 type Hooks interface {
@@ -37,44 +39,27 @@ type Hooks interface {
 	SetLimit(id, value int) (old int)
 }
 
-// Name returns "sqlite".
-func (Dialect) Name() string { return "sqlite" }
+// language is how SQLite is named and written. It takes a name in double quotes for a string where no such name exists; a
+// column with its table in front is safe from it.
+var language = exec.Language{
+	Name: "sqlite", Title: "SQLite", Text: sqltext.SQLite(), Backticks: true,
+	Drivers: []string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/ncruces/go-sqlite3"},
+}
 
-// Title returns "SQLite".
-func (Dialect) Title() string { return "SQLite" }
+// Language returns SQLite's name and rules.
+func (Dialect) Language() exec.Language { return language }
 
-// Text returns SQLite's lexing rules.
-func (Dialect) Text() sqltext.Dialect { return sqltext.SQLite() }
+// quote writes a name.
+func quote(name string) string { return language.Quote(name) }
 
 // mainSchema is the database that a connection was opened with.
 const mainSchema = "main"
 
-// DefaultSchema returns "main".
-func (Dialect) DefaultSchema(context.Context, exec.Queryer) (string, error) { return mainSchema, nil }
-
-// Placeholder returns "?".
-func (Dialect) Placeholder(int) string { return "?" }
-
-// Quote returns name in double quotes. SQLite takes that for a string where no such name exists; a column with its
-// table in front is safe from it.
-func (Dialect) Quote(name string) string {
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-// Recognises reports whether d is one of the drivers known to be SQLite's, by the import path of its type. The drivers
-// need not be linked for that.
-func (Dialect) Recognises(d driver.Driver) bool {
-	t := reflect.TypeOf(d)
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// Guard makes the guard of a DB. See the package comment for what it does.
+func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
+	if c.CellBytes < 0 {
+		return nil, fmt.Errorf("sqlite: GuardConfig.CellBytes is negative")
 	}
-	if t == nil {
-		return false
-	}
-	for _, path := range []string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/ncruces/go-sqlite3"} {
-		if t.PkgPath() == path || strings.HasPrefix(t.PkgPath(), path+"/") {
-			return true
-		}
-	}
-	return false
+	g := &guarded{dialect: d, config: c, seen: map[any]sight{}, installs: map[uintptr]int{}}
+	return g.open, nil
 }

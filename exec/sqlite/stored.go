@@ -27,7 +27,6 @@ func resultColumns(rows *sql.Rows) (names []string, changed bool, err error) {
 // (select.c, tag-select-0230, in 3.53.4), and a flattened subquery takes its order along. SQLite does not promise that,
 // so TestStoredOrder checks it with real statements.
 func asStored(text string, names []string) string {
-	quote := Dialect{}.Quote
 	// No statement and no view under it can have a table of this name.
 	cte := fmt.Sprintf("stored_%x", sha256.Sum256([]byte(text)))
 	var b strings.Builder

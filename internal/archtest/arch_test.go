@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -28,8 +29,9 @@ var allowed = map[string][]string{
 	"llm/langchain":       {"llm", "trace"},
 	"llm/replay":          {"llm", "trace"},
 	"llm/llmtest":         {"llm", "trace"},
-	"exec":                {"sqltext", "result", "schema", "trace"},
-	"exec/sqlite":         {"exec", "sqltext", "result", "schema", "trace"},
+	"exec/guard":          {"sqltext", "result", "schema"},
+	"exec":                {"exec/guard", "sqltext", "result", "schema", "trace"},
+	"exec/sqlite":         {"exec", "exec/guard", "sqltext", "result", "schema", "trace"},
 	"vote":                {"sqltext"},
 	"doubt":               {"exec", "vote", "result", "sqltext"},
 	"session":             {"schema", "result", "trace"},
@@ -101,13 +103,26 @@ func TestArrows(t *testing.T) {
 		if !known && !low && !strings.HasPrefix(from, "exec/") {
 			t.Errorf("package %s is not in the picture: add it to ARCHITECTURE.md and to this test", from)
 		}
-		if strings.HasPrefix(from, "exec/") {
-			may = append([]string{"exec/internal/aliases", "exec/internal/reads", "exec/internal/sampling", "internal/servers"}, allowed["exec/sqlite"]...)
+		if strings.HasPrefix(from, "exec/") && from != "exec/guard" {
+			may = append([]string{"internal/servers"}, allowed["exec/sqlite"]...)
 		}
 		for _, imp := range p.Imports {
 			to, ours := strings.CutPrefix(imp, module+"/")
 			if ours && !slices.Contains(may, to) && (low || !slices.Contains(bottom, to)) {
 				t.Errorf("%s imports %s: that arrow points the wrong way", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+// TestModulesStandAlone: a module that users import takes nothing of ours but what is exported.
+func TestModulesStandAlone(t *testing.T) {
+	for _, dir := range []string{"exec/bigquery", "exec/duckdb", "otel"} {
+		for _, file := range parsed(t, dir) {
+			for _, imp := range file.Imports {
+				if path, _ := strconv.Unquote(imp.Path.Value); strings.HasPrefix(path, module) && strings.Contains(path, "/internal/") {
+					t.Errorf("%s imports %s", dir, path)
+				}
 			}
 		}
 	}

@@ -2,11 +2,12 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"reflect"
 	"strings"
 	"sync"
+
+	"github.com/texttosql/texttosql/exec"
 )
 
 // longestMessage is how long one message of the server may be: a row in most cases, whose bytea come as two digits a
@@ -14,10 +15,9 @@ import (
 const longestMessage = 8 << 20
 
 // longest is longestMessage, or more where cells may be longer.
-func (g *guard) longest() int { return max(longestMessage, 4*g.config.CellBytes) }
+func (g *guarding) longest() int { return max(longestMessage, 4*g.config.CellBytes) }
 
-// pgx reaches what github.com/jackc/pgx has below database/sql: by the names of methods, so that nothing here imports
-// it. A guard works without, as it does with other drivers, with more messages to the server.
+// pgx reaches what github.com/jackc/pgx has below database/sql: by the names of methods, so that nothing here imports it.
 type pgx struct {
 	conn  interface{ TxStatus() byte } // *pgconn.PgConn
 	limit interface{ SetMaxBodyLen(int) }
@@ -30,22 +30,29 @@ type pgx struct {
 // pgxKept is how many connections of a pool are remembered: to look for methods by their names takes as long as a message.
 const pgxKept = 64
 
-// pgxOf is the function of that name, once a connection.
-func (g *guard) pgxOf(dc any) *pgx {
+// reach finds pgx in what database/sql has of a connection. wrapped says that a library stands between.
+func (g *guarding) reach(dc any) (p *pgx, wrapped bool, err error) {
+	if outer := dc; g.config.Unwrap != nil {
+		dc = g.config.Unwrap(dc)
+		wrapped = dc != outer
+	}
+	other := &exec.UnguardedError{Reason: fmt.Sprintf("a connection of the driver is a %T", dc),
+		Remedy: "open the pool with github.com/jackc/pgx/v5/stdlib; where a library wraps it, Config.Unwrap or texttosql.WithDriverHook returns its connection"}
 	if t := reflect.TypeOf(dc); t == nil || t.Kind() != reflect.Pointer || !strings.HasPrefix(t.Elem().PkgPath(), "github.com/jackc/pgx/") {
-		return nil
+		return nil, wrapped, other
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p, ok := g.reached[dc]
-	if !ok {
+	if p = g.reached[dc]; p == nil {
+		if p = pgxOf(dc); p == nil {
+			return nil, wrapped, other
+		}
 		if len(g.reached) >= pgxKept {
 			clear(g.reached)
 		}
-		p = pgxOf(dc)
 		g.reached[dc] = p
 	}
-	return p
+	return p, wrapped, nil
 }
 
 // pgxOf returns what it finds of pgx in one of its connections, nil for a pgx that has changed.
@@ -79,6 +86,9 @@ func pgxOf(dc any) (p *pgx) {
 // idle reports whether no transaction is open.
 func (p *pgx) idle() bool { return p.conn.TxStatus() == 'I' }
 
+// aborted reports whether a statement failed, and the transaction with it.
+func (p *pgx) aborted() bool { return p.conn.TxStatus() == 'E' }
+
 // cap limits the messages of the server to n bytes, or to what the connection has, if that is less.
 func (p *pgx) cap(n int) {
 	if p.old > 0 {
@@ -101,11 +111,12 @@ type pipeline interface {
 }
 
 // look lets the server parse a text, as the unnamed statement, and lists the locks then. others are run after that. All
-// goes in one message, each by the protocol that takes one statement, and the server stops at the first that fails.
-func (p *pgx) look(ctx context.Context, text string, others ...string) (rows [][]string, err error) {
+// goes in one message, each by the protocol that takes one statement, and the server stops at the first that fails. The
+// first of the results are the locks.
+func (p *pgx) look(ctx context.Context, text string, others ...string) (results [][]row, err error) {
 	line := p.startPipeline.Call([]reflect.Value{reflect.ValueOf(ctx)})[0].Interface().(pipeline)
 	line.SendPrepare("", text, nil)
-	line.SendQueryPrepared("texttosql_locks", nil, nil, nil)
+	line.SendQueryPrepared(locksName, nil, nil, nil)
 	for _, other := range others {
 		line.SendQueryParams(other, nil, nil, nil, nil)
 	}
@@ -113,28 +124,35 @@ func (p *pgx) look(ctx context.Context, text string, others ...string) (rows [][
 	for i := 0; err == nil && i < 2+len(others); i++ {
 		var result any
 		if result, err = line.GetResults(); err == nil && i > 0 {
-			rows, err = appended(rows, method(reflect.ValueOf(result), "Read").Call(nil)[0])
+			var rows []row
+			rows, err = rowsOf(method(reflect.ValueOf(result), "Read").Call(nil)[0])
+			results = append(results, rows)
 		}
 	}
 	if closed := line.Close(); err == nil {
 		err = closed
 	}
-	return rows, err
+	return results, err
 }
 
-// script runs texts of ours in one message and returns all rows.
-func (p *pgx) script(ctx context.Context, texts []string) (rows [][]string, err error) {
+// script runs texts of ours in one message and returns the rows of each.
+func (p *pgx) script(ctx context.Context, texts []string) (results [][]row, err error) {
 	in := []reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(strings.Join(texts, ";"))}
 	out := method(p.exec.Call(in)[0], "ReadAll").Call(nil)
 	if err, _ := out[1].Interface().(error); err != nil {
 		return nil, err
 	}
 	for i := range out[0].Len() {
-		if rows, err = appended(rows, out[0].Index(i)); err != nil {
+		rows, err := rowsOf(out[0].Index(i))
+		if err != nil {
 			return nil, err
 		}
+		results = append(results, rows)
 	}
-	return rows, nil
+	if len(results) != len(texts) {
+		return nil, fmt.Errorf("postgres: %d results of %d statements", len(results), len(texts))
+	}
+	return results, nil
 }
 
 // methods are the numbers of methods by type and name.
@@ -155,47 +173,17 @@ func method(v reflect.Value, name string) reflect.Value {
 	return v.Method(n.(int))
 }
 
-// appended adds the rows of a *pgconn.Result.
-func appended(rows [][]string, result reflect.Value) ([][]string, error) {
+// rowsOf returns the rows of a *pgconn.Result.
+func rowsOf(result reflect.Value) (rows []row, err error) {
 	if err, _ := result.Elem().FieldByName("Err").Interface().(error); err != nil {
 		return nil, err
 	}
-	for _, row := range result.Elem().FieldByName("Rows").Interface().([][][]byte) {
-		texts := make([]string, len(row))
-		for i := range row {
-			texts[i] = string(row[i])
+	for _, values := range result.Elem().FieldByName("Rows").Interface().([][][]byte) {
+		texts := make(row, len(values))
+		for i := range values {
+			texts[i] = string(values[i])
 		}
 		rows = append(rows, texts)
 	}
 	return rows, nil
-}
-
-// textsOf reads the rows of all results, as texts.
-func textsOf(rows *sql.Rows) (all [][]string, err error) {
-	for {
-		names, err := rows.Columns()
-		if err != nil {
-			return nil, err
-		}
-		row, into := make([]sql.NullString, len(names)), make([]any, len(names))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		for rows.Next() {
-			if err := rows.Scan(into...); err != nil {
-				return nil, err
-			}
-			texts := make([]string, len(row))
-			for i := range row {
-				texts[i] = row[i].String
-			}
-			all = append(all, texts)
-		}
-		if err := rows.Err(); err != nil {
-			return nil, err
-		}
-		if !rows.NextResultSet() {
-			return all, rows.Err()
-		}
-	}
 }

@@ -1,0 +1,145 @@
+// Package sampling reads rows from all over a table by an integer key.
+package sampling
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/result"
+)
+
+// sampleParts is the number of places of a long table that a spread sample comes from.
+const sampleParts = 20
+
+// Runner is what runs the statements.
+type Runner = func(ctx context.Context, sql string, rows int) (*result.Table, error)
+
+// Table is how an engine writes the table to read.
+type Table struct {
+	From    string // what stands behind FROM
+	Counted string // the same where the engine may take any index
+	List    string // the columns to read
+	Key     string // an integer by which rows are found quickly; "": there is none, or it may not exist
+	Order   string // what stands behind From to read the first rows: " ORDER BY …" or nothing
+}
+
+// Rows reads the first rows of t. With Spread, a table longer than o.Rows is read in 20 places, evenly between its
+// smallest and its largest key, a twentieth of o.Rows in each. The first place is the start of the table. Fewer than 20
+// rows are read in as many places, each at random in its part. Gaps in the keys make the sample smaller. If it is less
+// than half of o.Rows, or there is no key, the first rows are taken.
+func Rows(ctx context.Context, run Runner, t Table, o exec.SampleOptions) (exec.RowSample, error) {
+	out := exec.RowSample{Rows: [][]any{}}
+	if o.Count > 0 {
+		n, err := count(ctx, run, t.Counted, o.Count)
+		if err != nil {
+			return exec.RowSample{}, err
+		}
+		out.Count, out.CountAtLeast = min(n, o.Count), n > o.Count
+	}
+	if len(o.Columns) == 0 {
+		return out, nil
+	}
+	read := func(where string, n int) error {
+		rows, err := run(ctx, "SELECT "+t.List+" FROM "+t.From+where, n)
+		if err != nil {
+			return err
+		}
+		out.Rows = append(out.Rows, rows.Rows...)
+		return nil
+	}
+	if o.Spread && (o.Count == 0 || out.CountAtLeast || out.Count > int64(o.Rows)) {
+		if low, high, ok := keyRange(ctx, run, t); ok {
+			for _, p := range spread(low, high, o) {
+				if err := read(p.where(t.Key), p.rows); err != nil {
+					return exec.RowSample{}, err
+				}
+			}
+			if len(out.Rows) >= o.Rows/2 {
+				return out, nil
+			}
+			out.Rows = out.Rows[:0]
+		}
+	}
+	if err := read(fmt.Sprintf("%s LIMIT %d", t.Order, o.Rows+1), o.Rows); err != nil {
+		return exec.RowSample{}, err
+	}
+	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
+	return out, nil
+}
+
+// count counts the rows of a table up to limit, and returns limit+1 if there are more.
+func count(ctx context.Context, run Runner, from string, limit int64) (int64, error) {
+	rows, err := run(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM %s LIMIT %d) AS n", from, limit+1), 1)
+	if err != nil {
+		return 0, err
+	}
+	if len(rows.Rows) == 1 {
+		if n, ok := rows.Rows[0][0].(int64); ok {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("exec: counting the rows of %s: no number came back", from)
+}
+
+// keyRange returns the smallest and the largest key. ok is false where there is none that is an int64.
+func keyRange(ctx context.Context, run Runner, t Table) (low, high int64, ok bool) {
+	if t.Key == "" {
+		return 0, 0, false
+	}
+	// Two queries, because SQLite would read every row for min and max in one.
+	rows, err := run(ctx, fmt.Sprintf("SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM %[2]s)", t.Key, t.From), 1)
+	if err != nil || len(rows.Rows) != 1 {
+		return 0, 0, false
+	}
+	low, lowOK := rows.Rows[0][0].(int64)
+	high, highOK := rows.Rows[0][1].(int64)
+	return low, high, lowOK && highOK
+}
+
+// part is a range of keys, both ends included, and the rows to read from it.
+type part struct {
+	low, high int64
+	rows      int
+}
+
+func (p part) where(key string) string {
+	return fmt.Sprintf(" WHERE %[1]s BETWEEN %[2]d AND %[3]d ORDER BY %[1]s LIMIT %[4]d", key, p.low, p.high, p.rows)
+}
+
+// spread divides the keys from low to high into parts. Each begins at a random place, so that data written in a rhythm
+// is not met at the same beat each time. Only the first of many begins at low, the smallest value of most keys.
+func spread(low, high int64, o exec.SampleOptions) []part {
+	var (
+		random = rand.New(rand.NewPCG(o.Seed, 0))
+		// The distance of two int64 fits an uint64.
+		span  = uint64(high) - uint64(low)
+		n     = uint64(min(sampleParts, o.Rows))
+		width = span/n + 1
+		parts = make([]part, 0, n)
+	)
+	if n < sampleParts && width > 1 && (span+1)%n > 0 {
+		width-- // the last part takes the rest, so that four keys are three parts
+	}
+	for i := range n {
+		offset := i * width
+		if offset > span || offset/width != i {
+			break
+		}
+		last := min(offset+width-1, span)
+		if last < offset || i == n-1 {
+			last = span
+		}
+		rows := o.Rows / int(n)
+		if i < uint64(o.Rows)%n {
+			rows++
+		}
+		start := offset
+		if room := last - offset + 1; (i > 0 || n < sampleParts) && room > uint64(rows) {
+			start += random.Uint64N(room - uint64(rows) + 1)
+		}
+		parts = append(parts, part{low: low + int64(start), high: low + int64(last), rows: rows})
+	}
+	return parts
+}
