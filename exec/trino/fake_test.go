@@ -135,15 +135,12 @@ func (s *server) answer(text string, headers map[string]string) (rows [][]driver
 			if s.views[name] != "" {
 				kind = "VIEW"
 			}
-			row(int64(0), "shop", name, int64(0), kind, "", nil, nil, nil)
+			if s.views[name] != "" && !s.opaque[name] {
+				row(int64(0), "shop", name, int64(-1), s.views[name], nil, nil, nil, nil)
+			}
+			row(int64(0), "shop", name, int64(0), kind, nil, nil, nil, nil)
 			for i, column := range s.tables[name] {
 				row(int64(0), "shop", name, int64(i+1), column, "varchar", nil, "YES", nil)
-			}
-		}
-	case strings.Contains(text, "information_schema.views"):
-		for _, name := range names {
-			if s.views[name] != "" && !s.opaque[name] {
-				row(int64(0), "shop", name, s.views[name])
 			}
 		}
 	case strings.Contains(text, "system.metadata"):
