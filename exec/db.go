@@ -138,11 +138,14 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	conn, err := db.pool.Conn(waiting)
+	deadline, ends := ctx.Deadline()
 	switch {
 	case err == nil:
 		return conn, nil
 	case ctx.Err() != nil: // whatever the driver makes of it
 		return nil, fmt.Errorf("exec: waiting for a connection: %w", ctx.Err())
+	case ends && !time.Now().Before(deadline): // a driver that dials may see it before the context does
+		return nil, fmt.Errorf("exec: waiting for a connection: %w", context.DeadlineExceeded)
 	case waiting.Err() != nil:
 		stats := db.pool.Stats()
 		if stats.InUse < stats.MaxOpenConnections || stats.MaxOpenConnections == 0 {

@@ -14,7 +14,6 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
-	"github.com/texttosql/texttosql/exec/internal/bridge"
 )
 
 // small are the options of tests: survivors may not take more than 64 MiB.
@@ -67,7 +66,7 @@ func onPool(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 }
 
 // texts reads the first column of a query.
-func texts(ctx context.Context, q bridge.Queryer, query string) (out []string, err error) {
+func texts(ctx context.Context, q exec.Queryer, query string) (out []string, err error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", query, err)

@@ -166,7 +166,7 @@ func (c *Catalog) SpreadThroughViews(seed func(r *Relation, column string) bool)
 	for grown := len(found) > 0; grown; {
 		grown = false
 		for _, r := range c.Relations {
-			if len(found[r]) > 0 || !slices.ContainsFunc(r.reads(), func(u Read) bool {
+			if len(found[r]) == len(r.columns) || !slices.ContainsFunc(r.reads(), func(u Read) bool {
 				return slices.ContainsFunc(u.Columns, func(column string) bool { return found[u.Relation][column] })
 			}) {
 				continue
@@ -265,7 +265,7 @@ const MostAdded = 10_000
 // may call it before Apply, for a query of its own, once Text and Relations are filled in.
 func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
 	if c.viewless && len(s.SQL()) < 2000 {
-		if text := schema.Fold(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values") <= 1 {
+		if text := schema.Fold(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values")+strings.Count(text, "table") <= 1 {
 			return sqltext.Expansion{}, nil // too little to grow
 		}
 	}

@@ -107,9 +107,12 @@ func assign(values []driver.Value, dest []any) error {
 			}
 			*d = b
 		case *string:
-			if b, ok := v.([]byte); ok {
-				*d = string(b)
-			} else {
+			switch v := v.(type) {
+			case string:
+				*d = v
+			case []byte:
+				*d = string(v)
+			default:
 				err = into(d, v)
 			}
 		case *[]byte:
@@ -117,7 +120,11 @@ func assign(values []driver.Value, dest []any) error {
 		case *int:
 			err = into(d, v)
 		case *int64:
-			err = into(d, v)
+			if n, ok := v.(int64); ok {
+				*d = n
+			} else {
+				err = into(d, v)
+			}
 		case *float64:
 			err = into(d, v)
 		case *bool:

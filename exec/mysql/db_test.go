@@ -53,7 +53,7 @@ func TestDroppedInBetween(t *testing.T) {
 	}
 	defer session.Close()
 	p, err := session.Explain(t.Context(), "SELECT b FROM u")
-	if err != nil || p.Signature() != "scan:u:full" {
+	if err != nil || !strings.Contains(p.Signature(), `"table_name": "u"`) {
 		t.Fatalf("%q, %v", p.Signature(), err)
 	}
 	if _, err := db.Schema(t.Context()); err != nil {

@@ -56,8 +56,9 @@ type reading struct {
 	all      []*relation // in the order of readRelations
 	oids     map[uint32]*relation
 	barred   map[*relation]map[string]string
-	calls    map[uint32]string // types whose values call a function, and how
-	compared map[uint32]string // types that an operator class of a user compares
+	calls    map[uint32]string   // types whose values call a function, and how
+	parts    map[uint32][]uint32 // what inside found
+	compared map[uint32]string   // types that an operator class of a user compares
 	out      *exec.Catalog
 }
 
@@ -66,7 +67,7 @@ func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error)
 	p := c.config.Policy
 	r := &reading{
 		catalog: newCatalog(c.facts.schemas(), p), policy: p, oids: map[uint32]*relation{}, barred: map[*relation]map[string]string{},
-		calls: map[uint32]string{}, compared: map[uint32]string{}, out: &exec.Catalog{},
+		calls: map[uint32]string{}, parts: map[uint32][]uint32{}, compared: map[uint32]string{}, out: &exec.Catalog{},
 	}
 	for _, name := range c.facts.schemas() {
 		if !strings.HasPrefix(name, "pg_") {
@@ -180,11 +181,13 @@ func (r *reading) readRelations() {
 	// Whoever reads a column of a row's type reads what is in the row.
 	for _, t := range r.all {
 		for _, c := range t.columns {
-			for id := range r.within(c.of) {
-				if from := r.types[id]; from != nil && r.oids[from.relation] != nil {
-					for _, attribute := range r.oids[from.relation].columns {
-						r.flow(r.oids[from.relation], attribute.name, t, c.name)
-					}
+			for _, id := range r.inside(c.of) {
+				of := r.types[id]
+				if of == nil || r.oids[of.relation] == nil {
+					continue
+				}
+				for _, attribute := range r.oids[of.relation].columns {
+					r.flow(r.oids[of.relation], attribute.name, t, c.name)
 				}
 			}
 		}
@@ -375,7 +378,7 @@ func (r *reading) lock(t *relation, column, why string) {
 func (r *reading) bar() {
 	for _, t := range r.all {
 		for _, c := range t.columns {
-			for id := range r.within(c.of) {
+			for _, id := range r.inside(c.of) {
 				if why := r.compared[id]; why != "" {
 					r.lock(t, c.name, "has a type of "+why)
 				}
@@ -391,7 +394,7 @@ func (r *reading) bar() {
 	}
 	for _, t := range r.all {
 		for _, c := range t.columns {
-			for _, id := range slices.Sorted(maps.Keys(r.within(c.of))) {
+			for _, id := range r.inside(c.of) {
 				if why := r.calls[id]; why != "" {
 					r.lock(t, c.name, "has a type with "+why)
 				}

@@ -64,8 +64,8 @@ func (c *conn) install(ctx context.Context) error {
 		return err
 	}
 	c.pgx.cap(c.longest())
-	c.facts = c.guess()
-	c.plain, c.single = c.met(c.facts), true
+	c.facts, c.plain = c.met(facts{})
+	c.single = true
 	return c.begin(ctx)
 }
 
@@ -94,11 +94,10 @@ func (c *conn) begin(ctx context.Context) error {
 		if err := c.unmoved(); err != nil {
 			return err
 		}
-		plain := c.met(f)
 		if f == c.facts {
 			return nil
 		}
-		c.facts, c.plain = f, plain
+		c.facts, c.plain = c.met(f)
 		if err := c.rollback(ctx, true); err != nil {
 			return unready(err)
 		}
@@ -403,12 +402,19 @@ func (c *conn) Close(drop bool) error {
 
 // leave takes the guard off, or makes database/sql close the connection.
 func (c *conn) leave(drop bool) {
-	if (drop || c.lost) && c.cancel != nil {
+	if drop = drop || c.lost; drop && c.cancel != nil {
 		c.cancel() // before its rows are closed, or all of them are read
 	}
-	off := c.off(drop)
+	off := false
+	func() {
+		defer func() { _ = recover() }() // the driver panicked
+		c.close()
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		off = !drop && c.rollback(ctx, true) == nil
+	}()
 	_ = c.conn.Raw(func(any) error {
-		if drop || c.lost || !off {
+		if !off {
 			return driver.ErrBadConn
 		}
 		if c.pgx != nil {
@@ -416,22 +422,6 @@ func (c *conn) leave(drop bool) {
 		}
 		return nil
 	})
-}
-
-// off ends the transaction, unless the connection is dropped, and reports whether it did.
-func (c *conn) off(drop bool) (off bool) {
-	defer func() {
-		if recover() != nil { // the driver panicked
-			off = false
-		}
-	}()
-	c.close()
-	if !c.begun || drop || c.lost {
-		return true
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	return c.rollback(ctx, true) == nil
 }
 
 // stateCode is the SQLSTATE of an error, "" without one.

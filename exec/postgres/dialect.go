@@ -75,19 +75,15 @@ func (g *guarding) open(ctx context.Context, sc *sql.Conn, timeout time.Duration
 	return exec.Opened{Conn: c, Place: c.facts.place()}, nil
 }
 
-// guess is what a connection is likely to be.
-func (g *guarding) guess() facts {
+// met notes what a connection is, if f is known, and returns what the next one is likely to be, and whether no table
+// that it sees has row security.
+func (g *guarding) met(f facts) (last facts, plain bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.last
-}
-
-// met notes what a connection is, and reports whether no table that it sees has row security, as far as is known.
-func (g *guarding) met(f facts) (plain bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.last = f
-	return g.plain[f.place()]
+	if f != (facts{}) {
+		g.last = f
+	}
+	return g.last, g.plain[g.last.place()]
 }
 
 // learn notes whether a table at a place has row security.

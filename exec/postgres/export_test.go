@@ -10,17 +10,13 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Of values, errors, plans and settings.
+// Of values, errors and plans.
 var (
 	Converter = converter
 	OnText    = onText
 	Classify  = classify
 	PlanOf    = planOf
-	Duration  = duration
 )
-
-// Path is the search path that facts with this array have.
-func Path(array string) []string { return facts{path: array}.schemas() }
 
 // Catalog is a catalog that decides without a connection.
 type Catalog struct {

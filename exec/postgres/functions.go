@@ -96,10 +96,13 @@ func (r *reading) readFunctions() {
 		if symbol := row[0]; r.onPath(row[1]) && !r.allows(row[2]) {
 			o := r.operators[symbol]
 			o.calls = row[2]
-			for _, id := range []uint32{row.oid(3), row.oid(4)} {
-				if id != 0 || !row.is(5) { // the engine has none of its own
+			for _, id := range []uint32{row.oid(3), row.oid(4)} { // 0: it stands before its operand
+				if id != 0 {
 					o.takes = append(o.takes, id)
 				}
+			}
+			if !row.is(5) { // the engine has none of its own
+				o.takes = append(o.takes, 0)
 			}
 			r.operators[symbol] = o
 		}

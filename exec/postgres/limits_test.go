@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -237,38 +236,42 @@ func memoryGrowth() func() int64 {
 	return func() int64 { return field("VmHWM:") - before }
 }
 
-// TestSettings: what the server writes is read as it means it.
+// TestSettings: limits of the caller that are lower than those of the guard hold, and his search path is the guard's.
 func TestSettings(t *testing.T) {
-	for setting, want := range map[string]time.Duration{
-		"0": 0, "": 0, "250us": 250 * time.Microsecond, "1500ms": 1500 * time.Millisecond, "2s": 2 * time.Second,
-		"7min": 7 * time.Minute, "3h": 3 * time.Hour, "1d": 24 * time.Hour,
-	} {
-		if got := postgres.Duration(setting); got != want {
-			t.Errorf("%q: %v", setting, got)
-		}
-	}
 	pool, _ := open(t, "")
-	conn, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	pool.SetMaxOpenConns(1)
 	path := []string{"public", "Two Words", `a"b\c`, "a,b", "{}", "NULL", "ü"}
 	quoted := make([]string, len(path))
 	for i, name := range path {
 		quoted[i] = postgres.Dialect{}.Language().Quote(name)
-		if _, err := conn.ExecContext(context.Background(), "CREATE SCHEMA IF NOT EXISTS "+quoted[i]); err != nil {
+		if _, err := pool.Exec("CREATE SCHEMA IF NOT EXISTS " + quoted[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var array sql.NullString
-	if _, err := conn.ExecContext(t.Context(), "SET search_path = "+strings.Join(quoted, ", ")); err != nil {
+	if _, err := pool.Exec("SET search_path = " + strings.Join(quoted, ", ")); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.QueryRowContext(t.Context(), "SELECT current_schemas(false)::text").Scan(&array); err != nil {
-		t.Fatal(err)
+	db := changedDB(t, pool, exectest.Changes{Read: blind, Confirm: deaf})
+	ask := func(expression string) string {
+		t.Helper()
+		got, err := db.QueryWithin(t.Context(), "SELECT "+expression, exec.Bounds{Timeout: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(got.Rows[0][0])
 	}
-	if diff := cmp.Diff(path, postgres.Path(array.String)); diff != "" {
+	if diff := cmp.Diff(strings.Join(path, "|"), ask("array_to_string((current_schemas(false))[2:], '|')")); diff != "" {
 		t.Error(diff)
+	}
+	for setting, want := range map[string][2]string{
+		"0": {"9s", "8s"}, "250us": {"9s", "8s"}, "150ms": {"150ms", "150ms"}, "2s": {"2s", "2s"}, "8500ms": {"8500ms", "8s"},
+		"7min": {"9s", "8s"}, "3h": {"9s", "8s"}, "1d": {"9s", "8s"},
+	} {
+		if _, err := pool.Exec("SET statement_timeout = '" + setting + "'; SET lock_timeout = '" + setting + "'"); err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]string{ask("current_setting('statement_timeout')"), ask("current_setting('lock_timeout')")}; got != want {
+			t.Errorf("%s: %v, want %v", setting, got, want)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 
 	"github.com/texttosql/texttosql/exec"
 )
@@ -125,7 +124,7 @@ func (p *pgx) look(ctx context.Context, text string, others ...string) (results 
 		var result any
 		if result, err = line.GetResults(); err == nil && i > 0 {
 			var rows []row
-			rows, err = rowsOf(method(reflect.ValueOf(result), "Read").Call(nil)[0])
+			rows, err = rowsOf(reflect.ValueOf(result).MethodByName("Read").Call(nil)[0])
 			results = append(results, rows)
 		}
 	}
@@ -138,7 +137,7 @@ func (p *pgx) look(ctx context.Context, text string, others ...string) (results 
 // script runs texts of ours in one message and returns the rows of each.
 func (p *pgx) script(ctx context.Context, texts []string) (results [][]row, err error) {
 	in := []reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(strings.Join(texts, ";"))}
-	out := method(p.exec.Call(in)[0], "ReadAll").Call(nil)
+	out := p.exec.Call(in)[0].MethodByName("ReadAll").Call(nil)
 	if err, _ := out[1].Interface().(error); err != nil {
 		return nil, err
 	}
@@ -153,24 +152,6 @@ func (p *pgx) script(ctx context.Context, texts []string) (results [][]row, err 
 		return nil, fmt.Errorf("postgres: %d results of %d statements", len(results), len(texts))
 	}
 	return results, nil
-}
-
-// methods are the numbers of methods by type and name.
-var methods sync.Map
-
-// method is MethodByName, which takes long.
-func method(v reflect.Value, name string) reflect.Value {
-	type key struct {
-		reflect.Type
-		name string
-	}
-	n, ok := methods.Load(key{v.Type(), name})
-	if !ok {
-		m, _ := v.Type().MethodByName(name)
-		n = m.Index
-		methods.Store(key{v.Type(), name}, n)
-	}
-	return v.Method(n.(int))
 }
 
 // rowsOf returns the rows of a *pgconn.Result.

@@ -46,7 +46,7 @@ func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Tabl
 			return exec.RowSample{}, err
 		}
 		if err == nil && len(rows) >= max(1, o.Rows/2) {
-			out.Rows = cut(rows, o.Cut)
+			out.Rows = rows
 			return out, nil
 		}
 	}
@@ -54,7 +54,7 @@ func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Tabl
 	if err != nil {
 		return exec.RowSample{}, err
 	}
-	out.Rows = cut(append(out.Rows, first.Rows...), o.Cut)
+	out.Rows = append(out.Rows, first.Rows...)
 	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
 	return out, nil
 }
@@ -125,8 +125,7 @@ func (s sampler) spread(ctx context.Context, d Dialect, columns []string, o exec
 	return rows.Rows, nil
 }
 
-// columnList writes the columns to read. Long texts and blobs are cut by the engine where their type keeps its meaning,
-// and else here.
+// columnList writes the columns to read. Long texts and blobs are cut by the engine where their type keeps its meaning.
 func (d Dialect) columnList(t schema.Table, o exec.SampleOptions) []string {
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
@@ -146,28 +145,4 @@ func (d Dialect) columnList(t schema.Table, o exec.SampleOptions) []string {
 		}
 	}
 	return columns
-}
-
-// cut cuts texts to n characters and blobs to n bytes; 0: not at all.
-func cut(rows [][]any, n int) [][]any {
-	if n <= 0 {
-		return rows
-	}
-	for _, row := range rows {
-		for i, v := range row {
-			switch v := v.(type) {
-			case string:
-				left := n
-				for at := range v {
-					if left--; left < 0 {
-						row[i] = v[:at]
-						break
-					}
-				}
-			case []byte:
-				row[i] = v[:min(len(v), n)]
-			}
-		}
-	}
-	return rows
 }

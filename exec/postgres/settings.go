@@ -3,6 +3,7 @@ package postgres
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,20 +16,23 @@ import (
 var factsText = func() string {
 	text := "SELECT "
 	for _, name := range []string{
-		"standard_conforming_strings", "client_encoding", "server_version_num", "is_superuser", "statement_timeout", "lock_timeout", "temp_file_limit",
-		"search_path",
+		"standard_conforming_strings", "client_encoding", "server_version_num", "is_superuser", "temp_file_limit", "search_path",
 	} {
 		text += "pg_catalog.current_setting('" + name + "'), "
 	}
-	return text + "pg_catalog.current_schemas(false), current_user, pg_catalog.current_database()"
+	for _, name := range []string{"statement_timeout", "lock_timeout"} {
+		text += "1000 OPERATOR(pg_catalog.*) extract(epoch FROM pg_catalog.current_setting('" + name + "')::pg_catalog.interval), "
+	}
+	return text + "pg_catalog.array_to_string(pg_catalog.current_schemas(false), E'\\x1f'), current_user, pg_catalog.current_database()"
 }()
 
 // facts are what factsText reads.
 type facts struct {
-	strings, encoding, number, superuser, statement, lock, temporary, search string
+	strings, encoding, number, superuser, temporary, search string
 
-	path           string // the schemas of the search path that exist, as an array
-	user, database string
+	statement, lock string // time-outs in milliseconds
+	path            string // the schemas of the search path that exist, with \x1f between them
+	user, database  string
 }
 
 func factsOf(rows []row) (f facts, err error) {
@@ -71,21 +75,12 @@ func (f facts) major() int {
 	return n / 10_000
 }
 
-// schemas is the search path of the caller.
-func (f facts) schemas() (path []string) {
-	for _, m := range element.FindAllStringSubmatch(strings.Trim(f.path, "{}"), -1) {
-		if name := m[1] + unescaped.Replace(m[2]); !strings.HasPrefix(name, "pg_temp") {
-			path = append(path, name)
-		}
-	}
-	return path
+// schemas is the search path of the caller, without that of temporary tables.
+func (f facts) schemas() []string {
+	return slices.DeleteFunc(strings.Split(f.path, "\x1f"), func(name string) bool {
+		return name == "" || strings.HasPrefix(name, "pg_temp")
+	})
 }
-
-// element is one text of an array as the server writes it: plain, or in quotes.
-var (
-	element   = regexp.MustCompile(`([^",]+)|"((?:[^"\\]|\\.)*)"`)
-	unescaped = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
-)
 
 // begin is the texts that begin a transaction under guard, of which the second one has facts as its result. No limit of
 // the caller is set higher. idle is how long nothing may come from us, 0: for ever.
@@ -102,12 +97,13 @@ func (f facts) begin(isolation string, timeout, idle time.Duration, lowly bool) 
 	set("idle_in_transaction_session_timeout", strconv.FormatInt(idle.Milliseconds(), 10))
 	texts = append(texts, fixed...)
 	// A lock is waited for a little less long, so that its error is that of a lock.
-	if d := duration(f.statement); d == 0 || d > timeout*9/10 {
-		set("statement_timeout", milliseconds(timeout*9/10))
+	lower := func(name, setting string, to time.Duration) {
+		if ms, _ := strconv.ParseFloat(setting, 64); ms == 0 || ms > float64(to.Milliseconds()) {
+			set(name, milliseconds(to))
+		}
 	}
-	if d := duration(f.lock); d == 0 || d > timeout*8/10 {
-		set("lock_timeout", milliseconds(timeout*8/10))
-	}
+	lower("statement_timeout", f.statement, timeout*9/10)
+	lower("lock_timeout", f.lock, timeout*8/10)
 	if f.major() >= 17 {
 		set("transaction_timeout", "0") // a session may be open for long
 	}
@@ -127,16 +123,6 @@ var fixed = []string{
 	"SET LOCAL synchronize_seqscans = off", // the same order of rows twice
 	"SET LOCAL transform_null_equals = off", "SET LOCAL DateStyle = 'ISO, YMD'", "SET LOCAL IntervalStyle = postgres",
 	"SET LOCAL bytea_output = hex", "SET LOCAL extra_float_digits = 1",
-}
-
-// duration reads a time as the server writes it: "1500ms", "2s", "1min", "0".
-func duration(setting string) time.Duration {
-	digits := strings.TrimRight(setting, "usminhd")
-	n, _ := strconv.ParseInt(digits, 10, 64)
-	unit := map[string]time.Duration{
-		"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
-	}[setting[len(digits):]]
-	return time.Duration(n) * unit
 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(max(1, d.Milliseconds()), 10) }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
@@ -76,6 +77,14 @@ func (c *catalog) within(oid uint32) map[uint32]bool {
 	}
 	add(oid)
 	return found
+}
+
+// inside is within, in order. It is found once a type.
+func (r *reading) inside(oid uint32) []uint32 {
+	if r.parts[oid] == nil {
+		r.parts[oid] = slices.Sorted(maps.Keys(r.within(oid)))
+	}
+	return r.parts[oid]
 }
 
 // judgeTypes decides to which types a statement may cast. One of a user is a type to cast to if it is an enumeration,

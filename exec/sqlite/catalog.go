@@ -2,408 +2,257 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql/driver"
-	"errors"
-	"fmt"
-	"os"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// attached is one row of PRAGMA database_list.
-type attached struct {
-	name string
-	file string // "" for a database in memory and for the temporary one
-
-	version int64 // its schema_version, where it was read
-}
-
-func databases(ctx context.Context, dc driver.Conn) (dbs []attached, err error) {
-	err = scan(ctx, dc, "PRAGMA database_list", 3, func(row []driver.Value) {
-		dbs = append(dbs, attached{name: text(row[1]), file: text(row[2])})
-	})
-	return dbs, err
-}
-
-// versions reads the schema_version of each of dbs. The text that it returns changes when the schema of one of them
-// changes.
-func versions(ctx context.Context, dc driver.Conn, dbs []attached) (string, error) {
-	var key []byte
-	for i := range dbs {
-		db := &dbs[i]
-		if db.name == "temp" {
-			continue // its objects are never readable, see temporary
-		}
-		n, err := number(ctx, dc, "PRAGMA "+quote(db.name)+".schema_version")
-		if err != nil {
-			return "", err
-		}
-		db.version = n
-		key = strconv.AppendQuote(key, db.name)
-		key = strconv.AppendQuote(key, db.file)
-		key = append(strconv.AppendInt(key, n, 10), '\n')
-	}
-	return string(key), nil
-}
-
-// contents returns a hash of what a connection has: the definitions of its databases, and its functions.
-func contents(ctx context.Context, dc driver.Conn, dbs []attached) (string, error) {
-	hash := sha256.New()
-	var buffer []byte
-	add := func(query string, columns int) error {
-		return scan(ctx, dc, query, columns, func(row []driver.Value) {
-			buffer = buffer[:0]
-			for _, v := range row {
-				part := text(v)
-				buffer = append(strconv.AppendInt(buffer, integer(v)+int64(len(part)), 10), ' ')
-				buffer = append(buffer, part...)
-			}
-			hash.Write(buffer)
-		})
-	}
-	for _, db := range dbs {
-		if db.name == "temp" {
-			continue
-		}
-		fmt.Fprintf(hash, "%q", db.name)
-		if db.name != "main" {
-			fmt.Fprintf(hash, "%q", db.file) // another file may be attached under the same name
-		}
-		if err := add("SELECT type, name, sql FROM "+quote(db.name)+".sqlite_master", 3); err != nil {
-			return "", err
-		}
-	}
-	if err := add("PRAGMA function_list", 6); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%.8x", hash.Sum(nil)), nil
-}
-
-// attachedFiles identifies the files of the attached databases; nil stands for a database without a file. Unlike the
-// main file, they can be exchanged while the connection is open.
-func attachedFiles(dbs []attached) []os.FileInfo {
-	var files []os.FileInfo
-	for _, db := range dbs {
-		if db.name == "main" || db.name == "temp" {
-			continue
-		}
-		info, err := os.Stat(db.file)
-		if err != nil {
-			info = nil
-		}
-		files = append(files, info)
-	}
-	return files
-}
-
-// sameFile reports whether a and b are the same unchanged file. Time and size count too, because the system gives the
-// number of a deleted file to the next one.
-func sameFile(a, b os.FileInfo) bool {
-	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
-}
-
-// temporary returns the folded names of the temporary tables and views of the connection. An earlier user of the
-// connection made them. They are no part of the schema and may not be read.
-func temporary(ctx context.Context, dc driver.Conn, dbs []attached) (map[string]bool, error) {
-	if !slices.ContainsFunc(dbs, func(db attached) bool { return db.name == "temp" }) {
-		return nil, nil
-	}
-	names := map[string]bool{}
-	err := scan(ctx, dc, "SELECT name FROM temp.sqlite_master WHERE type IN ('table', 'view')", 1, func(row []driver.Value) {
-		names[schema.Fold(text(row[0]))] = true
-	})
-	return names, err
-}
-
-// kind is what a relation is.
-type kind uint8
-
-const (
-	table kind = iota
-	view
-	virtual
-	shadow // keeps the data of a virtual table
-)
-
-// own is what the guard keeps of a relation beside what all engines do.
-type own struct {
-	kind   kind
-	words  mentions        // of the text of a view or a virtual table
-	slow   int             // of a view: the largest factor of the slow calls in it and under it
-	hidden bool            // it may not be read
-	denied map[string]bool // folded names of columns that may not be read
-}
-
-func kindOf(r *guard.Relation) *own { return r.Own.(*own) }
-
-// has reports whether column is a column of r, its rowid, or "" (only the rows count).
-func has(r *guard.Relation, column string) bool {
-	return column == "" || r.Has(column) || schema.EqualFold(column, "rowid")
-}
-
-// facts are what the guard knows of a schema. They do not change after they are read.
-type facts struct {
+// catalog is what the gate knows of a schema. It does not change.
+type catalog struct {
+	surroundings
 	relations map[string]map[string]*guard.Relation // by folded database and folded name
-	named     map[string][]*guard.Relation          // by folded name, in any database
-	modules   map[string]bool                       // folded names of virtual table modules
+	named     map[string][]*guard.Relation          // by folded name, in the order of the databases
 	functions map[string]bool                       // folded names of functions that may be called
+	temp      map[string]bool                       // see conn.temporary
 	virtual   []string                              // quoted names of virtual tables
-	fts5      bool                                  // one of them is of FTS5
+	slow      map[string]int                        // by folded name of a view: load.slow
+	fts5      bool                                  // some virtual table is of FTS5
 	hides     bool                                  // some relation may not be read
-	strict    bool                                  // the policy denies columns, so a new one may not be read
-	// silentViews: some view uses columns without naming them to the authorizer, and the policy restricts something.
-	silentViews bool
+	exact     bool                                  // some column may not be read, so that an unknown one is refused
+	versions  string                                // of conn.versions
 }
 
-// Catalog implements exec.Conn. It takes a handful of statements for each database, whatever the number of tables, and
-// compiles each view once.
-func (h *conn) Catalog(ctx context.Context) (c *exec.Catalog, err error) {
-	h.close()
-	if err := h.setLimit(limitVariable, &h.parameters, moduleParameters); err != nil { // modules look at their tables
+// Catalog implements [exec.Conn]. It reads, with a handful of statements for each database whatever the number of tables,
+//
+//   - tables, views and virtual tables in the order in which they were made, database by database. The tables of the
+//     main database have no Schema, those of an attached one its name;
+//   - columns with declared type, NOT NULL and DEFAULT as declared, and whether they are generated. Hidden columns of
+//     virtual tables are left out of the schema;
+//   - the primary key in its own order;
+//   - foreign keys in the order of their declaration, with the names of tables and columns as their owners write them,
+//     and with the primary key of the target where the key names no columns. A key whose target does not exist is left
+//     out: nothing can be joined by it;
+//   - unique constraints and unique indexes, except those on expressions or on a part of the rows;
+//   - the CREATE text as Definition, and its comments as descriptions: see describe;
+//   - functions: all that PRAGMA function_list knows, in lower case.
+//
+// Left out are SQLite's own tables (sqlite_…; sqlite_stat4 has stored values), temporary tables, which belong to one
+// connection, the shadow tables of virtual tables, and views and virtual tables that SQLite itself cannot open, because a
+// table or module is missing. A warning "broken-view" or "broken-table" tells of each that the policy allows.
+//
+// It needs SQLite 3.37 (2021).
+func (c *conn) Catalog(ctx context.Context) (found *exec.Catalog, err error) {
+	err = c.bare(func(dc any) error {
+		found, err = c.readCatalog(ctx, dc)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	rawErr := h.raw("reading the catalog", func(dc driver.Conn) error {
-		key, err := versions(ctx, dc, h.databases)
-		if err == nil {
-			h.sight, err = h.sightOf(ctx, dc, h.databases, key)
+	return found, nil
+}
+
+func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, err error) {
+	policy := c.config.Policy
+	if c.versions, err = c.readVersions(ctx, dc); err != nil {
+		return nil, err
+	}
+	if c.version, err = c.define(ctx, dc); err != nil {
+		return nil, err
+	}
+	around, err := readSurroundings(ctx, dc)
+	if err != nil {
+		return nil, err
+	}
+	own := &catalog{
+		surroundings: around, functions: around.callable(policy.AllowFunctions), temp: c.temp, versions: c.versions,
+		relations: map[string]map[string]*guard.Relation{}, named: map[string][]*guard.Relation{}, slow: map[string]int{},
+		exact: len(policy.DenyColumns) > 0, hides: len(policy.AllowTables)+len(policy.DenyTables) > 0,
+	}
+	found = &exec.Catalog{
+		Version: c.version, Own: own, Catalog: guard.Catalog{Text: sqltext.SQLite()},
+		Schema: &schema.Schema{
+			Dialect: "sqlite", Default: mainSchema, Tables: []schema.Table{}, Functions: slices.Sorted(maps.Keys(around.functions)),
+		},
+	}
+	if around.inMemory { // setting it back would delete the temporary tables of the connection
+		found.Warnings = append(found.Warnings, trace.Warning{
+			Code: "temp-store-memory",
+			Message: "PRAGMA temp_store is MEMORY on this pool: a statement that sorts or groups much can take gigabytes of " +
+				"memory before its time is up",
+		})
+	}
+	var shapes []shape
+	for i := range c.databases {
+		in := inspection{ctx: ctx, dc: dc, database: &c.databases[i], policy: policy}
+		if err := in.read(); err != nil {
+			return nil, err
 		}
-		if err != nil {
+		found.Schema.Tables = append(found.Schema.Tables, in.tables...)
+		found.Warnings = append(found.Warnings, in.warnings...)
+		shapes = append(shapes, in.shapes()...)
+	}
+	return found, own.fill(ctx, c, dc, found, shapes)
+}
+
+// shape is a relation and how it is made.
+type shape struct {
+	*guard.Relation
+	definition string
+	virtual    bool
+	generated  []string // its generated columns
+	mentions   mentions // of the definition of a virtual table
+	shadow     bool     // it may keep the data of a virtual table
+}
+
+// fill puts the relations into the catalog, with what the guard has to know of each.
+func (own *catalog) fill(ctx context.Context, c *conn, dc any, found *exec.Catalog, shapes []shape) error {
+	for i := range shapes {
+		s := &shapes[i]
+		found.Relations = append(found.Relations, s.Relation)
+		found.Flows = append(found.Flows, flows(s.Relation, s.definition, s.generated)...)
+		database, name := schema.Fold(s.Schema), schema.Fold(s.Name)
+		if own.relations[database] == nil {
+			own.relations[database] = map[string]*guard.Relation{}
+		}
+		own.relations[database][name] = s.Relation
+		own.named[name] = append(own.named[name], s.Relation)
+		if own.temp[name] {
+			return &exec.UnguardedError{
+				Reason: "a temporary table or view of this connection hides " + name + ", so a statement would read another table than it names",
+				Remedy: "drop it, or give the SDK a pool of its own",
+			}
+		}
+		if s.virtual {
+			own.virtual = append(own.virtual, quoted(s.Schema)+"."+quoted(s.Name))
+			own.fts5 = own.fts5 || strings.Contains(schema.Fold(s.definition), "fts5")
+		}
+	}
+	if err := own.use(ctx, dc); err != nil {
+		return err
+	}
+	if err := own.views(ctx, c, dc, found, shapes); err != nil {
+		return err
+	}
+	own.hideVirtual(found, c.config.Policy, shapes)
+	return nil
+}
+
+// use uses each virtual table once.
+func (own *catalog) use(ctx context.Context, dc any) error {
+	for _, name := range own.virtual {
+		// A module this build lacks is no error: the statement that needs it will say so.
+		err := guard.EachRaw(ctx, dc, "SELECT 1 FROM "+name+" LIMIT 0", func(func(...any) error) error { return nil })
+		if isLocked(err) {
 			return err
 		}
-		c = &exec.Catalog{Version: h.version()}
-		return h.read(ctx, dc, c)
-	})
-	if rawErr != nil {
-		return nil, unready(rawErr)
 	}
-	return c, nil
+	return nil
 }
 
-// read fills in a catalog.
-func (h *conn) read(ctx context.Context, dc driver.Conn, c *exec.Catalog) error {
-	policy := h.config.Policy
-	f := &facts{
-		strict:    len(policy.DenyColumns) > 0,
-		relations: map[string]map[string]*guard.Relation{}, named: map[string][]*guard.Relation{}, modules: map[string]bool{},
-	}
-	c.Own, c.Text = f, language.Text
-	s, all, err := h.inspect(ctx, dc, c)
-	if err != nil {
-		return err
-	}
-	c.Schema = s
-	// SQLite registers its own table-valued functions, which inspect used, as modules when they are first used.
-	if err := scan(ctx, dc, "PRAGMA module_list", 1, func(row []driver.Value) { f.modules[schema.Fold(text(row[0]))] = true }); err != nil {
-		return err
-	}
-	if err := f.readFunctions(ctx, dc, policy); err != nil {
-		return err
-	}
-	for i := range all {
-		f.add(c, &all[i], policy)
-	}
-	f.shadows()
-	for _, r := range c.Relations {
-		if r.View {
-			kindOf(r).slow = f.slowest(r, map[*guard.Relation]bool{})
+// views finds what views read: what the authorizer hears when one is compiled whole, and what their texts use in silence.
+// A view that calls or reads what no statement may is refused.
+func (own *catalog) views(ctx context.Context, c *conn, dc any, found *exec.Catalog, shapes []shape) error {
+	var views []*shape
+	for i := range shapes {
+		if shapes[i].View {
+			views = append(views, &shapes[i])
 		}
 	}
-	for _, r := range c.Relations {
-		if r.View {
-			if r.Under, err = h.under(ctx, dc, c, r); err != nil {
-				return err
+	before := c.gate.catalog
+	c.gate.own, c.gate.catalog = false, own
+	defer func() { c.gate.own, c.gate.catalog = true, before }()
+	for _, v := range views {
+		query := "SELECT * FROM " + quoted(v.Schema) + "." + quoted(v.Name)
+		if _, err := found.Weigh(found.Text.Parse(query)); err != nil {
+			v.Refused = err
+			continue
+		}
+		c.gate.begin()
+		stmt, err := dc.(driver.Conn).Prepare(query)
+		if err == nil {
+			v.Under = slices.DeleteFunc(c.gate.heard(), func(u guard.Read) bool { return u.Relation == v.Relation })
+			err = stmt.Close()
+		}
+		switch refused := c.gate.refused; {
+		case refused != nil:
+			v.Refused = refused
+		case isLocked(err):
+			return err
+		}
+	}
+	for _, v := range views {
+		m := mentioned(v.definition)
+		if !m.silent() {
+			continue
+		}
+		under := v.Under
+		for _, name := range m.sorted() {
+			if detail := own.hidden(name); detail != "" && c.config.Policy.Restricts() && v.Refused == nil {
+				v.Refused = guard.Refuse(exec.ReasonTable, "%s, and the view %s may read it", detail, v.Name)
 			}
-		}
-	}
-	if policy.Restricts() {
-		f.deny(c, policy)
-		h.gate.facts = f
-		for _, r := range c.Relations { // the authorizer does not hear all that these read
-			if refused := h.gate.vet(r.Name); r.View && refused != nil {
-				r.Refused = refused
-			}
-		}
-	}
-	c.Warnings, err = warnings(ctx, dc, c.Warnings)
-	return err
-}
-
-// add makes the relation of a table.
-func (f *facts) add(c *exec.Catalog, t *inspected, policy exec.Policy) {
-	r := guard.NewRelation(t.database, t.name, t.columns)
-	o := &own{kind: t.kind}
-	r.Own = o
-	name := schema.Fold(r.Name)
-	switch t.kind {
-	case view:
-		r.View, r.Definition = true, t.definition
-	case virtual:
-		f.virtual = append(f.virtual, quote(t.database)+"."+quote(t.name))
-		f.fts5 = f.fts5 || strings.Contains(schema.Fold(t.definition), "fts5")
-	}
-	if t.kind != table {
-		o.words = mentioned(t.definition)
-		f.silentViews = f.silentViews || policy.Restricts() && t.kind == view && o.words.silent()
-	}
-	for _, flow := range flows(t.definition, t.generated) {
-		c.Flows = append(c.Flows, guard.Flow{From: r, Column: proper(r, flow[0]), To: r, As: proper(r, flow[1])})
-	}
-	if f.relations[schema.Fold(t.database)] == nil {
-		f.relations[schema.Fold(t.database)] = map[string]*guard.Relation{}
-	}
-	f.relations[schema.Fold(t.database)][name] = r
-	f.named[name] = append(f.named[name], r)
-	c.Relations = append(c.Relations, r)
-}
-
-// proper is the name of a column as its table has it.
-func proper(r *guard.Relation, folded string) string {
-	for _, column := range r.Columns() {
-		if schema.Fold(column) == folded {
-			return column
-		}
-	}
-	return folded
-}
-
-// shadows marks what keeps the data of a virtual table. A module reads its shadow tables under our guard, so they follow
-// the policy of the virtual table. Only the name tells a shadow table. An ordinary table with such a name follows both
-// policies.
-func (f *facts) shadows() {
-	for _, in := range f.relations {
-		for v, of := range in {
-			if kindOf(of).kind != virtual {
-				continue
-			}
-			for name, r := range in {
-				if o := kindOf(r); o.kind == table && strings.HasPrefix(name, v+"_") {
-					o.kind, o.words = shadow, mentions{names: map[string]bool{v: true}}
+			for _, r := range own.named[name] {
+				for _, u := range append([]guard.Read{{Relation: r}}, r.Under...) {
+					if u.Relation != v.Relation {
+						under = append(under, m.uses(u.Relation))
+					}
 				}
 			}
 		}
+		v.Under = under
 	}
-}
-
-// slowest is the largest factor of the slow calls of a view and of those that it names.
-func (f *facts) slowest(r *guard.Relation, seen map[*guard.Relation]bool) int {
-	seen[r] = true
-	slow := f.readLoad(language.Text.Parse(r.Definition)).slow
-	for name := range kindOf(r).words.names {
-		for _, other := range f.named[name] {
-			if other.View && !seen[other] {
-				slow = max(slow, f.slowest(other, seen))
+	for changed := true; changed; { // until those over others are known
+		changed = false
+		for _, v := range views {
+			name := schema.Fold(v.Name)
+			if slow := own.readLoad(found.Text.Parse(v.definition)).slow; slow > own.slow[name] {
+				own.slow[name], changed = slow, true
 			}
 		}
 	}
-	return slow
+	return nil
 }
 
-// under is what a view reads, as the authorizer hears it when the view is compiled. A view that is too large to be
-// compiled, or does not compile, reads nothing: nobody can read it.
-func (h *conn) under(ctx context.Context, dc driver.Conn, c *exec.Catalog, r *guard.Relation) ([]guard.Read, error) {
-	f := c.Own.(*facts)
-	s := language.Text.Parse("SELECT * FROM " + quote(r.Schema) + "." + quote(r.Name))
-	size, err := c.Weigh(s)
-	if err == nil {
-		_, err = f.weigh(s, size)
+// hideVirtual denies virtual tables that depend on something denied. A module may read any column of its table, and some
+// modules (fts4aux, fts5vocab, FTS with external content) read other tables, which their definition names. A module reads
+// its shadow tables under our guard, so they follow its table. Only the name tells a shadow table. An ordinary table with
+// such a name follows both policies.
+func (own *catalog) hideVirtual(found *exec.Catalog, policy exec.Policy, shapes []shape) {
+	if !policy.Restricts() {
+		return
 	}
-	if err != nil {
-		return nil, nil //nolint:nilerr // it is refused where a statement names it
+	denied := found.Spread(func(r *guard.Relation, column string) bool { return !policy.AllowsColumn(r.Schema, r.Name, column) })
+	// closed reports whether some of r may not be read.
+	closed := func(r *guard.Relation) bool {
+		return r.Hidden || !policy.AllowsTable(r.Schema, r.Name) || len(denied[r]) > 0
 	}
-	h.gate.begin()
-	h.gate.listening = true
-	defer func() { h.gate.listening = false }()
-	stmt, err := prepare(ctx, dc, s.SQL())
-	if isLocked(err) || ctx.Err() != nil {
-		return nil, errors.Join(err, ctx.Err())
-	}
-	if err != nil {
-		return nil, nil //nolint:nilerr // as SQLite says to whoever reads it
-	}
-	if err := stmt.Close(); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(f.read(h.gate.reads), func(u guard.Read) bool { return u.Relation == r }), nil
-}
-
-// literal returns s as a string literal.
-func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
-// deny notes what the policy denies, and hides virtual tables that depend on it. A module may read any column of its
-// table, and some modules (fts4aux, fts5vocab, FTS with external content) read other tables, which their definition names.
-func (f *facts) deny(c *exec.Catalog, policy exec.Policy) {
-	columns := c.Spread(func(r *guard.Relation, column string) bool { return !policy.AllowsColumn(r.Schema, r.Name, column) })
-	for _, r := range c.Relations {
-		o := kindOf(r)
-		o.hidden, o.denied = !policy.AllowsTable(r.Schema, r.Name), map[string]bool{}
-		for column := range columns[r] {
-			o.denied[schema.Fold(column)] = true
-		}
+	// reads reports whether a virtual table would read something denied where its definition names r.
+	reads := func(r *guard.Relation) bool {
+		return closed(r) || r.Refused != nil || slices.ContainsFunc(r.Under, func(u guard.Read) bool {
+			return u.Relation.Hidden || !policy.AllowsTable(u.Relation.Schema, u.Relation.Name) ||
+				slices.ContainsFunc(u.Columns, func(column string) bool { return denied[u.Relation][column] })
+		})
 	}
 	for changed := true; changed; {
 		changed = false
-		for _, r := range c.Relations {
-			if o := kindOf(r); !o.hidden && (o.kind == virtual || o.kind == shadow) && (len(o.denied) > 0 || f.namesDenied(r)) {
-				o.hidden, r.Hidden, changed = true, true, true
-			}
-		}
-	}
-	f.hides = slices.ContainsFunc(c.Relations, func(r *guard.Relation) bool { return kindOf(r).hidden })
-}
-
-// namesDenied reports whether the definition of a virtual table names a relation that is denied in any part, or a view that
-// reads something denied. The module has read all of it before, for its owner.
-func (f *facts) namesDenied(r *guard.Relation) bool {
-	for name := range kindOf(r).words.names {
-		for _, other := range f.named[name] {
-			o := kindOf(other)
-			if other != r && (o.hidden || len(o.denied) > 0 || other.View && f.readsDenied(other, map[*guard.Relation]bool{})) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// readsDenied reports whether a view, or one under it, may read something denied.
-func (f *facts) readsDenied(v *guard.Relation, seen map[*guard.Relation]bool) bool {
-	seen[v] = true
-	words := kindOf(v).words
-	for name := range words.names {
-		for _, other := range f.named[name] {
-			if seen[other] {
+		for i := range shapes {
+			s := &shapes[i]
+			if s.Hidden || !s.virtual && !s.shadow {
 				continue
 			}
-			o := kindOf(other)
-			columns := words.star || words.silent()
-			for column := range o.denied {
-				columns = columns || words.names[column]
+			s.Hidden = closed(s.Relation)
+			for name := range s.mentions.names {
+				s.Hidden = s.Hidden || slices.ContainsFunc(own.named[name], func(r *guard.Relation) bool { return r != s.Relation && reads(r) })
 			}
-			if o.hidden || len(o.denied) > 0 && columns || other.View && f.readsDenied(other, seen) {
-				return true
-			}
+			changed = changed || s.Hidden
+			own.hides = own.hides || s.Hidden
 		}
 	}
-	return false
-}
-
-// warnings looks for settings of the connection that weaken its guard.
-func warnings(ctx context.Context, dc driver.Conn, found []trace.Warning) ([]trace.Warning, error) {
-	const inMemory = 2
-	store, err := number(ctx, dc, "PRAGMA temp_store")
-	if err == nil && store == inMemory {
-		// Setting it back would delete the temporary tables of the connection.
-		found = append(found, trace.Warning{
-			Code:    "temp-store-memory",
-			Message: "PRAGMA temp_store is MEMORY on this pool: a statement that sorts or groups much can take gigabytes of memory before its time is up",
-		})
-	}
-	return found, err
 }

@@ -20,7 +20,7 @@ func TestCompilingEnds(t *testing.T) {
 	s := admitted(t, held, "SELECT a FROM t")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := held.Read(ended, s); !errors.Is(err, context.Canceled) {
+	if _, err := held.Confirm(ended, s); !errors.Is(err, context.Canceled) {
 		t.Errorf("compiled for a context that has ended: %v", err)
 	}
 }

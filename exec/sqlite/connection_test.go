@@ -166,7 +166,7 @@ func TestAttached(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT a FROM t":                                 "", // that of main
 		"SELECT count(*) FROM main.t":                     "",
-		`SELECT a FROM "the other".t`:                     "exec: refused (table): t is no table that may be read",
+		`SELECT a FROM "the other".t`:                     "exec: refused (table): the other.t is no table that may be read",
 		"SELECT count(*) FROM t":                          "exec: refused (table): the other.t may not be read, and t could be that one: name its schema",
 		"SELECT id FROM users":                            "exec: refused (table): users is no table that may be read",
 		"SELECT count(*) FROM users":                      "exec: refused (table): users is no table that may be read",

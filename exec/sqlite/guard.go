@@ -6,9 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -17,60 +15,67 @@ import (
 
 const (
 	installsBeforeDrop = 10_000 // go-sqlite3 keeps 134 bytes of each until the connection closes
-	sightsKept         = 64     // connections in use at about the same time
+	sightsKept         = 32     // connections in use at about the same time
 	addressesKept      = 10_000 // connections come and go
 )
 
-// guarded is what the guard of one DB keeps.
-type guarded struct {
+// guarding guards the connections of one DB.
+type guarding struct {
 	dialect Dialect
 	config  exec.GuardConfig
 
 	mu       sync.Mutex
 	gates    []*gate         // not in use
-	seen     map[any]sight   // by driver connection; the key keeps its address from being reused
+	sights   map[any]sight   // by driver connection; the key keeps its address from being reused
 	installs map[uintptr]int // by address of the driver connection; a reused address only drops one early
 }
 
-// sight is what one connection sees. Another connection needs its own, even with the same file and schema_version: a file
-// that replaced another one counts for itself, and a connection that was opened before still reads the old file.
+// sight is what was seen of a connection that has no database attached. Another connection needs its own, even with the
+// same file and schema_version: a file that replaced another one counts for itself, and a connection that was opened
+// before still reads the old file.
 type sight struct {
-	key     string        // versions
-	files   []os.FileInfo // of the databases that were attached
-	content string        // a hash of what the databases and the connection have
+	versions string // of conn.versions
+	version  string // of conn.version
+	place    string
 }
 
-// open puts the guard on a connection.
-func (g *guarded) open(ctx context.Context, sc *sql.Conn, timeout time.Duration) (exec.Opened, error) {
-	h := &conn{guarded: g, conn: sc, timeout: timeout, gate: g.gate()}
+// Guard implements [exec.Dialect]. See the package comment for what the guard does.
+func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
+	if c.CellBytes < 0 {
+		return nil, errors.New("sqlite: GuardConfig.CellBytes is negative")
+	}
+	g := &guarding{dialect: d, config: c, sights: map[any]sight{}, installs: map[uintptr]int{}}
+	return g.open, nil
+}
+
+// open implements [exec.Open].
+func (g *guarding) open(ctx context.Context, pooled *sql.Conn, timeout time.Duration) (exec.Opened, error) {
+	c := &conn{guarding: g, conn: pooled, timeout: timeout, gate: g.gate()}
 	var fault error
-	err := sc.Raw(func(dc any) error {
-		if fault = h.install(ctx, dc); fault == nil {
+	err := pooled.Raw(func(dc any) error {
+		if fault = c.install(ctx, dc); fault == nil {
 			return nil
 		}
-		if undo := h.restore(dc); undo != nil {
-			return h.unrestored(undo)
+		if undo := c.restore(dc); undo != nil {
+			return c.unrestored(undo)
 		}
 		return nil
 	})
-	if fault == nil && err == nil {
-		return exec.Opened{Conn: h, Place: h.sight.content, Version: h.version(), Private: h.volatile()}, nil
-	}
-	if err == nil {
-		g.put(h.gate)
-	}
 	switch {
+	case fault == nil && err == nil:
+		return exec.Opened{Conn: c, Place: c.place, Version: c.version, Private: c.volatile()}, nil
 	case fault == nil:
 		return exec.Opened{}, err
+	case err == nil: // else the gate may still be registered
+		g.put(c.gate)
 	case errors.Is(err, exec.ErrBroken):
-		return exec.Opened{}, errors.Join(fault, err)
-	default:
-		return exec.Opened{}, fault
+		fault = errors.Join(fault, err)
 	}
+	return exec.Opened{}, fault
 }
 
 // gate takes a gate out of the store.
-func (g *guarded) gate() *gate {
+func (g *guarding) gate() *gate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n := len(g.gates); n > 0 {
@@ -84,62 +89,52 @@ func (g *guarded) gate() *gate {
 }
 
 // put stores a gate that no connection uses.
-func (g *guarded) put(gate *gate) {
+func (g *guarding) put(gate *gate) {
 	gate.begin()
-	gate.facts, gate.temp, gate.own, gate.listening = nil, nil, false, false
+	gate.catalog = nil
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.gates = append(g.gates, gate)
 }
 
-// sightOf returns what a connection sees whose schema versions are key.
-func (g *guarded) sightOf(ctx context.Context, dc driver.Conn, dbs []attached, key string) (sight, error) {
-	files := attachedFiles(dbs)
-	comparable := reflect.ValueOf(dc).Comparable()
-	if comparable {
-		g.mu.Lock()
-		s := g.seen[dc]
-		g.mu.Unlock()
-		if s.content != "" && s.key == key && slices.EqualFunc(s.files, files, sameFile) {
-			return s, nil
-		}
+// seen returns what is known of a driver connection.
+func (g *guarding) seen(dc any) sight {
+	if !reflect.ValueOf(dc).Comparable() {
+		return sight{}
 	}
-	content, err := contents(ctx, dc, dbs)
-	if err != nil {
-		return sight{}, err
-	}
-	s := sight{key, files, content}
-	if comparable {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if len(g.seen) >= sightsKept {
-			clear(g.seen)
-		}
-		g.seen[dc] = s
-	}
-	return s, nil
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.sights[dc]
 }
 
-// forget lets go of a connection that is about to be closed.
-func (g *guarded) forget(raw any) {
-	if !reflect.ValueOf(raw).Comparable() {
+// remember keeps what was seen of a driver connection. An empty sight forgets the connection.
+func (g *guarding) remember(dc any, s sight) {
+	if !reflect.ValueOf(dc).Comparable() {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.seen, raw)
+	if s == (sight{}) {
+		delete(g.sights, dc)
+		return
+	}
+	if len(g.sights) >= sightsKept {
+		clear(g.sights)
+	}
+	g.sights[dc] = s
 }
 
 // count counts an install and reports whether the connection has had too many.
-func (g *guarded) count(address uintptr) bool {
-	if address == 0 {
+func (g *guarding) count(hooks Hooks) bool {
+	v := reflect.ValueOf(hooks)
+	if v.Kind() != reflect.Pointer {
 		return false
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.installs[address]++
-	if g.installs[address] >= installsBeforeDrop {
-		delete(g.installs, address)
+	g.installs[v.Pointer()]++
+	if g.installs[v.Pointer()] >= installsBeforeDrop {
+		delete(g.installs, v.Pointer())
 		return true
 	}
 	if len(g.installs) > addressesKept {
@@ -149,7 +144,7 @@ func (g *guarded) count(address uintptr) bool {
 }
 
 // hooks finds the hooks of a driver connection.
-func (g *guarded) hooks(dc any) (Hooks, error) {
+func (g *guarding) hooks(dc any) (Hooks, error) {
 	inner := dc
 	if g.config.Unwrap != nil {
 		inner = g.config.Unwrap(dc)
@@ -167,4 +162,27 @@ func (g *guarded) hooks(dc any) (Hooks, error) {
 		Remedy: "open the database with github.com/mattn/go-sqlite3, or where a library wraps that driver give the way to it " +
 			"with texttosql.WithDriverHook or exec.Config.Unwrap, or set the field Hooks of sqlite.Dialect to adapt another one",
 	}
+}
+
+// Close implements [exec.Conn].
+func (c *conn) Close(drop bool) error {
+	c.close()
+	err := c.conn.Raw(func(dc any) error {
+		if (drop || c.worn) && !c.volatile() {
+			c.remember(dc, sight{})
+			return driver.ErrBadConn
+		}
+		if err := c.restore(dc); err != nil {
+			return c.unrestored(err)
+		}
+		return nil
+	})
+	// A gate may still be registered on a connection that was not restored, so it is not used again then.
+	if err == nil {
+		c.put(c.gate)
+	}
+	if errors.Is(err, exec.ErrBroken) {
+		return err
+	}
+	return nil // ErrBadConn, or a connection that database/sql closed before: both are gone
 }

@@ -2,97 +2,37 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
+	"database/sql"
 	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// inspect reads the tables, views and virtual tables of the connection's databases, in the order in which they were
-// made, database by database. The tables of the main database have no Schema, those of an attached one its name.
-//
-// What is read of a table:
-//   - Columns with declared type, NOT NULL and DEFAULT as declared, and whether
-//     they are generated. Hidden columns of virtual tables are left out.
-//   - The primary key in its own order.
-//   - Foreign keys in the order of their declaration, with the names of tables and columns as their owners write them,
-//     and with the primary key of the target where the key names no columns. A key whose target does not exist is left
-//     out: nothing can be joined by it.
-//   - Unique constraints and unique indexes, except those on expressions or on a part of the rows.
-//   - The CREATE text as Definition, and its comments as descriptions: see below.
-//
-// Left out are SQLite's own tables (sqlite_…), temporary tables, which belong to one connection, the shadow tables of
-// virtual tables, and views and virtual tables that SQLite itself cannot open, because a table or module is missing: the
-// catalog gets a warning "broken-view" or "broken-table" for each that the policy allows.
-//
-// Functions are all that PRAGMA function_list knows, in lower case.
-//
-// A comment in the CREATE text describes the column behind which it stands on the same line, or before which it
-// stands alone:
-//
-//	CREATE TABLE orders ( -- what customers bought
-//	  id INTEGER PRIMARY KEY, -- order number
-//	  /* in cents */
-//	  total INTEGER
-//	)
-//
-// A comment before the opening bracket, or behind it on the same line, describes the table. Comments are text from
-// the database: clean them before they go into a prompt, as the renderings of package schema do.
-//
-// It needs SQLite 3.37 (2021). all is every table and view, shadow tables and broken ones included, for the guard.
-func (h *conn) inspect(ctx context.Context, dc driver.Conn, c *exec.Catalog) (s *schema.Schema, all []inspected, err error) {
-	s = &schema.Schema{Dialect: language.Name, Default: mainSchema, Tables: []schema.Table{}}
-	for _, db := range h.databases {
-		if db.name == "temp" {
-			continue
-		}
-		in := inspection{dc: dc, database: db.name, policy: h.config.Policy, catalog: c}
-		if err := in.read(ctx); err != nil {
-			return nil, nil, err
-		}
-		s.Tables = append(s.Tables, in.tables...)
-		all = append(all, in.all...)
-	}
-	s.Functions, err = functionNames(ctx, dc)
-	return s, all, err
-}
-
-func functionNames(ctx context.Context, dc driver.Conn) ([]string, error) {
-	names := []string{}
-	err := scan(ctx, dc, "SELECT DISTINCT name FROM pragma_function_list", 1, func(row []driver.Value) {
-		names = append(names, schema.Fold(text(row[0])))
-	})
-	slices.Sort(names)
-	return slices.Compact(names), err
-}
-
-// inspected is what the guard has to know of a table or view.
-type inspected struct {
-	database, name, definition string
-	kind                       kind
-	columns                    []string
-	generated                  map[string]bool // all columns, folded, and which of them are generated
-}
-
 // inspection reads one database.
 type inspection struct {
-	dc       driver.Conn
-	database string
+	ctx      context.Context
+	dc       any
+	database *database
 	policy   exec.Policy
-	catalog  *exec.Catalog // for warnings
 
-	tables []schema.Table
-	at     map[string]int // name -> place in tables
-	all    []inspected
-	allAt  map[string]int // name -> place in all
+	tables    []schema.Table
+	at        map[string]int      // by name: place in tables
+	columns   map[string][]string // by name of any relation: all columns, hidden ones too
+	generated map[string][]string // by name of a table: its generated columns
+	warnings  []trace.Warning
 }
 
-func (in *inspection) read(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{in.list, in.columns, in.foreignKeys, in.uniques} {
-		if err := part(ctx); err != nil {
+func (in *inspection) each(text string, row func(scan func(...any) error) error) error {
+	return guard.EachRaw(in.ctx, in.dc, text, row)
+}
+
+func (in *inspection) read() error {
+	for _, part := range []func() error{in.list, in.readColumns, in.foreignKeys, in.uniques} {
+		if err := part(); err != nil {
 			return err
 		}
 	}
@@ -103,33 +43,37 @@ func (in *inspection) read(ctx context.Context) error {
 	return nil
 }
 
-// list fills in.tables, in the order of the schema table.
-func (in *inspection) list(ctx context.Context) error {
-	kinds := make(map[string]string) // only SQLite knows which tables are shadows
-	err := scan(ctx, in.dc, "SELECT name, type FROM pragma_table_list WHERE schema = "+literal(in.database), 2, func(row []driver.Value) {
-		kinds[text(row[0])] = text(row[1])
+// relations are the definitions of the tables and views that are not SQLite's own.
+func (in *inspection) relations(yield func(definition) bool) {
+	for _, d := range in.database.definitions {
+		if d.kind != "table" && d.kind != "view" || strings.HasPrefix(schema.Fold(d.name), "sqlite_") {
+			continue
+		}
+		if !yield(d) {
+			return
+		}
+	}
+}
+
+// list fills in tables, in the order of the schema table.
+func (in *inspection) list() error {
+	kinds := map[string]string{} // only SQLite knows which tables are shadows
+	err := in.each("SELECT name, type FROM pragma_table_list WHERE schema = "+literal(in.database.name), func(scan func(...any) error) error {
+		var name, kind string
+		err := scan(&name, &kind)
+		kinds[name] = kind
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	in.at, in.allAt = make(map[string]int, len(kinds)), make(map[string]int, len(kinds))
-	// sqlite_master and not sqlite_schema: every version knows it.
-	const tables = `.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`
-	return scan(ctx, in.dc, "SELECT name, sql, type FROM "+quote(in.database)+tables, 3, func(row []driver.Value) {
-		t := schema.Table{Name: text(row[0]), Definition: text(row[1])}
-		in.allAt[t.Name] = len(in.all)
-		whole := inspected{database: in.database, name: t.Name, definition: t.Definition, generated: map[string]bool{}}
-		switch {
-		case text(row[2]) == "view":
-			whole.kind = view
-		case isVirtual(t.Definition):
-			whole.kind = virtual
+	in.at = make(map[string]int, len(kinds))
+	for d := range in.relations {
+		t := schema.Table{Name: d.name, Definition: d.sql}
+		if in.database.name != mainSchema {
+			t.Schema = in.database.name
 		}
-		in.all = append(in.all, whole)
-		if in.database != "main" {
-			t.Schema = in.database
-		}
-		switch kinds[t.Name] {
+		switch kinds[d.name] {
 		case "table":
 			t.Kind = schema.BaseTable
 		case "view":
@@ -137,41 +81,45 @@ func (in *inspection) list(ctx context.Context) error {
 		case "virtual":
 			t.Kind = schema.Virtual
 		default:
-			return // a shadow table
+			continue // a shadow table
 		}
 		in.at[t.Name] = len(in.tables)
 		in.tables = append(in.tables, t)
-	})
+	}
+	return nil
 }
 
-// columns reads the columns of all tables in one statement, then those of views and virtual tables. The second
+// readColumns reads the columns of all tables in one statement, then those of views and virtual tables. The second
 // statement fails if SQLite cannot open one of them; then each is read by itself.
-func (in *inspection) columns(ctx context.Context) error {
+func (in *inspection) readColumns() error {
+	in.columns, in.generated = map[string][]string{}, map[string][]string{}
 	query := `SELECT l.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
 		FROM pragma_table_list l, pragma_table_xinfo(l.name, l.schema) c
-		WHERE l.schema = ` + literal(in.database) + " AND "
-	if err := in.readColumns(ctx, query+"l.type IN ('table', 'shadow')"); err != nil {
+		WHERE l.schema = ` + literal(in.database.name) + " AND l.type "
+	if err := in.columnsOf(query + "IN ('table', 'shadow')"); err != nil {
 		return err
 	}
-	const others = "l.type IN ('view', 'virtual')"
-	if !slices.ContainsFunc(in.tables, func(t schema.Table) bool { return t.Kind != schema.BaseTable }) {
+	const others = "IN ('view', 'virtual')"
+	isTable := func(t schema.Table) bool { return t.Kind == schema.BaseTable }
+	if !slices.ContainsFunc(in.tables, func(t schema.Table) bool { return !isTable(t) }) {
 		return nil
 	}
-	if err := in.readColumns(ctx, query+others); err == nil || ctx.Err() != nil || isLocked(err) {
+	if err := in.columnsOf(query + others); err == nil || in.ctx.Err() != nil {
 		return err
 	}
 	for i := range in.tables {
-		if t := &in.tables[i]; t.Kind != schema.BaseTable {
-			t.Columns, t.PrimaryKey = nil, nil
-			in.all[in.allAt[t.Name]].columns = nil
-			err := in.readColumns(ctx, query+others+" AND l.name = "+literal(t.Name))
-			if ctx.Err() != nil {
-				return err
-			}
-			if err != nil {
-				t.Columns = nil // drop leaves it out
-				in.warn(t, err)
-			}
+		t := &in.tables[i]
+		if isTable(*t) {
+			continue
+		}
+		t.Columns, t.PrimaryKey, in.columns[t.Name] = nil, nil, nil
+		err := in.columnsOf(query + others + " AND l.name = " + literal(t.Name))
+		if in.ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			t.Columns = nil // drop leaves it out
+			in.warn(t, err)
 		}
 	}
 	return nil
@@ -179,43 +127,48 @@ func (in *inspection) columns(ctx context.Context) error {
 
 // warn tells of a view or virtual table that SQLite cannot open, unless the policy keeps its name back.
 func (in *inspection) warn(t *schema.Table, cause error) {
-	code, what := "broken-view", "view "
+	code, what, why := "broken-view", "view ", ""
 	if t.Kind == schema.Virtual {
 		code, what = "broken-table", "virtual table "
 	}
-	why := ""
-	if !in.policy.AllowsTable(in.database, t.Name) {
+	if !in.policy.AllowsTable(in.database.name, t.Name) {
 		return
-	} else if !in.policy.Restricts() {
+	}
+	if !in.policy.Restricts() {
 		why = ": " + ownWords(cause)
 	}
-	in.catalog.Warnings = append(in.catalog.Warnings, trace.Warning{
-		Code: code, Message: "the " + what + t.Name + " is left out of the schema, since SQLite cannot open it" + why,
-	})
+	message := "the " + what + t.Name + " is left out of the schema, since SQLite cannot open it" + why
+	in.warnings = append(in.warnings, trace.Warning{Code: code, Message: message})
 }
 
-func (in *inspection) readColumns(ctx context.Context, query string) error {
-	return scan(ctx, in.dc, query, 7, func(row []driver.Value) {
+func (in *inspection) columnsOf(query string) error {
+	return in.each(query, func(scan func(...any) error) error {
 		const hiddenByModule, generated = 1, 2 // 3 is generated and stored
-		hidden := integer(row[6])
-		if i, ok := in.allAt[text(row[0])]; ok {
-			name := text(row[1])
-			in.all[i].columns = append(in.all[i].columns, name)
-			in.all[i].generated[schema.Fold(name)] = hidden >= generated
+		var (
+			table         string
+			c             schema.Column
+			standard      sql.NullString
+			place, hidden int // place in the primary key, from 1
+		)
+		if err := scan(&table, &c.Name, &c.Type, &c.NotNull, &standard, &place, &hidden); err != nil {
+			return err
 		}
-		i, ok := in.at[text(row[0])]
+		in.columns[table] = append(in.columns[table], c.Name)
+		c.Default, c.Generated = standard.String, hidden >= generated
+		if c.Generated {
+			in.generated[table] = append(in.generated[table], c.Name)
+		}
+		i, ok := in.at[table]
 		if !ok || hidden == hiddenByModule {
-			return
+			return nil
 		}
 		t := &in.tables[i]
-		c := schema.Column{
-			Name: text(row[1]), Type: text(row[2]), NotNull: integer(row[3]) != 0, Default: text(row[4]), Generated: hidden >= generated,
-		}
 		t.Columns = append(t.Columns, c)
-		if place := int(integer(row[5])); place > 0 { // in the primary key, from 1
+		if place > 0 {
 			t.PrimaryKey = append(t.PrimaryKey, make([]string, max(0, place-len(t.PrimaryKey)))...)
 			t.PrimaryKey[place-1] = c.Name
 		}
+		return nil
 	})
 }
 
@@ -246,6 +199,34 @@ func isShadowSuffix(suffix string) bool {
 		return true
 	}
 	return false
+}
+
+// shapes returns the relations of the database, also those that are not in its schema.
+func (in *inspection) shapes() (all []shape) {
+	var virtual []string // folded names
+	for d := range in.relations {
+		s := shape{
+			Relation:   guard.NewRelation(in.database.name, d.name, in.columns[d.name]),
+			definition: d.sql, virtual: isVirtual(d.sql), generated: in.generated[d.name],
+		}
+		switch {
+		case d.kind == "view":
+			s.View, s.Definition, s.virtual = true, d.sql, false
+		case s.virtual:
+			s.mentions = mentioned(d.sql)
+			virtual = append(virtual, schema.Fold(d.name))
+		}
+		all = append(all, s)
+	}
+	for i := range all {
+		s := &all[i]
+		for _, of := range virtual {
+			if !s.virtual && !s.View && strings.HasPrefix(schema.Fold(s.Name), of+"_") {
+				s.shadow, s.mentions = true, mentions{names: map[string]bool{of: true}}
+			}
+		}
+	}
+	return all
 }
 
 func isVirtual(definition string) bool {

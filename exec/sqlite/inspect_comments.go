@@ -8,7 +8,7 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// describe turns the comments of t's CREATE text into descriptions. The rules are in the comment of inspect.
+// describe turns the comments of t's CREATE text into descriptions. The rules are in the comment of Inspect.
 func describe(t *schema.Table) {
 	// Most definitions have no comment: do not lex them.
 	if !strings.Contains(t.Definition, "--") && !strings.Contains(t.Definition, "/*") {

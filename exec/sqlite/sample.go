@@ -20,14 +20,16 @@ import (
 // no rowid (WITHOUT ROWID, virtual tables, views), the first rows are taken.
 func (Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	from := source(t)
-	// An index is the shortest way to count, so there it may be used.
-	return guard.SampleRows(ctx, run, guard.Sampled{From: from, Counted: strings.TrimSuffix(from, " NOT INDEXED"), List: selectList(o), Key: rowid(t)}, o)
+	return guard.SampleRows(ctx, run, guard.Sampled{
+		From: from, Counted: strings.TrimSuffix(from, " NOT INDEXED"), // an index is the shortest way to count
+		List: selectList(o), Key: rowid(t),
+	}, o)
 }
 
 // source writes a table for FROM. Without NOT INDEXED, SQLite may read a covering index instead of the table, and give
 // the rows in its order.
 func source(t schema.Table) string {
-	from := quote(cmp.Or(t.Schema, mainSchema)) + "." + quote(t.Name) + " AS t"
+	from := quoted(cmp.Or(t.Schema, mainSchema)) + "." + quoted(t.Name) + " AS t"
 	if t.Kind == schema.BaseTable {
 		from += " NOT INDEXED"
 	}
@@ -39,7 +41,7 @@ func selectList(o exec.SampleOptions) string {
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
 		// With a table in front it cannot be taken for a string.
-		columns[i] = "t." + quote(name)
+		columns[i] = "t." + quoted(name)
 		if o.Cut > 0 {
 			columns[i] = fmt.Sprintf("CASE WHEN length(%[1]s) < %[2]d THEN %[1]s ELSE substr(%[1]s, 1, %[2]d) END", columns[i], o.Cut)
 		}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/sqltext"
@@ -23,11 +24,6 @@ type Dialect struct {
 	Authorizer func(op int, arg1, arg2, database string) int
 }
 
-var (
-	_ exec.Dialect = Dialect{}
-	_ exec.Sampler = Dialect{}
-)
-
 // Hooks is what the guard needs of a driver connection. Both methods are called from inside sql.Conn.Raw, one at a
 // time.
 type Hooks interface {
@@ -39,27 +35,34 @@ type Hooks interface {
 	SetLimit(id, value int) (old int)
 }
 
-// language is how SQLite is named and written. It takes a name in double quotes for a string where no such name exists; a
+// Language implements [exec.Dialect]. SQLite takes a name in double quotes for a string where no such name exists; a
 // column with its table in front is safe from it.
-var language = exec.Language{
-	Name: "sqlite", Title: "SQLite", Text: sqltext.SQLite(), Backticks: true,
-	Drivers: []string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/ncruces/go-sqlite3"},
+func (Dialect) Language() exec.Language {
+	return exec.Language{
+		Name: "sqlite", Title: "SQLite", Text: sqltext.SQLite(), Backticks: true,
+		Drivers: []string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/ncruces/go-sqlite3"},
+	}
 }
-
-// Language returns SQLite's name and rules.
-func (Dialect) Language() exec.Language { return language }
-
-// quote writes a name.
-func quote(name string) string { return language.Quote(name) }
 
 // mainSchema is the database that a connection was opened with.
 const mainSchema = "main"
 
-// Guard makes the guard of a DB. See the package comment for what it does.
-func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
-	if c.CellBytes < 0 {
-		return nil, fmt.Errorf("sqlite: GuardConfig.CellBytes is negative")
+// quoted writes a name so that SQLite takes it for a name.
+func quoted(name string) string { return exec.Language{}.Quote(name) }
+
+// literal writes a string.
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// Classify implements [exec.Dialect]. The errors of a statement have their type before; any other error blames none.
+func (Dialect) Classify(err error) error {
+	switch {
+	case err == nil || isTyped(err):
+		return err
+	case strings.HasPrefix(ownWords(err), "attempt to write a readonly database"):
+		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
 	}
-	g := &guarded{dialect: d, config: c, seen: map[any]sight{}, installs: map[uintptr]int{}}
-	return g.open, nil
+	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
+		return typed
+	}
+	return err
 }
