@@ -85,11 +85,9 @@ func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reading{
-		conn: c, at: map[table]int{}, known: &known{relations: map[table]*guard.Relation{}},
-		catalog: &exec.Catalog{Version: version, Schema: &schema.Schema{Dialect: language.Name, Default: c.at.schema, Tables: []schema.Table{}}},
-	}
-	r.catalog.Own = r.known
+	k := &known{relations: map[table]*guard.Relation{}}
+	s := &schema.Schema{Dialect: language.Name, Default: c.at.schema, Tables: []schema.Table{}}
+	r := reading{conn: c, at: map[table]int{}, known: k, catalog: &exec.Catalog{Version: version, Schema: s, Own: k}}
 	for _, part := range []func(context.Context) error{r.relations, r.described, r.policy, r.views, r.writes} {
 		if err := part(ctx); err != nil {
 			return nil, err
@@ -140,7 +138,8 @@ func (r *reading) relations(ctx context.Context) error {
 		case len(keys) > 0 && keys[len(keys)-1] == t: // else it was made meanwhile
 			last := &tables[len(tables)-1]
 			last.Columns = append(last.Columns, schema.Column{
-				Name: name.String, Type: kind.String, Default: standard.String, Description: comment.String, NotNull: nullable.String == "NO",
+				Name: name.String, Type: kind.String, Default: standard.String, Description: comment.String,
+				NotNull: nullable.String == "NO",
 			})
 			names[t] = append(names[t], name.String)
 		}
@@ -169,17 +168,19 @@ func (r *reading) add(f *facts, columns []string, view bool) {
 	r.known.relations[f.table] = relation
 }
 
-// metadata reads a text about each table of a list of system.metadata, which this user may not be allowed to read.
-func (r *reading) metadata(ctx context.Context, query string, of func(t table, text string)) error {
+// metadata reads a name and a text from a list of system.metadata, which this user may not be allowed to read.
+func (r *reading) metadata(ctx context.Context, list, columns string, of func(t table, text string)) error {
 	var names []string
 	for _, name := range r.dialect.catalogs(r.conn.at.catalog) {
 		names = append(names, literal(name))
 	}
-	err := r.each(ctx, query+" AND catalog_name IN ("+strings.Join(names, ", ")+")", func(scan func(...any) error) error {
+	query := "SELECT catalog_name, schema_name, " + columns + " FROM system.metadata." + list +
+		" WHERE catalog_name IN (" + strings.Join(names, ", ") + ")"
+	err := r.each(ctx, query, func(scan func(...any) error) error {
 		var t table
-		var text string
+		var text sql.NullString
 		err := scan(&t.catalog, &t.schema, &t.name, &text)
-		of(t, text)
+		of(t, text.String)
 		return err
 	})
 	return unlessRejected(err)
@@ -187,8 +188,7 @@ func (r *reading) metadata(ctx context.Context, query string, of func(t table, t
 
 // described reads what no information_schema has: comments of tables, and definitions of materialized views.
 func (r *reading) described(ctx context.Context) error {
-	query := "SELECT catalog_name, schema_name, table_name, comment FROM system.metadata.table_comments WHERE comment IS NOT NULL"
-	err := r.metadata(ctx, query, func(t table, text string) {
+	err := r.metadata(ctx, "table_comments", "table_name, comment", func(t table, text string) {
 		if i, ok := r.at[t]; ok {
 			r.catalog.Schema.Tables[i].Description = text
 		}
@@ -196,8 +196,7 @@ func (r *reading) described(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	query = "SELECT catalog_name, schema_name, name, definition FROM system.metadata.materialized_views WHERE definition IS NOT NULL"
-	return r.metadata(ctx, query, func(t table, text string) {
+	return r.metadata(ctx, "materialized_views", "name, definition", func(t table, text string) {
 		if relation := r.known.relations[t]; relation != nil {
 			of(relation).definition = text
 		}
@@ -229,11 +228,9 @@ func (r *reading) writes(ctx context.Context) error {
 	if err != nil {
 		return unlessRejected(err)
 	}
-	r.catalog.Warnings = append(r.catalog.Warnings, trace.Warning{
-		Code: "privileged-user",
-		Message: "the user may make tables in " + t.catalog + "." + t.schema + ": the guard holds all the same, but use a user under " +
-			"the rules that trino.AccessRules makes",
-	})
+	message := "the user may make tables in " + t.catalog + "." + t.schema +
+		": the guard holds all the same, but use a user under the rules that trino.AccessRules makes"
+	r.catalog.Warnings = append(r.catalog.Warnings, trace.Warning{Code: "privileged-user", Message: message})
 	return nil
 }
 

@@ -81,7 +81,8 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen,
 		case !p.Restricts() || called[t.name] || slices.Contains(under, t):
 		case r == nil:
 			c.doubt = true
-			return seen, guard.Refuse(exec.ReasonTable, "the server reads %s, which the statement does not name and none of its views explains", t.name)
+			return seen, guard.Refuse(exec.ReasonTable,
+				"the server reads %s, which the statement does not name and none of its views explains", t.name)
 		default:
 			seen.Relations = append(seen.Relations, r)
 		}
@@ -196,8 +197,8 @@ func (c *conn) verify(ctx context.Context, r *guard.Relation, column string) err
 		denied, err := c.probe(ctx, t, column)
 		if err == nil && !denied {
 			err = &exec.UnguardedError{
-				Reason: fmt.Sprintf("the policy denies %s.%s, and the server lets this user read it; nothing but the server's own access "+
-					"control can hold columns back", t.name, column),
+				Reason: fmt.Sprintf("the policy denies %s.%s, and the server lets this user read it; "+
+					"nothing but the server's own access control can hold columns back", t.name, column),
 				Remedy: "give the server the rules that trino.AccessRules makes of the policy, and open the pool as the user of these rules",
 			}
 		}

@@ -134,8 +134,10 @@ func (c *conn) Version(ctx context.Context) (string, error) {
 		return v.text, nil
 	}
 	v = version{place: c.place, asked: time.Now()}
-	const columns = `table_catalog, table_schema, table_name, column_name, ordinal_position, data_type, column_default, is_nullable, "comment"`
-	query := "SELECT to_hex(checksum(ROW(" + columns + "))), count(*) FROM (" + c.everywhere("columns", func(int) string { return columns }) + ")"
+	const columns = "table_catalog, table_schema, table_name, column_name, ordinal_position, data_type, column_default, " +
+		`is_nullable, "comment"`
+	query := "SELECT to_hex(checksum(ROW(" + columns + "))), count(*) FROM (" +
+		c.everywhere("columns", func(int) string { return columns }) + ")"
 	err := c.each(ctx, query, func(scan func(...any) error) error {
 		var sum sql.NullString
 		var n int64
@@ -161,7 +163,8 @@ func (c *conn) Version(ctx context.Context) (string, error) {
 func (c *conn) everywhere(table string, columns func(catalog int) string) string {
 	var parts []string
 	for i, name := range c.dialect.catalogs(c.at.catalog) {
-		parts = append(parts, fmt.Sprintf("SELECT %s FROM %s.information_schema.%s WHERE table_schema <> 'information_schema'", columns(i), quote(name), table))
+		parts = append(parts, fmt.Sprintf("SELECT %s FROM %s.information_schema.%s WHERE table_schema <> 'information_schema'",
+			columns(i), quote(name), table))
 	}
 	return strings.Join(parts, " UNION ALL ")
 }
@@ -180,8 +183,8 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 		return exec.Plan{}, err
 	}
 	p := exec.Plan{Rows: []exec.PlanRow{}}
-	for _, read := range s.Catalog.Reads(s.Names) {
-		p.Rows = append(p.Rows, exec.PlanRow{ID: len(p.Rows) + 1, Detail: "reads " + read.Relation.Schema + "." + read.Relation.Name})
+	for i, read := range s.Catalog.Reads(s.Names) {
+		p.Rows = append(p.Rows, exec.PlanRow{ID: i + 1, Detail: "reads " + read.Relation.Schema + "." + read.Relation.Name})
 	}
 	var root step
 	if err := json.Unmarshal([]byte(text), &root); err != nil {
