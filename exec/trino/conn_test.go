@@ -296,8 +296,10 @@ func TestAnalysis(t *testing.T) {
 func TestRefs(t *testing.T) {
 	text := "SELECT a.b.c, (r).f, u.*, count(*), x * y, * FROM t AS d"
 	want := []guard.Ref{
-		{Path: []string{"select"}}, {Path: []string{"a", "b", "c"}}, {Path: []string{"r"}}, {Path: []string{"f"}}, {Path: []string{"u"}, Star: true},
-		{Path: []string{"count"}}, {Path: []string{"x"}}, {Path: []string{"y"}}, {Star: true}, {Path: []string{"from"}}, {Path: []string{"t"}}, {Path: []string{"as"}},
+		{Path: []string{"select"}}, {Path: []string{"a", "b", "c"}}, {Path: []string{"r"}}, {Path: []string{"f"}},
+		{Path: []string{"u"}, Star: true},
+		{Path: []string{"count"}}, {Path: []string{"x"}}, {Path: []string{"y"}}, {Star: true},
+		{Path: []string{"from"}}, {Path: []string{"t"}}, {Path: []string{"as"}},
 	}
 	if diff := cmp.Diff(want, trino.Refs(text)); diff != "" {
 		t.Error(diff)
