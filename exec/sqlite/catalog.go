@@ -20,13 +20,13 @@ type catalog struct {
 	relations map[string]map[string]*guard.Relation // by folded database and folded name
 	named     map[string][]*guard.Relation          // by folded name, in the order of the databases
 	functions map[string]bool                       // folded names of functions that may be called
-	temp      map[string]bool                       // see conn.temporary
+	temp      map[string]bool                       // see conn.temp
 	virtual   []string                              // quoted names of virtual tables
 	slow      map[string]int                        // by folded name of a view: load.slow
 	fts5      bool                                  // some virtual table is of FTS5
 	hides     bool                                  // some relation may not be read
 	exact     bool                                  // some column may not be read, so that an unknown one is refused
-	versions  string                                // of conn.versions
+	version   string                                // of the schema
 }
 
 // Catalog implements [exec.Conn]. It reads, with a handful of statements for each database whatever the number of tables,
@@ -72,7 +72,7 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 		return nil, err
 	}
 	own := &catalog{
-		surroundings: around, functions: around.callable(policy.AllowFunctions), temp: c.temp, versions: c.versions,
+		surroundings: around, functions: around.callable(policy.AllowFunctions), temp: c.temp, version: c.version,
 		relations: map[string]map[string]*guard.Relation{}, named: map[string][]*guard.Relation{}, slow: map[string]int{},
 		exact: len(policy.DenyColumns) > 0, hides: len(policy.AllowTables)+len(policy.DenyTables) > 0,
 	}

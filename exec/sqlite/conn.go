@@ -28,11 +28,13 @@ type conn struct {
 	hooks   Hooks
 	worn    bool
 
-	databases []database      // those of the schema: without the temporary one
-	versions  string          // their schema_versions, where version is from
-	version   string          // of the schema
-	place     string          // what the connection sees
-	temp      map[string]bool // folded names of temporary tables and views; see temporary
+	databases []database // those of the schema: without the temporary one
+	versions  string     // their schema_versions, where version is from
+	version   string     // of the schema
+	place     string     // what the connection sees
+	// temp are the folded names of temporary tables and views, which an earlier user of the connection made. They are no
+	// part of the schema and may not be read.
+	temp map[string]bool
 
 	// The limits of SQLite on lengths and parameters now, the page cache in kB (0: as the connection has it), and why
 	// the first limit is lower than usual.
@@ -43,10 +45,6 @@ type conn struct {
 	pragmas    []pragma
 	limits     []limit
 	authorized bool
-	room       struct { // their first memory
-		pragmas [3]pragma
-		limits  [10]limit
-	}
 
 	prepared  *exec.Statement // that statement is prepared for, as it is written
 	statement *sql.Stmt
@@ -75,11 +73,7 @@ func (c *conn) install(ctx context.Context, dc any) (err error) {
 	if err := c.prepare(ctx, dc); err != nil {
 		return err
 	}
-	c.limits = c.room.limits[:0]
-	for _, l := range c.lowered() {
-		c.limits = append(c.limits, limit{l.id, c.hooks.SetLimit(l.id, l.value)})
-	}
-	c.length, c.parameters = c.longest(), 0
+	c.lower(func(l limit) { c.limits = append(c.limits, l) })
 	c.authorized = true
 	c.hooks.RegisterAuthorizer(c.gate.callback)
 	c.worn = c.count(c.hooks)
@@ -95,7 +89,6 @@ func (c *conn) prepare(ctx context.Context, dc any) error {
 		return err
 	}
 	atOnce := context.WithoutCancel(ctx) // what runs with it does not wait, so nothing has to stop it in the middle
-	c.pragmas = c.room.pragmas[:0]
 	old, err := c.set(atOnce, dc, "busy_timeout", 0)
 	if err != nil {
 		return err
@@ -205,11 +198,14 @@ func (c *conn) see(ctx context.Context, dc any) error {
 	if c.temp == nil {
 		return nil
 	}
-	if err := c.temporary(ctx, dc); err != nil {
+	err := guard.EachRaw(ctx, dc, "SELECT name FROM temp.sqlite_master WHERE type IN ('table', 'view')", func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		c.temp[schema.Fold(name)] = true
 		return err
-	}
+	})
 	c.place += fmt.Sprintf("%q", slices.Sorted(maps.Keys(c.temp)))
-	return nil
+	return err
 }
 
 // define reads the definitions of all databases, and returns the version of the schema: for each database its name, its
@@ -250,41 +246,18 @@ func (c *conn) define(ctx context.Context, dc any) (version string, err error) {
 	return version, nil
 }
 
-// temporary reads the names of the temporary tables and views of the connection. An earlier user of the connection made
-// them. They are no part of the schema and may not be read.
-func (c *conn) temporary(ctx context.Context, dc any) error {
-	return guard.EachRaw(ctx, dc, "SELECT name FROM temp.sqlite_master WHERE type IN ('table', 'view')", func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		c.temp[schema.Fold(name)] = true
-		return err
-	})
-}
-
 // Version implements [exec.Conn].
 func (c *conn) Version(ctx context.Context) (string, error) {
 	err := c.raw(func(dc any) error {
 		versions, err := c.readVersions(ctx, dc)
-		if err != nil || versions == c.versions {
-			return err
-		}
-		version, err := c.define(ctx, dc)
-		if err == nil {
-			c.versions, c.version = versions, version
+		if err == nil && versions != c.versions {
+			if c.version, err = c.define(ctx, dc); err == nil {
+				c.versions = versions
+			}
 		}
 		return err
 	})
 	return c.version, err
-}
-
-// changed reports whether the schema is another one than that of a catalog.
-func (c *conn) changed(ctx context.Context, of *catalog) (changed bool, err error) {
-	err = c.raw(func(dc any) error {
-		versions, err := c.readVersions(ctx, dc)
-		changed = versions != of.versions
-		return err
-	})
-	return changed, err
 }
 
 // raw runs f on the driver connection. The gate lets the texts of f pass.
@@ -297,29 +270,14 @@ func (c *conn) raw(f func(dc any) error) error {
 	})
 }
 
-// bare runs f, whose texts are all ours, on the driver connection with the limits and the query_only that it had before.
-// After an error that has no type they may be off, and the connection is not used again.
+// bare runs f, whose texts are all ours, on the driver connection with the limits that it had before.
 func (c *conn) bare(f func(dc any) error) error {
 	return c.raw(func(dc any) error {
-		writable := slices.IndexFunc(c.pragmas, func(p pragma) bool { return p.name == "query_only" })
 		for _, l := range c.limits {
 			c.hooks.SetLimit(l.id, l.value)
 		}
-		if writable >= 0 {
-			if err := c.pragmas[writable].write(context.Background(), dc); err != nil {
-				return err
-			}
-		}
 		err := f(dc)
-		if writable >= 0 {
-			if err := (pragma{"query_only", 1}).write(context.Background(), dc); err != nil {
-				return fmt.Errorf("sqlite: putting the guard on again: %v", err)
-			}
-		}
-		for _, l := range c.lowered() {
-			c.hooks.SetLimit(l.id, l.value)
-		}
-		c.length, c.parameters = c.longest(), 0
+		c.lower(func(limit) {})
 		return err
 	})
 }

@@ -88,7 +88,6 @@ func TestFaults(t *testing.T) {
 		{"a limit cannot be restored", afterwards("limit 0 1000000000"), answered, broken},
 		{"query_only cannot be restored", afterwards("PRAGMA query_only = 0"), answered, broken},
 		{"a limit can never be restored, not for the catalog either", on("limit 0 1000000000"), failed, broken},
-		{"query_only can never be restored, not for the catalog either", on("PRAGMA query_only = 0"), failed, broken},
 		{"busy_timeout cannot be restored", afterwards("PRAGMA busy_timeout"), answered, broken},
 		{"nothing can be undone after a failure", on("authorizer on", "PRAGMA query_only = 0"), failed, broken},
 	}

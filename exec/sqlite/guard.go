@@ -24,8 +24,8 @@ type guarding struct {
 	dialect Dialect
 	config  exec.GuardConfig
 
+	gates    sync.Pool // of *gate: go-sqlite3 keeps every callback until the connection closes
 	mu       sync.Mutex
-	gates    []*gate         // not in use
 	sights   map[any]sight   // by driver connection; the key keeps its address from being reused
 	installs map[uintptr]int // by address of the driver connection; a reused address only drops one early
 }
@@ -45,12 +45,17 @@ func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 		return nil, errors.New("sqlite: GuardConfig.CellBytes is negative")
 	}
 	g := &guarding{dialect: d, config: c, sights: map[any]sight{}, installs: map[uintptr]int{}}
+	g.gates.New = func() any {
+		fresh := &gate{application: d.Authorizer}
+		fresh.callback = fresh.authorize
+		return fresh
+	}
 	return g.open, nil
 }
 
 // open implements [exec.Open].
 func (g *guarding) open(ctx context.Context, pooled *sql.Conn, timeout time.Duration) (exec.Opened, error) {
-	c := &conn{guarding: g, conn: pooled, timeout: timeout, gate: g.gate()}
+	c := &conn{guarding: g, conn: pooled, timeout: timeout, gate: g.gates.Get().(*gate)}
 	var fault error
 	err := pooled.Raw(func(dc any) error {
 		if fault = c.install(ctx, dc); fault == nil {
@@ -74,54 +79,37 @@ func (g *guarding) open(ctx context.Context, pooled *sql.Conn, timeout time.Dura
 	return exec.Opened{}, fault
 }
 
-// gate takes a gate out of the store.
-func (g *guarding) gate() *gate {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if n := len(g.gates); n > 0 {
-		gate := g.gates[n-1]
-		g.gates = g.gates[:n-1]
-		return gate
-	}
-	fresh := &gate{application: g.dialect.Authorizer}
-	fresh.callback = fresh.authorize
-	return fresh
-}
-
 // put stores a gate that no connection uses.
 func (g *guarding) put(gate *gate) {
 	gate.begin()
 	gate.catalog = nil
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.gates = append(g.gates, gate)
+	g.gates.Put(gate)
 }
 
 // seen returns what is known of a driver connection.
 func (g *guarding) seen(dc any) sight {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if !reflect.ValueOf(dc).Comparable() {
 		return sight{}
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	return g.sights[dc]
 }
 
-// remember keeps what was seen of a driver connection. An empty sight forgets the connection.
+// remember keeps what was seen of a driver connection. An empty sight forgets it.
 func (g *guarding) remember(dc any, s sight) {
-	if !reflect.ValueOf(dc).Comparable() {
-		return
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if s == (sight{}) {
+	switch {
+	case !reflect.ValueOf(dc).Comparable():
+	case s == sight{}:
 		delete(g.sights, dc)
-		return
+	default:
+		if len(g.sights) >= sightsKept {
+			clear(g.sights)
+		}
+		g.sights[dc] = s
 	}
-	if len(g.sights) >= sightsKept {
-		clear(g.sights)
-	}
-	g.sights[dc] = s
 }
 
 // count counts an install and reports whether the connection has had too many.
@@ -132,15 +120,15 @@ func (g *guarding) count(hooks Hooks) bool {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.installs[v.Pointer()]++
-	if g.installs[v.Pointer()] >= installsBeforeDrop {
-		delete(g.installs, v.Pointer())
-		return true
-	}
 	if len(g.installs) > addressesKept {
 		clear(g.installs)
 	}
-	return false
+	g.installs[v.Pointer()]++
+	worn := g.installs[v.Pointer()] >= installsBeforeDrop
+	if worn {
+		delete(g.installs, v.Pointer())
+	}
+	return worn
 }
 
 // hooks finds the hooks of a driver connection.

@@ -8,7 +8,25 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// describe turns the comments of t's CREATE text into descriptions. The rules are in the comment of Inspect.
+// The places in a CREATE text that are no column.
+const (
+	beforeBody = -1 // before the opening bracket
+	unnamed    = -2 // behind a comma or the bracket: the item's name comes next
+	constraint = -3 // in a table constraint
+)
+
+// describe turns the comments of t's CREATE text into descriptions.
+//
+// A comment describes the column behind which it stands on the same line, or before which it stands alone:
+//
+//	CREATE TABLE orders ( -- what customers bought
+//	  id INTEGER PRIMARY KEY, -- order number
+//	  /* in cents */
+//	  total INTEGER
+//	)
+//
+// A comment before the opening bracket, or behind it on the same line, describes the table. Comments are text from
+// the database: clean them before they go into a prompt, as the renderings of package schema do.
 func describe(t *schema.Table) {
 	// Most definitions have no comment: do not lex them.
 	if !strings.Contains(t.Definition, "--") && !strings.Contains(t.Definition, "/*") {
@@ -17,26 +35,44 @@ func describe(t *schema.Table) {
 	var (
 		d       = sqltext.SQLite()
 		tokens  = slices.Collect(d.Tokens(t.Definition))
-		c       = commentReader{table: t, item: beforeBody}
+		item    = beforeBody // column whose definition is being read, or a place above
+		last    = beforeBody // item before the last comma, or before the bracket
+		waiting []string     // comments for the column that comes next; behind the last one they are lost
 		depth   int
 		newLine bool // a line ended since the last word or sign
 	)
+	add := func(item int, text string) { // about a constraint: nowhere
+		if item == beforeBody {
+			t.Description = strings.TrimSpace(t.Description + " " + text)
+		} else if item >= 0 {
+			t.Columns[item].Description = strings.TrimSpace(t.Columns[item].Description + " " + text)
+		}
+	}
 	for i, token := range tokens {
 		switch token.Kind {
 		case sqltext.Space:
 			newLine = newLine || strings.Contains(token.Text, "\n")
 			continue
 		case sqltext.Comment:
-			c.comment(token.Text, newLine, codeFollows(tokens[i+1:]))
+			switch text := commentText(token.Text); {
+			case text == "":
+			case item == beforeBody:
+				add(item, text)
+			case item == unnamed && !newLine && !codeFollows(tokens[i+1:]):
+				add(last, text)
+			case item == unnamed, newLine:
+				waiting = append(waiting, text)
+			default:
+				add(item, text)
+			}
 			continue
 		}
 		newLine = false
 		switch {
 		case token.Text == "(":
 			depth++
-			if depth == 1 && c.item == beforeBody {
-				c.last, c.item = c.item, unnamed
-				c.lastWasOpen = true
+			if depth == 1 && item == beforeBody {
+				last, item = item, unnamed
 				continue
 			}
 		case token.Text == ")":
@@ -45,15 +81,18 @@ func describe(t *schema.Table) {
 				return
 			}
 			if depth == 0 { // the names of a view's columns end here
-				c.item = beforeBody
+				item = beforeBody
 			}
 		case token.Text == "," && depth == 1:
-			c.last, c.item = c.item, unnamed
+			last, item = item, unnamed
 			continue
 		}
-		c.lastWasOpen = false
-		if depth >= 1 && c.item == unnamed {
-			c.start(d.Value(token), isWord(token, "constraint", "primary", "unique", "check", "foreign"))
+		if depth >= 1 && item == unnamed {
+			item = itemOf(t, d.Value(token), token)
+			for _, text := range waiting {
+				add(item, text)
+			}
+			waiting = nil
 		}
 		if t.Kind == schema.View && depth == 0 && isWord(token, "select", "with", "values") {
 			return // the query of the view
@@ -61,74 +100,18 @@ func describe(t *schema.Table) {
 	}
 }
 
+// itemOf returns the column whose definition begins with a name. Without quotes no column can have the name with which a
+// table constraint begins.
+func itemOf(t *schema.Table, name string, token sqltext.Token) int {
+	i := slices.IndexFunc(t.Columns, func(c schema.Column) bool { return schema.EqualFold(c.Name, name) })
+	if i < 0 || isWord(token, "constraint", "primary", "unique", "check", "foreign") {
+		return constraint
+	}
+	return i
+}
+
 func isWord(token sqltext.Token, words ...string) bool {
 	return token.Kind == sqltext.Word && slices.Contains(words, schema.Fold(token.Text))
-}
-
-// The places of commentReader.item that are no column.
-const (
-	beforeBody = -1 // before the opening bracket
-	unnamed    = -2 // behind a comma or the bracket: the item's name comes next
-	constraint = -3 // in a table constraint
-)
-
-// commentReader gives comments to the columns of a table.
-type commentReader struct {
-	table       *schema.Table
-	item        int      // column whose definition is being read, or a place above
-	last        int      // item before the last comma
-	lastWasOpen bool     // nothing but comments since the opening bracket
-	waiting     []string // comments for the column that comes next; behind the last one they are lost
-}
-
-// comment places one comment. newLine says that it is the first thing on its line; codeFollows that it is not the last.
-func (c *commentReader) comment(text string, newLine, codeFollows bool) {
-	text = commentText(text)
-	switch {
-	case text == "":
-	case c.item == beforeBody:
-		c.add(beforeBody, text)
-	case c.item == unnamed && !newLine && !codeFollows && c.lastWasOpen:
-		c.add(beforeBody, text)
-	case c.item == unnamed && !newLine && !codeFollows:
-		c.add(c.last, text)
-	case c.item == unnamed, newLine:
-		c.waiting = append(c.waiting, text)
-	default:
-		c.add(c.item, text)
-	}
-}
-
-func (c *commentReader) add(item int, text string) {
-	var to *string
-	switch {
-	case item == beforeBody:
-		to = &c.table.Description
-	case item >= 0:
-		to = &c.table.Columns[item].Description
-	default:
-		return // about a constraint
-	}
-	if *to != "" {
-		*to += " "
-	}
-	*to += text
-}
-
-// start is called with the first name of an item. clause says that a table constraint starts with it: no column can have
-// such a name without quotes.
-func (c *commentReader) start(name string, clause bool) {
-	c.item = constraint
-	for i := range c.table.Columns {
-		if schema.EqualFold(c.table.Columns[i].Name, name) && !clause {
-			c.item = i
-			break
-		}
-	}
-	for _, text := range c.waiting {
-		c.add(c.item, text)
-	}
-	c.waiting = nil
 }
 
 // codeFollows reports whether something other than comments stands on the rest of the line.

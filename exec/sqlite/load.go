@@ -41,6 +41,14 @@ func (c *conn) lowered() [10]limit {
 	}
 }
 
+// lower lowers the limits and calls was with each as it was before.
+func (c *conn) lower(was func(limit)) {
+	for _, l := range c.lowered() {
+		was(limit{l.id, c.hooks.SetLimit(l.id, l.value)})
+	}
+	c.length, c.parameters = c.longest(), 0
+}
+
 // minLength is the limit on the length of a value, in bytes, unless the bounds of the DB allow longer ones. Without a
 // limit, SELECT hex(randomblob(400000000)) ran for 9.9 s against a deadline of 1 s and took 1.9 GB.
 const minLength = 1_000_000

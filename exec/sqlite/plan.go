@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -83,18 +86,17 @@ func (r *planReader) group(rows []int, in *scope) []exec.PlanNode {
 		steps[i] = r.names.step(r.rows[row].Detail)
 	}
 	if in == nil {
-		in = r.names.scopeOf(steps)
+		in = r.names.fitting(steps)
 	}
 	var nodes []exec.PlanNode
 	for i, row := range rows {
-		s := steps[i]
+		s, below := steps[i], in
+		if s.newScope {
+			below = nil
+		}
 		switch {
 		case s.drop:
 		case s.lift:
-			below := in
-			if s.newScope {
-				below = nil
-			}
 			nodes = append(nodes, r.group(r.children[row], below)...)
 		case s.compound:
 			nodes = append(nodes, r.compound(r.children[row])...)
@@ -102,10 +104,6 @@ func (r *planReader) group(rows []int, in *scope) []exec.PlanNode {
 			n := s.node
 			if s.name != "" {
 				n.Table = r.names.resolve(s.name, in)
-			}
-			below := in
-			if s.newScope {
-				below = nil
 			}
 			n.Children = r.group(r.children[row], below)
 			if s.set {
@@ -157,43 +155,40 @@ type planStep struct {
 }
 
 // step reads one row.
-func (p *planNames) step(detail string) planStep {
-	d := strings.TrimSpace(detail)
-	// SQLite before 3.24 wrote "EXECUTE LIST SUBQUERY 1".
-	d = strings.TrimPrefix(d, "EXECUTE ")
+func (p planNames) step(detail string) planStep {
+	d := strings.TrimPrefix(strings.TrimSpace(detail), "EXECUTE ") // "EXECUTE LIST SUBQUERY 1" before SQLite 3.24
 	word, rest, _ := strings.Cut(d, " ")
-	switch word {
-	case "SCAN":
+	set, isSet := setKind(d)
+	switch {
+	case word == "SCAN":
 		return p.access(exec.PlanScan, rest)
-	case "SEARCH":
+	case word == "SEARCH":
 		return p.access(exec.PlanSearch, rest)
-	case "CREATE":
-		if rest == "BLOOM FILTER" {
-			return planStep{drop: true}
-		}
-	case "RIGHT-JOIN":
+	case d == "CREATE BLOOM FILTER", word == "BLOOM":
+		return planStep{drop: true}
+	case word == "RIGHT-JOIN":
 		return planStep{node: exec.PlanNode{Kind: planRight}, name: schema.Fold(rest)}
-	case "USE":
-		if strings.HasPrefix(rest, "TEMP B-TREE") {
-			return planStep{node: exec.PlanNode{Kind: tempKind(rest)}}
+	case strings.HasPrefix(d, "USE TEMP B-TREE"):
+		return planStep{node: exec.PlanNode{Kind: tempKind(d)}}
+	case word == "USING" && strings.HasSuffix(d, " FOR IN-OPERATOR"):
+		// An IN that searches its right side directly: USING INDEX i FOR IN-OPERATOR, or by rowid.
+		n := exec.PlanNode{Kind: exec.PlanList, Access: exec.AccessIndex}
+		if table, ok := strings.CutPrefix(strings.TrimSuffix(rest, " FOR IN-OPERATOR"), "ROWID SEARCH ON TABLE "); ok {
+			n.Table, n.Access = schema.Fold(table), exec.AccessPK
 		}
-	case "USING":
-		if s, ok := inOperator(rest); ok {
-			return s
-		}
-	case "COMPOUND":
-		if kind, ok := setKind(rest); ok { // COMPOUND SUBQUERIES 1 AND 2 (UNION ALL)
-			return planStep{node: exec.PlanNode{Kind: kind}, set: true}
-		}
+		return planStep{node: n}
+	case word == "COMPOUND" && isSet: // COMPOUND SUBQUERIES 1 AND 2 (UNION ALL)
+		return planStep{node: exec.PlanNode{Kind: set}, set: true}
+	case word == "COMPOUND":
 		return planStep{compound: true}
-	case "MERGE", "UNION", "INTERSECT", "EXCEPT":
-		if kind, ok := setKind(d); ok {
-			return planStep{node: exec.PlanNode{Kind: kind}, set: true, newScope: true}
+	case isSet && slices.Contains([]string{"MERGE", "UNION", "INTERSECT", "EXCEPT"}, word):
+		return planStep{node: exec.PlanNode{Kind: set}, set: true, newScope: true}
+	case strings.Contains(d, "SUBQUERY") && slices.Contains([]string{"CORRELATED", "SCALAR", "LIST", "REUSE", "SUBQUERY"}, word):
+		n := exec.PlanNode{Kind: exec.PlanScalar, Correlated: word == "CORRELATED"}
+		if strings.Contains(d, "LIST SUBQUERY") {
+			n.Kind = exec.PlanList
 		}
-	case "CORRELATED", "SCALAR", "LIST", "REUSE", "SUBQUERY":
-		if s, ok := subquery(d); ok {
-			return s
-		}
+		return planStep{node: n, newScope: true}
 	}
 	if s, ok := plainSteps[word]; ok {
 		return s
@@ -207,40 +202,11 @@ var plainSteps = map[string]planStep{
 	"RIGHT":       {lift: true, newScope: true},
 	"LEFT-MOST":   {lift: true, newScope: true},
 	"INDEX":       {lift: true},
-	"BLOOM":       {drop: true},
 	"MULTI-INDEX": {node: exec.PlanNode{Kind: planOr}},
 	"CO-ROUTINE":  {node: exec.PlanNode{Kind: planCoroutine}, newScope: true},
 	"MATERIALIZE": {node: exec.PlanNode{Kind: planMaterialize}, newScope: true},
 	"SETUP":       {node: exec.PlanNode{Kind: planSetup}, newScope: true},
 	"RECURSIVE":   {node: exec.PlanNode{Kind: planRepeat}, newScope: true},
-}
-
-// subquery reads "[REUSE] [CORRELATED] [SCALAR|LIST] SUBQUERY n".
-func subquery(d string) (planStep, bool) {
-	if !strings.Contains(d, "SUBQUERY") {
-		return planStep{}, false
-	}
-	kind := exec.PlanScalar
-	if strings.Contains(d, "LIST SUBQUERY") {
-		kind = exec.PlanList
-	}
-	return planStep{
-		node:     exec.PlanNode{Kind: kind, Correlated: strings.HasPrefix(d, "CORRELATED")},
-		newScope: true,
-	}, true
-}
-
-// inOperator reads the rows of an IN that searches its right side directly: "USING ROWID SEARCH ON TABLE x FOR
-// IN-OPERATOR" and "USING INDEX i FOR IN-OPERATOR".
-func inOperator(rest string) (planStep, bool) {
-	what, ok := strings.CutSuffix(rest, " FOR IN-OPERATOR")
-	if !ok {
-		return planStep{}, false
-	}
-	if table, ok := strings.CutPrefix(what, "ROWID SEARCH ON TABLE "); ok {
-		return planStep{node: exec.PlanNode{Kind: exec.PlanList, Table: schema.Fold(table), Access: exec.AccessPK}}, true
-	}
-	return planStep{node: exec.PlanNode{Kind: exec.PlanList, Access: exec.AccessIndex}}, true
 }
 
 // tempKind says what a temporary B-tree is for.
@@ -258,41 +224,20 @@ func tempKind(d string) exec.PlanKind {
 
 // setKind finds the set operation that a row names.
 func setKind(d string) (exec.PlanKind, bool) {
-	switch {
-	case strings.Contains(d, "UNION ALL"):
-		return exec.PlanUnionAll, true
-	case strings.Contains(d, "UNION"):
-		return exec.PlanUnion, true
-	case strings.Contains(d, "INTERSECT"):
-		return exec.PlanIntersect, true
-	case strings.Contains(d, "EXCEPT"):
-		return exec.PlanExcept, true
+	words := []string{"UNION ALL", "UNION", "INTERSECT", "EXCEPT"}
+	i := slices.IndexFunc(words, func(word string) bool { return strings.Contains(d, word) })
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return []exec.PlanKind{exec.PlanUnionAll, exec.PlanUnion, exec.PlanIntersect, exec.PlanExcept}[i], true
 }
+
+// notLetters is all that a kind cannot have.
+var notLetters = regexp.MustCompile(`[^a-z]+`)
 
 // otherKind makes a kind of an unknown row: its letters in lower case, with "-" for all between them. So it has no
 // punctuation of a signature, and numbers of subqueries do not tell plans apart.
 func otherKind(d string) exec.PlanKind {
-	var b strings.Builder
-	gap := false
-	for i := 0; i < len(d) && b.Len() < 60; i++ {
-		c := d[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c < 'a' || c > 'z' {
-			gap = b.Len() > 0
-			continue
-		}
-		if gap {
-			b.WriteByte('-')
-			gap = false
-		}
-		b.WriteByte(c)
-	}
-	if b.Len() == 0 {
-		return "other"
-	}
-	return exec.PlanKind(b.String())
+	kind := strings.Trim(notLetters.ReplaceAllString(schema.Fold(d), "-"), "-")
+	return exec.PlanKind(cmp.Or(kind[:min(len(kind), 60)], "other"))
 }

@@ -166,10 +166,9 @@ func (c *conn) close() {
 func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, error) {
 	err := c.keep(ctx, s, s.SQL())
 	if err == nil && c.config.Policy.Restricts() || exec.IsRejection(err) {
-		switch changed, cerr := c.changed(ctx, s.Catalog.Own.(*catalog)); {
-		case cerr != nil:
-			return guard.Seen{}, cerr
-		case changed:
+		if version, verr := c.Version(ctx); verr != nil {
+			return guard.Seen{}, verr
+		} else if version != c.gate.catalog.version {
 			return guard.Seen{}, guard.ErrStale
 		}
 	}
