@@ -62,7 +62,7 @@ func TestInspect(t *testing.T) {
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
 	}
-	d := bq.Dialect{}
+	d := bq.Dialect{}.Language()
 	for column, quoted := range map[string]string{"address.city": "`address`.`city`", "note": "`note`"} {
 		if got := d.Quote(column); got != quoted {
 			t.Errorf("%s is quoted %s", column, got)
@@ -120,7 +120,7 @@ func TestPolicyNames(t *testing.T) {
 		{exec.Policy{DenyColumns: []string{`users."address.city"`}}, "", "SELECT address.city FROM users"},
 		{exec.Policy{DenyColumns: []string{"users.address"}}, "users.address", ""},
 		{exec.Policy{DenyColumns: []string{"users.orders.sku"}}, "users.orders.sku", ""},
-		{exec.Policy{DenyTables: []string{project + "." + home + ".users"}}, "leave the project out", ""},
+		{exec.Policy{DenyTables: []string{project + "." + home + ".users"}}, project + "." + home + ".users", ""},
 		{exec.Policy{AllowTables: []string{"public-project.pub.nosuch"}}, "public-project.pub.nosuch", ""},
 	} {
 		db := database(t, f, bq.Config{Datasets: []string{"public-project.pub"}}, exec.Config{Policy: test.policy})

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -44,8 +45,8 @@ type busyError struct{ apiError }
 func (e *busyError) Is(target error) bool { return target == exec.ErrBusy }
 
 func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrUnguarded) || errors.As(err, new(*exec.PolicyError)) ||
-		errors.As(err, new(*apiError))
+	return exec.IsRejection(err) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrUnguarded) ||
+		errors.Is(err, guard.ErrStale) || errors.As(err, new(*apiError))
 }
 
 // reasonOf is the reason of an answer in the API's own word: "accessDenied".
@@ -128,11 +129,8 @@ func invalidOf(message string, fault exec.Fault) error {
 	return e
 }
 
-// unblamed gives an error of our own look at a dataset a type that blames no statement of a caller.
+// unblamed gives an error of our own look at a table a type that blames no statement.
 func unblamed(err error) error {
-	if err == nil || isTyped(err) {
-		return err
-	}
 	if typed := classify(err, exec.FaultRun); !exec.IsRejection(typed) {
 		return typed
 	}
