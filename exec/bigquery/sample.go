@@ -59,17 +59,14 @@ func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Tabl
 	if len(o.Columns) == 0 {
 		return out, nil
 	}
-	l := listing{}
+	l := listing{Columns: o.Columns, Cut: o.Cut}
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
-		one := listed{Path: strings.Split(name, ".")}
 		columns[i] = "t." + quote(name)
 		c, ok := t.Column(name)
 		if ok && o.Cut > 0 && (strings.HasPrefix(c.Type, "STRING") || strings.HasPrefix(c.Type, "BYTES")) {
-			one.Cut = o.Cut
 			columns[i] = fmt.Sprintf("LEFT(%s, %d)", columns[i], o.Cut)
 		}
-		l.Columns = append(l.Columns, one)
 	}
 	places := [][2]int64{{0, int64(o.Rows)}}
 	if o.Spread && total > int64(o.Rows) {
