@@ -30,7 +30,8 @@ type ref struct {
 }
 
 func (r ref) compare(o ref) int {
-	return cmp.Or(strings.Compare(r.project, o.project), strings.Compare(r.dataset.name, o.dataset.name), strings.Compare(r.name, o.name))
+	return cmp.Or(strings.Compare(r.project, o.project), strings.Compare(r.dataset.name, o.dataset.name),
+		strings.Compare(r.name, o.name))
 }
 
 // table is what the API told of a table. It does not change.

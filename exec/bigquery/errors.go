@@ -54,25 +54,21 @@ func reasonOf(e *googleapi.Error) string {
 	return ""
 }
 
-// classify gives an error of the client its type. fault is what is wrong with a statement that the service rejects for no
-// reason that its words tell.
+// classify gives an error of the client its type. fault is what is wrong with a statement that the service rejects for
+// no reason that its words tell.
 func classify(err error, fault exec.Fault) error {
 	if err == nil || isTyped(err) {
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		var answer *googleapi.Error
-		if !errors.As(err, &answer) || !isBusy(reasonOf(answer), answer.Code) { // else it was tried again until the end
+		var answer *googleapi.Error // one that says "busy" was tried again until the end
+		if !errors.As(err, &answer) || !isBusy(reasonOf(answer), answer.Code) {
 			return fmt.Errorf("bigquery: %w", err)
 		}
 	}
-	var (
-		failed  *bigquery.Error
-		answer  *googleapi.Error
-		reason  string
-		message string
-		code    int
-	)
+	var failed *bigquery.Error
+	var answer *googleapi.Error
+	reason, message, code := "", "", 0
 	switch {
 	case errors.As(err, &failed):
 		reason, message = failed.Reason, failed.Message
@@ -81,7 +77,8 @@ func classify(err error, fault exec.Fault) error {
 	}
 	switch reason {
 	case "invalidQuery", "invalid", "badRequest", "notFound", "duplicate":
-		if reason == "notFound" && !strings.HasPrefix(message, "Not found: Table") && !strings.HasPrefix(message, "Not found: Dataset") {
+		what, absent := strings.CutPrefix(message, "Not found: ")
+		if reason == "notFound" && !(absent && (strings.HasPrefix(what, "Table") || strings.HasPrefix(what, "Dataset"))) {
 			break // a job or a project
 		}
 		return invalidOf(message, fault)

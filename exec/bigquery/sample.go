@@ -16,10 +16,12 @@ import (
 // spreadParts is the number of places of a long table that a spread sample comes from.
 const spreadParts = 20
 
-// SampleRows reads rows of a table by tabledata.list, which costs no money: the first ones, or with Spread from 20 places
-// of a table that has more than Rows, each at random in its part. Of a view, and of an external table, it reads the first
-// rows by a query, which costs as much as reading all of it.
-func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+// SampleRows reads rows of a table by tabledata.list, which costs no money: the first ones, or with Spread from 20
+// places of a table that has more than Rows, each at random in its part. Of a view, and of an external table, it reads
+// the first rows by a query, which costs as much as reading all of it.
+func (d Dialect) SampleRows(
+	ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions,
+) (exec.RowSample, error) {
 	from := " FROM " + t.TableName().Quoted(d.Language()) + " AS t"
 	ask := func(l listing, columns, rest string, rows int) ([][]any, error) {
 		mark := "SELECT "

@@ -20,7 +20,8 @@ import (
 
 // standard are the names of types as GoogleSQL has them, where the API has older ones.
 var standard = map[bigquery.FieldType]string{
-	bigquery.IntegerFieldType: "INT64", bigquery.FloatFieldType: "FLOAT64", bigquery.BooleanFieldType: "BOOL", bigquery.RecordFieldType: "STRUCT",
+	bigquery.IntegerFieldType: "INT64", bigquery.FloatFieldType: "FLOAT64", bigquery.BooleanFieldType: "BOOL",
+	bigquery.RecordFieldType: "STRUCT",
 }
 
 // typeName writes the type of a field.
