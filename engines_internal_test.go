@@ -11,9 +11,9 @@ func TestForeign(t *testing.T) {
 	for _, tt := range []struct{ path, want, why string }{
 		{"github.com/jackc/pgx/v5/stdlib", "PostgreSQL, whose dialect was not given; import github.com/", "version 5"},
 		{"github.com/jackc/pgx/v4/stdlib", "exec/postgres", "and others"},
-		{"github.com/lib/pq", "exec/postgres", "no version in the path"},
+		{"github.com/lib/pq", "exec/postgres", "whose guard then says that it needs pgx"},
 		{"github.com/go-sql-driver/mysql", "MySQL and MariaDB, whose dialect was not given; import github.com/", "one driver for both"},
-		{"github.com/duckdb/duckdb-go/v2", "import github.com/texttosql/texttosql/exec/duckdb and give New texttosql.WithDialect(duckdb.Dialect{})", "the present name"},
+		{"github.com/duckdb/duckdb-go/v2", "import github.com/texttosql/texttosql/exec/duckdb and give New", "the present name"},
 		{"github.com/texttosql/texttosql/exec/bigquery", "import github.com/texttosql/texttosql/exec/bigquery and give New", "a pool of bigquery.Open"},
 		{"github.com/marcboeker/go-duckdb", "DuckDB", "the name before"},
 		{"github.com/trinodb/trino-go-client/trino", "exec/trino and give New texttosql.WithDialect(trino.Dialect{})", "a cluster"},

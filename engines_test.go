@@ -9,7 +9,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/lib/pq"
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
@@ -20,10 +19,6 @@ func TestForeignDrivers(t *testing.T) {
 	const postgres = "import github.com/texttosql/texttosql/exec/postgres and give New texttosql.WithDialect(postgres.Dialect{})"
 	const mariadb = "import github.com/texttosql/texttosql/exec/mysql and give New texttosql.WithDialect(mysql.Dialect{})"
 	config, err := pgx.ParseConfig("postgres://u:p4ss@127.0.0.1:1/d")
-	if err != nil {
-		t.Fatal(err)
-	}
-	connector, err := pq.NewConnector("postgres://u:p4ss@127.0.0.1:1/d")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +42,6 @@ func TestForeignDrivers(t *testing.T) {
 	}{
 		{"pgx by name", named("pgx", "postgres://u:p4ss@127.0.0.1:1/d"), nil, postgres},
 		{"pgx by its configuration", stdlib.OpenDB(*config), nil, postgres},
-		{"lib/pq by name", named("postgres", "postgres://u:p4ss@127.0.0.1:1/d"), nil, postgres},
-		{"lib/pq by a connector", sql.OpenDB(connector), nil, postgres},
 		{"go-sql-driver by name", named("mysql", "u:p4ss@tcp(127.0.0.1:1)/d"), nil, mariadb},
 		{"go-sql-driver by a connector", sql.OpenDB(other), nil, mariadb},
 		{"pgx inside of a wrapped driver", sql.OpenDB(opener{wrapping{&sqlite3.SQLiteDriver{}}, ":memory:"}), []texttosql.Option{inside}, postgres},

@@ -6,7 +6,6 @@ require (
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.12.0
-	github.com/lib/pq v1.12.3
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/sqlc-dev/marino v0.3.1
 	github.com/sqlc-dev/oliphant v0.2.0

@@ -29,6 +29,9 @@ func readable(ctx context.Context, c Conn, s *Statement) (err error) {
 	if s.Names, err = c.Read(ctx, s); err != nil {
 		return err
 	}
+	if s.Names == nil {
+		s.Names = &guard.Names{}
+	}
 	if err := s.Catalog.Permit(s.Names); err != nil {
 		return err
 	}
@@ -44,7 +47,7 @@ func confirmed(ctx context.Context, c Conn, s *Statement) (err error) {
 	if err := s.Catalog.Confirm(s.reads, s.Seen); err != nil {
 		return err
 	}
-	if s.Names != nil && len(s.Names.Absent) > 0 {
+	if len(s.Names.Absent) > 0 {
 		return guard.Refuse(ReasonTable, "%s is no table of the schema", s.Names.Absent[0])
 	}
 	return nil
@@ -185,7 +188,13 @@ func (h *held) finish(ctx context.Context) error {
 	}
 	fit, err := f.Finish(ctx)
 	h.unfit = h.unfit || !fit
-	return h.classify(err)
+	if err == nil || isTyped(err) {
+		return err
+	}
+	if typed := h.db.dialect.Classify(err); !IsRejection(typed) {
+		return typed
+	}
+	return err
 }
 
 // renew gives h the catalog of its connection. now: the engine is asked whether the one that is known is old.

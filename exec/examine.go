@@ -85,14 +85,14 @@ type TableRead struct {
 // analysis is what a statement reads that was admitted.
 func (a *Statement) analysis() Analysis {
 	reads, functions := a.reads, a.Seen.Functions
-	exact := a.Seen.Reads != nil
-	if exact {
-		reads = a.Seen.Reads
+	inexact := true
+	if a.Seen.Reads != nil {
+		reads, inexact = a.Seen.Reads, a.Seen.Inexact
 	}
 	if functions == nil {
 		functions = a.Catalog.Functions(a.Names)
 	}
-	out := Analysis{Kind: "select", Tables: []TableRead{}, Functions: functions, Inexact: !exact}
+	out := Analysis{Kind: "select", Tables: []TableRead{}, Functions: functions, Inexact: inexact}
 	for _, r := range reads {
 		out.Tables = append(out.Tables, TableRead{Schema: r.Relation.Schema, Table: r.Relation.Name, Columns: r.Columns})
 	}

@@ -73,7 +73,7 @@ func ExamplePolicy() {
 	// Output:
 	// <nil>
 	// exec: refused (column): customers.name may not be read
-	// exec: refused (column): USING, NATURAL or INDEXED BY may use customers.name
+	// exec: refused (column): customers.name may not be read
 }
 
 func ExampleDB_Analyze() {

@@ -94,7 +94,7 @@ const DerivedTable = "sub"
 //
 // The rules mend those of galah92/egtts, which planvote.PublishedSignature has.
 func (p Plan) Signature() string {
-	if len(p.Nodes) > 0 {
+	if p.Nodes != nil {
 		return signature(p.Nodes, false)
 	}
 	texts := make([]string, len(p.Rows))
@@ -159,7 +159,7 @@ func signature(nodes []PlanNode, inSet bool) string {
 // a correlated subquery; 0 for everything else. It knows nothing of the number of rows, so it ranks spellings of one
 // query and cannot predict time. A plan without nodes costs what the engine estimates, EngineCost.
 func (p Plan) Cost() float64 {
-	if len(p.Nodes) == 0 {
+	if p.Nodes == nil {
 		return p.EngineCost
 	}
 	return nodesCost(p.Nodes)

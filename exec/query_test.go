@@ -395,6 +395,32 @@ func TestSlowOpening(t *testing.T) {
 	}
 }
 
+// dialling is a driver that sees the deadline before the context does.
+type dialling struct{ slowOpening }
+
+func (dialling) Connect(ctx context.Context) (driver.Conn, error) {
+	for deadline, _ := ctx.Deadline(); time.Now().Before(deadline); {
+	}
+	return nil, errors.New("dial tcp: i/o timeout")
+}
+
+// TestDeadlineAtOpening: the caller's deadline has his name, whatever the driver makes of it.
+func TestDeadlineAtOpening(t *testing.T) {
+	pool := sql.OpenDB(dialling{})
+	defer pool.Close()
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
+		if _, err := db.Query(ctx, "SELECT 1"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		cancel()
+	}
+}
+
 // TestPoolInUse asks for a connection that somebody else keeps.
 func TestPoolInUse(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})

@@ -223,6 +223,14 @@ func use[T any](ctx context.Context, s *Session, f func() (T, error)) (value T, 
 		if s.depth--; s.depth > 0 || s.held == nil || !s.held.used {
 			return
 		}
+		if _, ok := s.held.Conn.(Finisher); !ok { // saves a hand-over to the goroutine of the session
+			s.held.admitted, s.held.used = nil, false
+			return
+		}
+		if _, ok := s.held.Conn.(Finisher); !ok { // nothing is sent
+			_ = s.held.finish(ctx)
+			return
+		}
 		_, ferr := run(ctx, s, s.held.wait, func(ctx context.Context, h *held) (struct{}, error) { return struct{}{}, h.finish(ctx) })
 		if err == nil {
 			err = ferr

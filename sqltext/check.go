@@ -231,7 +231,7 @@ func (c *checker) verdict(d Dialect) error {
 		return &RefusedError{Reason: ReasonNotAQuery, Detail: "the statement starts with a bracket"}
 	case c.first.Kind != Word:
 		return &RefusedError{Reason: ReasonNotAQuery, Detail: "the statement starts with no word"}
-	case !isQueryWord(c.first.Text) && !(d.FromFirst && c.first.isWord("FROM")):
+	case !isQueryWord(c.first.Text) && !(d.FromFirst && c.first.isWord("FROM")) && !(d.TableFirst && c.first.isWord("TABLE")):
 		return &RefusedError{Reason: ReasonNotAQuery, Detail: "the statement starts with " + shortWord(c.first.Text)}
 	case c.placeholder.Text != "":
 		return &RefusedError{Reason: ReasonPlaceholder, Detail: "nothing is bound to " + shortWord(c.placeholder.Text)}

@@ -35,6 +35,7 @@ type Dialect struct {
 
 	BracketedQueries bool // a statement may start with (
 	FromFirst        bool // a statement may start with FROM
+	TableFirst       bool // a statement may be TABLE t, which reads all of t
 
 	// Counts counts the texts that Check looks at and the statements that are
 	// parsed, for tests of the work that a question takes. nil: nobody counts.
@@ -52,7 +53,7 @@ func PostgreSQL() Dialect {
 		PlainBrackets: true, PlainBackticks: true, CaseSensitiveQuotes: true,
 		NestedComments: true, CarriageReturn: true,
 		NoQuestionMark: true, NoColonName: true, NoAtName: true, NumberedDollars: true,
-		BracketedQueries: true,
+		BracketedQueries: true, TableFirst: true,
 	}
 }
 

@@ -51,6 +51,8 @@ func TestExpand(t *testing.T) {
 		{"CTEs that name the one before twice", chained(16, "SELECT x.a FROM $ x, $ y", "SELECT * FROM $"), large, 1 << 30},
 		{"materialized", strings.ReplaceAll(chained(16, "SELECT x.a FROM $ x, $ y", "SELECT * FROM $"), "AS (", "AS MATERIALIZED ("), large, 1 << 30},
 		{"with UNION ALL", chained(16, "SELECT a FROM $ UNION ALL SELECT a FROM $", "SELECT * FROM $"), large, 1 << 30},
+		{"with TABLE", chained(16, "TABLE $ UNION ALL TABLE $", "TABLE $"), large, 1 << 30},
+		{"TABLE in brackets", chained(16, "(TABLE $) UNION ALL (TABLE $)", "SELECT * FROM $"), large, 1 << 30},
 		{"with EXISTS", chained(16, "SELECT 1 WHERE EXISTS (SELECT 1 FROM $) OR EXISTS (SELECT 1 FROM $)", "SELECT * FROM $"), large, 1 << 30},
 		{"with IN and a name", chained(16, "SELECT a FROM $ WHERE a IN $", "SELECT * FROM $"), large, 1 << 30},
 		{"the later one first", backwards.String(), large, 1 << 30},

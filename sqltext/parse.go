@@ -269,7 +269,7 @@ func (p *parser) open(i int) int {
 		until = len(p.items)
 	}
 	first := p.behindBrackets(i)
-	isQuery := isQueryWord(p.up(first)) || p.d.FromFirst && p.up(first) == "FROM"
+	isQuery := isQueryWord(p.up(first)) || p.d.FromFirst && p.up(first) == "FROM" || p.up(first) == "TABLE" && p.item(first+1).isName()
 	switch {
 	case p.called != nil:
 		p.push(frame{query: f.query, until: until, source: true, ref: *p.called})

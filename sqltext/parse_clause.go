@@ -18,6 +18,11 @@ func (p *parser) keyword(i int) int {
 		case "VALUES":
 			p.begin(i, inSelect)
 			return p.mark(i)
+		case "TABLE": // TABLE t is SELECT * FROM t
+			if !running || f.clause == inNone {
+				p.begin(i, inFrom)
+				return p.mark(i)
+			}
 		case "WITH":
 			if !running {
 				f.clause, f.name = inWith, true

@@ -53,7 +53,9 @@ func (f judgeFunc) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeI
 func watched(seen *[]string) exec.Dialect {
 	return exectest.Change(sqlite.Dialect{}, exectest.Changes{
 		Confirm: func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
-			*seen = append(*seen, s.SQL())
+			if !s.Ours {
+				*seen = append(*seen, s.SQL())
+			}
 			return confirm()
 		},
 	})

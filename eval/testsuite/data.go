@@ -101,7 +101,7 @@ func load(ctx context.Context, db *exec.DB) (*database, error) {
 var everything = exec.Bounds{Rows: 2_000_000, Bytes: 1 << 30, CellBytes: 1_000_000, Columns: 500, Timeout: 5 * time.Minute}
 
 func loadTable(ctx context.Context, db *exec.DB, def schema.Table) (*table, error) {
-	quote := db.Dialect().Quote
+	quote := db.Language().Quote
 	var names []string
 	for _, c := range def.Columns {
 		names = append(names, quote(def.Name)+"."+quote(c.Name))

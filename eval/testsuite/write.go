@@ -89,7 +89,7 @@ func each(ctx context.Context, tx *sql.Tx, text string, columns int, f func(row 
 
 // fill replaces the rows of one table.
 func (t *table) fill(ctx context.Context, tx *sql.Tx) error {
-	quote := sqlite.Dialect{}.Quote
+	quote := sqlite.Dialect{}.Language().Quote
 	if _, err := tx.ExecContext(ctx, "DELETE FROM "+quote(t.def.Name)); err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func look(ctx context.Context, db *exec.DB) (string, error) {
 		if t.Kind != schema.BaseTable {
 			continue
 		}
-		quote := db.Dialect().Quote
+		quote := db.Language().Quote
 		n, err := db.Query(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM %s.%s LIMIT %d) AS n", quote(s.SchemaOf(&t)), quote(t.Name), mostRows+1))
 		if err != nil {
 			return "", fmt.Errorf("counting the rows of %s: %w", t.Name, err)

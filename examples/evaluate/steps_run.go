@@ -124,7 +124,7 @@ func (r *stepsRun) measure(p *program, chosen []variant) ([]stepsTaken, error) {
 		for i, q := range questions {
 			outcomes[i] = eval.Outcome{
 				Pool: r.pool.Name, Question: q.Key(), Database: q.DB,
-				Template: eval.GoldTemplate(sqlite.Dialect{}.Text(), q.Gold),
+				Template: eval.GoldTemplate(sqlite.Dialect{}.Language().Text, q.Gold),
 			}
 			if results[i].right {
 				outcomes[i].Score = 1

@@ -2,15 +2,16 @@ package duckdb
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/reads"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -18,284 +19,332 @@ import (
 // defaultSchema is where DuckDB looks for a table without a schema.
 const defaultSchema = "main"
 
-// catalog is what the guard knows of a database. It does not change after it is read.
-type catalog struct {
-	database  string
-	relations map[[2]string]*relation // by schema and name in lower case
-	schemas   map[string]bool         // in lower case
-	functions map[string]bool         // those that may be called, in lower case
-	added     map[string]bool         // those of them that the policy adds
-	own       map[string]bool         // macros of the database
-	columns   map[string]bool         // names that some relation has, in lower case
-	hides     bool                    // some relation may not be read
-	denies    bool                    // some relation or column may not be read
-	unknown   []string                // entries of the policy that name nothing
-}
-
-// relation is a table or view and what the policy makes of it.
-type relation struct {
-	schema, name string
-	view         bool
-	columns      *reads.Relation
-	denied       map[string]bool // columns that may not be read, in lower case
-	allowed      bool            // by the policy
-	named        *named
-	refused      error // why a view may not be read; nil: it may
-	reading      bool  // its definition is being looked at
-	definition   string
-	tree         *document
-	added        sqltext.Expansion
-}
-
-// column is one of a table as the engine tells it.
-type column struct{ name, expression string }
-
-const (
-	relationsQuery = `SELECT schema_name, table_name, '' FROM duckdb_tables() WHERE NOT internal AND NOT temporary AND database_name = current_database()
-UNION ALL SELECT schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal AND NOT temporary AND database_name = current_database()`
-	columnsQuery = `SELECT schema_name, table_name, column_name, column_default FROM duckdb_columns()
-WHERE NOT internal AND database_name = current_database() ORDER BY schema_name, table_name, column_index`
-	macrosQuery = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
-)
-
-// readCatalog reads the database of h.
-func readCatalog(ctx context.Context, h *held, policy exec.Policy) (*catalog, error) {
-	c := &catalog{
-		relations: map[[2]string]*relation{}, schemas: map[string]bool{}, functions: map[string]bool{}, added: map[string]bool{}, columns: map[string]bool{},
-	}
-	q := h.conn
-	columns := map[[2]string][]column{}
-	err := each(ctx, q, "SELECT current_database()", func(scan func(...any) error) error { return scan(&c.database) })
-	if err == nil {
-		err = each(ctx, q, relationsQuery, func(scan func(...any) error) error {
-			r := &relation{}
-			err := scan(&r.schema, &r.name, &r.definition)
-			r.view = r.definition != ""
-			c.relations[key(r.schema, r.name)] = r
-			c.schemas[schema.Fold(r.schema)] = true
-			return err
-		})
-	}
-	if err == nil {
-		err = each(ctx, q, columnsQuery, func(scan func(...any) error) error {
-			var in, table string
-			var col column
-			var standard sql.NullString
-			err := scan(&in, &table, &col.name, &standard)
-			col.expression = standard.String
-			columns[key(in, table)] = append(columns[key(in, table)], col)
-			c.columns[schema.Fold(col.name)] = true
-			return err
-		})
-	}
-	if err == nil {
-		c.own, err = h.made.macrosOf(ctx, q)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for name := range strings.FieldsSeq(functions + operators) {
-		c.functions[name] = !c.own[name] // a macro of the database goes before a function of DuckDB
-	}
-	for _, name := range policy.AllowFunctions {
-		c.functions[schema.Fold(name)], c.added[schema.Fold(name)] = true, true
-	}
-	for k, r := range c.relations {
-		r.denied = deniedColumns(policy, r.schema, r.name, columns[k])
-		var names []string
-		for _, col := range columns[k] {
-			names = append(names, col.name)
-		}
-		r.columns = reads.NewRelation(r.schema, r.name, names, func(name string) bool { return r.denied[schema.Fold(name)] })
-		r.allowed = policy.AllowsTable(r.schema, r.name)
-		c.hides = c.hides || !r.allowed
-		c.denies = c.denies || !r.allowed || r.columns.Hides()
-	}
-	if err := c.parseViews(ctx, q); err != nil {
-		return nil, err
-	}
-	for _, r := range c.sorted() {
-		if r.view {
-			c.look(r)
-		}
-	}
-	c.unknown = c.missing(policy, columns)
-	return c, nil
-}
-
-// macrosOf reads the names of the macros once a handle.
-func (m *made) macrosOf(ctx context.Context, q exec.Queryer) (map[string]bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.macros != nil {
-		return m.macros, nil
-	}
-	found := map[string]bool{}
-	err := each(ctx, q, macrosQuery, func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		found[name] = true
-		return err
-	})
-	if err == nil {
-		m.macros = found
-	}
-	return found, err
+// facts are what the guard knows of a database beside its relations. They do not change after they are read. All names
+// are in lower case.
+type facts struct {
+	database  string                        // as DuckDB writes it
+	relations map[[2]string]*guard.Relation // by schema and name
+	schemas   map[string]bool               // that have a relation
+	columns   map[string]bool               // names that some relation has
+	functions map[string]bool               // that may be called
+	added     map[string]bool               // those of them that the policy adds
+	macros    map[string]bool               // of the database
 }
 
 func key(in, name string) [2]string { return [2]string{schema.Fold(in), schema.Fold(name)} }
 
-// sorted returns the relations by schema and name.
-func (c *catalog) sorted() []*relation {
-	keys := slices.SortedFunc(maps.Keys(c.relations), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
-	out := make([]*relation, len(keys))
-	for i, k := range keys {
-		out[i] = c.relations[k]
-	}
-	return out
-}
-
 // lookup finds a relation as the engine does: a.b is in the schema a, or in the database a.
-func (c *catalog) lookup(database, in, name string) *relation {
-	if database != "" && !schema.EqualFold(database, c.database) {
+func (f *facts) lookup(database, in, name string) *guard.Relation {
+	if database != "" && !schema.EqualFold(database, f.database) {
 		return nil
 	}
-	if in == "" || database == "" && schema.EqualFold(in, c.database) && !c.schemas[schema.Fold(in)] {
+	if in == "" || database == "" && schema.EqualFold(in, f.database) && !f.schemas[schema.Fold(in)] {
 		in = defaultSchema
 	}
-	return c.relations[key(in, name)]
+	return f.relations[key(in, name)]
 }
 
-// deniedColumns are the columns of a table that the policy denies and the generated ones that are made of them, in
-// lower case.
-func deniedColumns(policy exec.Policy, in, table string, columns []column) map[string]bool {
-	denied := map[string]bool{}
-	for _, c := range columns {
-		if !policy.AllowsColumn(in, table, c.name) {
-			denied[schema.Fold(c.name)] = true
-		}
-	}
-	for grown := len(denied) > 0; grown; {
-		grown = false
-		for _, c := range columns {
-			if c.expression == "" || denied[schema.Fold(c.name)] {
-				continue
-			}
-			if mentions(c.expression, denied) {
-				denied[schema.Fold(c.name)], grown = true, true
-			}
-		}
-	}
-	return denied
-}
-
-// mentions reports whether a text has one of the names, which are in lower case.
-func mentions(text string, names map[string]bool) bool {
-	for t := range sqltext.DuckDB().Parse(text).Tokens() {
-		if (t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName) && names[schema.Fold(sqltext.DuckDB().Value(t))] {
-			return true
-		}
-	}
-	return false
-}
-
-// missing returns the entries of the policy that name no table or column.
-func (c *catalog) missing(policy exec.Policy, columns map[[2]string][]column) (out []string) {
-	check := func(field string, entries []string, names func(entry string, r *relation) bool) {
-		for _, entry := range entries {
-			if !slices.ContainsFunc(c.sorted(), func(r *relation) bool { return names(entry, r) }) {
-				out = append(out, field+": "+strconv.Quote(entry))
-			}
-		}
-	}
-	table := func(entry string, r *relation) bool {
-		return !exec.Policy{DenyTables: []string{entry}}.AllowsTable(r.schema, r.name)
-	}
-	check("AllowTables", policy.AllowTables, table)
-	check("DenyTables", policy.DenyTables, table)
-	check("DenyColumns", policy.DenyColumns, func(entry string, r *relation) bool {
-		return slices.ContainsFunc(columns[key(r.schema, r.name)], func(col column) bool {
-			return !exec.Policy{DenyColumns: []string{entry}}.AllowsColumn(r.schema, r.name, col.name)
-		})
+// identities returns a hash of the identities of all tables, views and types, which the engine renews at each change.
+func (h *held) identities(ctx context.Context) (string, error) {
+	hash := sha256.New()
+	err := h.each(ctx, `SELECT 't', schema_name, table_name, table_oid FROM duckdb_tables() WHERE NOT internal
+		UNION ALL SELECT 'v', schema_name, view_name, view_oid FROM duckdb_views() WHERE NOT internal
+		UNION ALL SELECT 'y', schema_name, type_name, type_oid FROM duckdb_types() WHERE NOT internal
+		ORDER BY ALL`, func(scan func(...any) error) error {
+		var kind, in, name string
+		var oid int64
+		err := scan(&kind, &in, &name, &oid)
+		fmt.Fprintf(hash, "%s %q %q %d\n", kind, in, name, oid)
+		return err
 	})
-	return out
+	return fmt.Sprintf("%.16x", hash.Sum(nil)), err
 }
 
-// mostAdded is how many tokens the engine may add to a statement by writing out what it names twice. It does so before
-// it looks at any limit. Of the evaluation data no statement adds a fifth of it.
-const mostAdded = 10_000
+// reader reads the system tables.
+type reader struct {
+	*held
+	ctx         context.Context
+	facts       *facts
+	s           *schema.Schema
+	at          map[[2]string]int // schema and name -> place in s.Tables
+	definitions []string          // of s.Tables: the CREATE text
+}
 
-// weigh refuses a statement that grows where its common table expressions, views and subqueries are written out.
-func (c *catalog) weigh(s *sqltext.Statement) error {
-	if added := s.Expand(c.expansion).Added; added > mostAdded {
-		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: fmt.Sprintf(
-			"the engine writes a subquery, view or column out at each place that uses it, which would add %d tokens; at most %d may be added", added, mostAdded)}
+// Catalog implements exec.Conn. Tables and views come by schema and name, without those in memory:
+//
+//   - Types are DuckDB's: "DECIMAL(10,2)", "STRUCT(f INTEGER)[]". An enum is "ENUM", with its labels in Values, as SQL
+//     strings: 'small', 'large'.
+//   - Comments of tables, views and columns are their descriptions.
+//   - Foreign keys come in the order of their declaration. Unique is what UNIQUE constraints and unique indexes say.
+//   - A view over a Parquet or CSV file is a view: its columns are those that the file had when the view was made.
+//
+// Definition stays empty.
+func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
+	version, err := h.Version(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-// expansion tells what a view adds where it is written out.
-func (c *catalog) expansion(in, name string) (sqltext.Expansion, bool) {
-	r := c.lookup("", in, name)
-	if r == nil || !r.view {
-		return sqltext.Expansion{}, false
+	r := reader{
+		held: h, ctx: ctx, at: map[[2]string]int{},
+		facts: &facts{
+			relations: map[[2]string]*guard.Relation{}, schemas: map[string]bool{}, columns: map[string]bool{},
+			functions: map[string]bool{}, added: map[string]bool{}, macros: map[string]bool{},
+		},
+		s: &schema.Schema{Dialect: language.Name, Default: defaultSchema, Tables: []schema.Table{}},
 	}
-	return r.added, true
-}
-
-// scans refuses a plan that reads what may not be: the engine's own word, beside that of the tree.
-func (c *catalog) scans(steps []step) error {
-	for _, s := range steps {
-		for _, r := range c.relations {
-			if table := s.texts("Table"); len(table) != 1 || !schema.EqualFold(table[0], c.database+"."+r.schema+"."+r.name) || r.view {
-				continue
-			}
-			if !r.allowed {
-				return &exec.RefusedError{Reason: exec.ReasonTable, Detail: r.name + " is no table that may be read"}
-			}
-			for _, read := range append(s.texts("Projections"), s.texts("Filters")...) {
-				first, _, _ := strings.Cut(read, ".")
-				if r.denied[schema.Fold(read)] || r.denied[schema.Fold(first)] || mentions(read, r.denied) {
-					return &exec.RefusedError{Reason: exec.ReasonColumn, Detail: "the engine would read a column of " + r.name + " that may not be read"}
-				}
-			}
+	for _, part := range []func() error{r.tables, r.columns, r.constraints, r.indexes, r.functions} {
+		if err := part(); err != nil {
+			return nil, err
 		}
-		if err := c.scans(s.Children); err != nil {
+	}
+	c := &exec.Catalog{Version: version, Schema: r.s, Own: r.facts}
+	for i := range r.s.Tables {
+		c.Relations = append(c.Relations, r.relation(&r.s.Tables[i]))
+	}
+	for i, relation := range c.Relations {
+		if relation.View {
+			if err := r.view(relation, r.definitions[i]); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		c.Flows = append(c.Flows, r.flows(relation, r.s.Tables[i].Columns)...)
+	}
+	return c, nil
+}
+
+// each calls row for each row of a query about a table of the schema.
+func (r *reader) each(query string, row func(t *schema.Table) error, dest ...any) error {
+	return r.held.each(r.ctx, query, func(scan func(...any) error) error {
+		var name [2]string
+		if err := scan(append([]any{&name[0], &name[1]}, dest...)...); err != nil {
 			return err
 		}
+		if i, ok := r.at[name]; ok {
+			return row(&r.s.Tables[i])
+		}
+		return nil
+	})
+}
+
+func (r *reader) tables() error {
+	return r.held.each(r.ctx, `SELECT schema_name, table_name, comment, sql, false, current_database() FROM duckdb_tables()
+		WHERE NOT internal AND NOT temporary AND database_name = current_database()
+		UNION ALL SELECT schema_name, view_name, comment, sql, true, current_database() FROM duckdb_views()
+		WHERE NOT internal AND NOT temporary AND database_name = current_database() ORDER BY 1, 2`, func(scan func(...any) error) error {
+		var comment, definition sql.NullString
+		var isView bool
+		t := schema.Table{Kind: schema.BaseTable}
+		if err := scan(&t.Schema, &t.Name, &comment, &definition, &isView, &r.facts.database); err != nil {
+			return err
+		}
+		t.Description = comment.String
+		if isView {
+			t.Kind = schema.View
+		}
+		r.facts.schemas[schema.Fold(t.Schema)] = true
+		r.at[[2]string{t.Schema, t.Name}] = len(r.s.Tables)
+		r.s.Tables, r.definitions = append(r.s.Tables, t), append(r.definitions, definition.String)
+		return nil
+	})
+}
+
+func (r *reader) columns() error {
+	var standard, comment sql.NullString
+	var c schema.Column
+	return r.each(`SELECT schema_name, table_name, column_name, data_type, NOT is_nullable, column_default, comment
+		FROM duckdb_columns() WHERE NOT internal AND database_name = current_database()
+		ORDER BY schema_name, table_name, column_index`, func(t *schema.Table) error {
+		c := c
+		c.Default, c.Description = standard.String, comment.String
+		if labels, ok := strings.CutPrefix(c.Type, "ENUM("); ok {
+			c.Type, c.Values = "ENUM", strings.TrimSuffix(labels, ")")
+		}
+		definition := r.definitions[r.at[[2]string{t.Schema, t.Name}]]
+		for _, name := range []string{c.Name, language.Quote(c.Name)} {
+			c.Generated = c.Generated || c.Default != "" && strings.Contains(definition, name+" "+c.Type+" GENERATED ALWAYS AS(")
+		}
+		r.facts.columns[schema.Fold(c.Name)] = true
+		t.Columns = append(t.Columns, c)
+		return nil
+	}, &c.Name, &c.Type, &c.NotNull, &standard, &comment)
+}
+
+func (r *reader) constraints() error {
+	var kind string
+	var target sql.NullString
+	var columns, referenced any
+	return r.each(`SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
+		FROM duckdb_constraints() WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+		ORDER BY schema_name, table_name, constraint_index`, func(t *schema.Table) error {
+		switch kind {
+		case "PRIMARY KEY":
+			t.PrimaryKey = texts(columns)
+		case "UNIQUE":
+			t.Unique = append(t.Unique, texts(columns))
+		default:
+			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{Columns: texts(columns), RefTable: target.String, RefColumns: texts(referenced)})
+		}
+		return nil
+	}, &kind, &columns, &target, &referenced)
+}
+
+// indexes reads unique indexes on plain columns.
+func (r *reader) indexes() error {
+	var expressions string
+	return r.each(`SELECT schema_name, table_name, expressions FROM duckdb_indexes()
+		WHERE is_unique AND NOT is_primary AND database_name = current_database()
+		ORDER BY schema_name, table_name, index_name`, func(t *schema.Table) error {
+		var columns []string
+		for part := range strings.SplitSeq(strings.Trim(expressions, "[]"), ", ") {
+			c, ok := t.Column(strings.Trim(part, `'"`))
+			if !ok {
+				return nil
+			}
+			columns = append(columns, c.Name)
+		}
+		if !slices.ContainsFunc(t.Unique, func(other []string) bool { return slices.Equal(other, columns) }) {
+			t.Unique = append(t.Unique, columns)
+		}
+		return nil
+	}, &expressions)
+}
+
+// functions decides what may be called. A macro of the database goes before a function of DuckDB, also where a macro of
+// DuckDB's own calls that function, so neither of them may be called then.
+func (r *reader) functions() error {
+	f := r.facts
+	calls := map[string][]string{} // what the macros of DuckDB itself call
+	err := r.held.each(r.ctx, `SELECT DISTINCT lower(function_name), internal, coalesce(macro_definition, '') FROM duckdb_functions()
+		WHERE NOT internal OR function_type IN ('macro', 'table_macro')`, func(scan func(...any) error) error {
+		var name, definition string
+		var internal bool
+		err := scan(&name, &internal, &definition)
+		if !internal {
+			f.macros[name] = true
+		} else {
+			calls[name] = append(calls[name], called(definition)...)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	shadowed := maps.Clone(f.macros)
+	for grown := len(shadowed) > 0; grown; {
+		grown = false
+		for name, parts := range calls {
+			if !shadowed[name] && slices.ContainsFunc(parts, func(part string) bool { return shadowed[part] }) {
+				shadowed[name], grown = true, true
+			}
+		}
+	}
+	for name := range strings.FieldsSeq(functions + operators) {
+		f.functions[name] = !shadowed[name]
+	}
+	for _, name := range r.added {
+		f.functions[schema.Fold(name)], f.added[schema.Fold(name)] = true, true
 	}
 	return nil
 }
 
-// analysis is what n reads, with what lies under its views.
-func (c *catalog) analysis(n *named) exec.Analysis {
-	columns := map[*reads.Relation]map[string]bool{}
-	functions := map[string]bool{}
-	var add func(n *named)
-	add = func(n *named) {
-		maps.Copy(functions, n.functions)
-		for _, read := range n.reads.Columns() {
-			if columns[read.Relation] == nil {
-				columns[read.Relation] = map[string]bool{}
-			}
-			for _, name := range read.Columns {
-				columns[read.Relation][name] = true
-			}
+// called are the names and operators in an expression, in lower case, and what a list in brackets calls.
+func called(expression string) (names []string) {
+	for t := range language.Text.Parse(expression).Tokens() {
+		names = append(names, schema.Fold(language.Text.Value(t)))
+		if t.Text == "[" {
+			names = append(names, implied["ARRAY_CONSTRUCTOR"])
 		}
-		for _, r := range n.relations {
-			if r.named != nil {
-				add(r.named)
+	}
+	return names
+}
+
+// relation makes the relation of a table or view.
+func (r *reader) relation(t *schema.Table) *guard.Relation {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	relation := guard.NewRelation(t.Schema, t.Name, names)
+	relation.View = t.Kind == schema.View
+	r.facts.relations[key(t.Schema, t.Name)] = relation
+	return relation
+}
+
+// flows are the ways from columns to those that are generated of them. What a macro of the database reads of the row
+// nobody sees.
+func (r *reader) flows(relation *guard.Relation, columns []schema.Column) (flows []guard.Flow) {
+	for _, made := range columns {
+		if made.Default == "" {
+			continue
+		}
+		names := called(made.Default)
+		macro := slices.ContainsFunc(names, func(name string) bool { return r.facts.macros[name] })
+		for _, c := range columns {
+			if macro || slices.Contains(names, schema.Fold(c.Name)) {
+				flows = append(flows, guard.Flow{From: relation, Column: c.Name, To: relation, As: made.Name})
 			}
 		}
 	}
-	add(n)
-	a := exec.Analysis{Kind: "select", Tables: []exec.TableRead{}, Functions: slices.AppendSeq([]string{}, maps.Keys(functions)), Inexact: true}
-	slices.Sort(a.Functions)
-	for r, names := range columns {
-		a.Tables = append(a.Tables, exec.TableRead{Schema: r.Schema, Table: r.Name, Columns: slices.Sorted(maps.Keys(names))})
+	return flows
+}
+
+// view has the engine parse the definition of a view. What its owner reads from files it may: they are not of the schema.
+func (r *reader) view(relation *guard.Relation, definition string) error {
+	relation.Definition = query(definition)
+	refuse := func(detail string) error {
+		relation.Refused = guard.Refuse(exec.ReasonTable, "the view %s %s", relation.Name, detail)
+		return nil
 	}
-	slices.SortFunc(a.Tables, func(a, b exec.TableRead) int {
-		return strings.Compare(a.Schema+"."+a.Table, b.Schema+"."+b.Table)
-	})
-	return a
+	if relation.Definition == "" {
+		return refuse("has a definition that the guard cannot read")
+	}
+	tree, err := r.tree(r.ctx, relation.Definition)
+	switch {
+	case err != nil && !exec.IsRejection(err):
+		return err
+	case err != nil:
+		return refuse("has a definition that the guard cannot read")
+	}
+	w := walker{facts: r.facts, view: true}
+	names, err := w.names(tree)
+	switch refused := new(exec.RefusedError); {
+	case errors.As(err, &refused):
+		return refuse("reads or calls what may not be: " + refused.Detail)
+	case err != nil:
+		return err
+	case len(names.Absent) > 0:
+		return refuse("reads or calls what may not be: " + names.Absent[0] + " is no table of the schema")
+	}
+	relation.Body = names
+	return nil
+}
+
+// query is the SELECT of a view: CREATE VIEW name (columns) AS SELECT …;
+func query(definition string) string {
+	depth, from, end := 0, -1, len(definition)
+	for t := range language.Text.Parse(definition).Tokens() {
+		switch {
+		case t.Text == "(":
+			depth++
+		case t.Text == ")":
+			depth--
+		case from < 0 && depth == 0 && t.Kind == sqltext.Word && schema.EqualFold(t.Text, "as"):
+			from = t.Pos + len(t.Text)
+		case depth == 0 && t.Text == ";":
+			end = t.Pos
+		}
+	}
+	if from < 0 || end < from {
+		return ""
+	}
+	return definition[from:end]
+}
+
+// texts is a list of the driver.
+func texts(v any) (out []string) {
+	for _, part := range list(v) {
+		out = append(out, str(part))
+	}
+	return out
 }

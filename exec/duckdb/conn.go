@@ -2,10 +2,10 @@ package duckdb
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql/driver"
 	"errors"
 	"io"
-	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,17 +19,50 @@ import (
 // The driver has a whole result made before its first row is read, outside of memory_limit, and interrupts a statement
 // half a second late. DuckDB itself can stream. So the handles of Open have connections of their own around those of
 // the driver, which stream where the guard asks for it and interrupt by themselves.
-
-// streamed are the prepared statements, by their address, whose results come as a stream.
-var streamed sync.Map
+//
+// The driver exports no stream, but its package mapping exports the calls of DuckDB's own interface, as variables. init
+// puts functions around four of them that note what belongs to a connection of Open, and leave all others alone. A driver
+// that does not make these calls has no handle that works: errUnknownDriver.
+var (
+	marks    sync.Map // a text of Connect -> the *conn that runs it
+	handles  sync.Map // address of a connection -> its *conn
+	streamed sync.Map // address of a prepared statement -> its *stmt, while it starts
+	pending  sync.Map // address of a pending result -> the *stmt that it is of
+)
 
 func init() {
-	prepared := mapping.PendingPrepared
-	mapping.PendingPrepared = func(s mapping.PreparedStatement, out *mapping.PendingResult) mapping.State {
-		if _, ok := streamed.Load(uintptr(s.Ptr)); ok {
-			return bindings.PendingPreparedStreaming(s, out) //nolint:staticcheck // there is no other stream
+	extract, prepare := mapping.ExtractStatements, mapping.PrepareExtractedStatement
+	start, execute := mapping.PendingPrepared, mapping.ExecutePending
+	mapping.ExtractStatements = func(on mapping.Connection, text string, out *mapping.ExtractedStatements) mapping.IdxT {
+		if c, ok := marks.Load(text); ok {
+			c.(*conn).on = on
 		}
-		return prepared(s, out)
+		return extract(on, text, out)
+	}
+	mapping.PrepareExtractedStatement = func(on mapping.Connection, from mapping.ExtractedStatements, i mapping.IdxT, out *mapping.PreparedStatement) mapping.State {
+		state := prepare(on, from, i, out)
+		if c, ok := handles.Load(uintptr(on.Ptr)); ok {
+			c.(*conn).prepared = uintptr(out.Ptr)
+		}
+		return state
+	}
+	mapping.PendingPrepared = func(p mapping.PreparedStatement, out *mapping.PendingResult) mapping.State {
+		s, ok := streamed.Load(uintptr(p.Ptr))
+		if !ok {
+			return start(p, out)
+		}
+		state := bindings.PendingPreparedStreaming(p, out) //nolint:staticcheck // there is no other stream
+		if state == mapping.StateSuccess {
+			pending.Store(uintptr(out.Ptr), s)
+		}
+		return state
+	}
+	mapping.ExecutePending = func(p mapping.PendingResult, out *mapping.Result) mapping.State {
+		state := execute(p, out)
+		if s, ok := pending.LoadAndDelete(uintptr(p.Ptr)); ok {
+			s.(*stmt).result = out
+		}
+		return state
 	}
 }
 
@@ -43,24 +76,43 @@ type connector struct {
 	cleanup func() error
 }
 
-// made is what Open found in a database, which nothing changes while it is open.
+// made is what is known of a database, which nothing changes while it is open.
 type made struct {
+	place   string // of this handle alone
 	mu      sync.Mutex
 	version string
-	macros  map[string]bool // names in lower case; nil: not read yet
 }
+
+// handleDriver is the driver of a handle of Open, by which it is recognised.
+type handleDriver struct{}
+
+// Open refuses to open what only the functions Open and OpenFolder open.
+func (handleDriver) Open(string) (driver.Conn, error) {
+	return nil, errors.New("duckdb: the functions Open and OpenFolder make handles")
+}
+
+// Driver implements driver.Connector.
+func (c *connector) Driver() driver.Driver { return handleDriver{} }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	inner, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	on := inner.(*duckdb.Conn)
+	out := &conn{Conn: inner.(*duckdb.Conn), made: c.made}
 	// Of a stream one chunk is made ahead: DuckDB does not count the bytes of long texts.
-	if _, err := on.ExecContext(ctx, "SET streaming_buffer_size = '1KB'", nil); err != nil {
-		return nil, errors.Join(err, on.Close())
+	text := "SET streaming_buffer_size = '1KB' -- " + rand.Text()
+	marks.Store(text, out)
+	_, err = out.Conn.ExecContext(ctx, text, nil)
+	marks.Delete(text)
+	if err == nil && out.on.Ptr == nil {
+		err = errUnknownDriver
 	}
-	return &conn{Conn: on, made: c.made}, nil
+	if err != nil {
+		return nil, errors.Join(err, out.Conn.Close())
+	}
+	handles.Store(uintptr(out.on.Ptr), out)
+	return out, nil
 }
 
 // Close implements io.Closer for sql.DB.Close.
@@ -75,9 +127,17 @@ func (c *connector) Close() error {
 // conn is a connection of a handle of Open.
 type conn struct {
 	*duckdb.Conn
-	made    *made
-	touched bool // somebody else than the guard ran statements on it, since the guard looked
-	macros  bool // one of them may have made a macro
+	made     *made
+	on       mapping.Connection
+	prepared uintptr // the address of the statement that was prepared last
+	touched  bool    // somebody else than the guard ran statements on it, since the guard looked
+	macros   bool    // one of them may have made a macro
+}
+
+// Close implements driver.Conn.
+func (c *conn) Close() error {
+	handles.Delete(uintptr(c.on.Ptr))
+	return c.Conn.Close()
 }
 
 // touch notes that a text runs. The list of macros takes DuckDB too long to read it again.
@@ -135,28 +195,23 @@ type stmt struct {
 	*duckdb.Stmt
 	on      mapping.Connection
 	address uintptr
+	result  *mapping.Result // of the last run
 }
 
 // prepare compiles a text, which computes what is constant in it.
 func (c *conn) prepare(ctx context.Context, text string) (*stmt, error) {
-	handle, ok := pointer(c.Conn, "conn", "Ptr")
-	if !ok {
-		return nil, errUnknownDriver
-	}
-	s := &stmt{on: mapping.Connection{Ptr: handle.UnsafePointer()}}
-	w := watch(ctx, s.on)
+	w := watch(ctx, c.on)
 	defer w.end()
+	c.prepared = 0
 	// The driver's own interrupts come late, so it does not know the context.
-	prepared, err := c.Conn.PrepareContext(context.WithoutCancel(ctx), text)
+	inner, err := c.Conn.PrepareContext(context.WithoutCancel(ctx), text)
 	if err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
-	s.Stmt = prepared.(*duckdb.Stmt)
-	address, ok := pointer(s.Stmt, "preparedStmt", "Ptr")
-	if !ok {
+	s := &stmt{Stmt: inner.(*duckdb.Stmt), on: c.on, address: c.prepared}
+	if s.address == 0 {
 		return nil, errors.Join(errUnknownDriver, s.Close())
 	}
-	s.address = address.Pointer()
 	return s, nil
 }
 
@@ -180,48 +235,22 @@ func (s *stmt) query(ctx context.Context, args []driver.NamedValue) (_ *rows, er
 			err = errors.Join(ctx.Err(), err)
 		}
 	}()
-	streamed.Store(s.address, true)
+	s.result = nil
+	streamed.Store(s.address, s)
 	inner, err := s.Stmt.QueryContext(context.WithoutCancel(ctx), args)
 	streamed.Delete(s.address)
 	if err != nil {
 		return nil, err
 	}
-	res, ok := pointer(inner, "res", "")
-	whole, isWhole := inner.(wholeRows)
-	if !ok || !isWhole {
+	whole, ok := inner.(wholeRows)
+	if !ok || s.result == nil {
 		return nil, errors.Join(errUnknownDriver, inner.Close())
 	}
-	return &rows{wholeRows: whole, result: (*mapping.Result)(res.UnsafePointer()), watch: w}, nil
+	return &rows{wholeRows: whole, result: s.result, watch: w}, nil
 }
 
 // errUnknownDriver is about another version of the driver than the one that this package was made for.
 var errUnknownDriver = errors.New("duckdb: the driver is not github.com/duckdb/duckdb-go/v2 v2.10504.0, whose results this package knows how to stream")
-
-// pointer finds a field of what v points to, and a field of that. Without inner it is the address of the field.
-func pointer(v any, field, inner string) (reflect.Value, bool) {
-	p := reflect.ValueOf(v)
-	if p.Kind() != reflect.Pointer || p.IsNil() || p.Elem().Kind() != reflect.Struct {
-		return reflect.Value{}, false
-	}
-	f := p.Elem().FieldByName(field)
-	if !f.IsValid() {
-		return f, false
-	}
-	if inner == "" {
-		return f.Addr(), f.Type() == reflect.TypeFor[mapping.Result]()
-	}
-	if f.Kind() == reflect.Pointer {
-		if f.IsNil() {
-			return f, false
-		}
-		f = f.Elem()
-	}
-	if f.Kind() != reflect.Struct {
-		return f, false
-	}
-	f = f.FieldByName(inner)
-	return f, f.IsValid() && f.Kind() == reflect.UnsafePointer
-}
 
 // interruptEvery is how often a statement is interrupted whose context has ended: one that begins to run after an
 // interrupt does not know of it.

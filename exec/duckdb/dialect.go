@@ -1,11 +1,13 @@
 package duckdb
 
 import (
-	"database/sql/driver"
-	"reflect"
+	"context"
+	"fmt"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -15,28 +17,54 @@ import (
 // Safe for concurrent use.
 type Dialect struct{}
 
-var _ exec.Dialect = Dialect{}
+var (
+	_ exec.Dialect = Dialect{}
+	_ exec.Sampler = Dialect{}
+)
 
-// Name returns "duckdb".
-func (Dialect) Name() string { return "duckdb" }
+// language is how DuckDB is named and written.
+var language = exec.Language{
+	Name: "duckdb", Title: "DuckDB", Text: sqltext.DuckDB(),
+	Drivers: []string{"github.com/duckdb/duckdb-go", "github.com/texttosql/texttosql/exec/duckdb"},
+}
 
-// Title returns "DuckDB".
-func (Dialect) Title() string { return "DuckDB" }
+// Language returns the names and the lexing rules of DuckDB.
+func (Dialect) Language() exec.Language { return language }
 
-// Text returns DuckDB's lexing rules.
-func (Dialect) Text() sqltext.Dialect { return sqltext.DuckDB() }
-
-// Quote returns name in double quotes.
-func (Dialect) Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
-// Placeholder returns "?".
-func (Dialect) Placeholder(int) string { return "?" }
-
-// Recognises reports whether d is github.com/duckdb/duckdb-go, by the import path of its type.
-func (Dialect) Recognises(d driver.Driver) bool {
-	t := reflect.TypeOf(d)
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// SampleRows reads the first rows of t as they are stored.
+//
+// With Spread, a table longer than Rows is read in 20 places, evenly between its first and its last row, a twentieth of
+// Rows in each, by the numbers that DuckDB gives its rows: it skips the blocks between. USING SAMPLE would read the
+// whole table. A view has no such numbers: its first rows are read, in an order of its own where it has one.
+func (Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+	from := t.TableName().Quoted(language) + " AS t"
+	s := guard.Sampled{From: from, Counted: from}
+	if _, own := t.Column("rowid"); t.Kind == schema.BaseTable && !own {
+		s.Key = "t.rowid"
 	}
-	return t != nil && strings.HasPrefix(t.PkgPath(), "github.com/duckdb/duckdb-go/")
+	columns := make([]string, len(o.Columns))
+	for i, name := range o.Columns {
+		columns[i] = "t." + language.Quote(name)
+		if c, ok := t.Column(name); ok && o.Cut > 0 && c.Type == "VARCHAR" {
+			columns[i] = fmt.Sprintf("left(%s, %d)", columns[i], o.Cut)
+		}
+	}
+	s.List = strings.Join(columns, ", ")
+	sample, err := guard.SampleRows(ctx, run, s, o)
+	for _, row := range sample.Rows { // texts of lists, structs and maps, which left() does not take
+		for i, v := range row {
+			if o.Cut == 0 {
+				continue
+			}
+			switch v := v.(type) {
+			case string:
+				if len(v) > o.Cut {
+					row[i] = string([]rune(v)[:min(o.Cut, len([]rune(v)))])
+				}
+			case []byte:
+				row[i] = v[:min(o.Cut, len(v))]
+			}
+		}
+	}
+	return sample, err
 }

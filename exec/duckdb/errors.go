@@ -4,24 +4,21 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// classify gives an error of the driver its type. What it does not know comes back wrapped.
-func classify(err error) error {
-	if err == nil || isTyped(err) {
-		return err
-	}
+// Classify gives an error of the driver its type.
+func (Dialect) Classify(err error) error {
 	var e *duckdb.Error
 	if !errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
-		return fmt.Errorf("duckdb: %w", err)
+		return err
 	}
 	message := firstLine(e)
 	if _, rest, ok := strings.Cut(message, " Error: "); ok {
@@ -35,7 +32,7 @@ func classify(err error) error {
 	case duckdb.ErrorTypeObjectSize:
 		return &exec.LimitError{Limit: "cell"}
 	case duckdb.ErrorTypePermission:
-		return &exec.RefusedError{Reason: exec.ReasonGuard, Detail: "the engine forbids it: " + masked(message)}
+		return guard.Refuse(exec.ReasonGuard, "the engine forbids it: %s", masked(message))
 	case duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax:
 		return &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
 	case duckdb.ErrorTypeCatalog:
@@ -49,21 +46,21 @@ func classify(err error) error {
 		return &exec.InvalidError{Fault: exec.FaultCompile, Message: message}
 	case duckdb.ErrorTypeExpression:
 		if strings.Contains(message, "expression depth") {
-			return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: message}
+			return guard.Refuse(exec.ReasonTooComplex, "%s", message)
 		}
 		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(message)}
 	case duckdb.ErrorTypeConversion, duckdb.ErrorTypeOutOfRange, duckdb.ErrorTypeDivideByZero, duckdb.ErrorTypeInvalidInput, duckdb.ErrorTypeMismatchType,
 		duckdb.ErrorTypeInvalidType, duckdb.ErrorTypeUnknownType, duckdb.ErrorTypeDecimal, duckdb.ErrorTypeExecutor, duckdb.ErrorTypeConstraint:
 		if strings.Contains(message, "read-only") {
-			return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: masked(message), Writes: true}
+			return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", masked(message))
 		}
 		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(message)}
 	case duckdb.ErrorTypeTransaction:
 		if strings.Contains(message, "read-only") {
-			return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: message, Writes: true}
+			return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", message)
 		}
 	}
-	return fmt.Errorf("duckdb: %w", err) // the engine is ill, or a file is gone
+	return err // the engine is ill, or a file is gone
 }
 
 // isOpenTransaction reports whether err is that of a BEGIN in a transaction.
@@ -100,18 +97,4 @@ func masked(message string) string {
 		return message[:i+1] + "…"
 	}
 	return message[:i+1] + "…" + message[j:]
-}
-
-// Classify gives an error met outside of any statement its type. It blames no statement.
-func (Dialect) Classify(err error) error {
-	if typed := classify(err); !exec.IsRejection(typed) {
-		return typed
-	}
-	return err
-}
-
-// isTyped reports whether err has been classified before.
-func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) ||
-		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
 }

@@ -52,7 +52,7 @@ func OpenFolder(ctx context.Context, folder string, o Options) (_ *sql.DB, err e
 			return nil, fmt.Errorf("duckdb: opening %s: %s and %s would both be the table %s", folder, other, file, name)
 		}
 		names[schema.Fold(name)] = file
-		views = append(views, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s(%s)", Dialect{}.Quote(name), readers[i].function, literal(pattern(filepath.Join(folder, file)))))
+		views = append(views, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s(%s)", language.Quote(name), readers[i].function, literal(pattern(filepath.Join(folder, file)))))
 	}
 	if len(views) == 0 {
 		return nil, fmt.Errorf("duckdb: opening %s: it has no Parquet, CSV or JSON file", folder)

@@ -6,89 +6,54 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 )
-
-// guard is the exec.Guard of one DB.
-type guard struct {
-	config  exec.GuardConfig
-	without string // for tests of the other walls: "tree" or "policy" is off
-
-	mu      sync.Mutex
-	checked bool // the names of the policy were looked up in a catalog
-	catalog *catalog
-}
-
-// Guard makes the guard of a DB. See the package comment for what it does.
-func (Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
-	if c.CellBytes < 0 {
-		return nil, errors.New("duckdb: GuardConfig.CellBytes is negative")
-	}
-	return &guard{config: c}, nil
-}
-
-// held is a connection under guard.
-type held struct {
-	guard   *guard
-	conn    *sql.Conn
-	made    *made
-	reads   bool // it reads the catalog, so no statement from outside comes
-	catalog *catalog
-	begun   bool // a transaction of ours is open
-	lost    bool // the connection is not used again
-
-	statement *sql.Stmt
-	open      *sql.Rows
-}
 
 // remedy is what to do about a handle that cannot be guarded.
 const remedy = "open the file with duckdb.Open of github.com/texttosql/texttosql/exec/duckdb, which makes a handle that only reads and reaches no file"
 
-// Hold implements exec.Guard.
-func (g *guard) Hold(ctx context.Context, conn *sql.Conn, _ time.Duration) (exec.Held, error) {
-	return g.hold(ctx, &held{guard: g, conn: conn})
-}
-
-// Catalog implements exec.Guard.
-func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, _ time.Duration) (exec.Held, error) {
-	return g.hold(ctx, &held{guard: g, conn: conn, reads: true})
-}
-
-func (g *guard) hold(ctx context.Context, h *held) (exec.Held, error) {
-	err := h.install(ctx)
-	if err == nil && !h.reads {
-		h.catalog, err = g.catalogOf(ctx, h)
+// Guard makes the guard of a DB. See the package comment for what it does.
+func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
+	if c.CellBytes < 0 {
+		return nil, errors.New("duckdb: GuardConfig.CellBytes is negative")
 	}
-	if err == nil {
-		return h, nil
-	}
-	err = unblamed(err)
-	return nil, errors.Join(err, h.Release(errors.Is(err, driver.ErrBadConn)))
+	return func(ctx context.Context, conn *sql.Conn, _ time.Duration) (exec.Opened, error) {
+		h := &held{conn: conn, added: c.Policy.AllowFunctions}
+		version := ""
+		err := h.look(ctx, c.Unwrap)
+		if err == nil {
+			version, err = h.Version(ctx)
+		}
+		if err != nil {
+			return exec.Opened{}, errors.Join(err, h.Close(!errors.Is(err, exec.ErrUnguarded)))
+		}
+		return exec.Opened{Conn: h, Place: h.made.place, Version: version}, nil
+	}, nil
 }
 
-// unblamed gives an error of a statement of our own a type that blames no statement of a caller.
-func unblamed(err error) error {
-	switch typed := classify(err); {
-	case exec.IsRejection(typed):
-		return fmt.Errorf("duckdb: guarding a connection: %s", firstLine(err))
-	case isTyped(typed):
-		return typed
-	}
-	return fmt.Errorf("duckdb: guarding a connection: %w", err)
+// held is a connection under guard.
+type held struct {
+	conn      *sql.Conn
+	made      *made
+	added     []string  // functions that the policy adds
+	statement *sql.Stmt // that runs
+	begun     bool      // a transaction of ours is open
+	lost      bool      // the connection is not used again
 }
 
-// install looks at the connection. What Open set nobody can change, so it asks only for what others may have left.
-func (h *held) install(ctx context.Context) error {
+// look refuses a connection that cannot be guarded. What Open set nobody can change, so look asks only for what others
+// may have left.
+func (h *held) look(ctx context.Context, unwrap func(any) any) error {
 	var on *conn
 	foreign := ""
 	err := h.conn.Raw(func(dc any) error {
-		if h.guard.config.Unwrap != nil {
-			dc = h.guard.config.Unwrap(dc)
+		if unwrap != nil {
+			dc = unwrap(dc)
 		}
 		switch c := dc.(type) {
 		case *conn:
@@ -100,13 +65,12 @@ func (h *held) install(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil || foreign != "" {
-		if err == nil {
-			err = &exec.UnguardedError{Reason: foreign, Remedy: remedy}
-		}
+	switch {
+	case err != nil:
 		return err
-	}
-	if !on.touched {
+	case foreign != "":
+		return &exec.UnguardedError{Reason: foreign, Remedy: remedy}
+	case !on.touched:
 		return nil
 	}
 	if err := h.begin(ctx); err != nil {
@@ -120,7 +84,9 @@ func (h *held) install(ctx context.Context) error {
 	}
 	defer h.rollback()
 	fit := false
-	err = each(ctx, h.conn, `SELECT current_schema() = 'main' AND (SELECT count(*) FROM duckdb_tables() WHERE temporary) = 0 AND (SELECT count(*) FROM duckdb_views() WHERE temporary AND NOT internal) = 0`, func(scan func(...any) error) error { return scan(&fit) })
+	err = h.each(ctx, `SELECT current_schema() = 'main' AND (SELECT count(*) FROM duckdb_tables() WHERE temporary) = 0
+		AND (SELECT count(*) FROM duckdb_views() WHERE temporary AND NOT internal) = 0`,
+		func(scan func(...any) error) error { return scan(&fit) })
 	if err == nil && fit && !on.macros {
 		on.touched = false
 		return nil
@@ -134,12 +100,23 @@ func (h *held) install(ctx context.Context) error {
 	return err
 }
 
+// ours marks a context for statements of the guard.
+func ours(ctx context.Context) context.Context { return context.WithValue(ctx, guarded{}, true) }
+
+// each runs a query of ours.
+func (h *held) each(ctx context.Context, query string, row func(scan func(...any) error) error, args ...any) error {
+	return guard.Each(ours(ctx), h.conn, query, row, args...)
+}
+
+// none is the rows of a statement that has none.
+func none(func(...any) error) error { return nil }
+
 // begin opens a transaction that only reads.
 func (h *held) begin(ctx context.Context) error {
 	if h.begun {
 		return nil
 	}
-	err := do(ctx, h.conn, "BEGIN TRANSACTION READ ONLY")
+	err := h.each(ctx, "BEGIN TRANSACTION READ ONLY", none)
 	h.begun = err == nil
 	return err
 }
@@ -152,14 +129,75 @@ func (h *held) rollback() {
 	h.begun = false
 	lost := true // also where the driver panics
 	defer func() { h.lost = h.lost || lost }()
-	lost = do(context.Background(), h.conn, "ROLLBACK") != nil
+	lost = h.each(context.Background(), "ROLLBACK", none) != nil
 }
 
-// ours marks a context for statements of the guard.
-func ours(ctx context.Context) context.Context { return context.WithValue(ctx, guarded{}, true) }
+// Version implements exec.Conn. A file that is open for reading does not change, so it is asked for once a handle.
+func (h *held) Version(ctx context.Context) (string, error) {
+	h.made.mu.Lock()
+	defer h.made.mu.Unlock()
+	if h.made.version == "" {
+		v, err := h.identities(ctx)
+		if err != nil {
+			return "", err
+		}
+		h.made.version = v
+	}
+	return h.made.version, nil
+}
 
-// Release implements exec.Held.
-func (h *held) Release(drop bool) error {
+// Read implements exec.Conn.
+func (h *held) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error) {
+	tree, err := h.tree(ctx, s.SQL())
+	if err != nil {
+		return nil, err
+	}
+	w := walker{facts: s.Catalog.Own.(*facts), arguments: len(s.Args) > 0}
+	return w.names(tree)
+}
+
+// Confirm implements exec.Conn: the engine compiles the statement and tells its plan.
+func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, error) {
+	if absent := s.Names.Absent; len(absent) > 0 { // the engine might look for a file of that name
+		return guard.Seen{}, &exec.InvalidError{Fault: exec.FaultSchema, Message: "Table with name " + absent[0] + " does not exist!", Name: absent[0]}
+	}
+	steps, err := h.plan(ctx, s)
+	if err != nil {
+		return guard.Seen{}, err
+	}
+	var seen guard.Seen
+	return seen, s.Catalog.Own.(*facts).scans(steps, &seen)
+}
+
+// Run implements exec.Conn. Rows come as a stream, of which no more is made than is read.
+func (h *held) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
+	h.close()
+	err := h.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Prepared: in a query of its own a driver that panics keeps the connection.
+	if h.statement, err = h.conn.PrepareContext(ours(ctx), s.SQL()); err != nil {
+		return nil, err
+	}
+	rows, err := h.statement.QueryContext(ours(ctx), s.Args...)
+	if err != nil {
+		return nil, err
+	}
+	return &exec.Rows{Rows: rows, Convert: converter}, nil
+}
+
+// Finish implements exec.Finisher.
+func (h *held) Finish(context.Context) (bool, error) {
+	h.close()
+	if !h.lost {
+		h.rollback()
+	}
+	return !h.lost, nil
+}
+
+// Close implements exec.Conn.
+func (h *held) Close(drop bool) error {
 	fit := false
 	defer func() {
 		if !fit { // also where the driver panics
@@ -175,43 +213,10 @@ func (h *held) Release(drop bool) error {
 	return nil
 }
 
-// Finish implements exec.Finisher.
-func (h *held) Finish(context.Context) (bool, error) {
-	h.close()
-	if !h.lost {
-		h.rollback()
-	}
-	return !h.lost, nil
-}
-
 // close ends the last statement.
 func (h *held) close() {
-	if h.open != nil {
-		h.open.Close()
-	}
 	if h.statement != nil {
 		h.statement.Close()
 	}
-	h.open, h.statement = nil, nil
-}
-
-// catalogOf returns the catalog of h's database, which does not change while it is open.
-func (g *guard) catalogOf(ctx context.Context, h *held) (*catalog, error) {
-	g.mu.Lock()
-	c := g.catalog
-	g.mu.Unlock()
-	if c != nil {
-		return c, nil
-	}
-	c, err := readCatalog(ctx, h, g.config.Policy)
-	if err != nil {
-		return nil, err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.checked && len(c.unknown) > 0 {
-		return nil, &exec.PolicyError{Unknown: c.unknown}
-	}
-	g.checked, g.catalog = true, c
-	return c, nil
+	h.statement = nil
 }

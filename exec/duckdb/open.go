@@ -3,6 +3,7 @@ package duckdb
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -17,6 +18,8 @@ import (
 	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/texttosql/texttosql/exec/guard"
 )
 
 // Options are what a handle may use. The zero value of each field is its default.
@@ -65,7 +68,7 @@ func newConnector(path string, o Options) (_ *connector, err error) {
 		}
 		return nil, fmt.Errorf("duckdb: opening %s: %s", path, text)
 	}
-	c := &connector{Connector: inner, made: &made{}}
+	c := &connector{Connector: inner, made: &made{place: rand.Text()}}
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -85,11 +88,16 @@ func (c *connector) lock(want access) error {
 	pool := sql.OpenDB(unclosed{c})
 	defer pool.Close()
 	ctx := ours(context.Background())
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
 	for again := false; ; again = true {
 		var found access
 		var locked, right bool
 		var folders, files any
-		err := each(ctx, pool, `SELECT current_setting('lock_configuration'), current_setting('access_mode') = 'read_only' AND NOT current_setting('enable_external_access')
+		err := guard.Each(ctx, conn, `SELECT current_setting('lock_configuration'), current_setting('access_mode') = 'read_only' AND NOT current_setting('enable_external_access')
 			AND NOT current_setting('autoload_known_extensions') AND NOT current_setting('allow_community_extensions')
 			AND (SELECT count(*) FROM duckdb_databases() WHERE NOT internal) = 1, current_setting('allowed_directories'), current_setting('allowed_paths')`,
 			func(scan func(...any) error) error { return scan(&locked, &right, &folders, &files) })
@@ -106,7 +114,7 @@ func (c *connector) lock(want access) error {
 			return errors.New("the settings did not hold")
 		}
 		for _, s := range want.settings() {
-			if _, err := pool.ExecContext(ctx, s); err != nil {
+			if _, err := conn.ExecContext(ctx, s); err != nil {
 				return err
 			}
 		}

@@ -1,27 +1,18 @@
 package duckdb
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
-)
-
-// explainPrefix makes of a statement one that tells its plan.
-const explainPrefix = "EXPLAIN (FORMAT JSON) "
-
-// The kinds of steps that cost nothing.
-const (
-	planConstant exec.PlanKind = "constant"  // rows that the statement itself spells out
-	planFunction exec.PlanKind = "function"  // rows that a function makes, or of a file
-	planRepeat   exec.PlanKind = "recursive" // a recursive query
 )
 
 // step is one operator of the physical plan.
@@ -32,142 +23,101 @@ type step struct {
 }
 
 // texts is what a step says of itself under a name: one text or several.
-func (s step) texts(name string) (out []string) {
-	switch v := s.Info[name].(type) {
-	case string:
-		return []string{v}
-	case []any:
-		for _, part := range v {
-			out = append(out, str(part))
-		}
+func (s step) texts(name string) []string {
+	if text := str(s.Info[name]); text != "" {
+		return []string{text}
 	}
-	return out
+	return texts(s.Info[name])
 }
 
-func readSteps(raw string) (steps []step, err error) {
-	err = json.Unmarshal([]byte(raw), &steps)
-	return steps, err
-}
-
-// Explain returns the physical plan of one statement: what EXPLAIN (FORMAT JSON) says. It runs nothing of the statement
-// but what is constant in it.
-//
-// Rows name the operators with their tables and estimates, without conditions, since those may hold stored values.
-// Nodes leave out projections, filters and how tables are joined. Tables that are joined to each other come by name:
-// the side of a join depends on statistics. A table is named with its schema unless that is main. Every scan is a
-// full one, but for a search by index. DuckDB tells no cost; EngineRows is its estimate for the outermost step that
-// has one.
-func (Dialect) Explain(ctx context.Context, q exec.Queryer, s *sqltext.Statement) (exec.Plan, error) {
+// plan is the engine's plan of a statement, which is asked for once. The engine runs nothing for it but what is constant.
+func (h *held) plan(ctx context.Context, s *exec.Statement) ([]step, error) {
+	if steps, ok := s.Names.Own.([]step); ok {
+		return steps, nil
+	}
+	if err := h.begin(ctx); err != nil {
+		return nil, err
+	}
 	var kind, raw string
-	err := each(ctx, q, explainPrefix+s.SQL(), func(scan func(...any) error) error { return scan(&kind, &raw) })
+	err := h.each(ctx, "EXPLAIN (FORMAT JSON) "+s.SQL(), func(scan func(...any) error) error { return scan(&kind, &raw) }, s.Args...)
+	if err != nil {
+		return nil, err
+	}
+	var steps []step
+	if err := json.Unmarshal([]byte(raw), &steps); err != nil {
+		return nil, guard.Refuse(exec.ReasonGuard, "the engine's plan cannot be read")
+	}
+	s.Names.Own = steps
+	return steps, nil
+}
+
+// Explain implements exec.Conn: each row is an operator with all that DuckDB says of it. DuckDB tells no cost; EngineRows
+// is its estimate for the outermost operator that has one.
+func (h *held) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error) {
+	steps, err := h.plan(ctx, s)
 	if err != nil {
 		return exec.Plan{}, err
 	}
-	steps, err := readSteps(raw)
-	if err != nil {
-		return exec.Plan{}, fmt.Errorf("duckdb: reading a plan: %w", err)
-	}
-	p := exec.Plan{Rows: []exec.PlanRow{}, Nodes: planNodes(steps), EngineRows: estimate(steps)}
-	p.Rows = planRows(p.Rows, steps, 0)
+	p := exec.Plan{Rows: []exec.PlanRow{}}
+	addRows(&p, steps, 0)
 	return p, nil
 }
 
-// estimate is the number of rows of the first step that tells it.
-func estimate(steps []step) float64 {
-	for _, s := range steps {
-		for _, text := range s.texts("Estimated Cardinality") {
-			if n, err := strconv.ParseFloat(text, 64); err == nil {
-				return n
-			}
-		}
-		if n := estimate(s.Children); n > 0 {
-			return n
-		}
-	}
-	return 0
-}
-
-func planRows(rows []exec.PlanRow, steps []step, parent int) []exec.PlanRow {
+// addRows adds operators that stand beside each other, and those below them.
+func addRows(p *exec.Plan, steps []step, parent int) {
 	for _, s := range steps {
 		detail := strings.TrimSpace(s.Name)
-		for _, name := range []string{"Table", "Function", "Type", "Join Type", "Estimated Cardinality"} {
+		for _, name := range slices.Sorted(maps.Keys(s.Info)) {
 			if text := s.texts(name); len(text) > 0 {
-				detail += " " + strings.ToLower(strings.ReplaceAll(name, " ", "_")) + "=" + strings.Join(text, ",")
+				detail += fmt.Sprintf(" | %s: %s", name, strings.Join(text, ", "))
 			}
 		}
-		rows = append(rows, exec.PlanRow{ID: len(rows) + 1, Parent: parent, Detail: detail})
-		rows = planRows(rows, s.Children, len(rows))
+		if n, err := strconv.ParseFloat(str(s.Info["Estimated Cardinality"]), 64); err == nil && p.EngineRows == 0 {
+			p.EngineRows = n
+		}
+		p.Rows = append(p.Rows, exec.PlanRow{ID: len(p.Rows) + 1, Parent: parent, Detail: strings.ReplaceAll(detail, "\n", " ")})
+		addRows(p, s.Children, len(p.Rows))
 	}
-	return rows
 }
 
-// planNodes reads operators that stand beside each other.
-func planNodes(steps []step) (nodes []exec.PlanNode) {
+// scans notes what a plan reads, and refuses one that reads a column which may not be: the engine's own word, beside that
+// of the tree.
+func (f *facts) scans(steps []step, seen *guard.Seen) error {
 	for _, s := range steps {
-		nodes = append(nodes, planNode(s)...)
+		if r := f.scanned(s); r != nil {
+			seen.Relations = append(seen.Relations, r)
+			for _, read := range append(s.texts("Projections"), s.texts("Filters")...) {
+				first, _, _ := strings.Cut(read, ".")
+				if r.Denies(read) || r.Denies(first) || slices.ContainsFunc(namesIn(read), r.Denies) {
+					return guard.Refuse(exec.ReasonColumn, "the engine would read a column of %s that may not be read", r.Name)
+				}
+			}
+		}
+		if err := f.scans(s.Children, seen); err != nil {
+			return err
+		}
 	}
-	return nodes
+	return nil
 }
 
-func planNode(s step) []exec.PlanNode {
-	below := func() []exec.PlanNode { return planNodes(s.Children) }
-	after := func(kind exec.PlanKind) []exec.PlanNode { return append(below(), exec.PlanNode{Kind: kind}) }
-	whole := func(kind exec.PlanKind) []exec.PlanNode { return []exec.PlanNode{{Kind: kind, Children: below()}} }
-	switch name := strings.TrimSpace(s.Name); name {
-	case "ORDER_BY", "TOP_N":
-		return after(exec.PlanSort)
-	case "HASH_GROUP_BY", "PERFECT_HASH_GROUP_BY", "PARTITIONED_AGGREGATE":
-		if strings.Join(s.texts("Aggregates"), "") == "" {
-			return after(exec.PlanDistinct)
+// scanned is the table that an operator reads; nil: none.
+func (f *facts) scanned(s step) *guard.Relation {
+	for _, table := range s.texts("Table") {
+		for _, r := range f.relations {
+			if !r.View && schema.EqualFold(table, f.database+"."+r.Schema+"."+r.Name) {
+				return r
+			}
 		}
-		return after(exec.PlanGroup)
-	case "WINDOW", "STREAMING_WINDOW":
-		return after(exec.PlanTemp)
-	case "UNION":
-		return whole(exec.PlanUnionAll)
-	case "RECURSIVE_CTE", "RECURSIVE_KEY_CTE", "REC_CTE", "REC_KEY_CTE":
-		return whole(planRepeat)
-	case "CTE":
-		return below()
-	case "CTE_SCAN", "REC_CTE_SCAN", "REC_REC_CTE_SCAN", "DELIM_SCAN":
-		return []exec.PlanNode{{Kind: exec.PlanScan, Table: exec.DerivedTable, Access: exec.AccessFull}}
-	case "DUMMY_SCAN", "COLUMN_DATA_SCAN", "EMPTY_RESULT", "EXPRESSION_SCAN":
-		return append(below(), exec.PlanNode{Kind: planConstant})
-	case "SEQ_SCAN", "TABLE_SCAN", "INDEX_SCAN":
-		n := exec.PlanNode{Kind: exec.PlanScan, Access: exec.AccessFull}
-		if strings.Contains(strings.Join(s.texts("Type"), ""), "Index") || name == "INDEX_SCAN" {
-			n.Kind, n.Access = exec.PlanSearch, exec.AccessIndex
-		}
-		if table := s.texts("Table"); len(table) > 0 {
-			_, n.Table, _ = strings.Cut(schema.Fold(table[0]), ".")
-			n.Table = strings.TrimPrefix(n.Table, defaultSchema+".")
-		}
-		return []exec.PlanNode{n}
 	}
-	switch {
-	case strings.HasSuffix(s.Name, "_JOIN") || strings.Contains(s.Name, "CROSS_PRODUCT"):
-		return join(s)
-	case len(s.Children) == 0 && !strings.HasSuffix(s.Name, "_RESULT"):
-		return []exec.PlanNode{{Kind: planFunction}}
-	}
-	return below()
+	return nil
 }
 
-// join reads the two sides of a join, the optional one as such. Of those that look for one matching row only it is the
-// right side.
-func join(s step) (nodes []exec.PlanNode) {
-	kind := strings.Join(s.texts("Join Type"), "")
-	for i, side := range s.Children {
-		part := planNodes([]step{side})
-		for j := range part {
-			scan := part[j].Kind == exec.PlanScan || part[j].Kind == exec.PlanSearch
-			part[j].Outer = part[j].Outer || scan && (kind == "FULL" || kind == "LEFT" && i == 1 || kind == "RIGHT" && i == 0)
-			part[j].Semi = part[j].Semi || scan && ((kind == "SEMI" || kind == "ANTI" || kind == "MARK") && i == 1 || strings.HasPrefix(kind, "RIGHT_") && i == 0)
+// namesIn are the words of a text that may be names.
+func namesIn(text string) (names []string) {
+	for t := range language.Text.Parse(text).Tokens() {
+		if t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName {
+			names = append(names, language.Text.Value(t))
 		}
-		nodes = append(nodes, part...)
 	}
-	slices.SortStableFunc(nodes, func(a, b exec.PlanNode) int {
-		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(string(a.Access), string(b.Access)))
-	})
-	return nodes
+	return names
 }

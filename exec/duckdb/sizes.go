@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -43,7 +44,7 @@ var isWide = regexp.MustCompile(`[0-9]{5}|\{[^}]*\{|%[^a-zA-Z%]*\*`)
 
 // sizes are what a statement's names stand for.
 type sizes struct {
-	catalog  *catalog
+	facts    *facts
 	names    map[string][]any // by the alias in lower case; "" has expressions without one
 	lambdas  map[string]bool  // parameters
 	position map[string]bool  // names of a list of columns, for expressions at any place
@@ -52,8 +53,8 @@ type sizes struct {
 }
 
 // collectSizes reads the aliases of a statement.
-func collectSizes(c *catalog, root node) *sizes {
-	s := &sizes{c, map[string][]any{}, map[string]bool{}, map[string]bool{}, map[string]float64{}, map[string]bool{}}
+func collectSizes(f *facts, root node) *sizes {
+	s := &sizes{f, map[string][]any{}, map[string]bool{}, map[string]bool{}, map[string]float64{}, map[string]bool{}}
 	s.collect(root)
 	return s
 }
@@ -190,7 +191,7 @@ func (s *sizes) name(name string) float64 {
 				size = max(size, s.of(e))
 			}
 		}
-	case size == 0 && !s.catalog.columns[name] && name != "":
+	case size == 0 && !s.facts.columns[name] && name != "":
 		size = s.name("")
 	}
 	delete(s.working, name)
@@ -252,21 +253,21 @@ func (s *sizes) check(v node) {
 	name, args := schema.Fold(str(v["function_name"])), list(v["children"])
 	if i, ok := lengthOf[name]; ok && i < len(args) {
 		if n, isInt := integer(args[i]); !isInt || n > mostLength {
-			refuse(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", name, mostLength)
+			guard.Stop(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", name, mostLength)
 		}
 	}
 	switch name {
 	case "format", "printf":
 		if text, ok := constant(args, 0); !ok || isWide.MatchString(text) {
-			refuse(exec.ReasonFunction, "the text of %s has to be a constant without widths of five digits", name)
+			guard.Stop(exec.ReasonFunction, "the text of %s has to be a constant without widths of five digits", name)
 		}
 	case "range", "generate_series":
 		if n := elements(args); n > mostElements {
-			refuse(exec.ReasonFunction, "%s as a value has to have constant bounds, and at most %d values; in a FROM it may have any", name, mostElements)
+			guard.Stop(exec.ReasonFunction, "%s as a value has to have constant bounds, and at most %d values; in a FROM it may have any", name, mostElements)
 		}
 	}
 	if size := s.of(v); size > mostBytes {
-		refuse(exec.ReasonTooComplex, "%s may make a value of over %d MiB", name, mostBytes>>20)
+		guard.Stop(exec.ReasonTooComplex, "%s may make a value of over %d MiB", name, mostBytes>>20)
 	}
 }
 

@@ -1,13 +1,14 @@
 package duckdb
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/reads"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -23,26 +24,31 @@ type document struct {
 	Statements []node `json:"statements"`
 }
 
-// readTree reads a tree, and refuses what is not one SELECT.
-func readTree(raw string) (*document, error) {
+// tree asks the engine for the syntax tree of a text, and refuses what is not one SELECT.
+func (h *held) tree(ctx context.Context, text string) (*document, error) {
+	raw := ""
+	err := h.each(ctx, "SELECT json_serialize_sql(?::VARCHAR)::VARCHAR", func(scan func(...any) error) error { return scan(&raw) }, text)
+	if err != nil {
+		return nil, err
+	}
 	var d document
 	decoder := json.NewDecoder(strings.NewReader(raw))
 	decoder.UseNumber()
 	if err := decoder.Decode(&d); err != nil {
-		return nil, &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: "its syntax tree cannot be read: it may be nested too deep"}
+		return nil, guard.Refuse(exec.ReasonTooComplex, "its syntax tree cannot be read: it may be nested too deep")
 	}
 	message, _, _ := strings.Cut(d.Message, "\n")
 	switch {
 	case d.Error && strings.Contains(message, "expression depth"):
-		return nil, &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: "it is nested too deep"}
+		return nil, guard.Refuse(exec.ReasonTooComplex, "it is nested too deep")
 	case d.Error && d.Kind == "parser":
 		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
 	case d.Error && strings.Contains(message, "Only SELECT"):
-		return nil, &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: "it is no SELECT", Writes: true}
+		return nil, guard.Refuse(sqltext.ReasonNotReadOnly, "it is no SELECT")
 	case d.Error:
-		return nil, &exec.RefusedError{Reason: exec.ReasonStatement, Detail: "the engine cannot write its syntax tree: " + masked(message)}
+		return nil, guard.Refuse(exec.ReasonStatement, "the engine cannot write its syntax tree: %s", masked(message))
 	case len(d.Statements) != 1:
-		return nil, &exec.RefusedError{Reason: sqltext.ReasonSeveral, Detail: fmt.Sprintf("it is %d statements", len(d.Statements))}
+		return nil, guard.Refuse(sqltext.ReasonSeveral, "it is %d statements", len(d.Statements))
 	}
 	return &d, nil
 }
@@ -57,6 +63,13 @@ var kinds = wordSet(`SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE LIMIT_MOD
 	WINDOW_AGGREGATE WINDOW_ROW_NUMBER WINDOW_RANK WINDOW_RANK_DENSE WINDOW_PERCENT_RANK WINDOW_CUME_DIST WINDOW_NTILE WINDOW_FIRST_VALUE
 	WINDOW_LAST_VALUE WINDOW_NTH_VALUE WINDOW_LAG WINDOW_LEAD WINDOW_FILL`)
 
+// implied are the functions that DuckDB calls for what does not look like a call.
+var implied = map[string]string{
+	"ARRAY_CONSTRUCTOR": "list_value", "ARRAY_EXTRACT": "array_extract", "ARRAY_SLICE": "array_slice", "STRUCT_EXTRACT": "struct_extract",
+	"current_time": "get_current_time", "current_timestamp": "get_current_timestamp",
+	"localtime": "current_localtime", "localtimestamp": "current_localtimestamp",
+}
+
 // The limits on a tree. DuckDB's planner takes twice as long for each subquery inside of another one, and no interrupt
 // ends it; joins take it long too.
 const (
@@ -68,26 +81,13 @@ const (
 	mostWork = 10_000_000 // the sum of depth times depth of all expressions
 )
 
-// named is what a statement names.
-type named struct {
-	reads     reads.Statement
-	relations []*relation     // those that exist, each once, without those under views
-	absent    []string        // tables that the catalog does not have, each once
-	functions map[string]bool // called
-}
-
-// check refuses a tree, or says what it names. arguments: parameters are allowed.
-func (c *catalog) check(d *document, arguments bool) (*named, error) {
-	w := walker{catalog: c, arguments: arguments}
-	return w.statement(d.Statements[0])
-}
-
 // walker walks one tree.
 type walker struct {
-	catalog   *catalog
-	arguments bool                  // parameters are allowed
-	view      func(under *relation) // the text is the definition of a view, and names one
-	named     named
+	facts     *facts
+	arguments bool // parameters are allowed
+	view      bool // the text is the definition of a view
+	found     *guard.Names
+	called    map[string]bool // functions
 	visited   int
 	selects   []int // numbers of the SELECTs around, the last is the one
 	number    int
@@ -100,31 +100,22 @@ type walker struct {
 	main      bool // a function of the schema main is called, or of what else is called so
 }
 
-// refusal ends a walk.
-type refusal struct{ err error }
-
-func refuse(reason sqltext.Reason, format string, args ...any) {
-	panic(refusal{&exec.RefusedError{Reason: reason, Detail: fmt.Sprintf(format, args...), Writes: reason == sqltext.ReasonNotReadOnly}})
-}
-
-func (w *walker) statement(root node) (n *named, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			out, ok := r.(refusal)
-			if n, err = nil, out.err; !ok {
-				err = &exec.RefusedError{Reason: exec.ReasonGuard, Detail: fmt.Sprint("the guard panicked: ", r)}
-			}
-		}
-	}()
-	w.named.functions, w.sources = map[string]bool{}, map[int]int{}
-	w.named.reads.Call = func(string) bool { return false } // the name of a relation is its row
-	w.named.reads.Fields = true
-	w.sizes = collectSizes(w.catalog, root)
-	w.walk(root)
-	if isMain := func(s reads.Source) bool { return schema.EqualFold(s.Alias, "main") }; w.main && (w.catalog.columns["main"] || slices.ContainsFunc(w.named.reads.Sources, isMain)) {
-		w.column([]string{"main"})
+// names walks the tree of a statement and says what it names, or refuses it.
+func (w *walker) names(d *document) (*guard.Names, error) {
+	root := d.Statements[0]
+	w.called, w.sources = map[string]bool{}, map[int]int{}
+	w.found = &guard.Names{Fields: true, Call: func(string) bool { return false }} // the name of a relation is its row
+	w.sizes = collectSizes(w.facts, root)
+	err := guard.Walked(func() { w.walk(root) })
+	if err != nil {
+		return nil, err
 	}
-	return &w.named, nil
+	isMain := func(s guard.Source) bool { return schema.EqualFold(s.Alias, defaultSchema) }
+	if w.main && (w.facts.columns[defaultSchema] || slices.ContainsFunc(w.found.Sources, isMain)) {
+		w.column([]string{defaultSchema})
+	}
+	w.found.Functions = slices.Sorted(maps.Keys(w.called))
+	return w.found, nil
 }
 
 // walk visits a value and all that it holds.
@@ -136,7 +127,7 @@ func (w *walker) walk(v any) {
 		}
 	case node:
 		if w.visited++; w.visited > mostNodes {
-			refuse(exec.ReasonTooComplex, "its tree has over %d parts", mostNodes)
+			guard.Stop(exec.ReasonTooComplex, "its tree has over %d parts", mostNodes)
 		}
 		kind, typed := v["type"].(string)
 		if _, isValue := v["type"].(node); isValue { // a constant
@@ -147,16 +138,24 @@ func (w *walker) walk(v any) {
 			if show, ok := v["show_type"].(string); ok {
 				what = "DESCRIBE, SUMMARIZE or SHOW (" + strings.ToLower(show) + ")"
 			}
-			refuse(exec.ReasonStatement, "%s is not among what a statement may be made of", what)
+			guard.Stop(exec.ReasonStatement, "%s is not among what a statement may be made of", what)
 		}
 		if _, expression := v["class"]; expression {
 			w.depth++
 			defer func() { w.depth-- }()
 			if w.work += w.depth * w.depth; w.work > mostWork {
-				refuse(exec.ReasonTooComplex, "its expressions are too many or nested too deep")
+				guard.Stop(exec.ReasonTooComplex, "its expressions are too many or nested too deep")
 			}
 		}
+		w.implies(implied[kind])
 		w.node(v, kind)
+	}
+}
+
+// implies refuses a macro of the database in the place of a function that DuckDB calls by itself.
+func (w *walker) implies(name string) {
+	if w.facts.macros[name] && !w.facts.added[name] {
+		guard.Stop(exec.ReasonFunction, "the database has a macro %s in the place of the function that is called here", name)
 	}
 }
 
@@ -201,44 +200,44 @@ func (w *walker) node(v node, kind string) {
 		w.table(v)
 		w.fields(v, "type", "table_name", "schema_name", "catalog_name", "alias", "column_name_alias", "sample")
 	case "JOIN":
-		w.named.reads.Natural = w.named.reads.Natural || str(v["ref_type"]) == "NATURAL"
+		w.found.Natural = w.found.Natural || str(v["ref_type"]) == "NATURAL"
 		if alias := str(v["alias"]); alias != "" {
-			w.source(reads.Source{Alias: alias, Joined: true, Renamed: len(list(v["column_name_alias"])) > 0})
+			w.source(guard.Source{Alias: alias, Joined: true, Renamed: len(list(v["column_name_alias"])) > 0})
 		}
 		for _, name := range list(v["using_columns"]) {
-			w.ref(reads.Ref{Path: []string{str(name)}})
+			w.ref(guard.Ref{Path: []string{str(name)}})
 		}
 		w.fields(v, "using_columns", "sample")
 	case "SUBQUERY":
 		if _, expression := v["class"]; expression {
 			if w.nested++; w.nested > mostNested {
-				refuse(exec.ReasonTooComplex, "it has subqueries over %d deep inside of each other", mostNested)
+				guard.Stop(exec.ReasonTooComplex, "it has subqueries over %d deep inside of each other", mostNested)
 			}
 			defer func() { w.nested-- }()
 		} else {
-			w.source(reads.Source{Alias: str(v["alias"]), Renamed: len(list(v["column_name_alias"])) > 0})
+			w.source(guard.Source{Alias: str(v["alias"]), Renamed: len(list(v["column_name_alias"])) > 0})
 		}
 		w.fields(v, "sample")
 	case "EXPRESSION_LIST":
-		w.source(reads.Source{Alias: str(v["alias"])})
+		w.source(guard.Source{Alias: str(v["alias"])})
 		w.fields(v, "sample", "expected_names", "expected_types")
 	case "TABLE_FUNCTION":
 		function, _ := v["function"].(node)
 		name := schema.Fold(str(function["function_name"]))
-		w.source(reads.Source{Alias: str(v["alias"])})
-		w.source(reads.Source{Alias: name})
-		allowed := tableFunctions[name] || w.catalog.added[name] || w.view != nil && fileFunctions[name]
-		if !allowed || w.catalog.own[name] && !w.catalog.added[name] || !isBuiltin(function) {
-			refuse(exec.ReasonFunction, "the table function %s is not on the list", name)
+		w.source(guard.Source{Alias: str(v["alias"])})
+		w.source(guard.Source{Alias: name})
+		allowed := tableFunctions[name] || w.facts.added[name] || w.view && fileFunctions[name]
+		if !allowed || w.facts.macros[name] && !w.facts.added[name] || !isBuiltin(function) {
+			guard.Stop(exec.ReasonFunction, "the table function %s is not on the list", name)
 		}
-		w.named.functions[name] = true
+		w.called[name] = true
 		w.walk(function["children"])
 		w.fields(v, "function", "sample")
 	case "PIVOT": // it groups by all columns that it does not name
-		w.ref(reads.Ref{Star: true, Select: w.current()})
-		w.source(reads.Source{Alias: str(v["alias"])})
+		w.ref(guard.Ref{Star: true, Select: w.current()})
+		w.source(guard.Source{Alias: str(v["alias"])})
 		for _, name := range list(v["groups"]) {
-			w.ref(reads.Ref{Path: []string{str(name)}})
+			w.ref(guard.Ref{Path: []string{str(name)}})
 		}
 		w.fields(v, "groups", "unpivot_names", "column_name_alias", "sample")
 	case "COLUMN_REF":
@@ -246,11 +245,18 @@ func (w *walker) node(v node, kind string) {
 		for _, name := range list(v["column_names"]) {
 			path = append(path, str(name))
 		}
+		if len(path) == 1 {
+			name := schema.Fold(path[0])
+			w.implies(implied[name])
+			if nowNames[name] {
+				w.implies(name)
+			}
+		}
 		w.column(path)
 	case "POSITIONAL_REFERENCE":
-		w.ref(reads.Ref{Star: true, Select: w.current()})
+		w.ref(guard.Ref{Star: true, Select: w.current()})
 	case "STAR":
-		r := reads.Ref{Star: true, Select: w.current()}
+		r := guard.Ref{Star: true, Select: w.current()}
 		if name := str(v["relation_name"]); name != "" {
 			r.Path = []string{name}
 		}
@@ -266,7 +272,7 @@ func (w *walker) node(v node, kind string) {
 		w.fields(v)
 	case "OPERATOR_CAST":
 		if n := arraySize(v["cast_type"]); n > mostArray {
-			refuse(exec.ReasonTooComplex, "a cast makes an array of %.0f values; at most %d are allowed", n, mostArray)
+			guard.Stop(exec.ReasonTooComplex, "a cast makes an array of %.0f values; at most %d are allowed", n, mostArray)
 		}
 		w.fields(v, "cast_type")
 	case "VALUE_CONSTANT":
@@ -283,9 +289,9 @@ func (w *walker) column(path []string) {
 	if len(path) == 0 {
 		return
 	}
-	w.ref(reads.Ref{Path: path})
-	if len(path) > 1 && schema.EqualFold(path[0], w.catalog.database) {
-		w.ref(reads.Ref{Path: path[1:]})
+	w.ref(guard.Ref{Path: path})
+	if len(path) > 1 && schema.EqualFold(path[0], w.facts.database) {
+		w.ref(guard.Ref{Path: path[1:]})
 	}
 }
 
@@ -297,14 +303,14 @@ func (w *walker) current() int {
 	return w.selects[len(w.selects)-1]
 }
 
-func (w *walker) ref(r reads.Ref) { w.named.reads.Refs = append(w.named.reads.Refs, r) }
+func (w *walker) ref(r guard.Ref) { w.found.Refs = append(w.found.Refs, r) }
 
-func (w *walker) source(s reads.Source) {
+func (w *walker) source(s guard.Source) {
 	s.Select = w.current()
 	if w.sources[s.Select]++; w.sources[s.Select] > mostSources {
-		refuse(exec.ReasonTooComplex, "it joins over %d tables in one SELECT", mostSources)
+		guard.Stop(exec.ReasonTooComplex, "it joins over %d tables in one SELECT", mostSources)
 	}
-	w.named.reads.Sources = append(w.named.reads.Sources, s)
+	w.found.Sources = append(w.found.Sources, s)
 }
 
 // inScope visits the WITH of a query and then, with its names in scope, the rest.
@@ -327,31 +333,21 @@ func (w *walker) inScope(v node) {
 // table notes a table of a FROM.
 func (w *walker) table(v node) {
 	name, in, database := str(v["table_name"]), str(v["schema_name"]), str(v["catalog_name"])
-	s := reads.Source{Alias: str(v["alias"]), Renamed: len(list(v["column_name_alias"])) > 0}
+	s := guard.Source{Alias: str(v["alias"]), Renamed: len(list(v["column_name_alias"])) > 0}
 	if s.Alias == "" {
 		s.Alias = name
 	}
 	if v["at_clause"] != nil {
-		refuse(exec.ReasonStatement, "a table AT another time is not among what a statement may be made of")
+		guard.Stop(exec.ReasonStatement, "a table AT another time is not among what a statement may be made of")
 	}
 	if in == "" && database == "" && slices.ContainsFunc(w.with, func(scope []string) bool { return slices.Contains(scope, schema.Fold(name)) }) {
 		w.source(s)
 		return
 	}
-	written := strings.Trim(strings.Join([]string{database, in, name}, "."), ".")
-	r := w.catalog.lookup(database, in, name)
-	switch {
-	case r != nil:
-		s.Relation = r.columns
-		if !slices.Contains(w.named.relations, r) {
-			w.named.relations = append(w.named.relations, r)
-		}
-		if r.view && w.view != nil {
-			w.view(r)
-		}
-	case w.view != nil && in == "" && database == "" && strings.ContainsAny(name, "./"): // a file of the view's owner
-	case !slices.Contains(w.named.absent, written):
-		w.named.absent = append(w.named.absent, written)
+	if r := w.facts.lookup(database, in, name); r != nil {
+		s.Relation = r
+	} else if file := in == "" && database == "" && strings.ContainsAny(name, "./"); !file || !w.view { // of the view's owner
+		w.found.Lacks(strings.Trim(strings.Join([]string{database, in, name}, "."), "."))
 	}
 	w.source(s)
 }
@@ -364,8 +360,8 @@ func isBuiltin(v node) bool {
 // function decides on a call. In a.upper() the parser takes what stands before the dot for a schema.
 func (w *walker) function(v node) {
 	name := schema.Fold(str(v["function_name"]))
-	if !w.catalog.functions[name] {
-		refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name)
+	if !w.facts.functions[name] {
+		guard.Stop(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name)
 	}
 	var path []string
 	for _, part := range []string{str(v["catalog"]), str(v["schema"])} {
@@ -374,14 +370,14 @@ func (w *walker) function(v node) {
 		}
 	}
 	if !isBuiltin(v) {
-		if w.catalog.added[name] && w.catalog.own[name] && len(path) == 1 && w.catalog.schemas[schema.Fold(path[0])] {
+		if w.facts.added[name] && w.facts.macros[name] && len(path) == 1 && w.facts.schemas[schema.Fold(path[0])] {
 			path = nil
 		}
 		w.column(path)
 	} else if str(v["schema"]) != "" {
 		w.main = true
 	}
-	w.named.functions[name] = true
+	w.called[name] = true
 	w.sizes.check(v)
 }
 
@@ -390,29 +386,3 @@ func str(v any) string { s, _ := v.(string); return s }
 
 // list is a list of the tree.
 func list(v any) []any { l, _ := v.([]any); return l }
-
-// permit refuses a statement that names what may not be read. With something hidden, an absent table has the words of a
-// denied one.
-func (c *catalog) permit(n *named) error {
-	hidden := func(name string) error {
-		return &exec.RefusedError{Reason: exec.ReasonTable, Detail: name + " is no table that may be read"}
-	}
-	if len(n.absent) > 0 {
-		if c.hides {
-			return hidden(n.absent[0])
-		}
-		return &exec.InvalidError{Fault: exec.FaultSchema, Message: "Table with name " + n.absent[0] + " does not exist!", Name: n.absent[0]}
-	}
-	for _, r := range n.relations {
-		switch {
-		case !r.allowed:
-			return hidden(r.name)
-		case r.refused != nil:
-			return r.refused
-		}
-	}
-	if refused := n.reads.Denied(); refused != nil {
-		return refused
-	}
-	return nil
-}

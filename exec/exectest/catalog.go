@@ -205,7 +205,11 @@ func checkPlans(t testing.TB, e Engine) error {
 			if got := tablesOf(p.Nodes); len(p.Nodes) > 0 && !slices.Equal(got, tables) {
 				errs = append(errs, fmt.Errorf("%s: %s: the plan reads %v, want %v", name, text, got, tables))
 			}
-			if whole := strings.ToLower(fmt.Sprint(p.Rows)); len(p.Nodes) == 0 && slices.ContainsFunc(tables, func(table string) bool { return !strings.Contains(whole, table) }) {
+			whole := strings.ToLower(fmt.Sprint(p.Rows))
+			named := func(table string) bool { // MariaDB writes the alias alone
+				return strings.Contains(whole, table) || strings.Contains(whole, `"`+table[:1]+`"`)
+			}
+			if len(p.Nodes) == 0 && slices.ContainsFunc(tables, func(table string) bool { return !named(table) }) {
 				errs = append(errs, fmt.Errorf("%s: %s: the plan %s does not name %v", name, text, whole, tables))
 			}
 		}

@@ -23,6 +23,8 @@ type Catalog struct {
 
 	policy Policy
 	hides  bool // the policy is about tables: which ones there are is not told
+
+	viewless bool // no view is written out
 }
 
 // Relation is a table or view with all its columns. [NewRelation] makes one.
@@ -118,11 +120,13 @@ func (c *Catalog) Apply(p Policy) error {
 			r.hides = r.hides || r.denied[i] || r.Barred[column] != ""
 		}
 	}
+	c.viewless = true
 	for _, r := range c.Relations {
+		c.viewless = c.viewless && r.Definition == ""
 		c.size(r)
 		c.judge(r)
 	}
-	return c.missing(p)
+	return c.Missing(p)
 }
 
 // Spread returns the columns for which seed holds and those into which their values flow. A view is not followed: see
@@ -162,7 +166,7 @@ func (c *Catalog) SpreadThroughViews(seed func(r *Relation, column string) bool)
 	for grown := len(found) > 0; grown; {
 		grown = false
 		for _, r := range c.Relations {
-			if len(found[r]) > 0 || !slices.ContainsFunc(r.reads(), func(u Read) bool {
+			if len(found[r]) == len(r.columns) || !slices.ContainsFunc(r.reads(), func(u Read) bool {
 				return slices.ContainsFunc(u.Columns, func(column string) bool { return found[u.Relation][column] })
 			}) {
 				continue
@@ -260,6 +264,11 @@ const MostAdded = 10_000
 // Weigh refuses a statement that grows where its common table expressions, views and subqueries are written out. A guard
 // may call it before Apply, for a query of its own, once Text and Relations are filled in.
 func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
+	if c.viewless && len(s.SQL()) < 2000 {
+		if text := schema.Fold(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values")+strings.Count(text, "table") <= 1 {
+			return sqltext.Expansion{}, nil // too little to grow
+		}
+	}
 	e := s.Expand(c.Expansion)
 	if e.Added > MostAdded {
 		return e, Refuse(ReasonTooComplex,
@@ -268,8 +277,9 @@ func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
 	return e, nil
 }
 
-// missing returns an error about the entries of a policy that name no table or column.
-func (c *Catalog) missing(p Policy) error {
+// Missing returns a *PolicyError about the entries of p that name no table or column of c; nil: each one names something.
+// It needs no [Catalog.Apply], and changes nothing.
+func (c *Catalog) Missing(p Policy) error {
 	e := &PolicyError{}
 	check := func(field string, entries []string, names func(entry string, r *Relation) bool) {
 		for _, entry := range entries {
@@ -379,6 +389,7 @@ type Seen struct {
 	// what is called. Not nil, they take the place of what the names tell.
 	Reads     []Read
 	Functions []string
+	Inexact   bool // Reads may have more columns than are read
 }
 
 // Confirm refuses a statement of which the engine says that it reads something else than the names tell. reads is what

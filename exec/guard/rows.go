@@ -11,7 +11,7 @@ import (
 
 // Each runs one text of the guard's own on a connection and calls row for each row of the result, which has to scan it at
 // once. It goes past database/sql: where a driver panics in a query, database/sql never gives the connection back. row
-// must not use the connection. args are those of the driver. Errors are those of the driver, or of row.
+// must not use the connection. args are those of the driver, also as sql.NamedArg. Errors are those of the driver, or of row.
 //
 // scan takes pointers to string, int, int64, bool, float64, []byte, sql.RawBytes (those of the driver until the next row),
 // any, and every sql.Scanner.
@@ -20,8 +20,35 @@ func Each(ctx context.Context, conn *sql.Conn, text string, row func(scan func(d
 }
 
 // EachRaw is [Each] on a connection of the driver, inside of sql.Conn.Raw.
-func EachRaw(ctx context.Context, driverConn any, text string, row func(scan func(dest ...any) error) error, args ...any) (err error) {
-	rows, end, err := start(ctx, driverConn, text, args)
+func EachRaw(ctx context.Context, driverConn any, text string, row func(scan func(dest ...any) error) error, args ...any) error {
+	return each(ctx, driverConn, text, args, func(values []driver.Value) error {
+		return row(func(dest ...any) error { return assign(values, dest) })
+	})
+}
+
+// Texts runs one text as [Each] does and returns its rows. Numbers are written as fmt.Sprint writes them, NULL as "".
+func Texts(ctx context.Context, conn *sql.Conn, text string, args ...any) (rows [][]string, err error) {
+	err = conn.Raw(func(dc any) error {
+		return each(ctx, dc, text, args, func(values []driver.Value) error {
+			row := make([]string, len(values))
+			for i, v := range values {
+				switch v := v.(type) {
+				case nil:
+				case []byte:
+					row[i] = string(v)
+				default:
+					row[i] = fmt.Sprint(v)
+				}
+			}
+			rows = append(rows, row)
+			return nil
+		})
+	})
+	return rows, err
+}
+
+func each(ctx context.Context, dc any, text string, args []any, row func(values []driver.Value) error) (err error) {
+	rows, end, err := start(ctx, dc, text, args)
 	if err != nil {
 		return err
 	}
@@ -38,7 +65,7 @@ func EachRaw(ctx context.Context, driverConn any, text string, row func(scan fun
 		case err != nil:
 			return err
 		}
-		if err := row(func(dest ...any) error { return assign(next, dest) }); err != nil {
+		if err := row(next); err != nil {
 			return err
 		}
 	}
@@ -49,6 +76,9 @@ func start(ctx context.Context, dc any, text string, args []any) (rows driver.Ro
 	values := make([]driver.NamedValue, len(args))
 	for i, arg := range args {
 		values[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+		if named, ok := arg.(sql.NamedArg); ok {
+			values[i].Name, values[i].Value = named.Name, named.Value
+		}
 	}
 	if q, ok := dc.(driver.QueryerContext); ok {
 		if rows, err = q.QueryContext(ctx, text, values); !errors.Is(err, driver.ErrSkip) {
@@ -104,9 +134,12 @@ func assign(values []driver.Value, dest []any) error {
 			}
 			*d = b
 		case *string:
-			if b, ok := v.([]byte); ok {
-				*d = string(b)
-			} else {
+			switch v := v.(type) {
+			case string:
+				*d = v
+			case []byte:
+				*d = string(v)
+			default:
 				err = into(d, v)
 			}
 		case *[]byte:
@@ -114,7 +147,11 @@ func assign(values []driver.Value, dest []any) error {
 		case *int:
 			err = into(d, v)
 		case *int64:
-			err = into(d, v)
+			if n, ok := v.(int64); ok {
+				*d = n
+			} else {
+				err = into(d, v)
+			}
 		case *float64:
 			err = into(d, v)
 		case *bool:

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/attack"
@@ -133,7 +132,9 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 	return out, err
 }
 
-func texts(ctx context.Context, q exec.Queryer, query string) (out []string, err error) {
+func texts(ctx context.Context, q interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}, query string) (out []string, err error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", query, err)

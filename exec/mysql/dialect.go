@@ -1,8 +1,7 @@
 package mysql
 
 import (
-	"database/sql/driver"
-	"reflect"
+	"errors"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -23,38 +22,31 @@ type Dialect struct {
 	NoBackslashEscapes bool
 }
 
-var _ exec.Dialect = Dialect{}
+var _ exec.Sampler = Dialect{}
 
-// Name returns "mysql".
-func (Dialect) Name() string { return "mysql" }
-
-// Title returns "MySQL", or "MariaDB".
-func (d Dialect) Title() string {
+// Language is that of MariaDB or MySQL, with the lexing rules that the fields say.
+func (d Dialect) Language() exec.Language {
+	title := "MySQL"
 	if d.MariaDB {
-		return "MariaDB"
+		title = "MariaDB"
 	}
-	return "MySQL"
-}
-
-// Text returns MySQL's lexing rules, as the fields say.
-func (d Dialect) Text() sqltext.Dialect {
 	text := sqltext.MySQL()
-	text.DoubleQuotedStrings = !d.ANSIQuotes
-	text.Backslash = !d.NoBackslashEscapes
-	return text
+	text.DoubleQuotedStrings, text.Backslash = !d.ANSIQuotes, !d.NoBackslashEscapes
+	return exec.Language{
+		Name: "mysql", Title: title, Text: text, QuoteName: quote,
+		Backticks: text.DoubleQuotedStrings, // with ANSI_QUOTES "x" is never a string
+		Drivers:   []string{"github.com/go-sql-driver/mysql"},
+	}
 }
 
-// Quote returns name in backticks.
-func (Dialect) Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+// quote returns name in backticks.
+func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// Placeholder returns "?".
-func (Dialect) Placeholder(int) string { return "?" }
-
-// Recognises reports whether d is go-sql-driver/mysql, by the import path of its type.
-func (Dialect) Recognises(d driver.Driver) bool {
-	t := reflect.TypeOf(d)
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// Guard makes the guard of a DB. See the package comment for what it does.
+func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
+	if c.CellBytes < 0 {
+		return nil, errors.New("mysql: GuardConfig.CellBytes is negative")
 	}
-	return t != nil && t.PkgPath() == "github.com/go-sql-driver/mysql"
+	s := &server{dialect: d, policy: c.Policy}
+	return s.open, nil
 }

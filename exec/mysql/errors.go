@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -28,34 +29,24 @@ func serverErrorOf(err error) (e serverError, ok bool) {
 		if v.Kind() != reflect.Pointer || v.IsNil() || v.Type().Elem().Name() != "MySQLError" {
 			continue
 		}
-		number, state, message := v.Elem().FieldByName("Number"), v.Elem().FieldByName("SQLState"), v.Elem().FieldByName("Message")
-		if !number.IsValid() || !number.CanUint() || !message.IsValid() || message.Kind() != reflect.String {
-			continue
+		number, message := v.Elem().FieldByName("Number"), v.Elem().FieldByName("Message")
+		if number.IsValid() && number.CanUint() && message.IsValid() && message.Kind() == reflect.String {
+			state := fmt.Sprintf("%s", v.Elem().FieldByName("SQLState")) // of an array of bytes
+			return serverError{int(number.Uint()), state, message.String()}, true
 		}
-		e = serverError{number: int(number.Uint()), message: message.String()}
-		if state.IsValid() && state.Kind() == reflect.Array && state.Type().Elem().Kind() == reflect.Uint8 {
-			for i := range state.Len() {
-				e.state += string(rune(state.Index(i).Uint()))
-			}
-		}
-		return e, true
 	}
 	return e, false
 }
 
-// classify gives an error of the driver its type. What it does not know comes back wrapped.
-func classify(err error) error {
-	if err == nil || isTyped(err) {
-		return err
-	}
+// Classify gives an error of the driver its type. What it does not know comes back as it is.
+func (Dialect) Classify(err error) error {
 	e, ok := serverErrorOf(err)
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
-		return fmt.Errorf("mysql: %w", err)
+		return err
 	}
 	is := func(numbers ...int) bool { return slices.Contains(numbers, e.number) }
-	invalid := func(fault exec.Fault) error {
-		return &exec.InvalidError{Fault: fault, Message: e.message}
-	}
+	invalid := func(fault exec.Fault) error { return &exec.InvalidError{Fault: fault, Message: e.message} }
+	refused := func(reason sqltext.Reason) error { return guard.Refuse(reason, "%s", e.message) }
 	switch {
 	case is(1969, 3024, 1317): // its own time, or somebody's KILL QUERY
 		return &exec.LimitError{Limit: "time"}
@@ -66,17 +57,18 @@ func classify(err error) error {
 	case is(1205, 1213, 1040, 1203, 1226, 1412, 1615, 3572):
 		return fmt.Errorf("%w: %s", exec.ErrBusy, e.message)
 	case is(1792, 1290, 1836):
-		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: e.message, Writes: true}
-	case is(1142, 1044, 1143, 1370, 1227, 1419):
-		reason := map[int]sqltext.Reason{1143: exec.ReasonColumn, 1370: exec.ReasonFunction, 1227: exec.ReasonFunction, 1419: exec.ReasonFunction}[e.number]
-		if reason == "" {
-			reason = exec.ReasonTable
-		}
-		return &exec.RefusedError{Reason: reason, Detail: e.message}
+		return refused(sqltext.ReasonNotReadOnly)
+	case is(1142, 1044):
+		return refused(exec.ReasonTable)
+	case is(1143):
+		return refused(exec.ReasonColumn)
+	case is(1370, 1227, 1419):
+		return refused(exec.ReasonFunction)
 	case is(1116, 1117, 1119, 1436, 1473, 1390):
-		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: e.message}
-	case strings.HasPrefix(e.state, "08"), e.number < 1050 && !is(1048), is(1053, 1077, 1078, 1079, 1080, 1129, 1130, 1158, 1159, 1160, 1161, 1194, 1195, 1696, 1877, 1927, 1932):
-		return fmt.Errorf("mysql: %w", err) // the server is ill or goes away
+		return refused(exec.ReasonTooComplex)
+	case strings.HasPrefix(e.state, "08"), e.number < 1050 && !is(1048), is(1053, 1077, 1078, 1079, 1080, 1129, 1130, 1158, 1159),
+		is(1160, 1161, 1194, 1195, 1696, 1877, 1927, 1932):
+		return err // the server is ill or goes away
 	case is(1064, 1065, 1149):
 		return invalid(exec.FaultSyntax)
 	case is(1054, 1146, 1305, 1052, 1051, 1049, 1109, 1066, 1128, 1630, 1356):
@@ -84,7 +76,7 @@ func classify(err error) error {
 	case strings.HasPrefix(e.state, "42") && !is(1139), is(1111, 1140, 1222, 1241, 1248, 1582, 4078, 4015, 4016, 4017, 4018, 4019):
 		return invalid(exec.FaultCompile)
 	}
-	return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(e.message)}
+	return &exec.InvalidError{Fault: exec.FaultRun, Message: quoted.ReplaceAllString(e.message, "${1}…${2}")}
 }
 
 // quotedName finds what a message names: "Unknown column 'u.nmae' in 'field list'", "Table 'shop.orders' doesn't
@@ -104,28 +96,5 @@ func nameIn(e serverError) string {
 	return name
 }
 
-// masked leaves out what stands in quotes, because an error of a running statement repeats values that it read.
-func masked(message string) string {
-	i, j := strings.IndexAny(message, "'\"`"), strings.LastIndexAny(message, "'\"`")
-	if i < 0 {
-		return message
-	}
-	if i == j {
-		return message[:i+1] + "…"
-	}
-	return message[:i+1] + "…" + message[j:]
-}
-
-// Classify gives an error met outside of any statement its type. It blames no statement.
-func (Dialect) Classify(err error) error {
-	if typed := classify(err); !exec.IsRejection(typed) {
-		return typed
-	}
-	return err
-}
-
-// isTyped reports whether err has been classified before.
-func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) ||
-		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
-}
+// quoted is what stands in quotes, and is left out, because an error of a running statement repeats values that it read.
+var quoted = regexp.MustCompile("(?s)(['\"`])(?:.*(['\"`])|.*$)")

@@ -8,6 +8,7 @@ import (
 
 func ExampleDialect() {
 	d := mysql.Dialect{MariaDB: true} // for texttosql.WithDialect, or exec.New with a pool of github.com/go-sql-driver/mysql
-	fmt.Println(d.Name(), d.Title(), d.Quote("order items"))
+	l := d.Language()
+	fmt.Println(l.Name, l.Title, l.Quote("order items"))
 	// Output: mysql MariaDB `order items`
 }

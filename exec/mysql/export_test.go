@@ -1,46 +1,47 @@
 package mysql
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 
 	"github.com/sqlc-dev/marino/ast"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Lax is the Dialect without one of its walls.
-type Lax struct {
-	Dialect
-	Without string // "tree": and all that depends on it; "policy": what the tree says of denied tables and columns
-}
+// What tests of the package's parts need.
+var (
+	BeyondReading = beyondReading
+	ClassifyError = Dialect{}.Classify
+	ConverterOf   = converter
+	ReadPlan      = readPlan
+)
 
-// Guard makes a guard that lacks the wall.
-func (d Lax) Guard(c exec.GuardConfig) (exec.Guard, error) {
-	g, err := d.Dialect.Guard(c)
-	if err == nil {
-		g.(*guard).without = d.Without
-	}
-	return g, err
+// Moment converts a value of a column of that type.
+func Moment(kind string, v any) (any, error) { return conversion(kind)(v) }
+
+// StatementWarnings are those of the last statement on a connection.
+func StatementWarnings(ctx context.Context, conn *sql.Conn) ([]string, error) {
+	return (&held{conn: conn}).warnings(ctx)
 }
 
 // Fields is how many columns the parser sees in a SELECT without FROM.
-func Fields(text string) (int, error) {
-	s, err := parse(text, 0)
-	if err != nil {
-		return 0, err
+func Fields(text string) (n int, err error) {
+	err = guard.Walked(func() {
+		if s, ok := parse(sqltext.MySQL().Parse(text), 0).(*ast.SelectStmt); ok {
+			n = len(s.Fields.Fields)
+		}
+	})
+	if err == nil && n == 0 {
+		err = errors.New("no SELECT")
 	}
-	if s, ok := s.(*ast.SelectStmt); ok {
-		return len(s.Fields.Fields), nil
-	}
-	return 0, errors.New("no SELECT")
+	return n, err
 }
 
 // Parse parses a text as the guard does, and walks it as a statement on a database without tables or views.
 func Parse(text string) error {
-	c := &catalog{relations: map[string]*relation{}, functions: map[string]bool{}}
-	for _, name := range functions {
-		c.functions[name] = true
-	}
-	_, err := c.check(text, false)
+	_, err := newCatalog(place{}, nil, nil).read(sqltext.MySQL().Parse(text), 0, false)
 	return err
 }

@@ -23,7 +23,7 @@ func FuzzCheck(f *testing.F) {
 	forbidden := map[string]bool{"sleep": true, "get_lock": true, "load_file": true, "benchmark": true, "extractvalue": true, "user": true, "version": true,
 		"analyse": true}
 	f.Fuzz(func(t *testing.T, text string) {
-		d := mysql.Dialect{}.Text()
+		d := mysql.Dialect{}.Language().Text
 		s, err := d.Check(text)
 		if err != nil || mysql.Parse(s.SQL()) != nil {
 			return

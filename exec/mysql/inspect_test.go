@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
@@ -16,11 +17,11 @@ import (
 
 func inspect(t testing.TB, pool *sql.DB) *schema.Schema {
 	t.Helper()
-	s, err := mysql.Dialect{}.Inspect(t.Context(), pool)
+	c, err := held(t, pool).Catalog(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return c.Schema
 }
 
 // one returns a connection of its own: temporary tables and settings belong to it.
@@ -55,21 +56,19 @@ func file(t testing.TB, name string) string {
 // TestInspectRich holds all that a schema may have to a golden file: go test ./exec/mysql -run InspectRich -update
 func TestInspectRich(t *testing.T) {
 	pool, _ := open(t, file(t, "rich.sql"), "")
-	c := one(t, pool)
+	pool.SetMaxOpenConns(1)
 	for _, statement := range []string{"CREATE TEMPORARY TABLE passing(x INT)", "CREATE TEMPORARY TABLE two(b TEXT, other INT)"} {
-		if _, err := c.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		exec1(t, pool, statement)
 	}
-	span := trace.New("test")
-	s, err := mysql.Dialect{}.Inspect(trace.Into(t.Context(), span), c)
+	c, err := held(t, pool).Catalog(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(span.Warnings()); strings.Count(got, "broken-view") != 1 || !strings.Contains(got, "the view broken is left out") {
+	if got := fmt.Sprint(c.Warnings); strings.Count(got, "broken-view") != 1 || !strings.Contains(got, "the view broken is left out") {
 		t.Error("warnings:", got)
 	}
-	got, err := json.MarshalIndent(s, "", "  ")
+	c.Schema.Default = "" // a number
+	got, err := json.MarshalIndent(c.Schema, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,10 +78,14 @@ func TestInspectRich(t *testing.T) {
 // TestVersion: each change of the schema changes the version, and writing rows does not.
 func TestVersion(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INT, b INT); CREATE VIEW v AS SELECT a FROM t; CREATE FUNCTION f() RETURNS INT RETURN 1", "")
+	conn := held(t, pool)
 	version := func() string {
-		v, err := mysql.Dialect{}.Version(t.Context(), pool)
+		v, err := conn.Version(t.Context())
 		if err != nil {
 			t.Fatal(err)
+		}
+		if c, err := conn.Catalog(t.Context()); err != nil || c.Version != v {
+			t.Fatalf("the catalog has the version %q, want %q: %v", c.Version, v, err)
 		}
 		return v
 	}
@@ -116,21 +119,10 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestDefaultSchema(t *testing.T) {
+// TestEmptyDatabase: a database without tables has a schema, whose default is its name.
+func TestEmptyDatabase(t *testing.T) {
 	pool, dsn := open(t, "", "")
-	name, err := mysql.Dialect{}.DefaultSchema(t.Context(), pool)
-	if want := dsn[strings.LastIndex(dsn, "/")+1 : strings.LastIndex(dsn, "?")]; err != nil || name != want {
-		t.Errorf("%q, %v, want %q", name, err, want)
-	}
-	none, err := sql.Open("mysql", strings.Replace(dsn, name, "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer none.Close()
-	if _, err := (mysql.Dialect{}).DefaultSchema(t.Context(), none); err == nil || !strings.Contains(err.Error(), "behind the slash of the DSN") {
-		t.Errorf("no database: %v", err)
-	}
-	if s := inspect(t, pool); len(s.Tables) != 0 || s.Tables == nil || s.Dialect != "mysql" {
+	if s := inspect(t, pool); len(s.Tables) != 0 || s.Tables == nil || s.Dialect != "mysql" || s.Default != databaseOf(dsn) {
 		t.Errorf("an empty database: %+v", s)
 	}
 }
@@ -153,9 +145,16 @@ func TestGrants(t *testing.T) {
 		}
 	}
 	pool, _ := open(t, "", "")
-	found, err := mysql.Dialect{}.Warnings(t.Context(), pool)
-	if err != nil || len(found) != 1 || found[0].Code != "privileged-user" || !strings.Contains(found[0].Message, "(ALL PRIVILEGES ON *.*)") {
-		t.Errorf("root: %v, %v", found, err)
+	warnings := func(pool *sql.DB) []trace.Warning {
+		c, err := held(t, pool).Catalog(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Warnings
+	}
+	found := warnings(pool)
+	if len(found) != 1 || found[0].Code != "privileged-user" || !strings.Contains(found[0].Message, "(ALL PRIVILEGES ON *.*)") {
+		t.Errorf("root: %v", found)
 	}
 	exec1(t, pool, "CREATE USER IF NOT EXISTS plain@'127.0.0.1' IDENTIFIED BY 'p'")
 	var name string
@@ -167,9 +166,9 @@ func TestGrants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer plain.Close()
-	if found, err := (mysql.Dialect{}).Warnings(t.Context(), plain); err != nil || len(found) != 0 {
-		t.Errorf("a role that reads: %v, %v", found, err)
+	t.Cleanup(func() { plain.Close() })
+	if found := warnings(plain); len(found) != 0 {
+		t.Errorf("a role that reads: %v", found)
 	}
 }
 
@@ -188,16 +187,17 @@ func BenchmarkInspect(b *testing.B) {
 		fmt.Fprintf(&script, "CREATE VIEW v%d AS SELECT id, c3 FROM t%d;", i, i)
 	}
 	pool, _ := open(b, script.String(), "")
-	b.Run("inspect", func(b *testing.B) {
+	b.Run("schema", func(b *testing.B) { // that a new DB reads, with the facts for its guard
 		for b.Loop() {
-			if s := inspect(b, pool); len(s.Tables) != 1050 {
-				b.Fatal(len(s.Tables))
+			if s, err := guarded(b, pool, exec.Policy{}).Schema(b.Context()); err != nil || len(s.Tables) != 1050 {
+				b.Fatal(s, err)
 			}
 		}
 	})
 	b.Run("version", func(b *testing.B) {
+		conn := held(b, pool)
 		for b.Loop() {
-			if _, err := (mysql.Dialect{}).Version(b.Context(), pool); err != nil {
+			if _, err := conn.Version(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}

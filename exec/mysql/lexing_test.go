@@ -24,7 +24,7 @@ func TestLexing(t *testing.T) {
 			if c == 0x101 {
 				c = 0x2000 // blanks, dashes and quotes of Unicode
 			}
-			s, err := mysql.Dialect{}.Text().Check(fmt.Sprintf(form, string(c)))
+			s, err := mysql.Dialect{}.Language().Text.Check(fmt.Sprintf(form, string(c)))
 			if err != nil {
 				continue
 			}

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	_ "github.com/go-sql-driver/mysql"
 
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/servers"
 )
 
@@ -38,6 +41,21 @@ func open(t testing.TB, script, parameters string) (pool *sql.DB, dsn string) {
 }
 
 var databases int
+
+// held puts the guard on a connection of pool, until the end of the test.
+func held(t testing.TB, pool *sql.DB) exec.Conn {
+	t.Helper()
+	open, err := mysql.Dialect{}.Guard(exec.GuardConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := open(t.Context(), one(t, pool), 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.Close(false) })
+	return o.Conn
+}
 
 func TestOpen(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (7)", "multiStatements=true")

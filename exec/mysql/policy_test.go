@@ -7,10 +7,13 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -106,7 +109,7 @@ func TestPolicy(t *testing.T) {
 			continue // NATURAL compares no denied column here, and the order of rows is in no trace
 		}
 		// The trace of the server alone refuses denied columns too.
-		lax, err := exec.New(pool, mysql.Lax{Without: "policy"}, exec.Config{Policy: tt.policy})
+		lax, err := exec.New(pool, withoutNames(), exec.Config{Policy: tt.policy})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,6 +125,22 @@ func TestPolicy(t *testing.T) {
 	if err := db.Ready(t.Context()); !errors.As(err, &unknown) || len(unknown.Unknown) != 2 {
 		t.Error(err)
 	}
+}
+
+// withoutNames is the dialect without what the names of a statement say about the policy. Only the server's trace is left.
+func withoutNames() exec.Dialect {
+	found := map[string]*guard.Names{}
+	return exectest.Change(mysql.Dialect{}, exectest.Changes{
+		Read: func(s *exec.Statement, read func() (*guard.Names, error)) (names *guard.Names, err error) {
+			names, err = read()
+			found[s.SQL()] = names
+			return &guard.Names{}, err
+		},
+		Confirm: func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
+			s.Names = found[s.SQL()]
+			return confirm()
+		},
+	})
 }
 
 // TestNewColumn: a column that is there since a moment ago is denied at once, and a table is seen at once.
@@ -224,7 +243,9 @@ func databaseOf(dsn string) string {
 // its schema; files, locks and other databases are open, so the tree is needed.
 func TestWithoutTree(t *testing.T) {
 	pool, _ := open(t, strings.ReplaceAll(fixture, "OUTFILE", ""), "multiStatements=true")
-	db, err := exec.New(pool, mysql.Lax{Without: "tree"}, exec.Config{})
+	db, err := exec.New(pool, exectest.Change(mysql.Dialect{}, exectest.Changes{
+		Read: func(*exec.Statement, func() (*guard.Names, error)) (*guard.Names, error) { return &guard.Names{}, nil },
+	}), exec.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,4 +326,53 @@ func TestReaderOfViews(t *testing.T) {
 	exec1(t, owner, "CREATE OR REPLACE VIEW names AS SELECT id, password AS name FROM users")
 	refused("SELECT name FROM names")
 	refused("SELECT n FROM upper_names")
+}
+
+// TestSensitive: a generated column that shows a secret one is held back like it, and so is a view over either.
+func TestSensitive(t *testing.T) {
+	pool, _ := open(t, `CREATE TABLE people(id INT, name TEXT, password TEXT, shown TEXT AS (CONCAT(password, '!')) VIRTUAL,
+		again TEXT AS (UPPER(shown)) STORED, hello TEXT AS (CONCAT('hello ', name)));
+		CREATE VIEW front AS SELECT id, again AS a FROM people; CREATE VIEW names AS SELECT hello FROM people`, "")
+	s, err := guarded(t, pool, exec.Policy{}).Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, table := range s.Tables {
+		for _, c := range table.Columns {
+			if c.Sensitive {
+				got = append(got, table.Name+"."+c.Name)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"front.id", "front.a", "people.password", "people.shown", "people.again"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestCatalogInASession: the limit on the rows of a statement is none on those of the catalog that is read behind it.
+func TestCatalogInASession(t *testing.T) {
+	pool, _ := open(t, people, "")
+	db := guarded(t, pool, exec.Policy{})
+	s, err := db.Session(exec.Bounds{Rows: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got, err := s.Query(t.Context(), "SELECT a FROM t"); err != nil || !got.Truncated {
+		t.Fatal(got, err)
+	}
+	exec1(t, pool, "CREATE TABLE zzz(a INT, b INT, c INT, PRIMARY KEY (a, b, c))")
+	for _, sql := range []string{"SELECT c FROM zzz", "SELECT id FROM v_over", "SELECT user_id FROM logins"} {
+		if _, err := s.Query(t.Context(), sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	s.Close()
+	exec1(t, pool, "DROP TABLE zzz")
+	time.Sleep(1100 * time.Millisecond) // the catalog is trusted for a second
+	// The next connection begins with the limit of the last one.
+	if got, err := db.Schema(t.Context()); err != nil || len(got.Tables) != 11 {
+		t.Errorf("%d tables, %v", len(got.Tables), err)
+	}
 }

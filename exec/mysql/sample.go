@@ -3,30 +3,22 @@ package mysql
 import (
 	"context"
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/sampling"
-	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// SampleRows reads the first rows of t in the order of its primary key, or as the table itself is stored.
-//
-// With Spread, a table longer than Rows whose primary key is one integer is read in 20 places, evenly between its
-// smallest and its largest key, a twentieth of Rows in each. The first place is the start of the table. Fewer than 20
-// Rows are read in as many places, each at random in its part. Gaps in the keys make the sample smaller. If it is less
-// than half of Rows, the first rows are taken, and also of a view and of a table without such a key.
-func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
-	name := d.Quote(t.Name)
-	if t.Schema != "" {
-		name = d.Quote(t.Schema) + "." + name
-	}
-	s := sampling.Table{From: name + " AS t", Counted: name + " AS t"}
+// SampleRows reads the first rows of t in the order of its primary key, or as the table itself is stored. With Spread, a
+// long table whose primary key is one integer is read in several places, as guard.SampleRows does it.
+func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+	name := t.TableName().Quoted(d.Language())
+	s := guard.Sampled{From: name + " AS t", Counted: name + " AS t"}
 	var key []string
 	for _, column := range t.PrimaryKey {
-		key = append(key, "t."+d.Quote(column))
+		key = append(key, "t."+quote(column))
 	}
 	switch c, _ := t.Column(strings.Join(t.PrimaryKey, "")); {
 	case len(key) > 0:
@@ -40,16 +32,14 @@ func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, s
 	}
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
-		columns[i] = "t." + d.Quote(name)
-		if c, ok := t.Column(name); ok && o.Cut > 0 && isLong(c.Type) {
+		columns[i] = "t." + quote(name)
+		if c, ok := t.Column(name); ok && o.Cut > 0 && long.MatchString(c.Type) {
 			columns[i] = fmt.Sprintf("LEFT(%s, %d)", columns[i], o.Cut)
 		}
 	}
 	s.List = strings.Join(columns, ", ")
-	return sampling.Rows(ctx, run, s, o)
+	return guard.SampleRows(ctx, run, s, o)
 }
 
-// isLong reports whether a type is one of texts or blobs, which LEFT keeps as what they are.
-func isLong(kind string) bool {
-	return slices.ContainsFunc([]string{"char", "text", "blob", "binary"}, func(word string) bool { return strings.Contains(kind, word) })
-}
+// long matches the types of texts and blobs, which LEFT keeps as what they are.
+var long = regexp.MustCompile("char|text|blob|binary")

@@ -4,50 +4,51 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
 // traceQuery reads what the optimizer wrote down while it prepared the last statement.
-const traceQuery = "SELECT QUERY, MISSING_BYTES_BEYOND_MAX_MEM_SIZE, INSUFFICIENT_PRIVILEGES, JSON_EXTRACT(TRACE, '$**.expanded_query') FROM information_schema.OPTIMIZER_TRACE"
+const traceQuery = `SELECT QUERY, MISSING_BYTES_BEYOND_MAX_MEM_SIZE, INSUFFICIENT_PRIVILEGES, JSON_EXTRACT(TRACE, '$**.expanded_query')
+FROM information_schema.OPTIMIZER_TRACE`
 
 // traced refuses the statement that was prepared last where the server itself reads a denied column for it: it writes
 // out stars, NATURAL, USING and views in its trace. It knows columns that the catalog does not have yet.
-func (h *held) traced(ctx context.Context, text string, n *named) error {
-	aliases := h.aliases(n)
-	refuse := func(detail string) error {
-		return &exec.RefusedError{Reason: exec.ReasonColumn, Detail: detail}
-	}
+func (h *held) traced(ctx context.Context, s *exec.Statement) error {
+	refuse := func(detail string) error { return guard.Refuse(exec.ReasonColumn, "%s", detail) }
 	var (
 		query, expanded       sql.NullString
 		missing, unprivileged int
-		found                 bool
 	)
-	err := each(ctx, h.conn, traceQuery, func(scan func(...any) error) error {
-		found = true
+	err := guard.Each(ctx, h.conn, traceQuery, func(scan func(...any) error) error {
 		return scan(&query, &missing, &unprivileged, &expanded)
 	})
 	switch {
 	case err != nil:
-		return unblamed(err)
+		return ours(err)
+	case unprivileged != 0 && onlyViews(s.Names):
+		// Permit looked at each name of their definitions, in which the server writes out stars, NATURAL and USING.
+		version, err := h.Version(ctx)
+		if err == nil && version != s.Catalog.Version {
+			return guard.ErrStale
+		}
+		return ours(err)
 	case unprivileged != 0:
-		views, err := h.onlyViews(ctx, n)
-		if err != nil {
-			return unblamed(err)
-		}
-		if views { // and none shows a denied column: there is nothing that the statement could read
-			return nil
-		}
-		return refuse("the server does not tell this user what a statement over views reads that are another user's: name no tables beside them, or run them as SQL SECURITY INVOKER")
-	case !found || missing > 0 || !expanded.Valid || query.String != text:
+		return refuse("the server does not tell this user what a statement over views reads that are another user's: " +
+			"name no tables beside them, or run them as SQL SECURITY INVOKER")
+	case missing > 0 || !expanded.Valid || query.String != s.SQL():
 		return refuse("the server does not tell what the statement reads, and a column of its tables may not be read")
 	}
 	var queries []string
 	if err := json.Unmarshal([]byte(expanded.String), &queries); err != nil || len(queries) == 0 {
 		return refuse("the server does not tell what the statement reads in a form that the guard knows")
 	}
+	aliases := map[string][]*guard.Relation{}
+	collect(aliases, s.Names)
 	for _, q := range queries {
 		var before [2]string // the tokens before, names in lower case
 		for t := range sqltext.MySQL().Parse(q).Tokens() {
@@ -57,8 +58,6 @@ func (h *held) traced(ctx context.Context, text string, n *named) error {
 				if before[1] == "." && h.denies(aliases, lower(before[0]), this) {
 					return refuse("the server would read " + before[0] + "." + this + ", which may not be read")
 				}
-			} else if t.Kind == sqltext.Space || t.Kind == sqltext.Comment {
-				continue
 			}
 			before = [2]string{before[1], this}
 		}
@@ -66,78 +65,39 @@ func (h *held) traced(ctx context.Context, text string, n *named) error {
 	return nil
 }
 
-// onlyViews reports whether a statement names nothing but views without a column that is denied, which the server still
-// defines as the catalog has them, and those under them: permit looked at each of their names, and the server writes
-// stars, NATURAL and USING out where it keeps a definition.
-func (h *held) onlyViews(ctx context.Context, n *named) (only bool, err error) {
-	kept := map[string]string{} // definitions by name
-	var all []*relation
-	for _, r := range n.relations {
-		if !r.view || r.named == nil || len(r.denied) > 0 {
-			return false, nil
-		}
-		all = append(all, r)
-	}
-	for i := 0; i < len(all); i++ {
-		if r := all[i]; r.view {
-			kept[r.name] = r.definition
-			for _, under := range r.named.relations {
-				if under.view && under.named == nil {
-					return false, nil
-				}
-				if !slices.Contains(all, under) {
-					all = append(all, under)
-				}
-			}
-		}
-	}
-	err = each(ctx, h.conn, viewsQuery, func(scan func(...any) error) error {
-		var name, definition, rest sql.NullString
-		err := scan(&name, &definition, &rest)
-		if before, ok := kept[name.String]; ok && before == definition.String && before != "" {
-			delete(kept, name.String)
-		}
-		return err
-	})
-	return err == nil && len(n.relations) > 0 && len(kept) == 0, err
+// onlyViews reports whether a statement names nothing but views without a column that is denied, and the definitions of
+// those and of the views under them are known.
+func onlyViews(n *guard.Names) bool {
+	return !slices.ContainsFunc(n.Relations(), func(r *guard.Relation) bool { return !r.View || r.Hides() || !isDefined(r) })
 }
 
-// aliases returns what names stand for relations in a statement and in the views that it reads, in lower case; nil stands
+// isDefined reports whether all views under r have a definition that is known. Permit refused views that read themselves.
+func isDefined(r *guard.Relation) bool {
+	return !r.View || r.Body != nil && !slices.ContainsFunc(r.Body.Relations(), func(r *guard.Relation) bool { return !isDefined(r) })
+}
+
+// collect adds what names stand for relations in a statement and in the views that it reads, in lower case; nil stands
 // for anything else.
-func (h *held) aliases(n *named) map[string][]*relation {
-	found := map[string][]*relation{}
-	var add func(n *named)
-	add = func(n *named) {
-		for _, s := range n.reads.Sources {
-			var r *relation
-			if s.Relation != nil {
-				r = h.catalog.relations[h.catalog.key(s.Relation.Name)]
-			}
-			found[lower(s.Alias)] = append(found[lower(s.Alias)], r)
+func collect(aliases map[string][]*guard.Relation, n *guard.Names) {
+	for _, s := range n.Sources {
+		if known := aliases[lower(s.Alias)]; slices.Contains(known, s.Relation) {
+			continue
 		}
-		for _, r := range n.relations {
-			if r.named != nil {
-				add(r.named)
-			}
+		aliases[lower(s.Alias)] = append(aliases[lower(s.Alias)], s.Relation)
+		if s.Relation != nil && s.Relation.Body != nil {
+			collect(aliases, s.Relation.Body)
 		}
 	}
-	add(n)
-	return found
 }
 
 // denies reports whether qualifier.column may be a denied column. A qualifier that the statement does not have may stand
 // for any table.
-func (h *held) denies(aliases map[string][]*relation, qualifier, column string) bool {
-	denied := func(r *relation) bool {
-		return r != nil && (r.denied[lower(column)] || !h.guard.config.Policy.AllowsColumn(h.at.database, r.name, column))
+func (h *held) denies(aliases map[string][]*guard.Relation, qualifier, column string) bool {
+	relations, ok := aliases[qualifier]
+	if !ok {
+		relations = slices.Concat(slices.Collect(maps.Values(aliases))...)
 	}
-	if relations, ok := aliases[qualifier]; ok {
-		return slices.ContainsFunc(relations, denied)
-	}
-	for _, relations := range aliases {
-		if slices.ContainsFunc(relations, denied) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(relations, func(r *guard.Relation) bool {
+		return r != nil && (r.Denies(column) || !h.server.policy.AllowsColumn(h.at.database, r.Name, column))
+	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/sqlc-dev/marino/ast"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/reads"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -49,12 +49,10 @@ func TestNodesHideNothing(t *testing.T) {
 
 // TestTree: what a tree may not be made of.
 func TestTree(t *testing.T) {
-	c := &catalog{place: place{database: "shop"},
-		relations: map[string]*relation{}, functions: map[string]bool{"mine": true}, added: map[string]bool{"mine": true}}
-	for _, name := range functions {
-		c.functions[name] = true
+	c := newCatalog(place{database: "shop"}, []string{"insert_func"}, []string{"mine"})
+	check := func(text string, ours bool) (*guard.Names, error) {
+		return c.read(sqltext.MySQL().Parse(text), 0, ours)
 	}
-	delete(c.functions, "insert_func") // the database has a function of that name
 	for _, tt := range []struct {
 		sql    string
 		reason sqltext.Reason // "" passes
@@ -85,6 +83,16 @@ func TestTree(t *testing.T) {
 		{"SELECT rpad('x', 1e9, 'y')", exec.ReasonFunction, "of any length"},
 		{"SELECT CAST('a' AS BINARY(100000))", exec.ReasonFunction, "padded"},
 		{"SELECT CAST(a AS INT), CAST(a AS INTEGER), CAST(a AS VARCHAR(7)), CONVERT(a, INT) FROM x", "", "types that MariaDB has"},
+		{"VALUES (1), (2) ORDER BY 1 LIMIT 1", "", "as MariaDB writes rows"},
+		{"SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS x, (SELECT 1) AS y", "", "rows in a FROM"},
+		{"SELECT a IN (VALUES (1), ((2))), a = ANY (VALUES (lower('x'), 2)) FROM x", "", "rows in a comparison"},
+		{"WITH c(a) AS (VALUES (1), (2)) SELECT a FROM c UNION ALL VALUES (3) EXCEPT (VALUES (4))", "", "rows in a set operation"},
+		{"VALUES(1),(2)", "", "without blanks"},
+		{"SELECT (VALUES(1)), VALUES(a) FROM x", "", "a query, and the function of MySQL"},
+		{"VALUES ROW(1), ROW(2)", "", "as MySQL writes rows"},
+		{"VALUES (1), (sleep(1))", exec.ReasonFunction, "a function in a row"},
+		{"SELECT 1 UNION VALUES (2), ((SELECT 3 FROM mysql.user))", exec.ReasonTable, "another database in a row"},
+		{"VALUES (1) INTO OUTFILE '/tmp/x'", sqltext.ReasonNotReadOnly, "files"},
 		{"SELECT rank, x.of, rank() OVER () FROM x", "", "names to MariaDB"},
 		{"SELECT " + strings.Repeat("-", 30000) + "1", exec.ReasonTooComplex, "deep"},
 		{"SELECT " + strings.Repeat("json_value(", 40) + "1" + strings.Repeat(",'$')", 40), exec.ReasonTooComplex, "the parser would take hours"},
@@ -94,28 +102,28 @@ func TestTree(t *testing.T) {
 		{"SELECT NOW() - INTERVAL 1 DAY" + strings.Repeat(" + INTERVAL 1 DAY", 100), "", "a literal and its unit are read once"},
 		{"SELECT 1 FROM x" + strings.Repeat(" JOIN x", 3000), exec.ReasonTooComplex, "the parser is quadratic"},
 	} {
-		_, err := c.check(tt.sql, false)
+		_, err := check(tt.sql, false)
 		var refused *exec.RefusedError
 		errors.As(err, &refused)
 		if (err == nil) != (tt.reason == "") || err != nil && (refused == nil || refused.Reason != tt.reason) {
 			t.Errorf("%.80s (%s): %v", tt.sql, tt.why, err)
 		}
 	}
-	users := &relation{name: "users", columns: reads.NewRelation("shop", "users", []string{"id"}, nil), allowed: true}
+	users := guard.NewRelation("shop", "users", []string{"id"})
 	for _, folds := range []bool{false, true} { // lower_case_table_names
-		c.place.folds, c.relations = folds, map[string]*relation{"users": users}
-		n, err := c.check("SELECT ID FROM USERS, users", false)
-		if err != nil || len(n.absent) == 0 != folds {
+		c.place.folds, c.relations = folds, map[string]*guard.Relation{"users": users}
+		n, err := check("SELECT ID FROM USERS, users", false)
+		if err != nil || len(n.Absent) == 0 != folds {
 			t.Errorf("folds %v: %+v, %v", folds, n, err)
 		}
-		if _, err := c.check("SELECT ID FROM SHOP.users", false); (err == nil) != folds {
+		if _, err := check("SELECT ID FROM SHOP.users", false); (err == nil) != folds {
 			t.Errorf("folds %v: %v", folds, err)
 		}
 	}
-	if _, err := c.check("SELECT ?", true); err != nil {
+	if _, err := check("SELECT ?", true); err != nil {
 		t.Errorf("a parameter of ours: %v", err)
 	}
-	_, err := c.check("SELECT FROM WHERE", false)
+	_, err := check("SELECT FROM WHERE", false)
 	var invalid *exec.InvalidError
 	if !errors.As(err, &invalid) || invalid.Fault != exec.FaultSyntax {
 		t.Errorf("no SQL: %v", err)

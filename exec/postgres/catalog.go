@@ -1,114 +1,103 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/reads"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
-// catalog is what the guard knows of a database. It does not change.
+// catalog is what the guard knows of a database beside the relations. It does not change.
 type catalog struct {
-	search         []string                        // schemas in which the engine looks for a name: pg_catalog and the path
-	relations      map[string]map[string]*relation // by schema and name; those of pg_catalog are there to be refused
-	byOID          map[uint32]*relation            // without those of pg_catalog
-	columns        map[string]bool                 // names of all columns
-	functions      map[string]function             // by name, those of pg_catalog and of the path
-	operators      map[string]string               // symbols of users, with their function
-	types          map[string]map[string]string    // by schema and name; see readTypes
-	domains        map[uint32]string               // the same for domains, by OID
-	allowFunctions map[string]bool                 // Policy.AllowFunctions, folded
-	hides          bool                            // the policy is about tables: which ones there are is not told
-	rowSecurity    bool                            // a table has row security
-	unknown        []string                        // entries of the policy that name nothing
+	version, snapshot string
+	secured           bool                       // a table has row security
+	stamps            map[string]string          // by OID; nil where no column is denied
+	search            []string                   // schemas in which the engine looks for a name: pg_catalog and the path
+	relations         map[string]map[string]any  // by schema and name: a *relation, or nil for one that nobody may read
+	byOID             map[uint32]*guard.Relation // those that may be in a FROM
+	columns           map[string]bool            // names of all columns
+	functions         map[string]function        // by name, those of pg_catalog and of the path
+	operators         map[string]operator        // symbols of users
+	types             map[uint32]*typ
+	typeNames         map[string]map[string]*typ // by schema and name
+	allowed           map[string]bool            // Policy.AllowFunctions, folded
 }
 
-// relation is what a statement may name in a FROM.
+// relation is a row of pg_class. It stands in guard.Relation.Own.
 type relation struct {
-	oid          uint32
-	schema, name string
-	kind         string // of pg_class
-	refusal      error  // why it may not be read; nil if it may
-	columns      map[string]bool
-	reads        *reads.Relation
-	under        []part // of a view: what it reads directly
-
-	numbers map[int]string    // columns by their number
-	denied  map[string]bool   // columns that may not be read
-	types   map[string]uint32 // of columns, by OID
-	traps   map[string]string // columns beside which a text calls a function; see readTraps
-	names   []string          // as the table has them
+	*guard.Relation
+	schema, name, kind string
+	row                uint32 // its type
+	shown              bool   // prompts have it
+	columns            []column
+	table              *schema.Table
 }
 
-// part is what a view reads of one relation.
-type part struct {
-	relation *relation
-	columns  map[string]bool
+// column is a row of pg_attribute. At is its place in a schema.Table, or -1.
+type column struct {
+	number, at int
+	name       string
+	of         uint32
 }
 
-// read calls row for each row of a query of ours. The names in it have their schemas.
-func read(ctx context.Context, q exec.Queryer, query string, row func(scan func(...any) error) error) error {
-	rows, err := q.QueryContext(ctx, query)
-	if err != nil {
-		return err
+// reading is a catalog that is being read.
+type reading struct {
+	*catalog
+	policy   exec.Policy
+	standard string      // the default schema
+	results  [][]row     // by number of the statement
+	all      []*relation // in the order of readRelations
+	oids     map[uint32]*relation
+	barred   map[*relation]map[string]string
+	calls    map[uint32]string   // types whose values call a function, and how
+	parts    map[uint32][]uint32 // what inside found
+	compared map[uint32]string   // types that an operator class of a user compares
+	out      *exec.Catalog
+}
+
+// readCatalog reads the system tables in the transaction that is open.
+func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error) {
+	p := c.config.Policy
+	r := &reading{
+		catalog: newCatalog(c.facts.schemas(), p), policy: p, oids: map[uint32]*relation{}, barred: map[*relation]map[string]string{},
+		calls: map[uint32]string{}, parts: map[uint32][]uint32{}, compared: map[uint32]string{}, out: &exec.Catalog{},
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := row(rows.Scan); err != nil {
-			return err
+	for _, name := range c.facts.schemas() {
+		if !strings.HasPrefix(name, "pg_") {
+			r.standard = cmp.Or(r.standard, name)
 		}
 	}
-	return rows.Err()
-}
-
-// users is the condition that a schema is not the engine's own.
-func users(namespace string) string {
-	return namespace + ".nspname <> 'information_schema' AND " + namespace + ".nspname !~ '^pg_'"
-}
-
-// ofExtensions selects the objects of a catalog that belong to an extension.
-func ofExtensions(class string) string {
-	return "SELECT objid FROM pg_catalog.pg_depend WHERE classid = 'pg_catalog." + class + "'::regclass AND deptype = 'e'"
-}
-
-// readCatalog reads what the guard has to know of a database whose path is path, outside of the transaction of a
-// statement: the locks that it takes would be on the list of permit. The search_path of q begins with pg_catalog.
-func readCatalog(ctx context.Context, q exec.Queryer, path []string, p exec.Policy) (*catalog, error) {
-	c := newCatalog(path, p)
-	var stored stored
-	for _, step := range []func() error{
-		func() error { return c.readRelations(ctx, q) },
-		func() error { return c.readColumns(ctx, q) },
-		func() error { return c.readFunctions(ctx, q) },
-		func() error { return c.readOperators(ctx, q) },
-		func() (err error) { stored, err = c.readStored(ctx, q); return err },
-		func() error { return c.readTypes(ctx, q, stored) },
-		func() error { return c.readTraps(ctx, q, stored) },
-		func() error { return c.deny(ctx, q, p) },
-		func() error { return c.readViews(ctx, q, stored) },
-	} {
-		if err := step(); err != nil {
-			return nil, err
+	var err error
+	allowed := slices.Sorted(maps.Keys(r.allowed))
+	if r.results, err = c.script(ctx, systemTexts(r.standard, allowed, len(p.DenyColumns) > 0)...); err != nil {
+		return nil, nil, fmt.Errorf("postgres: reading the catalog: %w", err)
+	}
+	r.version, r.snapshot = c.facts.version(r.results[readVersion])
+	if len(p.DenyColumns) > 0 {
+		r.stamps = map[string]string{}
+		for _, row := range r.results[readStamps] {
+			r.stamps[row[0]] = row[1]
 		}
 	}
-	for _, r := range c.byOID {
-		r.reads = reads.NewRelation(r.schema, r.name, r.names, func(column string) bool { return r.denied[column] || r.traps[column] != "" })
+	for _, step := range []func(){r.readTypes, r.readRelations, r.readFunctions, r.readStored, r.readDepends, r.readClasses, r.bar, r.readRole} {
+		step()
 	}
-	c.unknown = c.missing(p)
-	return c, nil
+	r.out.Version, r.out.Own, r.out.Schema = r.version, r.catalog, r.schema()
+	return r.out, r.catalog, nil
 }
 
 func newCatalog(path []string, p exec.Policy) *catalog {
 	c := &catalog{
-		search:    []string{"pg_catalog"},
-		relations: map[string]map[string]*relation{}, byOID: map[uint32]*relation{}, columns: map[string]bool{},
-		functions: map[string]function{}, operators: map[string]string{}, types: map[string]map[string]string{}, domains: map[uint32]string{},
-		allowFunctions: map[string]bool{},
-		hides:          len(p.AllowTables) > 0 || len(p.DenyTables) > 0,
+		search: []string{"pg_catalog"}, relations: map[string]map[string]any{}, byOID: map[uint32]*guard.Relation{}, columns: map[string]bool{},
+		functions: map[string]function{}, operators: map[string]operator{}, types: map[uint32]*typ{}, typeNames: map[string]map[string]*typ{},
+		allowed: map[string]bool{},
 	}
 	for _, name := range path {
 		if name != "pg_catalog" {
@@ -116,7 +105,7 @@ func newCatalog(path []string, p exec.Policy) *catalog {
 		}
 	}
 	for _, entry := range p.AllowFunctions {
-		c.allowFunctions[schema.Fold(strings.Trim(entry, `"`))] = true
+		c.allowed[schema.Fold(strings.Trim(entry, `"`))] = true
 	}
 	return c
 }
@@ -125,101 +114,307 @@ func (c *catalog) onPath(schemaName string) bool {
 	return schemaName != "pg_catalog" && slices.Contains(c.search, schemaName)
 }
 
-func (c *catalog) readRelations(ctx context.Context, q exec.Queryer) error {
-	return read(ctx, q, `SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, c.relrowsecurity FROM pg_catalog.pg_class c
- JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND (n.nspname = 'pg_catalog' OR `+users("n")+`)`,
-		func(scan func(...any) error) error {
-			r := &relation{columns: map[string]bool{}, numbers: map[int]string{}, denied: map[string]bool{}, types: map[string]uint32{}}
-			var secured bool
-			if err := scan(&r.oid, &r.schema, &r.name, &r.kind, &secured); err != nil {
-				return err
-			}
-			c.rowSecurity = c.rowSecurity || secured
-			if c.relations[r.schema] == nil {
-				c.relations[r.schema] = map[string]*relation{}
-			}
-			c.relations[r.schema][r.name] = r
-			if r.schema == "pg_catalog" || r.kind == "S" {
-				r.refusal = refuse(exec.ReasonTable, r.name+" is no table of the schema")
-				return nil
-			}
-			c.byOID[r.oid] = r
-			return nil
-		})
-}
-
-func (c *catalog) readColumns(ctx context.Context, q exec.Queryer) error {
-	return read(ctx, q, `SELECT a.attrelid::bigint, a.attnum::int, a.attname::text, a.atttypid::bigint FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
- JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND `+users("n")+` ORDER BY 1, 2`,
-		func(scan func(...any) error) error {
-			var oid, of uint32
-			var number int
-			var name string
-			if err := scan(&oid, &number, &name, &of); err != nil {
-				return err
-			}
-			c.columns[name] = true
-			if r := c.byOID[oid]; r != nil {
-				r.columns[name], r.numbers[number], r.types[name] = true, name, of
-				r.names = append(r.names, name)
-			}
-			return nil
-		})
-}
-
-func (c *catalog) readFunctions(ctx context.Context, q exec.Queryer) error {
-	return read(ctx, q, `SELECT s.name, s.nspname, s.extension, pg_catalog.bool_or(s.single), pg_catalog.bool_or(s.single AND s.changing) FROM (
- SELECT p.proname::text AS name, n.nspname::text AS nspname, p.oid IN (`+ofExtensions("pg_proc")+`) AS extension,
- p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1 AND p.proargtypes[0] <> 2281 AS single, p.provolatile <> 'i' AS changing
- FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'pg_catalog' OR `+users("n")+`) s GROUP BY 1, 2, 3`,
-		func(scan func(...any) error) error {
-			var name, schemaName string
-			var extension, single, changing bool
-			if err := scan(&name, &schemaName, &extension, &single, &changing); err != nil {
-				return err
-			}
-			builtin := schemaName == "pg_catalog"
-			if !builtin && !c.onPath(schemaName) {
-				return nil
-			}
-			f := c.functions[name]
-			f.builtin = f.builtin || builtin
-			f.user = f.user || !builtin && !extension
-			f.row = f.row || single
-			f.strict = f.strict || changing || single && !builtin
-			c.functions[name] = f
-			return nil
-		})
-}
-
-// find returns the relation that the engine means by a name; nil where there is none, or one of another kind.
-func (c *catalog) find(schemaName, name string) *relation {
+// find returns the relation that the engine means by a name, nil for one that nobody may read. ok is false where there
+// is none.
+func (c *catalog) find(schemaName, name string) (r *relation, ok bool) {
+	search := c.search
 	if schemaName != "" {
-		return c.relations[schemaName][name]
+		search = []string{schemaName}
 	}
-	for _, s := range c.search {
-		if r := c.relations[s][name]; r != nil {
-			return r
+	for _, s := range search {
+		if found, ok := c.relations[s][name]; ok {
+			r, _ := found.(*relation)
+			return r, true
 		}
 	}
-	return nil
+	return nil, schemaName == "information_schema" || strings.HasPrefix(schemaName, "pg_")
 }
 
-// named returns the relation that a statement names, if it may be read. Where the policy keeps tables from being read,
-// one that is not there is refused in the same words.
-func (c *catalog) named(schemaName, name string) (*relation, error) {
-	r := c.find(schemaName, name)
-	switch own := schemaName == "information_schema" || strings.HasPrefix(schemaName, "pg_"); {
-	case r != nil && (r.refusal == nil || !c.hides):
-		return r, r.refusal
-	case c.hides:
-		return nil, c.unreadable(schemaName, name)
-	case own:
-		return nil, refuse(exec.ReasonTable, qualified(schemaName, name)+" is no table of the schema")
+// readRelations reads tables, views and composite types, with their columns. The types are there for their attributes.
+func (r *reading) readRelations() {
+	for _, row := range r.results[readRelations] {
+		t := &relation{schema: row[1], name: row[2], kind: row[3], row: row.oid(4), shown: row.is(6) && !row.is(7)}
+		if r.relations[t.schema] == nil {
+			r.relations[t.schema] = map[string]any{}
+		}
+		r.relations[t.schema][t.name] = nil
+		if t.schema == "pg_catalog" || t.kind == "S" {
+			continue
+		}
+		if r.secured = r.secured || row.is(5); row.is(6) && row.is(7) {
+			r.warn("broken-view", "the view "+t.name+" is left out of the schema, since this user may not read what is under it")
+		}
+		r.oids[row.oid(0)] = t
+		r.all = append(r.all, t)
 	}
-	return nil, &exec.InvalidError{Fault: exec.FaultSchema, Message: "relation " + strconv.Quote(qualified(schemaName, name)) + " does not exist", Name: name}
+	for _, row := range r.results[readColumns] {
+		if t := r.oids[row.oid(0)]; t != nil {
+			t.columns = append(t.columns, column{number: row.number(1), at: -1, name: row[2], of: row.oid(3)})
+			r.columns[row[2]] = r.columns[row[2]] || t.kind != "c"
+		}
+	}
+	for oid, t := range r.oids {
+		names := make([]string, len(t.columns))
+		for i, c := range t.columns {
+			names[i] = c.name
+		}
+		t.Relation = guard.NewRelation(t.schema, t.name, names)
+		t.Own, t.View, t.Barred = t, t.kind == "v", map[string]string{}
+		if t.kind == "c" {
+			t.Refused = guard.NotReadable(t.name)
+		} else {
+			r.relations[t.schema][t.name] = t
+			r.byOID[oid] = t.Relation
+		}
+	}
+	for _, t := range r.all {
+		r.out.Relations = append(r.out.Relations, t.Relation)
+	}
+	for _, of := range r.types { // of a row
+		if t := r.oids[of.relation]; t != nil {
+			of.apart = of.apart && t.kind == "c"
+			for _, c := range t.columns {
+				of.parts = append(of.parts, c.of)
+			}
+		}
+	}
+	// Whoever reads a column of a row's type reads what is in the row.
+	for _, t := range r.all {
+		for _, c := range t.columns {
+			for _, id := range r.inside(c.of) {
+				of := r.types[id]
+				if of == nil || r.oids[of.relation] == nil {
+					continue
+				}
+				for _, attribute := range r.oids[of.relation].columns {
+					r.flow(r.oids[of.relation], attribute.name, t, c.name)
+				}
+			}
+		}
+	}
 }
 
-func (c *catalog) unreadable(schemaName, name string) error {
-	return refuse(exec.ReasonTable, qualified(schemaName, name)+" is no table that may be read")
+func (r *reading) flow(from *relation, column string, to *relation, as string) {
+	r.out.Flows = append(r.out.Flows, guard.Flow{From: from.Relation, Column: column, To: to.Relation, As: as})
+}
+
+func (r *reading) warn(code, message string) {
+	r.out.Warnings = append(r.out.Warnings, trace.Warning{Code: code, Message: message})
+}
+
+// column returns a column by its number.
+func (t *relation) column(number int) *column {
+	i, ok := slices.BinarySearchFunc(t.columns, number, func(c column, n int) int { return c.number - n })
+	if !ok {
+		return nil
+	}
+	return &t.columns[i]
+}
+
+// readDepends reads where values of one column come to stand in another, and what views read.
+func (r *reading) readDepends() {
+	type edge struct{ child, parent *relation }
+	var edges []edge
+	under := map[*relation]map[*relation]map[string]bool{}
+	for _, row := range r.results[readDepends] {
+		t, from := r.oids[row.oid(1)], r.oids[row.oid(2)]
+		switch {
+		case row[0] == "generated" && t != nil:
+			made, of := t.column(row.number(2)), t.column(row.number(3))
+			if made != nil && of != nil {
+				r.flow(t, of.name, t, made.name)
+			}
+		case t == nil || from == nil || from.kind == "c":
+		case row[0] == "child": // a parent shows the rows of its children and partitions, and a child holds rows of its parents
+			edges = append(edges, edge{t, from})
+			for _, c := range t.columns {
+				r.flow(t, c.name, from, c.name)
+				r.flow(from, c.name, t, c.name)
+			}
+		case row[0] == "view" && (t.kind == "v" || t.kind == "m"):
+			if under[t] == nil {
+				under[t] = map[*relation]map[string]bool{}
+			}
+			if under[t][from] == nil {
+				under[t][from] = map[string]bool{}
+			}
+			if c := from.column(row.number(3)); c != nil {
+				under[t][from][c.name] = true
+			}
+		}
+	}
+	whole := map[*relation]bool{} // views that take a row as a value, which no dependency tells
+	for _, row := range r.results[readStored] {
+		if row[1] == "varattno" {
+			whole[r.oids[row.oid(0)]] = true
+		}
+	}
+	for view, bases := range under {
+		for base, columns := range bases {
+			read := guard.Read{Relation: base.Relation, Columns: slices.Sorted(maps.Keys(columns))}
+			if whole[view] {
+				read.Columns = base.Columns()
+			}
+			view.Under = append(view.Under, read)
+		}
+	}
+	// Who may not read a table may not read its children either, nor what has their rows.
+	denied := exec.Policy{DenyTables: r.policy.DenyTables}
+	for _, t := range r.all {
+		t.Hidden = !denied.AllowsTable(t.schema, t.name)
+	}
+	spread := func(ends func(edge) (from, to *relation)) {
+		for grown := true; grown; {
+			grown = false
+			for _, e := range edges {
+				if from, to := ends(e); from.Hidden && !to.Hidden {
+					to.Hidden, grown = true, true
+				}
+			}
+		}
+	}
+	spread(func(e edge) (from, to *relation) { return e.parent, e.child })
+	spread(func(e edge) (from, to *relation) { return e.child, e.parent })
+}
+
+// readStored looks at the stored trees of views and of the CHECKs of domains: what they call, and which types of users
+// they cast to or have constants of.
+func (r *reading) readStored() {
+	refusals, types := map[uint32]string{}, map[uint32][]uint32{} // by OID of the view or domain
+	for _, row := range r.results[readStored] {
+		id, used, refusal := row.oid(0), row.oid(2), ""
+		switch row[1] {
+		case "varattno": // see readDepends
+		case "type":
+			types[id] = append(types[id], used)
+		case "relid":
+			if used != 0 && r.oids[used] == nil {
+				refusal = "reads a table of the system"
+			}
+		default:
+			if !row.is(5) && !(row[3] == "pg_catalog" && listedFunctions[row[4]]) && !r.allows(row[4]) {
+				refusal = "calls " + unlisted(cmp.Or(row[4], "0"))
+			}
+		}
+		refusals[id] = cmp.Or(refusals[id], refusal)
+	}
+	r.judgeTypes(refusals, types)
+	for id, used := range types {
+		for _, t := range used {
+			if of := r.types[t]; of != nil && of.kind == "d" && of.refusal != "" {
+				refusals[id] = cmp.Or(refusals[id], "casts to a domain that "+of.refusal)
+			}
+		}
+	}
+	for id, refusal := range refusals {
+		switch t := r.oids[id]; {
+		case refusal == "":
+		case t == nil:
+			r.calls[id] = "a CHECK that " + refusal
+		default:
+			t.Refused = guard.Refuse(exec.ReasonFunction, "the view %s %s", t.name, refusal)
+		}
+	}
+}
+
+// readClasses finds what calls functions of users that no statement names: an operator class that somebody made runs its
+// functions when values are compared, sorted, grouped, joined, or looked up by an index. Such a column may not be used.
+//
+// Of the other ways in which PostgreSQL calls a function by itself, generated columns and defaults run when a row is
+// written, collations have none, and the server itself keeps the functions of users from virtual columns. Calls with
+// constants in an index, statistics object, CHECK or partition key are computed by the planner; they say that they are
+// IMMUTABLE. Policies of row security, foreign data wrappers and casts without a function are what their owner made them.
+func (r *reading) readClasses() {
+	told := map[string]bool{}
+	for _, row := range r.results[readClasses] {
+		why := "the operator class " + row[3] + ", which calls " + unlisted(row[4])
+		if row[3] == "" {
+			why = "a range that calls " + unlisted(row[4])
+		}
+		if !told[why] {
+			told[why] = true
+			r.warn("user-operator-class", "statements may not use columns of "+why)
+		}
+		if id := row.oid(0); id != 0 {
+			r.compared[id] = cmp.Or(r.compared[id], why)
+			continue
+		}
+		if t := r.oids[row.oid(1)]; t != nil {
+			for _, c := range t.columns {
+				if n := row.number(2); n == 0 || n == c.number {
+					r.lock(t, c.name, "is in an index or key of "+why)
+				}
+			}
+		}
+	}
+	for _, row := range r.results[readCasts] {
+		if row[3] == "" || r.allows(row[3]) || !row.is(2) {
+			continue
+		}
+		id := row.oid(1) // of a user, or else where the value comes from
+		if id < firstUser {
+			id = row.oid(0)
+		}
+		r.calls[id] = cmp.Or(r.calls[id], "a cast by "+unlisted(row[3]))
+	}
+	for id, of := range r.types {
+		if of.io != "" {
+			r.calls[id] = cmp.Or(r.calls[id], "values that are written by "+unlisted(of.io))
+		}
+		if why := r.compared[id]; why != "" {
+			of.refusal = cmp.Or(of.refusal, "is compared by "+why)
+		}
+	}
+}
+
+func (r *reading) lock(t *relation, column, why string) {
+	if t.Barred[column] == "" {
+		t.Barred[column] = t.name + "." + column + " " + why
+	}
+}
+
+// bar locks the columns of the types that call, and what shows one that is compared. Beside a column whose type holds a
+// domain with a CHECK that calls, a mere '…' calls it: the engine makes it a value of that type while it parses.
+func (r *reading) bar() {
+	for _, t := range r.all {
+		for _, c := range t.columns {
+			for _, id := range r.inside(c.of) {
+				if why := r.compared[id]; why != "" {
+					r.lock(t, c.name, "has a type of "+why)
+				}
+			}
+		}
+	}
+	own := func(t *guard.Relation) *relation { return t.Own.(*relation) }
+	shown := r.out.SpreadThroughViews(func(t *guard.Relation, column string) bool { return t.Barred[column] != "" })
+	for t, columns := range shown {
+		for column := range columns {
+			r.lock(own(t), column, "shows a column of an operator class that calls a function which is not on the list")
+		}
+	}
+	for _, t := range r.all {
+		for _, c := range t.columns {
+			for _, id := range r.inside(c.of) {
+				if why := r.calls[id]; why != "" {
+					r.lock(t, c.name, "has a type with "+why)
+				}
+			}
+		}
+	}
+}
+
+// readRole warns where a user with fewer rights would serve as well.
+func (r *reading) readRole() {
+	const role = "; the guard holds all the same, but connect as a role that may only SELECT (docs/safety.md)"
+	row := r.results[readRole][0]
+	super, user, owned := row.is(0), row[1], row.number(2)
+	if super {
+		r.warn("privileged-user", "the database user "+user+" is a superuser"+role)
+	} else if owned > 0 {
+		r.warn("privileged-user", fmt.Sprintf("the database user %s owns %d tables and views%s", user, owned, role))
+	}
+	if row.is(3) && !super {
+		r.warn("temp-files-unbounded",
+			"PostgreSQL lets only a superuser bound temporary files: ALTER ROLE "+user+" SET temp_file_limit = '256MB' as one")
+	}
 }

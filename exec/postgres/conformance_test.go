@@ -20,21 +20,22 @@ import (
 const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5" +
 	" CROSS JOIN t AS x6 CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
 
-// engine is PostgreSQL for the suite, by a driver, parameters of its DSN, and a user: "postgres" or "reader", who may only select.
-func engine(driver, parameters, user string) exectest.Engine {
+// engine is PostgreSQL for the suite, by parameters of its DSN, and a user: "postgres" or "reader", who may only select.
+func engine(parameters, user string) exectest.Engine {
 	return exectest.Engine{
 		Dialect:      postgres.Dialect{},
 		State:        stateOf,
 		Endless:      endless,
 		Lock:         "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE",
-		VersionDelay: 200 * time.Millisecond,
+		VersionDelay: 1050 * time.Millisecond,             // exec asks once a second
 		Flush:        "SELECT pg_stat_force_next_flush()", // else a backend writes its statistics within ten seconds
 		Open: func(t testing.TB, script string) exectest.Database {
-			owner, dsn := open(t, "pgx", script)
+			owner, dsn := open(t, script)
 			for _, grant := range []string{
 				"DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'reader') THEN CREATE ROLE reader LOGIN; END IF; END $$",
 				"GRANT USAGE ON SCHEMA public TO reader", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
 				"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO reader",
+				"SELECT pg_stat_force_next_flush()",
 			} {
 				if _, err := owner.Exec(grant); err != nil {
 					t.Fatal(err)
@@ -49,7 +50,7 @@ func engine(driver, parameters, user string) exectest.Engine {
 				u.RawQuery += "&" + parameters
 			}
 			return exectest.Database{
-				User: exectest.ConnectorOf(t, driver, u.String()), Owner: exectest.ConnectorOf(t, "pgx", dsn),
+				User: exectest.ConnectorOf(t, "pgx", u.String()), Owner: exectest.ConnectorOf(t, "pgx", dsn),
 				Contents: func(ctx context.Context) (string, error) { return contents(ctx, owner) },
 			}
 		},
@@ -120,29 +121,27 @@ func texts(ctx context.Context, pool *sql.DB, query string) (out []string, err e
 	return out, rows.Err()
 }
 
-// connections are the ways in that are tested: drivers, pgx's five modes, and users.
-var connections = []struct{ name, driver, parameters, user string }{
-	{"pgx as superuser", "pgx", "", "postgres"},
-	{"pgx as reader", "pgx", "", "reader"},
-	{"pgx cache_describe", "pgx", "default_query_exec_mode=cache_describe", "postgres"},
-	{"pgx describe_exec", "pgx", "default_query_exec_mode=describe_exec", "reader"},
-	{"pgx exec", "pgx", "default_query_exec_mode=exec", "postgres"},
-	{"pgx simple_protocol", "pgx", "default_query_exec_mode=simple_protocol", "postgres"},
-	{"pq as superuser", "postgres", "", "postgres"},
-	{"pq as reader", "postgres", "", "reader"},
+// connections are the ways in that are tested: pgx's five modes, and users.
+var connections = []struct{ name, parameters, user string }{
+	{"pgx as superuser", "", "postgres"},
+	{"pgx as reader", "", "reader"},
+	{"pgx cache_describe", "default_query_exec_mode=cache_describe", "postgres"},
+	{"pgx describe_exec", "default_query_exec_mode=describe_exec", "reader"},
+	{"pgx exec", "default_query_exec_mode=exec", "postgres"},
+	{"pgx simple_protocol", "default_query_exec_mode=simple_protocol", "postgres"},
 }
 
-// TestConformance runs the suite with each driver, and in all ways in where TEXTTOSQL_EVERY_WAY is set, which takes two
-// minutes more.
+// TestConformance runs the suite as superuser and as reader, and in all ways in where TEXTTOSQL_EVERY_WAY is set, which
+// takes two minutes more.
 func TestConformance(t *testing.T) {
 	for i, c := range connections {
-		if i == 0 || c.name == "pq as reader" && !evaldata.Race || os.Getenv("TEXTTOSQL_EVERY_WAY") != "" {
-			t.Run(c.name, func(t *testing.T) { exectest.Conformance(t, engine(c.driver, c.parameters, c.user)) })
+		if i == 0 || i == 1 && !evaldata.Race || os.Getenv("TEXTTOSQL_EVERY_WAY") != "" {
+			t.Run(c.name, func(t *testing.T) { exectest.Conformance(t, engine(c.parameters, c.user)) })
 		}
 	}
 }
 
-// TestPayloads runs every statement of the data set on its large fixture, with each driver, mode and user. Other versions of
+// TestPayloads runs every statement of the data set on its large fixture, in each mode and as each user. Other versions of
 // the server: TEXTTOSQL_POSTGRES=FOLDER go test ./exec/postgres -run TestPayloads -v
 func TestPayloads(t *testing.T) {
 	script, err := os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql"))
@@ -159,11 +158,11 @@ func TestPayloads(t *testing.T) {
 				if traps != "" && c.parameters != "" {
 					continue // the modes of pgx do the same before anything runs
 				}
-				e := engine(c.driver, c.parameters, c.user)
+				e := engine(c.parameters, c.user)
 				e.Fixture = fixtureOf(string(script)) + traps
 				for _, p := range list {
-					// They take a second each: with each driver as superuser, and those of the data set as reader too.
-					some := i == 0 || c.name == "pq as superuser" || i == 1 && traps == "" || os.Getenv("TEXTTOSQL_EVERY_WAY") != ""
+					// They take a second each: as superuser, and those of the data set as reader too.
+					some := i == 0 || i == 1 && traps == "" || os.Getenv("TEXTTOSQL_EVERY_WAY") != ""
 					if p.Expect != exectest.Survive || !evaldata.Race && some {
 						e.Payloads = append(e.Payloads, p)
 					}

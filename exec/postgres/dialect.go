@@ -1,17 +1,19 @@
 package postgres
 
 import (
-	"database/sql/driver"
-	"reflect"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"strconv"
-	"strings"
+	"sync"
+	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Dialect is PostgreSQL for exec.New and texttosql.WithDialect. The zero Dialect works with github.com/jackc/pgx/v5/stdlib
-// and github.com/lib/pq.
+// Dialect is PostgreSQL for exec.New and texttosql.WithDialect, by the driver github.com/jackc/pgx/v5/stdlib.
 //
 // Safe for concurrent use.
 type Dialect struct {
@@ -20,28 +22,73 @@ type Dialect struct {
 	KeepRole bool
 }
 
-var _ exec.Dialect = Dialect{}
+var (
+	_ exec.Dialect  = Dialect{}
+	_ exec.Sampler  = Dialect{}
+	_ exec.Finisher = (*conn)(nil)
+)
 
-// Name returns "postgres".
-func (Dialect) Name() string { return "postgres" }
-
-// Title returns "PostgreSQL".
-func (Dialect) Title() string { return "PostgreSQL" }
-
-// Text returns PostgreSQL's lexing rules.
-func (Dialect) Text() sqltext.Dialect { return sqltext.PostgreSQL() }
-
-// Quote returns name in double quotes.
-func (Dialect) Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
-// Placeholder returns "$1" for 1.
-func (Dialect) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
-
-// Recognises reports whether d is pgx or lib/pq, by the import path of its type.
-func (Dialect) Recognises(d driver.Driver) bool {
-	t := reflect.TypeOf(d)
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// Language says how PostgreSQL is named and how its SQL is written.
+func (Dialect) Language() exec.Language {
+	return exec.Language{
+		Name: "postgres", Title: "PostgreSQL", Text: sqltext.PostgreSQL(), Drivers: []string{"github.com/jackc/pgx"},
+		Parameter: func(n int) string { return "$" + strconv.Itoa(n) },
 	}
-	return t != nil && (strings.HasPrefix(t.PkgPath(), "github.com/jackc/pgx/") || t.PkgPath() == "github.com/lib/pq")
+}
+
+// Classify gives an error of the driver its type, by its SQLSTATE.
+func (Dialect) Classify(err error) error { return classify(err) }
+
+// Guard makes the guard of a DB. See the package comment for what it does.
+func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
+	if c.CellBytes < 0 {
+		return nil, errors.New("postgres: GuardConfig.CellBytes is negative")
+	}
+	g := &guarding{dialect: d, config: c, plain: map[string]bool{}, reached: map[any]*pgx{}}
+	return g.open, nil
+}
+
+// guarding is what is kept for one DB.
+type guarding struct {
+	dialect Dialect
+	config  exec.GuardConfig
+
+	mu      sync.Mutex
+	last    facts           // of the connection opened last: the next one is likely to be the same
+	plain   map[string]bool // places where no table has row security
+	reached map[any]*pgx    // by driver connection
+}
+
+// open implements exec.Open.
+func (g *guarding) open(ctx context.Context, sc *sql.Conn, timeout time.Duration) (o exec.Opened, err error) {
+	c := &conn{guarding: g, conn: sc, timeout: timeout}
+	defer func() {
+		if r := recover(); r != nil {
+			c.leave(true)
+			err = fmt.Errorf("postgres: guarding a connection: the driver panicked: %v", r)
+		}
+	}()
+	if err := c.install(ctx); err != nil {
+		c.leave(ctx.Err() != nil)
+		return o, err
+	}
+	return exec.Opened{Conn: c, Place: c.facts.place()}, nil
+}
+
+// met notes what a connection is, if f is known, and returns what the next one is likely to be, and whether no table
+// that it sees has row security.
+func (g *guarding) met(f facts) (last facts, plain bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if f != (facts{}) {
+		g.last = f
+	}
+	return g.last, g.plain[g.last.place()]
+}
+
+// learn notes whether a table at a place has row security.
+func (g *guarding) learn(place string, plain bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.plain[place] = plain
 }

@@ -32,9 +32,6 @@ func classify(err error) error {
 		name := nameIn(state, message)
 		return &exec.InvalidError{Fault: fault, Message: hinted(state, strings.ReplaceAll(message, `"`, ""), field(known, "Hint")), Name: name}
 	}
-	if strings.Contains(message, tooLong) {
-		return &exec.LimitError{Limit: "cell"}
-	}
 	switch state {
 	case "57014": // query_canceled: by the server's time-out, or by a caller, whose context tells
 		return &exec.LimitError{Limit: "time"}
@@ -140,17 +137,6 @@ func field(err any, name string) string {
 		}
 	}
 	return ""
-}
-
-// Classify gives an error met outside of any statement its type.
-func (Dialect) Classify(err error) error { return unblamed(err) }
-
-// unblamed gives an error of a statement of our own its type, unless that type would blame a statement of a caller.
-func unblamed(err error) error {
-	if typed := classify(err); !exec.IsRejection(typed) {
-		return typed
-	}
-	return err
 }
 
 // isTyped reports whether err has a type already, or is about a connection or a context.

@@ -1,11 +1,12 @@
 package postgres
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // safeFunctions are the functions of pg_catalog that a statement may call. They read only their arguments, change
@@ -58,29 +59,97 @@ func words(text string) map[string]bool {
 
 // function is what the guard knows of all functions of one name that a statement reaches without a schema.
 type function struct {
-	builtin bool // pg_catalog has one
-	user    bool // a schema of the path has one that belongs to no extension
-	row     bool // one may have a single argument, so that value.name calls it
-	strict  bool // and that one is not an immutable one of pg_catalog
+	builtin  bool     // pg_catalog has one
+	user     bool     // a schema of the path has one that belongs to no extension
+	row      bool     // one may have a single argument, so that value.name calls it
+	strict   bool     // and that one is not an immutable one of pg_catalog
+	compared bool     // one has to do with a type that an operator class of a user compares
+	takes    []uint32 // the types of what those of users take; 0: it may be others too
 }
 
-// called refuses the function called name, in schema where one is written.
-func (c *catalog) called(schemaName, name string) error {
+// operator is what the guard knows of the operators of users with one symbol.
+type operator struct {
+	calls string   // the function of one
+	takes []uint32 // the types of what they stand between; 0: they may be others too
+}
+
+func (r *reading) readFunctions() {
+	for _, row := range r.results[readFunctions] {
+		name, builtin, extension := row[0], row[1] == "pg_catalog", row.is(2)
+		if !builtin && !r.onPath(row[1]) {
+			continue
+		}
+		f := r.functions[name]
+		f.builtin = f.builtin || builtin
+		f.row = f.row || row.is(3)
+		f.strict = f.strict || row.is(4) || row.is(3) && !builtin
+		f.compared = f.compared || row.is(5)
+		if !builtin && !extension {
+			f.user = true
+			for id := range strings.FieldsSeq(row[6]) {
+				f.takes = append(f.takes, oidOf(id))
+			}
+		}
+		r.functions[name] = f
+	}
+	for _, row := range r.results[readOperators] {
+		if symbol := row[0]; r.onPath(row[1]) && !r.allows(row[2]) {
+			o := r.operators[symbol]
+			o.calls = row[2]
+			for _, id := range []uint32{row.oid(3), row.oid(4)} { // 0: it stands before its operand
+				if id != 0 {
+					o.takes = append(o.takes, id)
+				}
+			}
+			if !row.is(5) { // the engine has none of its own
+				o.takes = append(o.takes, 0)
+			}
+			r.operators[symbol] = o
+		}
+	}
+}
+
+// unlisted writes a function that may not be called.
+func unlisted(name string) string {
+	return "the function " + name + ", which is not on the list; Policy.AllowFunctions adds to it"
+}
+
+// called refuses the function called name, in schema where one is written. absent says that nobody has one; takes are
+// types that must not be in the statement, or err holds.
+func (c *catalog) called(schemaName, name string) (absent bool, takes []uint32, err error) {
 	f, known := c.functions[name]
 	switch {
-	case c.policyAllows(name):
+	case c.allows(name):
 	case schemaName != "" && schemaName != "pg_catalog" || !listedFunctions[name] && known:
-		return refuse(exec.ReasonFunction, "the function "+qualified(schemaName, name)+" is not on the list; Policy.AllowFunctions adds to it")
+		return false, nil, guard.Refuse(exec.ReasonFunction, "%s", unlisted(qualified(schemaName, name)))
 	case !known && !listedFunctions[name]:
-		if _, cast := c.typeNamed(name); cast && schemaName == "" {
-			return c.typed([]string{name})
+		if t := c.typeNamed(name); t != nil && schemaName == "" {
+			_, err := c.typed([]string{name})
+			return false, nil, err
 		}
-		return &exec.InvalidError{Fault: exec.FaultSchema, Message: "function " + qualified(schemaName, name) + " does not exist", Name: name}
+		return true, nil, nil
+	case f.compared:
+		return false, nil, guard.Refuse(exec.ReasonFunction, "the function %s has a type that is compared by a function of a user", name)
 	case schemaName == "" && f.user:
-		return refuse(exec.ReasonFunction, "the database has a function "+name+" of its own, which is not on the list; write pg_catalog."+name+
-			", or Policy.AllowFunctions adds it")
+		if !f.builtin {
+			f.takes = nil
+		}
+		return false, f.takes, guard.Refuse(exec.ReasonFunction,
+			"the database has a function %s of its own, which is not on the list; write pg_catalog.%[1]s, or Policy.AllowFunctions adds it", name)
 	}
-	return nil
+	return false, nil, nil
+}
+
+// comparisons are the symbols of which the engine has one between two rows, so that no row is made another type for them.
+var comparisons = []string{"=", "<>", "<", "<=", ">", ">="}
+
+// apart reports whether values have to be of one of these types to be an argument, so that where no such value is, only
+// the engine's own function or operator can be meant. symbol is that of an operator.
+func (c *catalog) apart(takes []uint32, symbol string) bool {
+	return len(takes) > 0 && !slices.ContainsFunc(takes, func(id uint32) bool {
+		t := c.types[id]
+		return t == nil || !t.apart || t.kind == "c" && !slices.Contains(comparisons, symbol)
+	})
 }
 
 // hidden reports whether name behind a dot may call a function that is not on the list, and whether that function is
@@ -88,25 +157,21 @@ func (c *catalog) called(schemaName, name string) error {
 func (c *catalog) hidden(name string) (calls, strict bool) {
 	f := c.functions[name]
 	switch {
-	case c.policyAllows(name):
+	case c.allows(name):
 		return false, false
-	case f.row && (f.user || !listedFunctions[name]):
+	case f.row && (f.user || f.compared || !listedFunctions[name]):
 		return true, f.strict
 	}
-	refusal, known := c.typeNamed(name)
-	_, builtin := c.types["pg_catalog"][name]
-	return known && refusal != "", !builtin
+	t := c.typeNamed(name)
+	return t != nil && t.refusal != "", c.typeNames["pg_catalog"][name] == nil
 }
 
-func (c *catalog) policyAllows(name string) bool { return c.allowFunctions[schema.Fold(name)] }
+// allows reports whether the policy has a function on its list.
+func (c *catalog) allows(name string) bool { return c.allowed[schema.Fold(name)] }
 
 func qualified(schemaName, name string) string {
 	if schemaName == "" {
 		return name
 	}
 	return schemaName + "." + name
-}
-
-func refuse(reason sqltext.Reason, detail string) *exec.RefusedError {
-	return &exec.RefusedError{Reason: reason, Detail: detail}
 }

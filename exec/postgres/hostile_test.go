@@ -125,7 +125,8 @@ func hostile() (all []exectest.Payload) {
 	survive("plans that grow", attack.Doubled("SELECT x.c FROM %s AS x, %[1]s AS y", "AS NOT MATERIALIZED", 18),
 		attack.Doubled("SELECT x.c + y.c AS c FROM %s AS x JOIN %[1]s AS y USING (c)", "AS NOT MATERIALIZED", 10),
 		attack.Doubled("SELECT c FROM %s UNION ALL SELECT c FROM %[1]s", "AS NOT MATERIALIZED", 11),
-		attack.Doubled("SELECT c FROM %s UNION ALL SELECT c FROM %[1]s", "AS NOT MATERIALIZED", 20), "SELECT 1 FROM t AS x0"+attack.Joined(400),
+		attack.Doubled("SELECT c FROM %s UNION ALL SELECT c FROM %[1]s", "AS NOT MATERIALIZED", 20),
+		attack.Doubled("TABLE %s UNION ALL TABLE %[1]s", "AS NOT MATERIALIZED", 20), "SELECT 1 FROM t AS x0"+attack.Joined(400),
 		"SELECT a FROM t WHERE a IN (1"+deep(", 1", 30_000)+")")
 	survive("texts that are deep for a parser", "SELECT "+deep("NOT ", 20_000)+"true", "SELECT "+deep("- ", 30_000)+"1",
 		"SELECT 1"+deep("::int", 15_000), "SELECT 1"+deep(" + 1", 20_000),

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -12,45 +13,41 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/trace"
 )
 
 func inspect(t testing.TB, pool *sql.DB) *schema.Schema {
 	t.Helper()
-	s, err := postgres.Dialect{}.Inspect(t.Context(), pool)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	s := readCatalog(t, pool, exec.Policy{})
+	s.Schema.Version = s.Version
+	return s.Schema
 }
 
-// TestInspectAwkward holds everything that makes a schema awkward to a golden file, through both drivers: go test
+// TestInspectAwkward holds everything that makes a schema awkward to a golden file: go test
 // ./exec/postgres -run InspectAwkward -update
 func TestInspectAwkward(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join("testdata", "awkward.sql"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, driver := range []string{"pgx", "postgres"} {
-		pool, _ := open(t, driver, string(script))
-		if _, err := pool.Exec("CREATE TEMP TABLE passing (a integer)"); err != nil {
-			t.Fatal(err)
-		}
-		s := inspect(t, pool)
-		s.Version = ""
-		got, err := json.MarshalIndent(s, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		golden.Check(t, "awkward.golden.json", append(got, '\n'))
+	pool, _ := open(t, string(script))
+	if _, err := pool.Exec("CREATE TEMP TABLE passing (a integer)"); err != nil {
+		t.Fatal(err)
 	}
+	s := inspect(t, pool)
+	s.Version = ""
+	got, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "awkward.golden.json", append(got, '\n'))
 }
 
 func TestInspectEmpty(t *testing.T) {
-	pool, _ := open(t, "pgx", "")
+	pool, _ := open(t, "")
 	if s := inspect(t, pool); len(s.Tables) != 0 || s.Tables == nil || s.Dialect != "postgres" || s.Version == "" || s.Default != "public" {
 		t.Errorf("%+v", s)
 	}
@@ -58,7 +55,7 @@ func TestInspectEmpty(t *testing.T) {
 
 // TestInspectRights: the schema of a user who may not read everything.
 func TestInspectRights(t *testing.T) {
-	pool, dsn := open(t, "pgx", `CREATE SCHEMA closed; CREATE TABLE closed.a(x integer); CREATE TABLE b(x integer, secret text, y integer PRIMARY KEY);
+	pool, dsn := open(t, `CREATE SCHEMA closed; CREATE TABLE closed.a(x integer); CREATE TABLE b(x integer, secret text, y integer PRIMARY KEY);
 		CREATE TABLE c(b integer REFERENCES b); CREATE TABLE hidden(x integer); CREATE VIEW owners AS SELECT * FROM hidden;
 		CREATE VIEW readers WITH (security_invoker=true) AS SELECT * FROM hidden;
 		DROP ROLE IF EXISTS inspector; CREATE ROLE inspector LOGIN;
@@ -69,39 +66,35 @@ func TestInspectRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer limited.Close()
-	ctx, span := trace.Start(trace.Into(t.Context(), trace.New("test")), "inspect")
-	s, err := postgres.Dialect{}.Inspect(ctx, limited)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := readCatalog(t, limited, exec.Policy{})
 	var got []string
-	for _, table := range s.Tables {
+	for _, table := range s.Schema.Tables {
 		for _, c := range table.Columns {
 			got = append(got, table.Name+"."+c.Name)
 		}
 	}
 	want := []string{"b.x", "b.y", "c.b", "owners.x"}
-	if !cmp.Equal(got, want) || len(span.Warnings()) != 1 || span.Warnings()[0].Code != "broken-view" {
-		t.Errorf("%v, want %v; %v", got, want, span.Warnings())
+	if !cmp.Equal(got, want) || len(s.Warnings) != 2 || s.Warnings[0].Code != "broken-view" {
+		t.Errorf("%v, want %v; %v", got, want, s.Warnings)
 	}
-	if b, _ := s.Lookup("", "b"); !cmp.Equal(b.PrimaryKey, []string{"y"}) {
+	if b, _ := s.Schema.Lookup("", "b"); !cmp.Equal(b.PrimaryKey, []string{"y"}) {
 		t.Errorf("key %v", b.PrimaryKey)
 	}
 }
 
 // TestDefaultSchema: it is that of the connection.
 func TestDefaultSchema(t *testing.T) {
-	_, dsn := open(t, "pgx", `CREATE SCHEMA app; CREATE TABLE app.a(x integer); CREATE TABLE b(x integer, a integer)`)
+	_, dsn := open(t, `CREATE SCHEMA app; CREATE TABLE app.a(x integer); CREATE TABLE b(x integer, a integer)`)
 	for path, want := range map[string]string{"app,public": "app", "missing,public": "public", "pg_catalog,app": "app", "missing": "", `"$user",app`: "app"} {
 		pool, err := sql.Open("pgx", dsn+"&search_path="+path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := postgres.Dialect{}.DefaultSchema(t.Context(), pool)
-		if err != nil || got != want {
-			t.Errorf("%s: %q, %v, want %q", path, got, err, want)
+		s := inspect(t, pool)
+		if s.Default != want {
+			t.Errorf("%s: %q, want %q", path, s.Default, want)
 		}
-		for _, table := range inspect(t, pool).Tables {
+		for _, table := range s.Tables {
 			of := map[string]string{"a": "app", "b": "public"}[table.Name]
 			if of == want {
 				of = ""
@@ -114,12 +107,31 @@ func TestDefaultSchema(t *testing.T) {
 	}
 }
 
+// versionOf asks a connection under guard.
+func versionOf(ctx context.Context, pool *sql.DB) (string, error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	open, err := postgres.Dialect{}.Guard(exec.GuardConfig{})
+	if err != nil {
+		return "", err
+	}
+	o, err := open(ctx, conn, time.Minute)
+	if err != nil {
+		return "", err
+	}
+	defer o.Close(false)
+	return o.Conn.Version(ctx)
+}
+
 // TestVersion: what changes a schema changes its version, as soon as the server has counted it.
 func TestVersion(t *testing.T) {
-	pool, dsn := open(t, "pgx", "")
+	pool, dsn := open(t, "")
 	version := func() string {
 		t.Helper()
-		v, err := postgres.Dialect{}.Version(t.Context(), pool)
+		v, err := versionOf(t.Context(), pool)
 		if err != nil || v == "" {
 			t.Fatalf("%q, %v", v, err)
 		}
@@ -194,7 +206,7 @@ func wide(n int) string {
 
 // BenchmarkInspect reads a schema of 1,000 tables with 20 columns; 150 ms are the bar.
 func BenchmarkInspect(b *testing.B) {
-	pool, _ := open(b, "pgx", wide(1000))
+	pool, _ := open(b, wide(1000))
 	if s := inspect(b, pool); len(s.Tables) != 1050 || len(s.Tables[999].Columns) != 20 || len(s.Tables[999].ForeignKeys) != 1 {
 		b.Fatal(len(s.Tables), s.Tables[999])
 	}
@@ -205,9 +217,9 @@ func BenchmarkInspect(b *testing.B) {
 
 // BenchmarkVersion is asked before each use of a cached schema.
 func BenchmarkVersion(b *testing.B) {
-	pool, _ := open(b, "pgx", wide(100))
+	pool, _ := open(b, wide(100))
 	for b.Loop() {
-		if _, err := (postgres.Dialect{}).Version(b.Context(), pool); err != nil {
+		if _, err := versionOf(b.Context(), pool); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -14,17 +13,45 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
+// blind has the statement read, and forgets what was found.
+func blind(_ *exec.Statement, read func() (*guard.Names, error)) (*guard.Names, error) {
+	_, _ = read()
+	return &guard.Names{}, nil
+}
+
+// deaf does not ask the server.
+func deaf(*exec.Statement, func() (guard.Seen, error)) (guard.Seen, error) { return guard.Seen{}, nil }
+
+func withoutTree(t testing.TB, pool *sql.DB) *exec.DB {
+	return changedDB(t, pool, exectest.Changes{Read: blind})
+}
+
+func withoutLocks(t testing.TB, pool *sql.DB) *exec.DB {
+	return changedDB(t, pool, exectest.Changes{Confirm: deaf})
+}
+
+func changedDB(t testing.TB, pool *sql.DB, c exectest.Changes) *exec.DB {
+	t.Helper()
+	db, err := exec.New(pool, exectest.Change(postgres.Dialect{}, c), exec.Config{Unwrap: unwrap})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
 // TestWalls: what passes the tree is caught afterwards, and the connection is closed; what the tree refuses needs no
 // other wall.
 func TestWalls(t *testing.T) {
-	root, dsn := open(t, "pgx", fixture+`; CREATE FUNCTION locking(integer) RETURNS boolean LANGUAGE plpgsql AS
+	root, dsn := open(t, fixture+`; CREATE FUNCTION locking(integer) RETURNS boolean LANGUAGE plpgsql AS
 		'BEGIN PERFORM pg_advisory_lock(4799); RETURN true; END';
 		CREATE DOMAIN evil AS integer CHECK (locking(VALUE)); CREATE TABLE trapped(l evil[]); INSERT INTO trapped VALUES (NULL)`)
-	for _, way := range []string{"cache_statement", "pq"} {
+	for _, way := range []string{"cache_statement"} {
 		for _, text := range []string{
 			"SELECT l = '{5}' FROM trapped", // runs while the server parses
 
@@ -33,7 +60,7 @@ func TestWalls(t *testing.T) {
 		} {
 			pool := openWay(t, way, dsn)
 			pool.SetMaxOpenConns(1)
-			db := newDB(t, pool, exec.Config{})
+			tree, locks := withoutTree(t, pool), withoutLocks(t, pool)
 			pid := func() (pid int) {
 				if err := pool.QueryRow("SELECT pg_backend_pid()").Scan(&pid); err != nil {
 					t.Fatal(err)
@@ -41,17 +68,13 @@ func TestWalls(t *testing.T) {
 				return pid
 			}
 			before := pid()
-			back := postgres.Without(false, true)
-			if _, err := db.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
+			if _, err := locks.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
 				t.Errorf("%s: %s without the locks: %v", way, text, err)
 			}
 			if pid() != before {
 				t.Errorf("%s: %s: the connection was closed though nothing ran", way, text)
 			}
-			back()
-			back = postgres.Without(true, false)
-			_, err := db.Query(t.Context(), text)
-			back()
+			_, err := tree.Query(t.Context(), text)
 			var refused *exec.RefusedError
 			if strings.Contains(text, "1 / (") { // its own error comes first
 				if err == nil {
@@ -85,7 +108,7 @@ func TestWalls(t *testing.T) {
 
 // TestNewColumns: a column that comes is denied at once, though the server has not counted the change yet.
 func TestNewColumns(t *testing.T) {
-	root, dsn := open(t, "pgx", "CREATE TABLE u(id INTEGER, password TEXT); CREATE TABLE w(id INTEGER, word TEXT); CREATE VIEW v AS SELECT id, id AS x FROM u")
+	root, dsn := open(t, "CREATE TABLE u(id INTEGER, password TEXT); CREATE TABLE w(id INTEGER, word TEXT); CREATE VIEW v AS SELECT id, id AS x FROM u")
 	db := newDB(t, openWay(t, "exec", dsn), exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
 	for _, text := range []string{"SELECT * FROM w", "SELECT word FROM w", "SELECT x FROM v", "SELECT 1"} {
 		if _, err := db.Query(t.Context(), text); err != nil {
@@ -108,14 +131,12 @@ func TestNewColumns(t *testing.T) {
 
 // TestRole: a superuser's role is given up, unless tables have row security, which would hide rows from the other role.
 func TestRole(t *testing.T) {
-	root, dsn := open(t, "pgx", fixture)
+	root, dsn := open(t, fixture)
 	who := func(d postgres.Dialect) string {
-		db, err := exec.New(openWay(t, "exec", dsn), d, exec.Config{})
+		db, err := exec.New(openWay(t, "exec", dsn), exectest.Change(d, exectest.Changes{Read: blind, Confirm: deaf}), exec.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		back := postgres.Without(true, true) // current_user is no function of the list
-		defer back()
 		got, err := db.Query(t.Context(), "SELECT current_user, count(*) FROM secured")
 		if err != nil {
 			t.Fatal(err)
@@ -144,9 +165,9 @@ func TestRole(t *testing.T) {
 
 // TestLimits: what a statement may cost is bounded by the server, by the driver or by the reader of rows.
 func TestLimits(t *testing.T) {
-	root, dsn := open(t, "pgx", fixture+`; CREATE TABLE huge(v TEXT); ALTER TABLE huge ALTER v SET STORAGE EXTERNAL;
+	root, dsn := open(t, fixture+`; CREATE TABLE huge(v TEXT); ALTER TABLE huge ALTER v SET STORAGE EXTERNAL;
 		INSERT INTO huge VALUES (repeat('x', 32 << 20))`)
-	for _, way := range []string{"cache_statement", "pq"} {
+	for _, way := range []string{"cache_statement"} {
 		pool := openWay(t, way, dsn)
 		db := newDB(t, pool, exec.Config{})
 		kind := func(err error) string {
@@ -215,38 +236,42 @@ func memoryGrowth() func() int64 {
 	return func() int64 { return field("VmHWM:") - before }
 }
 
-// TestSettings: what the server writes is read as it means it.
+// TestSettings: limits of the caller that are lower than those of the guard hold, and his search path is the guard's.
 func TestSettings(t *testing.T) {
-	for setting, want := range map[string]time.Duration{
-		"0": 0, "": 0, "250us": 250 * time.Microsecond, "1500ms": 1500 * time.Millisecond, "2s": 2 * time.Second,
-		"7min": 7 * time.Minute, "3h": 3 * time.Hour, "1d": 24 * time.Hour,
-	} {
-		if got := postgres.Duration(setting); got != want {
-			t.Errorf("%q: %v", setting, got)
-		}
-	}
-	pool, _ := open(t, "pgx", "")
-	conn, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	pool, _ := open(t, "")
+	pool.SetMaxOpenConns(1)
 	path := []string{"public", "Two Words", `a"b\c`, "a,b", "{}", "NULL", "ü"}
 	quoted := make([]string, len(path))
 	for i, name := range path {
-		quoted[i] = postgres.Dialect{}.Quote(name)
-		if _, err := conn.ExecContext(context.Background(), "CREATE SCHEMA IF NOT EXISTS "+quoted[i]); err != nil {
+		quoted[i] = postgres.Dialect{}.Language().Quote(name)
+		if _, err := pool.Exec("CREATE SCHEMA IF NOT EXISTS " + quoted[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var array sql.NullString
-	if _, err := conn.ExecContext(t.Context(), "SET search_path = "+strings.Join(quoted, ", ")); err != nil {
+	if _, err := pool.Exec("SET search_path = " + strings.Join(quoted, ", ")); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.QueryRowContext(t.Context(), "SELECT current_schemas(false)::text").Scan(&array); err != nil {
-		t.Fatal(err)
+	db := changedDB(t, pool, exectest.Changes{Read: blind, Confirm: deaf})
+	ask := func(expression string) string {
+		t.Helper()
+		got, err := db.QueryWithin(t.Context(), "SELECT "+expression, exec.Bounds{Timeout: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(got.Rows[0][0])
 	}
-	if diff := cmp.Diff(path, postgres.Path(array.String)); diff != "" {
+	if diff := cmp.Diff(strings.Join(path, "|"), ask("array_to_string((current_schemas(false))[2:], '|')")); diff != "" {
 		t.Error(diff)
+	}
+	for setting, want := range map[string][2]string{
+		"0": {"9s", "8s"}, "250us": {"9s", "8s"}, "150ms": {"150ms", "150ms"}, "2s": {"2s", "2s"}, "8500ms": {"8500ms", "8s"},
+		"7min": {"9s", "8s"}, "3h": {"9s", "8s"}, "1d": {"9s", "8s"},
+	} {
+		if _, err := pool.Exec("SET statement_timeout = '" + setting + "'; SET lock_timeout = '" + setting + "'"); err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]string{ask("current_setting('statement_timeout')"), ask("current_setting('lock_timeout')")}; got != want {
+			t.Errorf("%s: %v, want %v", setting, got, want)
+		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // lock is one lock on a relation.
@@ -16,12 +18,17 @@ type lock struct {
 	mode     string // "AccessShareLock" is that of reading
 }
 
-// lockText lists the locks of the connection, each row as one text: that is read fastest. It touches no relation, works
-// under any search path and for any role.
-const lockText = `SELECT l FROM pg_catalog.pg_lock_status() AS l WHERE l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()`
+const (
+	// lockText lists the locks of the connection, each row as one text: that is read fastest. It touches no relation,
+	// works under any search path and for any role. It is prepared at the beginning of the transaction.
+	lockText = `SELECT l FROM pg_catalog.pg_lock_status() AS l WHERE l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()`
 
-// locks runs lockText, which is prepared at the beginning of the transaction.
-const locks = "EXECUTE texttosql_locks"
+	locksName = "texttosql_locks"
+	locks     = "EXECUTE " + locksName
+	savepoint = "texttosql_s"
+	back      = "ROLLBACK TO SAVEPOINT " + savepoint
+	cursor    = "texttosql_c"
+)
 
 // state is what lockText tells.
 type state struct {
@@ -31,7 +38,7 @@ type state struct {
 }
 
 // stateOf reads rows of pg_lock_status: (relation,DATABASE,OID,,,,,,,,TRANSACTION,PID,MODE,…).
-func stateOf(rows [][]string) (s state, err error) {
+func stateOf(rows []row) (s state, err error) {
 	for _, row := range rows {
 		l := strings.Split(strings.Trim(row[0], "()"), ",")
 		if len(l) < 13 {
@@ -60,47 +67,68 @@ func stateOf(rows [][]string) (s state, err error) {
 
 var errNoLocks = errors.New("postgres: the server does not list its locks as PostgreSQL does")
 
-// rollback ends a use, and the transaction too if all. If something ran in it, it looks first at what that left: no
-// statement that only reads writes or takes an advisory lock, and those outlive the transaction.
-func (h *held) rollback(ctx context.Context, all bool) (err error) {
-	if !h.open || !h.used && !all {
-		return nil
+// seen is what the locks that the server took for a statement say of what it reads.
+func (c *catalog) seen(locks []lock) (guard.Seen, error) {
+	s := guard.Seen{Told: true}
+	for _, l := range locks {
+		r := c.byOID[l.relation]
+		switch {
+		case r == nil:
+			return s, guard.Refuse(exec.ReasonTable, "it reads what is no table that may be read")
+		case l.mode != "AccessShareLock":
+			return s, guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read %s", r.Name)
+		}
+		s.Relations = append(s.Relations, r)
 	}
-	const back = "ROLLBACK TO SAVEPOINT texttosql_s"
-	end := []string{back}
-	if all {
-		end = []string{"ROLLBACK", "DEALLOCATE texttosql_locks"}
-		defer func() { h.open, h.lost = false, h.lost || err != nil }()
-	}
-	ran := h.ran
-	h.used, h.ran = false, false
-	if !ran {
-		_, err := h.script(ctx, end...)
-		return err
-	}
-	rows, err := h.script(ctx, append([]string{locks}, end...)...)
-	if stateCode(err) == "25P02" { // the statement failed, and the transaction with it
-		rows, err = h.script(ctx, append([]string{back, locks}, end...)...)
-	}
-	if err != nil {
-		return err
-	}
-	after, err := stateOf(rows)
-	if err != nil {
-		return err
-	}
-	if after.written || !slices.Equal(h.before.advisory, after.advisory) {
-		return &exec.RefusedError{Reason: exec.ReasonGuard, Writes: true,
-			Detail: "the statement passed the guard and wrote or took a lock; it was rolled back and its connection is closed"}
-	}
-	return nil
+	return s, nil
 }
 
-// stateCode is the SQLSTATE of an error, "" without one.
-func stateCode(err error) string {
-	var known interface{ SQLState() string }
-	if errors.As(err, &known) {
-		return known.SQLState()
+// unmoved reports an error if the connection wrote, or has other advisory locks than when it was opened.
+func (c *conn) unmoved() error {
+	if !c.before.written && slices.Equal(c.began, c.before.advisory) {
+		return nil
 	}
-	return ""
+	c.lost = true
+	return guardFault("the server wrote or took a lock while it looked at the names in the statement; its connection is closed")
+}
+
+func guardFault(detail string) error {
+	return &exec.RefusedError{Reason: exec.ReasonGuard, Writes: true, Detail: detail}
+}
+
+// rollback ends a use, and the transaction too if all. If something ran in it, it looks first at what that left: no
+// statement that only reads writes or takes an advisory lock, and those outlive the transaction. After an error the
+// connection is not used again.
+func (c *conn) rollback(ctx context.Context, all bool) (err error) {
+	if !c.begun || !c.used && !all {
+		return nil
+	}
+	defer func() { c.lost = c.lost || err != nil }()
+	end := []string{back}
+	if all {
+		end = []string{"ROLLBACK", "DEALLOCATE " + locksName}
+		c.begun = false
+	}
+	ran := c.ran
+	c.used, c.ran, c.declared = false, false, false
+	if !ran {
+		_, err := c.script(ctx, end...)
+		return err
+	}
+	texts, at := append([]string{locks}, end...), 0
+	if c.pgx.aborted() { // the statement failed, and the transaction with it
+		texts, at = append([]string{back}, texts...), 1
+	}
+	results, err := c.script(ctx, texts...)
+	if err != nil {
+		return err
+	}
+	after, err := stateOf(results[at])
+	if err != nil {
+		return err
+	}
+	if after.written || !slices.Equal(c.before.advisory, after.advisory) {
+		return guardFault("the statement passed the guard and wrote or took a lock; it was rolled back and its connection is closed")
+	}
+	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -19,9 +19,6 @@ const (
 	sampleTries = 8
 )
 
-// runner is what runs the statements of SampleRows.
-type runner = func(ctx context.Context, sql string, rows int) (*result.Table, error)
-
 // SampleRows reads the first rows of t in the order in which the engine scans it.
 //
 // With Spread, a table longer than Rows is read by TABLESAMPLE SYSTEM, which reads some of its blocks and no others, and
@@ -29,9 +26,9 @@ type runner = func(ctx context.Context, sql string, rows int) (*result.Table, er
 // rows that are needed, so a table of any length costs the same. Where the sample has less than half of Rows, or the
 // engine cannot sample the relation (views, foreign tables), the first rows are taken. It does not use the statistics of
 // ANALYZE: they may be missing or old, and Profile promises what it saw.
-func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
 	out := exec.RowSample{Rows: [][]any{}}
-	s := sampler{run: run, from: t.TableName().Quoted(d) + " AS t"}
+	s := sampler{run: run, from: t.TableName().Quoted(d.Language()) + " AS t"}
 	if o.Count > 0 {
 		n, err := s.count(ctx, "", o.Count+1)
 		if err != nil {
@@ -49,7 +46,7 @@ func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o e
 			return exec.RowSample{}, err
 		}
 		if err == nil && len(rows) >= max(1, o.Rows/2) {
-			out.Rows = cut(rows, o.Cut)
+			out.Rows = rows
 			return out, nil
 		}
 	}
@@ -57,14 +54,14 @@ func (d Dialect) SampleRows(ctx context.Context, run runner, t schema.Table, o e
 	if err != nil {
 		return exec.RowSample{}, err
 	}
-	out.Rows = cut(append(out.Rows, first.Rows...), o.Cut)
+	out.Rows = append(out.Rows, first.Rows...)
 	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
 	return out, nil
 }
 
 // sampler reads one table.
 type sampler struct {
-	run  runner
+	run  guard.Runner
 	from string
 }
 
@@ -128,12 +125,11 @@ func (s sampler) spread(ctx context.Context, d Dialect, columns []string, o exec
 	return rows.Rows, nil
 }
 
-// columnList writes the columns to read. Long texts and blobs are cut by the engine where their type keeps its meaning,
-// and else here.
+// columnList writes the columns to read. Long texts and blobs are cut by the engine where their type keeps its meaning.
 func (d Dialect) columnList(t schema.Table, o exec.SampleOptions) []string {
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
-		columns[i] = "t." + d.Quote(name)
+		columns[i] = "t." + d.Language().Quote(name)
 		c, ok := t.Column(name)
 		if o.Cut <= 0 || !ok {
 			continue
@@ -149,28 +145,4 @@ func (d Dialect) columnList(t schema.Table, o exec.SampleOptions) []string {
 		}
 	}
 	return columns
-}
-
-// cut cuts texts to n characters and blobs to n bytes; 0: not at all.
-func cut(rows [][]any, n int) [][]any {
-	if n <= 0 {
-		return rows
-	}
-	for _, row := range rows {
-		for i, v := range row {
-			switch v := v.(type) {
-			case string:
-				left := n
-				for at := range v {
-					if left--; left < 0 {
-						row[i] = v[:at]
-						break
-					}
-				}
-			case []byte:
-				row[i] = v[:min(len(v), n)]
-			}
-		}
-	}
-	return rows
 }

@@ -47,7 +47,7 @@ func TestServer(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, way := range []string{"cache_statement", "pq"} {
+	for _, way := range []string{"cache_statement"} {
 		do(s.Halt)
 		db := newDB(t, openWay(t, way, dsn), exec.Config{})
 		outside(way+": down at New", db.Ready(t.Context()))
@@ -139,7 +139,7 @@ func TestStandby(t *testing.T) {
 
 // readsOnly asks a server with the table t, one row, that takes no writes.
 func readsOnly(t *testing.T, what, dsn string) {
-	for _, way := range []string{"cache_statement", "pq"} {
+	for _, way := range []string{"cache_statement"} {
 		db := newDB(t, openWay(t, way, dsn), exec.Config{})
 		if got, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
 			t.Errorf("%s, %s: %v, %v", way, what, got, err)

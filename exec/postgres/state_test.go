@@ -23,8 +23,8 @@ CREATE TABLE secured(a INTEGER, who TEXT); INSERT INTO secured VALUES (1, 'ann')
 
 const forever = "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b"
 
-// ways are the ways to talk to the server: all modes of pgx, lib/pq, and a driver whose type the guard does not know.
-var ways = []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol", "pq", "strange"}
+// ways are the ways to talk to the server: all modes of pgx, and behind a library that wraps it.
+var ways = []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol", "wrapped"}
 
 // openWay returns a pool of one connection on the database of dsn.
 func openWay(t testing.TB, way, dsn string) *sql.DB {
@@ -32,10 +32,8 @@ func openWay(t testing.TB, way, dsn string) *sql.DB {
 	var pool *sql.DB
 	var err error
 	switch way {
-	case "pq":
-		pool, err = sql.Open("postgres", dsn)
-	case "strange":
-		pool = sql.OpenDB(strange{dsn})
+	case "wrapped":
+		pool = sql.OpenDB(wrapped{dsn})
 	default:
 		pool, err = sql.Open("pgx", dsn+"&default_query_exec_mode="+way)
 	}
@@ -47,15 +45,25 @@ func openWay(t testing.TB, way, dsn string) *sql.DB {
 	return pool
 }
 
-// strange hides all of pgx but what database/sql needs.
-type strange struct{ dsn string }
+// wrapped hides all of pgx but what database/sql needs.
+type wrapped struct{ dsn string }
 
-func (s strange) Connect(ctx context.Context) (driver.Conn, error) {
+type wrappedConn struct{ driver.Conn }
+
+func (s wrapped) Connect(ctx context.Context) (driver.Conn, error) {
 	c, err := stdlib.GetDefaultDriver().Open(s.dsn)
-	return struct{ driver.Conn }{c}, err
+	return wrappedConn{c}, err
 }
 
-func (s strange) Driver() driver.Driver { return stdlib.GetDefaultDriver() }
+// unwrap is the Config.Unwrap of all ways.
+func unwrap(dc any) any {
+	if c, ok := dc.(wrappedConn); ok {
+		return c.Conn
+	}
+	return dc
+}
+
+func (s wrapped) Driver() driver.Driver { return stdlib.GetDefaultDriver() }
 
 // stateText lists what a connection keeps. What the reading itself needs is left out.
 const stateText = `SELECT concat_ws(E'\n', pg_backend_pid(), session_user, current_user, current_schemas(true)::text, pg_my_temp_schema(),
@@ -76,7 +84,7 @@ func keptBy(t testing.TB, pool *sql.DB) (state string) {
 
 // TestState: a connection is afterwards as it was, whatever a statement came to; where it cannot be, it is another one.
 func TestState(t *testing.T) {
-	root, dsn := open(t, "pgx", fixture)
+	root, dsn := open(t, fixture)
 	for _, way := range ways {
 		t.Run(way, func(t *testing.T) {
 			pool := openWay(t, way, dsn)
@@ -216,8 +224,8 @@ func waitUntil(t testing.TB, what string, done func() bool) {
 
 // TestIdleSession: while the owner of a session thinks, the server holds nothing for him.
 func TestIdleSession(t *testing.T) {
-	for _, way := range []string{"exec", "pq"} {
-		root, dsn := open(t, "pgx", fixture)
+	for _, way := range []string{"exec"} {
+		root, dsn := open(t, fixture)
 		db := newDB(t, openWay(t, way, dsn), exec.Config{})
 		s, err := db.Session(exec.Bounds{})
 		if err != nil {
@@ -262,7 +270,7 @@ func TestIdleSession(t *testing.T) {
 
 // TestUnguarded: a connection that cannot be guarded is refused and stays as it is.
 func TestUnguarded(t *testing.T) {
-	_, dsn := open(t, "pgx", fixture)
+	_, dsn := open(t, fixture)
 	for _, way := range ways {
 		for set, want := range map[string]string{
 			"SET standard_conforming_strings = off": "standard_conforming_strings is off",
@@ -282,7 +290,7 @@ func TestUnguarded(t *testing.T) {
 			}
 			conn.Close()
 			_, err = db.Query(t.Context(), "SELECT a FROM t")
-			if dropped := strings.HasPrefix(set, "BEGIN") && way != "pq" && way != "strange"; dropped { // by pgx itself
+			if dropped := strings.HasPrefix(set, "BEGIN") && way != "wrapped"; dropped { // by pgx itself
 				if err != nil || keptBy(t, pool) == before {
 					t.Errorf("%s, %s: %v", way, set, err)
 				}

@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"cmp"
-	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,7 +13,7 @@ import (
 	"github.com/sqlc-dev/oliphant/parser"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/reads"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -69,9 +69,6 @@ const (
 	// thousand times as much as without them: maxEffort bounds the bytes times 2 to the power of the depth, where that is
 	// over 3. Of 16,000 statements of people and models the largest has 20,000.
 	maxEffort = 1 << 18
-	// mostAdded is how many tokens the planner may add to a statement by writing out what it names twice, which no
-	// time-out of the server ends. Of 16,000 statements of people and models none adds a hundredth of it.
-	mostAdded = 20_000
 )
 
 // effort is what a text may cost the parser.
@@ -101,72 +98,44 @@ func effort(s string) int {
 	return len(s) << min(deepest, 30)
 }
 
-// named is what a statement names.
-type named struct {
-	reads     reads.Statement
-	relations []*relation // of reads.Sources, each once
-	functions []string
-}
-
-// check parses a statement and refuses all but a SELECT of things that are on the lists. It asks nobody. ours says that
-// the text is exec's own and may have parameters. An error about a name that the database does not have is of a text
-// with nothing else against it: the engine may be asked for its own words.
-func (c *catalog) check(s string, ours bool) (n *named, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			n, err = nil, refuse(exec.ReasonGuard, fmt.Sprint("the check of the statement panicked: ", r))
-		}
-	}()
+// read parses a statement and refuses all but a SELECT of things that are on the lists. It asks nobody. ours says that
+// the text is exec's own and may have parameters.
+func (c *catalog) read(s string, ours bool) (*guard.Names, error) {
 	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
 		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: "the text is not UTF-8 or has a zero byte"}
 	}
 	if effort(s) > maxEffort {
-		return nil, refuse(exec.ReasonTooComplex, "it is too long for brackets nested as deep")
+		return nil, guard.Refuse(exec.ReasonTooComplex, "it is too long for brackets nested as deep")
 	}
-	tree, err := parser.ParseToTree(s)
-	if err != nil {
-		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: err.Error()}
-	}
-	if len(tree.GetStmts()) != 1 {
-		return nil, refuse(sqltext.ReasonNotReadOnly, "it is not one statement")
-	}
-	if tree.Stmts[0].GetStmt().GetSelectStmt() == nil {
-		return nil, &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: "it is no SELECT", Writes: true}
-	}
-	w := walk{c: c, ours: ours, n: &named{}, messages: messages(), defined: map[string]bool{}}
-	w.n.reads.Call = c.isCall
-	if err := w.visit(reflect.ValueOf(tree)); err != nil {
-		return nil, err
-	}
-	if err := w.behindDots(); err != nil {
-		return nil, err
-	}
-	if w.selects > 1 {
-		if added := sqltext.PostgreSQL().Parse(s).Expand(nil).Added; added > mostAdded {
-			return nil, refuse(exec.ReasonTooComplex, fmt.Sprintf("the server writes a subquery or column out at each place that uses it, which would add %d tokens; at most %d may be added", added, mostAdded))
+	w := walk{c: c, ours: ours, n: &guard.Names{Call: c.isCall}, messages: messages(), defined: map[string]bool{}}
+	err := guard.Walked(func() {
+		tree, err := parser.ParseToTree(s)
+		if err != nil {
+			guard.StopWith(&exec.InvalidError{Fault: exec.FaultSyntax, Message: err.Error()})
 		}
+		if len(tree.GetStmts()) != 1 || tree.Stmts[0].GetStmt().GetSelectStmt() == nil {
+			guard.Stop(sqltext.ReasonNotReadOnly, "it is not one SELECT")
+		}
+		w.visit(reflect.ValueOf(tree))
+		w.behindDots()
+		w.decide()
+	})
+	if err != nil {
+		return nil, err
 	}
-	if w.missing != nil {
-		return nil, w.missing
+	if w.missing != "" {
+		w.n.Own = w.missing
 	}
-	if refused := w.n.reads.Denied(); refused != nil {
-		return nil, refusedFor(refused, w.n.relations)
-	}
-	slices.Sort(w.n.functions)
-	w.n.functions = slices.Compact(w.n.functions)
 	return w.n, nil
 }
 
 // isCall reports whether value.name may call a function or cast to a type.
-func (c *catalog) isCall(name string) bool {
-	_, known := c.typeNamed(name)
-	return known || c.functions[name].row
-}
+func (c *catalog) isCall(name string) bool { return c.typeNamed(name) != nil || c.functions[name].row }
 
-// walk is one walk over a tree.
+// walk is one walk over a tree. Its methods stop it with a refusal.
 type walk struct {
 	c        *catalog
-	n        *named
+	n        *guard.Names
 	messages map[reflect.Type][]int
 	ours     bool
 
@@ -174,66 +143,87 @@ type walk struct {
 	selects      int      // numbered so far
 	current      int      // the SELECT that is walked
 	nodes, depth int
-	sources      []*relation // of n.reads.Sources
 	dots         []dot
-	defined      map[string]bool    // names that the statement gives to columns
-	missing      *exec.InvalidError // the first name that the database does not have
+	defined      map[string]bool // names that the statement gives to columns
+	missing      string          // the first function that the database does not have
+	casts        []*typ          // types that it casts to
+	lent         bool            // it calls a function that the policy allows, whose result may be of any type
+	doubts       []doubt
 }
 
-// lacks keeps the error about a name that is not there, for the rest of the text may be worse.
-func (w *walk) lacks(err error) error {
-	if missing, ok := err.(*exec.InvalidError); ok {
-		w.missing = cmp.Or(w.missing, missing)
-		return nil
+// doubt is a name that also means something of a user, whose arguments are of certain types.
+type doubt struct {
+	takes []uint32
+	err   error
+}
+
+// doubtful refuses a name at once, or later if the statement has a value of one of the types.
+func (w *walk) doubtful(takes []uint32, symbol string, err error) {
+	if !w.c.apart(takes, symbol) {
+		guard.StopWith(err)
 	}
-	return err
+	w.doubts = append(w.doubts, doubt{takes, err})
+}
+
+// decide refuses the names in doubt whose arguments may be of the types of a user.
+func (w *walk) decide() {
+	if len(w.doubts) == 0 {
+		return
+	}
+	has := map[uint32]bool{}
+	for _, r := range w.n.Relations() {
+		for _, c := range r.Own.(*relation).columns {
+			maps.Copy(has, w.c.within(c.of))
+		}
+	}
+	for id, t := range w.c.types {
+		if slices.Contains(w.casts, t) {
+			maps.Copy(has, w.c.within(id))
+		}
+	}
+	for _, d := range w.doubts {
+		if w.lent || slices.ContainsFunc(d.takes, func(id uint32) bool { return has[id] }) {
+			guard.StopWith(d.err)
+		}
+	}
 }
 
 // dot is a name behind a dot that could call a function which is not on the list.
 type dot struct{ qualifier, name string }
 
 // visit looks at a message and at all that is in it.
-func (w *walk) visit(p reflect.Value) error {
+func (w *walk) visit(p reflect.Value) {
 	t := p.Type().Elem()
 	fields, ok := w.messages[t]
 	if !ok {
-		return unlisted(t.Name())
+		unknown(t.Name())
 	}
 	w.nodes++
 	w.depth++
 	if w.nodes > maxNodes || w.depth > maxDepth {
-		return refuse(exec.ReasonTooComplex, fmt.Sprintf("it has over %d parts or is over %d deep", maxNodes, maxDepth))
+		guard.Stop(exec.ReasonTooComplex, "it has over %d parts or is over %d deep", maxNodes, maxDepth)
 	}
 	if t != nodeType {
-		if err := w.look(p.Interface()); err != nil {
-			return err
-		}
+		w.look(p.Interface())
 	}
 	if s, ok := p.Interface().(*ast.SelectStmt); ok {
 		outer, ctes := w.current, len(w.ctes)
 		w.selects++
 		w.current = w.selects
 		defer func() { w.current, w.ctes = outer, w.ctes[:ctes] }()
-		if err := w.with(s.GetWithClause()); err != nil {
-			return err
-		}
+		w.with(s.GetWithClause())
 	}
 	v := p.Elem()
 	for _, i := range fields {
 		switch f := v.Field(i); f.Kind() {
 		case reflect.Pointer:
 			if !f.IsNil() && f.Type() != withType {
-				if err := w.visit(f); err != nil {
-					return err
-				}
+				w.visit(f)
 			}
 		case reflect.Slice:
 			for j := range f.Len() {
-				if f.Index(j).IsNil() {
-					continue
-				}
-				if err := w.visit(f.Index(j)); err != nil {
-					return err
+				if !f.Index(j).IsNil() {
+					w.visit(f.Index(j))
 				}
 			}
 		case reflect.Interface: // one of several messages, in a struct of its own
@@ -242,15 +232,12 @@ func (w *walk) visit(p reflect.Value) error {
 			}
 			one := f.Elem().Elem().Field(0)
 			if one.Kind() != reflect.Pointer {
-				return unlisted(f.Elem().Elem().Type().Name())
+				unknown(f.Elem().Elem().Type().Name())
 			}
-			if err := w.visit(one); err != nil {
-				return err
-			}
+			w.visit(one)
 		}
 	}
 	w.depth--
-	return nil
 }
 
 var (
@@ -258,35 +245,32 @@ var (
 	withType = reflect.TypeFor[*ast.WithClause]()
 )
 
-func unlisted(message string) error {
-	switch {
-	case message == "LockingClause", message == "IntoClause", strings.HasSuffix(message, "Stmt"):
-		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: "it does more than read: " + message, Writes: true}
+// unknown refuses a message that is not on the list.
+func unknown(message string) {
+	if message == "LockingClause" || message == "IntoClause" || strings.HasSuffix(message, "Stmt") {
+		guard.Stop(sqltext.ReasonNotReadOnly, "it does more than read: %s", message)
 	}
-	return refuse(exec.ReasonStatement, message+" is not on the list of what a statement may have")
+	guard.Stop(exec.ReasonStatement, "%s is not on the list of what a statement may have", message)
 }
 
 // with looks at common table expressions. Each is known to those behind it and to the statement; with RECURSIVE to all.
-func (w *walk) with(clause *ast.WithClause) error {
+func (w *walk) with(clause *ast.WithClause) {
 	for _, cte := range clause.GetCtes() {
 		if clause.Recursive {
 			w.ctes = append(w.ctes, cte.GetCommonTableExpr().GetCtename())
 		}
 	}
 	for _, cte := range clause.GetCtes() {
-		if err := w.visit(reflect.ValueOf(cte)); err != nil {
-			return err
-		}
+		w.visit(reflect.ValueOf(cte))
 		w.ctes = append(w.ctes, cte.GetCommonTableExpr().GetCtename())
 	}
-	return nil
 }
 
 // look judges one message.
-func (w *walk) look(message any) error {
+func (w *walk) look(message any) {
 	switch m := message.(type) {
 	case *ast.RangeVar:
-		return w.table(m)
+		w.table(m)
 	case *ast.RangeSubselect:
 		w.source(nil, m.Alias, "", false)
 	case *ast.RangeFunction:
@@ -303,7 +287,7 @@ func (w *walk) look(message any) error {
 	case *ast.RangeTableSample:
 		if parts := names(m.Method); len(parts) == 0 || len(parts) > 2 || len(parts) == 2 && parts[0] != "pg_catalog" ||
 			parts[len(parts)-1] != "bernoulli" && parts[len(parts)-1] != "system" {
-			return refuse(exec.ReasonFunction, "a sample is taken by bernoulli or system")
+			guard.Stop(exec.ReasonFunction, "a sample is taken by bernoulli or system")
 		}
 	case *ast.JoinExpr:
 		if m.Alias != nil {
@@ -312,12 +296,12 @@ func (w *walk) look(message any) error {
 		if m.JoinUsingAlias != nil {
 			w.source(nil, m.JoinUsingAlias, "", true)
 		}
-		w.n.reads.Natural = w.n.reads.Natural || m.IsNatural
+		w.n.Natural = w.n.Natural || m.IsNatural
 		for _, name := range names(m.UsingClause) {
-			w.n.reads.Refs = append(w.n.reads.Refs, reads.Ref{Path: []string{name}})
+			w.n.Refs = append(w.n.Refs, guard.Ref{Path: []string{name}})
 		}
 		if m.IsNatural || len(m.UsingClause) > 0 {
-			return w.c.operator("=")
+			w.symbol("=")
 		}
 	case *ast.ColumnRef:
 		w.column(m)
@@ -331,54 +315,49 @@ func (w *walk) look(message any) error {
 		w.define(m.Colnames)
 	case *ast.A_Indirection:
 		for _, name := range names(m.Indirection) {
-			w.n.reads.Refs = append(w.n.reads.Refs, reads.Ref{Path: []string{name}})
+			w.n.Refs = append(w.n.Refs, guard.Ref{Path: []string{name}})
 			w.dots = append(w.dots, dot{"", name})
 		}
 	case *ast.FuncCall:
-		return w.call(m)
+		w.call(m)
 	case *ast.TypeName:
-		return w.typeName(m)
+		w.typeName(m)
 	case *ast.A_Expr:
 		switch m.Kind {
 		case ast.A_Expr_Kind_AEXPR_BETWEEN, ast.A_Expr_Kind_AEXPR_NOT_BETWEEN, ast.A_Expr_Kind_AEXPR_BETWEEN_SYM, ast.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
-			for _, symbol := range []string{">=", "<=", "<", ">"} {
-				if err := w.c.operator(symbol); err != nil {
-					return err
-				}
-			}
-			return nil
+			w.symbol(">=", "<=", "<", ">")
+		default:
+			w.operator(m.Name)
 		}
-		return w.operator(m.Name)
 	case *ast.SubLink:
 		if len(m.OperName) == 0 && m.Testexpr != nil {
-			return w.c.operator("=")
+			w.symbol("=")
 		}
-		return w.operator(m.OperName)
+		w.operator(m.OperName)
 	case *ast.SortBy:
-		return w.operator(m.UseOp)
+		w.operator(m.UseOp)
 	case *ast.CaseExpr:
 		if m.Arg != nil {
-			return w.c.operator("=")
+			w.symbol("=")
 		}
 	case *ast.SQLValueFunction:
 		if m.Op < ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE || m.Op > ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N {
-			return refuse(exec.ReasonFunction, schema.Fold(strings.TrimPrefix(m.Op.String(), "SVFOP_"))+" is not on the list")
+			guard.Stop(exec.ReasonFunction, "%s is not on the list", schema.Fold(strings.TrimPrefix(m.Op.String(), "SVFOP_")))
 		}
 	case *ast.ParamRef:
 		if !w.ours {
-			return refuse(exec.ReasonStatement, "it has a parameter")
+			guard.Stop(exec.ReasonStatement, "it has a parameter")
 		}
 	// Syntax to this parser, and to a server before 16 a call of a function that somebody may have made.
 	case *ast.JsonObjectConstructor:
-		return w.own("json_object")
+		w.own("json_object")
 	case *ast.JsonArrayConstructor:
-		return w.own("json_array")
+		w.own("json_array")
 	case *ast.JsonObjectAgg:
-		return w.own("json_objectagg")
+		w.own("json_objectagg")
 	case *ast.JsonArrayAgg:
-		return w.own("json_arrayagg")
+		w.own("json_arrayagg")
 	}
-	return nil
 }
 
 func (w *walk) define(columns []*ast.Node) {
@@ -387,11 +366,10 @@ func (w *walk) define(columns []*ast.Node) {
 	}
 }
 
-func (w *walk) own(name string) error {
-	if w.c.functions[name].user {
-		return w.c.called("", name)
+func (w *walk) own(name string) {
+	if w.c.functions[name].user && !w.c.allows(name) {
+		guard.Stop(exec.ReasonFunction, "%s", unlisted(name))
 	}
-	return nil
 }
 
 // names returns the texts of a list of names; other nodes, as a star or an index, are left out.
@@ -405,64 +383,146 @@ func names(nodes []*ast.Node) (out []string) {
 }
 
 func (w *walk) source(r *relation, alias *ast.Alias, name string, joined bool) {
-	s := reads.Source{Alias: cmp.Or(alias.GetAliasname(), name), Select: w.current, Renamed: len(alias.GetColnames()) > 0, Joined: joined}
+	s := guard.Source{Alias: cmp.Or(alias.GetAliasname(), name), Select: w.current, Renamed: len(alias.GetColnames()) > 0, Joined: joined}
 	if r != nil {
-		s.Relation = r.reads
+		s.Relation = r.Relation
 	}
-	w.n.reads.Sources = append(w.n.reads.Sources, s)
-	w.sources = append(w.sources, r)
+	w.n.Sources = append(w.n.Sources, s)
 }
 
-func (w *walk) table(m *ast.RangeVar) error {
+func (w *walk) table(m *ast.RangeVar) {
 	if m.Catalogname != "" {
-		return refuse(exec.ReasonTable, m.Catalogname+"."+qualified(m.Schemaname, m.Relname)+": a table of another database cannot be read")
+		guard.Stop(exec.ReasonTable, "%s.%s: a table of another database cannot be read", m.Catalogname, qualified(m.Schemaname, m.Relname))
 	}
 	if m.Schemaname == "" && slices.Contains(w.ctes, m.Relname) {
 		w.source(nil, m.Alias, m.Relname, false)
-		return nil
+		return
 	}
-	r, err := w.c.named(m.Schemaname, m.Relname)
-	if err != nil {
-		return w.lacks(err)
+	r, ok := w.c.find(m.Schemaname, m.Relname)
+	switch {
+	case !ok:
+		w.n.Lacks(m.Relname)
+	case r == nil:
+		guard.StopWith(guard.NotReadable(m.Relname))
 	}
 	w.source(r, m.Alias, m.Relname, false)
-	if !slices.Contains(w.n.relations, r) {
-		w.n.relations = append(w.n.relations, r)
-	}
-	return nil
 }
 
 func (w *walk) column(m *ast.ColumnRef) {
-	ref := reads.Ref{Path: names(m.Fields), Select: w.current}
+	ref := guard.Ref{Path: names(m.Fields), Select: w.current}
 	ref.Star = len(ref.Path) < len(m.Fields)
-	w.n.reads.Refs = append(w.n.reads.Refs, ref)
+	w.n.Refs = append(w.n.Refs, ref)
 	if last := len(ref.Path) - 1; !ref.Star && last > 0 {
 		w.dots = append(w.dots, dot{ref.Path[last-1], ref.Path[last]})
 	}
 }
 
 // behindDots refuses names that may call a function by value.name. A harmless one may be meant for a column, if any
-// column has its name, of the schema or of the statement. Another one may stand only where all that its qualifier means are relations with that column.
-func (w *walk) behindDots() error {
+// column has its name, of the schema or of the statement. Another one may stand only where all that its qualifier means
+// are relations with that column.
+func (w *walk) behindDots() {
 	for _, d := range w.dots {
+		if t := w.c.typeNamed(d.name); t != nil {
+			w.casts = append(w.casts, t)
+		}
 		calls, strict := w.c.hidden(d.name)
 		if !calls || !strict && (w.c.columns[d.name] || w.defined[d.name]) {
 			continue
 		}
 		meant, other := 0, 0
-		for i, s := range w.n.reads.Sources {
+		for _, s := range w.n.Sources {
 			if s.Alias != d.qualifier || d.qualifier == "" {
 				continue
 			}
-			if r := w.sources[i]; r != nil && !s.Renamed && r.columns[d.name] {
+			if s.Relation != nil && !s.Renamed && slices.Contains(s.Relation.Columns(), d.name) {
 				meant++
 			} else {
 				other++
 			}
 		}
 		if meant == 0 || other > 0 {
-			return refuse(exec.ReasonFunction, "."+d.name+" may call the function "+d.name+", which is not on the list")
+			guard.Stop(exec.ReasonFunction, ".%s may call the function %[1]s, which is not on the list", d.name)
 		}
 	}
-	return nil
+}
+
+// symbol refuses operators that are not the engine's own.
+func (w *walk) symbol(symbols ...string) {
+	for _, symbol := range symbols {
+		if o, user := w.c.operators[symbol]; user {
+			w.doubtful(o.takes, symbol, guard.Refuse(exec.ReasonFunction, "the operator %s may call %s", symbol, unlisted(o.calls)))
+		}
+	}
+}
+
+func (w *walk) operator(name []*ast.Node) {
+	parts := names(name)
+	if len(parts) != len(name) || len(parts) > 2 || len(parts) == 2 && parts[0] != "pg_catalog" {
+		guard.Stop(exec.ReasonFunction, "the operator %s is not on the list", strings.Join(parts, "."))
+	}
+	if len(parts) == 1 {
+		w.symbol(parts[0])
+	}
+}
+
+func (w *walk) typeName(m *ast.TypeName) {
+	parts := names(m.Names)
+	if m.Setof || m.PctType || len(parts) == 0 || len(parts) != len(m.Names) {
+		guard.Stop(exec.ReasonFunction, "the type %s is not on the list", strings.Join(parts, "."))
+	}
+	t, err := w.c.typed(parts)
+	if err != nil {
+		guard.StopWith(err)
+	}
+	w.casts = append(w.casts, t)
+}
+
+func (w *walk) call(m *ast.FuncCall) {
+	parts := names(m.Funcname)
+	if len(parts) == 0 || len(parts) > 2 || len(parts) != len(m.Funcname) {
+		guard.Stop(exec.ReasonFunction, "the function %s is not on the list", strings.Join(parts, "."))
+	}
+	name, schemaName := parts[len(parts)-1], ""
+	if len(parts) == 2 {
+		schemaName = parts[0]
+	}
+	absent, takes, err := w.c.called(schemaName, name)
+	if err != nil {
+		w.doubtful(takes, "", err)
+	}
+	if absent {
+		w.missing = cmp.Or(w.missing, name)
+	}
+	if t := w.c.typeNamed(name); t != nil { // a cast that is written like a call
+		w.casts = append(w.casts, t)
+	}
+	w.n.Functions = append(w.n.Functions, schema.Fold(name))
+	if w.c.allows(name) {
+		w.lent = true
+		return
+	}
+	switch name {
+	case "repeat", "lpad", "rpad":
+		if len(m.Args) > 1 && (m.FuncVariadic || m.Args[1].GetAConst().GetIval() == nil || m.Args[1].GetAConst().GetIval().GetIval() > 10_000) {
+			guard.Stop(exec.ReasonTooComplex, "%s takes a length that is a number of at most 10000", name)
+		}
+	case "format":
+		if len(m.Args) > 0 && (m.Args[0].GetAConst().GetSval() == nil || wide(m.Args[0].GetAConst().GetSval().GetSval())) {
+			guard.Stop(exec.ReasonTooComplex, "format takes a text that is written out, without * and without a width over 9999")
+		}
+	}
+}
+
+// wide reports whether a format may make more of its arguments than they are.
+func wide(format string) bool {
+	digits := 0
+	for _, r := range format {
+		if digits++; r < '0' || r > '9' {
+			digits = 0
+		}
+		if r == '*' || digits >= 5 {
+			return true
+		}
+	}
+	return false
 }

@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -20,7 +18,7 @@ func TestPayloadsTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, _ := open(t, "pgx", withoutRoles(string(fixture)))
+	pool, _ := open(t, withoutRoles(string(fixture)))
 	checks := map[string]func(string) error{}
 	refused, accepted := 0, 0
 	for _, file := range []string{"payloads.jsonl", "payloads_engines.jsonl"} {
@@ -31,10 +29,7 @@ func TestPayloadsTree(t *testing.T) {
 			key := fmt.Sprint(p.Policy)
 			if checks[key] == nil {
 				policy := exec.Policy{DenyColumns: p.Policy.DenyColumns, DenyTables: p.Policy.DenyTables}
-				c, err := postgres.ReadCatalog(context.Background(), pool, []string{"public"}, policy)
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := readCatalog(t, pool, policy)
 				checks[key] = func(s string) error { _, err := c.Check(s); return err }
 			}
 			if _, err := sqltext.PostgreSQL().Check(p.Text); err != nil && p.Expect == "survive" {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 const benchStatement = "SELECT u.name, count(*) FROM users AS u JOIN t ON t.a = u.id WHERE t.b LIKE 'a%' GROUP BY u.name ORDER BY 2 DESC"
@@ -24,7 +23,7 @@ func BenchmarkHold(b *testing.B) {
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			ctx := context.Background()
-			guard, err := sqlite.Dialect{}.Guard(exec.GuardConfig{Policy: bench.policy})
+			open, err := sqlite.Dialect{}.Guard(exec.GuardConfig{Policy: bench.policy})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -34,11 +33,11 @@ func BenchmarkHold(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				held, err := guard.Hold(ctx, conn, time.Second)
+				held, err := open(ctx, conn, time.Second)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := held.Release(false); err != nil {
+				if err := held.Close(false); err != nil {
 					b.Fatal(err)
 				}
 				conn.Close()
@@ -66,20 +65,12 @@ func BenchmarkCompile(b *testing.B) {
 			stmt.Close()
 		}
 	})
-	guard, err := sqlite.Dialect{}.Guard(exec.GuardConfig{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	held, err := guard.Hold(ctx, conn, time.Second)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer held.Release(false)
-	statement := sqltext.SQLite().Parse(benchStatement)
+	held := guarded(b, conn, exec.GuardConfig{}, time.Second)
+	statement := admitted(b, held, benchStatement)
 	b.Run("guarded", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := held.Analyze(ctx, statement); err != nil {
+			if _, err := held.Confirm(ctx, statement); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -36,7 +37,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	}
 	switch {
 	case starts("not authorized", "access to ", "attempt to write a readonly database"):
-		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: message, Writes: true}
+		return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", message)
 	case starts("database is locked", "database table is locked", "database schema is locked"):
 		return fmt.Errorf("%w: %s", exec.ErrBusy, message)
 	case starts("file is not a database", "database disk image is malformed", "unable to open database file",
@@ -49,7 +50,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	case compiling && starts("out of memory", "Expression tree is too large", "too many", "parser stack overflow",
 		"statement too long", "at most ", "query aborted", "variable number must be"):
 		// "out of memory" while compiling is the limit on the length of a program.
-		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: message}
+		return guard.Refuse(exec.ReasonTooComplex, "%s", message)
 	case starts("out of memory", "database or disk is full"):
 		return &exec.LimitError{Limit: "memory"}
 	case starts("near ", "unrecognized token", "incomplete input"):
@@ -102,54 +103,34 @@ func masked(message string) string {
 	return message[:i+1] + "…" + message[j:]
 }
 
-// classify is classify for the statement that h runs.
-func (h *held) classify(err error, compiling bool) error {
-	if !compiling {
-		// SQLite compiles again where the schema changed after the compilation. A name that is not in the text comes
-		// from a value that a module took for a query.
-		kind, name, ok := "", "", false
-		if err != nil {
-			kind, name, ok = strings.Cut(ownWords(err), ": ")
-		}
-		compiling = ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(schema.Fold(name), "."),
-			func(part string) bool { return !strings.Contains(schema.Fold(h.text), part) })
+// compileError gives an error of a compilation its type.
+func (c *conn) compileError(err error) error { return c.sized(classify(err, true, c.gate.refused)) }
+
+// runError gives an error of a running statement its type. SQLite compiles again where the schema changed after the
+// compilation. A name that is not in the text comes from a value that a module took for a query.
+func (c *conn) runError(err error, text string) error {
+	if err == nil {
+		return nil
 	}
-	err = classify(err, compiling, h.gate.refused)
+	kind, name, ok := strings.Cut(ownWords(err), ": ")
+	again := ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(schema.Fold(name), "."),
+		func(part string) bool { return !strings.Contains(schema.Fold(text), part) })
+	return c.sized(classify(err, again, c.gate.refused))
+}
+
+// sized tells the limit on the length of values.
+func (c *conn) sized(err error) error {
 	if limit, ok := err.(*exec.LimitError); ok && limit.Limit == "cell" {
-		limit.Max = fmt.Sprint(h.length, " bytes")
-		if h.reason != "" {
-			limit.Max += ", as " + h.reason
+		limit.Max = fmt.Sprint(c.length, " bytes")
+		if c.reason != "" {
+			limit.Max += ", as " + c.reason
 		}
-	}
-	return err
-}
-
-// Classify gives an error met outside of any statement its type.
-func (Dialect) Classify(err error) error {
-	if err != nil && strings.HasPrefix(ownWords(err), "attempt to write a readonly database") {
-		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
-	}
-	return unblamed(err)
-}
-
-// unready gives an error met before the statement its type. It never blames the statement.
-func unready(err error) error {
-	if err = unblamed(err); isTyped(err) {
-		return err
-	}
-	return fmt.Errorf("sqlite: guarding a connection: %w", err)
-}
-
-// unblamed gives an error of a statement of our own its type, unless that type would blame a statement of a caller.
-func unblamed(err error) error {
-	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
-		return typed
 	}
 	return err
 }
 
 // isTyped reports whether err has been classified before.
 func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) ||
-		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
+	return exec.IsRejection(err) || errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken) ||
+		errors.Is(err, guard.ErrStale)
 }

@@ -67,7 +67,7 @@ func TestRealStatements(t *testing.T) {
 		}
 		table := s.Tables[0]
 		denied[name] = table.Name + "." + table.Columns[len(table.Columns)-1].Name
-		column := sqlite.Dialect{}.Quote(table.Name) + "." + sqlite.Dialect{}.Quote(table.Columns[len(table.Columns)-1].Name)
+		column := sqlite.Dialect{}.Language().Quote(table.Name) + "." + sqlite.Dialect{}.Language().Quote(table.Columns[len(table.Columns)-1].Name)
 		strict[name] = newDB(t, pool, exec.Config{Policy: exec.Policy{DenyColumns: []string{column}}})
 	}
 	type key struct{ db, sql string }

@@ -1,11 +1,8 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql/driver"
 	"strings"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -36,33 +33,29 @@ const searchFunctions = "match snippet offsets matchinfo highlight bm25"
 // tableFunctions may stand in FROM.
 const tableFunctions = "json_each json_tree jsonb_each jsonb_tree"
 
-// readFunctions finds the functions that may be called. A function of the application may do anything, even one that
+// callable returns the functions that may be called. A function of the application may do anything, even one that
 // replaces a built-in function, so only the policy can allow it.
-func (c *catalog) readFunctions(ctx context.Context, dc driver.Conn, policy exec.Policy) error {
-	c.functions = map[string]bool{}
+func (s surroundings) callable(allowed []string) map[string]bool {
+	callable := map[string]bool{}
 	allow := func(names string) {
 		for name := range strings.FieldsSeq(names) {
-			c.functions[name] = true
+			callable[name] = true
 		}
 	}
 	allow(safeFunctions)
-	// Columns of the answer: name, builtin, type, encoding, arguments, flags.
-	err := scan(ctx, dc, "PRAGMA function_list", 6, func(row []driver.Value) {
-		if integer(row[1]) == 0 {
-			delete(c.functions, schema.Fold(text(row[0])))
+	for name, builtin := range s.functions {
+		if !builtin {
+			delete(callable, name)
 		}
-	})
-	if err != nil {
-		return err
 	}
-	for module := range c.modules {
+	for module := range s.modules {
 		if strings.HasPrefix(module, "fts") {
 			allow(searchFunctions)
 		}
 	}
 	allow(tableFunctions)
-	for _, entry := range policy.AllowFunctions {
-		c.functions[schema.Fold(strings.Trim(entry, `"`))] = true
+	for _, entry := range allowed {
+		callable[schema.Fold(strings.Trim(entry, `"`))] = true
 	}
-	return nil
+	return callable
 }

@@ -1,25 +1,24 @@
 package sqlite
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Action codes of sqlite3_set_authorizer. The first four can be allowed; the others are here for their names.
+// Action codes of sqlite3_set_authorizer. All but opPragma can be allowed.
 const (
+	opPragma    = 19
 	opRead      = 20
 	opSelect    = 21
 	opFunction  = 31
 	opRecursive = 33
-
-	opPragma = 19
 )
 
 // Results of an authorizer.
@@ -30,15 +29,14 @@ const (
 
 // gate is the authorizer of one connection at a time.
 //
-// Gates are reused, because go-sqlite3 keeps every callback until the connection closes. What belongs to one hold is
+// Gates are reused, because go-sqlite3 keeps every callback until the connection closes. What belongs to one use is
 // set and cleared.
 type gate struct {
 	callback    func(op int, arg1, arg2, database string) int // g.authorize, made once
 	application func(op int, arg1, arg2, database string) int // asked too; may be nil
 
-	catalog *catalog
-	temp    map[string]bool
-	own     bool // a text of ours runs
+	catalog *catalog // of the statement
+	own     bool     // a text of ours runs
 
 	// What the authorizer heard since begin.
 	refused   *exec.RefusedError
@@ -60,12 +58,11 @@ func (g *gate) begin() {
 func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 	defer func() {
 		if r := recover(); r != nil {
-			g.refuse(exec.ReasonGuard, fmt.Sprint("the authorizer panicked: ", r), false)
-			verdict = deny
+			verdict = g.refuse(guard.Refuse(exec.ReasonGuard, "the authorizer panicked: %v", r))
 		}
 	}()
 	if g.application != nil && g.application(op, arg1, arg2, database) != allow {
-		return g.refuse(exec.ReasonGuard, "the application's own authorizer does not allow it", false)
+		return g.refuse(guard.Refuse(exec.ReasonGuard, "the application's own authorizer does not allow it"))
 	}
 	if g.own {
 		return allow
@@ -76,22 +73,27 @@ func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 	case opFunction:
 		return g.function(schema.Fold(arg2))
 	case opRead:
-		return g.read(arg1, arg2, database)
+		g.reads = append(g.reads, read{database, arg1, arg2})
+		if err := g.catalog.readable(arg1, arg2, database); err != nil {
+			return g.refuse(err)
+		}
+		return allow
 	case opPragma:
 		// FTS5 itself asks for the version of its data. A statement cannot: the text check refuses PRAGMA, and the
 		// table function of it is unknown.
 		if schema.Fold(arg1) == "data_version" && arg2 == "" && g.catalog.fts5 {
 			return allow
 		}
-		return g.refuse(exec.ReasonStatement, "it runs PRAGMA "+arg1, true)
+		return g.refuse(&exec.RefusedError{Reason: exec.ReasonStatement, Detail: "it runs PRAGMA " + arg1, Writes: true})
 	default:
-		return g.refuse(sqltext.ReasonNotReadOnly, "it does more than read: "+actionName(op, arg1), true)
+		return g.refuse(guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", actionName(op, arg1)))
 	}
 }
 
-func (g *gate) refuse(rule sqltext.Reason, detail string, writes bool) int {
-	if g.refused == nil {
-		g.refused = &exec.RefusedError{Reason: rule, Detail: detail, Writes: writes}
+// refuse keeps the first refusal.
+func (g *gate) refuse(err error) int {
+	if g.refused == nil && !errors.As(err, &g.refused) {
+		g.refused = guard.Refuse(exec.ReasonGuard, "%v", err)
 	}
 	return deny
 }
@@ -99,158 +101,124 @@ func (g *gate) refuse(rule sqltext.Reason, detail string, writes bool) int {
 func (g *gate) function(name string) int {
 	g.functions = append(g.functions, name)
 	if !g.catalog.functions[name] {
-		return g.refuse(exec.ReasonFunction, "the function "+name+" is not on the list; Policy.AllowFunctions adds to it", false)
+		return g.refuse(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name))
 	}
 	return allow
 }
 
-// read decides on a column. The column "" means that only the rows count; then database is often "" too, and table may
-// be a common table expression.
-func (g *gate) read(table, column, database string) int {
-	g.reads = append(g.reads, read{database, table, column})
-	name := schema.Fold(table)
-	if column == "" && database == "" {
-		if detail := g.hidden(table); detail != "" {
-			if len(g.catalog.named[name]) > 1 && !strings.EqualFold(detail, table+" may not be read") {
-				detail += ", and " + table + " could be that one: name its schema"
-			}
-			return g.refuse(exec.ReasonTable, detail, false)
-		}
-		return allow
-	}
-	r := g.catalog.relations[schema.Fold(database)][name]
-	switch {
-	case r == nil && g.catalog.functions[name] && len(g.catalog.named[name]) == 0 && !g.temp[name]:
-		return allow // a table-valued function
-	case r == nil:
-		return g.refuse(exec.ReasonTable, qualified(database, table)+" is no table of the schema", false)
-	case !r.allowed:
-		return g.refuse(exec.ReasonTable, qualified(database, table)+" may not be read", false)
-	case r.denied[schema.Fold(column)]:
-		return g.refuse(exec.ReasonColumn, qualified(database, table)+"."+column+" may not be read", false)
-	case !r.has(schema.Fold(column)):
-		// SQLite compiles again when the schema changes. The policy was not checked for a column that is new since
-		// then.
-		return g.refuse(exec.ReasonColumn, qualified(database, table)+"."+column+" is no column of the schema", false)
-	}
-	return allow
-}
-
-// qualified is the name of a table for a person, with the database unless that is the main one.
-func qualified(database, table string) string {
-	if database == "" || schema.Fold(database) == "main" {
-		return table
-	}
-	return database + "." + table
-}
-
-// hidden says which relation called table may not be read, in any database; "" if all may be read or none has the name.
-func (g *gate) hidden(table string) string {
-	name := schema.Fold(table)
-	named := g.catalog.named[name]
-	if i := slices.IndexFunc(named, func(r *relation) bool { return !r.allowed }); i >= 0 {
-		return qualified(named[i].database, named[i].name) + " may not be read"
-	}
-	if len(named) == 0 && (g.temp[name] || strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_") ||
-		g.catalog.modules[name] && !g.catalog.functions[name]) {
-		return table + " is no table of the schema"
-	}
-	return ""
-}
-
-// unnamed refuses the first table of a statement that may not be read. The words are the same for a table that does not
-// exist.
-func (g *gate) unnamed(s *sqltext.Statement) *exec.RefusedError {
-	for _, ref := range s.Tables() {
-		name := schema.Fold(ref.Name)
-		readable := !ref.Base() || g.catalog.functions[name] && ref.Schema == ""
-		for _, r := range g.catalog.named[name] {
-			readable = readable || r.allowed && (ref.Schema == "" || schema.EqualFold(ref.Schema, r.database))
-		}
-		if !readable {
-			return &exec.RefusedError{Reason: exec.ReasonTable, Detail: qualified(ref.Schema, ref.Name) + " is no table that may be read"}
-		}
-	}
-	return nil
-}
-
-// vet refuses what SQLite does not tell the authorizer. A column that only USING or a NATURAL join names makes no READ
-// callback (SQLite 3.40 to 3.53), nor does a table that is named only there; guesses could be joined to it. INDEXED BY
-// orders rows by columns that it does not name. So with these words, everything that the text and its views name has to
-// be readable.
-func (g *gate) vet(text string) *exec.RefusedError {
-	if !maySilence(text) && !g.catalog.silentViews {
-		return nil
-	}
-	m := mentioned(text)
-	names := slices.Sorted(maps.Keys(m.names))
-	for i := 0; i < len(names); i++ {
-		for _, r := range g.catalog.named[names[i]] {
-			if r.kind != view {
-				continue
-			}
-			m.natural = m.natural || r.words.natural
-			m.indexed = m.indexed || r.words.indexed
-			m.using = append(m.using, r.words.using...)
-			for _, name := range slices.Sorted(maps.Keys(r.words.names)) {
-				if !m.names[name] {
-					m.names[name] = true
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	if !m.silent() {
-		return nil
-	}
-	for _, name := range names {
-		if detail := g.hidden(name); detail != "" {
-			return &exec.RefusedError{Reason: exec.ReasonTable, Detail: detail + ", and USING, NATURAL and INDEXED BY do not name what they read: use ON"}
-		}
-		for _, r := range g.catalog.named[name] {
-			for _, column := range slices.Sorted(maps.Keys(r.denied)) {
-				if m.natural || m.indexed || slices.Contains(m.using, column) {
-					return &exec.RefusedError{Reason: exec.ReasonColumn, Detail: "USING, NATURAL or INDEXED BY may use " + qualified(r.database, r.name) + "." + column}
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// analysis returns what was heard since begin.
-func (g *gate) analysis() exec.Analysis {
-	a := exec.Analysis{Kind: "select", Tables: []exec.TableRead{}, Functions: append([]string{}, g.functions...)}
-	slices.Sort(a.Functions)
-	a.Functions = slices.Compact(a.Functions)
-	at := map[*relation]int{}
+// heard returns the relations and columns that the authorizer heard of since begin.
+func (g *gate) heard() []guard.Read {
+	at := map[*guard.Relation]int{}
+	out := []guard.Read{}
 	for _, heard := range g.reads {
-		name := schema.Fold(heard.table)
-		r := g.catalog.relations[schema.Fold(heard.database)][name]
-		if r == nil && heard.database == "" && len(g.catalog.named[name]) > 0 {
-			r = g.catalog.named[name][0] // the main database comes first
-		}
+		r := g.catalog.find(heard.database, heard.table)
 		if r == nil {
 			continue
 		}
 		i, ok := at[r]
 		if !ok {
-			i = len(a.Tables)
+			i = len(out)
 			at[r] = i
-			a.Tables = append(a.Tables, exec.TableRead{Schema: r.database, Table: r.name})
+			out = append(out, guard.Read{Relation: r})
 		}
 		if heard.column != "" {
-			a.Tables[i].Columns = append(a.Tables[i].Columns, heard.column)
+			out[i].Columns = append(out[i].Columns, heard.column)
 		}
 	}
-	for i := range a.Tables {
-		slices.Sort(a.Tables[i].Columns)
-		a.Tables[i].Columns = slices.Compact(a.Tables[i].Columns)
+	for i := range out {
+		slices.Sort(out[i].Columns)
+		out[i].Columns = slices.Compact(out[i].Columns)
 	}
-	slices.SortFunc(a.Tables, func(a, b exec.TableRead) int {
-		return cmp.Or(strings.Compare(a.Schema, b.Schema), strings.Compare(a.Table, b.Table))
+	slices.SortFunc(out, func(a, b guard.Read) int {
+		return slices.Compare([]string{a.Relation.Schema, a.Relation.Name}, []string{b.Relation.Schema, b.Relation.Name})
 	})
-	return a
+	return out
+}
+
+// readable refuses a column that may not be read. The column "" means that only the rows count; then the database is
+// often "" too, and the table may be a common table expression.
+func (c *catalog) readable(table, column, database string) error {
+	name := schema.Fold(table)
+	if column == "" && database == "" {
+		detail := c.hidden(table)
+		switch {
+		case detail == "":
+			return nil
+		case len(c.named[name]) > 1 && !strings.EqualFold(detail, table+" may not be read"):
+			detail += ", and " + table + " could be that one: name its schema"
+		}
+		return guard.Refuse(exec.ReasonTable, "%s", detail)
+	}
+	r := c.relations[schema.Fold(database)][name]
+	switch {
+	case r == nil && c.functions[name] && len(c.named[name]) == 0 && !c.temp[name]:
+		return nil // a table-valued function
+	case r == nil:
+		return guard.Refuse(exec.ReasonTable, "%s is no table of the schema", qualified(database, table))
+	case !r.Allowed():
+		return guard.Refuse(exec.ReasonTable, "%s may not be read", qualified(database, table))
+	case r.Refused != nil:
+		return r.Refused
+	case r.Denies(column):
+		return guard.Refuse(exec.ReasonColumn, "%s.%s may not be read", qualified(database, table), column)
+	case c.exact && !r.Has(column) && column != "" && !strings.EqualFold(column, "rowid"):
+		// SQLite compiles again when the schema changes. The policy was not checked for a column that is new since
+		// then.
+		return guard.Refuse(exec.ReasonColumn, "%s.%s is no column of the schema", qualified(database, table), column)
+	}
+	return nil
+}
+
+// qualified is the name of a table for a person, with the database unless that is the main one.
+func qualified(database, table string) string {
+	if database == "" || schema.Fold(database) == mainSchema {
+		return table
+	}
+	return database + "." + table
+}
+
+// find returns the relation that SQLite means by a name; nil if there is none. The main database comes first.
+func (c *catalog) find(database, table string) *guard.Relation {
+	if database != "" {
+		return c.relations[schema.Fold(database)][schema.Fold(table)]
+	}
+	if named := c.named[schema.Fold(table)]; len(named) > 0 {
+		return named[0]
+	}
+	return nil
+}
+
+// hidden says which relation called table may not be read, in any database; "" if all may be read or none has the name.
+func (c *catalog) hidden(table string) string {
+	name := schema.Fold(table)
+	named := c.named[name]
+	if i := slices.IndexFunc(named, func(r *guard.Relation) bool { return !r.Allowed() }); i >= 0 {
+		return qualified(named[i].Schema, named[i].Name) + " may not be read"
+	}
+	if len(named) == 0 && (c.temp[name] || strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_") ||
+		c.modules[name] && !c.functions[name]) {
+		return table + " is no table of the schema"
+	}
+	return ""
+}
+
+// asAbsent gives the refusal of a statement the words that an absent table has: those of the first table in its text
+// that may not be read. It returns other errors, and all where no table is denied, as they are.
+func (c *catalog) asAbsent(s *exec.Statement, err error) error {
+	if !c.hides || !exec.IsRejection(err) || errors.Is(err, exec.ErrNotReadOnly) {
+		return err
+	}
+	for _, ref := range s.Tables() {
+		name := schema.Fold(ref.Name)
+		readable := !ref.Base() || c.functions[name] && ref.Schema == ""
+		for _, r := range c.named[name] {
+			readable = readable || r.Allowed() && (ref.Schema == "" || schema.EqualFold(ref.Schema, r.Schema))
+		}
+		if !readable {
+			return guard.NotReadable(qualified(ref.Schema, ref.Name))
+		}
+	}
+	return err
 }
 
 // actions are the names of the action codes from 1 on; "-" for those that are allowed.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,72 +15,67 @@ import (
 
 const (
 	installsBeforeDrop = 10_000 // go-sqlite3 keeps 134 bytes of each until the connection closes
-	catalogsKept       = 32     // connections in use at about the same time
+	sightsKept         = 32     // connections in use at about the same time
 	addressesKept      = 10_000 // connections come and go
 )
 
-// guard is the exec.Guard of one DB.
-type guard struct {
+// guarding guards the connections of one DB.
+type guarding struct {
 	dialect Dialect
 	config  exec.GuardConfig
 
 	mu       sync.Mutex
 	gates    []*gate         // not in use
-	catalogs map[any]known   // by driver connection; the key keeps its address from being reused
-	checked  bool            // the names of the policy were looked up in a schema
+	sights   map[any]sight   // by driver connection; the key keeps its address from being reused
 	installs map[uintptr]int // by address of the driver connection; a reused address only drops one early
 }
 
-// Guard makes the guard of a DB. See the package comment for what it does.
-func (d Dialect) Guard(c exec.GuardConfig) (exec.Guard, error) {
+// sight is what was seen of a connection that has no database attached. Another connection needs its own, even with the
+// same file and schema_version: a file that replaced another one counts for itself, and a connection that was opened
+// before still reads the old file.
+type sight struct {
+	versions string // of conn.versions
+	version  string // of conn.version
+	place    string
+}
+
+// Guard implements [exec.Dialect]. See the package comment for what the guard does.
+func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 	if c.CellBytes < 0 {
 		return nil, errors.New("sqlite: GuardConfig.CellBytes is negative")
 	}
-	return &guard{
-		dialect: d, config: c,
-		catalogs: map[any]known{}, installs: map[uintptr]int{},
-	}, nil
+	g := &guarding{dialect: d, config: c, sights: map[any]sight{}, installs: map[uintptr]int{}}
+	return g.open, nil
 }
 
-// Hold implements exec.Guard.
-func (g *guard) Hold(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
-	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout, gate: g.gate()})
-}
-
-// Catalog implements exec.Guard.
-func (g *guard) Catalog(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Held, error) {
-	return g.hold(ctx, &held{guard: g, conn: conn, timeout: timeout, gate: g.gate(), catalog: true})
-}
-
-func (g *guard) hold(ctx context.Context, h *held) (exec.Held, error) {
+// open implements [exec.Open].
+func (g *guarding) open(ctx context.Context, pooled *sql.Conn, timeout time.Duration) (exec.Opened, error) {
+	c := &conn{guarding: g, conn: pooled, timeout: timeout, gate: g.gate()}
 	var fault error
-	err := h.conn.Raw(func(dc any) error {
-		if fault = h.install(ctx, dc); fault == nil {
+	err := pooled.Raw(func(dc any) error {
+		if fault = c.install(ctx, dc); fault == nil {
 			return nil
 		}
-		if undo := h.restore(dc); undo != nil {
-			return h.unrestored(undo)
+		if undo := c.restore(dc); undo != nil {
+			return c.unrestored(undo)
 		}
 		return nil
 	})
-	if fault == nil && err == nil {
-		return h, nil
-	}
-	if err == nil {
-		g.put(h.gate)
-	}
 	switch {
+	case fault == nil && err == nil:
+		return exec.Opened{Conn: c, Place: c.place, Version: c.version, Private: c.volatile()}, nil
 	case fault == nil:
-		return nil, fmt.Errorf("sqlite: guarding a connection: %w", err)
+		return exec.Opened{}, err
+	case err == nil: // else the gate may still be registered
+		g.put(c.gate)
 	case errors.Is(err, exec.ErrBroken):
-		return nil, errors.Join(fault, err)
-	default:
-		return nil, fault
+		fault = errors.Join(fault, err)
 	}
+	return exec.Opened{}, fault
 }
 
 // gate takes a gate out of the store.
-func (g *guard) gate() *gate {
+func (g *guarding) gate() *gate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n := len(g.gates); n > 0 {
@@ -95,70 +89,52 @@ func (g *guard) gate() *gate {
 }
 
 // put stores a gate that no connection uses.
-func (g *guard) put(gate *gate) {
+func (g *guarding) put(gate *gate) {
 	gate.begin()
-	gate.catalog, gate.temp = nil, nil
+	gate.catalog = nil
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.gates = append(g.gates, gate)
 }
 
-// catalogOf returns the catalog of a connection whose schema versions are key.
-func (g *guard) catalogOf(ctx context.Context, dc driver.Conn, dbs []attached, key string) (*catalog, error) {
-	files := attachedFiles(dbs)
-	comparable := reflect.ValueOf(dc).Comparable()
-	if comparable {
-		g.mu.Lock()
-		k := g.catalogs[dc]
-		g.mu.Unlock()
-		if k.catalog != nil && k.key == key && slices.EqualFunc(k.files, files, sameFile) {
-			return k.catalog, nil
-		}
-	}
-	c, err := readCatalog(ctx, dc, dbs, g.config.Policy)
-	if err != nil {
-		return nil, err
-	}
-	// The schema may have changed while it was read.
-	again, err := versions(ctx, dc, dbs)
-	if err != nil {
-		return nil, err
+// seen returns what is known of a driver connection.
+func (g *guarding) seen(dc any) sight {
+	if !reflect.ValueOf(dc).Comparable() {
+		return sight{}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.checked && len(c.unknown) > 0 {
-		return nil, &exec.PolicyError{Unknown: c.unknown}
-	}
-	g.checked = true
-	if comparable && key == again {
-		if len(g.catalogs) >= catalogsKept {
-			clear(g.catalogs)
-		}
-		g.catalogs[dc] = known{key: key, files: files, catalog: c}
-	}
-	return c, nil
+	return g.sights[dc]
 }
 
-// forget lets go of a connection that is about to be closed.
-func (g *guard) forget(raw any) {
-	if !reflect.ValueOf(raw).Comparable() {
+// remember keeps what was seen of a driver connection. An empty sight forgets the connection.
+func (g *guarding) remember(dc any, s sight) {
+	if !reflect.ValueOf(dc).Comparable() {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.catalogs, raw)
+	if s == (sight{}) {
+		delete(g.sights, dc)
+		return
+	}
+	if len(g.sights) >= sightsKept {
+		clear(g.sights)
+	}
+	g.sights[dc] = s
 }
 
 // count counts an install and reports whether the connection has had too many.
-func (g *guard) count(address uintptr) bool {
-	if address == 0 {
+func (g *guarding) count(hooks Hooks) bool {
+	v := reflect.ValueOf(hooks)
+	if v.Kind() != reflect.Pointer {
 		return false
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.installs[address]++
-	if g.installs[address] >= installsBeforeDrop {
-		delete(g.installs, address)
+	g.installs[v.Pointer()]++
+	if g.installs[v.Pointer()] >= installsBeforeDrop {
+		delete(g.installs, v.Pointer())
 		return true
 	}
 	if len(g.installs) > addressesKept {
@@ -168,7 +144,7 @@ func (g *guard) count(address uintptr) bool {
 }
 
 // hooks finds the hooks of a driver connection.
-func (g *guard) hooks(dc any) (Hooks, error) {
+func (g *guarding) hooks(dc any) (Hooks, error) {
 	inner := dc
 	if g.config.Unwrap != nil {
 		inner = g.config.Unwrap(dc)
@@ -186,4 +162,27 @@ func (g *guard) hooks(dc any) (Hooks, error) {
 		Remedy: "open the database with github.com/mattn/go-sqlite3, or where a library wraps that driver give the way to it " +
 			"with texttosql.WithDriverHook or exec.Config.Unwrap, or set the field Hooks of sqlite.Dialect to adapt another one",
 	}
+}
+
+// Close implements [exec.Conn].
+func (c *conn) Close(drop bool) error {
+	c.close()
+	err := c.conn.Raw(func(dc any) error {
+		if (drop || c.worn) && !c.volatile() {
+			c.remember(dc, sight{})
+			return driver.ErrBadConn
+		}
+		if err := c.restore(dc); err != nil {
+			return c.unrestored(err)
+		}
+		return nil
+	})
+	// A gate may still be registered on a connection that was not restored, so it is not used again then.
+	if err == nil {
+		c.put(c.gate)
+	}
+	if errors.Is(err, exec.ErrBroken) {
+		return err
+	}
+	return nil // ErrBadConn, or a connection that database/sql closed before: both are gone
 }

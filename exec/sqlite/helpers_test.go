@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
@@ -76,4 +77,63 @@ func unchanged(t testing.TB, dir string, before map[string]string) {
 	if after := snapshot(t, dir); !maps.Equal(before, after) {
 		t.Errorf("files changed:\nbefore %v\nafter  %v", before, after)
 	}
+}
+
+// guarded puts the guard on a connection until the test ends.
+func guarded(t testing.TB, conn *sql.Conn, c exec.GuardConfig, timeout time.Duration) exec.Opened {
+	t.Helper()
+	open, err := sqlite.Dialect{}.Guard(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := open(t.Context(), conn, timeout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { held.Close(false) })
+	return held
+}
+
+// admitted sends a statement past the walls of a connection.
+func admitted(t testing.TB, held exec.Opened, text string) *exec.Statement {
+	t.Helper()
+	c, err := held.Catalog(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Apply(exec.Policy{}); err != nil {
+		t.Fatal(err)
+	}
+	s := &exec.Statement{Statement: sqlite.Dialect{}.Language().Text.Parse(text), Catalog: c}
+	if s.Names, err = held.Read(t.Context(), s); err == nil {
+		s.Seen, err = held.Confirm(t.Context(), s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// catalogOf is what a connection of a pool sees.
+func catalogOf(t testing.TB, pool *sql.DB) *exec.Catalog {
+	t.Helper()
+	conn, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	open, err := sqlite.Dialect{}.Guard(exec.GuardConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := open(t.Context(), conn, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close(false)
+	c, err := held.Catalog(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -7,10 +7,12 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
-func ExampleDialect_Inspect() {
+// What is read of a schema: tables and columns with their comments, keys.
+func ExampleDialect() {
 	pool, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		fmt.Println(err)
@@ -28,7 +30,12 @@ func ExampleDialect_Inspect() {
 		fmt.Println(err)
 		return
 	}
-	s, err := sqlite.Dialect{}.Inspect(context.Background(), pool)
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := db.Schema(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return

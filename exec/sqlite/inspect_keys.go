@@ -1,15 +1,14 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql/driver"
+	"database/sql"
 	"slices"
 
 	"github.com/texttosql/texttosql/schema"
 )
 
 // foreignKeys reads the foreign keys of all tables.
-func (in *inspection) foreignKeys(ctx context.Context) error {
+func (in *inspection) foreignKeys() error {
 	type link struct {
 		table    int // place in tables
 		target   string
@@ -17,20 +16,29 @@ func (in *inspection) foreignKeys(ctx context.Context) error {
 	}
 	var links []link
 	// A CREATE text without the word REFERENCES has no key. Looking for it saves most tables a PRAGMA.
-	err := each(ctx, in.q, `SELECT s.name, f.seq, f."table", f."from", f."to"
-		FROM `+in.dialect.Quote(in.database)+`.sqlite_master s, pragma_foreign_key_list(s.name, `+literal(in.database)+`) f
+	err := in.each(`SELECT s.name, f.seq, f."table", f."from", f."to"
+		FROM `+quoted(in.database.name)+`.sqlite_master s, pragma_foreign_key_list(s.name, `+literal(in.database.name)+`) f
 		WHERE s.type = 'table' AND s.sql LIKE '%references%'
-		ORDER BY s.rowid, f.id DESC, f.seq`, 5, func(row []driver.Value) { // ids count from the last key back
-		table, ok := in.at[text(row[0])]
-		if !ok {
-			return
+		ORDER BY s.rowid, f.id DESC, f.seq`, func(scan func(...any) error) error { // ids count from the last key back
+		var (
+			name, target, from string
+			to                 sql.NullString
+			seq                int
+		)
+		if err := scan(&name, &seq, &target, &from, &to); err != nil {
+			return err
 		}
-		if len(links) == 0 || integer(row[1]) == 0 { // the first column of a key
-			links = append(links, link{table: table, target: text(row[2])})
+		table, ok := in.at[name]
+		if !ok {
+			return nil
+		}
+		if len(links) == 0 || seq == 0 { // the first column of a key
+			links = append(links, link{table: table, target: target})
 		}
 		l := &links[len(links)-1]
-		l.from = append(l.from, text(row[3]))
-		l.to = append(l.to, text(row[4]))
+		l.from = append(l.from, from)
+		l.to = append(l.to, to.String)
+		return nil
 	})
 	if err != nil {
 		return err
@@ -76,25 +84,34 @@ func properNames(t *schema.Table, names []string) []string {
 }
 
 // uniques reads the unique constraints and unique indexes of all tables, in the order of their making.
-func (in *inspection) uniques(ctx context.Context) error {
+func (in *inspection) uniques() error {
 	type unique struct {
 		table   string
 		columns []string
 		whole   bool // no expression is among the columns
 	}
 	var found []unique
-	in1 := ", " + literal(in.database) + ") "
-	err := each(ctx, in.q, `SELECT t.name, k.seqno, k.name
-		FROM (SELECT DISTINCT tbl_name AS name FROM `+in.dialect.Quote(in.database)+`.sqlite_master WHERE type = 'index') t,
+	in1 := ", " + literal(in.database.name) + ") "
+	err := in.each(`SELECT t.name, k.seqno, k.name
+		FROM (SELECT DISTINCT tbl_name AS name FROM `+quoted(in.database.name)+`.sqlite_master WHERE type = 'index') t,
 			pragma_index_list(t.name`+in1+`i, pragma_index_info(i.name`+in1+`k
 		WHERE i."unique" AND i.origin <> 'pk' AND NOT i.partial
-		ORDER BY t.name, i.seq DESC, k.seqno`, 3, func(row []driver.Value) {
-		if len(found) == 0 || integer(row[1]) == 0 { // the first column of an index
-			found = append(found, unique{table: text(row[0]), whole: true})
+		ORDER BY t.name, i.seq DESC, k.seqno`, func(scan func(...any) error) error {
+		var (
+			table  string
+			column sql.NullString
+			seq    int
+		)
+		if err := scan(&table, &seq, &column); err != nil {
+			return err
+		}
+		if len(found) == 0 || seq == 0 { // the first column of an index
+			found = append(found, unique{table: table, whole: true})
 		}
 		u := &found[len(found)-1]
-		u.columns = append(u.columns, text(row[2]))
-		u.whole = u.whole && row[2] != nil
+		u.columns = append(u.columns, column.String)
+		u.whole = u.whole && column.Valid
+		return nil
 	})
 	for _, u := range found {
 		same := func(other []string) bool { return slices.Equal(other, u.columns) }

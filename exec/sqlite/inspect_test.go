@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
+	osexec "os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/exec"
+
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
@@ -24,10 +25,7 @@ import (
 func inspect(t testing.TB, script string) *schema.Schema {
 	t.Helper()
 	pool, _ := open(t, script)
-	s, err := sqlite.Dialect{}.Inspect(t.Context(), pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := catalogOf(t, pool).Schema
 	return s
 }
 
@@ -54,7 +52,7 @@ func TestInspectAwkward(t *testing.T) {
 
 func TestInspectEmpty(t *testing.T) {
 	s := inspect(t, "")
-	if len(s.Tables) != 0 || s.Tables == nil || s.Dialect != "sqlite" || s.Version == "" {
+	if len(s.Tables) != 0 || s.Tables == nil || s.Dialect != "sqlite" || s.Default != "main" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -149,10 +147,7 @@ func TestInspectAttached(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := sqlite.Dialect{}.Inspect(t.Context(), pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := catalogOf(t, pool).Schema
 	var got []string
 	for _, table := range s.Tables {
 		got = append(got, fmt.Sprintf("%s.%s %d %v %v", table.Schema, table.Name, len(table.Columns), table.Unique, table.ForeignKeys))
@@ -167,11 +162,7 @@ func TestVersion(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)")
 	version := func() string {
 		t.Helper()
-		v, err := sqlite.Dialect{}.Version(t.Context(), pool)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+		return catalogOf(t, pool).Version
 	}
 	first := version()
 	if _, err := pool.Exec("INSERT INTO t VALUES (1)"); err != nil {
@@ -200,10 +191,7 @@ func TestInspectBroken(t *testing.T) {
 		PRAGMA writable_schema = ON;
 		INSERT INTO sqlite_master VALUES ('table','notes','notes',0,'CREATE VIRTUAL TABLE notes USING nosuchmodule(a)');
 		PRAGMA writable_schema = RESET`)
-	s, err := sqlite.Dialect{}.Inspect(t.Context(), pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := catalogOf(t, pool).Schema
 	var got []string
 	for _, table := range s.Tables {
 		got = append(got, table.Name)
@@ -303,10 +291,7 @@ func bigSchema(t testing.TB) (pool *sql.DB, file string) {
 
 func TestInspectBig(t *testing.T) {
 	pool, _ := bigSchema(t)
-	s, err := sqlite.Dialect{}.Inspect(t.Context(), pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := catalogOf(t, pool).Schema
 	if len(s.Tables) != 1000 {
 		t.Fatalf("%d tables", len(s.Tables))
 	}
@@ -331,7 +316,11 @@ func BenchmarkInspect(b *testing.B) {
 		return conn
 	}
 	inspect := func(b *testing.B, conn *sql.Conn) {
-		if _, err := (sqlite.Dialect{}).Inspect(b.Context(), conn); err != nil {
+		held := guarded(b, conn, exec.GuardConfig{}, time.Minute)
+		if _, err := held.Catalog(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if err := held.Close(false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -366,7 +355,7 @@ func BenchmarkInspect(b *testing.B) {
 // pragmas is the CPU time that Python takes to read the schema of file: on a
 // fresh connection, and again. Zeros without a python3.
 func pragmas(b *testing.B, file string) (times [2]time.Duration) {
-	out, err := exec.Command("python3", filepath.Join("testdata", "pragmas.py"), file).Output()
+	out, err := osexec.Command("python3", filepath.Join("testdata", "pragmas.py"), file).Output()
 	if err != nil {
 		b.Logf("no comparison with Python: %v", err)
 		return times

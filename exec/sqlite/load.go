@@ -1,18 +1,69 @@
 package sqlite
 
 import (
-	"fmt"
+	"context"
+	"slices"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// The limits on what SQLite makes of a statement before it looks at limits of its own. Of 46,387 statements of the
-// evaluation data that run, the largest adds 1,959 tokens and has 35 stores.
+// The ids of sqlite3_limit.
 const (
-	mostAdded  = 10_000 // tokens; the worst that was found took 17 MB and 0.2 s to compile with twice as many
-	mostStores = 48     // each may keep 2 MB of pages in memory
+	limitLength      = 0 // of a string, blob or row
+	limitSQLLength   = 1
+	limitColumn      = 2 // of a result, also of SELECT * of a wider table
+	limitExprDepth   = 3 // of a view's expressions too, once it is expanded
+	limitCompound    = 4
+	limitVDBEOp      = 5
+	limitFunctionArg = 6
+	limitAttached    = 7
+	limitLikePattern = 8
+	limitVariable    = 9
+)
+
+// limit is a limit of SQLite.
+type limit struct{ id, value int }
+
+// lowered are the limits that the guard sets. Each has payloads that need it.
+func (c *conn) lowered() [10]limit {
+	return [10]limit{
+		{limitLength, c.longest()},
+		{limitSQLLength, 120_000}, // the text check allows 100,000; asStored adds to it
+		{limitColumn, 500},
+		{limitExprDepth, 200}, // 100 already refuses an OR list of 121 terms
+		{limitCompound, 50},
+		{limitVDBEOp, 25_000}, // an IN list of 3,000 passes, one of 20,000 does not
+		{limitFunctionArg, 100},
+		{limitAttached, 0}, // what is attached stays readable
+		{limitLikePattern, 100},
+		{limitVariable, 0}, // see conn.compile
+	}
+}
+
+// minLength is the limit on the length of a value, in bytes, unless the bounds of the DB allow longer ones. Without a
+// limit, SELECT hex(randomblob(400000000)) ran for 9.9 s against a deadline of 1 s and took 1.9 GB.
+const minLength = 1_000_000
+
+// longest is the limit on the length of a value for a statement that has few values.
+func (c *conn) longest() int { return max(minLength, c.config.CellBytes) }
+
+// mostStores is how many places of a statement may hold rows at once: each may keep 2 MB of pages in memory. Of 46,387
+// statements of the evaluation data that run, none has more than 35.
+const mostStores = 48
+
+// heavyValues is how many values of the greatest length a statement may have at once: some 50 MB, with the copy of a
+// row in the driver.
+const heavyValues = 24
+
+// A sort writes runs of the size of the page cache to a file and, when it merges them, has one row of each run in
+// memory. 600 rows of 900 kB took 280 MB with the usual cache of 2 MB and 48 MB with one of 16 MB; shorter rows do the
+// rest.
+const (
+	sortedShare = 10     // rows that are sorted are shorter by this
+	sortedFloor = 50     // and by at most this, however many sorts there are
+	sortCache   = 16_000 // kB for all sorts of a statement
+	usualCache  = 2_000  // kB, SQLite's default
 )
 
 // slowCalls are functions that take the product of the lengths of their first two arguments, uninterrupted: trim of 1
@@ -22,61 +73,17 @@ var slowCalls = map[string]int{"trim": 300, "ltrim": 300, "rtrim": 300, "unhex":
 // shortLiteral is the longest literal, in bytes, that may be the second argument of a slow call without a lower limit.
 const shortLiteral = 100
 
-// load is what a statement may make SQLite hold and do, as its text and the views that it names tell.
+// load is what a statement may make SQLite hold and do at once.
 type load struct {
-	sqltext.Expansion
 	// Values side by side: commas in lists of columns and arguments, and ||. Lists behind IN and VALUES do not count,
 	// because only one of their values is held at a time.
 	commas, joins int
-	slow          int  // the largest factor of its slow calls; 0: none
-	nested        bool // it has more than one SELECT, or names a view
+	calls         int // functions that SQLite heard of
+	sorts         int
+	slow          int // the largest factor of its slow calls and those of its views; 0: none
 }
 
-// weigh finds the load of a statement before SQLite compiles it, and refuses too large a load.
-func (h *held) weigh(of *sqltext.Statement) error {
-	c := h.gate.catalog
-	if h.weighed != of.SQL() || h.weighedBy != c {
-		c.mu.Lock()
-		h.load = c.load(of)
-		c.mu.Unlock()
-		h.weighed, h.weighedBy = of.SQL(), c
-	}
-	switch l := h.load; {
-	case l.Added > mostAdded:
-		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: fmt.Sprintf(
-			"SQLite writes a subquery, view or column out at each place that uses it, which would add %d tokens; at most %d may be added", l.Added, mostAdded)}
-	case l.Stores > mostStores:
-		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: fmt.Sprintf(
-			"%d subqueries, views, joins and DISTINCTs could hold rows at once; at most %d may", l.Stores, mostStores)}
-	}
-	return nil
-}
-
-// load finds the load of a statement or view. c.mu is held.
-func (c *catalog) load(s *sqltext.Statement) load {
-	l := c.readLoad(s)
-	if !l.nested && len(s.SQL()) < 2000 {
-		return l // too little to grow much
-	}
-	l.Expansion = s.Expand(func(database, name string) (sqltext.Expansion, bool) {
-		for _, v := range c.views[schema.Fold(name)] {
-			if database != "" && !schema.EqualFold(database, v.database) {
-				continue
-			}
-			if v.load == nil {
-				v.load = &load{} // for a view that names itself
-				found := c.load(sqltext.SQLite().Parse(v.definition))
-				v.load = &found
-			}
-			l.slow = max(l.slow, v.load.slow)
-			return v.load.Expansion, true
-		}
-		return sqltext.Expansion{}, false
-	})
-	return l
-}
-
-// readLoad finds what the tokens of a statement tell.
+// readLoad finds what the tokens of a statement, or of the definition of a view, tell.
 func (c *catalog) readLoad(s *sqltext.Statement) load {
 	type bracket struct {
 		list     bool // of values, behind IN or VALUES
@@ -86,10 +93,9 @@ func (c *catalog) readLoad(s *sqltext.Statement) load {
 		long     bool
 	}
 	var (
-		l       load
-		open    []bracket
-		last    string // the name before, folded
-		selects int
+		l    load
+		open []bracket
+		last string // the name before, folded
 	)
 	count := func(tokens int, long bool) {
 		if n := len(open); n > 0 && open[n-1].argument == 1 {
@@ -102,12 +108,9 @@ func (c *catalog) readLoad(s *sqltext.Statement) load {
 		case sqltext.Word, sqltext.QuotedName:
 			last = schema.Fold(sqltext.SQLite().Value(t))
 			count(2, false) // no literal
-			l.nested = l.nested || len(c.views[last]) > 0
-			switch last {
-			case "select", "values":
-				selects++
-			case "by":
-				l.Sorts++
+			l.slow = max(l.slow, c.slow[last])
+			if last == "by" {
+				l.sorts++
 			}
 			continue
 		case sqltext.Operator:
@@ -140,6 +143,60 @@ func (c *catalog) readLoad(s *sqltext.Statement) load {
 		}
 		last = ""
 	}
-	l.nested = l.nested || selects > 1
 	return l
+}
+
+// fit lowers the limit on the length of values for a statement that may hold many at once, sorts, or calls a function
+// that is slow on long values. It gives sorts a larger cache. Every column, call, argument and || may take a register
+// of its own: one row of 490 times printf('%.*c', 999999, 'x') took 480 MB. Ordinary statements have too few of them to
+// be affected.
+func (c *conn) fit(resultColumns int) error {
+	most, l := c.longest(), c.load
+	length := most
+	c.reason = ""
+	lower := func(to int, reason string) {
+		if to < length {
+			length, c.reason = to, reason
+		}
+	}
+	if values := max(resultColumns, l.commas) + l.joins + l.calls; values > heavyValues {
+		lower(most*heavyValues/values, "it has many values side by side")
+	}
+	if l.sorts > 0 {
+		lower(most/min(sortedShare*l.sorts, sortedFloor), "it sorts or groups")
+		if err := c.setCache(max(usualCache, sortCache/l.sorts)); err != nil {
+			return err
+		}
+	}
+	if l.slow > 0 {
+		lower(most/l.slow, "it calls trim, replace or the like with a computed second argument")
+	}
+	return c.setLimit(limitLength, &c.length, length)
+}
+
+// setCache sets the size of the page cache in kB. Close restores it.
+func (c *conn) setCache(kB int) error {
+	if kB == c.cache {
+		return nil
+	}
+	c.cache = kB
+	return c.raw(func(dc any) error {
+		if slices.ContainsFunc(c.pragmas, func(p pragma) bool { return p.name == "cache_size" }) {
+			return pragma{"cache_size", int64(-kB)}.write(context.Background(), dc)
+		}
+		_, err := c.set(context.Background(), dc, "cache_size", int64(-kB))
+		return err
+	})
+}
+
+// setLimit changes a limit whose value is *current now. Close restores it.
+func (c *conn) setLimit(id int, current *int, value int) error {
+	if value == *current {
+		return nil
+	}
+	*current = value
+	return c.raw(func(any) error {
+		c.hooks.SetLimit(id, value)
+		return nil
+	})
 }

@@ -1,8 +1,11 @@
 package sqlite
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -14,7 +17,6 @@ type mentions struct {
 	using   []string        // folded names in USING (…)
 	natural bool
 	indexed bool // INDEXED BY
-	star    bool // *, whatever it means
 }
 
 // mentioned reads the names of a statement or of a definition.
@@ -42,8 +44,6 @@ func mentioned(text string) mentions {
 			continue
 		case sqltext.Operator:
 			switch t.Text {
-			case "*":
-				m.star = true
 			case "(":
 				inUsing = last == "using"
 			case ")":
@@ -58,15 +58,30 @@ func mentioned(text string) mentions {
 // silent reports whether columns may be used without being named to the authorizer.
 func (m mentions) silent() bool { return m.natural || m.indexed || len(m.using) > 0 }
 
+// sorted returns the names in order.
+func (m mentions) sorted() []string { return slices.Sorted(maps.Keys(m.names)) }
+
+// uses returns the columns of r that the text may use without naming them to the authorizer.
+func (m mentions) uses(r *guard.Relation) guard.Read {
+	read := guard.Read{Relation: r}
+	for _, column := range r.Columns() {
+		if m.natural || m.indexed || slices.Contains(m.using, schema.Fold(column)) {
+			read.Columns = append(read.Columns, column)
+		}
+	}
+	return read
+}
+
 // maySilence is a quick look for the words that make silent true.
 func maySilence(text string) bool {
 	text = schema.Fold(text)
 	return strings.Contains(text, "natural") || strings.Contains(text, "indexed") || strings.Contains(text, "using")
 }
 
-// tainted returns the generated columns of a table that are made of denied ones, directly or through each other. In the
-// CREATE text, the definition of a column runs from its name to the next comma outside of brackets.
-func tainted(definition string, generated, denied map[string]bool) map[string]bool {
+// flows returns the ways from the columns of a table into those that are generated of them, for which SQLite makes no
+// READ callback. In the CREATE text, the definition of a column runs from its name to the next comma outside of
+// brackets. A generated column that is not found there may be made of any other.
+func flows(r *guard.Relation, definition string, generated []string) (all []guard.Flow) {
 	uses := map[string]map[string]bool{} // by column: the names in its definition
 	lexer := sqltext.SQLite()
 	depth := 0
@@ -95,22 +110,13 @@ func tainted(definition string, generated, denied map[string]bool) map[string]bo
 			}
 		}
 	}
-	out := map[string]bool{}
-	for changed := true; changed; {
-		changed = false
-		for name := range generated {
-			if out[name] || denied[name] {
-				continue
-			}
-			if uses[name] == nil { // not found in the text: believe the worst
-				out[name], changed = true, true
-			}
-			for used := range uses[name] {
-				if denied[used] || out[used] {
-					out[name], changed = true, true
-				}
+	for _, to := range generated {
+		used := uses[schema.Fold(to)]
+		for _, from := range r.Columns() {
+			if from != to && (used == nil || used[schema.Fold(from)]) {
+				all = append(all, guard.Flow{From: r, Column: from, To: r, As: to})
 			}
 		}
 	}
-	return out
+	return all
 }

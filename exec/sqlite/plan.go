@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/aliases"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -41,7 +40,11 @@ func ReadPlan(sql string, rows []exec.PlanRow) exec.Plan {
 func readPlan(s *sqltext.Statement, rows []exec.PlanRow) exec.Plan {
 	r := planReader{rows: rows, children: make([][]int, len(rows)), names: readPlanNames(s)}
 	roots := r.link()
-	return exec.Plan{Rows: rows, Nodes: r.group(roots, nil)}
+	p := exec.Plan{Rows: rows, Nodes: r.group(roots, nil)}
+	if p.Nodes == nil {
+		p.Nodes = []exec.PlanNode{} // a plan of which nothing is told has no signature
+	}
+	return p
 }
 
 // planReader turns rows into nodes.
@@ -74,7 +77,7 @@ func (r *planReader) link() (roots []int) {
 }
 
 // group reads the rows of one query. in is the part of the statement that they come from; nil: group chooses it.
-func (r *planReader) group(rows []int, in *aliases.Scope) []exec.PlanNode {
+func (r *planReader) group(rows []int, in *scope) []exec.PlanNode {
 	steps := make([]planStep, len(rows))
 	for i, row := range rows {
 		steps[i] = r.names.step(r.rows[row].Detail)
@@ -98,7 +101,7 @@ func (r *planReader) group(rows []int, in *aliases.Scope) []exec.PlanNode {
 		default:
 			n := s.node
 			if s.name != "" {
-				n.Table = r.names.Resolve(s.name, in)
+				n.Table = r.names.resolve(s.name, in)
 			}
 			below := in
 			if s.newScope {

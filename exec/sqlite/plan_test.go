@@ -11,7 +11,6 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // planFixture is the database of the worked cases.
@@ -143,7 +142,7 @@ func TestWorkedCasesEngine(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			p, err := Dialect{}.Explain(t.Context(), db, sqltext.SQLite().Parse(c.sql))
+			p, err := explained(t, db, c.sql)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,6 +154,16 @@ func TestWorkedCasesEngine(t *testing.T) {
 			}
 		})
 	}
+}
+
+// explained is the plan of a statement.
+func explained(t *testing.T, pool *sql.DB, text string) (exec.Plan, error) {
+	t.Helper()
+	db, err := exec.New(pool, Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db.Explain(t.Context(), text)
 }
 
 // openFixture opens a new database with the given tables.
@@ -321,7 +330,7 @@ func TestSignatureOfEqualQueries(t *testing.T) {
 	db := openFixture(t, planFixture)
 	signature := func(sql string) string {
 		t.Helper()
-		p, err := Dialect{}.Explain(t.Context(), db, sqltext.SQLite().Parse(sql))
+		p, err := explained(t, db, sql)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -162,10 +162,7 @@ func TestProfileDeterminism(t *testing.T) {
 func TestProfilePolicy(t *testing.T) {
 	pool, _ := open(t, fixture)
 	db := newDB(t, pool, exec.Config{Policy: exec.Policy{DenyTables: []string{"t"}, DenyColumns: []string{"users.password"}}})
-	full, err := sqlite.Dialect{}.Inspect(t.Context(), pool) // more than the policy allows
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := catalogOf(t, pool).Schema // more than the policy allows
 	for i := range full.Tables {
 		for c := range full.Tables[i].Columns {
 			if full.Tables[i].Columns[c].Name == "name" {
@@ -364,9 +361,9 @@ func TestProfileData(t *testing.T) {
 			d := db.Dialect()
 			for _, table := range s.Tables {
 				for _, c := range table.Columns {
-					name := d.Quote(c.Name)
+					name := d.Language().Quote(c.Name)
 					got, err := db.Query(t.Context(),
-						"SELECT count(*), count(*) - count("+name+"), count(DISTINCT "+name+" COLLATE BINARY), min("+name+" COLLATE BINARY) FROM "+d.Quote(table.Name))
+						"SELECT count(*), count(*) - count("+name+"), count(DISTINCT "+name+" COLLATE BINARY), min("+name+" COLLATE BINARY) FROM "+d.Language().Quote(table.Name))
 					if err != nil {
 						t.Fatal(err)
 					}

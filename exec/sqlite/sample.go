@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/internal/sampling"
-	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -19,16 +18,18 @@ import (
 // twentieth of Rows in each. The first place is the start of the table. Fewer than 20 Rows are read in as many places,
 // each at random in its part. Gaps in the rowids make the sample smaller. If it is less than half of Rows, or there is
 // no rowid (WITHOUT ROWID, virtual tables, views), the first rows are taken.
-func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
-	from := d.source(t)
-	// An index is the shortest way to count, so there it may be used.
-	return sampling.Rows(ctx, run, sampling.Table{From: from, Counted: strings.TrimSuffix(from, " NOT INDEXED"), List: d.selectList(o), Key: rowid(t)}, o)
+func (Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+	from := source(t)
+	return guard.SampleRows(ctx, run, guard.Sampled{
+		From: from, Counted: strings.TrimSuffix(from, " NOT INDEXED"), // an index is the shortest way to count
+		List: selectList(o), Key: rowid(t),
+	}, o)
 }
 
 // source writes a table for FROM. Without NOT INDEXED, SQLite may read a covering index instead of the table, and give
 // the rows in its order.
-func (d Dialect) source(t schema.Table) string {
-	from := d.Quote(cmp.Or(t.Schema, mainSchema)) + "." + d.Quote(t.Name) + " AS t"
+func source(t schema.Table) string {
+	from := quoted(cmp.Or(t.Schema, mainSchema)) + "." + quoted(t.Name) + " AS t"
 	if t.Kind == schema.BaseTable {
 		from += " NOT INDEXED"
 	}
@@ -36,11 +37,11 @@ func (d Dialect) source(t schema.Table) string {
 }
 
 // selectList writes the columns to read, cut to a length.
-func (d Dialect) selectList(o exec.SampleOptions) string {
+func selectList(o exec.SampleOptions) string {
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
 		// With a table in front it cannot be taken for a string.
-		columns[i] = "t." + d.Quote(name)
+		columns[i] = "t." + quoted(name)
 		if o.Cut > 0 {
 			columns[i] = fmt.Sprintf("CASE WHEN length(%[1]s) < %[2]d THEN %[1]s ELSE substr(%[1]s, 1, %[2]d) END", columns[i], o.Cut)
 		}

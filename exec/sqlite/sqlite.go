@@ -1,9 +1,7 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql/driver"
-	"reflect"
+	"fmt"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -37,44 +35,34 @@ type Hooks interface {
 	SetLimit(id, value int) (old int)
 }
 
-// Name returns "sqlite".
-func (Dialect) Name() string { return "sqlite" }
-
-// Title returns "SQLite".
-func (Dialect) Title() string { return "SQLite" }
-
-// Text returns SQLite's lexing rules.
-func (Dialect) Text() sqltext.Dialect { return sqltext.SQLite() }
+// Language implements [exec.Dialect]. SQLite takes a name in double quotes for a string where no such name exists; a
+// column with its table in front is safe from it.
+func (Dialect) Language() exec.Language {
+	return exec.Language{
+		Name: "sqlite", Title: "SQLite", Text: sqltext.SQLite(), Backticks: true,
+		Drivers: []string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/ncruces/go-sqlite3"},
+	}
+}
 
 // mainSchema is the database that a connection was opened with.
 const mainSchema = "main"
 
-// DefaultSchema returns "main".
-func (Dialect) DefaultSchema(context.Context, exec.Queryer) (string, error) { return mainSchema, nil }
+// quoted writes a name so that SQLite takes it for a name.
+func quoted(name string) string { return exec.Language{}.Quote(name) }
 
-// Placeholder returns "?".
-func (Dialect) Placeholder(int) string { return "?" }
+// literal writes a string.
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// Quote returns name in double quotes. SQLite takes that for a string where no such name exists; a column with its
-// table in front is safe from it.
-func (Dialect) Quote(name string) string {
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-// Recognises reports whether d is one of the drivers known to be SQLite's, by the import path of its type. The drivers
-// need not be linked for that.
-func (Dialect) Recognises(d driver.Driver) bool {
-	t := reflect.TypeOf(d)
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// Classify implements [exec.Dialect]. The errors of a statement have their type before; any other error blames none.
+func (Dialect) Classify(err error) error {
+	switch {
+	case err == nil || isTyped(err):
+		return err
+	case strings.HasPrefix(ownWords(err), "attempt to write a readonly database"):
+		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
 	}
-	if t == nil {
-		return false
+	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
+		return typed
 	}
-	for _, path := range []string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/ncruces/go-sqlite3"} {
-		if t.PkgPath() == path || strings.HasPrefix(t.PkgPath(), path+"/") {
-			return true
-		}
-	}
-	return false
+	return err
 }

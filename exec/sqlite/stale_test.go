@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
 // before is the schema that a policy is held against first; passwords are denied.
@@ -144,21 +143,13 @@ func TestSchemaChangesInTheMiddle(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			pool, _ := open(t, before)
-			guard, err := sqlite.Dialect{}.Guard(exec.GuardConfig{Policy: noPasswords})
-			if err != nil {
-				t.Fatal(err)
-			}
 			conn, err := pool.Conn(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			held, err := guard.Hold(t.Context(), conn, 5*time.Second)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer held.Release(false)
-			rows, err := held.QueryContext(t.Context(), test.sql)
+			held := guarded(t, conn, exec.GuardConfig{Policy: noPasswords}, 5*time.Second)
+			rows, err := held.Run(t.Context(), admitted(t, held, test.sql), exec.Bounds{Rows: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,7 +162,7 @@ func TestSchemaChangesInTheMiddle(t *testing.T) {
 			}
 			err = rows.Err()
 			if err != nil {
-				err = held.Classify(err)
+				err = rows.Classify(err)
 			}
 			if diff := cmp.Diff(test.want, err); diff != "" {
 				t.Errorf("error (-want +got)\n%s", diff)

@@ -27,26 +27,12 @@ func resultColumns(rows *sql.Rows) (names []string, changed bool, err error) {
 // (select.c, tag-select-0230, in 3.53.4), and a flattened subquery takes its order along. SQLite does not promise that,
 // so TestStoredOrder checks it with real statements.
 func asStored(text string, names []string) string {
-	quote := Dialect{}.Quote
-	// No statement and no view under it can have a table of this name.
-	cte := fmt.Sprintf("stored_%x", sha256.Sum256([]byte(text)))
-	var b strings.Builder
-	b.WriteString("WITH " + cte + "(")
-	for i := range names {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "c%d", i)
-	}
-	b.WriteString(") AS (")
-	b.WriteString(text)
-	b.WriteString("\n) SELECT ") // the text may end in a comment
+	inner, outer := make([]string, len(names)), make([]string, len(names))
 	for i, name := range names {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "+c%d AS %s", i, quote(name))
+		inner[i] = fmt.Sprintf("c%d", i)
+		outer[i] = fmt.Sprintf("+c%d AS %s", i, quoted(name))
 	}
-	b.WriteString(" FROM " + cte)
-	return b.String()
+	// No statement and no view under it can have a table of this name. The text may end in a comment.
+	return fmt.Sprintf("WITH stored_%[1]x(%s) AS (%s\n) SELECT %s FROM stored_%[1]x",
+		sha256.Sum256([]byte(text)), strings.Join(inner, ","), text, strings.Join(outer, ","))
 }

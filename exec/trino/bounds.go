@@ -1,11 +1,11 @@
 package trino
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -18,8 +18,6 @@ const (
 	mostGrown = 1_000_000
 	// short is the longest padding that counts for nothing: it does not grow with what it pads.
 	short = 100
-	// mostAdded is how many tokens the server may add to a statement by writing out what it names twice.
-	mostAdded = 10_000
 )
 
 // wide is a format whose result is wide by its own words.
@@ -37,7 +35,7 @@ func (w *speller) bounded() error {
 		case "repeat", "lpad", "rpad":
 			n, ok := w.number(w.argument(i, 1))
 			if !ok || n > mostLength {
-				return refuse(exec.ReasonFunction, fmt.Sprintf("the length of %s must be a number of at most %d", name, mostLength))
+				return guard.Refuse(exec.ReasonFunction, "the length of %s must be a number of at most %d", name, mostLength)
 			}
 			if weight = n; name != "repeat" && n <= short {
 				weight = 1
@@ -48,15 +46,15 @@ func (w *speller) bounded() error {
 			}
 		case "format":
 			if a := w.argument(i, 0); len(a) != 1 || a[0].Kind != sqltext.String || wide.MatchString(a[0].Text) {
-				return refuse(exec.ReasonFunction, "the first argument of format must be a text without widths of five digits")
+				return guard.Refuse(exec.ReasonFunction, "the first argument of format must be a text without widths of five digits")
 			}
 		case "reduce":
 			if a := w.argument(i, 1); len(a) != 1 || a[0].Kind != sqltext.Number {
-				return refuse(exec.ReasonFunction, "the state of reduce must begin with a number: another one may double with each step")
+				return guard.Refuse(exec.ReasonFunction, "the state of reduce must begin with a number: another one may double with each step")
 			}
 		}
 		if grown *= max(1, weight); grown > mostGrown {
-			return refuse(exec.ReasonTooComplex, fmt.Sprintf("the lengths that its functions ask for are over %d, multiplied", mostGrown))
+			return guard.Refuse(exec.ReasonTooComplex, "the lengths that its functions ask for are over %d, multiplied", mostGrown)
 		}
 	}
 	return nil
@@ -92,13 +90,4 @@ func (w *speller) number(argument []sqltext.Token) (int, bool) {
 	}
 	n, err := strconv.Atoi(argument[0].Text)
 	return n, err == nil
-}
-
-// weigh refuses a statement that grows where its common table expressions and subqueries are written out.
-func weigh(s *sqltext.Statement) error {
-	if added := s.Expand(nil).Added; added > mostAdded {
-		return refuse(exec.ReasonTooComplex, fmt.Sprintf(
-			"the server writes a subquery, view or column out at each place that uses it, which would add %d tokens; at most %d may be added", added, mostAdded))
-	}
-	return nil
 }

@@ -1,8 +1,7 @@
 package trino
 
 import (
-	"database/sql/driver"
-	"reflect"
+	"errors"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -19,36 +18,52 @@ type Dialect struct {
 	Catalogs []string
 }
 
-var _ exec.Dialect = Dialect{}
+var (
+	_ exec.Dialect = Dialect{}
+	_ exec.Sampler = Dialect{}
+)
 
-// Name returns "trino".
-func (Dialect) Name() string { return "trino" }
-
-// Title returns "Trino".
-func (Dialect) Title() string { return "Trino" }
-
-// Text returns Trino's lexing rules.
-func (Dialect) Text() sqltext.Dialect { return sqltext.Trino() }
-
-// Quote returns name in double quotes. Trino does not tell names apart by their case, in quotes neither.
-func (Dialect) Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
-// QuoteSchema returns the schema of a table in quotes. What stands before its first dot is a catalog.
-func (d Dialect) QuoteSchema(name string) string {
-	if catalog, schema, ok := strings.Cut(name, "."); ok {
-		return d.Quote(catalog) + "." + d.Quote(schema)
-	}
-	return d.Quote(name)
+var language = exec.Language{
+	Name: "trino", Title: "Trino", Text: sqltext.Trino(), QuoteSchemaName: quoteSchema,
+	Drivers: []string{"github.com/trinodb/trino-go-client/trino"},
 }
 
-// Placeholder returns "?".
-func (Dialect) Placeholder(int) string { return "?" }
+// Language returns Trino's name and its lexing rules. Trino does not tell names apart by their case, in quotes neither.
+// What stands before the first dot in the schema of a table is a catalog.
+func (Dialect) Language() exec.Language { return language }
 
-// Recognises reports whether d is trinodb/trino-go-client, by the import path of its type.
-func (Dialect) Recognises(d driver.Driver) bool {
-	t := reflect.TypeOf(d)
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// quote writes a name in double quotes.
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func quoteSchema(name string) string {
+	if catalog, schema, ok := strings.Cut(name, "."); ok {
+		return quote(catalog) + "." + quote(schema)
 	}
-	return t != nil && t.PkgPath() == "github.com/trinodb/trino-go-client/trino"
+	return quote(name)
+}
+
+// literal writes a string.
+func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// Guard makes the guard of a DB. See the package comment for what it does.
+func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
+	if c.CellBytes < 0 {
+		return nil, errors.New("trino: GuardConfig.CellBytes is negative")
+	}
+	g := &pool{dialect: d, config: c}
+	return g.open, nil
+}
+
+// Classify gives an error of a statement its type.
+func (Dialect) Classify(err error) error { return classify(err) }
+
+// catalogs returns the catalog of the connection, and then the others that the dialect reads, each once.
+func (d Dialect) catalogs(own string) []string {
+	out := []string{own}
+	for _, name := range d.Catalogs {
+		if !strings.EqualFold(name, own) {
+			out = append(out, strings.ToLower(name))
+		}
+	}
+	return out
 }

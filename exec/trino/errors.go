@@ -22,66 +22,56 @@ type serverError struct {
 
 // serverErrorOf finds in err the driver's error of a server: a struct ErrTrino with Message, ErrorName and ErrorType.
 func serverErrorOf(err error) (e serverError, ok bool) {
-	for ; err != nil; err = errors.Unwrap(err) {
-		v := reflect.ValueOf(err)
-		if v.Kind() == reflect.Pointer {
-			v = v.Elem()
-		}
-		if v.Kind() != reflect.Struct || v.Type().Name() != "ErrTrino" {
-			continue
-		}
-		found := 0
-		for field, to := range map[string]*string{"ErrorName": &e.name, "ErrorType": &e.kind, "Message": &e.message} {
-			if f := v.FieldByName(field); f.IsValid() && f.Kind() == reflect.String {
-				*to = f.String()
-				found++
+	if several, is := err.(interface{ Unwrap() []error }); is {
+		for _, err := range several.Unwrap() {
+			if e, ok = serverErrorOf(err); ok {
+				break
 			}
 		}
-		if found == 3 {
-			return e, true
+		return e, ok
+	}
+	v := reflect.ValueOf(err)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.Struct && v.Type().Name() == "ErrTrino" {
+		text := func(field string) string {
+			f := v.FieldByName(field)
+			ok = ok && f.IsValid() && f.Kind() == reflect.String
+			return fmt.Sprint(f)
 		}
+		ok = true
+		e = serverError{text("ErrorName"), text("ErrorType"), text("Message")}
 	}
-	return serverError{}, false
-}
-
-// errorName is the server's name for an error, "" where err is none of the server's.
-func errorName(err error) string {
-	e, _ := serverErrorOf(err)
-	return e.name
-}
-
-// words of a set, by blanks.
-func set(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, word := range strings.Fields(words) {
-		out[word] = true
+	if next := errors.Unwrap(err); !ok && next != nil {
+		return serverErrorOf(next)
 	}
-	return out
+	return e, ok
 }
 
 // What the names of errors mean. Others of the kind USER_ERROR say that a statement makes no sense.
 var (
-	timeErrors    = set("EXCEEDED_TIME_LIMIT EXCEEDED_CPU_LIMIT ADMINISTRATIVELY_KILLED ADMINISTRATIVELY_PREEMPTED USER_CANCELED USER_CANCELLED OPTIMIZER_TIMEOUT ABANDONED_QUERY")
-	busyErrors    = set("QUERY_QUEUE_FULL QUERY_REJECTED SERVER_STARTING_UP SERVER_SHUTTING_DOWN NO_NODES_AVAILABLE CLUSTER_OUT_OF_MEMORY")
-	deniedErrors  = set("PERMISSION_DENIED")
-	complexErrors = set("QUERY_HAS_TOO_MANY_STAGES QUERY_TEXT_TOO_LARGE COMPILER_ERROR STACK_OVERFLOW EXPRESSION_NOT_SUPPORTED GENERATED_BYTECODE_TOO_LARGE" +
+	timeErrors    = wordSet("EXCEEDED_TIME_LIMIT EXCEEDED_CPU_LIMIT ADMINISTRATIVELY_KILLED ADMINISTRATIVELY_PREEMPTED USER_CANCELED USER_CANCELLED OPTIMIZER_TIMEOUT ABANDONED_QUERY")
+	busyErrors    = wordSet("QUERY_QUEUE_FULL QUERY_REJECTED SERVER_STARTING_UP SERVER_SHUTTING_DOWN NO_NODES_AVAILABLE CLUSTER_OUT_OF_MEMORY")
+	deniedErrors  = wordSet("PERMISSION_DENIED")
+	complexErrors = wordSet("QUERY_HAS_TOO_MANY_STAGES QUERY_TEXT_TOO_LARGE COMPILER_ERROR STACK_OVERFLOW EXPRESSION_NOT_SUPPORTED GENERATED_BYTECODE_TOO_LARGE" +
 		" TOO_MANY_GROUPING_SETS PLANNER_MAX_ITERATIONS_REACHED")
-	schemaErrors = set("TABLE_NOT_FOUND COLUMN_NOT_FOUND SCHEMA_NOT_FOUND CATALOG_NOT_FOUND FUNCTION_NOT_FOUND AMBIGUOUS_NAME MISSING_TABLE MISSING_COLUMN_NAME" +
+	schemaErrors = wordSet("TABLE_NOT_FOUND COLUMN_NOT_FOUND SCHEMA_NOT_FOUND CATALOG_NOT_FOUND FUNCTION_NOT_FOUND AMBIGUOUS_NAME MISSING_TABLE MISSING_COLUMN_NAME" +
 		" MISSING_SCHEMA_NAME MISSING_CATALOG_NAME INVALID_COLUMN_REFERENCE INVALID_VIEW VIEW_IS_STALE NOT_FOUND TYPE_NOT_FOUND DUPLICATE_COLUMN_NAME AMBIGUOUS_FUNCTION_CALL")
-	runErrors = set("DIVISION_BY_ZERO INVALID_CAST_ARGUMENT NUMERIC_VALUE_OUT_OF_RANGE INVALID_FUNCTION_ARGUMENT SUBQUERY_MULTIPLE_ROWS GENERIC_USER_ERROR" +
+	runErrors = wordSet("DIVISION_BY_ZERO INVALID_CAST_ARGUMENT NUMERIC_VALUE_OUT_OF_RANGE INVALID_FUNCTION_ARGUMENT SUBQUERY_MULTIPLE_ROWS GENERIC_USER_ERROR" +
 		" INVALID_ARGUMENTS NOT_FOUND_IN_MAP JSON_INPUT_CONVERSION_ERROR JSON_OUTPUT_CONVERSION_ERROR JSON_VALUE_RESULT_ERROR PATH_EVALUATION_ERROR" +
 		" INVALID_WINDOW_FRAME INVALID_ROW_FILTER CONSTRAINT_VIOLATION")
 )
 
-// classify gives an error of the driver its type. What it does not know, and what the cluster is ill with, comes back
-// wrapped.
+// classify gives an error of the driver its type. What it does not know comes back as it is, and what the cluster is ill
+// with comes back wrapped.
 func classify(err error) error {
 	if err == nil || isTyped(err) {
 		return err
 	}
 	e, ok := serverErrorOf(err)
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
-		return fmt.Errorf("trino: %w", err)
+		return err
 	}
 	invalid := func(fault exec.Fault) error {
 		return &exec.InvalidError{Fault: fault, Message: e.message, Name: nameIn(e)}
@@ -120,8 +110,19 @@ func classify(err error) error {
 	}
 	// A node is gone, a source of data does not answer, or the server is at fault: nothing about the statement. Its
 	// message may name hosts and files of the cluster.
-	return fmt.Errorf("trino: the cluster failed (%s): %w", e.name, err)
+	return clusterError{e.name, err}
 }
+
+// clusterError is an error of the server that is none of the statement's.
+type clusterError struct {
+	name string
+	err  error
+}
+
+func (e clusterError) Error() string {
+	return "trino: the cluster failed (" + e.name + "): " + e.err.Error()
+}
+func (e clusterError) Unwrap() error { return e.err }
 
 // named finds what a message names: "Column 'u.nmae' cannot be resolved", "Table 'memory.shop.orders' does not exist".
 var named = regexp.MustCompile(`(Column|Table|Function|Schema|Catalog) '([^']+)'`)
@@ -154,16 +155,8 @@ func masked(message string) string {
 	return message[:i+1] + "…" + message[j:]
 }
 
-// Classify gives an error met outside of any statement its type. It blames no statement.
-func (Dialect) Classify(err error) error {
-	if typed := classify(err); !exec.IsRejection(typed) {
-		return typed
-	}
-	return err
-}
-
 // isTyped reports whether err has been classified before.
 func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) ||
+	return exec.IsRejection(err) || errors.As(err, new(clusterError)) || errors.As(err, new(*exec.PolicyError)) ||
 		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
 }

@@ -47,6 +47,7 @@ func ExampleAccessRules() {
 
 func ExampleDialect() {
 	d := trino.Dialect{Catalogs: []string{"postgresql"}}
-	fmt.Println(d.Title(), d.QuoteSchema("postgresql.shop")+"."+d.Quote("Orders"))
+	l := d.Language()
+	fmt.Println(l.Title, l.QuoteSchema("postgresql.shop")+"."+l.Quote("Orders"))
 	// Output: Trino "postgresql"."shop"."Orders"
 }

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -30,39 +32,37 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 	by := func(r rule) rule { r["user"] = regexp.QuoteMeta(user); return r }
 	exactly := func(name string) string { return regexp.QuoteMeta(strings.ToLower(name)) }
 	catalogs := []string{exactly(catalog), "system"}
-	var relations []relation
+	var known guard.Catalog
 	var tables []rule
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		r := relation{schema: s.SchemaOf(t), name: t.Name}
-		in, place := catalog, r.schema
+		named := s.SchemaOf(t)
+		in, place := catalog, named
 		if before, after, ok := strings.Cut(place, "."); ok {
 			in, place = before, after
 		}
-		denied := []rule{}
+		denied, names := []rule{}, []string{}
 		for _, c := range t.Columns {
-			r.columns = append(r.columns, c.Name)
-			if !p.AllowsColumn(r.schema, t.Name, c.Name) {
+			names = append(names, c.Name)
+			if !p.AllowsColumn(named, t.Name, c.Name) {
 				denied = append(denied, rule{"name": strings.ToLower(c.Name), "allow": false})
 			}
 		}
-		relations = append(relations, r)
-		if !p.AllowsTable(r.schema, t.Name) || len(p.DenyColumns) > 0 && len(p.AllowTables) == 0 && t.Kind == schema.View {
+		known.Relations = append(known.Relations, guard.NewRelation(named, t.Name, names))
+		if !p.AllowsTable(named, t.Name) || len(p.DenyColumns) > 0 && len(p.AllowTables) == 0 && t.Kind == schema.View {
 			continue
 		}
-		catalogs = append(catalogs, exactly(in))
+		if name := exactly(in); !slices.Contains(catalogs, name) {
+			catalogs = append(catalogs, name)
+		}
 		of := by(rule{"catalog": exactly(in), "schema": exactly(place), "table": exactly(t.Name), "privileges": []string{"SELECT"}})
 		if len(denied) > 0 {
 			of["columns"] = denied
 		}
 		tables = append(tables, of)
 	}
-	if unknown := absent(p, relations); len(unknown) > 0 {
-		e := &exec.PolicyError{}
-		for _, u := range unknown {
-			e.Unknown = append(e.Unknown, u.String())
-		}
-		return nil, e
+	if err := known.Missing(p); err != nil {
+		return nil, err
 	}
 	functions := []rule{}
 	for _, name := range p.AllowFunctions {
@@ -70,7 +70,7 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 	}
 	nothing := []string{}
 	return json.MarshalIndent(map[string][]rule{
-		"catalogs": {by(rule{"catalog": strings.Join(unique(catalogs), "|"), "allow": "read-only"}), by(rule{"allow": "none"})},
+		"catalogs": {by(rule{"catalog": strings.Join(catalogs, "|"), "allow": "read-only"}), by(rule{"allow": "none"})},
 		"schemas":  {by(rule{"owner": false})},
 		"tables": append(tables,
 			by(rule{"catalog": "system", "schema": "metadata", "table": "table_comments", "privileges": []string{"SELECT"}}),
@@ -83,16 +83,4 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 		"impersonation":              {{"original_user": regexp.QuoteMeta(user), "new_user": ".*", "allow": false}},
 		"system_information":         {by(rule{"allow": nothing})},
 	}, "", "  ")
-}
-
-// unique returns each name once, in the order of first mention.
-func unique(names []string) (out []string) {
-	seen := map[string]bool{}
-	for _, name := range names {
-		if !seen[name] {
-			out = append(out, name)
-		}
-		seen[name] = true
-	}
-	return out
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -20,14 +20,14 @@ const prefix = 100_000
 // Trino knows no keys and no repeatable TABLESAMPLE, and all else would read the whole table.
 //
 // It takes one statement, which counts the rows too.
-func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
-	name := d.Quote(t.Name)
+func (Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+	name := quote(t.Name)
 	if t.Schema != "" {
-		name = d.QuoteSchema(t.Schema) + "." + name
+		name = quoteSchema(t.Schema) + "." + name
 	}
 	var list, inner, hash, order []string
 	for _, column := range o.Columns {
-		quoted := d.Quote(column)
+		quoted := quote(column)
 		inner = append(inner, quoted)
 		quoted = "t." + quoted
 		kind := ""

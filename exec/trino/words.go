@@ -1,24 +1,13 @@
 package trino
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
-
-// spelt is a statement that may be sent, and what its words tell. There is no parser of Trino's SQL in Go, so a rule about
-// words decides: a bracket opens a call only where a name stands before it.
-type spelt struct {
-	names   map[string]bool // every word and quoted name, in lower case
-	tables  map[string]bool // those of them that may be a table or view
-	calls   []string        // functions called, in lower case, sorted
-	starred bool            // a * stands for columns
-	natural bool            // a NATURAL join
-}
 
 // operators are the characters of which operators are made. Others begin what newer servers may have.
 const operators = "+-*/%=<>!|()[],.:"
@@ -34,38 +23,72 @@ var refusedWords = map[string]string{
 	"current_schema":  "it tells of the server",
 }
 
-// spell looks at the words of a statement. extra are functions that the policy allows. ours lets placeholders through.
-func spell(s *sqltext.Statement, extra []string, ours bool) (*spelt, error) {
-	w := speller{tokens: slices.Collect(s.Tokens()), extra: extra}
-	out := &spelt{names: map[string]bool{}, tables: w.relations()}
-	for i, t := range w.tokens {
-		if err := w.token(i, ours); err != nil {
-			return nil, err
-		}
-		switch {
-		case t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName:
-			out.names[w.name(i)] = true
-		case t.Text == "*":
-			out.starred = out.starred || w.is(i-1, "select", "distinct", "all", ",", ".")
-		case t.Text == "(":
-			call, err := w.bracket(i)
-			if err != nil {
-				return nil, err
-			}
-			if call != "" {
-				out.calls = append(out.calls, call)
-			}
-		}
-	}
-	slices.Sort(out.calls)
-	out.calls = slices.Compact(out.calls)
-	return out, w.bounded()
-}
-
-// speller holds the tokens of one statement.
+// speller holds the tokens of one statement, and the functions that the policy allows beside the list. There is no parser of
+// Trino's SQL in Go, so a rule about words decides: a bracket opens a call only where a name stands before it.
 type speller struct {
 	tokens []sqltext.Token
 	extra  []string
+}
+
+// check refuses a statement by its words, and returns the functions that it calls, in lower case, sorted. bound lets
+// placeholders through.
+func (w *speller) check(bound bool) (calls []string, err error) {
+	calls = []string{}
+	for i, t := range w.tokens {
+		if err := w.token(i, bound); err != nil {
+			return nil, err
+		}
+		if t.Text != "(" {
+			continue
+		}
+		call, err := w.bracket(i)
+		if err != nil {
+			return nil, err
+		}
+		if call != "" {
+			calls = append(calls, call)
+		}
+	}
+	slices.Sort(calls)
+	return slices.Compact(calls), w.bounded()
+}
+
+// refs are the places where a column may be named: all words, but for those behind AS, which are aliases and types. A star
+// without a name in front stands for the columns of every table.
+func (w *speller) refs() (refs []guard.Ref) {
+	for i := range w.tokens {
+		switch {
+		case w.is(i, "*") && w.is(i-1, "."):
+			refs = append(refs, guard.Ref{Path: w.chain(i - 2), Star: true})
+		case w.is(i, "*") && w.is(i-1, "select", "distinct", "all", ","):
+			refs = append(refs, guard.Ref{Star: true})
+		case w.name(i) != "" && !w.is(i+1, ".") && !w.is(i-1, "as"):
+			refs = append(refs, guard.Ref{Path: w.chain(i)})
+		}
+	}
+	return refs
+}
+
+// chain returns the name that ends at token i, with all before its dots.
+func (w *speller) chain(i int) (path []string) {
+	for ; w.name(i) != ""; i -= 2 {
+		path = append(path, w.name(i))
+		if !w.is(i-1, ".") {
+			break
+		}
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// renames reports whether a list of names stands behind an alias, so that columns have other names there.
+func (w *speller) renames(alias string) bool {
+	for i := range w.tokens {
+		if _, list := w.names(i); list && w.name(i-1) == strings.ToLower(alias) {
+			return true
+		}
+	}
+	return false
 }
 
 // is reports whether token i is one of some keywords, in lower case, or operators.
@@ -92,36 +115,36 @@ func (w *speller) name(i int) string {
 }
 
 // token refuses what may stand nowhere.
-func (w *speller) token(i int, ours bool) error {
+func (w *speller) token(i int, bound bool) error {
 	t := w.tokens[i]
 	switch t.Kind {
 	case sqltext.Word:
 		if strings.ContainsFunc(t.Text, func(r rune) bool { return r != '_' && (r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z') }) {
-			return refuse(exec.ReasonStatement, "a word outside of quotes has other characters than letters, digits and underscores")
+			return guard.Refuse(exec.ReasonStatement, "a word outside of quotes has other characters than letters, digits and underscores")
 		}
 		if why := refusedWords[strings.ToLower(t.Text)]; why != "" && !w.is(i-1, ".") {
-			return refuse(exec.ReasonStatement, strings.ToUpper(t.Text)+" may not be used: "+why)
+			return guard.Refuse(exec.ReasonStatement, "%s may not be used: %s", strings.ToUpper(t.Text), why)
 		}
 		if w.is(i, "for") && w.is(i+1, "version", "timestamp", "system_time") {
-			return refuse(exec.ReasonStatement, "FOR "+strings.ToUpper(w.tokens[i+1].Text)+" reads rows that may be deleted")
+			return guard.Refuse(exec.ReasonStatement, "FOR %s reads rows that may be deleted", strings.ToUpper(w.tokens[i+1].Text))
 		}
 		if w.is(i, "with") && (i == 0 || w.is(i-1, "(")) && !w.expression(i+1) {
-			return refuse(exec.ReasonStatement, "behind WITH common table expressions may stand, and nothing else")
+			return guard.Refuse(exec.ReasonStatement, "behind WITH common table expressions may stand, and nothing else")
 		}
 	case sqltext.QuotedName:
 		if !strings.HasPrefix(t.Text, `"`) {
-			return refuse(exec.ReasonStatement, "a name in quotes begins with "+strconv.Quote(t.Text[:1]))
+			return guard.Refuse(exec.ReasonStatement, "a name in quotes begins with %q", t.Text[:1])
 		}
 	case sqltext.Placeholder:
-		if !ours {
-			return refuse(exec.ReasonStatement, "nothing is bound to a placeholder")
+		if !bound {
+			return guard.Refuse(exec.ReasonStatement, "nothing is bound to a placeholder")
 		}
 	case sqltext.Operator:
 		if strings.Trim(t.Text, operators) != "" {
-			return refuse(exec.ReasonStatement, "a character that is none of SQL")
+			return guard.Refuse(exec.ReasonStatement, "a character that is none of SQL")
 		}
 	case sqltext.Unterminated:
-		return refuse(exec.ReasonStatement, "a string, name or comment has no end")
+		return guard.Refuse(exec.ReasonStatement, "a string, name or comment has no end")
 	}
 	return nil
 }
@@ -187,7 +210,7 @@ func (w *speller) bracket(i int) (call string, err error) {
 		if slices.ContainsFunc(w.extra, func(f string) bool { return strings.EqualFold(f, name) }) {
 			return name, nil
 		}
-		return "", refuse(exec.ReasonFunction, "the function "+name+" stands behind the name of a catalog or schema; built-in functions need none")
+		return "", guard.Refuse(exec.ReasonFunction, "the function %s stands behind the name of a catalog or schema; built-in functions need none", name)
 	}
 	if w.is(i-2, "as") { // a type, or an alias with its columns
 		return "", nil
@@ -206,10 +229,5 @@ func (w *speller) bracket(i int) (call string, err error) {
 	if functions[name] || word != "" && forms[word] {
 		return name, nil
 	}
-	return "", refuse(exec.ReasonFunction, fmt.Sprintf("the function %s is not on the list", name))
-}
-
-// refuse makes a refusal.
-func refuse(reason sqltext.Reason, detail string) error {
-	return &exec.RefusedError{Reason: reason, Detail: detail}
+	return "", guard.Refuse(exec.ReasonFunction, "the function %s is not on the list", name)
 }

@@ -120,6 +120,9 @@ const readerRules = `{
 // guarded is a DB of a user in a schema.
 func guarded(t testing.TB, user, schema string, d trino.Dialect, c exec.Config) *exec.DB {
 	t.Helper()
+	if c.Limits == (exec.Limits{}) {
+		c.Limits = patient
+	}
 	db, err := exec.New(pool(t, user, schema), d, c)
 	if err == nil {
 		err = db.Ready(t.Context())
@@ -131,7 +134,7 @@ func guarded(t testing.TB, user, schema string, d trino.Dialect, c exec.Config) 
 }
 
 // texts are the rows of a query as the server has them.
-func texts(ctx context.Context, q exec.Queryer, query string) (out []string, err error) {
+func texts(ctx context.Context, q *sql.DB, query string) (out []string, err error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err

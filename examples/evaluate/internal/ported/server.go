@@ -129,7 +129,7 @@ func (postgresEngine) name(name string) string {
 	return name
 }
 
-func (postgresEngine) quote(name string) string { return postgres.Dialect{}.Quote(name) }
+func (postgresEngine) quote(name string) string { return postgres.Dialect{}.Language().Quote(name) }
 
 func (postgresEngine) analyze() string { return "ANALYZE " }
 
@@ -208,7 +208,7 @@ func (e mysqlEngine) create(ctx context.Context, root *sql.DB, database string) 
 
 func (mysqlEngine) name(name string) string { return name }
 
-func (mysqlEngine) quote(name string) string { return mysqldialect.Dialect{}.Quote(name) }
+func (mysqlEngine) quote(name string) string { return mysqldialect.Dialect{}.Language().Quote(name) }
 
 func (mysqlEngine) analyze() string { return "ANALYZE TABLE " }
 

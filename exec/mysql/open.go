@@ -1,0 +1,188 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sqlc-dev/marino/mysql"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// server is what is known of the server behind one DB.
+type server struct {
+	dialect Dialect
+	policy  exec.Policy
+	isMaria atomic.Pointer[bool]   // nil: it was not asked yet
+	rows    atomic.Pointer[string] // the sql_select_limit of the last statement: the next one will want it too
+}
+
+// isMariaDB asks the server what it is, and remembers the answer.
+func (s *server) isMariaDB(ctx context.Context, conn *sql.Conn) (bool, error) {
+	if known := s.isMaria.Load(); known != nil {
+		return *known, nil
+	}
+	var text string
+	err := guard.Each(ctx, conn, "SELECT VERSION()", func(scan func(...any) error) error { return scan(&text) })
+	isMaria := strings.Contains(strings.ToLower(text), "mariadb")
+	if err == nil {
+		s.isMaria.Store(&isMaria)
+	}
+	return isMaria, err
+}
+
+// place is where a connection is, and how its server reads text.
+type place struct {
+	database string
+	mode     mysql.SQLMode
+	folds    bool // names of tables are the same in all letters
+}
+
+// first are the first columns of the query of open. The settings stand behind them.
+type first struct{ transaction, mode, charset, database, folds, user, role sql.NullString }
+
+const firstColumns = ", @@sql_mode, @@character_set_client, DATABASE(), @@lower_case_table_names, CURRENT_USER(), CURRENT_ROLE()"
+
+// open implements exec.Open: it looks at the connection and changes its settings, in two round trips. Everything that it
+// sends is ours.
+func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration) (o exec.Opened, err error) {
+	h := &held{server: s, conn: conn}
+	drop := true // where the driver panics too
+	defer func() {
+		if o.Conn == nil {
+			err = errors.Join(err, h.Close(drop))
+		}
+	}()
+	isMaria, err := s.isMariaDB(ctx, conn)
+	if err != nil {
+		return o, err
+	}
+	settings, transaction := ofMySQL, "0"
+	if isMaria {
+		settings, transaction = ofMariaDB, "@@in_transaction"
+	}
+	if len(s.policy.DenyColumns) == 0 {
+		settings = slices.DeleteFunc(slices.Clone(settings), func(s setting) bool { return s.trace })
+	}
+	var (
+		f     first
+		dest  = []any{&f.transaction, &f.mode, &f.charset, &f.database, &f.folds, &f.user, &f.role}
+		found = make([]sql.NullString, len(settings))
+		query = "SELECT " + transaction + firstColumns
+	)
+	for i, v := range settings {
+		query += ", @@session." + v.name
+		dest = append(dest, &found[i])
+	}
+	if err = guard.Each(ctx, conn, query, func(scan func(...any) error) error { return scan(dest...) }); err != nil {
+		s.isMaria.Store(nil) // another server than the one before may be behind the pool
+		return o, err
+	}
+	if !isMaria {
+		if f.transaction.String, err = inTransaction(ctx, conn, found[0].String == "1"); err != nil {
+			return o, err
+		}
+	}
+	if h.at, err = s.dialect.place(f); err != nil {
+		drop = false
+		return o, err
+	}
+	var set []variable
+	for i, v := range settings {
+		wanted := value(v.wanted(found[i], timeout))
+		if v.name == "sql_select_limit" {
+			if last := s.rows.Load(); last != nil {
+				wanted.String = *last
+			}
+			h.rows = wanted.String
+		}
+		if found[i] != wanted || v.moves {
+			h.old = append(h.old, variable{v.name, found[i]})
+			set = append(set, variable{v.name, wanted})
+		}
+	}
+	if err := h.set(ctx, set...); err != nil {
+		return o, err
+	}
+	o.Conn, o.Place = h, fmt.Sprintf("%q %d %t %q %q", h.at.database, h.at.mode, h.at.folds, f.user.String, f.role.String)
+	return o, nil
+}
+
+// inTransaction returns "1" for a connection to MySQL with an open transaction: such a one refuses to change the
+// characteristics of its next transaction, which stay what they are, readOnly or not.
+func inTransaction(ctx context.Context, conn *sql.Conn, readOnly bool) (string, error) {
+	access := "READ WRITE"
+	if readOnly { // transaction_read_only is the first of ofMySQL
+		access = "READ ONLY"
+	}
+	_, err := conn.ExecContext(ctx, "SET TRANSACTION "+access)
+	if e, ok := serverErrorOf(err); ok && e.number == 1568 {
+		return "1", nil
+	}
+	return "0", err
+}
+
+// foreign are the modes of sql_mode in which a server reads text by other rules than ours.
+var foreign = []string{"ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"}
+
+// systems are the databases of a server itself.
+var systems = []string{"mysql", "information_schema", "performance_schema", "sys"}
+
+// place reads the first columns of the query of open, and refuses what cannot be guarded.
+func (d Dialect) place(f first) (p place, err error) {
+	has := func(mode string) bool { return slices.Contains(strings.Split(f.mode.String, ","), mode) }
+	p.database, p.folds = f.database.String, f.folds.String != "0"
+	for name, bit := range map[string]mysql.SQLMode{
+		"ANSI_QUOTES": mysql.ModeANSIQuotes, "NO_BACKSLASH_ESCAPES": mysql.ModeNoBackslashEscapes,
+		"PIPES_AS_CONCAT": mysql.ModePipesAsConcat, "IGNORE_SPACE": mysql.ModeIgnoreSpace,
+		"HIGH_NOT_PRECEDENCE": mysql.ModeHighNotPrecedence,
+	} {
+		if has(name) {
+			p.mode |= bit
+		}
+	}
+	foreignMode := ""
+	if i := slices.IndexFunc(foreign, has); i >= 0 {
+		foreignMode = foreign[i]
+	}
+	mode := func(name, field string, want bool) fault {
+		if want {
+			return fault{!has(name), "mysql.Dialect says " + field + ", and the sql_mode of the connection has not " + name,
+				"leave the field out, or set the mode in the DSN with sql_mode=…"}
+		}
+		return fault{has(name), "the sql_mode of the connection has " + name,
+			"give mysql.Dialect{" + field + ": true}, or take the mode out in the DSN with sql_mode=…"}
+	}
+	for _, f := range []fault{
+		{f.transaction.String != "0", "a transaction is open on the connection, which its caller began and did not end",
+			"commit it or roll it back before the connection goes back to the pool"},
+		{foreignMode != "", "the sql_mode of the connection has " + foreignMode + ", which changes how text is read",
+			"take it out of sql_mode, in the DSN with sql_mode=…"},
+		mode("ANSI_QUOTES", "ANSIQuotes", d.ANSIQuotes),
+		mode("NO_BACKSLASH_ESCAPES", "NoBackslashEscapes", d.NoBackslashEscapes),
+		{!strings.HasPrefix(f.charset.String, "utf8"), "the character set of the connection is " + f.charset.String +
+			", in which bytes of a letter may be read as a quote", "open it with charset=utf8mb4"},
+		{p.database == "", "the connection has no database", "name one behind the slash of the DSN: user@tcp(host:3306)/shop"},
+		{slices.Contains(systems, schema.Fold(p.database)), "the database of the connection is " + p.database +
+			", one of the server's own", "name another one behind the slash of the DSN"},
+	} {
+		if f.is {
+			return p, &exec.UnguardedError{Reason: f.reason, Remedy: f.remedy}
+		}
+	}
+	return p, nil
+}
+
+// fault is a reason why a connection cannot be guarded, and whether it is there.
+type fault struct {
+	is             bool
+	reason, remedy string
+}

@@ -1,0 +1,273 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// The queries of a catalog, whose columns are those of the function that reads them. All end in a LIMIT, which beats the
+// sql_select_limit of a statement that ran before.
+const (
+	objectsQuery = `SELECT TABLE_TYPE, TABLE_NAME, CREATE_TIME, TABLE_COMMENT, ENGINE FROM information_schema.TABLES
+	WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE <> 'TEMPORARY'
+UNION ALL SELECT 'view', TABLE_NAME, NULL, VIEW_DEFINITION, NULL FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE()
+UNION ALL SELECT ROUTINE_TYPE, ROUTINE_NAME, LAST_ALTERED, SECURITY_TYPE, NULL FROM information_schema.ROUTINES
+	WHERE ROUTINE_SCHEMA = DATABASE()`
+	columnsQuery = `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT, GENERATION_EXPRESSION
+FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()` + unlimited
+	keysQuery = `SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, COALESCE(REFERENCED_TABLE_NAME, ''),
+	COALESCE(REFERENCED_COLUMN_NAME, ''), ORDINAL_POSITION
+FROM information_schema.KEY_COLUMN_USAGE
+WHERE TABLE_SCHEMA = DATABASE() AND COALESCE(REFERENCED_TABLE_SCHEMA, TABLE_SCHEMA) = TABLE_SCHEMA` + unlimited
+	unlimited = " LIMIT " + noLimit
+)
+
+// objects reads what the database has, tables, views, the definitions of views and routines, and makes a version of it.
+func (h *held) objects(ctx context.Context, order string, take func(kind, name, text, engine string)) (version string, err error) {
+	var lines []string // sorted here: the server would write them into a table for that
+	err = guard.Each(ctx, h.conn, objectsQuery+order+unlimited, func(scan func(...any) error) error {
+		var kind, name, changed, text, engine sql.NullString
+		err := scan(&kind, &name, &changed, &text, &engine)
+		take(kind.String, name.String, text.String, engine.String)
+		lines = append(lines, fmt.Sprintf("%q", []string{kind.String, name.String, changed.String, text.String, engine.String}))
+		return err
+	})
+	slices.Sort(lines)
+	return fmt.Sprintf("%.16x", sha256.Sum256([]byte(strings.Join(lines, "\n")))), err
+}
+
+// Version implements exec.Conn. It is a hash of what the database has: the names, kinds, comments and CREATE_TIME of its
+// tables, the definitions of its views, and the names and times of its functions and procedures. The server raises
+// CREATE_TIME at each ALTER, to the second: what is altered twice within one second and read in between shows its new
+// version only at its next change.
+func (h *held) Version(ctx context.Context) (string, error) {
+	return h.objects(ctx, "", func(_, _, _, _ string) {})
+}
+
+// Catalog implements exec.Conn. It takes four statements, whatever the number of tables. Tables and views come by name,
+// and have no Schema: the guard lets no other database be read. Types are those of SHOW COLUMNS, "bigint(20) unsigned";
+// an enum or set is "enum" or "set", with its labels in Values, as SQL strings. Foreign keys come by name; one to another
+// database is left out. Unique is what unique indexes say. Invisible columns are there: a statement may name them.
+//
+// Left out are sequences, temporary tables, and views that the server cannot open, because a table is gone or their
+// owner may not read it: a warning "broken-view" tells of each that the policy allows.
+func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
+	s := &schema.Schema{Dialect: "mysql", Default: h.at.database}
+	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, merged: map[string]bool{}}
+	for _, part := range []func(context.Context) error{r.objects, r.columns, r.keys, r.grants} {
+		if err := part(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.finish()
+	return &r.out, nil
+}
+
+// reading is a catalog that is being read.
+type reading struct {
+	*held
+	out       exec.Catalog
+	s         *schema.Schema
+	at        map[string]int    // name -> place in s.Tables
+	views     map[string]string // definitions
+	merged    map[string]bool   // tables of the engine MERGE, which read others
+	routines  []string          // functions
+	generated [][3]string       // tables, columns and their expressions
+}
+
+func (r *reading) objects(ctx context.Context) (err error) {
+	r.out.Version, err = r.held.objects(ctx, " ORDER BY TABLE_NAME", func(kind, name, text, engine string) {
+		switch kind {
+		case "SEQUENCE", "SYSTEM VIEW", "PROCEDURE", "PACKAGE", "PACKAGE BODY":
+		case "FUNCTION":
+			r.routines = append(r.routines, name)
+		case "view":
+			r.views[name] = text
+		default:
+			t := schema.Table{Name: name, Kind: schema.BaseTable, Description: text}
+			if kind == "VIEW" {
+				t.Kind, t.Description = schema.View, "" // the server writes "VIEW" there, or why it cannot be opened
+			}
+			r.at[name], r.merged[name] = len(r.s.Tables), strings.HasPrefix(engine, "MRG_")
+			r.s.Tables = append(r.s.Tables, t)
+		}
+	})
+	return err
+}
+
+// columns reads the columns of all tables. They come in order, and to ask for it doubles the time.
+func (r *reading) columns(ctx context.Context) error {
+	var t *schema.Table // of the row before
+	return guard.Each(ctx, r.conn, columnsQuery, func(scan func(...any) error) error {
+		var table, name, kind, nullable, standard, extra, comment, expression sql.RawBytes
+		if err := scan(&table, &name, &kind, &nullable, &standard, &extra, &comment, &expression); err != nil {
+			return err
+		}
+		if t == nil || t.Name != string(table) {
+			i, ok := r.at[string(table)]
+			if !ok {
+				return nil
+			}
+			t = &r.s.Tables[i]
+		}
+		c := schema.Column{Name: string(name), Type: string(kind), NotNull: string(nullable) == "NO", Description: string(comment)}
+		for _, list := range []string{"enum", "set"} {
+			if labels, ok := strings.CutPrefix(c.Type, list+"("); ok {
+				c.Values = strings.ReplaceAll(strings.TrimSuffix(labels, ")"), "','", "', '")
+				c.Type = list
+			}
+		}
+		// MariaDB writes NULL for no default at all; MySQL says DEFAULT_GENERATED of an expression. A view has that of the
+		// column under it.
+		if string(standard) != "NULL" && t.Kind != schema.View {
+			c.Default = string(standard)
+		}
+		c.Generated = strings.HasSuffix(string(extra), " GENERATED")
+		if len(expression) > 0 {
+			r.generated = append(r.generated, [3]string{t.Name, c.Name, string(expression)})
+		}
+		twice := slices.ContainsFunc(t.Columns, func(other schema.Column) bool { return schema.EqualFold(other.Name, c.Name) })
+		if !twice { // a temporary table of the same name has columns here as well
+			t.Columns = append(t.Columns, c)
+		}
+		return nil
+	})
+}
+
+// keys reads the unique indexes, the primary key among them, and the foreign keys, each by name. The server may write a
+// name in the case of the declaration.
+func (r *reading) keys(ctx context.Context) error {
+	type constraint struct{ table, name, target string }
+	type part struct {
+		constraint
+		number      int
+		column, key string
+	}
+	var parts []part
+	err := guard.Each(ctx, r.conn, keysQuery, func(scan func(...any) error) error {
+		var p part
+		err := scan(&p.table, &p.name, &p.column, &p.target, &p.key, &p.number)
+		to, known := r.s.Lookup("", p.target)
+		if i, ok := r.at[p.table]; ok && (known || p.target == "") {
+			p.column = proper(&r.s.Tables[i], p.column)
+			if known {
+				p.target, p.key = to.Name, proper(to, p.key)
+			}
+			parts = append(parts, p)
+		}
+		return err
+	})
+	slices.SortFunc(parts, func(a, b part) int {
+		return cmp.Or(strings.Compare(a.table, b.table), strings.Compare(a.name, b.name), strings.Compare(a.target, b.target), a.number-b.number)
+	})
+	for len(parts) > 0 {
+		first := parts[0]
+		var columns, keys []string
+		for ; len(parts) > 0 && parts[0].constraint == first.constraint; parts = parts[1:] {
+			columns, keys = append(columns, parts[0].column), append(keys, parts[0].key)
+		}
+		t := &r.s.Tables[r.at[first.table]]
+		switch {
+		case first.target != "":
+			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{RefTable: first.target, Columns: columns, RefColumns: keys})
+		case first.name == "PRIMARY":
+			t.PrimaryKey = columns
+		case !slices.ContainsFunc(t.Unique, func(other []string) bool { return slices.Equal(other, columns) }):
+			t.Unique = append(t.Unique, columns)
+		}
+	}
+	return err
+}
+
+// proper returns the name of a column as t writes it.
+func proper(t *schema.Table, name string) string {
+	if c, ok := t.Column(name); ok {
+		return c.Name
+	}
+	return name
+}
+
+// grants warns of a user who may do more than read.
+func (r *reading) grants(ctx context.Context) error {
+	var most string
+	err := guard.Each(ctx, r.conn, "SHOW GRANTS", func(scan func(...any) error) error {
+		var grant string
+		err := scan(&grant)
+		most = cmp.Or(most, beyondReading(grant))
+		return err
+	})
+	if most != "" {
+		r.out.Warnings = append(r.out.Warnings, trace.Warning{
+			Code: "privileged-user",
+			Message: "the database user may do more than read (" + most + "): the guard holds all the same, but use a user with " +
+				"SELECT and SHOW VIEW on this database and nothing else",
+		})
+	}
+	return err
+}
+
+// readingPrivileges are those of a user who only reads.
+var readingPrivileges = []string{"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES"}
+
+var (
+	columnLists = regexp.MustCompile(`\([^)]*\)`)
+	grantParts  = regexp.MustCompile("^GRANT (.*?) ON (?:(?:TABLE|FUNCTION|PROCEDURE|PACKAGE|PACKAGE BODY) )?(\\S+) TO ")
+)
+
+// beyondReading returns the first privilege of a line of SHOW GRANTS by which more can be done than read, and on what.
+// The line of a role that was granted names none.
+func beyondReading(grant string) string {
+	m := grantParts.FindStringSubmatch(columnLists.ReplaceAllString(grant, ""))
+	if m == nil {
+		return ""
+	}
+	for privilege := range strings.SplitSeq(m[1], ",") {
+		if privilege = strings.TrimSpace(privilege); !slices.Contains(readingPrivileges, privilege) {
+			return privilege + " ON " + m[2]
+		}
+	}
+	return ""
+}
+
+// finish puts together what was read. The schema lacks what has no columns, which is a view that the server cannot
+// open, and keys on columns that the user may not see.
+func (r *reading) finish() {
+	policy := r.server.policy
+	own := newCatalog(r.held.at, r.routines, policy.AllowFunctions)
+	r.out.Own = own
+	for _, t := range r.s.Tables {
+		var columns []string
+		for _, c := range t.Columns {
+			columns = append(columns, c.Name)
+		}
+		relation := guard.NewRelation(r.s.Default, t.Name, columns)
+		relation.View, relation.Hidden = t.Kind == schema.View, r.merged[t.Name] && policy.Restricts()
+		own.relations[own.key(t.Name)] = relation
+		r.out.Relations = append(r.out.Relations, relation)
+		if len(t.Columns) == 0 && policy.AllowsTable(r.s.Default, t.Name) {
+			message := "the view " + t.Name + " is left out of the schema, since the server cannot open it"
+			r.out.Warnings = append(r.out.Warnings, trace.Warning{Code: "broken-view", Message: message})
+		}
+	}
+	for _, g := range r.generated {
+		r.out.Flows = append(r.out.Flows, flows(own.relations[own.key(g[0])], g[1], g[2])...)
+	}
+	for _, relation := range r.out.Relations { // all are known now
+		if relation.View {
+			own.define(relation, r.views[relation.Name])
+		}
+	}
+	r.out.Schema = r.s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool { return true })
+	r.out.Schema.Tables = slices.Grow(r.out.Schema.Tables, 1) // no tables are a list too
+}

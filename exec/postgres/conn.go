@@ -1,0 +1,435 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
+)
+
+// conn is a connection under guard.
+//
+// Each use is rolled back to a savepoint in one transaction. While the owner of a session thinks, this transaction is
+// open, but it has no snapshot and no lock on anything, so it keeps nobody waiting; the server must not end it either,
+// however long that takes, so idle_in_transaction_session_timeout is off then and on again during a use.
+type conn struct {
+	*guarding
+	conn    *sql.Conn
+	timeout time.Duration // of a statement
+	pgx     *pgx
+	wrapped bool // a library stands between database/sql and pgx
+	lost    bool // it cannot be used any more
+
+	facts  facts
+	plain  bool      // no table has row security, as far as is known
+	lowly  bool      // the role was given up
+	begun  bool      // a transaction is open
+	since  time.Time // when; zero before the first one
+	single bool      // it is for one use: many connections have no second one
+	began  []string  // the advisory locks of the connection when the first transaction began
+
+	used     bool     // the transaction is not at its savepoint
+	ran      bool     // the server has looked at a statement since
+	before   state    // what the connection held when the statement was parsed
+	declared bool     // the cursor is open
+	judged   *catalog // by which the last statement was read; nil: none was
+	fresh    string   // the version of the catalog that was read last, until it is asked for
+
+	statement *sql.Stmt
+	rows      *sql.Rows
+	cancel    context.CancelFunc // of rows
+}
+
+// install puts the guard on.
+func (c *conn) install(ctx context.Context) error {
+	err := c.conn.Raw(func(dc any) (err error) {
+		if c.pgx, c.wrapped, err = c.reach(dc); err == nil && !c.pgx.idle() {
+			return &exec.UnguardedError{
+				Reason: "somebody left a transaction open on this connection, so a statement would run in it",
+				Remedy: "end every transaction that the program begins, best with sql.DB.BeginTx, which keeps its connection to itself",
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.pgx.cap(c.longest())
+	c.facts, c.plain = c.met(facts{})
+	c.single = true
+	return c.begin(ctx)
+}
+
+// begin begins a transaction with the settings of the guard. They need facts that are read with them, so they are made
+// for those of before, and made again where these were wrong.
+func (c *conn) begin(ctx context.Context) error {
+	for range 5 {
+		results, err := c.start(ctx, "READ COMMITTED", c.lowers())
+		if err != nil {
+			return unready(err)
+		}
+		f, err := factsOf(results[1])
+		if err == nil {
+			err = f.unguarded()
+		}
+		if err == nil {
+			c.before, err = stateOf(results[len(results)-2])
+		}
+		if err != nil {
+			return err
+		}
+		if c.since.IsZero() {
+			c.began = c.before.advisory
+		}
+		c.since = time.Now()
+		if err := c.unmoved(); err != nil {
+			return err
+		}
+		if f == c.facts {
+			return nil
+		}
+		c.facts, c.plain = c.met(f)
+		if err := c.rollback(ctx, true); err != nil {
+			return unready(err)
+		}
+	}
+	return guard.Refuse(exec.ReasonGuard, "the settings change all the time")
+}
+
+// start begins a transaction.
+func (c *conn) start(ctx context.Context, isolation string, lowly bool) ([][]row, error) {
+	var idle time.Duration // may the owner think
+	if c.single {
+		idle = 2 * c.timeout
+	}
+	c.begun, c.lowly = true, lowly
+	return c.script(ctx, c.facts.begin(isolation, c.timeout, idle, lowly)...)
+}
+
+// lowers reports whether the role is given up for one that reads tables and does nothing else. It obeys row security, so
+// it would find fewer rows where tables have that.
+func (c *conn) lowers() bool {
+	return c.plain && !c.dialect.KeepRole && c.facts.superuser == "on" && c.facts.major() >= 14
+}
+
+// unready is the error of what the guard does for itself. Nothing that a statement says is to blame for it.
+func unready(err error) error {
+	if class := stateCode(err); strings.HasPrefix(class, "42") || strings.HasPrefix(class, "22") {
+		return &exec.UnguardedError{Reason: "the server does not know what the guard needs: " + err.Error(), Remedy: "use PostgreSQL"}
+	}
+	return err
+}
+
+// ready makes the connection ready for the next statement. A transaction that is older than a second is begun anew,
+// since its time would stand still, and it would not see that the schema changed.
+func (c *conn) ready(ctx context.Context) error {
+	c.close()
+	if c.lost {
+		return driver.ErrBadConn
+	}
+	err := c.rollback(ctx, c.begun && (time.Since(c.since) > time.Second || c.lowly != c.lowers()))
+	if err == nil && !c.begun {
+		err = c.begin(ctx)
+		c.lost = c.lost || err != nil
+	}
+	return err
+}
+
+// Version implements exec.Conn. The server counts changes of the catalog late: see versionText. After a statement was
+// read, when exec asks whether its names are refused by an old catalog, nobody may have written anything since.
+func (c *conn) Version(ctx context.Context) (string, error) {
+	if fresh := c.fresh; fresh != "" {
+		c.fresh = ""
+		return fresh, nil
+	}
+	judged := c.judged
+	if err := c.ready(ctx); err != nil {
+		return "", err
+	}
+	results, err := c.script(ctx, versionText)
+	if err != nil {
+		return "", err
+	}
+	version, snapshot := c.facts.version(results[0])
+	switch {
+	case judged == nil:
+		return version, nil
+	case judged.snapshot == snapshot && strings.HasSuffix(snapshot, ":"):
+		return judged.version, nil
+	}
+	return "", nil
+}
+
+// Catalog implements exec.Conn. It reads in a transaction of its own, which sees one state of the database, with the
+// settings of a guarded connection, so that names mean the same, and with the caller's role.
+func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
+	c.close()
+	if c.lost {
+		return nil, driver.ErrBadConn
+	}
+	err := c.rollback(ctx, true)
+	if err == nil {
+		_, err = c.start(ctx, "REPEATABLE READ", false)
+	}
+	if err != nil {
+		return nil, unready(err)
+	}
+	read, own, err := c.readCatalog(ctx)
+	if err != nil {
+		return nil, unready(err)
+	}
+	if err := c.rollback(ctx, true); err != nil {
+		return nil, err
+	}
+	c.judged, c.fresh = nil, own.version
+	c.plain = !own.secured
+	c.learn(c.facts.place(), c.plain)
+	return read, nil
+}
+
+// Read implements exec.Conn.
+func (c *conn) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error) {
+	c.judged = s.Catalog.Own.(*catalog)
+	c.plain = !c.judged.secured
+	if err := c.ready(ctx); err != nil {
+		return nil, err
+	}
+	return c.judged.read(s.SQL(), len(s.Args) > 0)
+}
+
+// Confirm implements exec.Conn. The server parses the statement, by a protocol that takes one, and resolves its names:
+// nothing of it is planned or runs. The locks that it takes for that tell what it reads, and stay until Finish, so that
+// nobody replaces a table in between.
+func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen, err error) {
+	own := s.Catalog.Own.(*catalog)
+	if err := c.ready(ctx); err != nil {
+		return seen, err
+	}
+	var others []string
+	if !c.single {
+		others = append(others, "SET LOCAL idle_in_transaction_session_timeout = "+milliseconds(2*c.timeout))
+	}
+	if own.stamps != nil {
+		others = append(others, lockedStampText)
+	}
+	c.used, c.ran = true, true
+	results, err := c.ask(ctx, s.SQL(), others...)
+	if err != nil {
+		return seen, err
+	}
+	if c.before, err = stateOf(results[0]); err != nil {
+		return seen, err
+	}
+	if err := c.unmoved(); err != nil {
+		return seen, err
+	}
+	if seen, err = own.seen(c.before.relations); err != nil {
+		return seen, err
+	}
+	if own.stamps != nil {
+		for _, r := range results[len(results)-1] {
+			if own.stamps[r[0]] != r[1] {
+				return seen, guard.ErrStale
+			}
+		}
+	}
+	if s.Names != nil && s.Names.Own != nil && len(s.Names.Absent) == 0 {
+		return seen, guard.ErrStale // the server knows a function that the catalog does not have
+	}
+	return seen, nil
+}
+
+// again makes the connection ready to explain or run the statement that was confirmed. Where another run of it failed,
+// and took the locks with it, the server is asked anew.
+func (c *conn) again(ctx context.Context, s *exec.Statement) error {
+	c.close()
+	switch {
+	case c.lost:
+		return driver.ErrBadConn
+	case c.pgx.aborted():
+		seen, err := c.Confirm(ctx, s)
+		if err == nil && !slices.Equal(seen.Relations, s.Seen.Relations) {
+			err = guard.Refuse(exec.ReasonGuard, "the schema changes all the time")
+		}
+		return err
+	case c.declared:
+		c.declared = false
+		_, err := c.script(ctx, "CLOSE "+cursor)
+		return err
+	}
+	return nil
+}
+
+// Explain implements exec.Conn. EXPLAIN runs functions that say they are IMMUTABLE, so without a guard it is not harmless.
+func (c *conn) Explain(ctx context.Context, s *exec.Statement) (p exec.Plan, err error) {
+	if err := c.again(ctx, s); err != nil {
+		return p, err
+	}
+	results, err := c.ask(ctx, "", "EXPLAIN "+s.SQL())
+	if err != nil {
+		return p, err
+	}
+	var text strings.Builder
+	for _, line := range results[0] {
+		text.WriteString(line[0] + "\n")
+	}
+	return planOf(text.String()), nil
+}
+
+// planCost is in the first line of a plan: "Seq Scan on t  (cost=0.00..35.50 rows=2550 width=4)".
+var planCost = regexp.MustCompile(`^[^\n]*\(cost=[0-9.]+\.\.([0-9.]+) rows=([0-9.]+) `)
+
+func planOf(text string) exec.Plan {
+	p := exec.RawPlan(text)
+	if m := planCost.FindStringSubmatch(text); m != nil {
+		p.EngineCost, _ = strconv.ParseFloat(m[1], 64)
+		p.EngineRows, _ = strconv.ParseFloat(m[2], 64)
+	}
+	return p
+}
+
+// Run implements exec.Conn. The cursor takes SELECT and VALUES only, and the server stops after the rows that are asked
+// for.
+func (c *conn) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec.Rows, error) {
+	if err := c.again(ctx, s); err != nil {
+		return nil, err
+	}
+	text := s.SQL()
+	if len(s.Args) == 0 {
+		rows, err := c.stream(ctx, "DECLARE "+cursor+" NO SCROLL CURSOR WITHOUT HOLD FOR "+text, nil)
+		if err == nil {
+			err = rows.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.declared = true
+		text = fmt.Sprintf("FETCH FORWARD %d FROM %s", b.Rows+1, cursor)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	rows, err := c.stream(ctx, text, s.Args)
+	c.cancel = cancel
+	if err != nil {
+		return nil, err
+	}
+	return &exec.Rows{Rows: rows, Convert: converter, Stop: c.stop}, nil
+}
+
+// stop implements exec.Rows. Of a result that is cut at its limit on rows the server has no more; of one that is cut at
+// its limit on bytes there may be much more.
+func (c *conn) stop(tooLarge bool) (stopped bool) {
+	if tooLarge && c.cancel != nil {
+		c.cancel()
+		c.lost = true
+	}
+	return c.lost
+}
+
+// script runs texts of ours, one after the other, and returns the rows of each.
+func (c *conn) script(ctx context.Context, texts ...string) (results [][]row, err error) {
+	err = c.conn.Raw(func(any) (err error) {
+		results, err = c.pgx.script(ctx, texts)
+		return err
+	})
+	return results, err
+}
+
+// ask is that of pgx.
+func (c *conn) ask(ctx context.Context, parsed string, others ...string) (results [][]row, err error) {
+	err = c.conn.Raw(func(any) (err error) {
+		results, err = c.pgx.ask(ctx, parsed, others...)
+		return err
+	})
+	return results, err
+}
+
+// stream runs one text by a protocol that takes one statement only. The driver keeps nothing of it: a statement in its
+// cache would stay on the connection, and it would read the rows of the next cursor by the columns of this one.
+func (c *conn) stream(ctx context.Context, text string, args []any) (*sql.Rows, error) {
+	c.close()
+	var err error
+	if !c.wrapped && len(args) == 0 {
+		c.rows, err = c.conn.QueryContext(ctx, text, c.pgx.mode)
+		return c.rows, err
+	}
+	if c.statement, err = c.conn.PrepareContext(ctx, text); err == nil {
+		c.rows, err = c.statement.QueryContext(ctx, args...)
+	}
+	return c.rows, err
+}
+
+// close ends the last statement.
+func (c *conn) close() {
+	if c.rows != nil {
+		c.rows.Close()
+	}
+	if c.statement != nil {
+		c.statement.Close()
+	}
+	if c.cancel != nil {
+		c.cancel()
+	}
+	c.rows, c.statement, c.cancel = nil, nil, nil
+}
+
+// Finish implements exec.Finisher.
+func (c *conn) Finish(ctx context.Context) (fit bool, err error) {
+	c.close()
+	c.judged = nil
+	if !c.lost {
+		err = c.rollback(ctx, c.single)
+		c.single = false
+	}
+	return !c.lost, err
+}
+
+// patience is how long Close waits for the server.
+const patience = 5 * time.Second
+
+// Close implements exec.Conn.
+func (c *conn) Close(drop bool) error {
+	c.leave(drop)
+	return nil
+}
+
+// leave takes the guard off, or makes database/sql close the connection.
+func (c *conn) leave(drop bool) {
+	if drop = drop || c.lost; drop && c.cancel != nil {
+		c.cancel() // before its rows are closed, or all of them are read
+	}
+	off := false
+	func() {
+		defer func() { _ = recover() }() // the driver panicked
+		c.close()
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		off = !drop && c.rollback(ctx, true) == nil
+	}()
+	_ = c.conn.Raw(func(any) error {
+		if !off {
+			return driver.ErrBadConn
+		}
+		if c.pgx != nil {
+			c.pgx.uncap()
+		}
+		return nil
+	})
+}
+
+// stateCode is the SQLSTATE of an error, "" without one.
+func stateCode(err error) string {
+	var known interface{ SQLState() string }
+	if errors.As(err, &known) {
+		return known.SQLState()
+	}
+	return ""
+}

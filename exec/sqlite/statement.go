@@ -1,0 +1,261 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"slices"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
+)
+
+// Read implements [exec.Conn]. SQLite has no parser to ask: what the statement names is what its text tells, and what it
+// reads is the word of the authorizer.
+func (c *conn) Read(_ context.Context, s *exec.Statement) (*guard.Names, error) {
+	known := s.Catalog.Own.(*catalog)
+	n, err := known.names(s)
+	if err != nil {
+		return nil, known.asAbsent(s, err)
+	}
+	return n, nil
+}
+
+// names finds the relations that a statement names.
+//
+// SQLite does not tell the authorizer everything. A column that only USING or a NATURAL join names makes no READ callback
+// (SQLite 3.40 to 3.53), nor does a table that is named only there; guesses could be joined to it. INDEXED BY orders rows
+// by columns that it does not name. So with these words, everything that the text and its views name counts as named.
+func (c *catalog) names(s *exec.Statement) (*guard.Names, error) {
+	if s.Size.Stores > mostStores {
+		return nil, guard.Refuse(exec.ReasonTooComplex,
+			"%d subqueries, views, joins and DISTINCTs could hold rows at once; at most %d may", s.Size.Stores, mostStores)
+	}
+	n := &guard.Names{}
+	if s.Ours {
+		return n, nil // the authorizer decides, and nobody asks what it names
+	}
+	for _, ref := range s.Tables() {
+		r := c.find(ref.Schema, ref.Name)
+		if r == nil || !ref.Base() {
+			continue
+		}
+		if !r.Allowed() {
+			return nil, guard.NotReadable(qualified(ref.Schema, ref.Name))
+		}
+		n.Sources = append(n.Sources, guard.Source{Alias: cmp.Or(ref.Alias, ref.Name), Relation: r, Select: ref.Query})
+	}
+	if !maySilence(s.SQL()) {
+		return n, nil
+	}
+	m := mentioned(s.SQL())
+	if !m.silent() {
+		return n, nil
+	}
+	for _, name := range m.sorted() {
+		if detail := c.hidden(name); detail != "" {
+			return nil, guard.Refuse(exec.ReasonTable, "%s, and USING, NATURAL and INDEXED BY do not name what they read: use ON", detail)
+		}
+		for _, r := range c.named[name] {
+			for _, u := range append([]guard.Read{{Relation: r}}, r.Under...) {
+				if !slices.Contains(n.Relations(), u.Relation) {
+					n.Sources = append(n.Sources, guard.Source{Relation: u.Relation})
+				}
+			}
+		}
+	}
+	n.Natural = m.natural
+	for _, name := range m.using {
+		n.Refs = append(n.Refs, guard.Ref{Path: []string{name}})
+	}
+	if m.indexed {
+		n.Indexes = []string{"INDEXED BY"}
+	}
+	return n, nil
+}
+
+// take makes the gate decide by the catalog of s. A module prepares statements of its own when its table is first used,
+// and some of them write. So each virtual table is used once before the authorizer decides.
+func (c *conn) take(ctx context.Context, s *exec.Statement) (*catalog, error) {
+	known := s.Catalog.Own.(*catalog)
+	if c.gate.catalog == known {
+		return known, nil
+	}
+	if len(known.virtual) > 0 {
+		if err := c.bare(func(dc any) error { return known.use(ctx, dc) }); err != nil {
+			return nil, err
+		}
+	}
+	c.gate.catalog = known
+	return known, nil
+}
+
+// compile calls prepare to compile s, or a text around it.
+func (c *conn) compile(ctx context.Context, s *exec.Statement, prepare func() error) error {
+	// SQLite does not look at the context while it compiles.
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	known, err := c.take(ctx, s)
+	if err != nil {
+		return err
+	}
+	// A statement from outside has no parameters, but modules bind some in statements of their own.
+	parameters := len(s.Args)
+	if len(known.virtual) > 0 {
+		parameters = max(parameters, 16)
+	}
+	if err := c.setLimit(limitVariable, &c.parameters, parameters); err != nil {
+		return err
+	}
+	c.gate.begin()
+	if err := orOutOfMemory(prepare); err != nil {
+		return known.asAbsent(s, c.compileError(err))
+	}
+	return nil
+}
+
+// orOutOfMemory turns a panic that says "out of memory" into an error: github.com/ncruces/go-sqlite3 panics so where a
+// program is over SQLite's limit on its length. Other panics go on.
+func orOutOfMemory(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(error)
+			if !ok || ownWords(e) != "out of memory" {
+				panic(r)
+			}
+			err = e
+		}
+	}()
+	return f()
+}
+
+// keep prepares s, or a text that holds it, for Run.
+//
+// Every statement is prepared first. Given to Query, go-sqlite3 would run every statement of a text, and take the first
+// step of a cached statement before its number of columns is known.
+func (c *conn) keep(ctx context.Context, s *exec.Statement, text string) error {
+	c.close()
+	err := c.compile(ctx, s, func() (err error) {
+		c.statement, err = c.conn.PrepareContext(ctx, text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if text == s.SQL() {
+		c.prepared = s
+	}
+	c.load = c.gate.catalog.readLoad(s.Statement)
+	c.load.sorts = max(c.load.sorts, s.Size.Sorts)
+	c.load.calls = len(c.gate.functions)
+	return nil
+}
+
+// close ends the last statement. SQLite repeats the error of the statement then, so close drops it.
+func (c *conn) close() {
+	if c.statement != nil {
+		c.statement.Close()
+	}
+	c.statement, c.prepared = nil, nil
+}
+
+// Confirm implements [exec.Conn]. The gate decides by the catalog, so the schema must not have changed when a statement
+// is rejected, or when the policy denies something.
+func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, error) {
+	err := c.keep(ctx, s, s.SQL())
+	if err == nil && c.config.Policy.Restricts() || exec.IsRejection(err) {
+		switch changed, cerr := c.changed(ctx, s.Catalog.Own.(*catalog)); {
+		case cerr != nil:
+			return guard.Seen{}, cerr
+		case changed:
+			return guard.Seen{}, guard.ErrStale
+		}
+	}
+	if err != nil {
+		return guard.Seen{}, err
+	}
+	if maySilence(s.SQL()) {
+		// The authorizer does not hear of a table that only USING or a NATURAL join reads.
+		for _, ref := range s.Tables() {
+			if ref.Base() {
+				c.gate.reads = append(c.gate.reads, read{database: ref.Schema, table: ref.Name})
+			}
+		}
+	}
+	functions := slices.Clone(c.gate.functions)
+	slices.Sort(functions)
+	return guard.Seen{Reads: c.gate.heard(), Functions: append([]string{}, slices.Compact(functions)...)}, nil
+}
+
+// Explain implements [exec.Conn].
+//
+// EXPLAIN QUERY PLAN does not run the statement. Still the text check is needed: go-sqlite3 runs every statement of a
+// text, so EXPLAIN QUERY PLAN SELECT 1; DROP TABLE t drops the table.
+func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error) {
+	rows := []exec.PlanRow{} // a plan without rows is a plan
+	err := c.compile(ctx, s, func() error {
+		return c.conn.Raw(func(dc any) error {
+			// The rows are made by SQLite itself, and nothing waits for a lock, so nothing has to be stopped.
+			atOnce, text := context.WithoutCancel(ctx), "EXPLAIN QUERY PLAN "+s.SQL()
+			return guard.EachRaw(atOnce, preparing{dc.(driver.Conn)}, text, func(scan func(...any) error) error {
+				var (
+					row    exec.PlanRow
+					unused any
+				)
+				err := scan(&row.ID, &row.Parent, &unused, &row.Detail)
+				rows = append(rows, row)
+				return err
+			})
+		})
+	})
+	if err != nil {
+		return exec.Plan{}, err
+	}
+	return readPlan(s.Statement, rows), nil
+}
+
+// preparing is a connection that cannot run a text without preparing it.
+type preparing struct{ driver.Conn }
+
+// Run implements [exec.Conn].
+func (c *conn) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
+	if c.prepared != s {
+		if err := c.keep(ctx, s, s.SQL()); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := c.start(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	names, changed, err := resultColumns(rows)
+	if err == nil && changed {
+		rows.Close()
+		if err = c.keep(ctx, s, asStored(s.SQL(), names)); err == nil {
+			rows, err = c.start(ctx, s)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err == nil {
+		err = c.fit(len(names))
+	}
+	if err != nil {
+		rows.Close()
+		return nil, err
+	}
+	return &exec.Rows{Rows: rows, Classify: func(err error) error { return c.runError(err, s.SQL()) }}, nil
+}
+
+// start starts what was prepared, without a step.
+func (c *conn) start(ctx context.Context, s *exec.Statement) (*sql.Rows, error) {
+	c.gate.begin()
+	rows, err := c.statement.QueryContext(ctx, s.Args...)
+	if err != nil {
+		return nil, c.runError(err, s.SQL()) // modernc.org/sqlite takes the first step
+	}
+	return rows, nil
+}
