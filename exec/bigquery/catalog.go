@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,7 +30,8 @@ type ref struct {
 }
 
 func (r ref) compare(o ref) int {
-	return cmp.Or(strings.Compare(r.project, o.project), strings.Compare(r.dataset.name, o.dataset.name), strings.Compare(r.name, o.name))
+	return cmp.Or(strings.Compare(r.project, o.project), strings.Compare(r.dataset.name, o.dataset.name),
+		strings.Compare(r.name, o.name))
 }
 
 // table is what the API told of a table. It does not change.
@@ -212,8 +214,9 @@ type store struct {
 
 	mu    sync.Mutex
 	known map[ref]seen
-	all   *snapshot
+	asked time.Time // when known had all tables
 	round time.Time // when a look at all tables began that is not over; zero: there is none
+	all   *snapshot // of known; nil where it changed
 }
 
 type seen struct {
@@ -221,11 +224,10 @@ type seen struct {
 	asked time.Time
 }
 
-// snapshot is all tables at a time.
+// snapshot is all tables at a time, sorted.
 type snapshot struct {
 	version string
-	all     []*table // sorted
-	asked   time.Time
+	all     []*table
 }
 
 const (
@@ -237,50 +239,51 @@ const (
 // Config.Refresh: a table takes one request, which is free.
 func (s *store) current(ctx context.Context, c *connector, suspects []ref) (*snapshot, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all != nil && time.Since(s.all.asked) < c.config.Refresh {
-		if len(suspects) == 0 {
-			return s.all, nil
+	now := time.Now()
+	since, whole := now.Add(-strictAge), now.Sub(s.asked) >= c.config.Refresh
+	if whole {
+		if s.round.IsZero() || now.Sub(s.round) > max(roundAge, c.config.Refresh) {
+			s.round = now
 		}
-		s.mu.Unlock()
-		found, err := s.look(ctx, c, suspects, time.Now().Add(-strictAge))
-		s.mu.Lock()
-		if err != nil {
+		since = s.round
+	}
+	s.mu.Unlock()
+	if whole {
+		var err error
+		if suspects, err = c.names(ctx); err != nil {
 			return nil, err
 		}
-		others := slices.DeleteFunc(slices.Clone(s.all.all), func(t *table) bool { return slices.Contains(suspects, t.ref) })
-		s.all = newSnapshot(append(others, found...), s.all.asked)
-		return s.all, nil
 	}
-	if s.round.IsZero() || time.Since(s.round) > max(roundAge, c.config.Refresh) {
-		s.round = time.Now()
-	}
-	round := s.round
-	s.mu.Unlock()
-	refs, err := c.names(ctx)
-	var found []*table
-	if err == nil {
-		found, err = s.look(ctx, c, refs, round)
-	}
-	s.mu.Lock()
-	if err != nil {
+	if _, err := s.look(ctx, c, suspects, since); err != nil {
 		return nil, err
 	}
-	s.all, s.round = newSnapshot(found, round), time.Time{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if whole {
+		there := map[ref]bool{}
+		for _, r := range suspects {
+			there[r] = true
+		}
+		maps.DeleteFunc(s.known, func(r ref, _ seen) bool { return !there[r] })
+		s.asked, s.round, s.all = since, time.Time{}, nil
+	}
+	if s.all == nil {
+		s.all = newSnapshot(slices.Collect(maps.Values(s.known)))
+	}
 	return s.all, nil
 }
 
-func newSnapshot(tables []*table, asked time.Time) *snapshot {
-	tables = slices.DeleteFunc(tables, func(t *table) bool { return t == nil })
-	slices.SortFunc(tables, func(a, b *table) int {
+func newSnapshot(tables []seen) *snapshot {
+	slices.SortFunc(tables, func(a, b seen) int {
 		return cmp.Or(strings.Compare(a.schema, b.schema), strings.Compare(a.name, b.name))
 	})
-	tables = slices.CompactFunc(tables, func(a, b *table) bool { return a.ref == b.ref })
-	sum := sha256.New()
+	out, sum := &snapshot{}, sha256.New()
 	for _, t := range tables {
+		out.all = append(out.all, t.table)
 		sum.Write([]byte(t.sum))
 	}
-	return &snapshot{fmt.Sprintf("%.16x", sum.Sum(nil)), tables, asked}
+	out.version = fmt.Sprintf("%.16x", sum.Sum(nil))
+	return out
 }
 
 // names lists the tables of all datasets.
@@ -331,8 +334,9 @@ func (s *store) get(ctx context.Context, c *connector, r ref, since time.Time) (
 	if errors.As(err, &answer) &&
 		(answer.Code == http.StatusNotFound || answer.Code == http.StatusForbidden && reasonOf(answer) == "accessDenied") {
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		delete(s.known, r)
-		s.mu.Unlock()
+		s.all = nil
 		return nil, nil
 	}
 	if err != nil {
@@ -340,7 +344,9 @@ func (s *store) get(ctx context.Context, c *connector, r ref, since time.Time) (
 	}
 	t := s.table(c, r, meta)
 	s.mu.Lock()
-	s.known[r] = seen{t, asked}
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	if s.known[r] = (seen{t, asked}); !ok || old.sum != t.sum {
+		s.all = nil
+	}
 	return t, nil
 }

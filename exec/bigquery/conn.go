@@ -32,7 +32,8 @@ type guarded struct {
 // mostTables is how many tables of a statement the service tells.
 const mostTables = 50
 
-// Version implements exec.Conn. Within Config.Refresh it asks for nothing but the tables of a statement that was refused.
+// Version implements exec.Conn. Within Config.Refresh it asks for the tables of a statement that was refused, and else
+// for nothing.
 func (g *guarded) Version(ctx context.Context) (string, error) {
 	tables, err := g.store.current(ctx, g.service, g.suspects)
 	if err != nil {
@@ -88,7 +89,8 @@ func (g *guarded) Read(_ context.Context, s *exec.Statement) (*guard.Names, erro
 	case b.outside != "":
 		return nil, guard.Refuse(guard.ReasonTable, "%s is in no dataset of the Config", b.outside)
 	case len(b.tables) > mostTables:
-		return nil, guard.Refuse(guard.ReasonTooComplex, "it names %d tables; at most %d are allowed", len(b.tables), mostTables)
+		return nil, guard.Refuse(guard.ReasonTooComplex, "it names %d tables; at most %d are allowed", len(b.tables),
+			mostTables)
 	}
 	for _, u := range s.Catalog.Reads(b.Names) { // what lies under views
 		if r := u.Relation.Own.(*table).ref; !slices.Contains(g.suspects, r) {
@@ -148,7 +150,9 @@ func (g *guarded) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Se
 	if err := g.fresh(ctx, s, chosen); err != nil {
 		return seen, err
 	}
-	s.Names.Own, g.suspects = dry, nil
+	if s.Names.Own = dry; len(s.Names.Absent) == 0 {
+		g.suspects = nil
+	}
 	return seen, nil
 }
 

@@ -212,17 +212,15 @@ func (c *connector) dryRun(ctx context.Context, text string, values []any) (*big
 		return nil, err
 	}
 	status := j.LastStatus()
-	if status == nil || status.Statistics == nil {
-		return nil, errors.New("bigquery: the dry run has no statistics")
+	if status != nil && status.Err() != nil {
+		return nil, status.Err()
 	}
-	if err := status.Err(); err != nil {
-		return nil, err
+	if status != nil && status.Statistics != nil {
+		if s, ok := status.Statistics.Details.(*bigquery.QueryStatistics); ok {
+			return s, nil
+		}
 	}
-	s, ok := status.Statistics.Details.(*bigquery.QueryStatistics)
-	if !ok {
-		return nil, errors.New("bigquery: the dry run is not that of a query")
-	}
-	return s, nil
+	return nil, errors.New("bigquery: the dry run says nothing of a query")
 }
 
 // mayRun reports whether a job may go on after an error: it does not where the service itself said that it failed.

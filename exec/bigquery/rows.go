@@ -70,16 +70,11 @@ func (r *rows) Next(dest []driver.Value) error {
 
 // listing is what tabledata.list is asked for, which is free.
 type listing struct {
-	Count       bool     `json:",omitempty"` // how many rows there are, and nothing else
-	Columns     []listed `json:",omitempty"`
+	Count       bool     // how many rows there are, and nothing else
+	Columns     []string // as a schema has them: "address.city"
+	Cut         int      // texts and bytes are cut to so many characters or bytes; 0: whole
 	Start, Rows int
 	table       ref
-}
-
-// listed is a column of a listing.
-type listed struct {
-	Path []string
-	Cut  int `json:",omitempty"` // characters, or bytes of BYTES; 0: whole
 }
 
 // listingMark begins a statement that a listing answers too. It opens nothing: such a statement passes the guard like
@@ -95,8 +90,8 @@ func listingOf(s *exec.Statement, reads []guard.Read) *listing {
 		return nil
 	}
 	t, ok := reads[0].Relation.Own.(*table)
-	if !ok || t.kind != bigquery.RegularTable || slices.ContainsFunc(l.Columns, func(c listed) bool {
-		return !slices.Contains(reads[0].Columns, strings.Join(c.Path, "."))
+	if !ok || t.kind != bigquery.RegularTable || slices.ContainsFunc(l.Columns, func(name string) bool {
+		return !slices.Contains(reads[0].Columns, name)
 	}) {
 		return nil
 	}
@@ -116,71 +111,46 @@ func (c *connector) list(ctx context.Context, l *listing) (driver.Rows, error) {
 		n := &bigquery.FieldSchema{Name: "n", Type: bigquery.IntegerFieldType}
 		return &rows{schema: bigquery.Schema{n}, first: []bigquery.Value{int64(it.TotalRows)}, left: 1}, nil
 	}
-	for _, c := range l.Columns {
-		f := fieldAt(it.Schema, c.Path)
-		if f == nil {
-			return nil, &bigquery.Error{Reason: "invalidQuery", Message: "Unrecognized name: " + strings.Join(c.Path, ".")}
+	all := columnsOf(it.Schema, nil, false)
+	at := make([]int, len(l.Columns))
+	for i, name := range l.Columns {
+		at[i] = slices.IndexFunc(all, func(c column) bool { return c.name == name })
+		if at[i] < 0 {
+			return nil, &bigquery.Error{Reason: "invalidQuery", Message: "Unrecognized name: " + name}
 		}
-		r.schema = append(r.schema, f)
+		r.schema = append(r.schema, all[at[i]].field)
 	}
-	r.pick = func(row []bigquery.Value) []bigquery.Value { return l.pick(row, it.Schema) }
+	r.pick = func(row []bigquery.Value) (out []bigquery.Value) {
+		row = flat(row, it.Schema)
+		for i, k := range at {
+			v := row[k]
+			text, isText := v.(string)
+			bytes, isBytes := v.([]byte)
+			switch chars := []rune(text); {
+			case l.Cut > 0 && isText && r.schema[i].Type == bigquery.StringFieldType:
+				v = string(chars[:min(len(chars), l.Cut)])
+			case l.Cut > 0 && isBytes:
+				v = bytes[:min(len(bytes), l.Cut)]
+			}
+			out = append(out, v)
+		}
+		return out
+	}
 	return r, nil
 }
 
-// fieldAt finds a field by its path, none of which but the last is repeated.
-func fieldAt(s bigquery.Schema, path []string) (f *bigquery.FieldSchema) {
-	for i, name := range path {
-		if f = nil; i > 0 && len(s) == 0 {
-			return nil
+// flat writes out the values of records, as columnsOf does their fields.
+func flat(row []bigquery.Value, s bigquery.Schema) (out []bigquery.Value) {
+	for i, f := range s {
+		if f.Type != bigquery.RecordFieldType || f.Repeated {
+			out = append(out, row[i])
+			continue
 		}
-		for _, field := range s {
-			if strings.EqualFold(field.Name, name) {
-				f = field
-			}
+		record, ok := row[i].([]bigquery.Value)
+		if !ok {
+			record = make([]bigquery.Value, len(f.Schema))
 		}
-		if f == nil || f.Repeated && i < len(path)-1 {
-			return nil
-		}
-		s = f.Schema
-	}
-	return f
-}
-
-// pick returns the columns of l out of a whole row.
-func (l *listing) pick(row []bigquery.Value, all bigquery.Schema) []bigquery.Value {
-	out := make([]bigquery.Value, len(l.Columns))
-	for i, c := range l.Columns {
-		var v bigquery.Value = row
-		s := all
-		for _, name := range c.Path {
-			record, _ := v.([]bigquery.Value)
-			v = nil
-			for k, f := range s {
-				if k < len(record) && strings.EqualFold(f.Name, name) {
-					v, s = record[k], f.Schema
-					break
-				}
-			}
-		}
-		if c.Cut > 0 {
-			switch text := v.(type) {
-			case string:
-				v = text[:cutAt(text, c.Cut)]
-			case []byte:
-				v = text[:min(len(text), c.Cut)]
-			}
-		}
-		out[i] = v
+		out = append(out, flat(record, f.Schema)...)
 	}
 	return out
-}
-
-// cutAt returns where n characters of text end, in bytes.
-func cutAt(text string, n int) int {
-	for i := range text {
-		if n--; n < 0 {
-			return i
-		}
-	}
-	return len(text)
 }

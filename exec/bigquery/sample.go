@@ -16,10 +16,12 @@ import (
 // spreadParts is the number of places of a long table that a spread sample comes from.
 const spreadParts = 20
 
-// SampleRows reads rows of a table by tabledata.list, which costs no money: the first ones, or with Spread from 20 places
-// of a table that has more than Rows, each at random in its part. Of a view, and of an external table, it reads the first
-// rows by a query, which costs as much as reading all of it.
-func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+// SampleRows reads rows of a table by tabledata.list, which costs no money: the first ones, or with Spread from 20
+// places of a table that has more than Rows, each at random in its part. Of a view, and of an external table, it reads
+// the first rows by a query, which costs as much as reading all of it.
+func (d Dialect) SampleRows(
+	ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions,
+) (exec.RowSample, error) {
 	from := " FROM " + t.TableName().Quoted(d.Language()) + " AS t"
 	ask := func(l listing, columns, rest string, rows int) ([][]any, error) {
 		mark := "SELECT "
@@ -59,17 +61,14 @@ func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Tabl
 	if len(o.Columns) == 0 {
 		return out, nil
 	}
-	l := listing{}
+	l := listing{Columns: o.Columns, Cut: o.Cut}
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
-		one := listed{Path: strings.Split(name, ".")}
 		columns[i] = "t." + quote(name)
 		c, ok := t.Column(name)
 		if ok && o.Cut > 0 && (strings.HasPrefix(c.Type, "STRING") || strings.HasPrefix(c.Type, "BYTES")) {
-			one.Cut = o.Cut
 			columns[i] = fmt.Sprintf("LEFT(%s, %d)", columns[i], o.Cut)
 		}
-		l.Columns = append(l.Columns, one)
 	}
 	places := [][2]int64{{0, int64(o.Rows)}}
 	if o.Spread && total > int64(o.Rows) {

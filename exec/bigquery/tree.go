@@ -16,7 +16,6 @@ import (
 // The limits on a tree. The text check, which bounds length and brackets, comes before, and nested, which bounds what
 // nests without brackets.
 const (
-	mostNodes  = 400_000
 	mostDepth  = 8_000
 	mostNested = 200
 )
@@ -48,11 +47,10 @@ type walker struct {
 	named
 	added   map[string]bool // functions that the policy adds
 	ours    bool            // parameters are allowed
-	visited int
-	number  int      // of SELECTs and pipelines
-	current int      // number of the one around
-	with    []string // common table expressions in scope
-	maybe   []string // those of recursive WITHs, which may be named before they are in scope
+	number  int             // of SELECTs and pipelines
+	current int             // number of the one around
+	with    []string        // common table expressions in scope
+	maybe   []string        // those of recursive WITHs, which may be named before they are in scope
 }
 
 // read parses one statement and says what it names.
@@ -153,8 +151,8 @@ func (w *walker) walk(v reflect.Value, depth int) {
 			w.walk(v.Index(i), depth)
 		}
 	case reflect.Struct:
-		if w.visited++; w.visited > mostNodes || depth > mostDepth {
-			guard.Stop(guard.ReasonTooComplex, "its tree has over %d parts or is over %d deep", mostNodes, mostDepth)
+		if depth > mostDepth {
+			guard.Stop(guard.ReasonTooComplex, "its tree is over %d deep", mostDepth)
 		}
 		switch name := v.Type().Name(); {
 		case name == "Span" || name == "ParameterExpr" && w.ours:
@@ -306,38 +304,19 @@ func (w *walker) common(with *ast.WithClause, depth int) {
 	w.maybe = w.maybe[:around]
 }
 
-// narrows reports whether a pipeline comes to a SELECT or AGGREGATE that names its columns before any other operator
-// can see all of them, and joins nothing behind it.
+// narrows reports whether a pipeline comes to a SELECT or AGGREGATE that says which columns go on, before any other
+// operator can see all of them, and joins nothing behind it.
 func narrows(operators []ast.Node) bool {
-	named := false
-	for _, o := range operators {
-		switch o := o.(type) {
-		case *ast.PipeSelect:
-			named = named || !starred(o.Select)
-		case *ast.PipeAggregate:
-			named = named || !starred(o.Select)
-		case *ast.PipeJoin:
-			if named {
-				return false
-			}
+	for i, o := range operators {
+		switch o.(type) {
+		case *ast.PipeSelect, *ast.PipeAggregate:
+			return !slices.ContainsFunc(operators[i+1:], is[*ast.PipeJoin])
 		case *ast.PipeWhere, *ast.PipeOrderBy, *ast.PipeLimitOffset, *ast.PipeExtend, *ast.PipeTablesample:
 		default:
-			if !named {
-				return false
-			}
+			return false
 		}
 	}
-	return named
-}
-
-func starred(s *ast.Select) bool {
-	return s.SelectList == nil || slices.ContainsFunc(s.SelectList.Columns, func(c *ast.SelectColumn) bool {
-		switch c.Expr.(type) {
-		case *ast.Star, *ast.StarWithModifiers, *ast.DotStar, *ast.DotStarWithModifiers:
-			return true
-		}
-		return false
-	})
+	return false
 }
 
 // table notes a table, a common table expression or an array by its name, or an UNNEST.
