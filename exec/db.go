@@ -86,16 +86,17 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 // as those of [DB.Sample], [DB.Profile] and [DB.Probe]. The copy shares connections, limits and schema with db.
 func (db *DB) WithoutExecution() *DB { return &DB{shared: db.shared, lookOnly: true} }
 
-// readyTimeout bounds Ready where its context does not.
+// readyTimeout is the least that Ready has.
 const readyTimeout = 5 * time.Second
 
-// Ready takes one connection, guards it and gives it back, within 5 seconds. Its error says why no statement could run:
+// Ready takes one connection, guards it, reads the catalog and gives the connection back. It takes 5 seconds at most, or
+// Limits.Answer.Timeout where that is more, since the catalog of a large database takes a while. Its error says why no statement could run:
 // the database cannot be opened or is no database; the policy names something that the database does not have; or the
 // driver lacks the hooks, with what to do about it ([ErrUnguarded]). Without this call the first statement has that
 // error.
 func (db *DB) Ready(ctx context.Context) error {
 	_, err := with(&Session{db: db}, func(s *Session) (struct{}, error) {
-		return run(ctx, s, readyTimeout, func(context.Context, *held) (struct{}, error) { return struct{}{}, nil })
+		return run(ctx, s, max(readyTimeout, db.limits.Answer.Timeout), func(context.Context, *held) (struct{}, error) { return struct{}{}, nil })
 	})
 	return err
 }

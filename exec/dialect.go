@@ -26,7 +26,8 @@ type Dialect interface {
 	Classify(err error) error
 }
 
-// Sampler is a Dialect that reads samples of tables in a way of its own. Without it the first rows are read.
+// Sampler is a Dialect that reads samples of tables in a way of its own. Without it guard.SampleRows reads them by a
+// primary key of one column, if it has integers, else it reads the first rows.
 type Sampler interface {
 	// SampleRows reads some rows of t, the columns of o and no others. What it reads is bounded by o, whatever the
 	// size of t, unless t is a view. The same o on the same data gives the same rows. run runs one statement under

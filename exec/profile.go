@@ -243,7 +243,7 @@ func readableColumns(t *schema.Table, readable *schema.Schema) (source schema.Ta
 	return *found, names, nil
 }
 
-// sampleRows reads a sample in the way of d, or the first rows.
+// sampleRows reads a sample in the way of d, or by a primary key of one column.
 func sampleRows(ctx context.Context, d Dialect, run guard.Runner, t schema.Table, o SampleOptions) (RowSample, error) {
 	if s, ok := d.(Sampler); ok {
 		return s.SampleRows(ctx, run, t, o)
@@ -254,7 +254,11 @@ func sampleRows(ctx context.Context, d Dialect, run guard.Runner, t schema.Table
 	for i, name := range o.Columns {
 		columns[i] = "t." + l.Quote(name)
 	}
-	sample, err := guard.SampleRows(ctx, run, guard.Sampled{From: from, Counted: from, List: strings.Join(columns, ", ")}, o)
+	key := ""
+	if len(t.PrimaryKey) == 1 {
+		key = "t." + l.Quote(t.PrimaryKey[0])
+	}
+	sample, err := guard.SampleRows(ctx, run, guard.Sampled{From: from, Counted: from, List: strings.Join(columns, ", "), Key: key}, o)
 	for _, row := range sample.Rows {
 		for i, v := range row {
 			switch v := v.(type) {

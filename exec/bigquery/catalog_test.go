@@ -62,7 +62,7 @@ func TestInspect(t *testing.T) {
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
 	}
-	d := bq.Dialect{}
+	d := bq.Dialect{}.Language()
 	for column, quoted := range map[string]string{"address.city": "`address`.`city`", "note": "`note`"} {
 		if got := d.Quote(column); got != quoted {
 			t.Errorf("%s is quoted %s", column, got)
@@ -107,6 +107,48 @@ func TestStrict(t *testing.T) {
 	}
 }
 
+// TestNewTable: a table, and a column that was hidden, are there for the first statement that names them, whatever
+// Config.Refresh says.
+func TestNewTable(t *testing.T) {
+	for _, test := range []struct {
+		why    string
+		policy exec.Policy
+		before fakeTable // of the table called late; zero: it is not there
+		after  fakeTable
+		sql    string
+	}{
+		{why: "the service knows it, and the catalog does not", after: fakeTable{meta: metaT}, sql: "SELECT a FROM late"},
+		{why: "the same where tables are denied", policy: noUsers, after: fakeTable{meta: metaT}, sql: "SELECT a FROM late"},
+		{why: "the same where columns are denied", policy: noPass, after: fakeTable{meta: metaT}, sql: "SELECT a FROM late"},
+		{why: "a view that read a denied column", policy: noPass, before: fakeTable{meta: metaView("SELECT password FROM suite_data.users")},
+			after: fakeTable{meta: metaView("SELECT id FROM suite_data.users")}, sql: "SELECT id FROM late"},
+		{why: "a view in the place of a table", policy: noPass, before: fakeTable{meta: metaT},
+			after: fakeTable{meta: metaView("SELECT id FROM suite_data.users")}, sql: "SELECT id FROM late"},
+	} {
+		f := hostileFake(t)
+		set := func(table fakeTable) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if table.meta != "" {
+				f.tables[project+"."+home+".late"] = table
+			}
+		}
+		set(test.before)
+		db := database(t, f, bq.Config{Refresh: time.Hour}, exec.Config{Policy: test.policy})
+		if _, err := db.Query(t.Context(), test.sql); (err == nil) != (test.before.meta == metaT) {
+			t.Errorf("%s: before: %v", test.why, err)
+		}
+		set(test.after)
+		time.Sleep(1100 * time.Millisecond) // the age of what is looked at again
+		if _, err := db.Query(t.Context(), test.sql); err != nil {
+			t.Errorf("%s: %v", test.why, err)
+		}
+		if _, err := db.Query(t.Context(), test.sql); err != nil || f.count("list") != 1 {
+			t.Errorf("%s: again: %v, after %d lists", test.why, err, f.count("list"))
+		}
+	}
+}
+
 func TestPolicyNames(t *testing.T) {
 	f := hostileFake(t)
 	for _, test := range []struct {
@@ -120,7 +162,7 @@ func TestPolicyNames(t *testing.T) {
 		{exec.Policy{DenyColumns: []string{`users."address.city"`}}, "", "SELECT address.city FROM users"},
 		{exec.Policy{DenyColumns: []string{"users.address"}}, "users.address", ""},
 		{exec.Policy{DenyColumns: []string{"users.orders.sku"}}, "users.orders.sku", ""},
-		{exec.Policy{DenyTables: []string{project + "." + home + ".users"}}, "leave the project out", ""},
+		{exec.Policy{DenyTables: []string{project + "." + home + ".users"}}, project + "." + home + ".users", ""},
 		{exec.Policy{AllowTables: []string{"public-project.pub.nosuch"}}, "public-project.pub.nosuch", ""},
 	} {
 		db := database(t, f, bq.Config{Datasets: []string{"public-project.pub"}}, exec.Config{Policy: test.policy})

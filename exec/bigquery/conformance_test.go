@@ -36,7 +36,7 @@ func engine() exectest.Engine {
 			return exectest.Database{User: f.connector(), Owner: liteConnector{f.dsn()}}
 		},
 		Write:        strings.NewReplacer(googleSQL...).Replace,
-		VersionDelay: 1100 * time.Millisecond, // exec asks once a second
+		VersionDelay: 5 * time.Millisecond,
 		Skip: map[string]string{
 			"inspect": "BigQuery has no unique constraints; TestInspect has what it has",
 		},

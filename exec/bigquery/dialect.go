@@ -1,8 +1,11 @@
 package bigquery
 
 import (
-	"database/sql/driver"
+	"context"
+	"database/sql"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/sqltext"
@@ -18,42 +21,67 @@ type Dialect struct{}
 
 var (
 	_ exec.Dialect = Dialect{}
+	_ exec.Sampler = Dialect{}
 )
 
-// Name returns "bigquery".
-func (Dialect) Name() string { return "bigquery" }
-
-// Title returns "BigQuery".
-func (Dialect) Title() string { return "BigQuery" }
-
-// Text returns the lexing rules of GoogleSQL.
-func (Dialect) Text() sqltext.Dialect { return sqltext.BigQuery() }
+// Language implements exec.Dialect.
+func (Dialect) Language() exec.Language {
+	return exec.Language{
+		Name: "bigquery", Title: "BigQuery", Text: sqltext.BigQuery(),
+		QuoteName: quote, QuoteSchemaName: quoteSchema,
+		Drivers: []string{"github.com/texttosql/texttosql/exec/bigquery"},
+	}
+}
 
 // escapes are those of a name in backquotes.
 var escapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "\n", `\n`, "\r", `\r`)
 
-// Quote returns name in backquotes. A dot parts the fields of a record, since no name of a table or column holds one:
+// quote writes a name in backquotes. A dot parts the fields of a record, since no name of a table or column holds one:
 // address.city becomes `address`.`city`.
-func (Dialect) Quote(name string) string {
+func quote(name string) string {
 	return "`" + strings.ReplaceAll(escapes.Replace(name), ".", "`.`") + "`"
 }
 
-// QuoteSchema returns a dataset with its project, if name has one, in backquotes.
-func (d Dialect) QuoteSchema(name string) string {
+// quoteSchema writes a dataset with its project, if name has one.
+func quoteSchema(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		return "`" + escapes.Replace(name[:i]) + "`." + d.Quote(name[i+1:])
+		return "`" + escapes.Replace(name[:i]) + "`." + quote(name[i+1:])
 	}
-	return d.Quote(name)
+	return quote(name)
 }
 
-// Placeholder returns "?".
-func (Dialect) Placeholder(int) string { return "?" }
+// Classify implements exec.Dialect.
+func (Dialect) Classify(err error) error { return classify(err, exec.FaultRun) }
 
-// Recognises reports whether d is the driver of a pool of [Open].
-func (Dialect) Recognises(d driver.Driver) bool {
-	_, ok := d.(bigqueryDriver)
-	return ok
+// Guard implements exec.Dialect. See the package comment for what the guard does.
+func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
+	s := &store{known: map[ref]seen{}, added: map[string]bool{}, strict: len(c.Policy.DenyColumns) > 0}
+	for _, name := range c.Policy.AllowFunctions {
+		s.added[strings.ToLower(strings.ReplaceAll(name, `"`, ""))] = true
+	}
+	return func(ctx context.Context, sc *sql.Conn, timeout time.Duration) (exec.Opened, error) {
+		g := &guarded{store: s, conn: sc, timeout: timeout, restricts: c.Policy.Restricts()}
+		err := sc.Raw(func(dc any) error {
+			if c.Unwrap != nil {
+				dc = c.Unwrap(dc)
+			}
+			own, ok := dc.(*conn)
+			if !ok {
+				return &exec.UnguardedError{
+					Reason: fmt.Sprintf("the driver connection %T is not that of this package", dc),
+					Remedy: "open the pool with bigquery.Open",
+				}
+			}
+			g.service = own.connector
+			return nil
+		})
+		if err != nil {
+			return exec.Opened{}, err
+		}
+		version, err := g.Version(ctx)
+		if err != nil {
+			return exec.Opened{}, err
+		}
+		return exec.Opened{Conn: g, Place: "the datasets of the Config", Version: version}, nil
+	}, nil
 }
-
-// Classify implements exec.ErrorClassifier.
-func (Dialect) Classify(err error) error { return unblamed(err) }

@@ -8,14 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"cloud.google.com/go/bigquery"
 	"google.golang.org/api/googleapi"
-
-	"github.com/texttosql/texttosql/internal/wait"
 )
 
 // Config says what a pool reads and what its statements may cost.
@@ -29,9 +28,10 @@ type Config struct {
 	MaxBytesBilled int64
 	// Labels are put on each job, so that a bill can be taken apart. The service sets the rules for their text.
 	Labels map[string]string
-	// Refresh is how old what is known of a table may be. After it the schema is asked for again where it is needed: one
-	// request a table and one for each 1,000 tables of a dataset, which are free. 0 is one minute. Under a policy that
-	// denies columns, the tables of a statement are never older than a second.
+	// Refresh is how old what is known of the tables may be. After it all of them are asked for again before a statement:
+	// one request a table, 16 at a time, and one for each 1,000 tables of a dataset, which are free. 0 is one minute;
+	// take more for datasets of thousands of tables. Under a policy that denies columns, the tables of a statement are
+	// never older than a second, and those of a statement that is refused are asked for again at once.
 	Refresh time.Duration
 }
 
@@ -91,7 +91,9 @@ func newConnector(client *bigquery.Client, config Config) *connector {
 		if !isDataset.MatchString(d.name) || !isProject.MatchString(d.project) {
 			c.err = fmt.Errorf(`bigquery: Config: %q is no dataset; write "dataset" or "project.dataset"`, text)
 		}
-		c.datasets = append(c.datasets, d)
+		if !slices.Contains(c.datasets, d) {
+			c.datasets = append(c.datasets, d)
+		}
 	}
 	return c
 }
@@ -129,7 +131,7 @@ func (c *conn) Prepare(text string) (driver.Stmt, error) { return &stmt{c, text}
 func (c *conn) Begin() (driver.Tx, error)                { return nil, errNoTransaction }
 func (c *conn) Close() error                             { return nil }
 
-// CheckNamedValue lets what the held connection says about a statement pass as one of its arguments.
+// CheckNamedValue lets what the guard says about a statement pass as one of its arguments.
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	switch v.Value.(type) {
 	case job, *listing:
@@ -187,7 +189,7 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 	if o.rows > 0 {
 		it.PageInfo().MaxSize = min(o.rows, mostPage)
 	}
-	return &rows{it: it, schema: it.Schema}, nil
+	return &rows{it: it, schema: it.Schema, left: -1}, nil
 }
 
 // query makes the one form in which a text is sent.
@@ -210,17 +212,15 @@ func (c *connector) dryRun(ctx context.Context, text string, values []any) (*big
 		return nil, err
 	}
 	status := j.LastStatus()
-	if status == nil || status.Statistics == nil {
-		return nil, errors.New("bigquery: the dry run has no statistics")
+	if status != nil && status.Err() != nil {
+		return nil, status.Err()
 	}
-	if err := status.Err(); err != nil {
-		return nil, err
+	if status != nil && status.Statistics != nil {
+		if s, ok := status.Statistics.Details.(*bigquery.QueryStatistics); ok {
+			return s, nil
+		}
 	}
-	s, ok := status.Statistics.Details.(*bigquery.QueryStatistics)
-	if !ok {
-		return nil, errors.New("bigquery: the dry run is not that of a query")
-	}
-	return s, nil
+	return nil, errors.New("bigquery: the dry run says nothing of a query")
 }
 
 // mayRun reports whether a job may go on after an error: it does not where the service itself said that it failed.
@@ -238,8 +238,13 @@ func (c *connector) cancel(j *bigquery.Job, id string) {
 		defer stop()
 		for j == nil { // it may have been on its way
 			var err error
-			if j, err = c.client.JobFromID(ctx, id); err != nil && wait.For(ctx, cancelAgain) != nil {
+			if j, err = c.client.JobFromID(ctx, id); err == nil {
+				break
+			}
+			select {
+			case <-ctx.Done():
 				return // there is no such job
+			case <-time.After(cancelAgain):
 			}
 		}
 		_ = j.Cancel(ctx)

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -29,23 +30,20 @@ var unknown = []*regexp.Regexp{
 	regexp.MustCompile(`^Table (?:name )?"([^"]+)" (?:missing|must be)`),
 }
 
-// apiError is an error of the client whose text holds no credential.
+// apiError is an error of the client whose text holds no credential. busy: it goes away with time.
 type apiError struct {
 	text  string
 	cause error
+	busy  bool
 }
 
-func (e *apiError) Error() string { return e.text }
-func (e *apiError) Unwrap() error { return e.cause }
-
-// busyError is an error that goes away with time.
-type busyError struct{ apiError }
-
-func (e *busyError) Is(target error) bool { return target == exec.ErrBusy }
+func (e *apiError) Error() string        { return e.text }
+func (e *apiError) Unwrap() error        { return e.cause }
+func (e *apiError) Is(target error) bool { return e.busy && target == exec.ErrBusy }
 
 func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrUnguarded) || errors.As(err, new(*exec.PolicyError)) ||
-		errors.As(err, new(*apiError))
+	return exec.IsRejection(err) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrUnguarded) ||
+		errors.Is(err, guard.ErrStale) || errors.As(err, new(*apiError))
 }
 
 // reasonOf is the reason of an answer in the API's own word: "accessDenied".
@@ -56,35 +54,31 @@ func reasonOf(e *googleapi.Error) string {
 	return ""
 }
 
-// classify gives an error of the client its type. fault is what is wrong with a statement that the service rejects for no
-// reason that its words tell.
+// classify gives an error of the client its type. fault is what is wrong with a statement that the service rejects for
+// no reason that its words tell.
 func classify(err error, fault exec.Fault) error {
 	if err == nil || isTyped(err) {
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		var answer *googleapi.Error
-		if !errors.As(err, &answer) || !isBusy(reasonOf(answer), answer.Code) { // else it was tried again until the end
+		var answer *googleapi.Error // one that says "busy" was tried again until the end
+		if !errors.As(err, &answer) || !isBusy(reasonOf(answer), answer.Code) {
 			return fmt.Errorf("bigquery: %w", err)
 		}
 	}
-	var (
-		failed  *bigquery.Error
-		answer  *googleapi.Error
-		reason  string
-		message string
-		code    int
-	)
+	var failed *bigquery.Error
+	var answer *googleapi.Error
+	reason, message, code := "", "", 0
 	switch {
 	case errors.As(err, &failed):
 		reason, message = failed.Reason, failed.Message
 	case errors.As(err, &answer):
 		reason, message, code = reasonOf(answer), answer.Message, answer.Code
 	}
-	public := apiError{"bigquery: " + trace.Scrub(err.Error()), err}
 	switch reason {
 	case "invalidQuery", "invalid", "badRequest", "notFound", "duplicate":
-		if reason == "notFound" && !strings.HasPrefix(message, "Not found: Table") && !strings.HasPrefix(message, "Not found: Dataset") {
+		what, absent := strings.CutPrefix(message, "Not found: ")
+		if reason == "notFound" && !(absent && (strings.HasPrefix(what, "Table") || strings.HasPrefix(what, "Dataset"))) {
 			break // a job or a project
 		}
 		return invalidOf(message, fault)
@@ -100,10 +94,7 @@ func classify(err error, fault exec.Fault) error {
 	case "timeout":
 		return &exec.LimitError{Limit: "time", Max: message}
 	}
-	if isBusy(reason, code) {
-		return &busyError{public}
-	}
-	return &public
+	return &apiError{"bigquery: " + trace.Scrub(err.Error()), err, isBusy(reason, code)}
 }
 
 func isBusy(reason string, code int) bool {
@@ -128,15 +119,12 @@ func invalidOf(message string, fault exec.Fault) error {
 	return e
 }
 
-// unblamed gives an error of our own look at a dataset a type that blames no statement of a caller.
+// unblamed gives an error of our own look at a table a type that blames no statement.
 func unblamed(err error) error {
-	if err == nil || isTyped(err) {
-		return err
-	}
 	if typed := classify(err, exec.FaultRun); !exec.IsRejection(typed) {
 		return typed
 	}
-	return &apiError{"bigquery: looking at the datasets: " + trace.Scrub(err.Error()), err}
+	return &apiError{"bigquery: looking at the datasets: " + trace.Scrub(err.Error()), err, false}
 }
 
 func tooManyBytes(most int64) error {

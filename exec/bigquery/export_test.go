@@ -12,7 +12,7 @@ import (
 func NewConnector(client *bigquery.Client, c Config) driver.Connector { return newConnector(client, c) }
 
 // Read is the tree of a statement: the names of its tables and functions.
-func Read(text string) (tables []string, functions map[string]bool, err error) {
+func Read(text string) (tables, functions []string, err error) {
 	s, err := sqltext.BigQuery().Check(text)
 	if err != nil {
 		return nil, nil, err
@@ -22,10 +22,8 @@ func Read(text string) (tables []string, functions map[string]bool, err error) {
 		return nil, nil, err
 	}
 	for _, s := range n.sources {
-		for i, name := range s.names {
-			if i == len(s.names)-1 {
-				tables = append(tables, name)
-			}
+		if len(s.names) > 0 {
+			tables = append(tables, s.names[len(s.names)-1])
 		}
 	}
 	return tables, n.functions, nil

@@ -755,7 +755,7 @@ func (f *fake) data(r *http.Request, in, set, name string) (any, *refusal) {
 // toLite writes GoogleSQL for SQLite, as far as the statements of the suite go: strings and names with its quotes, no
 // dataset before a table, UNION without DISTINCT.
 func toLite(text string) string {
-	d := bq.Dialect{}.Text()
+	d := bq.Dialect{}.Language().Text
 	tokens := slices.Collect(d.Tokens(text))
 	out := ""
 	for i := 0; i < len(tokens); i++ {

@@ -21,7 +21,7 @@ func FuzzRead(f *testing.F) {
 		"session_user": true, "external_query": true, "error": true, "predict": true, "generate_text": true, "generate": true, "forecast": true,
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		d := bq.Dialect{}.Text()
+		d := bq.Dialect{}.Language().Text
 		s, err := d.Check(text)
 		if err != nil {
 			return

@@ -10,10 +10,13 @@ import (
 	"time"
 
 	"cloud.google.com/go/bigquery"
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/api/option"
 
 	"github.com/texttosql/texttosql/exec"
 	bq "github.com/texttosql/texttosql/exec/bigquery"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/guard"
 )
 
 // database is a DB on f.
@@ -106,29 +109,62 @@ func TestEngineCost(t *testing.T) {
 	if _, err := db.Query(t.Context(), "SELECT a FROM t"); !isLimit("engine-cost")(err) {
 		t.Errorf("501 bytes where 500 are allowed: %v", err)
 	}
-	f.bytes = 500
+	f.bytes, f.mentions = 500, []string{project + "." + home + ".users", project + "." + home + ".t"}
 	p, err := db.Explain(t.Context(), "SELECT a FROM t JOIN users ON true")
-	if err != nil || p.EngineCost != 500 || p.Signature() != "scan:t:full,scan:users:full" {
-		t.Errorf("the plan is %+v, %v", p, err)
+	want := "0 bytes are read (precise)\nread suite_data.t\nread suite_data.users"
+	if diff := cmp.Diff(want, p.Signature()); err != nil || p.EngineCost != 500 || p.Cost() != 500 || diff != "" {
+		t.Errorf("the plan is %+v, %v: %s", p, err, diff)
 	}
 	if n := f.count("insert"); n > 0 {
 		t.Errorf("%d jobs", n)
 	}
 }
 
-// TestRoundTrips: an examination asks once for what a statement would do. The tables were looked at with the schema.
+// TestRoundTrips: an examination reads a new statement once, and asks the service once what it would do.
 func TestRoundTrips(t *testing.T) {
-	f := hostileFake(t)
-	db := database(t, f, bq.Config{}, exec.Config{})
-	if _, err := db.Schema(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	before := f.count("table")
-	if _, err := db.Examine(t.Context(), "SELECT a FROM t"); err != nil {
-		t.Fatal(err)
-	}
-	if dry, jobs, tables := f.count("dry"), f.count("insert"), f.count("table")-before; dry != 1 || jobs != 1 || tables != 0 {
-		t.Errorf("an examination took %d dry runs, %d jobs and %d looks at a table; want one, one and none", dry, jobs, tables)
+	for _, test := range []struct {
+		why    string
+		policy exec.Policy
+		tables int // looks at a table
+	}{
+		{"what is known of the tables is not a minute old", open, 0},
+		{"where columns are denied, the table of the statement may not be older than a second", noPass, 1},
+	} {
+		f := hostileFake(t)
+		reads, confirms := 0, 0
+		d := exectest.Change(bq.Dialect{}, exectest.Changes{
+			Read: func(_ *exec.Statement, read func() (*guard.Names, error)) (*guard.Names, error) {
+				reads++
+				return read()
+			},
+			Confirm: func(_ *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
+				confirms++
+				return confirm()
+			},
+		})
+		db, err := exec.New(f.pool(bq.Config{}), d, exec.Config{Policy: test.policy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1100 * time.Millisecond) // the age of tables where columns are denied
+		before := map[string]int{}
+		for _, call := range []string{"dry", "insert", "table", "list"} {
+			before[call] = f.count(call)
+		}
+		if _, err := db.Examine(t.Context(), "SELECT a FROM t"); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int{"read": reads, "confirm": confirms}
+		for call, n := range before {
+			got[call] = f.count(call) - n
+		}
+		want := map[string]int{"read": 1, "confirm": 1, "dry": 1, "insert": 1, "table": test.tables, "list": 0}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", test.why, diff)
+		}
 	}
 }
 
@@ -368,7 +404,7 @@ func TestConfig(t *testing.T) {
 	if _, err := other.Query(t.Context(), "SELECT 1"); !errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), "bigquery.Open") {
 		t.Errorf("a pool of SQLite: %v", err)
 	}
-	if !(bq.Dialect{}).Recognises(f.pool(bq.Config{}).Driver()) || (bq.Dialect{}).Recognises(f.db.Driver()) {
+	if !(bq.Dialect{}).Language().Recognises(f.pool(bq.Config{}).Driver()) || (bq.Dialect{}).Language().Recognises(f.db.Driver()) {
 		t.Error("the dialect does not know its driver")
 	}
 }

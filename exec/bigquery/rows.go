@@ -3,21 +3,26 @@ package bigquery
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"cloud.google.com/go/bigquery"
 	"google.golang.org/api/iterator"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 )
 
 // rows are the rows of a job, or of a listing.
 type rows struct {
-	it      *bigquery.RowIterator
-	schema  bigquery.Schema // of the columns
-	listing *listing
-	given   int
-	first   []bigquery.Value // read ahead; nil: nothing is
+	it     *bigquery.RowIterator
+	schema bigquery.Schema                             // of the columns
+	first  []bigquery.Value                            // read ahead; nil: nothing is
+	pick   func(row []bigquery.Value) []bigquery.Value // the columns out of a whole row; nil: it has no others
+	left   int                                         // rows that are wanted; negative: all
 }
 
 // Columns implements driver.Rows.
@@ -37,9 +42,10 @@ func (r *rows) Close() error { return nil }
 
 // Next implements driver.Rows.
 func (r *rows) Next(dest []driver.Value) error {
-	if r.listing != nil && r.given == r.listing.rows {
+	if r.left == 0 {
 		return io.EOF
 	}
+	r.left--
 	row := r.first
 	if r.first = nil; row == nil {
 		err := r.it.Next(&row)
@@ -50,9 +56,8 @@ func (r *rows) Next(dest []driver.Value) error {
 			return err
 		}
 	}
-	r.given++
-	if r.listing != nil {
-		row = r.listing.pick(row, r.it.Schema)
+	if r.pick != nil {
+		row = r.pick(row)
 	}
 	for i, v := range row {
 		var err error
@@ -63,115 +68,89 @@ func (r *rows) Next(dest []driver.Value) error {
 	return nil
 }
 
-// listing is a statement that tabledata.list answers, which is free: SELECT columns FROM table LIMIT rows OFFSET start,
-// or count(*) of a table.
+// listing is what tabledata.list is asked for, which is free.
 type listing struct {
+	Count       bool     // how many rows there are, and nothing else
+	Columns     []string // as a schema has them: "address.city"
+	Cut         int      // texts and bytes are cut to so many characters or bytes; 0: whole
+	Start, Rows int
 	table       ref
-	count       bool
-	columns     []listed
-	start, rows int
 }
 
-// listed is a column of a listing.
-type listed struct {
-	path []string
-	cut  int // characters, or bytes of BYTES; 0: whole
+// listingMark begins a statement that a listing answers too. It opens nothing: such a statement passes the guard like
+// any other, and has the same rows.
+const listingMark = "SELECT /* tabledata.list "
+
+// listingOf returns the listing for a statement of a sample; nil: a job has to answer it.
+func listingOf(s *exec.Statement, reads []guard.Read) *listing {
+	text, ok := strings.CutPrefix(s.SQL(), listingMark)
+	text, _, _ = strings.Cut(text, " */")
+	l := &listing{}
+	if !ok || !s.Ours || len(reads) != 1 || json.Unmarshal([]byte(text), l) != nil {
+		return nil
+	}
+	t, ok := reads[0].Relation.Own.(*table)
+	if !ok || t.kind != bigquery.RegularTable || slices.ContainsFunc(l.Columns, func(name string) bool {
+		return !slices.Contains(reads[0].Columns, name)
+	}) {
+		return nil
+	}
+	l.table = t.ref
+	return l
 }
 
 func (c *connector) list(ctx context.Context, l *listing) (driver.Rows, error) {
 	it := c.client.DatasetInProject(l.table.project, l.table.dataset.name).Table(l.table.name).Read(ctx)
-	it.StartIndex = uint64(l.start)
-	it.PageInfo().MaxSize = min(max(l.rows, 1), mostPage)
-	r := &rows{it: it, listing: l}
+	it.StartIndex = uint64(l.Start)
+	it.PageInfo().MaxSize = min(max(l.Rows, 1), mostPage)
+	r := &rows{it: it, left: l.Rows}
 	if err := it.Next(&r.first); err != nil && !errors.Is(err, iterator.Done) {
 		return nil, err
 	}
-	if l.count {
-		return &counted{rows: int64(it.TotalRows)}, nil
+	if l.Count {
+		n := &bigquery.FieldSchema{Name: "n", Type: bigquery.IntegerFieldType}
+		return &rows{schema: bigquery.Schema{n}, first: []bigquery.Value{int64(it.TotalRows)}, left: 1}, nil
 	}
-	for _, c := range l.columns {
-		f := fieldAt(it.Schema, c.path)
-		if f == nil {
-			return nil, &bigquery.Error{Reason: "invalidQuery", Message: "Unrecognized name: " + strings.Join(c.path, ".")}
+	all := columnsOf(it.Schema, nil, false)
+	at := make([]int, len(l.Columns))
+	for i, name := range l.Columns {
+		at[i] = slices.IndexFunc(all, func(c column) bool { return c.name == name })
+		if at[i] < 0 {
+			return nil, &bigquery.Error{Reason: "invalidQuery", Message: "Unrecognized name: " + name}
 		}
-		r.schema = append(r.schema, f)
+		r.schema = append(r.schema, all[at[i]].field)
+	}
+	r.pick = func(row []bigquery.Value) (out []bigquery.Value) {
+		row = flat(row, it.Schema)
+		for i, k := range at {
+			v := row[k]
+			text, isText := v.(string)
+			bytes, isBytes := v.([]byte)
+			switch chars := []rune(text); {
+			case l.Cut > 0 && isText && r.schema[i].Type == bigquery.StringFieldType:
+				v = string(chars[:min(len(chars), l.Cut)])
+			case l.Cut > 0 && isBytes:
+				v = bytes[:min(len(bytes), l.Cut)]
+			}
+			out = append(out, v)
+		}
+		return out
 	}
 	return r, nil
 }
 
-// fieldAt finds a field by its path, none of which but the last is repeated.
-func fieldAt(s bigquery.Schema, path []string) (f *bigquery.FieldSchema) {
-	for i, name := range path {
-		if f = nil; i > 0 && len(s) == 0 {
-			return nil
+// flat writes out the values of records, as columnsOf does their fields.
+func flat(row []bigquery.Value, s bigquery.Schema) (out []bigquery.Value) {
+	for i, f := range s {
+		if f.Type != bigquery.RecordFieldType || f.Repeated {
+			out = append(out, row[i])
+			continue
 		}
-		for _, field := range s {
-			if strings.EqualFold(field.Name, name) {
-				f = field
-			}
+		record, ok := row[i].([]bigquery.Value)
+		if !ok {
+			record = make([]bigquery.Value, len(f.Schema))
 		}
-		if f == nil || f.Repeated && i < len(path)-1 {
-			return nil
-		}
-		s = f.Schema
-	}
-	return f
-}
-
-// pick returns the columns of l out of a whole row.
-func (l *listing) pick(row []bigquery.Value, all bigquery.Schema) []bigquery.Value {
-	out := make([]bigquery.Value, len(l.columns))
-	for i, c := range l.columns {
-		var v bigquery.Value = row
-		s := all
-		for _, name := range c.path {
-			record, _ := v.([]bigquery.Value)
-			v = nil
-			for k, f := range s {
-				if k < len(record) && strings.EqualFold(f.Name, name) {
-					v, s = record[k], f.Schema
-					break
-				}
-			}
-		}
-		if c.cut > 0 {
-			switch text := v.(type) {
-			case string:
-				v = text[:cutAt(text, c.cut)]
-			case []byte:
-				v = text[:min(len(text), c.cut)]
-			}
-		}
-		out[i] = v
+		out = append(out, flat(record, f.Schema)...)
 	}
 	return out
-}
-
-// cutAt returns where n characters of text end, in bytes.
-func cutAt(text string, n int) int {
-	for i := range text {
-		if n--; n < 0 {
-			return i
-		}
-	}
-	return len(text)
-}
-
-// counted is one number.
-type counted struct {
-	rows int64
-	done bool
-}
-
-func (c *counted) Columns() []string                     { return []string{"n"} }
-func (c *counted) ColumnTypeDatabaseTypeName(int) string { return "INT64" }
-func (c *counted) Close() error                          { return nil }
-
-// Next implements driver.Rows.
-func (c *counted) Next(dest []driver.Value) error {
-	if c.done {
-		return io.EOF
-	}
-	dest[0], c.done = c.rows, true
-	return nil
 }

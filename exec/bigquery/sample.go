@@ -2,42 +2,53 @@ package bigquery
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
-
-// listingMark begins a statement that tabledata.list may answer. It opens nothing: such a statement passes the
-// guard like any other, and has the same rows.
-const listingMark = "SELECT /* tabledata.list */ "
 
 // spreadParts is the number of places of a long table that a spread sample comes from.
 const spreadParts = 20
 
-// SampleRows reads rows of a table by tabledata.list, which costs no money: the first ones, or with Spread from 20 places
-// of a table that has more than Rows, each at random in its part. Of a view, and of an external table, it reads the first
-// rows by a query, which costs as much as reading all of it.
-func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
-	from := " FROM " + t.TableName().Quoted(d) + " AS t"
+// SampleRows reads rows of a table by tabledata.list, which costs no money: the first ones, or with Spread from 20
+// places of a table that has more than Rows, each at random in its part. Of a view, and of an external table, it reads
+// the first rows by a query, which costs as much as reading all of it.
+func (d Dialect) SampleRows(
+	ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions,
+) (exec.RowSample, error) {
+	from := " FROM " + t.TableName().Quoted(d.Language()) + " AS t"
+	ask := func(l listing, columns, rest string, rows int) ([][]any, error) {
+		mark := "SELECT "
+		if t.Kind == schema.BaseTable {
+			text, _ := json.Marshal(l) // nothing in it has no JSON
+			mark = listingMark + string(text) + " */ "
+		}
+		answer, err := run(ctx, mark+columns+rest, rows)
+		if err != nil {
+			return nil, err
+		}
+		return answer.Rows, nil
+	}
 	out := exec.RowSample{Rows: [][]any{}}
 	total := int64(0)
 	if spread := o.Spread && t.Kind == schema.BaseTable && o.Rows > 0; o.Count > 0 || spread {
-		text := listingMark + "count(*) AS n" + from
+		rest := from
 		if t.Kind != schema.BaseTable {
-			text = fmt.Sprintf("SELECT count(*) AS n FROM (SELECT 1%s LIMIT %d)", from, o.Count+1)
+			rest = fmt.Sprintf(" FROM (SELECT 1%s LIMIT %d)", from, o.Count+1)
 		}
-		counted, err := run(ctx, text, 1)
+		rows, err := ask(listing{Count: true}, "count(*) AS n", rest, 1)
 		if err != nil {
 			return exec.RowSample{}, err
 		}
 		n, ok := int64(0), false
-		if len(counted.Rows) == 1 && len(counted.Rows[0]) == 1 {
-			n, ok = counted.Rows[0][0].(int64)
+		if len(rows) == 1 && len(rows[0]) == 1 {
+			n, ok = rows[0][0].(int64)
 		}
 		if !ok {
 			return exec.RowSample{}, fmt.Errorf("bigquery: counting the rows of %s: no number came back", t.Name)
@@ -50,36 +61,34 @@ func (d Dialect) SampleRows(ctx context.Context, run func(ctx context.Context, s
 	if len(o.Columns) == 0 {
 		return out, nil
 	}
+	l := listing{Columns: o.Columns, Cut: o.Cut}
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
-		columns[i] = "t." + d.Quote(name)
-		if c, ok := t.Column(name); ok && o.Cut > 0 && (strings.HasPrefix(c.Type, "STRING") || strings.HasPrefix(c.Type, "BYTES")) {
+		columns[i] = "t." + quote(name)
+		c, ok := t.Column(name)
+		if ok && o.Cut > 0 && (strings.HasPrefix(c.Type, "STRING") || strings.HasPrefix(c.Type, "BYTES")) {
 			columns[i] = fmt.Sprintf("LEFT(%s, %d)", columns[i], o.Cut)
 		}
-	}
-	mark := listingMark
-	if t.Kind != schema.BaseTable {
-		mark = "SELECT "
 	}
 	places := [][2]int64{{0, int64(o.Rows)}}
 	if o.Spread && total > int64(o.Rows) {
 		places = spread(total, o)
 	}
 	for _, p := range places {
-		limit := p[1]
+		l.Start, l.Rows = int(p[0]), int(p[1])
 		if len(places) == 1 {
-			limit++ // one more tells whether these are all
+			l.Rows++ // one more tells whether these are all
 		}
-		text := fmt.Sprintf("%s%s%s LIMIT %d", mark, strings.Join(columns, ", "), from, limit)
-		if p[0] > 0 {
-			text += fmt.Sprintf(" OFFSET %d", p[0])
+		rest := fmt.Sprintf("%s LIMIT %d", from, l.Rows)
+		if l.Start > 0 {
+			rest += fmt.Sprintf(" OFFSET %d", l.Start)
 		}
-		rows, err := run(ctx, text, int(p[1]))
+		rows, err := ask(l, strings.Join(columns, ", "), rest, int(p[1]))
 		if err != nil {
 			return exec.RowSample{}, err
 		}
-		out.Rows = append(out.Rows, rows.Rows...)
-		out.Complete = len(places) == 1 && o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(rows.Rows))
+		out.Rows = append(out.Rows, rows...)
+		out.Complete = len(places) == 1 && o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(rows))
 	}
 	return out, nil
 }

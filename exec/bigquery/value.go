@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +20,8 @@ import (
 
 // standard are the names of types as GoogleSQL has them, where the API has older ones.
 var standard = map[bigquery.FieldType]string{
-	bigquery.IntegerFieldType: "INT64", bigquery.FloatFieldType: "FLOAT64", bigquery.BooleanFieldType: "BOOL", bigquery.RecordFieldType: "STRUCT",
+	bigquery.IntegerFieldType: "INT64", bigquery.FloatFieldType: "FLOAT64", bigquery.BooleanFieldType: "BOOL",
+	bigquery.RecordFieldType: "STRUCT",
 }
 
 // typeName writes the type of a field.
@@ -63,11 +63,7 @@ func plain(v bigquery.Value, f *bigquery.FieldSchema) (driver.Value, error) {
 		return nil, nil
 	}
 	if f.Repeated || f.Type == bigquery.RecordFieldType {
-		var b bytes.Buffer
-		if err := writeJSON(&b, v, f, f.Repeated); err != nil {
-			return nil, err
-		}
-		return b.String(), nil
+		return inJSON(v, f, f.Repeated)
 	}
 	switch v := v.(type) {
 	case int64, float64, bool, string, []byte, time.Time:
@@ -116,87 +112,68 @@ func clock(t civil.Time) string {
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999999Z") }
 
-// writeJSON writes an ARRAY or a STRUCT.
-func writeJSON(b *bytes.Buffer, v bigquery.Value, f *bigquery.FieldSchema, repeated bool) error {
+// inJSON writes an ARRAY, a STRUCT, or a value in one.
+func inJSON(v bigquery.Value, f *bigquery.FieldSchema, repeated bool) (string, error) {
+	record := !repeated && f.Type == bigquery.RecordFieldType
 	list, isList := v.([]bigquery.Value)
 	switch {
 	case v == nil:
-		b.WriteString("null")
-	case repeated:
-		if !isList {
-			return fmt.Errorf("bigquery: the client gave a %T for an array", v)
-		}
-		b.WriteByte('[')
-		for i, element := range list {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := writeJSON(b, element, f, false); err != nil {
-				return err
-			}
-		}
-		b.WriteByte(']')
-	case f.Type == bigquery.RecordFieldType:
-		if !isList || len(list) != len(f.Schema) {
-			return fmt.Errorf("bigquery: the client gave a %T for a struct of %d fields", v, len(f.Schema))
-		}
-		b.WriteByte('{')
-		for i, field := range f.Schema {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := writeText(b, field.Name); err != nil {
-				return err
-			}
-			b.WriteByte(':')
-			if err := writeJSON(b, list[i], field, field.Repeated); err != nil {
-				return err
-			}
-		}
-		b.WriteByte('}')
-	default:
-		return writeScalar(b, v, f)
+		return "null", nil
+	case !repeated && !record:
+		return scalar(v, f)
+	case !isList || record && len(list) != len(f.Schema):
+		return "", fmt.Errorf("bigquery: the client gave a %T for a %s", v, typeName(f))
 	}
-	return nil
+	parts := make([]string, len(list))
+	for i, element := range list {
+		of, name := f, ""
+		if record {
+			of = f.Schema[i]
+			name = inQuotes(of.Name) + ":"
+		}
+		text, err := inJSON(element, of, record && of.Repeated)
+		if err != nil {
+			return "", err
+		}
+		parts[i] = name + text
+	}
+	if record {
+		return "{" + strings.Join(parts, ",") + "}", nil
+	}
+	return "[" + strings.Join(parts, ",") + "]", nil
 }
 
-func writeScalar(b *bytes.Buffer, v bigquery.Value, f *bigquery.FieldSchema) error {
+func scalar(v bigquery.Value, f *bigquery.FieldSchema) (string, error) {
 	p, err := plain(v, &bigquery.FieldSchema{Type: f.Type})
-	if err != nil {
-		return err
-	}
 	switch p := p.(type) {
-	case int64, bool:
-		fmt.Fprint(b, p)
+	case time.Time:
+		return inQuotes(moment(p)), nil
+	case []byte:
+		return inQuotes(base64.StdEncoding.EncodeToString(p)), nil
 	case float64:
 		if math.IsNaN(p) || math.IsInf(p, 0) {
-			return writeText(b, strconv.FormatFloat(p, 'g', -1, 64))
+			return inQuotes(fmt.Sprint(p)), nil
 		}
-		b.WriteString(strconv.FormatFloat(p, 'g', -1, 64))
-	case time.Time:
-		return writeText(b, moment(p))
-	case []byte:
-		return writeText(b, base64.StdEncoding.EncodeToString(p))
 	case string:
+		var b bytes.Buffer
 		switch {
 		case f.Type == bigquery.NumericFieldType || f.Type == bigquery.BigNumericFieldType:
-			b.WriteString(p)
-		case f.Type == bigquery.JSONFieldType && json.Valid([]byte(p)):
-			return json.Compact(b, []byte(p))
-		default:
-			return writeText(b, p)
+			return p, nil
+		case f.Type == bigquery.JSONFieldType && json.Compact(&b, []byte(p)) == nil:
+			return b.String(), nil
 		}
+		return inQuotes(p), nil
 	}
-	return nil
+	return fmt.Sprint(p), err
 }
 
-// writeText writes a JSON string, without the escapes that are for HTML.
-func writeText(b *bytes.Buffer, text string) error {
-	e := json.NewEncoder(b)
+// inQuotes writes a JSON string, without the escapes that are for HTML.
+func inQuotes(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	err := e.Encode(text)
-	b.Truncate(b.Len() - 1) // Encode ends a line
-	return err
+	_ = e.Encode(text) // a text can be written
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // converter makes the values of a column what a result holds: exact numbers are those of result.ParseNumber, and a

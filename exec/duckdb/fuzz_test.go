@@ -31,7 +31,7 @@ func FuzzGuard(f *testing.F) {
 		"getenv": true, "read_text": true, "read_csv": true, "glob": true, "query": true, "nextval": true, "sleep_ms": true, "write_log": true,
 		"getvariable": true, "setseed": true, "current_setting": true, "duckdb_settings": true, "version": true,
 	}
-	d := duckdb.Dialect{}.Text()
+	d := duckdb.Dialect{}.Language().Text
 	f.Fuzz(func(t *testing.T, text string) {
 		if _, err := db.Analyze(t.Context(), text); err != nil {
 			return

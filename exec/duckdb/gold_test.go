@@ -33,7 +33,7 @@ func script(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	quote := duckdb.Dialect{}.Quote
+	quote := duckdb.Dialect{}.Language().Quote
 	for _, table := range tables {
 		columns, err := texts(t.Context(), pool, "SELECT name FROM pragma_table_info('"+strings.ReplaceAll(table, "'", "''")+"')")
 		if err != nil {

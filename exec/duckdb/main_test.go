@@ -65,8 +65,13 @@ func onPool(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 	return db
 }
 
+// querier is a *sql.DB or a *sql.Conn.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // texts reads the first column of a query.
-func texts(ctx context.Context, q exec.Queryer, query string) (out []string, err error) {
+func texts(ctx context.Context, q querier, query string) (out []string, err error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", query, err)

@@ -20,8 +20,35 @@ func Each(ctx context.Context, conn *sql.Conn, text string, row func(scan func(d
 }
 
 // EachRaw is [Each] on a connection of the driver, inside of sql.Conn.Raw.
-func EachRaw(ctx context.Context, driverConn any, text string, row func(scan func(dest ...any) error) error, args ...any) (err error) {
-	rows, end, err := start(ctx, driverConn, text, args)
+func EachRaw(ctx context.Context, driverConn any, text string, row func(scan func(dest ...any) error) error, args ...any) error {
+	return each(ctx, driverConn, text, args, func(values []driver.Value) error {
+		return row(func(dest ...any) error { return assign(values, dest) })
+	})
+}
+
+// Texts runs one text as [Each] does and returns its rows. Numbers are written as fmt.Sprint writes them, NULL as "".
+func Texts(ctx context.Context, conn *sql.Conn, text string, args ...any) (rows [][]string, err error) {
+	err = conn.Raw(func(dc any) error {
+		return each(ctx, dc, text, args, func(values []driver.Value) error {
+			row := make([]string, len(values))
+			for i, v := range values {
+				switch v := v.(type) {
+				case nil:
+				case []byte:
+					row[i] = string(v)
+				default:
+					row[i] = fmt.Sprint(v)
+				}
+			}
+			rows = append(rows, row)
+			return nil
+		})
+	})
+	return rows, err
+}
+
+func each(ctx context.Context, dc any, text string, args []any, row func(values []driver.Value) error) (err error) {
+	rows, end, err := start(ctx, dc, text, args)
 	if err != nil {
 		return err
 	}
@@ -38,7 +65,7 @@ func EachRaw(ctx context.Context, driverConn any, text string, row func(scan fun
 		case err != nil:
 			return err
 		}
-		if err := row(func(dest ...any) error { return assign(next, dest) }); err != nil {
+		if err := row(next); err != nil {
 			return err
 		}
 	}

@@ -14,9 +14,6 @@ import (
 	"github.com/texttosql/texttosql/exec/guard"
 )
 
-// releaseTimeout bounds putting a connection back; exec waits for less.
-const releaseTimeout = 2 * time.Second
-
 // held is a connection under guard.
 type held struct {
 	server *server
@@ -30,12 +27,12 @@ type held struct {
 	of        *exec.Statement // that statement was prepared for, and confirmed
 }
 
-var _ exec.Finisher = (*held)(nil)
-
 type variable struct {
 	name  string
 	value sql.NullString
 }
+
+func value(text string) sql.NullString { return sql.NullString{String: text, Valid: true} }
 
 // set changes variables. Its error blames no statement from outside.
 func (h *held) set(ctx context.Context, variables ...variable) error {
@@ -71,14 +68,17 @@ func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, erro
 func (h *held) prepare(ctx context.Context, s *exec.Statement) (err error) {
 	h.close()
 	traces := len(h.server.policy.DenyColumns) > 0 && len(s.Names.Relations()) > 0
+	trace := func(enabled string) error {
+		return h.set(ctx, variable{"optimizer_trace", value("enabled=" + enabled)})
+	}
 	if traces {
-		if err := h.trace(ctx, "on"); err != nil {
+		if err := trace("on"); err != nil {
 			return err
 		}
 	}
 	h.statement, err = h.conn.PrepareContext(ctx, s.SQL())
 	if traces {
-		off := h.trace(ctx, "off")
+		off := trace("off")
 		if err = cmp.Or(err, off); err == nil {
 			err = h.traced(ctx, s)
 		}
@@ -89,10 +89,6 @@ func (h *held) prepare(ctx context.Context, s *exec.Statement) (err error) {
 	return err
 }
 
-func (h *held) trace(ctx context.Context, enabled string) error {
-	return h.set(ctx, variable{"optimizer_trace", sql.NullString{String: "enabled=" + enabled, Valid: true}})
-}
-
 // Run implements exec.Conn.
 func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec.Rows, error) {
 	if h.of != s { // another one was confirmed since
@@ -101,7 +97,7 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 		}
 	}
 	if rows := strconv.Itoa(b.Rows + 1); rows != h.rows {
-		if err := h.set(ctx, variable{"sql_select_limit", sql.NullString{String: rows, Valid: true}}); err != nil {
+		if err := h.set(ctx, variable{"sql_select_limit", value(rows)}); err != nil {
 			return nil, err
 		}
 		h.rows = rows
@@ -173,7 +169,7 @@ func (h *held) Close(drop bool) error {
 		return nil
 	}
 	h.close()
-	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // exec waits for less
 	defer cancel()
 	fit = len(h.old) == 0 || h.set(ctx, h.old...) == nil
 	return nil

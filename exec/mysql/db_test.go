@@ -111,3 +111,28 @@ func TestWarningsOfStatements(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestRowsOfValues: MariaDB writes VALUES without ROW, wherever a query may stand, and they read what stands in them.
+func TestRowsOfValues(t *testing.T) {
+	pool, _ := open(t, people, "")
+	db := guarded(t, pool, exec.Policy{DenyColumns: []string{"users.password"}})
+	for _, c := range []struct{ sql, want string }{
+		{"VALUES (1, 'a'), (2, 'b')", "[[1 a] [2 b]]"},
+		{"SELECT a FROM t WHERE a = ANY (VALUES (2), (3))", "[[2]]"},
+		{"SELECT * FROM (VALUES (1), (2)) AS x, (VALUES (3)) AS y", "[[1 3] [2 3]]"},
+		{"WITH c(n) AS (VALUES (1), (2)) SELECT n FROM c EXCEPT VALUES (2)", "[[1]]"},
+		{"VALUES (1), ((SELECT COUNT(*) FROM users))", "[[1] [2]]"},
+		{"VALUES (1), ((SELECT MAX(password) FROM users))", "refused column writes=false"},
+		{"SELECT 1 UNION (VALUES (1), ((SELECT 1 FROM mysql.user)))", "refused table writes=false"},
+		{"VALUES(GET_LOCK('x', 0))", "refused function writes=false"},
+	} {
+		got, err := db.Query(t.Context(), c.sql)
+		said := kind(err)
+		if err == nil {
+			said = fmt.Sprint(got.Rows)
+		}
+		if said != c.want {
+			t.Errorf("%s: %s, %v, want %s", c.sql, said, err, c.want)
+		}
+	}
+}

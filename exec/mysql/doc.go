@@ -1,4 +1,4 @@
-// Package mysql is the MariaDB and MySQL dialect of exec: its guard, its catalog and its plans. It imports no driver.
+// Package mysql is the MariaDB and MySQL dialect of exec. It imports no driver.
 //
 //	pool, _ := sql.Open("mysql", "reader:secret@tcp(db:3306)/shop") // github.com/go-sql-driver/mysql
 //	db, _ := exec.New(pool, mysql.Dialect{MariaDB: true}, exec.Config{})
@@ -8,25 +8,23 @@
 //
 // # The guard
 //
-// The guard holds a connection of the pool for each statement. It
+// The guard holds a connection of the pool while statements run. It
 //
 //   - refuses a connection with an open transaction, whose client character set is not utf8, whose database is one of the
 //     server's own, or whose sql_mode reads text by other rules than the Dialect says, each with what to do about it;
 //   - sets session variables: read-only transactions (tx_read_only, which stops DDL too), nine tenths of the time-out
 //     (max_statement_time), short waits for locks, bounds on temporary tables and recursion;
-//   - parses the statement (github.com/sqlc-dev/marino) and walks the whole tree: it may be made of the parts of SELECT,
-//     and name functions of a list, tables and views of the current database, and what the [exec.Policy] allows;
+//   - parses the statement once (github.com/sqlc-dev/marino) and walks the whole tree: it may be made of the parts of
+//     SELECT, and name functions of a list and tables and views of the current database;
 //   - reads the definitions of views in the same way, and refuses a view that this user may not see: GRANT SHOW VIEW;
-//   - refuses what server or parser would write out or read too often;
+//   - refuses what the parser would read too often;
 //   - sends the text by COM_STMT_PREPARE only, which takes one statement, whatever multiStatements says;
 //   - under a policy that denies columns, reads in the optimizer trace of that preparation which columns the server found;
 //   - stops at one row more than wanted, or at the limit on bytes, where it closes the connection: the driver would read
 //     the rest.
 //
-// Then it sets the variables back. A connection where that fails is closed, as is one that a cancelled statement used.
-// The guard knows the schema of the second before; what a policy denies holds for new columns at once. Where some table
-// may not be read, an absent table has the same error as a denied one. Columns in exec.Analysis are more than are read
-// where a name may mean several, and never fewer.
+// Then it sets the variables back. What a policy denies holds for a new column from the next statement on. Columns in
+// exec.Analysis are more than are read where a name may mean several, and never fewer.
 //
 // # What it does not stop
 //

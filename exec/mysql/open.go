@@ -97,16 +97,16 @@ func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration
 	}
 	var set []variable
 	for i, v := range settings {
-		value := sql.NullString{String: v.wanted(found[i], timeout), Valid: true}
+		wanted := value(v.wanted(found[i], timeout))
 		if v.name == "sql_select_limit" {
 			if last := s.rows.Load(); last != nil {
-				value.String = *last
+				wanted.String = *last
 			}
-			h.rows = value.String
+			h.rows = wanted.String
 		}
-		if found[i] != value || v.moves {
+		if found[i] != wanted || v.moves {
 			h.old = append(h.old, variable{v.name, found[i]})
-			set = append(set, variable{v.name, value})
+			set = append(set, variable{v.name, wanted})
 		}
 	}
 	if err := h.set(ctx, set...); err != nil {

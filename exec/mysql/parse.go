@@ -108,7 +108,7 @@ func forParser(s *sqltext.Statement) string {
 		switch {
 		case t.Text == "(":
 			if in.rows {
-				write(t.Pos, "ROW", t.Pos)
+				write(t.Pos, " ROW", t.Pos)
 			}
 			open = append(open, in)
 			if before == "json_value" || leads[i] && next(i).Text == "(" {
@@ -122,7 +122,8 @@ func forParser(s *sqltext.Statement) string {
 		case t.Text == ",":
 			in.depth = in.inside
 		default:
-			in.rows = word == "values" && t.Kind == sqltext.Word && (i == 0 || beginsQuery[before] || isBracket(tokens[i-1].Text))
+			in.rows = word == "values" && t.Kind == sqltext.Word &&
+				(i == 0 || beginsQuery[before] || tokens[i-1].Text == "(" || tokens[i-1].Text == ")")
 		}
 		literal := i+2 < len(tokens) && (tokens[i+1].Kind == sqltext.Number || tokens[i+1].Kind == sqltext.String)
 		switch {
@@ -142,8 +143,6 @@ func forParser(s *sqltext.Statement) string {
 // beginsQuery are the words behind which VALUES begins a query, as it does at the start and behind brackets. Behind others
 // it is the function of MySQL.
 var beginsQuery = wordSet("union except intersect all distinct")
-
-func isBracket(text string) bool { return text == "(" || text == ")" }
 
 // level is where forParser is, inside of one bracket.
 type level struct {

@@ -9,13 +9,10 @@ import (
 	"github.com/texttosql/texttosql/exec"
 )
 
-// explainPrefix makes of a statement one that tells its plan.
-const explainPrefix = "EXPLAIN FORMAT=JSON "
-
 // Explain implements exec.Conn: what EXPLAIN FORMAT=JSON says, without conditions. It runs nothing of the statement.
 // MariaDB tells a cost from version 11.0.
 func (h *held) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error) {
-	statement, err := h.conn.PrepareContext(ctx, explainPrefix+s.SQL())
+	statement, err := h.conn.PrepareContext(ctx, "EXPLAIN FORMAT=JSON "+s.SQL())
 	if err != nil {
 		return exec.Plan{}, err
 	}

@@ -56,44 +56,38 @@ func (h *held) Version(ctx context.Context) (string, error) {
 }
 
 // Catalog implements exec.Conn. It takes four statements, whatever the number of tables. Tables and views come by name,
-// and have no Schema: the guard lets no other database be read.
-//
-//   - Types are those of SHOW COLUMNS: "bigint(20) unsigned", "varchar(40)". An enum or set is "enum" or "set", with
-//     its labels in Values, as SQL strings: 'small', 'large'.
-//   - Comments of tables and columns are their descriptions.
-//   - Foreign keys come by name; one to another database is left out. Unique is what unique indexes say.
-//   - Invisible columns are there: a statement may name them.
+// and have no Schema: the guard lets no other database be read. Types are those of SHOW COLUMNS, "bigint(20) unsigned";
+// an enum or set is "enum" or "set", with its labels in Values, as SQL strings. Foreign keys come by name; one to another
+// database is left out. Unique is what unique indexes say. Invisible columns are there: a statement may name them.
 //
 // Left out are sequences, temporary tables, and views that the server cannot open, because a table is gone or their
-// owner may not read it: a warning "broken-view" tells of each that the policy allows. Definition stays empty.
+// owner may not read it: a warning "broken-view" tells of each that the policy allows.
 func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
-	r := reading{
-		held: h, s: &schema.Schema{Dialect: "mysql", Default: h.at.database, Tables: []schema.Table{}}, at: map[string]int{},
-		views: map[string]string{}, merged: map[string]bool{},
-	}
+	s := &schema.Schema{Dialect: "mysql", Default: h.at.database}
+	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, merged: map[string]bool{}}
 	for _, part := range []func(context.Context) error{r.objects, r.columns, r.keys, r.grants} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return r.catalog(), nil
+	r.finish()
+	return &r.out, nil
 }
 
 // reading is a catalog that is being read.
 type reading struct {
 	*held
-	version   string
+	out       exec.Catalog
 	s         *schema.Schema
 	at        map[string]int    // name -> place in s.Tables
 	views     map[string]string // definitions
 	merged    map[string]bool   // tables of the engine MERGE, which read others
 	routines  []string          // functions
 	generated [][3]string       // tables, columns and their expressions
-	warnings  []trace.Warning
 }
 
 func (r *reading) objects(ctx context.Context) (err error) {
-	r.version, err = r.held.objects(ctx, " ORDER BY TABLE_NAME", func(kind, name, text, engine string) {
+	r.out.Version, err = r.held.objects(ctx, " ORDER BY TABLE_NAME", func(kind, name, text, engine string) {
 		switch kind {
 		case "SEQUENCE", "SYSTEM VIEW", "PROCEDURE", "PACKAGE", "PACKAGE BODY":
 		case "FUNCTION":
@@ -151,42 +145,42 @@ func (r *reading) columns(ctx context.Context) error {
 	})
 }
 
-// keys reads the unique indexes, the primary key among them, and the foreign keys, each by name.
+// keys reads the unique indexes, the primary key among them, and the foreign keys, each by name. The server may write a
+// name in the case of the declaration.
 func (r *reading) keys(ctx context.Context) error {
+	type constraint struct{ table, name, target string }
 	type part struct {
-		table, name, column, target, key string
-		number                           int
+		constraint
+		number      int
+		column, key string
 	}
 	var parts []part
 	err := guard.Each(ctx, r.conn, keysQuery, func(scan func(...any) error) error {
 		var p part
 		err := scan(&p.table, &p.name, &p.column, &p.target, &p.key, &p.number)
-		parts = append(parts, p)
+		to, known := r.s.Lookup("", p.target)
+		if i, ok := r.at[p.table]; ok && (known || p.target == "") {
+			p.column = proper(&r.s.Tables[i], p.column)
+			if known {
+				p.target, p.key = to.Name, proper(to, p.key)
+			}
+			parts = append(parts, p)
+		}
 		return err
 	})
 	slices.SortFunc(parts, func(a, b part) int {
 		return cmp.Or(strings.Compare(a.table, b.table), strings.Compare(a.name, b.name), strings.Compare(a.target, b.target), a.number-b.number)
 	})
 	for len(parts) > 0 {
-		first, columns, keys := parts[0], []string(nil), []string(nil)
-		to, known := r.s.Lookup("", first.target) // the server may write a name in the case of the declaration
-		i, ok := r.at[first.table]
-		for ; len(parts) > 0 && parts[0].table == first.table && parts[0].name == first.name && parts[0].target == first.target; parts = parts[1:] {
-			if ok {
-				columns = append(columns, proper(&r.s.Tables[i], parts[0].column))
-			}
-			if known {
-				keys = append(keys, proper(to, parts[0].key))
-			}
+		first := parts[0]
+		var columns, keys []string
+		for ; len(parts) > 0 && parts[0].constraint == first.constraint; parts = parts[1:] {
+			columns, keys = append(columns, parts[0].column), append(keys, parts[0].key)
 		}
-		if !ok {
-			continue
-		}
-		t := &r.s.Tables[i]
+		t := &r.s.Tables[r.at[first.table]]
 		switch {
-		case first.target != "" && known:
-			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{RefTable: to.Name, Columns: columns, RefColumns: keys})
 		case first.target != "":
+			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{RefTable: first.target, Columns: columns, RefColumns: keys})
 		case first.name == "PRIMARY":
 			t.PrimaryKey = columns
 		case !slices.ContainsFunc(t.Unique, func(other []string) bool { return slices.Equal(other, columns) }):
@@ -214,7 +208,7 @@ func (r *reading) grants(ctx context.Context) error {
 		return err
 	})
 	if most != "" {
-		r.warnings = append(r.warnings, trace.Warning{
+		r.out.Warnings = append(r.out.Warnings, trace.Warning{
 			Code: "privileged-user",
 			Message: "the database user may do more than read (" + most + "): the guard holds all the same, but use a user with " +
 				"SELECT and SHOW VIEW on this database and nothing else",
@@ -246,12 +240,12 @@ func beyondReading(grant string) string {
 	return ""
 }
 
-// catalog puts together what was read. The schema lacks what has no columns, which is a view that the server cannot
+// finish puts together what was read. The schema lacks what has no columns, which is a view that the server cannot
 // open, and keys on columns that the user may not see.
-func (r *reading) catalog() *exec.Catalog {
+func (r *reading) finish() {
 	policy := r.server.policy
 	own := newCatalog(r.held.at, r.routines, policy.AllowFunctions)
-	out := &exec.Catalog{Version: r.version, Own: own}
+	r.out.Own = own
 	for _, t := range r.s.Tables {
 		var columns []string
 		for _, c := range t.Columns {
@@ -260,22 +254,20 @@ func (r *reading) catalog() *exec.Catalog {
 		relation := guard.NewRelation(r.s.Default, t.Name, columns)
 		relation.View, relation.Hidden = t.Kind == schema.View, r.merged[t.Name] && policy.Restricts()
 		own.relations[own.key(t.Name)] = relation
-		out.Relations = append(out.Relations, relation)
+		r.out.Relations = append(r.out.Relations, relation)
 		if len(t.Columns) == 0 && policy.AllowsTable(r.s.Default, t.Name) {
 			message := "the view " + t.Name + " is left out of the schema, since the server cannot open it"
-			r.warnings = append(r.warnings, trace.Warning{Code: "broken-view", Message: message})
+			r.out.Warnings = append(r.out.Warnings, trace.Warning{Code: "broken-view", Message: message})
 		}
 	}
 	for _, g := range r.generated {
-		out.Flows = append(out.Flows, flows(own.relations[own.key(g[0])], g[1], g[2])...)
+		r.out.Flows = append(r.out.Flows, flows(own.relations[own.key(g[0])], g[1], g[2])...)
 	}
-	for _, relation := range out.Relations { // all are known now
+	for _, relation := range r.out.Relations { // all are known now
 		if relation.View {
 			own.define(relation, r.views[relation.Name])
 		}
 	}
-	out.Warnings = r.warnings
-	out.Schema = r.s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool { return true })
-	out.Schema.Tables = slices.Grow(out.Schema.Tables, 1) // no tables are a list too
-	return out
+	r.out.Schema = r.s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool { return true })
+	r.out.Schema.Tables = slices.Grow(r.out.Schema.Tables, 1) // no tables are a list too
 }

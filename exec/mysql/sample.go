@@ -3,7 +3,7 @@ package mysql
 import (
 	"context"
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -14,10 +14,7 @@ import (
 // SampleRows reads the first rows of t in the order of its primary key, or as the table itself is stored. With Spread, a
 // long table whose primary key is one integer is read in several places, as guard.SampleRows does it.
 func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
-	name := quote(t.Name)
-	if t.Schema != "" {
-		name = quote(t.Schema) + "." + name
-	}
+	name := t.TableName().Quoted(d.Language())
 	s := guard.Sampled{From: name + " AS t", Counted: name + " AS t"}
 	var key []string
 	for _, column := range t.PrimaryKey {
@@ -36,7 +33,7 @@ func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Tabl
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
 		columns[i] = "t." + quote(name)
-		if c, ok := t.Column(name); ok && o.Cut > 0 && isLong(c.Type) {
+		if c, ok := t.Column(name); ok && o.Cut > 0 && long.MatchString(c.Type) {
 			columns[i] = fmt.Sprintf("LEFT(%s, %d)", columns[i], o.Cut)
 		}
 	}
@@ -44,7 +41,5 @@ func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Tabl
 	return guard.SampleRows(ctx, run, s, o)
 }
 
-// isLong reports whether a type is one of texts or blobs, which LEFT keeps as what they are.
-func isLong(kind string) bool {
-	return slices.ContainsFunc([]string{"char", "text", "blob", "binary"}, func(word string) bool { return strings.Contains(kind, word) })
-}
+// long matches the types of texts and blobs, which LEFT keeps as what they are.
+var long = regexp.MustCompile("char|text|blob|binary")

@@ -23,10 +23,8 @@ func (h *held) traced(ctx context.Context, s *exec.Statement) error {
 	var (
 		query, expanded       sql.NullString
 		missing, unprivileged int
-		found                 bool
 	)
 	err := guard.Each(ctx, h.conn, traceQuery, func(scan func(...any) error) error {
-		found = true
 		return scan(&query, &missing, &unprivileged, &expanded)
 	})
 	switch {
@@ -42,7 +40,7 @@ func (h *held) traced(ctx context.Context, s *exec.Statement) error {
 	case unprivileged != 0:
 		return refuse("the server does not tell this user what a statement over views reads that are another user's: " +
 			"name no tables beside them, or run them as SQL SECURITY INVOKER")
-	case !found || missing > 0 || !expanded.Valid || query.String != s.SQL():
+	case missing > 0 || !expanded.Valid || query.String != s.SQL():
 		return refuse("the server does not tell what the statement reads, and a column of its tables may not be read")
 	}
 	var queries []string

@@ -60,16 +60,7 @@ func typesOf(values ...any) map[reflect.Type][]int {
 // read reads a statement, or the definition of a view, and refuses it or says what it names. ours: parameters are allowed.
 func (c *catalog) read(s *sqltext.Statement, mode mysql.SQLMode, ours bool) (*guard.Names, error) {
 	w := walker{catalog: c, ours: ours, functions: map[string]bool{}, within: map[*ast.WithClause]bool{}}
-	err := guard.Walked(func() {
-		statement := parse(s, mode)
-		switch statement.(type) {
-		case *ast.SelectStmt, *ast.SetOprStmt:
-		default:
-			guard.Stop(exec.ReasonStatement, "it is no SELECT")
-		}
-		w.walk(reflect.ValueOf(statement), 0)
-	})
-	if err != nil {
+	if err := guard.Walked(func() { w.walk(reflect.ValueOf(parse(s, mode)), 0) }); err != nil {
 		return nil, err
 	}
 	w.names.Functions = slices.Sorted(maps.Keys(w.functions))
@@ -87,7 +78,7 @@ type walker struct {
 	visited   int
 	selects   int                      // met so far
 	current   int                      // number of the SELECT around; 0 for none
-	with      [][]common               // common table expressions in scope, a scope a WITH
+	with      []common                 // common table expressions in scope
 	within    map[*ast.WithClause]bool // those that inScope visited
 }
 
@@ -215,31 +206,26 @@ func path(parts ...ast.CIStr) (names []string) {
 
 // inScope visits a WITH and then, with its names in scope, the rest.
 func (w *walker) inScope(with *ast.WithClause, depth int, rest func()) {
-	if with == nil {
-		rest()
-		return
-	}
-	w.within[with] = true
-	w.with = append(w.with, nil)
-	last := len(w.with) - 1
-	if with.IsRecursive { // each may name itself and those behind it
+	before := len(w.with)
+	if with != nil {
+		w.within[with] = true
 		for _, cte := range with.CTEs {
-			w.with[last] = append(w.with[last], common{cte.Name.O, false})
+			if with.IsRecursive { // each may name itself and those behind it
+				w.with = append(w.with, common{cte.Name.O, false})
+			}
 		}
-	}
-	for _, cte := range with.CTEs {
-		w.walk(reflect.ValueOf(cte), depth)
-		if !with.IsRecursive {
-			w.with[last] = append(w.with[last], common{cte.Name.O, true})
+		for _, cte := range with.CTEs {
+			w.walk(reflect.ValueOf(cte), depth)
+			if !with.IsRecursive {
+				w.with = append(w.with, common{cte.Name.O, true})
+			}
 		}
-	}
-	if with.IsRecursive {
-		for i := range w.with[last] {
-			w.with[last][i].sure = true
+		for i := before; i < len(w.with); i++ {
+			w.with[i].sure = true
 		}
 	}
 	rest()
-	w.with = w.with[:last]
+	w.with = w.with[:before]
 }
 
 // source notes an item of a FROM. A name that may be a common table expression or a table counts as both.
@@ -269,11 +255,9 @@ func (w *walker) common(table *ast.TableName) (is, sure bool) {
 	if table.Schema.O != "" {
 		return false, false
 	}
-	for _, scope := range w.with {
-		for _, c := range scope {
-			is = is || lower(c.name) == lower(table.Name.O)
-			sure = sure || c.sure && c.name == table.Name.O
-		}
+	for _, c := range w.with {
+		is = is || lower(c.name) == lower(table.Name.O)
+		sure = sure || c.sure && c.name == table.Name.O
 	}
 	return is, sure
 }
@@ -301,11 +285,8 @@ func (w *walker) length(function string, args []ast.ExprNode) {
 	if !ok || i >= len(args) {
 		return
 	}
-	if v, ok := args[i].(*ast.ValueExprBase); ok {
-		switch {
-		case v.Kind() == ast.KindInt64 && v.GetInt64() <= mostLength, v.Kind() == ast.KindUint64 && v.GetUint64() <= mostLength:
-			return
-		}
+	v, ok := args[i].(*ast.ValueExprBase)
+	if !ok || (v.Kind() != ast.KindInt64 || v.GetInt64() > mostLength) && (v.Kind() != ast.KindUint64 || v.GetUint64() > mostLength) {
+		guard.Stop(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", function, mostLength)
 	}
-	guard.Stop(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", function, mostLength)
 }

@@ -87,6 +87,8 @@ func TestTree(t *testing.T) {
 		{"SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS x, (SELECT 1) AS y", "", "rows in a FROM"},
 		{"SELECT a IN (VALUES (1), ((2))), a = ANY (VALUES (lower('x'), 2)) FROM x", "", "rows in a comparison"},
 		{"WITH c(a) AS (VALUES (1), (2)) SELECT a FROM c UNION ALL VALUES (3) EXCEPT (VALUES (4))", "", "rows in a set operation"},
+		{"VALUES(1),(2)", "", "without blanks"},
+		{"SELECT (VALUES(1)), VALUES(a) FROM x", "", "a query, and the function of MySQL"},
 		{"VALUES ROW(1), ROW(2)", "", "as MySQL writes rows"},
 		{"VALUES (1), (sleep(1))", exec.ReasonFunction, "a function in a row"},
 		{"SELECT 1 UNION VALUES (2), ((SELECT 3 FROM mysql.user))", exec.ReasonTable, "another database in a row"},

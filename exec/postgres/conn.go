@@ -222,11 +222,7 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen,
 		others = append(others, lockedStampText)
 	}
 	c.used, c.ran = true, true
-	var results [][]row
-	err = c.conn.Raw(func(any) (err error) {
-		results, err = c.pgx.look(ctx, s.SQL(), others...)
-		return err
-	})
+	results, err := c.ask(ctx, s.SQL(), others...)
 	if err != nil {
 		return seen, err
 	}
@@ -278,19 +274,15 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (p exec.Plan, err
 	if err := c.again(ctx, s); err != nil {
 		return p, err
 	}
-	rows, err := c.stream(ctx, "EXPLAIN "+s.SQL(), s.Args)
+	results, err := c.ask(ctx, "", "EXPLAIN "+s.SQL())
 	if err != nil {
 		return p, err
 	}
-	defer c.close()
-	var text, line string
-	for rows.Next() {
-		if err := rows.Scan(&line); err != nil {
-			return p, err
-		}
-		text += line + "\n"
+	var text strings.Builder
+	for _, line := range results[0] {
+		text.WriteString(line[0] + "\n")
 	}
-	return planOf(text), rows.Err()
+	return planOf(text.String()), nil
 }
 
 // planCost is in the first line of a plan: "Seq Scan on t  (cost=0.00..35.50 rows=2550 width=4)".
@@ -346,6 +338,15 @@ func (c *conn) stop(tooLarge bool) (stopped bool) {
 func (c *conn) script(ctx context.Context, texts ...string) (results [][]row, err error) {
 	err = c.conn.Raw(func(any) (err error) {
 		results, err = c.pgx.script(ctx, texts)
+		return err
+	})
+	return results, err
+}
+
+// ask is that of pgx.
+func (c *conn) ask(ctx context.Context, parsed string, others ...string) (results [][]row, err error) {
+	err = c.conn.Raw(func(any) (err error) {
+		results, err = c.pgx.ask(ctx, parsed, others...)
 		return err
 	})
 	return results, err

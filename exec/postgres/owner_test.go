@@ -25,7 +25,9 @@ import (
 // ownerSchema is what the owner of a schema may build that shows values under another name, or calls his functions
 // though no statement names them. Each of these functions fails.
 const ownerSchema = `
-CREATE TABLE users(id integer, name text, password text, shown text GENERATED ALWAYS AS (password || '!') STORED, fine text GENERATED ALWAYS AS (upper(name)) STORED);
+CREATE TABLE users(id integer, name text, password text,
+  shown text GENERATED ALWAYS AS (password || '!') STORED,
+  fine text GENERATED ALWAYS AS (upper(name)) STORED);
 INSERT INTO users VALUES (1, 'ann', 's3cret-1');
 CREATE DOMAIN holder AS users;
 CREATE TYPE span AS RANGE (subtype = users);
@@ -123,26 +125,37 @@ func TestOwner(t *testing.T) {
 				"SELECT id FROM typed WHERE p = p; SELECT ps FROM typed; SELECT DISTINCT ps FROM typed; SELECT max(p) FROM typed; SELECT * FROM typed; " +
 				"SELECT typed FROM typed; SELECT 1 FROM typed x JOIN typed y USING (p); SELECT DISTINCT x.q FROM (SELECT p AS q FROM typed) AS x; " +
 				"SELECT id FROM typed WHERE p IN (SELECT p FROM typed)", "function"},
-			{"a class for a type of the engine", exec.Policy{}, "SELECT at FROM typed; SELECT DISTINCT at::text FROM typed; SELECT DISTINCT '(1,2)'::point; " +
-				"SELECT DISTINCT point '(1,2)'", "function"},
-			{"a range over such a class", exec.Policy{}, "SELECT r FROM typed; SELECT id FROM typed WHERE r @> 5; SELECT id FROM typed WHERE r = '[1,5)'", "function"},
-			{"an index with such a class", exec.Policy{}, "SELECT i FROM plain WHERE i = 5; SELECT i FROM plain ORDER BY i; SELECT DISTINCT i FROM plain; " +
-				"SELECT j FROM plain WHERE i > 3; SELECT * FROM plain; SELECT x FROM v_plain; SELECT j FROM v_plain WHERE x = 5", "function"},
+			{"a class for a type of the engine", exec.Policy{},
+				"SELECT at FROM typed; SELECT DISTINCT at::text FROM typed; SELECT DISTINCT '(1,2)'::point; " +
+					"SELECT DISTINCT point '(1,2)'", "function"},
+			{"a range over such a class", exec.Policy{},
+				"SELECT r FROM typed; SELECT id FROM typed WHERE r @> 5; SELECT id FROM typed WHERE r = '[1,5)'", "function"},
+			{"an index with such a class", exec.Policy{},
+				"SELECT i FROM plain WHERE i = 5; SELECT i FROM plain ORDER BY i; SELECT DISTINCT i FROM plain; " +
+					"SELECT j FROM plain WHERE i > 3; SELECT * FROM plain; SELECT x FROM v_plain; SELECT j FROM v_plain WHERE x = 5", "function"},
 			{"an index on an expression", exec.Policy{}, "SELECT j FROM indexed WHERE j + 1 = 5; SELECT k FROM indexed", "function"},
-			{"the index of a child, the key of partitions", exec.Policy{}, "SELECT i FROM parent WHERE i = 5; SELECT i FROM kid; SELECT j FROM pieces WHERE i = 5", "function"},
-			{"the other columns", exec.Policy{}, "SELECT id, m FROM typed ORDER BY m; SELECT count(*) FROM plain; SELECT j FROM plain; SELECT j FROM pieces; " +
-				"SELECT DISTINCT j FROM parent ORDER BY j; SELECT count(*) FROM typed; SELECT '[1,2)'::int4range", ""},
-			{"the policy allows the functions", allowed, "SELECT j FROM plain; SELECT i FROM plain; SELECT x FROM v_plain; SELECT p, r, at FROM typed; SELECT q FROM casts", ""},
-			{"an implicit cast by a function", exec.Policy{}, "SELECT abs(q) FROM casts; SELECT q FROM casts; SELECT 1 + '00000000-0000-0000-0000-000000000000'::uuid", "function"},
+			{"the index of a child, the key of partitions", exec.Policy{},
+				"SELECT i FROM parent WHERE i = 5; SELECT i FROM kid; SELECT j FROM pieces WHERE i = 5", "function"},
+			{"the other columns", exec.Policy{},
+				"SELECT id, m FROM typed ORDER BY m; SELECT count(*) FROM plain; SELECT j FROM plain; SELECT j FROM pieces; " +
+					"SELECT DISTINCT j FROM parent ORDER BY j; SELECT count(*) FROM typed; SELECT '[1,2)'::int4range", ""},
+			{"the policy allows the functions", allowed,
+				"SELECT j FROM plain; SELECT i FROM plain; SELECT x FROM v_plain; SELECT p, r, at FROM typed; SELECT q FROM casts", ""},
+			{"an implicit cast by a function", exec.Policy{},
+				"SELECT abs(q) FROM casts; SELECT q FROM casts; SELECT 1 + '00000000-0000-0000-0000-000000000000'::uuid", "function"},
 
-			{"a function of that name for a type that is not in the statement", exec.Policy{}, "SELECT sum(id), upper(max(name)) FROM users; SELECT sum(n) OVER () FROM w; " +
-				"SELECT upper('x')", ""},
-			{"an operator of that symbol", exec.Policy{}, "SELECT name FROM users WHERE id = 1; SELECT name FROM users WHERE id IN (1, 2); SELECT 'a' = 'b'; " +
-				"SELECT ROW(1, 2) = ROW(1, 2); SELECT x.r = x.r FROM (SELECT ROW(1) AS r) AS x; SELECT 1 FROM users a JOIN users b USING (id)", ""},
-			{"a table has the type", exec.Policy{}, "SELECT sum(m) FROM moody; SELECT sum(id) FROM moody; SELECT id FROM moody WHERE m = m; SELECT id FROM moody WHERE id = 1; " +
-				"SELECT id FROM moods WHERE ms[1] = ms[2]; SELECT 1 FROM users, moods WHERE users.id = 1; SELECT upper(m) FROM moody", "function"},
-			{"the statement makes a value of the type", exec.Policy{}, "SELECT 'ok'::mood = 'sad'::mood; SELECT sum(mood 'ok'); SELECT sum(x.m) FROM json_to_record('{}') AS x(m mood); " +
-				"SELECT sum(mood('ok')); SELECT upper(('ok'::text).mood)", "function"},
+			{"a function of that name for a type that is not in the statement", exec.Policy{},
+				"SELECT sum(id), upper(max(name)) FROM users; SELECT sum(n) OVER () FROM w; " +
+					"SELECT upper('x')", ""},
+			{"an operator of that symbol", exec.Policy{},
+				"SELECT name FROM users WHERE id = 1; SELECT name FROM users WHERE id IN (1, 2); SELECT 'a' = 'b'; " +
+					"SELECT ROW(1, 2) = ROW(1, 2); SELECT x.r = x.r FROM (SELECT ROW(1) AS r) AS x; SELECT 1 FROM users a JOIN users b USING (id)", ""},
+			{"a table has the type", exec.Policy{},
+				"SELECT sum(m) FROM moody; SELECT sum(id) FROM moody; SELECT id FROM moody WHERE m = m; SELECT id FROM moody WHERE id = 1; " +
+					"SELECT id FROM moods WHERE ms[1] = ms[2]; SELECT 1 FROM users, moods WHERE users.id = 1; SELECT upper(m) FROM moody", "function"},
+			{"the statement makes a value of the type", exec.Policy{},
+				"SELECT 'ok'::mood = 'sad'::mood; SELECT sum(mood 'ok'); SELECT sum(x.m) FROM json_to_record('{}') AS x(m mood); " +
+					"SELECT sum(mood('ok')); SELECT upper(('ok'::text).mood)", "function"},
 			{"a function that the policy allows may give one", exec.Policy{AllowFunctions: []string{"lent"}}, "SELECT sum(lent()); SELECT lent() = lent()", "function"},
 			{"no operator of the engine has the symbol", exec.Policy{}, "SELECT 'a' === 'b'", "function"},
 			{"a number may be an argument", exec.Policy{}, "SELECT round(1); SELECT 1 <> 2", "function"},
@@ -163,7 +176,8 @@ func TestOwner(t *testing.T) {
 				codes = append(codes, w.Message)
 			}
 		}
-		if all := strings.Join(codes, "\n"); len(codes) < 4 || !strings.Contains(all, "pair_ops") || !strings.Contains(all, "int_ops") || !strings.Contains(all, "point_ops") {
+		all := strings.Join(codes, "\n")
+		if len(codes) < 4 || !strings.Contains(all, "pair_ops") || !strings.Contains(all, "int_ops") || !strings.Contains(all, "point_ops") {
 			t.Errorf("%s: warnings %q", user, codes)
 		}
 		s, err := newDB(t, pool, exec.Config{}).Schema(t.Context())

@@ -99,7 +99,7 @@ func (p *pgx) cap(n int) {
 // uncap takes the limit off.
 func (p *pgx) uncap() { p.limit.SetMaxBodyLen(p.old) }
 
-// pipeline is what look needs of a *pgconn.Pipeline.
+// pipeline is what ask needs of a *pgconn.Pipeline.
 type pipeline interface {
 	SendPrepare(name, text string, types []uint32)
 	SendQueryPrepared(name string, values [][]byte, formats, formatsOfResult []int16)
@@ -109,20 +109,24 @@ type pipeline interface {
 	Close() error
 }
 
-// look lets the server parse a text, as the unnamed statement, and lists the locks then. others are run after that. All
-// goes in one message, each by the protocol that takes one statement, and the server stops at the first that fails. The
-// first of the results are the locks.
-func (p *pgx) look(ctx context.Context, text string, others ...string) (results [][]row, err error) {
+// ask lets the server parse a text, as the unnamed statement, and lists the locks then, which are the first of the
+// results; "": neither. Then it runs the others. All goes in one message, each by the protocol that takes one statement,
+// and the server stops at the first that fails.
+func (p *pgx) ask(ctx context.Context, parsed string, others ...string) (results [][]row, err error) {
 	line := p.startPipeline.Call([]reflect.Value{reflect.ValueOf(ctx)})[0].Interface().(pipeline)
-	line.SendPrepare("", text, nil)
-	line.SendQueryPrepared(locksName, nil, nil, nil)
+	n := len(others)
+	if parsed != "" {
+		n += 2
+		line.SendPrepare("", parsed, nil)
+		line.SendQueryPrepared(locksName, nil, nil, nil)
+	}
 	for _, other := range others {
 		line.SendQueryParams(other, nil, nil, nil, nil)
 	}
 	err = line.Sync()
-	for i := 0; err == nil && i < 2+len(others); i++ {
+	for i := 0; err == nil && i < n; i++ {
 		var result any
-		if result, err = line.GetResults(); err == nil && i > 0 {
+		if result, err = line.GetResults(); err == nil && (i > 0 || parsed == "") {
 			var rows []row
 			rows, err = rowsOf(reflect.ValueOf(result).MethodByName("Read").Call(nil)[0])
 			results = append(results, rows)

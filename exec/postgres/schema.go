@@ -74,17 +74,13 @@ func (r *reading) schema() *schema.Schema {
 }
 
 func (r *reading) schemaColumns() {
-	formats := map[[2]string]string{} // by type and modifier
-	for _, row := range r.results[readFormats] {
-		formats[[2]string{row[0], row[1]}] = row[2]
-	}
 	for _, row := range r.results[readColumns] {
 		t := r.oids[row.oid(0)]
 		if t == nil || t.table == nil || !row.is(8) {
 			continue
 		}
 		t.column(row.number(1)).at = len(t.table.Columns)
-		c := schema.Column{Name: row[2], NotNull: row.is(5), Generated: row.is(6), Type: formats[[2]string{row[3], row[4]}]}
+		c := schema.Column{Name: row[2], NotNull: row.is(5), Generated: row.is(6), Type: row[9]}
 		c.Values, c.Description = r.values(row.oid(3))
 		switch row[7] {
 		case "a":

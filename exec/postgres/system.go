@@ -81,7 +81,6 @@ const (
 	readTypes
 	readRelations
 	readColumns
-	readFormats
 	readDefaults
 	readComments
 	readIndexes
@@ -117,7 +116,6 @@ func systemTexts(standard string, functions []string, stamps bool) []string {
 			SELECT c.oid, c.opcintype, c.opcdefault, c.opcname, f.proname FROM pg_catalog.pg_opclass c JOIN families f ON f.family = c.opcfamily
 			WHERE f.same OR c.oid > 16383)
 		`
-	const inUse = "a.attrelid IN (SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN "
 	texts := []string{
 		readVersion: versionText,
 		readTypes: made + `SELECT t.oid, n.nspname, t.typname, t.typtype, t.typcategory, t.typispreferred, t.typrelid,
@@ -148,11 +146,11 @@ func systemTexts(standard string, functions []string, stamps bool) []string {
 			ORDER BY n.nspname <> ` + literal(standard) + `, n.nspname, c.oid`,
 		readColumns: `SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated <> '', a.attidentity,
 				CASE WHEN a.attrelid IN (SELECT c.oid FROM pg_catalog.pg_class c WHERE c.oid > 16383 AND NOT pg_catalog.has_table_privilege(c.oid, 'SELECT'))
-					THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') ELSE true END
+					THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') ELSE true END,
+				pg_catalog.format_type(a.atttypid, a.atttypmod)
 			FROM pg_catalog.pg_attribute a WHERE a.attnum > 0 AND NOT a.attisdropped
-				AND ` + inUse + "('r', 'p', 'v', 'm', 'f', 'c') AND " + users("n") + `) ORDER BY 1, 2`,
-		readFormats: `SELECT a.atttypid, a.atttypmod, pg_catalog.format_type(a.atttypid, a.atttypmod) FROM pg_catalog.pg_attribute a
-			WHERE a.attnum > 0 AND NOT a.attisdropped AND ` + inUse + "('r', 'p', 'v', 'm', 'f') AND " + users("n") + `) GROUP BY 1, 2`,
+				AND a.attrelid IN (SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+					WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'c') AND ` + users("n") + `) ORDER BY 1, 2`,
 		readDefaults: `SELECT adrelid, adnum, pg_catalog.pg_get_expr(adbin, adrelid) FROM pg_catalog.pg_attrdef`,
 		readComments: `SELECT objoid, objsubid, description FROM pg_catalog.pg_description
 			WHERE classoid = 'pg_catalog.pg_class'::regclass AND objoid > 16383`,

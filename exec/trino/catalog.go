@@ -3,11 +3,9 @@ package trino
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
@@ -81,18 +79,16 @@ func of(r *guard.Relation) *facts { return r.Own.(*facts) }
 //   - Trino knows no keys: Joins come from names, or from a file of descriptions.
 //
 // Left out are schemas of a server's own, hidden tables of metadata, and tables without a column that this user may see.
-// It takes six statements, whatever the number of tables, and more for what a policy denies.
+// It takes four statements, whatever the number of tables, and more for what a policy denies.
 func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	version, err := c.Version(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := reading{
-		conn: c, at: map[table]int{}, known: &known{relations: map[table]*guard.Relation{}},
-		catalog: &exec.Catalog{Version: version, Schema: &schema.Schema{Dialect: language.Name, Default: c.at.schema, Tables: []schema.Table{}}},
-	}
-	r.catalog.Own = r.known
-	for _, part := range []func(context.Context) error{r.columns, r.comments, r.policy, r.definitions, r.writes} {
+	k := &known{relations: map[table]*guard.Relation{}}
+	s := &schema.Schema{Dialect: language.Name, Default: c.at.schema, Tables: []schema.Table{}}
+	r := reading{conn: c, at: map[table]int{}, known: k, catalog: &exec.Catalog{Version: version, Schema: s, Own: k}}
+	for _, part := range []func(context.Context) error{r.relations, r.described, r.policy, r.views, r.writes} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -108,142 +104,107 @@ type reading struct {
 	at      map[table]int // place in catalog.Schema.Tables
 }
 
-// columns reads tables, views and their columns. Rows of tables have 0 where those of columns have their place.
-func (r *reading) columns(ctx context.Context) error {
+// relations reads tables, views, their columns and definitions. Columns have their place in n, which is 0 for a table and
+// -1 for a definition.
+func (r *reading) relations(ctx context.Context) error {
 	catalogs := r.dialect.catalogs(r.conn.at.catalog)
-	s := r.catalog.Schema
-	names := map[table][]string{}
-	var tables []table
-	query := r.everywhere("tables", func(i int) string {
-		return fmt.Sprintf("%d AS c, table_schema, table_name, 0 AS n, table_type AS name, '' AS type, NULL AS standard, NULL AS nullable, NULL AS comment", i)
-	}) + " UNION ALL " + r.everywhere("columns", func(i int) string {
-		return fmt.Sprintf(`%d, table_schema, table_name, ordinal_position, column_name, data_type, column_default, is_nullable, "comment"`, i)
-	}) + " ORDER BY 1, 2, 3, 4"
+	row := func(columns string) func(int) string {
+		return func(i int) string { return fmt.Sprintf("%d AS c, table_schema, table_name, %s", i, columns) }
+	}
+	query := r.everywhere("tables", row("0 AS n, table_type, NULL, NULL, NULL, NULL")) + " UNION ALL " +
+		r.everywhere("columns", row(`ordinal_position, column_name, data_type, column_default, is_nullable, "comment"`)) + " UNION ALL " +
+		r.everywhere("views", row("-1, view_definition, NULL, NULL, NULL, NULL")) + " ORDER BY 1, 2, 3, 4"
+	var tables []schema.Table
+	var keys []table
+	names, definitions := map[table][]string{}, map[table]string{}
 	err := r.each(ctx, query, func(scan func(...any) error) error {
 		var t table
 		var catalog, n int
-		var name, kind string
-		var standard, nullable, comment sql.NullString
+		var name, kind, standard, nullable, comment sql.NullString
 		if err := scan(&catalog, &t.schema, &t.name, &n, &name, &kind, &standard, &nullable, &comment); err != nil {
 			return err
 		}
 		t.catalog = catalogs[catalog]
-		i, listed := r.at[t]
 		switch {
-		case n == 0 && visible(t.schema, t.name):
+		case !visible(t.schema, t.name):
+		case n < 0:
+			definitions[t] = name.String
+		case n == 0:
 			found := schema.Table{Schema: r.conn.at.label(t), Name: t.name, Kind: schema.BaseTable}
-			if name == "VIEW" {
+			if name.String == "VIEW" {
 				found.Kind = schema.View
 			}
-			r.at[t] = len(s.Tables)
-			s.Tables, tables = append(s.Tables, found), append(tables, t)
-		case n > 0 && listed: // else it was made meanwhile
-			s.Tables[i].Columns = append(s.Tables[i].Columns, schema.Column{
-				Name: name, Type: kind, Default: standard.String, Description: comment.String, NotNull: nullable.String == "NO",
+			tables, keys = append(tables, found), append(keys, t)
+		case len(keys) > 0 && keys[len(keys)-1] == t: // else it was made meanwhile
+			last := &tables[len(tables)-1]
+			last.Columns = append(last.Columns, schema.Column{
+				Name: name.String, Type: kind.String, Default: standard.String, Description: comment.String,
+				NotNull: nullable.String == "NO",
 			})
-			names[t] = append(names[t], name)
+			names[t] = append(names[t], name.String)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	s.Tables = slices.DeleteFunc(s.Tables, func(t schema.Table) bool { return len(t.Columns) == 0 })
-	tables = slices.DeleteFunc(tables, func(t table) bool { return names[t] == nil })
-	clear(r.at)
-	for i, t := range tables {
-		r.at[t] = i
-		r.add(t, names[t], s.Tables[i].Kind == schema.View)
-	}
-	return nil
-}
-
-// add adds a relation, or puts it in the place of the one of that name.
-func (r *reading) add(t table, columns []string, view bool) {
-	relation := guard.NewRelation(r.conn.at.label(t), t.name, columns)
-	relation.View, relation.Own = view, &facts{table: t}
-	if before := r.known.relations[t]; before != nil {
-		r.catalog.Relations[slices.Index(r.catalog.Relations, before)] = relation
-	} else {
-		r.catalog.Relations = append(r.catalog.Relations, relation)
-	}
-	r.known.relations[t] = relation
-}
-
-// optionalTime is how long the guard waits for what a catalog may lack.
-const optionalTime = 10 * time.Second
-
-// optional runs a query on what a catalog may lack: this user may not be allowed to read it, or it takes too long.
-func (r *reading) optional(ctx context.Context, query string, row func(scan func(...any) error) error) error {
-	asking, cancel := context.WithTimeout(ctx, optionalTime)
-	defer cancel()
-	err := r.each(asking, query, row)
-	if err != nil && ctx.Err() == nil && asking.Err() != nil {
-		r.catalog.Warnings = append(r.catalog.Warnings, trace.Warning{
-			Code: "catalog-incomplete", Message: fmt.Sprintf("the server did not answer within %v: %s", optionalTime, query),
-		})
-		return nil
-	}
-	if exec.IsRejection(classify(err)) {
-		return nil
+	for i, t := range keys {
+		if names[t] == nil {
+			continue
+		}
+		r.at[t] = len(r.catalog.Schema.Tables)
+		r.catalog.Schema.Tables = append(r.catalog.Schema.Tables, tables[i])
+		r.add(&facts{table: t, definition: definitions[t]}, names[t], tables[i].Kind == schema.View)
 	}
 	return err
 }
 
-// named is a condition for the rows of a table of system.metadata.
-func (r *reading) named() string {
+// add adds a relation, or puts it in the place of the one of that name.
+func (r *reading) add(f *facts, columns []string, view bool) {
+	relation := guard.NewRelation(r.conn.at.label(f.table), f.name, columns)
+	relation.View, relation.Own = view, f
+	if before := r.known.relations[f.table]; before != nil {
+		r.catalog.Relations[slices.Index(r.catalog.Relations, before)] = relation
+	} else {
+		r.catalog.Relations = append(r.catalog.Relations, relation)
+	}
+	r.known.relations[f.table] = relation
+}
+
+// metadata reads a name and a text from a list of system.metadata, which this user may not be allowed to read.
+func (r *reading) metadata(ctx context.Context, list, columns string, of func(t table, text string)) error {
 	var names []string
 	for _, name := range r.dialect.catalogs(r.conn.at.catalog) {
 		names = append(names, literal(name))
 	}
-	return "catalog_name IN (" + strings.Join(names, ", ") + ")"
-}
-
-// comments reads those of tables, which no information_schema has.
-func (r *reading) comments(ctx context.Context) error {
-	query := "SELECT catalog_name, schema_name, table_name, comment FROM system.metadata.table_comments WHERE comment IS NOT NULL AND " + r.named()
-	return r.optional(ctx, query, func(scan func(...any) error) error {
+	query := "SELECT catalog_name, schema_name, " + columns + " FROM system.metadata." + list +
+		" WHERE catalog_name IN (" + strings.Join(names, ", ") + ")"
+	err := r.each(ctx, query, func(scan func(...any) error) error {
 		var t table
-		var comment string
-		if err := scan(&t.catalog, &t.schema, &t.name, &comment); err != nil {
-			return err
-		}
-		if i, ok := r.at[t]; ok {
-			r.catalog.Schema.Tables[i].Description = comment
-		}
-		return nil
-	})
-}
-
-// definitions reads those of views, materialized ones too, which tell what a view names.
-func (r *reading) definitions(ctx context.Context) error {
-	catalogs := r.dialect.catalogs(r.conn.at.catalog)
-	define := func(t table, definition string) {
-		if relation := r.known.relations[t]; relation != nil && definition != "" {
-			of(relation).definition = definition
-		}
-	}
-	views := r.everywhere("views", func(i int) string { return fmt.Sprintf("%d, table_schema, table_name, view_definition", i) })
-	err := r.optional(ctx, views, func(scan func(...any) error) error {
-		var t table
-		var catalog int
-		var definition sql.NullString
-		err := scan(&catalog, &t.schema, &t.name, &definition)
-		t.catalog = catalogs[catalog]
-		define(t, definition.String)
+		var text sql.NullString
+		err := scan(&t.catalog, &t.schema, &t.name, &text)
+		of(t, text.String)
 		return err
+	})
+	return unlessRejected(err)
+}
+
+// described reads what no information_schema has: comments of tables, and definitions of materialized views.
+func (r *reading) described(ctx context.Context) error {
+	err := r.metadata(ctx, "table_comments", "table_name, comment", func(t table, text string) {
+		if i, ok := r.at[t]; ok {
+			r.catalog.Schema.Tables[i].Description = text
+		}
 	})
 	if err != nil {
 		return err
 	}
-	materialized := "SELECT catalog_name, schema_name, name, definition FROM system.metadata.materialized_views WHERE " + r.named()
-	err = r.optional(ctx, materialized, func(scan func(...any) error) error {
-		var t table
-		var definition sql.NullString
-		err := scan(&t.catalog, &t.schema, &t.name, &definition)
-		define(t, definition.String)
-		return err
+	return r.metadata(ctx, "materialized_views", "name, definition", func(t table, text string) {
+		if relation := r.known.relations[t]; relation != nil {
+			of(relation).definition = text
+		}
 	})
+}
+
+// views reads the definitions of views, materialized ones too.
+func (r *reading) views(context.Context) error {
 	for _, relation := range r.catalog.Relations {
 		if relation.View {
 			r.known.views = append(r.known.views, relation)
@@ -256,7 +217,7 @@ func (r *reading) definitions(ctx context.Context) error {
 			relation.Body.Absent = nil // the server says what those are, when the view is read
 		}
 	}
-	return err
+	return nil
 }
 
 // writes warns of a user who may make tables in the schema of the connection. The server is asked whether it would let
@@ -264,15 +225,19 @@ func (r *reading) definitions(ctx context.Context) error {
 func (r *reading) writes(ctx context.Context) error {
 	t := table{r.conn.at.catalog, r.conn.at.schema, "texttosql_writes"}
 	_, err := r.text(ctx, r.conn.at, "EXPLAIN (TYPE VALIDATE) CREATE TABLE "+t.quoted()+" AS SELECT 1 AS a")
-	switch {
-	case exec.IsRejection(err):
+	if err != nil {
+		return unlessRejected(err)
+	}
+	message := "the user may make tables in " + t.catalog + "." + t.schema +
+		": the guard holds all the same, but use a user under the rules that trino.AccessRules makes"
+	r.catalog.Warnings = append(r.catalog.Warnings, trace.Warning{Code: "privileged-user", Message: message})
+	return nil
+}
+
+// unlessRejected returns err, and nil where the server let this user not ask.
+func unlessRejected(err error) error {
+	if exec.IsRejection(classify(err)) {
 		return nil
-	case err == nil:
-		r.catalog.Warnings = append(r.catalog.Warnings, trace.Warning{
-			Code: "privileged-user",
-			Message: "the user may make tables in " + t.catalog + "." + t.schema + ": the guard holds all the same, but use a user under " +
-				"the rules that trino.AccessRules makes",
-		})
 	}
 	return err
 }
@@ -290,19 +255,14 @@ func (r *reading) policy(ctx context.Context) error {
 			continue
 		}
 		t, err := remembered(r.pool, "entry "+r.place+e.text, func() (table, error) { return r.refuses(ctx, e) })
-		if err != nil && !errors.Is(err, errNotRefused) {
+		switch before := r.known.relations[t]; {
+		case err != nil:
 			return err
-		}
-		if err == nil {
-			var columns []string
-			view := false
-			if before := r.known.relations[t]; before != nil {
-				columns, view = slices.Clone(before.Columns()), before.View
-			}
-			if e.column != "" {
-				columns = append(columns, e.column)
-			}
-			r.add(t, columns, view)
+		case t.name == "": // exec says so
+		case before != nil:
+			r.add(of(before), append(slices.Clip(before.Columns()), e.columns...), before.View)
+		default:
+			r.add(&facts{table: t}, e.columns, false)
 		}
 	}
 	asked := 0
@@ -321,24 +281,24 @@ func (r *reading) policy(ctx context.Context) error {
 
 // entry is one name of a policy.
 type entry struct {
-	policy exec.Policy // that has no other
-	text   string
-	path   []string // of the table, in lower case; none for a column of any table
-	column string
+	text    string
+	policy  exec.Policy // that has no other
+	path    []string    // of the table, in lower case; none for a column of any table
+	columns []string    // the column, if it is the name of one
 }
 
 // entries are the names of a policy.
 func entries(p exec.Policy) (out []entry) {
 	for _, text := range p.AllowTables {
-		out = append(out, entry{exec.Policy{AllowTables: []string{text}}, text, path(text), ""})
+		out = append(out, entry{text, exec.Policy{AllowTables: []string{text}}, path(text), nil})
 	}
 	for _, text := range p.DenyTables {
-		out = append(out, entry{exec.Policy{DenyTables: []string{text}}, text, path(text), ""})
+		out = append(out, entry{text, exec.Policy{DenyTables: []string{text}}, path(text), nil})
 	}
 	for _, text := range p.DenyColumns {
 		parts := path(text)
 		last := len(parts) - 1
-		out = append(out, entry{exec.Policy{DenyColumns: []string{text}}, text, parts[:last], parts[last]})
+		out = append(out, entry{text, exec.Policy{DenyColumns: []string{text}}, parts[:last], parts[last:]})
 	}
 	return out
 }
@@ -353,16 +313,15 @@ func path(name string) (parts []string) {
 	return parts
 }
 
-var errNotRefused = errors.New("trino: the server does not refuse it")
-
-// refuses returns the table of an entry of the policy that the catalog does not have, but the server refuses.
+// refuses returns the table of an entry of the policy that the catalog does not have, but the server refuses; one without
+// a name if there is none. It looks in the schema of the connection, and in those of the catalog.
 func (r *reading) refuses(ctx context.Context, e entry) (table, error) {
+	places := []table{{r.conn.at.catalog, r.conn.at.schema, ""}}
+	for _, relation := range r.catalog.Relations {
+		places = append(places, of(relation).table)
+	}
 	asked := map[table]bool{}
-	for i := -1; i < len(r.catalog.Relations); i++ {
-		t := table{r.conn.at.catalog, r.conn.at.schema, ""}
-		if i >= 0 {
-			t = of(r.catalog.Relations[i]).table
-		}
+	for _, t := range places {
 		switch len(e.path) {
 		case 1:
 			t.name = e.path[0]
@@ -377,9 +336,9 @@ func (r *reading) refuses(ctx context.Context, e entry) (table, error) {
 		if asked[t] = true; len(asked) > mostProbes {
 			break
 		}
-		if denied, err := r.probe(ctx, t, e.column); err != nil || denied {
+		if denied, err := r.probe(ctx, t, strings.Join(e.columns, "")); err != nil || denied {
 			return t, err
 		}
 	}
-	return table{}, errNotRefused
+	return table{}, nil
 }

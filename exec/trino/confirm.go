@@ -56,8 +56,16 @@ func (k *known) names(s *sqltext.Statement, w *speller, at home) *guard.Names {
 func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen, err error) {
 	p, k := c.config.Policy, s.Catalog.Own.(*known)
 	tables, err := c.inputs(ctx, c.at, bound(s.Statement, s.Args))
-	if err != nil {
-		return seen, c.told(s, err)
+	var invalid *exec.InvalidError
+	switch {
+	case errors.As(err, &invalid) && invalid.Fault == exec.FaultSchema:
+		c.doubt = true
+		if p.Restricts() && slices.Contains(s.Names.Absent, strings.ToLower(invalid.Name)) {
+			return seen, guard.NotReadable(strings.ToLower(invalid.Name)) // as if it was denied
+		}
+		return seen, err
+	case err != nil:
+		return seen, err
 	}
 	called, _ := s.Names.Own.(map[string]bool)
 	var under []table
@@ -73,7 +81,8 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen,
 		case !p.Restricts() || called[t.name] || slices.Contains(under, t):
 		case r == nil:
 			c.doubt = true
-			return seen, guard.Refuse(exec.ReasonTable, "the server reads %s, which the statement does not name and none of its views explains", t.name)
+			return seen, guard.Refuse(exec.ReasonTable,
+				"the server reads %s, which the statement does not name and none of its views explains", t.name)
 		default:
 			seen.Relations = append(seen.Relations, r)
 		}
@@ -90,35 +99,6 @@ func (c *conn) allows(t table) bool {
 	return c.reads(t) && c.config.Policy.AllowsTable(c.at.label(t), t.name)
 }
 
-// told is what a server's refusal of a statement says to whoever asked. Where a policy is set, a table that is not there
-// has the error of a denied one; and Trino calls a table denied of which a column is.
-func (c *conn) told(s *exec.Statement, err error) error {
-	p := c.config.Policy
-	var invalid *exec.InvalidError
-	var refused *exec.RefusedError
-	isInvalid, isRefused := errors.As(err, &invalid), errors.As(err, &refused)
-	if isInvalid && invalid.Fault == exec.FaultSchema {
-		c.doubt = true
-		for _, name := range s.Names.Absent {
-			if p.Restricts() && strings.EqualFold(invalid.Name, name) {
-				return guard.NotReadable(name)
-			}
-		}
-	}
-	for _, r := range s.Names.Relations() {
-		if isRefused && len(p.DenyColumns) > 0 && refused.Reason == exec.ReasonTable && strings.HasSuffix(refused.Detail, "."+r.Name) {
-			return guard.Refuse(exec.ReasonColumn, "%s has columns that may not be read: name the columns that you need, and no other", r.Name)
-		}
-	}
-	return err
-}
-
-// viewed is what the guard knows of a view.
-type viewed struct {
-	tables  []table // that lie under it
-	refused error   // why it may not be read; nil: it may
-}
-
 // throughViews looks at every view that a text may call by one of some names, and returns what lies under them. A view
 // that may not be read, or that reads what may not be, is refused whole: it reads with the rights of its owner.
 func (c *conn) throughViews(ctx context.Context, k *known, called map[string]bool) (under []table, err error) {
@@ -132,43 +112,41 @@ func (c *conn) throughViews(ctx context.Context, k *known, called map[string]boo
 	}
 	add(called)
 	for i := 0; i < len(views); i++ {
-		r := views[i]
-		if r.Refused != nil {
-			return nil, r.Refused
+		f := of(views[i])
+		if err := views[i].Refused; err != nil {
+			return nil, err
 		}
-		v, err := remembered(c.pool, "view "+c.place+of(r).quoted(), func() (viewed, error) { return c.judge(ctx, k, of(r)) })
-		if err == nil {
-			err = v.refused
-		}
+		tables, err := remembered(c.pool, "view "+c.place+f.quoted(), func() ([]table, error) { return c.judge(ctx, k, f) })
 		if err != nil {
 			return nil, err
 		}
-		under = append(under, v.tables...)
+		under = append(under, tables...)
 		if len(c.config.Policy.DenyColumns) > 0 {
-			add(of(r).names)
+			add(f.names)
 		}
 	}
 	return under, nil
 }
 
-// judge decides on a view: the server itself has to let this user run its definition, if the policy denies columns.
-func (c *conn) judge(ctx context.Context, k *known, f *facts) (v viewed, err error) {
-	no := func(why string) (viewed, error) {
-		return viewed{refused: guard.Refuse(exec.ReasonTable, "the view %s %s", f.name, why)}, nil
-	}
+// judge decides on a view, and returns what lies under it. If the policy denies columns, the server itself has to let this
+// user run the definition of the view.
+func (c *conn) judge(ctx context.Context, k *known, f *facts) (tables []table, err error) {
 	if !c.allows(f.table) {
-		return viewed{refused: guard.NotReadable(f.name)}, nil
+		return nil, guard.NotReadable(f.name)
 	}
-	v.tables, err = c.inputs(ctx, c.at, "SELECT * FROM "+f.quoted())
+	no := func(why string) ([]table, error) {
+		return nil, guard.Refuse(exec.ReasonTable, "the view %s %s", f.name, why)
+	}
+	tables, err = c.inputs(ctx, c.at, "SELECT * FROM "+f.quoted())
 	switch {
 	case exec.IsRejection(err):
 		return no("cannot be read")
 	case err != nil:
-		return v, err
-	case slices.ContainsFunc(v.tables, func(t table) bool { return !c.allows(t) }):
+		return nil, err
+	case slices.ContainsFunc(tables, func(t table) bool { return !c.allows(t) }):
 		return no("reads a table that may not be read")
 	case len(c.config.Policy.DenyColumns) == 0:
-		return v, nil
+		return tables, nil
 	case f.definition == "":
 		return no("has a definition that this user may not see, so nobody knows which columns it reads")
 	}
@@ -176,11 +154,11 @@ func (c *conn) judge(ctx context.Context, k *known, f *facts) (v viewed, err err
 	case exec.IsRejection(err):
 		return no("reads what this user may not read")
 	case err != nil:
-		return v, err
-	case !slices.Equal(again, v.tables):
+		return nil, err
+	case !slices.Equal(again, tables):
 		return no("reads other tables than its definition names here")
 	}
-	return v, c.closed(ctx, k, v.tables)
+	return tables, c.closed(ctx, k, tables)
 }
 
 // closed refuses to work where the server itself would let a denied column of these tables be read.
@@ -219,8 +197,8 @@ func (c *conn) verify(ctx context.Context, r *guard.Relation, column string) err
 		denied, err := c.probe(ctx, t, column)
 		if err == nil && !denied {
 			err = &exec.UnguardedError{
-				Reason: fmt.Sprintf("the policy denies %s.%s, and the server lets this user read it; nothing but the server's own access "+
-					"control can hold columns back", t.name, column),
+				Reason: fmt.Sprintf("the policy denies %s.%s, and the server lets this user read it; "+
+					"nothing but the server's own access control can hold columns back", t.name, column),
 				Remedy: "give the server the rules that trino.AccessRules makes of the policy, and open the pool as the user of these rules",
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,8 +134,10 @@ func (c *conn) Version(ctx context.Context) (string, error) {
 		return v.text, nil
 	}
 	v = version{place: c.place, asked: time.Now()}
-	const columns = `table_catalog, table_schema, table_name, column_name, ordinal_position, data_type, column_default, is_nullable, "comment"`
-	query := "SELECT to_hex(checksum(ROW(" + columns + "))), count(*) FROM (" + c.everywhere("columns", func(int) string { return columns }) + ")"
+	const columns = "table_catalog, table_schema, table_name, column_name, ordinal_position, data_type, column_default, " +
+		`is_nullable, "comment"`
+	query := "SELECT to_hex(checksum(ROW(" + columns + "))), count(*) FROM (" +
+		c.everywhere("columns", func(int) string { return columns }) + ")"
 	err := c.each(ctx, query, func(scan func(...any) error) error {
 		var sum sql.NullString
 		var n int64
@@ -150,7 +151,7 @@ func (c *conn) Version(ctx context.Context) (string, error) {
 	v.believed = min(max(5*time.Since(v.asked), time.Second), believed)
 	c.doubt = false
 	c.mu.Lock()
-	if c.version.text != v.text {
+	if c.version.text != "" && c.version.text != v.text {
 		c.answers = nil
 	}
 	c.version = v
@@ -162,7 +163,8 @@ func (c *conn) Version(ctx context.Context) (string, error) {
 func (c *conn) everywhere(table string, columns func(catalog int) string) string {
 	var parts []string
 	for i, name := range c.dialect.catalogs(c.at.catalog) {
-		parts = append(parts, fmt.Sprintf("SELECT %s FROM %s.information_schema.%s WHERE table_schema <> 'information_schema'", columns(i), quote(name), table))
+		parts = append(parts, fmt.Sprintf("SELECT %s FROM %s.information_schema.%s WHERE table_schema <> 'information_schema'",
+			columns(i), quote(name), table))
 	}
 	return strings.Join(parts, " UNION ALL ")
 }
@@ -172,7 +174,7 @@ const explainPrefix = "EXPLAIN (TYPE LOGICAL, FORMAT JSON) "
 
 // Explain implements exec.Conn: what EXPLAIN (TYPE LOGICAL, FORMAT JSON) says, a row for each step, without its
 // conditions, since those of views and of the server's access rules may hold stored values. In front is a row for each
-// table that the statement names, because some connectors give their tables no names in a plan.
+// table, because some connectors give theirs no names in a plan.
 //
 // EngineCost is the CPU cost of all steps that the server can estimate; 0 where it can estimate none.
 func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error) {
@@ -181,8 +183,8 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 		return exec.Plan{}, err
 	}
 	p := exec.Plan{Rows: []exec.PlanRow{}}
-	for _, r := range s.Names.Relations() {
-		p.Rows = append(p.Rows, exec.PlanRow{ID: len(p.Rows) + 1, Detail: "reads " + r.Schema + "." + r.Name})
+	for i, read := range s.Catalog.Reads(s.Names) {
+		p.Rows = append(p.Rows, exec.PlanRow{ID: i + 1, Detail: "reads " + read.Relation.Schema + "." + read.Relation.Name})
 	}
 	var root step
 	if err := json.Unmarshal([]byte(text), &root); err != nil {
@@ -192,37 +194,29 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 	return p, nil
 }
 
-// step is one object of the JSON.
+// step is one object of the JSON. An estimate is a number, or "NaN".
 type step struct {
 	Name       string
 	Descriptor map[string]string
-	Estimates  []struct{ OutputRowCount, CPUCost estimate }
+	Estimates  []struct{ OutputRowCount, CPUCost any }
 	Children   []step
-}
-
-// estimate is a number, 0 where the server writes "NaN" or "Infinity".
-type estimate float64
-
-func (e *estimate) UnmarshalJSON(text []byte) error {
-	if f, err := strconv.ParseFloat(string(text), 64); err == nil {
-		*e = estimate(f)
-	}
-	return nil
 }
 
 // add adds a step and those below it.
 func (s step) add(p *exec.Plan, parent int) {
 	detail := s.Name
-	for _, key := range slices.Sorted(maps.Keys(s.Descriptor)) {
-		if value := s.Descriptor[key]; value != "" && slices.Contains([]string{"table", "type", "distribution", "partitioning", "keys"}, key) {
+	for _, key := range []string{"distribution", "keys", "partitioning", "table", "type"} {
+		if value := s.Descriptor[key]; value != "" {
 			detail += " " + key + "=" + value
 		}
 	}
 	id := len(p.Rows) + 1
 	p.Rows = append(p.Rows, exec.PlanRow{ID: id, Parent: parent, Detail: detail})
 	for i, e := range s.Estimates {
-		if p.EngineCost += float64(e.CPUCost); i == 0 && s.Name == "Output" {
-			p.EngineRows = float64(e.OutputRowCount)
+		cost, _ := e.CPUCost.(float64)
+		p.EngineCost += cost
+		if i == 0 && s.Name == "Output" {
+			p.EngineRows, _ = e.OutputRowCount.(float64)
 		}
 	}
 	for _, child := range s.Children {

@@ -22,26 +22,31 @@ type serverError struct {
 
 // serverErrorOf finds in err the driver's error of a server: a struct ErrTrino with Message, ErrorName and ErrorType.
 func serverErrorOf(err error) (e serverError, ok bool) {
-	for ; err != nil; err = errors.Unwrap(err) {
-		v := reflect.ValueOf(err)
-		if v.Kind() == reflect.Pointer {
-			v = v.Elem()
-		}
-		if v.Kind() != reflect.Struct || v.Type().Name() != "ErrTrino" {
-			continue
-		}
-		found := 0
-		for field, to := range map[string]*string{"ErrorName": &e.name, "ErrorType": &e.kind, "Message": &e.message} {
-			if f := v.FieldByName(field); f.IsValid() && f.Kind() == reflect.String {
-				*to = f.String()
-				found++
+	if several, is := err.(interface{ Unwrap() []error }); is {
+		for _, err := range several.Unwrap() {
+			if e, ok = serverErrorOf(err); ok {
+				break
 			}
 		}
-		if found == 3 {
-			return e, true
-		}
+		return e, ok
 	}
-	return serverError{}, false
+	v := reflect.ValueOf(err)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.Struct && v.Type().Name() == "ErrTrino" {
+		text := func(field string) string {
+			f := v.FieldByName(field)
+			ok = ok && f.IsValid() && f.Kind() == reflect.String
+			return fmt.Sprint(f)
+		}
+		ok = true
+		e = serverError{text("ErrorName"), text("ErrorType"), text("Message")}
+	}
+	if next := errors.Unwrap(err); !ok && next != nil {
+		return serverErrorOf(next)
+	}
+	return e, ok
 }
 
 // What the names of errors mean. Others of the kind USER_ERROR say that a statement makes no sense.

@@ -25,9 +25,8 @@ type pool struct {
 	config  exec.GuardConfig
 
 	mu      sync.Mutex
-	session session
 	version version
-	answers map[string]any // what the server said of views and denied columns
+	answers map[string]any // what the server said of the session, of views and of denied columns
 	since   time.Time      // of answers
 }
 
@@ -37,7 +36,6 @@ type session struct {
 	user       string
 	at         home
 	properties []string // of the header, as the driver writes them
-	asked      time.Time
 }
 
 // The headers by which a client tells the server of its session. An argument of that name takes the place of a header.
@@ -52,7 +50,7 @@ const (
 // open puts the guard on a connection. Each statement of Trino carries its session with it, so nothing is changed that
 // would have to be put back.
 func (p *pool) open(ctx context.Context, sqlConn *sql.Conn, timeout time.Duration) (exec.Opened, error) {
-	s, err := p.sessionOf(ctx, sqlConn)
+	s, err := remembered(p, "session", func() (session, error) { return askSession(ctx, sqlConn) })
 	if err != nil {
 		return exec.Opened{}, err
 	}
@@ -61,41 +59,23 @@ func (p *pool) open(ctx context.Context, sqlConn *sql.Conn, timeout time.Duratio
 	return exec.Opened{Conn: c, Place: place}, nil
 }
 
-// sessionOf returns the session of a connection. It asks the server once a minute.
-func (p *pool) sessionOf(ctx context.Context, conn *sql.Conn) (session, error) {
-	p.mu.Lock()
-	s := p.session
-	p.mu.Unlock()
-	if !s.asked.IsZero() && time.Since(s.asked) < believed {
-		return s, nil
-	}
-	s, err := askSession(ctx, conn)
-	if err != nil {
-		return session{}, err
-	}
-	p.mu.Lock()
-	p.session = s
-	p.mu.Unlock()
-	return s, nil
-}
-
 // askSession asks the server for user, catalog and schema. The session properties are those that the question carried:
 // SHOW SESSION hides some, and does not tell those of the DSN from those that the server sets by itself, which this user
 // may not be allowed to set.
 func askSession(ctx context.Context, conn *sql.Conn) (session, error) {
-	s := session{asked: time.Now()}
-	var sent sentHeaders
+	var s session
+	var sent headers
 	var catalog, schema sql.NullString
 	err := guard.Each(httptrace.WithClientTrace(ctx, sent.trace()), conn, "SELECT current_user, current_catalog, current_schema",
 		func(scan func(...any) error) error { return scan(&s.user, &catalog, &schema) })
-	if err != nil && !sent.missesPlace() {
-		return s, err
-	}
 	sent.mu.Lock()
 	defer sent.mu.Unlock()
 	s.at = home{strings.ToLower(catalog.String), strings.ToLower(schema.String)}
-	s.properties = sent.properties
+	s.properties = sent.values[sessionHeader]
+	unplaced := sent.values != nil && (sent.values[catalogHeader] == nil || sent.values[schemaHeader] == nil)
 	switch {
+	case err != nil && !unplaced: // to a question without both the server may answer with an error
+		return s, err
 	case s.at.catalog == "" || s.at.schema == "":
 		return s, &exec.UnguardedError{
 			Reason: "the connection has no catalog or no schema",
@@ -106,7 +86,7 @@ func askSession(ctx context.Context, conn *sql.Conn) (session, error) {
 			Reason: "the catalog and schema of the connection, " + s.at.catalog + "." + s.at.schema + ", are the server's own",
 			Remedy: "name others in the DSN",
 		}
-	case !sent.any:
+	case sent.values == nil:
 		return s, &exec.UnguardedError{
 			Reason: "the HTTP client of the driver does not tell which session properties it sends (net/http/httptrace)",
 			Remedy: "open the pool with github.com/trinodb/trino-go-client, and give it a client that sends with net/http.Transport",
@@ -115,49 +95,29 @@ func askSession(ctx context.Context, conn *sql.Conn) (session, error) {
 	return s, nil
 }
 
-// sentHeaders are the headers of the first request that a statement makes.
-type sentHeaders struct {
-	mu         sync.Mutex
-	any, whole bool // some were written; all were
-	catalog    bool // one of them names a catalog
-	schema     bool
-	properties []string
+// headers are those of the first request that a statement makes.
+type headers struct {
+	mu     sync.Mutex
+	values map[string][]string
+	whole  bool
 }
 
-// missesPlace reports whether the request named no catalog or no schema, which a server may answer with an error.
-func (h *sentHeaders) missesPlace() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.any && !(h.catalog && h.schema)
-}
-
-func (h *sentHeaders) trace() *httptrace.ClientTrace {
+func (h *headers) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		WroteHeaderField: func(key string, values []string) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			if h.whole {
-				return
+			if h.values == nil {
+				h.values = map[string][]string{}
 			}
-			h.any = true
-			switch http.CanonicalHeaderKey(key) {
-			case catalogHeader:
-				h.catalog = true
-			case schemaHeader:
-				h.schema = true
-			case sessionHeader:
-				for _, value := range values {
-					if !slices.Contains(h.properties, value) { // a request that is sent again writes them again
-						h.properties = append(h.properties, value)
-					}
+			key = http.CanonicalHeaderKey(key)
+			for _, value := range values {
+				if !h.whole && !slices.Contains(h.values[key], value) { // a request that is sent again writes them again
+					h.values[key] = append(h.values[key], value)
 				}
 			}
 		},
-		WroteHeaders: func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.whole = true
-		},
+		WroteHeaders: func() { h.mu.Lock(); h.whole = true; h.mu.Unlock() },
 	}
 }
 

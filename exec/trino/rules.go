@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -51,7 +52,9 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 		if !p.AllowsTable(named, t.Name) || len(p.DenyColumns) > 0 && len(p.AllowTables) == 0 && t.Kind == schema.View {
 			continue
 		}
-		catalogs = append(catalogs, exactly(in))
+		if name := exactly(in); !slices.Contains(catalogs, name) {
+			catalogs = append(catalogs, name)
+		}
 		of := by(rule{"catalog": exactly(in), "schema": exactly(place), "table": exactly(t.Name), "privileges": []string{"SELECT"}})
 		if len(denied) > 0 {
 			of["columns"] = denied
@@ -67,7 +70,7 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 	}
 	nothing := []string{}
 	return json.MarshalIndent(map[string][]rule{
-		"catalogs": {by(rule{"catalog": strings.Join(unique(catalogs), "|"), "allow": "read-only"}), by(rule{"allow": "none"})},
+		"catalogs": {by(rule{"catalog": strings.Join(catalogs, "|"), "allow": "read-only"}), by(rule{"allow": "none"})},
 		"schemas":  {by(rule{"owner": false})},
 		"tables": append(tables,
 			by(rule{"catalog": "system", "schema": "metadata", "table": "table_comments", "privileges": []string{"SELECT"}}),
@@ -80,16 +83,4 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 		"impersonation":              {{"original_user": regexp.QuoteMeta(user), "new_user": ".*", "allow": false}},
 		"system_information":         {by(rule{"allow": nothing})},
 	}, "", "  ")
-}
-
-// unique returns each name once, in the order of first mention.
-func unique(names []string) (out []string) {
-	seen := map[string]bool{}
-	for _, name := range names {
-		if !seen[name] {
-			out = append(out, name)
-		}
-		seen[name] = true
-	}
-	return out
 }

@@ -30,12 +30,8 @@ func converter(c *sql.ColumnType) func(any) (any, error) { return conversion(c.D
 func conversion(name string) func(any) (any, error) {
 	kind := readKind(name)
 	switch kind.name {
-	case "decimal", "number":
-		return onText(result.ParseNumber)
-	case "char":
-		return onText(func(text string) (any, error) { return strings.TrimRight(text, " "), nil })
-	case "date", "time", "timestamp", "time with time zone", "timestamp with time zone":
-		return func(v any) (any, error) { return moment(kind.name, v) }
+	case "decimal", "number", "char", "date", "time", "timestamp", "time with time zone", "timestamp with time zone":
+		return kind.plain
 	case "array", "map", "row":
 		return func(v any) (any, error) {
 			if v == nil {
@@ -49,13 +45,18 @@ func conversion(name string) func(any) (any, error) {
 	return nil
 }
 
-func onText(f func(string) (any, error)) func(any) (any, error) {
-	return func(v any) (any, error) {
-		if text, ok := v.(string); ok {
-			return f(text)
-		}
-		return v, nil
+// plain makes a value what a result holds, if it is none that has values in it.
+func (k kind) plain(v any) (any, error) {
+	text, isText := v.(string)
+	switch {
+	case layouts[k.name] != "":
+		return moment(k.name, v)
+	case isText && (k.name == "decimal" || k.name == "number"):
+		return result.ParseNumber(text)
+	case isText && k.name == "char":
+		return strings.TrimRight(text, " "), nil
 	}
+	return v, nil
 }
 
 // layouts are how times are written. The text of the driver has a zone at its end where the type has one.
@@ -243,22 +244,10 @@ func (k kind) member(b *bytes.Buffer, i int, key string, v any) error {
 	return k.write(b, v)
 }
 
-func (k kind) scalar(b *bytes.Buffer, v any) (err error) {
-	switch k.name {
-	case "date", "time", "timestamp", "time with time zone", "timestamp with time zone":
-		v, err = moment(k.name, v)
-	case "decimal", "number":
-		if text, ok := v.(string); ok {
-			v, err = result.ParseNumber(text)
-		}
-	case "char":
-		if text, ok := v.(string); ok {
-			v = strings.TrimRight(text, " ")
-		}
-	case "real", "double":
-		if number, ok := v.(json.Number); ok {
-			v, err = number.Float64()
-		}
+func (k kind) scalar(b *bytes.Buffer, v any) error {
+	v, err := k.plain(v)
+	if number, ok := v.(json.Number); ok && (k.name == "real" || k.name == "double") {
+		v, err = number.Float64()
 	}
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"go/ast"
 	"io"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -106,9 +105,6 @@ func TestArrows(t *testing.T) {
 		}
 		if strings.HasPrefix(from, "exec/") && from != "exec/guard" {
 			may = append([]string{"internal/servers"}, allowed["exec/sqlite"]...)
-			for _, old := range []string{"bridge", "reads"} { // they go with the last engine that is moved
-				may = append(may, "exec/internal/"+old)
-			}
 		}
 		for _, imp := range p.Imports {
 			to, ours := strings.CutPrefix(imp, module+"/")
@@ -122,9 +118,6 @@ func TestArrows(t *testing.T) {
 // TestModulesStandAlone: a module that users import takes nothing of ours but what is exported.
 func TestModulesStandAlone(t *testing.T) {
 	for _, dir := range []string{"exec/bigquery", "exec/duckdb", "otel"} {
-		if _, err := os.Stat("../../" + dir + "/bridge.go"); err == nil {
-			continue // it is not moved to the new port yet
-		}
 		for _, file := range parsed(t, dir) {
 			for _, imp := range file.Imports {
 				if path, _ := strconv.Unquote(imp.Path.Value); strings.HasPrefix(path, module) && strings.Contains(path, "/internal/") {

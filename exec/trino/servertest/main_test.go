@@ -120,6 +120,9 @@ const readerRules = `{
 // guarded is a DB of a user in a schema.
 func guarded(t testing.TB, user, schema string, d trino.Dialect, c exec.Config) *exec.DB {
 	t.Helper()
+	if c.Limits == (exec.Limits{}) {
+		c.Limits = patient
+	}
 	db, err := exec.New(pool(t, user, schema), d, c)
 	if err == nil {
 		err = db.Ready(t.Context())

@@ -100,11 +100,8 @@ func eventually(t testing.TB, what string, ok func() bool) {
 
 // TestEnds: a statement that is over its time, or cancelled, is not worked on any more.
 func TestEnds(t *testing.T) {
-	d, err := exec.New(pool(t, "admin", "default"), trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = d.QueryWithin(t.Context(), long+" AND 'deadline' <> ''", exec.Bounds{Timeout: 4 * time.Second})
+	d := guarded(t, "admin", "default", trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{})
+	_, err := d.QueryWithin(t.Context(), long+" AND 'deadline' <> ''", exec.Bounds{Timeout: 4 * time.Second})
 	var limit *exec.LimitError
 	if !errors.As(err, &limit) || limit.Limit != "time" {
 		t.Errorf("over its time: %v", err)
