@@ -60,7 +60,7 @@ func (s *schema) Run(p *program) error {
 	if s.JSON {
 		return p.json(known)
 	}
-	r := tables.Renderer{Names: e.Dialect, WithoutValues: !s.Values}
+	r := tables.Renderer{Names: e.Dialect.Language(), WithoutValues: !s.Values}
 	for _, form := range forms {
 		if form.String() == s.Form {
 			r.Form = form

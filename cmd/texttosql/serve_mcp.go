@@ -40,7 +40,7 @@ func (s *serveMCP) Run(p *program) error {
 	}
 	defer e.Close()
 	server, err := mcpserver.New(mcpserver.Config{
-		Engine: e.Engine, Names: e.Dialect, Confirmed: e.Confirmed, Budget: budget,
+		Engine: e.Engine, Names: e.Dialect.Language(), Confirmed: e.Confirmed, Budget: budget,
 		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.Sessions, Idle: s.Idle,
 		Logger: slog.New(slog.NewTextHandler(p.err, nil)), Hide: func(text string) string { return withoutParts(text, s.DSN(p.getenv)) },
 	})

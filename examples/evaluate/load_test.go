@@ -85,7 +85,7 @@ func TestLoad(t *testing.T) {
 			}
 			defer db.Close()
 			// Arithmetic shows what a type is.
-			quote := s.Dialect.Quote
+			quote := s.Dialect.Language().Quote
 			var text string
 			query := `SELECT concat_ws('|', Id, Name, Born, ` + quote("seen at") + `, Since,
 				Height / 2, Price / 2, Level, ` + quote(strings.ToLower("Order")) + ` + 1, Happy + 1)
