@@ -2,13 +2,16 @@ package wait
 
 import (
 	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 )
 
 // Contain runs f by start, which runs a job in another goroutine, and returns what f returned. If f still runs when
 // grace has passed since the end of ctx, left is true, and late gets what f returns in the end. A panic of f goes on in
-// the caller's goroutine, or ends with f if nobody waits for it.
+// the caller's goroutine, or ends with f if nobody waits for it. One of the runtime takes the stack of f along.
 func Contain[T any](ctx context.Context, grace time.Duration, start func(job func()), f func() (T, error), late func(T)) (value T, err error, left bool) {
 	var (
 		got      T
@@ -21,6 +24,9 @@ func Contain[T any](ctx context.Context, grace time.Duration, start func(job fun
 		defer close(done)
 		defer func() {
 			panicked = recover()
+			if fault, ok := panicked.(runtime.Error); ok {
+				panicked = fmt.Errorf("%w\n\n%s", fault, debug.Stack())
+			}
 			if !decided.CompareAndSwap(false, true) {
 				late(got)
 			}
