@@ -227,10 +227,6 @@ func use[T any](ctx context.Context, s *Session, f func() (T, error)) (value T, 
 			s.held.admitted, s.held.used = nil, false
 			return
 		}
-		if _, ok := s.held.Conn.(Finisher); !ok { // nothing is sent
-			_ = s.held.finish(ctx)
-			return
-		}
 		_, ferr := run(ctx, s, s.held.wait, func(ctx context.Context, h *held) (struct{}, error) { return struct{}{}, h.finish(ctx) })
 		if err == nil {
 			err = ferr
