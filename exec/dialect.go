@@ -98,8 +98,11 @@ type Conn interface {
 	Explain(ctx context.Context, s *Statement) (Plan, error)
 	// Run runs a statement that was confirmed. Of the rows, b.Rows and one more are read, so an engine may be told to stop
 	// there. They hold values as the engine stores them, whatever the driver likes to make of declared types, under the
-	// statement's own column names and in its own order. An error means that nothing of the statement ran. exec closes the
-	// rows before the next call.
+	// statement's own column names and in its own order. An error means that no row was read. exec closes the rows before
+	// the next call.
+	//
+	// Prepare the statement first, or run it inside of sql.Conn.Raw: where a driver panics in sql.Conn.QueryContext,
+	// database/sql never gives the connection back. What is prepared is closed before the connection is given up.
 	Run(ctx context.Context, s *Statement, b Bounds) (*Rows, error)
 	// Close takes the guard off, on a context of its own. With drop, or when the connection cannot be put back as it was,
 	// it makes database/sql close it, except where that would lose a database that lives in memory. There it puts the

@@ -37,8 +37,9 @@ func (c *connection) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := guard.Texts(ctx, c.Conn, `SELECT name, tbl_name, rootpage, sql, type, (SELECT type FROM pragma_table_list(o.name)
-		WHERE schema = 'main') FROM main.sqlite_schema AS o WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' OR type = 'index'`)
+	objects, err := guard.Texts(ctx, c.Conn, `SELECT name, tbl_name, rootpage, sql, type,
+		(SELECT type FROM pragma_table_list(o.name) WHERE schema = 'main')
+		FROM main.sqlite_schema AS o WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' OR type = 'index'`)
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +104,13 @@ func query(definition string) string {
 
 // columns reads the columns of a table and its primary key.
 func (c *connection) columns(ctx context.Context, t *schema.Table) (names []string, err error) {
-	rows, err := guard.Texts(ctx, c.Conn, `SELECT name, type, "notnull", dflt_value, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid`, t.Name)
+	rows, err := guard.Texts(ctx, c.Conn, `SELECT name, type, dflt_value, "notnull", hidden
+		FROM pragma_table_xinfo(?, 'main') ORDER BY cid`, t.Name)
 	for _, o := range rows {
 		names = append(names, o[0])
-		t.Columns = append(t.Columns, schema.Column{Name: o[0], Type: o[1], NotNull: o[2] == "1", Default: o[3], Generated: o[4] > "1"})
+		t.Columns = append(t.Columns, schema.Column{
+			Name: o[0], Type: o[1], Default: o[2], NotNull: o[3] == "1", Generated: o[4] > "1",
+		})
 	}
 	if err != nil {
 		return names, err
@@ -139,7 +143,8 @@ func (c *connection) keys(ctx context.Context, s *schema.Schema, t *schema.Table
 			key.RefColumns = target.PrimaryKey
 		}
 	}
-	unique, err := guard.Texts(ctx, c.Conn, `SELECT k.seqno, k.name FROM pragma_index_list(?, 'main') i, pragma_index_info(i.name, 'main') k
+	unique, err := guard.Texts(ctx, c.Conn, `SELECT k.seqno, k.name
+		FROM pragma_index_list(?, 'main') i, pragma_index_info(i.name, 'main') k
 		WHERE i."unique" AND i.origin <> 'pk' AND NOT i.partial ORDER BY i.seq DESC, k.seqno`, t.Name)
 	for _, o := range unique {
 		if o[0] == "0" {

@@ -24,7 +24,9 @@ type Dialect struct{}
 
 // Language implements [exec.Dialect].
 func (Dialect) Language() exec.Language {
-	return exec.Language{Name: "sqlite", Title: "SQLite", Text: sqltext.Dialect{}, Backticks: true, Drivers: []string{"modernc.org/sqlite"}}
+	return exec.Language{
+		Name: "sqlite", Title: "SQLite", Text: sqltext.Dialect{}, Backticks: true, Drivers: []string{"modernc.org/sqlite"},
+	}
 }
 
 // Guard implements [exec.Dialect].
@@ -97,9 +99,11 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Op
 	if err := c.begin(ctx); err != nil {
 		return o, err
 	}
-	settings, err := guard.Texts(ctx, c.Conn, `SELECT max(file), count(*), '2001-02-03', (SELECT query_only FROM pragma_query_only),
+	settings, err := guard.Texts(ctx, c.Conn, `SELECT max(file), count(*), '2001-02-03',
+		(SELECT query_only FROM pragma_query_only),
 		(SELECT timeout FROM pragma_busy_timeout), (SELECT min(timeout, ?) FROM pragma_busy_timeout),
-		(SELECT group_concat(name) FROM pragma_function_list WHERE NOT builtin) FROM pragma_database_list`, int64(timeout*9/10/time.Millisecond))
+		(SELECT group_concat(name) FROM pragma_function_list WHERE NOT builtin)
+		FROM pragma_database_list`, int64(timeout*9/10/time.Millisecond))
 	if err == nil {
 		o.Version, err = c.Version(ctx)
 	}
@@ -141,8 +145,8 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Op
 	return o, nil
 }
 
-// limit lowers limits of SQLite, in the order of sqlite3.h: the length of a value and of the text, columns, depth, arms of
-// a compound, steps of the program, arguments, attached databases, length of a pattern.
+// limit lowers limits of SQLite, in the order of sqlite3.h: the length of a value and of the text, columns, depth, arms
+// of a compound, steps of the program, arguments, attached databases, length of a pattern.
 func (c *connection) limit(ctx context.Context) (err error) {
 	if c.inner, c.limits, err = limits(ctx, c.Conn, c.config.Unwrap); err != nil {
 		return err
@@ -162,8 +166,8 @@ func (c *connection) limit(ctx context.Context) (err error) {
 
 func (c *connection) longest() int { return max(1_000_000, c.config.CellBytes) }
 
-// limits returns the driver's own connection, and the same for sqlite.Limit, which wants a *sql.Conn and knows nothing of
-// what a library puts around a driver.
+// limits returns the driver's own connection, and the same for sqlite.Limit, which wants a *sql.Conn and knows nothing
+// of what a library puts around a driver.
 func limits(ctx context.Context, conn *sql.Conn, unwrap func(any) any) (inner driver.Conn, again *sql.Conn, err error) {
 	err = conn.Raw(func(dc any) error {
 		if unwrap != nil {
@@ -222,6 +226,9 @@ func (c *connection) Finish(ctx context.Context) (fit bool, err error) {
 // Close implements [exec.Conn].
 func (c *connection) Close(drop bool) (err error) {
 	if drop && !c.private {
+		if c.statement != nil { // else SQLite keeps its lock, though database/sql closes the connection
+			_ = c.statement.Close()
+		}
 		err = driver.ErrBadConn
 	} else {
 		_, err = c.Finish(context.Background())

@@ -19,15 +19,15 @@ import (
 // safe are functions that read their arguments and nothing else, and whose memory SQLite bounds.
 const safe = `-> ->> abs avg ceil ceiling char coalesce concat concat_ws count cume_dist current_date current_time
 	current_timestamp date datetime dense_rank first_value floor format glob group_concat hex if ifnull iif instr json
-	json_array json_array_length json_each json_extract json_object json_quote json_tree json_type json_valid julianday lag
-	last_value lead length like likelihood likely lower ltrim max min nth_value ntile nullif octet_length percent_rank printf
-	quote random rank replace round row_number rtrim sign soundex strftime string_agg substr substring sum time timediff
-	total trim typeof unicode unixepoch unlikely upper acos acosh asin asinh atan atan2 atanh cos cosh degrees exp ln log
-	log10 log2 mod pi pow power radians sin sinh sqrt tan tanh trunc`
+	json_array json_array_length json_each json_extract json_object json_quote json_tree json_type json_valid julianday
+	lag last_value lead length like likelihood likely lower ltrim max min nth_value ntile nullif octet_length percent_rank
+	printf quote random rank replace round row_number rtrim sign soundex strftime string_agg substr substring sum time
+	timediff total trim typeof unicode unixepoch unlikely upper acos acosh asin asinh atan atan2 atanh cos cosh degrees
+	exp ln log log10 log2 mod pi pow power radians sin sinh sqrt tan tanh trunc`
 
 // noCall are keywords behind which a bracket opens no arguments.
-var noCall = set(`ALL AND AS BETWEEN BY CASE CAST COLLATE DISTINCT ELSE ESCAPE EXCEPT EXISTS FILTER FROM HAVING IN INTERSECT IS
-	JOIN LIMIT MATERIALIZED NOT OFFSET ON OR OVER SELECT THEN UNION USING VALUES WHEN WHERE WITH`)
+var noCall = set(`ALL AND AS BETWEEN BY CASE CAST COLLATE DISTINCT ELSE ESCAPE EXCEPT EXISTS FILTER FROM HAVING IN
+	INTERSECT IS JOIN LIMIT MATERIALIZED NOT OFFSET ON OR OVER SELECT THEN UNION USING VALUES WHEN WHERE WITH`)
 
 func set(words string) map[string]bool {
 	all := map[string]bool{}
@@ -40,9 +40,9 @@ func set(words string) map[string]bool {
 // namesOf says what a text may name: rather too much than too little, since no parser of the engine helps.
 //
 //   - A table is what sqltext finds in a FROM, or a name behind IN. Confirm finds out whether one is missing.
-//   - Each place with its name is a mention of it, and both words behind a mention may be its alias.
-//   - A word behind a bracket may be the alias of all tables.
-//   - Every name may be a column of every table, and every * all columns of the tables that may be called so.
+//   - Each of the two names behind the name of a table may be its alias, wherever it stands.
+//   - Each of the two names behind a bracket without a query may be the alias of all tables.
+//   - Every name, but for one behind AS, may be a column of every table. So may a string where a name may be.
 func namesOf(s *sqltext.Statement, find func(in, name string) *guard.Relation) *guard.Names {
 	n, tables, tokens := &guard.Names{}, map[*guard.Relation]bool{}, slices.Collect(s.Tokens())
 	text := func(i int) (name, word string) { // a name without its quotes, or a word or operator in upper case
@@ -74,8 +74,8 @@ func namesOf(s *sqltext.Statement, find func(in, name string) *guard.Relation) *
 		}
 	}
 	folded := schema.Fold(s.SQL())
-	using, rowid := strings.Contains(folded, "using"), strings.Contains(folded, "rowid") || strings.Contains(folded, "oid")
-	var queries []bool // whether there is a query in a bracket, of those that are open
+	using, rowid := strings.Contains(folded, "using"), strings.Contains(folded, "oid") || strings.Contains(folded, "rowid")
+	var queries []bool // of each open bracket, whether it has a query
 	for i := range tokens {
 		name, word := text(i)
 		_, before := text(i - 1)
@@ -86,8 +86,10 @@ func namesOf(s *sqltext.Statement, find func(in, name string) *guard.Relation) *
 		case word == "(":
 			queries = append(queries, set("SELECT WITH VALUES")[behind])
 		case word == ")" && last >= 0:
-			if !queries[last] {
-				n.Sources = append(n.Sources, guard.Source{Alias: next, Joined: true}, guard.Source{Alias: third, Joined: true})
+			for _, alias := range []string{next, third} {
+				if !queries[last] {
+					n.Sources = append(n.Sources, guard.Source{Alias: alias, Joined: true})
+				}
 			}
 			queries = queries[:last]
 		case word == "*" && before == ".":
@@ -97,7 +99,7 @@ func namesOf(s *sqltext.Statement, find func(in, name string) *guard.Relation) *
 			n.Refs = append(n.Refs, guard.Ref{Star: true})
 		case word == "NATURAL":
 			n.Natural = true
-		case word == "INDEXED":
+		case word == "INDEXED" && behind == "BY":
 			n.Indexes = append(n.Indexes, third)
 		}
 		switch {
@@ -167,24 +169,20 @@ func (c *connection) Confirm(ctx context.Context, s *exec.Statement) (seen guard
 	calls, stores := 0, 0
 	for _, step := range program {
 		name, p2, p3, p4 := step[1], step[3], step[4], step[5]
-		switch name {
-		case "OpenWrite", "VUpdate":
+		switch {
+		case name == "OpenWrite", name == "VUpdate", name == "Transaction" && p2 != "0":
 			return seen, guard.Refuse(sqltext.ReasonNotReadOnly, "its program has the step %s", name)
-		case "Transaction":
-			if p2 != "0" {
-				return seen, guard.Refuse(sqltext.ReasonNotReadOnly, "its program begins to write")
-			}
-		case "OpenRead":
+		case name == "OpenRead":
 			r := s.Catalog.Own.(facts).roots[p2]
 			if r == nil || p3 != "0" {
 				return seen, guard.Refuse(exec.ReasonTable, "it reads what is no table of the schema")
 			}
 			seen.Relations = append(seen.Relations, r)
-		case "OpenEphemeral", "OpenAutoindex", "SorterOpen":
+		case name == "OpenEphemeral", name == "OpenAutoindex", name == "SorterOpen":
 			stores++
-		case "Concat":
+		case name == "Concat":
 			calls++
-		case "Function", "PureFunc", "AggStep", "AggStep1", "AggInverse", "AggValue", "AggFinal":
+		case name == "Function", name == "PureFunc", strings.HasPrefix(name, "Agg"):
 			calls++
 			function, _, _ := strings.Cut(schema.Fold(p4), "(")
 			if err := c.callable(function); err != nil {
@@ -192,16 +190,13 @@ func (c *connection) Confirm(ctx context.Context, s *exec.Statement) (seen guard
 			}
 		}
 	}
-	if stores > mostStores {
-		return seen, guard.Refuse(exec.ReasonTooComplex, "it sorts or keeps rows in %d places; %d are allowed", stores, mostStores)
+	if stores > 16 { // a statement of people has 12 at most
+		return seen, guard.Refuse(exec.ReasonTooComplex, "it sorts or keeps rows in %d places", stores)
 	}
-	s.Names.Own = c.longest() * manyCalls / (manyCalls + calls + 10*stores)
+	// Each of many calls, and each row that is kept, may hold a value of the greatest length.
+	s.Names.Own = c.longest() * 24 / (24 + calls + 10*stores)
 	return seen, nil
 }
-
-// A statement of people sorts or keeps rows in 12 places at most. It has a few calls: where it has more, the values that
-// they make are shorter, so that they fit into memory together.
-const mostStores, manyCalls = 16, 24
 
 // Explain implements [exec.Conn]. The plan calls a table by its alias, so the tables stand in front.
 func (c *connection) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error) {

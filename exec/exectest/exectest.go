@@ -59,6 +59,7 @@ type Engine struct {
 
 	Lock string // takes a lock on the table t in a transaction, so that nobody can read it; "": there is none
 	// VersionDelay is how late or how coarse the version of a schema may be. A change waits this long for the one before.
+	// It is a second at least where Opened.Version is empty.
 	VersionDelay time.Duration
 	Flush        string            // what the owner runs behind a change, so that the version has it; "": nothing
 	InProcess    bool              // the engine runs in this process, and time is what the process had of the CPU where that is less
