@@ -35,7 +35,8 @@ func TestCompiledOnce(t *testing.T) {
 		why, sql string
 		want     []string // "prepare" and "run" of the statement
 	}{
-		{"a statement", "SELECT a FROM t WHERE a > 1", []string{"prepare STATEMENT", "prepare EXPLAIN QUERY PLAN STATEMENT", "run EXPLAIN QUERY PLAN STATEMENT", "run STATEMENT"}},
+		{"a statement", "SELECT a FROM t WHERE a > 1", []string{
+			"prepare STATEMENT", "prepare EXPLAIN QUERY PLAN STATEMENT", "run EXPLAIN QUERY PLAN STATEMENT", "run STATEMENT"}},
 		{"a declared type that drivers convert", "SELECT day FROM d", []string{
 			"prepare STATEMENT", "prepare EXPLAIN QUERY PLAN STATEMENT", "run EXPLAIN QUERY PLAN STATEMENT", "run STATEMENT",
 			"prepare WITH stored", "run WITH stored",
