@@ -81,11 +81,7 @@ const freeName = 64
 
 // read runs a statement that was admitted. What the engine warns of becomes warnings at the span in ctx.
 func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
-	rows, err := h.Run(ctx, a, b)
-	if err != nil {
-		return nil, h.classify(err)
-	}
-	t, err := h.keep(rows, b)
+	rows, t, err := h.run(ctx, a, b)
 	if err != nil || rows.Warnings == nil || h.unfit {
 		return t, err
 	}
@@ -97,6 +93,16 @@ func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table,
 		trace.From(ctx).Warn("engine-warning", trace.Scrub(text))
 	}
 	return t, nil
+}
+
+// run runs a statement that was admitted, and reads its rows.
+func (h *held) run(ctx context.Context, a *Statement, b Bounds) (*Rows, *result.Table, error) {
+	rows, err := h.Run(ctx, a, b)
+	if err != nil {
+		return nil, nil, h.classify(err)
+	}
+	t, err := h.keep(rows, b)
+	return rows, t, err
 }
 
 // keep keeps of rows what b allows, and closes them. It reads one row more than b.Rows, so that Truncated is exact.

@@ -152,7 +152,7 @@ func (s *Session) Probe(ctx context.Context, schemaName, table, column string, v
 			if err != nil {
 				return false, err
 			}
-			t, err := h.read(ctx, a, Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1})
+			_, t, err := h.run(ctx, a, Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1})
 			return err == nil && len(t.Rows) > 0, err
 		})
 	})

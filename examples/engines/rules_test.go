@@ -19,11 +19,12 @@ func fakeTrino(t *testing.T) (dsn string) {
 	t.Helper()
 	const column = `{"name":"c","type":"varchar","typeSignature":{"rawType":"varchar","arguments":[]}}`
 	answers := []struct{ part, rows string }{
-		{"table_type FROM", `["0","memory","shop","t","BASE TABLE"],["0","memory","shop","users","BASE TABLE"]`},
 		{"to_hex(checksum(", `["00","2"]`},
-		{"ordinal_position, column_name", `["0","memory","shop","t","1","a","integer",null,"YES",null],` +
-			`["0","memory","shop","users","1","password","varchar",null,"YES",null]`},
+		{"ordinal_position, column_name", `["0","shop","t","0","BASE TABLE",null,null,null,null],` +
+			`["0","shop","t","1","a","integer",null,"YES",null],["0","shop","users","0","BASE TABLE",null,null,null,null],` +
+			`["0","shop","users","1","password","varchar",null,"YES",null]`},
 		{"table_comments", ``},
+		{"SELECT current_user,", `["admin","memory","shop"]`},
 		{"", `["1"]`},
 	}
 	var mu sync.Mutex
