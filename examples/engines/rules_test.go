@@ -23,7 +23,7 @@ func fakeTrino(t *testing.T) (dsn string) {
 		{"ordinal_position, column_name", `["0","shop","t","0","BASE TABLE",null,null,null,null],` +
 			`["0","shop","t","1","a","integer",null,"YES",null],["0","shop","users","0","BASE TABLE",null,null,null,null],` +
 			`["0","shop","users","1","password","varchar",null,"YES",null]`},
-		{"table_comments", ``},
+		{"system.metadata.", ``},
 		{"SELECT current_user,", `["admin","memory","shop"]`},
 		{"", `["1"]`},
 	}
