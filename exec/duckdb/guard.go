@@ -152,7 +152,7 @@ func (h *held) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error
 	if err != nil {
 		return nil, err
 	}
-	w := walker{facts: s.Catalog.Own.(*facts), arguments: len(s.Args) > 0}
+	w := walker{facts: s.Catalog.Own.(*facts), arguments: len(s.Args) > 0, added: s.Size.Added}
 	return w.names(tree)
 }
 

@@ -96,7 +96,8 @@ type walker struct {
 	work      int
 	sources   map[int]int // in each SELECT
 	with      [][]string  // common table expressions in scope, a scope a WITH, in lower case
-	sizes     *sizes
+	added     int         // tokens that are written out
+	sizes     sizes
 	main      bool // a function of the schema main is called, or of what else is called so
 }
 
@@ -105,8 +106,11 @@ func (w *walker) names(d *document) (*guard.Names, error) {
 	root := d.Statements[0]
 	w.called, w.sources = map[string]bool{}, map[int]int{}
 	w.found = &guard.Names{Fields: true, Call: func(string) bool { return false }} // the name of a relation is its row
-	w.sizes = collectSizes(w.facts, root)
-	err := guard.Walked(func() { w.walk(root) })
+	w.sizes = sizes{times: 1, nested: 1}
+	err := guard.Walked(func() {
+		w.walk(root)
+		w.sizes.check(w.added)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -252,6 +256,7 @@ func (w *walker) node(v node, kind string) {
 				w.implies(name)
 			}
 		}
+		w.sizes.columns++
 		w.column(path)
 	case "POSITIONAL_REFERENCE":
 		w.ref(guard.Ref{Star: true, Select: w.current()})
@@ -276,7 +281,13 @@ func (w *walker) node(v node, kind string) {
 		}
 		w.fields(v, "cast_type")
 	case "VALUE_CONSTANT":
+		text, _ := constant(v)
+		w.sizes.texts += float64(max(8, len(text)))
 	default:
+		w.sizes.lambda = w.sizes.lambda || kind == "LAMBDA"
+		if kind == "ARRAY_CONSTRUCTOR" {
+			w.sizes.list(float64(len(list(v["children"]))))
+		}
 		if strings.HasPrefix(kind, "WINDOW_") {
 			w.function(v)
 		}
@@ -378,7 +389,7 @@ func (w *walker) function(v node) {
 		w.main = true
 	}
 	w.called[name] = true
-	w.sizes.check(v)
+	w.sizes.call(v)
 }
 
 // str is a text of the tree, "" for anything else.
