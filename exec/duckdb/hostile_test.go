@@ -3,6 +3,7 @@ package duckdb_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -176,6 +177,8 @@ var refusals = []statements{
 		"SELECT hex(hex(repeat(b, 10000))) FROM t",
 		"WITH a AS (SELECT repeat(b, 100) AS c FROM t), d AS (SELECT repeat(c, 100) AS e FROM a) SELECT repeat(e, 100) FROM d",
 		"SELECT 'xxxxxxxxxx' || b AS c, repeat(c || c || c, 6000) FROM t", "SELECT format('{0}{0}{0}{0}', repeat(b, 9999)) FROM t",
+		aliases(30), lambdas("x -> x || x", 26), lambdas("x -> [x, x]", 26), "SELECT list_transform(l, x -> l) FROM (SELECT range(5000) AS l)",
+		"SELECT array_to_string(range(100000), b || b || b) FROM t", "SELECT list_resize([b], 10000, repeat('x', 10000)) FROM t",
 		"SELECT count(*) FROM t" + attack.Joined(60), "SELECT " + strings.Repeat("a + ", 900) + "a FROM t",
 		"SELECT " + strings.Repeat(strings.Repeat("a + ", 150)+"a, ", 30) + "a FROM t",
 		"SELECT " + strings.Repeat("(SELECT ", 13) + "1" + strings.Repeat(")", 13), attack.Doubled("SELECT c || c AS c FROM %s", "AS", 40),
@@ -243,6 +246,20 @@ var refusals = []statements{
 	}},
 }
 
+// aliases doubles a text by names that a SELECT gives, so many times.
+func aliases(n int) string {
+	text := "SELECT b || 'xxxxxxxxxxxxxxxx' AS a0"
+	for i := range n {
+		text += fmt.Sprintf(", a%[1]d || a%[1]d AS a%[2]d", i, i+1)
+	}
+	return text + " FROM t"
+}
+
+// lambdas puts so many lambdas around each other.
+func lambdas(body string, n int) string {
+	return "SELECT " + strings.Repeat("list_transform(", n) + "[b]" + strings.Repeat(", "+body+")", n) + " FROM t"
+}
+
 // harmless are statements that people and models write.
 var harmless = []statements{
 	{"DuckDB's own forms", "", exec.Policy{}, []string{
@@ -264,6 +281,8 @@ var harmless = []statements{
 		"SELECT regexp_replace(regexp_replace(b, '[^0-9]', '', 'g'), ' +', ' '), replace(b, '&', '&amp;'), replace(b, '<', '&lt;') FROM t",
 		"SELECT list_transform(string_split(b, ','), x -> trim(x)), list_transform(string_split(b, ';'), x -> replace(x, ' ', '')) FROM t",
 		"SELECT string_split(b, ','), string_split(b, ';'), string_split(b, ' '), concat_ws(', ', a, b) FROM t",
+		"SELECT a + 1 AS x, x * 2 AS y, CASE WHEN y > x THEN x + y ELSE y END AS z, z || x || y AS w, w || z FROM t",
+		"SELECT list_transform(range(500), x -> x * a), [x + 1 FOR x IN range(10)] FROM t",
 		"SELECT lpad(b, 40, ' '), lpad(b, 40, ' '), rpad(b, 30, ' '), strftime(DATE '2024-01-01', '%d %B %Y, %H:%M') FROM t",
 		"SELECT d FROM range(DATE '2024-01-01', DATE '2024-01-06', INTERVAL 1 DAY) r(d)", "SELECT median(a) OVER (), quantile_cont(a, 0.5) OVER () FROM t",
 		"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 5) FROM c",

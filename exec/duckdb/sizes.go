@@ -63,18 +63,18 @@ type sizes struct {
 	columns  float64 // places that name one
 	elements float64 // of its lists
 	times    float64 // how many times longer a value gets
-	nested   float64 // how many elements the lists have in each other, if there is a lambda
+	nested   float64 // how many elements the lists have in each other
 	replaced int     // texts in which each character may become a value
 	split    bool    // some text becomes a list
-	lambda   bool
+	each     bool    // something is made of each element of a list
 }
 
 // check refuses a statement that may make too large a value. added is what grows where it is written out.
 func (s *sizes) check(added int) {
 	value := s.texts + elementBytes*s.elements + storedBytes*(s.columns+float64(added))
 	times := s.times * math.Pow(max(storedBytes, value), float64(s.replaced))
-	if s.lambda {
-		times *= s.nested
+	if s.each {
+		times *= max(storedList, s.nested)
 	}
 	if s.split && times > 1 {
 		times *= elementBytes
@@ -94,6 +94,50 @@ func (s *sizes) list(n float64) {
 	if n > storedList {
 		s.nested *= n
 	}
+}
+
+// lambda notes a lambda, which may stand in others: around of them.
+func (s *sizes) lambda(body any, around int) {
+	s.each = true
+	s.times *= max(1, columnsIn(body, nil))
+	if around > 0 {
+		s.nested *= storedList
+	}
+}
+
+// aliases notes the names of what a SELECT selects, in whose place DuckDB puts the expression.
+func (s *sizes) aliases(selected []any) {
+	most, uses := 1.0, map[string]float64{}
+	for _, v := range selected {
+		n := max(1, columnsIn(v, uses))
+		if e, _ := v.(node); str(e["alias"]) != "" {
+			uses[schema.Fold(str(e["alias"]))] = n
+		}
+		most = max(most, n)
+	}
+	s.times *= most
+}
+
+// columnsIn counts the places in an expression that name a column, or a parameter. With uses, each counts what its name
+// has there.
+func columnsIn(v any, uses map[string]float64) (n float64) {
+	switch v := v.(type) {
+	case []any:
+		for _, part := range v {
+			n += columnsIn(part, uses)
+		}
+	case node:
+		if names := list(v["column_names"]); str(v["type"]) == "COLUMN_REF" && len(names) > 0 {
+			if uses == nil {
+				return 1
+			}
+			return uses[schema.Fold(str(names[len(names)-1]))]
+		}
+		for _, part := range v {
+			n += columnsIn(part, uses)
+		}
+	}
+	return n
 }
 
 // call notes a call, and refuses one that makes too much by itself.
@@ -117,6 +161,7 @@ func (s *sizes) call(v node) {
 		switch of, isText := text(0); {
 		case name != "repeat":
 			s.list(max(0, n))
+			s.each = s.each || strings.HasSuffix(name, "resize")
 		case isText:
 			s.texts += max(0, n) * float64(len(of))
 		default:
@@ -134,6 +179,14 @@ func (s *sizes) call(v node) {
 		default:
 			s.times *= float64(1 + len(by))
 		}
+	case "concat_ws":
+		between, _ := text(0)
+		s.columns += float64(len(args))
+		s.texts += float64(len(args) * len(between))
+	case "array_to_string", "list_string_agg", "list_aggregate", "list_aggr", "array_aggregate", "array_aggr":
+		s.each = true
+	case "list_value", "list_pack", "array_value":
+		s.list(float64(len(args)))
 	case "strftime":
 		if format, ok := text(1); !ok || len(format) > 80 {
 			s.times *= 40
@@ -199,7 +252,7 @@ func elements(args []any) float64 {
 		}
 		bounds[i] = n
 	}
-	return (math.Abs(bounds[0])+math.Abs(bounds[1]))/max(1, math.Abs(bounds[2]))
+	return (math.Abs(bounds[0]) + math.Abs(bounds[1])) / max(1, math.Abs(bounds[2]))
 }
 
 // days reports whether a list goes from one day to another one by days or more, so that it has at most some hundred

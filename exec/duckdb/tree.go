@@ -92,6 +92,7 @@ type walker struct {
 	selects   []int // numbers of the SELECTs around, the last is the one
 	number    int
 	nested    int // subqueries around
+	lambdas   int // around
 	depth     int // expressions around
 	work      int
 	sources   map[int]int // in each SELECT
@@ -180,6 +181,7 @@ func (w *walker) fields(v node, skip ...string) {
 func (w *walker) node(v node, kind string) {
 	switch kind {
 	case "SELECT_NODE":
+		w.sizes.aliases(list(v["select_list"]))
 		w.number++
 		w.selects = append(w.selects, w.number)
 		w.inScope(v)
@@ -284,9 +286,13 @@ func (w *walker) node(v node, kind string) {
 		text, _ := constant(v)
 		w.sizes.texts += float64(max(8, len(text)))
 	default:
-		w.sizes.lambda = w.sizes.lambda || kind == "LAMBDA"
-		if kind == "ARRAY_CONSTRUCTOR" {
+		switch kind {
+		case "ARRAY_CONSTRUCTOR":
 			w.sizes.list(float64(len(list(v["children"]))))
+		case "LAMBDA":
+			w.sizes.lambda(v["expr"], w.lambdas)
+			w.lambdas++
+			defer func() { w.lambdas-- }()
 		}
 		if strings.HasPrefix(kind, "WINDOW_") {
 			w.function(v)
