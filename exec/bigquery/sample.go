@@ -22,46 +22,6 @@ const spreadParts = 20
 func (d Dialect) SampleRows(
 	ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions,
 ) (exec.RowSample, error) {
-	from := " FROM " + t.TableName().Quoted(d.Language()) + " AS t"
-	ask := func(l listing, columns, rest string, rows int) ([][]any, error) {
-		mark := "SELECT "
-		if t.Kind == schema.BaseTable {
-			text, _ := json.Marshal(l) // nothing in it has no JSON
-			mark = listingMark + string(text) + " */ "
-		}
-		answer, err := run(ctx, mark+columns+rest, rows)
-		if err != nil {
-			return nil, err
-		}
-		return answer.Rows, nil
-	}
-	out := exec.RowSample{Rows: [][]any{}}
-	total := int64(0)
-	if spread := o.Spread && t.Kind == schema.BaseTable && o.Rows > 0; o.Count > 0 || spread {
-		rest := from
-		if t.Kind != schema.BaseTable {
-			rest = fmt.Sprintf(" FROM (SELECT 1%s LIMIT %d)", from, o.Count+1)
-		}
-		rows, err := ask(listing{Count: true}, "count(*) AS n", rest, 1)
-		if err != nil {
-			return exec.RowSample{}, err
-		}
-		n, ok := int64(0), false
-		if len(rows) == 1 && len(rows[0]) == 1 {
-			n, ok = rows[0][0].(int64)
-		}
-		if !ok {
-			return exec.RowSample{}, fmt.Errorf("bigquery: counting the rows of %s: no number came back", t.Name)
-		}
-		total = n
-		if o.Count > 0 {
-			out.Count, out.CountAtLeast = min(n, o.Count), n > o.Count
-		}
-	}
-	if len(o.Columns) == 0 {
-		return out, nil
-	}
-	l := listing{Columns: o.Columns, Cut: o.Cut}
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
 		columns[i] = "t." + quote(name)
@@ -70,6 +30,40 @@ func (d Dialect) SampleRows(
 			columns[i] = fmt.Sprintf("LEFT(%s, %d)", columns[i], o.Cut)
 		}
 	}
+	from, list := t.TableName().Quoted(d.Language())+" AS t", strings.Join(columns, ", ")
+	if t.Kind != schema.BaseTable {
+		return guard.SampleRows(ctx, run, guard.Sampled{From: from, Counted: from, List: list}, o)
+	}
+	ask := func(l listing, columns, rest string, rows int) ([][]any, error) {
+		text, _ := json.Marshal(l) // nothing in it has no JSON
+		answer, err := run(ctx, listingMark+string(text)+" */ "+columns+" FROM "+from+rest, rows)
+		if err != nil {
+			return nil, err
+		}
+		return answer.Rows, nil
+	}
+	out := exec.RowSample{Rows: [][]any{}}
+	total := int64(0)
+	if o.Count > 0 || o.Spread && o.Rows > 0 {
+		rows, err := ask(listing{Count: true}, "count(*) AS n", "", 1)
+		if err != nil {
+			return exec.RowSample{}, err
+		}
+		ok := len(rows) == 1 && len(rows[0]) == 1
+		if ok {
+			total, ok = rows[0][0].(int64)
+		}
+		if !ok {
+			return exec.RowSample{}, fmt.Errorf("bigquery: counting the rows of %s: no number came back", t.Name)
+		}
+	}
+	if o.Count > 0 {
+		out.Count, out.CountAtLeast = min(total, o.Count), total > o.Count
+	}
+	if len(o.Columns) == 0 {
+		return out, nil
+	}
+	l := listing{Columns: o.Columns, Cut: o.Cut}
 	places := [][2]int64{{0, int64(o.Rows)}}
 	if o.Spread && total > int64(o.Rows) {
 		places = spread(total, o)
@@ -79,11 +73,11 @@ func (d Dialect) SampleRows(
 		if len(places) == 1 {
 			l.Rows++ // one more tells whether these are all
 		}
-		rest := fmt.Sprintf("%s LIMIT %d", from, l.Rows)
+		rest := fmt.Sprintf(" LIMIT %d", l.Rows)
 		if l.Start > 0 {
 			rest += fmt.Sprintf(" OFFSET %d", l.Start)
 		}
-		rows, err := ask(l, strings.Join(columns, ", "), rest, int(p[1]))
+		rows, err := ask(l, list, rest, int(p[1]))
 		if err != nil {
 			return exec.RowSample{}, err
 		}
