@@ -47,9 +47,9 @@ func (f *facts) lookup(database, in, name string) *guard.Relation {
 // identities returns a hash of the identities of all tables, views and types, which the engine renews at each change.
 func (h *held) identities(ctx context.Context) (string, error) {
 	hash := sha256.New()
-	err := h.each(ctx, `SELECT 't', schema_name, table_name, table_oid FROM duckdb_tables() WHERE NOT internal
-		UNION ALL SELECT 'v', schema_name, view_name, view_oid FROM duckdb_views() WHERE NOT internal
-		UNION ALL SELECT 'y', schema_name, type_name, type_oid FROM duckdb_types() WHERE NOT internal
+	err := h.each(ctx, `SELECT 't', schema_name, table_name, table_oid FROM system.main.duckdb_tables() WHERE NOT internal
+		UNION ALL SELECT 'v', schema_name, view_name, view_oid FROM system.main.duckdb_views() WHERE NOT internal
+		UNION ALL SELECT 'y', schema_name, type_name, type_oid FROM system.main.duckdb_types() WHERE NOT internal
 		ORDER BY ALL`, func(scan func(...any) error) error {
 		var kind, in, name string
 		var oid int64
@@ -108,7 +108,7 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 			}
 			continue
 		}
-		c.Flows = append(c.Flows, r.flows(relation, r.s.Tables[i].Columns)...)
+		c.Flows = append(c.Flows, flowsIn(relation, r.s.Tables[i].Columns)...)
 	}
 	return c, nil
 }
@@ -128,10 +128,10 @@ func (r *reader) each(query string, row func(t *schema.Table) error, dest ...any
 }
 
 func (r *reader) tables() error {
-	return r.held.each(r.ctx, `SELECT schema_name, table_name, comment, sql, false, current_database() FROM duckdb_tables()
-		WHERE NOT internal AND NOT temporary AND database_name = current_database()
-		UNION ALL SELECT schema_name, view_name, comment, sql, true, current_database() FROM duckdb_views()
-		WHERE NOT internal AND NOT temporary AND database_name = current_database() ORDER BY 1, 2`, func(scan func(...any) error) error {
+	return r.held.each(r.ctx, `SELECT schema_name, table_name, comment, sql, false, system.main.current_database() FROM system.main.duckdb_tables()
+		WHERE NOT internal AND NOT temporary AND database_name = system.main.current_database()
+		UNION ALL SELECT schema_name, view_name, comment, sql, true, system.main.current_database() FROM system.main.duckdb_views()
+		WHERE NOT internal AND NOT temporary AND database_name = system.main.current_database() ORDER BY 1, 2`, func(scan func(...any) error) error {
 		var comment, definition sql.NullString
 		var isView bool
 		t := schema.Table{Kind: schema.BaseTable}
@@ -153,7 +153,7 @@ func (r *reader) columns() error {
 	var standard, comment sql.NullString
 	var c schema.Column
 	return r.each(`SELECT schema_name, table_name, column_name, data_type, NOT is_nullable, column_default, comment
-		FROM duckdb_columns() WHERE NOT internal AND database_name = current_database()
+		FROM system.main.duckdb_columns() WHERE NOT internal AND database_name = system.main.current_database()
 		ORDER BY schema_name, table_name, column_index`, func(t *schema.Table) error {
 		c := c
 		c.Default, c.Description = standard.String, comment.String
@@ -175,7 +175,7 @@ func (r *reader) constraints() error {
 	var target sql.NullString
 	var columns, referenced any
 	return r.each(`SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
-		FROM duckdb_constraints() WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+		FROM system.main.duckdb_constraints() WHERE database_name = system.main.current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
 		ORDER BY schema_name, table_name, constraint_index`, func(t *schema.Table) error {
 		switch kind {
 		case "PRIMARY KEY":
@@ -192,8 +192,8 @@ func (r *reader) constraints() error {
 // indexes reads unique indexes on plain columns.
 func (r *reader) indexes() error {
 	var expressions string
-	return r.each(`SELECT schema_name, table_name, expressions FROM duckdb_indexes()
-		WHERE is_unique AND NOT is_primary AND database_name = current_database()
+	return r.each(`SELECT schema_name, table_name, expressions FROM system.main.duckdb_indexes()
+		WHERE is_unique AND NOT is_primary AND database_name = system.main.current_database()
 		ORDER BY schema_name, table_name, index_name`, func(t *schema.Table) error {
 		var columns []string
 		for part := range strings.SplitSeq(strings.Trim(expressions, "[]"), ", ") {
@@ -215,15 +215,16 @@ func (r *reader) indexes() error {
 func (r *reader) functions() error {
 	f := r.facts
 	calls := map[string][]string{} // what the macros of DuckDB itself call
-	err := r.held.each(r.ctx, `SELECT DISTINCT lower(function_name), internal, coalesce(macro_definition, '') FROM duckdb_functions()
+	err := r.held.each(r.ctx, `SELECT DISTINCT function_name, internal, macro_definition FROM system.main.duckdb_functions()
 		WHERE NOT internal OR function_type IN ('macro', 'table_macro')`, func(scan func(...any) error) error {
-		var name, definition string
+		var name string
+		var definition sql.NullString
 		var internal bool
 		err := scan(&name, &internal, &definition)
-		if !internal {
+		if name = schema.Fold(name); !internal {
 			f.macros[name] = true
 		} else {
-			calls[name] = append(calls[name], called(definition)...)
+			calls[name] = append(calls[name], called(definition.String)...)
 		}
 		return err
 	})
@@ -271,17 +272,12 @@ func (r *reader) relation(t *schema.Table) *guard.Relation {
 	return relation
 }
 
-// flows are the ways from columns to those that are generated of them. What a macro of the database reads of the row
-// nobody sees.
-func (r *reader) flows(relation *guard.Relation, columns []schema.Column) (flows []guard.Flow) {
+// flowsIn are the ways from columns to those that are generated of them.
+func flowsIn(relation *guard.Relation, columns []schema.Column) (flows []guard.Flow) {
 	for _, made := range columns {
-		if made.Default == "" {
-			continue
-		}
 		names := called(made.Default)
-		macro := slices.ContainsFunc(names, func(name string) bool { return r.facts.macros[name] })
 		for _, c := range columns {
-			if macro || slices.Contains(names, schema.Fold(c.Name)) {
+			if slices.Contains(names, schema.Fold(c.Name)) {
 				flows = append(flows, guard.Flow{From: relation, Column: c.Name, To: relation, As: made.Name})
 			}
 		}

@@ -84,8 +84,8 @@ func (h *held) look(ctx context.Context, unwrap func(any) any) error {
 	}
 	defer h.rollback()
 	fit := false
-	err = h.each(ctx, `SELECT current_schema() = 'main' AND (SELECT count(*) FROM duckdb_tables() WHERE temporary) = 0
-		AND (SELECT count(*) FROM duckdb_views() WHERE temporary AND NOT internal) = 0`,
+	err = h.each(ctx, `SELECT system.main.current_schema() = 'main' AND NOT EXISTS (FROM system.main.duckdb_tables() WHERE temporary)
+		AND NOT EXISTS (FROM system.main.duckdb_views() WHERE temporary AND NOT internal)`,
 		func(scan func(...any) error) error { return scan(&fit) })
 	if err == nil && fit && !on.macros {
 		on.touched = false
@@ -166,7 +166,8 @@ func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, erro
 		return guard.Seen{}, err
 	}
 	var seen guard.Seen
-	return seen, s.Catalog.Own.(*facts).scans(steps, &seen)
+	err = s.Catalog.Own.(*facts).scans(steps, &seen)
+	return seen, err
 }
 
 // Run implements exec.Conn. Rows come as a stream, of which no more is made than is read.

@@ -97,9 +97,9 @@ func (c *connector) lock(want access) error {
 		var found access
 		var locked, right bool
 		var folders, files any
-		err := guard.Each(ctx, conn, `SELECT current_setting('lock_configuration'), current_setting('access_mode') = 'read_only' AND NOT current_setting('enable_external_access')
-			AND NOT current_setting('autoload_known_extensions') AND NOT current_setting('allow_community_extensions')
-			AND (SELECT count(*) FROM duckdb_databases() WHERE NOT internal) = 1, current_setting('allowed_directories'), current_setting('allowed_paths')`,
+		err := guard.Each(ctx, conn, `SELECT system.main.current_setting('lock_configuration'), system.main.current_setting('access_mode') = 'read_only' AND NOT system.main.current_setting('enable_external_access')
+			AND NOT system.main.current_setting('autoload_known_extensions') AND NOT system.main.current_setting('allow_community_extensions')
+			AND NOT EXISTS (FROM system.main.duckdb_databases() WHERE NOT internal OFFSET 1), system.main.current_setting('allowed_directories'), system.main.current_setting('allowed_paths')`,
 			func(scan func(...any) error) error { return scan(&locked, &right, &folders, &files) })
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ type document struct {
 // tree asks the engine for the syntax tree of a text, and refuses what is not one SELECT.
 func (h *held) tree(ctx context.Context, text string) (*document, error) {
 	raw := ""
-	err := h.each(ctx, "SELECT json_serialize_sql(?::VARCHAR)::VARCHAR", func(scan func(...any) error) error { return scan(&raw) }, text)
+	err := h.each(ctx, "SELECT system.main.json_serialize_sql(?::VARCHAR)::VARCHAR", func(scan func(...any) error) error { return scan(&raw) }, text)
 	if err != nil {
 		return nil, err
 	}
