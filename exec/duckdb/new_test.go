@@ -40,8 +40,8 @@ func TestMacros(t *testing.T) {
 			t.Errorf("%s: %v", test.why, err)
 		}
 	}
-	// What none of these rules knows DuckDB's plan tells: without them, it reads a table that the text does not name.
-	pool := openFile(t, exectest.Fixture+"CREATE MACRO list_aggr(x, y)"+secret, small)
+	// What none of these rules knows DuckDB's plan tells, as long as DuckDB reads the table and not its statistics.
+	pool := openFile(t, exectest.Fixture+"CREATE MACRO list_aggr(x, y) AS (SELECT string_agg(password) FROM users);", small)
 	db, err := exec.New(pool, exectest.Change(duckdb.Dialect{}, exectest.Changes{
 		Read: func(*exec.Statement, func() (*guard.Names, error)) (*guard.Names, error) { return nil, nil },
 	}), exec.Config{})
