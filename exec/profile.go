@@ -258,20 +258,5 @@ func sampleRows(ctx context.Context, d Dialect, run guard.Runner, t schema.Table
 	if len(t.PrimaryKey) == 1 {
 		key = "t." + l.Quote(t.PrimaryKey[0])
 	}
-	sample, err := guard.SampleRows(ctx, run, guard.Sampled{From: from, Counted: from, List: strings.Join(columns, ", "), Key: key}, o)
-	for _, row := range sample.Rows {
-		for i, v := range row {
-			switch v := v.(type) {
-			case string:
-				if r := []rune(v); o.Cut > 0 && len(r) > o.Cut {
-					row[i] = string(r[:o.Cut])
-				}
-			case []byte:
-				if o.Cut > 0 && len(v) > o.Cut {
-					row[i] = v[:o.Cut]
-				}
-			}
-		}
-	}
-	return sample, err
+	return guard.SampleRows(ctx, run, guard.Sampled{From: from, Counted: from, List: strings.Join(columns, ", "), Key: key}, o)
 }

@@ -62,6 +62,7 @@ func SampleRows(ctx context.Context, run Runner, t Sampled, o SampleOptions) (Ro
 		if err != nil {
 			return err
 		}
+		cut(rows.Rows, o.Cut)
 		out.Rows = append(out.Rows, rows.Rows...)
 		return nil
 	}
@@ -83,6 +84,26 @@ func SampleRows(ctx context.Context, run Runner, t Sampled, o SampleOptions) (Ro
 	}
 	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
 	return out, nil
+}
+
+// cut leaves so much of each text and blob, where the engine did not: not every type can be cut in SQL.
+func cut(rows [][]any, most int) {
+	if most == 0 {
+		return
+	}
+	for _, row := range rows {
+		for i, v := range row {
+			switch v := v.(type) {
+			case string:
+				if len(v) > most {
+					r := []rune(v)
+					row[i] = string(r[:min(most, len(r))])
+				}
+			case []byte:
+				row[i] = v[:min(most, len(v))]
+			}
+		}
+	}
 }
 
 // count counts the rows of a table up to limit, and returns limit+1 if there are more.
