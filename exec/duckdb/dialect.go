@@ -50,21 +50,5 @@ func (Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table,
 		}
 	}
 	s.List = strings.Join(columns, ", ")
-	sample, err := guard.SampleRows(ctx, run, s, o)
-	for _, row := range sample.Rows { // texts of lists, structs and maps, which left() does not take
-		for i, v := range row {
-			if o.Cut == 0 {
-				continue
-			}
-			switch v := v.(type) {
-			case string:
-				if len(v) > o.Cut {
-					row[i] = string([]rune(v)[:min(o.Cut, len([]rune(v)))])
-				}
-			case []byte:
-				row[i] = v[:min(o.Cut, len(v))]
-			}
-		}
-	}
-	return sample, err
+	return guard.SampleRows(ctx, run, s, o)
 }

@@ -1,14 +1,12 @@
 package duckdb
 
 import (
-	"bytes"
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,11 +50,15 @@ func value(v any, kind string) (any, error) {
 			return interval(v), nil
 		}
 	}
-	var out bytes.Buffer
-	if err := writeJSON(&out, v, kind, 0); err != nil {
+	whole, err := nested(v, kind, 0)
+	if err != nil {
 		return nil, err
 	}
-	return out.String(), nil
+	var out strings.Builder
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err = e.Encode(whole)
+	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
 func uuid(b []byte) string {
@@ -121,121 +123,67 @@ func interval(v duckdb.Interval) string {
 // mostDepth bounds how deep values stand in each other.
 const mostDepth = 200
 
-// writeJSON writes a value that holds others.
-func writeJSON(out *bytes.Buffer, v any, kind string, depth int) error {
+// nested makes a value that may hold others what package json writes.
+func nested(v any, kind string, depth int) (_ any, err error) {
 	if depth > mostDepth {
-		return fmt.Errorf("duckdb: a value is over %d levels deep", mostDepth)
+		return nil, fmt.Errorf("duckdb: a value is over %d levels deep", mostDepth)
 	}
-	members := func(names []string, at func(i int) (any, string)) error {
-		order := make([]int, len(names))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
-		out.WriteByte('{')
-		for n, i := range order {
-			if n > 0 {
-				out.WriteByte(',')
-			}
-			writeText(out, names[i])
-			out.WriteByte(':')
-			part, kind := at(i)
-			if err := writeJSON(out, part, kind, depth+1); err != nil {
-				return err
-			}
-		}
-		out.WriteByte('}')
-		return nil
-	}
+	members := map[string]any{}
 	switch v := v.(type) {
 	case []any:
-		element := kind
 		if i := strings.LastIndexByte(kind, '['); i > 0 {
-			element = kind[:i]
+			kind = kind[:i]
 		}
-		out.WriteByte('[')
+		parts := make([]any, len(v))
 		for i, part := range v {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			if err := writeJSON(out, part, element, depth+1); err != nil {
-				return err
+			if parts[i], err = nested(part, kind, depth+1); err != nil {
+				return nil, err
 			}
 		}
-		out.WriteByte(']')
-		return nil
+		return parts, nil
 	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
 		kinds := memberKinds(kind)
-		return members(names, func(i int) (any, string) { return v[names[i]], kinds[names[i]] })
+		for name, part := range v {
+			if members[name], err = nested(part, kinds[name], depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return members, nil
 	case duckdb.OrderedMap:
-		parts := split(inside(kind))
-		if len(parts) != 2 {
-			parts = []string{"", ""}
-		}
-		var names []string
-		for _, key := range v.Keys() {
-			text, err := value(key, parts[0])
-			if err != nil {
-				return err
-			}
-			if b, ok := text.([]byte); ok {
-				text = string(b)
-			}
-			names = append(names, fmt.Sprint(text))
-		}
+		kinds := append(split(inside(kind)), "", "")
 		values := v.Values()
-		return members(names, func(i int) (any, string) { return values[i], parts[1] })
+		for i, key := range v.Keys() {
+			name, err := value(key, kinds[0])
+			if err != nil {
+				return nil, err
+			}
+			if b, ok := name.([]byte); ok {
+				name = string(b)
+			}
+			if members[fmt.Sprint(name)], err = nested(values[i], kinds[1], depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return members, nil
 	case duckdb.Union:
-		return members([]string{v.Tag}, func(int) (any, string) { return v.Value, memberKinds(kind)[v.Tag] })
+		members[v.Tag], err = nested(v.Value, memberKinds(kind)[v.Tag], depth+1)
+		return members, err
 	}
 	if kind == "JSON" {
 		kind = ""
 	}
 	cell, err := value(v, kind)
-	if err != nil {
-		return err
-	}
 	switch cell := cell.(type) {
-	case nil:
-		out.WriteString("null")
-	case bool:
-		fmt.Fprint(out, cell)
-	case int64:
-		fmt.Fprint(out, cell)
 	case result.Decimal:
-		out.WriteString(string(cell))
-	case float64:
-		switch {
-		case math.IsNaN(cell), math.IsInf(cell, 0):
-			writeText(out, strconv.FormatFloat(cell, 'g', -1, 64))
-		default:
-			text, err := json.Marshal(cell)
-			if err != nil {
-				return err
-			}
-			out.Write(text)
-		}
+		return json.Number(cell), err
 	case []byte:
-		writeText(out, hex.EncodeToString(cell))
-	case string:
-		writeText(out, cell)
-	default:
-		return fmt.Errorf("duckdb: the driver gave a %T in a value of type %s", v, kind)
+		return hex.EncodeToString(cell), err
+	case float64:
+		if math.IsNaN(cell) || math.IsInf(cell, 0) {
+			return strconv.FormatFloat(cell, 'g', -1, 64), err
+		}
 	}
-	return nil
-}
-
-// writeText writes a JSON string with the characters that it has, as far as JSON lets it.
-func writeText(out *bytes.Buffer, s string) {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	if e.Encode(s) == nil {
-		out.Truncate(out.Len() - 1) // the line break
-	}
+	return cell, err
 }
 
 // inside is what stands in the brackets of a type: MAP(VARCHAR, INTEGER).
@@ -251,48 +199,26 @@ func inside(kind string) string {
 func memberKinds(kind string) map[string]string {
 	kinds := map[string]string{}
 	for _, part := range split(inside(kind)) {
-		name, rest := part, ""
-		if strings.HasPrefix(part, `"`) {
-			end := 1
-			for end < len(part) && (part[end] != '"' || end+1 < len(part) && part[end+1] == '"') {
-				if part[end] == '"' {
-					end++
-				}
-				end++
-			}
-			if end >= len(part) {
-				continue
-			}
-			name, rest = strings.ReplaceAll(part[1:end], `""`, `"`), part[end+1:]
-		} else {
-			name, rest, _ = strings.Cut(part, " ")
+		for name := range language.Text.Parse(part).Tokens() {
+			kinds[language.Text.Value(name)] = strings.TrimSpace(part[len(name.Text):])
+			break
 		}
-		kinds[name] = strings.TrimSpace(rest)
 	}
 	return kinds
 }
 
 // split cuts a list at the commas that stand in no brackets and quotes.
 func split(list string) (parts []string) {
-	depth, from, quote := 0, 0, byte(0)
-	for i := range len(list) {
-		switch c := list[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '(':
+	depth, from := 0, 0
+	for t := range language.Text.Parse(list + ",").Tokens() {
+		switch {
+		case t.Text == "(":
 			depth++
-		case c == ')':
+		case t.Text == ")":
 			depth--
-		case c == ',' && depth == 0:
-			parts, from = append(parts, strings.TrimSpace(list[from:i])), i+1
+		case t.Text == "," && depth == 0:
+			parts, from = append(parts, strings.TrimSpace(list[from:t.Pos])), t.Pos+1
 		}
-	}
-	if from < len(list) {
-		parts = append(parts, strings.TrimSpace(list[from:]))
 	}
 	return parts
 }
