@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
@@ -20,9 +19,10 @@ import (
 // half a second late. DuckDB itself can stream. So the handles of Open have connections of their own around those of
 // the driver, which stream where the guard asks for it and interrupt by themselves.
 //
-// The driver exports no stream, but its package mapping exports the calls of DuckDB's own interface, as variables. init
-// puts functions around four of them that note what belongs to a connection of Open, and leave all others alone. A driver
-// that does not make these calls has no handle that works: errUnknownDriver.
+// The driver (v2.10504.0) exports no stream and no handle of a connection: neither Conn, Stmt nor their functions have one.
+// But its package mapping exports the calls of DuckDB's own interface, as variables. init puts functions around four of
+// them that note what belongs to a connection of Open, and leave all others alone. With a driver that does not make these
+// calls Open fails: errUnknownDriver.
 var (
 	marks    sync.Map // a text of Connect -> the *conn that runs it
 	handles  sync.Map // address of a connection -> its *conn
@@ -155,53 +155,12 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 
 // PrepareContext streams the results of what the guard prepares.
 func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	c.touch(ctx, text)
 	if ctx.Value(guarded{}) == nil {
+		c.touch(ctx, text)
 		return c.Conn.PrepareContext(ctx, text)
 	}
-	return c.prepare(ctx, text)
-}
-
-func (c *conn) Prepare(text string) (driver.Stmt, error) {
-	c.touch(context.Background(), text)
-	return c.Conn.Prepare(text)
-}
-
-func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	c.touch(ctx, "")
-	return c.Conn.BeginTx(ctx, o)
-}
-
-// QueryContext streams what the guard runs.
-func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	c.touch(ctx, text)
-	if ctx.Value(guarded{}) == nil {
-		return c.Conn.QueryContext(ctx, text, args)
-	}
-	s, err := c.prepare(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.query(ctx, args)
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	r.after = s.Close
-	return r, nil
-}
-
-// stmt is a prepared statement of the guard.
-type stmt struct {
-	*duckdb.Stmt
-	on      mapping.Connection
-	address uintptr
-	result  *mapping.Result // of the last run
-}
-
-// prepare compiles a text, which computes what is constant in it.
-func (c *conn) prepare(ctx context.Context, text string) (*stmt, error) {
-	w := watch(ctx, c.on)
-	defer w.end()
+	end := watch(ctx, c.on)
+	defer end()
 	c.prepared = 0
 	// The driver's own interrupts come late, so it does not know the context.
 	inner, err := c.Conn.PrepareContext(context.WithoutCancel(ctx), text)
@@ -215,38 +174,51 @@ func (c *conn) prepare(ctx context.Context, text string) (*stmt, error) {
 	return s, nil
 }
 
-// QueryContext implements driver.StmtQueryContext.
-func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	r, err := s.query(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+func (c *conn) Prepare(text string) (driver.Stmt, error) {
+	c.touch(context.Background(), text)
+	return c.Conn.Prepare(text)
 }
 
-func (s *stmt) query(ctx context.Context, args []driver.NamedValue) (_ *rows, err error) {
+func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	c.touch(ctx, "")
+	return c.Conn.BeginTx(ctx, o)
+}
+
+// QueryContext has the guard prepare what it runs.
+func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	if ctx.Value(guarded{}) != nil {
+		return nil, driver.ErrSkip
+	}
+	c.touch(ctx, text)
+	return c.Conn.QueryContext(ctx, text, args)
+}
+
+// stmt is a prepared statement of the guard.
+type stmt struct {
+	*duckdb.Stmt
+	on      mapping.Connection
+	address uintptr
+	result  *mapping.Result // of the last run
+}
+
+// QueryContext implements driver.StmtQueryContext.
+func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := watch(ctx, s.on)
-	defer func() {
-		if err != nil {
-			w.end()
-			err = errors.Join(ctx.Err(), err)
-		}
-	}()
+	end := watch(ctx, s.on)
 	s.result = nil
 	streamed.Store(s.address, s)
 	inner, err := s.Stmt.QueryContext(context.WithoutCancel(ctx), args)
 	streamed.Delete(s.address)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		if whole, ok := inner.(wholeRows); ok && s.result != nil {
+			return &rows{wholeRows: whole, result: s.result, end: end}, nil
+		}
+		err = errors.Join(errUnknownDriver, inner.Close())
 	}
-	whole, ok := inner.(wholeRows)
-	if !ok || s.result == nil {
-		return nil, errors.Join(errUnknownDriver, inner.Close())
-	}
-	return &rows{wholeRows: whole, result: s.result, watch: w}, nil
+	end()
+	return nil, errors.Join(ctx.Err(), err)
 }
 
 // errUnknownDriver is about another version of the driver than the one that this package was made for.
@@ -256,41 +228,29 @@ var errUnknownDriver = errors.New("duckdb: the driver is not github.com/duckdb/d
 // interrupt does not know of it.
 const interruptEvery = 5 * time.Millisecond
 
-// watcher interrupts what runs on a connection once a context has ended.
-type watcher struct {
-	stop, done chan struct{}
-	fired      atomic.Bool
-	once       sync.Once
-}
-
-func watch(ctx context.Context, on mapping.Connection) *watcher {
-	w := &watcher{stop: make(chan struct{}), done: make(chan struct{})}
-	go func() {
-		defer close(w.done)
-		select {
-		case <-w.stop:
-			return
-		case <-ctx.Done():
-		}
-		w.fired.Store(true)
+// watch interrupts what runs on a connection once a context has ended. end waits until no interrupt comes any more, and
+// reports whether one came.
+func watch(ctx context.Context, on mapping.Connection) (end func() bool) {
+	over, done := make(chan struct{}), make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		defer close(done)
 		for {
 			mapping.Interrupt(on)
 			select {
-			case <-w.stop:
+			case <-over:
 				return
 			case <-time.After(interruptEvery):
 			}
 		}
-	}()
-	return w
-}
-
-// ended reports whether the context ended.
-func (w *watcher) ended() bool { return w.fired.Load() }
-
-// end waits until no interrupt comes any more.
-func (w *watcher) end() {
-	w.once.Do(func() { close(w.stop); <-w.done })
+	})
+	return sync.OnceValue(func() bool {
+		close(over)
+		if cancel() {
+			return false
+		}
+		<-done
+		return true
+	})
 }
 
 // wholeRows is what the rows of the driver are.
@@ -304,9 +264,7 @@ type wholeRows interface {
 type rows struct {
 	wholeRows
 	result *mapping.Result
-	watch  *watcher
-	after  func() error
-	closed bool
+	end    func() bool
 }
 
 func (r *rows) Next(dest []driver.Value) error {
@@ -315,7 +273,7 @@ func (r *rows) Next(dest []driver.Value) error {
 		if text := mapping.ResultError(r.result); text != "" {
 			return &duckdb.Error{Type: duckdb.ErrorType(mapping.ResultErrorType(r.result)), Msg: text}
 		}
-		if r.watch.ended() {
+		if r.end() {
 			return &duckdb.Error{Type: duckdb.ErrorTypeInterrupt, Msg: "INTERRUPT Error: Interrupted!"}
 		}
 	}
@@ -323,14 +281,6 @@ func (r *rows) Next(dest []driver.Value) error {
 }
 
 func (r *rows) Close() error {
-	if r.closed {
-		return nil
-	}
-	r.closed = true
-	r.watch.end()
-	err := r.wholeRows.Close()
-	if r.after != nil {
-		err = errors.Join(err, r.after())
-	}
-	return err
+	r.end()
+	return r.wholeRows.Close()
 }

@@ -46,6 +46,8 @@ type Options struct {
 // While the handle is open no process can write to the file, so its schema does not change. Within one process a file
 // has one set of settings: where it is open already, with other settings or for writing, Open fails.
 //
+// A handle that the driver itself opened is none of these: the guard refuses it, and says what to do.
+//
 // Close the handle as any other. Errors name the file.
 func Open(path string, o Options) (*sql.DB, error) {
 	c, err := newConnector(path, o)

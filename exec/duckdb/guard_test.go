@@ -157,9 +157,14 @@ func TestOnce(t *testing.T) {
 	}
 	delete(events, "next")
 	delete(events, "reset")
-	want := map[string]int{
-		"query BEGIN TRANSACTION READ ONLY": 1, "query SELECT system.main.json_serialize_sql(?::VARCHAR)::VARCHAR": 1, "query EXPLAIN (FORMAT JSON) " + text: 1,
-		"prepare " + text: 1, "run " + text: 1, "query ROLLBACK": 1, "rows closed": 5, "statement closed": 1,
+	want := map[string]int{"rows closed": 5, "statement closed": 5}
+	for _, sent := range []string{
+		"BEGIN TRANSACTION READ ONLY", "SELECT system.main.json_serialize_sql(?::VARCHAR)::VARCHAR", "EXPLAIN (FORMAT JSON) " + text, text, "ROLLBACK",
+	} {
+		want["prepare "+sent], want["run "+sent] = 1, 1
+		if sent != text {
+			want["query "+sent] = 1 // which the driver leaves to a prepared statement
+		}
 	}
 	if diff := cmp.Diff(want, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
