@@ -96,12 +96,10 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 			return nil, err
 		}
 	}
-	if rows := strconv.Itoa(b.Rows + 1); rows != h.rows {
-		if err := h.set(ctx, variable{"sql_select_limit", value(rows)}); err != nil {
-			return nil, err
-		}
-		h.rows = rows
-		h.server.rows.Store(&rows)
+	limit := strconv.Itoa(b.Rows + 1)
+	h.server.rows.Store(&limit)
+	if err := h.limit(ctx, limit); err != nil {
+		return nil, err
 	}
 	rows, err := h.statement.QueryContext(ctx, s.Args...)
 	if err != nil {
@@ -121,6 +119,15 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 		return true
 	}
 	return &exec.Rows{Rows: rows, Convert: converter, Warnings: h.warnings, Stop: stop}, nil
+}
+
+// limit sets sql_select_limit.
+func (h *held) limit(ctx context.Context, rows string) (err error) {
+	if rows != h.rows {
+		err = h.set(ctx, variable{"sql_select_limit", value(rows)})
+		h.rows = rows
+	}
+	return err
 }
 
 // warnings returns what the server warned of while it ran the last statement, whose rows are closed.
@@ -147,14 +154,13 @@ func (h *held) close() {
 // Finish implements exec.Finisher. It reports whether the connection is open, as far as its driver knows.
 func (h *held) Finish(context.Context) (fit bool, err error) {
 	h.close()
-	fit = true
 	err = h.conn.Raw(func(dc any) error {
-		if v, ok := dc.(driver.Validator); ok {
-			fit = v.IsValid()
+		if v, ok := dc.(driver.Validator); ok && !v.IsValid() {
+			return driver.ErrBadConn
 		}
 		return nil
 	})
-	return fit && err == nil, nil
+	return err == nil, nil
 }
 
 // Close implements exec.Conn.

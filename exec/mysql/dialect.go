@@ -22,8 +22,6 @@ type Dialect struct {
 	NoBackslashEscapes bool
 }
 
-var _ exec.Sampler = Dialect{}
-
 // Language is that of MariaDB or MySQL, with the lexing rules that the fields say.
 func (d Dialect) Language() exec.Language {
 	title := "MySQL"

@@ -54,7 +54,7 @@ const firstColumns = ", @@sql_mode, @@character_set_client, DATABASE(), @@lower_
 // open implements exec.Open: it looks at the connection and changes its settings, in two round trips. Everything that it
 // sends is ours.
 func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration) (o exec.Opened, err error) {
-	h := &held{server: s, conn: conn}
+	h := &held{server: s, conn: conn, rows: noLimit}
 	drop := true // where the driver panics too
 	defer func() {
 		if o.Conn == nil {
@@ -98,11 +98,8 @@ func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration
 	var set []variable
 	for i, v := range settings {
 		wanted := value(v.wanted(found[i], timeout))
-		if v.name == "sql_select_limit" {
-			if last := s.rows.Load(); last != nil {
-				wanted.String = *last
-			}
-			h.rows = wanted.String
+		if last := s.rows.Load(); v.name == "sql_select_limit" && last != nil {
+			wanted.String, h.rows = *last, *last
 		}
 		if found[i] != wanted || v.moves {
 			h.old = append(h.old, variable{v.name, found[i]})
@@ -130,11 +127,12 @@ func inTransaction(ctx context.Context, conn *sql.Conn, readOnly bool) (string, 
 	return "0", err
 }
 
-// foreign are the modes of sql_mode in which a server reads text by other rules than ours.
-var foreign = []string{"ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"}
-
-// systems are the databases of a server itself.
-var systems = []string{"mysql", "information_schema", "performance_schema", "sys"}
+// foreign are the modes of sql_mode in which a server reads text by other rules than ours, and systems the databases of
+// a server itself.
+var (
+	foreign = []string{"ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"}
+	systems = []string{"mysql", "information_schema", "performance_schema", "sys"}
+)
 
 // place reads the first columns of the query of open, and refuses what cannot be guarded.
 func (d Dialect) place(f first) (p place, err error) {

@@ -16,8 +16,7 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// The queries of a catalog, whose columns are those of the function that reads them. All end in a LIMIT, which beats the
-// sql_select_limit of a statement that ran before.
+// The queries of a catalog, whose columns are those of the function that reads them.
 const (
 	objectsQuery = `SELECT TABLE_TYPE, TABLE_NAME, CREATE_TIME, TABLE_COMMENT, ENGINE FROM information_schema.TABLES
 	WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE <> 'TEMPORARY'
@@ -25,22 +24,22 @@ UNION ALL SELECT 'view', TABLE_NAME, NULL, VIEW_DEFINITION, NULL FROM informatio
 UNION ALL SELECT ROUTINE_TYPE, ROUTINE_NAME, LAST_ALTERED, SECURITY_TYPE, NULL FROM information_schema.ROUTINES
 	WHERE ROUTINE_SCHEMA = DATABASE()`
 	columnsQuery = `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT, GENERATION_EXPRESSION
-FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()` + unlimited
+FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()`
 	keysQuery = `SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, COALESCE(REFERENCED_TABLE_NAME, ''),
 	COALESCE(REFERENCED_COLUMN_NAME, ''), ORDINAL_POSITION
 FROM information_schema.KEY_COLUMN_USAGE
-WHERE TABLE_SCHEMA = DATABASE() AND COALESCE(REFERENCED_TABLE_SCHEMA, TABLE_SCHEMA) = TABLE_SCHEMA` + unlimited
-	unlimited = " LIMIT " + noLimit
+WHERE TABLE_SCHEMA = DATABASE() AND COALESCE(REFERENCED_TABLE_SCHEMA, TABLE_SCHEMA) = TABLE_SCHEMA`
 )
 
 // objects reads what the database has, tables, views, the definitions of views and routines, and makes a version of it.
+// The LIMIT beats the sql_select_limit of a statement that ran before.
 func (h *held) objects(ctx context.Context, order string, take func(kind, name, text, engine string)) (version string, err error) {
 	var lines []string // sorted here: the server would write them into a table for that
-	err = guard.Each(ctx, h.conn, objectsQuery+order+unlimited, func(scan func(...any) error) error {
+	err = guard.Each(ctx, h.conn, objectsQuery+order+" LIMIT "+noLimit, func(scan func(...any) error) error {
 		var kind, name, changed, text, engine sql.NullString
 		err := scan(&kind, &name, &changed, &text, &engine)
 		take(kind.String, name.String, text.String, engine.String)
-		lines = append(lines, fmt.Sprintf("%q", []string{kind.String, name.String, changed.String, text.String, engine.String}))
+		lines = append(lines, strings.Join([]string{kind.String, name.String, changed.String, engine.String, text.String}, "\x00"))
 		return err
 	})
 	slices.Sort(lines)
@@ -65,6 +64,9 @@ func (h *held) Version(ctx context.Context) (string, error) {
 func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	s := &schema.Schema{Dialect: "mysql", Default: h.at.database}
 	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, merged: map[string]bool{}}
+	if err := h.limit(ctx, noLimit); err != nil { // a LIMIT would slow the query of the columns down
+		return nil, err
+	}
 	for _, part := range []func(context.Context) error{r.objects, r.columns, r.keys, r.grants} {
 		if err := part(ctx); err != nil {
 			return nil, err

@@ -13,6 +13,8 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
+var _ exec.Sampler = mysql.Dialect{}
+
 // TestSampleRows: which rows are read, and that the table is never read whole for them.
 func TestSampleRows(t *testing.T) {
 	pool, _ := open(t, `

@@ -19,8 +19,6 @@ type setting struct {
 // The settings of a hold. Each statement is a transaction of its own, read-only by the session's own variable: unlike
 // START TRANSACTION READ ONLY that refuses CREATE and DROP too, frees no table that the caller locked, and shows each
 // statement of a session what is committed by then.
-//
-// What holds neither for one statement nor for its time, as memory for one value, no server can be told.
 var (
 	everywhere = []setting{
 		{name: "autocommit", value: "1"},

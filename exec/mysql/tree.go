@@ -135,7 +135,7 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 		w.selects++
 		w.current = w.selects
 		if n.Kind == ast.SelectStmtKindTable {
-			w.ref(guard.Ref{Star: true, Select: w.current})
+			w.names.Refs = append(w.names.Refs, guard.Ref{Star: true, Select: w.current})
 		}
 		w.inScope(n.With, depth, fields)
 		w.current = around
@@ -159,9 +159,9 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 		w.source(n)
 		fields()
 	case *ast.WildCardField:
-		w.ref(guard.Ref{Path: path(n.Schema, n.Table), Star: true, Select: w.current})
+		w.names.Refs = append(w.names.Refs, guard.Ref{Path: path(n.Schema, n.Table), Star: true, Select: w.current})
 	case *ast.ColumnName:
-		w.ref(guard.Ref{Path: path(n.Schema, n.Table, n.Name)})
+		w.names.Refs = append(w.names.Refs, guard.Ref{Path: path(n.Schema, n.Table, n.Name)})
 	case *ast.Limit:
 		w.limited = true
 		fields()
@@ -191,8 +191,6 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 		fields()
 	}
 }
-
-func (w *walker) ref(r guard.Ref) { w.names.Refs = append(w.names.Refs, r) }
 
 // path is a name with what stands before it.
 func path(parts ...ast.CIStr) (names []string) {
