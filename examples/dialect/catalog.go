@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -37,34 +39,36 @@ func (c *connection) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := guard.Texts(ctx, c.Conn, `SELECT name, tbl_name, rootpage, sql, type,
-		(SELECT type FROM pragma_table_list(o.name) WHERE schema = 'main')
-		FROM main.sqlite_schema AS o WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' OR type = 'index'`)
+	objects, err := guard.Texts(ctx, c.Conn, `SELECT name, tbl_name, rootpage, type, sql FROM main.sqlite_schema
+		WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' OR type = 'index'`)
 	if err != nil {
 		return nil, err
 	}
 	f := facts{map[string]*guard.Relation{}, map[string]*guard.Relation{}}
 	out := &exec.Catalog{Version: version, Own: f, Schema: &schema.Schema{Dialect: "sqlite", Default: "main"}}
 	for _, o := range objects {
-		if o[4] != "table" && o[4] != "view" {
+		if o[3] != "table" && o[3] != "view" {
 			continue
 		}
-		t := schema.Table{Name: o[0], Kind: o[5], Definition: o[3]}
-		names, broken := c.columns(ctx, &t)
-		if broken != nil && (t.Kind == schema.BaseTable || ctx.Err() != nil) {
+		var t schema.Table
+		text, broken := guard.Texts(ctx, c.Conn, describe, o[0])
+		if broken == nil {
+			broken = json.Unmarshal([]byte(text[0][0]), &t)
+		}
+		if broken != nil && (o[3] == "table" || ctx.Err() != nil) {
 			return nil, broken
 		}
-		r := guard.NewRelation("main", t.Name, names)
-		r.Own, r.View = t.PrimaryKey, t.Kind == schema.View
+		r := guard.NewRelation("main", o[0], names(t.Columns))
+		r.Own, r.View = t.PrimaryKey, o[3] == "view"
 		out.Relations = append(out.Relations, r)
-		f.named[schema.Fold(t.Name)], f.roots[o[2]] = r, r
+		f.named[schema.Fold(o[0])], f.roots[o[2]] = r, r
 		if broken != nil || !r.View && t.Kind != schema.BaseTable {
-			r.Refused = guard.Refuse(exec.ReasonTable, "%s cannot be opened, or is a virtual table or a part of one", t.Name)
+			r.Refused = guard.Refuse(exec.ReasonTable, "%s cannot be opened, or is a virtual table or a part of one", o[0])
 			continue
 		}
 		out.Schema.Tables = append(out.Schema.Tables, t)
 		for _, made := range t.Columns { // of which others, its text says: it may be any
-			for _, name := range names {
+			for _, name := range r.Columns() {
 				if made.Generated {
 					out.Flows = append(out.Flows, guard.Flow{From: r, Column: name, To: r, As: made.Name})
 				}
@@ -72,17 +76,26 @@ func (c *connection) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		}
 	}
 	for i := range out.Schema.Tables {
-		if err := c.keys(ctx, out.Schema, &out.Schema.Tables[i]); err != nil {
-			return nil, err
+		t := &out.Schema.Tables[i]
+		t.ForeignKeys = slices.DeleteFunc(t.ForeignKeys, func(key schema.ForeignKey) bool {
+			_, ok := out.Schema.Lookup("", key.RefTable)
+			return !ok
+		})
+		for i := range t.ForeignKeys {
+			key := &t.ForeignKeys[i]
+			target, _ := out.Schema.Lookup("", key.RefTable)
+			if key.RefTable = target.Name; key.RefColumns[0] == "" {
+				key.RefColumns = target.PrimaryKey
+			}
 		}
 	}
 	for _, o := range objects {
 		switch r := f.named[schema.Fold(o[1])]; {
 		case r == nil:
-		case o[4] == "index":
+		case o[3] == "index":
 			f.roots[o[2]] = r
-		case r.View:
-			r.Definition = query(o[3])
+		case r.View && o[3] == "view":
+			r.Definition = query(o[4])
 			r.Body = namesOf(sqltext.Dialect{}.Parse(r.Definition), f.find)
 			if err := c.callable(r.Body.Functions...); err != nil {
 				r.Refused = err
@@ -90,6 +103,30 @@ func (c *connection) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		}
 	}
 	return out, nil
+}
+
+// describe writes a table as [schema.Table] is written in JSON.
+const describe = `SELECT json_object('name', name, 'kind', type,
+	'definition', (SELECT sql FROM main.sqlite_schema AS s WHERE s.name = l.name AND s.type IN ('table', 'view')),
+	'columns', json((SELECT json_group_array(json_object('name', name, 'type', type, 'default', dflt_value,
+		'not_null', json(iif("notnull", 'true', 'false')), 'generated', json(iif(hidden > 1, 'true', 'false'))))
+		FROM (SELECT * FROM pragma_table_xinfo(l.name, 'main') ORDER BY cid))),
+	'primary_key', json((SELECT json_group_array(name)
+		FROM (SELECT name FROM pragma_table_xinfo(l.name, 'main') WHERE pk ORDER BY pk))),
+	'foreign_keys', json((SELECT json_group_array(json(key)) FROM (SELECT json_object('ref_table', "table",
+		'columns', json_group_array("from"), 'ref_columns', json_group_array("to")) AS key
+		FROM (SELECT * FROM pragma_foreign_key_list(l.name, 'main') ORDER BY id, seq) GROUP BY id ORDER BY id DESC))),
+	'unique', json((SELECT json_group_array(json(names)) FROM (SELECT json_group_array(name) AS names
+		FROM (SELECT i.seq, k.name FROM pragma_index_list(l.name, 'main') AS i, pragma_index_info(i.name, 'main') AS k
+		WHERE i."unique" AND i.origin <> 'pk' AND NOT i.partial ORDER BY i.seq, k.seqno)
+		GROUP BY seq HAVING count(name) = count(*) ORDER BY seq DESC))))
+	FROM pragma_table_list(?) AS l WHERE schema = 'main'`
+
+func names(columns []schema.Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // query returns the query in the definition of a view.
@@ -100,57 +137,4 @@ func query(definition string) string {
 		}
 	}
 	return definition
-}
-
-// columns reads the columns of a table and its primary key.
-func (c *connection) columns(ctx context.Context, t *schema.Table) (names []string, err error) {
-	rows, err := guard.Texts(ctx, c.Conn, `SELECT name, type, dflt_value, "notnull", hidden
-		FROM pragma_table_xinfo(?, 'main') ORDER BY cid`, t.Name)
-	for _, o := range rows {
-		names = append(names, o[0])
-		t.Columns = append(t.Columns, schema.Column{
-			Name: o[0], Type: o[1], Default: o[2], NotNull: o[3] == "1", Generated: o[4] > "1",
-		})
-	}
-	if err != nil {
-		return names, err
-	}
-	keys, err := guard.Texts(ctx, c.Conn, "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE pk ORDER BY pk", t.Name)
-	for _, o := range keys {
-		t.PrimaryKey = append(t.PrimaryKey, o[0])
-	}
-	return names, err
-}
-
-// keys reads the foreign keys and the unique columns of a table.
-func (c *connection) keys(ctx context.Context, s *schema.Schema, t *schema.Table) error {
-	foreign, err := guard.Texts(ctx, c.Conn, `SELECT seq, "table", "from", "to" FROM pragma_foreign_key_list(?, 'main')
-		ORDER BY id DESC, seq`, t.Name)
-	if err != nil {
-		return err
-	}
-	for _, o := range foreign {
-		target, ok := s.Lookup("", o[1])
-		if !ok {
-			continue
-		}
-		if o[0] == "0" {
-			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{RefTable: target.Name})
-		}
-		key := &t.ForeignKeys[len(t.ForeignKeys)-1]
-		key.Columns, key.RefColumns = append(key.Columns, o[2]), append(key.RefColumns, o[3])
-		if o[3] == "" {
-			key.RefColumns = target.PrimaryKey
-		}
-	}
-	unique, err := guard.Texts(ctx, c.Conn, `SELECT k.seqno, k.name
-		FROM pragma_index_list(?, 'main') i, pragma_index_info(i.name, 'main') k
-		WHERE i."unique" AND i.origin <> 'pk' AND NOT i.partial ORDER BY i.seq DESC, k.seqno`, t.Name)
-	for _, o := range unique {
-		if o[0] == "0" {
-			t.Unique = append(t.Unique, nil)
-		}
-		t.Unique[len(t.Unique)-1] = append(t.Unique[len(t.Unique)-1], o[1])
-	}
-	return err
 }

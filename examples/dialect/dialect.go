@@ -32,7 +32,7 @@ func (Dialect) Language() exec.Language {
 // Guard implements [exec.Dialect].
 func (Dialect) Guard(config exec.GuardConfig) (exec.Open, error) {
 	return func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Opened, error) {
-		c := &connection{Conn: conn, config: config}
+		c := &connection{Conn: conn, config: config, longest: max(1_000_000, config.CellBytes)}
 		o, err := c.open(ctx, timeout)
 		if err != nil {
 			return exec.Opened{}, errors.Join(err, c.Close(false))
@@ -85,12 +85,13 @@ func classify(err error, fault exec.Fault) error {
 type connection struct {
 	*sql.Conn
 	config    exec.GuardConfig
-	inner     driver.Conn // the driver's own
-	limits    *sql.Conn   // the same
-	functions map[string]bool
-	statement *sql.Stmt // that runs
-	private   bool      // its database lives in memory
-	begun     bool      // a transaction is open, in which the schema stays as it is
+	inner     driver.Conn     // the driver's own
+	limits    *sql.Conn       // the same, for sqlite.Limit
+	functions map[string]bool // that may be called
+	longest   int             // bytes of a value
+	private   bool            // its database lives in memory
+	begun     bool            // a transaction is open, in which the schema stays as it is
+	statement *sql.Stmt       // that runs
 	undo      []func() error
 }
 
@@ -111,6 +112,7 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Op
 		return o, errors.Join(err, ferr)
 	}
 	s := settings[0]
+	c.private = s[0] == ""
 	if s[1] != "1" || s[2] != "2001-02-03" {
 		return o, &exec.UnguardedError{
 			Reason: "the connection has temporary tables, attached databases, or the driver's option _texttotime",
@@ -138,8 +140,7 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Op
 	if err := c.limit(ctx); err != nil {
 		return o, err
 	}
-	o.Conn, o.Place, o.Private, c.private = c, s[0]+"\n"+s[6], s[0] == "", s[0] == ""
-	if c.private {
+	if o.Conn, o.Place, o.Private = c, s[0]+"\n"+s[6], c.private; c.private {
 		o.Place += fmt.Sprintf("\n%p", c.inner)
 	}
 	return o, nil
@@ -151,10 +152,13 @@ func (c *connection) limit(ctx context.Context) (err error) {
 	if c.inner, c.limits, err = limits(ctx, c.Conn, c.config.Unwrap); err != nil {
 		return err
 	}
-	for id, most := range []int{c.longest(), 120_000, 500, 200, 50, 25_000, 40, 0, 100} {
+	for id, most := range []int{c.longest, 120_000, 500, 200, 50, 25_000, 40, 0, 100} {
 		old, err := sqlite.Limit(c.limits, id, -1)
 		if err != nil {
 			return &exec.UnguardedError{Reason: err.Error(), Remedy: "let exec.Config.Unwrap return the driver's connection"}
+		}
+		if id == 0 {
+			c.longest = min(old, most)
 		}
 		c.undo = append(c.undo, func() error { _, err := sqlite.Limit(c.limits, id, old); return err })
 		if _, err := sqlite.Limit(c.limits, id, min(old, most)); err != nil {
@@ -163,8 +167,6 @@ func (c *connection) limit(ctx context.Context) (err error) {
 	}
 	return nil
 }
-
-func (c *connection) longest() int { return max(1_000_000, c.config.CellBytes) }
 
 // limits returns the driver's own connection, and the same for sqlite.Limit, which wants a *sql.Conn and knows nothing
 // of what a library puts around a driver.
@@ -184,7 +186,7 @@ func limits(ctx context.Context, conn *sql.Conn, unwrap func(any) any) (inner dr
 	return inner, again, err
 }
 
-// there is a connector of a connection that is there. A method Close would be called by that of the pool.
+// there is a connector for a connection that exists. It has no method Close, which sql.DB.Close would call.
 type there struct{ conn driver.Conn }
 
 func (t there) Connect(context.Context) (driver.Conn, error) { return t.conn, nil }
@@ -214,7 +216,7 @@ func (c *connection) Finish(ctx context.Context) (fit bool, err error) {
 		err = nil
 	}
 	if c.limits != nil && err == nil {
-		_, err = sqlite.Limit(c.limits, 0, c.longest()) // Run sets it
+		_, err = sqlite.Limit(c.limits, 0, c.longest) // Run lowers it
 	}
 	if err != nil {
 		return false, err

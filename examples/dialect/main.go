@@ -11,35 +11,44 @@ import (
 	"github.com/texttosql/texttosql/exec"
 )
 
+const shop = `CREATE TABLE customer(id INTEGER PRIMARY KEY, name TEXT, password TEXT, since DATE);
+	INSERT INTO customer VALUES (1, 'Ada', 's3cret', '2019-05-01'), (2, 'Bob', 'hunter2', '2021-11-30')`
+
 func main() {
 	folder, err := os.MkdirTemp("", "dialect")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(folder)
-	pool, err := sql.Open("sqlite", filepath.Join(folder, "shop.db"))
-	if err != nil {
+	if err := run(filepath.Join(folder, "shop.db")); err != nil {
 		log.Fatal(err)
 	}
-	defer pool.Close()
-	_, err = pool.Exec(`CREATE TABLE customer(id INTEGER PRIMARY KEY, name TEXT, password TEXT, since DATE);
-		INSERT INTO customer VALUES (1, 'Ada', 's3cret', '2019-05-01'), (2, 'Bob', 'hunter2', '2021-11-30')`)
+}
+
+// run makes a database and asks for good and bad statements.
+func run(file string) error {
+	pool, err := sql.Open("sqlite", file)
 	if err != nil {
-		log.Fatal(err)
+		return err
+	}
+	defer pool.Close()
+	if _, err := pool.Exec(shop); err != nil {
+		return err
 	}
 	db, err := exec.New(pool, Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"customer.password"}}})
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	for _, text := range []string{
-		"SELECT name, since FROM customer ORDER BY since DESC", "SELECT surname FROM customer", "SELECT * FROM customer",
-		"SELECT load_extension('x.so')", "DELETE FROM customer",
+		"SELECT name, since FROM customer ORDER BY since DESC", "SELECT surname FROM customer",
+		"SELECT * FROM customer", "SELECT load_extension('x.so')", "DELETE FROM customer",
 	} {
-		fmt.Println(text)
-		if table, err := db.Query(context.Background(), text); err != nil {
-			fmt.Println("\t", err)
-		} else {
-			fmt.Println("\t", table.Rows)
+		table, err := db.Query(context.Background(), text)
+		if err != nil {
+			fmt.Printf("%s\n  %v\n", text, err)
+			continue
 		}
+		fmt.Printf("%s\n  %v\n", text, table.Rows)
 	}
+	return nil
 }

@@ -194,7 +194,7 @@ func (c *connection) Confirm(ctx context.Context, s *exec.Statement) (seen guard
 		return seen, guard.Refuse(exec.ReasonTooComplex, "it sorts or keeps rows in %d places", stores)
 	}
 	// Each of many calls, and each row that is kept, may hold a value of the greatest length.
-	s.Names.Own = c.longest() * 24 / (24 + calls + 10*stores)
+	s.Names.Own = c.longest * 24 / (24 + calls + 10*stores)
 	return seen, nil
 }
 
