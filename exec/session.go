@@ -224,11 +224,7 @@ func use[T any](ctx context.Context, s *Session, f func() (T, error)) (value T, 
 			return
 		}
 		if _, ok := s.held.Conn.(Finisher); !ok { // saves a hand-over to the goroutine of the session
-			s.held.admitted, s.held.used = nil, false
-			return
-		}
-		if _, ok := s.held.Conn.(Finisher); !ok { // nothing is sent
-			_ = s.held.finish(ctx)
+			_ = s.held.finish(ctx) // sends nothing
 			return
 		}
 		_, ferr := run(ctx, s, s.held.wait, func(ctx context.Context, h *held) (struct{}, error) { return struct{}{}, h.finish(ctx) })
