@@ -27,6 +27,9 @@ var quotedWords = words.Set(`
 var tableEnds = words.Set(`
 	INDEXED TABLESAMPLE FOR FORCE USE IGNORE SET PIVOT UNPIVOT ASOF POSITIONAL ANTI SEMI RETURNING MINUS`)
 
+// behindQuery are the words that go on with a query behind one in brackets.
+var behindQuery = words.Set("UNION EXCEPT INTERSECT MINUS ORDER LIMIT OFFSET FETCH FOR")
+
 // aggregates are the functions that make one value of many rows in some engine.
 var aggregates = words.Set(`
 	COUNT SUM AVG MIN MAX TOTAL GROUP_CONCAT STRING_AGG LISTAGG ARRAY_AGG JSON_AGG JSONB_AGG JSON_OBJECT_AGG

@@ -43,6 +43,14 @@ func TestTables(t *testing.T) {
 		{"nested", "in every clause", "SELECT (SELECT 1 FROM a) FROM b WHERE x IN (SELECT 1 FROM c) ORDER BY (SELECT 1 FROM d)", []string{"a", "b", "c", "d"}},
 		{"derived", "a query in FROM has no name", "SELECT 1 FROM (SELECT 1 FROM a) AS x, (SELECT 2) y", []string{" as x", "a", " as y"}},
 		{"bracketed join", "brackets without a query", "SELECT 1 FROM ((a JOIN b ON 1) JOIN (c) ON 1)", []string{"a", "b", "c"}},
+		{
+			"bracketed join of a query", "the inner brackets hold the query", "SELECT 1 FROM ((SELECT a FROM x) AS y JOIN z AS w ON 1), (((SELECT 1)) JOIN v)",
+			[]string{" as y", "x", "z as w", "", "v"},
+		},
+		{
+			"bracketed arms", "and no list of tables", "SELECT 1 FROM ((SELECT a FROM x) UNION (SELECT a FROM y) ORDER BY 1) AS z, ((SELECT b FROM u) LIMIT 1)",
+			[]string{" as z", "x", "y", "", "u"},
+		},
 		{"compound", "every arm", "SELECT 1 FROM a UNION SELECT 1 FROM b EXCEPT SELECT 1 FROM c", []string{"a", "b", "c"}},
 		{
 			"cte", "names of the list are no tables", "WITH x AS (SELECT 1 FROM a), y(n) AS (SELECT 1 FROM x) SELECT 1 FROM y, b",

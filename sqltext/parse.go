@@ -276,7 +276,7 @@ func (p *parser) open(i int) int {
 		p.called = nil
 	case f.expect:
 		f.expect = false
-		if isQuery {
+		if isQuery && !p.beginsList(i, until) {
 			p.push(frame{kind: queryFrame, query: f.query, parent: f.query, until: until, source: true, ref: TableRef{Pos: p.items[i].Pos}})
 		} else {
 			p.push(frame{kind: fromFrame, query: f.query, expect: true, until: until})
@@ -292,6 +292,16 @@ func (p *parser) open(i int) int {
 		p.push(frame{query: f.query, until: until, call: call})
 	}
 	return i + 1
+}
+
+// beginsList reports whether the bracket at item i, which ends at item end, holds a list of tables of which the first is a
+// query in brackets: ((SELECT …) AS a JOIN b), and not ((SELECT …) UNION (SELECT …)).
+func (p *parser) beginsList(i, end int) bool {
+	if !p.op(i+1, "(") || p.items[i+1].match < 0 {
+		return false
+	}
+	next := p.items[i+1].match + 1
+	return next < end && !p.op(next, "|>") && !behindQuery[p.up(next)]
 }
 
 // behindBrackets returns the first item behind the bracket at item i that opens no further one. It remembers what it
