@@ -93,17 +93,17 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 			return a, nil
 		}
 		stale := errors.Is(err, guard.ErrStale)
-		if !stale && !isAboutNames(err) || h.unfit {
+		if !stale && (tries > 0 || !isAboutNames(err)) || h.unfit { // a catalog read for this statement is not too old for its names
 			return nil, err
 		}
 		before := h.catalog
 		if rerr := h.renew(ctx, true); rerr != nil {
 			return nil, rerr
 		}
-		switch {
-		case h.catalog == before && stale, tries > 1:
+		switch same := h.catalog == before; {
+		case stale && (same || tries > 1):
 			return nil, guard.Refuse(ReasonGuard, "the schema changes all the time")
-		case h.catalog == before:
+		case same:
 			return nil, err
 		}
 	}

@@ -327,3 +327,31 @@ func TestSearchPath(t *testing.T) {
 		pool.Close()
 	}
 }
+
+// TestWritten: while others write, nobody can tell whether the schema changed, and a refused name is refused as ever.
+func TestWritten(t *testing.T) {
+	pool, dsn := open(t, fixture)
+	db := newDB(t, openWay(t, "exec", dsn), exec.Config{})
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := pool.Exec("UPDATE t SET a = a"); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for range 5 {
+		for text, want := range map[string]string{"SELECT nope FROM t": "schema", "SELECT a FROM nope": "schema", "SELECT pg_sleep(0)": "function"} {
+			if _, err := db.Query(t.Context(), text); kindOf(err) != want {
+				t.Errorf("%s: %q (%v), want %q", text, kindOf(err), err, want)
+			}
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
