@@ -79,6 +79,7 @@ type connector struct {
 // made is what is known of a database, which nothing changes while it is open.
 type made struct {
 	place   string // of this handle alone
+	memory  int64  // Options.MemoryBytes
 	mu      sync.Mutex
 	version string
 }
@@ -167,7 +168,7 @@ func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, er
 	if err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
-	s := &stmt{Stmt: inner.(*duckdb.Stmt), on: c.on, address: c.prepared}
+	s := &stmt{Stmt: inner.(*duckdb.Stmt), on: c.on, address: c.prepared, memory: c.made.memory}
 	if s.address == 0 {
 		return nil, errors.Join(errUnknownDriver, s.Close())
 	}
@@ -199,6 +200,7 @@ type stmt struct {
 	on      mapping.Connection
 	address uintptr
 	result  *mapping.Result // of the last run
+	memory  int64           // by which the process may grow while it runs
 }
 
 // QueryContext implements driver.StmtQueryContext.
@@ -206,19 +208,25 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	end := watch(ctx, s.on)
+	ctx, release := bounded(ctx, s.memory)
+	watched := watch(ctx, s.on)
+	end := func() bool { defer release(); return watched() }
 	s.result = nil
 	streamed.Store(s.address, s)
 	inner, err := s.Stmt.QueryContext(context.WithoutCancel(ctx), args)
 	streamed.Delete(s.address)
 	if err == nil {
 		if whole, ok := inner.(wholeRows); ok && s.result != nil {
-			return &rows{wholeRows: whole, result: s.result, end: end}, nil
+			return &rows{wholeRows: whole, result: s.result, end: end, ctx: ctx}, nil
 		}
 		err = errors.Join(errUnknownDriver, inner.Close())
 	}
+	ended, cause := ctx.Err(), context.Cause(ctx)
 	end()
-	return nil, errors.Join(ctx.Err(), err)
+	if cause == errMemory {
+		return nil, outOfMemory
+	}
+	return nil, errors.Join(ended, err)
 }
 
 // errUnknownDriver is about another version of the driver than the one that this package was made for.
@@ -265,10 +273,14 @@ type rows struct {
 	wholeRows
 	result *mapping.Result
 	end    func() bool
+	ctx    context.Context // ends as the statement does
 }
 
 func (r *rows) Next(dest []driver.Value) error {
 	err := r.wholeRows.Next(dest)
+	if err != nil && context.Cause(r.ctx) == errMemory {
+		return outOfMemory
+	}
 	if err == io.EOF {
 		if text := mapping.ResultError(r.result); text != "" {
 			return &duckdb.Error{Type: duckdb.ErrorType(mapping.ResultErrorType(r.result)), Msg: text}

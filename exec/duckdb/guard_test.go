@@ -100,7 +100,8 @@ INSERT INTO k(id, secret_key) VALUES (1, 'abc');`
 func TestProfile(t *testing.T) {
 	db := newDB(t, `CREATE TABLE p(id INTEGER, l VARCHAR[], i INTEGER[], a INTEGER[2], s STRUCT(f VARCHAR), m MAP(VARCHAR, INTEGER), u UNION(n INTEGER, w VARCHAR),
 	j JSON, b BLOB, big VARCHAR[], e ENUM('x', 'y'), t VARCHAR);
-INSERT INTO p SELECT i, ['a', 'b'], [i], [i, 1], {'f': 'x'}, MAP {'k': i}, i::INTEGER, '{"k": 1}', 'ab'::BLOB, [repeat('x', 2000)], 'x', repeat('y', 2000) FROM range(6) r(i);`, exec.Config{})
+INSERT INTO p SELECT i, ['a', 'b'], [i], [i, 1], {'f': 'x'},
+	MAP {'k': i}, i::INTEGER, '{"k": 1}', 'ab'::BLOB, [repeat('x', 2000)], 'x', repeat('y', 2000) FROM range(6) r(i);`, exec.Config{})
 	s, err := db.Schema(t.Context())
 	if err != nil {
 		t.Fatal(err)

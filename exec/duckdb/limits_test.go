@@ -3,6 +3,7 @@ package duckdb_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,25 @@ func TestSurvivors(t *testing.T) {
 		e.Payloads = append(e.Payloads, exectest.Payload{Name: "survivor", SQL: text, Expect: exectest.Survive})
 	}
 	exectest.Payloads(t, e)
+}
+
+// TestMemory: what DuckDB keeps outside of its own limit ends by what the process grows.
+func TestMemory(t *testing.T) {
+	if runtime.GOOS != "linux" || evaldata.Race {
+		t.Skip("the system does not tell the memory of a process, or the race detector takes some of its own")
+	}
+	db := onPool(t, openFile(t, exectest.Fixture, small), exec.Config{})
+	for text, want := range map[string]string{
+		"SELECT histogram(i) FROM range(100000000) r(i)":           "memory",
+		"SELECT quantile_cont(i, 0.5) FROM range(1000000000) r(i)": "memory",
+		"SELECT mode(i % 5) FROM range(1000000) r(i)":              "",
+	} {
+		_, err := db.Query(t.Context(), text)
+		var limit *exec.LimitError
+		if errors.As(err, &limit); want != "" && (limit == nil || limit.Limit != want) || want == "" && err != nil {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
 }
 
 // TestLate: the driver alone interrupts half a second late. A statement that runs ends with its context here, and one

@@ -27,7 +27,8 @@ type Options struct {
 	// Files are folders and files that views of the database may read: Parquet, CSV and JSON that a view of yours names.
 	// Statements reach them through such a view only. Default: none.
 	Files []string
-	// MemoryBytes bounds what DuckDB takes for sorts, groups and joins (memory_limit): 512 MiB.
+	// MemoryBytes bounds what DuckDB takes for sorts, groups and joins (memory_limit), and, on Linux, by how much the
+	// process may grow while one statement runs: 512 MiB.
 	MemoryBytes int64
 	// TempBytes is how much it may write to disk for what does not fit into that: 0, nothing.
 	TempBytes int64
@@ -70,7 +71,7 @@ func newConnector(path string, o Options) (_ *connector, err error) {
 		}
 		return nil, fmt.Errorf("duckdb: opening %s: %s", path, text)
 	}
-	c := &connector{Connector: inner, made: &made{place: rand.Text()}}
+	c := &connector{Connector: inner, made: &made{place: rand.Text(), memory: cmp.Or(o.MemoryBytes, mostMemory)}}
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -188,7 +189,7 @@ func (o Options) read(path string) (dsn string, want access, err error) {
 		"autoinstall_known_extensions": {"false"},
 		"allow_community_extensions":   {"false"},
 		"allow_persistent_secrets":     {"false"},
-		"memory_limit":                 {strconv.FormatInt(cmp.Or(o.MemoryBytes, 512<<20), 10) + "B"},
+		"memory_limit":                 {strconv.FormatInt(cmp.Or(o.MemoryBytes, mostMemory), 10) + "B"},
 		"max_temp_directory_size":      {strconv.FormatInt(o.TempBytes, 10) + "B"},
 		"threads":                      {strconv.Itoa(cmp.Or(o.Threads, min(4, runtime.GOMAXPROCS(0))))},
 	}
