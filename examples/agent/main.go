@@ -19,7 +19,7 @@ import (
 	"os"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/eval/models"
+	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"

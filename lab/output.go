@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
+	"github.com/texttosql/texttosql/lab/internal/page"
 )
 
 // table writes rows under heads, in columns.

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/eval/testsuite"
+	"github.com/texttosql/texttosql/lab/testsuite"
 	"github.com/texttosql/texttosql/internal/cli"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/eval/testsuite"
+	"github.com/texttosql/texttosql/lab/testsuite"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/mysqlite"

@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"github.com/texttosql/texttosql/examples/evaluate/internal/ported"
+	"github.com/texttosql/texttosql/lab/internal/ported"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/cli"

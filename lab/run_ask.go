@@ -12,7 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/eval/models"
+	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/presets"

@@ -11,8 +11,8 @@ import (
 	"strconv"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/eval/testsuite"
-	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
+	"github.com/texttosql/texttosql/lab/testsuite"
+	"github.com/texttosql/texttosql/lab/internal/page"
 )
 
 // score is the verb score.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/texttosql/texttosql/eval/testsuite"
+	"github.com/texttosql/texttosql/lab/testsuite"
 	"github.com/texttosql/texttosql/internal/evaldata"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/eval/models"
-	"github.com/texttosql/texttosql/examples/evaluate/internal/replay"
+	"github.com/texttosql/texttosql/lab/models"
+	"github.com/texttosql/texttosql/lab/internal/replay"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/strategy/planvote"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/eval/models"
+	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )

@@ -11,7 +11,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/eval/testsuite"
+	"github.com/texttosql/texttosql/lab/testsuite"
 )
 
 func openFile(path string) (*sql.DB, error) { return sql.Open("sqlite3", path) }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
+	"github.com/texttosql/texttosql/lab/internal/page"
 )
 
 // giveUp bounds the questions that may fail before the first answer. After that, the fault is probably one of all

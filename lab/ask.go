@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/examples/evaluate/internal/replay"
+	"github.com/texttosql/texttosql/lab/internal/replay"
 )
 
 // asks is the verb ask.

@@ -1,4 +1,4 @@
-module github.com/texttosql/texttosql/examples/evaluate
+module github.com/texttosql/texttosql/lab
 
 go 1.26.0
 
@@ -32,4 +32,4 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace github.com/texttosql/texttosql => ../..
+replace github.com/texttosql/texttosql => ..

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/eval/testsuite"
+	"github.com/texttosql/texttosql/lab/testsuite"
 	"github.com/texttosql/texttosql/exec"
 )
 

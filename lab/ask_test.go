@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/examples/evaluate/internal/replay"
+	"github.com/texttosql/texttosql/lab/internal/replay"
 	"github.com/texttosql/texttosql/internal/evaldata"
 )
 

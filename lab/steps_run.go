@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/eval/models"
+	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/examples/evaluate/internal/replay"
+	"github.com/texttosql/texttosql/lab/internal/replay"
 )
 
 // votes is the verb votes.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/eval/testsuite"
+	"github.com/texttosql/texttosql/lab/testsuite"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/mysqlite"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/examples/evaluate/internal/page"
-	"github.com/texttosql/texttosql/examples/evaluate/internal/replay"
+	"github.com/texttosql/texttosql/lab/internal/page"
+	"github.com/texttosql/texttosql/lab/internal/replay"
 )
 
 // votesPage shows the figures of votes, and says what was left out.

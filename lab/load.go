@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/examples/evaluate/internal/ported"
+	"github.com/texttosql/texttosql/lab/internal/ported"
 	"github.com/texttosql/texttosql/internal/cli"
 )
 
