@@ -14,7 +14,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 )
 
 // access says under what terms a database is asked: flags that run and export share.

@@ -7,10 +7,11 @@ import (
 	"strconv"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/testsuite"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/testsuite"
 )
 
 // agents is the verb replay-agent.
@@ -88,7 +89,7 @@ func agentParts() []agentPart {
 
 // agentLab is what every part needs.
 type agentLab struct {
-	folder  *eval.Folder
+	folder  *pools.Folder
 	dataset *eval.Dataset
 	db      *exec.DB
 	scorer  *eval.Scorer // equal bags, and test-suite accuracy where there are suites

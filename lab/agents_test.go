@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
 )
 
 // walksData is the folder of data with stored walks of two seeds: the second one needs another statement, and the third

@@ -10,6 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/models"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
@@ -19,7 +20,7 @@ import (
 const storedWalks = "_react_traces.jsonl.gz"
 
 // trajectories is the source of a spec: the walks of a run, or of the runs of all its seeds.
-func trajectories(folder *eval.Folder, spec, name string) (*source, error) {
+func trajectories(folder *pools.Folder, spec, name string) (*source, error) {
 	files, err := filepath.Glob(folder.Path("predictions", "*"+storedWalks))
 	if err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/internal/replay"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // asks is the verb ask.
@@ -48,7 +48,7 @@ func (a *asks) Run(p *program) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	folder, err := eval.OpenFolder(a.Data)
+	folder, err := pools.OpenFolder(a.Data)
 	if err != nil {
 		return err
 	}

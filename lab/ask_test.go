@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
 	"github.com/texttosql/texttosql/lab/internal/replay"
-	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // TestAsk: the second of three questions is answered in three ways, of which one fails, the third in two.
@@ -41,7 +41,7 @@ func TestAsk(t *testing.T) {
 // TestAskRecorded holds the figures of asking on recorded answers. A user who always takes the first option changes no
 // answer: the first option is the answer of the vote.
 func TestAskRecorded(t *testing.T) {
-	folder, err := eval.OpenFolder(evaldata.Path(t))
+	folder, err := pools.OpenFolder(evaldata.Path(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// finder finds a database by its id: an *eval.Folder, or oneDatabase.
+// finder finds a database by its id: an *pools.Folder, or oneDatabase.
 type finder interface {
 	Database(id string) (path string, err error)
 }

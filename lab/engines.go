@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -76,7 +77,7 @@ func (e *enginesVerb) Run(p *program) error {
 	if err := e.check(); err != nil {
 		return err
 	}
-	folder, err := eval.OpenFolder(e.Data)
+	folder, err := pools.OpenFolder(e.Data)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (e *enginesVerb) Run(p *program) error {
 }
 
 // statements reads the golds and answers of a folder, each distinct text about a database once.
-func (e *enginesVerb) statements(folder *eval.Folder) (list []*engineStatement, err error) {
+func (e *enginesVerb) statements(folder *pools.Folder) (list []*engineStatement, err error) {
 	seen := map[[2]string]bool{}
 	there := map[string]bool{}
 	add := func(db, kind, text string) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 )
@@ -42,7 +43,7 @@ question_template, sql_template, does_not_execute; and the manifest as the last 
 func (x *exporting) Run(p *program) error {
 	path := x.DB
 	if !isFile(path) {
-		folder, err := eval.OpenFolder(x.Data)
+		folder, err := pools.OpenFolder(x.Data)
 		if err != nil {
 			return fmt.Errorf("--db %s is no file, and %w", x.DB, err)
 		}
@@ -109,7 +110,7 @@ func (x *exporting) Run(p *program) error {
 func (x *exporting) read(p *program, name string) (pairs []memory.Pair, lines []int, err error) {
 	read := eval.ReadDataset
 	if !isFile(name) && x.Data != "" {
-		folder, err := eval.OpenFolder(x.Data)
+		folder, err := pools.OpenFolder(x.Data)
 		if err != nil {
 			return nil, nil, err
 		}

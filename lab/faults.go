@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // Bounds of tellFaults: lines for causes, and questions in a line.
@@ -57,7 +58,7 @@ func places(questions []eval.Question, file func(eval.Question) string) string {
 
 // datasetFile returns a function that names the file of a question: the file of a dataset of the folder, or the given
 // file.
-func datasetFile(folder *eval.Folder, given string) func(eval.Question) string {
+func datasetFile(folder *pools.Folder, given string) func(eval.Question) string {
 	return func(q eval.Question) string {
 		if isFile(given) {
 			return given

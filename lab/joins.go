@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -47,7 +47,7 @@ func (j *joins) Run(p *program) error {
 	if err := j.check(); err != nil {
 		return err
 	}
-	folder, err := eval.OpenFolder(j.Data)
+	folder, err := pools.OpenFolder(j.Data)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // verdictOf counts verdicts of the source's MySQL about the statements of a question.
@@ -26,7 +27,7 @@ type unlike map[verdictOf]struct {
 // TestVerdictsOfMySQL: execution accuracy on the SQLite form agrees with 3,317 of the 3,334 verdicts of the source's MySQL;
 // the other 17 are listed with their reasons.
 func TestVerdictsOfMySQL(t *testing.T) {
-	folder, err := eval.OpenFolder(evaldata.Path(t))
+	folder, err := pools.OpenFolder(evaldata.Path(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestVerdictsOnMariaDB(t *testing.T) {
 	if _, _, err := evaluate(t, nil, append([]string{"load", "--data", dir, "--only", "classicmodels"}, flags...)...); err != nil {
 		t.Fatal(err)
 	}
-	folder, err := eval.OpenFolder(dir)
+	folder, err := pools.OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestVerdictsOnMariaDB(t *testing.T) {
 }
 
 // sameVerdicts holds the verdicts on a store against the stored ones.
-func sameVerdicts(t *testing.T, folder *eval.Folder, store *eval.Store, listed unlike) {
+func sameVerdicts(t *testing.T, folder *pools.Folder, store *eval.Store, listed unlike) {
 	t.Helper()
 	d, err := folder.Dataset("classicmodels")
 	if err != nil {

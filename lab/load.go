@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/internal/ported"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/lab/internal/ported"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // load is the verb load.
@@ -56,7 +56,7 @@ func (l *load) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	folder, err := eval.OpenFolder(l.Data)
+	folder, err := pools.OpenFolder(l.Data)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (l *load) Run(p *program) error {
 }
 
 // idsOf returns the databases of a folder that its datasets ask about, in order.
-func idsOf(folder *eval.Folder) (ids []string, err error) {
+func idsOf(folder *pools.Folder) (ids []string, err error) {
 	seen := map[string]bool{}
 	for _, name := range folder.Datasets() {
 		d, err := folder.Dataset(name)

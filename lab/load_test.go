@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/texttosql/texttosql/lab/internal/ported"
 	"github.com/texttosql/texttosql/internal/servers"
+	"github.com/texttosql/texttosql/lab/internal/ported"
 )
 
 var (

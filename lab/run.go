@@ -11,6 +11,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/presets"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -262,7 +263,7 @@ func (l *live) Run(p *program) error {
 
 // choose returns the questions to ask and the number of those left out, which it reports. Nobody should pay for an
 // answer that cannot be judged.
-func (l *live) choose(p *program, folder *eval.Folder, dataset *eval.Dataset, source *source, scorer *eval.Scorer) (list []eval.Question, left int, err error) {
+func (l *live) choose(p *program, folder *pools.Folder, dataset *eval.Dataset, source *source, scorer *eval.Scorer) (list []eval.Question, left int, err error) {
 	var faults []eval.Verdict
 	unknown := 0
 	for _, q := range dataset.Questions {

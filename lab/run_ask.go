@@ -12,10 +12,11 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/presets"
+	"github.com/texttosql/texttosql/lab/models"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -23,9 +24,9 @@ import (
 // source provides the models of a spec.
 type source struct {
 	kind  string
-	live  llm.Model    // nil for pools
-	pools []*eval.Pool // the pools of a recorded or simulated model
-	keep  bool         // an assumption of a simulated model; see models.PhaseOptions
+	live  llm.Model     // nil for pools
+	pools []*pools.Pool // the pools of a recorded or simulated model
+	keep  bool          // an assumption of a simulated model; see models.PhaseOptions
 
 	walks   []models.Trajectory // of a recorded model of trajectories
 	dataset *eval.Dataset       // that the walks are about
@@ -37,7 +38,7 @@ type source struct {
 
 // newSource reads a spec: pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], or
 // what cli.Model takes.
-func newSource(folder *eval.Folder, spec string, latency bool, getenv func(string) string) (*source, error) {
+func newSource(folder *pools.Folder, spec string, latency bool, getenv func(string) string) (*source, error) {
 	provider, rest, _ := strings.Cut(spec, ":")
 	if provider == "traj" && folder != nil {
 		return trajectories(folder, spec, rest)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
@@ -33,7 +34,7 @@ type exemplars struct {
 
 // openExemplars reads the pool of --exemplars: a file of questions with their SQL, or for "train" the folder's
 // questions/NAME_train file of the dataset. A dataset without one has its questions about other databases.
-func openExemplars(ctx context.Context, source string, leaky bool, folder *eval.Folder, find finder, on onServer, dataset *eval.Dataset) (*exemplars, error) {
+func openExemplars(ctx context.Context, source string, leaky bool, folder *pools.Folder, find finder, on onServer, dataset *eval.Dataset) (*exemplars, error) {
 	x := &exemplars{source: source, leaky: leaky, golds: map[string][]*sqltext.Statement{}, maskers: map[string]func(string) string{}}
 	pool := dataset
 	path := source

@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // open opens what a run is about: a dataset of a folder, or questions about a database of one's own. In the second case
 // the folder is nil unless the run needs one, for recorded answers or exemplars.
-func (l *live) open(p *program) (folder *eval.Folder, find finder, dataset *eval.Dataset, err error) {
+func (l *live) open(p *program) (folder *pools.Folder, find finder, dataset *eval.Dataset, err error) {
 	switch own := l.DB != "" || l.Questions != ""; {
 	case !own && l.Dataset == "":
 		return nil, nil, nil, errors.New("nothing to ask: give --dataset NAME, or --db FILE and --questions FILE (--help lists the flags)")
@@ -24,7 +25,7 @@ func (l *live) open(p *program) (folder *eval.Folder, find finder, dataset *eval
 	}
 	if strings.HasPrefix(l.Model, "pool:") || strings.HasPrefix(l.Model, "phases:") || l.Exemplars == "train" {
 		if l.Data != "" {
-			if folder, err = eval.OpenFolder(l.Data); err != nil {
+			if folder, err = pools.OpenFolder(l.Data); err != nil {
 				return nil, nil, nil, err
 			}
 		}

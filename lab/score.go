@@ -11,8 +11,10 @@ import (
 	"strconv"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/testsuite"
 	"github.com/texttosql/texttosql/lab/internal/page"
+	"github.com/texttosql/texttosql/lab/metrics"
+	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/testsuite"
 )
 
 // score is the verb score.
@@ -114,11 +116,11 @@ func (s *score) Run(p *program) error {
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{
 		eval.VA{},
 		eval.EX{Rule: eval.RuleSet}, eval.EX{Rule: eval.RuleBag}, eval.EX{Rule: eval.RuleOrder}, eval.EX{Rule: eval.RuleStrict},
-		eval.SuiteEX{}, eval.SuiteEX{KeepDistinct: true},
+		metrics.SuiteEX{Store: store}, metrics.SuiteEX{Store: store, KeepDistinct: true},
 		eval.EM{}, eval.EM{Lexed: true}, eval.SoftF1{},
 	}}
 	if s.Timed {
-		scorer.Metrics = append(scorer.Metrics, eval.VES{}, eval.RVES{})
+		scorer.Metrics = append(scorer.Metrics, metrics.VES{Store: store}, metrics.RVES{Store: store})
 	}
 
 	if s.Suites != "" {
@@ -180,7 +182,7 @@ func (s *score) answers(bar *progress) iter.Seq2[eval.Answer, error] {
 }
 
 // tell says what could not be scored, once for all runs that share it.
-func (s *score) tell(p *program, folder *eval.Folder, reports []*eval.Report) {
+func (s *score) tell(p *program, folder *pools.Folder, reports []*eval.Report) {
 	var texts []string
 	runs := map[string][]string{}
 	add := func(run, text string) {
@@ -389,8 +391,8 @@ func rateBars(title, note string, outcomes []eval.Outcome, by eval.Grouping) pag
 }
 
 // openDataset opens the folder and a dataset of it, or a dataset in a file.
-func openDataset(p *program, dir, name string) (*eval.Folder, *eval.Dataset, error) {
-	folder, err := eval.OpenFolder(dir)
+func openDataset(p *program, dir, name string) (*pools.Folder, *eval.Dataset, error) {
+	folder, err := pools.OpenFolder(dir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/testsuite"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/testsuite"
 )
 
 // suiteMetric is test-suite accuracy. A database without a suite is reported once, and its questions count as 0.
@@ -28,7 +29,7 @@ func (m suiteMetric) Score(ctx context.Context, t *eval.Trial) (float64, error) 
 // suites loads the test suites of a dataset's databases, one folder each in dir, and makes missing ones. The golds of
 // the dataset guide them, so equal golds and an equal seed make equal suites. A missing database has no suite, and its
 // questions cannot be scored anyway.
-func (s *score) suites(p *program, folder *eval.Folder, dataset *eval.Dataset) (loaded map[string]*testsuite.Suite, closeAll func(), err error) {
+func (s *score) suites(p *program, folder *pools.Folder, dataset *eval.Dataset) (loaded map[string]*testsuite.Suite, closeAll func(), err error) {
 	loaded = make(map[string]*testsuite.Suite)
 	closeAll = func() {
 		for _, suite := range loaded {

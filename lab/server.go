@@ -4,10 +4,10 @@ import (
 	"database/sql"
 	"errors"
 
-	"github.com/texttosql/texttosql/lab/internal/ported"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/lab/internal/ported"
 )
 
 // onServer says where databases are asked: flags that verbs share. The zero onServer: as SQLite files.

@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/lab/internal/replay"
+	"github.com/texttosql/texttosql/lab/models"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/strategy/planvote"
@@ -124,7 +125,7 @@ func (s *steps) Run(p *program) error {
 	if s.Rounds < 1 || s.Concurrency < 1 || s.Samples < 0 {
 		return errors.New("--rounds and --concurrency must be at least 1, --samples 0 or more")
 	}
-	folder, err := eval.OpenFolder(s.Data)
+	folder, err := pools.OpenFolder(s.Data)
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (s *steps) Run(p *program) error {
 	}
 	names := distinct(s.Pool)
 	if len(names) == 0 {
-		names = eval.Pools()
+		names = pools.Pools()
 	}
 	if s.Wide {
 		names = distinct(append(names, widePools()...))
@@ -198,7 +199,7 @@ type stepsTaken struct {
 }
 
 // pool runs the variants on one pool, with k samples a step.
-func (s *steps) pool(p *program, folder *eval.Folder, scorer *eval.Scorer, name string, chosen []variant) (of []stepsTaken, k int, err error) {
+func (s *steps) pool(p *program, folder *pools.Folder, scorer *eval.Scorer, name string, chosen []variant) (of []stepsTaken, k int, err error) {
 	pool, err := folder.Pool(name)
 	if err != nil {
 		return nil, 0, err
@@ -212,7 +213,7 @@ func (s *steps) pool(p *program, folder *eval.Folder, scorer *eval.Scorer, name 
 // fourExperts are systems that answer most of Spider alike.
 const fourExperts = "spider_dev/dail_sql/DAIL-SQL+GPT-4,dail_sql/DAIL-SQL+GPT-4+self-consistency,dail_sql/graphix_result,c3sql/predicted_sql"
 
-// widePools are the pools with at least four samples that eval.Pools leaves out.
+// widePools are the pools with at least four samples that pools.Pools leaves out.
 func widePools() []string {
 	return []string{
 		"classicmodels/llama_qlora_k3", "classicmodels/qwen_qlora_k3", "classicmodels/llama_react_k3",

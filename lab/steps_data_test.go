@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // TestStepsOnPools holds what the specification asks of MAKER on recorded answers
@@ -14,7 +15,7 @@ import (
 // found, and the limits on calls for every question.
 func TestStepsOnPools(t *testing.T) {
 	dir := evaldata.Path(t)
-	folder, err := eval.OpenFolder(dir)
+	folder, err := pools.OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

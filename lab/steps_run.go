@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/lab/models"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -21,7 +22,7 @@ import (
 // stepsRun works on one pool.
 type stepsRun struct {
 	*steps
-	pool      *eval.Pool
+	pool      *pools.Pool
 	scorer    *eval.Scorer
 	databases databases
 	envs      map[string]*strategy.Env // environments with a model
@@ -89,7 +90,7 @@ func (r *stepsRun) questions(p *program) ([]eval.Question, error) {
 			faults = append(faults, eval.Verdict{Question: q, Fault: fault})
 		}
 	}
-	folder, _ := r.databases.folder.(*eval.Folder)
+	folder, _ := r.databases.folder.(*pools.Folder)
 	p.tellFaults(faults, datasetFile(folder, ""))
 	if len(questions) == 0 {
 		return nil, errors.New("no question can be judged")

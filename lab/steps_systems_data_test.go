@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // TestStepsOnManySystems: where many systems answer the same questions, MAKER
@@ -16,7 +17,7 @@ func TestStepsOnManySystems(t *testing.T) {
 	if evaldata.Race {
 		t.Skip("figures; the detector sees TestStepsOnPools")
 	}
-	folder, err := eval.OpenFolder(evaldata.Path(t))
+	folder, err := pools.OpenFolder(evaldata.Path(t))
 	if err != nil {
 		t.Fatal(err)
 	}

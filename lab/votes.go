@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/internal/replay"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // votes is the verb votes.
@@ -95,13 +96,13 @@ func (v *votes) Run(p *program) error {
 	if err := cmp.Or(v.check(), canWritePage(v.HTML)); err != nil {
 		return err
 	}
-	folder, err := eval.OpenFolder(v.Data)
+	folder, err := pools.OpenFolder(v.Data)
 	if err != nil {
 		return err
 	}
 	names := distinct(v.Pool)
 	if len(names) == 0 {
-		names = eval.Pools()
+		names = pools.Pools()
 	}
 	if v.Wide {
 		names = distinct(append(names, widePools()...))
@@ -157,7 +158,7 @@ func (v *votes) Run(p *program) error {
 }
 
 // tell says what is left out, and returns the lines about pools.
-func (v *votes) tell(p *program, folder *eval.Folder, loaded replay.Loaded) (left []string) {
+func (v *votes) tell(p *program, folder *pools.Folder, loaded replay.Loaded) (left []string) {
 	for _, err := range loaded.Failed {
 		left = append(left, "left out: "+err.Error())
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // FromPool returns a model that gives the answers of a pool to questions about
@@ -14,7 +14,7 @@ import (
 // Give the database where there is one at hand: two databases may be asked the
 // same question, which is an error here without it. Of two questions of one
 // database with the same text the first is the one that is answered.
-func FromPool(p *eval.Pool, database string) (*Recorded, error) {
+func FromPool(p *pools.Pool, database string) (*Recorded, error) {
 	var questions []Question
 	type place struct{ database, text string }
 	seen := make(map[place]bool)

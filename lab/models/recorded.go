@@ -10,8 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/texttosql/texttosql/internal/wait"
-	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -128,8 +126,12 @@ func (r *Recorded) deliver(ctx context.Context, req llm.Request, q *Question, at
 	if r.latency != nil {
 		latency = r.latency(q.ID, at)
 	}
-	if err := wait.For(ctx, latency); err != nil {
-		return llm.Response{}, err
+	if latency > 0 {
+		select {
+		case <-time.After(latency):
+		case <-ctx.Done():
+			return llm.Response{}, ctx.Err()
+		}
 	}
 	if reply.Text == "" {
 		return llm.Response{}, &llm.Error{Message: fmt.Sprintf("pool %s: the stored sample %d of question %s is empty", r.name, at, q.ID)}
@@ -210,7 +212,13 @@ func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // fold makes texts comparable: what a prompt never holds taken out, white space
 // collapsed, in lower case.
 func fold(text string) string {
-	return words.Fold(words.Clean(text))
+	seen := func(r rune) rune {
+		if !unicode.IsSpace(r) && !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}
+	return strings.ToLower(strings.Join(strings.Fields(strings.Map(seen, text)), " "))
 }
 
 // firstLine is the first line of a request's last user message.
@@ -218,7 +226,7 @@ func firstLine(req llm.Request) string {
 	for _, m := range slices.Backward(req.Messages) {
 		if m.Role == llm.User {
 			line, _, _ := strings.Cut(strings.TrimSpace(m.Text), "\n")
-			return words.Short(line, 80)
+			return line[:min(len(line), 80)]
 		}
 	}
 	return ""

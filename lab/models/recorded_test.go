@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/models"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -184,7 +185,7 @@ func TestLatency(t *testing.T) {
 }
 
 func TestFromPool(t *testing.T) {
-	p := &eval.Pool{
+	p := &pools.Pool{
 		Name: "p",
 		Questions: []eval.Question{
 			{ID: "1", DB: "a", Text: "Show all"}, {ID: "2", DB: "b", Text: "show ALL"}, {ID: "3", DB: "b", Text: "Show  all"}, {ID: "4", DB: "b", Text: "Count them"},

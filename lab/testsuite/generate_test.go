@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
 	"github.com/texttosql/texttosql/lab/testsuite"
-	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // shop has one of everything that a variation must respect.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
 	"github.com/texttosql/texttosql/lab/testsuite"
-	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // open opens a database file with go-sqlite3.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/testsuite"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/lab/testsuite"
 )
 
 // shopSuite makes a suite of the shop and a scorer with EX, TS and strict TS.

@@ -14,15 +14,16 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // Figures on recorded answers. They need the evaluation data, at TEXTTOSQL_DATA.
 
-func folder(t testing.TB) *eval.Folder {
+func folder(t testing.TB) *pools.Folder {
 	t.Helper()
 	dir := evaldata.Path(t)
-	f, err := eval.OpenFolder(dir)
+	f, err := pools.OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,11 +32,11 @@ func folder(t testing.TB) *eval.Folder {
 
 // all loads the reference pools once for all tests.
 var all = sync.OnceValues(func() ([]Pool, error) {
-	f, err := eval.OpenFolder(os.Getenv("TEXTTOSQL_DATA"))
+	f, err := pools.OpenFolder(os.Getenv("TEXTTOSQL_DATA"))
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := Loader{Folder: f}.Load(context.Background(), eval.Pools())
+	loaded, err := Loader{Folder: f}.Load(context.Background(), pools.Pools())
 	return loaded.Pools, errors.Join(append(loaded.Failed, err)...)
 })
 
@@ -153,7 +154,7 @@ func TestConsensusOnBothData(t *testing.T) {
 	if dir == "" {
 		t.Skip("TEXTTOSQL_DATA_FRESH is not set")
 	}
-	f, err := eval.OpenFolder(dir)
+	f, err := pools.OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
@@ -29,7 +30,7 @@ var goldBounds = exec.Bounds{Rows: 200_000, Bytes: 64 << 20, Timeout: 10 * time.
 
 // Loader turns pools of recorded answers into pools of candidates.
 type Loader struct {
-	Folder *eval.Folder
+	Folder *pools.Folder
 	// Open opens the database of a SQLite file for reading, in the dialect Dialect; nil: the file.
 	Open    func(path string) (*sql.DB, error)
 	Dialect exec.Dialect
@@ -56,7 +57,7 @@ func (l Loader) Load(ctx context.Context, names []string) (Loaded, error) {
 	}
 	var (
 		out       Loaded
-		raw       []*eval.Pool
+		raw       []*pools.Pool
 		order     []*asked
 		questions = make(map[string]*asked)
 	)
@@ -240,7 +241,7 @@ func rowsOf(t *result.Table) string {
 }
 
 // pool makes the candidates of one pool.
-func pool(raw *eval.Pool, questions map[string]*asked, dialect sqltext.Dialect) Pool {
+func pool(raw *pools.Pool, questions map[string]*asked, dialect sqltext.Dialect) Pool {
 	p := Pool{Name: raw.Name, Without: raw.LeftOut.NoDatabase}
 	golds, unreadable := 0, 0
 	for i, q := range raw.Questions {

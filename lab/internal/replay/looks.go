@@ -1,8 +1,6 @@
 package replay
 
-import (
-	"github.com/texttosql/texttosql/vote"
-)
+import "github.com/texttosql/texttosql/vote"
 
 // LookFigures measures one stop rule that is asked only after every few samples, over the pools in which it can save
 // samples.

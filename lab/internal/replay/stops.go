@@ -1,8 +1,6 @@
 package replay
 
-import (
-	"github.com/texttosql/texttosql/vote"
-)
+import "github.com/texttosql/texttosql/vote"
 
 // looks is the number of samples between two questions to a stop rule that may err. docs/lab/votes.md has the figures for
 // 1 to 12.

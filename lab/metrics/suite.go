@@ -1,17 +1,19 @@
-package eval
+// Package metrics holds metrics of eval that the published scorers have beside execution accuracy.
+package metrics
 
 import (
 	"context"
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
 // SuiteEX is execution accuracy by the rules of the test-suite scorer of Spider's
 // leaderboard (taoyds/test-suite-sql-eval, exec_eval.py), on one database. Package
-// eval/testsuite asks about variations of it.
+// testsuite asks about variations of it.
 //
 //   - Unless KeepDistinct is set, every DISTINCT is taken out of both statements.
 //   - "> =", "< =" and "! =" are joined, and YEAR(CURDATE()) is 2020.
@@ -21,7 +23,8 @@ import (
 //     columns with equal values at most 5,000 permutations are tried.
 //   - Rows compare as bags; as sequences if "order by" stands anywhere in the gold.
 type SuiteEX struct {
-	KeepDistinct bool // leave every DISTINCT in, as the scorer does with --keep_distinct
+	Store        *eval.Store // where the rewritten statements run; required
+	KeepDistinct bool        // leave every DISTINCT in, as the scorer does with --keep_distinct
 }
 
 // Name returns "ex_suite", or "ex_suite_distinct".
@@ -32,8 +35,8 @@ func (m SuiteEX) Name() string {
 	return "ex_suite"
 }
 
-// Score implements [Metric].
-func (m SuiteEX) Score(ctx context.Context, t *Trial) (float64, error) {
+// Score implements [eval.Metric].
+func (m SuiteEX) Score(ctx context.Context, t *eval.Trial) (float64, error) {
 	d := t.Dialect()
 	gold, err := m.table(ctx, t, t.Question.Gold)
 	if err != nil || gold == nil {
@@ -44,11 +47,14 @@ func (m SuiteEX) Score(ctx context.Context, t *Trial) (float64, error) {
 		return 0, err
 	}
 	ordered := strings.Contains(strings.ToLower(suiteText(d, t.Question.Gold, m.KeepDistinct)), "order by")
-	return oneIf(suiteEqual(gold, answer, ordered)), nil
+	if suiteEqual(gold, answer, ordered) {
+		return 1, nil
+	}
+	return 0, nil
 }
 
 // table executes a statement as the scorer rewrites it.
-func (m SuiteEX) table(ctx context.Context, t *Trial, sql string) (*result.Table, error) {
+func (m SuiteEX) table(ctx context.Context, t *eval.Trial, sql string) (*result.Table, error) {
 	text := suiteText(t.Dialect(), sql, m.KeepDistinct)
 	switch text {
 	case t.Question.Gold:
@@ -56,7 +62,7 @@ func (m SuiteEX) table(ctx context.Context, t *Trial, sql string) (*result.Table
 	case t.SQL:
 		return t.AnswerTable(ctx)
 	}
-	return t.store.Table(ctx, t.Question.DB, text)
+	return m.Store.Table(ctx, t.Question.DB, text)
 }
 
 // suiteText is a statement as the test-suite scorer executes it.

@@ -1,4 +1,4 @@
-package eval_test
+package pools_test
 
 import (
 	"fmt"

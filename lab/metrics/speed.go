@@ -1,10 +1,12 @@
-package eval
+package metrics
 
 import (
 	"context"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/texttosql/texttosql/eval"
 )
 
 // VES is BIRD's valid efficiency score of one answer: 0 for a wrong one, else
@@ -23,15 +25,16 @@ import (
 // It depends on the machine and on what else runs on it, so two runs of a
 // program differ: a figure to report, not to compare closely.
 type VES struct {
-	Runs int // 0: 10; BIRD's scorer has 100
+	Store *eval.Store // where both run; required
+	Runs  int         // 0: 10; BIRD's scorer has 100
 }
 
 // Name returns "ves".
 func (VES) Name() string { return "ves" }
 
-// Score implements [Metric].
-func (m VES) Score(ctx context.Context, t *Trial) (float64, error) {
-	ratio, err := speedup(ctx, t, m.Runs)
+// Score implements [eval.Metric].
+func (m VES) Score(ctx context.Context, t *eval.Trial) (float64, error) {
+	ratio, err := speedup(ctx, m.Store, t, m.Runs)
 	return math.Sqrt(ratio), err
 }
 
@@ -44,15 +47,16 @@ func (m VES) Score(ctx context.Context, t *Trial) (float64, error) {
 // so at most 1.118; there it is multiplied by 100. The ratio is that of [VES],
 // and so are the reservations.
 type RVES struct {
-	Runs int // 0: 10
+	Store *eval.Store // as of VES
+	Runs  int         // 0: 10
 }
 
 // Name returns "r_ves".
 func (RVES) Name() string { return "r_ves" }
 
-// Score implements [Metric].
-func (m RVES) Score(ctx context.Context, t *Trial) (float64, error) {
-	ratio, err := speedup(ctx, t, m.Runs)
+// Score implements [eval.Metric].
+func (m RVES) Score(ctx context.Context, t *eval.Trial) (float64, error) {
+	ratio, err := speedup(ctx, m.Store, t, m.Runs)
 	return math.Sqrt(reward(ratio)), err
 }
 
@@ -73,15 +77,15 @@ func reward(ratio float64) float64 {
 }
 
 // speedup returns the time of the gold ÷ that of the answer, 0 for a wrong one.
-func speedup(ctx context.Context, t *Trial, runs int) (float64, error) {
-	right, err := EX{}.Score(ctx, t)
+func speedup(ctx context.Context, store *eval.Store, t *eval.Trial, runs int) (float64, error) {
+	right, err := eval.EX{}.Score(ctx, t)
 	if err != nil || right < 1 {
 		return 0, err
 	}
 	if runs <= 0 {
 		runs = 10
 	}
-	times, err := t.store.Time(ctx, t.Question.DB, runs, t.Question.Gold, t.SQL)
+	times, err := store.Time(ctx, t.Question.DB, runs, t.Question.Gold, t.SQL)
 	if err != nil || times == nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package eval_test
+package pools_test
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -29,7 +30,7 @@ func TestNaiveMajority(t *testing.T) {
 		"bird_dev/all":                             {70, 77, .768, .900, .971},
 	}
 	store := newStore(t, f.Database)
-	for _, name := range eval.Pools() {
+	for _, name := range pools.Pools() {
 		t.Run(name, func(t *testing.T) {
 			p, err := f.Pool(name)
 			if err != nil {

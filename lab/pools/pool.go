@@ -1,4 +1,4 @@
-package eval
+package pools
 
 import (
 	"cmp"
@@ -10,16 +10,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/texttosql/texttosql/eval"
 )
 
 // Pool is a set of recorded answers that vote together: for each question the
 // answers of several systems, several settings or several samples.
 type Pool struct {
-	Name      string     // as [Folder.Pool] takes it
-	Dataset   *Dataset   // where the questions come from, all of them
-	Questions []Question // those that the pool answers and whose database is there, in the dataset's order
-	Answers   [][]Answer // of each question, in voting order: never empty
-	LeftOut   LeftOut    // what of the file is not in the pool
+	Name      string          // as [Folder.Pool] takes it
+	Dataset   *eval.Dataset   // where the questions come from, all of them
+	Questions []eval.Question // those that the pool answers and whose database is there, in the dataset's order
+	Answers   [][]eval.Answer // of each question, in voting order: never empty
+	LeftOut   LeftOut         // what of the file is not in the pool
 }
 
 // Size returns the number of answers that most questions have, of several such
@@ -36,54 +38,35 @@ func (p *Pool) Size() int {
 	return size
 }
 
-// LeftOut counts what a file holds and nothing was done with. The lists of places
-// hold the first three.
+// LeftOut counts what a pool does not hold.
 type LeftOut struct {
-	Unknown       int      // answers to questions that the dataset does not have
-	UnknownAt     []string // file, line and id
-	NoDatabase    int      // questions with answers whose database is not there
-	Databases     []string // ids of those databases, all of them
-	Mismatched    int      // answers that name another database than their question
-	MismatchAt    []string // file, line and id
-	Unanswered    int      // questions of the dataset that a pool has no answer to
-	Overwritten   int      // answers of one run to a question that it answered before
-	OverwrittenAt []string // file, line and id
-}
-
-// mostPlaces is how many places a LeftOut names.
-const mostPlaces = 3
-
-// addPlace adds a place to a list of them, unless there are enough.
-func addPlace(places *[]string, format string, args ...any) {
-	if len(*places) < mostPlaces {
-		*places = append(*places, fmt.Sprintf(format, args...))
-	}
+	eval.LeftOut          // of the answers in the file
+	NoDatabase   int      // questions with answers whose database is not there
+	Databases    []string // ids of those databases, all of them
+	Unanswered   int      // questions of the dataset without an answer
 }
 
 // String says what was left out in a line, "" when it was nothing.
 func (l LeftOut) String() string {
 	var parts []string
-	add := func(n int, what string, of int, places []string) {
-		if n == 0 {
-			return
-		}
-		text := fmt.Sprintf("%s: %d", what, n)
-		if len(places) > 0 {
-			text += " (" + strings.Join(places[:min(mostPlaces, len(places))], "; ")
-			if of > mostPlaces {
-				text += "; …"
-			}
-			text += ")"
-		}
+	if text := l.LeftOut.String(); text != "" {
 		parts = append(parts, text)
 	}
-	add(l.Unknown, "answers to unknown questions", l.Unknown, l.UnknownAt)
-	add(l.Mismatched, "answers about another database than their question", l.Mismatched, l.MismatchAt)
-	add(l.Overwritten, "answers to a question that the run had answered", l.Overwritten, l.OverwrittenAt)
-	add(l.NoDatabase, "questions without their database", len(l.Databases), l.Databases)
-	add(l.Unanswered, "questions without an answer", 0, nil)
+	if l.NoDatabase > 0 {
+		text := fmt.Sprintf("questions without their database: %d (%s", l.NoDatabase, strings.Join(l.Databases[:min(mostPlaces, len(l.Databases))], "; "))
+		if len(l.Databases) > mostPlaces {
+			text += "; …"
+		}
+		parts = append(parts, text+")")
+	}
+	if l.Unanswered > 0 {
+		parts = append(parts, fmt.Sprintf("questions without an answer: %d", l.Unanswered))
+	}
 	return strings.Join(parts, "; ")
 }
+
+// mostPlaces is how many places a LeftOut names.
+const mostPlaces = 3
 
 // UnknownPoolError says that a folder has no answers under a name.
 type UnknownPoolError struct {
@@ -95,12 +78,12 @@ type UnknownPoolError struct {
 // Error says which names there are, or in which file no answer is of the pool.
 func (e *UnknownPoolError) Error() string {
 	if e.File == "" {
-		return fmt.Sprintf("eval: there is no pool %q: pools are named DATASET/all, DATASET/RUN, bird_minidev/RUN, samples/RUN or classicmodels/PREFIX, and NAME?first=N", e.Name)
+		return fmt.Sprintf("pools: there is no pool %q: pools are named DATASET/all, DATASET/RUN, bird_minidev/RUN, samples/RUN or classicmodels/PREFIX, and NAME?first=N", e.Name)
 	}
 	if e.Run != "" {
-		return fmt.Sprintf("eval: there is no pool %q: no answer in %s is of the run %q", e.Name, e.File, e.Run)
+		return fmt.Sprintf("pools: there is no pool %q: no answer in %s is of the run %q", e.Name, e.File, e.Run)
 	}
-	return fmt.Sprintf("eval: there is no pool %q: no answer in %s is of it", e.Name, e.File)
+	return fmt.Sprintf("pools: there is no pool %q: no answer in %s is of it", e.Name, e.File)
 }
 
 // Pools returns the names of the pools that this project's figures are about.
@@ -119,9 +102,9 @@ type poolSource struct {
 	place   string // of the files, for messages
 	dataset func(file string) string
 	belongs func(run string) bool
-	runs    []string              // that a list names: each has to be there; nil for other names
-	order   func(a, b Answer) int // nil: file order
-	first   int                   // runs at most; 0: all
+	runs    []string                   // that a list names: each has to be there; nil for other names
+	order   func(a, b eval.Answer) int // nil: file order
+	first   int                        // runs at most; 0: all
 }
 
 // Pool reads the pool of a name:
@@ -193,7 +176,7 @@ func (f *Folder) poolSource(name string) (poolSource, error) {
 		if rest == "base_k3" {
 			prefixes = []string{"llama_base_k3", "qwen_base_k3"}
 		} else {
-			src.order = func(a, b Answer) int { return cmp.Compare(seed(a.Run), seed(b.Run)) }
+			src.order = func(a, b eval.Answer) int { return cmp.Compare(seed(a.Run), seed(b.Run)) }
 		}
 		src.belongs = func(run string) bool {
 			return slices.ContainsFunc(prefixes, func(p string) bool { return run == p || strings.HasPrefix(run, p+"_seed") })
@@ -207,7 +190,7 @@ func (f *Folder) poolSource(name string) (poolSource, error) {
 			place:   f.Path("samples"),
 			dataset: f.sampled,
 			belongs: func(run string) bool { return run == rest },
-			order: func(a, b Answer) int {
+			order: func(a, b eval.Answer) int {
 				x, errX := strconv.Atoi(a.Sample)
 				y, errY := strconv.Atoi(b.Sample)
 				if errX != nil || errY != nil {
@@ -273,10 +256,10 @@ func (f *Folder) readPool(name, file string, src poolSource) (p *Pool, found boo
 		here[id] = err == nil
 	}
 	p = &Pool{Name: name, Dataset: d}
-	answers := map[string][]Answer{}
+	answers := map[string][]eval.Answer{}
 	elsewhere := map[string]bool{}
 	runs := map[string]bool{}
-	for a, err := range Answers(file) {
+	for a, err := range eval.Answers(file) {
 		if err != nil {
 			return nil, found, err
 		}
@@ -285,7 +268,7 @@ func (f *Folder) readPool(name, file string, src poolSource) (p *Pool, found boo
 		}
 		found = true
 		runs[a.Run] = true
-		q, ok := p.LeftOut.find(d, a, false, file)
+		q, ok := p.LeftOut.find(d, a, file)
 		switch {
 		case !ok:
 		case !here[q.DB]:
@@ -320,31 +303,24 @@ func (f *Folder) readPool(name, file string, src poolSource) (p *Pool, found boo
 		p.Answers = append(p.Answers, of)
 	}
 	if len(p.Questions) == 0 {
-		return nil, true, fmt.Errorf("eval: pool %s: %s", name, p.LeftOut)
+		return nil, true, fmt.Errorf("pools: pool %s: %s", name, p.LeftOut)
 	}
 	return p, true, nil
 }
 
 // find returns the question of an answer, and counts the answers without one.
-func (l *LeftOut) find(d *Dataset, a Answer, byLine bool, file string) (Question, bool) {
-	var (
-		q  Question
-		ok bool
-	)
-	if a.Question != "" {
-		q, ok = d.Question(a.Question)
-	} else {
-		q, ok = d.place(a.Place, byLine)
+func (l *LeftOut) find(d *eval.Dataset, a eval.Answer, file string) (eval.Question, bool) {
+	q, ok := d.Question(a.Question)
+	count, places, about := &l.Unknown, &l.UnknownAt, ""
+	if ok && a.DB != "" && q.DB != "" && a.DB != q.DB {
+		count, places, about, ok = &l.Mismatched, &l.MismatchAt, fmt.Sprintf(" about %s, not %s", q.DB, a.DB), false
 	}
-	if !ok {
-		addPlace(&l.UnknownAt, "%s:%d, question %s", file, a.Line, cmp.Or(a.Question, strconv.Itoa(a.Place)))
-		l.Unknown++
-		return Question{}, false
+	if ok {
+		return q, true
 	}
-	if a.DB != "" && q.DB != "" && a.DB != q.DB {
-		addPlace(&l.MismatchAt, "%s:%d, question %s about %s, not %s", file, a.Line, q.ID, q.DB, a.DB)
-		l.Mismatched++
-		return Question{}, false
+	*count++
+	if len(*places) < mostPlaces {
+		*places = append(*places, fmt.Sprintf("%s:%d, question %s%s", file, a.Line, a.Question, about))
 	}
-	return q, true
+	return eval.Question{}, false
 }

@@ -3,7 +3,7 @@ package mysqlite_test
 import (
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 )
 
 func TestFunctions(t *testing.T) {

@@ -1,4 +1,4 @@
-package eval_test
+package pools_test
 
 import (
 	"encoding/json"
@@ -10,22 +10,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/vote"
 )
 
 // labelled makes n questions that models answer rightly with chances of their
 // own; wrong answers agree with each other one time in three.
-func labelled(n int, chances map[string]float64, seed uint64) []eval.Labelled {
+func labelled(n int, chances map[string]float64, seed uint64) []pools.Labelled {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var names []string
 	for name := range chances {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	var list []eval.Labelled
+	var list []pools.Labelled
 	for i := range n {
-		q := eval.Labelled{ID: fmt.Sprint(i), Grade: []string{"easy", "hard"}[i%2]}
+		q := pools.Labelled{ID: fmt.Sprint(i), Grade: []string{"easy", "hard"}[i%2]}
 		for j, name := range names {
 			right := rng.Float64() < chances[name]
 			fp := "right"
@@ -51,12 +51,12 @@ func TestPanelFit(t *testing.T) {
 		of    map[string]float64
 		equal bool
 	}{{"alike", alike, true}, {"unequal", unequal, false}} {
-		c, err := eval.PanelFit{}.Fit(labelled(200, tt.of, 7))
+		c, err := pools.PanelFit{}.Fit(labelled(200, tt.of, 7))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Log(c)
-		if (c.Best == eval.WayEqual) != tt.equal || tt.equal && (c.Weights != nil || c.Panel != nil) {
+		if (c.Best == pools.WayEqual) != tt.equal || tt.equal && (c.Weights != nil || c.Panel != nil) {
 			t.Errorf("%s: %s", tt.name, c)
 		}
 		if c.N != 200 || c.Folds != 5 || len(c.Ways) < 4 {
@@ -66,7 +66,7 @@ func TestPanelFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back eval.PanelChoice
+		var back pools.PanelChoice
 		if err := json.Unmarshal(text, &back); err != nil {
 			t.Fatal(err)
 		}
@@ -79,13 +79,13 @@ func TestPanelFit(t *testing.T) {
 // TestPanelChoiceTies: of clusters of equal weight, that of the weightiest model
 // wins, wherever it stands.
 func TestPanelChoiceTies(t *testing.T) {
-	q := eval.Labelled{ID: "1"}
+	q := pools.Labelled{ID: "1"}
 	for i, c := range []struct{ model, fp string }{{"b", "wrong"}, {"c", "wrong"}, {"a", "right"}} {
 		q.Candidates = append(q.Candidates, vote.Candidate{SQL: "SELECT 1", Sample: i, Model: c.model, Fingerprint: c.fp, Rows: 1})
 		q.Right = append(q.Right, c.fp == "right")
 	}
 	w := vote.Weights{Of: map[string]float64{"a": .5, "b": .25, "c": .25}}
-	if !(eval.PanelChoice{Weights: &w}).Right(q) || (eval.PanelChoice{}).Right(q) {
+	if !(pools.PanelChoice{Weights: &w}).Right(q) || (pools.PanelChoice{}).Right(q) {
 		t.Error("a tie of weights went to the first models, or equal votes to the last")
 	}
 }
@@ -94,7 +94,7 @@ func TestPanelChoiceTies(t *testing.T) {
 // nothing in the choice.
 func TestPanelFitSeesNoScored(t *testing.T) {
 	all := labelled(120, map[string]float64{"a": .3, "b": .5, "c": .6, "d": .9}, 3)
-	first, err := eval.PanelFit{}.Fit(all[:60])
+	first, err := pools.PanelFit{}.Fit(all[:60])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestPanelFitSeesNoScored(t *testing.T) {
 			q.Right[i] = !q.Right[i]
 		}
 	}
-	again, err := eval.PanelFit{}.Fit(all[:60])
+	again, err := pools.PanelFit{}.Fit(all[:60])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +116,8 @@ func TestPanelFitErrors(t *testing.T) {
 	one := labelled(10, map[string]float64{"a": 1}, 1)
 	short := labelled(10, map[string]float64{"a": 1, "b": 0}, 1)
 	short[3].Right = nil
-	for want, questions := range map[string][]eval.Labelled{"too few": one[:2], "two models": one, "labels": short} {
-		if _, err := (eval.PanelFit{}).Fit(questions); err == nil || !strings.Contains(err.Error(), want) {
+	for want, questions := range map[string][]pools.Labelled{"too few": one[:2], "two models": one, "labels": short} {
+		if _, err := (pools.PanelFit{}).Fit(questions); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -127,7 +127,7 @@ func ExamplePanelFit() {
 	// What models answered to questions with known answers, of which none is asked
 	// later. One is right most of the time, four guess.
 	questions := labelled(100, map[string]float64{"good": .9, "g1": .2, "g2": .2, "g3": .2, "g4": .2}, 1)
-	choice, err := eval.PanelFit{Sizes: []int{3}}.Fit(questions)
-	fmt.Println(choice.Best != eval.WayEqual, err)
+	choice, err := pools.PanelFit{Sizes: []int{3}}.Fit(questions)
+	fmt.Println(choice.Best != pools.WayEqual, err)
 	// Output: true <nil>
 }

@@ -1,4 +1,4 @@
-package eval
+package pools
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/texttosql/texttosql/eval"
 )
 
 // Folder is a directory of evaluation data:
@@ -25,14 +27,14 @@ type Folder struct{ dir string }
 // OpenFolder returns the folder at a path, which has to hold a folder questions.
 func OpenFolder(dir string) (*Folder, error) {
 	if dir == "" {
-		return nil, errors.New("eval: no folder of evaluation data is given: name one, or set TEXTTOSQL_DATA")
+		return nil, errors.New("pools: no folder of evaluation data is given: name one, or set TEXTTOSQL_DATA")
 	}
 	info, err := os.Stat(filepath.Join(dir, "questions"))
 	if err != nil {
-		return nil, fmt.Errorf("eval: %s holds no evaluation data: %w", dir, err)
+		return nil, fmt.Errorf("pools: %s holds no evaluation data: %w", dir, err)
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("eval: %s holds no evaluation data: questions is no folder", dir)
+		return nil, fmt.Errorf("pools: %s holds no evaluation data: questions is no folder", dir)
 	}
 	return &Folder{dir: dir}, nil
 }
@@ -46,18 +48,18 @@ func (f *Folder) Path(elements ...string) string {
 }
 
 // Dataset reads the dataset of a name: "spider_dev".
-func (f *Folder) Dataset(name string) (*Dataset, error) {
+func (f *Folder) Dataset(name string) (*eval.Dataset, error) {
 	path, err := f.datasetPath(name)
 	if err == nil {
-		return ReadDataset(path)
+		return eval.ReadDataset(path)
 	}
 	var names []string
 	if errors.Is(err, fs.ErrNotExist) {
 		if names, err = f.datasets(); err == nil {
-			return nil, fmt.Errorf("eval: there is no dataset %q in %s; there are %s", name, f.dir, cmp.Or(strings.Join(names, ", "), "none"))
+			return nil, fmt.Errorf("pools: there is no dataset %q in %s; there are %s", name, f.dir, cmp.Or(strings.Join(names, ", "), "none"))
 		}
 	}
-	return nil, fmt.Errorf("eval: looking for dataset %q: %w", name, err)
+	return nil, fmt.Errorf("pools: looking for dataset %q: %w", name, err)
 }
 
 // DatasetPath returns the path of the file of a dataset, for messages about its
@@ -85,8 +87,9 @@ func (f *Folder) Datasets() []string {
 func (f *Folder) datasets() (names []string, err error) {
 	entries, err := os.ReadDir(f.Path("questions"))
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "questions_") {
-			names = append(names, datasetName(e.Name()))
+		if name, ok := strings.CutPrefix(e.Name(), "questions_"); ok {
+			name, _, _ = strings.Cut(name, ".")
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
@@ -122,7 +125,7 @@ func absent(err error) bool {
 func (f *Folder) Database(id string) (string, error) {
 	roots, err := os.ReadDir(f.Path("db"))
 	if err != nil {
-		return "", fmt.Errorf("eval: looking for database %s: %w", id, err)
+		return "", fmt.Errorf("pools: looking for database %s: %w", id, err)
 	}
 	var unreadable error
 	for _, root := range roots {
@@ -134,7 +137,7 @@ func (f *Folder) Database(id string) (string, error) {
 			unreadable = err
 		}
 	}
-	return "", cmp.Or[error](unreadable, &DatabaseError{ID: id, Path: f.Path("db")})
+	return "", cmp.Or[error](unreadable, &eval.DatabaseError{ID: id, Path: f.Path("db")})
 }
 
 // DatabaseIn returns the path of the database of an id in one folder, as the
@@ -143,37 +146,15 @@ func (f *Folder) Database(id string) (string, error) {
 func DatabaseIn(dir, id string) (string, error) {
 	// An id comes from a file; it must not lead out of the folder.
 	if id == "" || !filepath.IsLocal(id) || filepath.Base(id) != id {
-		return "", &DatabaseError{ID: id, Path: dir}
+		return "", &eval.DatabaseError{ID: id, Path: dir}
 	}
 	path, err := firstFile(dir, []string{id + ".sqlite", filepath.Join(id, id+".sqlite"), id + ".db", filepath.Join(id, id+".db")})
 	var file *fs.PathError
 	switch {
 	case errors.As(err, &file):
-		return "", &DatabaseError{ID: id, Path: file.Path, Err: file.Err}
+		return "", &eval.DatabaseError{ID: id, Path: file.Path, Err: file.Err}
 	case err != nil:
-		return "", &DatabaseError{ID: id, Path: dir}
+		return "", &eval.DatabaseError{ID: id, Path: dir}
 	}
 	return path, nil
 }
-
-// DatabaseError says that a database is not in a folder, or that its file cannot
-// be read. It matches [fs.ErrNotExist] in the first case alone.
-type DatabaseError struct {
-	ID   string // of the database, as questions name it
-	Path string // of the folder that does not hold it, or of the file
-	Err  error  // what is wrong with the file; nil: there is none
-}
-
-// Error names the database and the folder, or the file and what is wrong with it.
-func (e *DatabaseError) Error() string {
-	if e.Err == nil {
-		return fmt.Sprintf("eval: database %q is not in %s", e.ID, e.Path)
-	}
-	return fmt.Sprintf("eval: database %s: %v", e.Path, e.Err)
-}
-
-// Is makes a DatabaseError about a file that is not there match [fs.ErrNotExist].
-func (e *DatabaseError) Is(target error) bool { return e.Err == nil && target == fs.ErrNotExist }
-
-// Unwrap returns what is wrong with the file.
-func (e *DatabaseError) Unwrap() error { return e.Err }

@@ -1,4 +1,4 @@
-package eval
+package pools
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -80,21 +81,21 @@ func (c PanelChoice) String() string {
 func (f PanelFit) Fit(questions []Labelled) (PanelChoice, error) {
 	folds := cmp.Or(f.Folds, 5)
 	if folds < 2 || len(questions) < folds {
-		return PanelChoice{}, fmt.Errorf("eval: %d questions are too few to fit a panel in %d folds", len(questions), folds)
+		return PanelChoice{}, fmt.Errorf("pools: %d questions are too few to fit a panel in %d folds", len(questions), folds)
 	}
 	models := map[string]bool{}
-	outcomes := make([]Outcome, len(questions))
+	outcomes := make([]eval.Outcome, len(questions))
 	for i, q := range questions {
 		if len(q.Candidates) != len(q.Right) {
-			return PanelChoice{}, fmt.Errorf("eval: question %s has %d candidates and %d labels", q.ID, len(q.Candidates), len(q.Right))
+			return PanelChoice{}, fmt.Errorf("pools: question %s has %d candidates and %d labels", q.ID, len(q.Candidates), len(q.Right))
 		}
 		for _, c := range q.Candidates {
 			models[c.Model] = true
 		}
-		outcomes[i] = Outcome{Question: q.ID, Database: q.Database, Template: q.Template}
+		outcomes[i] = eval.Outcome{Question: q.ID, Database: q.Database, Template: q.Template}
 	}
 	if len(models) < 2 {
-		return PanelChoice{}, errors.New("eval: a panel needs candidates of two models or more")
+		return PanelChoice{}, errors.New("pools: a panel needs candidates of two models or more")
 	}
 	ways := []way{{name: WayEqual}, {name: WayWeights}}
 	sizes := f.Sizes
@@ -108,10 +109,10 @@ func (f PanelFit) Fit(questions []Labelled) (PanelChoice, error) {
 	}
 	units := make([]string, len(questions))
 	for i, o := range outcomes {
-		units[i] = ByTemplate(o)
+		units[i] = eval.ByTemplate(o)
 	}
 	choice := PanelChoice{N: len(questions), Folds: folds}
-	fold := Folds(outcomes, ByTemplate, folds)
+	fold := eval.Folds(outcomes, eval.ByTemplate, folds)
 	right := make([][]bool, len(ways)) // by way and question
 	for w, one := range ways {
 		right[w] = make([]bool, len(questions))

@@ -1,4 +1,4 @@
-package eval_test
+package pools_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/vote"
+	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // petFolder makes a folder of evaluation data: two questions about the database
@@ -46,7 +46,7 @@ func petFolder() (dir string, done func()) {
 func Example() {
 	dir, done := petFolder() // or os.Getenv("TEXTTOSQL_DATA")
 	defer done()
-	folder, err := eval.OpenFolder(dir)
+	folder, err := pools.OpenFolder(dir)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func Example() {
 func ExampleFolder_Pool() {
 	dir, done := petFolder()
 	defer done()
-	folder, err := eval.OpenFolder(dir)
+	folder, err := pools.OpenFolder(dir)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -97,21 +97,23 @@ func ExampleFolder_Pool() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	store := eval.NewStore(eval.StoreConfig{Find: folder.Database, Open: openReadOnly})
-	defer store.Close()
 	for i, q := range pool.Questions {
-		candidates, err := store.Candidates(context.Background(), q, pool.Answers[i], eval.CandidateOptions{})
-		if err != nil {
-			log.Fatal(err)
-		}
-		ballot, err := vote.Majority{}.Count(candidates)
-		if err != nil {
-			log.Fatal(err)
-		}
-		best := ballot.Clusters[0]
-		fmt.Printf("%s by %d of %d: %s\n", q.Key(), len(best.Members), len(candidates), best.SQL)
+		fmt.Printf("%s: %d answers, the first of %s: %s\n", q.Key(), len(pool.Answers[i]), pool.Answers[i][0].Run, pool.Answers[i][0].SQL)
 	}
 	// Output:
-	// pets/1 by 2 of 3: SELECT count(*) FROM pet WHERE kind LIKE 'cat'
-	// pets/2 by 1 of 1: SELECT name FROM pet WHERE age = 9
+	// pets/1: 3 answers, the first of small: SELECT count(kind) FROM pet
+	// pets/2: 1 answers, the first of large: SELECT name FROM pet WHERE age = 9
+}
+
+// makePets writes the database of the examples into dir.
+func makePets(dir string) {
+	db, err := sql.Open("sqlite3", filepath.Join(dir, "pets.sqlite"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE pet (name TEXT, kind TEXT, age INTEGER);" +
+		"INSERT INTO pet VALUES ('Rex', 'dog', 4), ('Tom', 'cat', 2), ('Ada', 'cat', 9)"); err != nil {
+		log.Fatal(err)
+	}
 }
