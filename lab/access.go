@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/training"
 )
 
 // access says under what terms a database is asked: flags that run and export share.
@@ -84,17 +84,13 @@ func (a access) limitsText() string {
 	return text
 }
 
-// contract is what a run must share with one that it is compared with, for questions about the database of an engine.
-func (a access) contract(ctx context.Context, e *texttosql.Engine, scorer *eval.Scorer) (eval.Contract, error) {
-	m, err := e.Manifest(ctx, 0)
-	if err != nil {
-		return eval.Contract{}, err
-	}
-	return eval.Contract{Prompt: m.PromptHash[:16], Schema: m.Schema, Scorer: scorer.Metrics[0].Name(), Limits: a.limitsText()}, nil
+// contract is what a run must share with one that it is compared with, for questions asked under m.
+func (a access) contract(m training.Manifest, scorer *eval.Scorer) eval.Contract {
+	return eval.Contract{Prompt: m.PromptHash[:16], Schema: m.Schema, Scorer: scorer.Metrics[0].Name(), Limits: a.limitsText()}
 }
 
 // readManifest reads the manifest of an adapter's training data.
-func readManifest(path string) (m texttosql.Manifest, err error) {
+func readManifest(path string) (m training.Manifest, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return m, fmt.Errorf("--manifest: %w", err)

@@ -2,15 +2,13 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/pools"
-	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -30,7 +28,7 @@ type exporting struct {
 
 // Help is the part of --help that explains the file and the keys.
 func (exporting) Help() string {
-	return `Each pair becomes a line of chat: the messages that strategy direct sends, and the statement. examples/finetune
+	return `Each pair becomes a line of chat: the messages that strategy direct sends, and the statement. lab/finetune
 trains an adapter on it. Give the adapter's server to run --model, and the manifest to run --manifest.
 
 JSON: a line for each pair that is left out
@@ -55,7 +53,7 @@ func (x *exporting) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	config := texttosql.ExportConfig{K: x.K, Pool: pairs}
+	config := training.Config{K: x.K, Pool: pairs}
 	if x.Pool != "" {
 		if config.Pool, _, err = x.read(p, x.Pool); err != nil {
 			return err
@@ -73,14 +71,11 @@ func (x *exporting) Run(p *program) error {
 		return err
 	}
 	defer handle.Close()
-	nobody := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-		return llm.Response{}, errors.New("an export asks no model")
-	})
-	engine, err := texttosql.New(handle, nobody, append(x.options(), texttosql.WithSeed(x.Seed))...)
+	exporter, err := training.NewExporter(p.ctx, handle, append(x.options(), texttosql.WithSeed(x.Seed))...)
 	if err != nil {
 		return err
 	}
-	report, err := engine.ExportChat(p.ctx, x.Out, pairs, config)
+	report, err := exporter.Export(p.ctx, x.Out, pairs, config)
 	dropped := [][]string{}
 	for i, d := range report.Dropped {
 		report.Dropped[i].Line = places[d.Line-1]
@@ -89,7 +84,7 @@ func (x *exporting) Run(p *program) error {
 	if x.JSON {
 		told := jsonLines(p.out, report.Dropped)
 		if err == nil {
-			err = jsonLines(p.out, []texttosql.Manifest{report.Manifest})
+			err = jsonLines(p.out, []training.Manifest{report.Manifest})
 		}
 		return cmp.Or(told, err)
 	}

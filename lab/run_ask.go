@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/internal/presets"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -153,8 +154,15 @@ type asker struct {
 	program   *program
 
 	mu      sync.Mutex
-	engines map[string]*texttosql.Engine
+	engines map[string]engine
 	handles []*sql.DB
+}
+
+// engine answers questions about one database, under a contract.
+type engine struct {
+	*texttosql.Engine
+	form     training.Manifest // without exemplars
+	contract eval.Contract
 }
 
 // sameContracts refuses to go on with a file whose finished questions were asked or scored otherwise.
@@ -164,15 +172,11 @@ func (a *asker) sameContracts(ctx context.Context, file string, questions []eval
 		if !ok {
 			continue
 		}
-		engine, err := a.engine(ctx, q.DB)
+		now, err := a.engine(ctx, q.DB)
 		if err != nil {
 			return err
 		}
-		now, err := a.access.contract(ctx, engine, a.scorer)
-		if err != nil {
-			return err
-		}
-		if _, err := eval.Compare(eval.Condition{Name: file, Contract: f.Contract}, eval.Condition{Name: "this run", Contract: now}, eval.Bootstrap{Rounds: 1}); err != nil {
+		if _, err := eval.Compare(eval.Condition{Name: file, Contract: f.Contract}, eval.Condition{Name: "this run", Contract: now.contract}, eval.Bootstrap{Rounds: 1}); err != nil {
 			return fmt.Errorf("%w; give another --out", err)
 		}
 	}
@@ -198,62 +202,67 @@ func (a *asker) fits(p *program, path string, questions []eval.Question) error {
 			continue
 		}
 		asked[q.DB] = true
-		engine, err := a.engine(p.ctx, q.DB)
+		now, err := a.engine(p.ctx, q.DB)
 		if err != nil {
 			return err
 		}
-		now, err := engine.Manifest(p.ctx, shots)
-		if err != nil {
-			return err
-		}
-		for _, difference := range trained.Unfit(now) {
+		now.form.K = shots
+		for _, difference := range trained.Unfit(now.form) {
 			p.note("WARNING: %s does not fit questions about %s: %s", path, q.DB, difference)
 		}
 	}
 	return nil
 }
 
-func (a *asker) engine(ctx context.Context, database string) (*texttosql.Engine, error) {
+func (a *asker) engine(ctx context.Context, database string) (e engine, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if e := a.engines[database]; e != nil {
+	if e, ok := a.engines[database]; ok {
 		return e, nil
 	}
 	path, err := a.folder.Database(database)
 	if err != nil {
-		return nil, err
+		return e, err
 	}
 	handle, err := a.access.open(path)
 	if err != nil {
-		return nil, &eval.DatabaseError{ID: database, Path: path, Err: err}
+		return e, &eval.DatabaseError{ID: database, Path: path, Err: err}
 	}
+	defer func() {
+		if err != nil {
+			handle.Close()
+		}
+	}()
 	list, err := a.source.models(ctx, database, handle, a.access.dialect())
 	if err != nil {
-		handle.Close()
-		return nil, err
+		return e, err
 	}
 	chosen, err := a.exemplars.strategy(a.strategy.Strategy, database)
 	if err != nil {
-		handle.Close()
-		return nil, err
+		return e, err
 	}
 	chosen, descriptions, err := a.described(chosen, database, path)
 	if err != nil {
-		handle.Close()
-		return nil, err
+		return e, err
 	}
 	options := append(a.access.options(), texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions))
 	if a.samples > 0 {
 		options = append(options, texttosql.WithSamples(a.samples))
 	}
-	e, err := texttosql.New(handle, list[0], options...)
-	if err != nil {
-		handle.Close()
-		return nil, err
+	if e.Engine, err = texttosql.New(handle, list[0], options...); err != nil {
+		return e, err
 	}
+	form, err := training.NewExporter(ctx, handle, options...)
+	if err != nil {
+		return e, err
+	}
+	if e.form, err = form.Manifest(ctx, 0); err != nil {
+		return e, err
+	}
+	e.contract = a.access.contract(e.form, a.scorer)
 	a.handles = append(a.handles, handle)
 	if a.engines == nil {
-		a.engines = make(map[string]*texttosql.Engine)
+		a.engines = make(map[string]engine)
 	}
 	a.engines[database] = e
 	return e, nil
@@ -273,9 +282,7 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	if err != nil {
 		return f, err
 	}
-	if f.Contract, err = a.access.contract(ctx, engine, a.scorer); err != nil {
-		return f, err
-	}
+	f.Contract = engine.contract
 	asked := &asking{Question: q}
 	start := time.Now()
 	r, err := engine.Generate(context.WithValue(ctx, askingKey{}, asked), q.Text, texttosql.WithEvidence(q.Evidence))

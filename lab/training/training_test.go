@@ -1,4 +1,4 @@
-package texttosql_test
+package training_test
 
 import (
 	"bufio"
@@ -26,11 +26,43 @@ import (
 
 	"github.com/texttosql/texttosql"
 	guarded "github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy"
 )
+
+const usa = "SELECT name FROM customers WHERE country = 'USA'"
+
+const shop = `
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL);
+CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id), total REAL);
+INSERT INTO customers VALUES (1,'Ada','USA'),(2,'Bo','Norway'),(3,'Cyd','USA');
+INSERT INTO orders VALUES (1,1,10.5),(2,2,20),(3,1,NULL);`
+
+// open opens a new database.
+func open(t *testing.T, script string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if _, err := db.Exec(script); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func exporter(t *testing.T, opts ...texttosql.Option) *training.Exporter {
+	t.Helper()
+	e, err := training.NewExporter(t.Context(), open(t, shop), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
 
 var solved = []memory.Pair{
 	{ID: "a", Question: "Which customers live in the USA?", SQL: usa + " ; -- all of them"},
@@ -65,25 +97,25 @@ func TestExportReasons(t *testing.T) {
 		{"WITH is a query too", memory.Pair{Question: "One?", SQL: "WITH x AS (SELECT 1 AS a) SELECT a FROM x"}, ""},
 	}
 	var pairs []memory.Pair
-	var want []texttosql.DroppedPair
+	var want []training.Dropped
 	counts := map[string]int{}
 	for i, tt := range tests {
 		pairs = append(pairs, tt.pair)
 		if tt.reason != "" {
-			want = append(want, texttosql.DroppedPair{Line: i + 1, ID: tt.pair.ID, Reason: tt.reason})
+			want = append(want, training.Dropped{Line: i + 1, ID: tt.pair.ID, Reason: tt.reason})
 			counts[tt.reason]++
 		}
 	}
 	path := filepath.Join(t.TempDir(), "train.jsonl")
 	against := []memory.Pair{solved[1], {Question: "Who lives in Chile?", SQL: "SELECT 1 FROM customers WHERE country = 'Chile'"}}
-	report, err := engine(t, always(usa)).ExportChat(t.Context(), path, pairs, texttosql.ExportConfig{Against: against})
+	report, err := exporter(t).Export(t.Context(), path, pairs, training.Config{Against: against})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, report.Dropped, cmpopts.IgnoreFields(texttosql.DroppedPair{}, "Detail")); diff != "" {
+	if diff := cmp.Diff(want, report.Dropped, cmpopts.IgnoreFields(training.Dropped{}, "Detail")); diff != "" {
 		t.Errorf("dropped (-want +got):\n%s", diff)
 	}
-	var written texttosql.Manifest
+	var written training.Manifest
 	b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + ".manifest.json")
 	if err := errors.Join(err, json.Unmarshal(b, &written)); err != nil {
 		t.Fatal(err)
@@ -103,11 +135,11 @@ func TestExportReasons(t *testing.T) {
 // TestExportExemplars: an exemplar that gives the answer away is replaced by another one, and the choice depends on the
 // pair alone.
 func TestExportExemplars(t *testing.T) {
-	e := engine(t, always(usa), texttosql.WithExemplars(solved...), texttosql.WithSeed(3))
-	config := texttosql.ExportConfig{K: 2}
+	e := exporter(t, texttosql.WithExemplars(solved...), texttosql.WithSeed(3))
+	config := training.Config{K: 2}
 	write := func(pairs []memory.Pair) [][]llm.Message {
 		path := filepath.Join(t.TempDir(), "train.jsonl")
-		if _, err := e.ExportChat(t.Context(), path, pairs, config); err != nil {
+		if _, err := e.Export(t.Context(), path, pairs, config); err != nil {
 			t.Fatal(err)
 		}
 		return exported(t, path)
@@ -135,17 +167,13 @@ func TestExportExemplars(t *testing.T) {
 // TestExportFaults: an export that cannot be written leaves nothing behind, and says what to do.
 func TestExportFaults(t *testing.T) {
 	var refused *strategy.ConfigError
-	var failed *texttosql.ExportError
+	var failed *training.Error
 	readOnly := filepath.Join(t.TempDir(), "read-only")
 	if err := os.Mkdir(readOnly, 0o555); err != nil {
 		t.Fatal(err)
 	}
 	if os.Geteuid() == 0 { // modes do not bind this user
 		readOnly = "/proc"
-	}
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o400); err != nil {
-		t.Fatal(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -154,32 +182,26 @@ func TestExportFaults(t *testing.T) {
 		ctx    context.Context
 		path   string // "": one of its own
 		pairs  []memory.Pair
-		config texttosql.ExportConfig
+		config training.Config
 		as     any
 		says   string
 	}{
-		{"negative K", t.Context(), "", solved, texttosql.ExportConfig{K: -1}, nil, "Direct.Shots is -1"},
-		{"more exemplars than there are", t.Context(), "", solved, texttosql.ExportConfig{K: 5}, &refused, "the pool has 4"},
-		{"the evaluation takes too many", t.Context(), "", solved, texttosql.ExportConfig{K: 3, Against: solved[:2]}, &refused, "the pool has 1"},
-		{"no pair", t.Context(), "", nil, texttosql.ExportConfig{}, &failed, "no pair is left"},
-		{"no pair is left", t.Context(), "", solved, texttosql.ExportConfig{Against: solved}, &failed, "no pair is left"},
-		{"no such folder", t.Context(), filepath.Join(t.TempDir(), "none", "a.jsonl"), solved, texttosql.ExportConfig{}, &failed, "choose a folder"},
-		{"a read-only folder", t.Context(), filepath.Join(readOnly, "a.jsonl"), solved, texttosql.ExportConfig{}, &failed, "choose a folder"},
-		{"a read-only file", t.Context(), file, solved, texttosql.ExportConfig{}, &failed, "it is read-only"},
-		{"the context ended", ended, "", solved, texttosql.ExportConfig{}, nil, "context canceled"},
+		{"negative K", t.Context(), "", solved, training.Config{K: -1}, nil, "Direct.Shots is -1"},
+		{"more exemplars than there are", t.Context(), "", solved, training.Config{K: 5}, &refused, "the pool has 4"},
+		{"the evaluation takes too many", t.Context(), "", solved, training.Config{K: 3, Against: solved[:2]}, &refused, "the pool has 1"},
+		{"no pair", t.Context(), "", nil, training.Config{}, &failed, "no pair is left"},
+		{"no pair is left", t.Context(), "", solved, training.Config{Against: solved}, &failed, "no pair is left"},
+		{"no such folder", t.Context(), filepath.Join(t.TempDir(), "none", "a.jsonl"), solved, training.Config{}, &failed, "choose a folder"},
+		{"a read-only folder", t.Context(), filepath.Join(readOnly, "a.jsonl"), solved, training.Config{}, &failed, "choose a folder"},
+		{"the context ended", ended, "", solved, training.Config{}, nil, "context canceled"},
 	} {
 		dir := t.TempDir()
 		path := tt.path
 		if path == "" {
 			path = filepath.Join(dir, "a.jsonl")
 		}
-		e := engine(t, always(usa), texttosql.WithExemplars(solved...))
-		if tt.ctx.Err() == nil {
-			if _, err := e.Schema(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		_, err := e.ExportChat(tt.ctx, path, tt.pairs, tt.config)
+		e := exporter(t, texttosql.WithExemplars(solved...))
+		_, err := e.Export(tt.ctx, path, tt.pairs, tt.config)
 		if err == nil || !strings.Contains(err.Error(), tt.says) || tt.as != nil && !errors.As(err, tt.as) {
 			t.Errorf("%s: %T %v; want %q", tt.why, err, err, tt.says)
 		}
@@ -199,13 +221,13 @@ func child(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	e, err := texttosql.New(db, always(usa), texttosql.WithPolicy(guarded.Policy{AllowFunctions: []string{"stuck"}}),
+	e, err := training.NewExporter(context.Background(), db, texttosql.WithPolicy(guarded.Policy{AllowFunctions: []string{"stuck"}}),
 		texttosql.WithLimits(guarded.Limits{Candidate: guarded.Bounds{Timeout: time.Hour}}))
 	if err != nil {
 		panic(err)
 	}
 	pairs := append(slices.Clone(solved[:2]), memory.Pair{Question: "Is it stuck?", SQL: "SELECT stuck() FROM customers"})
-	_, err = e.ExportChat(context.Background(), filepath.Join(dir, "train.jsonl"), pairs, texttosql.ExportConfig{})
+	_, err = e.Export(context.Background(), filepath.Join(dir, "train.jsonl"), pairs, training.Config{})
 	panic(fmt.Sprint("the export came to its end: ", err))
 }
 
@@ -248,11 +270,11 @@ func TestExportKilled(t *testing.T) {
 	if parts, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(parts) != 2 {
 		t.Errorf("the export had not begun: %q", parts)
 	}
-	e, err := texttosql.New(db, always(usa))
+	e, err := training.NewExporter(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := e.ExportChat(t.Context(), filepath.Join(dir, "train.jsonl"), solved, texttosql.ExportConfig{})
+	report, err := e.Export(t.Context(), filepath.Join(dir, "train.jsonl"), solved, training.Config{})
 	if err != nil || report.Manifest.Kept != 4 {
 		t.Errorf("the next export: %+v, %v", report, err)
 	}
@@ -260,15 +282,15 @@ func TestExportKilled(t *testing.T) {
 
 // TestManifestUnfit: a run under another contract is told, by what differs.
 func TestManifestUnfit(t *testing.T) {
-	of := func(k int, opts ...texttosql.Option) texttosql.Manifest {
-		m, err := engine(t, always(usa), opts...).Manifest(t.Context(), k)
+	of := func(k int, opts ...texttosql.Option) training.Manifest {
+		m, err := exporter(t, opts...).Manifest(t.Context(), k)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return m
 	}
-	other := func() texttosql.Manifest {
-		e, err := texttosql.New(open(t, "CREATE TABLE customers (id INTEGER)"), always(usa))
+	other := func() training.Manifest {
+		e, err := training.NewExporter(t.Context(), open(t, "CREATE TABLE customers (id INTEGER)"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +302,7 @@ func TestManifestUnfit(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		why  string
-		run  texttosql.Manifest
+		run  training.Manifest
 		want []string // beginnings
 	}{
 		{"the same contract, from another engine", of(0), nil},
@@ -322,18 +344,27 @@ func TestServedAdapter(t *testing.T) {
 		io.WriteString(w, `{"choices":[{"message":{"content":"SELECT name FROM customers;"},"finish_reason":"stop"}]}`)
 	}))
 	defer server.Close()
-	adapter := func(name string, k int) *texttosql.Engine {
+	adapter := func(name string, k int) (*texttosql.Engine, *training.Exporter) {
 		client, err := openai.New(openai.WithBaseURL(server.URL), openai.WithToken("none"), openai.WithModel(name),
 			openai.WithHTTPClient(langchain.HTTPClient(nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return engine(t, langchain.Model(client), texttosql.WithStrategy(strategy.Direct{Shots: k}), texttosql.WithExemplars(solved[1], solved[3]))
+		db, shown := open(t, shop), texttosql.WithExemplars(solved[1], solved[3])
+		e, err := texttosql.New(db, langchain.Model(client), texttosql.WithStrategy(strategy.Direct{Shots: k}), shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := training.NewExporter(t.Context(), db, shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, x
 	}
 	for _, k := range []int{0, 2} {
-		e := adapter("shop-adapter", k)
+		e, x := adapter("shop-adapter", k)
 		path := filepath.Join(t.TempDir(), "train.jsonl")
-		if _, err := e.ExportChat(t.Context(), path, solved[:1], texttosql.ExportConfig{K: k}); err != nil {
+		if _, err := x.Export(t.Context(), path, solved[:1], training.Config{K: k}); err != nil {
 			t.Fatal(err)
 		}
 		if r, err := e.Ask(t.Context(), solved[0].Question); err != nil || r.SQL != "SELECT name FROM customers" {
@@ -359,7 +390,8 @@ func TestServedAdapter(t *testing.T) {
 		}
 	}
 	var missing *llm.Error
-	_, err := adapter("no-such-adapter", 0).Ask(t.Context(), solved[0].Question)
+	e, _ := adapter("no-such-adapter", 0)
+	_, err := e.Ask(t.Context(), solved[0].Question)
 	if !errors.As(err, &missing) || missing.Class != llm.ClassPermanent {
 		t.Errorf("an unknown adapter: %v", err)
 	}

@@ -1,51 +1,53 @@
-package texttosql
+// Package training writes solved questions as training data for an adapter.
+package training
 
 import (
 	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/whole"
-	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// ExportConfig says what ExportChat writes. The zero value writes prompts without exemplars, and guards nothing.
-type ExportConfig struct {
+// Config says what Exporter.Export writes. The zero value writes prompts without exemplars, and guards nothing.
+type Config struct {
 	K       int           // exemplars in each prompt, 0 or more: as many as the adapter will be asked with
-	Pool    []memory.Pair // exemplars to choose from; nil: those of the engine (WithExemplars, Confirm)
+	Pool    []memory.Pair // exemplars to choose from; nil: those of WithExemplars
 	Against []memory.Pair // the questions of an evaluation: no pair and no exemplar may give one of them away
 }
 
-// ExportReport says what became of the pairs.
-type ExportReport struct {
+// Report says what became of the pairs.
+type Report struct {
 	Manifest Manifest // as it was written
-	Dropped  []DroppedPair
+	Dropped  []Dropped
 }
 
-// DroppedPair is a pair that is not in the file.
-type DroppedPair struct {
+// Dropped is a pair that is not in the file.
+type Dropped struct {
 	Line   int    `json:"line"` // place among the pairs, from 1
 	ID     string `json:"id,omitempty"`
-	Reason string `json:"reason"`           // one of those that Engine.ExportChat lists
+	Reason string `json:"reason"`           // one of those that Exporter.Export lists
 	Detail string `json:"detail,omitempty"` // for a person, one line; may be empty
 }
 
-// Manifest says under what contract prompts are written, and what a file of ExportChat holds. It stands beside that file
+// Manifest says under what contract prompts are written, and what a file of Exporter.Export holds. It stands beside that file
 // as JSON. An adapter that was trained on the file answers best under the same contract.
 type Manifest struct {
 	Version    int            `json:"version"`            // of this form: 1
@@ -81,13 +83,38 @@ func (m Manifest) Unfit(run Manifest) (differences []string) {
 	return differences
 }
 
-// Manifest returns the contract under which this engine asks with k exemplars. It asks no model.
-func (e *Engine) Manifest(ctx context.Context, k int) (Manifest, error) {
-	env, err := e.env(ctx, asking{})
-	if err != nil {
-		return Manifest{}, err
+// Exporter writes the training data of one database. Not safe for concurrent use.
+type Exporter struct {
+	engine *texttosql.Engine
+	env    *strategy.Env
+}
+
+// NewExporter returns an Exporter for db under the options that the adapter will be asked with: policy, limits, dialect,
+// instructions, descriptions and so on; a strategy among them does not matter. db must stay open.
+func NewExporter(ctx context.Context, db *sql.DB, opts ...texttosql.Option) (*Exporter, error) {
+	x := &Exporter{}
+	nobody := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, errNotAsked })
+	catch := strategy.Func(func(_ context.Context, env *strategy.Env, _ strategy.Task) (*strategy.Outcome, error) {
+		if x.env == nil {
+			mine := *env
+			mine.Shown = nil
+			x.env = &mine
+		}
+		return nil, errNotAsked
+	})
+	var err error
+	if x.engine, err = texttosql.New(db, nobody, append(slices.Clone(opts), texttosql.WithStrategy(catch))...); err != nil {
+		return nil, err
 	}
-	return manifest(ctx, env, k)
+	if _, err = x.engine.Generate(ctx, "What is in the database?"); x.env == nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// Manifest returns the contract under which an engine with the options asks with k exemplars. It asks no model.
+func (x *Exporter) Manifest(ctx context.Context, k int) (Manifest, error) {
+	return manifest(ctx, x.env, k)
 }
 
 func manifest(ctx context.Context, env *strategy.Env, k int) (Manifest, error) {
@@ -95,9 +122,7 @@ func manifest(ctx context.Context, env *strategy.Env, k int) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
-	blank := *env
-	blank.Shown = nil
-	messages, err := strategy.Prompt{}.Prompt(ctx, &blank, strategy.PromptInput{Schema: profiled})
+	messages, err := strategy.Prompt{}.Prompt(ctx, env, strategy.PromptInput{Schema: profiled})
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -141,31 +166,31 @@ func chat(messages []llm.Message) (list []chatMessage) {
 	return list
 }
 
-// ExportError says that no training data could be written. No file has the final name, or an older one is as it was.
-type ExportError struct {
+// Error says that no training data could be written. No file has the final name, or an older one is as it was.
+type Error struct {
 	Path string // as it was given
 	Err  error  // what is wrong
 }
 
 // Error says what is wrong, and what to do about a file.
-func (e *ExportError) Error() string {
+func (e *Error) Error() string {
 	if errors.Is(e.Err, errNothingLeft) {
-		return fmt.Sprintf("texttosql: exporting %s: %v", e.Path, e.Err)
+		return fmt.Sprintf("training: exporting %s: %v", e.Path, e.Err)
 	}
-	return fmt.Sprintf("texttosql: exporting %s: %v: choose a folder that can be written and has room", e.Path, e.Err)
+	return fmt.Sprintf("training: exporting %s: %v: choose a folder that can be written and has room", e.Path, e.Err)
 }
 
 // Unwrap returns what is wrong.
-func (e *ExportError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 var errNothingLeft = errors.New("no pair is left to write; the report has the reason of each")
 
-// ExportChat writes solved questions as training data for an adapter that answers as strategy.Direct is asked. The
-// README of examples/finetune shows the way from there.
+// Export writes solved questions as training data for an adapter that answers as strategy.Direct is asked. The README
+// of lab/finetune shows the way from there.
 //
 // The file at path has a line {"messages": [{"role", "content"}, …]} a pair, in their order. The last message is the
 // assistant's: the SQL with a semicolon. The messages before it are, byte for byte, those that strategy.Direct{Shots: K}
-// sends with this engine and the exemplars that the pair may have: none that shares its question, its SQL or a template
+// sends with the options and the exemplars that the pair may have: none that shares its question, its SQL or a template
 // of them (memory.Guard). So an exemplar of a pair depends on the pair, the pool and WithSeed alone. Beside the file
 // stands its Manifest, as NAME.manifest.json for NAME.jsonl. Equal input gives equal bytes.
 //
@@ -175,29 +200,25 @@ var errNothingLeft = errors.New("no pair is left to write; the report has the re
 // candidate does; no model is called.
 //
 // Both files are written beside their places and put there at the end, the manifest last. An export that is interrupted
-// leaves files NAME.*.part at most. The error is an *ExportError, a *strategy.ConfigError, ctx.Err(), or what the
+// leaves files NAME.*.part at most. The error is an *Error, a *strategy.ConfigError, ctx.Err(), or what the
 // database failed with; the report then holds what was found so far.
-func (e *Engine) ExportChat(ctx context.Context, path string, pairs []memory.Pair, c ExportConfig) (*ExportReport, error) {
-	x := &export{config: c, report: &ExportReport{}, ask: strategy.Direct{Shots: c.K}}
-	if err := x.ask.Validate(0); err != nil {
-		return x.report, err
+func (x *Exporter) Export(ctx context.Context, path string, pairs []memory.Pair, c Config) (*Report, error) {
+	e := &export{Exporter: x, config: c, report: &Report{}, ask: strategy.Direct{Shots: c.K}}
+	if err := e.ask.Validate(0); err != nil {
+		return e.report, err
 	}
-	var err error
-	if x.env, err = e.env(ctx, asking{}); err != nil {
-		return x.report, err
+	if err := e.prepare(ctx); err != nil {
+		return e.report, err
 	}
-	if err := x.prepare(ctx); err != nil {
-		return x.report, err
-	}
-	return x.report, x.write(ctx, path, pairs)
+	return e.report, e.write(ctx, path, pairs)
 }
 
-// export is one run of ExportChat.
+// export is one run of Export.
 type export struct {
-	config  ExportConfig
+	*Exporter
+	config  Config
 	ask     strategy.Direct
-	env     *strategy.Env
-	report  *ExportReport
+	report  *Report
 	against *memory.Guard
 	pool    []memory.Pair
 	apart   *memory.Guard // of pool
@@ -214,7 +235,7 @@ func (x *export) prepare(ctx context.Context) error {
 	x.against, x.seen = memory.NewGuard(d, x.config.Against), map[memory.Pair]bool{}
 	if x.config.K > 0 {
 		pool := x.config.Pool
-		if pool == nil {
+		if pool == nil && x.env.Exemplars != nil {
 			pool = x.env.Exemplars.Pairs
 		}
 		for _, p := range pool {
@@ -223,7 +244,7 @@ func (x *export) prepare(ctx context.Context) error {
 			}
 		}
 		if len(x.pool) < x.config.K {
-			return &strategy.ConfigError{Field: "texttosql: ExportConfig.K", Problem: fmt.Sprintf(
+			return &strategy.ConfigError{Field: "training: Config.K", Problem: fmt.Sprintf(
 				"it asks for %d exemplars, and the pool has %d that the evaluation leaves: give more, or a smaller K", x.config.K, len(x.pool))}
 		}
 	}
@@ -239,17 +260,18 @@ func (x *export) prepare(ctx context.Context) error {
 
 // write writes both files, or none.
 func (x *export) write(ctx context.Context, path string, pairs []memory.Pair) error {
-	failed := func(err error) error { return &ExportError{Path: path, Err: err} }
-	file, err := whole.Create(path, 0o644)
+	failed := func(err error) error { return &Error{Path: path, Err: err} }
+	about := strings.TrimSuffix(path, filepath.Ext(path)) + ".manifest.json"
+	file, err := part(path)
 	if err != nil {
 		return failed(err)
 	}
-	defer file.Discard()
-	beside, err := whole.Create(strings.TrimSuffix(path, filepath.Ext(path))+".manifest.json", 0o644)
+	defer discard(file)
+	beside, err := part(about)
 	if err != nil {
 		return failed(err)
 	}
-	defer beside.Discard()
+	defer discard(beside)
 
 	m, hash := &x.report.Manifest, sha256.New()
 	out := bufio.NewWriter(io.MultiWriter(file, hash))
@@ -259,7 +281,7 @@ func (x *export) write(ctx context.Context, path string, pairs []memory.Pair) er
 			return err
 		}
 		if reason != "" {
-			x.report.Dropped = append(x.report.Dropped, DroppedPair{i + 1, words.Line(p.ID), reason, words.Short(words.Line(detail), 300)})
+			x.report.Dropped = append(x.report.Dropped, Dropped{i + 1, oneLine(p.ID), reason, oneLine(detail)})
 			m.Dropped[reason]++
 			continue
 		}
@@ -282,13 +304,34 @@ func (x *export) write(ctx context.Context, path string, pairs []memory.Pair) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := file.Commit(); err != nil {
+	if err := os.Rename(file.Name(), path); err != nil {
 		return failed(err)
 	}
-	if err := beside.Commit(); err != nil {
+	if err := os.Rename(beside.Name(), about); err != nil {
 		return failed(err)
 	}
 	return nil
+}
+
+// part makes the file that becomes the one at path.
+func part(path string) (*os.File, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	if err != nil {
+		return nil, err
+	}
+	return f, f.Chmod(0o644)
+}
+
+// discard closes a part and removes it, unless it was put into its place.
+func discard(f *os.File) {
+	f.Close()
+	os.Remove(f.Name())
+}
+
+// oneLine is text in a line, at most 300 characters of it.
+func oneLine(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	return string(line[:min(len(line), 300)])
 }
 
 func encode(w io.Writer, indent string, v any) error {
@@ -300,14 +343,17 @@ func encode(w io.Writer, indent string, v any) error {
 
 // line returns the messages of a pair, or why it is left out.
 func (x *export) line(ctx context.Context, p memory.Pair) (messages []chatMessage, reason, detail string, err error) {
-	q := Question{Text: p.Question, Evidence: p.Evidence}
-	switch err := q.validate(); {
+	var long *texttosql.InputError
+	_, err = x.engine.Generate(ctx, p.Question, texttosql.WithEvidence(p.Evidence)) // checks the question, and asks nobody
+	switch {
 	case !utf8.ValidString(p.Question + "\x00" + p.Evidence + "\x00" + p.SQL):
 		return nil, "not_utf8", "", nil
-	case errors.Is(err, ErrEmptyQuestion), strings.TrimSpace(p.SQL) == "":
+	case errors.Is(err, texttosql.ErrEmptyQuestion), strings.TrimSpace(p.SQL) == "":
 		return nil, "empty", "", nil
-	case err != nil:
+	case errors.As(err, &long):
 		return nil, "too_long", err.Error(), nil
+	case !errors.Is(err, errNotAsked):
+		return nil, "", "", err
 	}
 	d := x.env.DB.Language().Text
 	s, err := d.Check(p.SQL)
@@ -317,7 +363,7 @@ func (x *export) line(ctx context.Context, p memory.Pair) (messages []chatMessag
 	if leak, _ := x.against.Find(p); leak != "" {
 		return nil, string(leak), "", nil
 	}
-	once := memory.Pair{Question: words.Fold(p.Question), Evidence: words.Fold(p.Evidence), SQL: s.Normalize()}
+	once := memory.Pair{Question: fold(p.Question), Evidence: fold(p.Evidence), SQL: s.Normalize()}
 	if x.seen[once] {
 		return nil, "duplicate", "", nil
 	}
@@ -344,7 +390,6 @@ func (x *export) line(ctx context.Context, p memory.Pair) (messages []chatMessag
 // messages returns those that the strategy sends about the question of p.
 func (x *export) messages(ctx context.Context, p memory.Pair) (sent []llm.Message, err error) {
 	env := *x.env
-	env.Shown = nil
 	pool := slices.Clone(x.pool)
 	_, away := x.apart.Find(p)
 	for _, i := range away {
@@ -362,4 +407,7 @@ func (x *export) messages(ctx context.Context, p memory.Pair) (sent []llm.Messag
 	return nil, err
 }
 
-var errNotAsked = errors.New("texttosql: an export asks no model")
+var errNotAsked = errors.New("training: an export asks no model")
+
+// fold makes texts comparable.
+func fold(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }

@@ -1,4 +1,4 @@
-package texttosql_test
+package training_test
 
 import (
 	"context"
@@ -12,8 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/sqltext"
@@ -21,7 +22,7 @@ import (
 )
 
 // classicModels are its 200 training pairs, its questions here, and an engine that asks model.
-func classicModels(t *testing.T, model llm.Model, opts ...texttosql.Option) (train, test []memory.Pair, e *texttosql.Engine) {
+func classicModels(t *testing.T, model llm.Model, opts ...texttosql.Option) (train, test []memory.Pair, e *texttosql.Engine, x *training.Exporter) {
 	t.Helper()
 	for q := range evaldata.Lines[struct{ NLQ, SQL string }](t, evaldata.Path(t, "questions/classicmodels_train.jsonl")) {
 		train = append(train, memory.Pair{Question: q.NLQ, SQL: q.SQL})
@@ -34,11 +35,14 @@ func classicModels(t *testing.T, model llm.Model, opts ...texttosql.Option) (tra
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	e, err = texttosql.New(db, model, append(opts, texttosql.WithPolicy(mysqlite.Policy()))...)
-	if err != nil {
+	opts = append(opts, texttosql.WithPolicy(mysqlite.Policy()))
+	if e, err = texttosql.New(db, model, opts...); err != nil {
 		t.Fatal(err)
 	}
-	return train, test, e
+	if x, err = training.NewExporter(t.Context(), db, opts...); err != nil {
+		t.Fatal(err)
+	}
+	return train, test, e, x
 }
 
 // TestExportClassicModels holds the export of the 200 pairs against what a scripted model receives from an engine whose
@@ -50,12 +54,12 @@ func TestExportClassicModels(t *testing.T) {
 			sent = r.Messages
 			return llm.Response{Text: "SELECT 1"}, nil
 		})
-		train, test, _ := classicModels(t, model)
-		_, _, e := classicModels(t, model, texttosql.WithStrategy(strategy.Direct{Shots: k}), texttosql.WithSeed(7), texttosql.WithExemplars(train...))
+		train, test, _, _ := classicModels(t, model)
+		_, _, e, x := classicModels(t, model, texttosql.WithStrategy(strategy.Direct{Shots: k}), texttosql.WithSeed(7), texttosql.WithExemplars(train...))
 		dir := t.TempDir()
 		var files []string
 		for _, name := range []string{"a", "b"} {
-			report, err := e.ExportChat(t.Context(), filepath.Join(dir, name+".jsonl"), train, texttosql.ExportConfig{K: k, Against: test})
+			report, err := x.Export(t.Context(), filepath.Join(dir, name+".jsonl"), train, training.Config{K: k, Against: test})
 			if err != nil || report.Manifest.Kept != 200 || len(report.Dropped) > 0 {
 				t.Fatalf("K %d: %v, %+v", k, err, report)
 			}
@@ -97,7 +101,7 @@ func TestExportClassicModels(t *testing.T) {
 	}
 }
 
-// exported reads a file of ExportChat.
+// exported reads a file of Exporter.Export.
 func exported(t *testing.T, path string) (list [][]llm.Message) {
 	t.Helper()
 	type message struct {
@@ -114,9 +118,11 @@ func exported(t *testing.T, path string) (list [][]llm.Message) {
 	return list
 }
 
+var nobody = llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, nil })
+
 // TestExportGuard: pairs made from the questions of the evaluation are dropped, each with the reason that fits.
 func TestExportGuard(t *testing.T) {
-	train, test, e := classicModels(t, always("SELECT 1"))
+	train, test, _, e := classicModels(t, nobody)
 	upper := func(p memory.Pair) memory.Pair {
 		return memory.Pair{Question: "  " + strings.ToUpper(p.Question), SQL: p.SQL}
 	}
@@ -148,7 +154,7 @@ func TestExportGuard(t *testing.T) {
 		for _, p := range test {
 			pairs = append(pairs, tt.made(p))
 		}
-		report, err := e.ExportChat(t.Context(), filepath.Join(t.TempDir(), "a.jsonl"), pairs, texttosql.ExportConfig{Against: test})
+		report, err := e.Export(t.Context(), filepath.Join(t.TempDir(), "a.jsonl"), pairs, training.Config{Against: test})
 		if err != nil || report.Manifest.Kept != 1 || len(report.Dropped) != len(test) {
 			t.Fatalf("%s: %v, %+v", tt.why, err, report.Manifest)
 		}
