@@ -12,7 +12,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/lab/training"
 )
@@ -37,7 +37,7 @@ func (a access) check() error {
 func (a access) open(path string) (*sql.DB, error) {
 	if a.MySQL {
 		if _, err := os.Stat(path); err != nil {
-			return nil, cli.PathlessError(err)
+			return nil, files.Pathless(err)
 		}
 		return mysqlite.OpenReadOnly(path)
 	}

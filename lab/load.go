@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/internal/ported"
 	"github.com/texttosql/texttosql/lab/pools"
 )
@@ -77,7 +77,7 @@ func (l *load) Run(p *program) error {
 		if _, err := os.Stat(script); err != nil || l.Engine != "mysql" {
 			script = ""
 		}
-		source, err := cli.OpenReadOnly(path)
+		source, err := files.OpenReadOnly(path)
 		if err != nil {
 			return err
 		}

@@ -13,29 +13,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/texttosql/texttosql/internal/servers"
 	"github.com/texttosql/texttosql/lab/internal/ported"
 )
-
-var (
-	postgresServer = servers.Lazy{Start: servers.Postgres}
-	mysqlServer    = servers.Lazy{Start: servers.MariaDB}
-)
-
-func TestMain(m *testing.M) { os.Exit(mysqlServer.Run(both{m})) }
-
-// both ends the other server too.
-type both struct{ m *testing.M }
-
-func (b both) Run() int { return postgresServer.Run(b.m) }
 
 // dsn returns the flags for an engine, and the DSN in them; driver is that of database/sql.
 func dsn(t testing.TB, engine string) (flags []string, dsn, driver string) {
 	t.Helper()
 	if engine == "postgres" {
-		dsn, driver = fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", postgresServer.Get(t).Port), "pgx"
+		dsn, driver = fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", postgresServer.at(t)), "pgx"
 	} else {
-		dsn, driver = fmt.Sprintf("root@tcp(127.0.0.1:%d)/", mysqlServer.Get(t).Port), "mysql"
+		dsn, driver = fmt.Sprintf("root@tcp(127.0.0.1:%d)/", mysqlServer.at(t)), "mysql"
 	}
 	return []string{"--engine", engine, "--dsn", dsn}, dsn, driver
 }

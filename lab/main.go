@@ -1,4 +1,4 @@
-// Evaluate measures votes, files of answers and strategies on evaluation data.
+// Lab measures votes, files of answers and strategies on evaluation data.
 //
 //	go run . votes --data DIR                      replay recorded answers through voters
 //	go run . score --data DIR --dataset NAME --predictions FILE
@@ -12,20 +12,32 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
+	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/texttosql/texttosql/internal/cli"
 )
 
 func main() {
 	// Results are short-lived. Collecting twice as often keeps the peak of memory low.
 	debug.SetGCPercent(50)
-	cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv)
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	if err != nil {
+		// Joined errors have one line each.
+		fmt.Fprintln(os.Stderr, "lab: "+strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+		os.Exit(1)
+	}
 }
 
 // verbs are the program's commands.
@@ -63,11 +75,11 @@ func (p *program) note(format string, args ...any) {
 // run runs one command line.
 func run(ctx context.Context, args []string, out, errs io.Writer, getenv func(string) string) error {
 	parser, err := kong.New(&verbs{},
-		kong.Name("evaluate"),
+		kong.Name("lab"),
 		kong.Description("Measures votes, files of answers and strategies on evaluation data."),
 		kong.Writers(out, errs),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + cli.Specs, "cpus": cpus()},
+		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + liveSpecs, "cpus": cpus()},
 	)
 	if err != nil {
 		return err

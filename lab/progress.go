@@ -2,12 +2,11 @@ package main
 
 import (
 	"io"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-
-	"github.com/texttosql/texttosql/internal/cli"
 )
 
 // progress is a bar on standard error. If that is no terminal, it shows nothing. Safe for concurrent use.
@@ -19,7 +18,7 @@ type progress struct {
 func newProgress(w io.Writer, what string, total int) *progress {
 	return &progress{bar: progressbar.NewOptions(total,
 		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetVisibility(cli.IsTerminal(w)),
+		progressbar.OptionSetVisibility(isTerminal(w)),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
@@ -58,4 +57,14 @@ func (p *progress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bar.Finish()
+}
+
+// isTerminal reports whether w is a terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/presets"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -44,7 +43,7 @@ type live struct {
 
 // Help is the part of --help that explains words and keys.
 func (live) Help() string {
-	return "Strategies:\n\n" + presets.Help() + `
+	return "Strategies:\n\n" + presetsHelp() + `
 Of a question that is not clear threephase takes the likeliest reading.
 
 Models:

@@ -13,8 +13,6 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/presets"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/lab/training"
@@ -38,14 +36,14 @@ type source struct {
 }
 
 // newSource reads a spec: pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], or
-// what cli.Model takes.
+// what liveModel takes.
 func newSource(folder *pools.Folder, spec string, latency bool, getenv func(string) string) (*source, error) {
 	provider, rest, _ := strings.Cut(spec, ":")
 	if provider == "traj" && folder != nil {
 		return trajectories(folder, spec, rest)
 	}
 	if provider != "pool" && provider != "phases" && provider != "traj" {
-		m, err := cli.Model(spec, getenv)
+		m, err := liveModel(spec, getenv)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +143,7 @@ func (s *source) delay(question string, sample int) time.Duration {
 type asker struct {
 	folder   finder
 	source   *source
-	strategy presets.Preset
+	strategy preset
 	samples  int
 	access   access
 

@@ -14,14 +14,13 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/presets"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/qasql"
 )
 
 // judged is a qasql with the judge of --judge and the share of --min-share.
-func (l *live) judged(p *program, chosen presets.Preset, scorer *eval.Scorer) (presets.Preset, error) {
+func (l *live) judged(p *program, chosen preset, scorer *eval.Scorer) (preset, error) {
 	s, ok := chosen.Strategy.(qasql.Strategy)
 	switch {
 	case !ok && (l.Judge != "model" || l.MinShare != 0):

@@ -19,8 +19,8 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
@@ -142,7 +142,7 @@ func (r *rehearsal) engine(t *testing.T, s qasql.Strategy, wrap func(llm.Model) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	handle, err := cli.OpenReadOnly(path)
+	handle, err := files.OpenReadOnly(path)
 	if err != nil {
 		t.Fatal(err)
 	}

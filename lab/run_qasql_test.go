@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/presets"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
@@ -129,7 +128,7 @@ func TestQASQLFigures(t *testing.T) {
 	})
 	store := access{}.store(folder, 1)
 	defer store.Close()
-	a := &asker{folder: folder, source: &source{kind: "live", live: model}, strategy: presets.Preset{Strategy: qasql.Strategy{}},
+	a := &asker{folder: folder, source: &source{kind: "live", live: model}, strategy: preset{Strategy: qasql.Strategy{}},
 		scorer:  &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}},
 		program: &program{ctx: t.Context(), out: t.Output(), err: t.Output()}}
 	defer a.close()

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/lab/testsuite"
 )
@@ -67,7 +67,7 @@ func (s *score) suite(ctx context.Context, base, dir, id string, dataset *eval.D
 	if err := s.makeSuite(ctx, base, dir, id, dataset); err != nil {
 		return nil, err
 	}
-	suite, err := testsuite.Load(dir, eval.StoreConfig{Workers: s.Workers, Open: cli.OpenReadOnly})
+	suite, err := testsuite.Load(dir, eval.StoreConfig{Workers: s.Workers, Open: files.OpenReadOnly})
 	if err != nil {
 		return nil, err
 	}

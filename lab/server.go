@@ -6,7 +6,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/internal/ported"
 )
 
@@ -31,7 +31,7 @@ func (s onServer) check() error {
 // open opens the database of a SQLite file: the file, or its copy.
 func (s onServer) open(path string) (*sql.DB, error) {
 	if s.Engine == "" {
-		return cli.OpenReadOnly(path)
+		return files.OpenReadOnly(path)
 	}
 	server, err := ported.Connect(s.Engine, s.DSN)
 	if err != nil {

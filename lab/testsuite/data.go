@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -317,11 +316,14 @@ func decimals(v float64) int {
 
 // isIdentifier reports whether a name is that of an identifier, whose size means nothing.
 func isIdentifier(name string) bool {
-	words := words.OfName(name)
-	if len(words) == 0 {
-		return false
+	last := name[strings.LastIndexAny(name, "_ -.$")+1:]
+	for i := len(last) - 1; i > 0; i-- { // customerNumber
+		if 'A' <= last[i] && last[i] <= 'Z' && !('A' <= last[i-1] && last[i-1] <= 'Z') {
+			last = last[i:]
+			break
+		}
 	}
-	switch strings.ToLower(words[len(words)-1]) {
+	switch strings.ToLower(last) {
 	case "id", "ids", "key", "code", "number", "no", "nr", "num", "uuid", "index":
 		return true
 	}

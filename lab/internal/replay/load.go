@@ -15,7 +15,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
@@ -53,7 +53,7 @@ type Loaded struct {
 // under the same name. The error is that of ctx.
 func (l Loader) Load(ctx context.Context, names []string) (Loaded, error) {
 	if l.Open == nil {
-		l.Open, l.Dialect = cli.OpenReadOnly, sqlite.Dialect{}
+		l.Open, l.Dialect = files.OpenReadOnly, sqlite.Dialect{}
 	}
 	var (
 		out       Loaded
