@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
@@ -31,8 +32,6 @@ ClassicModels. The statements are MySQL's and run on SQLite, which is given the 
   staged0 to staged3   the stored replies of an agent of the ladder through agent.Staged{Stage: n}; no baseline is stored
   react            the stored walks of the later agent through agent.ReAct{}
   react-document   the same through agent.ReAct{}.Published()
-  recomputed       the published comparison of prompting, QLoRA and agent: stored answers of all seeds, with the source's
-                   verdicts and ours
 
 JSON: a line for each system and run.
   system, run      run is that of the stored walks
@@ -45,10 +44,7 @@ JSON: a line for each system and run.
   by_clamp, by_vote, by_repair
                    of the ladder: answers that are a clamp's variant of what was written, whose result is not that of the
                    first sample that ran, that are a repair's; an answer may be several
-  any              of the ladder: questions of which some form of some stored reply is right
-  recorded_va, recorded_ts
-                   of recomputed: answers that ran on MySQL, and that were right on the source's own variations
-  published        of recomputed: the published shares va, ex and ts, of 200 questions`
+  any              of the ladder: questions of which some form of some stored reply is right`
 }
 
 // agentLine is one line of the output.
@@ -67,25 +63,10 @@ type agentLine struct {
 	ByVote   *int `json:"by_vote,omitempty"`
 	ByRepair *int `json:"by_repair,omitempty"`
 	Any      *int `json:"any,omitempty"`
-
-	RecordedVA *int       `json:"recorded_va,omitempty"`
-	RecordedTS *int       `json:"recorded_ts,omitempty"`
-	Published  *published `json:"published,omitempty"`
 }
 
-// agentPart replays some systems.
-type agentPart struct {
-	systems []string
-	replay  func(p *program, lab *agentLab, system string) ([]agentLine, error)
-}
-
-func agentParts() []agentPart {
-	return []agentPart{
-		{[]string{"staged0", "staged1", "staged2", "staged3"}, replayLadder},
-		{[]string{"react", "react-document"}, replayWalks},
-		{[]string{"recomputed"}, recompute},
-	}
-}
+// agentSystems are those that can be replayed, in order.
+var agentSystems = []string{"staged0", "staged1", "staged2", "staged3", "react", "react-document"}
 
 // agentLab is what every part needs.
 type agentLab struct {
@@ -106,17 +87,19 @@ func (a *agents) Run(p *program) error {
 		return err
 	}
 	var lines []agentLine
-	for _, part := range agentParts() {
-		for _, system := range part.systems {
-			if !a.wants(system) {
-				continue
-			}
-			list, err := part.replay(p, lab, system)
-			if err != nil {
-				return err
-			}
-			lines = append(lines, list...)
+	for _, system := range agentSystems {
+		if len(a.System) > 0 && !slices.Contains(a.System, system) {
+			continue
 		}
+		replay := replayLadder
+		if strings.HasPrefix(system, "react") {
+			replay = replayWalks
+		}
+		list, err := replay(p, lab, system)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, list...)
 	}
 	if len(lines) == 0 {
 		return errors.New("--system: nothing has such a name (--help lists them)")
@@ -129,12 +112,6 @@ func (a *agents) Run(p *program) error {
 		rows = append(rows, []string{l.System, l.Run, strconv.Itoa(l.N), strconv.Itoa(l.Right), figure(l.TSRight), strconv.Itoa(l.Recorded),
 			strconv.Itoa(l.Calls), strconv.Itoa(l.Diverged), strconv.Itoa(l.Same), figure(l.ByClamp), figure(l.ByVote), figure(l.ByRepair), figure(l.Any)})
 	}
-	if i := slices.IndexFunc(lines, func(l agentLine) bool { return l.Published != nil }); i >= 0 {
-		if err := recomputedTable(p.out, lines[i:]); err != nil || i == 0 {
-			return err
-		}
-		rows = rows[:i]
-	}
 	heads := []string{"system", "run", "n", "right", "ts", "recorded", "calls", "diverged", "same", "by clamp", "by vote", "by repair", "any"}
 	return table(p.out, heads, rows)
 }
@@ -145,15 +122,6 @@ func figure(n *int) string {
 		return "–"
 	}
 	return strconv.Itoa(*n)
-}
-
-func (a *agents) wants(system string) bool {
-	for _, s := range a.System {
-		if s == system {
-			return true
-		}
-	}
-	return len(a.System) == 0
 }
 
 // open opens the database and what judges answers about it. closeLab is never nil.

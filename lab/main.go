@@ -51,7 +51,6 @@ type verbs struct {
 	Follow  follow      `cmd:"" help:"Measure what linkers keep for follow-up questions."`
 	Joins   joins       `cmd:"" help:"Look for hidden foreign keys by names."`
 	Ask     asks        `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
-	Steps   steps       `cmd:"" help:"Run strategies that decide step by step on simulated models."`
 	Load    load        `cmd:"" help:"Copy the databases to PostgreSQL or MariaDB, for --engine of other verbs."`
 	Engines enginesVerb `cmd:"" help:"Hold a server against SQLite: what the guard refuses, and results that differ."`
 

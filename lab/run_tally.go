@@ -242,3 +242,24 @@ func (t *tally) page(p *program, s summary) page.Page {
 	doc.Tables = append(doc.Tables, table)
 	return doc
 }
+
+func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+
+// reliability is the chart of how far a confidence can be trusted.
+func reliability(name string, outcomes []eval.Outcome) page.Figure {
+	list := eval.Reliability(outcomes, 10)
+	var bins []page.Bin
+	for _, b := range list {
+		bins = append(bins, page.Bin{Confidence: b.Confidence, Right: b.Right, Low: b.Interval.Low, High: b.Interval.High, N: b.N})
+	}
+	return page.Reliability("Calibration of "+name,
+		fmt.Sprintf("On the dashed line a confidence is what it says; larger dots are more questions. ECE %.3f over 10 bins, Brier score %.3f.", eval.ECE(list), eval.Brier(outcomes)), bins)
+}
+
+func riskCurve(name string, outcomes []eval.Outcome) page.Curve {
+	c := page.Curve{Name: name}
+	for _, point := range eval.RiskCurve(outcomes) {
+		c.Points = append(c.Points, [2]float64{point.Coverage, point.Risk})
+	}
+	return c
+}

@@ -190,3 +190,17 @@ func TestCancelledRun(t *testing.T) {
 		t.Errorf("got %v\n%s", err, out.String())
 	}
 }
+
+// TestRunPhases: run knows simulated models.
+func TestRunPhases(t *testing.T) {
+	dir := data(t)
+	out, _, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "maker", "--model",
+		"phases:spider_dev/all?keep=scope", "--samples", "3", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := objects(t, out)
+	if last := lines[len(lines)-1]; last["model_kind"] != "simulated" || last["n"] != 3.0 {
+		t.Errorf("got %v", last)
+	}
+}

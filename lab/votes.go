@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,7 +25,6 @@ type votes struct {
 	Rules    bool     `help:"Also what each rule of the doubts does to consensus."`
 	Looks    bool     `help:"Also what stop rules do that are asked less often."`
 	JSON     bool     `name:"json" help:"JSON lines instead of tables."`
-	HTML     string   `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
 	onServer `embed:""`
 }
 
@@ -93,7 +91,7 @@ func (v *votes) Run(p *program) error {
 	if v.Rounds < 1 || v.Folds < 2 {
 		return fmt.Errorf("--rounds must be at least 1 and --folds at least 2")
 	}
-	if err := cmp.Or(v.check(), canWritePage(v.HTML)); err != nil {
+	if err := v.check(); err != nil {
 		return err
 	}
 	folder, err := pools.OpenFolder(v.Data)
@@ -123,7 +121,7 @@ func (v *votes) Run(p *program) error {
 	if len(pools) == 0 {
 		return noneLeft(p, loaded.Failed)
 	}
-	left := v.tell(p, folder, loaded)
+	v.tell(p, folder, loaded)
 	bar = newProgress(p.err, "voting", len(pools)*len(voters))
 	lines, err := replay.Measure(pools, voters, replay.Settings{Folds: v.Folds, Failed: len(loaded.Failed)},
 		eval.Bootstrap{Rounds: v.Rounds, Seed: v.Seed}, func() { bar.step(len(pools) * len(voters)) })
@@ -146,38 +144,46 @@ func (v *votes) Run(p *program) error {
 	if err := v.print(p, lines, rules, looks); err != nil {
 		return err
 	}
-	if v.HTML != "" {
-		if err := writePage(v.HTML, votesPage(p, lines, rules, left)); err != nil {
-			return err
-		}
-	}
 	if len(v.Pool) > 0 && len(loaded.Failed) > 0 {
 		return fmt.Errorf("%d of the %d pools asked for are left out", len(loaded.Failed), len(names))
 	}
 	return nil
 }
 
-// tell says what is left out, and returns the lines about pools.
-func (v *votes) tell(p *program, folder *pools.Folder, loaded replay.Loaded) (left []string) {
+// tell says what is left out.
+func (v *votes) tell(p *program, folder *pools.Folder, loaded replay.Loaded) {
 	for _, err := range loaded.Failed {
-		left = append(left, "left out: "+err.Error())
+		p.note("left out: %v", err)
 	}
 	voted, without := 0, 0
 	for _, pool := range loaded.Pools {
 		for _, text := range pool.LeftOut {
-			left = append(left, pool.Name+": left out: "+text)
+			p.note("%s: left out: %s", pool.Name, text)
 		}
 		voted += len(pool.Questions)
 		without += pool.Without
-	}
-	for _, text := range left {
-		p.note("%s", text)
 	}
 	p.tellFaults(loaded.Faults, datasetFile(folder, ""))
 	if n := len(loaded.Failed); n+without > 0 {
 		p.note("in all: pools %d, questions %d; left out: pools %d, questions %d", len(loaded.Pools), voted, n, without)
 	}
-	return left
+}
+
+// fourExperts are systems that answer most of Spider alike.
+const fourExperts = "spider_dev/dail_sql/DAIL-SQL+GPT-4,dail_sql/DAIL-SQL+GPT-4+self-consistency,dail_sql/graphix_result,c3sql/predicted_sql"
+
+// widePools are the pools with at least four samples that pools.Pools leaves out.
+func widePools() []string {
+	return []string{
+		"classicmodels/llama_qlora_k3", "classicmodels/qwen_qlora_k3", "classicmodels/llama_react_k3",
+		"samples/spider_samples", "samples/spider_samples_lp", "samples/spider_samples_gpt_4o", "samples/spider_samples_gpt_3_5_turbo",
+		"samples/bird_samples", "samples/bird_samples_gpt_4_1_mini",
+		"samples/deepseek_chat_k=4", "samples/deepseek_chat_k=5", "samples/deepseek_chat_k=8", "samples/deepseek_chat_k=12",
+		"samples/deepseek_chat_k=22", "samples/deepseek_chat_k=35",
+		"samples/grok-4-1-fast-non-reasoning_k=4", "samples/grok-4-1-fast-non-reasoning_k=5", "samples/grok-4-1-fast-non-reasoning_k=8",
+		"samples/grok-4-1-fast-non-reasoning_k=22", "samples/grok-4-1-fast-non-reasoning_k=35",
+		"bird_minidev/all", fourExperts,
+	}
 }
 
 // noneLeft is the error of a command without a usable pool. It has one line for each pool if there are several.
