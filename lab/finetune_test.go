@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTrainReads: examples/finetune/train.py reads exactly what export writes, and refuses anything else.
+// TestTrainReads: finetune/train.py reads exactly what export writes, and refuses anything else.
 func TestTrainReads(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -25,7 +25,7 @@ func TestTrainReads(t *testing.T) {
 		t.Fatal(err, notes)
 	}
 	check := func(path string) (string, error) {
-		out, err := exec.Command(python, "-B", filepath.Join("..", "finetune", "train.py"), path, "--check").CombinedOutput()
+		out, err := exec.Command(python, "-B", filepath.Join("finetune", "train.py"), path, "--check").CombinedOutput()
 		return string(out), err
 	}
 	if out, err := check(train); err != nil || !strings.Contains(out, "3 pairs, 1 exemplars a prompt") || !strings.Contains(out, `"rate": 0.0001`) {

@@ -179,7 +179,6 @@ func TestBadInput(t *testing.T) {
 func TestNoPlaceForPage(t *testing.T) {
 	dir := data(t)
 	for _, args := range [][]string{
-		{"votes", "--pool", "spider_dev/all"},
 		{"score", "--dataset", "spider_dev", "--predictions", filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")},
 		{"run", "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/all"},
 	} {

@@ -93,7 +93,7 @@ type Exporter struct {
 // instructions, descriptions and so on; a strategy among them does not matter. db must stay open.
 func NewExporter(ctx context.Context, db *sql.DB, opts ...texttosql.Option) (*Exporter, error) {
 	x := &Exporter{}
-	nobody := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, errNotAsked })
+	nobody := llm.Named("nobody", llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, errNotAsked }))
 	catch := strategy.Func(func(_ context.Context, env *strategy.Env, _ strategy.Task) (*strategy.Outcome, error) {
 		if x.env == nil {
 			mine := *env
