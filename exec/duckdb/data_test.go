@@ -17,6 +17,8 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/duckdb"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
@@ -66,6 +68,15 @@ func script(t *testing.T, path string) string {
 		}
 	}
 	return out.String()
+}
+
+// TestPayloads runs the statements of the data set.
+func TestPayloads(t *testing.T) {
+	e := engine()
+	e.Payloads = slices.DeleteFunc(attack.Payloads(t, "duckdb"), func(p exectest.Payload) bool {
+		return attack.Race && p.Expect == exectest.Survive // the race detector takes memory and time of its own
+	})
+	exectest.Payloads(t, e)
 }
 
 // TestGolds: what DuckDB runs of the gold statements of Spider the guard lets through, and Analyze names all columns that

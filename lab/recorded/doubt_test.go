@@ -1,9 +1,10 @@
-package doubt
+package recorded_test
 
 import (
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -26,7 +27,7 @@ func TestQuestionsOfBenchmarks(t *testing.T) {
 			if o.Star || len(o.Items) == 0 {
 				continue // how many columns that is only the engine knows
 			}
-			read := Rules{}.Read(q.Question, q.Evidence)
+			read := doubt.Rules{}.Read(q.Question, q.Evidence)
 			n++
 			if read.Language == "en" {
 				english++

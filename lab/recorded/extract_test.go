@@ -1,4 +1,4 @@
-package sqltext_test
+package recorded_test
 
 import (
 	"context"
@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
 
-	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -223,4 +224,22 @@ func rowsOf(t testing.TB, db *sql.DB, stmt string) string {
 		return err.Error()
 	}
 	return b.String()
+}
+
+// The counts and the questions named are those of the official scorer.
+func TestHardnessSpider(t *testing.T) {
+	counts := map[sqltext.Grade]int{}
+	extra := []float64{427, 697, 764, 765, 766, 916, 979, 983}
+	for a := range evaldata.Lines[answer](t, evaldata.Path(t)+"/questions/questions_spider_dev.jsonl.gz") {
+		g := sqltext.SQLite().Parse(a.Gold).Hardness()
+		counts[g]++
+		qid, _ := a.QID.(float64)
+		if slices.Contains(extra, qid) && g != sqltext.Extra || qid == 793 && g != sqltext.Medium {
+			t.Errorf("question %v is %s", qid, g)
+		}
+	}
+	want := map[sqltext.Grade]int{sqltext.Easy: 130, sqltext.Medium: 220, sqltext.Hard: 87, sqltext.Extra: 92}
+	if diff := cmp.Diff(want, counts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

@@ -1,33 +1,16 @@
-package sqlite_test
+package recorded_test
 
 import (
-	"database/sql"
 	"slices"
 	"testing"
 
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/strategy/planvote"
 )
-
-// openData opens a database of the evaluation data, which is never written.
-func openData(t testing.TB, path string) *exec.DB {
-	t.Helper()
-	pool, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { pool.Close() })
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
 
 // TestSignatureOnSpider measures how often two answers with equal results have
 // different signatures, over all pairs of answers to one question.
@@ -35,7 +18,7 @@ func TestSignatureOnSpider(t *testing.T) {
 	if testing.Short() {
 		t.Skip("explains and runs some thousand statements")
 	}
-	type answer struct {
+	type ran struct {
 		Run  string `json:"run"`
 		Qid  int    `json:"qid"`
 		DB   string `json:"db_id"`
@@ -55,13 +38,13 @@ func TestSignatureOnSpider(t *testing.T) {
 		byQ    = make(map[int]map[string]*seen)
 		failed int
 	)
-	for a := range evaldata.Lines[answer](t, evaldata.Path(t, "predictions", "preds_spider_dev.exec.jsonl.gz")) {
+	for a := range evaldata.Lines[ran](t, evaldata.Path(t, "predictions", "preds_spider_dev.exec.jsonl.gz")) {
 		if a.Exec.Status != "ok" {
 			continue
 		}
 		db := dbs[a.DB]
 		if db == nil {
-			db = openData(t, evaldata.Path(t, "db", "spider", a.DB+".sqlite"))
+			db = database(t, a.DB)
 			dbs[a.DB] = db
 		}
 		key := [2]string{a.DB, a.SQL}
@@ -142,6 +125,22 @@ func TestSignatureOnSpider(t *testing.T) {
 		}
 		if got := compat / pairs; got < pool.compat-0.02 || got > pool.compat+0.02 {
 			t.Errorf("%s: compat signatures differ for %.3f of the pairs, want %.2f", pool.name, got, pool.compat)
+		}
+	}
+}
+
+// TestPublishedSchemaData: the lengths that the published code gives.
+func TestPublishedSchemaData(t *testing.T) {
+	for path, length := range map[string]int{
+		"chinook/Chinook_Sqlite.sqlite":              7856,
+		"classicmodels/classicmodels.sqlite":         6902,
+		"spider/student_transcripts_tracking.sqlite": 6221,
+		"bird/superhero.sqlite":                      3940,
+	} {
+		env := envOf(t, openAt(t, evaldata.Path(t, "db", path), reveal))
+		text, err := planvote.PublishedSchema(t.Context(), env, env.Schema, 0)
+		if n := len([]rune(text + "\n")); err != nil || n != length {
+			t.Errorf("%s: %d characters, want %d: %v", path, n, length, err)
 		}
 	}
 }

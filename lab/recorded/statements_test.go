@@ -1,4 +1,4 @@
-package sqlite_test
+package recorded_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
 )
 
 // dataDatabases opens the SQLite files of the evaluation data, by name.
@@ -45,7 +45,7 @@ func TestRealStatements(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of statements")
 	}
-	type answer struct {
+	type ran struct {
 		DB   string `json:"db_id"`
 		SQL  string
 		Gold string
@@ -82,7 +82,7 @@ func TestRealStatements(t *testing.T) {
 
 	gold := 0
 	for _, file := range []string{"questions/questions_spider_dev.jsonl.gz", "questions/questions_bird_dev.jsonl.gz"} {
-		for q := range evaldata.Lines[answer](t, evaldata.Path(t, file)) {
+		for q := range evaldata.Lines[ran](t, evaldata.Path(t, file)) {
 			if dbs[q.DB] == nil || seen[key{q.DB, q.Gold}] {
 				continue
 			}
@@ -101,7 +101,7 @@ func TestRealStatements(t *testing.T) {
 		"samples/samples_spider_dev.exec.jsonl.gz", "samples/samples_bird_dev_k8.exec.jsonl.gz",
 		"samples/samples_spider_dev100_diverse.exec.jsonl.gz",
 	} {
-		for a := range evaldata.Lines[answer](t, evaldata.Path(t, file)) {
+		for a := range evaldata.Lines[ran](t, evaldata.Path(t, file)) {
 			if dbs[a.DB] == nil || a.Exec.Status != "ok" || seen[key{a.DB, a.SQL}] {
 				continue
 			}
@@ -141,4 +141,13 @@ func TestRealStatements(t *testing.T) {
 	if refused > answers/1000 || differ > answers/1000 {
 		t.Errorf("of %d answers %d are refused and %d differ; 0.1 %% may", answers, refused, differ)
 	}
+}
+
+func newDB(t *testing.T, pool *sql.DB, c exec.Config) *exec.DB {
+	t.Helper()
+	db, err := exec.New(pool, sqlite.Dialect{}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
 }

@@ -1,8 +1,9 @@
-package threephase_test
+package recorded_test
 
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,8 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -26,18 +26,11 @@ import (
 // beside those of Consensus. Statements are recorded, one of each of twelve systems; what was not recorded (tables, joins,
 // corrections) a model answers that knows the gold.
 func TestCosts(t *testing.T) {
-	if evaldata.Race {
-		t.Skip("the figures are made without the race detector")
-	}
-	folder, err := eval.OpenFolder(evaldata.Path(t))
+	pool, err := folder(t).Pool("bird_dev/all")
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := folder.Pool("bird_dev/all")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, env := range []*strategy.Env{strategytest.Superhero(t), wide(t, 200)} {
+	for _, env := range []*strategy.Env{envOf(t, database(t, "superhero")), wide(t, 200)} {
 		profiled, err := env.DB.Profile(t.Context(), env.Schema, exec.ProfileOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +49,7 @@ func TestCosts(t *testing.T) {
 			var calls, prompt, completion, most, largest, answered int
 			for i, q := range pool.Questions {
 				m := &knowing{question: q, answers: pool.Answers[i], env: env}
-				out, err := method.strategy.Generate(t.Context(), strategytest.Asking(env, m), strategy.Task{Question: q.Text, Evidence: q.Evidence})
+				out, err := method.strategy.Generate(t.Context(), asking(env, m), strategy.Task{Question: q.Text, Evidence: q.Evidence})
 				if err == nil && out.SQL != "" {
 					answered++
 				}
@@ -98,16 +91,16 @@ func (k *knowing) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 			}
 		}
 	})
-	text := last(req)
+	text := req.Messages[len(req.Messages)-1].Text
 	reply := ""
 	switch req.Purpose {
 	case linker.PurposeTable:
 		relevant := slices.ContainsFunc(k.gold, func(name string) bool { return strings.Contains(text, "CREATE TABLE "+name+" (") })
-		reply = written(map[string]any{"is_relevant": relevant, "confidence": 0.9, "relevant_columns": []string{}, "reasoning": "as the gold reads it"})
+		reply = asJSON(map[string]any{"is_relevant": relevant, "confidence": 0.9, "relevant_columns": []string{}, "reasoning": "as the gold reads it"})
 	case linker.PurposeTables:
-		reply = written(map[string]any{"final_tables": k.gold, "removed_tables": []string{}, "reasoning": "as the gold reads them"})
+		reply = asJSON(map[string]any{"final_tables": k.gold, "removed_tables": []string{}, "reasoning": "as the gold reads them"})
 	case linker.PurposeSynthesis:
-		reply = written(map[string]any{"joins_needed": len(k.gold) > 1, "filters": nil, "aggregations": nil, "ordering": nil})
+		reply = asJSON(map[string]any{"joins_needed": len(k.gold) > 1, "filters": nil, "aggregations": nil, "ordering": nil})
 	case linker.PurposeJoin:
 		reply = `{"found_joins": true, "joins": [{"left_column": "superhero.eye_colour_id", "right_column": "colour.id", "confidence": 0.9}]}`
 	case strategy.PurposeGenerate:
@@ -148,7 +141,7 @@ func wide(t *testing.T, tables int) *strategy.Env {
 	for round := 0; left > 0; round++ {
 		for _, file := range others {
 			name := strings.TrimSuffix(filepath.Base(file), ".sqlite")
-			s := strategytest.DataEnv(t, "spider", filepath.Base(file)).Schema
+			s := envOf(t, openAt(t, file, exec.Config{})).Schema
 			for _, table := range s.Tables {
 				if left == 0 {
 					break
@@ -164,5 +157,13 @@ func wide(t *testing.T, tables int) *strategy.Env {
 			}
 		}
 	}
-	return strategytest.EnvAt(t, pool, nil)
+	return envOf(t, newDB(t, pool, exec.Config{}))
+}
+
+func asJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }

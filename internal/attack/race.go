@@ -1,6 +1,6 @@
 //go:build race
 
-package evaldata
+package attack
 
 // Race says that the race detector is on. It makes tests ten times as slow and
 // wants each path taken, not each figure held: those that measure a lot measure

@@ -1,4 +1,4 @@
-package petsql_test
+package recorded_test
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -26,10 +24,7 @@ import (
 // systems. Whatever the order in which models answer, the outcome and its trace
 // are the same bytes, and the votes are right as often as they were.
 func TestPETSQLRecorded(t *testing.T) {
-	f, err := eval.OpenFolder(evaldata.Path(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := folder(t)
 	d, err := f.Dataset("bird_dev")
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +47,7 @@ func TestPETSQLRecorded(t *testing.T) {
 			of[a.Question] = a.SQL
 		}
 	}
-	env := strategytest.Superhero(t)
+	env := envOf(t, database(t, "superhero"))
 	env.Rows = &exec.SampleCache{}
 	replay := func(q eval.Question, late func(model int) time.Duration) (*strategy.Outcome, []byte) {
 		e := *env
@@ -92,8 +87,9 @@ func TestPETSQLRecorded(t *testing.T) {
 		if i < chosen {
 			outcomes[q.ID] = told
 		}
-		if reportOf(out).PreSQL == "" || reportOf(out).Shown > reportOf(out).Tables || out.Ballot.Sampled != len(runs) {
-			t.Errorf("question %s: %+v, %d samples", q.ID, reportOf(out), out.Ballot.Sampled)
+		report, err := petsql.ReadReport(out.Report)
+		if err != nil || report.PreSQL == "" || report.Shown > report.Tables || out.Ballot.Sampled != len(runs) {
+			t.Errorf("question %s: %+v, %d samples, %v", q.ID, report, out.Ballot.Sampled, err)
 		}
 		want, err := env.DB.Query(t.Context(), q.Gold)
 		if err != nil {
