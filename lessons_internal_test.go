@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -24,28 +21,25 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// renamedCopy is a copy of a database with PROD_ in front of the names of its tables, and the schema before that.
-func renamedCopy(t *testing.T, elem ...string) (*sql.DB, *schema.Schema) {
+const records = `CREATE TABLE Customer (CustomerId INTEGER PRIMARY KEY, Name TEXT, Country TEXT);
+CREATE TABLE Employee (EmployeeId INTEGER PRIMARY KEY, Name TEXT);
+CREATE TABLE Track (TrackId INTEGER PRIMARY KEY, Name TEXT);
+CREATE TABLE Invoice (InvoiceId INTEGER PRIMARY KEY, CustomerId INTEGER REFERENCES Customer (CustomerId), Total REAL);
+CREATE TABLE InvoiceLine (InvoiceId INTEGER REFERENCES Invoice (InvoiceId), TrackId INTEGER REFERENCES Track (TrackId));
+INSERT INTO Customer VALUES (1, 'Ana', 'Brazil'), (2, 'Bo', 'Norway');
+INSERT INTO Track VALUES (1, 'Blue'); INSERT INTO Invoice VALUES (1, 1, 9.5); INSERT INTO InvoiceLine VALUES (1, 1)`
+
+// renamedRecords is a database with PROD_ in front of the names of its tables, and the schema before that.
+func renamedRecords(t *testing.T) (*sql.DB, *schema.Schema) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "copy.sqlite")
-	from, err := os.Open(evaldata.Path(t, elem...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	to, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(to, from); err != nil {
-		t.Fatal(err)
-	}
-	to.Close()
-	db, err := sql.Open("sqlite3", "file:"+path)
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "records.sqlite"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
+	if _, err := db.Exec(records); err != nil {
+		t.Fatal(err)
+	}
 	old, err := New(db, llm.Func(nil))
 	if err != nil {
 		t.Fatal(err)
@@ -124,109 +118,99 @@ var refining = strategy.Pipeline{Refine: &strategy.Refine{}}
 // TestLessonsOfRenamedTables: a database whose tables got another name since its schema was declared. One error is
 // recovered from, and the next session has none.
 func TestLessonsOfRenamedTables(t *testing.T) {
-	for _, tt := range []struct {
-		path                       []string
-		question, sql, table, also string
-	}{
-		{[]string{"db", "chinook", "Chinook_Sqlite.sqlite"}, "How many customers come from Brazil?",
-			"SELECT count(*) FROM Customer WHERE Country = 'Brazil'", "Customer", "SELECT count(*) FROM Customer"},
-		{[]string{"db", "classicmodels", "classicmodels.sqlite"}, "How many customers come from France?",
-			"SELECT count(*) FROM customers WHERE country = 'France'", "customers", "SELECT count(*) FROM customers"},
-	} {
-		t.Run(tt.path[1], func(t *testing.T) {
-			db, declared := renamedCopy(t, tt.path...)
-			path := filepath.Join(t.TempDir(), "lessons.json")
-			model := &reader{sql: tt.sql}
-			for _, table := range declared.Tables {
-				model.tables = append(model.tables, table.Name)
+	const question, table = "How many customers come from Brazil?", "Customer"
+	const counted, also = "SELECT count(*) FROM Customer WHERE Country = 'Brazil'", "SELECT count(*) FROM Customer"
+	db, declared := renamedRecords(t)
+	path := filepath.Join(t.TempDir(), "lessons.json")
+	model := &reader{sql: counted}
+	for _, table := range declared.Tables {
+		model.tables = append(model.tables, table.Name)
+	}
+	engine := func(opts ...Option) (*Engine, *memory.Lessons) {
+		l, err := memory.OpenLessons(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := New(db, model, append([]Option{WithSchema(declared), WithStrategy(refining), WithLessons(l)}, opts...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, l
+	}
+	e, _ := engine()
+	if _, err := e.Ask(t.Context(), question); err != nil {
+		t.Fatal(err)
+	}
+	e, l := engine()
+	if got := lessonsOf(t, l); len(got) > 0 || model.repairs != 1 {
+		t.Fatalf("Ask alone learned %v, after %d repairs", got, model.repairs)
+	}
+	first, _ := end(t, e, "first", question, nil)
+	what := fmt.Sprintf("table_mapping %s>PROD_%s ", table, table)
+	if diff := cmp.Diff([]string{what + "0.80 0/0/0"}, lessonsOf(t, l)); diff != "" || model.repairs != 2 {
+		t.Fatalf("after one error: %s, %d repairs", diff, model.repairs)
+	}
+	// The next session, of another process.
+	e, l = engine()
+	model.sql = also
+	second, receipt := end(t, e, "second", "How many customers are there?", nil)
+	if model.repairs != 2 || len(second.Steps) != 1 || second.Steps[0].Status != "ok" {
+		t.Errorf("the second session had an error: %+v", second.Steps)
+	}
+	if diff := cmp.Diff([]string{what + "0.82 1/1/1"}, lessonsOf(t, l)); diff != "" {
+		t.Error(diff)
+	}
+	if last := model.prompts[len(model.prompts)-1]; !strings.Contains(last, "PROD_"+table) || !strings.Contains(last, "### Advice") {
+		t.Errorf("the prompt: %s", last)
+	}
+	if first.Rows == nil || second.Rows == nil {
+		t.Error("no rows")
+	}
+	// Without memory it is as if nothing had been learned, for a question and for an engine.
+	model.sql = counted
+	for _, opt := range []AskOption{WithoutMemory(), nil} {
+		forgetful := e
+		if opt == nil {
+			forgetful, _ = engine(WithoutMemory())
+		}
+		before := model.repairs
+		res, err := forgetful.Ask(t.Context(), question, opt)
+		if err != nil || model.repairs != before+1 || strings.Contains(model.prompts[len(model.prompts)-1], "### Advice") {
+			t.Errorf("without memory: %v, %d repairs", err, model.repairs-before)
+		}
+		if opt == nil {
+			if _, err := forgetful.learnFrom(t.Context(), memory.Episode{Session: "x", Completed: true, SQL: res.SQL}, &res.Outcome); err != nil {
+				t.Error(err)
 			}
-			engine := func(opts ...Option) (*Engine, *memory.Lessons) {
-				l, err := memory.OpenLessons(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				e, err := New(db, model, append([]Option{WithSchema(declared), WithStrategy(refining), WithLessons(l)}, opts...)...)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return e, l
-			}
-			e, _ := engine()
-			if _, err := e.Ask(t.Context(), tt.question); err != nil {
-				t.Fatal(err)
-			}
-			e, l := engine()
-			if got := lessonsOf(t, l); len(got) > 0 || model.repairs != 1 {
-				t.Fatalf("Ask alone learned %v, after %d repairs", got, model.repairs)
-			}
-			first, _ := end(t, e, "first", tt.question, nil)
-			what := fmt.Sprintf("table_mapping %s>PROD_%s ", tt.table, tt.table)
-			if diff := cmp.Diff([]string{what + "0.80 0/0/0"}, lessonsOf(t, l)); diff != "" || model.repairs != 2 {
-				t.Fatalf("after one error: %s, %d repairs", diff, model.repairs)
-			}
-			// The next session, of another process.
-			e, l = engine()
-			model.sql = tt.also
-			second, receipt := end(t, e, "second", "How many customers are there?", nil)
-			if model.repairs != 2 || len(second.Steps) != 1 || second.Steps[0].Status != "ok" {
-				t.Errorf("the second session had an error: %+v", second.Steps)
-			}
-			if diff := cmp.Diff([]string{what + "0.82 1/1/1"}, lessonsOf(t, l)); diff != "" {
-				t.Error(diff)
-			}
-			if last := model.prompts[len(model.prompts)-1]; !strings.Contains(last, "PROD_"+tt.table) || !strings.Contains(last, "### Advice") {
-				t.Errorf("the prompt: %s", last)
-			}
-			if first.Rows == nil || second.Rows == nil {
-				t.Error("no rows")
-			}
-			// Without memory it is as if nothing had been learned, for a question and for an engine.
-			model.sql = tt.sql
-			for _, opt := range []AskOption{WithoutMemory(), nil} {
-				forgetful := e
-				if opt == nil {
-					forgetful, _ = engine(WithoutMemory())
-				}
-				before := model.repairs
-				res, err := forgetful.Ask(t.Context(), tt.question, opt)
-				if err != nil || model.repairs != before+1 || strings.Contains(model.prompts[len(model.prompts)-1], "### Advice") {
-					t.Errorf("without memory: %v, %d repairs", err, model.repairs-before)
-				}
-				if opt == nil {
-					if _, err := forgetful.learnFrom(t.Context(), memory.Episode{Session: "x", Completed: true, SQL: res.SQL}, &res.Outcome); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-			if diff := cmp.Diff([]string{what + "0.82 1/1/1"}, lessonsOf(t, l)); diff != "" {
-				t.Errorf("without memory: %s", diff)
-			}
-			// A correction after the end takes the success back; one that names both tables is sure.
-			nameable, err := e.nameable(t.Context())
-			if err != nil || len(nameable.Tables) != 2*len(declared.Tables) {
-				t.Errorf("%d tables can be named, %v", len(nameable.Tables), err)
-			}
-			correction := session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "PROD_" + tt.table}},
-				Rejected: []schema.TableName{{Name: tt.table}}}
-			if receipt, err = l.TakeBack(receipt, correction); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([]string{what + "0.80 1/1/0"}, lessonsOf(t, l)); diff != "" {
-				t.Error(diff)
-			}
-			end(t, e, "second", "How many customers are there?", func(ep *memory.Episode) {
-				ep.Before, ep.Corrections = receipt, []session.Correction{correction}
-			})
-			if diff := cmp.Diff([]string{what + "0.95 1/1/1"}, lessonsOf(t, l)); diff != "" {
-				t.Error(diff)
-			}
-		})
+		}
+	}
+	if diff := cmp.Diff([]string{what + "0.82 1/1/1"}, lessonsOf(t, l)); diff != "" {
+		t.Errorf("without memory: %s", diff)
+	}
+	// A correction after the end takes the success back; one that names both tables is sure.
+	nameable, err := e.nameable(t.Context())
+	if err != nil || len(nameable.Tables) != 2*len(declared.Tables) {
+		t.Errorf("%d tables can be named, %v", len(nameable.Tables), err)
+	}
+	correction := session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "PROD_" + table}},
+		Rejected: []schema.TableName{{Name: table}}}
+	if receipt, err = l.TakeBack(receipt, correction); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{what + "0.80 1/1/0"}, lessonsOf(t, l)); diff != "" {
+		t.Error(diff)
+	}
+	end(t, e, "second", "How many customers are there?", func(ep *memory.Episode) {
+		ep.Before, ep.Corrections = receipt, []session.Correction{correction}
+	})
+	if diff := cmp.Diff([]string{what + "0.95 1/1/1"}, lessonsOf(t, l)); diff != "" {
+		t.Error(diff)
 	}
 }
 
 // TestPrefixRule: one sentence of a user teaches the names of all tables.
 func TestPrefixRule(t *testing.T) {
-	db, declared := renamedCopy(t, "db", "chinook", "Chinook_Sqlite.sqlite")
+	db, declared := renamedRecords(t)
 	model := &reader{sql: "SELECT count(*) FROM Invoice"}
 	for _, table := range declared.Tables {
 		model.tables = append(model.tables, table.Name)

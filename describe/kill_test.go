@@ -73,17 +73,14 @@ func child(database, file, asked string) error {
 // TestDescribeKilled: a process that is killed after each table and started anew asks about no table twice, and the
 // file is whole at every moment.
 func TestDescribeKilled(t *testing.T) {
-	database := filepath.Join(os.Getenv("TEXTTOSQL_DATA"), "db", "bird", "superhero.sqlite")
-	if os.Getenv("TEXTTOSQL_DATA") == "" {
-		database = filepath.Join(t.TempDir(), "market.sqlite")
-		pool, err := sql.Open("sqlite3", "file:"+database)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = pool.Exec(strategytest.MarketSQL)
-		if err := errors.Join(err, pool.Close()); err != nil {
-			t.Fatal(err)
-		}
+	database := filepath.Join(t.TempDir(), "market.sqlite")
+	made, err := sql.Open("sqlite3", "file:"+database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = made.Exec(strategytest.MarketSQL)
+	if err := errors.Join(err, made.Close()); err != nil {
+		t.Fatal(err)
 	}
 	pool, err := sql.Open("sqlite3", "file:"+database+"?mode=ro")
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -74,28 +73,6 @@ func TestReadBIRDErrors(t *testing.T) {
 	}
 	if _, err := eval.ReadBIRD(os.DirFS(filepath.Join(t.TempDir(), "gone"))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
-	}
-}
-
-// TestReadBIRDData reads the descriptions of a BIRD database.
-func TestReadBIRDData(t *testing.T) {
-	d, err := eval.ReadBIRD(os.DirFS(evaldata.Path(t, "db", "bird", "superhero_description")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(d) != 31 {
-		t.Errorf("%d columns described, want 31", len(d))
-	}
-	if got := d["hero_attribute.hero_id"]; got.Title != "hero id" || !strings.Contains(got.Text, "Maps to superhero(id)") {
-		t.Errorf("hero_attribute.hero_id: %+v", got)
-	}
-	if got := d["superhero.height_cm"]; got.Title != "height cm" || !strings.HasPrefix(got.Values, "commonsense evidence:") {
-		t.Errorf("superhero.height_cm: %+v", got)
-	}
-	for name, text := range d {
-		if !utf8.ValidString(name + text.Title + text.Text + text.Values) {
-			t.Errorf("%s is not valid UTF-8", name)
-		}
 	}
 }
 

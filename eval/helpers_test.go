@@ -11,23 +11,11 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // openReadOnly opens a database file that nothing writes to.
 func openReadOnly(path string) (*sql.DB, error) {
 	return sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
-}
-
-// folder is the evaluation data, without which the test is skipped.
-func folder(t testing.TB) *eval.Folder {
-	t.Helper()
-	dir := evaldata.Path(t)
-	f, err := eval.OpenFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
 }
 
 // newStore is a Store that finds databases with find.
@@ -86,4 +74,15 @@ func write(t testing.TB, name, content string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// in finds the databases of a folder by their files.
+func in(dir string) func(id string) (string, error) {
+	return func(id string) (string, error) {
+		path := filepath.Join(dir, id+".sqlite")
+		if _, err := os.Stat(path); err != nil {
+			return "", &eval.DatabaseError{ID: id, Path: dir}
+		}
+		return path, nil
+	}
 }

@@ -29,7 +29,7 @@ func pets(t *testing.T) (*eval.Dataset, *eval.Scorer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := newStore(t, func(id string) (string, error) { return eval.DatabaseIn(dir, id) })
+	store := newStore(t, in(dir))
 	return d, &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
 }
 

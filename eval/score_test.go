@@ -128,7 +128,7 @@ func TestSpiderLines(t *testing.T) {
 	for _, name := range []string{"n", "größe-1", "zweite db", "a.b"} {
 		dir := t.TempDir()
 		makeDatabase(t, dir, name, "CREATE TABLE t (a)")
-		store := newStore(t, func(id string) (string, error) { return eval.DatabaseIn(dir, id) })
+		store := newStore(t, in(dir))
 		d, err := eval.NewDataset("d", []eval.Question{{ID: "0", DB: name, Gold: "SELECT 1", Place: 0}})
 		if err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func TestScoreAgain(t *testing.T) {
 	d := fiveQuestions(t).Select(func(q eval.Question) bool { return q.DB == "n" })
 	var texts []string
 	for range 10 {
-		s := eval.Scorer{Store: newStore(t, numbers(t)), Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.SuiteEX{}, eval.SoftF1{}, eval.EM{}}}
+		s := eval.Scorer{Store: newStore(t, numbers(t)), Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.SoftF1{}, eval.EM{}}}
 		r, err := s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path))
 		if err != nil {
 			t.Fatal(err)
@@ -217,7 +217,7 @@ func TestDamagedDatabases(t *testing.T) {
 {"qid": 2, "sql": "SELECT 1"}
 {"qid": 3, "sql": "SELECT 1"}
 {"qid": 4, "sql": "SELECT a FROM u"}`)
-	s := eval.Scorer{Store: newStore(t, func(id string) (string, error) { return eval.DatabaseIn(dir, id) })}
+	s := eval.Scorer{Store: newStore(t, in(dir))}
 	r, err := s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path))
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/vote"
 )
 
 // petShop makes a small database in a temporary folder and returns a way to find it.
@@ -19,7 +18,7 @@ func petShop() (find func(id string) (string, error), done func()) {
 		log.Fatal(err)
 	}
 	makePets(dir)
-	return func(id string) (string, error) { return eval.DatabaseIn(dir, id) }, func() { os.RemoveAll(dir) }
+	return in(dir), func() { os.RemoveAll(dir) }
 }
 
 // makePets writes the database of the examples into dir.
@@ -99,33 +98,6 @@ func ExampleScorer_ScoreRuns() {
 	//   va         1.0000
 	//   ex_set     1.0000
 	//   ex_bag     1.0000
-}
-
-func ExampleStore_Candidates() {
-	find, done := petShop()
-	defer done()
-	store := eval.NewStore(eval.StoreConfig{Find: find, Open: openReadOnly})
-	defer store.Close()
-
-	q := eval.Question{DB: "pets", Text: "Which pets are cats?"}
-	candidates, err := store.Candidates(context.Background(), q, []eval.Answer{
-		{SQL: "SELECT name FROM pet WHERE kind = 'Cat'"},
-		{SQL: "SELECT name FROM pet WHERE kind = 'cat'"},
-		{SQL: "SELECT name FROM pets WHERE kind = 'cat'"},
-		{SQL: "SELECT p.name FROM pet AS p WHERE p.kind LIKE 'cat' ORDER BY p.name"},
-	}, eval.CandidateOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	ballot, err := vote.Majority{}.Count(candidates)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(ballot.Explain())
-	fmt.Println(ballot.Clusters[0].SQL)
-	// Output:
-	// 2 of 4 samples (1 abstained), no doubt
-	// SELECT name FROM pet WHERE kind = 'cat'
 }
 
 func ExampleReadDataset() {

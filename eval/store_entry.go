@@ -58,7 +58,6 @@ type entry struct {
 	done         bool
 	execution    Execution
 	fingerprints []fingerprint
-	plan         *planned
 }
 
 type fingerprint struct {
@@ -275,19 +274,6 @@ func (d *database) query(ctx context.Context, text string, b exec.Bounds) (*resu
 	}
 	defer d.giveBack(session)
 	return session.Query(ctx, text)
-}
-
-// explain asks for the plan of a statement, on the connections that query has.
-func (d *database) explain(ctx context.Context, text string, b exec.Bounds) (exec.Plan, error) {
-	if d.pool == nil {
-		return d.db.Explain(ctx, text)
-	}
-	session, err := d.session(b)
-	if err != nil {
-		return exec.Plan{}, err
-	}
-	defer d.giveBack(session)
-	return session.Explain(ctx, text)
 }
 
 // session takes an idle session or opens one. There are never more than

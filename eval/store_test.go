@@ -16,12 +16,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/vote"
 )
 
 // shop is a folder with one small database.
@@ -31,7 +29,7 @@ func shop(t testing.TB) func(string) (string, error) {
 	makeDatabase(t, dir, "shop",
 		"CREATE TABLE t (a INTEGER, b TEXT, d DATE)",
 		"INSERT INTO t VALUES (1, 'x', '2024-01-01'), (2, 'y', 'soon'), (3, 'y', NULL)")
-	return func(id string) (string, error) { return eval.DatabaseIn(dir, id) }
+	return in(dir)
 }
 
 func TestStoreExecute(t *testing.T) {
@@ -208,7 +206,7 @@ func TestStoreFaults(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "broken.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	find := func(id string) (string, error) { return eval.DatabaseIn(dir, id) }
+	find := in(dir)
 	store := newStore(t, find)
 	_, err := store.Execute(t.Context(), "gone", "SELECT 1")
 	if want := `eval: database "gone" is not in ` + dir; !errors.Is(err, fs.ErrNotExist) || err.Error() != want {
@@ -281,56 +279,6 @@ func TestStoreTime(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func TestStoreCandidates(t *testing.T) {
-	store := newStore(t, shop(t))
-	answers := []eval.Answer{
-		{Run: "r", SQL: "SELECT b FROM t WHERE a = 2"},
-		{Run: "r", Model: "m", SQL: "SELECT 'y'"},
-		{Run: "r", SQL: "SELECT nix FROM t"},
-		{Run: "r", SQL: "SELECT b FROM t WHERE a = 2;"},
-		{Run: "r", SQL: "SELECT a FROM t WHERE a > 9"},
-	}
-	q := eval.Question{ID: "1", DB: "shop", Text: "What is b of 2?"}
-	got, err := store.Candidates(t.Context(), q, answers, eval.CandidateOptions{Plans: true, Doubts: &doubt.Rules{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, c := range got {
-		if c.SQL != answers[i].SQL || c.Sample != i {
-			t.Errorf("candidate %d is %+v", i, c)
-		}
-	}
-	if got[0].Fingerprint != got[1].Fingerprint || got[0].Fingerprint == got[4].Fingerprint || got[0].Fingerprint != got[3].Fingerprint {
-		t.Error("equal results have different fingerprints, or different ones equal")
-	}
-	if got[0].Model != "r" || got[1].Model != "m" {
-		t.Errorf("models %q and %q", got[0].Model, got[1].Model)
-	}
-	if got[2].Rejected == "" || !strings.Contains(got[2].Rejected, "no such column") {
-		t.Errorf("rejected: %q", got[2].Rejected)
-	}
-	if got[0].Plan == "" || got[0].Plan == got[1].Plan || got[0].Sequence == "" {
-		t.Errorf("candidate 0 is %+v", got[0])
-	}
-	if !got[4].Empty || len(got[4].Findings) == 0 {
-		t.Errorf("candidate 4 is %+v", got[4])
-	}
-	if s := store.Stats(); s.Executed != 4 || s.Again != 0 {
-		t.Errorf("%+v", s)
-	}
-	ballot, err := vote.Majority{}.Count(got)
-	if err != nil || len(ballot.Clusters) != 2 || ballot.Clusters[0].Weight != 3 {
-		t.Errorf("ballot %+v, %v", ballot, err)
-	}
-
-	if plan, ok, err := store.Plan(t.Context(), "shop", "SELECT a FROM t"); err != nil || !ok || plan.Signature() == "" {
-		t.Errorf("Plan: %v, %v, %v", plan, ok, err)
-	}
-	if _, ok, err := store.Plan(t.Context(), "shop", "SELECT nix FROM t"); err != nil || ok {
-		t.Errorf("the plan of a statement that does not compile: %v, %v", ok, err)
-	}
 }
 
 // TestOpeningAnotherWaitsFor: the end of the context of whoever opens a database says

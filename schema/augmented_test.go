@@ -1,9 +1,7 @@
 package schema_test
 
 import (
-	"database/sql"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
 
-	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
@@ -165,93 +162,4 @@ func TestAugmentedDefinition(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestAugmentedData: the texts of real databases are CREATE texts and comments.
-func TestAugmentedData(t *testing.T) {
-	dir := evaldata.Path(t, "db")
-	s, rows := readDatabase(t, filepath.Join(dir, "chinook/Chinook_Sqlite.sqlite"))
-	if n := utf8.RuneCountInString(augmented(t, 4000, s, rows...).Text); n > 4159+60 {
-		t.Errorf("Chinook within 4000: %d characters", n)
-	}
-	databases, err := filepath.Glob(filepath.Join(dir, "spider", "*.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range databases {
-		s, rows := readDatabase(t, path)
-		creates := map[string]bool{}
-		for _, table := range s.Tables {
-			for line := range strings.Lines(table.Definition) {
-				creates[strings.TrimSpace(line)] = true
-			}
-		}
-		got := augmented(t, 8000, s, rows...)
-		if got.OverBudget || len(got.LeftOut) > 0 {
-			t.Errorf("%s: over budget %t, left out %v", path, got.OverBudget, got.LeftOut)
-		}
-		for line := range strings.Lines(got.Text) {
-			if line = strings.TrimSpace(line); !creates[line] && line != "" && !strings.HasPrefix(line, "-- ") {
-				t.Errorf("%s: a line of its own: %q", path, line)
-			}
-		}
-	}
-}
-
-// readDatabase is the least that Augmented needs of an SQLite file.
-func readDatabase(t *testing.T, path string) (*schema.Schema, []schema.Sample) {
-	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	s := &schema.Schema{Dialect: "sqlite"}
-	for _, row := range query(t, db, "SELECT name, sql FROM sqlite_master WHERE type = 'table'").Rows {
-		s.Tables = append(s.Tables, schema.Table{Name: row[0].(string), Kind: schema.BaseTable, Definition: row[1].(string)})
-	}
-	var rows []schema.Sample
-	for i := range s.Tables {
-		table := &s.Tables[i]
-		from := " FROM " + schema.QuoteName(table.Name)
-		// A sign before the name keeps the driver from making times of dates.
-		var terms []string
-		sample := query(t, db, "SELECT *"+from+" LIMIT 0")
-		for _, name := range sample.Columns {
-			table.Columns = append(table.Columns, schema.Column{Name: name})
-			terms = append(terms, "+"+schema.QuoteName(name))
-		}
-		sample.Table = schema.TableName{Name: table.Name}
-		sample.Rows = query(t, db, "SELECT "+strings.Join(terms, ", ")+from+" LIMIT 3").Rows
-		rows = append(rows, sample)
-	}
-	return s, rows
-}
-
-func query(t *testing.T, db *sql.DB, text string) schema.Sample {
-	t.Helper()
-	rows, err := db.Query(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	var out schema.Sample
-	if out.Columns, err = rows.Columns(); err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		values := make([]any, len(out.Columns))
-		places := make([]any, len(values))
-		for i := range values {
-			places[i] = &values[i]
-		}
-		if err := rows.Scan(places...); err != nil {
-			t.Fatal(err)
-		}
-		out.Rows = append(out.Rows, values)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return out
 }

@@ -1,13 +1,11 @@
 package sqltext_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -126,24 +124,6 @@ func TestHardness(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", tt.why, got, tt.want)
 			}
 		})
-	}
-}
-
-// The counts and the questions named are those of the official scorer.
-func TestHardnessSpider(t *testing.T) {
-	counts := map[sqltext.Grade]int{}
-	extra := []float64{427, 697, 764, 765, 766, 916, 979, 983}
-	for a := range evaldata.Lines[answer](t, evaldata.Path(t)+"/questions/questions_spider_dev.jsonl.gz") {
-		g := sqltext.SQLite().Parse(a.Gold).Hardness()
-		counts[g]++
-		qid, _ := a.QID.(float64)
-		if slices.Contains(extra, qid) && g != sqltext.Extra || qid == 793 && g != sqltext.Medium {
-			t.Errorf("question %v is %s", qid, g)
-		}
-	}
-	want := map[sqltext.Grade]int{sqltext.Easy: 130, sqltext.Medium: 220, sqltext.Hard: 87, sqltext.Extra: 92}
-	if diff := cmp.Diff(want, counts); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // BenchmarkAdmission is what twelve distinct small statements on superhero cost
 // from reply to candidate: extraction, guard, plan, rows and fingerprint.
 func BenchmarkAdmission(b *testing.B) {
-	env := strategytest.Superhero(b)
+	env := strategytest.Heroes(b)
 	table := env.Schema.Tables[0]
 	for b.Loop() {
 		a := strategy.NewAdmission(b.Context(), env, usaTask, nil, &doubt.Rules{})

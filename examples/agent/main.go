@@ -17,9 +17,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/eval/models"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
@@ -113,25 +114,37 @@ func taken(w io.Writer, span *trace.Span, several bool) {
 //go:embed walks.json
 var walks []byte
 
-// script is what stands for a model where none is configured.
+// walk is a question with the steps of a model that answers it.
+type walk struct {
+	Question string
+	Steps    []struct{ Thought, Action, SQL string }
+}
+
+// script is what stands for a model where none is configured: it takes the step that follows those in the conversation.
 func script() (cli.Scripted, error) {
-	var list []struct {
-		Question string                  `json:"question"`
-		Steps    []models.TrajectoryStep `json:"steps"`
-	}
+	var list []walk
 	if err := json.Unmarshal(walks, &list); err != nil {
 		return cli.Scripted{}, fmt.Errorf("examples/agent/walks.json: %w", err)
 	}
 	s := cli.Scripted{File: "examples/agent/walks.json"}
-	var known []models.Question
-	var stored []models.Trajectory
-	for i, w := range list {
-		id := fmt.Sprint(i + 1)
+	for _, w := range list {
 		s.Questions = append(s.Questions, w.Question)
-		known = append(known, models.Question{ID: id, Text: w.Question})
-		stored = append(stored, models.Trajectory{Run: "scripted", Question: json.Number(id), Steps: w.Steps})
 	}
-	m, err := models.NewTrajectories("scripted", stored, known)
-	s.Models = []llm.Model{m}
-	return s, err
+	s.Models = []llm.Model{llm.Named("scripted", llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		taken := 0
+		for _, m := range slices.Backward(req.Messages) {
+			if m.Role == llm.Assistant {
+				taken++
+				continue
+			}
+			asked := slices.IndexFunc(list, func(w walk) bool { return strings.Contains(m.Text, w.Question) })
+			if asked >= 0 && req.Sample == 0 && taken < len(list[asked].Steps) {
+				step := list[asked].Steps[taken]
+				reply := fmt.Sprintf("Thought: %s\nAction: %s[%s]", step.Thought, step.Action, step.SQL)
+				return llm.Response{Text: reply, StopReason: llm.StopEnd, Usage: llm.Estimate(req, reply)}, nil
+			}
+		}
+		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "scripted: no step is left for this question"}
+	}))}
+	return s, nil
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ var demos = map[string]demo{
 
 func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.Writer, getenv func(string) string) error {
 	asked := ask.Define(flags)
-	script := flags.String("script", "", "Chinook's script for the engine, a `file`; default: the one below TEXTTOSQL_DATA, else a small shop")
+	script := flags.String("script", "", "Chinook's script for the engine, a `file`; default: a small shop")
 	name := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]
@@ -79,7 +78,7 @@ func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.
 	if err != nil {
 		return err
 	}
-	about, err := d.read(name, *script, getenv)
+	about, err := d.read(name, *script)
 	if err != nil {
 		return err
 	}
@@ -101,12 +100,9 @@ func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.
 }
 
 // read returns Chinook, by its script for an engine, or the shop of the other examples.
-func (d demo) read(name, path string, getenv func(string) string) (data, error) {
+func (d demo) read(name, path string) (data, error) {
 	if path != "" && d.script == "" {
 		return data{}, fmt.Errorf("-script: the demonstration of %s asks about the shop only", name)
-	}
-	if path == "" && d.script != "" && getenv("TEXTTOSQL_DATA") != "" {
-		path = filepath.Join(getenv("TEXTTOSQL_DATA"), "db", "chinook", d.script)
 	}
 	if path == "" {
 		return data{

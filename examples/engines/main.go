@@ -14,9 +14,8 @@
 // program. No error repeats one that may hold a password.
 //
 // "ask" has the flags and the output of examples/quickstart, "safety" those of examples/safety. "demo" needs the programs
-// of a server; its error says how to get them. Chinook comes from its published script for the engine, -script FILE or the
-// one below TEXTTOSQL_DATA; without a script it asks about the shop of the other examples. It asks as a role with few
-// rights, made by role_postgres.sql or role_mysql.sql.
+// of a server; its error says how to get them. It asks about the shop of the other examples, or about Chinook with its
+// published script for the engine, -script FILE. It asks as a role with few rights, made by role_postgres.sql or role_mysql.sql.
 package main
 
 import (

@@ -9,18 +9,13 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/texttosql/texttosql/examples/internal/trial"
-	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // files makes a database and a file of statements.
@@ -208,64 +203,5 @@ null
 	cancel()
 	if err := run(ended, []string{"-db", db, "-statements", list}, &bytes.Buffer{}, &bytes.Buffer{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
-	}
-}
-
-// TestPayloads: every statement of both files of the data set does what its line says. Of those that are to survive the
-// verdict does not matter.
-func TestPayloads(t *testing.T) {
-	db, _ := files(t, "")
-	args := []string{"-db", db, "-deadline", "1s", "-json"}
-	var items []trial.Statement
-	skipped := 0
-	for _, name := range []string{"payloads.jsonl", "payloads_resources.jsonl"} {
-		list := evaldata.Path(t, "security", name)
-		more, others, err := trial.Read(list, "sqlite")
-		if err != nil {
-			t.Fatal(err)
-		}
-		items, skipped, args = append(items, more...), skipped+others, append(args, "-statements", list)
-	}
-	var out, stderr bytes.Buffer
-	if err := run(t.Context(), args, &out, &stderr); err != nil {
-		t.Fatal(err)
-	}
-	var s trial.Summary
-	if err := json.Unmarshal(stderr.Bytes(), &s); err != nil {
-		t.Fatalf("%v: %s", err, &stderr)
-	}
-	verdicts := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(verdicts) != len(items) || s.Statements != len(items) || s.Refused+s.Failed+s.Answered != len(items) || s.Skipped != skipped || !s.Unchanged {
-		t.Errorf("%d verdicts for %d statements: %+v", len(verdicts), len(items), s)
-	}
-	t.Logf("%s", &stderr)
-	pool, err := cli.OpenReadOnly(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	target := trial.Target{Pool: pool, Dialect: sqlite.Dialect{}}
-	for i, item := range items {
-		if !slices.Contains(s.Unexpected, item.ID) {
-			continue
-		}
-		// A busy machine may leave a statement no time within its deadline, or be late itself.
-		met := false
-		var v trial.Verdict
-		for range 3 {
-			deadline := time.Second
-			if item.Expect != "survive" {
-				deadline = time.Minute
-			}
-			again := trial.Summary{}
-			if v, err = target.Try(t.Context(), item, deadline); err != nil {
-				t.Fatal(err)
-			}
-			again.Count(item, v, deadline)
-			met = met || len(again.Unexpected) == 0
-		}
-		if !met {
-			t.Errorf("%s: %s, then %+v, want %s", item.ID, verdicts[i], v, item.Expect)
-		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
-	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // traps are what an attacker would like to find, beside the tables of the suite.
@@ -316,7 +315,7 @@ var harmless = []statements{
 
 // TestHostile runs the statements one after the other, and looks from outside at what each left behind.
 func TestHostile(t *testing.T) {
-	if evaldata.Race {
+	if attack.Race {
 		t.Skip("TestReasons runs the same statements; this one looks from outside after each")
 	}
 	refused, accepted := 0, 0

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/mattn/go-sqlite3"
+
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-
-	_ "github.com/mattn/go-sqlite3"
 )
 
 // fixture is the two tables of the payloads' README.

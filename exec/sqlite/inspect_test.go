@@ -15,8 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
-
-	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -197,67 +195,6 @@ func TestInspectBroken(t *testing.T) {
 		got = append(got, table.Name)
 	}
 	if diff := cmp.Diff([]string{"base", "good", "notes_of"}, got); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
-}
-
-// TestInspectData reads every database of the evaluation data.
-func TestInspectData(t *testing.T) {
-	files, err := filepath.Glob(evaldata.Path(t, "db", "*", "*.sqlite"))
-	if err != nil || len(files) < 22 {
-		t.Fatal(len(files), err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			s, err := openData(t, file).Schema(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(s.Tables) == 0 {
-				t.Error("no tables")
-			}
-			for _, table := range s.Tables {
-				if len(table.Columns) == 0 || strings.HasPrefix(table.Name, "sqlite_") {
-					t.Errorf("%s has %d columns", table.Name, len(table.Columns))
-				}
-				for _, key := range table.ForeignKeys {
-					target, ok := s.Lookup(key.RefSchema, key.RefTable)
-					if !ok || len(key.Columns) != len(key.RefColumns) {
-						t.Errorf("%s: key %+v leads nowhere", table.Name, key)
-						continue
-					}
-					for _, name := range key.RefColumns {
-						if _, ok := target.Column(name); !ok {
-							t.Errorf("%s: key %+v: no column %s", table.Name, key, name)
-						}
-					}
-				}
-			}
-		})
-	}
-}
-
-// TestInspectChinook holds the numbers of a schema that everybody knows.
-func TestInspectChinook(t *testing.T) {
-	s, err := openData(t, evaldata.Path(t, "db", "chinook", "Chinook_Sqlite.sqlite")).Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, columns := 0, 0
-	for _, table := range s.Tables {
-		keys += len(table.ForeignKeys)
-		columns += len(table.Columns)
-	}
-	if len(s.Tables) != 11 || columns != 64 || keys != 11 {
-		t.Errorf("%d tables, %d columns, %d foreign keys, want 11, 64, 11", len(s.Tables), columns, keys)
-	}
-	employee, _ := s.Lookup("", "employee")
-	want := []schema.ForeignKey{{Columns: []string{"ReportsTo"}, RefTable: "Employee", RefColumns: []string{"EmployeeId"}}}
-	if diff := cmp.Diff(want, employee.ForeignKeys); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
-	playlist, _ := s.Lookup("", "PlaylistTrack")
-	if diff := cmp.Diff([]string{"PlaylistId", "TrackId"}, playlist.PrimaryKey); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

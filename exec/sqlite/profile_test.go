@@ -14,7 +14,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -337,51 +336,6 @@ func TestSampleOrder(t *testing.T) {
 	want := &result.Table{Columns: []string{"x"}, Rows: [][]any{{int64(3)}, {int64(1)}}, Truncated: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
-	}
-}
-
-// TestProfileData profiles every database of the evaluation data and compares
-// counts with what SQLite itself says.
-func TestProfileData(t *testing.T) {
-	files, err := filepath.Glob(evaldata.Path(t, "db", "*", "*.sqlite"))
-	if err != nil || len(files) < 22 {
-		t.Fatal(len(files), err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			db := openData(t, file)
-			s, err := db.Schema(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err = db.Profile(t.Context(), s, exec.ProfileOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			d := db.Dialect()
-			for _, table := range s.Tables {
-				for _, c := range table.Columns {
-					name := d.Language().Quote(c.Name)
-					got, err := db.Query(t.Context(),
-						"SELECT count(*), count(*) - count("+name+"), count(DISTINCT "+name+" COLLATE BINARY), min("+name+" COLLATE BINARY) FROM "+d.Language().Quote(table.Name))
-					if err != nil {
-						t.Fatal(err)
-					}
-					p := c.Profile
-					if p == nil || !p.Complete {
-						t.Fatalf("%s.%s: %+v", table.Name, c.Name, p)
-					}
-					long := p.Min == nil && p.Nulls < p.Sampled
-					have := []any{p.Sampled, p.Nulls, p.Distinct, p.Min}
-					if long { // cut values may count as one
-						have[2], have[3] = got.Rows[0][2], got.Rows[0][3]
-					}
-					if diff := cmp.Diff(got.Rows[0], have); diff != "" {
-						t.Errorf("%s.%s: -want +got\n%s", table.Name, c.Name, diff)
-					}
-				}
-			}
-		})
 	}
 }
 

@@ -6,10 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/eval/models"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -23,33 +21,6 @@ func reader(tb testing.TB) *run {
 	r := &run{ReAct: ReAct{published: true}, env: &strategy.Env{DB: db}, tools: Tools()}
 	r.calls = r.named()
 	return r
-}
-
-// TestReadRecorded: every stored step, written back as a reply, is read as it was recorded.
-func TestReadRecorded(t *testing.T) {
-	r := reader(t)
-	list, err := models.ReadTrajectories(evaldata.Path(t, "predictions", "classicmodels_react_traces.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	steps := 0
-	for _, walk := range list {
-		for i, s := range walk.Steps {
-			steps++
-			for _, form := range []string{s.Reply(), strings.TrimSuffix(s.Reply(), "]"), s.Reply() + "\nObservation: Success: rows=1\nThat is it."} {
-				a := r.read(form)
-				if a.name != s.Action || a.argument != s.SQL {
-					t.Errorf("%s, question %s, step %d: read %s[%s], want %s[%s]", walk.Run, walk.Question, i, a.name, a.argument, s.Action, s.SQL)
-				}
-			}
-			if a := r.read(s.Reply()); a.thought != strategy.OneLine(s.Thought) {
-				t.Errorf("%s, question %s, step %d: thought %q", walk.Run, walk.Question, i, a.thought)
-			}
-		}
-	}
-	if steps != 2380 {
-		t.Errorf("%d steps, want 2380", steps)
-	}
 }
 
 // TestReadForms are forms that models use in place of the one they were shown.

@@ -2,16 +2,12 @@ package petsql_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/memory"
@@ -140,51 +136,6 @@ func TestREpBudget(t *testing.T) {
 			last = n
 		}
 	}
-}
-
-// TestREpData writes the layout of the source for three Spider databases, whole
-// and without each of its parts, and the default one for superhero with its
-// descriptions. The golden has the sums of the bytes, since the values belong to
-// others.
-func TestREpData(t *testing.T) {
-	var sums strings.Builder
-	write := func(name, text string) {
-		fmt.Fprintf(&sums, "%-40s %5d %x\n", name, len(text), sha256.Sum256([]byte(text)))
-	}
-	for _, name := range []string{"concert_singer", "car_1", "world_1"} {
-		env := strategytest.DataEnv(t, "spider", name+".sqlite")
-		whole := ""
-		for _, v := range []struct {
-			name    string
-			without petsql.Parts
-			section string // that is missing
-		}{
-			{"REp", petsql.Parts{}, ""}, {"without OR", petsql.Parts{Rule: true}, "minimize SQL execution time"},
-			{"without CV", petsql.Parts{Values: true}, "### Here are some data"}, {"without FK", petsql.Parts{ForeignKeys: true}, "### Foreign key information"},
-		} {
-			text := repOf(t, petsql.REp{Without: v.without}.Published(), env, strategy.Task{Question: "How many are there?"})
-			if v.section == "" {
-				whole = text
-			} else if strings.Contains(text, v.section) || !strings.Contains(whole, v.section) {
-				t.Errorf("%s %s: %q\n%s", name, v.name, v.section, text)
-			}
-			write(name+", compat "+v.name, text)
-		}
-	}
-	env := strategytest.DataEnv(t, "bird", "superhero.sqlite")
-	d, err := eval.ReadBIRD(os.DirFS(evaldata.Path(t, "db", "bird", "superhero_description")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	env.Schema, _ = env.Schema.Describe(d)
-	text := repOf(t, petsql.REp{}, env, strategy.Task{Question: "How many are blue?", Evidence: "blue refers to colour = 'Blue'"})
-	for _, part := range []string{"### Descriptions:", "### External knowledge: blue refers", "PRIMARY KEY (id)", "### Foreign keys:"} {
-		if !strings.Contains(text, part) {
-			t.Errorf("no %q in\n%s", part, text)
-		}
-	}
-	write("superhero, default with evidence", text)
-	golden.Check(t, "rep_data.golden", sums.String())
 }
 
 // wideEnv has tables of 20 columns with three rows each.

@@ -29,22 +29,6 @@ func TestPublishedSchemaGolden(t *testing.T) {
 	}
 }
 
-// TestPublishedSchemaData: the lengths that the published code gives.
-func TestPublishedSchemaData(t *testing.T) {
-	for path, length := range map[string]int{
-		"chinook/Chinook_Sqlite.sqlite":              7856,
-		"classicmodels/classicmodels.sqlite":         6902,
-		"spider/student_transcripts_tracking.sqlite": 6221,
-		"bird/superhero.sqlite":                      3940,
-	} {
-		env := strategytest.DataEnv(t, strings.Split(path, "/")...)
-		text, err := PublishedSchema(t.Context(), env, env.Schema, 0)
-		if n := len([]rune(text + "\n")); err != nil || n != length {
-			t.Errorf("%s: %d characters, want %d: %v", path, n, length, err)
-		}
-	}
-}
-
 // TestPublishedSchemaTooLong: over 8,000 characters no table keeps its rows, and
 // whoever asks learns it.
 func TestPublishedSchemaTooLong(t *testing.T) {

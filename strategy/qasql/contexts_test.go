@@ -2,18 +2,13 @@ package qasql_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
@@ -64,42 +59,6 @@ func generated(t *testing.T, env *strategy.Env, s qasql.Strategy, task strategy.
 func TestContextsGolden(t *testing.T) {
 	prompts, _ := generated(t, described(t, nil), qasql.Strategy{}, strategytest.USATask, usa)
 	golden.Check(t, "contexts.txt", strings.Join(prompts, "\n"))
-}
-
-// TestContextsSuperhero: five different prompts with BIRD's descriptions, each with the evidence and no empty section.
-// The schema is test data and not ours to copy: its hash stands for it.
-func TestContextsSuperhero(t *testing.T) {
-	env := strategytest.Superhero(t)
-	d, err := eval.ReadBIRD(os.DirFS(evaldata.Path(t, "db", "bird", "superhero_description")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, about := range d {
-		if about.Text != "" && strings.HasPrefix(name, "superhero.") {
-			about.Described = "as a model would say: " + about.Text
-			d[name] = about
-		}
-	}
-	env.Schema, _ = env.Schema.Describe(d)
-	env.Profile = strategytest.ProfileOf(env)
-	task := strategy.Task{Question: "How many heroes have blue eyes?", Evidence: "blue eyes refers to colour = 'Blue' where eye_colour_id = colour.id"}
-	prompts, report := generated(t, env, qasql.Strategy{}, task, "SELECT count(*) FROM superhero")
-	var b strings.Builder
-	for i, p := range prompts {
-		if slices.Index(prompts, p) != i {
-			t.Errorf("prompt %d is that of an earlier context", i)
-		}
-		if !strings.Contains(p, task.Evidence) {
-			t.Errorf("prompt %d has no evidence", i)
-		}
-		for _, section := range strings.Split(p, "\n### ")[1:] {
-			if _, text, _ := strings.Cut(section, "\n"); strings.TrimSpace(text) == "" {
-				t.Errorf("prompt %d has an empty section %q", i, section)
-			}
-		}
-		fmt.Fprintf(&b, "%s %s: %d tokens, SHA-256 %x\n", report.Contexts[i].ID, report.Contexts[i].Name, report.Contexts[i].Tokens, sha256.Sum256([]byte(p)))
-	}
-	golden.Check(t, "superhero.txt", b.String())
 }
 
 // TestContextsLeftOut: what has no input, or shows what another one showed, is not asked.

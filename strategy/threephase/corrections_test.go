@@ -97,7 +97,7 @@ func TestJoinAsked(t *testing.T) {
 	} {
 		m := &scripted{tables: []string{"superhero", "colour"}, joins: tie,
 			sql: []string{"SELECT c.colour FROM superhero AS s JOIN colour AS c ON c.id IN (s.eye_colour_id, s.hair_colour_id)"}}
-		env := strategytest.Asking(strategytest.Superhero(t), m)
+		env := strategytest.Asking(strategytest.Heroes(t), m)
 		states(t, env)
 		task := strategy.Task{Question: tt.question}
 		if tt.user != nil {
@@ -128,7 +128,7 @@ func TestJoinAsked(t *testing.T) {
 // TestCallsAfterCorrections: a corrected question with the replies of the first run at hand asks the model only what the
 // correction changes.
 func TestCallsAfterCorrections(t *testing.T) {
-	env := strategytest.Superhero(t)
+	env := strategytest.Heroes(t)
 	heroes := []string{"superhero", "publisher", "race"}
 	answer := "SELECT publisher_name FROM superhero AS s JOIN publisher AS p ON s.publisher_id = p.id JOIN race AS r ON s.race_id = r.id"
 	task := strategy.Task{Question: "Which publishers have heroes of the human race?"}

@@ -16,7 +16,7 @@ import (
 // engineOf is an engine for the strategy.
 func engineOf(t *testing.T, m llm.Model, s threephase.Strategy, opts ...texttosql.Option) *texttosql.Engine {
 	t.Helper()
-	e, err := texttosql.New(strategytest.DataPool(t, "bird", "superhero.sqlite"), m, append(opts, texttosql.WithStrategy(s))...)
+	e, err := texttosql.New(strategytest.PoolOf(t, strategytest.HeroesSQL), m, append(opts, texttosql.WithStrategy(s))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestConverse(t *testing.T) {
 		t.Fatal(err)
 	}
 	var question *session.Question
-	if _, err := s.Ask(t.Context(), "What is the colour of Abomination?"); !errors.As(err, &question) || question.Kind != session.KindTable {
+	if _, err := s.Ask(t.Context(), "What is the colour of Night Owl?"); !errors.As(err, &question) || question.Kind != session.KindTable {
 		t.Fatal(err)
 	}
 	m.synthesis = nil // seen with the correction, they are joined

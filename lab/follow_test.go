@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
+)
+
+// TestFollow holds the figures of the verb follow: the gold of the turn before in the place of the last answer.
+func TestFollow(t *testing.T) {
+	if evaldata.Race {
+		t.Skip("figures; the verb uses no goroutines of its own")
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"follow", "--json", "--data", evaldata.Path(t), "--dataset", "sparc_dev"}, &out, &bytes.Buffer{}, os.Getenv); err != nil {
+		t.Fatal(err)
+	}
+	var got []followLine
+	for line := range strings.Lines(out.String()) {
+		var l followLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		l.AllTables, l.TablesKept = math.Round(1000*l.AllTables)/1000, math.Round(1000*l.TablesKept)/1000
+		got = append(got, l)
+	}
+	want := []followLine{
+		{Linker: "words", N: 362, AllTables: .776, TablesKept: .672},
+		{Linker: "earlier", N: 362, AllTables: .925, TablesKept: .76},
+		{Linker: "last", N: 362, AllTables: .975, TablesKept: .605},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTurnsBefore(t *testing.T) {
+	var questions []eval.Question
+	for _, id := range []string{"1.0", "1.1", "1.2", "2.1", "2.2", "3", "4.x", "5.0", "5.2"} {
+		questions = append(questions, eval.Question{ID: id, Text: id})
+	}
+	dataset, err := eval.NewDataset("talks", questions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{"1.0": "", "1.1": "1.0", "1.2": "1.0 1.1", "2.1": "", "2.2": "2.1", "3": "", "4.x": "", "5.2": ""} {
+		var got []string
+		for _, e := range turnsBefore(dataset, id) {
+			got = append(got, e.Question)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s follows on %q, want %q", id, got, want)
+		}
+	}
+}

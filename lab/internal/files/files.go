@@ -1,0 +1,66 @@
+// Package files opens SQLite files for reading.
+package files
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "github.com/mattn/go-sqlite3" // the driver of the lab
+)
+
+// OpenReadOnly opens an existing SQLite file for reading. A file that is no SQLite database is an error. Damage further
+// inside the file is an error of the first statement. The error does not name the path.
+func OpenReadOnly(path string) (*sql.DB, error) {
+	if err := check(path); err != nil {
+		return nil, Pathless(err)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	// Without a URL, a name with "?" or "%" would be another file.
+	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: "mode=ro"}
+	return sql.Open("sqlite3", uri.String())
+}
+
+// Pathless returns the error of a file without the file's path, for messages that name the path already.
+func Pathless(err error) error {
+	var fault *os.PathError
+	if errors.As(err, &fault) {
+		return fault.Err
+	}
+	return err
+}
+
+// check looks at the first bytes of a file. An empty file is an empty database.
+func check(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("is a folder")
+	case !info.Mode().IsRegular(): // opening a pipe would wait for its writer
+		return errors.New("is no file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	magic := []byte("SQLite format 3\x00")
+	head := make([]byte, len(magic))
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return err
+	}
+	if n > 0 && !bytes.Equal(head[:n], magic) {
+		return errors.New("is no SQLite database, or an encrypted one")
+	}
+	return nil
+}

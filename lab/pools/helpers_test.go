@@ -1,0 +1,96 @@
+package pools_test
+
+import (
+	"compress/gzip"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/pools"
+)
+
+// newStore is a Store that finds databases with find.
+func newStore(t testing.TB, find func(string) (string, error)) *eval.Store {
+	t.Helper()
+	return openStore(t, eval.StoreConfig{Find: find, Open: openReadOnly})
+}
+
+// openStore is a Store that the test closes.
+func openStore(t testing.TB, c eval.StoreConfig) *eval.Store {
+	t.Helper()
+	s := eval.NewStore(c)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// openReadOnly opens a database file that nothing writes to.
+func openReadOnly(path string) (*sql.DB, error) {
+	return sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
+}
+
+// makeDatabase writes a database into dir.
+func makeDatabase(t testing.TB, dir, id string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", filepath.Join(dir, id+".sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// write writes a file into a new folder, gzipped where the name ends so.
+func write(t testing.TB, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if !strings.HasSuffix(name, ".gz") {
+		if _, err := file.WriteString(content); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	z := gzip.NewWriter(file)
+	if _, err := z.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// folder is the evaluation data, without which the test is skipped.
+func folder(t testing.TB) *pools.Folder {
+	t.Helper()
+	f, err := pools.OpenFolder(evaldata.Path(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// withFunctions is a configuration for statements that call functions of MySQL, and functions of mathematics that the
+// SQLite of the recorded verdicts had.
+func withFunctions(find func(string) (string, error)) eval.StoreConfig {
+	return eval.StoreConfig{Find: find, Policy: mysqlite.Policy(), Open: mysqlite.OpenReadOnly}
+}

@@ -1,0 +1,91 @@
+package recorded_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/files"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// TestRefineRecordedFailures refines every recorded answer about superheroes that fails: with the gold as correction each
+// ends right after two statements, with its own text again each ends where it was.
+func TestRefineRecordedFailures(t *testing.T) {
+	folder := folder(t)
+	dataset, err := folder.Dataset("bird_dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := eval.NewStore(eval.StoreConfig{Find: folder.Database, Open: files.OpenReadOnly})
+	t.Cleanup(func() { _ = store.Close() })
+	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
+	env := envOf(t, database(t, "superhero"))
+	type ran struct {
+		QID  int
+		DB   string `json:"db_id"`
+		SQL  string
+		Exec struct{ Status, Err string }
+	}
+	line, counts := 0, map[string]int{}
+	for a := range evaldata.Lines[ran](t, folder.Path("predictions", "preds_bird_dev.exec.jsonl.gz")) {
+		if line++; a.DB != "superhero" || a.Exec.Status == "ok" {
+			continue
+		}
+		counts[a.Exec.Status]++
+		q, ok := dataset.Question(strconv.Itoa(a.QID))
+		if !ok {
+			t.Fatalf("line %d: no question %d", line, a.QID)
+		}
+		for _, fix := range []string{"```sql\n" + q.Gold + "\n```", a.SQL} {
+			model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+				return llm.Response{Text: fix, StopReason: llm.StopEnd}, nil
+			})
+			task := strategy.Task{Question: q.Text, Evidence: q.Evidence}
+			env := asking(env, model)
+			admission := strategy.NewAdmission(t.Context(), env, task, nil, nil)
+			c, err := admission.Admit(t.Context(), 0, "m", llm.Response{Text: a.SQL, StopReason: llm.StopEnd})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: task, Schema: env.Schema, Admission: admission, Candidate: c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			admission.Close()
+			end, last := "", got.Steps[len(got.Steps)-1]
+			switch {
+			case c.Rejected == "":
+				end = "runs after extraction"
+				ok = len(got.Steps) == 1
+			case fix != a.SQL:
+				end = "right after a correction"
+				v, err := scorer.Score(t.Context(), q, got.Candidate.SQL)
+				ok = err == nil && v.Scores[0] == 1 && got.Stop == "" && len(got.Steps) == 2
+			case c.SQL == "":
+				end = "no SQL"
+				ok = got.Stop == strategy.StopExecutions && last.Status == "no-sql" && len(got.Steps) == 3
+			default:
+				end = "the same statement again"
+				ok = got.Stop == strategy.StopNoProgress && got.Candidate.Rejected == c.Rejected && strings.HasPrefix(c.Rejected, last.Problem)
+				if strings.Contains(last.Problem, a.Exec.Err) { // all but one, whose syntax SQLite learned since the recording
+					counts["with the recorded error"]++
+				}
+			}
+			if counts[end]++; !ok {
+				t.Errorf("line %d: %s: stop %q, %+v", line, end, got.Stop, got)
+			}
+		}
+	}
+	want := map[string]int{"error": 322, "noselect": 6, "runs after extraction": 2 * 6, "right after a correction": 316 + 6,
+		"the same statement again": 316, "with the recorded error": 315, "no SQL": 6}
+	if diff := cmp.Diff(want, counts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

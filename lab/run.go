@@ -1,0 +1,318 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/strategy/agent"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/threephase"
+)
+
+// live is the verb run.
+type live struct {
+	Data        string  `default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Dataset     string  `placeholder:"NAME" help:"Dataset of the folder, or a file of one."`
+	DB          string  `name:"db" placeholder:"FILE" help:"A SQLite file of yours, in place of --data; needs --questions."`
+	Questions   string  `placeholder:"FILE" help:"Questions about --db with their golds, in place of --dataset."`
+	Strategy    string  `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
+	Model       string  `required:"" placeholder:"SPEC" help:"${specs}."`
+	Samples     int     `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
+	Exemplars   string  `placeholder:"FILE|train" help:"Solved questions, a file of them or train: petsql shows nine with each question, direct and react three, staged3 three in its baseline. None: zero-shot."`
+	Leaky       bool    `help:"Show exemplars too that are nearly the question or have its gold. The output says UNGUARDED."`
+	Judge       string  `enum:"model,none,gold" default:"model" help:"Judge of qasql: the model, none, or gold, which knows the right answer."`
+	MinShare    float64 `placeholder:"X" help:"qasql asks its judge if the largest answer has less than this share of the votes; 0: of all."`
+	Limit       int     `placeholder:"N" help:"Only the first N questions; 0: all."`
+	Concurrency int     `default:"4" placeholder:"N" help:"Questions at a time."`
+	Out         string  `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
+	Manifest    string  `placeholder:"FILE" help:"Of an adapter's training data, as export wrote it: the run warns if it asks otherwise."`
+	access      `embed:""`
+	Latency     bool   `help:"Let recorded calls take as long as the folder's latencies say."`
+	Seed        uint64 `default:"1" help:"Seed of the intervals."`
+	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
+	JSON        bool   `name:"json" help:"JSON lines instead of a table."`
+	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+}
+
+// Help is the part of --help that explains words and keys.
+func (live) Help() string {
+	return "Strategies:\n\n" + presetsHelp() + `
+Of a question that is not clear threephase takes the likeliest reading.
+
+Models:
+
+  pool:NAME[,NAME…]   recorded: the stored answers of a pool, a sample each, in stored order; several
+                      pools are several models that take turns. Only questions that all of them
+                      answer are asked. A repair or a judge gets no answer; strategies go on. Not for
+                      maker, whose steps nobody recorded.
+  phases:NAME[,NAME…] simulated: as pool:, and each step of maker gets the part of a stored answer
+                      that the step is about; NAME?keep=scope samples the later steps from answers
+                      that read the tables agreed on. Not a measure of what steps do to a model.
+  traj:NAME           recorded: the stored walks of a run of react, or of the runs NAME_seed…, a sample each, step by
+                      step. Only for react and react-document. A walk whose statement runs here and failed there, or
+                      the other way round, has a warning. With --mysql.
+  replay:FILE         a recording of package llm/replay
+  openai:NAME (OPENAI_API_KEY, OPENAI_BASE_URL), ollama:NAME (OLLAMA_HOST),
+  anthropic:NAME (ANTHROPIC_API_KEY)
+
+qasql reads the descriptions beside a database, NAME_description or database_description in the form of
+BIRD. Under pools its linker asks no model, pool i answers context i, and contexts without a pool, or
+that need descriptions where there are none, are left out; those descriptions also stand for a model's.
+
+--exemplars train is the folder's questions/NAME_train.jsonl, or else the dataset's questions about other
+databases. Guarded, the default: no exemplar has the question's gold, values aside, or asks the same but
+for names and values. An exemplar with the very same question is never shown.
+
+--db FILE --questions FILE is for a database of your own. The questions are JSON lines, a JSON list or CSV with a line
+of names: question and gold (or sql, query), and where you have them id, evidence and difficulty.
+
+A run that was interrupted goes on with the same command and --out. Questions that a provider or a
+budget failed are not finished and asked again; here they count as wrong. The exit status is 1 when
+all failed. Questions without database, stored answer or a gold that runs are told and not asked.
+
+JSON: a line for each question as it is finished (and so in --out, which score reads):
+  v (1), run, dataset, qid, db_id, sql, confidence, ex, va (1 or 0), calls, prompt_tokens,
+  completion_tokens, tokens_known, latency_s, saved (samples not needed), error, model_kind,
+  template (of the gold), contract (prompt, schema, scorer, limits: what compare holds equal)
+and the last line, for all:
+  n, ex, va        questions, and the means over all of them; ex compares sets of rows
+  ci               95 % interval of ex
+  calls, tokens    sums; tokens_known is false where some were estimated (4 characters a token)
+  sec              wall time of the questions, added up; p50_s, p95_s: half and 95 % took at most as long
+  auroc, auroc_ci  of the confidence against being right, and its 95 % interval; null where it cannot be told
+  brier, ece       of the confidence: mean square error, and mean distance from the frequency in ten bins
+  failed           questions that got no answer because something was down; they count as wrong
+  left_out         questions that were not asked: no database or a damaged one, no stored answer, a
+                   gold that fails
+  judged           of qasql: questions whose judge was asked; judge_calls: how often; overruled: answers
+                   that it changed; clusters: different answers, added up; rejected: candidates without a
+                   vote; refined_right: those that failed first and came out right; ballot: auroc, auroc_ci,
+                   brier and ece of the ballot's confidence, a question's ballot_confidence
+  contexts         of qasql, each: name, left_out (questions without it), tokens of its prompt in the mean
+                   (estimated), candidates that vote, right ones, wins (questions whose answer it wrote)
+  exemplars        "zero-shot", or the pool of --exemplars and whether it was guarded
+  model_kind       "recorded", "simulated", "replayed" or "live"; strategy, model, dataset as they were given`
+}
+
+// sureness is how well confidences fit what was right.
+type sureness struct {
+	AUROC   *float64    `json:"auroc"`
+	AUROCCI *[2]float64 `json:"auroc_ci"`
+	Brier   float64     `json:"brier"`
+	ECE     float64     `json:"ece"`
+}
+
+func surenessOf(outcomes []eval.Outcome, boot eval.Bootstrap) sureness {
+	s := sureness{Brier: eval.Brier(outcomes), ECE: eval.ECE(eval.Reliability(outcomes, 10))}
+	if area, ok := boot.AUROC(outcomes); ok {
+		s.AUROC, s.AUROCCI = &area.Value, &[2]float64{area.Low, area.High}
+	}
+	return s
+}
+
+// summary is the last line.
+type summary struct {
+	N           int        `json:"n"`
+	EX          float64    `json:"ex"`
+	VA          float64    `json:"va"`
+	CI          [2]float64 `json:"ci"`
+	Calls       int        `json:"calls"`
+	Tokens      int        `json:"tokens"`
+	TokensKnown bool       `json:"tokens_known"`
+	Sec         float64    `json:"sec"`
+	P50         float64    `json:"p50_s"`
+	P95         float64    `json:"p95_s"`
+	sureness
+	Ballot    *sureness `json:"ballot,omitempty"`
+	Failed    int       `json:"failed"`
+	LeftOut   int       `json:"left_out"`
+	Exemplars string    `json:"exemplars"`
+	Kind      string    `json:"model_kind"`
+	Strategy  string    `json:"strategy"`
+	Model     string    `json:"model"`
+	Dataset   string    `json:"dataset"`
+	*Figures
+}
+
+// Run runs the strategy.
+func (l *live) Run(p *program) error {
+	if l.Rounds < 1 || l.Concurrency < 1 || l.Samples < 0 || l.Limit < 0 {
+		return errors.New("--rounds and --concurrency must be at least 1, --samples and --limit not negative")
+	}
+	if err := cmp.Or(l.check(), canWritePage(l.HTML)); err != nil {
+		return err
+	}
+	chosen, err := strategyNamed(l.Strategy)
+	if err != nil {
+		return err
+	}
+	if _, stepwise := chosen.Strategy.(maker.Strategy); stepwise && strings.HasPrefix(l.Model, "pool:") {
+		return fmt.Errorf("strategy %s asks for a statement step by step, and pools hold whole ones: give --model phases:%s, which simulates the steps",
+			chosen.Name, strings.TrimPrefix(l.Model, "pool:"))
+	}
+	provider, _, _ := strings.Cut(l.Model, ":")
+	if _, phases := chosen.Strategy.(threephase.Strategy); phases && slices.Contains([]string{"pool", "phases", "traj"}, provider) {
+		return fmt.Errorf("strategy %s asks about tables before it asks for a statement, and %s has nothing of that: give a live model or a recording (replay:FILE)",
+			chosen.Name, l.Model)
+	}
+	_, loop := chosen.Strategy.(agent.ReAct)
+	if walks := strings.HasPrefix(l.Model, "traj:"); walks && !loop || loop && (strings.HasPrefix(l.Model, "pool:") || strings.HasPrefix(l.Model, "phases:")) {
+		return fmt.Errorf("strategy %s and model %s do not go together: react and react-document take steps, which traj: has, and the other strategies whole answers",
+			chosen.Name, l.Model)
+	}
+	folder, find, dataset, err := l.open(p)
+	if err != nil {
+		return err
+	}
+	source, err := newSource(folder, l.Model, l.Latency, p.getenv)
+	if err != nil {
+		return err
+	}
+	var shown *exemplars
+	if l.Exemplars != "" {
+		if shown, err = openExemplars(p.ctx, l.Exemplars, l.Leaky, folder, find, l.onServer, dataset); err != nil {
+			return err
+		}
+	} else if l.Leaky {
+		return errors.New("--leaky needs --exemplars")
+	}
+	store := l.store(find, l.Concurrency)
+	defer store.Close()
+	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
+	if chosen, err = l.judged(p, chosen, scorer); err != nil {
+		return err
+	}
+	questions, left, err := l.choose(p, folder, dataset, source, scorer)
+	if err != nil {
+		return err
+	}
+	if len(questions) == 0 {
+		return fmt.Errorf("no question of %s can be asked", l.Dataset)
+	}
+	asker := &asker{folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, access: l.access, scorer: scorer, program: p}
+	defer asker.close()
+	// Wrong settings end the run here, and not at every question.
+	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s %s", chosen.Name, l.Model)
+	if l.Samples > 0 {
+		name += fmt.Sprintf(" n=%d", l.Samples)
+	}
+	if l.Judge != "model" {
+		name += " judge=" + l.Judge
+	}
+	if l.MinShare > 0 {
+		name += fmt.Sprintf(" min-share=%g", l.MinShare)
+	}
+	if shown != nil {
+		name += " exemplars=" + shown.String()
+	}
+	log, err := openJournal(l.Out, name, dataset.Name)
+	if err != nil {
+		return err
+	}
+	t := newTally(p, l, questions, log)
+	if err := cmp.Or(asker.sameContracts(p.ctx, l.Out, questions, log), asker.fits(p, l.Manifest, questions)); err != nil {
+		return errors.Join(err, log.close())
+	}
+	err = t.all(p.ctx, func(ctx context.Context, q eval.Question) (finished, error) {
+		f, err := asker.ask(ctx, q)
+		f.Run, f.Dataset, f.Kind = name, dataset.Name, source.kind
+		f.Template = eval.GoldTemplate(l.dialect().Language().Text, q.Gold)
+		if err != nil {
+			return f, err
+		}
+		v, err := scorer.Score(ctx, q, f.SQL)
+		if err != nil {
+			return f, err
+		}
+		if v.Fault != "" {
+			return f, fmt.Errorf("it cannot be scored: %s", v.Fault)
+		}
+		f.EX, f.VA = int(v.Scores[0]), int(v.Scores[1])
+		return f, nil
+	})
+	if err := errors.Join(err, log.close()); err != nil {
+		return err
+	}
+	s := t.summary(l, source.kind)
+	s.LeftOut, s.Exemplars = left, shown.String()
+	shown.tell(p, source.kind)
+	if err := l.print(p, s); err != nil {
+		return err
+	}
+	if l.HTML != "" {
+		if err := writePage(l.HTML, t.page(p, s)); err != nil {
+			return err
+		}
+	}
+	if s.Failed == s.N {
+		return fmt.Errorf("all %d questions failed, the last one with: %w", s.N, t.last)
+	}
+	return nil
+}
+
+// choose returns the questions to ask and the number of those left out, which it reports. Nobody should pay for an
+// answer that cannot be judged.
+func (l *live) choose(p *program, folder *pools.Folder, dataset *eval.Dataset, source *source, scorer *eval.Scorer) (list []eval.Question, left int, err error) {
+	var faults []eval.Verdict
+	unknown := 0
+	for _, q := range dataset.Questions {
+		if l.Limit > 0 && len(list) == l.Limit {
+			break
+		}
+		if !source.knows(q) {
+			unknown++
+			continue
+		}
+		fault, err := scorer.Fault(p.ctx, q)
+		if err != nil {
+			return nil, 0, err
+		}
+		if fault != "" {
+			faults = append(faults, eval.Verdict{Question: q, Fault: fault})
+			continue
+		}
+		list = append(list, q)
+	}
+	if unknown > 0 {
+		p.note("left out: questions that %s has no answer to: %d", l.Model, unknown)
+	}
+	if len(faults) > 0 {
+		p.note("left out: questions that cannot be judged: %d", len(faults))
+		p.tellFaults(faults, datasetFile(folder, l.Dataset))
+	}
+	return list, unknown + len(faults), nil
+}
+
+func (l *live) print(p *program, s summary) error {
+	if l.JSON {
+		return jsonLines(p.out, []summary{s})
+	}
+	auroc := "–"
+	if s.AUROC != nil {
+		auroc = share(*s.AUROC)
+	}
+	tokens := strconv.Itoa(s.Tokens)
+	if !s.TokensKnown {
+		tokens = "about " + tokens
+	}
+	err := table(p.out,
+		[]string{"strategy", "model", "kind", "n", "ex", "95 %", "va", "calls", "tokens", "sec", "auroc", "failed", "exemplars"},
+		[][]string{{
+			s.Strategy, s.Model, s.Kind, strconv.Itoa(s.N), share(s.EX), share(s.CI[0]) + " to " + share(s.CI[1]), share(s.VA),
+			strconv.Itoa(s.Calls), tokens, strconv.FormatFloat(s.Sec, 'f', 1, 64), auroc, strconv.Itoa(s.Failed), s.Exemplars,
+		}})
+	if err != nil || s.Figures == nil {
+		return err
+	}
+	return s.Figures.print(p)
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/agent"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/petsql"
+	"github.com/texttosql/texttosql/strategy/planvote"
+	"github.com/texttosql/texttosql/strategy/qasql"
+	"github.com/texttosql/texttosql/strategy/threephase"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// preset is a strategy by name.
+type preset struct {
+	Name, About string
+	Strategy    strategy.Strategy
+}
+
+// presets returns the presets, the plainest first.
+func presets() []preset {
+	return []preset{
+		{"direct", "one greedy sample, checked", strategy.Direct{}},
+		{"self-consistency", "samples of one prompt, majority by result, stopped when decided", strategy.SelfConsistency{}},
+		{"consensus", "the default: three prompt forms, values, doubts, repair, judge", strategy.Consensus{}},
+		{"consensus-ahead3", "consensus that also stops when 3 votes ahead", strategy.Consensus{Stop: vote.AheadBy(3).Every(4)}},
+		{"plan-vote", "samples of one prompt, majority by plan (M7)", planvote.Plain{}},
+		{"augmented-plan-vote", "plan-vote on a schema with sample rows (M10)", planvote.Augmented{}},
+		{"execution-feedback", "rounds of augmented-plan-vote that see what failed (M12)", planvote.Feedback{}},
+		{"maker", "consensus on tables, then filters, then the statement (M15)", maker.Strategy{}},
+		{"maker-compat", "maker as published", maker.Strategy{}.Published()},
+		{"petsql", "two rounds: a first statement links the schema, then every model votes", petsql.Strategy{}},
+		{"petsql-compat", "petsql with its published prompt", petsql.Strategy{}.Published()},
+		{"qasql", "five views of the schema, each refined, and a judge (QA-SQL)", qasql.Strategy{}},
+		{"qasql-document", "qasql as its document has it: one call of the judge, no last resort",
+			qasql.Strategy{Judge: strategy.Rubric{Votes: 1}, WithoutLastResort: true}},
+		{"staged0", "the first statement that runs, of three steps of one sample", agent.Staged{}},
+		{"staged1", "staged0, and forms of a statement that break fewer checks", agent.Staged{Stage: 1}},
+		{"staged2", "staged1, and four samples a step, doubts before votes", agent.Staged{Stage: 2}},
+		{"staged3", "staged2, and a repair where nothing runs, and a baseline", agent.Staged{Stage: 3}},
+		{"threephase", "tables one by one, then together, joins, a statement of three attempts", threephase.Strategy{}},
+		{"react", "the tool loop: thought, action and observation until a statement runs", agent.ReAct{}},
+		{"react-document", "react as published: until a second statement runs, or finish", agent.ReAct{}.Published()},
+	}
+}
+
+// strategyNamed returns the preset with the name, one that asks nobody back.
+func strategyNamed(name string) (preset, error) {
+	var names []string
+	for _, p := range presets() {
+		if p.Name == name {
+			if s, ok := p.Strategy.(threephase.Strategy); ok {
+				s.OnAmbiguity = threephase.PickTop
+				p.Strategy = s
+			}
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return preset{}, fmt.Errorf("strategy %q: unknown; want one of %s", name, strings.Join(names, ", "))
+}
+
+// presetsHelp lists the presets for a help text, a line each.
+func presetsHelp() string {
+	var text strings.Builder
+	for _, p := range presets() {
+		fmt.Fprintf(&text, "  %-20s %s\n", p.Name, p.About)
+	}
+	return text.String()
+}

@@ -1,0 +1,167 @@
+package training_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/lab/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/training"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// classicModels are its 200 training pairs, its questions here, and an engine that asks model.
+func classicModels(t *testing.T, model llm.Model, opts ...texttosql.Option) (train, test []memory.Pair, e *texttosql.Engine, x *training.Exporter) {
+	t.Helper()
+	for q := range evaldata.Lines[struct{ NLQ, SQL string }](t, evaldata.Path(t, "questions/classicmodels_train.jsonl")) {
+		train = append(train, memory.Pair{Question: q.NLQ, SQL: q.SQL})
+	}
+	for q := range evaldata.Lines[struct{ Question, Gold string }](t, evaldata.Path(t, "questions/questions_classicmodels.jsonl.gz")) {
+		test = append(test, memory.Pair{Question: q.Question, SQL: q.Gold})
+	}
+	db, err := mysqlite.OpenReadOnly(evaldata.Path(t, "db/classicmodels/classicmodels.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	opts = append(opts, texttosql.WithPolicy(mysqlite.Policy()))
+	if e, err = texttosql.New(db, model, opts...); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = training.NewExporter(t.Context(), db, opts...); err != nil {
+		t.Fatal(err)
+	}
+	return train, test, e, x
+}
+
+// TestExportClassicModels holds the export of the 200 pairs against what a scripted model receives from an engine whose
+// exemplars are the 200 pairs. The two may differ only where that engine shows a pair that the guard keeps away.
+func TestExportClassicModels(t *testing.T) {
+	for _, k := range []int{0, 3} {
+		var sent []llm.Message
+		model := llm.Func(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			sent = r.Messages
+			return llm.Response{Text: "SELECT 1"}, nil
+		})
+		train, test, _, _ := classicModels(t, model)
+		_, _, e, x := classicModels(t, model, texttosql.WithStrategy(strategy.Direct{Shots: k}), texttosql.WithSeed(7), texttosql.WithExemplars(train...))
+		dir := t.TempDir()
+		var files []string
+		for _, name := range []string{"a", "b"} {
+			report, err := x.Export(t.Context(), filepath.Join(dir, name+".jsonl"), train, training.Config{K: k, Against: test})
+			if err != nil || report.Manifest.Kept != 200 || len(report.Dropped) > 0 {
+				t.Fatalf("K %d: %v, %+v", k, err, report)
+			}
+			lines, _ := os.ReadFile(filepath.Join(dir, name+".jsonl"))
+			manifest, _ := os.ReadFile(filepath.Join(dir, name+".manifest.json"))
+			files = append(files, string(lines)+string(manifest))
+		}
+		if files[0] != files[1] {
+			t.Errorf("K %d: two exports differ", k)
+		}
+		kept := 0 // lines without an exemplar that a run would show
+		for i, line := range exported(t, filepath.Join(dir, "a.jsonl")) {
+			asked, last := line[:len(line)-1], line[len(line)-1]
+			if last.Role != llm.Assistant || !strings.HasPrefix(last.Text, "SELECT") || !strings.HasSuffix(last.Text, ";") {
+				t.Errorf("K %d, line %d ends in %+v", k, i+1, last)
+			}
+			if _, err := e.Generate(t.Context(), train[i].Question); err != nil {
+				t.Fatal(err)
+			}
+			guard := memory.NewGuard(sqltext.SQLite(), train[i:i+1])
+			shows := func(messages []llm.Message) bool { // a pair that the guard keeps away
+				return slices.ContainsFunc(train, func(p memory.Pair) bool {
+					leak, _ := guard.Find(p)
+					return leak != "" && slices.Contains(messages, llm.Message{Role: llm.Assistant, Text: strategy.Fence(p.SQL)})
+				})
+			}
+			if shows(asked) || len(asked) != 2+2*k {
+				t.Errorf("K %d, line %d: %d messages; an exemplar gives its answer away: %t", k, i+1, len(asked), shows(asked))
+			}
+			switch diff := cmp.Diff(sent, asked); {
+			case diff == "":
+			case shows(sent):
+				kept++
+			default:
+				t.Fatalf("K %d, line %d (-sent +exported):\n%s", k, i+1, diff)
+			}
+		}
+		t.Logf("K %d: the guard replaced exemplars of %d lines", k, kept)
+	}
+}
+
+// exported reads a file of Exporter.Export.
+func exported(t *testing.T, path string) (list [][]llm.Message) {
+	t.Helper()
+	type message struct {
+		Role    llm.Role
+		Content string
+	}
+	for l := range evaldata.Lines[struct{ Messages []message }](t, path) {
+		var messages []llm.Message
+		for _, m := range l.Messages {
+			messages = append(messages, llm.Message{Role: m.Role, Text: m.Content})
+		}
+		list = append(list, messages)
+	}
+	return list
+}
+
+var nobody = llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, nil })
+
+// TestExportGuard: pairs made from the questions of the evaluation are dropped, each with the reason that fits.
+func TestExportGuard(t *testing.T) {
+	train, test, _, e := classicModels(t, nobody)
+	upper := func(p memory.Pair) memory.Pair {
+		return memory.Pair{Question: "  " + strings.ToUpper(p.Question), SQL: p.SQL}
+	}
+	figures := regexp.MustCompile(`[0-9]+`)
+	other := func(p memory.Pair) memory.Pair { // other numbers in question and statement
+		return memory.Pair{Question: figures.ReplaceAllString(p.Question, "77"), SQL: figures.ReplaceAllString(p.SQL, "77")}
+	}
+	said := func(p memory.Pair) memory.Pair { // another question
+		return memory.Pair{Question: "I should like to know: " + p.Question, SQL: p.SQL}
+	}
+	aliases := strings.NewReplacer("c.", "zz.", " c ", " AS zz ", "o.", "yy.", " o ", " yy ", "SELECT", "select", "FROM", "from -- x\n")
+	renamed := func(p memory.Pair) memory.Pair {
+		p = said(p)
+		p.SQL = aliases.Replace(p.SQL)
+		return p
+	}
+	for _, tt := range []struct {
+		why    string
+		made   func(memory.Pair) memory.Pair
+		reason []memory.Leak
+	}{
+		{"verbatim", func(p memory.Pair) memory.Pair { return p }, []memory.Leak{memory.SameQuestion}},
+		{"other case and white space", upper, []memory.Leak{memory.SameQuestion}},
+		{"other literals", other, []memory.Leak{memory.SameQuestion, memory.QuestionTemplate}},
+		{"another question", said, []memory.Leak{memory.SQLTemplate}},
+		{"another question, other aliases and case", renamed, []memory.Leak{memory.SQLTemplate}},
+	} {
+		pairs := slices.Clone(train[:1])
+		for _, p := range test {
+			pairs = append(pairs, tt.made(p))
+		}
+		report, err := e.Export(t.Context(), filepath.Join(t.TempDir(), "a.jsonl"), pairs, training.Config{Against: test})
+		if err != nil || report.Manifest.Kept != 1 || len(report.Dropped) != len(test) {
+			t.Fatalf("%s: %v, %+v", tt.why, err, report.Manifest)
+		}
+		for i, d := range report.Dropped {
+			if !slices.Contains(tt.reason, memory.Leak(d.Reason)) || d.Line != i+2 {
+				t.Errorf("%s: %+v, want one of %q: %+v", tt.why, d, tt.reason, pairs[i+1])
+			}
+		}
+	}
+}
