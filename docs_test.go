@@ -336,9 +336,9 @@ func Example_guideBatch() {
 		{ID: "1", Text: "How many customers are there?"},
 		{ID: "2", Text: "Which order was the largest?"},
 	})
-	for answer := range engine.AskAll(ctx, questions, texttosql.Batch{Parallel: 4, Journal: "answers.jsonl"}) {
-		if answer.Err != nil {
-			log.Print(answer.Question.ID, ": ", answer.Err)
+	for answer, err := range engine.AskAll(ctx, questions, texttosql.Batch{Parallel: 4}) {
+		if err != nil {
+			log.Print(answer.Question.ID, ": ", err)
 			continue
 		}
 		fmt.Println(answer.Question.ID, answer.Result.SQL)

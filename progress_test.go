@@ -47,7 +47,8 @@ func TestProgressAndLog(t *testing.T) {
 			mu.Unlock()
 		}))
 	ctx := context.WithValue(t.Context(), ofRequest{}, "r-17")
-	for a := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...)), texttosql.Batch{}) {
+	for r, err := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...)), texttosql.Batch{}) {
+		a := answer{r, err}
 		if a.Err != nil {
 			t.Error(a.Err)
 		}
