@@ -321,7 +321,7 @@ func Example_guideDescribe() {
 
 func Example_guideProgress() {
 	var engine *texttosql.Engine
-	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?", texttosql.ID("request-17"),
+	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?", texttosql.WithID("request-17"),
 		texttosql.WithProgress(func(p texttosql.Progress) {
 			if p.Step == "sample" && p.Kind == trace.Ended {
 				log.Print(p.ID, ": a sample has ended")

@@ -101,7 +101,7 @@ func TestProgressOfOneQuestion(t *testing.T) {
 	engineWide := func(p texttosql.Progress) {
 		t.Errorf("the callback of the engine is told of %s, which has its own", p.ID)
 	}
-	newEngine(texttosql.WithProgress(engineWide)).Ask(t.Context(), whoInUSA, texttosql.ID("first"), texttosql.WithProgress(func(p texttosql.Progress) {
+	newEngine(texttosql.WithProgress(engineWide)).Ask(t.Context(), whoInUSA, texttosql.WithID("first"), texttosql.WithProgress(func(p texttosql.Progress) {
 		if p.ID != "first" || p.Question != whoInUSA {
 			t.Errorf("told as %q: %q", p.ID, p.Question)
 		}

@@ -33,7 +33,7 @@ func TestFailedPage(t *testing.T) {
 		},
 	}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, texttosql.ErrNoCandidate, false); err != nil {
+	if err := r.WritePage(&page, texttosql.PageOptions{Err: texttosql.ErrNoCandidate}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Had no vote because", "the reply holds no query"} {
@@ -47,7 +47,7 @@ func TestFailedPage(t *testing.T) {
 func TestPageOfNumbers(t *testing.T) {
 	r := &texttosql.Result{Rows: &result.Table{Columns: []string{"x"}, Rows: [][]any{{12345678.9}, {1e6}, {0.0}, {1e300}, {math.Inf(-1)}}}}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, nil, true); err != nil {
+	if err := r.WritePage(&page, texttosql.PageOptions{Rows: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{">12345678.9<", ">1000000<", ">0<", ">1e&#43;300<", ">-Inf<"} {
@@ -115,7 +115,7 @@ func TestResultKeepsItsReport(t *testing.T) {
 		t.Errorf("the first version: %+v, %v", back, err)
 	}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, nil, false); err != nil || !strings.Contains(page.String(), "3 (scope)") {
+	if err := r.WritePage(&page, texttosql.PageOptions{}); err != nil || !strings.Contains(page.String(), "3 (scope)") {
 		t.Errorf("the page does not show whose step it is: %v", err)
 	}
 }
@@ -157,7 +157,7 @@ func TestResultKeepsRefinements(t *testing.T) {
 		t.Errorf("read back: %+v, %v", back.Steps, err)
 	}
 	var page bytes.Buffer
-	if err := back.WritePage(&page, nil, false); err != nil {
+	if err := back.WritePage(&page, texttosql.PageOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	shown := html.UnescapeString(page.String())

@@ -143,7 +143,7 @@ func (s service) ask(w http.ResponseWriter, r *http.Request) {
 			send("progress", map[string]any{"id": p.ID, "step": p.Step, "failure": p.Message, "took_ms": p.Span.Duration().Milliseconds()})
 		}
 	})
-	res, err := engine.Ask(ctx, q.Question, texttosql.ID(q.ID), texttosql.WithEvidence(q.Evidence), tell)
+	res, err := engine.Ask(ctx, q.Question, texttosql.WithID(q.ID), texttosql.WithEvidence(q.Evidence), tell)
 	answer := map[string]any{"id": q.ID} // an error has its result beside it: the best answer so far, and the cost
 	if err != nil {
 		answer["error"] = cli.Brief(err).Error()
