@@ -130,7 +130,11 @@ func (a *Admission) Admit(ctx context.Context, sample int, model string, reply l
 		return c, cerr
 	}
 	if err != nil {
-		c.Rejected = reasonOf(err)
+		c.Rejected, c.Writes = reasonOf(err), errors.Is(err, exec.ErrNotReadOnly)
+		var reply *sqltext.ReplyError
+		if errors.As(err, &reply) {
+			c.SQL, c.Writes = reply.SQL, c.Writes || reply.Reason == sqltext.ReasonNotReadOnly
+		}
 		return c, nil
 	}
 	for _, note := range found.Notes {
@@ -279,7 +283,7 @@ func (a *Admission) examine(ctx context.Context, e *admitted) (x exam) {
 	case err == nil:
 		c.Findings = append(c.Findings, a.doubts.About(a.question, *c, checked.Table)...)
 	case exec.IsRejection(err):
-		c.Rejected = reasonOf(err)
+		c.Rejected, c.Writes = reasonOf(err), errors.Is(err, exec.ErrNotReadOnly)
 		var invalid *exec.InvalidError
 		if errors.As(err, &invalid) {
 			x.invalid, c.Invalid = err, true
