@@ -18,6 +18,7 @@ type Candidate struct {
 	Model  string `json:"model,omitempty"` // name of the model, where several answer
 
 	Rejected string `json:"rejected,omitempty"` // why the candidate may not vote; "" when it may
+	Reason   string `json:"reason,omitempty"`   // why, in a stable word: of sqltext.Reason, exec.Fault, "limit"; "" when a check of the caller's own rejects it
 	Writes   bool   `json:"writes,omitempty"`   // rejected because the statement writes or changes state
 	Invalid  bool   `json:"invalid,omitempty"`  // rejected because the engine does not take the statement, as with a wrong name
 
