@@ -28,8 +28,14 @@ func asked(texts ...string) []texttosql.Question {
 	return questions
 }
 
+// answer is a result of a batch with its error.
+type answer struct {
+	texttosql.BatchResult
+	Err error
+}
+
 // said writes an answer in one line.
-func said(a texttosql.Answer) string {
+func said(a answer) string {
 	s := a.Question.Text + ": "
 	if a.Result != nil {
 		s += a.Result.SQL
@@ -43,10 +49,10 @@ func said(a texttosql.Answer) string {
 	return s
 }
 
-func saidAll(answers iter.Seq[texttosql.Answer]) []string {
+func saidAll(answers iter.Seq2[texttosql.BatchResult, error]) []string {
 	var all []string
-	for a := range answers {
-		all = append(all, said(a))
+	for r, err := range answers {
+		all = append(all, said(answer{r, err}))
 	}
 	return all
 }
@@ -133,7 +139,8 @@ func TestAskAllIsBounded(t *testing.T) {
 				}
 			}
 		}
-		for a := range e.AskAll(t.Context(), questions, tt.batch) {
+		for r, err := range e.AskAll(t.Context(), questions, tt.batch) {
+			a := answer{r, err}
 			given.Add(1)
 			if a.Err != nil {
 				t.Fatal(a.Err)
@@ -185,7 +192,8 @@ func TestAskAllBreak(t *testing.T) {
 			}
 		}
 	}
-	for a := range e.AskAll(t.Context(), questions, texttosql.Batch{}) {
+	for r, err := range e.AskAll(t.Context(), questions, texttosql.Batch{}) {
+		a := answer{r, err}
 		if a.Err != nil {
 			t.Fatal(a.Err)
 		}
@@ -244,8 +252,9 @@ func TestAskAllContext(t *testing.T) {
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var answers []texttosql.Answer
-	for a := range e.AskAll(ctx, slices.Values(asked("quick", "slow", "slow", "slow", "slow", "never", "never")), texttosql.Batch{Parallel: 3}) {
+	var answers []answer
+	for r, err := range e.AskAll(ctx, slices.Values(asked("quick", "slow", "slow", "slow", "slow", "never", "never")), texttosql.Batch{Parallel: 3}) {
+		a := answer{r, err}
 		if answers = append(answers, a); len(answers) == 1 {
 			cancel()
 		}
@@ -316,8 +325,9 @@ func TestAskAllGivesUp(t *testing.T) {
 			texts = append(texts, fmt.Sprint(i))
 		}
 		e := engine(t, model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithRetry(llm.Retry{Attempts: 1}))
-		var answers []texttosql.Answer
-		for a := range e.AskAll(t.Context(), slices.Values(asked(texts...)), texttosql.Batch{}) {
+		var answers []answer
+		for r, err := range e.AskAll(t.Context(), slices.Values(asked(texts...)), texttosql.Batch{}) {
+			a := answer{r, err}
 			answers = append(answers, a)
 		}
 		last := answers[len(answers)-1]

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,12 +52,6 @@ func (t *talk) answer() *strategy.Outcome {
 		return nil
 	}
 	return t.known
-}
-
-// configHash is a hash of what must be the same when a session goes on.
-func (e *Engine) configHash() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%#v %t %t", e.header(""), e.withoutExecution, e.withoutValues))
-	return hex.EncodeToString(sum[:16])
 }
 
 // asked is the current question of a record.

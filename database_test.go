@@ -168,6 +168,9 @@ func TestWrappedDriver(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			e, err := texttosql.New(db, always(usa), tt.opts...)
+			if err == nil {
+				err = e.Ready(t.Context())
+			}
 			if tt.want != "" {
 				if !errors.Is(err, texttosql.ErrUnguarded) || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("got %v, want %q: %s", err, tt.want, tt.why)

@@ -3,10 +3,12 @@ package texttosql_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -172,37 +174,18 @@ func Example_guideBounds() {
 	_, _ = answer, err
 }
 
-// The status of an answer for a service.
-func status(err error) int {
-	var input *texttosql.InputError
-	switch {
-	case err == nil:
-		return http.StatusOK
-	case errors.Is(err, texttosql.ErrEmptyQuestion), errors.As(err, &input):
-		return http.StatusBadRequest
-	case errors.Is(err, texttosql.ErrAbstained), errors.Is(err, texttosql.ErrNoCandidate):
-		return http.StatusUnprocessableEntity // the question, not the service
-	case errors.Is(err, texttosql.ErrBusy):
-		return http.StatusServiceUnavailable // try again
-	case errors.Is(err, texttosql.ErrBudget):
-		return http.StatusPaymentRequired
-	case errors.Is(err, context.DeadlineExceeded):
-		return http.StatusGatewayTimeout
-	case errors.Is(err, context.Canceled):
-		return 499 // the client went away
-	}
-	switch llm.ClassOf(err) {
-	case llm.ClassRateLimit, llm.ClassOverloaded:
-		return http.StatusServiceUnavailable
-	case llm.ClassTimeout:
-		return http.StatusGatewayTimeout
-	}
-	return http.StatusInternalServerError
+// What a service says of an error.
+func respond(w http.ResponseWriter, err error) {
+	failed := texttosql.Failure(err)
+	w.WriteHeader(failed.HTTPStatus)
+	json.NewEncoder(w).Encode(map[string]string{"class": string(failed.Class), "message": failed.Message, "advice": failed.Advice})
 }
 
-func Example_guideStatus() {
-	fmt.Println(status(nil), status(texttosql.ErrNoCandidate), status(&llm.Error{Class: llm.ClassRateLimit}))
-	// Output: 200 422 503
+func Example_guideRespond() {
+	w := httptest.NewRecorder()
+	respond(w, texttosql.ErrEmptyQuestion)
+	fmt.Println(w.Code, w.Body)
+	// Output: 422 {"advice":"","class":"input","message":"The question is empty."}
 }
 
 func Example_guideConfidence() {
@@ -280,7 +263,7 @@ func Example_guideDescribe() {
 
 func Example_guideProgress() {
 	var engine *texttosql.Engine
-	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?", texttosql.ID("request-17"),
+	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?", texttosql.WithID("request-17"),
 		texttosql.WithProgress(func(p texttosql.Progress) {
 			if p.Step == "sample" && p.Kind == trace.Ended {
 				log.Print(p.ID, ": a sample has ended")
@@ -295,9 +278,9 @@ func Example_guideBatch() {
 		{ID: "1", Text: "How many customers are there?"},
 		{ID: "2", Text: "Which order was the largest?"},
 	})
-	for answer := range engine.AskAll(ctx, questions, texttosql.Batch{Parallel: 4, Journal: "answers.jsonl"}) {
-		if answer.Err != nil {
-			log.Print(answer.Question.ID, ": ", answer.Err)
+	for answer, err := range engine.AskAll(ctx, questions, texttosql.Batch{Parallel: 4}) {
+		if err != nil {
+			log.Print(answer.Question.ID, ": ", err)
 			continue
 		}
 		fmt.Println(answer.Question.ID, answer.Result.SQL)

@@ -21,7 +21,7 @@ func TestForeign(t *testing.T) {
 		{"example.com/mysql", "is not known; a wrapped driver", "not that one"},
 		{"", "the driver x.T is not known; a wrapped driver for SQLite needs texttosql.WithDriverHook", "a type without a package"},
 	} {
-		if err := foreign(tt.path, "x.T"); !errors.Is(err, ErrUnguarded) || !strings.Contains(err.Error(), tt.want) {
+		if err := foreignType(tt.path, "x.T"); !errors.Is(err, ErrUnguarded) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q: %s", tt.path, err, tt.want, tt.why)
 		}
 	}

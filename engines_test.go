@@ -46,7 +46,10 @@ func TestForeignDrivers(t *testing.T) {
 		{"go-sql-driver by a connector", sql.OpenDB(other), nil, mariadb},
 		{"pgx inside of a wrapped driver", sql.OpenDB(opener{wrapping{&sqlite3.SQLiteDriver{}}, ":memory:"}), []texttosql.Option{inside}, postgres},
 	} {
-		_, err := texttosql.New(tt.db, always(usa), tt.opts...)
+		e, err := texttosql.New(tt.db, always(usa), tt.opts...)
+		if err == nil {
+			_, err = e.Ask(t.Context(), whoInUSA) // as Ready would
+		}
 		if !errors.Is(err, texttosql.ErrUnguarded) || !strings.Contains(err.Error(), tt.want) ||
 			strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "p4ss") {
 			t.Errorf("%s: %v, want one line with %q", tt.why, err, tt.want)

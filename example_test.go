@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -129,31 +130,41 @@ func ExampleEngine_Generate() {
 	// Output: SELECT count(*) FROM orders true <nil>
 }
 
-// A batch with a journal can be stopped and run again: what was finished is not
-// asked twice.
+// A batch whose replies are recorded can be stopped and run again: it pays for no reply twice.
 func ExampleEngine_AskAll() {
-	engine, err := texttosql.New(inMemory(), says("SELECT count(*) FROM orders"))
-	if err != nil {
-		panic(err)
-	}
 	folder, err := os.MkdirTemp("", "")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(folder)
-	batch := texttosql.Batch{Journal: filepath.Join(folder, "journal.jsonl")}
+	path, calls := filepath.Join(folder, "replies.jsonl"), 0
+	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		calls++
+		return llm.Response{Text: "SELECT count(*) FROM orders"}, nil
+	})
 	questions := []texttosql.Question{{ID: "1", Text: "How many orders are there?"}, {ID: "2", Text: "Count the orders."}}
-
-	for answer := range engine.AskAll(context.Background(), slices.Values(questions[:1]), batch) {
-		fmt.Println(answer.Question.ID, answer.Result.SQL, answer.Resumed, answer.Err)
-	}
-	for answer := range engine.AskAll(context.Background(), slices.Values(questions), batch) {
-		fmt.Println(answer.Question.ID, answer.Result.SQL, answer.Resumed, answer.Err)
+	for n := 1; n <= 2; n++ { // the first run is stopped after one question
+		recorder, err := replay.Append(path)
+		if err != nil {
+			panic(err)
+		}
+		player, err := replay.Open(path)
+		if err != nil {
+			panic(err)
+		}
+		engine, err := texttosql.New(inMemory(), llm.Chain(model, player.Or, recorder.Record), texttosql.WithStrategy(strategy.Direct{}))
+		if err != nil {
+			panic(err)
+		}
+		for answer, err := range engine.AskAll(context.Background(), slices.Values(questions[:n]), texttosql.Batch{Parallel: 1}) {
+			fmt.Println(answer.Question.ID, answer.Result.SQL, err, "calls:", calls)
+		}
+		recorder.Close()
 	}
 	// Output:
-	// 1 SELECT count(*) FROM orders false <nil>
-	// 1 SELECT count(*) FROM orders true <nil>
-	// 2 SELECT count(*) FROM orders false <nil>
+	// 1 SELECT count(*) FROM orders <nil> calls: 1
+	// 1 SELECT count(*) FROM orders <nil> calls: 1
+	// 2 SELECT count(*) FROM orders <nil> calls: 2
 }
 
 // Check puts a statement of the program's own through the guard.

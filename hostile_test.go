@@ -309,7 +309,7 @@ func checkCanaries(t *testing.T, got evening, inPrompts bool) {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, got.err, false); err != nil {
+	if err := r.WritePage(&page, texttosql.PageOptions{Err: got.err}); err != nil {
 		t.Fatal(err)
 	}
 	problem := ""
@@ -369,7 +369,7 @@ func TestRowsAreUntouched(t *testing.T) {
 // asked for, so that the tests above look for what could be there.
 func TestPrivateIsAsked(t *testing.T) {
 	all := trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows
-	got := askHostile(t, "cell", "delta", false, texttosql.WithPrivate(all), texttosql.WithPolicy(exec.Policy{Reveal: []string{"password"}}))
+	got := askHostile(t, "cell", "delta", false, texttosql.WithReveal(all), texttosql.WithPolicy(exec.Policy{Reveal: []string{"password"}}))
 	tree, err := json.Marshal(got.result.Trace)
 	if err != nil || !bytes.Contains(tree, []byte("s3cret-1")) || !bytes.Contains(tree, []byte("### Schema")) {
 		t.Errorf("the whole trace does not hold the prompts with sampled values: %v", err)

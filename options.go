@@ -40,10 +40,14 @@ type asking struct {
 	talk          *talk          // what a session adds; nil: it stands alone
 }
 
-// ID names a question of Ask or Generate, as Question.ID names one of a batch: Progress and log records have it.
-type ID string
+// SharedOption is an option of New that one question may have too, where it holds in place of New's.
+type SharedOption interface {
+	Option
+	AskOption
+}
 
-func (id ID) extend(a *asking) { a.ID = string(id) }
+// WithID names a question of Ask or Generate, as Question.ID names one of a batch: Progress and log records have it.
+func WithID(id string) AskOption { return askOption(func(a *asking) { a.ID = id }) }
 
 // config is what the options say. Every option adds its own errors, validate the others.
 type config struct {
@@ -92,10 +96,7 @@ func WithStrategy(s strategy.Strategy) Option {
 // it takes by default. New fails for a strategy that takes none.
 //
 // Given to Ask or Generate, it overrides the number given to New for that question; 0 overrides nothing.
-func WithSamples(n int) interface {
-	Option
-	AskOption
-} {
+func WithSamples(n int) SharedOption {
 	return samples(n)
 }
 
@@ -260,10 +261,7 @@ func WithLessons(store *memory.Lessons) Option {
 // Confirm keeps what it is given all the same.
 //
 // Given to New, it holds for every question; given to Ask, Generate or a Session, for that question.
-func WithoutMemory() interface {
-	Option
-	AskOption
-} {
+func WithoutMemory() SharedOption {
 	return withoutMemory{}
 }
 
@@ -305,10 +303,7 @@ func WithoutValues() Option { return option(func(c *config) { c.withoutValues = 
 // Given to New, it holds for every question; given to Ask or Generate, for that question, in place of New's. Calls for
 // one question never overlap, calls for several questions may. A slow f delays its own question and no other: a step
 // waits for f up to 100 ms, and Ask for all of its calls. If f panics, the question fails with a *strategy.PanicError.
-func WithProgress(f func(Progress)) interface {
-	Option
-	AskOption
-} {
+func WithProgress(f func(Progress)) SharedOption {
 	return progress(f)
 }
 
@@ -322,12 +317,12 @@ func (f progress) extend(a *asking)    { a.progress = f }
 //
 // Records hold counts, durations, fingerprints, the Question.ID and the reason why a step failed, without what the
 // engine repeats of statements. They never hold the question's text. They hold SQL, prompts and rows only as
-// WithPrivate allows.
+// WithReveal allows.
 func WithLogger(l *slog.Logger) Option { return option(func(c *config) { c.logger = l }) }
 
-// WithPrivate lets traces keep and show private values: trace.PrivateSQL, PrivatePrompts, PrivateReplies, PrivateRows.
+// WithReveal lets traces keep and show private values: trace.PrivateSQL, PrivatePrompts, PrivateReplies, PrivateRows.
 // Without it a trace holds SQL for the caller's eyes, and hashes and lengths of the rest.
-func WithPrivate(kinds trace.Private) Option { return option(func(c *config) { c.keep = kinds }) }
+func WithReveal(kinds trace.Private) Option { return option(func(c *config) { c.keep = kinds }) }
 
 // WithSeed sends seeds with samples: base, base+1, … . Not every provider honours them. It also seeds the choice of
 // exemplars. 0 sends none.

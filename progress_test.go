@@ -47,7 +47,8 @@ func TestProgressAndLog(t *testing.T) {
 			mu.Unlock()
 		}))
 	ctx := context.WithValue(t.Context(), ofRequest{}, "r-17")
-	for a := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...)), texttosql.Batch{}) {
+	for r, err := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...)), texttosql.Batch{}) {
+		a := answer{r, err}
 		if a.Err != nil {
 			t.Error(a.Err)
 		}
@@ -100,7 +101,7 @@ func TestProgressOfOneQuestion(t *testing.T) {
 	engineWide := func(p texttosql.Progress) {
 		t.Errorf("the callback of the engine is told of %s, which has its own", p.ID)
 	}
-	newEngine(texttosql.WithProgress(engineWide)).Ask(t.Context(), whoInUSA, texttosql.ID("first"), texttosql.WithProgress(func(p texttosql.Progress) {
+	newEngine(texttosql.WithProgress(engineWide)).Ask(t.Context(), whoInUSA, texttosql.WithID("first"), texttosql.WithProgress(func(p texttosql.Progress) {
 		if p.ID != "first" || p.Question != whoInUSA {
 			t.Errorf("told as %q: %q", p.ID, p.Question)
 		}

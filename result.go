@@ -16,7 +16,7 @@ import (
 // Result is what is known about one answer.
 //
 // SQL is one checked, reading statement, Confidence 0 where there is none. As JSON a Result leaves rows out, and the
-// trace shows what WithPrivate allows; see MarshalWithRows. The Report of a Result that was read from JSON is a
+// trace shows what WithReveal allows; see MarshalWithRows. The Report of a Result that was read from JSON is a
 // strategy.RawReport.
 type Result struct {
 	Question string `json:"question"` // as it was asked
@@ -80,14 +80,20 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// PageOptions says what [Result.WritePage] shows beside the Result. The zero value shows no rows.
+type PageOptions struct {
+	Err  error // what Ask returned beside the Result
+	Rows bool  // the first 50 rows
+}
+
 // WritePage writes one self-contained HTML page about r: the question, the statement, how the votes fell and a
-// timeline. It holds SQL, and rows only when they are asked for. err is what Ask returned beside r.
-func (r *Result) WritePage(w io.Writer, err error, withRows bool) error {
+// timeline. It holds SQL.
+func (r *Result) WritePage(w io.Writer, o PageOptions) error {
 	page := trace.Page{
 		Question: r.Question, SQL: r.SQL, Root: r.Trace, Show: trace.PrivateSQL,
 	}
-	if err != nil {
-		page.Problem = err.Error()
+	if o.Err != nil {
+		page.Problem = o.Err.Error()
 	}
 	if len(r.Ballot.Clusters)+len(r.Ballot.Abstained) > 0 {
 		page.Facts = append(page.Facts, trace.Fact{
@@ -101,7 +107,7 @@ func (r *Result) WritePage(w io.Writer, err error, withRows bool) error {
 			count = "more than " + count
 		}
 		page.Facts = append(page.Facts, trace.Fact{Name: "Rows", Value: count})
-		if withRows {
+		if o.Rows {
 			page.Sections = append(page.Sections, head(r.Rows))
 		}
 	}

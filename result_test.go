@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +33,7 @@ func TestFailedPage(t *testing.T) {
 		},
 	}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, texttosql.ErrNoCandidate, false); err != nil {
+	if err := r.WritePage(&page, texttosql.PageOptions{Err: texttosql.ErrNoCandidate}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Had no vote because", "the reply holds no query"} {
@@ -48,7 +47,7 @@ func TestFailedPage(t *testing.T) {
 func TestPageOfNumbers(t *testing.T) {
 	r := &texttosql.Result{Rows: &result.Table{Columns: []string{"x"}, Rows: [][]any{{12345678.9}, {1e6}, {0.0}, {1e300}, {math.Inf(-1)}}}}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, nil, true); err != nil {
+	if err := r.WritePage(&page, texttosql.PageOptions{Rows: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{">12345678.9<", ">1000000<", ">0<", ">1e&#43;300<", ">-Inf<"} {
@@ -116,12 +115,12 @@ func TestResultKeepsItsReport(t *testing.T) {
 		t.Errorf("the first version: %+v, %v", back, err)
 	}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, nil, false); err != nil || !strings.Contains(page.String(), "3 (scope)") {
+	if err := r.WritePage(&page, texttosql.PageOptions{}); err != nil || !strings.Contains(page.String(), "3 (scope)") {
 		t.Errorf("the page does not show whose step it is: %v", err)
 	}
 }
 
-// TestResultKeepsRefinements: what a Refine tried stands in the Result, in its JSON, in a journal and on the page.
+// TestResultKeepsRefinements: what a Refine tried stands in the Result, in its JSON and on the page.
 func TestResultKeepsRefinements(t *testing.T) {
 	const typo, hidden, nobody = "SELECT nme FROM customers", "SELECT load_extension('x')", usa + " AND 1 = 0"
 	script := &llmtest.Script{Rules: []llmtest.Rule{
@@ -130,13 +129,12 @@ func TestResultKeepsRefinements(t *testing.T) {
 	}}
 	pipeline := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 5}, Refine: &strategy.Refine{Suspect: true}}
 	e := engine(t, script, texttosql.WithStrategy(pipeline))
-	path := filepath.Join(t.TempDir(), "journal.jsonl")
-	first := journaled(t, e, path, asked("Who lives in the USA?"))[0]
-	if first.Err != nil {
-		t.Fatal(first.Err)
+	first, err := e.Ask(t.Context(), "Who lives in the USA?")
+	if err != nil {
+		t.Fatal(err)
 	}
 	var said []string
-	for _, s := range first.Result.Steps {
+	for _, s := range first.Steps {
 		said = append(said, fmt.Sprintf("%d.%d %s %s: %s", s.Sample, s.Try, s.Action, s.Status, s.Problem))
 	}
 	want := []string{
@@ -153,18 +151,13 @@ func TestResultKeepsRefinements(t *testing.T) {
 	if diff := cmp.Diff(want, said); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
-	calls := len(script.Requests())
-	resumed := journaled(t, e, path, asked("Who lives in the USA?"))[0]
-	if diff := cmp.Diff(first.Result.Steps, resumed.Result.Steps); diff != "" || len(script.Requests()) > calls {
-		t.Errorf("from the journal, with %d calls more (-want +got):\n%s", len(script.Requests())-calls, diff)
-	}
-	text, err := json.Marshal(first.Result)
+	text, err := json.Marshal(first)
 	var back texttosql.Result
-	if err := errors.Join(err, json.Unmarshal(text, &back)); err != nil || !slices.Equal(first.Result.Steps, back.Steps) {
+	if err := errors.Join(err, json.Unmarshal(text, &back)); err != nil || !slices.Equal(first.Steps, back.Steps) {
 		t.Errorf("read back: %+v, %v", back.Steps, err)
 	}
 	var page bytes.Buffer
-	if err := back.WritePage(&page, nil, false); err != nil {
+	if err := back.WritePage(&page, texttosql.PageOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	shown := html.UnescapeString(page.String())

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -50,12 +51,11 @@ type snapshot struct {
 	gaps     error          // why parts could not be profiled
 }
 
-// New makes an Engine for a database and a model.
+// New makes an Engine for a database and a model. It sends nothing to either: see Ready.
 //
 // Statements run on connections of the pool db, at most Limits.Connections (default 4) at a time. Each connection is
-// guarded while it is held, and given back as it was. New takes one to see that it can be guarded. A pool of one
-// connection works if the caller holds no rows open while a question runs. The engine has the rights of db, so the
-// database itself must limit which rows can be read.
+// guarded while it is held, and given back as it was. A pool of one connection works if the caller holds no rows open
+// while a question runs. The engine has the rights of db, so the database itself must limit which rows can be read.
 //
 // Prompts hold the schema, and, unless WithoutValues is given, sampled values of the database.
 //
@@ -65,8 +65,8 @@ type snapshot struct {
 // left running, with a warning in the trace. A panic of any other part that the caller gives (strategy, stage, linker,
 // check, progress) fails its sample or its question with a *strategy.PanicError, unless the part started a goroutine.
 //
-// The error joins those of all options, each a *strategy.ConfigError or an error of what it configures; without any it
-// says what to do about a database that cannot be guarded (ErrUnguarded). Nothing needs to be closed.
+// The error joins those of all options, each a *strategy.ConfigError or an error of what it configures, and of a driver
+// that needs a dialect (ErrUnguarded). Nothing needs to be closed.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{
 		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}},
@@ -83,14 +83,11 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	}
 	if e.dialect == nil {
 		var derr error
-		if e.dialect, derr = detect(db, e.config.exec.Unwrap); derr != nil {
+		if e.dialect, derr = detect(db, e.config.exec.Unwrap != nil); derr != nil {
 			return nil, errors.Join(err, derr)
 		}
 	}
 	guarded, gerr := exec.New(db, e.dialect, e.config.exec)
-	if err == nil && gerr == nil {
-		gerr = guarded.Ready(context.Background())
-	}
 	if err := errors.Join(err, gerr); err != nil {
 		return nil, err
 	}
@@ -101,38 +98,63 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	return e, nil
 }
 
-// detect finds the dialect of a database by its driver, or by the connection that unwrap finds in one of it.
-func detect(db *sql.DB, unwrap func(driverConn any) any) (exec.Dialect, error) {
-	var driver any = db.Driver()
+// Ready sees whether questions can be answered: it takes one connection, guards it, reads the catalog and gives the
+// connection back. The error says what to do about a database that is not there or cannot be guarded (ErrUnguarded), or
+// about names of the policy that it does not have. Without this call the first question has that error.
+func (e *Engine) Ready(ctx context.Context) error {
+	err := e.db.Ready(ctx)
+	if cerr := ctx.Err(); cerr != nil && err != nil {
+		return cerr
+	}
+	return err
+}
+
+// detect finds the dialect of a database by its driver. What is inside of a wrapped one tells its first connection.
+func detect(db *sql.DB, wrapped bool) (exec.Dialect, error) {
 	if d := (sqlite.Dialect{}); d.Language().Recognises(db.Driver()) {
 		return d, nil
 	}
-	if unwrap != nil {
-		conn, err := db.Conn(context.Background())
+	if wrapped {
+		return assumed{}, nil
+	}
+	return nil, foreign(db.Driver())
+}
+
+// assumed is the dialect of a wrapped driver that WithDialect did not name.
+type assumed struct{ sqlite.Dialect }
+
+// Guard refuses a connection of another engine with the dialect that it needs.
+func (d assumed) Guard(c exec.GuardConfig) (exec.Open, error) {
+	open, err := d.Dialect.Guard(c)
+	return func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Opened, error) {
+		err := conn.Raw(func(dc any) error {
+			inner := c.Unwrap(dc)
+			if _, ok := inner.(sqlite.Hooks); !ok {
+				return foreign(inner)
+			}
+			return nil
+		})
 		if err != nil {
-			return nil, fmt.Errorf("texttosql: opening a connection: %w", err)
+			return exec.Opened{}, err
 		}
-		defer conn.Close()
-		if err := conn.Raw(func(dc any) error { driver = unwrap(dc); return nil }); err != nil {
-			return nil, fmt.Errorf("texttosql: opening a connection: %w", err)
-		}
-		if _, ok := driver.(sqlite.Hooks); ok {
-			return sqlite.Dialect{}, nil
-		}
-	}
-	t := reflect.TypeOf(driver)
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t == nil {
-		return nil, foreign("", "nil")
-	}
-	return nil, foreign(t.PkgPath(), t.String())
+		return open(ctx, conn, timeout)
+	}, err
 }
 
 // foreign says what a driver needs that is not for SQLite, or a connection of one. It goes by the import path of the type,
 // so that no other dialect, nor its parser, is linked into a program that does not import it.
-func foreign(path, name string) error {
+func foreign(driver any) error {
+	path, name := "", "nil"
+	if t := reflect.TypeOf(driver); t != nil {
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		path, name = t.PkgPath(), t.String()
+	}
+	return foreignType(path, name)
+}
+
+func foreignType(path, name string) error {
 	for _, known := range []struct{ part, engine, pkg string }{
 		{"github.com/jackc/pgx/", "PostgreSQL", "postgres"}, {"github.com/lib/pq", "PostgreSQL", "postgres"},
 		{"github.com/go-sql-driver/mysql", "MySQL and MariaDB", "mysql"},

@@ -104,8 +104,6 @@ func TestNewReportsAllFaults(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	missing, _ := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "missing.sqlite")+"?mode=ro")
-	t.Cleanup(func() { missing.Close() })
 	two := always(usa)
 	tests := []struct {
 		name string
@@ -115,7 +113,6 @@ func TestNewRefuses(t *testing.T) {
 		is   error
 	}{
 		{"no database", nil, nil, "database is nil", nil},
-		{"missing file", missing, nil, "unable to open database file", nil},
 		{"unknown driver", sql.OpenDB(connector{}), nil, "WithDialect", texttosql.ErrUnguarded},
 		{"unnamed models", open(t, shop), []texttosql.Option{texttosql.WithModels(two)}, "llm.Named", nil},
 		{"models of one name", open(t, shop), []texttosql.Option{texttosql.WithModels(llm.Named("a", two), llm.Named("a", two))}, `"a"`, nil},
@@ -134,6 +131,42 @@ func TestNewRefuses(t *testing.T) {
 				t.Errorf("got %v, want %q and %v", err, tt.want, tt.is)
 			}
 		})
+	}
+}
+
+// TestReady: New opens no connection and asks no model; Ready says what the first question would.
+func TestReady(t *testing.T) {
+	never := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { panic("a model was asked") })
+	missing, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "missing.sqlite")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer missing.Close()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, tt := range []struct {
+		why  string
+		db   *sql.DB
+		opts []texttosql.Option
+		ctx  context.Context
+		want string // "": ready
+	}{
+		{"a database", open(t, shop), nil, t.Context(), ""},
+		{"no file", missing, nil, t.Context(), "unable to open database file"},
+		{"a policy about nothing", open(t, shop), []texttosql.Option{texttosql.WithPolicy(exec.Policy{DenyTables: []string{"nope"}})}, t.Context(), "nope"},
+		{"no time", open(t, shop), nil, cancelled, "context canceled"},
+	} {
+		e, err := texttosql.New(tt.db, never, tt.opts...)
+		if err != nil || tt.db == missing && tt.db.Stats().OpenConnections > 0 {
+			t.Fatalf("%s: New: %v", tt.why, err)
+		}
+		err = e.Ready(tt.ctx)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)
+		}
+		if _, err := e.Ask(tt.ctx, whoInUSA); tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: the first question: %v, want %q", tt.why, err, tt.want)
+		}
 	}
 }
 
@@ -259,7 +292,7 @@ func TestErrorsExplainThemselves(t *testing.T) {
 				t.Errorf("got %+v, %v", r, err)
 			}
 			var page bytes.Buffer
-			if err := r.WritePage(&page, err, false); err != nil || !strings.Contains(page.String(), "<html") {
+			if err := r.WritePage(&page, texttosql.PageOptions{Err: err}); err != nil || !strings.Contains(page.String(), "<html") {
 				t.Errorf("a failed question has no page: %v", err)
 			}
 		})

@@ -154,9 +154,9 @@ func (db *DB) unblamed(err error) error {
 	case errors.As(typed, new(*PolicyError)), errors.Is(typed, ErrUnguarded), errors.Is(typed, ErrBusy), errors.Is(typed, ErrBroken):
 		return typed
 	case IsRejection(typed):
-		return fmt.Errorf("exec: guarding a connection: %v", typed)
+		return unavailable{fmt.Errorf("exec: guarding a connection: %v", typed)}
 	default:
-		return fmt.Errorf("exec: guarding a connection: %w", typed)
+		return unavailable{fmt.Errorf("exec: guarding a connection: %w", typed)}
 	}
 }
 

@@ -156,7 +156,7 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error
 	if typed := db.dialect.Classify(err); !IsRejection(typed) {
 		err = typed
 	}
-	return nil, fmt.Errorf("exec: opening a connection: %w", err)
+	return nil, unavailable{fmt.Errorf("exec: opening a connection: %w", err)}
 }
 
 // with runs f and closes s.

@@ -16,6 +16,9 @@ var (
 	// ErrBusy matches an error about a lock that somebody else holds, or about a pool that had no connection free. The
 	// same statement may succeed later.
 	ErrBusy = errors.New("exec: the database is busy")
+	// ErrUnavailable matches the error of a database that cannot be asked: it is not there, it is down, or the connection
+	// to it broke before a statement was sent. It says nothing about the statement.
+	ErrUnavailable = errors.New("exec: the database cannot be asked")
 	// ErrNoExecution is the error of a DB that looks at statements and runs none; see DB.WithoutExecution. It says
 	// nothing about the statement.
 	ErrNoExecution = errors.New("exec: statements are not executed here")
@@ -43,6 +46,12 @@ const (
 	FaultRun        = guard.FaultRun        // it failed while it ran: integer overflow, malformed JSON
 	FaultConstraint = guard.FaultConstraint // not the engine's: it goes against a correction of the user, which Message states
 )
+
+// unavailable makes an error match ErrUnavailable.
+type unavailable struct{ error }
+
+func (e unavailable) Unwrap() error        { return e.error }
+func (e unavailable) Is(target error) bool { return target == ErrUnavailable }
 
 // What guards share with exec lives in exec/guard, for engines in modules of their own.
 type (

@@ -34,7 +34,7 @@ type Config struct {
 	Tracer oteltrace.TracerProvider // nil: the global one
 	Meter  metric.MeterProvider     // nil: the global one
 	// Show has the kinds of private values that spans may have: statements, prompts, replies, rows. The trace must hold
-	// them too, which is what texttosql.WithPrivate is for. Others show as their kind and length.
+	// them too, which is what texttosql.WithReveal is for. Others show as their kind and length.
 	Show trace.Private
 }
 

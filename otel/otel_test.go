@@ -136,7 +136,7 @@ func TestPrivate(t *testing.T) {
 		{trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies, trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies,
 			[]string{"db.query.text", "gen_ai.input.messages", "gen_ai.output.messages"}, "all is asked for"},
 	} {
-		res, err := ask(t, texttosql.WithPrivate(tt.keep))
+		res, err := ask(t, texttosql.WithReveal(tt.keep))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,13 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// MarshalJSON writes t so that [Table.UnmarshalJSON] returns the same values of the same types:
+// MarshalJSON writes t in a form that is the same for every engine:
 //
 //	{"columns":["a","b"],"rows":[[1,null],[1.0,"x"]],"truncated":true}
 //
+// [Table.UnmarshalJSON] returns the same values of the same types, but of a [Decimal]: that is a number where a float64
+// has its digits, and comes back as that, else a text.
+//
 // An int64 is a number without point or exponent, with all its digits; a reader that turns numbers into floats loses digits
 // beyond 2^53. A float64 is a number with a point or exponent. Values that JSON has no form for are objects of one field:
-// {"float":"NaN"} ("Infinity", "-Infinity"), {"decimal":"0.1"}, {"blob":"…"} in base64, and {"bytes":"…"} for text that is
+// {"float":"NaN"} ("Infinity", "-Infinity"), {"blob":"…"} in base64, and {"bytes":"…"} for text that is
 // not UTF-8.
 func (t *Table) MarshalJSON() ([]byte, error) {
 	if t == nil {
@@ -59,7 +62,10 @@ func appendJSON(b []byte, v any) []byte {
 		}
 		return append(b, s...)
 	case Decimal:
-		return append(append(append(b, `{"decimal":"`...), v...), `"}`...)
+		if _, same := v.float(); same {
+			return append(b, v...)
+		}
+		return append(append(append(b, '"'), v...), '"')
 	case []byte:
 		b = append(b, `{"blob":"`...)
 		b = base64.StdEncoding.AppendEncode(b, v)
@@ -156,7 +162,6 @@ func (c *cell) UnmarshalJSON(data []byte) (err error) {
 func (c *cell) object(data []byte) (err error) {
 	var o struct {
 		Float       *string
-		Decimal     *string
 		Blob, Bytes *[]byte
 	}
 	if err := json.Unmarshal(data, &o); err != nil {
@@ -169,10 +174,8 @@ func (c *cell) object(data []byte) (err error) {
 		c.value = string(*o.Bytes)
 	case o.Float != nil:
 		c.value, err = strconv.ParseFloat(*o.Float, 64)
-	case o.Decimal != nil:
-		c.value, err = ParseNumber(*o.Decimal)
 	default:
-		err = fmt.Errorf("object %.40s holds neither float, decimal, blob nor bytes", data)
+		err = fmt.Errorf("object %.40s holds neither float, blob nor bytes", data)
 	}
 	return err
 }

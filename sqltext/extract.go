@@ -282,7 +282,7 @@ func (e *extraction) notRead(text string) {
 		e.several()
 		return
 	}
-	refused := &ReplyError{Reason: ReasonNotReadOnly, Detail: "the statement is no query"}
+	refused := &ReplyError{Reason: ReasonNotReadOnly, Detail: "the statement is no query", SQL: strings.TrimSpace(parts[0])}
 	if r := e.check(parts[0]); r.refused != nil {
 		refused.Err = r.refused
 	}
@@ -311,7 +311,7 @@ func (e *extraction) accept(text, step string, sure bool) verdict {
 	stmt := e.check(text)
 	if refused := stmt.refused; refused != nil {
 		if refused.Reason == ReasonNotReadOnly && e.d.headOf(text) == headQuery {
-			e.fatal = &ReplyError{Reason: ReasonNotReadOnly, Detail: refused.Detail, Err: refused}
+			e.fatal = &ReplyError{Reason: ReasonNotReadOnly, Detail: refused.Detail, SQL: strings.TrimSpace(text), Err: refused}
 		} else if e.refused == nil && sure {
 			e.refused, e.refusedSQL = refused, strings.TrimSpace(text)
 		}

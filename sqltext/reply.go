@@ -18,7 +18,7 @@ const (
 type ReplyError struct {
 	Reason Reason // why there is no candidate
 	Detail string // one line for a person; quotes nothing of the reply
-	SQL    string // for ReasonRefused: the refused text, for a repair; else ""
+	SQL    string // for ReasonRefused and ReasonNotReadOnly: the refused text; else ""
 	Err    error  // for ReasonRefused and ReasonNotReadOnly: a *RefusedError; else nil
 }
 

@@ -121,7 +121,7 @@ func (a *Admission) Admit(ctx context.Context, sample int, model string, reply l
 	text, whole := reply.Text, reply.StopReason == llm.StopEnd
 	if reply.StopReason == llm.StopLength {
 		if text, whole = sqltext.CompleteBlocks(text), true; text == "" {
-			c.Rejected = "truncated: the reply was cut at its token limit"
+			c.Rejected, c.Reason = "truncated: the reply was cut at its token limit", string(sqltext.ReasonTruncated)
 			return c, nil
 		}
 	}
@@ -130,7 +130,7 @@ func (a *Admission) Admit(ctx context.Context, sample int, model string, reply l
 		return c, cerr
 	}
 	if err != nil {
-		c.Rejected = reasonOf(err)
+		reject(&c, err)
 		return c, nil
 	}
 	for _, note := range found.Notes {
@@ -279,10 +279,9 @@ func (a *Admission) examine(ctx context.Context, e *admitted) (x exam) {
 	case err == nil:
 		c.Findings = append(c.Findings, a.doubts.About(a.question, *c, checked.Table)...)
 	case exec.IsRejection(err):
-		c.Rejected = reasonOf(err)
-		var invalid *exec.InvalidError
-		if errors.As(err, &invalid) {
-			x.invalid, c.Invalid = err, true
+		reject(c, err)
+		if c.Invalid {
+			x.invalid = err
 		}
 		e.span.Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
 	default:
@@ -328,11 +327,24 @@ const (
 	previewRunes = 40
 )
 
-// reasonOf is why a reply or a statement may not vote, in one line.
-func reasonOf(err error) string {
-	var reply *sqltext.ReplyError
-	if errors.As(err, &reply) {
-		return string(reply.Reason) + ": " + reply.Detail
+// reject notes why a reply or a statement may not vote.
+func reject(c *vote.Candidate, err error) {
+	var (
+		reply   *sqltext.ReplyError
+		refused *exec.RefusedError
+		invalid *exec.InvalidError
+		limit   *exec.LimitError
+	)
+	c.Rejected, c.Writes = err.Error(), errors.Is(err, exec.ErrNotReadOnly)
+	switch {
+	case errors.As(err, &reply):
+		c.SQL, c.Rejected, c.Reason = reply.SQL, string(reply.Reason)+": "+reply.Detail, string(reply.Reason)
+		c.Writes = c.Writes || reply.Reason == sqltext.ReasonNotReadOnly
+	case errors.As(err, &refused):
+		c.Reason = string(refused.Reason)
+	case errors.As(err, &invalid):
+		c.Reason, c.Invalid = string(invalid.Fault), true
+	case errors.As(err, &limit):
+		c.Reason = "limit"
 	}
-	return err.Error()
 }

@@ -43,7 +43,7 @@ func TestAdmission(t *testing.T) {
 		{"refusal", llm.Response{Text: "I cannot help with that."}, "", "refusal", false, "no statement"},
 		{"prose", llm.Response{Text: "There are three."}, "", "no-sql", false, "no statement"},
 		{"two statements", llm.Response{Text: usa + "; " + everyone}, "", "several", false, "which one is meant?"},
-		{"writes", llm.Response{Text: "DROP TABLE orders"}, "", "not-read-only", false, "refused before the database sees it"},
+		{"writes", llm.Response{Text: "DROP TABLE orders"}, "DROP TABLE orders", "not-read-only", false, "refused before the database sees it"},
 		{
 			"reads the catalog", llm.Response{Text: "SELECT name FROM sqlite_master"}, "SELECT name FROM sqlite_master", "refused (table)", false,
 			"refused by the guard",

@@ -3,8 +3,10 @@ package strategy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -110,11 +112,16 @@ func (e *NoCandidateError) text(why func(vote.Candidate) string) string {
 	return what + ": " + strings.Join(reasons, "; ")
 }
 
-// Unwrap makes errors.Is and errors.As see ErrNoCandidate, ErrQuorum and what every sample failed with.
+// Unwrap makes errors.Is and errors.As see ErrNoCandidate, ErrQuorum, what every sample failed with, and
+// exec.ErrNotReadOnly where every sample had a reply and every statement would write.
 func (e *NoCandidateError) Unwrap() []error {
 	errs := []error{ErrNoCandidate}
 	if e.Votes > 0 {
 		errs = append(errs, ErrQuorum)
+	}
+	reads := func(c vote.Candidate) bool { return !c.Writes }
+	if len(e.Failed) == 0 && len(e.Rejected) > 0 && !slices.ContainsFunc(e.Rejected, reads) {
+		errs = append(errs, exec.ErrNotReadOnly)
 	}
 	return append(errs, e.Failed...)
 }

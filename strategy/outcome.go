@@ -52,8 +52,9 @@ func (o *Outcome) WithoutVote() (list []vote.Candidate) {
 // Step is one statement that was tried on the way to an answer. Outcome.Steps lists steps in the order in which they
 // were taken.
 //
-// Status is "ok", "suspect" (no row, or only NULL), "rejected" (by the engine or a check), "no-sql" (a reply without a
-// statement) or "failed" (no reply). Those of a Refine may also be "timeout", "refused" (by the guard) or "no-progress"
+// Status is "ok", "suspect" (no row, or only NULL), "rejected" (by the engine or a check), "refused" (it writes), "no-sql"
+// (a reply without a statement) or "failed" (no reply). Those of a Refine may also be "timeout", "refused" (by the guard,
+// for any reason) or "no-progress"
 // (tried before, not executed again). A reply that names no action has "no-action".
 type Step struct {
 	Sample  int    `json:"sample"`            // index of the sample that the step belongs to
@@ -77,6 +78,8 @@ func NewStep(c vote.Candidate, try int, action string) Step {
 	switch {
 	case c.Rejected != "" && c.SQL == "":
 		s.Status = "no-sql"
+	case c.Writes:
+		s.Status = "refused"
 	case c.Rejected != "":
 		s.Status = "rejected"
 	case c.Empty:

@@ -13,11 +13,13 @@ const Digits = 9
 // Candidate is one generated statement with what checks found out about it. It holds the fingerprint of its result and
 // never the result. Every list of candidates is ordered by Sample.
 type Candidate struct {
-	SQL    string `json:"sql"`             // as extracted from the reply; "" when the reply held none
+	SQL    string `json:"sql"`             // as extracted from the reply, refused or not; "" when the reply held none
 	Sample int    `json:"sample"`          // index of the sample that made it
 	Model  string `json:"model,omitempty"` // name of the model, where several answer
 
 	Rejected string `json:"rejected,omitempty"` // why the candidate may not vote; "" when it may
+	Reason   string `json:"reason,omitempty"`   // why, in a stable word: of sqltext.Reason, exec.Fault, "limit"; "" when a check of the caller's own rejects it
+	Writes   bool   `json:"writes,omitempty"`   // rejected because the statement writes or changes state
 	Invalid  bool   `json:"invalid,omitempty"`  // rejected because the engine does not take the statement, as with a wrong name
 
 	// Voice is above 0 where one reply stands behind several candidates, as a repair that mended every copy of a

@@ -111,7 +111,7 @@ func (v *evaluate) Run(p *program) error {
 		return err
 	}
 	if report.Unanswered() == report.N() {
-		return fmt.Errorf("none of the %d questions was answered, the last one because: %w", report.N(), last(report))
+		return &wordedError{fmt.Errorf("none of the %d questions was answered, the last one because: %w", report.N(), last(report))}
 	}
 	return nil
 }

@@ -1,22 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/session"
-	"github.com/texttosql/texttosql/sqltext"
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
-	"github.com/texttosql/texttosql/vote"
 )
 
 // The exit codes.
@@ -32,48 +24,17 @@ const (
 
 // exitCode returns the code of an error.
 func exitCode(err error) int {
-	var (
-		usage    *setup.UsageError
-		config   *strategy.ConfigError
-		asked    *session.Question
-		policy   *exec.PolicyError
-		input    *texttosql.InputError
-		nothing  *strategy.NoCandidateError
-		refused  *exec.RefusedError
-		rejected []vote.Candidate
-	)
-	if errors.As(err, &nothing) {
-		rejected = nothing.Rejected
-	}
-	switch {
-	case err == nil:
-		return exitAnswer
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
-	case errors.As(err, &usage), errors.As(err, &config), errors.As(err, &policy), errors.As(err, &input), errors.Is(err, texttosql.ErrEmptyQuestion):
+	var usage *setup.UsageError
+	if errors.As(err, &usage) {
 		return exitUsage
-	case errors.As(err, &asked), errors.Is(err, texttosql.ErrAbstained):
-		return exitUnsure
-	case errors.Is(err, texttosql.ErrBudget), errors.Is(err, llm.ErrBudget):
-		return exitBudget
-	case errors.As(err, &refused), len(rejected) > 0 && len(nothing.Failed) == 0 && everyRefused(rejected):
-		return exitRefused
 	}
-	return exitError
+	return texttosql.Failure(err).ExitCode
 }
 
-// unreadable are the reasons of a reply that has no statement which the guard could refuse.
-var unreadable = []sqltext.Reason{
-	sqltext.ReasonTruncated, sqltext.ReasonRefusal, sqltext.ReasonNoSQL, sqltext.ReasonBrokenJSON, sqltext.ReasonEmpty, sqltext.ReasonTooLong,
-}
+// wordedError is an error whose text says more than its class.
+type wordedError struct{ error }
 
-// everyRefused reports whether the guard refused every candidate.
-func everyRefused(rejected []vote.Candidate) bool {
-	return !slices.ContainsFunc(rejected, func(c vote.Candidate) bool {
-		reason, _, _ := strings.Cut(c.Rejected, ":")
-		return c.Invalid || slices.Contains(unreadable, sqltext.Reason(reason))
-	})
-}
+func (e *wordedError) Unwrap() error { return e.error }
 
 // exitHelp explains the codes.
 const exitHelp = `Exit codes: 0 an answer, 1 an error, 2 a mistake in the command line or in a file it names, 3 a question back or no answer
@@ -92,7 +53,17 @@ func (p *program) line(err error) string {
 	if exitCode(err) == exitInterrupted {
 		return "interrupted"
 	}
-	text := p.withoutDSN(cli.Brief(err).Error())
+	text := cli.Brief(err).Error()
+	switch f := texttosql.Failure(err); f.Class {
+	case texttosql.FailureOther, texttosql.FailureConfig, texttosql.FailureProvider, texttosql.FailureDatabase, texttosql.FailureUnguarded:
+		// Who runs a command may know where it asks, and needs to.
+	default:
+		var worded *wordedError
+		if !errors.As(err, &worded) {
+			text = strings.TrimSpace(f.Message + " " + f.Advice)
+		}
+	}
+	text = p.withoutDSN(text)
 	// Joined errors have a line each.
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	// The form of a DSN is no secret.

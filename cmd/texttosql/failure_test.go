@@ -155,7 +155,7 @@ func TestFiles(t *testing.T) {
 		{"descriptions that cannot be written", []string{"describe", "-o", missing}, exitError, "no such file"},
 		{"no place for descriptions", []string{"describe"}, exitUsage, "--out"},
 		{"sessions that cannot be written", []string{"talk", "--dir", filepath.Join(db, "x")}, exitUsage, "not a directory"},
-		{"an id that is none", []string{"talk", "--resume", "../x"}, exitError, "id"},
+		{"an id that is none", []string{"talk", "--resume", "../x"}, exitError, "no such conversation"},
 		{"no questions", []string{"eval", missing}, exitUsage, "no such file"},
 		{"questions without answers", []string{"eval", file(t, "q.jsonl", `{"question": "Who?"}`)}, exitUsage, "sql"},
 		{"no workers", []string{"eval", "--workers", "0", missing}, exitUsage, "--workers"},

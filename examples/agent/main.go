@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	engine, err := texttosql.New(db, chosen[0],
 		texttosql.WithStrategy(agent.ReAct{Tools: agent.Tools(), Steps: *steps}),
 		texttosql.WithSamples(*walks),
-		texttosql.WithPrivate(trace.PrivateReplies|trace.PrivateRows), // thoughts and observations are private
+		texttosql.WithReveal(trace.PrivateReplies|trace.PrivateRows), // thoughts and observations are private
 		texttosql.WithProgress(func(p texttosql.Progress) {
 			if p.Kind == trace.Ended && p.Step == "step" {
 				taken(stdout, p.Span, *walks > 1)

@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		texttosql.WithStrategy(qasql.Strategy{}),
 		texttosql.WithDescriptions(descriptions),
 		texttosql.WithSamples(*samples),
-		texttosql.WithPrivate(trace.PrivateReplies), // components and reasons are the model's words
+		texttosql.WithReveal(trace.PrivateReplies), // components and reasons are the model's words
 		texttosql.WithProgress((&stages{w: stdout}).settled))
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 			return fmt.Errorf(`%s: want {"TOKEN": {"db": FILE, "policy": {…}}}`, *file)
 		}
 	}
-	s, closeAll, err := open(model, tenants, *deadline)
+	s, closeAll, err := open(ctx, model, tenants, *deadline)
 	defer closeAll()
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ type service struct {
 }
 
 // open makes the engines. The caller calls closeAll, also after an error.
-func open(model llm.Model, tenants map[string]tenant, deadline time.Duration) (s service, closeAll func(), err error) {
+func open(ctx context.Context, model llm.Model, tenants map[string]tenant, deadline time.Duration) (s service, closeAll func(), err error) {
 	s = service{engines: map[string]*texttosql.Engine{}, deadline: deadline}
 	closeAll = func() {}
 	for token, t := range tenants {
@@ -107,6 +107,9 @@ func open(model llm.Model, tenants map[string]tenant, deadline time.Duration) (s
 		closeAll = func() { closeDB(); others() }
 		s.engines[token], err = texttosql.New(db, model, texttosql.WithPolicy(policy),
 			texttosql.WithBudget(llm.Budget{Calls: 20, Tokens: 200_000}), texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 500}}))
+		if err == nil {
+			err = s.engines[token].Ready(ctx)
+		}
 		if err != nil {
 			return s, closeAll, fmt.Errorf("database %q: %w", t.DB, err)
 		}
@@ -143,10 +146,11 @@ func (s service) ask(w http.ResponseWriter, r *http.Request) {
 			send("progress", map[string]any{"id": p.ID, "step": p.Step, "failure": p.Message, "took_ms": p.Span.Duration().Milliseconds()})
 		}
 	})
-	res, err := engine.Ask(ctx, q.Question, texttosql.ID(q.ID), texttosql.WithEvidence(q.Evidence), tell)
+	res, err := engine.Ask(ctx, q.Question, texttosql.WithID(q.ID), texttosql.WithEvidence(q.Evidence), tell)
 	answer := map[string]any{"id": q.ID} // an error has its result beside it: the best answer so far, and the cost
 	if err != nil {
-		answer["error"] = cli.Brief(err).Error()
+		f := texttosql.Failure(err)
+		answer["error"] = map[string]string{"class": string(f.Class), "message": f.Message, "advice": f.Advice}
 	}
 	if res != nil {
 		text, _ := res.MarshalWithRows() // null if it cannot be written

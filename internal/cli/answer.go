@@ -66,5 +66,5 @@ func WritePage(file *whole.File, r *texttosql.Result, err error, withRows bool) 
 	if r == nil {
 		return nil
 	}
-	return errors.Join(r.WritePage(file, err, withRows), file.Commit())
+	return errors.Join(r.WritePage(file, texttosql.PageOptions{Err: err, Rows: withRows}), file.Commit())
 }

@@ -56,6 +56,9 @@ func (f Flags) Run(ctx context.Context, p Program, stdout io.Writer, getenv func
 	if err != nil {
 		return err
 	}
+	if err := engine.Ready(ctx); err != nil {
+		return err
+	}
 	var file *whole.File
 	if *f.page != "" {
 		if file, err = cli.Page("-trace", *f.page, p.Own); err != nil {

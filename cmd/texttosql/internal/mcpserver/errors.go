@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -28,74 +26,28 @@ func (c *client) line(ctx context.Context, err error) string {
 	return c.Hide(strategy.ErrorLine(llm.Scrub(text), false))
 }
 
+// words says what went wrong, and whether that is all there is to say: what is not known may name the database's address.
 func (c *client) words(err error) (text string, known bool) {
-	var (
-		none     *strategy.NoCandidateError
-		failed   *llm.Error
-		input    *texttosql.InputError
-		config   *strategy.ConfigError
-		refused  *exec.RefusedError
-		invalid  *exec.InvalidError
-		limit    *exec.LimitError
-		policy   *exec.PolicyError
-		unusable *session.CorrectionError
-		told     toldError
-	)
-	switch {
-	case errors.As(err, &told):
+	var told toldError
+	if errors.As(err, &told) {
 		return told.Error(), true
-	case errors.Is(err, llm.ErrBudget) && c.spent():
-		return "the budget of this session is spent: begin another one, or give the server a larger budget", true
-	case errors.Is(err, llm.ErrBudget):
-		return "the budget of the question is spent, and there is no answer yet: ask with fewer samples, or give the server a larger budget", true
-	case errors.Is(err, context.Canceled):
-		return "the question was cancelled", true
-	case errors.Is(err, context.DeadlineExceeded):
-		return "the time for the question is over", true
-	case errors.Is(err, strategy.ErrAbstained):
-		return "there is an answer, but it is too doubtful to give: ask more precisely", true
-	case errors.As(err, &none):
-		var reasons []string
-		for _, r := range none.Rejected[:min(3, len(none.Rejected))] {
-			reasons = append(reasons, strategy.ErrorLine(r.Rejected, false))
-		}
-		for _, failure := range none.Failed[:min(2, len(none.Failed))] {
-			reason, _ := c.words(failure)
-			reasons = append(reasons, reason)
-		}
-		return "no statement passed the checks: " + strings.Join(reasons, "; "), len(none.Failed) == 0
-	case errors.Is(err, exec.ErrBusy):
-		return "the database is busy: somebody holds a lock, or all connections; the same question may be answered later", true
-	case errors.Is(err, exec.ErrUnguarded):
-		return "the database cannot be guarded as it was opened, so nothing runs on it; see the log of the server", false
-	case errors.Is(err, texttosql.ErrNoTables):
-		return texttosql.ErrNoTables.Error(), true
-	case errors.Is(err, texttosql.ErrEmptyQuestion):
-		return "the question is empty", true
-	case errors.Is(err, session.ErrMaxCorrections):
-		return session.ErrMaxCorrections.Error(), true
-	case errors.As(err, &input):
-		return input.Error(), true
-	case errors.As(err, &config):
-		return config.Error(), true
-	case errors.As(err, &refused):
-		return refused.Error(), true
-	case errors.As(err, &invalid):
-		return invalid.Error(), true
-	case errors.As(err, &limit):
-		return limit.Error(), true
-	case errors.As(err, &policy):
-		return "the policy of the server names what the database does not have; see its log", false
-	case errors.As(err, &unusable):
-		return unusable.Error(), true
-	case errors.As(err, &failed):
-		text := "the model cannot be asked: " + strings.ReplaceAll(failed.Class.String(), "-", " ")
-		if failed.Status != 0 {
-			text += fmt.Sprintf(" (status %d)", failed.Status)
-		}
-		return text, false
 	}
-	return "the database cannot be asked now; see the log of the server", false
+	var stopped *texttosql.InterruptedError
+	if errors.As(err, &stopped) { // a client asks again, it cannot resume
+		err = stopped.Err
+	}
+	f := texttosql.Failure(err)
+	switch f.Class {
+	case texttosql.FailureBudget:
+		if c.spent() {
+			return "the budget of this session is spent: begin another one, or give the server a larger budget", true
+		}
+	case texttosql.FailureUnguarded:
+		return "the database cannot be guarded as it was opened, so nothing runs on it; see the log of the server", false
+	case texttosql.FailureOther, texttosql.FailureDatabase, texttosql.FailureInternal:
+		return "the database cannot be asked now; see the log of the server", false
+	}
+	return strings.TrimSpace(f.Message + " " + f.Advice), f.Class != texttosql.FailureKey && f.Class != texttosql.FailureProvider
 }
 
 // toldError is an error in our own words, for the client.

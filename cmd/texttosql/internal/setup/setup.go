@@ -117,7 +117,7 @@ func (d Database) Engine(ctx context.Context, getenv func(string) string) (*Engi
 	silent := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "this verb asks no model"}
 	})
-	return build(opened, &Engine{Confirmed: &memory.Confirmed{}}, []llm.Model{silent}, options)
+	return build(ctx, opened, &Engine{Confirmed: &memory.Confirmed{}}, []llm.Model{silent}, options)
 }
 
 // Open opens the models, the files and the database. Every model is wrapped in wrap, the first outermost. More options
@@ -140,12 +140,15 @@ func (a Asking) Open(ctx context.Context, getenv func(string) string, wrap []llm
 		e.Confirmed.Close()
 		return nil, err
 	}
-	return build(opened, e, models, append(append(about, options...), more...))
+	return build(ctx, opened, e, models, append(append(about, options...), more...))
 }
 
-func build(opened *Opened, e *Engine, models []llm.Model, options []texttosql.Option) (_ *Engine, err error) {
+func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, options []texttosql.Option) (_ *Engine, err error) {
 	e.Opened = opened
-	if e.Engine, err = texttosql.New(opened.Pool, models[0], append(options, texttosql.WithModels(models[1:]...))...); err != nil {
+	if e.Engine, err = texttosql.New(opened.Pool, models[0], append(options, texttosql.WithModels(models[1:]...))...); err == nil {
+		err = e.Engine.Ready(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", opened.Place, err), e.Close())
 	}
 	return e, nil

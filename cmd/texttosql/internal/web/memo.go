@@ -175,7 +175,7 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request) {
 		shownErr = errors.New(s.told(shownErr))
 	}
 	var page bytes.Buffer
-	if err := known.result.WritePage(&page, shownErr, false); err != nil {
+	if err := known.result.WritePage(&page, texttosql.PageOptions{Err: shownErr}); err != nil {
 		s.refuse(w, err)
 		return
 	}

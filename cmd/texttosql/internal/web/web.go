@@ -207,36 +207,16 @@ var (
 
 // refuse answers with an error.
 func (s *Server) refuse(w http.ResponseWriter, err error) {
-	status, code := http.StatusInternalServerError, "failed"
-	var (
-		state  *texttosql.StateError
-		input  *texttosql.InputError
-		broken *session.RecordError
-	)
+	status, code := 0, ""
 	switch {
 	case errors.Is(err, errBusy):
 		status, code = http.StatusConflict, "busy"
-	case errors.Is(err, session.ErrConflict):
-		status, code, err = http.StatusConflict, "busy", errors.New("another program has changed this conversation; look at it again")
 	case errors.Is(err, errFull), errors.Is(err, errClosed):
 		status, code = http.StatusServiceUnavailable, "full"
 		w.Header().Set("Retry-After", "5")
-	case errors.Is(err, session.ErrNotFound), errors.Is(err, session.ErrInvalidID):
-		status, code, err = http.StatusNotFound, "missing", errors.New("there is no such conversation")
-	case errors.As(err, &broken):
-		code, err = "broken", errors.New("the record of this conversation cannot be read; start another one")
-	case errors.Is(err, session.ErrStale):
-		status, code, err = http.StatusConflict, "stale", errors.New("the database or the settings have changed since the question was asked")
-	case errors.Is(err, session.ErrMaxCorrections):
-		status, code = http.StatusConflict, "corrections"
-	case errors.As(err, &state):
-		status, code, err = http.StatusConflict, "state", errors.New("this cannot be done now: "+state.Hint)
-	case errors.Is(err, session.ErrInvalidCorrection):
-		status, code = http.StatusUnprocessableEntity, "correction"
-	case errors.Is(err, texttosql.ErrNotStandalone):
-		status, code, err = http.StatusUnprocessableEntity, "standalone", errors.New("say the question so that it can be understood alone")
-	case errors.As(err, &input), errors.Is(err, texttosql.ErrEmptyQuestion):
-		status, code = http.StatusUnprocessableEntity, "question"
+	default:
+		f := texttosql.Failure(err)
+		status, code, err = f.HTTPStatus, string(f.Class), errors.New(strings.TrimSpace(f.Message+" "+f.Advice))
 	}
 	answer(w, status, problem{code, s.told(err)})
 }

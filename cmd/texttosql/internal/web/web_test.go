@@ -43,7 +43,7 @@ func TestConversation(t *testing.T) {
 	if c.Turns[4].Meaning != "“south” means sales.region" || c.Left != 1 {
 		t.Errorf("%+v", c.Turns[4])
 	}
-	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/confirm", input{}, nil); status != 422 || refused["code"] != "standalone" {
+	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/confirm", input{}, nil); status != 422 || refused["code"] != "correction" {
 		t.Error(status, refused)
 	}
 	c = s.say(t, c.ID, "confirm", map[string]any{"text": "How many sales of clerk 1 were in the south?"})
@@ -87,8 +87,8 @@ func TestRefusals(t *testing.T) {
 		{"/", nil, func(r *http.Request) { r.Host = "evil.example" }, 403, "", "not even the page"},
 		{"/api/conversations", nil, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403, "", "a script of another page that reads"},
 		{"/api/conversations", map[string]any{"question": strings.Repeat("x", maxBody)}, nil, 413, "", "a body without end"},
-		{"/api/conversations", map[string]any{"question": strings.Repeat("x", 8<<10+1)}, nil, 422, "question", "too long a question"},
-		{"/api/conversations", map[string]any{"question": " "}, nil, 422, "question", "no word"},
+		{"/api/conversations", map[string]any{"question": strings.Repeat("x", 8<<10+1)}, nil, 422, "input", "too long a question"},
+		{"/api/conversations", map[string]any{"question": " "}, nil, 422, "input", "no word"},
 		{"/api/conversations", map[string]any{"sql": "SELECT 1"}, nil, 400, "request", "a member that is not known"},
 		{"/api/conversations", "no object", nil, 400, "request", "no object"},
 		{missing, nil, nil, 404, "missing", "no such conversation"},
@@ -96,7 +96,7 @@ func TestRefusals(t *testing.T) {
 		{missing + "/ask", ask, nil, 404, "missing", "nor a follow-up"},
 		{"/api/conversations/..%2f..%2fetc/ask", ask, nil, 404, "missing", "no id"},
 		{"/api/conversations/..%2f..%2fetc", nil, nil, 404, "missing", "no id"},
-		{"/api/conversations/" + strings.Repeat("b", 32), nil, nil, 500, "broken", "a record that is no JSON"},
+		{"/api/conversations/" + strings.Repeat("b", 32), nil, nil, 500, "internal", "a record that is no JSON"},
 		{"/api/conversations/" + done + "/drop", map[string]any{}, nil, 404, "missing", "no such call"},
 		{"/api/conversations/" + done + "/choose", map[string]any{"option": "r1"}, nil, 409, "state", "nothing is asked"},
 		{"/api/conversations/" + done + "/correct", map[string]any{"correction": map[string]any{"type": "table", "selected_tables": []string{"sails"}}}, nil,
@@ -281,7 +281,7 @@ func TestFailures(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	s.db.Close()
-	if status, refused := s.do(t, "/api/schema", nil, nil); status != 500 || refused["code"] != "failed" {
+	if status, refused := s.do(t, "/api/schema", nil, nil); status != 503 || refused["code"] != "database" {
 		t.Error(status, refused)
 	}
 	if c = s.asked(t, c.ID, "How many in the north?"); c.State == answered || c.Turns[1].Failure == nil {

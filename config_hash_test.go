@@ -2,9 +2,6 @@ package texttosql
 
 import (
 	"context"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -91,31 +88,5 @@ func TestFieldsOfStrategies(t *testing.T) {
 		if (a.String() == b.String()) != tt.same {
 			t.Errorf("%s: want the same %v:\n%s\n%s", tt.why, tt.same, a.String(), b.String())
 		}
-	}
-}
-
-// TestJournalWithoutFields: a journal of an earlier release can be gone on with.
-func TestJournalWithoutFields(t *testing.T) {
-	want := journalHeader{Version: journalVersion, Strategy: "s", Fields: "abc"}
-	for fields, ok := range map[string]bool{"": true, "abc": true, "def": false} {
-		old := want
-		old.Fields = fields
-		head, err := json.Marshal(old)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "journal.jsonl")
-		if err := os.WriteFile(path, append(head, '\n'), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		j := &journal{file: file, finished: map[Question]Answer{}}
-		if err := j.load(want); (err == nil) != ok {
-			t.Errorf("fields %q: %v", fields, err)
-		}
-		j.close()
 	}
 }

@@ -1,7 +1,9 @@
 package texttosql
 
 import (
+	"crypto/sha256"
 	"encoding"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"reflect"
@@ -11,8 +13,23 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// writeFields writes what tells values of one type apart, so that equal values give equal bytes in every process. It is
-// for the strategies of journals.
+// configHash is a hash of what must be the same when a conversation goes on: the strategy with its fields, the models by
+// name, and those options that change an answer and have one form in writing.
+func (e *Engine) configHash() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%T ", e.strategy)
+	writeFields(h, e.strategy)
+	for _, m := range e.models {
+		fmt.Fprintf(h, " %q", llm.NameOf(m))
+	}
+	fmt.Fprintf(h, " %d %d %q %v %t %t", e.samples, e.seed, e.instructions, e.askBelow, e.withoutExecution, e.withoutValues)
+	for _, p := range e.exemplars {
+		fmt.Fprintf(h, " %q %q", p.Question, p.SQL)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// writeFields writes what tells values of one type apart, so that equal values give equal bytes in every process.
 //
 // Of a function and a channel it writes only whether there is one, of a model its type and name, of a value that can
 // write itself as text ([encoding.TextMarshaler]) that text. Unexported fields count where they are plain (flags,

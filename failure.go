@@ -1,0 +1,366 @@
+package texttosql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// FailureClass is what kind of error a question or a call of a conversation ended with. The strings never change.
+type FailureClass string
+
+// The classes.
+const (
+	FailureNone        FailureClass = ""             // no error
+	FailureCancelled   FailureClass = "cancelled"    // the caller gave up
+	FailureTime        FailureClass = "time"         // the deadline of the question is over
+	FailureBudget      FailureClass = "budget"       // the budget of model calls is spent
+	FailureLimit       FailureClass = "limit"        // a statement takes more time, memory or the like than it may
+	FailureInput       FailureClass = "input"        // the question cannot be asked as it is: empty, too long
+	FailureUnclear     FailureClass = "unclear"      // the user is asked something (*session.Question)
+	FailureUnsure      FailureClass = "unsure"       // the best answer is below the confidence asked for
+	FailureWrites      FailureClass = "writes"       // what was asked for would change something
+	FailureDenied      FailureClass = "denied"       // the policy denies a table or column, or the schema does not have it
+	FailureRefused     FailureClass = "refused"      // the guard refuses the statement, or those of all samples
+	FailureUnknownName FailureClass = "unknown-name" // a table or column that the database does not have
+	FailureInvalid     FailureClass = "invalid"      // the database does not take the statement
+	FailureNoStatement FailureClass = "no-statement" // nothing readable in the replies
+	FailureNoAnswer    FailureClass = "no-answer"    // no statement passed the checks, for several reasons
+	FailureKey         FailureClass = "key"          // the provider refuses the key or the account
+	FailureRate        FailureClass = "rate"         // the provider takes no more requests now
+	FailureProvider    FailureClass = "provider"     // the provider does not answer, or not this request
+	FailureDeclined    FailureClass = "declined"     // the provider or the model declined the content
+	FailureTooLong     FailureClass = "too-long"     // the prompt does not fit the model
+	FailureBusy        FailureClass = "busy"         // locks or connections of the database are taken
+	FailureDatabase    FailureClass = "database"     // the database cannot be asked
+	FailureEmpty       FailureClass = "empty"        // nothing of the database may be read
+	FailureUnguarded   FailureClass = "unguarded"    // the database cannot be guarded as it was opened
+	FailureConfig      FailureClass = "config"       // an option or the policy is wrong
+	FailureInterrupted FailureClass = "interrupted"  // a conversation stopped before its answer; Resume goes on
+	FailureMissing     FailureClass = "missing"      // there is no such conversation
+	FailureConflict    FailureClass = "conflict"     // another process has the conversation
+	FailureStale       FailureClass = "stale"        // the schema or the configuration changed since
+	FailureState       FailureClass = "state"        // the call makes no sense now
+	FailureCorrection  FailureClass = "correction"   // the correction cannot be used
+	FailureInternal    FailureClass = "internal"     // a part of the program panicked, or a record is broken
+	FailureOther       FailureClass = "other"        // an error that this package does not know
+)
+
+// FailureReport is what a program does about an error.
+type FailureReport struct {
+	Class      FailureClass
+	Message    string // what a person reads: one sentence without names of packages, keys or a provider's own words
+	Advice     string // what to do next, one sentence; "" where nothing is known
+	ExitCode   int    // of a command, as cmd/texttosql has them
+	HTTPStatus int    // of a service
+}
+
+// failureText is a row of the table: what every error of a class has in common.
+type failureText struct {
+	message, advice string
+	exit, status    int
+}
+
+// failureTexts is the table. A message that is "" is made of the error.
+var failureTexts = map[FailureClass]failureText{
+	FailureNone:        {"", "", 0, http.StatusOK},
+	FailureCancelled:   {"The question was cancelled.", "", 130, 499},
+	FailureTime:        {"The time for the question is over.", "Allow more time, or ask with fewer samples.", 5, http.StatusGatewayTimeout},
+	FailureBudget:      {"The budget of the question is spent.", "Ask with fewer samples, or allow a larger budget.", 5, http.StatusTooManyRequests},
+	FailureLimit:       {"", "Ask for less: a shorter time, fewer rows.", 5, http.StatusUnprocessableEntity},
+	FailureInput:       {"", "", 2, http.StatusUnprocessableEntity},
+	FailureUnclear:     {"", "Choose one of the options.", 3, http.StatusConflict},
+	FailureUnsure:      {"There is an answer, but it is too doubtful to give.", "Say more exactly what is asked for: the answers disagree.", 3, http.StatusUnprocessableEntity},
+	FailureWrites:      {"This only reads.", "Ask for what is stored; change it elsewhere.", 4, http.StatusForbidden},
+	FailureDenied:      {"", "Ask about other tables and columns, or have the policy changed.", 4, http.StatusForbidden},
+	FailureRefused:     {"", "Ask in other words: what was written may not run here.", 4, http.StatusForbidden},
+	FailureUnknownName: {"", "Check the names in the question.", 1, http.StatusUnprocessableEntity},
+	FailureInvalid:     {"", "Ask in other words.", 1, http.StatusUnprocessableEntity},
+	FailureNoStatement: {"The model wrote no statement.", "Ask for something that the database can tell, or use a larger model.", 1, http.StatusUnprocessableEntity},
+	FailureNoAnswer:    {"No statement passed the checks.", "Check the names in the question, or correct what was misunderstood.", 1, http.StatusUnprocessableEntity},
+	FailureKey:         {"The provider of the model refuses the key or the account.", "Check the key.", 1, http.StatusBadGateway},
+	FailureRate:        {"The provider of the model takes no more requests now.", "Ask again in a while.", 1, http.StatusServiceUnavailable},
+	FailureProvider:    {"The model cannot be asked.", "Ask again in a while, or check the name of the model.", 1, http.StatusBadGateway},
+	FailureDeclined:    {"The model declined to answer.", "Ask in other words.", 1, http.StatusUnprocessableEntity},
+	FailureTooLong:     {"The prompt does not fit the model.", "Use a model with a larger context, or show it fewer tables.", 1, http.StatusBadGateway},
+	FailureBusy:        {"The database is busy: somebody holds a lock, or all connections.", "Ask again in a while.", 1, http.StatusServiceUnavailable},
+	FailureDatabase:    {"The database cannot be asked now.", "See the log of the program.", 1, http.StatusServiceUnavailable},
+	FailureEmpty:       {"The database has no table that may be read.", "Look at its path and at the policy.", 1, http.StatusUnprocessableEntity},
+	FailureUnguarded:   {"", "", 1, http.StatusInternalServerError},
+	FailureConfig:      {"", "Change the configuration.", 2, http.StatusInternalServerError},
+	FailureInterrupted: {"", "Resume: it goes on where it stopped.", 1, http.StatusServiceUnavailable},
+	FailureMissing:     {"There is no such conversation.", "Begin another one.", 1, http.StatusNotFound},
+	FailureConflict:    {"Another program has changed this conversation.", "Look at it again.", 1, http.StatusConflict},
+	FailureStale:       {"The database or the settings have changed since the question was asked.", "Ask it again.", 1, http.StatusConflict},
+	FailureState:       {"This cannot be done now.", "", 1, http.StatusConflict},
+	FailureCorrection:  {"", "", 1, http.StatusUnprocessableEntity},
+	FailureInternal:    {"A part of the program failed.", "See the log of the program.", 1, http.StatusInternalServerError},
+	FailureOther:       {"", "", 1, http.StatusInternalServerError},
+}
+
+// Failure says what an error of this package means to a person, a command and a service. It knows every error of questions
+// and conversations, wrapped or joined; nil is FailureNone. Message repeats an engine's words about a statement, which
+// may name what the statement names, and of FailureOther the error itself, without credentials: a service that must not
+// tell strangers where its database is shows Message of all classes but that one. Safe for concurrent use.
+func Failure(err error) FailureReport {
+	class, message, advice := failureOf(err)
+	text := failureTexts[class]
+	f := FailureReport{Class: class, Message: text.message, Advice: text.advice, ExitCode: text.exit, HTTPStatus: text.status}
+	if message = strings.TrimSuffix(message, ": "); message != "" {
+		f.Message = sentence(message)
+	}
+	if advice != "" {
+		f.Advice = sentence(advice)
+	}
+	if class == FailureInterrupted {
+		f.ExitCode, f.HTTPStatus = interrupted(err)
+	}
+	return f
+}
+
+// failureOf returns the class of an error, and what it says itself, "" where its class says all.
+func failureOf(err error) (class FailureClass, message, advice string) {
+	var (
+		stopped  *InterruptedError
+		asked    *session.Question
+		none     *strategy.NoCandidateError
+		refused  *exec.RefusedError
+		invalid  *exec.InvalidError
+		limit    *exec.LimitError
+		policy   *exec.PolicyError
+		config   *strategy.ConfigError
+		input    *InputError
+		state    *StateError
+		unusable *session.CorrectionError
+		broken   *session.RecordError
+		panicked *strategy.PanicError
+		database *strategy.DatabaseError
+		failed   *llm.Error
+		told     interface{ Summary() session.Failure }
+		open     *exec.UnguardedError
+	)
+	switch {
+	case err == nil:
+		return FailureNone, "", ""
+	case errors.As(err, &stopped):
+		inner := Failure(stopped.Err)
+		if inner.Advice != "" {
+			advice = inner.Advice + " Then resume: it goes on where it stopped."
+		}
+		return FailureInterrupted, inner.Message, advice
+	case errors.Is(err, context.Canceled):
+		return FailureCancelled, "", ""
+	case errors.Is(err, llm.ErrBudget):
+		return FailureBudget, "", ""
+	case errors.As(err, &asked):
+		return FailureUnclear, asked.Message, ""
+	case errors.Is(err, ErrAbstained):
+		return FailureUnsure, "", ""
+	case errors.As(err, &panicked):
+		return FailureInternal, "", ""
+	case errors.As(err, &told):
+		return FailureNoAnswer, "", strings.Join(told.Summary().Recommendations, " ")
+	case errors.As(err, &none):
+		return failureOfSamples(none)
+	case errors.Is(err, context.DeadlineExceeded):
+		return FailureTime, "", ""
+
+	case errors.Is(err, session.ErrNotFound), errors.Is(err, session.ErrInvalidID):
+		return FailureMissing, "", ""
+	case errors.Is(err, session.ErrConflict):
+		return FailureConflict, "", ""
+	case errors.Is(err, session.ErrStale):
+		return FailureStale, "", ""
+	case errors.As(err, &state):
+		return FailureState, "", state.Hint
+	case errors.Is(err, session.ErrMaxCorrections):
+		return FailureState, "All corrections of this conversation are used", "Ask in a new one, or write the SQL by hand"
+	case errors.Is(err, ErrNotStandalone):
+		return FailureCorrection, "A follow-up means nothing alone", "Say the question so that it can be understood alone"
+	case errors.As(err, &unusable):
+		if len(unusable.Like) > 0 {
+			advice = "Did you mean " + strings.Join(unusable.Like, ", ") + "?"
+		}
+		return FailureCorrection, unusable.Reason, advice
+	case errors.Is(err, session.ErrInvalidCorrection):
+		return FailureCorrection, "The correction cannot be used: " + tail(err), ""
+	case errors.As(err, &broken):
+		return FailureInternal, "The record of this conversation cannot be read", "Begin another one"
+
+	case errors.Is(err, ErrEmptyQuestion):
+		return FailureInput, "The question is empty", ""
+	case errors.As(err, &input):
+		return FailureInput, fmt.Sprintf("The %s has %d bytes; the limit is %d", input.Field, input.Bytes, input.Limit), "Shorten it"
+	case errors.As(err, &refused):
+		return failureOfReason(string(refused.Reason), refused.Writes), ifNot(refused.Writes, refused.Detail), ""
+	case errors.As(err, &invalid):
+		return failureOfReason(string(invalid.Fault), false), invalid.Message, ""
+	case errors.As(err, &limit):
+		text := "The statement is over its limit on " + limit.Limit
+		if limit.Max != "" {
+			text += " (" + limit.Max + ")"
+		}
+		return FailureLimit, text, ""
+	case is(err, ErrNoTables):
+		return FailureEmpty, "", ""
+	case errors.Is(err, linker.ErrNoTables):
+		return FailureNoAnswer, "No table is relevant to the question", "Name what it is about as the tables do"
+	case errors.Is(err, ErrBusy):
+		return FailureBusy, "", ""
+	case errors.As(err, &open):
+		return FailureUnguarded, "The database cannot be guarded as it was opened: " + open.Reason, open.Remedy
+	case errors.As(err, &policy):
+		return FailureConfig, "The policy names what the database does not have: " + strings.Join(policy.Unknown, ", "), "Change the policy"
+	case errors.As(err, &config):
+		return FailureConfig, strings.TrimPrefix(config.Field, "texttosql: ") + ": " + config.Problem, ""
+	case errors.As(err, &failed):
+		return failureOfModel(failed)
+	case errors.As(err, &database), errors.Is(err, exec.ErrUnavailable), errors.Is(err, exec.ErrBroken):
+		return FailureDatabase, "", ""
+	}
+	return FailureOther, tail(err), ""
+}
+
+// failureOfSamples goes by what most samples ended with: without a reply, or with a statement that was rejected.
+func failureOfSamples(e *strategy.NoCandidateError) (class FailureClass, message, advice string) {
+	if len(e.Failed) > len(e.Rejected) {
+		return failureOf(e.Failed[0])
+	}
+	var (
+		classes []FailureClass
+		reasons []string
+	)
+	for _, c := range e.Rejected {
+		if class := failureOfReason(c.Reason, c.Writes); !slices.Contains(classes, class) {
+			classes = append(classes, class)
+		}
+		if why := withoutPackage(strategy.ErrorLine(c.Rejected, false)); !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
+		}
+	}
+	message = "No statement passed the checks: " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
+	switch {
+	case len(classes) != 1:
+		return FailureNoAnswer, message, ""
+	case classes[0] == FailureWrites, classes[0] == FailureNoStatement:
+		return classes[0], "", ""
+	}
+	return classes[0], message, ""
+}
+
+// failureOfReason is the class of a rejected statement, by the stable word of its reason.
+func failureOfReason(reason string, writes bool) FailureClass {
+	switch {
+	case writes:
+		return FailureWrites
+	case reason == "limit":
+		return FailureLimit
+	case reason == string(exec.FaultSchema):
+		return FailureUnknownName
+	case slices.Contains([]string{string(exec.FaultSyntax), string(exec.FaultCompile), string(exec.FaultRun), string(exec.FaultConstraint)}, reason):
+		return FailureInvalid
+	case reason == string(exec.ReasonTable), reason == string(exec.ReasonColumn):
+		return FailureDenied
+	case slices.Contains(unreadable, sqltext.Reason(reason)):
+		return FailureNoStatement
+	case reason == "":
+		return FailureNoAnswer
+	}
+	return FailureRefused
+}
+
+// unreadable are the reasons of a reply that has no statement.
+var unreadable = []sqltext.Reason{
+	sqltext.ReasonTruncated, sqltext.ReasonRefusal, sqltext.ReasonNoSQL, sqltext.ReasonBrokenJSON, sqltext.ReasonEmpty, sqltext.ReasonTooLong,
+	sqltext.ReasonNotUTF8,
+}
+
+// failureOfModel is the class of a failed call. What the provider says itself may name an account, so it is left out.
+func failureOfModel(e *llm.Error) (class FailureClass, message, advice string) {
+	switch {
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusPaymentRequired, e.Status == http.StatusForbidden:
+		return FailureKey, "", ""
+	case e.Class == llm.ClassRateLimit:
+		if e.RetryAfter > 0 {
+			advice = fmt.Sprintf("Ask again in %v", e.RetryAfter)
+		}
+		return FailureRate, "", advice
+	case e.Class == llm.ClassContextTooLong:
+		return FailureTooLong, "", ""
+	case e.Class == llm.ClassRefused:
+		return FailureDeclined, "", ""
+	case e.Class == llm.ClassCancelled:
+		return FailureCancelled, "", ""
+	}
+	message = "The model cannot be asked: " + strings.ReplaceAll(e.Class.String(), "-", " ")
+	if e.Class == llm.ClassPermanent || e.Class == llm.ClassUnknown {
+		message = "The provider does not take the request"
+	}
+	if e.Status != 0 {
+		message += fmt.Sprintf(" (status %d)", e.Status)
+	}
+	return FailureProvider, message, ""
+}
+
+// interrupted returns the codes of what interrupted a conversation.
+func interrupted(err error) (exit, status int) {
+	var stopped *InterruptedError
+	errors.As(err, &stopped)
+	inner := Failure(stopped.Err)
+	return inner.ExitCode, inner.HTTPStatus
+}
+
+// tail is the text of an error that no row of the table has, as a person may read it.
+func tail(err error) string {
+	return withoutPackage(trace.Scrub(strategy.ErrorLine(llm.Scrub(err.Error()), false)))
+}
+
+// packageName is the name of a package in front of an error, or what exec says of every rejection.
+var packageName = regexp.MustCompile(`^(?:[a-z]{2,12}|refused \([a-z-]+\)|invalid statement \([a-z]+\)): `)
+
+// withoutPackage takes the names of packages off the front of a text.
+func withoutPackage(text string) string {
+	for {
+		name := packageName.FindString(text)
+		if name == "" {
+			return text
+		}
+		text = text[len(name):]
+	}
+}
+
+// sentence makes one of a text: one line, a capital in front, a full stop behind.
+func sentence(text string) string {
+	text = strings.TrimSpace(strategy.ErrorLine(text, false))
+	if text == "" {
+		return ""
+	}
+	// A name keeps its spelling.
+	if word, _, _ := strings.Cut(text, " "); slices.Contains([]string{"no", "the", "there", "a", "an", "it", "near", "this"}, word) {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "!") {
+		text += "."
+	}
+	return text
+}
+
+// ifNot is text unless the condition holds.
+func ifNot(condition bool, text string) string {
+	if condition {
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,160 @@
+package texttosql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/threephase"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// goWords are what no person should read.
+var goWords = regexp.MustCompile(`\b(texttosql|strategy|session|exec|llm|sqltext|threephase|linker): |context canceled|deadline exceeded|sk-abc|org-SECRET|%!`)
+
+// TestFailure: one row for every class, and for every error of the SDK that has a name.
+func TestFailure(t *testing.T) {
+	none := func(c vote.Candidate, n int) error {
+		e := &strategy.NoCandidateError{}
+		for range n {
+			e.Rejected = append(e.Rejected, c)
+		}
+		return e
+	}
+	outage := func(e *llm.Error) error {
+		return &strategy.NoCandidateError{Failed: []error{fmt.Errorf("sample 0: %w", e), e, e}}
+	}
+	unauthorized := &llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "Incorrect API key provided: sk-abc in organization org-SECRET"}
+	for _, tt := range []struct {
+		why    string
+		err    error
+		class  texttosql.FailureClass
+		exit   int
+		status int
+		want   string // part of the message or the advice
+	}{
+		{"no error", nil, texttosql.FailureNone, 0, 200, ""},
+		{"given up", context.Canceled, texttosql.FailureCancelled, 130, 499, "cancelled"},
+		{"no time", fmt.Errorf("x: %w", context.DeadlineExceeded), texttosql.FailureTime, 5, 504, "time for the question is over"},
+		{"no money", llm.ErrBudget, texttosql.FailureBudget, 5, 429, "budget"},
+		{"a slow statement", &exec.LimitError{Limit: "time", Max: "3s"}, texttosql.FailureLimit, 5, 422, "over its limit on time (3s)"},
+		{"slow samples", none(vote.Candidate{Rejected: "exec: over the limit on time (3s)", Reason: "limit"}, 12),
+			texttosql.FailureLimit, 5, 422, "over the limit on time (3s)"},
+		{"an empty question", texttosql.ErrEmptyQuestion, texttosql.FailureInput, 2, 422, "empty"},
+		{"a long question", &texttosql.InputError{Field: "question", Bytes: 9000, Limit: 8192}, texttosql.FailureInput, 2, 422, "9000 bytes"},
+		{"a question back", &session.Question{Message: "Which name?", Options: make([]session.Option, 2)}, texttosql.FailureUnclear, 3, 409, "Which name?"},
+		{"too doubtful", &strategy.AbstainedError{Confidence: .2, Min: .5}, texttosql.FailureUnsure, 3, 422, "disagree"},
+		{"a wish to write", none(vote.Candidate{Rejected: "not-read-only: the statement is no query", Reason: "not-read-only", Writes: true}, 12),
+			texttosql.FailureWrites, 4, 403, "This only reads."},
+		{"a statement that writes", &exec.RefusedError{Reason: "not-read-only", Detail: "it deletes", Writes: true},
+			texttosql.FailureWrites, 4, 403, "This only reads."},
+		{"a denied table", &exec.RefusedError{Reason: exec.ReasonTable, Detail: "users is no table that may be read"},
+			texttosql.FailureDenied, 4, 403, "no table that may be read"},
+		{"a function", none(vote.Candidate{Rejected: "exec: refused (function): load_extension is not on the list", Reason: "function"}, 2),
+			texttosql.FailureRefused, 4, 403, "load_extension is not on the list."},
+		{"an unknown table", &exec.InvalidError{Fault: exec.FaultSchema, Message: "no such table: t"},
+			texttosql.FailureUnknownName, 1, 422, "No such table: t."},
+		{"a syntax error", none(vote.Candidate{Rejected: "exec: invalid statement (syntax): near x", Reason: "syntax", Invalid: true}, 3),
+			texttosql.FailureInvalid, 1, 422, "Near x."},
+		{"prose", none(vote.Candidate{Rejected: "no-sql: the reply holds no query", Reason: "no-sql"}, 3),
+			texttosql.FailureNoStatement, 1, 422, "no statement"},
+		{"different reasons", &strategy.NoCandidateError{Rejected: []vote.Candidate{{Reason: "no-sql"}, {Reason: "schema"}}},
+			texttosql.FailureNoAnswer, 1, 422, "names"},
+		{"three phases", &threephase.FailureError{Failure: session.Failure{Recommendations: []string{"Rephrase."}}, Err: linker.ErrNoTables},
+			texttosql.FailureNoAnswer, 1, 422, "Rephrase."},
+		{"no table is meant", linker.ErrNoTables, texttosql.FailureNoAnswer, 1, 422, "No table is relevant"},
+		{"a wrong key", outage(unauthorized), texttosql.FailureKey, 1, 502, "key"},
+		{"too many requests", outage(&llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: time.Minute}), texttosql.FailureRate, 1, 503, "1m0s"},
+		{"an outage", outage(&llm.Error{Class: llm.ClassOverloaded, Status: 503, Message: "org-SECRET"}),
+			texttosql.FailureProvider, 1, 502, "overloaded (status 503)"},
+		{"an outage of most samples", &strategy.NoCandidateError{Rejected: []vote.Candidate{{Reason: "no-sql"}}, Failed: []error{unauthorized, unauthorized}},
+			texttosql.FailureKey, 1, 502, "key"},
+		{"content", &llm.Error{Class: llm.ClassRefused}, texttosql.FailureDeclined, 1, 422, "declined"},
+		{"a long prompt", &llm.Error{Class: llm.ClassContextTooLong}, texttosql.FailureTooLong, 1, 502, "does not fit"},
+		{"a lock", fmt.Errorf("x: %w", exec.ErrBusy), texttosql.FailureBusy, 1, 503, "busy"},
+		{"the server is gone", &strategy.DatabaseError{Err: errors.New("dial tcp 10.0.0.1")}, texttosql.FailureDatabase, 1, 503, "cannot be asked"},
+		{"nothing to read", texttosql.ErrNoTables, texttosql.FailureEmpty, 1, 422, "policy"},
+		{"no guard", &exec.UnguardedError{Reason: "a wrapped driver", Remedy: "use WithDriverHook"},
+			texttosql.FailureUnguarded, 1, 500, "Use WithDriverHook."},
+		{"an option", &strategy.ConfigError{Field: "texttosql: WithSamples", Problem: "0 is not in 1..10000"},
+			texttosql.FailureConfig, 2, 500, "WithSamples: 0 is not"},
+		{"the policy", &exec.PolicyError{Unknown: []string{"users.pasword"}}, texttosql.FailureConfig, 2, 500, "users.pasword"},
+		{"interrupted by a key", &texttosql.InterruptedError{ID: "a", Err: unauthorized},
+			texttosql.FailureInterrupted, 1, 502, "Check the key. Then resume"},
+		{"interrupted by its user", &texttosql.InterruptedError{ID: "a", Err: context.Canceled}, texttosql.FailureInterrupted, 130, 499, "Resume"},
+		{"no conversation", session.ErrNotFound, texttosql.FailureMissing, 1, 404, "no such conversation"},
+		{"no id", session.ErrInvalidID, texttosql.FailureMissing, 1, 404, "no such conversation"},
+		{"somebody else", session.ErrConflict, texttosql.FailureConflict, 1, 409, "Another program"},
+		{"another schema", session.ErrStale, texttosql.FailureStale, 1, 409, "changed"},
+		{"not now", &texttosql.StateError{Call: "Ask", State: session.Interrupted, Hint: "resume it first"},
+			texttosql.FailureState, 1, 409, "Resume it first."},
+		{"enough corrections", session.ErrMaxCorrections, texttosql.FailureState, 1, 409, "by hand"},
+		{"an unknown name", &session.CorrectionError{Name: "custmers", Like: []string{"customers"}, Reason: "there is no table custmers"},
+			texttosql.FailureCorrection, 1, 422, "customers?"},
+		{"an option that is none", fmt.Errorf("%w: r9 is no option", session.ErrInvalidCorrection), texttosql.FailureCorrection, 1, 422, "r9 is no option"},
+		{"a follow-up alone", texttosql.ErrNotStandalone, texttosql.FailureCorrection, 1, 422, "alone"},
+		{"a broken record", &session.RecordError{}, texttosql.FailureInternal, 1, 500, "record"},
+		{"a panic", &strategy.PanicError{Value: "boom"}, texttosql.FailureInternal, 1, 500, "log"},
+		{"nobody knows", errors.New("texttosql: exec: something odd with key sk-abc0123456789abcdef0123456789abcdef"),
+			texttosql.FailureOther, 1, 500, "something odd"},
+	} {
+		f := texttosql.Failure(tt.err)
+		if f.Class != tt.class || f.ExitCode != tt.exit || f.HTTPStatus != tt.status ||
+			!strings.Contains(strings.ToLower(f.Message+" "+f.Advice), strings.ToLower(tt.want)) {
+			t.Errorf("%s: %+v, want %s, %d, %d and %q", tt.why, f, tt.class, tt.exit, tt.status, tt.want)
+		}
+		if found := goWords.FindString(f.Message + f.Advice); found != "" {
+			t.Errorf("%s: %q in %+v", tt.why, found, f)
+		}
+		if f.Message == "" != (tt.err == nil) || strings.Contains(f.Message, "\n") ||
+			f.Message != "" && !strings.ContainsAny(f.Message[len(f.Message)-1:], ".?!") {
+			t.Errorf("%s: %q is no sentence", tt.why, f.Message)
+		}
+	}
+}
+
+// TestFailureOfQuestions: the errors of real questions have their class, and an outage is not only "no candidate".
+func TestFailureOfQuestions(t *testing.T) {
+	refused := &llm.Error{Class: llm.ClassPermanent, Status: 401}
+	down := &llmtest.Script{Rules: []llmtest.Rule{{Replies: []llmtest.Reply{{Err: refused}}, Repeat: true}}}
+	for _, tt := range []struct {
+		why   string
+		model llm.Model
+		is    []error
+		class texttosql.FailureClass
+		sql   string // of the first candidate
+	}{
+		{"only writes", always("DELETE FROM orders"), []error{texttosql.ErrNoCandidate, texttosql.ErrNotReadOnly},
+			texttosql.FailureWrites, "DELETE FROM orders"},
+		{"two statements, one writes", always("SELECT 1; DROP TABLE orders"), []error{texttosql.ErrNoCandidate}, texttosql.FailureRefused, ""},
+		{"a wrong name", always("SELECT nme FROM customers"), []error{texttosql.ErrNoCandidate}, texttosql.FailureUnknownName, "SELECT nme FROM customers"},
+		{"an outage", down, nil, texttosql.FailureKey, ""},
+	} {
+		r, err := engine(t, tt.model, texttosql.WithRetry(llm.Retry{Attempts: 1})).Ask(t.Context(), whoInUSA)
+		for _, is := range tt.is {
+			if !errors.Is(err, is) {
+				t.Errorf("%s: %v is not %v", tt.why, err, is)
+			}
+		}
+		if tt.class == texttosql.FailureKey && !errors.As(err, new(*llm.Error)) {
+			t.Errorf("%s: %v has no *llm.Error", tt.why, err)
+		}
+		if f := texttosql.Failure(err); f.Class != tt.class {
+			t.Errorf("%s: %+v of %v, want %s", tt.why, f, err, tt.class)
+		}
+		if tt.sql != "" && (len(r.Candidates) == 0 || r.Candidates[0].SQL != tt.sql) {
+			t.Errorf("%s: the statement is lost: %+v", tt.why, r.Candidates)
+		}
+	}
+}
