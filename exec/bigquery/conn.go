@@ -3,7 +3,6 @@ package bigquery
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,11 +48,7 @@ func (g *guarded) Catalog(context.Context) (*exec.Catalog, error) {
 	out := &exec.Catalog{Version: g.tables.version, Own: of}
 	out.Schema = &schema.Schema{Dialect: "bigquery", Default: c.schemaName(c.datasets[0]), Tables: []schema.Table{}}
 	for _, t := range g.tables.all {
-		names := make([]string, len(t.columns))
-		for i, column := range t.columns {
-			names[i] = column.name
-		}
-		r := guard.NewRelation(t.schema, t.name, names)
+		r := guard.RelationOf(t.schema, &t.shown)
 		r.Own, r.Refused = t, t.refused
 		of[t.ref] = r
 		out.Relations = append(out.Relations, r)
@@ -232,8 +227,5 @@ func (g *guarded) Close(drop bool) error {
 	if !drop {
 		return nil
 	}
-	if err := g.conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {
-		return err
-	}
-	return nil
+	return guard.Drop(g.conn)
 }

@@ -3,7 +3,6 @@ package duckdb
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -19,9 +18,6 @@ const remedy = "open the file with duckdb.Open of github.com/texttosql/texttosql
 
 // Guard makes the guard of a DB. See the package comment for what it does.
 func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
-	if c.CellBytes < 0 {
-		return nil, errors.New("duckdb: GuardConfig.CellBytes is negative")
-	}
 	return func(ctx context.Context, conn *sql.Conn, _ time.Duration) (exec.Opened, error) {
 		h := &held{conn: conn, added: c.Policy.AllowFunctions}
 		version := ""
@@ -202,7 +198,7 @@ func (h *held) Close(drop bool) error {
 	fit := false
 	defer func() {
 		if !fit { // also where the driver panics
-			h.conn.Raw(func(any) error { return driver.ErrBadConn }) // database/sql closes it
+			_ = guard.Drop(h.conn)
 		}
 	}()
 	h.close()

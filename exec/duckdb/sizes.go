@@ -46,15 +46,15 @@ var factors = map[string]float64{
 
 var (
 	// splitting are the functions that make a list of a text.
-	splitting = wordSet(`string_split str_split split string_to_array str_split_regex string_split_regex regexp_split_to_array
+	splitting = guard.Set(`string_split str_split split string_to_array str_split_regex string_split_regex regexp_split_to_array
 		regexp_extract_all`)
 	// isWide finds a width of four digits, or one that an argument gives, in the text of format and printf.
 	isWide = regexp.MustCompile(`[0-9]{4}|\{[^}]*\{|%[^a-zA-Z%]*\*`)
 	// isMoment matches the constants of a list of days: a date from 1900 to 2099, an interval, a part of a date.
 	isMoment = regexp.MustCompile(`^((19|20)\d\d-\d\d(-\d\d[ t0-9:.]*)?|-?[0-3]?\d?\d|(-?[0-3]?\d?\d )?(day|week|month|quarter|year)s?)$`)
 	// ofMoments are the functions in it, and nowNames the names that stand for the time.
-	ofMoments = wordSet("+ - trunc date_trunc to_days to_weeks to_months to_quarters to_years now today get_current_timestamp transaction_timestamp")
-	nowNames  = wordSet("current_date current_timestamp localtimestamp")
+	ofMoments = guard.Set("+ - trunc date_trunc to_days to_weeks to_months to_quarters to_years now today get_current_timestamp transaction_timestamp")
+	nowNames  = guard.Set("current_date current_timestamp localtimestamp")
 )
 
 // sizes are what a statement may make of one value.

@@ -75,6 +75,15 @@ func NewRelation(schema, name string, columns []string) *Relation {
 	return r
 }
 
+// RelationOf makes the Relation of a table, which stands in a schema of that name.
+func RelationOf(schema string, t *schema.Table) *Relation {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	return NewRelation(schema, t.Name, names)
+}
+
 // Columns returns the names of r's columns, sorted.
 func (r *Relation) Columns() []string { return r.columns }
 

@@ -249,6 +249,15 @@ func (s *Names) find() []found {
 	return relations
 }
 
+// Set returns the set of the words in a text.
+func Set(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
 // fold makes names equal that any engine takes for the same, whatever their letters.
 func fold(s string) string {
 	for i := range len(s) {

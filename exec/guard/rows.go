@@ -47,6 +47,15 @@ func Texts(ctx context.Context, conn *sql.Conn, text string, args ...any) (rows 
 	return rows, err
 }
 
+// Drop makes database/sql close a connection instead of keeping it. One that is closed already is no error.
+func Drop(conn *sql.Conn) error {
+	err := conn.Raw(func(any) error { return driver.ErrBadConn })
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		return nil
+	}
+	return err
+}
+
 func each(ctx context.Context, dc any, text string, args []any, row func(values []driver.Value) error) (err error) {
 	rows, end, err := start(ctx, dc, text, args)
 	if err != nil {

@@ -3,9 +3,7 @@ package trino
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -85,11 +83,7 @@ func (c *conn) Close(drop bool) error {
 	if !drop {
 		return nil
 	}
-	err := c.conn.Raw(func(any) error { return driver.ErrBadConn })
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-		return nil
-	}
-	return err
+	return guard.Drop(c.conn)
 }
 
 // bound writes the arguments of a statement of ours into its text: EXPLAIN takes none.
