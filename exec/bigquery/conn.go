@@ -191,24 +191,15 @@ func (g *guarded) Explain(_ context.Context, s *exec.Statement) (exec.Plan, erro
 	return p, nil
 }
 
-// Run implements exec.Conn. A statement is prepared for a driver that panics: database/sql would lose the connection of
-// a query.
+// Run implements exec.Conn.
 func (g *guarded) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec.Rows, error) {
 	args := append([]any{job{timeout: g.timeout, rows: b.Rows + 1}}, s.Args...)
 	if l, ok := s.Names.Own.(*listing); ok {
 		args = []any{l}
 	}
-	prepared, err := g.conn.PrepareContext(ctx, s.SQL())
-	if err != nil {
-		return nil, err
-	}
-	defer prepared.Close()
-	rows, err := prepared.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, g.classify(err, exec.FaultRun)
-	}
 	classified := func(err error) error { return g.classify(err, exec.FaultRun) }
-	return &exec.Rows{Rows: rows, Convert: converter, Classify: classified}, nil
+	rows, statement, err := guard.Query(ctx, g.conn, s.SQL(), args...)
+	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter, Classify: classified}, classified(err)
 }
 
 // classify is classify without the names that the service knows and a policy hides.
