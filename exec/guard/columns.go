@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,6 +73,31 @@ type Ref struct {
 type Read struct {
 	Relation *Relation
 	Columns  []string // sorted; empty where only the rows count
+}
+
+// ReadSet collects what is read: columns by relation.
+type ReadSet map[*Relation]map[string]bool
+
+// Add adds a relation and some of its columns, and reports whether s lacked one of them.
+func (s ReadSet) Add(r *Relation, columns ...string) (grown bool) {
+	if s[r] == nil {
+		s[r], grown = map[string]bool{}, true
+	}
+	for _, column := range columns {
+		grown = grown || !s[r][column]
+		s[r][column] = true
+	}
+	return grown
+}
+
+// Reads returns what was added, in the order of schema and name. It is not nil.
+func (s ReadSet) Reads() []Read {
+	out := make([]Read, 0, len(s))
+	for r, columns := range s {
+		out = append(out, Read{r, slices.Sorted(maps.Keys(columns))})
+	}
+	sortReads(out)
+	return out
 }
 
 // Columns returns the relations of s, each once, in the order of schema and name, with the columns that are read. What
