@@ -284,6 +284,22 @@ func Set(text string) map[string]bool {
 	return set
 }
 
+// SplitList cuts a text at the commas that stand in no brackets and quotes: the types in a type, say.
+func SplitList(d sqltext.Dialect, list string) (parts []string) {
+	depth, from := 0, 0
+	for t := range d.Tokens(list + ",") {
+		switch {
+		case t.Text == "(":
+			depth++
+		case t.Text == ")":
+			depth--
+		case t.Text == "," && depth == 0:
+			parts, from = append(parts, strings.TrimSpace(list[from:t.Pos])), t.Pos+1
+		}
+	}
+	return parts
+}
+
 // fold makes names equal that any engine takes for the same, whatever their letters.
 func fold(s string) string {
 	for i := range len(s) {
