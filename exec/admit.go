@@ -136,14 +136,8 @@ func (h *held) classify(err error) error {
 		return nil
 	}
 	err = h.db.dialect.Classify(err)
-	h.unfit = h.unfit || !isTyped(err)
+	h.unfit = h.unfit || !IsTyped(err)
 	return err
-}
-
-// isTyped reports whether err says by its type what it is about.
-func isTyped(err error) bool {
-	return IsRejection(err) || errors.As(err, new(*PolicyError)) || errors.Is(err, ErrUnguarded) || errors.Is(err, ErrBusy) ||
-		errors.Is(err, ErrBroken) || errors.Is(err, guard.ErrStale)
 }
 
 // unblamed gives an error of a statement of our own a type that blames no statement of a caller.
@@ -188,7 +182,7 @@ func (h *held) finish(ctx context.Context) error {
 	}
 	fit, err := f.Finish(ctx)
 	h.unfit = h.unfit || !fit
-	if err == nil || isTyped(err) {
+	if err == nil || IsTyped(err) {
 		return err
 	}
 	if typed := h.db.dialect.Classify(err); !IsRejection(typed) {
@@ -201,7 +195,7 @@ func (h *held) finish(ctx context.Context) error {
 func (h *held) renew(ctx context.Context, now bool) error {
 	c, err := h.db.catalogOf(ctx, h.Opened, now)
 	if err != nil {
-		h.unfit = h.unfit || !isTyped(h.db.dialect.Classify(err))
+		h.unfit = h.unfit || !IsTyped(h.db.dialect.Classify(err))
 		return h.db.unblamed(err)
 	}
 	h.catalog, h.looked = c, time.Now()

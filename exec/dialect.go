@@ -101,8 +101,8 @@ type Conn interface {
 	// statement's own column names and in its own order. An error means that no row was read. exec closes the rows before
 	// the next call.
 	//
-	// Prepare the statement first, or run it inside of sql.Conn.Raw: where a driver panics in sql.Conn.QueryContext,
-	// database/sql never gives the connection back. What is prepared is closed before the connection is given up.
+	// guard.Query runs a text. Do not use sql.Conn.QueryContext: where a driver panics in it, database/sql never gives the
+	// connection back. What Run or Confirm prepared is closed before the connection is given up.
 	Run(ctx context.Context, s *Statement, b Bounds) (*Rows, error)
 	// Close takes the guard off, on a context of its own. With drop, or when the connection cannot be put back as it was,
 	// it makes database/sql close it, except where that would lose a database that lives in memory. There it puts the
@@ -144,6 +144,8 @@ type Statement struct {
 // Rows are the rows of a statement, and how to treat them. The functions are nil where there is nothing to do.
 type Rows struct {
 	*sql.Rows
+	// Statement is what the rows are of. exec closes it behind them; nil: the engine closes it.
+	Statement *sql.Stmt
 	// Convert makes the values of a column what a [result.Table] holds; nil for a column whose values need no change. The
 	// function gets what the driver gave, which it must not keep, and returns nil, an int64, a float64, a result.Decimal,
 	// a string or a []byte.

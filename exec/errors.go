@@ -116,3 +116,9 @@ func IsRejection(err error) bool {
 	return !errors.Is(err, ErrBroken) &&
 		(errors.As(err, new(*RefusedError)) || errors.As(err, new(*InvalidError)) || errors.As(err, new(*LimitError)))
 }
+
+// IsTyped reports whether err says by its type what it is about, so that [Dialect.Classify] has nothing to add.
+func IsTyped(err error) bool {
+	return IsRejection(err) || errors.As(err, new(*PolicyError)) || errors.Is(err, ErrUnguarded) || errors.Is(err, ErrBusy) ||
+		errors.Is(err, ErrBroken) || errors.Is(err, guard.ErrStale)
+}

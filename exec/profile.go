@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -249,14 +248,9 @@ func sampleRows(ctx context.Context, d Dialect, run guard.Runner, t schema.Table
 		return s.SampleRows(ctx, run, t, o)
 	}
 	l := d.Language()
-	from := t.TableName().Quoted(l) + " AS t"
-	columns := make([]string, len(o.Columns))
-	for i, name := range o.Columns {
-		columns[i] = "t." + l.Quote(name)
-	}
-	key := ""
+	sampled := guard.NewSampled(t.TableName().Quoted(l), t, o, l.Quote, nil)
 	if len(t.PrimaryKey) == 1 {
-		key = "t." + l.Quote(t.PrimaryKey[0])
+		sampled.Key = "t." + l.Quote(t.PrimaryKey[0])
 	}
-	return guard.SampleRows(ctx, run, guard.Sampled{From: from, Counted: from, List: strings.Join(columns, ", "), Key: key}, o)
+	return guard.SampleRows(ctx, run, sampled, o)
 }

@@ -107,6 +107,9 @@ func (h *held) run(ctx context.Context, a *Statement, b Bounds) (*Rows, *result.
 
 // keep keeps of rows what b allows, and closes them. It reads one row more than b.Rows, so that Truncated is exact.
 func (h *held) keep(rows *Rows, b Bounds) (*result.Table, error) {
+	if rows.Statement != nil {
+		defer rows.Statement.Close()
+	}
 	defer rows.Close()
 	failed := func(err error) (*result.Table, error) {
 		if rows.Classify != nil {

@@ -298,7 +298,7 @@ func (h *held) open(ctx context.Context) (err error) {
 	h.unfit = true // where the driver panics
 	err = h.renew(ctx, false)
 	open = err == nil
-	h.unfit = err != nil && !isTyped(err)
+	h.unfit = err != nil && !IsTyped(err)
 	return err
 }
 

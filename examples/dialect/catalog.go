@@ -58,7 +58,8 @@ func (c *connection) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		if broken != nil && (o[3] == "table" || ctx.Err() != nil) {
 			return nil, broken
 		}
-		r := guard.NewRelation("main", o[0], names(t.Columns))
+		t.Name = o[0]
+		r := guard.RelationOf("main", &t)
 		r.Own, r.View = t.PrimaryKey, o[3] == "view"
 		out.Relations = append(out.Relations, r)
 		f.named[schema.Fold(o[0])], f.roots[o[2]] = r, r
@@ -121,13 +122,6 @@ const describe = `SELECT json_object('name', name, 'kind', type,
 		WHERE i."unique" AND i.origin <> 'pk' AND NOT i.partial ORDER BY i.seq, k.seqno)
 		GROUP BY seq HAVING count(name) = count(*) ORDER BY seq DESC))))
 	FROM pragma_table_list(?) AS l WHERE schema = 'main'`
-
-func names(columns []schema.Column) (names []string) {
-	for _, c := range columns {
-		names = append(names, c.Name)
-	}
-	return names
-}
 
 // query returns the query in the definition of a view.
 func query(definition string) string {

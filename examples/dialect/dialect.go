@@ -91,7 +91,6 @@ type connection struct {
 	longest   int             // bytes of a value
 	private   bool            // its database lives in memory
 	begun     bool            // a transaction is open, in which the schema stays as it is
-	statement *sql.Stmt       // that runs
 	undo      []func() error
 }
 
@@ -130,7 +129,7 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Op
 		}
 	}
 	// The functions of the application may do anything, also under the name of one of SQLite's.
-	c.functions = set(safe)
+	c.functions = guard.Set(safe)
 	for own := range strings.SplitSeq(s[6], ",") {
 		delete(c.functions, schema.Fold(own))
 	}
@@ -206,10 +205,7 @@ func (c *connection) begin(ctx context.Context) error {
 
 // Finish implements [exec.Finisher].
 func (c *connection) Finish(ctx context.Context) (fit bool, err error) {
-	if c.statement != nil {
-		err = c.statement.Close()
-	}
-	if c.begun && err == nil {
+	if c.begun {
 		_, err = guard.Texts(ctx, c.Conn, "ROLLBACK")
 	}
 	if err != nil && strings.Contains(err.Error(), "no transaction is active") { // SQLite ended it after an error
@@ -221,16 +217,13 @@ func (c *connection) Finish(ctx context.Context) (fit bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	c.begun, c.statement = false, nil
+	c.begun = false
 	return true, nil
 }
 
 // Close implements [exec.Conn].
 func (c *connection) Close(drop bool) (err error) {
 	if drop && !c.private {
-		if c.statement != nil { // else SQLite keeps its lock, though database/sql closes the connection
-			_ = c.statement.Close()
-		}
 		err = driver.ErrBadConn
 	} else {
 		_, err = c.Finish(context.Background())
@@ -244,6 +237,5 @@ func (c *connection) Close(drop bool) (err error) {
 	if c.private {
 		return fmt.Errorf("%w: %v; its database lives in memory and would be lost with it", exec.ErrBroken, err)
 	}
-	_ = c.Raw(func(any) error { return driver.ErrBadConn })
-	return nil
+	return guard.Drop(c.Conn)
 }

@@ -26,16 +26,8 @@ const safe = `-> ->> abs avg ceil ceiling char coalesce concat concat_ws count c
 	exp ln log log10 log2 mod pi pow power radians sin sinh sqrt tan tanh trunc`
 
 // noCall are keywords behind which a bracket opens no arguments.
-var noCall = set(`ALL AND AS BETWEEN BY CASE CAST COLLATE DISTINCT ELSE ESCAPE EXCEPT EXISTS FILTER FROM HAVING IN
+var noCall = guard.Set(`ALL AND AS BETWEEN BY CASE CAST COLLATE DISTINCT ELSE ESCAPE EXCEPT EXISTS FILTER FROM HAVING IN
 	INTERSECT IS JOIN LIMIT MATERIALIZED NOT OFFSET ON OR OVER SELECT THEN UNION USING VALUES WHEN WHERE WITH`)
-
-func set(words string) map[string]bool {
-	all := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		all[word] = true
-	}
-	return all
-}
 
 // namesOf says what a text may name: rather too much than too little, since no parser of the engine helps.
 //
@@ -84,7 +76,7 @@ func namesOf(s *sqltext.Statement, find func(in, name string) *guard.Relation) *
 		last := len(queries) - 1
 		switch {
 		case word == "(":
-			queries = append(queries, set("SELECT WITH VALUES")[behind])
+			queries = append(queries, guard.Set("SELECT WITH VALUES")[behind])
 		case word == ")" && last >= 0:
 			for _, alias := range []string{next, third} {
 				if !queries[last] {
@@ -95,7 +87,7 @@ func namesOf(s *sqltext.Statement, find func(in, name string) *guard.Relation) *
 		case word == "*" && before == ".":
 			name, _ := text(i - 2)
 			n.Refs = append(n.Refs, guard.Ref{Path: []string{name}, Star: true})
-		case word == "*" && set("SELECT DISTINCT ALL ,")[before]:
+		case word == "*" && guard.Set("SELECT DISTINCT ALL ,")[before]:
 			n.Refs = append(n.Refs, guard.Ref{Star: true})
 		case word == "NATURAL":
 			n.Natural = true
@@ -225,7 +217,7 @@ func (c *connection) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) 
 	for i, column := range columns {
 		names += fmt.Sprintf(",c%d", i)
 		list += fmt.Sprintf(",+c%d AS %s", i, Dialect{}.Language().Quote(column.Name))
-		timed = timed || set("DATE DATETIME TIMESTAMP")[strings.ToUpper(column.DeclType)]
+		timed = timed || guard.Set("DATE DATETIME TIMESTAMP")[strings.ToUpper(column.DeclType)]
 	}
 	if timed {
 		cte := fmt.Sprintf("stored_%x", sha256.Sum256([]byte(text))) // so no text names it
@@ -234,10 +226,6 @@ func (c *connection) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) 
 	if _, err := sqlite.Limit(c.limits, 0, s.Names.Own.(int)); err != nil {
 		return nil, err
 	}
-	// Where a driver panics in sql.Conn.QueryContext, database/sql never gives the connection back.
-	if c.statement, err = c.PrepareContext(ctx, text); err != nil {
-		return nil, err
-	}
-	rows, err := c.statement.QueryContext(ctx, s.Args...)
-	return &exec.Rows{Rows: rows}, err
+	rows, statement, err := guard.Query(ctx, c.Conn, text, s.Args...)
+	return &exec.Rows{Rows: rows, Statement: statement}, err
 }

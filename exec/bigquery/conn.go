@@ -3,7 +3,6 @@ package bigquery
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,11 +48,7 @@ func (g *guarded) Catalog(context.Context) (*exec.Catalog, error) {
 	out := &exec.Catalog{Version: g.tables.version, Own: of}
 	out.Schema = &schema.Schema{Dialect: "bigquery", Default: c.schemaName(c.datasets[0]), Tables: []schema.Table{}}
 	for _, t := range g.tables.all {
-		names := make([]string, len(t.columns))
-		for i, column := range t.columns {
-			names[i] = column.name
-		}
-		r := guard.NewRelation(t.schema, t.name, names)
+		r := guard.RelationOf(t.schema, &t.shown)
 		r.Own, r.Refused = t, t.refused
 		of[t.ref] = r
 		out.Relations = append(out.Relations, r)
@@ -196,24 +191,15 @@ func (g *guarded) Explain(_ context.Context, s *exec.Statement) (exec.Plan, erro
 	return p, nil
 }
 
-// Run implements exec.Conn. A statement is prepared for a driver that panics: database/sql would lose the connection of
-// a query.
+// Run implements exec.Conn.
 func (g *guarded) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec.Rows, error) {
 	args := append([]any{job{timeout: g.timeout, rows: b.Rows + 1}}, s.Args...)
 	if l, ok := s.Names.Own.(*listing); ok {
 		args = []any{l}
 	}
-	prepared, err := g.conn.PrepareContext(ctx, s.SQL())
-	if err != nil {
-		return nil, err
-	}
-	defer prepared.Close()
-	rows, err := prepared.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, g.classify(err, exec.FaultRun)
-	}
 	classified := func(err error) error { return g.classify(err, exec.FaultRun) }
-	return &exec.Rows{Rows: rows, Convert: converter, Classify: classified}, nil
+	rows, statement, err := guard.Query(ctx, g.conn, s.SQL(), args...)
+	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter, Classify: classified}, classified(err)
 }
 
 // classify is classify without the names that the service knows and a policy hides.
@@ -232,8 +218,5 @@ func (g *guarded) Close(drop bool) error {
 	if !drop {
 		return nil
 	}
-	if err := g.conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {
-		return err
-	}
-	return nil
+	return guard.Drop(g.conn)
 }

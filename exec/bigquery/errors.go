@@ -12,7 +12,6 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -41,11 +40,6 @@ func (e *apiError) Error() string        { return e.text }
 func (e *apiError) Unwrap() error        { return e.cause }
 func (e *apiError) Is(target error) bool { return e.busy && target == exec.ErrBusy }
 
-func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrUnguarded) ||
-		errors.Is(err, guard.ErrStale) || errors.As(err, new(*apiError))
-}
-
 // reasonOf is the reason of an answer in the API's own word: "accessDenied".
 func reasonOf(e *googleapi.Error) string {
 	if len(e.Errors) > 0 {
@@ -57,7 +51,7 @@ func reasonOf(e *googleapi.Error) string {
 // classify gives an error of the client its type. fault is what is wrong with a statement that the service rejects for
 // no reason that its words tell.
 func classify(err error, fault exec.Fault) error {
-	if err == nil || isTyped(err) {
+	if err == nil || exec.IsTyped(err) || errors.As(err, new(*apiError)) {
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -23,7 +23,10 @@ import (
 	"github.com/mattn/go-sqlite3"
 	"google.golang.org/api/option"
 
+	"github.com/texttosql/texttosql/exec"
 	bq "github.com/texttosql/texttosql/exec/bigquery"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/schema"
 )
 
 const (
@@ -36,6 +39,7 @@ const (
 type fake struct {
 	t      testing.TB
 	db     *sql.DB
+	lite   *exec.DB // tells what db has
 	path   string
 	server *httptest.Server
 
@@ -105,6 +109,10 @@ func newFake(t testing.TB) *fake {
 		tables: map[string]fakeTable{}, cut: map[string]bool{}, bytes: 1000,
 	}
 	f.db = sql.OpenDB(liteConnector{f.dsn()})
+	var err error
+	if f.lite, err = exec.New(f.db, sqlite.Dialect{}, exec.Config{}); err != nil {
+		t.Fatal(err)
+	}
 	f.server = httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(func() {
 		f.mu.Lock()
@@ -357,10 +365,10 @@ func (f *fake) reads(text string) (tables []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	known := f.schema()
 	return slices.DeleteFunc(tables, func(name string) bool {
-		var n int
-		err := f.db.QueryRow("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", name).Scan(&n)
-		return err != nil || n == 0
+		t, ok := known.Lookup("", name)
+		return !ok || t.Kind != schema.BaseTable
 	}), nil
 }
 
@@ -568,21 +576,21 @@ func page(r *http.Request, rows []string) map[string]any {
 	return out
 }
 
+// schema is what SQLite has.
+func (f *fake) schema() *schema.Schema {
+	s, err := f.lite.Schema(context.Background())
+	if err != nil {
+		f.t.Error(err)
+		return &schema.Schema{}
+	}
+	return s
+}
+
 // names are the tables of a dataset, sorted.
 func (f *fake) names(ref string) (out []string) {
 	if ref == project+"."+home {
-		rows, err := f.db.Query("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
-		if err != nil {
-			f.t.Error(err)
-			return nil
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var name string
-			if err := rows.Scan(&name); err != nil {
-				f.t.Error(err)
-			}
-			out = append(out, name)
+		for _, t := range f.schema().Tables {
+			out = append(out, t.Name)
 		}
 	}
 	f.mu.Lock()
@@ -625,10 +633,11 @@ func (f *fake) table(in, set, name string) (any, *refusal) {
 			f.t.Errorf("%s: %v", full, err)
 		}
 	} else {
-		if in+"."+set != project+"."+home || !slices.Contains(f.names(in+"."+set), name) {
+		t, ok := f.schema().Lookup("", name)
+		if in+"."+set != project+"."+home || !ok {
 			return nil, &refusal{404, "notFound", "Not found: Table " + in + ":" + set + "." + name}
 		}
-		f.describeTable(name, out)
+		describe(t, out)
 	}
 	out["tableReference"], out["id"] = reference(full), full
 	text, _ := json.Marshal(out)
@@ -646,77 +655,35 @@ func apiType(declared string) string {
 	return "STRING"
 }
 
-// describeTable is tables.get of a table of SQLite.
-func (f *fake) describeTable(name string, out map[string]any) {
-	var kind, text string
-	if err := f.db.QueryRow("SELECT type, sql FROM sqlite_schema WHERE name = ?", name).Scan(&kind, &text); err != nil {
-		f.t.Error(err)
-	}
+// describe is tables.get of a table of SQLite.
+func describe(t *schema.Table, out map[string]any) {
 	out["type"], out["lastModifiedTime"] = "TABLE", "1700000000000"
-	if kind == "view" {
-		_, query, _ := strings.Cut(text, " AS ")
+	if t.Kind == schema.View {
+		_, query, _ := strings.Cut(t.Definition, " AS ")
 		out["type"], out["view"] = "VIEW", map[string]any{"query": query, "useLegacySql": false}
 	}
-	constraints := map[string]any{}
-	var fields, keys, foreign []any
-	f.each("SELECT name, type, \"notnull\", coalesce(dflt_value, ''), pk FROM pragma_table_info(?) ORDER BY cid", name, func(scan func(...any) error) error {
-		var column, declared, standard string
-		var notNull, pk int
-		err := scan(&column, &declared, &notNull, &standard, &pk)
-		field := map[string]any{"name": column, "type": apiType(declared), "mode": "NULLABLE"}
-		if notNull == 1 {
+	var fields, foreign []any
+	for _, c := range t.Columns {
+		field := map[string]any{"name": c.Name, "type": apiType(c.Type), "mode": "NULLABLE", "defaultValueExpression": c.Default}
+		if c.NotNull {
 			field["mode"] = "REQUIRED"
 		}
-		if standard != "" {
-			field["defaultValueExpression"] = standard
-		}
-		if pk > 0 {
-			keys = append(keys, column)
-		}
 		fields = append(fields, field)
-		return err
-	})
+	}
+	for i, key := range t.ForeignKeys {
+		var columns []any
+		for i := range key.Columns {
+			columns = append(columns, map[string]any{"referencingColumn": key.Columns[i], "referencedColumn": key.RefColumns[i]})
+		}
+		table := reference(project + "." + home + "." + key.RefTable)
+		foreign = append(foreign, map[string]any{"name": fmt.Sprint("fk", i), "referencedTable": table, "columnReferences": columns})
+	}
 	out["schema"] = map[string]any{"fields": fields}
-	if keys != nil {
-		constraints["primaryKey"] = map[string]any{"columns": keys}
+	constraints := map[string]any{"foreignKeys": foreign}
+	if t.PrimaryKey != nil {
+		constraints["primaryKey"] = map[string]any{"columns": t.PrimaryKey}
 	}
-	last := -1
-	f.each("SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?) ORDER BY id, seq", name, func(scan func(...any) error) error {
-		var id int
-		var to, column, key string
-		err := scan(&id, &to, &column, &key)
-		if id != last {
-			table := reference(project + "." + home + "." + to)
-			foreign = append(foreign, map[string]any{"name": fmt.Sprint("fk", id), "referencedTable": table, "columnReferences": []any{}})
-			last = id
-		}
-		k := foreign[len(foreign)-1].(map[string]any)
-		k["columnReferences"] = append(k["columnReferences"].([]any), map[string]any{"referencingColumn": column, "referencedColumn": key})
-		return err
-	})
-	if foreign != nil {
-		constraints["foreignKeys"] = foreign
-	}
-	if len(constraints) > 0 {
-		out["tableConstraints"] = constraints
-	}
-}
-
-func (f *fake) each(query, arg string, row func(scan func(...any) error) error) {
-	rows, err := f.db.Query(query, arg)
-	if err != nil {
-		f.t.Error(err)
-		return
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := row(rows.Scan); err != nil {
-			f.t.Error(err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		f.t.Error(err)
-	}
+	out["tableConstraints"] = constraints
 }
 
 func (f *fake) data(r *http.Request, in, set, name string) (any, *refusal) {
@@ -726,7 +693,7 @@ func (f *fake) data(r *http.Request, in, set, name string) (any, *refusal) {
 	if ok {
 		return page(r, recorded.rows), nil
 	}
-	if in+"."+set != project+"."+home || !slices.Contains(f.names(in+"."+set), name) {
+	if _, ok := f.schema().Lookup("", name); in+"."+set != project+"."+home || !ok {
 		return nil, &refusal{404, "notFound", "Not found: Table " + name}
 	}
 	var total, start int

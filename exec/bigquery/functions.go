@@ -1,11 +1,11 @@
 package bigquery
 
-import "strings"
+import "github.com/texttosql/texttosql/exec/guard"
 
 // functions are those of GoogleSQL that only compute. Left out are those that tell who asks (SESSION_USER), raise an
 // error with a text of the statement (ERROR), decrypt, or reach out of the service, and all that a user made. A
 // function behind NET. or HLL_COUNT. stands here with its prefix; SAFE. may stand before any.
-var functions = setOf(`
+var functions = guard.Set(`
 abs acos acosh any_value approx_count_distinct approx_quantiles approx_top_count approx_top_sum array array_agg
 array_concat array_concat_agg array_first array_last array_length array_reverse array_slice array_to_string ascii
 asin asinh atan atan2 atanh avg bit_and bit_count bit_or bit_xor bool bool_array byte_length cast cbrt ceil ceiling
@@ -48,11 +48,3 @@ var_samp variance`)
 var lengths = map[string]int{"repeat": 1, "lpad": 1, "rpad": 1}
 
 const mostLength = 10_000
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}

@@ -77,14 +77,17 @@ type listing struct {
 	table       ref
 }
 
-// listingMark begins a statement that a listing answers too. It opens nothing: such a statement passes the guard like
-// any other, and has the same rows.
-const listingMark = "SELECT /* tabledata.list "
+// listingMark stands behind the SELECT of a statement that a listing answers too, and listingEnd behind the listing. They
+// open nothing: such a statement passes the guard like any other, and has the same rows.
+const (
+	listingMark = "/* tabledata.list "
+	listingEnd  = " */ "
+)
 
 // listingOf returns the listing for a statement of a sample; nil: a job has to answer it.
 func listingOf(s *exec.Statement, reads []guard.Read) *listing {
-	text, ok := strings.CutPrefix(s.SQL(), listingMark)
-	text, _, _ = strings.Cut(text, " */")
+	text, ok := strings.CutPrefix(s.SQL(), "SELECT "+listingMark)
+	text, _, _ = strings.Cut(text, listingEnd)
 	l := &listing{}
 	if !ok || !s.Ours || len(reads) != 1 || json.Unmarshal([]byte(text), l) != nil {
 		return nil

@@ -21,7 +21,7 @@ const (
 )
 
 // nodes are the types of which a tree may be made. What is not here is refused, so new syntax is too.
-var nodes = setOf(`
+var nodes = guard.Set(`
 QueryStatement Query WithClause WithClauseEntry AliasedQuery Select SelectAs SelectList SelectColumn Alias Star
 StarWithModifiers DotStar DotStarWithModifiers StarModifiers StarExceptList StarReplaceItem FromClause FromQuery
 TablePathExpression TableSubquery UnnestExpression ExpressionWithOptAlias WithOffset Join ParenthesizedJoin OnClause

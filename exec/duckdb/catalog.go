@@ -262,11 +262,7 @@ func called(expression string) (names []string) {
 
 // relation makes the relation of a table or view.
 func (r *reader) relation(t *schema.Table) *guard.Relation {
-	names := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		names[i] = c.Name
-	}
-	relation := guard.NewRelation(t.Schema, t.Name, names)
+	relation := guard.RelationOf(t.Schema, t)
 	relation.View = t.Kind == schema.View
 	r.facts.relations[key(t.Schema, t.Name)] = relation
 	return relation

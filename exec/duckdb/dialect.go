@@ -3,7 +3,6 @@ package duckdb
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
@@ -37,18 +36,14 @@ func (Dialect) Language() exec.Language { return language }
 // Rows in each, by the numbers that DuckDB gives its rows: it skips the blocks between. USING SAMPLE would read the
 // whole table. A view has no such numbers: its first rows are read, in an order of its own where it has one.
 func (Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
-	from := t.TableName().Quoted(language) + " AS t"
-	s := guard.Sampled{From: from, Counted: from}
+	s := guard.NewSampled(t.TableName().Quoted(language), t, o, language.Quote, func(kind, column string) string {
+		if kind != "VARCHAR" {
+			return column
+		}
+		return fmt.Sprintf("left(%s, %d)", column, o.Cut)
+	})
 	if _, own := t.Column("rowid"); t.Kind == schema.BaseTable && !own {
 		s.Key = "t.rowid"
 	}
-	columns := make([]string, len(o.Columns))
-	for i, name := range o.Columns {
-		columns[i] = "t." + language.Quote(name)
-		if c, ok := t.Column(name); ok && o.Cut > 0 && c.Type == "VARCHAR" {
-			columns[i] = fmt.Sprintf("left(%s, %d)", columns[i], o.Cut)
-		}
-	}
-	s.List = strings.Join(columns, ", ")
 	return guard.SampleRows(ctx, run, s, o)
 }

@@ -87,14 +87,5 @@ func firstLine(err error) string {
 	return text
 }
 
-// masked leaves out what stands in quotes or brackets, because an error of a running statement repeats values.
-func masked(message string) string {
-	i, j := strings.IndexAny(message, "'\"`("), strings.LastIndexAny(message, "'\"`)")
-	if i < 0 {
-		return message
-	}
-	if j <= i {
-		return message[:i+1] + "…"
-	}
-	return message[:i+1] + "…" + message[j:]
-}
+// masked leaves out what stands in quotes or brackets.
+func masked(message string) string { return guard.Masked(message, "'\"`(", "'\"`)") }

@@ -1,6 +1,6 @@
 package duckdb
 
-import "strings"
+import "github.com/texttosql/texttosql/exec/guard"
 
 // functions are those that a statement may call: scalar functions, aggregates, window functions and the macros that
 // DuckDB itself defines, as version 1.5.4 has them. Left out is what reads settings, sequences, variables, the
@@ -53,16 +53,8 @@ uuidv7 var_pop var_samp variance wavg week weekday weekofyear weighted_avg xor y
 const operators = "! !__postfix !~~ !~~* % & && * ** + - ->> -> / // <-> << <=> <@ >> @ @> ^ ^@ | || ~ ~~ ~~* ~~~"
 
 // tableFunctions may stand in a FROM.
-var tableFunctions = wordSet("range generate_series unnest json_each json_tree")
+var tableFunctions = guard.Set("range generate_series unnest json_each json_tree")
 
 // fileFunctions may stand in the FROM of a view, whose owner named the files.
-var fileFunctions = wordSet("read_parquet parquet_scan read_csv read_csv_auto read_json read_json_auto read_json_objects read_json_objects_auto " +
+var fileFunctions = guard.Set("read_parquet parquet_scan read_csv read_csv_auto read_json read_json_auto read_json_objects read_json_objects_auto " +
 	"read_ndjson read_ndjson_auto read_ndjson_objects glob read_text read_blob")
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}

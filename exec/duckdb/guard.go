@@ -3,7 +3,6 @@ package duckdb
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -19,9 +18,6 @@ const remedy = "open the file with duckdb.Open of github.com/texttosql/texttosql
 
 // Guard makes the guard of a DB. See the package comment for what it does.
 func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
-	if c.CellBytes < 0 {
-		return nil, errors.New("duckdb: GuardConfig.CellBytes is negative")
-	}
 	return func(ctx context.Context, conn *sql.Conn, _ time.Duration) (exec.Opened, error) {
 		h := &held{conn: conn, added: c.Policy.AllowFunctions}
 		version := ""
@@ -38,12 +34,11 @@ func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 
 // held is a connection under guard.
 type held struct {
-	conn      *sql.Conn
-	made      *made
-	added     []string  // functions that the policy adds
-	statement *sql.Stmt // that runs
-	begun     bool      // a transaction of ours is open
-	lost      bool      // the connection is not used again
+	conn  *sql.Conn
+	made  *made
+	added []string // functions that the policy adds
+	begun bool     // a transaction of ours is open
+	lost  bool     // the connection is not used again
 }
 
 // look refuses a connection that cannot be guarded. What Open set nobody can change, so look asks only for what others
@@ -172,25 +167,15 @@ func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, erro
 
 // Run implements exec.Conn. Rows come as a stream, of which no more is made than is read.
 func (h *held) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
-	h.close()
-	err := h.begin(ctx)
-	if err != nil {
+	if err := h.begin(ctx); err != nil {
 		return nil, err
 	}
-	// Prepared: in a query of its own a driver that panics keeps the connection.
-	if h.statement, err = h.conn.PrepareContext(ours(ctx), s.SQL()); err != nil {
-		return nil, err
-	}
-	rows, err := h.statement.QueryContext(ours(ctx), s.Args...)
-	if err != nil {
-		return nil, err
-	}
-	return &exec.Rows{Rows: rows, Convert: converter}, nil
+	rows, statement, err := guard.Query(ours(ctx), h.conn, s.SQL(), s.Args...)
+	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter}, err
 }
 
 // Finish implements exec.Finisher.
 func (h *held) Finish(context.Context) (bool, error) {
-	h.close()
 	if !h.lost {
 		h.rollback()
 	}
@@ -202,22 +187,13 @@ func (h *held) Close(drop bool) error {
 	fit := false
 	defer func() {
 		if !fit { // also where the driver panics
-			h.conn.Raw(func(any) error { return driver.ErrBadConn }) // database/sql closes it
+			_ = guard.Drop(h.conn)
 		}
 	}()
-	h.close()
 	if drop || h.lost {
 		return nil
 	}
 	h.rollback()
 	fit = !h.lost
 	return nil
-}
-
-// close ends the last statement.
-func (h *held) close() {
-	if h.statement != nil {
-		h.statement.Close()
-	}
-	h.statement = nil
 }

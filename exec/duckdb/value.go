@@ -13,6 +13,7 @@ import (
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -150,7 +151,7 @@ func nested(v any, kind string, depth int) (_ any, err error) {
 		}
 		return members, nil
 	case duckdb.OrderedMap:
-		kinds := append(split(inside(kind)), "", "")
+		kinds := append(guard.SplitList(language.Text, inside(kind)), "", "")
 		values := v.Values()
 		for i, key := range v.Keys() {
 			name, err := value(key, kinds[0])
@@ -198,27 +199,11 @@ func inside(kind string) string {
 // memberKinds are the types of the members of a struct or union: STRUCT("f" INTEGER, "g" DATE).
 func memberKinds(kind string) map[string]string {
 	kinds := map[string]string{}
-	for _, part := range split(inside(kind)) {
+	for _, part := range guard.SplitList(language.Text, inside(kind)) {
 		for name := range language.Text.Parse(part).Tokens() {
 			kinds[language.Text.Value(name)] = strings.TrimSpace(part[len(name.Text):])
 			break
 		}
 	}
 	return kinds
-}
-
-// split cuts a list at the commas that stand in no brackets and quotes.
-func split(list string) (parts []string) {
-	depth, from := 0, 0
-	for t := range language.Text.Parse(list + ",").Tokens() {
-		switch {
-		case t.Text == "(":
-			depth++
-		case t.Text == ")":
-			depth--
-		case t.Text == "," && depth == 0:
-			parts, from = append(parts, strings.TrimSpace(list[from:t.Pos])), t.Pos+1
-		}
-	}
-	return parts
 }

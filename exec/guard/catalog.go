@@ -75,6 +75,15 @@ func NewRelation(schema, name string, columns []string) *Relation {
 	return r
 }
 
+// RelationOf makes the Relation of a table, which stands in a schema of that name.
+func RelationOf(schema string, t *schema.Table) *Relation {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	return NewRelation(schema, t.Name, names)
+}
+
 // Columns returns the names of r's columns, sorted.
 func (r *Relation) Columns() []string { return r.columns }
 
@@ -131,18 +140,9 @@ func (c *Catalog) Apply(p Policy) error {
 
 // Spread returns the columns for which seed holds and those into which their values flow. A view is not followed: see
 // [Catalog.SpreadThroughViews].
-func (c *Catalog) Spread(seed func(r *Relation, column string) bool) map[*Relation]map[string]bool {
-	found := map[*Relation]map[string]bool{}
-	add := func(r *Relation, column string) bool {
-		if found[r][column] || !r.exactly(column) {
-			return false
-		}
-		if found[r] == nil {
-			found[r] = map[string]bool{}
-		}
-		found[r][column] = true
-		return true
-	}
+func (c *Catalog) Spread(seed func(r *Relation, column string) bool) ReadSet {
+	found := ReadSet{}
+	add := func(r *Relation, column string) bool { return r.exactly(column) && found.Add(r, column) }
 	for _, r := range c.Relations {
 		for _, column := range r.columns {
 			if seed(r, column) {
@@ -161,7 +161,7 @@ func (c *Catalog) Spread(seed func(r *Relation, column string) bool) map[*Relati
 
 // SpreadThroughViews is Spread, and adds every column of a view, also of a materialized one, that reads one of the
 // columns: nobody knows under which name it shows it.
-func (c *Catalog) SpreadThroughViews(seed func(r *Relation, column string) bool) map[*Relation]map[string]bool {
+func (c *Catalog) SpreadThroughViews(seed func(r *Relation, column string) bool) ReadSet {
 	found := c.Spread(seed)
 	for grown := len(found) > 0; grown; {
 		grown = false
@@ -171,10 +171,7 @@ func (c *Catalog) SpreadThroughViews(seed func(r *Relation, column string) bool)
 			}) {
 				continue
 			}
-			found[r], grown = map[string]bool{}, true
-			for _, column := range r.columns {
-				found[r][column] = true
-			}
+			grown = found.Add(r, r.columns...) || grown
 		}
 	}
 	return found
@@ -325,36 +322,17 @@ func (c *Catalog) Permit(n *Names) error {
 
 // Reads returns what a statement reads: what it names, and what lies under its views.
 func (c *Catalog) Reads(n *Names) []Read {
-	columns := map[*Relation]map[string]bool{}
+	found := ReadSet{}
 	var add func(reads []Read)
 	add = func(reads []Read) {
 		for _, u := range reads {
-			r := u.Relation
-			before, known := len(columns[r]), columns[r] != nil
-			if !known {
-				columns[r] = map[string]bool{}
-			}
-			for _, column := range u.Columns {
-				columns[r][column] = true
-			}
-			if r.View && (!known || len(columns[r]) > before) {
-				add(r.reads())
+			if found.Add(u.Relation, u.Columns...) && u.Relation.View {
+				add(u.Relation.reads())
 			}
 		}
 	}
 	add(n.Columns())
-	out := make([]Read, 0, len(columns))
-	for r, names := range columns {
-		read := Read{Relation: r}
-		for _, column := range r.columns {
-			if names[column] {
-				read.Columns = append(read.Columns, column)
-			}
-		}
-		out = append(out, read)
-	}
-	sortReads(out)
-	return out
+	return found.Reads()
 }
 
 // Functions returns the functions that a statement and its views call, sorted.

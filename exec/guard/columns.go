@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,6 +73,31 @@ type Ref struct {
 type Read struct {
 	Relation *Relation
 	Columns  []string // sorted; empty where only the rows count
+}
+
+// ReadSet collects what is read: columns by relation.
+type ReadSet map[*Relation]map[string]bool
+
+// Add adds a relation and some of its columns, and reports whether s lacked one of them.
+func (s ReadSet) Add(r *Relation, columns ...string) (grown bool) {
+	if s[r] == nil {
+		s[r], grown = map[string]bool{}, true
+	}
+	for _, column := range columns {
+		grown = grown || !s[r][column]
+		s[r][column] = true
+	}
+	return grown
+}
+
+// Reads returns what was added, in the order of schema and name. It is not nil.
+func (s ReadSet) Reads() []Read {
+	out := make([]Read, 0, len(s))
+	for r, columns := range s {
+		out = append(out, Read{r, slices.Sorted(maps.Keys(columns))})
+	}
+	sortReads(out)
+	return out
 }
 
 // Columns returns the relations of s, each once, in the order of schema and name, with the columns that are read. What
@@ -247,6 +273,31 @@ func (s *Names) find() []found {
 		}
 	}
 	return relations
+}
+
+// Set returns the set of the words in a text.
+func Set(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
+// SplitList cuts a text at the commas that stand in no brackets and quotes: the types in a type, say.
+func SplitList(d sqltext.Dialect, list string) (parts []string) {
+	depth, from := 0, 0
+	for t := range d.Tokens(list + ",") {
+		switch {
+		case t.Text == "(":
+			depth++
+		case t.Text == ")":
+			depth--
+		case t.Text == "," && depth == 0:
+			parts, from = append(parts, strings.TrimSpace(list[from:t.Pos])), t.Pos+1
+		}
+	}
+	return parts
 }
 
 // fold makes names equal that any engine takes for the same, whatever their letters.

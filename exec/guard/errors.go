@@ -74,6 +74,19 @@ func (e *InvalidError) Public() string {
 	return fmt.Sprintf("exec: invalid statement (%s)", e.Fault)
 }
 
+// Masked returns a message without what stands between the first of the opening marks and the last of the closing ones. An
+// error of a running statement repeats values there that it read.
+func Masked(message, opening, closing string) string {
+	i, j := strings.IndexAny(message, opening), strings.LastIndexAny(message, closing)
+	switch {
+	case i < 0:
+		return message
+	case j <= i:
+		return message[:i+1] + "…"
+	}
+	return message[:i+1] + "…" + message[j:]
+}
+
 // visible writes out the characters of a message that a person would not see: "no such column: a\u200b".
 func visible(message string) string {
 	return words.Visible(message, "", func(r rune) bool { return !unicode.IsPrint(r) })

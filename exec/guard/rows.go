@@ -47,6 +47,30 @@ func Texts(ctx context.Context, conn *sql.Conn, text string, args ...any) (rows 
 	return rows, err
 }
 
+// Query prepares a statement and runs it, for exec.Rows. Where a driver panics in sql.Conn.QueryContext, database/sql never
+// gives the connection back. The statement has to be closed behind its rows; after an error it is closed.
+func Query(ctx context.Context, conn *sql.Conn, text string, args ...any) (rows *sql.Rows, statement *sql.Stmt, err error) {
+	if statement, err = conn.PrepareContext(ctx, text); err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if rows == nil {
+			statement.Close()
+		}
+	}()
+	rows, err = statement.QueryContext(ctx, args...)
+	return rows, statement, err
+}
+
+// Drop makes database/sql close a connection instead of keeping it. One that is closed already is no error.
+func Drop(conn *sql.Conn) error {
+	err := conn.Raw(func(any) error { return driver.ErrBadConn })
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		return nil
+	}
+	return err
+}
+
 func each(ctx context.Context, dc any, text string, args []any, row func(values []driver.Value) error) (err error) {
 	rows, end, err := start(ctx, dc, text, args)
 	if err != nil {

@@ -1,11 +1,14 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // sampleParts is the number of places of a long table that a spread sample comes from.
@@ -32,58 +35,116 @@ type RowSample struct {
 	Complete     bool    // Rows are all rows of the table
 }
 
-// Sampled is how an engine writes the table that is read.
+// Sampled is how an engine writes the table that is read. [NewSampled] fills in the first three fields.
 type Sampled struct {
 	From    string // what stands behind FROM
 	Counted string // the same where the engine may take any index
 	List    string // the columns to read
 	Key     string // an integer by which rows are found quickly; "": there is none, or it may not exist
 	Order   string // what stands behind From to read the first rows: " ORDER BY …" or nothing
+
+	Count    string // the function that counts rows; "": count
+	Numbered bool   // LIMIT … OFFSET finds rows quickly, and counting them all costs nothing
+	// Hint is what stands behind SELECT to read rows from a place on; to count them where rows is 0. nil: nothing.
+	Hint func(start, rows int64) string
+	// Spread reads rows from all over a long table in a way of the engine's own; nil: by Key. known has the number of rows,
+	// if it was asked for. Where it reads less than half of SampleOptions.Rows, the first rows are taken.
+	Spread func(ctx context.Context, known RowSample) ([][]any, error)
+}
+
+// NewSampled writes the columns of o behind a table, whose alias is t. cut writes the start of a column, and returns the
+// column itself where the engine cannot cut its type; nil: no column is cut by the engine.
+func NewSampled(table string, t schema.Table, o SampleOptions, quote func(string) string, cut func(kind, column string) string) Sampled {
+	columns := make([]string, len(o.Columns))
+	for i, name := range o.Columns {
+		columns[i] = "t." + quote(name)
+		if c, ok := t.Column(name); ok && cut != nil && o.Cut > 0 {
+			columns[i] = cut(c.Type, columns[i])
+		}
+	}
+	return Sampled{From: table + " AS t", Counted: table + " AS t", List: strings.Join(columns, ", ")}
 }
 
 // SampleRows reads the first rows of t. With Spread, a table longer than o.Rows is read in 20 places, evenly between its
-// smallest and its largest key, a twentieth of o.Rows in each. The first place is the start of the table. Fewer than 20
-// rows are read in as many places, each at random in its part. Gaps in the keys make the sample smaller. If it is less
-// than half of o.Rows, or there is no key, the first rows are taken.
+// smallest and its largest key, or its first and last row where they are Numbered, a twentieth of o.Rows in each. The
+// first place is the start of the table. Fewer than 20 rows are read in as many places, each at random in its part. Gaps
+// in the keys make the sample smaller. If it is less than half of o.Rows, or there is no key, the first rows are taken.
 func SampleRows(ctx context.Context, run Runner, t Sampled, o SampleOptions) (RowSample, error) {
-	out := RowSample{Rows: [][]any{}}
-	if o.Count > 0 {
-		n, err := count(ctx, run, t.Counted, o.Count)
-		if err != nil {
+	out, total := RowSample{Rows: [][]any{}}, int64(0)
+	if o.Count > 0 || t.Numbered && o.Spread {
+		var err error
+		if total, err = t.CountRows(ctx, run, "", o.Count+1); err != nil {
 			return RowSample{}, err
 		}
-		out.Count, out.CountAtLeast = min(n, o.Count), n > o.Count
+		if o.Count > 0 {
+			out.Count, out.CountAtLeast = min(total, o.Count), total > o.Count
+		}
 	}
 	if len(o.Columns) == 0 {
 		return out, nil
 	}
-	read := func(where string, n int) error {
-		rows, err := run(ctx, "SELECT "+t.List+" FROM "+t.From+where, n)
-		if err != nil {
-			return err
-		}
-		cut(rows.Rows, o.Cut)
-		out.Rows = append(out.Rows, rows.Rows...)
-		return nil
-	}
 	if o.Spread && (o.Count == 0 || out.CountAtLeast || out.Count > int64(o.Rows)) {
-		if low, high, ok := keyRange(ctx, run, t); ok {
-			for _, p := range spread(low, high, o) {
-				if err := read(p.where(t.Key), p.rows); err != nil {
-					return RowSample{}, err
-				}
-			}
-			if len(out.Rows) >= o.Rows/2 {
-				return out, nil
-			}
-			out.Rows = out.Rows[:0]
+		rows, err := t.spread(ctx, run, o, out, total)
+		if err != nil {
+			return RowSample{}, err
+		}
+		if len(rows) >= max(1, o.Rows/2) {
+			out.Rows = rows
+			return out, nil
 		}
 	}
-	if err := read(fmt.Sprintf("%s LIMIT %d", t.Order, o.Rows+1), o.Rows); err != nil {
+	rows, err := t.read(ctx, run, fmt.Sprintf("%s LIMIT %d", t.Order, o.Rows+1), 0, int64(o.Rows+1), o)
+	if err != nil {
 		return RowSample{}, err
 	}
+	out.Rows = append(out.Rows, rows...)
 	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
 	return out, nil
+}
+
+// read reads rows of a table, o.Rows at most.
+func (t Sampled) read(ctx context.Context, run Runner, behind string, start, rows int64, o SampleOptions) ([][]any, error) {
+	found, err := run(ctx, "SELECT "+t.hint(start, rows)+t.List+" FROM "+t.From+behind, min(int(rows), o.Rows))
+	if err != nil {
+		return nil, err
+	}
+	cut(found.Rows, o.Cut)
+	return found.Rows, nil
+}
+
+func (t Sampled) hint(start, rows int64) string {
+	if t.Hint == nil {
+		return ""
+	}
+	return t.Hint(start, rows)
+}
+
+// spread reads rows from all over a table.
+func (t Sampled) spread(ctx context.Context, run Runner, o SampleOptions, known RowSample, total int64) (rows [][]any, err error) {
+	if t.Spread != nil {
+		rows, err = t.Spread(ctx, known)
+		cut(rows, o.Cut)
+		return rows, err
+	}
+	low, high, ok := int64(0), total-1, total > int64(o.Rows)
+	if !t.Numbered {
+		low, high, ok = keyRange(ctx, run, t)
+	}
+	if !ok {
+		return nil, nil
+	}
+	for _, p := range spread(low, high, o) {
+		behind := fmt.Sprintf(" LIMIT %d OFFSET %d", p.rows, p.low)
+		if !t.Numbered {
+			behind = p.where(t.Key)
+		}
+		part, err := t.read(ctx, run, behind, p.low, int64(p.rows), o)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, part...)
+	}
+	return rows, nil
 }
 
 // cut leaves so much of each text and blob, where the engine did not: not every type can be cut in SQL.
@@ -106,9 +167,10 @@ func cut(rows [][]any, most int) {
 	}
 }
 
-// count counts the rows of a table up to limit, and returns limit+1 if there are more.
-func count(ctx context.Context, run Runner, from string, limit int64) (int64, error) {
-	rows, err := run(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM %s LIMIT %d) AS n", from, limit+1), 1)
+// CountRows counts the rows of a table up to limit. sample stands behind the table.
+func (t Sampled) CountRows(ctx context.Context, run Runner, sample string, limit int64) (int64, error) {
+	text := fmt.Sprintf("SELECT %s%s(*) FROM (SELECT 1 FROM %s%s LIMIT %d) AS n", t.hint(0, 0), cmp.Or(t.Count, "count"), t.Counted, sample, limit)
+	rows, err := run(ctx, text, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -117,7 +179,7 @@ func count(ctx context.Context, run Runner, from string, limit int64) (int64, er
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("exec: counting the rows of %s: no number came back", from)
+	return 0, fmt.Errorf("exec: counting the rows of %s: no number came back", t.Counted)
 }
 
 // keyRange returns the smallest and the largest key. ok is false where there is none that is an int64.

@@ -168,7 +168,7 @@ func (h *held) Close(drop bool) error {
 	fit := false
 	defer func() {
 		if !fit { // also where the driver panics
-			_ = h.conn.Raw(func(any) error { return driver.ErrBadConn }) // database/sql closes it
+			_ = guard.Drop(h.conn)
 		}
 	}()
 	if drop {

@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -42,9 +41,6 @@ func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``"
 
 // Guard makes the guard of a DB. See the package comment for what it does.
 func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
-	if c.CellBytes < 0 {
-		return nil, errors.New("mysql: GuardConfig.CellBytes is negative")
-	}
 	s := &server{dialect: d, policy: c.Policy}
 	return s.open, nil
 }

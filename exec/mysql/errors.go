@@ -76,7 +76,7 @@ func (Dialect) Classify(err error) error {
 	case strings.HasPrefix(e.state, "42") && !is(1139), is(1111, 1140, 1222, 1241, 1248, 1582, 4078, 4015, 4016, 4017, 4018, 4019):
 		return invalid(exec.FaultCompile)
 	}
-	return &exec.InvalidError{Fault: exec.FaultRun, Message: quoted.ReplaceAllString(e.message, "${1}…${2}")}
+	return &exec.InvalidError{Fault: exec.FaultRun, Message: guard.Masked(e.message, "'\"`", "'\"`")}
 }
 
 // quotedName finds what a message names: "Unknown column 'u.nmae' in 'field list'", "Table 'shop.orders' doesn't
@@ -95,6 +95,3 @@ func nameIn(e serverError) string {
 	}
 	return name
 }
-
-// quoted is what stands in quotes, and is left out, because an error of a running statement repeats values that it read.
-var quoted = regexp.MustCompile("(?s)(['\"`])(?:.*(['\"`])|.*$)")

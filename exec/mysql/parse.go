@@ -25,15 +25,7 @@ var castTypes = map[string]string{"int)": "SIGNED", "integer)": "SIGNED", "varch
 var isUnit = regexp.MustCompile(`^(?:(?:day|hour|minute|second)_)?(?:microsecond|second|minute|hour|day|week|month|quarter|year)$|^year_month$`)
 
 // unreserved are names to MariaDB, unless a bracket follows, and keywords to MySQL 8 and the parser.
-var unreserved = wordSet("rank dense_rank row_number lag lead ntile first_value last_value nth_value cume_dist percent_rank groups system function empty of cube")
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}
+var unreserved = guard.Set("rank dense_rank row_number lag lead ntile first_value last_value nth_value cume_dist percent_rank groups system function empty of cube")
 
 // parse reads one statement. It stops the walk, with an error, at what is none.
 func parse(s *sqltext.Statement, mode mysql.SQLMode) ast.StmtNode {
@@ -142,7 +134,7 @@ func forParser(s *sqltext.Statement) string {
 
 // beginsQuery are the words behind which VALUES begins a query, as it does at the start and behind brackets. Behind others
 // it is the function of MySQL.
-var beginsQuery = wordSet("union except intersect all distinct")
+var beginsQuery = guard.Set("union except intersect all distinct")
 
 // level is where forParser is, inside of one bracket.
 type level struct {

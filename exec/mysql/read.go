@@ -249,11 +249,7 @@ func (r *reading) finish() {
 	own := newCatalog(r.held.at, r.routines, policy.AllowFunctions)
 	r.out.Own = own
 	for _, t := range r.s.Tables {
-		var columns []string
-		for _, c := range t.Columns {
-			columns = append(columns, c.Name)
-		}
-		relation := guard.NewRelation(r.s.Default, t.Name, columns)
+		relation := guard.RelationOf(r.s.Default, &t)
 		relation.View, relation.Hidden = t.Kind == schema.View, r.merged[t.Name] && policy.Restricts()
 		own.relations[own.key(t.Name)] = relation
 		r.out.Relations = append(r.out.Relations, relation)

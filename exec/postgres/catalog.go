@@ -215,7 +215,7 @@ func (t *relation) column(number int) *column {
 func (r *reading) readDepends() {
 	type edge struct{ child, parent *relation }
 	var edges []edge
-	under := map[*relation]map[*relation]map[string]bool{}
+	under := map[*relation]guard.ReadSet{}
 	for _, row := range r.results[readDepends] {
 		t, from := r.oids[row.oid(1)], r.oids[row.oid(2)]
 		switch {
@@ -233,13 +233,11 @@ func (r *reading) readDepends() {
 			}
 		case row[0] == "view" && (t.kind == "v" || t.kind == "m"):
 			if under[t] == nil {
-				under[t] = map[*relation]map[string]bool{}
+				under[t] = guard.ReadSet{}
 			}
-			if under[t][from] == nil {
-				under[t][from] = map[string]bool{}
-			}
+			under[t].Add(from.Relation)
 			if c := from.column(row.number(3)); c != nil {
-				under[t][from][c.name] = true
+				under[t].Add(from.Relation, c.name)
 			}
 		}
 	}
@@ -250,13 +248,12 @@ func (r *reading) readDepends() {
 		}
 	}
 	for view, bases := range under {
-		for base, columns := range bases {
-			read := guard.Read{Relation: base.Relation, Columns: slices.Sorted(maps.Keys(columns))}
+		for base := range bases {
 			if whole[view] {
-				read.Columns = base.Columns()
+				bases.Add(base, base.Columns()...)
 			}
-			view.Under = append(view.Under, read)
 		}
+		view.Under = bases.Reads()
 	}
 	// Who may not read a table may not read its children either, nor what has their rows.
 	denied := exec.Policy{DenyTables: r.policy.DenyTables}

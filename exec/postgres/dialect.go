@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -41,9 +40,6 @@ func (Dialect) Classify(err error) error { return classify(err) }
 
 // Guard makes the guard of a DB. See the package comment for what it does.
 func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
-	if c.CellBytes < 0 {
-		return nil, errors.New("postgres: GuardConfig.CellBytes is negative")
-	}
 	g := &guarding{dialect: d, config: c, plain: map[string]bool{}, reached: map[any]*pgx{}}
 	return g.open, nil
 }

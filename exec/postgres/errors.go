@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -18,7 +19,7 @@ func classify(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case isTyped(err):
+	case exec.IsTyped(err):
 		return err
 	case !errors.As(err, &known):
 		if strings.Contains(err.Error(), "invalid body length") { // of pgx, for a message over its limit
@@ -67,7 +68,7 @@ func classify(err error) error {
 	case "54":
 		return &exec.LimitError{Limit: "memory"}
 	case "20", "21", "22", "23", "2F", "38", "39", "44", "P0":
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(message)}
+		return &exec.InvalidError{Fault: exec.FaultRun, Message: guard.Masked(message, `"`, `"`)}
 	case "XX":
 		if strings.Contains(message, "alloc request size") { // a value over 1 GB
 			return &exec.LimitError{Limit: "memory"}
@@ -113,18 +114,6 @@ func hinted(state, message, hint string) string {
 	return message + " (" + strings.ReplaceAll(quotes.Replace(hint), `"`, "") + ")"
 }
 
-// masked leaves out what stands in quotes, because an error of a running statement repeats values that it read.
-func masked(message string) string {
-	i, j := strings.IndexByte(message, '"'), strings.LastIndexByte(message, '"')
-	switch {
-	case i < 0:
-		return message
-	case i == j:
-		return message[:i+1] + "…"
-	}
-	return message[:i+1] + "…" + message[j:]
-}
-
 // field reads a text field of the driver's error, which is a struct: its types are not imported here.
 func field(err any, name string) string {
 	v := reflect.ValueOf(err)
@@ -137,10 +126,4 @@ func field(err any, name string) string {
 		}
 	}
 	return ""
-}
-
-// isTyped reports whether err has a type already, or is about a connection or a context.
-func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.As(err, new(*exec.PolicyError)) || errors.Is(err, exec.ErrUnguarded) ||
-		errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
 }

@@ -45,17 +45,9 @@ macaddr interval json jsonb jsonpath name numeric money text time timetz timesta
 varchar point box circle line lseg path polygon`
 
 var (
-	listedFunctions = words(safeFunctions)
-	listedTypes     = words(safeTypes)
+	listedFunctions = guard.Set(safeFunctions)
+	listedTypes     = guard.Set(safeTypes)
 )
-
-func words(text string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(text) {
-		set[word] = true
-	}
-	return set
-}
 
 // function is what the guard knows of all functions of one name that a statement reaches without a schema.
 type function struct {

@@ -27,60 +27,33 @@ const (
 // engine cannot sample the relation (views, foreign tables), the first rows are taken. It does not use the statistics of
 // ANALYZE: they may be missing or old, and Profile promises what it saw.
 func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
-	out := exec.RowSample{Rows: [][]any{}}
-	s := sampler{run: run, from: t.TableName().Quoted(d.Language()) + " AS t"}
-	if o.Count > 0 {
-		n, err := s.count(ctx, "", o.Count+1)
-		if err != nil {
-			return exec.RowSample{}, err
+	s := guard.NewSampled(t.TableName().Quoted(d.Language()), t, o, d.Language().Quote, func(kind, column string) string {
+		switch kind, _, _ = strings.Cut(kind, "("); { // where a type keeps its meaning
+		case kind == "bytea":
+			return fmt.Sprintf("pg_catalog.substring(%s, 1, %d)", column, o.Cut)
+		case kind == "text" || kind == "character varying":
+			return fmt.Sprintf("pg_catalog.left(%s, %d)", column, o.Cut)
+		case kind == "json" || kind == "jsonb" || strings.HasSuffix(kind, "[]"):
+			return fmt.Sprintf("pg_catalog.left(%s::text, %d)", column, o.Cut)
 		}
-		out.Count, out.CountAtLeast = min(n, o.Count), n > o.Count
-	}
-	if len(o.Columns) == 0 {
-		return out, nil
-	}
-	columns := d.columnList(t, o)
-	if o.Spread && t.Kind == schema.BaseTable && (o.Count == 0 || out.CountAtLeast || out.Count > int64(o.Rows)) {
-		rows, err := s.spread(ctx, d, columns, o, out)
-		if err != nil && !errors.As(err, new(*exec.InvalidError)) {
-			return exec.RowSample{}, err
+		return column
+	})
+	s.Count = "pg_catalog.count"
+	s.Spread = func(ctx context.Context, known exec.RowSample) ([][]any, error) {
+		if t.Kind != schema.BaseTable {
+			return nil, nil
 		}
-		if err == nil && len(rows) >= max(1, o.Rows/2) {
-			out.Rows = rows
-			return out, nil
+		rows, err := spread(ctx, run, s, o, known)
+		if errors.As(err, new(*exec.InvalidError)) {
+			return nil, nil
 		}
+		return rows, err
 	}
-	first, err := run(ctx, fmt.Sprintf("SELECT %s FROM %s LIMIT %d", strings.Join(columns, ", "), s.from, o.Rows+1), o.Rows)
-	if err != nil {
-		return exec.RowSample{}, err
-	}
-	out.Rows = append(out.Rows, first.Rows...)
-	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
-	return out, nil
-}
-
-// sampler reads one table.
-type sampler struct {
-	run  guard.Runner
-	from string
-}
-
-// count counts rows up to limit.
-func (s sampler) count(ctx context.Context, sample string, limit int64) (int64, error) {
-	rows, err := s.run(ctx, fmt.Sprintf("SELECT pg_catalog.count(*) FROM (SELECT 1 FROM %s%s LIMIT %d) AS n", s.from, sample, limit), 1)
-	if err != nil {
-		return 0, err
-	}
-	if len(rows.Rows) == 1 {
-		if n, ok := rows.Rows[0][0].(int64); ok {
-			return n, nil
-		}
-	}
-	return 0, fmt.Errorf("postgres: counting the rows of %s: no number came back", s.from)
+	return guard.SampleRows(ctx, run, s, o)
 }
 
 // spread reads rows from all over a long table.
-func (s sampler) spread(ctx context.Context, d Dialect, columns []string, o exec.SampleOptions, known exec.RowSample) ([][]any, error) {
+func spread(ctx context.Context, run guard.Runner, s guard.Sampled, o exec.SampleOptions, known exec.RowSample) ([][]any, error) {
 	want := int64(max(o.Rows, sampleLeast))
 	of := func(percent float64) string {
 		return fmt.Sprintf(" TABLESAMPLE SYSTEM (%.6f) REPEATABLE (%d)", min(percent, 100), o.Seed%(1<<31))
@@ -89,7 +62,7 @@ func (s sampler) spread(ctx context.Context, d Dialect, columns []string, o exec
 	if known.Count == 0 || known.CountAtLeast {
 		var err error
 		for try := 0; ; try++ {
-			if found, err = s.count(ctx, of(percent), 2*want+1); err != nil {
+			if found, err = s.CountRows(ctx, run, of(percent), 2*want+1); err != nil {
 				return nil, err
 			}
 			if found <= 2*want || try == sampleTries {
@@ -99,50 +72,19 @@ func (s sampler) spread(ctx context.Context, d Dialect, columns []string, o exec
 		}
 	}
 	percent *= float64(want) / float64(max(found, 1))
-	inner := fmt.Sprintf("SELECT %s FROM %s%s LIMIT %d", strings.Join(columns, ", "), s.from, of(percent), 2*want)
-	step := min(found, want) / int64(o.Rows)
-	if step < 2 {
-		rows, err := s.run(ctx, inner, o.Rows)
-		if err != nil {
-			return nil, err
+	text := fmt.Sprintf("SELECT %s FROM %s%s LIMIT %d", s.List, s.From, of(percent), 2*want)
+	if step := min(found, want) / int64(o.Rows); step >= 2 { // every so many rows of more than are asked for
+		names := make([]string, len(o.Columns))
+		for i := range names {
+			names[i] = fmt.Sprintf("c%d", i+1)
 		}
-		return rows.Rows, nil
+		list := strings.Join(names, ", ")
+		text = fmt.Sprintf("SELECT %s FROM (SELECT %s, pg_catalog.row_number() OVER () FROM %s%s LIMIT %d) AS s(%[1]s, n) WHERE s.n %% %[6]d = %[7]d LIMIT %[8]d",
+			list, s.List, s.From, of(percent), 2*want, step, 1+o.Seed%uint64(step-1), o.Rows)
 	}
-	// Every so many rows of more than are asked for.
-	names := make([]string, len(o.Columns))
-	for i := range names {
-		names[i] = fmt.Sprintf("s.c%d", i+1)
-		columns[i] += fmt.Sprintf(" AS c%d", i+1)
-	}
-	rows, err := s.run(ctx, fmt.Sprintf("SELECT %s FROM (SELECT %s, pg_catalog.row_number() OVER () AS n FROM %s%s LIMIT %d) AS s WHERE s.n %% %d = %d LIMIT %d",
-		strings.Join(names, ", "), strings.Join(columns, ", "), s.from, of(percent), 2*want, step, 1+o.Seed%uint64(step-1), o.Rows), o.Rows)
-	for i := range columns {
-		columns[i] = strings.TrimSuffix(columns[i], fmt.Sprintf(" AS c%d", i+1))
-	}
+	rows, err := run(ctx, text, o.Rows)
 	if err != nil {
 		return nil, err
 	}
 	return rows.Rows, nil
-}
-
-// columnList writes the columns to read. Long texts and blobs are cut by the engine where their type keeps its meaning.
-func (d Dialect) columnList(t schema.Table, o exec.SampleOptions) []string {
-	columns := make([]string, len(o.Columns))
-	for i, name := range o.Columns {
-		columns[i] = "t." + d.Language().Quote(name)
-		c, ok := t.Column(name)
-		if o.Cut <= 0 || !ok {
-			continue
-		}
-		kind, _, _ := strings.Cut(c.Type, "(")
-		switch {
-		case kind == "bytea":
-			columns[i] = fmt.Sprintf("pg_catalog.substring(%s, 1, %d)", columns[i], o.Cut)
-		case kind == "text" || kind == "character varying":
-			columns[i] = fmt.Sprintf("pg_catalog.left(%s, %d)", columns[i], o.Cut)
-		case kind == "json" || kind == "jsonb" || strings.HasSuffix(kind, "[]"):
-			columns[i] = fmt.Sprintf("pg_catalog.left(%s::text, %d)", columns[i], o.Cut)
-		}
-	}
-	return columns
 }

@@ -23,7 +23,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	switch {
 	case err == nil:
 		return nil
-	case isTyped(err), strings.HasPrefix(err.Error(), "sqlite: "): // classified before
+	case exec.IsTyped(err), strings.HasPrefix(err.Error(), "sqlite: "): // classified before
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, driver.ErrBadConn),
 		errors.Is(err, sql.ErrConnDone):
@@ -119,10 +119,4 @@ func (c *conn) runError(err error, text string) error {
 		}
 	}
 	return err
-}
-
-// isTyped reports whether err has been classified before.
-func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken) ||
-		errors.Is(err, guard.ErrStale)
 }

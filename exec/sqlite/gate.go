@@ -3,7 +3,6 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -108,27 +107,17 @@ func (g *gate) decide(op int, arg1, arg2, database string) error {
 
 // heard returns the relations and columns that the authorizer heard of since begin.
 func (g *gate) heard() []guard.Read {
-	columns := map[*guard.Relation]map[string]bool{}
+	found := guard.ReadSet{}
 	for _, heard := range g.reads {
-		r := g.catalog.find(heard.database, heard.table)
-		if r == nil {
-			continue
-		}
-		if columns[r] == nil {
-			columns[r] = map[string]bool{}
-		}
-		if heard.column != "" {
-			columns[r][heard.column] = true
+		switch r := g.catalog.find(heard.database, heard.table); {
+		case r == nil:
+		case heard.column == "":
+			found.Add(r)
+		default:
+			found.Add(r, heard.column)
 		}
 	}
-	out := []guard.Read{}
-	for r, read := range columns {
-		out = append(out, guard.Read{Relation: r, Columns: slices.Sorted(maps.Keys(read))})
-	}
-	slices.SortFunc(out, func(a, b guard.Read) int {
-		return slices.Compare([]string{a.Relation.Schema, a.Relation.Name}, []string{b.Relation.Schema, b.Relation.Name})
-	})
-	return out
+	return found.Reads()
 }
 
 // readable refuses a column that may not be read. The column "" means that only the rows count; then the database is

@@ -41,9 +41,6 @@ type sight struct {
 
 // Guard implements [exec.Dialect]. See the package comment for what the guard does.
 func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
-	if c.CellBytes < 0 {
-		return nil, errors.New("sqlite: GuardConfig.CellBytes is negative")
-	}
 	g := &guarding{dialect: d, config: c, sights: map[any]sight{}, installs: map[uintptr]int{}}
 	g.gates.New = func() any {
 		fresh := &gate{application: d.Authorizer}

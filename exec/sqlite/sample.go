@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
@@ -15,8 +14,10 @@ import (
 // SampleRows implements [exec.Sampler] by [guard.SampleRows]. The key is the rowid, which WITHOUT ROWID tables, virtual
 // tables and views have not, nor a table whose columns hide its names.
 func (Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
-	from := quoted(cmp.Or(t.Schema, mainSchema)) + "." + quoted(t.Name) + " AS t"
-	s := guard.Sampled{From: from, Counted: from, List: selectList(o)}
+	// With a table in front no name can be taken for a string.
+	s := guard.NewSampled(quoted(cmp.Or(t.Schema, mainSchema))+"."+quoted(t.Name), t, o, quoted, func(_, column string) string {
+		return fmt.Sprintf("CASE WHEN length(%[1]s) < %[2]d THEN %[1]s ELSE substr(%[1]s, 1, %[2]d) END", column, o.Cut)
+	})
 	if t.Kind == schema.BaseTable {
 		// SQLite may else read a covering index instead of the table, and give the rows in its order.
 		s.From += " NOT INDEXED"
@@ -28,16 +29,4 @@ func (Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table,
 		}
 	}
 	return guard.SampleRows(ctx, run, s, o)
-}
-
-// selectList writes the columns to read, cut to a length. With a table in front no name can be taken for a string.
-func selectList(o exec.SampleOptions) string {
-	columns := make([]string, len(o.Columns))
-	for i, name := range o.Columns {
-		columns[i] = "t." + quoted(name)
-		if o.Cut > 0 {
-			columns[i] = fmt.Sprintf("CASE WHEN length(%[1]s) < %[2]d THEN %[1]s ELSE substr(%[1]s, 1, %[2]d) END", columns[i], o.Cut)
-		}
-	}
-	return strings.Join(columns, ", ")
 }

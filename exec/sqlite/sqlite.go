@@ -56,7 +56,7 @@ func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + 
 // Classify implements [exec.Dialect]. The errors of a statement have their type before; any other error blames none.
 func (Dialect) Classify(err error) error {
 	switch {
-	case err == nil || isTyped(err):
+	case err == nil || exec.IsTyped(err):
 		return err
 	case strings.HasPrefix(ownWords(err), "attempt to write a readonly database"):
 		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)

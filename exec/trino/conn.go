@@ -3,9 +3,7 @@ package trino
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,8 +23,6 @@ type conn struct {
 	at         home   // where unqualified names are looked for
 	properties string // of the session of its statements
 	doubt      bool   // the server is asked for the version, whatever is remembered
-
-	statement *sql.Stmt // that ran last
 }
 
 // home is the catalog and the schema in which names without them are looked for, in lower case.
@@ -43,53 +39,28 @@ func (c *conn) arguments(at home) []any {
 
 // each runs a text of the guard's own and calls row for each of its rows.
 func (c *conn) each(ctx context.Context, text string, row func(scan func(...any) error) error) error {
-	c.end()
 	return guard.Each(ctx, c.conn, text, row, c.arguments(c.at)...)
 }
 
 // text runs a text of the guard's own whose one value is a text.
 func (c *conn) text(ctx context.Context, at home, text string) (value string, err error) {
-	c.end()
 	var found sql.NullString
 	err = guard.Each(ctx, c.conn, text, func(scan func(...any) error) error { return scan(&found) }, c.arguments(at)...)
 	return found.String, classify(err)
 }
 
-// Run implements exec.Conn. The text is prepared first, which asks the server nothing, because database/sql loses the
-// connection of a driver that panics while it prepares a text on its way to be run.
+// Run implements exec.Conn. To prepare a text asks the server nothing.
 func (c *conn) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
-	c.end()
-	statement, err := c.conn.PrepareContext(ctx, s.SQL())
-	if err != nil {
-		return nil, err
-	}
-	c.statement = statement
-	rows, err := statement.QueryContext(ctx, append(slices.Clip(s.Args), c.arguments(c.at)...)...)
-	if err != nil {
-		return nil, err
-	}
-	return &exec.Rows{Rows: rows, Convert: converter}, nil
-}
-
-// end ends the statement that ran last.
-func (c *conn) end() {
-	if c.statement != nil {
-		c.statement.Close()
-		c.statement = nil
-	}
+	rows, statement, err := guard.Query(ctx, c.conn, s.SQL(), append(slices.Clip(s.Args), c.arguments(c.at)...)...)
+	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter}, err
 }
 
 // Close implements exec.Conn.
 func (c *conn) Close(drop bool) error {
-	c.end()
 	if !drop {
 		return nil
 	}
-	err := c.conn.Raw(func(any) error { return driver.ErrBadConn })
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-		return nil
-	}
-	return err
+	return guard.Drop(c.conn)
 }
 
 // bound writes the arguments of a statement of ours into its text: EXPLAIN takes none.

@@ -1,7 +1,6 @@
 package trino
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -47,9 +46,6 @@ func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "'
 
 // Guard makes the guard of a DB. See the package comment for what it does.
 func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
-	if c.CellBytes < 0 {
-		return nil, errors.New("trino: GuardConfig.CellBytes is negative")
-	}
 	g := &pool{dialect: d, config: c}
 	return g.open, nil
 }

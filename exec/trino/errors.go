@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -51,14 +52,14 @@ func serverErrorOf(err error) (e serverError, ok bool) {
 
 // What the names of errors mean. Others of the kind USER_ERROR say that a statement makes no sense.
 var (
-	timeErrors    = wordSet("EXCEEDED_TIME_LIMIT EXCEEDED_CPU_LIMIT ADMINISTRATIVELY_KILLED ADMINISTRATIVELY_PREEMPTED USER_CANCELED USER_CANCELLED OPTIMIZER_TIMEOUT ABANDONED_QUERY")
-	busyErrors    = wordSet("QUERY_QUEUE_FULL QUERY_REJECTED SERVER_STARTING_UP SERVER_SHUTTING_DOWN NO_NODES_AVAILABLE CLUSTER_OUT_OF_MEMORY")
-	deniedErrors  = wordSet("PERMISSION_DENIED")
-	complexErrors = wordSet("QUERY_HAS_TOO_MANY_STAGES QUERY_TEXT_TOO_LARGE COMPILER_ERROR STACK_OVERFLOW EXPRESSION_NOT_SUPPORTED GENERATED_BYTECODE_TOO_LARGE" +
+	timeErrors    = guard.Set("EXCEEDED_TIME_LIMIT EXCEEDED_CPU_LIMIT ADMINISTRATIVELY_KILLED ADMINISTRATIVELY_PREEMPTED USER_CANCELED USER_CANCELLED OPTIMIZER_TIMEOUT ABANDONED_QUERY")
+	busyErrors    = guard.Set("QUERY_QUEUE_FULL QUERY_REJECTED SERVER_STARTING_UP SERVER_SHUTTING_DOWN NO_NODES_AVAILABLE CLUSTER_OUT_OF_MEMORY")
+	deniedErrors  = guard.Set("PERMISSION_DENIED")
+	complexErrors = guard.Set("QUERY_HAS_TOO_MANY_STAGES QUERY_TEXT_TOO_LARGE COMPILER_ERROR STACK_OVERFLOW EXPRESSION_NOT_SUPPORTED GENERATED_BYTECODE_TOO_LARGE" +
 		" TOO_MANY_GROUPING_SETS PLANNER_MAX_ITERATIONS_REACHED")
-	schemaErrors = wordSet("TABLE_NOT_FOUND COLUMN_NOT_FOUND SCHEMA_NOT_FOUND CATALOG_NOT_FOUND FUNCTION_NOT_FOUND AMBIGUOUS_NAME MISSING_TABLE MISSING_COLUMN_NAME" +
+	schemaErrors = guard.Set("TABLE_NOT_FOUND COLUMN_NOT_FOUND SCHEMA_NOT_FOUND CATALOG_NOT_FOUND FUNCTION_NOT_FOUND AMBIGUOUS_NAME MISSING_TABLE MISSING_COLUMN_NAME" +
 		" MISSING_SCHEMA_NAME MISSING_CATALOG_NAME INVALID_COLUMN_REFERENCE INVALID_VIEW VIEW_IS_STALE NOT_FOUND TYPE_NOT_FOUND DUPLICATE_COLUMN_NAME AMBIGUOUS_FUNCTION_CALL")
-	runErrors = wordSet("DIVISION_BY_ZERO INVALID_CAST_ARGUMENT NUMERIC_VALUE_OUT_OF_RANGE INVALID_FUNCTION_ARGUMENT SUBQUERY_MULTIPLE_ROWS GENERIC_USER_ERROR" +
+	runErrors = guard.Set("DIVISION_BY_ZERO INVALID_CAST_ARGUMENT NUMERIC_VALUE_OUT_OF_RANGE INVALID_FUNCTION_ARGUMENT SUBQUERY_MULTIPLE_ROWS GENERIC_USER_ERROR" +
 		" INVALID_ARGUMENTS NOT_FOUND_IN_MAP JSON_INPUT_CONVERSION_ERROR JSON_OUTPUT_CONVERSION_ERROR JSON_VALUE_RESULT_ERROR PATH_EVALUATION_ERROR" +
 		" INVALID_WINDOW_FRAME INVALID_ROW_FILTER CONSTRAINT_VIOLATION")
 )
@@ -66,7 +67,7 @@ var (
 // classify gives an error of the driver its type. What it does not know comes back as it is, and what the cluster is ill
 // with comes back wrapped.
 func classify(err error) error {
-	if err == nil || isTyped(err) {
+	if err == nil || exec.IsTyped(err) || errors.As(err, new(clusterError)) {
 		return err
 	}
 	e, ok := serverErrorOf(err)
@@ -139,24 +140,10 @@ func nameIn(e serverError) string {
 	return m[2]
 }
 
-// masked leaves out what stands in quotes or behind a colon, because an error of a running statement repeats values that
-// it read.
+// masked leaves out what stands in quotes or behind a colon.
 func masked(message string) string {
 	if at := strings.Index(message, ": "); at >= 0 {
 		message = message[:at] + ": …"
 	}
-	i, j := strings.IndexAny(message, "'\"`"), strings.LastIndexAny(message, "'\"`")
-	switch {
-	case i < 0:
-		return message
-	case i == j:
-		return message[:i+1] + "…"
-	}
-	return message[:i+1] + "…" + message[j:]
-}
-
-// isTyped reports whether err has been classified before.
-func isTyped(err error) bool {
-	return exec.IsRejection(err) || errors.As(err, new(clusterError)) || errors.As(err, new(*exec.PolicyError)) ||
-		errors.Is(err, exec.ErrUnguarded) || errors.Is(err, exec.ErrBusy) || errors.Is(err, exec.ErrBroken)
+	return guard.Masked(message, "'\"`", "'\"`")
 }

@@ -1,18 +1,10 @@
 package trino
 
-import "strings"
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}
+import "github.com/texttosql/texttosql/exec/guard"
 
 // functions may be called: what they return depends on their arguments, the data and the time alone. Left out are user,
 // version, failures on purpose, colours, models, and reduce_agg, whose state may double with each row.
-var functions = wordSet(`
+var functions = guard.Set(`
 abs acos all_match any_match any_value approx_distinct approx_most_frequent approx_percentile approx_set arbitrary array_agg array_distinct array_except array_first array_histogram
 array_intersect array_join array_last array_max array_min array_position array_remove array_sort array_union arrays_overlap asin at_timezone atan atan2 avg
 beta_cdf bit_count bitwise_and bitwise_and_agg bitwise_left_shift bitwise_not bitwise_or bitwise_or_agg bitwise_right_shift bitwise_right_shift_arithmetic bitwise_xor bitwise_xor_agg bool_and bool_or
@@ -34,9 +26,9 @@ url_extract_query uuid value_at_quantile values_at_quantiles var_pop var_samp va
 year_of_week yow zip zip_with`)
 
 // forms are calls with a syntax of their own, by keywords: in quotes such a name is that of a function.
-var forms = wordSet(`cast coalesce current_time current_timestamp extract format grouping if json_array json_exists json_object json_query json_value localtime localtimestamp
+var forms = guard.Set(`cast coalesce current_time current_timestamp extract format grouping if json_array json_exists json_object json_query json_value localtime localtimestamp
 nullif position row try try_cast`)
 
 // keywords may stand before a bracket that calls nothing. Types are among them, which a type may hold: array(varchar(3)).
-var keywords = wordSet(`all and any array as bernoulli between by case char cube decimal distinct else escape except exists filter from group groups having in interval intersect is join
+var keywords = guard.Set(`all and any array as bernoulli between by case char cube decimal distinct else escape except exists filter from group groups having in interval intersect is join
 lateral like limit not numeric offset on or over rollup select sets some system then time timestamp union unnest using values varbinary varchar when where`)

@@ -41,14 +41,13 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 		if before, after, ok := strings.Cut(place, "."); ok {
 			in, place = before, after
 		}
-		denied, names := []rule{}, []string{}
+		denied := []rule{}
 		for _, c := range t.Columns {
-			names = append(names, c.Name)
 			if !p.AllowsColumn(named, t.Name, c.Name) {
 				denied = append(denied, rule{"name": strings.ToLower(c.Name), "allow": false})
 			}
 		}
-		known.Relations = append(known.Relations, guard.NewRelation(named, t.Name, names))
+		known.Relations = append(known.Relations, guard.RelationOf(named, t))
 		if !p.AllowsTable(named, t.Name) || len(p.DenyColumns) > 0 && len(p.AllowTables) == 0 && t.Kind == schema.View {
 			continue
 		}

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // converter makes the values of a column what a result holds:
@@ -28,7 +30,7 @@ import (
 func converter(c *sql.ColumnType) func(any) (any, error) { return conversion(c.DatabaseTypeName()) }
 
 func conversion(name string) func(any) (any, error) {
-	kind := readKind(name)
+	kind := readKind(name, 0)
 	switch kind.name {
 	case "decimal", "number", "char", "date", "time", "timestamp", "time with time zone", "timestamp with time zone":
 		return kind.plain
@@ -113,72 +115,48 @@ type kind struct {
 	parts []kind // of the elements, of key and value, of the fields
 }
 
-// readKind reads a type as the driver names it, in any case.
-func readKind(text string) kind {
-	k, _ := readKindAt(strings.ToLower(text), 0)
-	return k
-}
-
 const maxKindDepth = 100 // so that no text makes us recurse without end
 
-// readKindAt reads one type, and returns what follows it.
-func readKindAt(text string, depth int) (k kind, rest string) {
-	at := strings.IndexAny(text, "(),")
-	if at < 0 || text[at] != '(' || depth > maxKindDepth {
-		if at < 0 {
-			at = len(text)
+// readKind reads a type as the driver names it, in any case.
+func readKind(text string, depth int) kind {
+	text = strings.ToLower(strings.TrimSpace(text))
+	open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
+	if open < 0 || end < open || depth > maxKindDepth {
+		return kind{name: text}
+	}
+	k := kind{name: strings.TrimSpace(text[:open])}
+	switch k.name {
+	case "array", "map", "row":
+		for _, part := range guard.SplitList(sqltext.Trino(), text[open+1:end]) {
+			if k.name == "row" {
+				part = withoutField(part)
+			}
+			k.parts = append(k.parts, readKind(part, depth+1))
 		}
-		return kind{name: strings.TrimSpace(text[:at])}, text[at:]
+	default: // a length or a precision, as in time(3) with time zone
+		k.name = strings.TrimSpace(k.name + " " + strings.TrimSpace(text[end+1:]))
 	}
-	k.name, rest = strings.TrimSpace(text[:at]), text[at+1:]
-	for {
-		if rest = strings.TrimSpace(rest); k.name == "row" {
-			rest = withoutField(rest)
-		}
-		var part kind
-		part, rest = readKindAt(rest, depth+1)
-		k.parts = append(k.parts, part)
-		if !strings.HasPrefix(rest, ",") {
-			break
-		}
-		rest = rest[1:]
-	}
-	rest = strings.TrimPrefix(rest, ")")
-	if at := strings.IndexAny(rest+",", ",)"); k.name == "time" || k.name == "timestamp" { // (3) with time zone
-		k.name, rest = strings.TrimSpace(k.name+" "+strings.TrimSpace(rest[:at])), rest[at:]
-	}
-	if !slices.Contains([]string{"array", "map", "row"}, k.name) {
-		k.parts = nil // a length or a precision
-	}
-	return k, rest
+	return k
 }
 
 // withoutField leaves out the name of a field, which stands in quotes where it is not one word. A field without a name is
 // a type alone.
 func withoutField(text string) string {
-	if strings.HasPrefix(text, `"`) {
-		for at := 1; at < len(text); at++ {
-			if text[at] != '"' {
-				continue
-			}
-			if at+1 < len(text) && text[at+1] == '"' {
-				at++
-				continue
-			}
-			return strings.TrimSpace(text[at+1:])
+	for name := range sqltext.Trino().Tokens(text) {
+		if name.Kind == sqltext.QuotedName {
+			return text[len(name.Text):]
 		}
-		return text
-	}
-	at := strings.IndexAny(text, " (),")
-	if at < 0 || text[at] != ' ' {
-		return text
+		break
 	}
 	for _, kind := range []string{"time with ", "timestamp with ", "double precision", "interval "} {
 		if strings.HasPrefix(text, kind) {
 			return text
 		}
 	}
-	return text[at+1:]
+	if at := strings.IndexAny(text, " (),"); at >= 0 && text[at] == ' ' {
+		return text[at+1:]
+	}
+	return text
 }
 
 // row is what the driver makes of a row.

@@ -68,5 +68,5 @@ func TestConversion(t *testing.T) {
 func FuzzReadKind(f *testing.F) {
 	f.Add(`ROW(B DATE, "A (x" ARRAY(DECIMAL(3,1)), TIMESTAMP(0) WITH TIME ZONE)`)
 	f.Add("ARRAY(((((MAP(")
-	f.Fuzz(func(t *testing.T, text string) { readKind(text) })
+	f.Fuzz(func(t *testing.T, text string) { readKind(text, 0) })
 }
