@@ -53,8 +53,6 @@ func variants() []variant {
 		}},
 		{"maker", "the preset (maker.Strategy)", steps(func(*maker.Strategy) {})},
 		{"maker-k3", "maker that stops 3 votes ahead", steps(func(m *maker.Strategy) { m.Stop = vote.AheadBy(3) })},
-		{"maker-plan", "maker whose last step votes by strict plan", steps(func(m *maker.Strategy) { m.ByPlan = true })},
-		{"maker-advice", "maker whose agreed tables are advice: no lock, no way back", steps(func(m *maker.Strategy) { m.WithoutLock = true })},
 		{"maker-flat-fallback", "maker that falls back to a vote by result", func(k int) strategy.Strategy {
 			return maker.Strategy{Samples: k, Fallback: strategy.SelfConsistency{Samples: k}}
 		}},

@@ -162,7 +162,6 @@ func TestMAKERBudget(t *testing.T) {
 	}{
 		{"waves of seven", maker.Strategy{}, agree, 24, 24},
 		{"waves of three", maker.Strategy{Stop: vote.AheadBy(3)}, agree, 12, 12},
-		{"all at once", maker.Strategy{MinWave: 12}, agree, 39, 39},
 		{"waves of nine, seven and seven", maker.Strategy{PhaseSamples: [3]int{16}}, agree, 26, 26},
 		{"as published: nothing is kept back", maker.Strategy{}.Published(), agree, 36, 36},
 		{"statements that leave the tables", maker.Strategy{}, leave, 24, 0},
@@ -270,11 +269,11 @@ func TestMAKERSchemas(t *testing.T) {
 }
 
 func TestMAKERValidate(t *testing.T) {
-	err := maker.Strategy{Samples: -1, MinVotes: -1, MaxCalls: -1, FallbackCalls: -1, MinWave: -1, Temperature: -1}.Validate(0)
+	err := maker.Strategy{Samples: -1, MinVotes: -1, MaxCalls: -1, FallbackCalls: -1, Temperature: -1}.Validate(0)
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, name := range []string{"Samples", "MinVotes", "MaxCalls", "FallbackCalls", "MinWave", "Temperature"} {
+	for _, name := range []string{"Samples", "MinVotes", "MaxCalls", "FallbackCalls", "Temperature"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not in %v", name, err)
 		}

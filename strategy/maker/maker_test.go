@@ -176,7 +176,7 @@ func TestMAKERCalls(t *testing.T) {
 	for _, tt := range []struct {
 		maker maker.Strategy
 		calls int
-	}{{maker.Strategy{}, 21}, {maker.Strategy{Stop: vote.AheadBy(3)}, 9}, {maker.Strategy{MinWave: 12}, 36}, {maker.Strategy{}.Published(), 36}} {
+	}{{maker.Strategy{}, 21}, {maker.Strategy{Stop: vote.AheadBy(3)}, 9}, {maker.Strategy{}.Published(), 36}} {
 		synctest.Test(t, func(t *testing.T) {
 			script := &llmtest.Script{Rules: phases(scopeBoth, inUSA, ordered)}
 			// A model that takes its time has been asked everything by the first answer.
@@ -297,29 +297,26 @@ func TestMAKERLock(t *testing.T) {
 	env := makerEnv(t, nil)
 	tests := []struct {
 		name  string
-		free  bool // without a lock
 		scope string
 		reply string
 		votes bool
 		why   string
 	}{
-		{"within, fewer", false, scopeBoth, usa, true, "a subset is fine"},
-		{"within, other", false, scopeOne, ordered, false, "orders is not agreed on"},
-		{"none", true, scopeOne, ordered, true, "advice only"},
-		{"view", false, "Tables: americans", "SELECT name FROM americans", true, "what lies under a view is read with it"},
-		{"left join, kept", false, scopeLeft, without, true, "what was agreed on"},
-		{"left join, lost", false, scopeLeft, ordered, false, "an inner join has no customers without orders"},
-		{"left join, by NOT IN", false, scopeLeft, "SELECT name FROM customers WHERE id NOT IN (" + buyers + ")", true, "the same in other words"},
-		{"left join, by EXCEPT", false, scopeLeft, "SELECT id FROM customers EXCEPT " + buyers, true, "the same in other words"},
-		{"left join, one table", false, scopeLeft, usa, true, "a subset is fine"},
-		{"left join, nothing joined", false, scopeLeft, "SELECT name, (SELECT max(o.id) FROM orders AS o) FROM customers WHERE id > 0", true, "no row is lost"},
-		{"left join beside the lock", true, scopeLeft, ordered, true, "advice only"},
-		{"view by its table", false, scopeOne, "SELECT name FROM americans", false, "the view itself was not agreed on"},
+		{"within, fewer", scopeBoth, usa, true, "a subset is fine"},
+		{"within, other", scopeOne, ordered, false, "orders is not agreed on"},
+		{"view", "Tables: americans", "SELECT name FROM americans", true, "what lies under a view is read with it"},
+		{"left join, kept", scopeLeft, without, true, "what was agreed on"},
+		{"left join, lost", scopeLeft, ordered, false, "an inner join has no customers without orders"},
+		{"left join, by NOT IN", scopeLeft, "SELECT name FROM customers WHERE id NOT IN (" + buyers + ")", true, "the same in other words"},
+		{"left join, by EXCEPT", scopeLeft, "SELECT id FROM customers EXCEPT " + buyers, true, "the same in other words"},
+		{"left join, one table", scopeLeft, usa, true, "a subset is fine"},
+		{"left join, nothing joined", scopeLeft, "SELECT name, (SELECT max(o.id) FROM orders AS o) FROM customers WHERE id > 0", true, "no row is lost"},
+		{"view by its table", scopeOne, "SELECT name FROM americans", false, "the view itself was not agreed on"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: append(phases(tt.scope, "No filters needed", tt.reply), always("generate", everyone))}
-			out, err := maker.Strategy{WithoutLock: tt.free}.Generate(t.Context(), asking(env, script), usaTask)
+			out, err := maker.Strategy{}.Generate(t.Context(), asking(env, script), usaTask)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -113,7 +113,7 @@ func (r *run) affordable() bool {
 	need := 0
 	for _, phase := range []string{phaseScope, phaseFilter, phaseProjection} {
 		if phase != phaseScope || len(r.env.Schema.Tables) > 1 {
-			need += vote.Tally{Remaining: r.samples(phase)}.Wave(r.until(), r.MinWave)
+			need += vote.Tally{Remaining: r.samples(phase)}.Wave(r.until(), r.minWave())
 		}
 	}
 	return r.budget() >= need
@@ -141,7 +141,7 @@ func (r *run) ask(ctx context.Context, purpose string, messages []llm.Message, i
 	model, _ := r.env.Model(i)
 	most, _ := r.maxTokens(purpose)
 	return model.Complete(ctx, strategy.Sampler{
-		Temperature: r.Temperature, FirstGreedy: !r.NoFirstGreedy, MaxTokens: most, Purpose: purpose,
+		Temperature: r.Temperature, FirstGreedy: !r.published, MaxTokens: most, Purpose: purpose,
 	}.Request(r.env, i, messages))
 }
 
