@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -36,7 +37,6 @@ const (
 	naive             // equal votes, ties by name, as the reference has it
 	equal             // equal votes, as PETSQL and PanelFit count them: a tie goes to a result with rows
 	byAccuracy        // weights
-	byAgreement
 	panel5
 	panel7
 	chosen // by PanelFit
@@ -44,7 +44,7 @@ const (
 	ways
 )
 
-var names = [ways]string{"best single", "naive", "equal votes", "weights", "agreement", "panel 5", "panel 7", "the choice", "any"}
+var names = [ways]string{"best single", "naive", "equal votes", "weights", "panel 5", "panel 7", "the choice", "any"}
 
 // halvings is how often the questions of a pool are halved at random.
 func halvings() int {
@@ -76,7 +76,7 @@ func TestPanelPools(t *testing.T) {
 		single     bool               // fitted ways are no worse than the best single model
 		right      func(n, equal int) // of all questions
 	}{
-		{name: "Spider, all", file: "spider_dev", grade: "dail_sql/DAIL-SQL+GPT-4", least: floors(map[int]float64{byAccuracy: -.8, byAgreement: -.8}),
+		{name: "Spider, all", file: "spider_dev", grade: "dail_sql/DAIL-SQL+GPT-4", least: floors(map[int]float64{byAccuracy: -.8}),
 			right: func(n, equal int) {
 				if n != 496 || equal < 433-2 {
 					t.Errorf("equal votes of 34 systems are right on %d of %d questions, want 431 of 496", equal, n)
@@ -99,7 +99,7 @@ func TestPanelPools(t *testing.T) {
 		},
 		{
 			name: "ClassicModels, six (e)", file: "classicmodels", runs: six, grade: "qwen_base_k3_seed7",
-			least: floors(map[int]float64{byAccuracy: 3, byAgreement: 3, panel5: 4, chosen: 1.5}), single: true,
+			least: floors(map[int]float64{byAccuracy: 3, panel5: 4, chosen: 1.5}), single: true,
 		},
 		{name: "ClassicModels, all k=3", file: "classicmodels", runs: []string{"_k3_"}, grade: "qwen_base_k3_seed7", least: floors(nil)},
 	} {
@@ -178,28 +178,24 @@ func halves(t *testing.T, questions []eval.Labelled, templates bool) (mean, low,
 		if err != nil {
 			t.Fatal(err)
 		}
-		answers := make([][]vote.Candidate, len(fit))
-		for i, q := range fit {
-			answers[i] = q.Candidates
-		}
 		all := records(fit)
 		model := bestModel(all)
-		weights, agreement := vote.WeightsFromLabels(all), vote.WeightsFromAgreement(nil, answers)
+		weights := petsql.WeightsFromLabels(all)
 		graded := map[string][]eval.Labelled{}
 		for _, q := range fit {
 			graded[q.Grade] = append(graded[q.Grade], q)
 		}
-		byGrade := map[string]map[string]vote.Record{}
+		byGrade := map[string]map[string]petsql.Record{}
 		for grade, list := range graded {
 			byGrade[grade] = records(list)
 		}
-		five, seven := vote.PanelFromLabels(5, byGrade), vote.PanelFromLabels(7, byGrade)
+		five, seven := petsql.PanelFromLabels(5, byGrade), petsql.PanelFromLabels(7, byGrade)
 		var right [ways]int
 		right[bestSingle] = count(score, func(q eval.Labelled) bool { return rightOf(q, model) })
 		right[naive] = count(score, byName)
 		right[anyRight] = count(score, isAny)
 		for way, c := range map[int]eval.PanelChoice{
-			equal: {}, byAccuracy: {Weights: &weights}, byAgreement: {Weights: &agreement}, panel5: {Panel: &five}, panel7: {Panel: &seven}, chosen: c,
+			equal: {}, byAccuracy: {Weights: &weights}, panel5: {Panel: &five}, panel7: {Panel: &seven}, chosen: c,
 		} {
 			right[way] = count(score, c.Right)
 		}
@@ -213,47 +209,6 @@ func halves(t *testing.T, questions []eval.Labelled, templates bool) (mean, low,
 		low[way], high[way] = d[len(d)*25/1000], d[min(len(d)*975/1000, len(d)-1)]
 	}
 	return mean, low, high
-}
-
-// learningRate is small: learning from its own verdicts misleads a vote.
-const learningRate = 0.005
-
-// TestDisagreePools: weights that learn from their own votes, question after
-// question, stay within a point of equal votes.
-func TestDisagreePools(t *testing.T) {
-	var store recorded
-	for _, tt := range []struct {
-		name string
-		runs []string
-	}{{"nine mixed (a)", nineMixed}, {"nine weaker (b)", nineWeaker}} {
-		questions := store.labelled(t, "spider_dev", tt.runs, "dail_sql/DAIL-SQL+GPT-4")
-		equal := count(questions, eval.PanelChoice{}.Right)
-		learned := func(learn func(w vote.Weights, b vote.Ballot, q eval.Labelled) vote.Weights) (right int) {
-			var w vote.Weights
-			for _, q := range questions {
-				if (eval.PanelChoice{Weights: &w}).Right(q) {
-					right++
-				}
-				b, _ := vote.Majority{Weight: w.Weight}.Count(q.Candidates)
-				w = learn(w, b, q)
-			}
-			return right
-		}
-		online := func(rate float64) int {
-			return learned(func(w vote.Weights, b vote.Ballot, q eval.Labelled) vote.Weights {
-				return w.Disagree(b, q.Candidates, rate)
-			})
-		}
-		told := learned(func(w vote.Weights, b vote.Ballot, q eval.Labelled) vote.Weights {
-			right := len(b.Clusters) > 0 && q.Right[b.Clusters[0].Best]
-			return w.Feedback(b, q.Candidates, right, learningRate)
-		})
-		slow, fast := online(learningRate), online(10*learningRate)
-		t.Logf("%s, %d questions: equal votes %d right, Disagree %d, at ten times the rate %d, Feedback %d", tt.name, len(questions), equal, slow, fast, told)
-		if float64(slow-equal) < -.01*float64(len(questions)) {
-			t.Errorf("%s: Disagree is right on %d questions, equal votes on %d", tt.name, slow, equal)
-		}
-	}
 }
 
 func count(questions []eval.Labelled, right func(eval.Labelled) bool) (n int) {
@@ -288,7 +243,7 @@ func best(questions []eval.Labelled) int {
 	return all[bestModel(all)].Right
 }
 
-func bestModel(all map[string]vote.Record) (model string) {
+func bestModel(all map[string]petsql.Record) (model string) {
 	for name, r := range all {
 		if model == "" || r.Right > all[model].Right || r.Right == all[model].Right && name < model {
 			model = name
@@ -297,8 +252,8 @@ func bestModel(all map[string]vote.Record) (model string) {
 	return model
 }
 
-func records(questions []eval.Labelled) map[string]vote.Record {
-	all := map[string]vote.Record{}
+func records(questions []eval.Labelled) map[string]petsql.Record {
+	all := map[string]petsql.Record{}
 	for _, q := range questions {
 		for i, c := range q.Candidates {
 			r := all[c.Model]
@@ -333,11 +288,11 @@ func (r *recorded) labelled(t *testing.T, file string, parts []string, grade str
 	t.Helper()
 	var list []eval.Labelled
 	for _, a := range r.read(t, file) {
-		q := eval.Labelled{ID: a.question.ID, Database: a.question.DB, Template: a.template, Grade: string(sqltext.Extra)}
+		q := eval.Labelled{ID: a.question.ID, Database: a.question.DB, Template: a.template, Grade: "extra"}
 		graded := false
 		for i, c := range a.candidates {
 			if !graded && strings.Contains(c.Model, grade) {
-				q.Grade, graded = string(sqltext.SQLite().Parse(c.SQL).Hardness()), true
+				q.Grade, graded = sqltext.SQLite().Parse(c.SQL).Hardness(), true
 			}
 			if parts != nil && !slices.ContainsFunc(parts, func(part string) bool {
 				// seed7 is not seed70.

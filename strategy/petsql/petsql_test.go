@@ -19,7 +19,6 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/trace"
-	"github.com/texttosql/texttosql/vote"
 )
 
 const (
@@ -51,7 +50,7 @@ func petEnv(t *testing.T, models ...llm.Model) *strategy.Env {
 }
 
 func TestPETSQL(t *testing.T) {
-	panel := &vote.Panel{Grades: map[string]vote.Weights{
+	panel := &petsql.Panel{Grades: map[string]petsql.Weights{
 		"easy":   {Of: map[string]float64{"b": 1, "c": 1}},
 		"medium": {Of: map[string]float64{"a": 1}},
 	}}
@@ -78,7 +77,7 @@ func TestPETSQL(t *testing.T) {
 			"order of the models",
 		},
 		{
-			"weights", petUSA, [3]string{petAll, petAll, petUSA}, petsql.Strategy{Weights: &vote.Weights{Of: map[string]float64{"a": .3, "b": .3, "c": .9}}},
+			"weights", petUSA, [3]string{petAll, petAll, petUSA}, petsql.Strategy{Weights: &petsql.Weights{Of: map[string]float64{"a": .3, "b": .3, "c": .9}}},
 			0, petUSA, [3]int{2, 1, 1}, false, 1, "", "", "the sum of weights decides",
 		},
 		{"one fails", petUSA, [3]string{petUSA, "", petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "", "", "only its own vote is lost"},
@@ -127,7 +126,7 @@ func TestPETSQL(t *testing.T) {
 		},
 		{
 			"panel names a missing model", petUSA, [3]string{petUSA, petUSA, petUSA},
-			petsql.Strategy{Panel: &vote.Panel{Grades: map[string]vote.Weights{"easy": {Of: map[string]float64{"z": 1}}}}}, 0, "", [3]int{1, 0, 0}, false, 0,
+			petsql.Strategy{Panel: &petsql.Panel{Grades: map[string]petsql.Weights{"easy": {Of: map[string]float64{"z": 1}}}}}, 0, "", [3]int{1, 0, 0}, false, 0,
 			"", `model "z"`, "a wrong file is an error",
 		},
 		{"samples", petUSA, [3]string{petUSA, petAll, petUSA}, petsql.Strategy{}, 2, petUSA, [3]int{3, 2, 2}, false, 1, "", "", "n samples of each model"},
