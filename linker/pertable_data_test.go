@@ -89,7 +89,7 @@ func TestPerTableNoise(t *testing.T) {
 				unverified++
 			}
 		}
-		for _, req := range o.of(linker.PurposeSynthesis) {
+		for _, req := range o.of("synthesis") {
 			for _, name := range shown(req) {
 				if !slices.Contains(got.Candidates, schema.TableName{Name: name}) {
 					t.Errorf("question %s: the synthesis shows %s, which is no candidate of %v", q.ID, name, got.Candidates)

@@ -20,9 +20,9 @@ import (
 // the same trace.
 func TestMAKERDeterminism(t *testing.T) {
 	rules := []llmtest.Rule{
-		samples(maker.PurposeScope, scopeBoth, scopeOne, "no", scopeOne, scopeBoth, scopeOne, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne),
-		samples(maker.PurposeFilter, inUSA, "No filters needed", inUSA, "country = 'usa'", inUSA, inUSA, "No filters needed", inUSA),
-		samples(maker.PurposeProjection, usa, everyone, ordered, usaJoin, usa, broken, everyone, usa, usa),
+		samples("maker.scope", scopeBoth, scopeOne, "no", scopeOne, scopeBoth, scopeOne, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne),
+		samples("maker.filter", inUSA, "No filters needed", inUSA, "country = 'usa'", inUSA, inUSA, "No filters needed", inUSA),
+		samples("maker.projection", usa, everyone, ordered, usaJoin, usa, broken, everyone, usa, usa),
 	}
 	env := makerEnv(t, nil)
 	seen := map[string]int{}

@@ -45,9 +45,9 @@ import (
 
 // The purposes of the requests of the phases.
 const (
-	PurposeScope      = "maker.scope"      // which tables
-	PurposeFilter     = "maker.filter"     // which conditions
-	PurposeProjection = "maker.projection" // the statement
+	purposeScope      = "maker.scope"      // which tables
+	purposeFilter     = "maker.filter"     // which conditions
+	purposeProjection = "maker.projection" // the statement
 )
 
 // Strategy runs the three phases.
@@ -203,11 +203,11 @@ func (m Strategy) last(env *strategy.Env, s Scope) (checks []exec.Check, p strat
 // maxTokens are what a phase asks for at most, and what an answer of it may have.
 func (m Strategy) maxTokens(purpose string) (asked, flag int) {
 	switch {
-	case m.published && purpose == PurposeProjection:
+	case m.published && purpose == purposeProjection:
 		return 512, 1024
 	case m.published:
 		return 256, 750
-	case purpose == PurposeProjection:
+	case purpose == purposeProjection:
 		return 1024, 1024
 	}
 	return 768, 750

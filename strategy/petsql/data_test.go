@@ -12,7 +12,6 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/result"
@@ -58,7 +57,7 @@ func TestPETSQLRecorded(t *testing.T) {
 		e := *env
 		for i, run := range runs {
 			m := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-				if req.Purpose == linker.PurposeLink {
+				if req.Purpose == "link" {
 					return llm.Response{Text: answers[first][q.ID], StopReason: llm.StopEnd}, nil
 				}
 				return llm.Response{Text: answers[run][q.ID], StopReason: llm.StopEnd}, nil

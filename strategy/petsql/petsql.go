@@ -198,7 +198,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	if failed {
 		span.Fail(err)
 		f.notes = append(f.notes, fmt.Sprintf("round 1 failed, round 2 sees the whole schema: %v", err))
-		trace.From(ctx).Warn(linker.NoLinks, f.notes[len(f.notes)-1])
+		trace.From(ctx).Warn("no-links", f.notes[len(f.notes)-1])
 	}
 	f.report.PreSQL = f.draft.SQL
 	if f.draft.SQL != "" {

@@ -9,7 +9,6 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/qasql"
@@ -35,8 +34,8 @@ func BenchmarkQASQL(b *testing.B) {
 	env.Texts, env.Rows = &strategy.TextCache{}, &exec.SampleCache{}
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		reply := map[string]string{
-			linker.PurposeDecompose:  `{"entity": "superhero", "filter": ["blue eyes"], "aggregation": "how many"}`,
-			linker.PurposeScore:      `{"score": 0.6, "relevant_columns": ["id"]}`,
+			"decompose":              `{"entity": "superhero", "filter": ["blue eyes"], "aggregation": "how many"}`,
+			"score":                  `{"score": 0.6, "relevant_columns": ["id"]}`,
 			strategy.PurposeGenerate: "SELECT count(*) FROM superhero AS s JOIN colour AS c ON s.eye_colour_id = c.id WHERE c.colour = 'Blue'",
 			strategy.PurposeJudge:    `{"selected_option": "A"}`,
 		}[req.Purpose]
