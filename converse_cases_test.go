@@ -72,12 +72,12 @@ func TestFollowUpThatStandsAlone(t *testing.T) {
 func TestAdviceOfEveryPreset(t *testing.T) {
 	const advice = "A mark of a pupil counts once."
 	silent := []string{"decompose", "score", strategy.PurposeJudge, strategy.PurposeRepair,
-		linker.PurposeTable, linker.PurposeTables, linker.PurposeSynthesis, linker.PurposeJoin}
+		"table", "tables", "synthesis", "join"}
 	for name, s := range everyPreset() {
 		t.Run(name, func(t *testing.T) {
 			m := &steady{statements: disagreeing}
 			env := strategytest.EnvOf(t, schoolSQL, m)
-			env.Lessons = &memory.Recall{Lessons: []memory.Lesson{{ID: "g", Kind: memory.GuideLesson, Scope: memory.ScopeSQL, Text: advice, Confidence: 0.95}}}
+			env.Lessons = &memory.Recall{Lessons: []memory.Lesson{{ID: "g", Kind: memory.GuideLesson, Scope: "sql_generation", Text: advice, Confidence: 0.95}}}
 			if _, err := s.Generate(t.Context(), env, strategy.Task{Question: "Who has a 4?"}); err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
 				t.Fatal(err)
 			}
@@ -284,9 +284,9 @@ type twins struct{ steady }
 func (m *twins) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
 	resp, err := m.steady.Complete(ctx, req)
 	switch req.Purpose {
-	case linker.PurposeTables:
+	case "tables":
 		resp.Text = `{"final_tables": ["pupils", "pupils_old"], "removed_tables": ["marks"], "reasoning": ""}`
-	case linker.PurposeSynthesis:
+	case "synthesis":
 		resp.Text = `{"joins_needed": false}`
 	}
 	return resp, err

@@ -24,11 +24,11 @@ func TestCallsAfterCorrections(t *testing.T) {
 		last := req.Messages[len(req.Messages)-1].Text
 		text := usa
 		switch req.Purpose {
-		case linker.PurposeTable:
+		case "table":
 			text = `{"is_relevant": true, "confidence": 0.9, "relevant_columns": [], "reasoning": "it may be"}`
-		case linker.PurposeTables:
+		case "tables":
 			text = `{"final_tables": ["customers", "people"], "removed_tables": ["orders"], "reasoning": "both have names"}`
-		case linker.PurposeSynthesis:
+		case "synthesis":
 			joins := "false"
 			if strings.Contains(last, "orders") {
 				joins = "true"
@@ -52,16 +52,16 @@ func TestCallsAfterCorrections(t *testing.T) {
 	}{
 		{"the question: every table, together, synthesis; then the user", func() (*texttosql.Result, error) {
 			return s.Ask(t.Context(), "Who lives in the USA?")
-		}, map[string]int{linker.PurposeTable: 3, linker.PurposeTables: 1, linker.PurposeSynthesis: 1}, true},
+		}, map[string]int{"table": 3, "tables": 1, "synthesis": 1}, true},
 		{"a table: together, if more than one is left, synthesis, SQL", func() (*texttosql.Result, error) {
 			return s.Choose(t.Context(), optionOf(s, "customers"))
-		}, map[string]int{linker.PurposeTables: 1, linker.PurposeSynthesis: 1, "generate": 1}, false},
+		}, map[string]int{"tables": 1, "synthesis": 1, "generate": 1}, false},
 		{"a column: SQL", func() (*texttosql.Result, error) {
 			return s.Correct(t.Context(), "land means customers.country")
 		}, map[string]int{"generate": 1}, false},
 		{"words: everything", func() (*texttosql.Result, error) {
 			return s.Correct(t.Context(), "I mean those who are still alive")
-		}, map[string]int{linker.PurposeTable: 3, linker.PurposeTables: 1, linker.PurposeSynthesis: 1, "generate": 1}, false},
+		}, map[string]int{"table": 3, "tables": 1, "synthesis": 1, "generate": 1}, false},
 	}
 	for _, tt := range tests {
 		clear(live)

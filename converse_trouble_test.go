@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -37,7 +36,7 @@ func TestProviderDownInTheMiddle(t *testing.T) {
 	}{
 		{"at once", func(llm.Request) bool { return true }, 0},
 		{"when the statement is to be written", func(r llm.Request) bool { return r.Purpose == "generate" }, 5},
-		{"for each table", func(r llm.Request) bool { return r.Purpose == linker.PurposeTable }, 0},
+		{"for each table", func(r llm.Request) bool { return r.Purpose == "table" }, 0},
 	} {
 		m := &outage{steady: steady{statements: []string{using}}, down: tt.down}
 		e, err := texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{}))

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -83,9 +82,9 @@ func (p *pupil) Complete(_ context.Context, req llm.Request) (llm.Response, erro
 // reply answers a call for any purpose: about tables with scope, about a statement with sql.
 func reply(purpose string, scope, sql func() string) string {
 	switch purpose {
-	case maker.PurposeScope:
+	case "maker.scope":
 		return scope()
-	case maker.PurposeFilter:
+	case "maker.filter":
 		return "marks.mark = 4"
 	case "decompose":
 		return `{"components": [{"text": "a mark of 4", "type": "filter"}]}`
@@ -93,15 +92,15 @@ func reply(purpose string, scope, sql func() string) string {
 		return `{"relevant": true, "score": 1, "reason": "", "matched_components": [], "relevant_columns": []}`
 	case strategy.PurposeJudge:
 		return `{"selected_option": "A"}`
-	case agent.PurposeStep:
+	case "agent.step":
 		return "Thought: look\nAction: query[" + sql() + "]"
-	case linker.PurposeTable:
+	case "table":
 		return `{"is_relevant": true, "confidence": 0.9, "relevant_columns": [], "reasoning": "it may be"}`
-	case linker.PurposeTables:
+	case "tables":
 		return `{"final_tables": ["pupils", "marks"], "removed_tables": ["pupils_old"], "reasoning": "the old one is old"}`
-	case linker.PurposeSynthesis:
+	case "synthesis":
 		return `{"joins_needed": true}`
-	case linker.PurposeJoin:
+	case "join":
 		return `{"found_joins": true, "joins": [{"left_column": "marks.pupil_id", "right_column": "pupils.pupil_id", "confidence": 0.9}]}`
 	}
 	return "```sql\n" + sql() + "\n```"

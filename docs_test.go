@@ -337,7 +337,7 @@ func TestWritingAStrategy(t *testing.T) {
 		Doubts:   &doubt.Rules{},
 		Repairer: strategy.TypedRepair{},
 		Voter:    vote.Majority{Penalty: 1, MaxDoubt: doubt.Rules{}.Spread(), MinShare: 0.6},
-		Judge:    strategy.Pairwise{},
+		Judge:    strategy.Rubric{},
 	}
 	for _, s := range []strategy.Strategy{voting, careful} {
 		answer, err := engineOn(t, db, model, s).Ask(t.Context(), "Which customers live in the USA?")

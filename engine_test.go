@@ -151,7 +151,7 @@ func TestWithoutExecution(t *testing.T) {
 			Purpose: "generate",
 			Replies: llmtest.Texts(usa, "SELECT c.name FROM customers AS c WHERE c.country IN ('USA')", "SELECT total FROM orders", "SELECT id FROM orders"),
 		},
-		{Purpose: "judge", Replies: llmtest.Texts("A", "B")},
+		{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "B"}`, `{"selected_option": "A"}`)},
 	}}
 	var mu sync.Mutex
 	steps := map[string]int{}
@@ -276,7 +276,7 @@ func TestWithoutValues(t *testing.T) {
 		script := &llmtest.Script{Rules: []llmtest.Rule{
 			{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT name FROM customers", "SELECT nme FROM customers", "SELECT nme FROM customers")},
 			{Purpose: "repair", Replies: llmtest.Texts("SELECT country FROM customers"), Repeat: true},
-			{Purpose: "judge", Replies: llmtest.Texts("A", "B")},
+			{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "A"}`, `{"selected_option": "B"}`)},
 		}}
 		opts := []texttosql.Option{texttosql.WithStrategy(strategy.Consensus{Samples: 4})}
 		if without {

@@ -13,7 +13,6 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -273,7 +272,7 @@ func failureOfReason(reason string, writes bool) FailureClass {
 		return FailureInvalid
 	case reason == string(exec.ReasonTable), reason == string(exec.ReasonColumn):
 		return FailureDenied
-	case slices.Contains(unreadable, sqltext.Reason(reason)):
+	case slices.Contains(unreadable, reason):
 		return FailureNoStatement
 	case reason == "":
 		return FailureNoAnswer
@@ -282,9 +281,9 @@ func failureOfReason(reason string, writes bool) FailureClass {
 }
 
 // unreadable are the reasons of a reply that has no statement.
-var unreadable = []sqltext.Reason{
-	sqltext.ReasonTruncated, sqltext.ReasonRefusal, sqltext.ReasonNoSQL, sqltext.ReasonBrokenJSON, sqltext.ReasonEmpty, sqltext.ReasonTooLong,
-	sqltext.ReasonNotUTF8,
+var unreadable = []string{
+	"truncated", "refusal", "no-sql", "broken-json", "empty", "too-long",
+	"not-utf8",
 }
 
 // failureOfModel is the class of a failed call. What the provider says itself may name an account, so it is left out.

@@ -120,7 +120,7 @@ func askHostile(t *testing.T, where, text string, obeys bool, opts ...texttosql.
 	script := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(replies...), Repeat: true},
 		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(map[bool]string{false: "SELECT count(*) FROM t", true: "DELETE FROM t"}[obeys]), Repeat: true},
-		{Purpose: strategy.PurposeJudge, Replies: llmtest.Texts("A", "B")},
+		{Purpose: strategy.PurposeJudge, Replies: llmtest.Texts(`{"selected_option": "A"}`, `{"selected_option": "B"}`)},
 	}}
 	var log bytes.Buffer
 	// Without doubts, which read the words of the question: the same votes, and so

@@ -103,7 +103,7 @@ func Example_ownPipeline() {
 		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, Stop: vote.AheadBy(3)},
 		Voter:    vote.Majority{MinShare: 0.6},
 		Repairer: strategy.TypedRepair{},
-		Judge:    strategy.Pairwise{},
+		Judge:    strategy.Rubric{},
 	}
 	engine, err := texttosql.New(db, model, texttosql.WithStrategy(careful),
 		texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.password"}}),

@@ -396,7 +396,7 @@ func TestPromptsCarryEverything(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: "generate", Replies: llmtest.Texts("SELECT nothing FROM orders", "SELECT total FROM orders", "SELECT id FROM orders", "SELECT 4")},
 		{Purpose: "repair", Replies: llmtest.Texts("SELECT id FROM orders"), Repeat: true},
-		{Purpose: "judge", Replies: llmtest.Texts("A", "B")},
+		{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "A"}`, `{"selected_option": "B"}`)},
 	}}
 	e := engine(t, script, texttosql.WithSamples(4), texttosql.WithInstructions("Amounts are in crowns."),
 		texttosql.WithDescriptions(schema.Descriptions{"orders.total": {Text: "what the customer paid"}, "orders.nothing": {Text: "?"}}))
@@ -456,7 +456,7 @@ func TestReplayIsByteForByte(t *testing.T) {
 		{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT name FROM customers", "SELECT nme FROM customers", usa, "DROP TABLE orders",
 			"SELECT nme FROM customers", "SELECT name FROM customers", usa, "SELECT name FROM customers", usa, "SELECT 1", "SELECT 2")},
 		{Purpose: "repair", Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
-		{Purpose: "judge", Replies: llmtest.Texts("B", "A")},
+		{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "B"}`, `{"selected_option": "A"}`)},
 	}}
 	recorder := replay.NewRecorder(&recording)
 	db := open(t, shop)

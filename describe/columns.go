@@ -36,8 +36,8 @@ type Columns struct {
 	Progress func(table schema.TableName, done, of int)
 }
 
-// PurposeDescribe is the purpose of the requests of Columns.
-const PurposeDescribe = "describe"
+// purposeDescribe is the purpose of the requests of Columns.
+const purposeDescribe = "describe"
 
 const (
 	promptVersion  = 1 // to be raised with every change of the prompt
@@ -227,7 +227,7 @@ func (c Columns) ask(ctx context.Context, db *exec.DB, t *schema.Table, columns 
 	exact := 0.0
 	texts = map[int]string{}
 	_, err = llm.Ask(ctx, c.Model, llm.Request{
-		Messages: c.messages(db, t, columns), Purpose: PurposeDescribe, Temperature: &exact, MaxTokens: 300 + 80*len(columns),
+		Messages: c.messages(db, t, columns), Purpose: purposeDescribe, Temperature: &exact, MaxTokens: 300 + 80*len(columns),
 	}, func(reply map[string]any) error {
 		if texts = read(reply, db, t, columns); len(texts) == 0 {
 			return errors.New("no key of the object is a listed column with a sentence")

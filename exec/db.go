@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,6 +51,7 @@ type shared struct {
 	broken   atomic.Pointer[error]
 	catalogs catalogs
 	schemas  schemaCache
+	passed   sync.Map // weak.Pointer[sqltext.Statement] → version of the schema under which SingleRead accepted it
 }
 
 // New returns a DB on pool. The pool stays the caller's: nothing here closes it, and other work may go on with it.

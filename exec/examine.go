@@ -2,6 +2,8 @@ package exec
 
 import (
 	"context"
+	"runtime"
+	"weak"
 
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
@@ -32,26 +34,30 @@ type Checked struct {
 	Findings  []Finding          // in the order of the checks
 }
 
-// passed is attached to a statement that compiled under guard. It names the statement, so that another one cannot have
-// it.
-type passed struct {
-	db        *shared
-	version   string // of the schema that db had read last
-	statement *sqltext.Statement
+// pass remembers for as long as somebody holds s that it compiled under guard.
+func (db *DB) pass(s *sqltext.Statement) {
+	key := weak.Make(s)
+	if _, known := db.passed.Swap(key, db.readVersion()); !known {
+		runtime.AddCleanup(s, func(key weak.Pointer[sqltext.Statement]) { db.passed.Delete(key) }, key)
+	}
 }
 
-func (db *DB) passed(s *sqltext.Statement) passed {
-	p := passed{db: db.shared, statement: s}
+// readVersion is the version of the schema that was read last; "" before the first.
+func (db *DB) readVersion() string {
 	if current := db.schemas.current.Load(); current != nil {
-		p.version = current.Version
+		return current.Version
 	}
-	return p
+	return ""
 }
 
 // Passed reports whether [SingleRead] accepted s on this database, and the schema is the same since then, as far as
 // [DB.Schema] was asked. Such a statement need not be examined again.
 func (db *DB) Passed(s *sqltext.Statement) bool {
-	return s != nil && s.Attached() == any(db.passed(s))
+	if s == nil {
+		return false
+	}
+	version, ok := db.passed.Load(weak.Make(s))
+	return ok && version == db.readVersion()
 }
 
 // Finding is something about a statement that is worth knowing and no reason to reject it.

@@ -37,7 +37,7 @@ func (x *linked) verdicts(ctx context.Context, answer string) (llm.Model, error)
 	}
 	return llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		reply := verdict{Entity: x.Text}
-		if req.Purpose == linker.PurposeScore {
+		if req.Purpose == "score" {
 			table := shownTable.FindStringSubmatch(req.Messages[len(req.Messages)-1].Text)
 			if table == nil {
 				return llm.Response{}, errors.New("the request shows no table")

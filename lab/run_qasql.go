@@ -55,19 +55,19 @@ type askingKey struct{}
 type knowing struct{ scorer *eval.Scorer }
 
 // Choose returns the first option that is right.
-func (k knowing) Choose(ctx context.Context, _ *strategy.Env, in strategy.JudgeInput) (int, error) {
+func (k knowing) Choose(ctx context.Context, _ *strategy.Env, in strategy.JudgeInput) (strategy.Verdict, error) {
 	q := ctx.Value(askingKey{}).(*asking)
 	q.judged++
 	for i, option := range in.Options {
 		v, err := k.scorer.Score(ctx, q.Question, option.SQL)
 		if err != nil {
-			return -1, err
+			return strategy.Verdict{Choice: -1}, err
 		}
 		if v.Scores[0] == 1 {
-			return i, nil
+			return strategy.Verdict{Choice: i}, nil
 		}
 	}
-	return -1, nil
+	return strategy.Verdict{Choice: -1}, nil
 }
 
 // described gives a qasql the descriptions that stand beside a database, in the form of BIRD. Under pools it also takes

@@ -236,7 +236,7 @@ func TestQASQLSameBytes(t *testing.T) {
 					sum := fnv.New64a()
 					fmt.Fprintf(sum, "%v", req)
 					time.Sleep(time.Duration(rand.New(rand.NewPCG(seed, sum.Sum64())).IntN(180)) * time.Millisecond) // no five in a row take a second: none is late
-					scripted := map[string]string{linker.PurposeDecompose: `{"entity": "hero"}`, linker.PurposeScore: `{"score": 0.5}`,
+					scripted := map[string]string{"decompose": `{"entity": "hero"}`, "score": `{"score": 0.5}`,
 						strategy.PurposeRepair: q.Gold, strategy.PurposeJudge: `{"selected_option": "B"}`}
 					if reply := scripted[req.Purpose]; reply != "" {
 						return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil

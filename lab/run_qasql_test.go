@@ -116,7 +116,7 @@ func TestQASQLFigures(t *testing.T) {
 	}
 	const right, wrong = "SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers"
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		reply := map[string]string{linker.PurposeDecompose: `{"entity": "customers"}`, linker.PurposeScore: `{"score": 1}`,
+		reply := map[string]string{"decompose": `{"entity": "customers"}`, "score": `{"score": 1}`,
 			strategy.PurposeRepair: right, strategy.PurposeJudge: `{"selected_option": "A"}`, strategy.PurposeGenerate: "SELECT nme FROM customers"}[req.Purpose]
 		switch {
 		case req.Purpose == strategy.PurposeGenerate && (req.Sample == 1 || req.Sample == 2):

@@ -141,7 +141,7 @@ func ExampleUnion() {
 // The model says of each table whether the question needs it; here a script stands in for it.
 func ExampleMapReduce() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: linker.PurposeDecompose, Replies: llmtest.Texts(`{"entity": "customers", "filter": "ordered nothing"}`)},
+		{Purpose: "decompose", Replies: llmtest.Texts(`{"entity": "customers", "filter": "ordered nothing"}`)},
 		{Contains: "TABLE customers", Replies: llmtest.Texts(`{"relevant": true, "score": 1, "relevant_columns": ["name"]}`)},
 		{Contains: "TABLE orders", Replies: llmtest.Texts(`{"relevant": true, "score": 0.9, "relevant_columns": ["customer_id"]}`)},
 		{Contains: "TABLE offices", Replies: llmtest.Texts(`{"relevant": false}`)},
@@ -164,11 +164,11 @@ func ExampleMapReduce() {
 // them; here a script stands in for it.
 func ExamplePerTable() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: linker.PurposeTable, Contains: "TABLE customers", Replies: llmtest.Texts(`{"is_relevant": true, "confidence": 0.9, "relevant_columns": ["name"]}`)},
-		{Purpose: linker.PurposeTable, Contains: "TABLE orders", Replies: llmtest.Texts(`{"is_relevant": true, "confidence": 0.8}`)},
-		{Purpose: linker.PurposeTable, Replies: llmtest.Texts(`{"is_relevant": false, "confidence": 0.9}`)},
-		{Purpose: linker.PurposeTables, Replies: llmtest.Texts(`{"final_tables": ["customers", "orders"]}`)},
-		{Purpose: linker.PurposeSynthesis, Replies: llmtest.Texts(`{"joins_needed": true, "aggregations": "count of orders"}`)},
+		{Purpose: "table", Contains: "TABLE customers", Replies: llmtest.Texts(`{"is_relevant": true, "confidence": 0.9, "relevant_columns": ["name"]}`)},
+		{Purpose: "table", Contains: "TABLE orders", Replies: llmtest.Texts(`{"is_relevant": true, "confidence": 0.8}`)},
+		{Purpose: "table", Replies: llmtest.Texts(`{"is_relevant": false, "confidence": 0.9}`)},
+		{Purpose: "tables", Replies: llmtest.Texts(`{"final_tables": ["customers", "orders"]}`)},
+		{Purpose: "synthesis", Replies: llmtest.Texts(`{"joins_needed": true, "aggregations": "count of orders"}`)},
 	}}
 	id, err := linker.PerTable{Model: model}.Study(context.Background(), linker.Input{Question: "Who ordered most often?", Schema: example})
 	for _, v := range id.Verdicts {

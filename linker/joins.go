@@ -12,27 +12,18 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// PurposeJoin is the purpose of a request about how two tables are joined.
-const PurposeJoin = "join"
+// purposeJoin is the purpose of a request about how two tables are joined.
+const purposeJoin = "join"
 
 // ErrNoJoin says that some tables cannot be joined: no key, no name and no model knows how. Test for it with errors.Is.
 var ErrNoJoin = errors.New("linker: no way to join the tables")
 
-// JoinAmbiguity says which candidates for the join of two tables are too close to choose from.
-type JoinAmbiguity uint8
-
-// The rules.
-const (
-	BelowConfidence JoinAmbiguity = iota // several, and the best below Joins.MinConfidence: the rule as documented
-	CloseCandidates                      // several above 0.7, within 0.1 of the best: the rule of the published code
-)
-
 // The origins of a ScoredJoin.
 const (
-	JoinOfUser  = "user"     // a correction
-	JoinOfKey   = "declared" // a foreign key
-	JoinOfNames = "names"    // names and types of the columns
-	JoinOfModel = "model"
+	joinOfUser  = "user"     // a correction
+	joinOfKey   = "declared" // a foreign key
+	joinOfNames = "names"    // names and types of the columns
+	joinOfModel = "model"
 )
 
 // Joins finds out how tables are joined: by what the user said, by declared foreign keys, by names, and only then by a
@@ -45,20 +36,22 @@ const (
 // one pair of tables after the other, the likeliest first. The joins are a maximum spanning tree; ties go by name.
 //
 // The method is that of the three-phase agent (hjf1997/text2sql, WORKFLOW_DIAGRAMS.md); keys first, the tree and the
-// bridges are ours. Safe for concurrent use.
+// bridges are ours. The purpose of its requests is "join". Safe for concurrent use.
 type Joins struct {
-	Model         llm.Model     // asked where keys and names do not decide; nil: no model
-	MinConfidence float64       // 0..1; 0 means 0.75
-	Ambiguity     JoinAmbiguity // zero: BelowConfidence
-	CallTokens    int           // most tokens of a prompt, as schema.EstimateTokens counts; 0 means 4000
-	Seed          func(int) int // returns the seed of sample 0, which is sent; nil: none
+	Model         llm.Model // asked where keys and names do not decide; nil: no model
+	MinConfidence float64   // 0..1; 0 means 0.75
+	// Close asks the user where several candidates are above 0.7 and within 0.1 of the best: the rule of the published
+	// code. false: where there are several, and the best is below MinConfidence: the rule as documented.
+	Close      bool
+	CallTokens int           // most tokens of a prompt, as schema.EstimateTokens counts; 0 means 4000
+	Seed       func(int) int // returns the seed of sample 0, which is sent; nil: none
 }
 
 // ScoredJoin is one way to join two tables.
 type ScoredJoin struct {
 	schema.Join
 	Confidence   float64       `json:"confidence"`             // 0..1; 1 for those of the user and of keys that nothing competes with
-	Origin       string        `json:"origin"`                 // JoinOfUser, JoinOfKey, JoinOfNames or JoinOfModel
+	Origin       string        `json:"origin"`                 // "user", "declared", "names" or "model"
 	Reason       string        `json:"reason,omitempty"`       // of the model, in one line of at most 200 characters
 	Alternatives []schema.Join `json:"alternatives,omitempty"` // other ways to join the same tables, best first
 }
@@ -74,9 +67,6 @@ func (j Joins) Validate() error {
 	var errs []error
 	if !(j.MinConfidence >= 0 && j.MinConfidence <= 1) { // NaN too
 		errs = append(errs, fmt.Errorf("linker: Joins.MinConfidence is %v; want 0 (the default) to 1", j.MinConfidence))
-	}
-	if j.Ambiguity > CloseCandidates {
-		errs = append(errs, fmt.Errorf("linker: Joins.Ambiguity is %d; want BelowConfidence or CloseCandidates", j.Ambiguity))
 	}
 	if j.CallTokens < 0 {
 		errs = append(errs, fmt.Errorf("linker: Joins.CallTokens is %d; want 0 (the default) or more", j.CallTokens))

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	closeLeast  = 0.7 // CloseCandidates: candidates above this
+	closeLeast  = 0.7 // Joins.Close: candidates above this
 	closeWithin = 0.1 // and within this of the best
 	maxShown    = 10  // candidates that a prompt shows
 	tiny        = 1e-9
@@ -64,12 +64,12 @@ func (r *joinRun) ask(p joinPair, known []ScoredJoin) (found []ScoredJoin, err e
 	if err != nil {
 		return nil, err
 	}
-	reply, err := llm.Ask(ctx, r.Model, greedy(r.Seed, PurposeJoin, joinRules, head+text.Text), joinReply.check)
+	reply, err := llm.Ask(ctx, r.Model, greedy(r.Seed, purposeJoin, joinRules, head+text.Text), joinReply.check)
 	if err != nil {
 		if cerr := r.ctx.Err(); cerr != nil || errors.Is(err, llm.ErrBudget) {
 			return nil, cmp.Or(cerr, err)
 		}
-		trace.From(r.ctx).Warn(NoVerdict, fmt.Sprintf("the model did not say how %s and %s are joined, their names do: %s", r.name(p.a), r.name(p.b), llm.Scrub(err.Error())))
+		trace.From(r.ctx).Warn(noVerdict, fmt.Sprintf("the model did not say how %s and %s are joined, their names do: %s", r.name(p.a), r.name(p.b), llm.Scrub(err.Error())))
 		span.Fail(err)
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func (r *joinRun) ask(p joinPair, known []ScoredJoin) (found []ScoredJoin, err e
 			Join: schema.Join{
 				Left: schema.ColumnName{Table: a.TableName(), Column: left.Name}, Right: schema.ColumnName{Table: b.TableName(), Column: right.Name},
 			}.Ordered(),
-			Confidence: confidence(j.Confidence), Origin: JoinOfModel, Reason: reason(j.Reasoning),
+			Confidence: confidence(j.Confidence), Origin: joinOfModel, Reason: reason(j.Reasoning),
 		})
 	}
 	slices.SortStableFunc(found, compareJoins)
@@ -108,7 +108,7 @@ func (j Joins) isUnclear(found []ScoredJoin) bool {
 	if len(found) < 2 {
 		return false
 	}
-	if j.Ambiguity == CloseCandidates {
+	if j.Close {
 		second := found[1].Confidence
 		return second > closeLeast+tiny && found[0].Confidence-second <= closeWithin+tiny
 	}
@@ -121,7 +121,7 @@ func (r *joinRun) choose(p joinPair) error {
 	ways := r.keys[p]
 	options := make([]ScoredJoin, len(ways))
 	for i, w := range ways {
-		options[i] = ScoredJoin{Join: w[0], Confidence: 1 / float64(len(ways)), Origin: JoinOfKey}
+		options[i] = ScoredJoin{Join: w[0], Confidence: 1 / float64(len(ways)), Origin: joinOfKey}
 	}
 	found, err := r.ask(p, options)
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *joinRun) choose(p joinPair) error {
 		for i, w := range ways {
 			options[i].Confidence = 0 // the model names others
 			if k := slices.IndexFunc(found, func(j ScoredJoin) bool { return ofWay(w, j) }); k >= 0 {
-				options[i].Confidence, options[i].Origin, options[i].Reason = found[k].Confidence, JoinOfModel, found[k].Reason
+				options[i].Confidence, options[i].Origin, options[i].Reason = found[k].Confidence, joinOfModel, found[k].Reason
 			}
 		}
 		slices.SortFunc(options, compareJoins)

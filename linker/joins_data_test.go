@@ -19,7 +19,7 @@ func TestJoinsRecorded(t *testing.T) {
 			how = "keys"
 		}
 		for _, j := range plan.Joins {
-			if j.Origin == linker.JoinOfNames {
+			if j.Origin == "names" {
 				how = "names"
 			}
 		}

@@ -127,7 +127,7 @@ func (r *joinRun) ofUser() error {
 		if err := cmp.Or(r.add(j.Left.Table), r.add(j.Right.Table)); err != nil {
 			return err
 		}
-		r.joins = append(r.joins, ScoredJoin{Join: j, Confidence: 1, Origin: JoinOfUser})
+		r.joins = append(r.joins, ScoredJoin{Join: j, Confidence: 1, Origin: joinOfUser})
 		left, _ := r.schema.Lookup(j.Left.Table.Schema, j.Left.Table.Name)
 		right, _ := r.schema.Lookup(j.Right.Table.Schema, j.Right.Table.Name)
 		r.unite(r.pair(r.place(left), r.place(right)))
@@ -204,7 +204,7 @@ func (r *joinRun) byKeys() error {
 				unclear = append(unclear, p)
 				continue
 			}
-			r.take(p, chosen, r.keys[p], 1, JoinOfKey, "")
+			r.take(p, chosen, r.keys[p], 1, joinOfKey, "")
 		}
 	}
 	for _, p := range unclear {

@@ -200,8 +200,8 @@ func TestJoinsAmbiguity(t *testing.T) {
 	s := tables([]string{"left", "p", "q", "w"}, []string{"right", "abc", "def", "ghi"})
 	for _, tt := range []struct {
 		confidences []float64
-		documented  bool // it asks by BelowConfidence
-		near        bool // it asks by CloseCandidates
+		documented  bool // it asks as documented
+		near        bool // it asks by Close
 		why         string
 	}{
 		{[]float64{.75, .74}, false, true, "the best is 0.75"},
@@ -224,7 +224,7 @@ func TestJoinsAmbiguity(t *testing.T) {
 		}
 		model := &joiner{says: map[string]string{"left,right": `{"found_joins": true, "joins": [` + strings.Join(joins, ",") + `]}`}}
 		for rule, want := range []bool{tt.documented, tt.near} {
-			plan, err := linker.Joins{Model: model, Ambiguity: linker.JoinAmbiguity(rule)}.Connect(t.Context(), linker.Input{Question: "?",
+			plan, err := linker.Joins{Model: model, Close: rule == 1}.Connect(t.Context(), linker.Input{Question: "?",
 				Schema: s}, tableNames("right", "left"))
 			var q *session.Question
 			if asks := errors.As(err, &q); asks != want || err != nil && !asks {
@@ -456,9 +456,8 @@ func TestJoinsValidate(t *testing.T) {
 		want string
 	}{
 		{linker.Joins{}, "<nil>"},
-		{linker.Joins{MinConfidence: 1, Ambiguity: linker.CloseCandidates}, "<nil>"},
+		{linker.Joins{MinConfidence: 1, Close: true}, "<nil>"},
 		{linker.Joins{MinConfidence: nan}, "linker: Joins.MinConfidence is NaN; want 0 (the default) to 1"},
-		{linker.Joins{Ambiguity: 2}, "linker: Joins.Ambiguity is 2; want BelowConfidence or CloseCandidates"},
 		{linker.Joins{CallTokens: -1}, "linker: Joins.CallTokens is -1; want 0 (the default) or more"},
 	} {
 		_, err := tt.j.Connect(t.Context(), linker.Input{Schema: tables()}, nil)

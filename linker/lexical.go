@@ -13,8 +13,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// NoChoice is the code of the warning that more tables match a question equally well than Lexical may link.
-const NoChoice = "no-choice"
+// noChoice is the code of the warning that more tables match a question equally well than Lexical may link.
+const noChoice = "no-choice"
 
 // Lexical links tables and columns whose words stand in the question.
 //
@@ -24,7 +24,7 @@ const NoChoice = "no-choice"
 // of tables that it matches.
 //
 // No table is dropped for its place in the schema: those that tie for the last place are all linked, up to twice
-// Tables. If they are more, words cannot choose, which is the warning NoChoice: then the better tables are linked, or
+// Tables. If they are more, words cannot choose, which is the warning "no-choice": then the better tables are linked, or
 // all that tie where there is no better one. If no word matches, the whole schema is kept, with a note;
 // of a follow-up, which has Input.Earlier, it then has no opinion. Lexical calls no
 // model and runs no SQL. Safe for concurrent use.
@@ -80,7 +80,7 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 				kept = better
 			}
 			links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question equally well: words cannot choose among them", end-better))
-			trace.From(ctx).Warn(NoChoice, links.Notes[0])
+			trace.From(ctx).Warn(noChoice, links.Notes[0])
 		}
 		links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question, the best %d are kept", len(order), kept))
 		order = order[:kept]

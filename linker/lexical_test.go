@@ -175,7 +175,7 @@ func TestLexical(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if warned := len(root.Warnings()) == 1 && root.Warnings()[0].Code == linker.NoChoice; warned != strings.Contains(tt.name, "300") {
+			if warned := len(root.Warnings()) == 1 && root.Warnings()[0].Code == "no-choice"; warned != strings.Contains(tt.name, "300") {
 				t.Errorf("warnings %v: %s", root.Warnings(), tt.why)
 			}
 			if linked(got) != tt.want {

@@ -14,12 +14,12 @@ import (
 
 // Purposes of the requests of MapReduce.
 const (
-	PurposeDecompose = "decompose" // splits the question into components
-	PurposeScore     = "score"     // scores one table
+	purposeDecompose = "decompose" // splits the question into components
+	purposeScore     = "score"     // scores one table
 )
 
-// NoVerdict is the code of the warning that a model could not say whether a question needs a table.
-const NoVerdict = "no-verdict"
+// noVerdict is the code of the warning that a model could not say whether a question needs a table.
+const noVerdict = "no-verdict"
 
 // What MapReduce keeps if no table reaches the threshold: a schema of up to so many tables as a whole, or else the best.
 const (
@@ -33,7 +33,7 @@ const (
 // The score of a table is the model's, in 0..1, or the one of its words if that is higher and at least 0.7. Words score
 // by the rules of Lexical: 1 for a word of the table's name, its beginning or its inflection, 0.7 for a stored value
 // ([Values]), 0.6 for a column's name, 0.4 for a title or description, or for id, name, code, number or value alone. A
-// table that the model failed on has the score of its words, with the warning NoVerdict. Linked columns are those that
+// table that the model failed on has the score of its words, with the warning "no-verdict". Linked columns are those that
 // the model names, those that words or values hit, and all keys; all columns if it names none. If no table scores enough,
 // a schema of up to 20 tables is kept whole, and of a larger one the best 5.
 //
@@ -218,6 +218,6 @@ func inOrder(t *schema.Table, names []string) (ordered []string) {
 func (t *TableScore) warn(ctx context.Context, err error) (note string) {
 	t.Problem = llm.Scrub(err.Error())
 	note = fmt.Sprintf("the model did not score the table %s, its words do: %s", t.Table, t.Problem)
-	trace.From(ctx).Warn(NoVerdict, note)
+	trace.From(ctx).Warn(noVerdict, note)
 	return note
 }

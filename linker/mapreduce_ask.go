@@ -72,7 +72,7 @@ func (in Input) section(stated ...session.CorrectionKind) string {
 // decompose returns the components of the question. If the model fails, the whole question is the only one, and err says
 // why.
 func (m MapReduce) decompose(ctx context.Context, in Input) ([]Component, error) {
-	reply, err := llm.Ask(ctx, m.Model, greedy(m.Seed, PurposeDecompose, decomposeRules, in.section(allCorrections...)), func(r decomposition) error {
+	reply, err := llm.Ask(ctx, m.Model, greedy(m.Seed, purposeDecompose, decomposeRules, in.section(allCorrections...)), func(r decomposition) error {
 		if len(r) == 0 {
 			return errors.New("it has no components")
 		}
@@ -208,7 +208,7 @@ func (m MapReduce) scoreTables(ctx context.Context, in Input, s *schema.Schema, 
 	}
 	p := perTable[scoreReply]{
 		model: m.Model, workers: cmp.Or(m.Workers, 4), check: scoreReply.check, texts: in.inParts,
-		request: func(table string) llm.Request { return greedy(m.Seed, PurposeScore, scoreRules, head+"\n"+table) },
+		request: func(table string) llm.Request { return greedy(m.Seed, purposeScore, scoreRules, head+"\n"+table) },
 	}
 	replies, err := p.ask(ctx, tables)
 	if err = cmp.Or(err, tooMany(replies)); err != nil {

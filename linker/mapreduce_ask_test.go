@@ -174,7 +174,7 @@ func TestMapReduceDecomposeFails(t *testing.T) {
 		{&llm.BudgetError{}, true, "a spent budget answers nothing more"},
 	} {
 		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-			if req.Purpose == linker.PurposeDecompose {
+			if req.Purpose == "decompose" {
 				return llm.Response{}, tt.err
 			}
 			return llm.Response{Text: `{"score": 1}`}, nil
@@ -203,7 +203,7 @@ func TestMapReduceWideTable(t *testing.T) {
 		}
 		seen, calls := map[string]int{}, 0
 		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-			if req.Purpose == linker.PurposeDecompose {
+			if req.Purpose == "decompose" {
 				return llm.Response{Text: `{"entity": "x"}`}, nil
 			}
 			calls++
@@ -281,7 +281,7 @@ func TestMapReducePrompts(t *testing.T) {
 		for _, m := range req.Messages {
 			text += fmt.Sprintf("--- %s\n%s", m.Role, m.Text)
 		}
-		if prompts[req.Purpose] = text; req.Purpose == linker.PurposeDecompose {
+		if prompts[req.Purpose] = text; req.Purpose == "decompose" {
 			reply, err := json.Marshal(map[string]string{"filter": hostile})
 			return llm.Response{Text: string(reply)}, err
 		}
@@ -289,7 +289,7 @@ func TestMapReducePrompts(t *testing.T) {
 	})
 	m := linker.MapReduce{Model: model, Seed: func(int) int { return 7 }}
 	study(t, m, linker.Input{Question: "What is the total? " + hostile, Evidence: hostile, Schema: s})
-	for _, purpose := range []string{linker.PurposeDecompose, linker.PurposeScore} {
+	for _, purpose := range []string{"decompose", "score"} {
 		golden.Check(t, "mapreduce_"+purpose+".txt", prompts[purpose])
 		user := prompts[purpose][strings.Index(prompts[purpose], "--- user"):]
 		for _, mark := range []string{"stored", "```", "<|", "[INST]", "</s>", "\x1b", "\u202e", "\n#"} {

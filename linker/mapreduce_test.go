@@ -36,7 +36,7 @@ func (m *judging) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 	if err := ctx.Err(); err != nil {
 		return llm.Response{}, err
 	}
-	if req.Purpose == linker.PurposeDecompose {
+	if req.Purpose == "decompose" {
 		text := m.decompose
 		if text == "" {
 			text = `{"entity": "it"}`
@@ -162,7 +162,7 @@ func TestMapReduceFailingTables(t *testing.T) {
 				isDown && table.Score != table.Lexical || !isDown && table.Model != nil && *table.Model != .1 {
 				t.Errorf("%s: %+v, %v", tt.why, table, failures)
 			}
-			if want := "the table " + name + ","; isDown && (!strings.Contains(warned[i], linker.NoVerdict) || !strings.Contains(warned[i], want) ||
+			if want := "the table " + name + ","; isDown && (!strings.Contains(warned[i], "no-verdict") || !strings.Contains(warned[i], want) ||
 				!strings.Contains(got.Links.Notes[i], want)) {
 				t.Errorf("%s: warnings %q, notes %q do not name %s", tt.why, warned, got.Links.Notes, name)
 			}
@@ -175,7 +175,7 @@ func TestMapReduceFailingTables(t *testing.T) {
 
 // TestMapReduceCancelled: the end of the context ends Study at once, at either step. The bubble fails if a goroutine is left.
 func TestMapReduceCancelled(t *testing.T) {
-	for _, purpose := range []string{linker.PurposeDecompose, linker.PurposeScore} {
+	for _, purpose := range []string{"decompose", "score"} {
 		synctest.Test(t, func(t *testing.T) {
 			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 				if req.Purpose == purpose {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -57,7 +56,7 @@ func (o *oracle) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	}
 	reply := map[string]any{"reasoning": "as the gold"}
 	switch tables := shown(req); req.Purpose {
-	case linker.PurposeTable:
+	case "table":
 		yes := slices.Contains(o.tables, tables[0]) != errs()
 		if yes {
 			o.relevant = append(o.relevant, tables[0])
@@ -69,7 +68,7 @@ func (o *oracle) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 			}
 		}
 		reply["is_relevant"], reply["confidence"], reply["relevant_columns"] = yes, 0.9, columns
-	case linker.PurposeTables:
+	case "tables":
 		kept := []string{}
 		for _, name := range tables {
 			if slices.Contains(o.tables, name) != errs() {
@@ -80,7 +79,7 @@ func (o *oracle) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 			kept = append(kept, "no_such_table")
 		}
 		reply["final_tables"] = kept
-	case linker.PurposeSynthesis:
+	case "synthesis":
 		reply["columns"], reply["joins_needed"] = o.columns, len(tables) > 1
 	}
 	text, err := json.Marshal(reply)

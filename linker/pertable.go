@@ -15,22 +15,13 @@ import (
 
 // Purposes of the requests of PerTable.
 const (
-	PurposeTable     = "table"     // is one table relevant
-	PurposeTables    = "tables"    // which of the relevant tables stay, seen together
-	PurposeSynthesis = "synthesis" // what the question asks of the tables that stay
+	purposeTable     = "table"     // is one table relevant
+	purposeTables    = "tables"    // which of the relevant tables stay, seen together
+	purposeSynthesis = "synthesis" // what the question asks of the tables that stay
 )
 
 // ErrNoTables says that no table is relevant to a question. Test for it with errors.Is.
 var ErrNoTables = errors.New("linker: no table is relevant to the question; name what it is about as the tables do")
-
-// OnTableError says what becomes of a table that the model failed on.
-type OnTableError uint8
-
-// What PerTable does with such a table.
-const (
-	KeepByWords  OnTableError = iota // it stays if its words score 0.5 or more, marked Unverified; a warning either way
-	FailQuestion                     // Study fails with its error
-)
 
 // PerTable asks a model about each table alone, then about the relevant ones together, then what the question asks of
 // those that stay: for schemas too large for one prompt.
@@ -43,15 +34,17 @@ const (
 //
 // The method is that of the three-phase agent (hjf1997/text2sql, WORKFLOW_DIAGRAMS.md). Its calls are made in parallel,
 // no table depends on the order, and one that the model failed on is judged by its words, by the rules of MapReduce.
-// Safe for concurrent use.
+// Purposes: "table", "tables", "synthesis". Safe for concurrent use.
 type PerTable struct {
-	Model        llm.Model     // the model asked; required
-	Workers      int           // calls at once; 0 means 4
-	Sequential   bool          // the tables one after the other, each request with those selected so far: the method as published
-	TableTokens  int           // most tokens of a prompt about one table, as schema.EstimateTokens counts; 0 means 4000
-	CallTokens   int           // the same of the other prompts; tables that do not fit together are judged in groups; 0 means 4000
-	OnTableError OnTableError  // of a table that the model failed on; zero: KeepByWords
-	Seed         func(int) int // returns the seed of sample 0, which is sent; nil: none
+	Model       llm.Model // the model asked; required
+	Workers     int       // calls at once; 0 means 4
+	Sequential  bool      // the tables one after the other, each request with those selected so far: the method as published
+	TableTokens int       // most tokens of a prompt about one table, as schema.EstimateTokens counts; 0 means 4000
+	CallTokens  int       // the same of the other prompts; tables that do not fit together are judged in groups; 0 means 4000
+	// FailOnTable makes Study fail with the error of a table that the model failed on. Otherwise the table stays if its
+	// words score 0.5 or more, marked Unverified; a warning tells it either way.
+	FailOnTable bool
+	Seed        func(int) int // returns the seed of sample 0, which is sent; nil: none
 }
 
 // Identification is what PerTable found out about a question.
@@ -91,9 +84,6 @@ func (p PerTable) Validate() error {
 		if f.value < 0 {
 			errs = append(errs, fmt.Errorf("linker: PerTable.%s is %d; want 0 (the default) or more", f.name, f.value))
 		}
-	}
-	if p.OnTableError > FailQuestion {
-		errs = append(errs, fmt.Errorf("linker: PerTable.OnTableError is %d; want KeepByWords or FailQuestion", p.OnTableError))
 	}
 	return errors.Join(errs...)
 }

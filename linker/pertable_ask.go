@@ -54,7 +54,7 @@ type perTableRun struct {
 func (r *perTableRun) warn(format string, args ...any) {
 	note := fmt.Sprintf(format, args...)
 	r.id.Links.Notes = append(r.id.Links.Notes, note)
-	trace.From(r.ctx).Warn(NoVerdict, note)
+	trace.From(r.ctx).Warn(noVerdict, note)
 }
 
 // fatal returns an error after which no other call would be answered.
@@ -117,7 +117,7 @@ func (r *perTableRun) judge() error {
 	head, selected := r.in.section(meanings...), "" // selected stays empty unless Sequential
 	p := perTable[tableVerdict]{model: r.Model, workers: cmp.Or(r.Workers, 4), check: tableVerdict.check}
 	p.request = func(table string) llm.Request {
-		return greedy(r.Seed, PurposeTable, tableRules, head+selected+"\n"+table)
+		return greedy(r.Seed, purposeTable, tableRules, head+selected+"\n"+table)
 	}
 	if r.Sequential {
 		p.workers = 1
@@ -142,7 +142,7 @@ func (r *perTableRun) judge() error {
 		return err
 	}
 	for k, reply := range replies {
-		if reply.err != nil && r.OnTableError == FailQuestion {
+		if reply.err != nil && r.FailOnTable {
 			return fmt.Errorf("linker: the table %s could not be judged: %w", tables[k].TableName(), reply.err)
 		}
 	}

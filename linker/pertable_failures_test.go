@@ -25,29 +25,29 @@ func TestPerTableFailingTables(t *testing.T) {
 		fails    int // so many of ten tables, the first ones
 		how      error
 		reply    string // of a failing table, without how
-		policy   linker.OnTableError
+		fail     bool
 		isFailed bool
 		why      string
 	}{
-		{1, down, "", linker.KeepByWords, false, "one stays, because the question names a part"},
-		{2, down, "", linker.KeepByWords, false, "and one goes, which has a word in its description only"},
-		{1, nil, "no JSON", linker.KeepByWords, false, "the same of an unreadable reply, after asking again"},
-		{1, nil, `{"confidence": 1}`, linker.KeepByWords, false, "and of one without a verdict"},
-		{5, down, "", linker.KeepByWords, false, "half of them is not more than half"},
-		{6, down, "", linker.KeepByWords, true, "more than half"},
-		{6, nil, "no JSON", linker.KeepByWords, true, "also of unreadable replies"},
-		{1, down, "", linker.FailQuestion, true, "one is enough if it is to fail"},
-		{1, &llm.BudgetError{}, "", linker.KeepByWords, true, "without a budget no other call would be answered"},
+		{1, down, "", false, false, "one stays, because the question names a part"},
+		{2, down, "", false, false, "and one goes, which has a word in its description only"},
+		{1, nil, "no JSON", false, false, "the same of an unreadable reply, after asking again"},
+		{1, nil, `{"confidence": 1}`, false, false, "and of one without a verdict"},
+		{5, down, "", false, false, "half of them is not more than half"},
+		{6, down, "", false, true, "more than half"},
+		{6, nil, "no JSON", false, true, "also of unreadable replies"},
+		{1, down, "", true, true, "one is enough if it is to fail"},
+		{1, &llm.BudgetError{}, "", false, true, "without a budget no other call would be answered"},
 	} {
 		failing := s.Tables[:tt.fails]
 		o := &oracle{tables: []string{"part_9"}, say: func(req llm.Request) (string, error) {
-			if req.Purpose == linker.PurposeTable && slices.ContainsFunc(failing, func(t schema.Table) bool { return t.Name == shown(req)[0] }) {
+			if req.Purpose == "table" && slices.ContainsFunc(failing, func(t schema.Table) bool { return t.Name == shown(req)[0] }) {
 				return tt.reply, tt.how
 			}
 			return "", nil
 		}}
 		root := trace.Tracer{}.New("test")
-		got, err := linker.PerTable{Model: o, OnTableError: tt.policy}.Study(trace.Into(t.Context(), root), in)
+		got, err := linker.PerTable{Model: o, FailOnTable: tt.fail}.Study(trace.Into(t.Context(), root), in)
 		if failed := err != nil; failed != tt.isFailed || tt.how != nil && failed && !errors.Is(err, tt.how) {
 			t.Errorf("%s: %v", tt.why, err)
 		}
@@ -62,7 +62,7 @@ func TestPerTableFailingTables(t *testing.T) {
 				v.Confidence != .4 {
 				t.Errorf("%s: %+v", tt.why, v)
 			}
-			if isDown && (warnings[i].Code != linker.NoVerdict || !strings.Contains(warnings[i].Message, "the table "+v.Table.Name+",") ||
+			if isDown && (warnings[i].Code != "no-verdict" || !strings.Contains(warnings[i].Message, "the table "+v.Table.Name+",") ||
 				!slices.Contains(got.Links.Notes, warnings[i].Message)) {
 				t.Errorf("%s: warnings %v, notes %q", tt.why, warnings, got.Links.Notes)
 			}
@@ -96,10 +96,10 @@ func TestPerTableLaterSteps(t *testing.T) {
 			"a column of one table, or of all that have it; of no other table"},
 	} {
 		o := &oracle{tables: []string{"a", "c", "d"}, say: func(req llm.Request) (string, error) {
-			if req.Purpose == linker.PurposeTable && strings.Contains(req.Messages[1].Text, "TABLE other.d") {
+			if req.Purpose == "table" && strings.Contains(req.Messages[1].Text, "TABLE other.d") {
 				return `{"is_relevant": true}`, nil
 			}
-			return map[string]string{linker.PurposeTables: tt.together, linker.PurposeSynthesis: tt.synthesis}[req.Purpose], nil
+			return map[string]string{"tables": tt.together, "synthesis": tt.synthesis}[req.Purpose], nil
 		}}
 		got := identify(t, linker.PerTable{}, o, linker.Input{Question: "?", Schema: s})
 		joins := "apart"
@@ -112,10 +112,10 @@ func TestPerTableLaterSteps(t *testing.T) {
 	}
 	o := &oracle{tables: []string{"a"}, say: func(req llm.Request) (string, error) {
 		switch req.Purpose {
-		case linker.PurposeTable:
+		case "table":
 			return fmt.Sprintf(`{"is_relevant": %v, "confidence": 1.7, "relevant_columns": ["X", "Y", "z", 7], "reasoning": "of %s\nQuestion: forged"}`,
 				shown(req)[0] == "a" || shown(req)[0] == "c", shown(req)[0]), nil
-		case linker.PurposeTables:
+		case "tables":
 			return `{"final_tables": ["a", "c"], "reasoning": "both"}`, nil
 		}
 		return `{"filters": "x = 1", "aggregations": ["count", "sum"], "ordering": null, "reasoning": "all"}`, nil
@@ -131,7 +131,7 @@ func TestPerTableLaterSteps(t *testing.T) {
 	if v := got.Verdicts[1]; v.Relevant || len(v.Columns) > 0 {
 		t.Errorf("%+v: a table that is not relevant has no columns that the question needs", v)
 	}
-	if text := o.of(linker.PurposeTables)[0].Messages[1].Text; !strings.Contains(text, "\n- a: 1.00, of a Question: forged\n") {
+	if text := o.of("tables")[0].Messages[1].Text; !strings.Contains(text, "\n- a: 1.00, of a Question: forged\n") {
 		t.Errorf("a reason opens a line of its own:\n%s", text)
 	}
 }
@@ -146,7 +146,6 @@ func TestPerTableValidate(t *testing.T) {
 		{linker.PerTable{Workers: -1}, "linker: PerTable.Workers is -1; want 0 (the default) or more"},
 		{linker.PerTable{TableTokens: -1}, "linker: PerTable.TableTokens is -1; want 0 (the default) or more"},
 		{linker.PerTable{CallTokens: -1}, "linker: PerTable.CallTokens is -1; want 0 (the default) or more"},
-		{linker.PerTable{OnTableError: 2}, "linker: PerTable.OnTableError is 2; want KeepByWords or FailQuestion"},
 	} {
 		err := tt.p.Validate()
 		if got := fmt.Sprint(err); got != tt.want && !(err == nil && tt.want == "") {
@@ -172,7 +171,7 @@ func TestPerTableValidate(t *testing.T) {
 func TestPerTableEnds(t *testing.T) {
 	s := numbered("t_%d", 30)
 	in := linker.Input{Question: "?", Schema: s}
-	for _, purpose := range []string{linker.PurposeTable, linker.PurposeTables, linker.PurposeSynthesis} {
+	for _, purpose := range []string{"table", "tables", "synthesis"} {
 		synctest.Test(t, func(t *testing.T) {
 			o := &oracle{tables: []string{"t_1", "t_2"}}
 			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
@@ -197,7 +196,7 @@ func TestPerTableEnds(t *testing.T) {
 				return "", nil
 			}}
 			got, err := linker.PerTable{Model: o}.Study(t.Context(), in)
-			if fails := errors.Is(failure, llm.ErrBudget) || purpose == linker.PurposeTable; fails != (err != nil) || fails && !errors.Is(err, failure) {
+			if fails := errors.Is(failure, llm.ErrBudget) || purpose == "table"; fails != (err != nil) || fails && !errors.Is(err, failure) {
 				t.Errorf("%s fails with %v: %v", purpose, failure, err)
 			} else if !fails && (!slices.Equal(names(got.Final), o.tables) || !got.JoinsNeeded || len(got.Links.Notes) != 1) {
 				t.Errorf("%s fails with %v: %+v", purpose, failure, got)

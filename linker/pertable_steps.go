@@ -85,7 +85,7 @@ func (r *perTableRun) together() error {
 		if table, err = r.render(tablesRules, judged+"\n", group); err != nil {
 			break
 		}
-		reply, failed := llm.Ask(r.ctx, r.Model, greedy(r.Seed, PurposeTables, tablesRules, judged+"\n"+table), tablesReply.check)
+		reply, failed := llm.Ask(r.ctx, r.Model, greedy(r.Seed, purposeTables, tablesRules, judged+"\n"+table), tablesReply.check)
 		if err = r.fatal(failed); err == nil && failed != nil {
 			r.warn("the model did not judge the tables together, all candidates stay: %s", llm.Scrub(failed.Error()))
 		} else if err == nil {
@@ -188,7 +188,7 @@ func (r *perTableRun) synthesize() error {
 	if err != nil {
 		return err
 	}
-	reply, failed := llm.Ask[synthesisReply](r.ctx, r.Model, greedy(r.Seed, PurposeSynthesis, synthesisRules, head+tables), nil)
+	reply, failed := llm.Ask[synthesisReply](r.ctx, r.Model, greedy(r.Seed, purposeSynthesis, synthesisRules, head+tables), nil)
 	if err := r.fatal(failed); err != nil {
 		return err
 	}

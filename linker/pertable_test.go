@@ -55,7 +55,7 @@ func TestPerTableLatencies(t *testing.T) {
 				}
 				o := &oracle{tables: []string{"part_03", "part_17", "part_04"}, columns: []string{"part_03.amount"}}
 				model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-					if req.Purpose == linker.PurposeTable {
+					if req.Purpose == "table" {
 						time.Sleep(delays[shown(req)[0]])
 						if shown(req)[0] == "part_05" {
 							return llm.Response{}, errors.New("overloaded")
@@ -75,7 +75,7 @@ func TestPerTableLatencies(t *testing.T) {
 	for _, sequential := range []bool{true, false} {
 		o := &oracle{tables: []string{"part_03", "part_17"}}
 		identify(t, linker.PerTable{Sequential: sequential, Workers: 7}, o, in)
-		for i, req := range o.of(linker.PurposeTable) {
+		for i, req := range o.of("table") {
 			text := req.Messages[1].Text
 			if strings.Contains(text, "- part_00\n") {
 				t.Errorf("a table that was not selected is listed:\n%s", text)
@@ -197,7 +197,7 @@ func TestPerTableMany(t *testing.T) {
 		t.Errorf("%v, want %v", got.Final, gold)
 	}
 	groups := map[string]int{}
-	for _, req := range o.of(linker.PurposeTables) {
+	for _, req := range o.of("tables") {
 		for _, name := range shown(req) {
 			groups[name]++
 		}
@@ -210,10 +210,10 @@ func TestPerTableMany(t *testing.T) {
 			t.Errorf("%s was judged %d times together with others", name, groups[name])
 		}
 	}
-	if last := o.of(linker.PurposeSynthesis); len(last) != 1 || strings.Count(last[0].Messages[1].Text, "CREATE TABLE table_") != 50 {
+	if last := o.of("synthesis"); len(last) != 1 || strings.Count(last[0].Messages[1].Text, "CREATE TABLE table_") != 50 {
 		t.Errorf("the synthesis does not show all 50 tables once: %v", last)
 	}
-	t.Logf("%d calls, %d of them together, heap %d MB above %d", len(o.requests), len(o.of(linker.PurposeTables)), (most-before.HeapAlloc)>>20,
+	t.Logf("%d calls, %d of them together, heap %d MB above %d", len(o.requests), len(o.of("tables")), (most-before.HeapAlloc)>>20,
 		before.HeapAlloc>>20)
 	if most > before.HeapAlloc+100<<20 {
 		t.Errorf("the heap grew by %d MB", (most-before.HeapAlloc)>>20)
@@ -250,9 +250,9 @@ func TestPerTableAmbiguity(t *testing.T) {
 	} {
 		o := &oracle{tables: tt.gold, say: func(req llm.Request) (string, error) {
 			switch {
-			case req.Purpose == linker.PurposeSynthesis:
+			case req.Purpose == "synthesis":
 				return tt.synthesis, nil
-			case req.Purpose == linker.PurposeTable && shown(req)[0] == "b" && len(tt.gold) > 1:
+			case req.Purpose == "table" && shown(req)[0] == "b" && len(tt.gold) > 1:
 				return `{"is_relevant": true, "confidence": 0.95, "reasoning": "has it"}`, nil
 			}
 			return "", nil
@@ -297,15 +297,15 @@ func TestPerTableCorrections(t *testing.T) {
 		why         string
 	}{
 		{[]session.Correction{{Kind: session.CorrectTable, Tables: tableNames("c"), Rejected: tableNames("b")}}, "[a c]", true,
-			[]string{linker.PurposeTables, linker.PurposeSynthesis}, "forced in, and out"},
-		{[]session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("b")}}, "[a]", false, []string{linker.PurposeSynthesis}, "out alone"},
+			[]string{"tables", "synthesis"}, "forced in, and out"},
+		{[]session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("b")}}, "[a]", false, []string{"synthesis"}, "out alone"},
 		{[]session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("B")}, {Kind: session.CorrectTable, Tables: tableNames("b")}}, "[a b]", true,
-			[]string{linker.PurposeTables, linker.PurposeSynthesis}, "the later one counts"},
+			[]string{"tables", "synthesis"}, "the later one counts"},
 		{[]session.Correction{{Kind: session.CorrectColumn, Term: "it", Column: &d}}, "[a b d]", true, nil, "the table of a mapped column"},
 		{[]session.Correction{join}, "[a b d]", true, nil, "the tables of a mandatory join"},
 		{[]session.Correction{{Kind: session.CorrectText, Text: "I mean it"}, {Kind: session.CorrectFilter, Text: "x > 1"},
 			{Kind: session.CorrectLogic, Text: "y is x"}},
-			"[a b]", true, []string{linker.PurposeTable, linker.PurposeTables, linker.PurposeSynthesis}, "everywhere"},
+			"[a b]", true, []string{"table", "tables", "synthesis"}, "everywhere"},
 	} {
 		o := &oracle{tables: base.tables, columns: base.columns}
 		got := identify(t, linker.PerTable{Workers: 1}, o, linker.Input{Question: "?", Schema: s, Corrections: tt.corrections})
@@ -320,7 +320,7 @@ func TestPerTableCorrections(t *testing.T) {
 			if stated != slices.Contains(tt.states, req.Purpose) {
 				t.Errorf("%s: %s states it: %v\n%s", tt.why, req.Purpose, stated, req.Messages[1].Text)
 			}
-			if !slices.Contains(tt.states, linker.PurposeTable) && i < 4 && !cmp.Equal(req, base.requests[i]) {
+			if !slices.Contains(tt.states, "table") && i < 4 && !cmp.Equal(req, base.requests[i]) {
 				t.Errorf("%s: the request about a table changed: %s", tt.why, cmp.Diff(base.requests[i], req))
 			}
 			if tt.states == nil && !cmp.Equal(req, base.requests[i]) {
@@ -338,7 +338,7 @@ func TestPerTableCorrections(t *testing.T) {
 	}
 	between := session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: column("a", "x"), Right: column("b", "y")}}
 	apart := &oracle{tables: base.tables, say: func(req llm.Request) (string, error) {
-		return map[string]string{linker.PurposeSynthesis: `{"joins_needed": false}`}[req.Purpose], nil
+		return map[string]string{"synthesis": `{"joins_needed": false}`}[req.Purpose], nil
 	}}
 	if got := identify(t, linker.PerTable{}, apart, linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{between}}); !got.JoinsNeeded {
 		t.Error("a mandatory join, and no joins are needed")

@@ -15,12 +15,12 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// PurposeLink is the llm.Request.Purpose of requests that link. PreSQL asks for the SQL of the question, so a stored
+// purposeLink is the llm.Request.Purpose of requests that link. PreSQL asks for the SQL of the question, so a stored
 // answer to the question is a true reply.
-const PurposeLink = "link"
+const purposeLink = "link"
 
-// NoLinks is the code of the warning that nothing could be linked and the whole schema is kept.
-const NoLinks = "no-links"
+// noLinks is the code of the warning that nothing could be linked and the whole schema is kept.
+const noLinks = "no-links"
 
 // PreSQL asks a model for the SQL of the question with the whole schema in view, and links the tables and columns that
 // this preliminary statement reads. The engine says what it reads (exec.DB.Analyze). If the engine rejects the
@@ -30,7 +30,7 @@ const NoLinks = "no-links"
 // "invented".
 //
 // A first answer may miss a table, so the links are united with those of With, and schema.Schema.Restrict adds the
-// tables that join them. If no name of the statement exists, the whole schema is kept, with the warning NoLinks.
+// tables that join them. If no name of the statement exists, the whole schema is kept, with the warning "no-links".
 //
 // The method is the schema linking of PET-SQL (arXiv 2403.09732). Its code takes tables from a parser and drops what it
 // cannot parse; the engine, the rules, the union and the joins are ours. Link costs Samples calls and one compilation
@@ -106,7 +106,7 @@ func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (Draft, error) 
 		temperature = 0.7
 	}
 	req := llm.Request{
-		Messages: messages, Purpose: PurposeLink, Sample: sample,
+		Messages: messages, Purpose: purposeLink, Sample: sample,
 		Temperature: &temperature, MaxTokens: cmp.Or(p.MaxTokens, 512),
 	}
 	if p.Seed != nil {
@@ -154,7 +154,7 @@ func (p PreSQL) Read(ctx context.Context, in Input, statements ...string) (schem
 	if len(links.Tables) == 0 {
 		links.Whole = true
 		links.Notes = append(links.Notes, "the preliminary SQL names no table of the schema: the whole schema is kept")
-		trace.From(ctx).Warn(NoLinks, links.Notes[len(links.Notes)-1])
+		trace.From(ctx).Warn(noLinks, links.Notes[len(links.Notes)-1])
 		return links, nil
 	}
 	drafted := len(links.Tables)

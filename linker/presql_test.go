@@ -76,7 +76,7 @@ func TestPreSQLFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := linker.PreSQL{Prompt: ask, Model: &llmtest.Script{Rules: []llmtest.Rule{{Purpose: linker.PurposeLink, Replies: llmtest.Texts(tt.reply)}}}}
+			p := linker.PreSQL{Prompt: ask, Model: &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "link", Replies: llmtest.Texts(tt.reply)}}}}
 			root := trace.Tracer{}.New("test")
 			links, err := p.Link(trace.Into(t.Context(), root), linker.Input{Question: tt.question, Schema: s, DB: db})
 			root.End()
@@ -99,7 +99,7 @@ func TestPreSQLFails(t *testing.T) {
 			}
 			warned := false
 			for _, w := range root.Warnings() {
-				warned = warned || w.Code == linker.NoLinks
+				warned = warned || w.Code == "no-links"
 			}
 			if warned != links.Whole {
 				t.Errorf("warned %v, whole %v", warned, links.Whole)
@@ -145,7 +145,7 @@ func TestPreSQLColumns(t *testing.T) {
 // TestPreSQLSamples unites the links of several drafts.
 func TestPreSQLSamples(t *testing.T) {
 	db, s := open(t, college, exec.Config{})
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: linker.PurposeLink, Replies: []llmtest.Reply{
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "link", Replies: []llmtest.Reply{
 		llmtest.Texts("SELECT title FROM course")[0], llmtest.Errors(errors.New("down"))[0], llmtest.Texts("SELECT age FROM student")[0],
 	}}}}
 	p := linker.PreSQL{Model: model, Prompt: ask, Samples: 3, Seed: func(i int) int { return 7 + i }}
@@ -157,7 +157,7 @@ func TestPreSQLSamples(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	for i, req := range model.Requests() {
-		if *req.Temperature != 0.7 || req.MaxTokens != 512 || req.Sample != i || req.Seed != 7+i || req.Purpose != linker.PurposeLink {
+		if *req.Temperature != 0.7 || req.MaxTokens != 512 || req.Sample != i || req.Seed != 7+i || req.Purpose != "link" {
 			t.Errorf("request %d: %+v", i, req)
 		}
 	}

@@ -29,7 +29,7 @@ func (r *Recall) ForTable(t *schema.Table, question string) string {
 		case ChoiceLesson:
 			return slices.ContainsFunc(k.Tables, func(name string) bool { return schema.Fold(name) == own })
 		}
-		return k.Kind == GuideLesson && k.Scope != ScopeSQL
+		return k.Kind == GuideLesson && k.Scope != scopeSQL
 	})
 }
 
@@ -41,7 +41,7 @@ func (r *Recall) ForSQL(s *schema.Schema, question string) string {
 	}
 	names := namesOf(s)
 	return r.section(question, func(k Lesson) bool {
-		return k.Kind != ErrorLesson && (k.Kind != GuideLesson || k.Scope != ScopeTables) && names.serves(k)
+		return k.Kind != ErrorLesson && (k.Kind != GuideLesson || k.Scope != scopeTables) && names.serves(k)
 	})
 }
 

@@ -8,14 +8,11 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Leak says in what a pair gives another one away; "" says that it does not.
-type Leak string
-
-// The leaks, the plainest one first.
+// In what a pair gives another one away, the plainest one first.
 const (
-	SameQuestion     Leak = "same_question"     // the question, case and white space aside
-	QuestionTemplate Leak = "question_template" // the question's words, other values aside
-	SQLTemplate      Leak = "sql_template"      // the statement, other values, names of aliases, case and comments aside
+	sameQuestion     = "same_question"     // the question, case and white space aside
+	questionTemplate = "question_template" // the question's words, other values aside
+	sqlTemplate      = "sql_template"      // the statement, other values, names of aliases, case and comments aside
 )
 
 // Guard keeps solved questions apart that give each other away: training pairs from the questions of an evaluation,
@@ -31,7 +28,7 @@ type Guard struct {
 	places  [3]map[string][]int // of the pairs by what they have, one map for each leak
 }
 
-var leaks = [...]Leak{SameQuestion, QuestionTemplate, SQLTemplate}
+var leaks = [...]string{sameQuestion, questionTemplate, sqlTemplate}
 
 // NewGuard returns a Guard for pairs, whose SQL is of dialect d.
 func NewGuard(d sqltext.Dialect, pairs []Pair) *Guard {
@@ -49,9 +46,10 @@ func NewGuard(d sqltext.Dialect, pairs []Pair) *Guard {
 	return g
 }
 
-// Find returns the plainest leak between p and the pairs of the Guard, and the places of all pairs that p shares
-// something with, ascending. Without any it returns "" and nil.
-func (g *Guard) Find(p Pair) (leak Leak, places []int) {
+// Find returns in what p gives away a pair of the Guard most plainly: "same_question" (case and white space aside),
+// "question_template" (other values aside) or "sql_template" (other values, aliases, case and comments aside). places
+// are those of all pairs that p shares one of them with, ascending. Without any Find returns "" and nil.
+func (g *Guard) Find(p Pair) (leak string, places []int) {
 	for i, key := range g.keys(p) {
 		if at := g.places[i][key]; len(at) > 0 {
 			if leak == "" {

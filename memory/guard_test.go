@@ -20,22 +20,22 @@ func TestGuard(t *testing.T) {
 	for _, tt := range []struct {
 		why    string
 		pair   memory.Pair
-		want   memory.Leak
+		want   string
 		places []int
 	}{
-		{"verbatim", test[0], memory.SameQuestion, []int{0}},
+		{"verbatim", test[0], "same_question", []int{0}},
 		{"another case, white space and statement", memory.Pair{Question: " how many ORDERS came from\nFrance in 2004?", SQL: "SELECT 1"},
-			memory.SameQuestion, []int{0}},
+			"same_question", []int{0}},
 		{"other values", memory.Pair{Question: "How many orders came from Norway in 2005?", SQL: "SELECT COUNT(*) FROM sales WHERE land = 'Norway' AND year = 2005"},
-			memory.QuestionTemplate, []int{0}},
+			"question_template", []int{0}},
 		{"a value of fewer words", memory.Pair{Question: "Which customers are from Peru?", SQL: "SELECT 1 FROM t WHERE x = 'Peru'"},
-			memory.QuestionTemplate, []int{1}},
-		{"other punctuation", memory.Pair{Question: "Which customers are from 'Peru'", SQL: "SELECT 1 FROM t WHERE x = 'Peru'"}, memory.QuestionTemplate, []int{1}},
+			"question_template", []int{1}},
+		{"other punctuation", memory.Pair{Question: "Which customers are from 'Peru'", SQL: "SELECT 1 FROM t WHERE x = 'Peru'"}, "question_template", []int{1}},
 		{"other words and aliases, the same statement", memory.Pair{Question: "Count French orders",
 			SQL: "select count(*) from Orders AS a join Customers AS b on a.customer = b.id where b.country = 'Spain' and a.year = 1 -- x"},
-			memory.SQLTemplate, []int{0}},
+			"sql_template", []int{0}},
 		{"two leaks: the plainest one, both places", memory.Pair{Question: "Who sold most?", SQL: "SELECT name FROM customers WHERE country = 'Chile'"},
-			memory.SameQuestion, []int{1, 2}},
+			"same_question", []int{1, 2}},
 		{"another column", memory.Pair{Question: "Their cities?", SQL: "SELECT city FROM customers WHERE country = 'Chile'"}, "", nil},
 		{"no statement shares nothing with no statement", memory.Pair{Question: "Who bought most?"}, "", nil},
 		{"a value that is no literal stays a word", memory.Pair{Question: "Which customers are from the north?", SQL: "SELECT a FROM t"}, "", nil},

@@ -226,10 +226,10 @@ func (b *ledger) keep(k Lesson, session string) {
 			old.Sessions = slices.Concat(old.Sessions[max(len(old.Sessions)+1-most, 0):], []string{session})
 			b.succeed(old)
 		}
-		if old.Source != SourceManual && k.Confidence > old.Confidence {
+		if old.Source != sourceManual && k.Confidence > old.Confidence {
 			old.Confidence = k.Confidence
 		}
-		if old.Source == SourceLearned {
+		if old.Source == sourceLearned {
 			old.Source = k.Source
 		}
 	}
@@ -360,7 +360,7 @@ func (s *student) recovered(a Attempt) {
 	failed := s.statement(a.SQL)
 	if _, ok := s.Live.Lookup("", missing); !ok && failed.table(missing) {
 		if to, ok := s.renamed(missing, failed); ok {
-			s.lessons = append(s.lessons, Lesson{Kind: TableLesson, From: missing, To: to.String(), Confidence: fromError, Source: SourceLearned})
+			s.lessons = append(s.lessons, Lesson{Kind: TableLesson, From: missing, To: to.String(), Confidence: fromError, Source: sourceLearned})
 		}
 		return
 	}
@@ -376,7 +376,7 @@ func (s *student) recovered(a Attempt) {
 	}
 	if len(found) == 1 && failed.column(missing) {
 		s.lessons = append(s.lessons, Lesson{Kind: ColumnLesson, Table: found[0].Table.String(), From: missing, To: found[0].String(),
-			Confidence: fromError, Source: SourceLearned})
+			Confidence: fromError, Source: sourceLearned})
 	}
 }
 
@@ -398,7 +398,7 @@ func (s *student) corrected(c session.Correction) {
 	has := func(name string) bool { return s.reads[schema.Fold(name)] }
 	switch {
 	case c.Kind == session.CorrectColumn && c.Column != nil && has(c.Column.String()):
-		s.lessons = append(s.lessons, Lesson{Kind: ColumnLesson, From: c.Term, To: c.Column.String(), Confidence: fromCorrection, Source: SourceCorrection})
+		s.lessons = append(s.lessons, Lesson{Kind: ColumnLesson, From: c.Term, To: c.Column.String(), Confidence: fromCorrection, Source: sourceCorrection})
 	case c.Kind == session.CorrectJoin && c.Join != nil && has(c.Join.Left.Table.String()) && has(c.Join.Right.Table.String()):
 		s.choice(Lesson{Text: c.Join.Ordered().String()}, []schema.TableName{c.Join.Left.Table, c.Join.Right.Table})
 	case c.Kind == session.CorrectTable && !slices.ContainsFunc(c.Tables, func(t schema.TableName) bool { return !has(t.String()) }):
@@ -427,7 +427,7 @@ func (s *student) chosenTable(c session.Correction) {
 			}
 		}
 		for _, from := range old {
-			s.lessons = append(s.lessons, Lesson{Kind: TableLesson, From: from, To: to.String(), Confidence: fromCorrection, Source: SourceCorrection})
+			s.lessons = append(s.lessons, Lesson{Kind: TableLesson, From: from, To: to.String(), Confidence: fromCorrection, Source: sourceCorrection})
 		}
 	}
 	if exists && len(old) == 0 {
@@ -444,7 +444,7 @@ func (s *student) choice(k Lesson, tables []schema.TableName) {
 	for _, t := range tables {
 		k.Tables = append(k.Tables, t.String())
 	}
-	k.Kind, k.From, k.Confidence, k.Source = ChoiceLesson, s.Question, fromCorrection, SourceCorrection
+	k.Kind, k.From, k.Confidence, k.Source = ChoiceLesson, s.Question, fromCorrection, sourceCorrection
 	s.lessons = append(s.lessons, k)
 }
 
@@ -489,7 +489,7 @@ func (s *student) prefixed(text string) {
 		}
 		name := to.TableName().String()
 		read = read || s.reads[schema.Fold(name)]
-		lessons = append(lessons, Lesson{Kind: TableLesson, From: from, To: name, Confidence: fromPrefix, Source: SourceCorrection})
+		lessons = append(lessons, Lesson{Kind: TableLesson, From: from, To: name, Confidence: fromPrefix, Source: sourceCorrection})
 	}
 	if read {
 		s.lessons = append(s.lessons, lessons...)

@@ -38,24 +38,18 @@ const (
 	ChoiceLesson LessonKind = "choice"
 )
 
-// Source says where a Lesson comes from.
-type Source string
-
-// The sources, the strongest one first.
+// The sources of a Lesson, the strongest one first.
 const (
-	SourceManual     Source = "manual"       // a person wrote it
-	SourceCorrection Source = "correction"   // a correction that held
-	SourceLearned    Source = "auto_learned" // an error that was recovered from
+	sourceManual     = "manual"       // a person wrote it
+	sourceCorrection = "correction"   // a correction that held
+	sourceLearned    = "auto_learned" // an error that was recovered from
 )
 
-// Scope says which prompts show a GuideLesson.
-type Scope string
-
-// The scopes.
+// The scopes of a GuideLesson.
 const (
-	ScopeAll    Scope = "all"
-	ScopeTables Scope = "table_identification"
-	ScopeSQL    Scope = "sql_generation"
+	scopeAll    = "all"
+	scopeTables = "table_identification"
+	scopeSQL    = "sql_generation"
 )
 
 // Lesson is what was learned from earlier questions, or what a person wrote down. Names of tables and columns are
@@ -71,11 +65,11 @@ type Lesson struct {
 	Text     string     `json:"text,omitempty"`    // shown as advice, in one line of at most 300 characters
 	SQL      string     `json:"sql,omitempty"`     // {name} stands for a value; not used if it is over 300 bytes
 	Tables   []string   `json:"required_tables,omitempty"`
-	Scope    Scope      `json:"scope,omitempty"`    // "": all
+	Scope    string     `json:"scope,omitempty"`    // prompts that show a GuideLesson: "all", "table_identification", "sql_generation"; "": all
 	Priority int        `json:"priority,omitempty"` // of a GuideLesson: the higher one is shown first
 
-	Confidence float64   `json:"confidence"` // 0..1; in a file of a person 0 means the default of its kind, .85 to .95
-	Source     Source    `json:"source,omitempty"`
+	Confidence float64   `json:"confidence"`                      // 0..1; in a file of a person 0 means the default of its kind, .85 to .95
+	Source     string    `json:"source,omitempty"`                // "manual" (a person wrote it), "correction" (one that held) or "auto_learned" (an error that was recovered from)
 	Sessions   []string  `json:"learned_from_sessions,omitempty"` // the last 1000
 	Retrieved  int       `json:"times_retrieved,omitempty"`       // questions whose prompts showed it, or whose schema has its output
 	Applied    int       `json:"times_applied,omitempty"`         // those with a statement that has its output, right or wrong
@@ -85,31 +79,29 @@ type Lesson struct {
 	Validated  time.Time `json:"last_validated,omitzero"` // the last success
 }
 
-// Band says what a confidence allows.
-type Band string
-
 // The bands.
 const (
-	BandAlways  Band = "always"  // over .90: applied
-	BandMonitor Band = "monitor" // .70 to .90: applied, and to be looked at
-	BandReview  Band = "review"  // below .70: not applied; see Lessons.Review
+	bandAlways  = "always"  // over .90: applied
+	bandMonitor = "monitor" // .70 to .90: applied, and to be looked at
+	bandReview  = "review"  // below .70: not applied; see Lessons.Review
 )
 
-// Band returns the band of the lesson's confidence.
-func (l Lesson) Band() Band {
+// Band returns what the lesson's confidence allows: "always" (over .90, applied), "monitor" (.70 to .90, applied, and
+// to be looked at) or "review" (below .70, not applied; see Lessons.Review).
+func (l Lesson) Band() string {
 	switch {
 	case l.Confidence > .9:
-		return BandAlways
+		return bandAlways
 	case l.Confidence >= .7:
-		return BandMonitor
+		return bandMonitor
 	}
-	return BandReview
+	return bandReview
 }
 
 // Promotable reports whether the lesson may go into a file of manual lessons: its confidence is over .90, it was applied
 // more than 20 times, and more than 95 % of these were successes.
 func (l Lesson) Promotable() bool {
-	return l.Source != SourceManual && l.Confidence > .9 && l.Applied > 20 && float64(l.Successful) > .95*float64(l.Applied)
+	return l.Source != sourceManual && l.Confidence > .9 && l.Applied > 20 && float64(l.Successful) > .95*float64(l.Applied)
 }
 
 // How far one success and one failure move a confidence, and the confidences that lessons begin with.
@@ -174,8 +166,8 @@ func (l *Lesson) valid() error {
 	case ChoiceLesson:
 		return lacks(l.From == "" || l.Text == "" && l.SQL == "", `"from", and "text" or "sql"`)
 	case GuideLesson:
-		if l.Scope != "" && l.Scope != ScopeAll && l.Scope != ScopeTables && l.Scope != ScopeSQL {
-			return fmt.Errorf("the scope %q is none of %s, %s and %s", l.Scope, ScopeAll, ScopeTables, ScopeSQL)
+		if l.Scope != "" && l.Scope != scopeAll && l.Scope != scopeTables && l.Scope != scopeSQL {
+			return fmt.Errorf("the scope %q is none of %s, %s and %s", l.Scope, scopeAll, scopeTables, scopeSQL)
 		}
 		return lacks(l.Text == "", `"text"`)
 	}
@@ -184,7 +176,7 @@ func (l *Lesson) valid() error {
 
 // manual makes a lesson one that a person wrote.
 func (l *Lesson) manual() {
-	l.Source = SourceManual
+	l.Source = sourceManual
 	if l.Confidence > 0 {
 		return
 	}
@@ -200,11 +192,11 @@ func (l *Lesson) manual() {
 
 // better orders lessons: the higher confidence, then the stronger source, then the newer one, then the id.
 func better(a, b Lesson) int {
-	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Source.rank(), a.Source.rank()),
+	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(rank(b.Source), rank(a.Source)),
 		b.Created.Compare(a.Created), strings.Compare(a.ID, b.ID))
 }
 
 // rank is the place of a source among the sources; one that is not known comes last.
-func (s Source) rank() int {
-	return slices.Index([]Source{SourceLearned, SourceCorrection, SourceManual}, s)
+func rank(s string) int {
+	return slices.Index([]string{sourceLearned, sourceCorrection, sourceManual}, s)
 }

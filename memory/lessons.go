@@ -170,7 +170,7 @@ func (l *Lessons) all() ([]Lesson, error) {
 		list = append(list, l.counted(m))
 	}
 	for _, k := range l.learned {
-		if !mine[k.ID] && k.Source != SourceManual {
+		if !mine[k.ID] && k.Source != sourceManual {
 			list = append(list, k)
 		}
 	}
@@ -186,10 +186,10 @@ func (l *Lessons) counted(m Lesson) Lesson {
 		return m
 	}
 	k := l.learned[at]
-	if k.Source != SourceManual { // learned first, promoted since
+	if k.Source != sourceManual { // learned first, promoted since
 		k.Confidence = m.Confidence
 	}
-	k.Source, k.Priority, k.Scope, k.Text = SourceManual, m.Priority, m.Scope, m.Text
+	k.Source, k.Priority, k.Scope, k.Text = sourceManual, m.Priority, m.Scope, m.Text
 	return k
 }
 
@@ -267,7 +267,7 @@ func (l *Lessons) All() ([]Lesson, error) { return l.all() }
 
 // Review returns the lessons whose confidence is below .70, which are not applied, the best ones first.
 func (l *Lessons) Review() ([]Lesson, error) {
-	return l.which(func(k Lesson) bool { return k.Band() == BandReview })
+	return l.which(func(k Lesson) bool { return k.Band() == bandReview })
 }
 
 // PromotionReport returns the lessons that may go into a file of manual lessons (Lesson.Promotable), the best ones first.

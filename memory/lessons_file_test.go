@@ -147,7 +147,7 @@ func BenchmarkOpenLessons(b *testing.B) {
 	var list []memory.Lesson
 	for i := range 10_000 {
 		list = append(list, memory.Lesson{Kind: memory.TableLesson, From: fmt.Sprint("table_", i), To: fmt.Sprint("PROD_table_", i), Confidence: .8,
-			Source: memory.SourceLearned, Sessions: []string{"0123456789abcdef0123456789abcdef"}, Created: time.Now(), Used: time.Now()})
+			Source: "auto_learned", Sessions: []string{"0123456789abcdef0123456789abcdef"}, Created: time.Now(), Used: time.Now()})
 	}
 	text, err := json.Marshal(list)
 	if err != nil {

@@ -322,8 +322,8 @@ func TestTakeBack(t *testing.T) {
 func TestBounds(t *testing.T) {
 	for _, tt := range []struct {
 		confidence float64
-		want       memory.Band
-	}{{1, memory.BandAlways}, {.901, memory.BandAlways}, {.9, memory.BandMonitor}, {.7, memory.BandMonitor}, {.6999, memory.BandReview}, {0, memory.BandReview}} {
+		want       string
+	}{{1, "always"}, {.901, "always"}, {.9, "monitor"}, {.7, "monitor"}, {.6999, "review"}, {0, "review"}} {
 		if got := (memory.Lesson{Confidence: tt.confidence}).Band(); got != tt.want {
 			t.Errorf("%v: %s, want %s", tt.confidence, got, tt.want)
 		}

@@ -53,7 +53,7 @@ func (l *Lessons) Recall(in RecallInput) (*Recall, error) {
 	}
 	r := &Recall{Question: in.Question}
 	names := namesOf(in.Live)
-	list = slices.DeleteFunc(list, func(k Lesson) bool { return k.Band() == BandReview || !names.serves(k) })
+	list = slices.DeleteFunc(list, func(k Lesson) bool { return k.Band() == bandReview || !names.serves(k) })
 	choices := similarChoices(list, in)
 	asked := stemSet(in.Question)
 	rank := make(map[string]int, len(list))

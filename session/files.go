@@ -79,7 +79,7 @@ func (f *Files) read(id string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, MaxRecord+1))
+	return io.ReadAll(io.LimitReader(file, maxRecord+1))
 }
 
 // named adds the file to a *RecordError.

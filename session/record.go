@@ -18,7 +18,7 @@ const Version = 1
 
 // Limits of a session.
 const (
-	MaxRecord      = 1 << 20 // bytes of a record as JSON
+	maxRecord      = 1 << 20 // bytes of a record as JSON
 	MaxCorrections = 3       // choices and corrections of a session
 	maxEarlier     = 3       // answered questions that a follow-up sees
 )
@@ -206,7 +206,7 @@ func (r Record) Encode() ([]byte, error) {
 	if err == nil {
 		err = enc.Encode(r)
 	}
-	if err == nil && b.Len() > MaxRecord {
+	if err == nil && b.Len() > maxRecord {
 		err = errTooLarge
 	}
 	if err != nil {
@@ -223,7 +223,7 @@ func Decode(id string, text []byte) (Record, error) {
 	}
 	var r Record
 	err := error(nil)
-	if len(text) > MaxRecord {
+	if len(text) > maxRecord {
 		err = errTooLarge
 	} else if err = json.Unmarshal(text, &r); err == nil {
 		err = r.valid(id)
@@ -239,7 +239,7 @@ func Decode(id string, text []byte) (Record, error) {
 	return r, nil
 }
 
-var errTooLarge = fmt.Errorf("it is larger than %d bytes", MaxRecord)
+var errTooLarge = fmt.Errorf("it is larger than %d bytes", maxRecord)
 
 // valid says what is wrong with r as the record of a session.
 func (r *Record) valid(id string) error {

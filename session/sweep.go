@@ -8,20 +8,20 @@ import (
 
 // How long Sweep keeps a session after its last change.
 const (
-	KeepCompleted = 30 * 24 * time.Hour
-	KeepOthers    = 90 * 24 * time.Hour
+	keepCompleted = 30 * 24 * time.Hour
+	keepOthers    = 90 * 24 * time.Hour
 )
 
-// Sweep deletes the sessions of a store that nobody has changed for KeepCompleted if they are completed, else for
-// KeepOthers, and returns their ids, the latest first. Nothing is deleted unless you call it. A broken record is never
+// Sweep deletes the sessions of a store that nobody has changed for 30 days if they are completed, else for
+// 90 days, and returns their ids, the latest first. Nothing is deleted unless you call it. A broken record is never
 // deleted; the error joins a *RecordError for each, and what else failed.
 func Sweep(ctx context.Context, store Store, now time.Time) (deleted []string, err error) {
 	all, err := store.List(ctx, Filter{Limit: -1})
 	problems := []error{err}
 	for _, s := range all {
-		keep := KeepOthers
+		keep := keepOthers
 		if s.Status == StatusCompleted {
-			keep = KeepCompleted
+			keep = keepCompleted
 		}
 		if now.Sub(s.Updated) <= keep {
 			continue

@@ -24,17 +24,17 @@ type Reason string
 // The reasons of a RefusedError, in the order in which Check looks for them.
 const (
 	ReasonTooLong           Reason = "too-long"           // over MaxStatement; a reply over MaxReply
-	ReasonNotUTF8           Reason = "not-utf8"           // invalid UTF-8
-	ReasonNUL               Reason = "nul"                // a NUL character
-	ReasonUnterminated      Reason = "unterminated"       // a string, name or comment without its end
-	ReasonInvisible         Reason = "invisible"          // an invisible character outside of strings and quoted names
-	ReasonExecutableComment Reason = "executable-comment" // a comment that the engine would run
-	ReasonDepth             Reason = "depth"              // brackets nested over 200 deep
+	reasonNotUTF8           Reason = "not-utf8"           // invalid UTF-8
+	reasonNUL               Reason = "nul"                // a NUL character
+	reasonUnterminated      Reason = "unterminated"       // a string, name or comment without its end
+	reasonInvisible         Reason = "invisible"          // an invisible character outside of strings and quoted names
+	reasonExecutableComment Reason = "executable-comment" // a comment that the engine would run
+	reasonDepth             Reason = "depth"              // brackets nested over 200 deep
 	ReasonEmpty             Reason = "empty"              // no statement; a blank reply
 	ReasonSeveral           Reason = "several-statements" // more than one statement; different ones to choose from
 	ReasonNotReadOnly       Reason = "not-read-only"      // a statement that writes or changes state
-	ReasonNotAQuery         Reason = "not-a-query"        // starts with anything else but a query word
-	ReasonPlaceholder       Reason = "placeholder"        // has a parameter that nobody will bind
+	reasonNotAQuery         Reason = "not-a-query"        // starts with anything else but a query word
+	reasonPlaceholder       Reason = "placeholder"        // has a parameter that nobody will bind
 )
 
 // RefusedError is the refusal of a text by Check.
@@ -63,17 +63,14 @@ func (e *RefusedError) Error() string {
 // Check stops accidents and second statements, and no more: package exec decides on functions, hidden writes and
 // forbidden tables. It is linear in len(sql).
 func (d Dialect) Check(sql string) (*Statement, error) {
-	if d.Counts != nil {
-		d.Counts.Checks.Add(1)
-	}
 	if len(sql) > MaxStatement {
 		return nil, &RefusedError{Reason: ReasonTooLong, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(sql), MaxStatement)}
 	}
 	if !utf8.ValidString(sql) {
-		return nil, &RefusedError{Reason: ReasonNotUTF8, Detail: "the text is not valid UTF-8"}
+		return nil, &RefusedError{Reason: reasonNotUTF8, Detail: "the text is not valid UTF-8"}
 	}
 	if strings.IndexByte(sql, 0) >= 0 {
-		return nil, &RefusedError{Reason: ReasonNUL, Detail: "the text holds a NUL character"}
+		return nil, &RefusedError{Reason: reasonNUL, Detail: "the text holds a NUL character"}
 	}
 	sql = strings.TrimPrefix(sql, "\ufeff")
 	c := checker{main: mainStart}
@@ -83,7 +80,7 @@ func (d Dialect) Check(sql string) (*Statement, error) {
 		start := l.pos
 		kind := l.scan()
 		if kind != String && kind != QuotedName && strings.IndexFunc(sql[start:l.pos], isInvisible) >= 0 {
-			return nil, &RefusedError{Reason: ReasonInvisible, Detail: "an invisible character stands outside of strings and quoted names"}
+			return nil, &RefusedError{Reason: reasonInvisible, Detail: "an invisible character stands outside of strings and quoted names"}
 		}
 		if kind == Space || kind == Comment && !d.ExecutableComments {
 			continue
@@ -106,7 +103,7 @@ func (d Dialect) Check(sql string) (*Statement, error) {
 	s.sql = sql[c.start:c.end]
 	if d.DashNeedsBlank && strings.HasSuffix(s.sql, "--") {
 		// Two minus signs, which become a comment once nothing follows them.
-		return nil, &RefusedError{Reason: ReasonUnterminated, Detail: "the statement ends with an operator"}
+		return nil, &RefusedError{Reason: reasonUnterminated, Detail: "the statement ends with an operator"}
 	}
 	return s, nil
 }
@@ -144,11 +141,11 @@ func (c *checker) token(t Token) error {
 	switch t.Kind {
 	case Comment:
 		if isExecutable(t.Text) {
-			return &RefusedError{Reason: ReasonExecutableComment, Detail: "a comment holds code or a hint"}
+			return &RefusedError{Reason: reasonExecutableComment, Detail: "a comment holds code or a hint"}
 		}
 		return nil
 	case Unterminated:
-		return &RefusedError{Reason: ReasonUnterminated, Detail: "a string, quoted name or comment has no end"}
+		return &RefusedError{Reason: reasonUnterminated, Detail: "a string, quoted name or comment has no end"}
 	case Operator:
 		if len(t.Text) > 1 {
 			break
@@ -156,7 +153,7 @@ func (c *checker) token(t Token) error {
 		switch b := t.Text[0]; b {
 		case '(', '[', '{':
 			if c.depth == maxDepth {
-				return &RefusedError{Reason: ReasonDepth, Detail: fmt.Sprintf("brackets are nested over %d deep", maxDepth)}
+				return &RefusedError{Reason: reasonDepth, Detail: fmt.Sprintf("brackets are nested over %d deep", maxDepth)}
 			}
 			c.open[c.depth] = ")]}"[strings.IndexByte("([{", b)]
 			c.depth++
@@ -228,13 +225,13 @@ func (c *checker) verdict(d Dialect) error {
 	case writes:
 		return &RefusedError{Reason: ReasonNotReadOnly, Detail: "the statement starts with " + strings.ToUpper(c.first.Text), Writes: true}
 	case c.boxed && !d.BracketedQueries:
-		return &RefusedError{Reason: ReasonNotAQuery, Detail: "the statement starts with a bracket"}
+		return &RefusedError{Reason: reasonNotAQuery, Detail: "the statement starts with a bracket"}
 	case c.first.Kind != Word:
-		return &RefusedError{Reason: ReasonNotAQuery, Detail: "the statement starts with no word"}
+		return &RefusedError{Reason: reasonNotAQuery, Detail: "the statement starts with no word"}
 	case !isQueryWord(c.first.Text) && !(d.FromFirst && c.first.isWord("FROM")) && !(d.TableFirst && c.first.isWord("TABLE")):
-		return &RefusedError{Reason: ReasonNotAQuery, Detail: "the statement starts with " + shortWord(c.first.Text)}
+		return &RefusedError{Reason: reasonNotAQuery, Detail: "the statement starts with " + shortWord(c.first.Text)}
 	case c.placeholder.Text != "":
-		return &RefusedError{Reason: ReasonPlaceholder, Detail: "nothing is bound to " + shortWord(c.placeholder.Text)}
+		return &RefusedError{Reason: reasonPlaceholder, Detail: "nothing is bound to " + shortWord(c.placeholder.Text)}
 	}
 	return nil
 }

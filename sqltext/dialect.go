@@ -1,7 +1,5 @@
 package sqltext
 
-import "sync/atomic"
-
 // Dialect is the lexing rules of one SQL engine.
 //
 // The zero Dialect is SQLite; every field names one departure from it, so that an engine without a constructor here can
@@ -36,10 +34,6 @@ type Dialect struct {
 	BracketedQueries bool // a statement may start with (
 	FromFirst        bool // a statement may start with FROM
 	TableFirst       bool // a statement may be TABLE t, which reads all of t
-
-	// Counts counts the texts that Check looks at and the statements that are
-	// parsed, for tests of the work that a question takes. nil: nobody counts.
-	Counts *struct{ Checks, Parses atomic.Int64 }
 }
 
 // SQLite returns the rules of SQLite 3, which are those of the zero Dialect.

@@ -70,7 +70,7 @@ func (x Extractor) Extract(reply string) (Extraction, error) {
 		return Extraction{}, &ReplyError{Reason: ReasonTooLong, Detail: "the reply is longer than 32 KiB"}
 	}
 	if !utf8.ValidString(reply) {
-		return Extraction{}, &ReplyError{Reason: ReasonNotUTF8, Detail: "the reply is not valid UTF-8"}
+		return Extraction{}, &ReplyError{Reason: reasonNotUTF8, Detail: "the reply is not valid UTF-8"}
 	}
 	text := trimReply(reply)
 	if text == "" {
@@ -197,7 +197,7 @@ func (e *extraction) result(text string) (Extraction, error) {
 		best.Notes = e.notes
 		return *best, nil
 	case e.refused != nil:
-		return Extraction{}, &ReplyError{Reason: ReasonRefused, Detail: e.refused.Detail, SQL: e.refusedSQL, Err: e.refused}
+		return Extraction{}, &ReplyError{Reason: reasonRefused, Detail: e.refused.Detail, SQL: e.refusedSQL, Err: e.refused}
 	case isRefusal(text):
 		return Extraction{}, &ReplyError{Reason: ReasonRefusal, Detail: "the model declined to answer"}
 	}

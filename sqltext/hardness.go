@@ -1,17 +1,6 @@
 package sqltext
 
-// Grade is a class of difficulty of Spider's rubric.
-type Grade string
-
-// The grades, from the easiest to the hardest.
-const (
-	Easy   Grade = "easy"   // one clause beyond SELECT at most
-	Medium Grade = "medium" // a few clauses or columns
-	Hard   Grade = "hard"   // many clauses and columns, or one nested query
-	Extra  Grade = "extra"  // everything else
-)
-
-// Hardness grades a query by the rubric of Spider's official scorer (taoyds/spider, evaluation.py), told by tokens
+// Hardness grades a query as "easy", "medium", "hard" or "extra" by the rubric of Spider's official scorer (taoyds/spider, evaluation.py), told by tokens
 // instead of the scorer's own parse, its quirks included.
 //
 // C1 counts WHERE, GROUP BY, ORDER BY, LIMIT, joins, and OR and LIKE in conditions; C2 nested queries outside of
@@ -26,22 +15,22 @@ const (
 //	extra   everything else
 //
 // Of a compound the first SELECT is graded. Nested queries in the select list and in ORDER BY count, which the
-// scorer cannot parse. Text that is no SELECT is Extra.
-func (s *Statement) Hardness() Grade {
+// scorer cannot parse. Text that is no SELECT is extra.
+func (s *Statement) Hardness() string {
 	p := s.tree()
 	if p.main < 0 || p.up(p.queries[p.main].at[inSelect]) != "SELECT" {
-		return Extra
+		return "extra"
 	}
 	c1, c2, others := p.rubric(&p.queries[p.main])
 	switch {
 	case c1 <= 1 && others == 0 && c2 == 0:
-		return Easy
+		return "easy"
 	case c2 == 0 && (others <= 2 && c1 <= 1 || others < 2 && c1 <= 2):
-		return Medium
+		return "medium"
 	case c2 == 0 && (others > 2 && c1 <= 2 || c1 == 3 && others <= 2), c2 <= 1 && c1 <= 1 && others == 0:
-		return Hard
+		return "hard"
 	}
-	return Extra
+	return "extra"
 }
 
 // rubric counts Spider's two kinds of components and its "others" in q.

@@ -94,29 +94,29 @@ func TestOutlineWhole(t *testing.T) {
 func TestHardness(t *testing.T) {
 	tests := []struct {
 		name, why, sql string
-		want           sqltext.Grade
+		want           string
 	}{
-		{"plain", "no component", "SELECT a FROM t", sqltext.Easy},
-		{"one component", "C1 = 1", "SELECT a FROM t WHERE b = 1", sqltext.Easy},
-		{"between", "its AND joins no conditions", "SELECT a FROM t WHERE b BETWEEN 1 AND 2", sqltext.Easy},
-		{"two items", "O = 1", "SELECT a, b FROM t", sqltext.Medium},
-		{"two components", "C1 = 2", "SELECT a FROM t WHERE b = 1 ORDER BY a", sqltext.Medium},
-		{"two components, two others", "C1 = 2, O = 2", "SELECT a, b FROM t WHERE c = 1 AND d = 2 ORDER BY a", sqltext.Extra},
-		{"one component, two others", "C1 = 1, O = 2", "SELECT a, b FROM t WHERE c = 1 AND d = 2", sqltext.Medium},
-		{"three others", "C1 = 2, O = 3", "SELECT count(a), max(b) FROM t WHERE c = 1 AND d = 2 GROUP BY e", sqltext.Hard},
-		{"three components", "C1 = 3", "SELECT a FROM t WHERE b = 1 ORDER BY a LIMIT 1", sqltext.Hard},
-		{"like", "a component", "SELECT a FROM t WHERE b LIKE 'x'", sqltext.Medium},
-		{"nested", "C2 = 1", "SELECT a FROM t WHERE b > (SELECT avg(b) FROM t)", sqltext.Hard},
-		{"compound", "C2 = 1", "SELECT a FROM t EXCEPT SELECT a FROM u", sqltext.Hard},
-		{"compound in brackets", "C2 = 1", "(SELECT a FROM t) UNION (SELECT a FROM u)", sqltext.Hard},
-		{"cte", "C2 = 1", "WITH x AS (SELECT 1) SELECT a FROM x", sqltext.Hard},
-		{"derived table", "does not count", "SELECT a FROM (SELECT a FROM t)", sqltext.Easy},
-		{"two nested", "C2 = 2", "SELECT a FROM t WHERE b > (SELECT 1) AND c IN (SELECT 2)", sqltext.Extra},
-		{"not and count", "the quirk of the scorer", "SELECT count(*) FROM t WHERE a NOT IN (SELECT b FROM u)", sqltext.Extra},
-		{"having", "its aggregates do not count", "SELECT a FROM t GROUP BY a HAVING count(*) > 1", sqltext.Easy},
-		{"four components", "C1 = 4", "SELECT a FROM t JOIN u ON 1 WHERE b = 1 ORDER BY a LIMIT 1", sqltext.Extra},
-		{"no query", "cannot be graded", "Here you are", sqltext.Extra},
-		{"write", "cannot be graded", "DELETE FROM t", sqltext.Extra},
+		{"plain", "no component", "SELECT a FROM t", "easy"},
+		{"one component", "C1 = 1", "SELECT a FROM t WHERE b = 1", "easy"},
+		{"between", "its AND joins no conditions", "SELECT a FROM t WHERE b BETWEEN 1 AND 2", "easy"},
+		{"two items", "O = 1", "SELECT a, b FROM t", "medium"},
+		{"two components", "C1 = 2", "SELECT a FROM t WHERE b = 1 ORDER BY a", "medium"},
+		{"two components, two others", "C1 = 2, O = 2", "SELECT a, b FROM t WHERE c = 1 AND d = 2 ORDER BY a", "extra"},
+		{"one component, two others", "C1 = 1, O = 2", "SELECT a, b FROM t WHERE c = 1 AND d = 2", "medium"},
+		{"three others", "C1 = 2, O = 3", "SELECT count(a), max(b) FROM t WHERE c = 1 AND d = 2 GROUP BY e", "hard"},
+		{"three components", "C1 = 3", "SELECT a FROM t WHERE b = 1 ORDER BY a LIMIT 1", "hard"},
+		{"like", "a component", "SELECT a FROM t WHERE b LIKE 'x'", "medium"},
+		{"nested", "C2 = 1", "SELECT a FROM t WHERE b > (SELECT avg(b) FROM t)", "hard"},
+		{"compound", "C2 = 1", "SELECT a FROM t EXCEPT SELECT a FROM u", "hard"},
+		{"compound in brackets", "C2 = 1", "(SELECT a FROM t) UNION (SELECT a FROM u)", "hard"},
+		{"cte", "C2 = 1", "WITH x AS (SELECT 1) SELECT a FROM x", "hard"},
+		{"derived table", "does not count", "SELECT a FROM (SELECT a FROM t)", "easy"},
+		{"two nested", "C2 = 2", "SELECT a FROM t WHERE b > (SELECT 1) AND c IN (SELECT 2)", "extra"},
+		{"not and count", "the quirk of the scorer", "SELECT count(*) FROM t WHERE a NOT IN (SELECT b FROM u)", "extra"},
+		{"having", "its aggregates do not count", "SELECT a FROM t GROUP BY a HAVING count(*) > 1", "easy"},
+		{"four components", "C1 = 4", "SELECT a FROM t JOIN u ON 1 WHERE b = 1 ORDER BY a LIMIT 1", "extra"},
+		{"no query", "cannot be graded", "Here you are", "extra"},
+		{"write", "cannot be graded", "DELETE FROM t", "extra"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

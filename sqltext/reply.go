@@ -3,14 +3,14 @@ package sqltext
 // MaxReply is the longest reply that Extract reads, in bytes. A longer one is a model that does not stop.
 const MaxReply = 32 << 10
 
-// The reasons that only a ReplyError has. ReasonTooLong, ReasonNotUTF8, ReasonEmpty, ReasonSeveral and
+// The reasons that only a ReplyError has. ReasonTooLong, "not-utf8", ReasonEmpty, ReasonSeveral and
 // ReasonNotReadOnly are reasons of a reply too.
 const (
 	ReasonTruncated  Reason = "truncated"   // cut off in its reasoning or in its statement; also for a reply that the provider cut
 	ReasonRefusal    Reason = "refusal"     // no statement, but words of refusing
 	ReasonNoSQL      Reason = "no-sql"      // no statement, and no words of refusing that we know
 	ReasonBrokenJSON Reason = "broken-json" // starts like a JSON object and is none
-	ReasonRefused    Reason = "refused"     // its statement fails the text check in another way
+	reasonRefused    Reason = "refused"     // its statement fails the text check in another way
 )
 
 // ReplyError says why Extract found no candidate in a reply. The first two abstentions, ReasonRefusal and ReasonNoSQL,
@@ -18,8 +18,8 @@ const (
 type ReplyError struct {
 	Reason Reason // why there is no candidate
 	Detail string // one line for a person; quotes nothing of the reply
-	SQL    string // for ReasonRefused and ReasonNotReadOnly: the refused text; else ""
-	Err    error  // for ReasonRefused and ReasonNotReadOnly: a *RefusedError; else nil
+	SQL    string // for "refused" and ReasonNotReadOnly: the refused text; else ""
+	Err    error  // for "refused" and ReasonNotReadOnly: a *RefusedError; else nil
 }
 
 // Error returns "sqltext: no candidate in the reply: REASON: DETAIL".

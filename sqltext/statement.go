@@ -3,7 +3,6 @@ package sqltext
 import (
 	"iter"
 	"sync"
-	"sync/atomic"
 )
 
 // Statement is one text of SQL that is read once. Dialect.Check makes it of a text that passes the text check,
@@ -23,7 +22,6 @@ type Statement struct {
 	outline    Outline
 	normalized string
 	skeleton   []string
-	attached   atomic.Pointer[any]
 }
 
 // Parse returns sql as a Statement. It does not check the text, and does no work yet: the first method that needs the
@@ -53,18 +51,6 @@ func (s *Statement) Equal(other *Statement) bool {
 		return s == other
 	}
 	return s.sql == other.sql && s.d == other.d && s.checked == other.checked
-}
-
-// Attach keeps v with the statement, in place of what was kept before. Package exec keeps there that the statement
-// passed a guard.
-func (s *Statement) Attach(v any) { s.attached.Store(&v) }
-
-// Attached returns what Attach keeps; nil where it keeps nothing.
-func (s *Statement) Attached() any {
-	if v := s.attached.Load(); v != nil {
-		return *v
-	}
-	return nil
 }
 
 // Tokens returns the tokens of the statement in text order, without blanks and comments. Dialect.Tokens returns those
@@ -99,12 +85,7 @@ func (s *Statement) lex() {
 // tree returns the parsed statement.
 func (s *Statement) tree() *parsed {
 	s.lex()
-	s.read.Do(func() {
-		if s.d.Counts != nil {
-			s.d.Counts.Parses.Add(1)
-		}
-		s.parse()
-	})
+	s.read.Do(s.parse)
 	return &s.parsed
 }
 

@@ -201,7 +201,7 @@ func TestEveryPresetAsks(t *testing.T) {
 			switch {
 			case strings.HasPrefix(req.Purpose, "maker."):
 				text = "nothing to say"
-			case req.Purpose == agent.PurposeStep:
+			case req.Purpose == "agent.step":
 				text = "Thought: done.\nAction: query[" + text + "]"
 			}
 			return llm.Response{Text: text, StopReason: llm.StopEnd}, nil

@@ -16,10 +16,11 @@ import (
 // Three prompt forms (M-Schema, DDL, one-line code), each with the stored values that the question names, go out in
 // waves until the leader cannot be overtaken. Candidates vote by result; broken doubt rules (doubt.DefaultRules) cost
 // votes and confidence. A statement that the engine rejected is repaired only where its vote could change the winner.
-// If the leading cluster holds less than 0.6 of the votes, a pairwise judge sees the two best. Confidence is (share of
+// If the leading cluster holds less than 0.6 of the votes, a judge (Rubric) sees the two best. Confidence is (share of
 // credited votes, one more on either side) × e^(−doubts/2), see vote.Ballot, or Calibration of it.
 //
-// Calls a question: Samples samples of at most 1,024 tokens, 2 repairs and 2 of the judge at most. Prompts hold stored
+// Calls a question: Samples samples of at most 1,024 tokens, 2 repairs and 2 of the judge at most, one more for each
+// reply of the judge that is no JSON. Prompts hold stored
 // values, unless texttosql.WithoutValues is given. Sources: Wang et al. 2023, M-Schema (XiYan-SQL), a judge below 0.6
 // (DeepEye-SQL); doubts are our own.
 type Consensus struct {
@@ -67,7 +68,7 @@ func (c Consensus) Pipeline() Pipeline {
 		Doubts:        c.Doubts,
 		Repairer:      TypedRepair{},
 		Voter:         c.Voter(),
-		Judge:         Pairwise{Form: schema.MSchema},
+		Judge:         Rubric{Form: schema.MSchema, Options: 2},
 		MinConfidence: c.MinConfidence,
 	}
 	if p.Doubts == nil {

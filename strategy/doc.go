@@ -23,7 +23,7 @@
 //   - Prompt, Alternate and Augmented write the messages.
 //   - Admission turns replies into candidates: extraction, checks, doubts, once for each
 //     distinct statement.
-//   - TypedRepair and Pairwise are a repairer and a judge.
+//   - TypedRepair and Rubric are a repairer and a judge.
 //   - vote.Majority counts; linker and exec.Check are the stages of their packages.
 //
 // # Rules

@@ -195,24 +195,6 @@ func ExampleTypedRepair() {
 	// Write the statement again so that it answers the question and runs. Give it in one ```sql block.
 }
 
-// The judge is asked twice, with the statements swapped: a model that prefers
-// whatever comes first decides nothing.
-func ExamplePairwise() {
-	pair := []strategy.JudgeOption{
-		{Candidate: vote.Candidate{SQL: "SELECT name FROM customers"}},
-		{Candidate: vote.Candidate{SQL: "SELECT name FROM customers WHERE country = 'USA'"}},
-	}
-	for _, replies := range [][]string{{"B", "A"}, {"A", "A"}} {
-		model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeJudge, Replies: llmtest.Texts(replies...)}}}
-		env := exampleEnv(model)
-		choice, err := strategy.Pairwise{}.Choose(context.Background(), env, strategy.JudgeInput{Task: exampleTask, Schema: env.Schema, Options: pair})
-		fmt.Println(choice, err)
-	}
-	// Output:
-	// 1 <nil>
-	// -1 <nil>
-}
-
 // Three options in two calls: the second one shows them in another rotation, so the same option has another letter there.
 func ExampleRubric() {
 	options := []strategy.JudgeOption{
@@ -224,7 +206,7 @@ func ExampleRubric() {
 		`{"selected_option": "B", "confidence": 0.9, "reasoning": "It keeps to the USA."}`, `{"selected_option": "Option A"}`)}}}
 	env := exampleEnv(model)
 	in := strategy.JudgeInput{Task: exampleTask, Schema: env.Schema, Options: options, Samples: 6}
-	verdict, err := strategy.Rubric{}.Verdict(context.Background(), env, in)
+	verdict, err := strategy.Rubric{}.Choose(context.Background(), env, in)
 	fmt.Println(verdict.Choice, verdict.Votes, verdict.Calls[0].Reason, err)
 	// Output: 1 [0 2 0] It keeps to the USA. <nil>
 }

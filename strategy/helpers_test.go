@@ -45,8 +45,9 @@ var (
 // judgeFunc is a judge without a model.
 type judgeFunc func(strategy.JudgeInput) (int, error)
 
-func (f judgeFunc) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeInput) (int, error) {
-	return f(in)
+func (f judgeFunc) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeInput) (strategy.Verdict, error) {
+	choice, err := f(in)
+	return strategy.Verdict{Choice: choice}, err
 }
 
 // watched is SQLite that notes each statement it examines.

@@ -11,14 +11,16 @@ import (
 // narrower is a judge that asks nobody: it prefers the result with fewer columns.
 type narrower struct{}
 
-func (narrower) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeInput) (int, error) {
+func (narrower) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeInput) (v strategy.Verdict, err error) {
 	switch first, second := in.Options[0].Columns, in.Options[1].Columns; {
 	case first < second:
-		return 0, nil
+		v.Choice = 0
 	case first > second:
-		return 1, nil
+		v.Choice = 1
+	default:
+		v.Choice = -1 // it cannot tell: the vote stands
 	}
-	return -1, nil // cannot tell: the vote stands
+	return v, nil
 }
 
 func ExampleJudge() {

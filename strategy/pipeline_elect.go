@@ -100,7 +100,11 @@ func (r *pipelineRun) judge(ctx context.Context) error {
 	}
 	judgeCtx, span := trace.Start(ctx, "judge")
 	defer span.End()
-	choice, err := r.Judge.Choose(judgeCtx, r.env, in)
+	verdict, err := r.Judge.Choose(judgeCtx, r.env, in)
+	if verdict.Report != nil {
+		out.Report = verdict.Report
+	}
+	choice := verdict.Choice
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

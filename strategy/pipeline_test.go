@@ -28,6 +28,9 @@ func repairs(replies ...string) llmtest.Rule {
 }
 
 func judges(replies ...string) llmtest.Rule {
+	for i, letter := range replies {
+		replies[i] = fmt.Sprintf(`{"selected_option": %q}`, letter)
+	}
 	return llmtest.Rule{Purpose: strategy.PurposeJudge, Replies: llmtest.Texts(replies...)}
 }
 
@@ -39,7 +42,7 @@ func plain(n int) strategy.Pipeline {
 func TestPipeline(t *testing.T) {
 	repairing, judging := plain(4), plain(4)
 	repairing.Repairer = strategy.TypedRepair{}
-	judging.Judge = strategy.Pairwise{}
+	judging.Judge = strategy.Rubric{}
 	tests := []struct {
 		name     string
 		pipeline strategy.Pipeline
@@ -82,8 +85,8 @@ func TestPipeline(t *testing.T) {
 			"a permanent error of a repair is a note",
 		},
 		{
-			"judge for the runner-up", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone), judges("B", "The answer is **A**.")}, everyone, 0.5, 6,
-			"preferred the runner-up", "B in the first order and A in the second are the same statement",
+			"judge for the runner-up", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone), judges("A", "B")}, everyone, 0.5, 6,
+			"preferred the runner-up", "the second statement stands first in the first call, and is B in the second",
 		},
 		{
 			"judge that follows position", judging, []llmtest.Rule{generate(usa, usa, everyone, everyone), judges("A", "A")}, usa, 0.5, 6, "could not tell",
@@ -188,7 +191,7 @@ func TestEachStatementIsCheckedOnce(t *testing.T) {
 // TestWithoutExecution runs nothing: votes go by plan and the judge sees no rows.
 func TestWithoutExecution(t *testing.T) {
 	p := plain(4)
-	p.Judge = strategy.Pairwise{}
+	p.Judge = strategy.Rubric{}
 	p.Voter = vote.Majority{MinShare: 0.9}
 	script := &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usaJoin, "SELECT total FROM orders", "SELECT count(*) FROM orders"), judges("A", "B")}}
 	env := shopEnv(t, script)

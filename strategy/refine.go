@@ -39,10 +39,10 @@ type RefineInput struct {
 
 // The reasons for which a Refine stops without a statement that runs.
 const (
-	StopNoProgress = "no-progress" // the same statement was proposed again
-	StopTimeout    = "timeout"     // a second statement ran until its time was over
-	StopExecutions = "executions"  // there were as many statements as may be
-	StopModel      = "model"       // the model could not be asked: its budget is spent, or the call failed
+	stopNoProgress = "no-progress" // the same statement was proposed again
+	stopTimeout    = "timeout"     // a second statement ran until its time was over
+	stopExecutions = "executions"  // there were as many statements as may be
+	stopModel      = "model"       // the model could not be asked: its budget is spent, or the call failed
 )
 
 // Refined is what came of it.
@@ -50,7 +50,7 @@ type Refined struct {
 	Candidate vote.Candidate // the statement that runs, or else the last one that was tried, with what was wrong in Rejected
 	Steps     []Step         // what was tried, the first statement included
 	Stop      string         // why it ended without a statement that runs; "" if it has one
-	Err       error          // beside StopModel
+	Err       error          // beside "model"
 }
 
 // Validate reports a negative number of Executions.
@@ -79,9 +79,9 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 		case runs && (!r.Suspect || asked || !current.Empty && !current.AllNull):
 			return out, nil
 		case timeouts > 1:
-			out.Stop = StopTimeout
+			out.Stop = stopTimeout
 		case try >= most:
-			out.Stop = StopExecutions
+			out.Stop = stopExecutions
 		}
 		if out.Stop != "" {
 			return out.settled(), nil
@@ -98,12 +98,12 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 		key := normal(env, next.SQL)
 		switch {
 		case err != nil:
-			out.Stop, out.Err = StopModel, err
+			out.Stop, out.Err = stopModel, err
 			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: PurposeRepair, Status: "failed", Problem: brief(err.Error())})
 		case next.SQL != "" && seen[key]:
-			out.Stop = StopNoProgress
+			out.Stop = stopNoProgress
 			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: PurposeRepair, SQL: next.SQL,
-				Status: StopNoProgress, Problem: cmp.Or(ErrorLine(current.Rejected, false), "the same statement again")})
+				Status: stopNoProgress, Problem: cmp.Or(ErrorLine(current.Rejected, false), "the same statement again")})
 		default:
 			seen[key] = next.SQL != ""
 			out.add(in, next, try, PurposeRepair, in.Admission)

@@ -49,30 +49,30 @@ func TestRefine(t *testing.T) {
 		{first: typo, replies: []string{usa}, sql: usa, runs: true, steps: []step{{typo, "rejected"}, {usa, "ok"}}, why: "one correction"},
 		{first: typo, replies: []string{syntax, usa}, sql: usa, runs: true,
 			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {usa, "ok"}}, why: "two corrections"},
-		{first: typo, replies: []string{syntax, "SELECT no FROM customers", usa}, sql: "SELECT no FROM customers", stop: strategy.StopExecutions,
+		{first: typo, replies: []string{syntax, "SELECT no FROM customers", usa}, sql: "SELECT no FROM customers", stop: "executions",
 			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {"SELECT no FROM customers", "rejected"}}, why: "three statements are all there are"},
-		{first: typo, replies: []string{"select NME from customers;"}, sql: typo, stop: strategy.StopNoProgress,
+		{first: typo, replies: []string{"select NME from customers;"}, sql: typo, stop: "no-progress",
 			steps: []step{{typo, "rejected"}, {"select NME from customers", "no-progress"}}, why: "the same statement, written otherwise"},
-		{first: typo, replies: []string{syntax, typo, usa}, sql: syntax, stop: strategy.StopNoProgress,
+		{first: typo, replies: []string{syntax, typo, usa}, sql: syntax, stop: "no-progress",
 			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {typo, "no-progress"}}, why: "the one before the last again"},
-		{first: typo, sql: typo, stop: strategy.StopModel, steps: []step{{typo, "rejected"}, {"", "failed"}}, why: "no model"},
+		{first: typo, sql: typo, stop: "model", steps: []step{{typo, "rejected"}, {"", "failed"}}, why: "no model"},
 		{first: "", replies: []string{usa}, sql: usa, runs: true, steps: []step{{"", "no-sql"}, {usa, "ok"}}, why: "a reply without a statement"},
 		{first: typo, replies: []string{"I cannot.", usa}, sql: usa, runs: true,
 			steps: []step{{typo, "rejected"}, {"", "no-sql"}, {usa, "ok"}}, why: "a correction without a statement"},
-		{first: "DELETE FROM customers", replies: []string{"DROP TABLE customers", "DELETE FROM orders"}, sql: "DELETE FROM orders", stop: strategy.StopExecutions,
+		{first: "DELETE FROM customers", replies: []string{"DROP TABLE customers", "DELETE FROM orders"}, sql: "DELETE FROM orders", stop: "executions",
 			steps: []step{{"DELETE FROM customers", "refused"}, {"DROP TABLE customers", "refused"}, {"DELETE FROM orders", "refused"}},
 			why:   "writes are refused, and kept for the audit"},
-		{first: slow, replies: []string{endless, usa}, sql: endless, stop: strategy.StopTimeout,
+		{first: slow, replies: []string{endless, usa}, sql: endless, stop: "timeout",
 			steps: []step{{slow, "timeout"}, {endless, "timeout"}}, why: "the second time-out ends it"},
-		{first: slow, replies: []string{typo, endless}, sql: endless, stop: strategy.StopTimeout,
+		{first: slow, replies: []string{typo, endless}, sql: endless, stop: "timeout",
 			steps: []step{{slow, "timeout"}, {typo, "rejected"}, {endless, "timeout"}}, why: "wherever it comes"},
-		{first: slow, replies: []string{strings.ToLower(slow) + ";", usa}, sql: slow, stop: strategy.StopNoProgress,
+		{first: slow, replies: []string{strings.ToLower(slow) + ";", usa}, sql: slow, stop: "no-progress",
 			steps: []step{{slow, "timeout"}, {strings.ToLower(slow), "no-progress"}}, why: "what was too slow is not executed again"},
 		{first: "SELECT * FROM sqlite_master", replies: []string{"SELECT load_extension('x')", usa}, sql: usa, runs: true,
 			steps: []step{{"SELECT * FROM sqlite_master", "refused"}, {"SELECT load_extension('x')", "refused"}, {usa, "ok"}}, why: "what the guard refuses"},
-		{first: "PRAGMA writable_schema = 1", replies: []string{"ATTACH 'x.db' AS x", everyone + "; DELETE FROM orders"}, stop: strategy.StopExecutions,
+		{first: "PRAGMA writable_schema = 1", replies: []string{"ATTACH 'x.db' AS x", everyone + "; DELETE FROM orders"}, stop: "executions",
 			steps: []step{{"PRAGMA writable_schema = 1", "refused"}, {"ATTACH 'x.db' AS x", "refused"}, {"", "no-sql"}}, why: "pragmas, databases, two statements"},
-		{first: everyone + "; DELETE FROM orders", replies: []string{"I cannot.", "Nor now."}, stop: strategy.StopExecutions,
+		{first: everyone + "; DELETE FROM orders", replies: []string{"I cannot.", "Nor now."}, stop: "executions",
 			steps: []step{{everyone + "; DELETE FROM orders", "refused"}, {"", "no-sql"}, {"", "no-sql"}}, why: "no statement to the end"},
 		{first: slow, replies: []string{usa}, sql: usa, runs: true, steps: []step{{slow, "timeout"}, {usa, "ok"}}, why: "one time-out does not"},
 		{first: nobody, replies: []string{usa}, sql: nobody, runs: true, steps: []step{{nobody, "suspect"}}, why: "an empty result is an answer"},
@@ -100,7 +100,7 @@ func TestRefine(t *testing.T) {
 			steps: []step{{nobody, "suspect"}, {"", "failed"}}, why: "no model to ask about it"},
 		{first: typo, replies: []string{nobody, usa}, refine: strategy.Refine{Suspect: true}, sql: usa, runs: true,
 			steps: []step{{typo, "rejected"}, {nobody, "suspect"}, {usa, "ok"}}, why: "a correction is asked about as well"},
-		{first: typo, replies: []string{syntax, usa}, refine: strategy.Refine{Executions: 2}, sql: syntax, stop: strategy.StopExecutions,
+		{first: typo, replies: []string{syntax, usa}, refine: strategy.Refine{Executions: 2}, sql: syntax, stop: "executions",
 			steps: []step{{typo, "rejected"}, {syntax, "rejected"}}, why: "fewer executions"},
 	}
 	for _, tt := range tests {
@@ -148,7 +148,7 @@ func TestRefine(t *testing.T) {
 			if diff := cmp.Diff(tt.steps, steps); diff != "" {
 				t.Errorf("steps (-want +got):\n%s", diff)
 			}
-			if got.Candidate.SQL != tt.sql || (got.Candidate.Rejected == "") != tt.runs || got.Stop != tt.stop || (got.Err != nil) != (tt.stop == strategy.StopModel) {
+			if got.Candidate.SQL != tt.sql || (got.Candidate.Rejected == "") != tt.runs || got.Stop != tt.stop || (got.Err != nil) != (tt.stop == "model") {
 				t.Errorf("%q, rejected %q, stop %q, %v; want %q, runs %v, stop %q",
 					got.Candidate.SQL, got.Candidate.Rejected, got.Stop, got.Err, tt.sql, tt.runs, tt.stop)
 			}
@@ -224,8 +224,8 @@ func TestRefineBudget(t *testing.T) {
 		stop         string
 		sql          string
 	}{
-		{typo, syntax, strategy.StopModel, syntax}, // of two corrections one is paid for
-		{typo, nobody, "", nobody},                 // what runs is the answer, though nobody can be asked about it
+		{typo, syntax, "model", syntax}, // of two corrections one is paid for
+		{typo, nobody, "", nobody},      // what runs is the answer, though nobody can be asked about it
 	} {
 		account := llm.Budget{Calls: 1}.Start()
 		script := &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeRepair, tt.reply)}}

@@ -136,7 +136,7 @@ func TestRepairLooksAtDoubts(t *testing.T) {
 // TestJudgedConfidenceIsCalibratedOnce.
 func TestJudgedConfidenceIsCalibratedOnce(t *testing.T) {
 	p := plain(4)
-	p.Judge = strategy.Pairwise{}
+	p.Judge = strategy.Rubric{}
 	p.Voter = vote.Majority{MinShare: 0.9, Calibrate: func(x float64) float64 { return x / 2 }}
 	for _, verdicts := range [][]string{{"A", "B"}, {"B", "A"}} {
 		out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa, everyone, everyone), judges(verdicts...)}}),

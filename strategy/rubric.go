@@ -17,10 +17,7 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// mostOptions is how many options a Rubric looks at.
-const mostOptions = 5
-
-// Rubric asks the model for the best of up to five statements by correctness, efficiency, readability and completeness,
+// Rubric asks the model for the best of several statements by correctness, efficiency, readability and completeness,
 // with the rows of each and how many samples agree on it (QA-SQL's listwise judge).
 //
 // Models prefer a position, so each call shows the options in another rotation, which begins at a hash of the question,
@@ -28,44 +25,24 @@ const mostOptions = 5
 // There are no more calls than options: two options get two calls at most, which have to agree. What cannot be read is no
 // vote. Calls at temperature 0, each repeated once where its reply is no JSON.
 type Rubric struct {
-	Form  schema.Form // how the part of the schema is written that the options read; the zero value is DDL
-	Votes int         // calls; 0 means 2; 1 is the published form, where the place of an option may decide
+	Form    schema.Form // how the part of the schema is written that the options read; the zero value is DDL
+	Votes   int         // calls; 0 means 2; 1 is the published form, where the place of an option may decide
+	Options int         // options that the model sees, the leader first; 0 means 5
 }
 
-// Verdict is what a Rubric found.
-type Verdict struct {
-	Choice int           `json:"choice"` // index of the option; -1: none has more than half of the calls
-	Votes  []int         `json:"votes"`  // calls that chose each option
-	Calls  []VerdictCall `json:"calls"`  // in the order of rotations
+// Validate reports a negative Votes, and Options that are negative or more than the 26 letters that name them.
+func (r Rubric) Validate() error {
+	return errors.Join(CheckField("strategy: Rubric.Votes", r.Votes, 0), CheckField("strategy: Rubric.Options", r.Options, 26))
 }
 
-// VerdictCall is what one call said.
-type VerdictCall struct {
-	First       int      `json:"first"`                 // index of the option that stood first
-	Choice      int      `json:"choice"`                // index of the option; -1: no vote
-	Confidence  float64  `json:"confidence,omitempty"`  // the model's own, which nothing is made of; 0: it gave none in 0..1
-	Reason      string   `json:"reason,omitempty"`      // the model's, in one line of at most 300 runes
-	Evaluations []string `json:"evaluations,omitempty"` // what the model said about each option, by index
-	Problem     string   `json:"problem,omitempty"`     // why the call has no vote
-}
-
-// Validate reports a negative Votes.
-func (r Rubric) Validate() error { return CheckField("strategy: Rubric.Votes", r.Votes, 0) }
-
-// Choose is the Choice of Verdict.
-func (r Rubric) Choose(ctx context.Context, env *Env, in JudgeInput) (int, error) {
-	v, err := r.Verdict(ctx, env, in)
-	return v.Choice, err
-}
-
-// Verdict makes the calls, one after the other, and ends early where no option can have more than half of them any more.
+// Choose makes the calls, one after the other, and ends early where no option can have more than half of them any more.
 // The error is ctx.Err(), or that of the last call if none was answered.
-func (r Rubric) Verdict(ctx context.Context, env *Env, in JudgeInput) (Verdict, error) {
+func (r Rubric) Choose(ctx context.Context, env *Env, in JudgeInput) (Verdict, error) {
 	v := Verdict{Choice: -1}
 	if err := r.Validate(); err != nil {
 		return v, err
 	}
-	in.Options = in.Options[:min(len(in.Options), mostOptions)]
+	in.Options = in.Options[:min(len(in.Options), cmp.Or(r.Options, 5))]
 	n := len(in.Options)
 	v.Votes = make([]int, n)
 	if n < 2 {

@@ -44,13 +44,13 @@ func TestRubricRotates(t *testing.T) {
 			in := strategy.JudgeInput{Task: strategy.Task{Question: "Who?"}, Options: fiveOptions(n)}
 			env := shopEnv(t, always)
 			in.Schema = env.Schema
-			if got, err := (strategy.Rubric{Votes: calls}).Choose(t.Context(), env, in); got != -1 || err != nil {
-				t.Errorf("%d options, %d calls: a judge that always says A chose %d, %v", n, calls, got, err)
+			if v, err := (strategy.Rubric{Votes: calls}).Choose(t.Context(), env, in); v.Choice != -1 || err != nil {
+				t.Errorf("%d options, %d calls: a judge that always says A chose %d, %v", n, calls, v.Choice, err)
 			}
 			for want := range n {
 				env.Models[0] = prefers(in.Options[want].SQL)
-				if got, err := (strategy.Rubric{Votes: calls}).Choose(t.Context(), env, in); got != want || err != nil {
-					t.Errorf("%d options, %d calls: chose %d, %v; the judge wants %d", n, calls, got, err, want)
+				if v, err := (strategy.Rubric{Votes: calls}).Choose(t.Context(), env, in); v.Choice != want || err != nil {
+					t.Errorf("%d options, %d calls: chose %d, %v; the judge wants %d", n, calls, v.Choice, err, want)
 				}
 			}
 		}
@@ -63,11 +63,11 @@ func TestRubricStartsAnywhere(t *testing.T) {
 	first := make([]int, 5)
 	for i := range 1000 {
 		in := strategy.JudgeInput{Task: strategy.Task{Question: fmt.Sprintf("Question %d?", i)}, Schema: env.Schema, Options: fiveOptions(5)}
-		v, err := strategy.Rubric{Votes: 1}.Verdict(t.Context(), env, in)
+		v, err := strategy.Rubric{Votes: 1}.Choose(t.Context(), env, in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, _ := strategy.Rubric{Votes: 1}.Verdict(t.Context(), env, in)
+		again, _ := strategy.Rubric{Votes: 1}.Choose(t.Context(), env, in)
 		if again.Calls[0].First != v.Calls[0].First {
 			t.Fatalf("question %d: option %d first, then option %d", i, v.Calls[0].First, again.Calls[0].First)
 		}
@@ -119,7 +119,7 @@ func TestRubricReplies(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{{Replies: []llmtest.Reply{tt.reply}, Repeat: true}}})
 			in := strategy.JudgeInput{Task: strategy.Task{Question: "Who is it?"}, Schema: env.Schema, Options: fiveOptions(2)}
-			v, err := strategy.Rubric{Votes: 1}.Verdict(t.Context(), env, in)
+			v, err := strategy.Rubric{Votes: 1}.Choose(t.Context(), env, in)
 			if (err != nil) != tt.err || len(v.Calls) != 1 || v.Choice != tt.want.Choice {
 				t.Fatalf("%+v, error %v", v, err)
 			}
@@ -135,16 +135,16 @@ func TestRubricEndsEarly(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("no", "no", "no", "no", "no"), Repeat: true}}}
 	env := shopEnv(t, script)
 	in := strategy.JudgeInput{Task: strategy.Task{Question: "Who?"}, Schema: env.Schema, Options: fiveOptions(5)}
-	v, err := strategy.Rubric{Votes: 4}.Verdict(t.Context(), env, in)
+	v, err := strategy.Rubric{Votes: 4}.Choose(t.Context(), env, in)
 	if err != nil || len(v.Calls) != 2 || v.Choice != -1 {
 		t.Errorf("%d calls, choice %d, %v; want 2: after two without a vote no option can have more than half of four", len(v.Calls), v.Choice, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (strategy.Rubric{}).Verdict(ctx, env, in); !errors.Is(err, context.Canceled) {
+	if _, err := (strategy.Rubric{}).Choose(ctx, env, in); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := (strategy.Rubric{Votes: -1}).Verdict(t.Context(), env, in); err == nil {
+	if _, err := (strategy.Rubric{Votes: -1}).Choose(t.Context(), env, in); err == nil {
 		t.Error("negative Votes: no error")
 	}
 }
@@ -186,7 +186,7 @@ func TestRubricPrompt(t *testing.T) {
 		}
 		a.Close()
 		root := trace.New("question")
-		if _, err := (strategy.Rubric{Votes: 1}).Verdict(trace.Into(t.Context(), root), env, in); err != nil || len(root.Warnings()) > 0 {
+		if _, err := (strategy.Rubric{Votes: 1}).Choose(trace.Into(t.Context(), root), env, in); err != nil || len(root.Warnings()) > 0 {
 			t.Fatal(err, root.Warnings())
 		}
 		golden.Check(t, name, written(script.RequestsFor(strategy.PurposeJudge)[0].Messages))
@@ -198,7 +198,7 @@ func TestRubricLooksAtFive(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(`{"selected_option": "F"}`), Repeat: true}}}
 	env := shopEnv(t, script)
 	in := strategy.JudgeInput{Task: strategy.Task{Question: "Who?"}, Schema: env.Schema, Options: fiveOptions(6)}
-	v, err := strategy.Rubric{Votes: 1}.Verdict(t.Context(), env, in)
+	v, err := strategy.Rubric{Votes: 1}.Choose(t.Context(), env, in)
 	if err != nil || v.Choice != -1 || len(v.Votes) != 5 {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -236,8 +236,8 @@ func TestRubricNeedsMoreThanHalf(t *testing.T) {
 			return llm.Response{Text: "None of them."}, nil
 		}))
 		in.Schema = env.Schema
-		if got, err := (strategy.Rubric{Votes: tt.votes}).Choose(t.Context(), env, in); got != tt.want || err != nil {
-			t.Errorf("%s: %d options, %d votes, %v: chose %d, %v, want %d", tt.why, tt.options, tt.votes, tt.choices, got, err, tt.want)
+		if v, err := (strategy.Rubric{Votes: tt.votes}).Choose(t.Context(), env, in); v.Choice != tt.want || err != nil {
+			t.Errorf("%s: %d options, %d votes, %v: chose %d, %v, want %d", tt.why, tt.options, tt.votes, tt.choices, v.Choice, err, tt.want)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -87,16 +86,4 @@ func ExampleErrorLine() {
 	// Output:
 	// near 'Ann': syntax error
 	// near …: syntax error
-}
-
-// Votes of models go by name, so two of one name are found before the first call.
-func ExampleModelError() {
-	env := exampleEnv(llm.Named("small", exampleModel("SELECT 1")))
-	env.Models = append(env.Models, llm.Named("small", exampleModel("", "SELECT 2")))
-	_, err := petsql.Strategy{}.Generate(context.Background(), env, exampleTask)
-	var models *petsql.ModelError
-	if errors.As(err, &models) {
-		fmt.Printf("%d models are called %q\n", models.Count, models.Name)
-	}
-	// Output: 2 models are called "small"
 }

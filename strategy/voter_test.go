@@ -74,7 +74,7 @@ func TestWrongBallots(t *testing.T) {
 		{"too sure", elects(func(b *vote.Ballot) { b.Confidence = 7 }), "confidence is 7"},
 	} {
 		p := plain(3)
-		p.Voter, p.Judge, p.MinConfidence = tt.as, strategy.Pairwise{}, 0.1
+		p.Voter, p.Judge, p.MinConfidence = tt.as, strategy.Rubric{}, 0.1
 		script := &llmtest.Script{Rules: []llmtest.Rule{generate(usa, broken, everyone), judges("A", "B")}}
 		out, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
 		if tt.text == "" {
@@ -214,7 +214,7 @@ func TestChecksThatRunNothing(t *testing.T) {
 // to be looked at.
 func TestTooFewVotes(t *testing.T) {
 	p := plain(5)
-	p.Sampler.MinVotes, p.Judge = 4, strategy.Pairwise{}
+	p.Sampler.MinVotes, p.Judge = 4, strategy.Rubric{}
 	script := &llmtest.Script{Rules: []llmtest.Rule{generate(usa, broken, everyone, usa, broken)}}
 	out, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
 	const want = "strategy: too few votes: 3 of the 4 needed: 2 × exec: invalid statement (schema): no such table: custmers"

@@ -147,7 +147,7 @@ func (b Ballot) noVote() error {
 	}
 	switch {
 	case len(b.Abstained) == b.Sampled && len(seen) == 1 && seen[noWeight]:
-		return fmt.Errorf("%w: Majority.Weight is 0 for each of %d candidates, as with a Panel whose Weights are empty or name none of their models", ErrNoVote, b.Sampled)
+		return fmt.Errorf("%w: Majority.Weight is 0 for each of %d candidates, as with weights that name none of their models", ErrNoVote, b.Sampled)
 	case len(reasons) == 0:
 		return fmt.Errorf("%w: none of %d candidates was counted", ErrNoVote, b.Sampled)
 	}

@@ -48,7 +48,7 @@ func BenchmarkMajority(b *testing.B) {
 		for name, m := range map[string]Majority{
 			"plain":   {},
 			"penalty": {Penalty: 1, MaxDoubt: 6},
-			"weights": {Weight: Weights{Of: map[string]float64{"model 1": 0.7, "model 2": 0.9}}.Weight},
+			"weights": {Weight: func(c Candidate) float64 { return 0.7 }},
 		} {
 			b.Run(fmt.Sprintf("candidates=%d/%s", n, name), func(b *testing.B) {
 				b.ReportAllocs()

@@ -3,9 +3,7 @@
 //
 // The package calls no model and runs no SQL. Candidates carry what package exec
 // found out about them, and the findings of the rules of package doubt.
-// strategy.Election samples the samples. Package eval fits a [Calibration]. Only the
-// functions …FromLabels take right answers, of questions set aside for them, and
-// [Weights.Feedback] takes a person's verdict after the vote.
+// strategy.Election samples the samples. Package eval fits a [Calibration].
 //
 //	ballot, err := vote.Majority{Key: vote.ByResult}.Count(candidates)
 //	winner, err := ballot.Winner()
@@ -14,7 +12,7 @@
 // The parts:
 //
 //   - a [Key] says which candidates are equal: [ByResult], [ByPlan], [ByText];
-//   - [Majority] counts, with weights ([Weights], [Panel]) and with doubts;
+//   - [Majority] counts, with weights of models and with doubts;
 //   - a [Stop] ends an election early: [Decided], [AheadBy], [Posterior];
 //   - a [Tally] is the state of a vote that goes on.
 package vote

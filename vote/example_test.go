@@ -55,26 +55,12 @@ func ExampleMajority_byPlan() {
 }
 
 func ExampleMajority_weights() {
-	weights := vote.Weights{Of: map[string]float64{"small": 0.4, "large": 0.9}}
-	if err := weights.Validate(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	ballot, _ := vote.Majority{Weight: weights.Weight, MaxWeight: weights.Max()}.Count(samples())
+	weights := map[string]float64{"small": 0.4, "large": 0.9} // by model
+	ballot, _ := vote.Majority{Weight: func(c vote.Candidate) float64 { return weights[c.Model] }, MaxWeight: 0.9}.Count(samples())
 	winner, _ := ballot.Winner()
 	fmt.Printf("%s (%.2f)\n", winner.SQL, winner.Share)
 	// Output:
 	// SELECT name, age FROM singer (0.35)
-}
-
-func ExampleWeights_Disagree() {
-	weights := vote.Weights{} // equal votes
-	candidates := samples()
-	ballot, _ := vote.Majority{Weight: weights.Weight}.Count(candidates)
-	weights = weights.Disagree(ballot, candidates, 0.005)
-	fmt.Printf("large %.4f, small %.4f\n", weights.Of["large"], weights.Of["small"])
-	// Output:
-	// large 0.9967, small 1.0000
 }
 
 func ExampleDecided() {
@@ -163,43 +149,6 @@ func ExampleTally_Wave() {
 	// Output:
 	// 7 3 4
 	// 2
-}
-
-func ExampleWeightsFromLabels() {
-	weights := vote.WeightsFromLabels(map[string]vote.Record{
-		"small": {Right: 60, Asked: 100},
-		"large": {Right: 80, Asked: 100},
-	})
-	out, _ := json.Marshal(weights)
-	fmt.Println(string(out))
-	// Output:
-	// {"of":{"large":0.7909090909090909,"small":0.6090909090909091},"from":"labels","n":100}
-}
-
-func ExampleWeightsFromAgreement() {
-	question := func(small, medium, large string) []vote.Candidate {
-		return []vote.Candidate{
-			{SQL: "a", Sample: 0, Model: "small", Fingerprint: small},
-			{SQL: "b", Sample: 1, Model: "medium", Fingerprint: medium},
-			{SQL: "c", Sample: 2, Model: "large", Fingerprint: large},
-		}
-	}
-	weights := vote.WeightsFromAgreement(vote.ByResult, [][]vote.Candidate{
-		question("x", "y", "y"), question("z", "z", "z"), question("u", "v", "v"),
-	})
-	fmt.Printf("small %.2f, medium %.2f, large %.2f\n", weights.Of["small"], weights.Of["medium"], weights.Of["large"])
-	// Output:
-	// small 0.50, medium 0.58, large 0.58
-}
-
-func ExamplePanel() {
-	panel := vote.PanelFromLabels(1, map[string]map[string]vote.Record{
-		"easy": {"small": {Right: 50, Asked: 50}, "large": {Right: 40, Asked: 50}},
-		"hard": {"small": {Right: 10, Asked: 50}, "large": {Right: 30, Asked: 50}},
-	})
-	fmt.Println(panel.Models("easy"), panel.Models("hard"), panel.Models("unheard of"))
-	// Output:
-	// [small] [large] [large]
 }
 
 func ExampleCalibration() {

@@ -1,7 +1,6 @@
 package vote_test
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/texttosql/texttosql/vote"
@@ -60,14 +59,4 @@ func ExampleBallot_Overrule() {
 	// Output:
 	// asking about: SELECT name FROM singer / SELECT name, age FROM singer
 	// 1 of 5 samples (1 abstained), no doubt; a single vote, nothing confirms it; chosen against the count
-}
-
-// Weights come from files, so they are checked before they count.
-func ExampleWeightError() {
-	weights := vote.Weights{Of: map[string]float64{"small": 0.4, "large": -1}}
-	var wrong *vote.WeightError
-	if errors.As(weights.Validate(), &wrong) {
-		fmt.Println(wrong.Model, wrong.Weight)
-	}
-	// Output: large -1
 }

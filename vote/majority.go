@@ -10,6 +10,9 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
+// greatestWeight keeps sums of weights far from where floats end.
+const greatestWeight = 1e12
+
 // Majority elects the largest group of equal candidates: the self-consistency of
 // Wang et al. (ICLR 2023) on results instead of final answers, with doubts of ours.
 //

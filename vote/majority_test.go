@@ -147,7 +147,7 @@ func mustText(sql string) string {
 }
 
 func TestNoVote(t *testing.T) {
-	weight := Panel{Grades: map[string]Weights{"easy": {}}}.Weight("easy") // an empty panel that nobody validated
+	weight := func(Candidate) float64 { return 0 } // of a panel that names none of the models
 	tests := []struct {
 		name  string
 		cands []Candidate
@@ -160,7 +160,7 @@ func TestNoVote(t *testing.T) {
 		{"some without a weight", []Candidate{{Model: "zero", SQL: "SELECT 1", Fingerprint: "1"}, {Rejected: "a"}},
 			"vote: no vote: 2 of 2 candidates abstained: its weight is 0; a"},
 		{"all without a weight", []Candidate{{Model: "zero", SQL: "SELECT 1", Fingerprint: "1"}, {Model: "zero", SQL: "SELECT 2", Fingerprint: "2"}},
-			"vote: no vote: Majority.Weight is 0 for each of 2 candidates, as with a Panel whose Weights are empty or name none of their models"},
+			"vote: no vote: Majority.Weight is 0 for each of 2 candidates, as with weights that name none of their models"},
 		{"many reasons", []Candidate{{Rejected: "a"}, {Rejected: "b"}, {Rejected: "a"}, {Rejected: "c"}, {Rejected: "d"}},
 			"vote: no vote: 5 of 5 candidates abstained: a; b; c; …"},
 	}

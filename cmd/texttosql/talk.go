@@ -8,7 +8,6 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/talk"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -54,7 +53,7 @@ func (c *conversation) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
-	t := &talk.Talk{Out: p.out, Engine: e.Engine, Store: store, Lessons: e.Lessons, Again: func(id string) string {
+	t := &cli.Talk{Out: p.out, Engine: e.Engine, Store: store, Lessons: e.Lessons, Again: func(id string) string {
 		return fmt.Sprintf("--dir %s --resume %s", dir, id)
 	}}
 	if err := t.Converse(p.ctx, c.Resume); err != nil {

@@ -23,7 +23,6 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy/petsql"
@@ -161,7 +160,7 @@ func (s script) models() (list []llm.Model) {
 					continue
 				}
 				text := e.Final[name]
-				if req.Purpose == linker.PurposeLink {
+				if req.Purpose == "link" {
 					text = e.Link
 				}
 				if text != "" {

@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/texttosql/texttosql/describe"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -39,11 +37,11 @@ func (s script) Complete(ctx context.Context, req llm.Request) (llm.Response, er
 		table = at[1]
 	}
 	switch req.Purpose {
-	case describe.PurposeDescribe:
+	case "describe":
 		text = s.Describe[table]
-	case linker.PurposeDecompose:
+	case "decompose":
 		text = s.Decompose
-	case linker.PurposeScore:
+	case "score":
 		text = s.Score[table]
 	case strategy.PurposeGenerate:
 		text = s.Generate[req.Sample%len(s.Generate)]

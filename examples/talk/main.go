@@ -29,7 +29,6 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
-	"github.com/texttosql/texttosql/internal/talk"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
@@ -131,7 +130,7 @@ type conversation struct {
 }
 
 // open opens the folder and the session of that id, a new one for "".
-func (c *conversation) open(ctx context.Context, db *sql.DB, id string) (_ *talk.Talk, err error) {
+func (c *conversation) open(ctx context.Context, db *sql.DB, id string) (_ *cli.Talk, err error) {
 	if c.dir == "" {
 		if c.dir, err = os.MkdirTemp("", "texttosql-talk-"); err != nil {
 			return nil, err
@@ -153,14 +152,14 @@ func (c *conversation) open(ctx context.Context, db *sql.DB, id string) (_ *talk
 	if err != nil {
 		return nil, err
 	}
-	t := &talk.Talk{Out: c.out, Engine: engine, Store: store, Lessons: lessons, Again: func(id string) string {
+	t := &cli.Talk{Out: c.out, Engine: engine, Store: store, Lessons: lessons, Again: func(id string) string {
 		return fmt.Sprintf("-dir %s -resume %s", c.dir, id)
 	}}
 	return t, t.Converse(ctx, id)
 }
 
 // play plays the lines of the script that the session did not hear.
-func play(ctx context.Context, t *talk.Talk, out io.Writer, lines []string) error {
+func play(ctx context.Context, t *cli.Talk, out io.Writer, lines []string) error {
 	heard := 0
 	for _, turn := range t.Record().Turns {
 		// The turn of a choice has the label of its option as text.

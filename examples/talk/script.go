@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -49,20 +48,20 @@ func (s script) Complete(ctx context.Context, req llm.Request) (llm.Response, er
 	}
 	var reply any
 	switch req.Purpose {
-	case linker.PurposeTable:
+	case "table":
 		table := ""
 		if at := aboutTable.FindStringSubmatch(prompt); at != nil {
 			table = at[1]
 		}
 		confidence, relevant := q.Tables[table]
 		reply = map[string]any{"is_relevant": relevant, "confidence": confidence, "relevant_columns": []string{}, "reasoning": "it has what is asked"}
-	case linker.PurposeTables:
+	case "tables":
 		final := []string{}
 		for _, at := range aboutTable.FindAllStringSubmatch(prompt, -1) {
 			final = append(final, at[1])
 		}
 		reply = map[string]any{"final_tables": final, "removed_tables": []string{}, "reasoning": "each is needed"}
-	case linker.PurposeSynthesis:
+	case "synthesis":
 		reply = map[string]any{"columns": []string{}, "joins_needed": q.Join, "reasoning": ""}
 	case strategy.PurposeGenerate, strategy.PurposeRepair:
 		if q.Has != "" && strings.Contains(prompt, q.Has) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -26,8 +27,8 @@ type Labelled struct {
 // PanelFit finds out whether weights or panels of models are worth having: the
 // fitting tool of PET-SQL's difficulty-aware vote, for which the paper has none.
 //
-// Fit compares equal votes, weights by accuracy (vote.WeightsFromLabels) and
-// panels of several sizes (vote.PanelFromLabels) by cross-validation: each is
+// Fit compares equal votes, weights by accuracy (petsql.WeightsFromLabels) and
+// panels of several sizes (petsql.PanelFromLabels) by cross-validation: each is
 // fitted on all folds but one and votes on that one, questions of one template
 // together. Equal votes are recommended unless another way beats the better of
 // equal votes and, for a panel, weights by at least one question, 1 % of them, and
@@ -51,12 +52,12 @@ const (
 // PanelChoice is what PanelFit found out. Weights and Panel are those of
 // petsql.Strategy: at most one is set, none where equal votes are best.
 type PanelChoice struct {
-	N       int           `json:"n"`                 // questions
-	Folds   int           `json:"folds"`             // of the cross-validation
-	Ways    []WayRight    `json:"ways"`              // every alternative, as it was compared
-	Best    string        `json:"best"`              // the recommended way
-	Weights *vote.Weights `json:"weights,omitempty"` // where Best is WayWeights, fitted on all questions
-	Panel   *vote.Panel   `json:"panel,omitempty"`   // where Best is a panel, fitted on all questions
+	N       int             `json:"n"`                 // questions
+	Folds   int             `json:"folds"`             // of the cross-validation
+	Ways    []WayRight      `json:"ways"`              // every alternative, as it was compared
+	Best    string          `json:"best"`              // the recommended way
+	Weights *petsql.Weights `json:"weights,omitempty"` // where Best is WayWeights, fitted on all questions
+	Panel   *petsql.Panel   `json:"panel,omitempty"`   // where Best is a panel, fitted on all questions
 }
 
 // WayRight is how often a way of voting was right in cross-validation.
@@ -218,8 +219,8 @@ func (w way) String() string {
 
 // wayVoter is one way of voting, fitted.
 type wayVoter struct {
-	weights *vote.Weights
-	panel   *vote.Panel
+	weights *petsql.Weights
+	panel   *petsql.Panel
 }
 
 func newWayVoter(of way, fit []Labelled) wayVoter {
@@ -227,25 +228,25 @@ func newWayVoter(of way, fit []Labelled) wayVoter {
 	case WayEqual:
 		return wayVoter{}
 	case WayWeights:
-		w := vote.WeightsFromLabels(recordsOf(fit))
+		w := petsql.WeightsFromLabels(recordsOf(fit))
 		return wayVoter{weights: &w}
 	default:
 		byGrade := map[string][]Labelled{}
 		for _, q := range fit {
 			byGrade[q.Grade] = append(byGrade[q.Grade], q)
 		}
-		graded := map[string]map[string]vote.Record{}
+		graded := map[string]map[string]petsql.Record{}
 		for grade, questions := range byGrade {
 			graded[grade] = recordsOf(questions)
 		}
-		p := vote.PanelFromLabels(of.size, graded)
+		p := petsql.PanelFromLabels(of.size, graded)
 		return wayVoter{panel: &p}
 	}
 }
 
 // recordsOf counts how often each model was right.
-func recordsOf(questions []Labelled) map[string]vote.Record {
-	records := map[string]vote.Record{}
+func recordsOf(questions []Labelled) map[string]petsql.Record {
+	records := map[string]petsql.Record{}
 	for _, q := range questions {
 		for i, c := range q.Candidates {
 			r := records[c.Model]

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -84,7 +85,7 @@ func TestPanelChoiceTies(t *testing.T) {
 		q.Candidates = append(q.Candidates, vote.Candidate{SQL: "SELECT 1", Sample: i, Model: c.model, Fingerprint: c.fp, Rows: 1})
 		q.Right = append(q.Right, c.fp == "right")
 	}
-	w := vote.Weights{Of: map[string]float64{"a": .5, "b": .25, "c": .25}}
+	w := petsql.Weights{Of: map[string]float64{"a": .5, "b": .25, "c": .25}}
 	if !(pools.PanelChoice{Weights: &w}).Right(q) || (pools.PanelChoice{}).Right(q) {
 		t.Error("a tie of weights went to the first models, or equal votes to the last")
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/lab/internal/evaldata"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -94,14 +93,14 @@ func (k *knowing) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 	text := req.Messages[len(req.Messages)-1].Text
 	reply := ""
 	switch req.Purpose {
-	case linker.PurposeTable:
+	case "table":
 		relevant := slices.ContainsFunc(k.gold, func(name string) bool { return strings.Contains(text, "CREATE TABLE "+name+" (") })
 		reply = asJSON(map[string]any{"is_relevant": relevant, "confidence": 0.9, "relevant_columns": []string{}, "reasoning": "as the gold reads it"})
-	case linker.PurposeTables:
+	case "tables":
 		reply = asJSON(map[string]any{"final_tables": k.gold, "removed_tables": []string{}, "reasoning": "as the gold reads them"})
-	case linker.PurposeSynthesis:
+	case "synthesis":
 		reply = asJSON(map[string]any{"joins_needed": len(k.gold) > 1, "filters": nil, "aggregations": nil, "ordering": nil})
-	case linker.PurposeJoin:
+	case "join":
 		reply = `{"found_joins": true, "joins": [{"left_column": "superhero.eye_colour_id", "right_column": "colour.id", "confidence": 0.9}]}`
 	case strategy.PurposeGenerate:
 		reply = "```sql\n" + k.answers[req.Sample%12].SQL + "\n```"

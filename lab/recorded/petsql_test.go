@@ -53,7 +53,7 @@ func TestPETSQLRecorded(t *testing.T) {
 		e := *env
 		for i, run := range runs {
 			m := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-				if req.Purpose == linker.PurposeLink {
+				if req.Purpose == "link" {
 					return llm.Response{Text: answers[first][q.ID], StopReason: llm.StopEnd}, nil
 				}
 				return llm.Response{Text: answers[run][q.ID], StopReason: llm.StopEnd}, nil

@@ -70,10 +70,10 @@ func TestRefineRecordedFailures(t *testing.T) {
 				ok = err == nil && v.Scores[0] == 1 && got.Stop == "" && len(got.Steps) == 2
 			case c.SQL == "":
 				end = "no SQL"
-				ok = got.Stop == strategy.StopExecutions && last.Status == "no-sql" && len(got.Steps) == 3
+				ok = got.Stop == "executions" && last.Status == "no-sql" && len(got.Steps) == 3
 			default:
 				end = "the same statement again"
-				ok = got.Stop == strategy.StopNoProgress && got.Candidate.Rejected == c.Rejected && strings.HasPrefix(c.Rejected, last.Problem)
+				ok = got.Stop == "no-progress" && got.Candidate.Rejected == c.Rejected && strings.HasPrefix(c.Rejected, last.Problem)
 				if strings.Contains(last.Problem, a.Exec.Err) { // all but one, whose syntax SQLite learned since the recording
 					counts["with the recorded error"]++
 				}

@@ -195,7 +195,7 @@ var errNothingLeft = errors.New("no pair is left to write; the report has the re
 // stands its Manifest, as NAME.manifest.json for NAME.jsonl. Equal input gives equal bytes.
 //
 // A pair is left out, and reported, for one of the reasons not_utf8, empty, too_long, not_select, duplicate (question,
-// evidence and SQL occurred before), same_question, question_template, sql_template (those of memory.Leak, with
+// evidence and SQL occurred before), same_question, question_template, sql_template (see memory.Guard.Find, with
 // Against) and does_not_execute. Under WithoutExecution the last one is told by a plan. Each statement runs once, as a
 // candidate does; no model is called.
 //

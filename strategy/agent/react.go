@@ -32,8 +32,8 @@ type ReAct struct {
 	published bool
 }
 
-// PurposeStep is the purpose of the requests of ReAct (llm.Request.Purpose).
-const PurposeStep = "agent.step"
+// purposeStep is the purpose of the requests of ReAct (llm.Request.Purpose).
+const purposeStep = "agent.step"
 
 // Published returns r in the form of its source: 256 tokens a reply, an action "finish" which ends the walk, as the
 // second statement that runs does, and errors by class. The SQL inside finish is ignored, as it was there: the answer is
@@ -89,7 +89,7 @@ func (r ReAct) Generate(ctx context.Context, env *strategy.Env, t strategy.Task)
 func (r *run) pipeline() strategy.Pipeline {
 	p := strategy.Pipeline{
 		Prompter:  strategy.PrompterFunc(r.prompt),
-		Sampler:   strategy.Sampler{MaxTokens: cmp.Or(r.MaxTokens, 512), Purpose: PurposeStep, StopTexts: []string{"\nObservation:"}, Stop: vote.Decided},
+		Sampler:   strategy.Sampler{MaxTokens: cmp.Or(r.MaxTokens, 512), Purpose: purposeStep, StopTexts: []string{"\nObservation:"}, Stop: vote.Decided},
 		Admission: r.admission,
 	}
 	if r.task.Samples > 1 {

@@ -18,7 +18,7 @@ type ReActReport struct {
 type WalkReport struct {
 	Sample int    `json:"sample"` // index of the sample
 	Steps  int    `json:"steps"`  // replies
-	Stop   string `json:"stop"`   // why it ended: StopAnswer, …
+	Stop   string `json:"stop"`   // why it ended: "answer", …
 }
 
 // Method is "react".

@@ -39,29 +39,29 @@ func TestLoop(t *testing.T) {
 		stop  string
 		why   string
 	}{
-		{agent.ReAct{}, acts(usa), usa, 1, agent.StopAnswer, "the first statement runs"},
-		{agent.ReAct{}, acts(broken, usa), usa, 2, agent.StopAnswer, "one after an error"},
-		{agent.ReAct{}, acts(broken), "", 3, agent.StopNoProgress, "the same failing statement for ever"},
-		{agent.ReAct{}, acts(broken, broken+" ;", usa), usa, 3, agent.StopAnswer, "one repeat is no end"},
-		{agent.ReAct{}, acts("SELECT a1", "SELECT a2", "SELECT a3", "SELECT a4", "SELECT a5", "SELECT a6", "SELECT a7", usa), "", 7, agent.StopSteps, "seven steps"},
-		{agent.ReAct{Steps: 2}, acts(broken, Other, usa), "", 2, agent.StopSteps, "two steps"},
-		{agent.ReAct{}, []string{"I would look at customers."}, "", 3, agent.StopNoProgress, "only prose"},
-		{agent.ReAct{}, []string{act("finish", usa)}, "", 3, agent.StopNoProgress, "only finish, which is no action here"},
-		{agent.ReAct{}, []string{act("fly", "moon"), act("query", usa)}, usa, 2, agent.StopAnswer, "an unknown tool"},
-		{agent.ReAct{}, []string{act("query", "SELECT '"+strings.Repeat("x", 1<<20)+"'")}, "", 3, agent.StopNoProgress, "an argument of 1 MB"},
-		{agent.ReAct{}, []string{usa}, usa, 1, agent.StopAnswer, "a bare statement"},
-		{agent.ReAct{}, acts("DELETE FROM customers", usa), usa, 2, agent.StopAnswer, "the guard refuses, and says so"},
-		{agent.ReAct{}, acts(star, usa), usa, 2, agent.StopAnswer, "a star is sent back"},
-		{agent.ReAct{}, acts(star), star, 3, agent.StopNoProgress, "a star is the answer if nothing else runs"},
-		{agent.ReAct{}, acts(star, broken, broken, broken), star, 4, agent.StopNoProgress, "also before others that do not run"},
+		{agent.ReAct{}, acts(usa), usa, 1, "answer", "the first statement runs"},
+		{agent.ReAct{}, acts(broken, usa), usa, 2, "answer", "one after an error"},
+		{agent.ReAct{}, acts(broken), "", 3, "no-progress", "the same failing statement for ever"},
+		{agent.ReAct{}, acts(broken, broken+" ;", usa), usa, 3, "answer", "one repeat is no end"},
+		{agent.ReAct{}, acts("SELECT a1", "SELECT a2", "SELECT a3", "SELECT a4", "SELECT a5", "SELECT a6", "SELECT a7", usa), "", 7, "steps", "seven steps"},
+		{agent.ReAct{Steps: 2}, acts(broken, Other, usa), "", 2, "steps", "two steps"},
+		{agent.ReAct{}, []string{"I would look at customers."}, "", 3, "no-progress", "only prose"},
+		{agent.ReAct{}, []string{act("finish", usa)}, "", 3, "no-progress", "only finish, which is no action here"},
+		{agent.ReAct{}, []string{act("fly", "moon"), act("query", usa)}, usa, 2, "answer", "an unknown tool"},
+		{agent.ReAct{}, []string{act("query", "SELECT '"+strings.Repeat("x", 1<<20)+"'")}, "", 3, "no-progress", "an argument of 1 MB"},
+		{agent.ReAct{}, []string{usa}, usa, 1, "answer", "a bare statement"},
+		{agent.ReAct{}, acts("DELETE FROM customers", usa), usa, 2, "answer", "the guard refuses, and says so"},
+		{agent.ReAct{}, acts(star, usa), usa, 2, "answer", "a star is sent back"},
+		{agent.ReAct{}, acts(star), star, 3, "no-progress", "a star is the answer if nothing else runs"},
+		{agent.ReAct{}, acts(star, broken, broken, broken), star, 4, "no-progress", "also before others that do not run"},
 		{all, []string{act("list_tables", ""), act("describe", "customers"), act("find", "USA"), act("query", usa)},
-			usa, 4, agent.StopAnswer, "it looks around first"},
-		{all, []string{act("list_tables", "")}, "", 3, agent.StopNoProgress, "it looks around for ever"},
-		{published, acts(usa, strategytest.USAJoin), strategytest.USAJoin, 2, agent.StopAnswer, "published: two that run"},
-		{published, []string{act("query", usa), act("finish", strategytest.Everyone)}, usa, 2, agent.StopFinish, "published: the SQL of finish is ignored"},
-		{published, []string{act("finish", usa)}, "", 1, agent.StopFinish, "published: only finish"},
-		{published, acts(broken), "", 7, agent.StopSteps, "published: it may repeat itself"},
-		{published, append(acts(usa, broken), act("finish", "")), usa, 3, agent.StopFinish, "published: the last that ran"},
+			usa, 4, "answer", "it looks around first"},
+		{all, []string{act("list_tables", "")}, "", 3, "no-progress", "it looks around for ever"},
+		{published, acts(usa, strategytest.USAJoin), strategytest.USAJoin, 2, "answer", "published: two that run"},
+		{published, []string{act("query", usa), act("finish", strategytest.Everyone)}, usa, 2, "finish", "published: the SQL of finish is ignored"},
+		{published, []string{act("finish", usa)}, "", 1, "finish", "published: only finish"},
+		{published, acts(broken), "", 7, "steps", "published: it may repeat itself"},
+		{published, append(acts(usa, broken), act("finish", "")), usa, 3, "finish", "published: the last that ran"},
 	} {
 		out, report, calls, err := asked(t, env, tt.loop, scripted(tt.steps), 0)
 		if (tt.sql == "") != errors.Is(err, strategy.ErrNoCandidate) || tt.sql != "" && err != nil {
@@ -151,7 +151,7 @@ func TestTrajectoriesVote(t *testing.T) {
 		t.Errorf("%v: %+v, %+v", err, out, report)
 	}
 	hot := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		if want := 0.7; req.Temperature == nil || *req.Temperature != want || req.Purpose != agent.PurposeStep || len(req.Stop) == 0 {
+		if want := 0.7; req.Temperature == nil || *req.Temperature != want || req.Purpose != "agent.step" || len(req.Stop) == 0 {
 			t.Errorf("request %+v", req)
 		}
 		return model.Complete(ctx, req)
@@ -187,7 +187,7 @@ func TestModelFails(t *testing.T) {
 		})
 		out, report, _, err := asked(t, env, tt.loop, model, 0)
 		if (err != nil) != (tt.sql == "") || err != nil && !errors.Is(err, gone) || out.SQL != tt.sql ||
-			report.Walks[0].Stop != agent.StopModel || len(out.Steps) != len(tt.steps) {
+			report.Walks[0].Stop != "model" || len(out.Steps) != len(tt.steps) {
 			t.Errorf("%s: %v, %q, %+v, %d steps", tt.why, err, out.SQL, report, len(out.Steps))
 		}
 	}

@@ -23,12 +23,12 @@ const (
 
 // The reasons for which a walk ends.
 const (
-	StopAnswer     = "answer"                // a statement ran; in the published form a second one
-	StopFinish     = "finish"                // the model said so, in the published form
-	StopSteps      = "steps"                 // there were as many replies as may be
-	StopNoProgress = strategy.StopNoProgress // the same action for the third time
-	StopModel      = strategy.StopModel      // the model could not be asked: its budget is spent, or the call failed
-	StopDatabase   = "database"              // the database could not be asked
+	stopAnswer     = "answer"      // a statement ran; in the published form a second one
+	stopFinish     = "finish"      // the model said so, in the published form
+	stopSteps      = "steps"       // there were as many replies as may be
+	stopNoProgress = "no-progress" // the same action for the third time
+	stopModel      = "model"       // the model could not be asked: its budget is spent, or the call failed
+	stopDatabase   = "database"    // the database could not be asked
 )
 
 // mostRepeats is how often the same action may be taken. Of 13 recorded walks that repeated a statement which failed, 5
@@ -42,7 +42,7 @@ type walk struct {
 	sql   string // the answer so far: a statement that ran, or else the last one written
 	ran   bool   // it ran
 	stop  string // why it ended; "" while it goes on
-	err   error  // beside StopModel and StopDatabase
+	err   error  // beside "model" and "database"
 	cut   bool   // the context of the sample ended it
 }
 
@@ -54,13 +54,13 @@ func (r *run) walk(ctx context.Context, model llm.Model, req llm.Request) (w wal
 	for try := 0; w.stop == "" && try < r.Steps; try++ {
 		reply, err := model.Complete(ctx, req)
 		if err != nil {
-			w.stop, w.err = StopModel, err
+			w.stop, w.err = stopModel, err
 			break
 		}
 		s, seen := r.step(ctx, req.Sample, w.model, try, reply)
 		w.steps = append(w.steps, s.Step)
 		if s.err != nil {
-			w.stop, w.err = StopDatabase, s.err
+			w.stop, w.err = stopDatabase, s.err
 			break
 		}
 		if s.SQL != "" {
@@ -73,17 +73,17 @@ func (r *run) walk(ctx context.Context, model llm.Model, req llm.Request) (w wal
 		taken[s.key]++
 		switch {
 		case s.ok && (!r.published || ran == 2):
-			w.stop = StopAnswer
+			w.stop = stopAnswer
 		case r.published && s.Action == actionFinish:
-			w.stop = StopFinish
+			w.stop = stopFinish
 		case !r.published && taken[s.key] > mostRepeats:
-			w.stop, w.steps[try].Status = StopNoProgress, StopNoProgress
+			w.stop, w.steps[try].Status = stopNoProgress, stopNoProgress
 		case !r.published && taken[s.key] > 1:
 			seen += " This is the same action as before."
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: s.said()}, llm.Message{Role: llm.User, Text: observed(seen)})
 	}
-	w.stop, w.cut = cmp.Or(w.stop, StopSteps), ctx.Err() != nil
+	w.stop, w.cut = cmp.Or(w.stop, stopSteps), ctx.Err() != nil
 	for _, sql := range slices.Backward(written) {
 		if w.ran || w.cut {
 			break

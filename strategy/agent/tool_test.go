@@ -176,7 +176,7 @@ func TestTools(t *testing.T) {
 		{loop.Published(), []string{act("query", usa), act("fault", "")}, usa, "what ran is the answer"},
 	} {
 		out, report, calls, err := asked(t, env, tt.loop, scripted(tt.steps), 0)
-		if (err != nil) != (tt.sql == "") || out.SQL != tt.sql || report.Walks[0].Stop != agent.StopDatabase || calls > 2 {
+		if (err != nil) != (tt.sql == "") || out.SQL != tt.sql || report.Walks[0].Stop != "database" || calls > 2 {
 			t.Errorf("%s: %v, %+v, %d calls", tt.why, err, report, calls)
 		}
 	}

@@ -30,9 +30,9 @@ func BenchmarkMAKER(b *testing.B) {
 			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 				at := req.Sample
 				switch req.Purpose {
-				case maker.PurposeFilter:
+				case "maker.filter":
 					at += 12
-				case maker.PurposeProjection:
+				case "maker.projection":
 					at += 24
 				}
 				select {

@@ -20,8 +20,8 @@ func TestMAKERBudgetReason(t *testing.T) {
 // next scope from being tried.
 func TestMAKERGoesBackWithCallsOfItsOwn(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		samples(maker.PurposeScope, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne),
-		always(maker.PurposeFilter, inUSA), always(maker.PurposeProjection, usa), always("generate", usa),
+		samples("maker.scope", scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne),
+		always("maker.filter", inUSA), always("maker.projection", usa), always("generate", usa),
 	}}
 	out, err := maker.Strategy{MaxCalls: 10}.Generate(t.Context(), makerEnv(t, script), usaTask)
 	if err != nil || reportOf(out).Fallback != "" || out.SQL != usa || len(reportOf(out).Phases) != 4 ||

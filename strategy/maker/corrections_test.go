@@ -37,8 +37,8 @@ func TestScopeKeepsToCorrections(t *testing.T) {
 		sql   = "SELECT name FROM pupils JOIN marks ON pupil_id = id"
 	)
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		samples(maker.PurposeScope, old, old, old, all, alone, tutor, tutor),
-		always(maker.PurposeFilter, "No filters needed"), always(maker.PurposeProjection, sql),
+		samples("maker.scope", old, old, old, all, alone, tutor, tutor),
+		always("maker.filter", "No filters needed"), always("maker.projection", sql),
 	}}
 	out, err := maker.Strategy{Samples: 7}.Generate(t.Context(), strategytest.EnvOf(t, schoolSQL, script), task)
 	if err != nil || out.SQL != sql {

@@ -39,12 +39,12 @@ func TestMAKERDatabaseFails(t *testing.T) {
 		is      error  // nil: any
 		text    string // "" for any
 	}{
-		{"gone in phase 1", gone, maker.PurposeScope, "scope", nil, "database is closed"},
-		{"gone in phase 2", gone, maker.PurposeFilter, "filter", nil, "database is closed"},
-		{"gone in phase 3", gone, maker.PurposeProjection, "projection", nil, "database is closed"},
-		{"busy in phase 1", busy, maker.PurposeScope, "scope", exec.ErrBusy, ""},
-		{"busy in phase 2", busy, maker.PurposeFilter, "filter", exec.ErrBusy, ""},
-		{"busy in phase 3", busy, maker.PurposeProjection, "projection", exec.ErrBusy, ""},
+		{"gone in phase 1", gone, "maker.scope", "scope", nil, "database is closed"},
+		{"gone in phase 2", gone, "maker.filter", "filter", nil, "database is closed"},
+		{"gone in phase 3", gone, "maker.projection", "projection", nil, "database is closed"},
+		{"busy in phase 1", busy, "maker.scope", "scope", exec.ErrBusy, ""},
+		{"busy in phase 2", busy, "maker.filter", "filter", exec.ErrBusy, ""},
+		{"busy in phase 3", busy, "maker.projection", "projection", exec.ErrBusy, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

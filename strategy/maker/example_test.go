@@ -15,16 +15,16 @@ import (
 // Tables, conditions and the statement are settled by a vote each.
 func ExampleStrategy() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: maker.PurposeScope, Replies: llmtest.Texts(
+		{Purpose: "maker.scope", Replies: llmtest.Texts(
 			"Tables: customers, orders\nJoins: orders.customer_id = customers.id",
 			"Tables: customers",
 			"Tables: orders, customers",
 		)},
-		{Purpose: maker.PurposeFilter, Replies: llmtest.Texts(
+		{Purpose: "maker.filter", Replies: llmtest.Texts(
 			"customers.country = 'USA'",
 			"country = 'USA'",
 		)},
-		{Purpose: maker.PurposeProjection, Replies: llmtest.Texts(
+		{Purpose: "maker.projection", Replies: llmtest.Texts(
 			"SELECT total FROM orders",
 			"SELECT sum(o.total) FROM orders o JOIN customers c ON o.customer_id = c.id WHERE c.country = 'USA'",
 			"SELECT sum(total) FROM customers JOIN orders ON customers.id = customer_id WHERE country = 'USA'",
@@ -98,7 +98,7 @@ func ExampleScope_Check() {
 		Checks:  append(env.Checks(), scope),
 		Voter: vote.Majority{Key: func(c vote.Candidate) (string, bool) {
 			for _, f := range c.Findings {
-				if f.Rule == maker.FindingOutside {
+				if f.Rule == "outside-scope" {
 					return "", false
 				}
 			}

@@ -29,26 +29,26 @@ func TestMAKERFlags(t *testing.T) {
 		reply llmtest.Reply
 		want  string // prefix of the reason
 	}{
-		{maker.PurposeScope, llmtest.Reply{Text: scopeOne, Stop: llm.StopLength}, "truncated"},
-		{maker.PurposeScope, llmtest.Reply{Text: scopeOne + "\n\n" + long}, "too-long"},
-		{maker.PurposeScope, llmtest.Reply{Text: scopeOne, Usage: llm.Usage{Calls: 1, CompletionTokens: 800, Known: true}}, "too-long"},
-		{maker.PurposeScope, llmtest.Reply{Text: "I'm sorry, I can't help with that."}, "refusal"},
-		{maker.PurposeScope, llmtest.Reply{Text: "Tables: clients"}, "unknown-name"},
-		{maker.PurposeScope, llmtest.Reply{Text: "SELECT 1"}, "format"},
-		{maker.PurposeScope, llmtest.Reply{Text: "Tables: \xff"}, "not-utf8"},
-		{maker.PurposeScope, llmtest.Reply{Err: &llm.Error{Class: llm.ClassRateLimit}}, "failed"},
-		{maker.PurposeFilter, llmtest.Reply{Err: &llm.Error{Class: llm.ClassTimeout}}, "failed"},
-		{maker.PurposeFilter, llmtest.Reply{Text: "nation = 'USA'"}, "unknown-name"},
-		{maker.PurposeFilter, llmtest.Reply{Text: "orders.total > 1"}, "outside-scope"},
-		{maker.PurposeFilter, llmtest.Reply{Text: "a = 1; b = 2"}, "format"},
-		{maker.PurposeProjection, llmtest.Reply{Err: &llm.Error{Class: llm.ClassRateLimit}}, "failed"},
-		{maker.PurposeProjection, llmtest.Reply{Text: usa, Stop: llm.StopLength}, "maker: flagged: truncated"},
-		{maker.PurposeProjection, llmtest.Reply{Text: usa + strings.Repeat(" -- x", 1000)}, "maker: flagged: too-long"},
-		{maker.PurposeProjection, llmtest.Reply{Text: "I'm sorry, I can't help with that."}, "refusal"},
-		{maker.PurposeProjection, llmtest.Reply{Text: usa + "; " + everyone}, "several-statements"},
-		{maker.PurposeProjection, llmtest.Reply{Text: "SELECT nation FROM customers"}, "exec: invalid statement (schema)"},
-		{maker.PurposeProjection, llmtest.Reply{Text: "DELETE FROM customers"}, "not-read-only"},
-		{maker.PurposeProjection, llmtest.Reply{Text: ordered}, maker.FindingOutside},
+		{"maker.scope", llmtest.Reply{Text: scopeOne, Stop: llm.StopLength}, "truncated"},
+		{"maker.scope", llmtest.Reply{Text: scopeOne + "\n\n" + long}, "too-long"},
+		{"maker.scope", llmtest.Reply{Text: scopeOne, Usage: llm.Usage{Calls: 1, CompletionTokens: 800, Known: true}}, "too-long"},
+		{"maker.scope", llmtest.Reply{Text: "I'm sorry, I can't help with that."}, "refusal"},
+		{"maker.scope", llmtest.Reply{Text: "Tables: clients"}, "unknown-name"},
+		{"maker.scope", llmtest.Reply{Text: "SELECT 1"}, "format"},
+		{"maker.scope", llmtest.Reply{Text: "Tables: \xff"}, "not-utf8"},
+		{"maker.scope", llmtest.Reply{Err: &llm.Error{Class: llm.ClassRateLimit}}, "failed"},
+		{"maker.filter", llmtest.Reply{Err: &llm.Error{Class: llm.ClassTimeout}}, "failed"},
+		{"maker.filter", llmtest.Reply{Text: "nation = 'USA'"}, "unknown-name"},
+		{"maker.filter", llmtest.Reply{Text: "orders.total > 1"}, "outside-scope"},
+		{"maker.filter", llmtest.Reply{Text: "a = 1; b = 2"}, "format"},
+		{"maker.projection", llmtest.Reply{Err: &llm.Error{Class: llm.ClassRateLimit}}, "failed"},
+		{"maker.projection", llmtest.Reply{Text: usa, Stop: llm.StopLength}, "maker: flagged: truncated"},
+		{"maker.projection", llmtest.Reply{Text: usa + strings.Repeat(" -- x", 1000)}, "maker: flagged: too-long"},
+		{"maker.projection", llmtest.Reply{Text: "I'm sorry, I can't help with that."}, "refusal"},
+		{"maker.projection", llmtest.Reply{Text: usa + "; " + everyone}, "several-statements"},
+		{"maker.projection", llmtest.Reply{Text: "SELECT nation FROM customers"}, "exec: invalid statement (schema)"},
+		{"maker.projection", llmtest.Reply{Text: "DELETE FROM customers"}, "not-read-only"},
+		{"maker.projection", llmtest.Reply{Text: ordered}, "outside-scope"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.phase+" "+tt.want, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestMAKERFlags(t *testing.T) {
 // TestMAKERRedFlagRate: seven of twelve flagged replies are a warning.
 func TestMAKERRedFlagRate(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		samples(maker.PurposeScope, append(times(7, "no idea"), times(5, scopeOne)...)...),
-		always(maker.PurposeFilter, inUSA), always(maker.PurposeProjection, usa),
+		samples("maker.scope", append(times(7, "no idea"), times(5, scopeOne)...)...),
+		always("maker.filter", inUSA), always("maker.projection", usa),
 	}}
 	root := trace.New("question")
 	if _, err := (maker.Strategy{}).Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask); err != nil {
@@ -104,16 +104,16 @@ func TestMAKERFailures(t *testing.T) {
 	}{
 		{
 			"all but one fail in phase 1",
-			append([]llmtest.Rule{down(maker.PurposeScope, 1)}, append(phases(scopeOne, inUSA, usa), always("generate", usa))...), nil, nil, 1,
+			append([]llmtest.Rule{down("maker.scope", 1)}, append(phases(scopeOne, inUSA, usa), always("generate", usa))...), nil, nil, 1,
 			"no quorum: the fallback answers",
 		},
 		{
-			"all fail in phase 1", append([]llmtest.Rule{down(maker.PurposeScope, 0)}, always("generate", usa)), rate, []string{"maker: scope", "slow down"},
+			"all fail in phase 1", append([]llmtest.Rule{down("maker.scope", 0)}, always("generate", usa)), rate, []string{"maker: scope", "slow down"},
 			1, "the provider is down: nobody else is asked",
 		},
-		{"all fail in phase 2", append([]llmtest.Rule{down(maker.PurposeFilter, 0)}, phases(scopeOne, inUSA, usa)...), rate, []string{"maker: filter"}, 2, ""},
+		{"all fail in phase 2", append([]llmtest.Rule{down("maker.filter", 0)}, phases(scopeOne, inUSA, usa)...), rate, []string{"maker: filter"}, 2, ""},
 		{
-			"all fail in phase 3", append([]llmtest.Rule{down(maker.PurposeProjection, 0)}, phases(scopeOne, inUSA, usa)...), rate,
+			"all fail in phase 3", append([]llmtest.Rule{down("maker.projection", 0)}, phases(scopeOne, inUSA, usa)...), rate,
 			[]string{"maker: projection"}, 3, "",
 		},
 		{"prose for ever", []llmtest.Rule{{Replies: llmtest.Texts("The customers in the USA are many."), Repeat: true}}, strategy.ErrNoCandidate,
@@ -162,7 +162,6 @@ func TestMAKERBudget(t *testing.T) {
 	}{
 		{"waves of seven", maker.Strategy{}, agree, 24, 24},
 		{"waves of three", maker.Strategy{Stop: vote.AheadBy(3)}, agree, 12, 12},
-		{"all at once", maker.Strategy{MinWave: 12}, agree, 39, 39},
 		{"waves of nine, seven and seven", maker.Strategy{PhaseSamples: [3]int{16}}, agree, 26, 26},
 		{"as published: nothing is kept back", maker.Strategy{}.Published(), agree, 36, 36},
 		{"statements that leave the tables", maker.Strategy{}, leave, 24, 0},
@@ -210,11 +209,11 @@ func TestMAKERBudgetOfTokens(t *testing.T) {
 func TestMAKERCancelled(t *testing.T) {
 	env := makerEnv(t, nil)
 	before := runtime.NumGoroutine()
-	for _, purpose := range []string{maker.PurposeScope, maker.PurposeFilter, maker.PurposeProjection, "generate"} {
+	for _, purpose := range []string{"maker.scope", "maker.filter", "maker.projection", "generate"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		script := &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
 		if purpose == "generate" {
-			script.Rules[0] = always(maker.PurposeScope, "none of them")
+			script.Rules[0] = always("maker.scope", "none of them")
 		}
 		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 			if req.Purpose == purpose {
@@ -244,9 +243,9 @@ func TestMAKERSchemas(t *testing.T) {
 	script := &llmtest.Script{Rules: phases("unused", inUSA, usa)}
 	one.Models = []llm.Model{script}
 	out, err := maker.Strategy{}.Generate(t.Context(), one, usaTask)
-	if err != nil || out.SQL != usa || len(script.RequestsFor(maker.PurposeScope)) != 0 ||
+	if err != nil || out.SQL != usa || len(script.RequestsFor("maker.scope")) != 0 ||
 		!slices.Contains(out.Notes, "the schema has one table: nothing to vote on") {
-		t.Errorf("one table: %+v, %v, %d calls of phase 1", out, err, len(script.RequestsFor(maker.PurposeScope)))
+		t.Errorf("one table: %+v, %v, %d calls of phase 1", out, err, len(script.RequestsFor("maker.scope")))
 	}
 
 	var many strings.Builder
@@ -270,11 +269,11 @@ func TestMAKERSchemas(t *testing.T) {
 }
 
 func TestMAKERValidate(t *testing.T) {
-	err := maker.Strategy{Samples: -1, MinVotes: -1, MaxCalls: -1, FallbackCalls: -1, MinWave: -1, Temperature: -1}.Validate(0)
+	err := maker.Strategy{Samples: -1, MinVotes: -1, MaxCalls: -1, FallbackCalls: -1, Temperature: -1}.Validate(0)
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, name := range []string{"Samples", "MinVotes", "MaxCalls", "FallbackCalls", "MinWave", "Temperature"} {
+	for _, name := range []string{"Samples", "MinVotes", "MaxCalls", "FallbackCalls", "Temperature"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not in %v", name, err)
 		}
@@ -294,7 +293,7 @@ func TestMAKERConfidence(t *testing.T) {
 		for range n {
 			all = append(all, then)
 		}
-		return llmtest.Rule{Purpose: maker.PurposeProjection, Replies: all}
+		return llmtest.Rule{Purpose: "maker.projection", Replies: all}
 	}
 	for _, tt := range []struct {
 		why       string
@@ -327,13 +326,13 @@ func TestMAKERDeadline(t *testing.T) {
 		sql   string
 		why   string
 	}{
-		{maker.PurposeProjection, usa, "half of the statements are there"},
-		{maker.PurposeScope, "", "no statement yet"},
+		{"maker.projection", usa, "half of the statements are there"},
+		{"maker.scope", "", "no statement yet"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			replies := map[string]string{maker.PurposeScope: scopeOne, maker.PurposeFilter: inUSA, maker.PurposeProjection: usa}
+			replies := map[string]string{"maker.scope": scopeOne, "maker.filter": inUSA, "maker.projection": usa}
 			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 				if req.Purpose == tt.hangs && req.Sample%2 == 1 {
 					<-ctx.Done()

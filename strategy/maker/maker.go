@@ -45,9 +45,9 @@ import (
 
 // The purposes of the requests of the phases.
 const (
-	PurposeScope      = "maker.scope"      // which tables
-	PurposeFilter     = "maker.filter"     // which conditions
-	PurposeProjection = "maker.projection" // the statement
+	purposeScope      = "maker.scope"      // which tables
+	purposeFilter     = "maker.filter"     // which conditions
+	purposeProjection = "maker.projection" // the statement
 )
 
 // Strategy runs the three phases.
@@ -72,13 +72,7 @@ type Strategy struct {
 	MaxBacktracks int       // ways back at most; 0 means 2, negative: none
 	MaxCalls      int       // of the phases without a way back; 0 means their samples together
 	FallbackCalls int       // of the fallback; 0 means 15
-	MinWave       int       // least samples of a wave; 0 means 1; Samples sends all at once
-
-	Temperature   float64 // 0 means 0.7
-	NoFirstGreedy bool    // sample 0 of a phase like the others, instead of at temperature 0
-
-	WithoutLock bool // phase 3 may read any table: the agreed ones are advice
-	ByPlan      bool // phase 3 votes by strict plan instead of by result
+	Temperature   float64   // of all samples of a phase but its first, which is greedy; 0 means 0.7
 
 	// Fallback answers where the phases cannot. nil means planvote.Augmented with FallbackCalls samples.
 	Fallback strategy.Strategy
@@ -95,7 +89,6 @@ func (m Strategy) Validate(samples int) error {
 		strategy.CheckField("maker: Strategy.MinVotes", m.MinVotes, 0),
 		strategy.CheckField("maker: Strategy.MaxCalls", m.MaxCalls, 0),
 		strategy.CheckField("maker: Strategy.FallbackCalls", m.FallbackCalls, strategy.MaxSamples),
-		strategy.CheckField("maker: Strategy.MinWave", m.MinWave, 0),
 		strategy.CheckField("maker: Strategy.Temperature", m.Temperature, 0),
 		strategy.Sampler{}.Validate(samples),
 	}
@@ -135,7 +128,7 @@ func (m Strategy) filled(t strategy.Task) Strategy {
 	m.FallbackCalls = cmp.Or(m.FallbackCalls, 15)
 	m.Temperature = cmp.Or(m.Temperature, 0.7)
 	if m.published {
-		m.MinWave, m.NoFirstGreedy, m.WithoutLock, m.ByPlan, m.MaxBacktracks = strategy.MaxSamples, true, true, true, 0
+		m.MaxBacktracks = 0
 	}
 	if m.MaxCalls == 0 {
 		m.MaxCalls = m.samples(phaseScope) + m.samples(phaseFilter) + m.samples(phaseProjection)
@@ -170,6 +163,14 @@ func (m Strategy) spare() int {
 	return min(3, m.FallbackCalls)
 }
 
+// minWave is the least number of samples of a wave. The published form sends all at once.
+func (m Strategy) minWave() int {
+	if m.published {
+		return strategy.MaxSamples
+	}
+	return 0
+}
+
 // until is when a phase stops; nil: never before its last sample.
 func (m Strategy) until() vote.Stop {
 	switch {
@@ -183,7 +184,7 @@ func (m Strategy) until() vote.Stop {
 
 // key is what phase 3 compares.
 func (m Strategy) key(env *strategy.Env) vote.Key {
-	if m.ByPlan {
+	if m.published {
 		return vote.ByPlan
 	}
 	return env.Key()
@@ -192,24 +193,21 @@ func (m Strategy) key(env *strategy.Env) vote.Key {
 // last is what phase 3 checks candidates with, counts them by, and compares plans by.
 func (m Strategy) last(env *strategy.Env, s Scope) (checks []exec.Check, p strategy.Pipeline) {
 	p.Voter, checks = vote.Majority{Key: m.key(env), Prior: 1}, env.StrictChecks()
-	if m.published {
+	if m.published { // the agreed tables are advice
 		p = planvote.Plain{}.Published().Pipeline(env)
-		checks = p.Checks
+		return p.Checks, p
 	}
-	if !m.WithoutLock {
-		checks = append(checks, s)
-	}
-	return checks, p
+	return append(checks, s), p
 }
 
 // maxTokens are what a phase asks for at most, and what an answer of it may have.
 func (m Strategy) maxTokens(purpose string) (asked, flag int) {
 	switch {
-	case m.published && purpose == PurposeProjection:
+	case m.published && purpose == purposeProjection:
 		return 512, 1024
 	case m.published:
 		return 256, 750
-	case purpose == PurposeProjection:
+	case purpose == purposeProjection:
 		return 1024, 1024
 	}
 	return 768, 750

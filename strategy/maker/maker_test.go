@@ -61,9 +61,9 @@ func TestMAKER(t *testing.T) {
 			"projection valid=true samples=3 flagged=0 unique=1 " + ordered,
 		}, "", 9, "three ahead decide"},
 		{"no filter is a vote", maker.Strategy{}, []llmtest.Rule{
-			always(maker.PurposeScope, scopeOne),
-			samples(maker.PurposeFilter, append([]string{inUSA}, times(11, "No filters needed")...)...),
-			always(maker.PurposeProjection, everyone),
+			always("maker.scope", scopeOne),
+			samples("maker.filter", append([]string{inUSA}, times(11, "No filters needed")...)...),
+			always("maker.projection", everyone),
 		}, everyone, []string{
 			"scope valid=true samples=7 flagged=0 unique=1 customers",
 			"filter valid=true samples=8 flagged=0 unique=2 no filter",
@@ -75,40 +75,40 @@ func TestMAKER(t *testing.T) {
 			"projection valid=true samples=7 flagged=0 unique=1 " + usa,
 		}, "", 21, "a scope with a table too many is undone"},
 		{"an extra table has no vote", maker.Strategy{}, []llmtest.Rule{
-			always(maker.PurposeScope, scopeOne), always(maker.PurposeFilter, inUSA),
-			samples(maker.PurposeProjection, ordered, ordered, ordered, usa),
+			always("maker.scope", scopeOne), always("maker.filter", inUSA),
+			samples("maker.projection", ordered, ordered, ordered, usa),
 		}, usa, []string{
 			"scope valid=true samples=7 flagged=0 unique=1 customers",
 			"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=9 flagged=3 unique=1 " + usa,
 		}, "", 23, "three read orders, which nobody agreed on; after nine samples they cannot become the majority"},
 		{"unjoined majority", maker.Strategy{}, []llmtest.Rule{
-			always(maker.PurposeScope, "Tables: customers, notes"), always("generate", usa),
+			always("maker.scope", "Tables: customers, notes"), always("generate", usa),
 		}, usa, []string{"scope valid=false samples=7 flagged=0 unique=1 !scope_unjoined"}, "scope_unjoined", 15,
 			"a cross product is no plan; the fallback samples 8 of 15"},
 		{"unjoined, no majority", maker.Strategy{}, []llmtest.Rule{
-			samples(maker.PurposeScope, append(append(times(5, "Tables: customers, notes"), times(4, scopeOne)...), times(3, scopeBoth)...)...),
-			always(maker.PurposeFilter, inUSA), always(maker.PurposeProjection, usa),
+			samples("maker.scope", append(append(times(5, "Tables: customers, notes"), times(4, scopeOne)...), times(3, scopeBoth)...)...),
+			always("maker.filter", inUSA), always("maker.projection", usa),
 		}, usa, []string{
 			"scope valid=true samples=12 flagged=0 unique=3 customers",
 			"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=7 flagged=0 unique=1 " + usa,
 		}, "", 26, "the next set is taken"},
 		{"all scopes invalid", maker.Strategy{}, []llmtest.Rule{
-			samples(maker.PurposeScope, append(append(times(5, "Tables: customers, notes"), times(4, "Tables: orders, notes")...),
+			samples("maker.scope", append(append(times(5, "Tables: customers, notes"), times(4, "Tables: orders, notes")...),
 				times(3, "Tables: order, notes")...)...),
 			always("generate", usa),
 		}, usa, []string{"scope valid=false samples=12 flagged=0 unique=3 !scope_invalid"}, "scope_invalid", 20, "nothing joins any of them"},
 		{"phase 1 unparsable", maker.Strategy{}, []llmtest.Rule{
-			always(maker.PurposeScope, "You need customers and their orders."), always("generate", usa),
+			always("maker.scope", "You need customers and their orders."), always("generate", usa),
 		}, usa, []string{"scope valid=false samples=12 flagged=12 unique=0 !scope_invalid"}, "scope_invalid", 20, "the fallback really runs"},
 		{"no scope of two votes", maker.Strategy{Samples: 3}, []llmtest.Rule{
-			samples(maker.PurposeScope, "Tables: customers, notes", scopeOne, "Tables: nothing"), always("generate", usa),
+			samples("maker.scope", "Tables: customers, notes", scopeOne, "Tables: nothing"), always("generate", usa),
 		}, usa, []string{"scope valid=false samples=3 flagged=1 unique=2 !scope_invalid"}, "scope_invalid", 11,
 			"half the votes are for no plan, the other set has one vote"},
 		{"filters outside of the tables", maker.Strategy{}, []llmtest.Rule{
-			samples(maker.PurposeScope, append(append(times(6, scopeOne), times(3, scopeBoth)...), times(3, scopeOne)...)...),
-			always(maker.PurposeFilter, "orders.total > 1"), always(maker.PurposeProjection, ordered),
+			samples("maker.scope", append(append(times(6, scopeOne), times(3, scopeBoth)...), times(3, scopeOne)...)...),
+			always("maker.filter", "orders.total > 1"), always("maker.projection", ordered),
 		}, ordered, []string{
 			"scope valid=true samples=10 flagged=0 unique=2 customers",
 			"filter valid=false samples=12 flagged=12 unique=0 !quorum",
@@ -116,7 +116,7 @@ func TestMAKER(t *testing.T) {
 			"projection valid=true samples=7 flagged=0 unique=1 " + ordered,
 		}, "", 36, "no condition fits the first tables, so the next ones are tried"},
 		{"no filter compiles", maker.Strategy{Samples: 3}, []llmtest.Rule{
-			always(maker.PurposeScope, scopeOne), always(maker.PurposeFilter, "customers.country = nosuchfunction(1)"), always(maker.PurposeProjection, usa),
+			always("maker.scope", scopeOne), always("maker.filter", "customers.country = nosuchfunction(1)"), always("maker.projection", usa),
 		}, usa, []string{
 			"scope valid=true samples=2 flagged=0 unique=1 customers",
 			"filter valid=true samples=2 flagged=0 unique=1 no filter",
@@ -176,7 +176,7 @@ func TestMAKERCalls(t *testing.T) {
 	for _, tt := range []struct {
 		maker maker.Strategy
 		calls int
-	}{{maker.Strategy{}, 21}, {maker.Strategy{Stop: vote.AheadBy(3)}, 9}, {maker.Strategy{MinWave: 12}, 36}, {maker.Strategy{}.Published(), 36}} {
+	}{{maker.Strategy{}, 21}, {maker.Strategy{Stop: vote.AheadBy(3)}, 9}, {maker.Strategy{}.Published(), 36}} {
 		synctest.Test(t, func(t *testing.T) {
 			script := &llmtest.Script{Rules: phases(scopeBoth, inUSA, ordered)}
 			// A model that takes its time has been asked everything by the first answer.
@@ -203,8 +203,8 @@ func TestMAKERCalls(t *testing.T) {
 // set of tables, and the outcome shows both attempts.
 func TestMAKERConflict(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		samples(maker.PurposeScope, scopeBoth, scopeOne, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne),
-		always(maker.PurposeFilter, inUSA), always(maker.PurposeProjection, ordered),
+		samples("maker.scope", scopeBoth, scopeOne, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne),
+		always("maker.filter", inUSA), always("maker.projection", ordered),
 	}}
 	root := trace.New("question")
 	out, err := maker.Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
@@ -259,7 +259,7 @@ const (
 // join that the statements do not want leads to the next scope.
 func TestMAKERLeftJoin(t *testing.T) {
 	const nulls = "orders.id IS NULL"
-	scopes := samples(maker.PurposeScope, scopeLeft, scopeBoth, scopeLeft, scopeLeft, scopeLeft, scopeBoth, scopeLeft, scopeLeft, scopeLeft)
+	scopes := samples("maker.scope", scopeLeft, scopeBoth, scopeLeft, scopeLeft, scopeLeft, scopeBoth, scopeLeft, scopeLeft, scopeLeft)
 	inner := "SELECT c.name FROM customers AS c JOIN orders AS o ON o.customer_id = c.id WHERE o.id IS NULL"
 	for _, tt := range []struct {
 		name        string
@@ -271,7 +271,7 @@ func TestMAKERLeftJoin(t *testing.T) {
 			"customers, orders; left join orders on customers.id = orders.customer_id", 0},
 		{"a majority against it", []string{ordered}, ordered, "customers, orders; left join orders on customers.id = orders.customer_id", 1},
 	} {
-		script := &llmtest.Script{Rules: []llmtest.Rule{scopes, always(maker.PurposeFilter, nulls), samples(maker.PurposeProjection, tt.projections...)}}
+		script := &llmtest.Script{Rules: []llmtest.Rule{scopes, always("maker.filter", nulls), samples("maker.projection", tt.projections...)}}
 		out, err := maker.Strategy{}.Generate(t.Context(), makerEnv(t, script), strategy.Task{Question: "Which customers have no orders?"})
 		if err != nil || out.SQL != tt.sql || reportOf(out).Phases[0].Winner != tt.winner || reportOf(out).Phases[1].Winner != nulls {
 			t.Fatalf("%s: %v, %v\n%s", tt.name, out, err, strings.Join(reports(out), "\n"))
@@ -279,7 +279,7 @@ func TestMAKERLeftJoin(t *testing.T) {
 		if last := reportOf(out).Phases[len(reportOf(out).Phases)-1]; last.Attempt != tt.attempts || reportOf(out).Fallback != "" {
 			t.Errorf("%s: attempt %d, want %d\n%s", tt.name, last.Attempt, tt.attempts, strings.Join(reports(out), "\n"))
 		}
-		for _, purpose := range []string{maker.PurposeFilter, maker.PurposeProjection} {
+		for _, purpose := range []string{"maker.filter", "maker.projection"} {
 			if text := script.RequestsFor(purpose)[0].Messages[1].Text; !strings.Contains(text, "\nLeft join: orders\n") {
 				t.Errorf("%s: the prompt of %s has no left join:\n%s", tt.name, purpose, text)
 			}
@@ -287,7 +287,7 @@ func TestMAKERLeftJoin(t *testing.T) {
 	}
 	script := &llmtest.Script{Rules: append([]llmtest.Rule{scopes}, phases("", nulls, without)...)}
 	out, err := maker.Strategy{}.Published().Generate(t.Context(), makerEnv(t, script), usaTask)
-	if err != nil || len(reportOf(out).Phases[0].Clusters) != 1 || strings.Contains(script.RequestsFor(maker.PurposeFilter)[0].Messages[0].Text, "Left join") {
+	if err != nil || len(reportOf(out).Phases[0].Clusters) != 1 || strings.Contains(script.RequestsFor("maker.filter")[0].Messages[0].Text, "Left join") {
 		t.Errorf("as published, a scope is tables and joins: %v, %v", out, err)
 	}
 }
@@ -297,29 +297,26 @@ func TestMAKERLock(t *testing.T) {
 	env := makerEnv(t, nil)
 	tests := []struct {
 		name  string
-		free  bool // without a lock
 		scope string
 		reply string
 		votes bool
 		why   string
 	}{
-		{"within, fewer", false, scopeBoth, usa, true, "a subset is fine"},
-		{"within, other", false, scopeOne, ordered, false, "orders is not agreed on"},
-		{"none", true, scopeOne, ordered, true, "advice only"},
-		{"view", false, "Tables: americans", "SELECT name FROM americans", true, "what lies under a view is read with it"},
-		{"left join, kept", false, scopeLeft, without, true, "what was agreed on"},
-		{"left join, lost", false, scopeLeft, ordered, false, "an inner join has no customers without orders"},
-		{"left join, by NOT IN", false, scopeLeft, "SELECT name FROM customers WHERE id NOT IN (" + buyers + ")", true, "the same in other words"},
-		{"left join, by EXCEPT", false, scopeLeft, "SELECT id FROM customers EXCEPT " + buyers, true, "the same in other words"},
-		{"left join, one table", false, scopeLeft, usa, true, "a subset is fine"},
-		{"left join, nothing joined", false, scopeLeft, "SELECT name, (SELECT max(o.id) FROM orders AS o) FROM customers WHERE id > 0", true, "no row is lost"},
-		{"left join beside the lock", true, scopeLeft, ordered, true, "advice only"},
-		{"view by its table", false, scopeOne, "SELECT name FROM americans", false, "the view itself was not agreed on"},
+		{"within, fewer", scopeBoth, usa, true, "a subset is fine"},
+		{"within, other", scopeOne, ordered, false, "orders is not agreed on"},
+		{"view", "Tables: americans", "SELECT name FROM americans", true, "what lies under a view is read with it"},
+		{"left join, kept", scopeLeft, without, true, "what was agreed on"},
+		{"left join, lost", scopeLeft, ordered, false, "an inner join has no customers without orders"},
+		{"left join, by NOT IN", scopeLeft, "SELECT name FROM customers WHERE id NOT IN (" + buyers + ")", true, "the same in other words"},
+		{"left join, by EXCEPT", scopeLeft, "SELECT id FROM customers EXCEPT " + buyers, true, "the same in other words"},
+		{"left join, one table", scopeLeft, usa, true, "a subset is fine"},
+		{"left join, nothing joined", scopeLeft, "SELECT name, (SELECT max(o.id) FROM orders AS o) FROM customers WHERE id > 0", true, "no row is lost"},
+		{"view by its table", scopeOne, "SELECT name FROM americans", false, "the view itself was not agreed on"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: append(phases(tt.scope, "No filters needed", tt.reply), always("generate", everyone))}
-			out, err := maker.Strategy{WithoutLock: tt.free}.Generate(t.Context(), asking(env, script), usaTask)
+			out, err := maker.Strategy{}.Generate(t.Context(), asking(env, script), usaTask)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -340,9 +337,9 @@ func TestMAKERPrompts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for purpose, want := range map[string][]string{
-			maker.PurposeScope:      nil,
-			maker.PurposeFilter:     {"Tables: customers, orders", "Joins: customers.id = orders.customer_id"},
-			maker.PurposeProjection: {"Tables: customers, orders", "customers.country = 'USA'"},
+			"maker.scope":      nil,
+			"maker.filter":     {"Tables: customers, orders", "Joins: customers.id = orders.customer_id"},
+			"maker.projection": {"Tables: customers, orders", "customers.country = 'USA'"},
 		} {
 			for _, req := range script.RequestsFor(purpose) {
 				text := req.Messages[len(req.Messages)-1].Text
@@ -380,7 +377,7 @@ func TestMAKERJoins(t *testing.T) {
 		{"two without joins", []string{tables, tables + byTotal, tables}, "customers.id = orders.total"},
 		{"nobody names them: the foreign key", []string{tables}, "customers.id = orders.customer_id"},
 	} {
-		script := &llmtest.Script{Rules: append([]llmtest.Rule{samples(maker.PurposeScope, tt.scopes...)}, phases("", inUSA, ordered)...)}
+		script := &llmtest.Script{Rules: append([]llmtest.Rule{samples("maker.scope", tt.scopes...)}, phases("", inUSA, ordered)...)}
 		out, err := maker.Strategy{Samples: 2*len(tt.scopes) - 1}.Generate(t.Context(), makerEnv(t, script), usaTask)
 		if err != nil || reportOf(out).Phases[0].Winner != "customers, orders on "+tt.want {
 			t.Errorf("%s: %v, %v; want %s", tt.why, reports(out), err, tt.want)
@@ -410,8 +407,8 @@ func TestMAKERGoesBackTwice(t *testing.T) {
 		{"the task's number is that of a phase", maker.Strategy{}, 12, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 8},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{
-			samples(maker.PurposeScope, scopes...), always(maker.PurposeFilter, "No filters needed"),
-			always(maker.PurposeProjection, tt.reply), always("generate", usa),
+			samples("maker.scope", scopes...), always("maker.filter", "No filters needed"),
+			always("maker.projection", tt.reply), always("generate", usa),
 		}}
 		task := usaTask
 		task.Samples = tt.samples
@@ -453,7 +450,7 @@ func TestMAKERPhaseSamples(t *testing.T) {
 			t.Fatalf("%+v: %v, %v", tt.maker, reports(out), err)
 		}
 		var got [3]int
-		for i, purpose := range []string{maker.PurposeScope, maker.PurposeFilter, maker.PurposeProjection} {
+		for i, purpose := range []string{"maker.scope", "maker.filter", "maker.projection"} {
 			got[i] = len(script.RequestsFor(purpose))
 		}
 		if got != tt.want {

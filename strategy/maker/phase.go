@@ -18,7 +18,7 @@ import (
 // reply, a fallback would get none either.
 func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T], flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
 	n := r.samples(name)
-	e.N, e.MinWave, e.Stop, e.MinVotes = n, r.MinWave, r.until(), min(r.MinVotes, n)
+	e.N, e.MinWave, e.Stop, e.MinVotes = n, r.minWave(), r.until(), min(r.MinVotes, n)
 	e.Concurrency, e.Room = r.env.Parallel(), func() (int, bool) { return r.left(), true }
 	d, err = e.Run(ctx)
 	r.out.Saved += d.Saved

@@ -28,12 +28,12 @@ func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, er
 	election := strategy.Election[vote.Candidate]{
 		Key: c.voteOf, Tally: c.tally,
 		Sample: func(ctx context.Context, i int) (vote.Candidate, error) {
-			reply, err := r.ask(ctx, PurposeProjection, messages, i)
+			reply, err := r.ask(ctx, purposeProjection, messages, i)
 			if err != nil {
 				return vote.Candidate{Sample: i}, err
 			}
 			_, name := r.env.Model(i)
-			_, most := r.maxTokens(PurposeProjection)
+			_, most := r.maxTokens(purposeProjection)
 			if flag := flagReply(reply, most); flag != nil {
 				trace.From(ctx).Set("rejected", flag.Error())
 				return vote.Candidate{Sample: i, Model: name, Rejected: flag.Error()}, nil
@@ -48,7 +48,7 @@ func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, er
 	}
 	sampled, report, why, err := hold(ctx, r, phaseProjection, election, func(candidate vote.Candidate) string {
 		if candidate.Rejected == "" && isOutside(candidate) {
-			return FindingOutside
+			return findingOutside
 		}
 		return candidate.Rejected
 	})
@@ -98,7 +98,7 @@ func keepInside(candidates []vote.Candidate) []vote.Candidate {
 	kept := slices.Clone(candidates)
 	for i, c := range kept {
 		for _, f := range c.Findings {
-			if f.Rule == FindingOutside && c.Rejected == "" {
+			if f.Rule == findingOutside && c.Rejected == "" {
 				kept[i].Rejected = f.Rule + ": " + f.Detail
 			}
 		}
@@ -107,7 +107,7 @@ func keepInside(candidates []vote.Candidate) []vote.Candidate {
 }
 
 func isOutside(c vote.Candidate) bool {
-	return slices.ContainsFunc(c.Findings, func(f vote.Finding) bool { return f.Rule == FindingOutside })
+	return slices.ContainsFunc(c.Findings, func(f vote.Finding) bool { return f.Rule == findingOutside })
 }
 
 // contest counts phase 3 while it is sampled. Two things can end it early: a cluster of statements inside the scope

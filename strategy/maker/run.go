@@ -113,7 +113,7 @@ func (r *run) affordable() bool {
 	need := 0
 	for _, phase := range []string{phaseScope, phaseFilter, phaseProjection} {
 		if phase != phaseScope || len(r.env.Schema.Tables) > 1 {
-			need += vote.Tally{Remaining: r.samples(phase)}.Wave(r.until(), r.MinWave)
+			need += vote.Tally{Remaining: r.samples(phase)}.Wave(r.until(), r.minWave())
 		}
 	}
 	return r.budget() >= need
@@ -141,7 +141,7 @@ func (r *run) ask(ctx context.Context, purpose string, messages []llm.Message, i
 	model, _ := r.env.Model(i)
 	most, _ := r.maxTokens(purpose)
 	return model.Complete(ctx, strategy.Sampler{
-		Temperature: r.Temperature, FirstGreedy: !r.NoFirstGreedy, MaxTokens: most, Purpose: purpose,
+		Temperature: r.Temperature, FirstGreedy: !r.published, MaxTokens: most, Purpose: purpose,
 	}.Request(r.env, i, messages))
 }
 
@@ -157,7 +157,7 @@ func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error)
 		return []Scope{only}, "", nil
 	}
 	p := phase[Scope]{
-		run: r, name: phaseScope, purpose: PurposeScope, messages: r.prompts.scope(),
+		run: r, name: phaseScope, purpose: purposeScope, messages: r.prompts.scope(),
 		read: func(reply string) (Scope, []string, error) {
 			scope, err := ReadScope(s, r.env.DB.Language().Text, reply)
 			if r.published { // it has tables and joins alone
@@ -260,7 +260,7 @@ func (r *run) filter(ctx context.Context, s Scope) (f Filter, why string, err er
 		return f, whyBudget, nil
 	}
 	p := phase[Filter]{
-		run: r, name: phaseFilter, purpose: PurposeFilter, messages: r.prompts.filter(s),
+		run: r, name: phaseFilter, purpose: purposeFilter, messages: r.prompts.filter(s),
 		read: func(reply string) (Filter, []string, error) {
 			return ReadFilter(r.env.Schema, r.env.DB.Dialect(), s, reply)
 		},

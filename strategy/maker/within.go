@@ -11,8 +11,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// FindingOutside is the finding of Scope.Check.
-const FindingOutside = "outside-scope"
+// findingOutside is the finding of Scope.Check.
+const findingOutside = "outside-scope"
 
 // Check makes the scope an exec.Check: it finds statements that read a table outside of it, by the engine's word, and
 // those that join a table of Left without anything that keeps rows without a match: LEFT, RIGHT, FULL, NOT or EXCEPT.
@@ -49,11 +49,11 @@ func (s Scope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) err
 	outside := slices.DeleteFunc(read(*c.Analysis), func(t schema.TableName) bool { return slices.Contains(allowed, t) })
 	if len(outside) > 0 {
 		c.Findings = append(c.Findings, exec.Finding{
-			Rule: FindingOutside, Detail: "reads " + strings.Join(texts(outside), ", ") + ", which is not among the agreed tables",
+			Rule: findingOutside, Detail: "reads " + strings.Join(texts(outside), ", ") + ", which is not among the agreed tables",
 		})
 	} else if lost := s.lost(known, c.Statement); len(lost) > 0 {
 		c.Findings = append(c.Findings, exec.Finding{
-			Rule: FindingOutside, Detail: "loses rows without a match in " + strings.Join(texts(lost), ", ") + ", which a left join was agreed for",
+			Rule: findingOutside, Detail: "loses rows without a match in " + strings.Join(texts(lost), ", ") + ", which a left join was agreed for",
 		})
 	}
 	return nil

@@ -50,27 +50,27 @@ type Strategy struct {
 
 	// Weights are those of the models' votes, by name; nil: equal. They are fitted on other questions: no label reaches
 	// an answer.
-	Weights *vote.Weights
-	// Panel chooses the models to call, and their weights, by the Spider hardness of the PreSQL (sqltext.Grade): the
+	Weights *Weights
+	// Panel chooses the models to call, and their weights, by the Spider hardness of the PreSQL (sqltext.Statement.Hardness): the
 	// difficulty-aware vote of the source. When none of them gives a vote the other models are called. eval.PanelFit
 	// fits one. nil: all models.
-	Panel   *vote.Panel
-	Unknown sqltext.Grade // grade of a question without a PreSQL; "" means sqltext.Extra
+	Panel   *Panel
+	Unknown string // grade of a question without a PreSQL; "" means "extra"
 }
 
 // Report is what Strategy tells about an answer, in Outcome.Report.
 type Report struct {
-	PreSQL     string        `json:"presql"`              // "" where round 1 gave none
-	Rejected   string        `json:"rejected,omitempty"`  // why the PreSQL could not be an answer
-	Grade      sqltext.Grade `json:"grade"`               // of the PreSQL
-	Tables     int           `json:"tables"`              // of the schema
-	Shown      int           `json:"shown"`               // tables of the schema in round 2
-	FullTokens int           `json:"full_tokens"`         // estimated, of the prompt with the whole schema
-	Tokens     int           `json:"tokens"`              // estimated, of the prompt of round 2
-	Asked      []string      `json:"asked,omitempty"`     // models, in the order of samples
-	Reused     bool          `json:"reused,omitempty"`    // both prompts were equal: the PreSQL was the first model's answer
-	Statements int           `json:"statements"`          // distinct statements examined
-	FellBack   bool          `json:"fell_back,omitempty"` // no statement of round 2 may vote: the answer is the PreSQL
+	PreSQL     string   `json:"presql"`              // "" where round 1 gave none
+	Rejected   string   `json:"rejected,omitempty"`  // why the PreSQL could not be an answer
+	Grade      string   `json:"grade"`               // of the PreSQL
+	Tables     int      `json:"tables"`              // of the schema
+	Shown      int      `json:"shown"`               // tables of the schema in round 2
+	FullTokens int      `json:"full_tokens"`         // estimated, of the prompt with the whole schema
+	Tokens     int      `json:"tokens"`              // estimated, of the prompt of round 2
+	Asked      []string `json:"asked,omitempty"`     // models, in the order of samples
+	Reused     bool     `json:"reused,omitempty"`    // both prompts were equal: the PreSQL was the first model's answer
+	Statements int      `json:"statements"`          // distinct statements examined
+	FellBack   bool     `json:"fell_back,omitempty"` // no statement of round 2 may vote: the answer is the PreSQL
 }
 
 // Method is "petsql".
@@ -79,8 +79,7 @@ func (Report) Method() string { return "petsql" }
 // ReadReport returns the report of an outcome of Strategy, also one that was read from JSON.
 func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[Report](r) }
 
-// Validate refuses numbers and names that cannot be right: a *PanelError for a grade that does not exist, a
-// *vote.WeightError for a weight that is none.
+// Validate refuses numbers out of range, weights that are no number above 0, and grades of a Panel that do not exist.
 func (p Strategy) Validate(samples int) error {
 	errs := []error{
 		strategy.CheckField("petsql: Strategy.PerModelTimeout", p.PerModelTimeout, 0),
@@ -96,16 +95,16 @@ func (p Strategy) Validate(samples int) error {
 	if p.Panel != nil {
 		errs = append(errs, p.Panel.Validate())
 		for _, grade := range slices.Sorted(maps.Keys(p.Panel.Grades)) {
-			if !slices.Contains([]sqltext.Grade{sqltext.Easy, sqltext.Medium, sqltext.Hard, sqltext.Extra}, sqltext.Grade(grade)) {
-				errs = append(errs, &PanelError{Grade: grade})
+			if !slices.Contains([]string{"easy", "medium", "hard", "extra"}, grade) {
+				errs = append(errs, fmt.Errorf("petsql: the panel has the grade %q; there are easy, medium, hard and extra", grade))
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Generate answers one question. Its errors are those of strategy.Pipeline, and *ModelError, *PanelError and
-// *vote.WeightError for what does not fit.
+// Generate answers one question. Its errors are those of strategy.Pipeline, and what does not fit: models of
+// one name, or a Panel that names a model which is not among those of the question.
 func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	if err := cmp.Or(checkModels(env.Models), env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
@@ -184,7 +183,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	l.Analyze = admission.Analyze
 	in := env.LinkerInput(t, env.Schema)
 
-	f := &firstRound{report: Report{Grade: cmp.Or(p.Unknown, sqltext.Extra), Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
+	f := &firstRound{report: Report{Grade: cmp.Or(p.Unknown, "extra"), Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
 	if len(env.Models) == 1 {
 		f.notes = append(f.notes, "one model: its own samples vote (self-consistency), no other model confirms them")
 	}
@@ -199,7 +198,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	if failed {
 		span.Fail(err)
 		f.notes = append(f.notes, fmt.Sprintf("round 1 failed, round 2 sees the whole schema: %v", err))
-		trace.From(ctx).Warn(linker.NoLinks, f.notes[len(f.notes)-1])
+		trace.From(ctx).Warn("no-links", f.notes[len(f.notes)-1])
 	}
 	f.report.PreSQL = f.draft.SQL
 	if f.draft.SQL != "" {

@@ -19,7 +19,6 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/trace"
-	"github.com/texttosql/texttosql/vote"
 )
 
 const (
@@ -39,7 +38,7 @@ func petModel(name, link, final string) (llm.Model, *llmtest.Script) {
 		}
 		return llmtest.Rule{Purpose: purpose, Replies: replies, Repeat: true}
 	}
-	s := &llmtest.Script{Rules: []llmtest.Rule{rule(linker.PurposeLink, link), rule(strategy.PurposeGenerate, final)}}
+	s := &llmtest.Script{Rules: []llmtest.Rule{rule("link", link), rule(strategy.PurposeGenerate, final)}}
 	return llm.Named(name, s), s
 }
 
@@ -51,7 +50,7 @@ func petEnv(t *testing.T, models ...llm.Model) *strategy.Env {
 }
 
 func TestPETSQL(t *testing.T) {
-	panel := &vote.Panel{Grades: map[string]vote.Weights{
+	panel := &petsql.Panel{Grades: map[string]petsql.Weights{
 		"easy":   {Of: map[string]float64{"b": 1, "c": 1}},
 		"medium": {Of: map[string]float64{"a": 1}},
 	}}
@@ -78,7 +77,7 @@ func TestPETSQL(t *testing.T) {
 			"order of the models",
 		},
 		{
-			"weights", petUSA, [3]string{petAll, petAll, petUSA}, petsql.Strategy{Weights: &vote.Weights{Of: map[string]float64{"a": .3, "b": .3, "c": .9}}},
+			"weights", petUSA, [3]string{petAll, petAll, petUSA}, petsql.Strategy{Weights: &petsql.Weights{Of: map[string]float64{"a": .3, "b": .3, "c": .9}}},
 			0, petUSA, [3]int{2, 1, 1}, false, 1, "", "", "the sum of weights decides",
 		},
 		{"one fails", petUSA, [3]string{petUSA, "", petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "", "", "only its own vote is lost"},
@@ -96,9 +95,9 @@ func TestPETSQL(t *testing.T) {
 			"all fail, PreSQL too", "SELECT x FROM customers", [3]string{"", petNothing, ""}, petsql.Strategy{}, 0, "", [3]int{2, 1, 1}, false, 1, "",
 			"no candidate\nmodel a: \na is down\nmodel c: ", "every cause",
 		},
-		{"round 1 fails", "", [3]string{petUSA, petUSA, petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 2, linker.NoLinks, "", "the whole schema"},
+		{"round 1 fails", "", [3]string{petUSA, petUSA, petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 2, "no-links", "", "the whole schema"},
 		{
-			"prose in round 1", petNothing, [3]string{petUSA, petUSA, petUSAToo}, petsql.Strategy{}, 0, petUSA, [3]int{1, 1, 1}, false, 2, linker.NoLinks, "",
+			"prose in round 1", petNothing, [3]string{petUSA, petUSA, petUSAToo}, petsql.Strategy{}, 0, petUSA, [3]int{1, 1, 1}, false, 2, "no-links", "",
 			"the whole schema; its prompt is equal, so the first model is not asked again",
 		},
 		{
@@ -127,7 +126,7 @@ func TestPETSQL(t *testing.T) {
 		},
 		{
 			"panel names a missing model", petUSA, [3]string{petUSA, petUSA, petUSA},
-			petsql.Strategy{Panel: &vote.Panel{Grades: map[string]vote.Weights{"easy": {Of: map[string]float64{"z": 1}}}}}, 0, "", [3]int{1, 0, 0}, false, 0,
+			petsql.Strategy{Panel: &petsql.Panel{Grades: map[string]petsql.Weights{"easy": {Of: map[string]float64{"z": 1}}}}}, 0, "", [3]int{1, 0, 0}, false, 0,
 			"", `model "z"`, "a wrong file is an error",
 		},
 		{"samples", petUSA, [3]string{petUSA, petAll, petUSA}, petsql.Strategy{}, 2, petUSA, [3]int{3, 2, 2}, false, 1, "", "", "n samples of each model"},
@@ -374,7 +373,7 @@ func TestPETSQLDraftPicks(t *testing.T) {
 		if _, err := (petsql.Strategy{Prompter: petsql.REp{Exemplars: tt.pick}}).Generate(t.Context(), env, strategy.Task{Question: petQuestion}); err != nil {
 			t.Fatal(err)
 		}
-		for purpose, want := range map[string]int{linker.PurposeLink: tt.link, strategy.PurposeGenerate: tt.final} {
+		for purpose, want := range map[string]int{"link": tt.link, strategy.PurposeGenerate: tt.final} {
 			shown := strategytest.Written(script.RequestsFor(purpose)[0].Messages)
 			if !strings.Contains(shown, pairs[want].SQL) || strings.Contains(shown, pairs[1-want].SQL) {
 				t.Errorf("%s: %s shows\n%s", tt.why, purpose, shown)
@@ -400,7 +399,7 @@ func TestPETSQLSends(t *testing.T) {
 		if _, err := tt.preset.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion}); err != nil {
 			t.Fatal(err)
 		}
-		link, final := script.RequestsFor(linker.PurposeLink)[0], script.RequestsFor(strategy.PurposeGenerate)[0]
+		link, final := script.RequestsFor("link")[0], script.RequestsFor(strategy.PurposeGenerate)[0]
 		if link.MaxTokens != tt.link || final.MaxTokens != tt.final || link.TopP != 0 || final.TopP != tt.topP {
 			t.Errorf("%s: %d and %d tokens, top_p %g and %g", tt.why, link.MaxTokens, final.MaxTokens, link.TopP, final.TopP)
 		}

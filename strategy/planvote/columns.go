@@ -18,8 +18,8 @@ type ExpectColumns struct {
 	N int // columns; 0 or less: any number
 }
 
-// ReasonColumns is the reason of the *exec.RefusedError of ExpectColumns.
-const ReasonColumns sqltext.Reason = "columns"
+// reasonColumns is the reason of the *exec.RefusedError of ExpectColumns.
+const reasonColumns sqltext.Reason = "columns"
 
 // Check implements exec.Check.
 func (e ExpectColumns) Check(_ context.Context, _ *exec.Session, c *exec.Checked) error {
@@ -35,5 +35,5 @@ func (e ExpectColumns) Check(_ context.Context, _ *exec.Session, c *exec.Checked
 	if n == 0 || n == e.N {
 		return nil
 	}
-	return &exec.RefusedError{Reason: ReasonColumns, Detail: fmt.Sprintf("it has %d %s, not the %d expected", n, words.Plural("column", n), e.N)}
+	return &exec.RefusedError{Reason: reasonColumns, Detail: fmt.Sprintf("it has %d %s, not the %d expected", n, words.Plural("column", n), e.N)}
 }

@@ -59,7 +59,7 @@ func ExampleFeedback() {
 			"SELECT c.name FROM customers c WHERE c.country = 'U.S.'",
 			"SELECT name FROM customers WHERE country LIKE 'United%'",
 		)},
-		{Purpose: planvote.PurposeCorrect, Contains: "it returned no rows", Replies: llmtest.Texts(
+		{Purpose: "correct", Contains: "it returned no rows", Replies: llmtest.Texts(
 			"", "", "", // samples 0 to 2 are those of the first round
 			"SELECT name FROM customers WHERE country = 'USA'",
 			"SELECT nme FROM customers WHERE country = 'USA'",

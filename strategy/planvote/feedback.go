@@ -15,8 +15,8 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// PurposeCorrect is the purpose of the requests of a correction.
-const PurposeCorrect = "correct"
+// purposeCorrect is the purpose of the requests of a correction.
+const purposeCorrect = "correct"
 
 // Feedback is Augmented with corrections (M12 of galah92/egtts): where every statement was rejected, or the winner has
 // no rows or only NULL, the model is asked again and told what was wrong.
@@ -188,7 +188,7 @@ func (r *feedbackRun) round(ctx context.Context, round, first, samples int) (*st
 	p.Sampler.First = first
 	if round > 0 {
 		p.Prompter = Correction{Prompter: p.Prompter, Tried: r.told}
-		p.Sampler.Purpose = PurposeCorrect
+		p.Sampler.Purpose = purposeCorrect
 	}
 	t := r.task
 	t.Samples = samples
@@ -237,7 +237,7 @@ type attempt struct {
 func (r *feedbackRun) tried(out *strategy.Outcome, round int) (tried []attempt) {
 	action := strategy.PurposeGenerate
 	if round > 0 {
-		action = PurposeCorrect
+		action = purposeCorrect
 	}
 	if len(out.Ballot.Clusters) > 0 {
 		tried = append(tried, attempt{strategy.NewStep(r.winner(out), round, action), len(out.Ballot.Clusters[0].Members)})

@@ -29,7 +29,7 @@ const (
 
 // correct gives correction samples their replies, by sample from 15 on.
 func correct(replies ...string) llmtest.Rule {
-	return llmtest.Rule{Purpose: planvote.PurposeCorrect, Replies: append(make([]llmtest.Reply, 15), llmtest.Texts(replies...)...), Repeat: true}
+	return llmtest.Rule{Purpose: "correct", Replies: append(make([]llmtest.Reply, 15), llmtest.Texts(replies...)...), Repeat: true}
 }
 
 func TestFeedback(t *testing.T) {
@@ -68,17 +68,17 @@ func TestFeedback(t *testing.T) {
 		{"invalid for ever", planvote.Feedback{}, []llmtest.Rule{always("generate", broken), correct(broken)}, "", 2, 25, "", "every reason is told"},
 		{"best of three", planvote.Feedback{}, []llmtest.Rule{
 			always("generate", allNil),
-			{Purpose: planvote.PurposeCorrect, Match: func(r llm.Request) bool { return r.Sample < 20 }, Replies: llmtest.Texts(broken), Repeat: true},
-			always(planvote.PurposeCorrect,
+			{Purpose: "correct", Match: func(r llm.Request) bool { return r.Sample < 20 }, Replies: llmtest.Texts(broken), Repeat: true},
+			always("correct",
 				chile),
 		}, allNil, 2, 25, "", "all NULL goes before empty, and before nothing"},
 		{"best of three, one of which fails when it runs", planvote.Feedback{}, []llmtest.Rule{
 			always("generate", allNil),
 			{
-				Purpose: planvote.PurposeCorrect, Match: func(r llm.Request) bool { return r.Sample < 20 },
+				Purpose: "correct", Match: func(r llm.Request) bool { return r.Sample < 20 },
 				Replies: llmtest.Texts("SELECT abs(-9223372036854775808)"), Repeat: true,
 			},
-			always(planvote.PurposeCorrect,
+			always("correct",
 				chile),
 		}, allNil, 2, 25, "", "an integer overflow compiles, and fails"},
 		{"a later round with rows", planvote.Feedback{}, []llmtest.Rule{always("generate", chile), correct(usa)}, usa, 1, 13, "", ""},
@@ -89,11 +89,11 @@ func TestFeedback(t *testing.T) {
 		},
 		{"prose", planvote.Feedback{}, []llmtest.Rule{always("generate", "I think there are two.")}, "", 0, 15, "", "nothing to tell a correction"},
 		{
-			"compat: the last answer", planvote.Feedback{}.Published(), []llmtest.Rule{always("generate", allNil), always(planvote.PurposeCorrect, chile)},
+			"compat: the last answer", planvote.Feedback{}.Published(), []llmtest.Rule{always("generate", allNil), always("correct", chile)},
 			chile, 2, 45, "", "as published",
 		},
 		{
-			"compat: until there are rows", planvote.Feedback{}.Published(), []llmtest.Rule{always("generate", norway), always(planvote.PurposeCorrect, usa)},
+			"compat: until there are rows", planvote.Feedback{}.Published(), []llmtest.Rule{always("generate", norway), always("correct", usa)},
 			usa, 1, 30, "", "no empty answer is believed early",
 		},
 	}
@@ -110,12 +110,12 @@ func TestFeedback(t *testing.T) {
 				t.Fatalf("got %+v, %v, want %q: %s", out, err, tt.sql, tt.why)
 			}
 			rounds := map[int]bool{}
-			for _, r := range script.RequestsFor(planvote.PurposeCorrect) {
+			for _, r := range script.RequestsFor("correct") {
 				rounds[(r.Sample-15)/5] = true
 			}
 			if tt.s == tt.s.Published() {
 				rounds = map[int]bool{}
-				for _, r := range script.RequestsFor(planvote.PurposeCorrect) {
+				for _, r := range script.RequestsFor("correct") {
 					rounds[r.Sample/15] = true
 				}
 			}
@@ -161,7 +161,7 @@ func TestFeedbackPrompt(t *testing.T) {
 	if err != nil || out.SQL != usa {
 		t.Fatal(out, err)
 	}
-	req := script.RequestsFor(planvote.PurposeCorrect)[0]
+	req := script.RequestsFor("correct")[0]
 	text := req.Messages[len(req.Messages)-1].Text
 	for _, want := range []string{"### Earlier attempts", "Statement: " + broken, "no such table: custmers", usaTask.Question} {
 		if !strings.Contains(text, want) {
@@ -194,7 +194,7 @@ func inRounds(size int, replies ...string) []llmtest.Rule {
 	rules := []llmtest.Rule{always("generate", replies[0])}
 	for i, reply := range replies[1:] {
 		rules = append(rules, llmtest.Rule{
-			Purpose: planvote.PurposeCorrect, Match: func(r llm.Request) bool { return (r.Sample-15)/size == i },
+			Purpose: "correct", Match: func(r llm.Request) bool { return (r.Sample-15)/size == i },
 			Replies: llmtest.Texts(reply), Repeat: true,
 		})
 	}
@@ -224,7 +224,7 @@ func TestFeedbackTells(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", tt.why, out, err)
 		}
 		told := make([][]string, len(tt.want))
-		for _, r := range script.RequestsFor(planvote.PurposeCorrect) {
+		for _, r := range script.RequestsFor("correct") {
 			told[(r.Sample-15)/tt.size] = statements(r.Messages[len(r.Messages)-1].Text)
 		}
 		if d := cmp.Diff(tt.want, told); d != "" {
@@ -245,8 +245,8 @@ func TestFeedbackTies(t *testing.T) {
 	}{
 		{"equal shares", inRounds(5, one, two, three), one},
 		{"a greater share later", []llmtest.Rule{narrow("generate", 0, one), correct(two)}, two},
-		{"a smaller share later", []llmtest.Rule{always("generate", one), narrow(planvote.PurposeCorrect, 15, two)}, one},
-		{"NULL, with a smaller share, before nothing", []llmtest.Rule{always("generate", one), narrow(planvote.PurposeCorrect, 15, allNil)}, allNil},
+		{"a smaller share later", []llmtest.Rule{always("generate", one), narrow("correct", 15, two)}, one},
+		{"NULL, with a smaller share, before nothing", []llmtest.Rule{always("generate", one), narrow("correct", 15, allNil)}, allNil},
 		{"nothing behind NULL", []llmtest.Rule{narrow("generate", 0, allNil), correct(one)}, allNil},
 	} {
 		out, err := planvote.Feedback{Corrections: len(tt.rules) - 1}.Generate(t.Context(), makerEnv(t, &llmtest.Script{Rules: tt.rules}), usaTask)
@@ -265,7 +265,7 @@ func TestFeedbackMasks(t *testing.T) {
 		if out, err := (planvote.Feedback{}).Generate(t.Context(), env, usaTask); err != nil || out.SQL != usa {
 			t.Fatal(out, err)
 		}
-		messages := script.RequestsFor(planvote.PurposeCorrect)[0].Messages
+		messages := script.RequestsFor("correct")[0].Messages
 		_, problem, _ := strings.Cut(messages[len(messages)-1].Text, "Problem: ")
 		if !strings.Contains(problem, want) {
 			t.Errorf("WithoutValues %v: told %q, want %q", hidden, problem, want)
@@ -305,12 +305,12 @@ func TestFeedbackFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			pool := poolOf(t, makerSQL)
-			script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", chile), always(planvote.PurposeCorrect, usa)}}
+			script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", chile), always("correct", usa)}}
 			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-				if req.Purpose == planvote.PurposeCorrect && tt.err != nil {
+				if req.Purpose == "correct" && tt.err != nil {
 					return llm.Response{}, tt.err
 				}
-				if req.Purpose == planvote.PurposeCorrect && tt.gone {
+				if req.Purpose == "correct" && tt.gone {
 					pool.Close()
 				}
 				return script.Complete(ctx, req)
@@ -334,10 +334,10 @@ func TestFeedbackCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", chile)}}
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		if req.Purpose == planvote.PurposeCorrect && req.Sample == 15 {
+		if req.Purpose == "correct" && req.Sample == 15 {
 			cancel()
 		}
-		if req.Purpose == planvote.PurposeCorrect {
+		if req.Purpose == "correct" {
 			<-ctx.Done()
 			return llm.Response{}, ctx.Err()
 		}
@@ -402,10 +402,10 @@ func TestProbing(t *testing.T) {
 	count := func(findings []exec.Finding) (stored, probed int) {
 		for _, f := range findings {
 			switch f.Rule {
-			case planvote.FindingStored:
+			case "literal-stored":
 				stored++
 				probed++
-			case planvote.FindingMissing:
+			case "literal-missing":
 				probed++
 			}
 		}
@@ -432,8 +432,8 @@ func TestProbing(t *testing.T) {
 }
 
 func TestMoreStored(t *testing.T) {
-	half := vote.Candidate{Findings: []vote.Finding{{Rule: planvote.FindingStored}, {Rule: planvote.FindingMissing}, {Rule: "empty"}}}
-	whole := vote.Candidate{Findings: []vote.Finding{{Rule: planvote.FindingStored}}}
+	half := vote.Candidate{Findings: []vote.Finding{{Rule: "literal-stored"}, {Rule: "literal-missing"}, {Rule: "empty"}}}
+	whole := vote.Candidate{Findings: []vote.Finding{{Rule: "literal-stored"}}}
 	if planvote.MoreStored(vote.Candidate{}, half) >= 0 || planvote.MoreStored(half, whole) <= 0 {
 		t.Error("no look-up, and all stored, go before a missing literal")
 	}
@@ -446,7 +446,7 @@ func TestMoreStored(t *testing.T) {
 }
 
 func ExampleProbed() {
-	missing := []vote.Finding{{Rule: planvote.FindingMissing}}
+	missing := []vote.Finding{{Rule: "literal-missing"}}
 	candidates := []vote.Candidate{
 		{SQL: "a", Sample: 0, Fingerprint: "1", Findings: missing}, {SQL: "a", Sample: 1, Fingerprint: "1", Findings: missing},
 		{SQL: "b", Sample: 2, Fingerprint: "2"},
@@ -501,7 +501,7 @@ func TestFeedbackDeadline(t *testing.T) {
 		note  string
 		why   string
 	}{
-		{planvote.PurposeCorrect, false, chile, "the time was up in correction 1", "the round before has an answer"},
+		{"correct", false, chile, "the time was up in correction 1", "the round before has an answer"},
 		{strategy.PurposeGenerate, true, chile, "the time was up: this is the best of", "half of the first round has one"},
 		{strategy.PurposeGenerate, false, "", "", "there is nothing"},
 	} {

@@ -85,7 +85,7 @@ func TestPlansWithoutDatabase(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "database is closed") || errors.As(err, &none) && len(none.Rejected) > 0 {
 				t.Errorf("gone: got %v", err)
 			}
-			if n := len(script.RequestsFor(planvote.PurposeCorrect)); n > 0 {
+			if n := len(script.RequestsFor("correct")); n > 0 {
 				t.Errorf("%d corrections of a database that is gone", n)
 			}
 		})

@@ -228,8 +228,8 @@ func TestTies(t *testing.T) {
 		}
 		return findings
 	}
-	stored, missing := found(planvote.FindingStored), found(planvote.FindingMissing)
-	half := found(planvote.FindingStored, planvote.FindingMissing)
+	stored, missing := found("literal-stored"), found("literal-missing")
+	half := found("literal-stored", "literal-missing")
 	of := map[rune]vote.Candidate{ // by statement
 		'r': {Plan: "rows", Rows: 1, Cost: 50}, 's': {Plan: "stored", Rows: 1, Findings: stored, Cost: 50}, 'e': {Plan: "empty", Empty: true, Findings: stored},
 		'm': {Plan: "missing", Rows: 1, Findings: missing}, 'h': {Plan: "half", Rows: 1, Findings: half},

@@ -14,12 +14,12 @@ import (
 
 // The findings of Probing, one for each literal that was looked up.
 const (
-	FindingStored  = "literal-stored"  // the column holds the value
-	FindingMissing = "literal-missing" // it does not
+	findingStored  = "literal-stored"  // the column holds the value
+	findingMissing = "literal-missing" // it does not
 )
 
 // Probing is a check that looks up whether the literals of a statement are stored in the columns they are compared
-// with: strategy M13 of galah92/egtts. Each one becomes a finding, FindingStored or FindingMissing; MoreStored and
+// with: strategy M13 of galah92/egtts. Each one becomes a finding, "literal-stored" or "literal-missing"; MoreStored and
 // Probed make something of them.
 //
 // Looked up are strings behind =, <>, IN (each member), NOT IN, IS and a LIKE without wildcards, in either order of the
@@ -57,9 +57,9 @@ func (p *Probing) Check(ctx context.Context, s *exec.Session, c *exec.Checked) e
 		if err != nil && !p.published {
 			continue
 		}
-		rule := FindingMissing
+		rule := findingMissing
 		if stored || err != nil {
-			rule = FindingStored
+			rule = findingStored
 		}
 		c.Findings = append(c.Findings, exec.Finding{Rule: rule, Detail: q.Table + "." + q.Column})
 	}
@@ -91,10 +91,10 @@ func (p *Probing) look(ctx context.Context, s *exec.Session, q exec.TextLiteral)
 func missingShare(c vote.Candidate) (share float64, probed int) {
 	missing := 0
 	for _, f := range c.Findings {
-		if f.Rule == FindingMissing {
+		if f.Rule == findingMissing {
 			missing++
 		}
-		if f.Rule == FindingMissing || f.Rule == FindingStored {
+		if f.Rule == findingMissing || f.Rule == findingStored {
 			probed++
 		}
 	}

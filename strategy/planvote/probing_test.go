@@ -36,7 +36,7 @@ func TestSlowProbe(t *testing.T) {
 		if err != nil {
 			t.Errorf("compat %v: %v", compat, err)
 		}
-		if len(c.Findings) != want || want == 1 && c.Findings[0].Rule != planvote.FindingStored {
+		if len(c.Findings) != want || want == 1 && c.Findings[0].Rule != "literal-stored" {
 			t.Errorf("compat %v: findings %+v", compat, c.Findings)
 		}
 	}

@@ -29,8 +29,8 @@ func TestOnlyReadsVote(t *testing.T) {
 		"feedback": planvote.Feedback{Corrections: -1}, "maker": maker.Strategy{}, "maker, published": maker.Strategy{}.Published(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			script := &llmtest.Script{Rules: []llmtest.Rule{always(maker.PurposeScope, scopeOne), always(maker.PurposeFilter, inUSA)}}
-			for _, purpose := range []string{strategy.PurposeGenerate, maker.PurposeProjection} {
+			script := &llmtest.Script{Rules: []llmtest.Rule{always("maker.scope", scopeOne), always("maker.filter", inUSA)}}
+			for _, purpose := range []string{strategy.PurposeGenerate, "maker.projection"} {
 				script.Rules = append(script.Rules, samples(purpose, append(hostile, usa)...))
 			}
 			pool := poolOf(t, makerSQL)

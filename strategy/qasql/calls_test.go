@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/qasql"
@@ -37,7 +36,7 @@ func TestCalls(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			calls++
-			reply := map[string]string{linker.PurposeDecompose: `{"entity": "customers"}`, linker.PurposeScore: `{"score": 0.9}`,
+			reply := map[string]string{"decompose": `{"entity": "customers"}`, "score": `{"score": 0.9}`,
 				strategy.PurposeJudge: `{"selected_option": "A"}`}[req.Purpose]
 			switch req.Purpose {
 			case strategy.PurposeGenerate:

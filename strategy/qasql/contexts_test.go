@@ -11,7 +11,6 @@ import (
 
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -26,9 +25,9 @@ func generated(t *testing.T, env *strategy.Env, s qasql.Strategy, task strategy.
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		reply := sql
 		switch req.Purpose {
-		case linker.PurposeDecompose:
+		case "decompose":
 			reply = `{"entity": "heroes"}`
-		case linker.PurposeScore:
+		case "score":
 			reply = relevant(req.Messages[1].Text)
 		case strategy.PurposeGenerate:
 			mu.Lock()

@@ -26,9 +26,9 @@ func ExampleStrategy() {
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		text := ""
 		switch req.Purpose {
-		case linker.PurposeDecompose:
+		case "decompose":
 			text = `{"entity": "customers", "filter": "live in the USA"}`
-		case linker.PurposeScore:
+		case "score":
 			text = `{"score": 0.9, "relevant_columns": ["name", "country"]}`
 		case strategy.PurposeGenerate:
 			text = replies[req.Sample]

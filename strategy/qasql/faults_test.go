@@ -104,13 +104,13 @@ func TestLinkFails(t *testing.T) {
 		warn  string
 		why   string
 	}{
-		{func(string) string { return "no idea" }, linker.NoLinks, "more than half of the tables fail"},
+		{func(string) string { return "no idea" }, "no-links", "more than half of the tables fail"},
 		{func(p string) string {
 			if strings.Contains(p, "CREATE TABLE orders (") {
 				return "no idea"
 			}
 			return `{"score": 1}`
-		}, linker.NoVerdict, "half of them"},
+		}, "no-verdict", "half of them"},
 	} {
 		model, _ := agent{decompose: "none", score: tt.score, generate: []string{usa, usa, usa, usa, usa}}.model()
 		root := trace.New("question")
@@ -120,7 +120,7 @@ func TestLinkFails(t *testing.T) {
 		}
 		told := strings.Join(out.Notes, "\n")
 		failed := strings.Contains(told, "linking failed, the whole schema is used") && out.Links.Whole
-		if tt.warn == linker.NoLinks && !failed || tt.warn != linker.NoLinks && len(out.Links.Tables) != 2 {
+		if tt.warn == "no-links" && !failed || tt.warn != "no-links" && len(out.Links.Tables) != 2 {
 			t.Errorf("%s: links %+v, notes %q", tt.why, out.Links, told)
 		}
 	}
@@ -132,7 +132,7 @@ func TestLinkerIsTold(t *testing.T) {
 		script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{usa, usa, usa, usa, usa}}.model()
 		asked := ""
 		env := described(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-			if req.Purpose == linker.PurposeDecompose {
+			if req.Purpose == "decompose" {
 				asked = req.Messages[1].Text
 			}
 			return script.Complete(ctx, req)

@@ -22,22 +22,13 @@ func (r *run) judge() strategy.Judge {
 type reporting struct{ r *run }
 
 // Choose shows the judge the schema of the contexts: an option may read what was not linked.
-func (j reporting) Choose(ctx context.Context, env *strategy.Env, in strategy.JudgeInput) (int, error) {
+func (j reporting) Choose(ctx context.Context, env *strategy.Env, in strategy.JudgeInput) (strategy.Verdict, error) {
 	judge := j.r.Judge
 	if judge == nil {
 		judge = strategy.Rubric{}
 	}
 	in.Schema = env.Schema
-	var rubric strategy.Rubric
-	switch j := judge.(type) {
-	case strategy.Rubric:
-		rubric = j
-	case *strategy.Rubric:
-		rubric = *j
-	default:
-		return judge.Choose(ctx, env, in)
-	}
-	verdict, err := rubric.Verdict(ctx, env, in)
+	verdict, err := judge.Choose(ctx, env, in)
 	j.r.report.JudgeCalls += len(verdict.Calls)
 	if len(verdict.Calls) > 0 {
 		j.r.report.Verdict = &verdict
@@ -49,7 +40,7 @@ func (j reporting) Choose(ctx context.Context, env *strategy.Env, in strategy.Ju
 	for i, votes := range verdict.Votes {
 		j.r.votes[in.Options[i].SQL] += votes
 	}
-	return verdict.Choice, err
+	return verdict, err
 }
 
 // maxRounds is how often JudgeFirst picks.
@@ -142,12 +133,12 @@ func (r *run) pick(ctx context.Context, env *strategy.Env, out *strategy.Outcome
 	for _, c := range ballot.Clusters {
 		in.Options = append(in.Options, strategy.JudgeOption{Candidate: out.Candidates[c.Best], Votes: len(c.Members)})
 	}
-	choice, err := judge.Choose(ctx, env, in)
+	verdict, err := judge.Choose(ctx, env, in)
 	if err != nil && ctx.Err() == nil {
 		out.Note("the judge could not be asked, the largest answer is taken: %v", err)
 	}
-	if err != nil || choice < 0 {
+	if err != nil || verdict.Choice < 0 || verdict.Choice >= len(in.Options) {
 		return 0, ctx.Err()
 	}
-	return choice, ctx.Err()
+	return verdict.Choice, ctx.Err()
 }

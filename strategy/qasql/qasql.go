@@ -196,7 +196,7 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 		return ctx.Err()
 	case err != nil:
 		span.Fail(err)
-		out.Warn(ctx, linker.NoLinks, "linking failed, the whole schema is used: %v", err)
+		out.Warn(ctx, "no-links", "linking failed, the whole schema is used: %v", err)
 		study.Links = schema.Links{Whole: true}
 	default:
 		r.focused, _ = whole.Restrict(study.Links)

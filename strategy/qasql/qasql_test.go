@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -48,9 +47,9 @@ func (a agent) model() (llm.Model, *int) {
 			return list[i], true
 		}
 		switch req.Purpose {
-		case linker.PurposeDecompose:
+		case "decompose":
 			return a.decompose, a.decompose != ""
-		case linker.PurposeScore:
+		case "score":
 			if a.score == nil {
 				return "", false
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/session"
@@ -62,7 +61,7 @@ func TestConstraints(t *testing.T) {
 			t.Errorf("%s: %+v, %v", tt.why, out, err)
 		}
 		for purpose, want := range map[string]bool{
-			linker.PurposeTable: tt.every, linker.PurposeTables: tt.tables, linker.PurposeSynthesis: tt.tables, "generate": true, "repair": true,
+			"table": tt.every, "tables": tt.tables, "synthesis": tt.tables, "generate": true, "repair": true,
 		} {
 			for _, r := range m.of(purpose) {
 				if got := strings.Contains(said(r), tt.line); got != want {
@@ -153,13 +152,13 @@ func TestCallsAfterCorrections(t *testing.T) {
 		{mapped("human", "race", "race"), map[string]int{"generate": 1}, "a word: the statement"},
 		{mapped("human", "gender", "gender"), map[string]int{"generate": 1}, "a word of another table"},
 		{session.Correction{Kind: session.CorrectTable, Tables: named("gender")},
-			map[string]int{linker.PurposeTables: 1, linker.PurposeSynthesis: 1, "generate": 1}, "a table that was not relevant"},
+			map[string]int{"tables": 1, "synthesis": 1, "generate": 1}, "a table that was not relevant"},
 		{session.Correction{Kind: session.CorrectTable, Tables: named("superhero"), Rejected: named("publisher", "race")},
-			map[string]int{linker.PurposeSynthesis: 1, "generate": 1}, "one table is left, so nothing is seen together"},
+			map[string]int{"synthesis": 1, "generate": 1}, "one table is left, so nothing is seen together"},
 		{session.Correction{Kind: session.CorrectText, Text: "only living heroes"},
-			map[string]int{linker.PurposeTable: 10, linker.PurposeTables: 1, linker.PurposeSynthesis: 1, "generate": 1}, "prose: everything"},
+			map[string]int{"table": 10, "tables": 1, "synthesis": 1, "generate": 1}, "prose: everything"},
 		{session.Correction{Kind: session.CorrectFilter, Text: "only living heroes"},
-			map[string]int{linker.PurposeTable: 10, linker.PurposeTables: 1, linker.PurposeSynthesis: 1, "generate": 1}, "a filter: everything"},
+			map[string]int{"table": 10, "tables": 1, "synthesis": 1, "generate": 1}, "a filter: everything"},
 	} {
 		player, err := replay.NewPlayer(strings.NewReader(recorded))
 		if err != nil {

@@ -29,9 +29,9 @@ func TestBroken(t *testing.T) {
 		ends    bool
 		why     string
 	}{
-		{linker.PurposeTable, true, "more than half of the tables"},
-		{linker.PurposeTables, false, "the relevant tables stay"},
-		{linker.PurposeSynthesis, false, "several tables are joined"},
+		{"table", true, "more than half of the tables"},
+		{"tables", false, "the relevant tables stay"},
+		{"synthesis", false, "several tables are joined"},
 		{"generate", true, "no statement at all"},
 		{"repair", true, "no correction"},
 	} {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -44,20 +43,20 @@ func (s *scripted) Complete(_ context.Context, req llm.Request) (llm.Response, e
 	text := req.Messages[len(req.Messages)-1].Text
 	reply := ""
 	switch req.Purpose {
-	case linker.PurposeTable:
+	case "table":
 		relevant := slices.ContainsFunc(s.tables, func(name string) bool {
 			return strings.Contains(text, "CREATE TABLE "+name+" (") || strings.Contains(text, "CREATE TABLE "+schema.QuoteName(name)+" (")
 		})
 		reply = written(map[string]any{"is_relevant": relevant, "confidence": 0.9, "relevant_columns": s.columns, "reasoning": "it is about it"})
-	case linker.PurposeTables:
+	case "tables":
 		reply = written(map[string]any{"final_tables": s.tables, "removed_tables": []string{}, "reasoning": "all"})
-	case linker.PurposeSynthesis:
+	case "synthesis":
 		said := s.synthesis
 		if said == nil {
 			said = map[string]any{"joins_needed": len(s.tables) > 1}
 		}
 		reply = written(said)
-	case linker.PurposeJoin:
+	case "join":
 		reply = s.joins
 	default:
 		reply = s.sql[min(s.wrote, len(s.sql)-1)]

@@ -51,7 +51,7 @@ func TestConverse(t *testing.T) {
 	if err != nil || res.SQL != m.sql[0] || len(m.requests) != calls+1 {
 		t.Errorf("%v after %d calls: %v", res, len(m.requests)-calls, err)
 	}
-	if n := len(m.of(linker.PurposeTable)); n != 10 {
+	if n := len(m.of("table")); n != 10 {
 		t.Errorf("%d tables were judged, want each of 10 once", n)
 	}
 	var told []session.State

@@ -54,7 +54,7 @@ func TestAnswer(t *testing.T) {
 	if diff := cmp.Diff(report, again); diff != "" || err != nil {
 		t.Errorf("read back: %v %s", err, diff)
 	}
-	if len(report.Joins.Joins) != 1 || report.Joins.Joins[0].Origin != linker.JoinOfKey || report.Failure != nil ||
+	if len(report.Joins.Joins) != 1 || report.Joins.Joins[0].Origin != "declared" || report.Failure != nil ||
 		len(out.Steps) != 2 || len(out.Links.Tables) != 2 {
 		t.Errorf("report %+v, steps %+v, links %+v", report, out.Steps, out.Links)
 	}

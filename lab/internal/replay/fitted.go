@@ -7,6 +7,7 @@ import (
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -25,14 +26,14 @@ func fitted() []Voter {
 				for i, q := range fit {
 					all[i] = byModel(q.Candidates)
 				}
-				return weighted(vote.WeightsFromAgreement(nil, all)), nil
+				return weighted(weightsFromAgreement(all)), nil
 			}),
 		},
 		{
 			Name: "weighted-labels", About: "consensus with weights of models by how often they were right",
 			Fits: true,
 			start: perFold(func(fit []*Question) (elect, error) {
-				return weighted(vote.WeightsFromLabels(records(fit))), nil
+				return weighted(petsql.WeightsFromLabels(records(fit))), nil
 			}),
 		},
 		{
@@ -43,11 +44,11 @@ func fitted() []Voter {
 				for _, q := range fit {
 					byGrade[q.Grade] = append(byGrade[q.Grade], q)
 				}
-				graded := make(map[string]map[string]vote.Record, len(byGrade))
+				graded := make(map[string]map[string]petsql.Record, len(byGrade))
 				for grade, questions := range byGrade {
 					graded[grade] = records(questions)
 				}
-				panel := vote.PanelFromLabels(5, graded)
+				panel := petsql.PanelFromLabels(5, graded)
 				return func(q *Question) (Decision, error) {
 					m := strategy.Consensus{}.Voter()
 					m.Weight = panel.Weight(q.Grade)
@@ -144,7 +145,7 @@ func (s Settings) perFold(questions []*Question, fit func([]*Question) (elect, e
 }
 
 // weighted is consensus with weights of models.
-func weighted(w vote.Weights) elect {
+func weighted(w petsql.Weights) elect {
 	m := strategy.Consensus{}.Voter()
 	m.Weight = w.Weight
 	return func(q *Question) (Decision, error) { return q.count(m, byModel(q.Candidates)) }
@@ -161,8 +162,8 @@ func byModel(candidates []vote.Candidate) []vote.Candidate {
 }
 
 // records counts how often each model was right.
-func records(questions []*Question) map[string]vote.Record {
-	all := make(map[string]vote.Record)
+func records(questions []*Question) map[string]petsql.Record {
+	all := make(map[string]petsql.Record)
 	for _, q := range questions {
 		for i, c := range q.Candidates {
 			r := all[modelOf(c.Model)]

@@ -287,7 +287,7 @@ func pool(raw *pools.Pool, questions map[string]*asked, dialect sqltext.Dialect)
 func grade(candidates []vote.Candidate, dialect sqltext.Dialect) string {
 	for _, c := range candidates {
 		if c.SQL != "" {
-			return string(dialect.Parse(c.SQL).Hardness())
+			return dialect.Parse(c.SQL).Hardness()
 		}
 	}
 	return ""

@@ -4,13 +4,12 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/vote"
 )
 
 // TestPlans: each voter by plan looks at what its strategy would see.
 func TestPlans(t *testing.T) {
-	stored, missing := vote.Finding{Rule: planvote.FindingStored}, vote.Finding{Rule: planvote.FindingMissing}
+	stored, missing := vote.Finding{Rule: "literal-stored"}, vote.Finding{Rule: "literal-missing"}
 	edit := func(votes string, change func(*Question)) *Question {
 		q := question("1", votes)
 		change(q)

@@ -1,11 +1,4 @@
-// Package talk is a conversation with a database in a terminal, for programs. Each line that a person types is one of these:
-//
-//	t1         chooses the option t1 of the question that was asked
-//	no: TEXT   corrects the answer: "use table customers", "pay means order_items.unit_price", or any other words
-//	ok         confirms the answer; a follow-up needs words that stand alone: "ok: TEXT"
-//	new        begins another session
-//	TEXT       a question, or a follow-up to the one before
-package talk
+package cli
 
 import (
 	"bufio"
@@ -18,13 +11,20 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 )
 
-// Talk is one conversation. Not safe for concurrent use.
+// Talk is a conversation with a database in a terminal. Each line that a person types is one of these:
+//
+//	t1         chooses the option t1 of the question that was asked
+//	no: TEXT   corrects the answer: "use table customers", "pay means order_items.unit_price", or any other words
+//	ok         confirms the answer; a follow-up needs words that stand alone: "ok: TEXT"
+//	new        begins another session
+//	TEXT       a question, or a follow-up to the one before
+//
+// Not safe for concurrent use.
 type Talk struct {
 	Out     io.Writer
 	Engine  *texttosql.Engine
@@ -41,7 +41,7 @@ func (t *Talk) Converse(ctx context.Context, id string) (err error) {
 		return err
 	}
 	id = t.session.Record().ID
-	cli.Say(t.Out, "\n── session %s\n   after Ctrl-C or a kill it goes on with %s\n", id, t.Again(id))
+	Say(t.Out, "\n── session %s\n   after Ctrl-C or a kill it goes on with %s\n", id, t.Again(id))
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (t *Talk) Typed(ctx context.Context, stdin io.Reader) error {
 func (t *Talk) GoOn(ctx context.Context) error {
 	res, err := t.session.Resume(ctx)
 	if errors.Is(err, session.ErrStale) {
-		cli.Say(t.Out, "%v: the question is asked again\n", err)
+		Say(t.Out, "%v: the question is asked again\n", err)
 		res, err = t.session.Restart(ctx)
 	}
 	return t.report(res, err)
@@ -111,7 +111,7 @@ func (t *Talk) Say(ctx context.Context, line string) error {
 		res, err = t.session.Correct(ctx, strings.TrimSpace(correction))
 	case line == "ok" || confirms && strings.HasPrefix(wording, ":"):
 		if err = t.session.Confirm(ctx, strings.TrimSpace(strings.TrimPrefix(wording, ":"))); err == nil {
-			cli.Say(t.Out, "kept\n")
+			Say(t.Out, "kept\n")
 			return nil
 		}
 	default:
@@ -131,16 +131,16 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 	switch {
 	case err == nil:
 		t.shown()
-		cli.Say(t.Out, "%s\n\n", res.SQL)
+		Say(t.Out, "%s\n\n", res.SQL)
 		if err := res.Rows.WriteTable(t.Out); err != nil {
 			return err
 		}
-		cli.Say(t.Out, "confidence %.2f, %d %s\n", res.Confidence, res.Usage.Calls, words.Plural("call", res.Usage.Calls))
+		Say(t.Out, "confidence %.2f, %d %s\n", res.Confidence, res.Usage.Calls, words.Plural("call", res.Usage.Calls))
 		t.learned()
 	case errors.As(err, &asked):
-		cli.Say(t.Out, "%s\n", asked.Message)
+		Say(t.Out, "%s\n", asked.Message)
 		for _, o := range asked.Options {
-			cli.Say(t.Out, "  %s  %s\n", o.ID, o.Label)
+			Say(t.Out, "  %s  %s\n", o.ID, o.Label)
 			if o.Rows != nil {
 				if err := o.Rows.WriteTable(t.Out); err != nil {
 					return err
@@ -148,17 +148,17 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 			}
 		}
 	case errors.As(err, &failure):
-		cli.Say(t.Out, "no answer: %s\n", failure.Summary().Error)
+		Say(t.Out, "no answer: %s\n", failure.Summary().Error)
 		for _, advice := range failure.Summary().Recommendations {
-			cli.Say(t.Out, "  %s\n", advice)
+			Say(t.Out, "  %s\n", advice)
 		}
 	case errors.As(err, &stopped):
-		cli.Say(t.Out, "\nstopped; to go on: %s\n", t.Again(stopped.ID))
+		Say(t.Out, "\nstopped; to go on: %s\n", t.Again(stopped.ID))
 		return stopped.Err
 	case errors.As(err, &call), errors.Is(err, session.ErrInvalidCorrection), errors.Is(err, session.ErrMaxCorrections), errors.Is(err, texttosql.ErrNotStandalone):
-		cli.Say(t.Out, "%v\n", err)
+		Say(t.Out, "%v\n", err)
 	default:
-		return cli.Brief(err)
+		return Brief(err)
 	}
 	return nil
 }
@@ -196,6 +196,6 @@ func (t *Talk) print(what string, lessons []memory.Lesson) {
 		if l.To != "" {
 			says = fmt.Sprintf("%q is %s", l.From, l.To)
 		}
-		cli.Say(t.Out, "%s: %s (%s, %.2f)\n", what, says, l.Source, l.Confidence)
+		Say(t.Out, "%s: %s (%s, %.2f)\n", what, says, l.Source, l.Confidence)
 	}
 }

@@ -1,4 +1,4 @@
-package vote
+package petsql
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/texttosql/texttosql/vote"
 )
 
 // Panel picks the models that vote on a question by how difficult it looks: PET-SQL's fine-grained cross-consistency
@@ -29,14 +31,14 @@ func (p Panel) Weights(grade string) (w Weights, ok bool) {
 	return w, ok
 }
 
-// Weight returns the weights of candidates on a question of a grade, for Majority.Weight. A model outside of the panel
+// Weight returns the weights of candidates on a question of a grade, for vote.Majority.Weight. A model outside of the panel
 // has 0, which is no vote.
-func (p Panel) Weight(grade string) func(Candidate) float64 {
+func (p Panel) Weight(grade string) func(vote.Candidate) float64 {
 	w, ok := p.Weights(grade)
 	if !ok {
-		return func(Candidate) float64 { return 1 }
+		return func(vote.Candidate) float64 { return 1 }
 	}
-	return func(c Candidate) float64 { return w.Of[c.Model] }
+	return func(c vote.Candidate) float64 { return w.Of[c.Model] }
 }
 
 // Models returns the models to call for a grade, the greatest weight first, then by name; nil when everyone votes.
@@ -55,10 +57,10 @@ func (p Panel) Validate() error {
 	var errs []error
 	check := func(grade string, w Weights) {
 		if len(w.Of) == 0 {
-			errs = append(errs, fmt.Errorf("vote: panel of grade %q has no model", grade))
+			errs = append(errs, fmt.Errorf("petsql: panel of grade %q has no model", grade))
 		}
 		if err := w.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("vote: panel of grade %q: %w", grade, err))
+			errs = append(errs, fmt.Errorf("petsql: panel of grade %q: %w", grade, err))
 		}
 	}
 	for _, grade := range slices.Sorted(maps.Keys(p.Grades)) {

@@ -1,0 +1,104 @@
+package petsql
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/texttosql/texttosql/vote"
+)
+
+// Weights are how much the votes of models count. They are given by the user, or made by [WeightsFromLabels] of
+// questions set aside for it, and saved as JSON. Safe for concurrent reading.
+//
+// They pay where a few unequal models vote, because ties decide there. In large pools nothing was seen to beat equal
+// votes.
+type Weights struct {
+	Of   map[string]float64 `json:"of"`             // by name of the model
+	From string             `json:"from,omitempty"` // what they were made from
+	N    int                `json:"n,omitempty"`    // number of questions they were made from; 0: unknown
+}
+
+// Weight returns the weight of c's model; a model without one has the mean of the others. Use it as vote.Majority.Weight.
+// Without any weights it is 1.
+func (w Weights) Weight(c vote.Candidate) float64 {
+	if x, ok := w.Of[c.Model]; ok {
+		return x
+	}
+	return w.Mean()
+}
+
+// Mean returns the mean weight, 1 if there is none.
+func (w Weights) Mean() float64 {
+	if len(w.Of) == 0 {
+		return 1
+	}
+	sum := 0.0
+	for _, name := range slices.Sorted(maps.Keys(w.Of)) { // one order, one sum
+		sum += w.Of[name]
+	}
+	return sum / float64(len(w.Of))
+}
+
+// Max returns the greatest weight, for vote.Majority.MaxWeight; 1 if there is none.
+func (w Weights) Max() float64 {
+	if len(w.Of) == 0 {
+		return 1
+	}
+	return max(0, slices.Max(slices.Collect(maps.Values(w.Of))))
+}
+
+// greatestWeight is the greatest one that vote.Majority takes.
+const greatestWeight = 1e12
+
+// Validate says what is wrong with weights that were read from a file. The error names each weight that is
+// not a number above 0, up to 1e12.
+func (w Weights) Validate() error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(w.Of)) {
+		if x := w.Of[name]; !(x > 0 && x <= greatestWeight) {
+			errs = append(errs, fmt.Errorf("petsql: weight %v of model %q is not a number above 0, up to %v", x, name, greatestWeight))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Record is how a model did on questions with known answers.
+type Record struct {
+	Right int `json:"right"` // questions it answered rightly
+	Asked int `json:"asked"` // questions it was asked
+}
+
+// The number of questions of mean accuracy that every model is given on top of its own. Ten keep a model that was lucky
+// on five questions near the others. The few questions of a grade need twice as many.
+const (
+	shrinkage      = 10
+	gradeShrinkage = 20
+)
+
+// shrunk is sum ÷ asked, with n questions of mean on top. A model that is never right still is a voter, if a weak one.
+func shrunk(sum float64, asked int, mean, n float64) float64 {
+	return max((sum+n*mean)/(float64(asked)+n), 0.01)
+}
+
+// WeightsFromLabels makes weights of how models did on a calibration set, which must
+// hold none of the questions to be asked:
+//
+//	(right + 10·ā) ÷ (asked + 10),  ā the accuracy of all models together
+//
+// A model that was asked nothing gets ā.
+func WeightsFromLabels(records map[string]Record) Weights {
+	w := Weights{Of: make(map[string]float64, len(records)), From: "labels"}
+	right, asked := 0, 0
+	for _, r := range records {
+		right += r.Right
+		asked += r.Asked
+		w.N = max(w.N, r.Asked)
+	}
+	mean := float64(right) / float64(max(asked, 1))
+	for name, r := range records {
+		w.Of[name] = shrunk(float64(r.Right), r.Asked, mean, shrinkage)
+	}
+	return w
+}
