@@ -6,14 +6,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
 // Gold is a statement that is known to be right.
@@ -28,58 +29,25 @@ type Generator struct {
 	// made, never with the base. The generator closes the pool.
 	Open func(path string) (*sql.DB, error)
 
-	// Golds guide the choice of replicas and the values that are put into them. Without golds the first draws are
-	// taken.
-	Golds []Gold
-
-	Replicas int    // how many to keep; 0: 10
-	Draws    int    // how many to choose from; 0: 40; fewer than Replicas is an error
-	Seed     uint64 // another seed gives another suite
-
-	// Exec says how golds and mutants run: AllowFunctions for functions that Open registers, Unwrap for a wrapped
-	// driver.
-	Exec exec.Config
-	// Workers is how many draws are made at once; 0: 2.
-	Workers int
+	Golds    []Gold      // whose literals are put into the replicas
+	Replicas int         // how many to make; 0: 20
+	Seed     uint64      // another seed gives another suite
+	Exec     exec.Config // how the databases are read: Unwrap for a wrapped driver
+	Workers  int         // how many are made at once; 0: 2
 }
 
-const (
-	defaultReplicas = 10
-	defaultDraws    = 40
-	defaultWorkers  = 2
-)
-
-// bounds bounds golds, mutants and answers as an eval.Store does. A statement that runs into a bound decides nothing,
-// so a slow machine may make another suite.
+// bounds bounds golds and answers as an eval.Store does.
 var bounds = exec.Bounds{Rows: eval.DefaultRows, Bytes: eval.DefaultBytes, Timeout: eval.DefaultTimeout}
-
-func (g Generator) validate() error {
-	var errs []error
-	if g.Open == nil {
-		errs = append(errs, errors.New("testsuite: Generator.Open is missing"))
-	}
-	if g.Replicas < 0 || g.Draws < 0 || g.Workers < 0 {
-		errs = append(errs, errors.New("testsuite: a number of Generator is negative"))
-	}
-	if cmp.Or(g.Draws, defaultDraws) < cmp.Or(g.Replicas, defaultReplicas) {
-		errs = append(errs, errors.New("testsuite: Generator has fewer Draws than Replicas"))
-	}
-	return errors.Join(errs...)
-}
 
 // Generate writes a suite for the SQLite database in the file base into the folder dir, which is made if need be, and
 // returns its manifest. The base is copied as a file and never opened.
 //
-// It draws variations, runs the golds and their mutants on the base and on each variation, and keeps those that
-// together leave fewest golds blind and fewest mutants alive. It runs (Draws + 1) × (2 golds + mutants) statements at
-// most.
-//
-// If the database rejects many draws, there are fewer replicas than Replicas. These are errors: a folder that has a
-// manifest, a database without rows or with triggers, a database of which no variation keeps the rules. After an error,
-// or when ctx ends, dir has no manifest and holds none of the files made here.
+// A variation that breaks a rule of the database is left out. These are errors: a folder that has a manifest, a database
+// without rows or with triggers, a database of which no variation keeps the rules. After an error, or when ctx ends, dir
+// has no manifest and holds none of the files made here.
 func (g Generator) Generate(ctx context.Context, base, dir string) (*Manifest, error) {
-	if err := g.validate(); err != nil {
-		return nil, err
+	if g.Open == nil || g.Replicas < 0 || g.Workers < 0 {
+		return nil, errors.New("testsuite: Generator.Open is missing, or a number of Generator is negative")
 	}
 	m, err := g.generate(ctx, base, dir)
 	if err != nil {
@@ -95,179 +63,98 @@ func (g Generator) generate(ctx context.Context, base, dir string) (m *Manifest,
 	if _, err := os.Stat(filepath.Join(dir, manifestName)); err == nil {
 		return nil, fmt.Errorf("%s holds a suite already", dir)
 	}
-	scratch, err := os.MkdirTemp(dir, ".draws-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-
-	w := &workshop{Generator: g, base: base, scratch: scratch}
-	if err := w.prepare(ctx); err != nil {
-		return nil, err
-	}
-	if err := w.draw(ctx); err != nil {
-		return nil, err
-	}
-	m = w.manifest(w.choose())
-	if err := w.keep(dir, m); err != nil {
-		return nil, err
-	}
-	return m, nil
-}
-
-// workshop is one run of a Generator.
-type workshop struct {
-	Generator
-	base, scratch string
-
-	data      *database
-	witnesses []witness
-	trials    []*trial // one for each gold
-	content   string   // fingerprint of the base
-	looks     []*look  // one for each draw; nil if the draw was rejected
-	rejected  []string
-}
-
-func (w *workshop) file(draw int) string {
-	return filepath.Join(w.scratch, fmt.Sprintf("draw-%03d.sqlite", draw))
-}
-
-// prepare reads the base and runs golds and mutants on it.
-func (w *workshop) prepare(ctx context.Context) error {
-	path := filepath.Join(w.scratch, "base.sqlite")
-	if err := copyBase(w.base, path); err != nil {
-		return err
-	}
-	b, err := w.bench(path)
-	if err != nil {
-		return err
-	}
-	defer b.close()
-	if w.data, err = load(ctx, b.db); err != nil {
-		return err
-	}
-	if err := w.data.inspect(ctx, b.pool); err != nil {
-		return err
-	}
-	rows := 0
-	for _, t := range w.data.tables {
-		rows += len(t.rows)
-	}
-	if rows == 0 {
-		return errors.New("the database has no rows to vary")
-	}
-	if w.content, err = b.content(ctx, w.data); err != nil {
-		return err
-	}
-	s, err := b.db.Schema(ctx)
-	if err != nil {
-		return err
-	}
-	for _, gold := range w.Golds {
-		w.trials = append(w.trials, &trial{gold: gold, mutants: mutants(s, gold)})
-	}
-	w.witnesses = witnesses(w.data, w.Golds)
-	return b.first(ctx, w.trials)
-}
-
-// draw makes all variations and looks at golds and mutants on each.
-func (w *workshop) draw(ctx context.Context) error {
-	draws := cmp.Or(w.Draws, defaultDraws)
-	w.looks = make([]*look, draws)
-	faults := make([]string, draws)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(cmp.Or(w.Workers, defaultWorkers))
-	for i := range draws {
-		group.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
+	defer func() {
+		if err != nil {
+			for i := range cmp.Or(g.Replicas, defaultReplicas) {
+				err = errors.Join(err, removed(filepath.Join(dir, replicaName(i))))
 			}
-			l, err := w.try(ctx, i)
+		}
+	}()
+	m = &Manifest{Version: manifestVersion, Seed: g.Seed}
+	d, err := g.read(ctx, base, dir, m)
+	if err != nil {
+		return nil, err
+	}
+	planted := witnesses(d, g.Golds)
+	made := make([]Replica, cmp.Or(g.Replicas, defaultReplicas))
+	faults := make([]string, len(made))
+	group, drawing := errgroup.WithContext(ctx)
+	group.SetLimit(cmp.Or(g.Workers, 2))
+	for i := range made {
+		group.Go(func() error {
 			var fault *faultError
+			r, err := g.replica(drawing, base, filepath.Join(dir, replicaName(i)), vary(d, planted, g.Seed, i))
 			if errors.As(err, &fault) {
 				faults[i] = fmt.Sprintf("draw %d: %s", i, fault.detail)
-				return nil
+				return removed(filepath.Join(dir, replicaName(i)))
 			}
-			w.looks[i] = l
+			made[i] = r
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return err
+		return nil, err
 	}
-	for _, f := range faults {
-		if f != "" {
-			w.rejected = append(w.rejected, f)
+	for i, r := range made {
+		if faults[i] != "" {
+			m.Rejected = append(m.Rejected, faults[i])
+		} else {
+			m.Replicas = append(m.Replicas, r)
 		}
 	}
-	if len(w.rejected) == draws {
-		return fmt.Errorf("no variation keeps the rules of the database: %s", w.rejected[0])
+	if len(m.Replicas) == 0 {
+		return nil, fmt.Errorf("no variation keeps the rules of the database: %s", m.Rejected[0])
+	}
+	return m, m.write(dir)
+}
+
+// defaultReplicas is how many variations a suite has.
+const defaultReplicas = 20
+
+func replicaName(i int) string { return fmt.Sprintf("replica-%02d.sqlite", i+1) }
+
+// removed removes a file that may not be there.
+func removed(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }
 
-// try makes one variation and looks at it.
-func (w *workshop) try(ctx context.Context, draw int) (*look, error) {
-	path := w.file(draw)
-	if err := copyBase(w.base, path); err != nil {
+// read reads the base from a copy, and its fingerprint into m.
+func (g Generator) read(ctx context.Context, base, dir string, m *Manifest) (d *database, err error) {
+	path := filepath.Join(dir, ".base.sqlite")
+	defer func() { err = errors.Join(err, removed(path)) }()
+	if err := copyBase(base, path); err != nil {
 		return nil, err
 	}
-	v := vary(w.data, w.witnesses, w.Seed, draw)
-	pool, err := w.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(v.write(ctx, pool), pool.Close()); err != nil {
-		return nil, err
-	}
-	b, err := w.bench(path)
+	b, err := newBench(path, g.Open, g.Exec)
 	if err != nil {
 		return nil, err
 	}
 	defer b.close()
-	l, err := b.look(ctx, w.trials)
-	if err != nil {
+	if d, err = load(ctx, b.db); err != nil {
 		return nil, err
 	}
-	l.operations = v.log
-	l.content, err = b.content(ctx, w.data)
-	return l, err
-}
-
-// keep moves the chosen databases to their place and writes the manifest.
-func (w *workshop) keep(dir string, m *Manifest) (err error) {
-	var moved []string
-	defer func() {
-		if err != nil {
-			for _, path := range moved {
-				err = errors.Join(err, os.Remove(path))
-			}
-		}
-	}()
-	for _, r := range m.Replicas {
-		to := filepath.Join(dir, r.File)
-		if err := os.Rename(w.file(r.Draw), to); err != nil {
-			return err
-		}
-		moved = append(moved, to)
-	}
-	return m.write(dir)
-}
-
-// bench opens a database to run golds and mutants on.
-func (w *workshop) bench(path string) (*bench, error) {
-	return newBench(path, w.Open, w.Exec)
-}
-
-func newBench(path string, open func(string) (*sql.DB, error), c exec.Config) (*bench, error) {
-	pool, err := open(path)
-	if err != nil {
+	if err := d.inspect(ctx, b.pool); err != nil {
 		return nil, err
 	}
-	b := &bench{pool: pool}
-	pool.SetMaxOpenConns(1)
-	if b.db, err = exec.New(pool, sqlite.Dialect{}, c); err != nil {
-		return nil, errors.Join(err, pool.Close())
+	if !slices.ContainsFunc(d.tables, func(t *table) bool { return len(t.rows) > 0 }) {
+		return nil, errors.New("the database has no rows to vary")
 	}
-	return b, nil
+	m.Base, err = b.content(ctx, d)
+	return d, err
+}
+
+// replica writes one variation to a file.
+func (g Generator) replica(ctx context.Context, base, path string, v *variation) (Replica, error) {
+	r := Replica{File: filepath.Base(path), Operations: v.log}
+	if err := copyBase(base, path); err != nil {
+		return r, err
+	}
+	pool, err := g.Open(path)
+	if err != nil {
+		return r, err
+	}
+	return r, errors.Join(v.write(ctx, pool), pool.Close())
 }

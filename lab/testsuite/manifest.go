@@ -12,50 +12,21 @@ import (
 const manifestName = "manifest.json"
 
 // manifestVersion is the version of the format that is written and read here.
-const manifestVersion = 2
+const manifestVersion = 3
 
-// Manifest says what a suite is and how strong. The same base, golds and configuration give the same manifest.
-//
-// A gold is blind on a database if many wrong statements share its result: no rows, or one row of nothing but NULL and
-// 0. Golds are named by their ID.
+// Manifest says what a suite is. The same base, golds and configuration give the same manifest.
 type Manifest struct {
-	Version  int       `json:"version"`  // version of the format, 2; another is an error
-	Seed     uint64    `json:"seed"`     // Generator.Seed
-	Base     string    `json:"base"`     // fingerprint of the content of the base
-	Draws    int       `json:"draws"`    // variations made; the replicas were chosen among them
-	Replicas []Replica `json:"replicas"` // in the order in which they were drawn
-
-	Golds    int      `json:"golds"`     // golds given
-	Blind    []string `json:"blind"`     // golds that are blind on the base and on every replica
-	BaseOnly int      `json:"base_only"` // golds that are blind on the base alone
-	Excluded []string `json:"excluded"`  // golds that do not run on the base
-
-	Mutants   int      `json:"mutants"`   // mutants of the golds that run, without the undecided
-	Killed    int      `json:"killed"`    // mutants whose result differs from their gold's on the base or a replica
-	OnBase    int      `json:"on_base"`   // killed mutants whose result differs on the base
-	Survivors []Mutant `json:"survivors"` // the mutants not killed, gold by gold; many mean the same as their gold
-	Undecided int      `json:"undecided"` // mutants that failed to run or hit a limit
-
-	// Rejected are draws that broke a rule of the database, with the reason.
-	Rejected []string `json:"rejected,omitempty"`
-}
-
-// KillRate is Killed ÷ Mutants, in 0..1, and 1 without mutants.
-func (m *Manifest) KillRate() float64 {
-	if m.Mutants == 0 {
-		return 1
-	}
-	return float64(m.Killed) / float64(m.Mutants)
+	Version  int       `json:"version"`            // version of the format, 3; another is an error
+	Seed     uint64    `json:"seed"`               // Generator.Seed
+	Base     string    `json:"base"`               // fingerprint of the content of the base
+	Replicas []Replica `json:"replicas"`           // in the order in which they were drawn
+	Rejected []string  `json:"rejected,omitempty"` // draws that broke a rule of the database, with the reason
 }
 
 // Replica is one database of a suite.
 type Replica struct {
 	File       string   `json:"file"`       // name in the folder of the suite
-	Draw       int      `json:"draw"`       // number of the draw; odd draws have wide factors, even draws narrow ones
-	Content    string   `json:"content"`    // fingerprint of its rows
 	Operations []string `json:"operations"` // what the operators did, in words
-	Failing    []string `json:"failing"`    // golds that do not run on it, or run into a limit
-	Unstable   []string `json:"unstable"`   // golds whose rows depend on the order in which SQLite reads
 }
 
 // ReadManifest reads the manifest of the suite in dir.

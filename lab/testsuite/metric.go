@@ -21,17 +21,10 @@ import (
 // Safe for concurrent use.
 type TS struct {
 	Suites map[string]*Suite // key: id of the database; a question about a database without a suite is an error
-	// StrictGold makes an answer fail on a replica that would be skipped.
-	StrictGold bool
 }
 
-// Name returns "ts", or "ts_strict".
-func (m TS) Name() string {
-	if m.StrictGold {
-		return "ts_strict"
-	}
-	return "ts"
-}
+// Name returns "ts".
+func (TS) Name() string { return "ts" }
 
 // Score implements eval.Metric.
 func (m TS) Score(ctx context.Context, t *eval.Trial) (float64, error) {
@@ -43,5 +36,5 @@ func (m TS) Score(ctx context.Context, t *eval.Trial) (float64, error) {
 	if err != nil || base < 1 {
 		return 0, err
 	}
-	return s.score(ctx, t.Question, t.SQL, m.StrictGold)
+	return s.score(ctx, t.Question, t.SQL)
 }

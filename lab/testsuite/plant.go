@@ -9,7 +9,7 @@ import "slices"
 // one value beside its border: the literal itself, one unit more or less, text in another case or with a blank behind.
 func (v *variation) plant(list []witness, r random) {
 	p := planter{variation: v, looked: map[*reference]map[string][]any{}}
-	for _, i := range r.order(len(list)) {
+	for _, i := range r.Perm(len(list)) {
 		w := &list[i]
 		if !r.happens(.5) {
 			continue
@@ -18,7 +18,7 @@ func (v *variation) plant(list []witness, r random) {
 		if r.happens(.5) {
 			p.write(w, p.joined(w, r), -1, r)
 		}
-		p.write(w, p.joined(w, r), r.below(len(w.conditions)), r)
+		p.write(w, p.joined(w, r), r.IntN(len(w.conditions)), r)
 	}
 	v.done(len(list) > 0, "witness: literals of golds")
 }

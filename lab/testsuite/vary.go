@@ -10,12 +10,11 @@ import (
 
 // The shares and factors of the operators.
 const (
-	noise          = 0.10 // each number moves by up to this share of it, up or down
-	redrawShare    = 0.50
-	rewireShare    = 0.30
-	deleteShare    = 0.10
-	duplicateShare = 0.10
-	nullShare      = 0.08
+	noise       = 0.10 // each number moves by up to this share of it, up or down
+	redrawShare = 0.50
+	rewireShare = 0.30
+	deleteShare = 0.10
+	nullShare   = 0.08
 )
 
 // Wide replicas move values across borders such as x > 50000, narrow ones along them.
@@ -51,7 +50,6 @@ func vary(base *database, witnesses []witness, seed uint64, draw int) *variation
 	}
 	v.remove(newRandom(seed, name, "delete"))
 	for _, t := range v.tables {
-		v.duplicate(t, newRandom(seed, name, "duplicate", t.def.Name))
 		v.blank(t, newRandom(seed, name, "null", t.def.Name))
 	}
 	v.plant(witnesses, newRandom(seed, name, "witness"))
@@ -81,7 +79,7 @@ func (v *variation) scale(t *table, r random) {
 			if row[i] == nil {
 				continue
 			}
-			if n := c.scaled(row[i], factor*(1+noise*(2*r.unit()-1))); n != row[i] {
+			if n := c.scaled(row[i], factor*(1+noise*(2*r.Float64()-1))); n != row[i] {
 				row[i] = n
 				changed = true
 			}
@@ -119,7 +117,7 @@ func (c *column) rounded(x float64) float64 {
 
 // shift moves all dates of a table by the same number of days, so that the dates of a row keep their order.
 func (v *variation) shift(t *table, r random) {
-	days := 1 + r.below(map[bool]int{true: wideDays, false: narrowDays}[v.wide])
+	days := 1 + r.IntN(map[bool]int{true: wideDays, false: narrowDays}[v.wide])
 	if r.happens(.5) {
 		days = -days
 	}
@@ -232,6 +230,44 @@ func (v *variation) blank(t *table, r random) {
 func (v *variation) sharedReference(t *table, i int) bool {
 	for _, ref := range t.refs {
 		if len(ref.cols) > 1 && slices.Contains(ref.cols, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// remove deletes rows that nothing refers to. A table keeps at least one row.
+func (v *variation) remove(r random) {
+	used := map[*table]map[string]bool{}
+	byCols := map[*table][][]int{}
+	for _, ref := range v.refs {
+		if used[ref.to] == nil {
+			used[ref.to] = map[string]bool{}
+		}
+		byCols[ref.to] = append(byCols[ref.to], ref.refCols)
+		for _, row := range ref.from.rows {
+			if k, ok := keyOf(row, ref.cols); ok {
+				used[ref.to][fmt.Sprint(ref.refCols)+k] = true
+			}
+		}
+	}
+	for _, t := range v.tables {
+		var kept [][]any
+		for i, row := range t.rows {
+			last := len(kept) == 0 && i == len(t.rows)-1
+			if !last && !referred(row, byCols[t], used[t]) && r.happens(deleteShare) {
+				continue
+			}
+			kept = append(kept, row)
+		}
+		v.done(len(kept) < len(t.rows), "delete %d rows of %s", len(t.rows)-len(kept), t.def.Name)
+		t.rows = kept
+	}
+}
+
+func referred(row []any, refCols [][]int, used map[string]bool) bool {
+	for _, cols := range refCols {
+		if k, ok := keyOf(row, cols); ok && used[fmt.Sprint(cols)+k] {
 			return true
 		}
 	}

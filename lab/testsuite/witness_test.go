@@ -166,18 +166,6 @@ func TestShifted(t *testing.T) {
 	}
 }
 
-func TestFreshKeys(t *testing.T) {
-	d := small()
-	k := newKeys(d.tables[0])
-	row, ok := k.copyOf(d.tables[0].rows[1], newRandom(1))
-	if !ok || row[0] != int64(4) || row[1] != "France" || d.tables[0].rows[1][0] != int64(2) {
-		t.Errorf("got %v, %v", row, ok)
-	}
-	if row, ok = k.copyOf(d.tables[0].rows[1], newRandom(1)); !ok || row[0] != int64(5) {
-		t.Errorf("the key before was taken: got %v, %v", row, ok)
-	}
-}
-
 func TestKeyOf(t *testing.T) {
 	for _, test := range []struct {
 		why  string
@@ -201,32 +189,6 @@ func TestKeyOf(t *testing.T) {
 	two, _ := keyOf([]any{"a", "b;t1:c"}, []int{0, 1})
 	if one == two {
 		t.Error("two keys have one spelling")
-	}
-}
-
-func TestRandom(t *testing.T) {
-	r := newRandom(1, "a")
-	counts := make([]int, 5)
-	for range 5000 {
-		counts[r.below(5)]++
-		if u := r.unit(); u < 0 || u >= 1 {
-			t.Fatal(u)
-		}
-	}
-	for i, n := range counts {
-		if n < 850 || n > 1150 {
-			t.Errorf("%d came %d of 5000 times", i, n)
-		}
-	}
-	seen := map[int]bool{}
-	for _, i := range r.order(20) {
-		seen[i] = true
-	}
-	if len(seen) != 20 {
-		t.Errorf("an order of 20 has %d numbers", len(seen))
-	}
-	if a, b := newRandom(1, "ab"), newRandom(1, "a", "b"); a.unit() == b.unit() {
-		t.Error("two purposes share a generator")
 	}
 }
 

@@ -2,34 +2,18 @@ package testsuite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 )
-
-// trial is a gold with its mutants and their results on the base.
-type trial struct {
-	gold     Gold
-	mutants  []Mutant
-	excluded bool   // the gold does not run on the base
-	blind    bool   // it is blind on the base
-	decided  []bool // for each mutant: it ran on the base
-	killed   []bool // for each mutant: its result on the base differs from the gold's
-}
-
-// look is the results of the trials on one variation.
-type look struct {
-	operations []string
-	content    string
-	failing    []bool   // for each trial: the gold fails
-	unstable   []bool   // for each trial: the rows of the gold depend on the order of reading
-	seeing     []bool   // for each trial: the gold is not blind
-	kills      [][]bool // for each trial and mutant: its result differs from the gold's
-}
 
 // bench runs statements on one database.
 type bench struct {
@@ -37,6 +21,18 @@ type bench struct {
 	db   *exec.DB
 }
 
+func newBench(path string, open func(string) (*sql.DB, error), c exec.Config) (*bench, error) {
+	pool, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{pool: pool}
+	pool.SetMaxOpenConns(1)
+	if b.db, err = exec.New(pool, sqlite.Dialect{}, c); err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return b, nil
+}
 func (b *bench) close() error { return b.pool.Close() }
 
 // backwards makes SQLite read tables in the other direction if no order is asked for, or stops that.
@@ -105,85 +101,6 @@ func same(a, b *result.Table, ordered bool) bool {
 	return e.Equal(a, b)
 }
 
-// isBlind reports whether a result is one that many wrong statements share: no rows, or one row of nothing but NULL and
-// 0.
-func isBlind(t *result.Table) bool {
-	if len(t.Rows) == 0 {
-		return true
-	}
-	if len(t.Rows) > 1 {
-		return false
-	}
-	for _, v := range t.Rows[0] {
-		if v != nil && v != int64(0) && v != 0.0 {
-			return false
-		}
-	}
-	return true
-}
-
-// first runs the trials on the base.
-func (b *bench) first(ctx context.Context, trials []*trial) error {
-	for _, t := range trials {
-		gold, err := b.read(ctx, t.gold.SQL)
-		if err != nil {
-			return err
-		}
-		t.decided, t.killed = make([]bool, len(t.mutants)), make([]bool, len(t.mutants))
-		if gold.rows == nil {
-			t.excluded = true
-			continue
-		}
-		t.blind = isBlind(gold.rows)
-		for i, m := range t.mutants {
-			rows, err := b.rows(ctx, m.SQL)
-			if err != nil {
-				return err
-			}
-			t.decided[i] = rows != nil
-			t.killed[i] = rows != nil && !gold.unstable && !same(gold.rows, rows, gold.ordered)
-		}
-	}
-	return nil
-}
-
-// look runs the trials on a variation: the golds, and those mutants that the base does not kill.
-func (b *bench) look(ctx context.Context, trials []*trial) (*look, error) {
-	l := &look{
-		failing: make([]bool, len(trials)), unstable: make([]bool, len(trials)), seeing: make([]bool, len(trials)),
-		kills: make([][]bool, len(trials)),
-	}
-	for n, t := range trials {
-		l.kills[n] = make([]bool, len(t.mutants))
-		if t.excluded {
-			continue
-		}
-		gold, err := b.read(ctx, t.gold.SQL)
-		if err != nil {
-			return nil, err
-		}
-		if l.failing[n] = gold.rows == nil; l.failing[n] {
-			continue
-		}
-		l.unstable[n] = gold.unstable
-		if gold.unstable {
-			continue
-		}
-		l.seeing[n] = !isBlind(gold.rows)
-		for i, m := range t.mutants {
-			if !t.decided[i] || t.killed[i] {
-				continue
-			}
-			rows, err := b.rows(ctx, m.SQL)
-			if err != nil {
-				return nil, err
-			}
-			l.kills[n][i] = rows != nil && !same(gold.rows, rows, gold.ordered)
-		}
-	}
-	return l, nil
-}
-
 // content returns a fingerprint of the rows of all tables.
 func (b *bench) content(ctx context.Context, d *database) (string, error) {
 	var all strings.Builder
@@ -195,5 +112,6 @@ func (b *bench) content(ctx context.Context, d *database) (string, error) {
 		fp, _ := result.Equality{}.Fingerprint(&result.Table{Columns: make([]string, len(read.columns)), Rows: read.rows})
 		fmt.Fprintf(&all, "%d:%s:%s\n", len(t.def.Name), t.def.Name, fp)
 	}
-	return digest(all.String()), nil
+	sum := sha256.Sum256([]byte(all.String()))
+	return hex.EncodeToString(sum[:]), nil
 }
