@@ -227,7 +227,7 @@ func (c Columns) ask(ctx context.Context, db *exec.DB, t *schema.Table, columns 
 	exact := 0.0
 	texts = map[int]string{}
 	_, err = llm.Ask(ctx, c.Model, llm.Request{
-		Messages: c.messages(db, t, columns), Purpose: purposeDescribe, Temperature: &exact, MaxTokens: 300 + 80*len(columns),
+		Messages: c.messages(db, t, columns), Purpose: purposeDescribe, Temperature: &exact, MaxTokens: new(300 + 80*len(columns)),
 	}, func(reply map[string]any) error {
 		if texts = read(reply, db, t, columns); len(texts) == 0 {
 			return errors.New("no key of the object is a listed column with a sentence")

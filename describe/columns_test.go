@@ -34,7 +34,7 @@ func TestDescribeTwice(t *testing.T) {
 	if diff := cmp.Diff([]string{"customers 1/2", "orders 2/2"}, told); diff != "" {
 		t.Errorf("progress (-want +got):\n%s", diff)
 	}
-	if req := model.reqs[0]; req.Temperature == nil || *req.Temperature != 0 || req.MaxTokens == 0 || req.Purpose != "describe" {
+	if req := model.reqs[0]; req.Temperature == nil || *req.Temperature != 0 || req.MaxTokens == nil || req.Purpose != "describe" {
 		t.Errorf("the request is %+v", req)
 	}
 	before, err := os.ReadFile(c.File)

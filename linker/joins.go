@@ -44,7 +44,7 @@ type Joins struct {
 	// code. false: where there are several, and the best is below MinConfidence: the rule as documented.
 	Close      bool
 	CallTokens int           // most tokens of a prompt, as schema.EstimateTokens counts; 0 means 4000
-	Seed       func(int) int // returns the seed of sample 0, which is sent; nil: none
+	Seed       func(int) *int // returns the seed of sample 0, which is sent; nil: none
 }
 
 // ScoredJoin is one way to join two tables.

@@ -215,8 +215,8 @@ func TestMapReduceWideTable(t *testing.T) {
 				}
 			}
 			reply, err := json.Marshal(map[string]any{"score": float64(calls) / 10, "reason": fmt.Sprint(calls), "relevant_columns": shown})
-			if tokens := schema.EstimateTokens(string(reply)); tokens > req.MaxTokens {
-				t.Errorf("a reply that names all columns takes %d of %d tokens", tokens, req.MaxTokens)
+			if tokens := schema.EstimateTokens(string(reply)); tokens > *req.MaxTokens {
+				t.Errorf("a reply that names all columns takes %d of %d tokens", tokens, *req.MaxTokens)
 			}
 			return llm.Response{Text: string(reply)}, err
 		})
@@ -277,7 +277,7 @@ func TestMapReducePrompts(t *testing.T) {
 	table.Columns[2].Sensitive, table.Columns[2].Profile = true, &schema.Profile{Examples: []any{"stored three"}}
 	prompts := map[string]string{}
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		text := fmt.Sprintf("temperature %v, at most %d tokens, seed %d\n", *req.Temperature, req.MaxTokens, req.Seed)
+		text := fmt.Sprintf("temperature %v, at most %d tokens, seed %d\n", *req.Temperature, *req.MaxTokens, *req.Seed)
 		for _, m := range req.Messages {
 			text += fmt.Sprintf("--- %s\n%s", m.Role, m.Text)
 		}
@@ -287,7 +287,7 @@ func TestMapReducePrompts(t *testing.T) {
 		}
 		return llm.Response{Text: `{"score": 1}`}, nil
 	})
-	m := linker.MapReduce{Model: model, Seed: func(int) int { return 7 }}
+	m := linker.MapReduce{Model: model, Seed: func(int) *int { return new(7) }}
 	study(t, m, linker.Input{Question: "What is the total? " + hostile, Evidence: hostile, Schema: s})
 	for _, purpose := range []string{"decompose", "score"} {
 		golden.Check(t, "mapreduce_"+purpose+".txt", prompts[purpose])

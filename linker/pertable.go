@@ -44,7 +44,7 @@ type PerTable struct {
 	// FailOnTable makes Study fail with the error of a table that the model failed on. Otherwise the table stays if its
 	// words score 0.5 or more, marked Unverified; a warning tells it either way.
 	FailOnTable bool
-	Seed        func(int) int // returns the seed of sample 0, which is sent; nil: none
+	Seed        func(int) *int // returns the seed of sample 0, which is sent; nil: none
 }
 
 // Identification is what PerTable found out about a question.

@@ -41,7 +41,7 @@ type PreSQL struct {
 
 	Samples   int           // statements asked for, whose links are united; 0 means 1; 1 is sampled at temperature 0, more at 0.7
 	MaxTokens int           // tokens of a reply; 0 means 512
-	Seed      func(int) int // returns the seed of a sample; nil: none is sent
+	Seed      func(int) *int // returns the seed of a sample; nil: none is sent
 
 	// Extract finds the statement in a reply, and Analyze says what a statement reads. A caller that examines the
 	// statement anyway gives its own, so that the engine is asked once. nil: Input.DB is asked.
@@ -107,7 +107,7 @@ func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (Draft, error) 
 	}
 	req := llm.Request{
 		Messages: messages, Purpose: purposeLink, Sample: sample,
-		Temperature: &temperature, MaxTokens: cmp.Or(p.MaxTokens, 512),
+		Temperature: &temperature, MaxTokens: new(cmp.Or(p.MaxTokens, 512)),
 	}
 	if p.Seed != nil {
 		req.Seed = p.Seed(sample)

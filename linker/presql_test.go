@@ -148,7 +148,7 @@ func TestPreSQLSamples(t *testing.T) {
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "link", Replies: []llmtest.Reply{
 		llmtest.Texts("SELECT title FROM course")[0], llmtest.Errors(errors.New("down"))[0], llmtest.Texts("SELECT age FROM student")[0],
 	}}}}
-	p := linker.PreSQL{Model: model, Prompt: ask, Samples: 3, Seed: func(i int) int { return 7 + i }}
+	p := linker.PreSQL{Model: model, Prompt: ask, Samples: 3, Seed: func(i int) *int { return new(7 + i) }}
 	links, err := p.Link(t.Context(), linker.Input{Question: "?", Schema: s, DB: db})
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestPreSQLSamples(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	for i, req := range model.Requests() {
-		if *req.Temperature != 0.7 || req.MaxTokens != 512 || req.Sample != i || req.Seed != 7+i || req.Purpose != "link" {
+		if *req.Temperature != 0.7 || *req.MaxTokens != 512 || req.Sample != i || *req.Seed != 7+i || req.Purpose != "link" {
 			t.Errorf("request %d: %+v", i, req)
 		}
 	}

@@ -128,11 +128,11 @@ func (in Input) inParts(ctx context.Context, _ int, t *schema.Table) (texts []st
 }
 
 // greedy is a request for a JSON object at temperature 0, which it says. seed may be nil.
-func greedy(seed func(int) int, purpose, rules, text string) llm.Request {
+func greedy(seed func(int) *int, purpose, rules, text string) llm.Request {
 	zero := 0.0
 	req := llm.Request{
 		Messages: []llm.Message{{Role: llm.System, Text: rules}, {Role: llm.User, Text: text}},
-		Purpose:  purpose, Temperature: &zero, MaxTokens: maxReplyTokens,
+		Purpose:  purpose, Temperature: &zero, MaxTokens: new(maxReplyTokens),
 	}
 	if seed != nil {
 		req.Seed = seed(0)

@@ -56,9 +56,9 @@ func TestCacheKey(t *testing.T) {
 		{"another text", change(func(r *llm.Request) { r.Messages = ask("p").Messages }), false},
 		{"another temperature", change(func(r *llm.Request) { r.Temperature = &cold }), false},
 		{"the default temperature", change(func(r *llm.Request) { r.Temperature = nil }), false},
-		{"another limit", change(func(r *llm.Request) { r.MaxTokens = 9 }), false},
-		{"another seed", change(func(r *llm.Request) { r.Seed = 9 }), false},
-		{"another top_p", change(func(r *llm.Request) { r.TopP = 0.9 }), false},
+		{"another limit", change(func(r *llm.Request) { r.MaxTokens = new(9) }), false},
+		{"another seed", change(func(r *llm.Request) { r.Seed = new(9) }), false},
+		{"another top_p", change(func(r *llm.Request) { r.TopP = new(0.9) }), false},
 		{"other stops", change(func(r *llm.Request) { r.Stop = []string{";"} }), false},
 	}
 	for _, tt := range tests {

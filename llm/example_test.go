@@ -14,7 +14,7 @@ import (
 )
 
 // post stands in for the call of a provider.
-func post(_ context.Context, messages []llm.Message, _ *float64, _ int) (string, error) {
+func post(_ context.Context, messages []llm.Message, _ *float64, _ *int) (string, error) {
 	return "SELECT count(*) FROM singer", nil
 }
 

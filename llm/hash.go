@@ -38,16 +38,27 @@ func (r Request) sum(prefix string) [sha256.Size]byte {
 		b = append(b, 1)
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(*r.Temperature))
 	}
-	b = binary.AppendVarint(b, int64(r.MaxTokens))
-	b = binary.AppendVarint(b, int64(r.Seed))
+	b = appendNumber(b, r.MaxTokens)
+	b = appendNumber(b, r.Seed)
 	b = binary.AppendUvarint(b, uint64(len(r.Stop)))
 	for _, s := range r.Stop {
 		b = appendText(b, s)
 	}
-	if r.TopP != 0 { // younger than recordings, which have none
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.TopP))
+	if r.TopP != nil { // younger than recordings, which have none
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(*r.TopP))
+	}
+	if r.Seed != nil && *r.Seed == 0 || r.MaxTokens != nil && *r.MaxTokens == 0 { // younger too
+		b = append(b, "zero"...)
 	}
 	return sha256.Sum256(b)
+}
+
+// appendNumber appends a number; nil is 0, as recordings have it.
+func appendNumber(b []byte, n *int) []byte {
+	if n == nil {
+		return binary.AppendVarint(b, 0)
+	}
+	return binary.AppendVarint(b, int64(*n))
 }
 
 func appendText(b []byte, s string) []byte {

@@ -16,7 +16,7 @@ func TestHashIsStable(t *testing.T) {
 		{llm.Request{}, "b0f66adc83641586656866813fd9dd0b"},
 		{llm.Request{
 			Messages:    []llm.Message{{Role: llm.System, Text: "s"}, {Role: llm.User, Text: "q"}},
-			Temperature: &temperature, MaxTokens: 512, Seed: 7, Stop: []string{";"},
+			Temperature: &temperature, MaxTokens: new(512), Seed: new(7), Stop: []string{";"},
 		}, "e54a946920ccaa36703692c22707cb48"},
 	}
 	for _, tt := range tests {
@@ -45,10 +45,10 @@ func TestHashTellsRequestsApart(t *testing.T) {
 		"role and text shifted": {Messages: []llm.Message{{Role: "usera", Text: "b"}}},
 		"temperature 0":         {Temperature: &zero},
 		"temperature 1":         {Temperature: &one},
-		"top_p":                 {TopP: 0.9},
-		"another top_p":         {TopP: 0.5},
-		"a limit":               {MaxTokens: 1},
-		"a seed":                {Seed: 1},
+		"top_p":                 {TopP: new(0.9)},
+		"another top_p":         {TopP: new(0.5)},
+		"a limit":               {MaxTokens: new(1)},
+		"a seed":                {Seed: new(1)},
 		"a stop":                {Stop: []string{"a"}},
 		"an empty stop":         {Stop: []string{""}},
 		"two stops":             {Stop: []string{"a", ""}},

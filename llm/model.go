@@ -49,10 +49,12 @@ type Request struct {
 	// different calls: the index is part of cache and replay keys. It is not sent.
 	Sample int
 
-	Temperature *float64 // nil: the model's default; adapters never turn nil into 0
-	TopP        float64  // nucleus sampling, over 0 to 1; 0: the model's default
-	MaxTokens   int      // upper bound of the reply in tokens; 0: the adapter's default
-	Seed        int      // 0: none
+	// Numbers that are nil are not sent: the model's default holds, or, for MaxTokens, that of the adapter.
+
+	Temperature *float64 // 0 or more
+	TopP        *float64 // nucleus sampling, over 0 to 1
+	MaxTokens   *int     // upper bound of the reply in tokens, at least 1
+	Seed        *int     // any number
 	Stop        []string // the reply ends before the first of these texts
 }
 

@@ -96,14 +96,14 @@ func callAttrs(ctx context.Context, model string, req Request) []trace.Attr {
 	if req.Temperature != nil {
 		add("temperature", *req.Temperature)
 	}
-	if req.TopP != 0 {
-		add("top_p", req.TopP)
+	if req.TopP != nil {
+		add("top_p", *req.TopP)
 	}
-	if req.MaxTokens != 0 {
-		add("max_tokens", req.MaxTokens)
+	if req.MaxTokens != nil {
+		add("max_tokens", *req.MaxTokens)
 	}
-	if req.Seed != 0 {
-		add("seed", req.Seed)
+	if req.Seed != nil {
+		add("seed", *req.Seed)
 	}
 	add("prompt", trace.Secret{Kind: trace.PrivatePrompts, Text: promptText(req.Messages)})
 	return attrs

@@ -42,7 +42,7 @@ func TestTraceGolden(t *testing.T) {
 			for sample := range 3 {
 				req := sampled("How many?", sample)
 				req.Messages = append([]llm.Message{{Role: llm.System, Text: "One statement."}}, req.Messages...)
-				req.Temperature, req.MaxTokens, req.Seed = &temperature, 512, sample+1
+				req.Temperature, req.MaxTokens, req.Seed = &temperature, new(512), new(sample+1)
 				if _, err := m.Complete(ctx, req); err != nil {
 					t.Fatal(err)
 				}
@@ -50,7 +50,7 @@ func TestTraceGolden(t *testing.T) {
 			short, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
 			judge := ask("Which?")
-			judge.Purpose, judge.TopP = "judge", 0.9
+			judge.Purpose, judge.TopP = "judge", new(0.9)
 			if _, err := m.Complete(short, judge); err != context.DeadlineExceeded {
 				t.Errorf("error = %v", err)
 			}

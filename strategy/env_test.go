@@ -113,11 +113,11 @@ func TestSamplerRequest(t *testing.T) {
 	env := &strategy.Env{Seed: 5}
 	s := strategy.Sampler{Temperature: 0.7, TopP: 0.9, FirstGreedy: true, StopTexts: []string{";"}}
 	first, second := s.Request(env, 0, nil), s.Request(env, 1, nil)
-	if *first.Temperature != 0 || *second.Temperature != 0.7 || first.MaxTokens != 1024 || first.TopP != 0.9 || second.Seed != 6 || second.Sample != 1 ||
+	if *first.Temperature != 0 || *second.Temperature != 0.7 || *first.MaxTokens != 1024 || *first.TopP != 0.9 || *second.Seed != 6 || second.Sample != 1 ||
 		second.Stop[0] != ";" || second.Purpose != strategy.PurposeGenerate {
 		t.Errorf("got %+v and %+v", first, second)
 	}
-	if zero := (strategy.Sampler{}).Request(&strategy.Env{}, 0, nil); zero.Temperature == nil || *zero.Temperature != 0 || zero.Seed != 0 {
+	if zero := (strategy.Sampler{}).Request(&strategy.Env{}, 0, nil); zero.Temperature == nil || *zero.Temperature != 0 || zero.Seed != nil {
 		t.Errorf("the zero Sampler: %+v", zero)
 	}
 	for _, bad := range []strategy.Sampler{{Samples: -1}, {Temperature: -1}, {MaxTokens: -1}, {TopP: 1.1}, {MinVotes: -1}} {

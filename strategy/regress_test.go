@@ -203,7 +203,15 @@ func TestSeeds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		env := &strategy.Env{Seed: tt.seed}
-		if got := [3]int{env.SeedOf(0), env.SeedOf(1), env.SeedOf(2)}; got != tt.want {
+		var got [3]int
+		for i := range got {
+			if seed := env.SeedOf(i); seed != nil {
+				got[i] = *seed
+			} else if tt.seed != 0 {
+				t.Errorf("%d: no seed of sample %d", tt.seed, i)
+			}
+		}
+		if got != tt.want {
 			t.Errorf("%d: got %v, want %v: %s", tt.seed, got, tt.want, tt.why)
 		}
 	}
@@ -214,8 +222,8 @@ func TestSeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, r := range script.RequestsFor(strategy.PurposeGenerate) {
-		if r.Seed != 7+i {
-			t.Errorf("sample %d was sent seed %d", i, r.Seed)
+		if *r.Seed != 7+i {
+			t.Errorf("sample %d was sent seed %d", i, *r.Seed)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (r TypedRepair) Repair(ctx context.Context, env *Env, in RepairInput) (llm.
 	greedy := 0.0
 	return model.Complete(ctx, llm.Request{
 		Messages: messages, Purpose: PurposeRepair, Sample: in.Sample,
-		Temperature: &greedy, MaxTokens: 1024, Seed: env.SeedOf(in.Sample),
+		Temperature: &greedy, MaxTokens: new(1024), Seed: env.SeedOf(in.Sample),
 	})
 }
 

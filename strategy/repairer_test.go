@@ -128,7 +128,7 @@ func TestRepairRequest(t *testing.T) {
 		t.Fatalf("%d and %d calls, want none and one: sample 3 is the second model's", len(a.Requests()), len(b.Requests()))
 	}
 	r := b.Requests()[0]
-	if r.Purpose != strategy.PurposeRepair || r.Sample != 3 || *r.Temperature != 0 || r.Seed != 103 || len(r.Messages) != 4 {
+	if r.Purpose != strategy.PurposeRepair || r.Sample != 3 || *r.Temperature != 0 || *r.Seed != 103 || len(r.Messages) != 4 {
 		t.Errorf("request %+v", r)
 	}
 	if want := "````sql\n" + broken + " -- ```\n###\n````"; r.Messages[2].Role != llm.Assistant || r.Messages[2].Text != want {

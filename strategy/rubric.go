@@ -125,7 +125,7 @@ func (r Rubric) ask(ctx context.Context, env *Env, in JudgeInput, call, first in
 	greedy := 0.0
 	reply, err := llm.Ask(ctx, env.Models[0], llm.Request{
 		Messages: []llm.Message{{Role: llm.System, Text: env.System(rubricRules(env))}, {Role: llm.User, Text: prompt}},
-		Purpose:  PurposeJudge, Sample: call, Temperature: &greedy, MaxTokens: 1024, Seed: env.SeedOf(call),
+		Purpose:  PurposeJudge, Sample: call, Temperature: &greedy, MaxTokens: new(1024), Seed: env.SeedOf(call),
 	}, func(reply rubricReply) error {
 		if reply.choice(n) < 0 {
 			return fmt.Errorf("selected_option is none of the letters A to %c", 'A'+n-1)

@@ -67,11 +67,15 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 	if s.FirstGreedy && i == 0 {
 		temperature = 0
 	}
-	return llm.Request{
+	req := llm.Request{
 		Messages: messages, Purpose: cmp.Or(s.Purpose, PurposeGenerate), Sample: i,
-		Temperature: &temperature, TopP: s.TopP, MaxTokens: cmp.Or(s.MaxTokens, 1024),
+		Temperature: &temperature, MaxTokens: new(cmp.Or(s.MaxTokens, 1024)),
 		Seed: env.SeedOf(i), Stop: s.StopTexts,
 	}
+	if s.TopP > 0 {
+		req.TopP = &s.TopP
+	}
+	return req
 }
 
 // The purposes of the requests of this package (llm.Request.Purpose).

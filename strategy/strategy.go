@@ -166,13 +166,13 @@ func (e *Env) Model(i int) (llm.Model, string) {
 	return m, llm.NameOf(m)
 }
 
-// SeedOf returns the seed of sample i: Seed + i, or 0 when Seed is 0. A Seed out of 1..2³⁰ is first brought into it:
+// SeedOf returns the seed of sample i: Seed + i, nil when Seed is 0. A Seed out of 1..2³⁰ is first brought into it:
 // providers take small seeds above 0 only.
-func (e *Env) SeedOf(i int) int {
+func (e *Env) SeedOf(i int) *int {
 	if e.Seed == 0 {
-		return 0
+		return nil
 	}
-	return int(uint64(e.Seed-1)%(1<<30)) + 1 + i
+	return new(int(uint64(e.Seed-1)%(1<<30)) + 1 + i)
 }
 
 // Samples returns rows of the tables of s, which is Schema or a part of it, as exec.SampleCache does. There are none

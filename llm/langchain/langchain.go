@@ -1,7 +1,6 @@
 package langchain
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -84,7 +83,10 @@ func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 	if err != nil {
 		return llm.Response{}, err
 	}
-	c := call{messages, req, a.temperature, cmp.Or(max(req.MaxTokens, 0), a.config.MaxTokens)}
+	c := call{messages, req, a.temperature, a.config.MaxTokens}
+	if req.MaxTokens != nil && *req.MaxTokens > 0 {
+		c.maxTokens = *req.MaxTokens
+	}
 	if req.Temperature != nil {
 		c.temperature = *req.Temperature
 	}
@@ -135,7 +137,9 @@ type call struct {
 
 // attempt makes c once.
 func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, error) {
-	n.topP = c.request.TopP
+	if c.request.TopP != nil {
+		n.topP = *c.request.TopP
+	}
 	out, err := a.generate(context.WithValue(ctx, notesKey{}, n), c.messages, a.options(c))
 	// The context comes first: a cancelled call of the Ollama client is a success without text, and the OpenAI client
 	// hides the error of the context.
@@ -187,11 +191,11 @@ func (a *adapter) options(c call) []llms.CallOption {
 		llms.WithStreamingFunc(nil), llms.WithStreamingReasoningFunc(nil),
 		llms.WithN(0), llms.WithCandidateCount(0),
 	)
-	if c.request.Seed != 0 { // 0 is "no seed" to the clients as well
-		options = append(options, llms.WithSeed(c.request.Seed))
+	if c.request.Seed != nil && *c.request.Seed != 0 { // 0 is "no seed" to the clients
+		options = append(options, llms.WithSeed(*c.request.Seed))
 	}
-	if c.request.TopP != 0 {
-		options = append(options, llms.WithTopP(c.request.TopP))
+	if c.request.TopP != nil {
+		options = append(options, llms.WithTopP(*c.request.TopP))
 	}
 	if len(c.request.Stop) > 0 {
 		options = append(options, llms.WithStopWords(c.request.Stop))

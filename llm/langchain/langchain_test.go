@@ -81,7 +81,7 @@ func TestWhatIsSent(t *testing.T) {
 			why:  "langchaingo would send temperature 0, and Anthropic stop at 2,048 tokens",
 		},
 		{
-			name: "all set", req: llm.Request{Temperature: &half, MaxTokens: 99, Seed: 1, TopP: 0.9, Stop: []string{";"}},
+			name: "all set", req: llm.Request{Temperature: &half, MaxTokens: new(99), Seed: new(1), TopP: new(0.9), Stop: []string{";"}},
 			want: map[string]any{"temperature": 0.5, "top_p": 0.9, "max": 99.0, "seed": 1.0, "stop": []any{";"}},
 			why:  "what the request says is sent",
 		},
@@ -93,7 +93,7 @@ func TestWhatIsSent(t *testing.T) {
 		{
 			name:   "config",
 			config: langchain.Config{Temperature: &zero, MaxTokens: 5},
-			req:    llm.Request{MaxTokens: -1},
+			req:    llm.Request{MaxTokens: new(-1)},
 			want:   map[string]any{"temperature": 0.0, "max": 5.0},
 			why:    "the config stands in for what the request leaves out",
 		},
@@ -394,7 +394,7 @@ func TestTopPUnsent(t *testing.T) {
 		m := w.model(t, ours, answer(200, w.reply("SELECT 1")))
 		for _, topP := range []float64{0, 0.9} {
 			req, tracer := ask("One?"), trace.New("test")
-			req.TopP = topP
+			req.TopP = &topP
 			if _, err := m.Complete(trace.Into(t.Context(), tracer), req); err != nil {
 				t.Fatal(err)
 			}

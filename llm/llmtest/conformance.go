@@ -88,7 +88,7 @@ func conformanceRequest() llm.Request {
 			{Role: llm.User, Text: "How many singers are there?"},
 		},
 		Purpose:   "generate",
-		MaxTokens: 64,
+		MaxTokens: new(64),
 		Stop:      []string{";"},
 	}
 }

@@ -27,7 +27,7 @@ func request(purpose, text string, sample int) llm.Request {
 func TestScriptRules(t *testing.T) {
 	rules := []llmtest.Rule{
 		{Purpose: "generate", Contains: "singers", Replies: llmtest.Texts("a0", "a1")},
-		{Purpose: "generate", Match: func(r llm.Request) bool { return r.MaxTokens > 100 }, Replies: llmtest.Texts("long")},
+		{Purpose: "generate", Match: func(r llm.Request) bool { return r.MaxTokens != nil && *r.MaxTokens > 100 }, Replies: llmtest.Texts("long")},
 		{Purpose: "judge", Replies: llmtest.Texts("j0", "j1"), Repeat: true},
 		{Contains: "Instructions.\x00", Replies: llmtest.Texts("never")},
 		{Contains: "songs", Replies: llmtest.Texts("any purpose")},
@@ -35,7 +35,7 @@ func TestScriptRules(t *testing.T) {
 		{Contains: "nothing", Repeat: true},
 	}
 	long := request("generate", "albums", 0)
-	long.MaxTokens = 101
+	long.MaxTokens = new(101)
 	tests := []struct {
 		why  string
 		req  llm.Request

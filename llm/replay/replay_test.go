@@ -29,7 +29,7 @@ func request(text string, sample int) llm.Request {
 		Purpose:     "generate",
 		Sample:      sample,
 		Temperature: &temperature,
-		MaxTokens:   512,
+		MaxTokens:   new(512),
 	}
 }
 
@@ -204,9 +204,9 @@ func TestKey(t *testing.T) {
 		"purpose":     func(r *llm.Request) { r.Purpose = "link" },
 		"draw":        func(r *llm.Request) { r.Sample = 1 },
 		"temperature": func(r *llm.Request) { r.Temperature = nil },
-		"limit":       func(r *llm.Request) { r.MaxTokens++ },
-		"seed":        func(r *llm.Request) { r.Seed++ },
-		"top_p":       func(r *llm.Request) { r.TopP = 0.9 },
+		"limit":       func(r *llm.Request) { r.MaxTokens = new(513) },
+		"seed":        func(r *llm.Request) { r.Seed = new(8) },
+		"top_p":       func(r *llm.Request) { r.TopP = new(0.9) },
 		"stop":        func(r *llm.Request) { r.Stop = []string{";"} },
 		"message":     func(r *llm.Request) { r.Messages = r.Messages[1:] },
 	}

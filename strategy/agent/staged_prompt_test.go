@@ -35,7 +35,7 @@ func TestPromptsOfStaged(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, req := range c.requests {
-		fmt.Fprintf(&b, "=== sample %d, %s, at most %d tokens\n%s", req.Sample, req.Purpose, req.MaxTokens, strategytest.Written(req.Messages))
+		fmt.Fprintf(&b, "=== sample %d, %s, at most %d tokens\n%s", req.Sample, req.Purpose, *req.MaxTokens, strategytest.Written(req.Messages))
 	}
 	golden.Check(t, "staged.txt", b.String())
 }

@@ -400,8 +400,8 @@ func TestPETSQLSends(t *testing.T) {
 			t.Fatal(err)
 		}
 		link, final := script.RequestsFor("link")[0], script.RequestsFor(strategy.PurposeGenerate)[0]
-		if link.MaxTokens != tt.link || final.MaxTokens != tt.final || link.TopP != 0 || final.TopP != tt.topP {
-			t.Errorf("%s: %d and %d tokens, top_p %g and %g", tt.why, link.MaxTokens, final.MaxTokens, link.TopP, final.TopP)
+		if *link.MaxTokens != tt.link || *final.MaxTokens != tt.final || link.TopP != nil || topP(final) != tt.topP {
+			t.Errorf("%s: %d and %d tokens, top_p %g and %g", tt.why, *link.MaxTokens, *final.MaxTokens, topP(link), topP(final))
 		}
 	}
 }
@@ -413,4 +413,12 @@ func reportOf(out *strategy.Outcome) petsql.Report {
 	}
 	report, _ := petsql.ReadReport(out.Report)
 	return report
+}
+
+// topP is that of a request, 0 where it has none.
+func topP(r llm.Request) float64 {
+	if r.TopP == nil {
+		return 0
+	}
+	return *r.TopP
 }

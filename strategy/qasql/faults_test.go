@@ -278,10 +278,10 @@ func TestRequests(t *testing.T) {
 			mu.Lock()
 			prompts[req.Purpose] += strategytest.Written(req.Messages)
 			mu.Unlock()
-			if req.Seed == 0 || req.Temperature == nil {
+			if req.Seed == nil || req.Temperature == nil {
 				t.Errorf("%s: a request to %s without seed or temperature", tt.why, req.Purpose)
-			} else if req.Purpose == strategy.PurposeGenerate && (*req.Temperature != tt.temperature || req.MaxTokens != 2048) {
-				t.Errorf("%s: temperature %v, %d tokens", tt.why, *req.Temperature, req.MaxTokens)
+			} else if req.Purpose == strategy.PurposeGenerate && (*req.Temperature != tt.temperature || *req.MaxTokens != 2048) {
+				t.Errorf("%s: temperature %v, %d tokens", tt.why, *req.Temperature, *req.MaxTokens)
 			}
 			return script.Complete(ctx, req)
 		})
