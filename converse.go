@@ -15,17 +15,17 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// Session is a conversation: questions, follow-ups, choices, corrections, confirmations. Any strategy can be conversed
+// Conversation is a dialogue: questions, follow-ups, choices, corrections, confirmations. Any strategy can be conversed
 // with.
 //
 // Every reply of a model is kept in the store's journal before it is used, and the record before and after every step.
-// So a session survives its process: Resume answers the same requests from the journal and pays for nothing twice. A
+// So a conversation survives its process: Resume answers the same requests from the journal and pays for nothing twice. A
 // correction asks the question again in the same way, so only what it changes is paid for.
 //
 // A call returns the Result of the engine, or beside it a *session.Question to answer with Choose, Correct or Apply; an
 // *InterruptedError after which Resume goes on; session.ErrConflict where another process took the session over; or what
-// Ask of an Engine returns. Calls of one Session wait for each other. Safe for concurrent use.
-type Session struct {
+// Ask of an Engine returns. Calls of one Conversation wait for each other. Safe for concurrent use.
+type Conversation struct {
 	e     *Engine
 	store session.Store
 	busy  chan struct{} // holds a token while a call runs
@@ -38,7 +38,7 @@ type Session struct {
 // before it.
 var ErrNotStandalone = errors.New("texttosql: a follow-up cannot be confirmed as it was asked: give Confirm a wording that stands alone")
 
-// StateError says that a call makes no sense now. The session is unchanged. Of Choose, Correct and Apply it matches
+// StateError says that a call makes no sense now. The conversation is unchanged. Of Choose, Correct and Apply it matches
 // session.ErrInvalidCorrection.
 type StateError struct {
 	Call  string // the method
@@ -48,7 +48,7 @@ type StateError struct {
 
 // Error names the call, the state and what can be done.
 func (e *StateError) Error() string {
-	return fmt.Sprintf("texttosql: no %s while the session is %s: %s", e.Call, e.State, e.Hint)
+	return fmt.Sprintf("texttosql: no %s while the conversation is %s: %s", e.Call, e.State, e.Hint)
 }
 
 // Is reports whether target is session.ErrInvalidCorrection and the call was to correct something.
@@ -56,48 +56,55 @@ func (e *StateError) Is(target error) bool {
 	return target == session.ErrInvalidCorrection && (e.Call == "Choose" || e.Call == "Correct" || e.Call == "Apply")
 }
 
-// InterruptedError says that a session stopped before its question was answered: it was cancelled, a budget is spent or
+// InterruptedError says that a conversation stopped before its question was answered: it was cancelled, a budget is spent or
 // a provider is down. It was saved, and Resume goes on where it stopped.
 type InterruptedError struct {
-	ID  string // of the session
+	ID  string // of the conversation
 	Err error  // why
 }
 
-// Error names the session and the reason.
+// Error names the conversation and the reason.
 func (e *InterruptedError) Error() string {
-	return fmt.Sprintf("texttosql: session %s is interrupted and can be resumed: %v", e.ID, e.Err)
+	return fmt.Sprintf("texttosql: conversation %s is interrupted and can be resumed: %v", e.ID, e.Err)
 }
 
 // Unwrap returns the reason.
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
-// Converse opens the session of that id, or a new one where id is "". A new session is kept with its first question.
-// The errors are those of the store: session.ErrNotFound, session.ErrInvalidID, *session.RecordError.
-//
-// A session whose process died is "active"; Resume takes it over. Whoever held it then gets session.ErrConflict.
-func (e *Engine) Converse(ctx context.Context, store session.Store, id string) (*Session, error) {
+// NewConversation begins a conversation, which store keeps from its first question on. nil: it lives in memory.
+func (e *Engine) NewConversation(store session.Store) *Conversation {
 	if store == nil {
-		return nil, &strategy.ConfigError{Field: "texttosql: Converse", Problem: "the store is nil; give it &session.Memory{} or session.OpenFiles"}
+		store = &session.Memory{}
 	}
-	s := &Session{e: e, store: store, busy: make(chan struct{}, 1), rec: session.New(session.NewID(), now())}
-	if id != "" {
-		var err error
-		if s.rec, err = store.Load(ctx, id); err != nil {
-			return nil, fmt.Errorf("texttosql: opening session %.40q: %w", id, err)
-		}
-	}
-	return s, nil
+	return &Conversation{e: e, store: store, busy: make(chan struct{}, 1), rec: session.New(session.NewID(), now())}
 }
 
-// Record returns a copy of the session as it was saved last.
-func (s *Session) Record() session.Record {
+// OpenConversation opens the conversation of that id. The errors are those of the store: session.ErrNotFound,
+// session.ErrInvalidID, *session.RecordError.
+//
+// A conversation whose process died is "active"; Resume takes it over. Whoever held it then gets session.ErrConflict.
+func (e *Engine) OpenConversation(ctx context.Context, store session.Store, id string) (*Conversation, error) {
+	if store == nil {
+		return nil, &strategy.ConfigError{Field: "texttosql: OpenConversation", Problem: "the store is nil; give it that of NewConversation"}
+	}
+	rec, err := store.Load(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("texttosql: opening conversation %.40q: %w", id, err)
+	}
+	c := e.NewConversation(store)
+	c.rec = rec
+	return c, nil
+}
+
+// Record returns a copy of the conversation as it was saved last.
+func (s *Conversation) Record() session.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rec.Clone()
 }
 
 // begin waits until no other call runs. The caller calls end.
-func (s *Session) begin(ctx context.Context) (end func(), err error) {
+func (s *Conversation) begin(ctx context.Context) (end func(), err error) {
 	select {
 	case s.busy <- struct{}{}:
 		return func() { <-s.busy }, ctx.Err()
@@ -108,8 +115,8 @@ func (s *Session) begin(ctx context.Context) (end func(), err error) {
 
 // Ask asks a question. From the second on it is a follow-up: prompts show the last three answered questions with their
 // statements, and the tables of the last answer stay in. Corrections of an earlier question do not hold for it. A
-// pending question of the strategy is dropped. While the session is active or interrupted the error is a *StateError.
-func (s *Session) Ask(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
+// pending question of the strategy is dropped. While it is active or interrupted the error is a *StateError.
+func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
 	a := newQuestion(question, opts)
 	if err := a.validate(); err != nil {
 		return nil, err
@@ -125,7 +132,7 @@ func (s *Session) Ask(ctx context.Context, question string, opts ...AskOption) (
 			turn.Kind, to = session.TurnFollowUp, session.QueryUnderstanding
 		}
 		if !r.State.May(to) || r.State == session.Interrupted {
-			return &StateError{"Ask", r.State, "Resume it first, or start another session"}
+			return &StateError{"Ask", r.State, "Resume it first, or begin another conversation"}
 		}
 		for i := range r.Turns {
 			r.Turns[i].Attempts = nil // the record is bounded
@@ -142,7 +149,7 @@ func (s *Session) Ask(ctx context.Context, question string, opts ...AskOption) (
 }
 
 // turn adds a turn, which makes what was pending and what failed a thing of the past.
-func (s *Session) turn(r *session.Record, t session.Turn) {
+func (s *Conversation) turn(r *session.Record, t session.Turn) {
 	t.At = now()
 	r.Turns = append(r.Turns, t)
 	r.Pending, r.Failure = nil, nil
@@ -151,7 +158,7 @@ func (s *Session) turn(r *session.Record, t session.Turn) {
 // Choose answers the pending question with one of its options. A table or a join is a correction (Apply), and the
 // question is asked again under it. A result becomes the answer: its statement is checked again and no model is asked.
 // An unknown id matches session.ErrInvalidCorrection.
-func (s *Session) Choose(ctx context.Context, optionID string) (*Result, error) {
+func (s *Conversation) Choose(ctx context.Context, optionID string) (*Result, error) {
 	return s.correct(ctx, "Choose", func(r *session.Record, _ *schema.Schema) (session.Turn, error) {
 		t := session.Turn{Kind: session.TurnChoice, Option: optionID}
 		if r.Pending == nil {
@@ -191,7 +198,7 @@ func optionIDs(q *session.Question) string {
 // is asked again under the corrections of it that are in force: of two that contradict each other the later one counts.
 // A session takes session.MaxCorrections, choices included. The error session.ErrInvalidCorrection leaves the session as
 // it was and is not counted.
-func (s *Session) Correct(ctx context.Context, text string) (*Result, error) {
+func (s *Conversation) Correct(ctx context.Context, text string) (*Result, error) {
 	return s.correct(ctx, "Correct", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
 		c, err := session.Parse(text, known)
 		return session.Turn{Kind: session.TurnCorrection, Text: strings.TrimSpace(text), Correction: &c}, err
@@ -199,7 +206,7 @@ func (s *Session) Correct(ctx context.Context, text string) (*Result, error) {
 }
 
 // Apply is Correct for a correction that is known in parts.
-func (s *Session) Apply(ctx context.Context, c session.Correction) (*Result, error) {
+func (s *Conversation) Apply(ctx context.Context, c session.Correction) (*Result, error) {
 	return s.correct(ctx, "Apply", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
 		c, err := c.Resolve(known)
 		return session.Turn{Kind: session.TurnCorrection, Correction: &c}, err
@@ -207,7 +214,7 @@ func (s *Session) Apply(ctx context.Context, c session.Correction) (*Result, err
 }
 
 // correct adds the turn that made returns, and asks the question again.
-func (s *Session) correct(ctx context.Context, call string, made func(*session.Record, *schema.Schema) (session.Turn, error)) (*Result, error) {
+func (s *Conversation) correct(ctx context.Context, call string, made func(*session.Record, *schema.Schema) (session.Turn, error)) (*Result, error) {
 	end, err := s.begin(ctx)
 	defer end()
 	if err != nil {
@@ -251,7 +258,7 @@ func (s *Session) correct(ctx context.Context, call string, made func(*session.R
 }
 
 // fresh returns an error that matches session.ErrStale if the schema or the configuration is not that of the question.
-func (s *Session) fresh(ctx context.Context, r *session.Record) error {
+func (s *Conversation) fresh(ctx context.Context, r *session.Record) error {
 	if r.Schema == "" {
 		return nil // it did not begin
 	}
@@ -267,11 +274,11 @@ func (s *Session) fresh(ctx context.Context, r *session.Record) error {
 	return nil
 }
 
-// Resume goes on with a session that was interrupted, whose process died or that failed: recorded replies first, then
-// the models. Of a session that waits it returns the pending question again, and of a completed one the answer with its
+// Resume goes on with a conversation that was interrupted, whose process died or that failed: recorded replies first, then
+// the models. Of one that waits it returns the pending question again, and of a completed one the answer with its
 // rows read anew; both ask no model. The error session.ErrStale says that the schema or the configuration changed;
 // Restart goes on all the same.
-func (s *Session) Resume(ctx context.Context) (*Result, error) {
+func (s *Conversation) Resume(ctx context.Context) (*Result, error) {
 	end, err := s.begin(ctx)
 	defer end()
 	if err != nil {
@@ -299,7 +306,7 @@ func (s *Session) Resume(ctx context.Context) (*Result, error) {
 
 // Restart asks the current question again under the present schema and configuration, with the corrections made of it
 // that still name something. Recorded replies serve where the requests did not change.
-func (s *Session) Restart(ctx context.Context) (*Result, error) {
+func (s *Conversation) Restart(ctx context.Context) (*Result, error) {
 	end, err := s.begin(ctx)
 	defer end()
 	if err != nil {
@@ -344,7 +351,7 @@ func back(r *session.Record, reason string) error {
 }
 
 // shown is a pending question with the first rows of its options, which no record holds.
-func (s *Session) shown(ctx context.Context, q *session.Question) error {
+func (s *Conversation) shown(ctx context.Context, q *session.Question) error {
 	again := *q
 	again.Options = slices.Clone(q.Options)
 	for i, o := range again.Options {
@@ -357,7 +364,7 @@ func (s *Session) shown(ctx context.Context, q *session.Question) error {
 
 // Confirm keeps the answer as an exemplar for later questions; see Engine.Confirm. standalone replaces the question's
 // words where it is not "". A follow-up needs one, else the error is ErrNotStandalone: its words mean nothing alone.
-func (s *Session) Confirm(ctx context.Context, standalone string) error {
+func (s *Conversation) Confirm(ctx context.Context, standalone string) error {
 	end, err := s.begin(ctx)
 	defer end()
 	if err != nil {

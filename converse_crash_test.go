@@ -61,7 +61,10 @@ func wholeConversation(t *testing.T, dir string) (string, error) {
 	} else if len(all) > 0 {
 		id = all[0].ID
 	}
-	s, err := e.Converse(ctx, store, id)
+	s, err := e.NewConversation(store), error(nil)
+	if id != "" {
+		s, err = e.OpenConversation(ctx, store, id)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -16,22 +16,22 @@ import (
 
 // TestSessionRefuses: each refusal has its type, asks no model and leaves the record as it was.
 func TestSessionRefuses(t *testing.T) {
-	ask := func(q string) func(*texttosql.Session) (*texttosql.Result, error) {
-		return func(s *texttosql.Session) (*texttosql.Result, error) { return s.Ask(context.Background(), q) }
+	ask := func(q string) func(*texttosql.Conversation) (*texttosql.Result, error) {
+		return func(s *texttosql.Conversation) (*texttosql.Result, error) { return s.Ask(context.Background(), q) }
 	}
-	confirm := func(text string) func(*texttosql.Session) (*texttosql.Result, error) {
-		return func(s *texttosql.Session) (*texttosql.Result, error) {
+	confirm := func(text string) func(*texttosql.Conversation) (*texttosql.Result, error) {
+		return func(s *texttosql.Conversation) (*texttosql.Result, error) {
 			return nil, s.Confirm(context.Background(), text)
 		}
 	}
-	correct := func(text string) func(*texttosql.Session) (*texttosql.Result, error) {
-		return func(s *texttosql.Session) (*texttosql.Result, error) { return s.Correct(context.Background(), text) }
+	correct := func(text string) func(*texttosql.Conversation) (*texttosql.Result, error) {
+		return func(s *texttosql.Conversation) (*texttosql.Result, error) { return s.Correct(context.Background(), text) }
 	}
 	state := new(texttosql.StateError)
 	tests := []struct {
 		why    string
 		before []string // questions, and "!" for a provider that is down
-		do     func(*texttosql.Session) (*texttosql.Result, error)
+		do     func(*texttosql.Conversation) (*texttosql.Result, error)
 		is     error // nil: a *StateError
 	}{
 		{"an empty question", nil, ask(" \n"), texttosql.ErrEmptyQuestion},
@@ -78,11 +78,11 @@ func TestSessionRefuses(t *testing.T) {
 func TestConverseRefuses(t *testing.T) {
 	e := talking(t, &provider{})
 	config := new(strategy.ConfigError)
-	if _, err := e.Converse(t.Context(), nil, ""); !errors.As(err, &config) {
+	if _, err := e.OpenConversation(t.Context(), nil, session.NewID()); !errors.As(err, &config) {
 		t.Errorf("without a store: %v", err)
 	}
 	for id, want := range map[string]error{session.NewID(): session.ErrNotFound, "../x": session.ErrInvalidID} {
-		if _, err := e.Converse(t.Context(), &session.Memory{}, id); !errors.Is(err, want) {
+		if _, err := e.OpenConversation(t.Context(), &session.Memory{}, id); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", id, err, want)
 		}
 	}

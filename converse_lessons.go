@@ -31,7 +31,7 @@ func receipt(r *session.Record) (kept memory.Receipt) {
 
 // learn learns from a question that came to its end, and returns the receipt for the record. What could not be kept is a
 // warning: the answer is there.
-func (s *Session) learn(ctx context.Context, r *session.Record, res *Result, completed bool) json.RawMessage {
+func (s *Conversation) learn(ctx context.Context, r *session.Record, res *Result, completed bool) json.RawMessage {
 	asked, ended := r.Turns[r.Turn()], r.Turns[last(r)]
 	if s.e.lessons == nil || asked.WithoutMemory || res == nil {
 		return r.Learned
@@ -53,7 +53,7 @@ func (s *Session) learn(ctx context.Context, r *session.Record, res *Result, com
 
 // takeBack takes back what an answer said for the lessons, since it is corrected. It follows the save of the correction:
 // one that was not saved takes nothing back. What cannot be taken back is a warning.
-func (s *Session) takeBack(ctx context.Context, r *session.Record, c session.Correction) error {
+func (s *Conversation) takeBack(ctx context.Context, r *session.Record, c session.Correction) error {
 	if s.e.lessons == nil || s.e.withoutMemory {
 		return nil
 	}

@@ -76,14 +76,14 @@ type course struct {
 func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, canceller func(context.CancelFunc)) (c course) {
 	t.Helper()
 	db, store, id := open(t, schoolSQL), &session.Memory{}, ""
-	for _, turn := range []func(context.Context, *texttosql.Session) (*texttosql.Result, error){
-		func(ctx context.Context, s *texttosql.Session) (*texttosql.Result, error) {
+	for _, turn := range []func(context.Context, *texttosql.Conversation) (*texttosql.Result, error){
+		func(ctx context.Context, s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Ask(ctx, "Who has a 4?")
 		},
-		func(ctx context.Context, s *texttosql.Session) (*texttosql.Result, error) {
+		func(ctx context.Context, s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Correct(ctx, "select pupils not pupils_old")
 		},
-		func(ctx context.Context, s *texttosql.Session) (*texttosql.Result, error) {
+		func(ctx context.Context, s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Ask(ctx, "And who of them is in room 7?")
 		},
 	} {
@@ -103,7 +103,7 @@ func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, 
 				if c.record.State != session.Interrupted || !errors.Is(err, context.Canceled) {
 					t.Errorf("it is %s after %v", c.record.State, err)
 				}
-				turn = func(ctx context.Context, s *texttosql.Session) (*texttosql.Result, error) { return s.Resume(ctx) }
+				turn = func(ctx context.Context, s *texttosql.Conversation) (*texttosql.Result, error) { return s.Resume(ctx) }
 				continue
 			}
 			if err != nil && !errors.Is(err, strategy.ErrNoCandidate) {

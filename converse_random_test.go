@@ -99,7 +99,7 @@ func TestRandomConversations(t *testing.T) {
 				{"restart", func() (*texttosql.Result, error) { return s.Restart(ctx) }},
 				{"confirm", func() (*texttosql.Result, error) { return nil, s.Confirm(ctx, "who lives in the USA?") }},
 				{"reopen", func() (*texttosql.Result, error) {
-					if again, err := e.Converse(t.Context(), store, s.Record().ID); err == nil {
+					if again, err := e.OpenConversation(t.Context(), store, s.Record().ID); err == nil {
 						s = again
 					}
 					return nil, nil

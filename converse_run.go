@@ -55,7 +55,7 @@ func (t *talk) answer() *strategy.Outcome {
 }
 
 // asked is the current question of a record.
-func (s *Session) asked(r *session.Record) asking {
+func (s *Conversation) asked(r *session.Record) asking {
 	t := r.Turns[r.Turn()]
 	return asking{Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory}
 }
@@ -87,7 +87,7 @@ func known(r *session.Record) *strategy.Outcome {
 }
 
 // again asks the current question again.
-func (s *Session) again(ctx context.Context) (*Result, error) {
+func (s *Conversation) again(ctx context.Context) (*Result, error) {
 	rec := s.Record()
 	var chosen *strategy.Outcome
 	if t := rec.Turns[last(&rec)]; t.Kind == session.TurnChoice && t.Correction == nil && t.Answer != nil {
@@ -98,11 +98,11 @@ func (s *Session) again(ctx context.Context) (*Result, error) {
 
 // run asks the current question: recorded replies first, then the models. chosen is the answer of the user, if there is
 // one. The record is in the state in which the question goes on, and is in another one when run returns.
-func (s *Session) run(caller context.Context, a asking, chosen *strategy.Outcome) (*Result, error) {
+func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Outcome) (*Result, error) {
 	ctx, stop := context.WithCancelCause(caller)
 	defer stop(nil)
 	rec := s.Record()
-	r := &running{Session: s, stop: stop, reached: rec.State == session.SchemaLoading || rec.State == session.QueryUnderstanding}
+	r := &running{Conversation: s, stop: stop, reached: rec.State == session.SchemaLoading || rec.State == session.QueryUnderstanding}
 	a.ID, a.recall = cmp.Or(a.ID, rec.ID), recalled(&rec)
 	a.talk = &talk{corrections: rec.Corrections(), earlier: rec.Earlier(), known: chosen, ready: r.ready, stage: r.announce}
 
@@ -113,7 +113,7 @@ func (s *Session) run(caller context.Context, a asking, chosen *strategy.Outcome
 		a.talk.recorded, err = recorded(log)
 	}
 	if err != nil {
-		err = &saveError{fmt.Errorf("texttosql: the journal of session %s: %w", rec.ID, err)}
+		err = &saveError{fmt.Errorf("texttosql: the journal of conversation %s: %w", rec.ID, err)}
 	} else {
 		res, err = s.e.ask(ctx, a, !s.e.withoutExecution)
 	}
@@ -152,7 +152,7 @@ func (a appending) Write(line []byte) (int, error) {
 
 // running is one run of a question.
 type running struct {
-	*Session
+	*Conversation
 	stop context.CancelCauseFunc
 
 	mu      sync.Mutex
@@ -232,7 +232,7 @@ func walk(r *session.Record, to session.State, reason string) error {
 const saving = 5 * time.Second
 
 // commit changes the record and saves it, whatever became of ctx. After an error it is as it was.
-func (s *Session) commit(ctx context.Context, change func(*session.Record) error) error {
+func (s *Conversation) commit(ctx context.Context, change func(*session.Record) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saving)
 	defer cancel()
 	s.mu.Lock()
@@ -242,7 +242,7 @@ func (s *Session) commit(ctx context.Context, change func(*session.Record) error
 		return err
 	}
 	if err := s.store.Save(ctx, next); err != nil {
-		return &saveError{fmt.Errorf("texttosql: saving session %s: %w", next.ID, err)}
+		return &saveError{fmt.Errorf("texttosql: saving conversation %s: %w", next.ID, err)}
 	}
 	next.Revision++
 	s.rec = next
@@ -255,7 +255,7 @@ type saveError struct{ error }
 func (e *saveError) Unwrap() error { return e.error }
 
 // end writes down how a run ended, and returns the error that the caller sees.
-func (s *Session) end(ctx context.Context, log session.Journal, res *Result, err error) error {
+func (s *Conversation) end(ctx context.Context, log session.Journal, res *Result, err error) error {
 	if errors.Is(err, session.ErrConflict) {
 		return err // the session is somebody else's
 	}

@@ -137,9 +137,12 @@ func talking(t *testing.T, m llm.Model, opts ...texttosql.Option) *texttosql.Eng
 	return e
 }
 
-func converse(t *testing.T, e *texttosql.Engine, store session.Store, id string) *texttosql.Session {
+func converse(t *testing.T, e *texttosql.Engine, store session.Store, id string) *texttosql.Conversation {
 	t.Helper()
-	s, err := e.Converse(t.Context(), store, id)
+	s, err := e.NewConversation(store), error(nil)
+	if id != "" {
+		s, err = e.OpenConversation(t.Context(), store, id)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,28 +165,28 @@ func TestConversation(t *testing.T) {
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
 	steps := []struct {
 		why   string
-		do    func(s *texttosql.Session) (*texttosql.Result, error)
+		do    func(s *texttosql.Conversation) (*texttosql.Result, error)
 		ended func(error) bool
 		state session.State
 		live  string // purposes of the model calls
 	}{
-		{"a question that is not clear", func(s *texttosql.Session) (*texttosql.Result, error) {
+		{"a question that is not clear", func(s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Ask(t.Context(), "an unclear question")
 		}, question(session.KindTable), session.AwaitingCorrection, "tables tables"},
 		{"what is pending is there again", resume, question(session.KindTable), session.AwaitingCorrection, ""},
 		{"an option that is not there", choose("t9"), is(session.ErrInvalidCorrection), session.AwaitingCorrection, ""},
 		{"an option: the next question", choose("t1"), question(session.KindJoin), session.AwaitingCorrection, ""},
-		{"a join in words", func(s *texttosql.Session) (*texttosql.Result, error) {
+		{"a join in words", func(s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Apply(t.Context(), session.Correction{Kind: session.CorrectJoin, Join: s.Record().Pending.Options[0].Join})
 		}, answered, session.Completed, "generate"},
 		{"the answer again", resume, answered, session.Completed, ""},
-		{"a correction of the answer", func(s *texttosql.Session) (*texttosql.Result, error) {
+		{"a correction of the answer", func(s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Correct(t.Context(), "only those who still buy")
 		}, answered, session.Completed, "generate"},
-		{"the fourth correction", func(s *texttosql.Session) (*texttosql.Result, error) {
+		{"the fourth correction", func(s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Correct(t.Context(), "or rather all")
 		}, is(session.ErrMaxCorrections), session.Completed, ""},
-		{"a follow-up", func(s *texttosql.Session) (*texttosql.Result, error) {
+		{"a follow-up", func(s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Ask(t.Context(), "and of those?")
 		}, answered, session.Completed, "tables tables generate"},
 	}
@@ -231,12 +234,12 @@ func legal(t *testing.T, rec session.Record) {
 	}
 }
 
-func resume(s *texttosql.Session) (*texttosql.Result, error) { return s.Resume(context.Background()) }
+func resume(s *texttosql.Conversation) (*texttosql.Result, error) { return s.Resume(context.Background()) }
 
-func restart(s *texttosql.Session) (*texttosql.Result, error) { return s.Restart(context.Background()) }
+func restart(s *texttosql.Conversation) (*texttosql.Result, error) { return s.Restart(context.Background()) }
 
-func choose(id string) func(*texttosql.Session) (*texttosql.Result, error) {
-	return func(s *texttosql.Session) (*texttosql.Result, error) { return s.Choose(context.Background(), id) }
+func choose(id string) func(*texttosql.Conversation) (*texttosql.Result, error) {
+	return func(s *texttosql.Conversation) (*texttosql.Result, error) { return s.Choose(context.Background(), id) }
 }
 
 // TestChooseResult: an option of kind result is the answer, without a call of a model, in this process and in another one.

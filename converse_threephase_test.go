@@ -77,7 +77,7 @@ func TestCallsAfterCorrections(t *testing.T) {
 }
 
 // optionOf is the id of the pending option of a table.
-func optionOf(s *texttosql.Session, table string) string {
+func optionOf(s *texttosql.Conversation, table string) string {
 	for _, o := range s.Record().Pending.Options {
 		if o.Table != nil && o.Table.Name == table {
 			return o.ID

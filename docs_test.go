@@ -203,7 +203,7 @@ func Example_guideConfidence() {
 func Example_guideConverse() {
 	var engine *texttosql.Engine
 	sessions, err := session.OpenFiles("sessions") // or &session.Memory{}
-	talk, err := engine.Converse(ctx, sessions, "")
+	talk := engine.NewConversation(sessions)
 	answer, err := talk.Ask(ctx, "Which customers are there in the USA?")
 	if q := (*session.Question)(nil); errors.As(err, &q) {
 		answer, err = talk.Choose(ctx, q.Options[0].ID)
@@ -218,7 +218,7 @@ func Example_guideResume() {
 	var engine *texttosql.Engine
 	var sessions session.Store
 	var id string
-	talk, err := engine.Converse(ctx, sessions, id)
+	talk, err := engine.OpenConversation(ctx, sessions, id)
 	answer, err := talk.Resume(ctx)
 	if errors.Is(err, session.ErrStale) { // the schema or the configuration changed
 		answer, err = talk.Restart(ctx)

@@ -200,10 +200,7 @@ func TestSessionsOnServers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		talk, err := e.Converse(t.Context(), &session.Memory{}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		talk := e.NewConversation(&session.Memory{})
 		first, err := talk.Ask(t.Context(), "Who has a 4?")
 		if err != nil || fmt.Sprint(first.Rows.Rows) != "[[Zed]]" {
 			t.Fatalf("%v, %v", first, err)
@@ -228,10 +225,7 @@ func TestAskBelowOnServers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		talk, err := e.Converse(t.Context(), &session.Memory{}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		talk := e.NewConversation(&session.Memory{})
 		res, err := talk.Ask(t.Context(), "Who has a 4?")
 		var q *session.Question
 		if !errors.As(err, &q) || len(q.Options) < 2 {

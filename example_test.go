@@ -292,24 +292,21 @@ func ExampleResult_MarshalWithRows() {
 }
 
 // A conversation goes on in another process, with nothing but the store and the id.
-func ExampleEngine_Converse() {
+func ExampleEngine_NewConversation() {
 	ctx := context.Background()
 	engine, err := texttosql.New(inMemory(), says("SELECT name FROM customers WHERE country = 'USA'"))
 	if err != nil {
 		panic(err)
 	}
 	var store session.Memory // or session.OpenFiles("sessions")
-	talk, err := engine.Converse(ctx, &store, "")
-	if err != nil {
-		panic(err)
-	}
+	talk := engine.NewConversation(&store)
 	answer, err := talk.Ask(ctx, "Which customers live in the USA?")
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(answer.SQL, len(answer.Rows.Rows))
 
-	again, err := engine.Converse(ctx, &store, talk.Record().ID)
+	again, err := engine.OpenConversation(ctx, &store, talk.Record().ID)
 	if err != nil {
 		panic(err)
 	}

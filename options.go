@@ -36,8 +36,8 @@ type asking struct {
 	Question
 	progress      func(Progress) // nil: the engine's
 	withoutMemory bool
-	recall        *memory.Recall // what its session kept; nil: that of the store
-	talk          *talk          // what a session adds; nil: it stands alone
+	recall        *memory.Recall // what its conversation kept; nil: that of the store
+	talk          *talk          // what a conversation adds; nil: it stands alone
 }
 
 // SharedOption is an option of New that one question may have too, where it holds in place of New's.
@@ -245,7 +245,7 @@ func WithConfirmed(store *memory.Confirmed) Option {
 }
 
 // WithLessons shows what was learned from earlier questions, as advice, and gives tables and columns of WithSchema the
-// names that the database has, where a lesson tells them. A Session learns from its questions; Ask learns nothing. A
+// names that the database has, where a lesson tells them. A Conversation learns from its questions; Ask learns nothing. A
 // store in memory lives as long as the program; see memory.OpenLessons.
 func WithLessons(store *memory.Lessons) Option {
 	return option(func(c *config) {
@@ -260,7 +260,7 @@ func WithLessons(store *memory.Lessons) Option {
 // WithoutMemory answers without what was learned: no lesson and no confirmed answer is shown, and nothing is learned.
 // Confirm keeps what it is given all the same.
 //
-// Given to New, it holds for every question; given to Ask, Generate or a Session, for that question.
+// Given to New, it holds for every question; given to Ask, Generate or a Conversation, for that question.
 func WithoutMemory() SharedOption {
 	return withoutMemory{}
 }

@@ -32,12 +32,14 @@ type Talk struct {
 	Lessons *memory.Lessons        // those of the engine; nil: none are kept
 	Again   func(id string) string // the flags that resume a session, for messages
 
-	session *texttosql.Session
+	session *texttosql.Conversation
 }
 
 // Converse opens the session of that id, a new one for "".
 func (t *Talk) Converse(ctx context.Context, id string) (err error) {
-	if t.session, err = t.Engine.Converse(ctx, t.Store, id); err != nil {
+	if id == "" {
+		t.session = t.Engine.NewConversation(t.Store)
+	} else if t.session, err = t.Engine.OpenConversation(ctx, t.Store, id); err != nil {
 		return err
 	}
 	id = t.session.Record().ID

@@ -30,16 +30,13 @@ func TestConverse(t *testing.T) {
 		`{"left_column": "superhero.hair_colour_id", "right_column": "colour.id", "confidence": 0.5}]}`
 	m := &scripted{tables: []string{"superhero", "colour"}, synthesis: map[string]any{"joins_needed": false}, joins: tie,
 		sql: []string{"SELECT c.colour FROM superhero AS s JOIN colour AS c ON s.hair_colour_id = c.id"}}
-	s, err := engineOf(t, m, threephase.Strategy{}).Converse(t.Context(), &session.Memory{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := engineOf(t, m, threephase.Strategy{}).NewConversation(&session.Memory{})
 	var question *session.Question
 	if _, err := s.Ask(t.Context(), "What is the colour of Night Owl?"); !errors.As(err, &question) || question.Kind != session.KindTable {
 		t.Fatal(err)
 	}
 	m.synthesis = nil // seen with the correction, they are joined
-	_, err = s.Apply(t.Context(), session.Correction{Kind: session.CorrectTable, Tables: named("superhero", "colour")})
+	_, err := s.Apply(t.Context(), session.Correction{Kind: session.CorrectTable, Tables: named("superhero", "colour")})
 	if !errors.As(err, &question) || question.Kind != session.KindJoin || s.Record().State != session.AwaitingCorrection {
 		t.Fatal(err)
 	}
@@ -71,15 +68,12 @@ func TestConverseBudget(t *testing.T) {
 	var store session.Memory
 	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT superhero_name FROM superhero"}}
 	strategy := threephase.Strategy{Tables: linker.PerTable{Workers: 1}}
-	s, err := engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 7})).Converse(t.Context(), &store, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 7})).NewConversation(&store)
 	var stopped *texttosql.InterruptedError
 	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || len(m.requests) != 7 {
 		t.Fatalf("%v after %d calls", err, len(m.requests))
 	}
-	again, err := engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 30})).Converse(t.Context(), &store, stopped.ID)
+	again, err := engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 30})).OpenConversation(t.Context(), &store, stopped.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,10 +85,7 @@ func TestConverseBudget(t *testing.T) {
 // TestConverseFailure: the record of a failed session has what was tried and what to do.
 func TestConverseFailure(t *testing.T) {
 	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT a FROM b", "SELECT c FROM d", "SELECT e FROM f"}}
-	s, err := engineOf(t, m, threephase.Strategy{}).Converse(t.Context(), &session.Memory{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := engineOf(t, m, threephase.Strategy{}).NewConversation(&session.Memory{})
 	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, texttosql.ErrNoCandidate) {
 		t.Fatal(err)
 	}

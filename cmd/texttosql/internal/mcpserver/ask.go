@@ -29,7 +29,7 @@ type askInput struct {
 // asking is a question on its way. The user may be asked in between.
 type asking struct {
 	input askInput
-	talk  *texttosql.Session
+	talk  *texttosql.Conversation
 	res   *texttosql.Result
 	spent llm.Usage
 	put   *session.Question // what the user is asked; nil: nothing
@@ -77,12 +77,9 @@ func (c *client) ask(ctx context.Context, req *mcp.CallToolRequest, in askInput)
 			return nil, nil, toldError("the question that waited for an answer is gone: ask it again")
 		}
 	} else {
-		talk, err := c.Engine.Converse(ctx, &session.Memory{}, "")
-		if err != nil {
-			return nil, nil, c.callError(ctx, err, llm.Usage{})
-		}
+		talk := c.Engine.NewConversation(&session.Memory{})
 		a = &asking{input: in, talk: talk}
-		err = c.run(ctx, a, func(ctx context.Context) (*texttosql.Result, error) {
+		err := c.run(ctx, a, func(ctx context.Context) (*texttosql.Result, error) {
 			return talk.Ask(ctx, in.Question, texttosql.WithEvidence(in.Evidence), texttosql.WithSamples(in.Samples), c.progress(ctx, req, in))
 		})
 		if err != nil {

@@ -11,18 +11,16 @@ import (
 )
 
 // call is a call of a session that may take minutes.
-type call func(context.Context, *texttosql.Session) (*texttosql.Result, error)
+type call func(context.Context, *texttosql.Conversation) (*texttosql.Result, error)
 
 // run runs a call of the session of that id, of a new one for "", on a goroutine of its own, which only cancel and
 // Close end early. It returns nil once the session has saved what the user did, and before that the error of the call.
 func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
 	store := &saves{Store: s.Store, server: s, first: make(chan struct{})}
-	var talk *texttosql.Session
+	var talk *texttosql.Conversation
 	var err error
 	if id == "" {
-		if talk, err = s.Engine.Converse(ctx, store, ""); err != nil {
-			return "", err
-		}
+		talk = s.Engine.NewConversation(store)
 		id = talk.Record().ID
 	}
 	within, release, err := s.claim(id)
@@ -30,7 +28,7 @@ func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
 		return "", err
 	}
 	if talk == nil { // loaded once nobody else here can change it
-		if talk, err = s.Engine.Converse(ctx, store, id); err != nil {
+		if talk, err = s.Engine.OpenConversation(ctx, store, id); err != nil {
 			release()
 			return "", err
 		}
@@ -103,23 +101,23 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, id, name string) 
 		return
 	}
 	calls := map[string]call{
-		"ask": func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) {
+		"ask": func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) {
 			return t.Ask(ctx, in.Question)
 		},
-		"choose": func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) {
+		"choose": func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) {
 			return t.Choose(ctx, in.Option)
 		},
-		"correct": func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) {
+		"correct": func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) {
 			if in.Correction != nil {
 				return t.Apply(ctx, *in.Correction)
 			}
 			return t.Correct(ctx, in.Text)
 		},
-		"confirm": func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) {
+		"confirm": func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) {
 			return nil, t.Confirm(ctx, in.Text)
 		},
-		"resume":  func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) { return t.Resume(ctx) },
-		"restart": func(ctx context.Context, t *texttosql.Session) (*texttosql.Result, error) { return t.Restart(ctx) },
+		"resume":  func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) { return t.Resume(ctx) },
+		"restart": func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) { return t.Restart(ctx) },
 	}
 	do, known := calls[name]
 	switch {
