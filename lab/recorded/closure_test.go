@@ -1,4 +1,4 @@
-package linker_test
+package recorded_test
 
 import (
 	"math/rand/v2"
@@ -6,18 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
 )
 
 // TestClosure: on all the real databases, whatever tables are linked, Restrict
 // keeps them, shows every key between what it keeps, and joins them where keys can.
 func TestClosure(t *testing.T) {
-	paths, err := filepath.Glob(data(t).Path("db", "*", "*.sqlite"))
+	paths, err := filepath.Glob(folder(t).Path("db", "*", "*.sqlite"))
 	if err != nil || len(paths) < 20 {
 		t.Fatalf("%d databases, %v", len(paths), err)
 	}
 	for i, path := range paths {
-		s, err := openData(t, path).Schema(t.Context())
+		s, err := openAt(t, path, exec.Config{}).Schema(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
