@@ -474,12 +474,3 @@ func TestJoinsValidate(t *testing.T) {
 		}
 	}
 }
-
-func has(t *schema.Table, columns []string) bool {
-	for _, name := range columns {
-		if _, ok := t.Column(name); !ok {
-			return false
-		}
-	}
-	return true
-}
