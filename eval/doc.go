@@ -6,29 +6,26 @@
 // candidates (package vote does). No model and no voter is ever shown a gold by
 // it.
 //
-//	folder, err := eval.OpenFolder(os.Getenv("TEXTTOSQL_DATA"))
-//	dataset, err := folder.Dataset("spider_dev")
+//	dataset, err := eval.ReadDataset("questions.jsonl")
 //	store := eval.NewStore(eval.StoreConfig{
-//		Find: folder.Database,
+//		Find: func(id string) (string, error) { return id + ".sqlite", nil },
 //		Open: func(path string) (*sql.DB, error) {
 //			return sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
 //		},
 //	})
 //	defer store.Close()
 //	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.VA{}, eval.EX{}}}
-//	path := folder.Path("predictions", "preds_spider_dev.jsonl.gz")
-//	reports, err := scorer.ScoreRuns(ctx, dataset, path, eval.Answers(path))
+//	reports, err := scorer.ScoreRuns(ctx, dataset, "answers.jsonl", eval.Answers("answers.jsonl"))
 //	for _, r := range reports {
 //		fmt.Print(r)
 //	}
 //
 // An engine of one's own is measured by [Run].
 //
-// The parts: a [Dataset] of [Question] and files of [Answer], in a [Folder]; a
-// [Pool] of answers that vote together; a [Store] that runs each distinct
-// statement once and remembers fingerprints instead of rows; a [Metric], such as
-// [VA], [EX], [SuiteEX], [EM], [SoftF1] or [VES], which the [Scorer] asks about
-// every answer; a [Report] of a run; and statistics over [Outcome].
+// The parts: a [Dataset] of [Question] and files of [Answer]; a [Store] that runs each
+// distinct statement once and remembers fingerprints instead of rows; a [Metric],
+// such as [VA], [EX], [EM] or [SoftF1], which the [Scorer] asks about every answer; a
+// [Report] of a run; and statistics over [Outcome].
 //
 // Denominators are always all questions of the dataset. A question without an
 // answer counts as wrong, and so does one whose gold has no result or whose

@@ -61,8 +61,9 @@ const (
 
 // StoreConfig configures a [Store].
 type StoreConfig struct {
-	// Find returns the path of the database of an id: [Folder.Database] is one.
-	// It is needed for databases that [Store.Use] does not give.
+	// Find returns the path of the database of an id. An error that is a
+	// [*DatabaseError] is a fault of the questions about it, any other one ends the
+	// scoring. It is needed for databases that [Store.Use] does not give.
 	Find func(id string) (path string, err error)
 	// Open opens the file at a path, best read-only. It is called once a
 	// database. With go-sqlite3:

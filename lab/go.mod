@@ -10,6 +10,7 @@ require (
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/texttosql/texttosql v0.0.0
+	github.com/tmc/langchaingo v0.1.14
 	golang.org/x/sync v0.24.0
 )
 
@@ -25,7 +26,6 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/sqlc-dev/marino v0.3.1 // indirect
 	github.com/sqlc-dev/oliphant v0.2.0 // indirect
-	github.com/tmc/langchaingo v0.1.14 // indirect
 	golang.org/x/sys v0.46.0 // indirect
 	golang.org/x/term v0.44.0 // indirect
 	golang.org/x/text v0.41.0 // indirect

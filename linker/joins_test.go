@@ -130,11 +130,10 @@ func TestJoinsKeys(t *testing.T) {
 
 // TestJoinsSuperhero: three keys lead from superhero to colour.
 func TestJoinsSuperhero(t *testing.T) {
-	db := openData(t, data(t).Path("db", "bird", "superhero.sqlite"))
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	db, s := open(t, `CREATE TABLE colour (id INTEGER PRIMARY KEY, colour TEXT);
+		CREATE TABLE superhero (id INTEGER PRIMARY KEY, superhero_name TEXT, eye_colour_id INTEGER REFERENCES colour (id),
+			hair_colour_id INTEGER REFERENCES colour (id), skin_colour_id INTEGER REFERENCES colour (id));
+		INSERT INTO colour VALUES (1, 'Red'); INSERT INTO superhero VALUES (1, 'Apocalypse', 1, 1, 1)`, exec.Config{})
 	const eye, hair, skin = "colour.id = superhero.eye_colour_id", "colour.id = superhero.hair_colour_id", "colour.id = superhero.skin_colour_id"
 	for _, tt := range []struct {
 		question  string

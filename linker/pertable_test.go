@@ -367,3 +367,10 @@ func TestPerTableCorrections(t *testing.T) {
 		}
 	}
 }
+
+func names(tables []schema.TableName) (names []string) {
+	for _, t := range tables {
+		names = append(names, t.Name)
+	}
+	return names
+}

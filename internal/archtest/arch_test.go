@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -50,9 +51,7 @@ var allowed = map[string][]string{
 	"strategy/agent":      aMethod(),
 	"strategy/threephase": aMethod(),
 	"":                    append(aMethod(), "llm/replay", "exec/sqlite"),
-	"eval":                {"llm", "exec", "exec/sqlite", "vote", "doubt", "schema", "sqltext", "result", "trace", "strategy/petsql"}, // fit.go
-	"eval/models":         {"eval", "llm", "exec", "vote", "schema", "sqltext", "result", "trace"},
-	"eval/testsuite":      {"eval", "exec", "exec/sqlite", "schema", "sqltext", "result", "trace"},
+	"eval":                {"llm", "exec", "exec/sqlite", "vote", "schema", "sqltext", "result", "trace"},
 }
 
 // aMethod is what a package of one method may import, and beside that the methods that it falls back on.
@@ -120,13 +119,39 @@ func TestArrows(t *testing.T) {
 
 // TestModulesStandAlone: a module that users import takes nothing of ours but what is exported.
 func TestModulesStandAlone(t *testing.T) {
-	for _, dir := range []string{"exec/bigquery", "exec/duckdb", "otel"} {
+	for _, dir := range []string{
+		"exec/bigquery", "exec/duckdb", "otel", "lab", "lab/metrics", "lab/models", "lab/pools", "lab/testsuite", "lab/training", "lab/internal/replay",
+	} {
 		for _, file := range parsed(t, dir) {
 			for _, imp := range file.Imports {
-				if path, _ := strconv.Unquote(imp.Path.Value); strings.HasPrefix(path, module) && strings.Contains(path, "/internal/") {
+				if path, _ := strconv.Unquote(imp.Path.Value); strings.HasPrefix(path, module) && strings.Contains(path, "/internal/") &&
+					!strings.HasPrefix(path, module+"/lab/internal/") {
 					t.Errorf("%s imports %s", dir, path)
 				}
 			}
+		}
+	}
+}
+
+// TestNothingImportsLab: the laboratory uses the SDK, and nothing uses the laboratory. No go.mod requires it, so no package
+// of another module can import it, and none of the root does.
+func TestNothingImportsLab(t *testing.T) {
+	files, err := exec.Command("git", "ls-files", "../../*go.mod").Output()
+	if err != nil {
+		t.Skip("no git: ", err)
+	}
+	for _, file := range strings.Fields(string(files)) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), module+"/lab v") {
+			t.Errorf("%s requires the laboratory", file)
+		}
+	}
+	for _, p := range list(t, "-test", "./...") {
+		if slices.ContainsFunc(p.Imports, func(imp string) bool { return strings.HasPrefix(imp+"/", module+"/lab/") }) {
+			t.Errorf("%s imports the laboratory", p.ImportPath)
 		}
 	}
 }

@@ -1,11 +1,11 @@
-"""Reads what Engine.ExportChat wrote. It needs nothing but Python."""
+"""Reads what the verb export wrote. It needs nothing but Python."""
 import hashlib
 import json
 import pathlib
 
 
 class DataError(Exception):
-    """The file or its manifest is not what ExportChat wrote. The text says what to do."""
+    """The file or its manifest is not what export wrote. The text says what to do."""
 
 
 def manifest_path(path):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a LoRA adapter on a file of Engine.ExportChat: QLoRA where the machine has a GPU, plain LoRA on the processor.
+"""Trains a LoRA adapter on a file of the verb export: QLoRA where the machine has a GPU, plain LoRA on the processor.
 
     python train.py train.jsonl --model MODEL --out adapter
 

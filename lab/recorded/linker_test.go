@@ -3,19 +3,32 @@ package recorded_test
 import (
 	"testing"
 
+	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/schema"
 )
 
-// TestPreSQLGold: with the gold as first statement nothing that it reads is lost.
-func TestPreSQLGold(t *testing.T) {
-	f, n := folder(t), 0
-	for _, name := range []string{"spider_dev", "classicmodels", "bird_dev"} {
+// asked is a question with what its gold reads.
+type asked struct {
+	eval.Question
+	db     *exec.DB
+	schema *schema.Schema
+	reads  []exec.TableRead // of tables of the schema
+}
+
+func (a asked) input() linker.Input {
+	return linker.Input{Question: a.Text, Evidence: a.Evidence, Schema: a.schema, DB: a.db}
+}
+
+// questions reads those of datasets whose database is there and whose gold SQLite reads.
+func questions(t *testing.T, names ...string) (all []asked) {
+	f, dbs := folder(t), map[string]*exec.DB{}
+	for _, name := range names {
 		d, err := f.Dataset(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		dbs := map[string]*exec.DB{}
 		for _, q := range d.Questions {
 			if _, err := f.Database(q.DB); err != nil {
 				continue
@@ -23,41 +36,49 @@ func TestPreSQLGold(t *testing.T) {
 			if dbs[q.DB] == nil {
 				dbs[q.DB] = database(t, q.DB)
 			}
-			db := dbs[q.DB]
-			gold, err := db.Analyze(t.Context(), q.Gold)
+			a := asked{Question: q, db: dbs[q.DB], schema: envOf(t, dbs[q.DB]).Schema}
+			gold, err := a.db.Analyze(t.Context(), q.Gold)
 			if err != nil {
-				continue // a gold of another engine
+				continue
 			}
-			n++
-			s := envOf(t, db).Schema
-			for _, columns := range []bool{false, true} {
-				in := linker.Input{Question: q.Text, Evidence: q.Evidence, Schema: s, DB: db}
-				links, err := linker.PreSQL{Columns: columns}.Read(t.Context(), in, q.Gold)
-				if err != nil {
-					t.Fatal(err)
+			for _, read := range gold.Tables {
+				if _, ok := a.schema.Lookup("", read.Table); ok {
+					a.reads = append(a.reads, read)
 				}
-				kept, unknown := s.Restrict(links)
-				if len(unknown) > 0 {
-					t.Errorf("question %s: links name %q, which does not exist", q.ID, unknown)
+			}
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// TestPreSQLGold: with the gold as first statement nothing that it reads is lost.
+func TestPreSQLGold(t *testing.T) {
+	all := questions(t, "spider_dev", "classicmodels", "bird_dev")
+	if len(all) != 496+70+99 {
+		t.Errorf("%d golds were read, want 665", len(all))
+	}
+	for _, q := range all {
+		for _, columns := range []bool{false, true} {
+			links, err := linker.PreSQL{Columns: columns}.Read(t.Context(), q.input(), q.Gold)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept, unknown := q.schema.Restrict(links)
+			if len(unknown) > 0 {
+				t.Errorf("question %s: links name %q, which does not exist", q.Key(), unknown)
+			}
+			for _, read := range q.reads {
+				table, ok := kept.Lookup("", read.Table)
+				for _, c := range read.Columns {
+					if ok {
+						_, ok = table.Column(c)
+					}
 				}
-				for _, read := range gold.Tables {
-					if _, ok := s.Lookup("", read.Table); !ok {
-						continue
-					}
-					table, ok := kept.Lookup("", read.Table)
-					for _, c := range read.Columns {
-						if ok {
-							_, ok = table.Column(c)
-						}
-					}
-					if !ok {
-						t.Errorf("%s, question %s, columns %v: %v is not kept whole", name, q.ID, columns, read)
-					}
+				if !ok {
+					t.Errorf("question %s, columns %v: %v is not kept whole", q.Key(), columns, read)
 				}
 			}
 		}
-	}
-	if n != 496+70+99 {
-		t.Errorf("%d golds were read, want 665", n)
 	}
 }

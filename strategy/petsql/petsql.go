@@ -52,7 +52,7 @@ type Strategy struct {
 	// an answer.
 	Weights *Weights
 	// Panel chooses the models to call, and their weights, by the Spider hardness of the PreSQL (sqltext.Statement.Hardness): the
-	// difficulty-aware vote of the source. When none of them gives a vote the other models are called. eval.PanelFit
+	// difficulty-aware vote of the source. When none of them gives a vote the other models are called. PanelFit of lab/pools
 	// fits one. nil: all models.
 	Panel   *Panel
 	Unknown string // grade of a question without a PreSQL; "" means "extra"

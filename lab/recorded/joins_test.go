@@ -1,10 +1,11 @@
-package linker_test
+package recorded_test
 
 import (
 	"errors"
 	"testing"
 
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -12,8 +13,12 @@ import (
 // two keys and more needs no model on these databases, whose keys are declared.
 func TestJoinsRecorded(t *testing.T) {
 	count := map[string]int{}
-	for _, q := range asksOf(t) {
-		plan, err := linker.Joins{}.Connect(t.Context(), q.input(), tableNames(q.tables...))
+	for _, q := range questions(t, "bird_dev", "spider_dev") {
+		var tables []schema.TableName
+		for _, read := range q.reads {
+			tables = append(tables, schema.TableName{Name: read.Table})
+		}
+		plan, err := linker.Joins{}.Connect(t.Context(), q.input(), tables)
 		how := "one table"
 		if len(plan.Joins) > 0 {
 			how = "keys"
@@ -27,7 +32,7 @@ func TestJoinsRecorded(t *testing.T) {
 		switch {
 		case errors.Is(err, linker.ErrNoJoin):
 			how = "no join"
-			t.Logf("question %s, %q: %v", q.ID, q.tables, err)
+			t.Logf("question %s, %q: %v", q.ID, tables, err)
 		case errors.As(err, &ask):
 			how = "asks"
 		case err != nil:
