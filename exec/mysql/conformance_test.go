@@ -171,7 +171,7 @@ func TestConformance(t *testing.T) {
 }
 
 // TestPayloads runs every statement of the data set on its large fixture, with each user. Other versions of the server:
-// TEXTTOSQL_MARIADB=FOLDER go test ./exec/mysql -run TestPayloads -v
+// TEXTTOSQL_SERVERS=1 TEXTTOSQL_MARIADB=FOLDER go test ./exec/mysql -run TestPayloads -v
 func TestPayloads(t *testing.T) {
 	all := attack.Payloads(t, "mysql")
 	for i, c := range connections {
