@@ -125,7 +125,7 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 	}
 	files, err := os.ReadDir("/tmp")
 	for _, f := range files {
-		if strings.HasPrefix(f.Name(), "x") {
+		if name := f.Name(); name == "x" || strings.HasPrefix(name, "x.") || strings.HasPrefix(name, "x_") { // as the payloads name theirs
 			out += "file " + f.Name() + "\n"
 		}
 	}

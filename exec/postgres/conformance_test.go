@@ -94,7 +94,7 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 		"SELECT 'slot ' || slot_name FROM pg_replication_slots", "SELECT 'prepared ' || gid FROM pg_prepared_xacts",
 		"SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname !~ '^pg_'",
 		"SELECT 'extension ' || extname FROM pg_extension", "SELECT md5(pg_read_file('postgresql.auto.conf'))", "SELECT 'file ' || f FROM pg_ls_dir('.') AS f",
-		"SELECT 'file ' || f FROM pg_ls_dir('/tmp') AS f WHERE f ~ '^x'",
+		"SELECT 'file ' || f FROM pg_ls_dir('/tmp') AS f WHERE f ~ '^x([._]|$)'",
 	} {
 		lines, err := texts(ctx, owner, what+" ORDER BY 1")
 		if err != nil {
