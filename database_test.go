@@ -106,7 +106,8 @@ func (c *wrappedConn) Prepare(query string) (driver.Stmt, error) { return c.inne
 
 func (c *wrappedConn) Close() error { return c.inner.Close() }
 
-func (c *wrappedConn) Begin() (driver.Tx, error) { return c.inner.Begin() } //nolint:staticcheck // the interface has it
+//lint:ignore SA1019 the interface has it
+func (c *wrappedConn) Begin() (driver.Tx, error) { return c.inner.Begin() }
 
 func (c *wrappedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	return c.inner.(driver.ConnPrepareContext).PrepareContext(ctx, query)
@@ -278,7 +279,7 @@ func TestLockedAtTheEnd(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			db, lock := lockable(t, 1)
 			s := strategy.Func(func(ctx context.Context, env *strategy.Env, task strategy.Task) (*strategy.Outcome, error) {
-				defer lock()
+				defer func() { lock() }() // and never unlocked
 				out, err := strategy.Direct{}.Generate(ctx, env, task)
 				if !tt.examined {
 					out.Candidates[0].Statement = nil

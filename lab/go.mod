@@ -9,7 +9,7 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/schollz/progressbar/v3 v3.19.1
-	github.com/texttosql/texttosql v0.0.0
+	github.com/texttosql/texttosql v0.1.0
 	github.com/tmc/langchaingo v0.1.14
 	golang.org/x/sync v0.24.0
 )
@@ -31,5 +31,3 @@ require (
 	golang.org/x/text v0.41.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
-
-replace github.com/texttosql/texttosql => ..

@@ -103,8 +103,8 @@ func TestSpans(t *testing.T) {
 			for key, want := range map[attribute.Key]string{
 				"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": "100", "gen_ai.usage.output_tokens": "7", "gen_ai.response.finish_reasons": `["stop"]`,
 			} {
-				if v, _ := attrs.Value(key); v.Emit() != want {
-					t.Errorf("%s = %s, want %s", key, v.Emit(), want)
+				if v, _ := attrs.Value(key); v.String() != want {
+					t.Errorf("%s = %s, want %s", key, v.String(), want)
 				}
 			}
 		}
@@ -148,7 +148,7 @@ func TestPrivate(t *testing.T) {
 				all = append(all, e.Attributes...)
 			}
 			for _, a := range append(all, attribute.String("name", s.Name), attribute.String("status", s.Status.Description)) {
-				if strings.Contains(a.Value.Emit(), secret) {
+				if strings.Contains(a.Value.String(), secret) {
 					seen[string(a.Key)] = true
 				}
 			}
@@ -227,8 +227,8 @@ func TestOutcomes(t *testing.T) {
 	}{{texttosql.ErrAbstained, "abstained"}, {context.Canceled, "cancelled"}, {io.EOF, "failed"}} {
 		spans, _ := recorded(t, 0, t.Context(), res, tt.err)
 		attrs := attribute.NewSet(spans[len(spans)-1].Attributes...)
-		if got, _ := attrs.Value("texttosql.outcome"); got.Emit() != tt.want {
-			t.Errorf("%v: %s", tt.err, got.Emit())
+		if got, _ := attrs.Value("texttosql.outcome"); got.String() != tt.want {
+			t.Errorf("%v: %s", tt.err, got.String())
 		}
 	}
 	root := trace.New("question")

@@ -185,7 +185,7 @@ func shopPage(root *trace.Span) trace.Page {
 // may send to break it.
 func hostilePage() trace.Page {
 	const markup = `</style></title><script>alert(1)</script><img src=x onerror="alert(2)">`
-	const bidi = "user \u202E⁦'nimda' = elor\u2069 \u0000\u001b[31m \u200B"
+	const bidi = "user \u202E\u2066'nimda' = elor\u2069 \u0000\u001b[31m \u200B"
 	c := newClock()
 	root := trace.Tracer{Now: c.read, Keep: trace.PrivateRows}.New("ask " + markup)
 	root.Warn("name-left-out", "A column name holds control characters: "+bidi)

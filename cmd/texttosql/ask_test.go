@@ -22,7 +22,7 @@ func TestForms(t *testing.T) {
 	env := with(asking(t, always(neverOrdered)), "TEXTTOSQL_DSN", db)
 	question := "Which customers in the USA never ordered?"
 	for name, args := range map[string][]string{
-		"help.txt": {"--help"}, "help_ask.txt": {"ask", "--help"}, "help_schema.txt": {"schema", "--help"},
+		"help.txt": {"--help"}, "help_ask.txt": {"ask", "--help"}, "help_schema.txt": {"schema", "--help"}, "version.txt": {"--version"},
 		"ask.txt":      {"ask", "-n", "3", question},
 		"ask.json":     {"ask", "-s", "direct", "--json", question},
 		"ask.csv":      {"ask", "-s", "direct", "--csv", question},

@@ -13,8 +13,8 @@ require (
 	github.com/google/jsonschema-go v0.4.3
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/modelcontextprotocol/go-sdk v1.8.0
-	github.com/texttosql/texttosql v0.0.0
-	github.com/texttosql/texttosql/exec/duckdb v0.0.0
+	github.com/texttosql/texttosql v0.1.0
+	github.com/texttosql/texttosql/exec/duckdb v0.1.0
 	github.com/tmc/langchaingo v0.1.14
 	github.com/trinodb/trino-go-client v1.1.0
 )

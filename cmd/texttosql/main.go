@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/alecthomas/kong"
 
@@ -35,6 +36,17 @@ type verbs struct {
 
 	Serve    serve    `cmd:"" help:"Serve a page for people: ask, choose, correct, confirm, ask on."`
 	ServeMCP serveMCP `cmd:"" name:"serve-mcp" help:"Serve clients of the Model Context Protocol."`
+
+	Version kong.VersionFlag `help:"Show the version."`
+}
+
+// version is that of the module this program was installed from, such as "v0.1.0"; built in a checkout it is "(devel)", or
+// what Go makes of the commit.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }
 
 // program holds what every verb needs.
@@ -55,14 +67,14 @@ func (p *program) run() error {
 		kong.Writers(p.out, p.err),
 		kong.Exit(func(code int) { ended = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Vars{"forms": formNames()},
+		kong.Vars{"forms": formNames(), "version": version()},
 	)
 	if err != nil {
 		return err
 	}
 	parsed, err := parser.Parse(p.args)
 	switch {
-	case ended == 0: // it was asked for help
+	case ended == 0: // it was asked for help or its version
 		return nil
 	case err != nil:
 		return &setup.UsageError{Err: fmt.Errorf("%w (--help lists the flags)", err)}

@@ -41,7 +41,7 @@ func (s *serveMCP) Run(p *program) error {
 	defer e.Close()
 	server, err := mcpserver.New(mcpserver.Config{
 		Engine: e.Engine, Names: e.Dialect.Language(), Confirmed: e.Confirmed, Budget: budget,
-		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.Sessions, Idle: s.Idle,
+		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.Sessions, Idle: s.Idle, Version: version(),
 		Logger: slog.New(slog.NewTextHandler(p.err, nil)), Hide: func(text string) string { return withoutParts(text, s.DSN(p.getenv)) },
 	})
 	if err != nil {

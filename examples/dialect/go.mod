@@ -2,13 +2,11 @@ module github.com/texttosql/texttosql/examples/dialect
 
 go 1.26.0
 
-replace github.com/texttosql/texttosql => ../..
-
 // Needed by tests of modernc.org/sqlite only; the module proxy has not the version that v1.61.1 asks for.
 replace github.com/google/pprof => github.com/google/pprof v0.0.0-20260802141513-ef3492d7dac3
 
 require (
-	github.com/texttosql/texttosql v0.0.0
+	github.com/texttosql/texttosql v0.1.0
 	modernc.org/sqlite v1.61.1
 )
 

@@ -12,7 +12,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/ncruces/go-sqlite3 v0.35.6
-	github.com/texttosql/texttosql v0.0.0
+	github.com/texttosql/texttosql v0.1.0
 	modernc.org/sqlite v1.61.1
 )
 

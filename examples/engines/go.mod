@@ -2,14 +2,9 @@ module github.com/texttosql/texttosql/examples/engines
 
 go 1.26.0
 
-replace (
-	github.com/texttosql/texttosql => ../..
-	github.com/texttosql/texttosql/exec/duckdb => ../../exec/duckdb
-)
-
 require (
-	github.com/texttosql/texttosql v0.0.0
-	github.com/texttosql/texttosql/exec/duckdb v0.0.0
+	github.com/texttosql/texttosql v0.1.0
+	github.com/texttosql/texttosql/exec/duckdb v0.1.0
 	github.com/trinodb/trino-go-client v1.1.0
 )
 

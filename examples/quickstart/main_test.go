@@ -235,7 +235,8 @@ func TestLeavesNoFiles(t *testing.T) {
 	if _, err := try(t, nil, shop.Listed().Questions()[0]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := try(t, map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:1"}, "-model", "openai:x", "-db", own, "​"); err == nil {
+	key := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:1"}
+	if _, err := try(t, key, "-model", "openai:x", "-db", own, "\u200b"); err == nil {
 		t.Error("an invisible question was answered")
 	}
 	left, err := os.ReadDir(os.TempDir())

@@ -8,7 +8,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/sqlc-dev/zetajones v0.2.0
-	github.com/texttosql/texttosql v0.0.0
+	github.com/texttosql/texttosql v0.1.0
 	golang.org/x/sync v0.24.0
 	google.golang.org/api v0.288.0
 )

@@ -125,7 +125,7 @@ func contents(ctx context.Context, client *bigquery.Client, set string) (out str
 	for {
 		table, err := tables.Next()
 		if err != nil {
-			return out, nil //nolint:nilerr // the last one
+			return out, nil // the last one
 		}
 		meta, err := table.Metadata(ctx)
 		if err != nil {

@@ -51,7 +51,7 @@ func init() {
 		if !ok {
 			return start(p, out)
 		}
-		state := bindings.PendingPreparedStreaming(p, out) //nolint:staticcheck // there is no other stream
+		state := bindings.PendingPreparedStreaming(p, out) // there is no other stream
 		if state == mapping.StateSuccess {
 			pending.Store(uintptr(out.Ptr), s)
 		}

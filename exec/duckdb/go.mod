@@ -7,7 +7,7 @@ require (
 	github.com/duckdb/duckdb-go/v2 v2.10504.0
 	github.com/google/go-cmp v0.7.0
 	github.com/mattn/go-sqlite3 v1.14.52
-	github.com/texttosql/texttosql v0.0.0
+	github.com/texttosql/texttosql v0.1.0
 )
 
 require (

@@ -19,10 +19,10 @@ func checkNames(t testing.TB, e Engine) error {
 	var errs []error
 	l := e.Dialect.Language()
 	if name := l.Name; name == "" || name != strings.ToLower(name) || strings.ContainsAny(name, " \n") {
-		errs = append(errs, fmt.Errorf("Name is %q, want one lower-case word", name))
+		errs = append(errs, fmt.Errorf("the name is %q, want one lower-case word", name))
 	}
 	if title := l.Title; strings.TrimSpace(title) == "" || strings.Contains(title, "\n") {
-		errs = append(errs, fmt.Errorf("Title is %q", title))
+		errs = append(errs, fmt.Errorf("the title is %q", title))
 	}
 	if a, b := l.Placeholder(1), l.Placeholder(1); a == "" || a != b {
 		errs = append(errs, fmt.Errorf("Placeholder(1) is %q and %q", a, b))

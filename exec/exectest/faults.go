@@ -108,7 +108,8 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	if err := c.faults.Event("begin"); err != nil {
 		return nil, err
 	}
-	begin := c.Conn.Begin //nolint:staticcheck // drivers that have no other
+	//lint:ignore SA1019 some drivers have no other
+	begin := c.Conn.Begin
 	if b, ok := c.Conn.(driver.ConnBeginTx); ok {
 		begin = func() (driver.Tx, error) { return b.BeginTx(ctx, o) }
 	} else if o != (driver.TxOptions{}) {
@@ -175,7 +176,8 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 		r, err := q.QueryContext(ctx, args)
 		return s.conn.rows(r, err)
 	}
-	r, err := s.Stmt.Query(values(args)) //nolint:staticcheck
+	//lint:ignore SA1019 some drivers have no other
+	r, err := s.Stmt.Query(values(args))
 	return s.conn.rows(r, err)
 }
 
@@ -186,7 +188,8 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 	if x, ok := s.Stmt.(driver.StmtExecContext); ok {
 		return x.ExecContext(ctx, args)
 	}
-	return s.Stmt.Exec(values(args)) //nolint:staticcheck
+	//lint:ignore SA1019 some drivers have no other
+	return s.Stmt.Exec(values(args))
 }
 
 func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {

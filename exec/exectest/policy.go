@@ -166,7 +166,7 @@ func checkPolicy(t testing.TB, e Engine) error {
 		return err
 	}
 	if _, err := db.Probe(ctx, "", "users", "password", "s3cret-1"); !isRefused(err) {
-		errs = append(errs, fmt.Errorf("Probe of a denied column: %w", orNone(err)))
+		errs = append(errs, fmt.Errorf("probe of a denied column: %w", orNone(err)))
 	}
 	s, err := db.Schema(ctx)
 	if err != nil {

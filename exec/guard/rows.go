@@ -131,7 +131,8 @@ func start(ctx context.Context, dc any, text string, args []any) (rows driver.Ro
 		for i, arg := range args {
 			plain[i] = arg
 		}
-		rows, err = stmt.Query(plain) //nolint:staticcheck // all that an old driver has
+		//lint:ignore SA1019 an old driver has no other
+		rows, err = stmt.Query(plain)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, stmt.Close())

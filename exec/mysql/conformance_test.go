@@ -124,7 +124,7 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 	}
 	files, err := os.ReadDir("/tmp")
 	for _, f := range files {
-		if strings.HasPrefix(f.Name(), "x") {
+		if name := f.Name(); name == "x" || strings.HasPrefix(name, "x.") || strings.HasPrefix(name, "x_") { // as the payloads name theirs
 			out += "file " + f.Name() + "\n"
 		}
 	}
@@ -170,7 +170,7 @@ func TestConformance(t *testing.T) {
 }
 
 // TestPayloads runs every statement of the data set on its large fixture, with each user. Other versions of the server:
-// TEXTTOSQL_MARIADB=FOLDER go test ./exec/mysql -run TestPayloads -v
+// TEXTTOSQL_SERVERS=1 TEXTTOSQL_MARIADB=FOLDER go test ./exec/mysql -run TestPayloads -v
 func TestPayloads(t *testing.T) {
 	all := attack.Payloads(t, "mysql")
 	for i, c := range connections {

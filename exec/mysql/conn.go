@@ -50,7 +50,7 @@ func ours(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("mysql: guarding a connection: %v", err) //nolint:errorlint // on purpose
+	return fmt.Errorf("mysql: guarding a connection: %v", err) // not wrapped, on purpose
 }
 
 // Read implements exec.Conn.

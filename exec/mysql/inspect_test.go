@@ -53,7 +53,7 @@ func file(t testing.TB, name string) string {
 	return string(b)
 }
 
-// TestInspectRich holds all that a schema may have to a golden file: go test ./exec/mysql -run InspectRich -update
+// TestInspectRich holds all that a schema may have to a golden file: TEXTTOSQL_SERVERS=1 go test ./exec/mysql -run InspectRich -update
 func TestInspectRich(t *testing.T) {
 	pool, _ := open(t, file(t, "rich.sql"), "")
 	pool.SetMaxOpenConns(1)

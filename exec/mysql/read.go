@@ -224,7 +224,7 @@ var readingPrivileges = []string{"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES
 
 var (
 	columnLists = regexp.MustCompile(`\([^)]*\)`)
-	grantParts  = regexp.MustCompile("^GRANT (.*?) ON (?:(?:TABLE|FUNCTION|PROCEDURE|PACKAGE|PACKAGE BODY) )?(\\S+) TO ")
+	grantParts  = regexp.MustCompile(`^GRANT (.*?) ON (?:(?:TABLE|FUNCTION|PROCEDURE|PACKAGE|PACKAGE BODY) )?(\S+) TO `)
 )
 
 // beyondReading returns the first privilege of a line of SHOW GRANTS by which more can be done than read, and on what.

@@ -144,7 +144,7 @@ func TestConformance(t *testing.T) {
 }
 
 // TestPayloads runs every statement of the data set on its large fixture, in each mode and as each user. Other versions of
-// the server: TEXTTOSQL_POSTGRES=FOLDER go test ./exec/postgres -run TestPayloads -v
+// the server: TEXTTOSQL_SERVERS=1 TEXTTOSQL_POSTGRES=FOLDER go test ./exec/postgres -run TestPayloads -v
 func TestPayloads(t *testing.T) {
 	script, err := os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql"))
 	if err != nil {

@@ -100,10 +100,10 @@ func record() session.Record {
 func same(ctx context.Context, s session.Store, r session.Record) error {
 	got, err := s.Load(ctx, r.ID)
 	if err != nil {
-		return fmt.Errorf("Load: %w", err)
+		return fmt.Errorf("load: %w", err)
 	}
 	if !reflect.DeepEqual(text(got), text(r)) {
-		return fmt.Errorf("Load gives\n%s\nof\n%s", text(got), text(r))
+		return fmt.Errorf("load gives\n%s\nof\n%s", text(got), text(r))
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func text(r session.Record) string {
 func saved(ctx context.Context, s session.Store) (session.Record, error) {
 	r := record()
 	if err := s.Save(ctx, r); err != nil {
-		return r, fmt.Errorf("Save of a new record: %w", err)
+		return r, fmt.Errorf("save of a new record: %w", err)
 	}
 	r.Revision++
 	return r, nil
@@ -139,7 +139,7 @@ func checkRoundTrip(ctx context.Context, s session.Store) error {
 	}
 	r.Pending, r.Failure, r.Turns = nil, nil, r.Turns[:1]
 	if err := s.Save(ctx, r); err != nil {
-		return fmt.Errorf("Save of the loaded revision: %w", err)
+		return fmt.Errorf("save of the loaded revision: %w", err)
 	}
 	r.Revision++
 	return same(ctx, s, r)
@@ -207,16 +207,16 @@ func checkConflict(ctx context.Context, s session.Store) error {
 		other := r.Clone()
 		other.Revision, other.Schema = revision, "other"
 		if err := s.Save(ctx, other); !errors.Is(err, session.ErrConflict) {
-			return fmt.Errorf("Save of revision %d over 1: %w, want session.ErrConflict", revision, orNil(err))
+			return fmt.Errorf("save of revision %d over 1: %w, want session.ErrConflict", revision, orNil(err))
 		}
 	}
 	missing := record()
 	missing.Revision = 3
 	if err := s.Save(ctx, missing); !errors.Is(err, session.ErrConflict) {
-		return fmt.Errorf("Save of revision 3 of a session that is not there: %w, want session.ErrConflict", orNil(err))
+		return fmt.Errorf("save of revision 3 of a session that is not there: %w, want session.ErrConflict", orNil(err))
 	}
 	if _, err := s.Load(ctx, missing.ID); !errors.Is(err, session.ErrNotFound) {
-		return fmt.Errorf("Load after a refused Save: %w, want session.ErrNotFound", orNil(err))
+		return fmt.Errorf("load after a refused save: %w, want session.ErrNotFound", orNil(err))
 	}
 	return same(ctx, s, r)
 }
@@ -282,7 +282,7 @@ func checkRefused(ctx context.Context, s session.Store) error {
 		spoil(&bad)
 		var refused *session.RecordError
 		if err := s.Save(ctx, bad); !errors.As(err, &refused) || refused.ID != r.ID {
-			return fmt.Errorf("Save of a record with %s: %w, want a *session.RecordError", why, orNil(err))
+			return fmt.Errorf("save of a record with %s: %w, want a *session.RecordError", why, orNil(err))
 		}
 	}
 	return same(ctx, s, r)
@@ -297,27 +297,27 @@ func checkJournal(ctx context.Context, s session.Store) error {
 	for i := range 3 { // a new owner each time
 		j, err := s.Journal(ctx, r.ID)
 		if err != nil {
-			return fmt.Errorf("Journal: %w", err)
+			return fmt.Errorf("journal: %w", err)
 		}
 		long := strings.Repeat("é", 5000)
 		for _, line := range []string{fmt.Sprintf(`{"n":%d}`, i), fmt.Sprintf("{\"n\":%q}\n", long)} {
 			given := []byte(line)
 			if err := j.Append(given); err != nil {
-				return fmt.Errorf("Append: %w", err)
+				return fmt.Errorf("append: %w", err)
 			}
 			clear(given) // the store must have copied it
 			want += strings.TrimSuffix(line, "\n") + "\n"
 		}
 		for _, line := range []string{"", "\n", "a\nb", "a\n\n"} {
 			if err := j.Append([]byte(line)); err == nil {
-				return fmt.Errorf("Append of %q, which is not one line, has no error", line)
+				return fmt.Errorf("append of %q, which is not one line, has no error", line)
 			}
 		}
 		if err := reads(j, want); err != nil {
 			return err
 		}
 		if err := j.Close(); err != nil {
-			return fmt.Errorf("Close: %w", err)
+			return fmt.Errorf("close: %w", err)
 		}
 	}
 	return same(ctx, s, r)
@@ -327,10 +327,10 @@ func checkJournal(ctx context.Context, s session.Store) error {
 func reads(j session.Journal, want string) error {
 	got, err := j.Read()
 	if err != nil {
-		return fmt.Errorf("Read: %w", err)
+		return fmt.Errorf("read: %w", err)
 	}
 	if string(got) != want {
-		return fmt.Errorf("Read gives %d bytes %.80q, want %d bytes %.80q", len(got), got, len(want), want)
+		return fmt.Errorf("read gives %d bytes %.80q, want %d bytes %.80q", len(got), got, len(want), want)
 	}
 	return nil
 }
@@ -408,10 +408,10 @@ func checkList(ctx context.Context, s session.Store) error {
 		want = f.Apply(want)
 		got, err := s.List(ctx, f)
 		if err != nil {
-			return fmt.Errorf("List: %w", err)
+			return fmt.Errorf("list: %w", err)
 		}
 		if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
-			return fmt.Errorf("List with %+v gives\n%+v\nwant\n%+v", f, got, want)
+			return fmt.Errorf("list with %+v gives\n%+v\nwant\n%+v", f, got, want)
 		}
 	}
 	return nil
@@ -437,7 +437,7 @@ func checkDelete(ctx context.Context, s session.Store) error {
 		return err
 	}
 	if err := j.Append([]byte("line")); !errors.Is(err, session.ErrNotFound) {
-		return fmt.Errorf("Append to the journal of a deleted session: %w, want session.ErrNotFound", orNil(err))
+		return fmt.Errorf("append to the journal of a deleted session: %w, want session.ErrNotFound", orNil(err))
 	}
 	for name, err := range calls(ctx, s, gone.ID) {
 		if !errors.Is(err, session.ErrNotFound) {
@@ -445,11 +445,11 @@ func checkDelete(ctx context.Context, s session.Store) error {
 		}
 	}
 	if err := s.Save(ctx, gone); !errors.Is(err, session.ErrConflict) {
-		return fmt.Errorf("Save of a deleted session: %w, want session.ErrConflict", orNil(err))
+		return fmt.Errorf("save of a deleted session: %w, want session.ErrConflict", orNil(err))
 	}
 	gone.Revision = 0
 	if err := s.Save(ctx, gone); err != nil {
-		return fmt.Errorf("Save of a new session with the id of a deleted one: %w", err)
+		return fmt.Errorf("save of a new session with the id of a deleted one: %w", err)
 	}
 	if j, err = s.Journal(ctx, gone.ID); err != nil {
 		return err

@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/google/go-cmp v0.7.0
-	github.com/texttosql/texttosql v0.0.0
+	github.com/texttosql/texttosql v0.1.0
 	github.com/trinodb/trino-go-client v1.1.0
 )
 
