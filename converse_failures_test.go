@@ -25,7 +25,9 @@ func TestSessionRefuses(t *testing.T) {
 		}
 	}
 	correct := func(text string) func(*texttosql.Conversation) (*texttosql.Result, error) {
-		return func(s *texttosql.Conversation) (*texttosql.Result, error) { return s.Correct(context.Background(), text) }
+		return func(s *texttosql.Conversation) (*texttosql.Result, error) {
+			return s.Correct(context.Background(), text)
+		}
 	}
 	state := new(texttosql.StateError)
 	tests := []struct {

@@ -234,9 +234,13 @@ func legal(t *testing.T, rec session.Record) {
 	}
 }
 
-func resume(s *texttosql.Conversation) (*texttosql.Result, error) { return s.Resume(context.Background()) }
+func resume(s *texttosql.Conversation) (*texttosql.Result, error) {
+	return s.Resume(context.Background())
+}
 
-func restart(s *texttosql.Conversation) (*texttosql.Result, error) { return s.Restart(context.Background()) }
+func restart(s *texttosql.Conversation) (*texttosql.Result, error) {
+	return s.Restart(context.Background())
+}
 
 func choose(id string) func(*texttosql.Conversation) (*texttosql.Result, error) {
 	return func(s *texttosql.Conversation) (*texttosql.Result, error) { return s.Choose(context.Background(), id) }

@@ -43,7 +43,7 @@ type Joins struct {
 	// Close asks the user where several candidates are above 0.7 and within 0.1 of the best: the rule of the published
 	// code. false: where there are several, and the best is below MinConfidence: the rule as documented.
 	Close      bool
-	CallTokens int           // most tokens of a prompt, as schema.EstimateTokens counts; 0 means 4000
+	CallTokens int            // most tokens of a prompt, as schema.EstimateTokens counts; 0 means 4000
 	Seed       func(int) *int // returns the seed of sample 0, which is sent; nil: none
 }
 

@@ -41,9 +41,9 @@ const (
 // are ours. Link costs 1 + T + r calls: T tables, one of over 80 columns counted for each 80, and r replies that are no
 // JSON. No prompt shows stored values. Safe for concurrent use.
 type MapReduce struct {
-	Model     llm.Model     // the model asked; required unless LexicalOnly
-	Threshold float64       // lowest score that links a table, 0..1; 0 means 0.5
-	Workers   int           // calls at once; 0 means 4
+	Model     llm.Model      // the model asked; required unless LexicalOnly
+	Threshold float64        // lowest score that links a table, 0..1; 0 means 0.5
+	Workers   int            // calls at once; 0 means 4
 	Seed      func(int) *int // returns the seed of sample 0, which is sent; nil: none
 
 	SkipLLMAt   float64 // a table whose words score as much is not asked about, they decide, 0..1; 0: each table is asked about

@@ -39,8 +39,8 @@ type PreSQL struct {
 	Model  llm.Model                                                  // the model asked; required by Link and Draft
 	Prompt func(ctx context.Context, in Input) ([]llm.Message, error) // the prompt for the statement; required by Link and Draft
 
-	Samples   int           // statements asked for, whose links are united; 0 means 1; 1 is sampled at temperature 0, more at 0.7
-	MaxTokens int           // tokens of a reply; 0 means 512
+	Samples   int            // statements asked for, whose links are united; 0 means 1; 1 is sampled at temperature 0, more at 0.7
+	MaxTokens int            // tokens of a reply; 0 means 512
 	Seed      func(int) *int // returns the seed of a sample; nil: none is sent
 
 	// Extract finds the statement in a reply, and Analyze says what a statement reads. A caller that examines the
