@@ -30,6 +30,9 @@
 //   - Memory that DuckDB takes beyond memory_limit, but on Linux. mode, median, mad, quantiles, entropy and histogram
 //     keep all values outside of it: on 100,000,000 values they took 0.4 to 1.7 GB in 4 seconds. On Linux a statement ends
 //     when the process has grown by more than Options.MemoryBytes since it began, whoever took the memory.
+//   - Calls on long values that a table stores or an aggregate collects: a name counts as 1,000 bytes, or 62 elements. One
+//     call with a text of 1 MB, repeat(s, 200), took 190 MiB, and list_transform(s, x -> s) of 10,000 elements 509 MiB,
+//     before the statement could be ended.
 //   - What a statement computes while DuckDB compiles it: no interrupt ends that, so it may go on for some time on a
 //     thread of its own. Its size is bounded.
 //   - Faults of DuckDB itself: it runs in this process. Askers who are not trusted belong in a process of their own,
