@@ -12,7 +12,7 @@ import (
 )
 
 // projection is phase 3. why says that it led nowhere.
-func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, err error) {
+func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why string, err error) {
 	ctx, span := trace.Start(ctx, phaseProjection)
 	defer span.End()
 	if r.left() < min(3, r.samples(phaseProjection)) {
