@@ -347,8 +347,10 @@ func (c *config) validate() error {
 			}
 		}
 	}
-	if _, ok := c.strategy.(strategy.Direct); ok && len(c.models) > 1 {
-		c.fail("WithModels", "strategy.Direct asks one model, and %d are given; SelfConsistency spreads samples over several", len(c.models))
+	if v, ok := c.strategy.(interface{ ValidateModels(n int) error }); ok {
+		if err := v.ValidateModels(len(c.models)); err != nil {
+			c.errs = append(c.errs, err)
+		}
 	}
 	if v, ok := c.strategy.(strategy.Validator); ok {
 		if err := v.Validate(c.samples); err != nil {

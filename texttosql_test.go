@@ -203,8 +203,9 @@ func TestOneLineForOneFault(t *testing.T) {
 		{"a bad budget is no budget", nil, []texttosql.Option{texttosql.WithBudget(llm.Budget{Money: 1, Tokens: -1})},
 			"texttosql: WithBudget: a limit is negative or no number"},
 		{"Direct would never ask the second model", nil, []texttosql.Option{two, texttosql.WithStrategy(strategy.Direct{})},
-			"texttosql: WithModels: strategy.Direct asks one model, and 2 are given; SelfConsistency spreads samples over several"},
-		{"nor by a pointer, which is told by the question", nil, []texttosql.Option{two, texttosql.WithStrategy(&strategy.Direct{})}, ""},
+			"strategy: Direct: it asks one model, and 2 are given; SelfConsistency spreads samples over several"},
+		{"nor by a pointer", nil, []texttosql.Option{two, texttosql.WithStrategy(&strategy.Direct{})},
+			"strategy: Direct: it asks one model, and 2 are given; SelfConsistency spreads samples over several"},
 	}
 	for _, tt := range tests {
 		if tt.db == nil {

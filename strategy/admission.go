@@ -114,9 +114,19 @@ func (a *Admission) Close() {
 	a.span.End()
 }
 
-// Admit makes the candidate of one reply. A reply without a statement, or with one that the guard or the engine
-// refuses, is a rejected candidate and no error; the error means that the database could not be asked.
+// Admit makes the candidate of one reply, and writes the statement, and why it was rejected, to the span of ctx. A reply
+// without a statement, or with one that the guard or the engine refuses, is a rejected candidate and no error; the error
+// means that the database could not be asked.
 func (a *Admission) Admit(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
+	c, err := a.admitReply(ctx, sample, model, reply)
+	trace.From(ctx).Set("sql", trace.SQL(c.SQL))
+	if c.Rejected != "" {
+		trace.From(ctx).Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
+	}
+	return c, err
+}
+
+func (a *Admission) admitReply(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
 	c := vote.Candidate{Sample: sample, Model: model}
 	text, whole := reply.Text, reply.StopReason == llm.StopEnd
 	if reply.StopReason == llm.StopLength {
@@ -137,16 +147,6 @@ func (a *Admission) Admit(ctx context.Context, sample int, model string, reply l
 		trace.From(ctx).Event(note)
 	}
 	return a.admit(ctx, sample, model, found.SQL(), found.Statement)
-}
-
-// admitSample is Admit for a sample or its correction, whose span says what came of it.
-func (a *Admission) admitSample(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
-	c, err := a.Admit(ctx, sample, model, reply)
-	trace.From(ctx).Set("sql", trace.SQL(c.SQL))
-	if c.Rejected != "" {
-		trace.From(ctx).Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
-	}
-	return c, err
 }
 
 // AdmitSQL makes the candidate of one statement.

@@ -24,14 +24,24 @@ func (d Direct) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
+// ValidateModels refuses more than one model; see Validator.
+func (d Direct) ValidateModels(n int) error {
+	if n > 1 {
+		return &ConfigError{Field: "strategy: Direct", Problem: fmt.Sprintf(
+			"it asks one model, and %d are given; SelfConsistency spreads samples over several", n)}
+	}
+	return nil
+}
+
 // Generate answers one question.
 func (d Direct) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
 	if err := d.Validate(t.Samples); err != nil {
 		return nil, err
 	}
-	if env != nil && len(env.Models) > 1 {
-		return nil, &ConfigError{Field: "strategy: Direct", Problem: fmt.Sprintf(
-			"it asks one model, and %d are given; SelfConsistency spreads samples over several", len(env.Models))}
+	if env != nil {
+		if err := d.ValidateModels(len(env.Models)); err != nil {
+			return nil, err
+		}
 	}
 	return Pipeline{
 		Prompter: Prompt{Shots: d.Shots},

@@ -48,11 +48,9 @@ type Election[T any] struct {
 	Concurrency int       // samples in flight; 0: a whole wave
 	Name        string    // of the samples' spans; "" means "sample"
 
-	// sure reports whether the votes that are missing change nothing, given that they do not change the leader. nil: they
-	// do not.
-	sure func(vote.Tally) bool
-	// settled reports whether Stop may end the election. nil: always.
-	settled func(vote.Tally) bool
+	// Sure reports whether the votes that are missing change nothing, given that they do not change the leader: only then
+	// are late samples not waited for. A Pipeline says so of its judge. nil: they change nothing.
+	Sure func(vote.Tally) bool
 }
 
 // Slot is what became of one sample.
@@ -137,13 +135,13 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 		if next := len(out.Slots); next < f.launched && f.arrived[next] {
 			p.settle(&f.slots[next])
 			out.Slots = f.slots[:next+1]
-			out.Stopped = next+1 < e.N && e.Stop != nil && e.stop()(p.tally())
+			out.Stopped = next+1 < e.N && e.Stop != nil && e.Stop(p.tally())
 			continue
 		}
 		var size int
 		if len(out.Slots) == f.launched {
 			out.Tally = p.tally() // its rules size the first wave, too
-			if size = e.wave(out.Tally, e.stop(), e.N-f.launched); size == 0 || f.launched > 0 && len(out.Failed()) == f.launched {
+			if size = e.wave(out.Tally, e.Stop, e.N-f.launched); size == 0 || f.launched > 0 && len(out.Failed()) == f.launched {
 				break
 			}
 		} else if size, over = e.without(f); size == 0 && !over {
@@ -176,14 +174,6 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 		return out, &quorumError{votes: votes, quorum: quorum, failed: out.Failed()}
 	}
 	return out, nil
-}
-
-// stop is Stop where settled holds; nil without a Stop.
-func (e Election[T]) stop() vote.Stop {
-	if e.Stop == nil || e.settled == nil {
-		return e.Stop
-	}
-	return func(t vote.Tally) bool { return e.Stop(t) && e.settled(t) }
 }
 
 // wave is the size of the next wave, of most samples; 0 when no sample may be sent any more. The first sample is always

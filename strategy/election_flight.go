@@ -80,9 +80,10 @@ func (f *flight[T]) launch(size int) {
 
 type repliedKey struct{}
 
-// hasReplied tells the Election that the sample of ctx has the reply of its model: nothing that it still does makes it
-// late. So recorded replies give the same slots, however long their statements run.
-func hasReplied(ctx context.Context) {
+// Replied tells the Election, from within Election.Sample, that the model has answered the sample of ctx: nothing that the
+// sample still does makes it late. So recorded replies give the same slots, however long their statements run. It does
+// nothing outside of an Election.
+func Replied(ctx context.Context) {
 	if replied, ok := ctx.Value(repliedKey{}).(*atomic.Bool); ok {
 		replied.Store(true)
 	}
@@ -208,7 +209,7 @@ func (e Election[T]) without(f *flight[T]) (size int, over bool) {
 	switch {
 	case replies == 0 || !e.exact(t):
 		return 0, false
-	case votes >= e.MinVotes && vote.Decided(t) && (e.sure == nil || e.sure(t)):
+	case votes >= e.MinVotes && vote.Decided(t) && (e.Sure == nil || e.Sure(t)):
 		return 0, true
 	case e.Stop == nil || f.launched == e.N:
 		return 0, false

@@ -134,6 +134,22 @@ func ExamplePrompt() {
 	// Which customers live in the USA?
 }
 
+// Every other sample is asked of another model, in a colder form.
+func ExampleVariant() {
+	cold := 0.2
+	forms := strategy.Alternate{
+		strategy.Prompt{Form: schema.MSchema},
+		strategy.Variant{Prompter: strategy.Prompt{Reasoning: true}, Model: "large", Temperature: &cold},
+	}
+	for sample := range 2 {
+		model, temperature := forms.Asks(sample)
+		fmt.Printf("%q %t\n", model, temperature == &cold)
+	}
+	// Output:
+	// "" false
+	// "large" true
+}
+
 // Samples go round the prompters, so that a vote is not one over twelve copies of
 // the same misunderstanding.
 func ExampleAlternate() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
@@ -53,12 +54,12 @@ func (p Pipeline) Validate(samples int) error {
 	if !(p.MinConfidence >= 0 && p.MinConfidence <= 1) {
 		errs = append(errs, fmt.Errorf("strategy: MinConfidence is %v; want 0 to 1", p.MinConfidence))
 	}
-	_, _, err := p.filled(p.Voter, &Env{})
+	voter, _ := p.counting(&Env{}, nil, 0)
 	if p.Refine != nil {
 		errs = append(errs, p.Refine.Validate())
 	}
 	return errors.Join(append(errs, CheckField("strategy: Pipeline.Repairs", p.Repairs, 0), p.Sampler.Validate(samples),
-		validPrompter(p.Prompter), err)...)
+		validPrompter(p.Prompter), validVoter(voter))...)
 }
 
 // Generate answers one question. Its errors are those of the Env and the Task, ctx.Err(), *NoCandidateError,
@@ -68,7 +69,7 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 		return nil, err
 	}
 	run := pipelineRun{Pipeline: p, env: env, task: t, admission: p.Admission, out: &Outcome{}}
-	run.voter, run.counts, _ = p.filled(p.Voter, env)
+	run.voter, run.counts = p.counting(env, nil, 0)
 	if env.WithoutExecution && run.comparesResults() {
 		return nil, &ConfigError{Field: "strategy: Pipeline.Voter", Problem: "it compares results, and nothing is executed here: leave the Key " +
 			"of a vote.Majority nil or use vote.ByPlan, and let a voter around a Majority be a WrappingVoter"}
@@ -81,15 +82,7 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 		run.admission.Signature = p.Signature
 		defer run.admission.Close()
 	}
-	run.voter = withMajority(run.voter, func(m vote.Majority) vote.Majority {
-		// Only equal results bound what equal votes can be doubted for.
-		if m.Doubtable == nil && comparesResults(m.Key) {
-			m.Doubtable = run.admission.doubtable
-			// No smaller first wave can decide.
-			m.MaxDoubt = cmp.Or(run.admission.doubtable(vote.Candidate{Rows: 2, Columns: 1}), m.MaxDoubt)
-		}
-		return m
-	})
+	run.voter, run.counts = p.counting(env, run.admission, 0)
 	for _, stage := range []func(context.Context) error{run.collect, run.repair, run.elect} {
 		if err := stage(ctx); err != nil {
 			run.soFar(ctx)
@@ -141,9 +134,6 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 		Sample: func(ctx context.Context, i int) (vote.Candidate, error) { return r.sample(ctx, first+i) },
 		Key:    r.voted(),
 	}
-	if r.env.AskBelow > 0 {
-		election.settled = r.agreed
-	}
 	var unclear error // how the vote stands
 	switch tallier, ok := r.voter.(Tallier); {
 	case ok:
@@ -152,12 +142,15 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 			unclear = cmp.Or(unclear, err)
 			return tally
 		}
-		election.sure = r.sure
+		election.Sure = r.sure
 		if r.Sampler.Stop != nil {
 			election.Stop = func(t vote.Tally) bool { return unclear == nil && r.Sampler.Stop(t) }
 		}
 	case r.Key == nil:
 		election.Stop = nil
+	}
+	if stop := election.Stop; stop != nil && r.env.AskBelow > 0 {
+		election.Stop = func(t vote.Tally) bool { return stop(t) && r.agreed(t) }
 	}
 	r.asked, r.refined = election.N, make([]Refined, election.N)
 	sampled, err := election.Run(ctx)
@@ -228,12 +221,24 @@ func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error)
 		return vote.Candidate{Sample: i}, &ConfigError{Field: "strategy: Pipeline.Prompter", Problem: "it wrote no message"}
 	}
 	model, name := r.env.Model(i)
-	reply, err := model.Complete(ctx, r.Sampler.Request(r.env, i, messages))
+	request := r.Sampler.Request(r.env, i, messages)
+	own, temperature := asks(prompter, i)
+	if temperature != nil {
+		request.Temperature = temperature
+	}
+	if own != "" {
+		at := slices.IndexFunc(r.env.Models, func(m llm.Model) bool { return llm.NameOf(m) == own })
+		if at < 0 {
+			return vote.Candidate{Sample: i}, &ConfigError{Field: "strategy: Variant.Model", Problem: fmt.Sprintf("no model is called %q", own)}
+		}
+		model, name = r.env.Models[at], own
+	}
+	reply, err := model.Complete(ctx, request)
 	if err != nil {
 		return vote.Candidate{Sample: i, Model: name}, err
 	}
-	hasReplied(ctx)
-	c, err := r.admission.admitSample(ctx, i, name, reply)
+	Replied(ctx)
+	c, err := r.admission.Admit(ctx, i, name, reply)
 	if err != nil {
 		return c, &DatabaseError{err}
 	}

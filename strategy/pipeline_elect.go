@@ -16,10 +16,8 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	out := r.out
 	voteCtx, span := trace.Start(ctx, "vote")
 	defer span.End()
-	ballot, err := withMajority(r.voter, func(m vote.Majority) vote.Majority {
-		m.Missing += r.missing()
-		return m
-	}).Count(out.Candidates)
+	voter, _ := r.counting(r.env, r.admission, r.missing())
+	ballot, err := voter.Count(out.Candidates)
 	if err == nil {
 		err = checkBallot(ballot, out.Candidates)
 	}

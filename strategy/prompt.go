@@ -187,8 +187,45 @@ func Fence(sql string) string {
 }
 
 // Alternate goes round its prompters: prompter i modulo their number writes the prompt of sample i. Different prompts
-// err differently, which is what makes a vote worth taking.
+// err differently, which is what makes a vote worth taking. A Variant among them has a model or a temperature of its own.
 type Alternate []Prompter
+
+// Variant is a Prompter whose samples go to a model of their own, or are sampled at a temperature of their own. A
+// Pipeline asks any Prompter for these that has a method Asks as Variant has.
+type Variant struct {
+	Prompter    Prompter // required
+	Model       string   // the name of one of Env.Models (llm.Named); "": they take turns
+	Temperature *float64 // nil: as the Sampler has it
+}
+
+// Prompt is that of Prompter.
+func (v Variant) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
+	if err := validPrompter(v); err != nil {
+		return nil, err
+	}
+	return v.Prompter.Prompt(ctx, env, in)
+}
+
+// Asks returns the model of sample i, "" for the one whose turn it is, and the temperature, nil for that of the Sampler.
+func (v Variant) Asks(int) (model string, temperature *float64) { return v.Model, v.Temperature }
+
+// Asks returns what the prompter says whose turn it is.
+func (a Alternate) Asks(i int) (model string, temperature *float64) {
+	if len(a) == 0 {
+		return "", nil
+	}
+	return asks(a[i%len(a)], i)
+}
+
+// asks returns what p says of sample i; nothing where it has no method Asks.
+func asks(p Prompter, i int) (model string, temperature *float64) {
+	if v, ok := p.(interface {
+		Asks(i int) (model string, temperature *float64)
+	}); ok {
+		return v.Asks(i)
+	}
+	return "", nil
+}
 
 // Prompt asks the prompter whose turn it is.
 func (a Alternate) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Message, error) {
@@ -205,6 +242,16 @@ func validPrompter(p Prompter) error {
 		if p == nil {
 			return errors.New("strategy: the PrompterFunc is nil")
 		}
+	case Variant:
+		if p.Prompter == nil {
+			return errors.New("strategy: Variant has no prompter")
+		}
+		if t := p.Temperature; t != nil {
+			if err := CheckField("strategy: Variant.Temperature", *t, 0); err != nil {
+				return err
+			}
+		}
+		return validPrompter(p.Prompter)
 	case Alternate:
 		if len(p) == 0 {
 			return errors.New("strategy: Alternate has no prompter")

@@ -191,6 +191,41 @@ func TestPromptBudget(t *testing.T) {
 	}
 }
 
+// TestVariant: a prompter has its own model and temperature, and leaves those of the others alone.
+func TestVariant(t *testing.T) {
+	hot := 1.2
+	env := shopEnv(t, nil)
+	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
+	env.Models = []llm.Model{llm.Named("small", script), llm.Named("large", script)}
+	p := strategy.Pipeline{
+		Sampler: strategy.Sampler{Samples: 4, Temperature: 0.7},
+		Prompter: strategy.Alternate{
+			strategy.Prompt{},
+			strategy.Variant{Prompter: strategy.Alternate{strategy.Prompt{Form: schema.Code}}, Model: "small", Temperature: &hot},
+		},
+	}
+	out, err := p.Generate(t.Context(), env, strategy.Task{Question: "Who?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i, c := range out.Candidates {
+		for _, r := range script.Requests() {
+			if r.Sample == i {
+				got = append(got, fmt.Sprintf("%s at %v", c.Model, *r.Temperature))
+			}
+		}
+	}
+	want := []string{"small at 0.7", "small at 1.2", "small at 0.7", "small at 1.2"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	p.Prompter = strategy.Variant{Prompter: strategy.Prompt{}, Model: "huge"}
+	if _, err := p.Generate(t.Context(), env, strategy.Task{Question: "Who?"}); err == nil || !strings.Contains(err.Error(), `no model is called "huge"`) {
+		t.Errorf("a model that is not there: %v", err)
+	}
+}
+
 func TestAlternate(t *testing.T) {
 	named := func(name string) strategy.Prompter {
 		return strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {

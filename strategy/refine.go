@@ -169,7 +169,7 @@ func (r Refine) again(
 	if err == nil && seen[same.Normalize()] {
 		return vote.Candidate{Sample: c.Sample, Model: c.Model, SQL: same.SQL()}, nil
 	}
-	next, err := in.Admission.admitSample(ctx, c.Sample, c.Model, reply)
+	next, err := in.Admission.Admit(ctx, c.Sample, c.Model, reply)
 	if err != nil {
 		err = &DatabaseError{err}
 	}

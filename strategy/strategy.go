@@ -47,7 +47,8 @@ func (f Func) Validate(int) error {
 }
 
 // Validator is a Strategy that can tell a bad configuration before the first question. texttosql.New calls it; samples
-// is what WithSamples gave, 0 without.
+// is what WithSamples gave, 0 without. A Strategy that has a method ValidateModels(n int) error is asked that, too, with
+// the number of models.
 type Validator interface {
 	Validate(samples int) error
 }

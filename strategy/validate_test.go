@@ -77,6 +77,7 @@ func TestValidate(t *testing.T) {
 			"planvote: Probed.Penalty is NaN; want 0 (the default) or more",
 			"vote: Majority.MinShare is 2, not in 0..1",
 		}, "and the voter in it"},
+		{"variant of nothing", sampling(strategy.Variant{}, nil), []string{"strategy: Variant has no prompter"}, ""},
 		{"nobody's turn", sampling(strategy.Alternate{}, nil), []string{"strategy: Alternate has no prompter"}, ""},
 		{
 			"nil prompter", sampling(strategy.Alternate{strategy.Prompt{}, nil}, nil), []string{"strategy: Alternate[1] is nil"},

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -36,9 +37,10 @@ type WrappingVoter interface {
 	WithInner(v Voter) Voter
 }
 
-// filled returns v with what it leaves open, and the Majority that counts its votes; nil where none does. The error
-// says what is wrong with v, where that shows.
-func (p Pipeline) filled(v Voter, env *Env) (Voter, *vote.Majority, error) {
+// counting returns the Voter with what it leaves open, and the Majority that counts its votes; nil where none does.
+// admission is nil before there is one. missing is how many samples were asked for and failed.
+func (p Pipeline) counting(env *Env, admission *Admission, missing int) (Voter, *vote.Majority) {
+	v := p.Voter
 	if v == nil {
 		v = vote.Majority{Prior: 1}
 	}
@@ -50,10 +52,17 @@ func (p Pipeline) filled(v Voter, env *Env) (Voter, *vote.Majority, error) {
 		if m.MaxDoubt == 0 && m.Penalty > 0 {
 			m.MaxDoubt = maxDoubt(p.Doubts)
 		}
+		// Only equal results bound what equal votes can be doubted for.
+		if admission != nil && m.Doubtable == nil && comparesResults(m.Key) {
+			m.Doubtable = admission.doubtable
+			// No smaller first wave can decide.
+			m.MaxDoubt = cmp.Or(admission.doubtable(vote.Candidate{Rows: 2, Columns: 1}), m.MaxDoubt)
+		}
+		m.Missing += missing
 		counts = &m
 		return m
 	})
-	return v, counts, validVoter(v)
+	return v, counts
 }
 
 // withMajority returns v with its Majority changed, where one counts its votes.

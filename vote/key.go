@@ -1,10 +1,6 @@
 package vote
 
 import (
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -34,18 +30,4 @@ func ByPlan(c Candidate) (string, bool) { return c.Plan, c.Plan != "" }
 func ByText(c Candidate) (string, bool) {
 	text := c.Parsed(sqltext.SQLite()).Normalize()
 	return text, text != ""
-}
-
-// SetKey returns the key of a vote for a set of things instead of a text: the tables of a join, the conditions of a
-// WHERE clause. Two lists have the same key exactly if they hold the same members equally often, in any order.
-func SetKey(members []string) string {
-	sorted := slices.Sorted(slices.Values(members))
-	var b strings.Builder
-	for _, m := range sorted {
-		// The length keeps members apart whatever characters they hold.
-		b.WriteString(strconv.Itoa(len(m)))
-		b.WriteByte(':')
-		b.WriteString(m)
-	}
-	return b.String()
 }

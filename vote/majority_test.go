@@ -390,26 +390,6 @@ func randomCandidates(r *rand.Rand, n int) []Candidate {
 	return out
 }
 
-func TestSetKey(t *testing.T) {
-	tests := []struct {
-		why  string
-		a, b []string
-		want bool
-	}{
-		{"order does not matter", []string{"a", "b"}, []string{"b", "a"}, true},
-		{"how often does: a self-join", []string{"a", "a"}, []string{"a"}, false},
-		{"members keep their borders", []string{"ab", "c"}, []string{"a", "bc"}, false},
-		{"whatever they hold", []string{"1:a"}, []string{"a"}, false},
-		{"an empty set is a vote", nil, []string{}, true},
-		{"an empty member is one", []string{""}, nil, false},
-	}
-	for _, tt := range tests {
-		if got := SetKey(tt.a) == SetKey(tt.b); got != tt.want {
-			t.Errorf("%q and %q equal: %v, want %v: %s", tt.a, tt.b, got, tt.want, tt.why)
-		}
-	}
-}
-
 func TestOverrule(t *testing.T) {
 	b, err := Majority{}.Count(pool("aaabbc"))
 	if err != nil {

@@ -1,4 +1,4 @@
-package maker_test
+package maker
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
-	"github.com/texttosql/texttosql/strategy/maker"
 )
 
 // BenchmarkMAKER is the time of a question of 36 calls, twelve a phase, all of
@@ -16,7 +15,7 @@ import (
 // takes beyond the slowest sample of each phase, one phase after the other. With a
 // model that answers at once, "sdk-µs/call" is all there is.
 func BenchmarkMAKER(b *testing.B) {
-	s := maker.Strategy{}.Published() // every sample of every phase
+	s := Strategy{}.Published() // every sample of every phase
 	script := func() *llmtest.Script { return &llmtest.Script{Rules: phases(scopeBoth, inUSA, ordered)} }
 	b.Run("latency=skewed", func(b *testing.B) {
 		env := makerEnv(b, nil)

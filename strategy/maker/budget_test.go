@@ -1,16 +1,15 @@
-package maker_test
+package maker
 
 import (
 	"testing"
 
 	"github.com/texttosql/texttosql/llm/llmtest"
-	"github.com/texttosql/texttosql/strategy/maker"
 )
 
 // TestMAKERBudgetReason: a phase that the budget cut below its quorum says so.
 func TestMAKERBudgetReason(t *testing.T) {
 	script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
-	out, err := maker.Strategy{MaxCalls: 1}.Generate(t.Context(), makerEnv(t, script), usaTask)
+	out, err := Strategy{MaxCalls: 1}.Generate(t.Context(), makerEnv(t, script), usaTask)
 	if err != nil || reportOf(out).Fallback != "budget" || reportOf(out).Phases[0].Stop != "budget" || reportOf(out).Phases[0].Fallback != "budget" {
 		t.Errorf("got %+v, %v", out, err)
 	}
@@ -23,7 +22,7 @@ func TestMAKERGoesBackWithCallsOfItsOwn(t *testing.T) {
 		samples("maker.scope", scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne),
 		always("maker.filter", inUSA), always("maker.projection", usa), always("generate", usa),
 	}}
-	out, err := maker.Strategy{MaxCalls: 10}.Generate(t.Context(), makerEnv(t, script), usaTask)
+	out, err := Strategy{MaxCalls: 10}.Generate(t.Context(), makerEnv(t, script), usaTask)
 	if err != nil || reportOf(out).Fallback != "" || out.SQL != usa || len(reportOf(out).Phases) != 4 ||
 		reportOf(out).Phases[1].Stop != "budget" || reportOf(out).Phases[3].Attempt != 1 {
 		t.Errorf("got %+v, %v", out, err)

@@ -9,7 +9,7 @@ import (
 
 // against flags a scope that no statement could keep to without going against a correction of the user. Phase 3 holds the
 // statements to them.
-func (r *run) against(s Scope) error {
+func (r *run) against(s tableScope) error {
 	find := func(name schema.TableName) schema.TableName {
 		if t, ok := r.env.Schema.Lookup(name.Schema, name.Name); ok {
 			return t.TableName()
@@ -30,7 +30,7 @@ func (r *run) against(s Scope) error {
 }
 
 // corrected puts the joins of the user in the place of those between the same two tables.
-func (r *run) corrected(joins []Join) []Join {
+func (r *run) corrected(joins []schema.Join) []schema.Join {
 	for _, c := range r.task.Corrections {
 		if c.Join == nil {
 			continue
@@ -40,10 +40,10 @@ func (r *run) corrected(joins []Join) []Join {
 		if !ok || !also {
 			continue
 		}
-		joins = slices.DeleteFunc(slices.Clone(joins), func(j Join) bool {
+		joins = slices.DeleteFunc(slices.Clone(joins), func(j schema.Join) bool {
 			return j.Left.Table == a.Table && j.Right.Table == b.Table || j.Left.Table == b.Table && j.Right.Table == a.Table
 		})
-		joins = append(joins, Join{a, b})
+		joins = append(joins, schema.Join{Left: a, Right: b})
 	}
 	return joins
 }

@@ -1,4 +1,4 @@
-package maker_test
+package maker
 
 import (
 	"testing"
@@ -10,7 +10,6 @@ import (
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/strategy/maker"
 )
 
 const schoolSQL = `
@@ -40,7 +39,7 @@ func TestScopeKeepsToCorrections(t *testing.T) {
 		samples("maker.scope", old, old, old, all, alone, tutor, tutor),
 		always("maker.filter", "No filters needed"), always("maker.projection", sql),
 	}}
-	out, err := maker.Strategy{Samples: 7}.Generate(t.Context(), strategytest.EnvOf(t, schoolSQL, script), task)
+	out, err := Strategy{Samples: 7}.Generate(t.Context(), strategytest.EnvOf(t, schoolSQL, script), task)
 	if err != nil || out.SQL != sql {
 		t.Fatal(out, err)
 	}

@@ -1,4 +1,4 @@
-package maker_test
+package maker
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
-	"github.com/texttosql/texttosql/strategy/maker"
 )
 
 // TestMAKERDatabaseFails: a database that goes away or gets locked while a phase
@@ -65,7 +64,7 @@ func TestMAKERDatabaseFails(t *testing.T) {
 				}
 				return script.Complete(ctx, req)
 			})
-			out, err := maker.Strategy{}.Generate(t.Context(), makerEnvOf(t, pool, model), usaTask)
+			out, err := Strategy{}.Generate(t.Context(), makerEnvOf(t, pool, model), usaTask)
 			if err == nil || !strings.Contains(err.Error(), "maker: "+tt.phase) || !strings.Contains(err.Error(), tt.text) || tt.is != nil && !errors.Is(err, tt.is) {
 				t.Errorf("got %v", err)
 			}

@@ -1,4 +1,4 @@
-package maker_test
+package maker
 
 import (
 	"encoding/json"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
-	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -37,7 +36,7 @@ func TestMAKERDeterminism(t *testing.T) {
 		}
 		env.Models = []llm.Model{llm.Chain(script, llm.Trace(), llmtest.Latency{BySample: delays}.Middleware())}
 		root := trace.Tracer{Keep: trace.PrivateSQL}.New("question")
-		out, err := maker.Strategy{}.Generate(trace.Into(t.Context(), root), env, usaTask)
+		out, err := Strategy{}.Generate(trace.Into(t.Context(), root), env, usaTask)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,14 +2,12 @@ package maker_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm/llmtest"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
-	"github.com/texttosql/texttosql/vote"
 )
 
 // Tables, conditions and the statement are settled by a vote each.
@@ -30,7 +28,7 @@ func ExampleStrategy() {
 			"SELECT sum(total) FROM customers JOIN orders ON customers.id = customer_id WHERE country = 'USA'",
 		)},
 	}}
-	out, err := maker.Strategy{Samples: 3}.Generate(context.Background(), exampleEnv(model),
+	out, err := maker.Strategy{Samples: 3}.Generate(context.Background(), strategytest.ExampleEnv(model),
 		strategy.Task{Question: "What is the total of all orders from the USA?"})
 	fmt.Println(out.SQL, err)
 	report, err := maker.ReadReport(out.Report)
@@ -45,70 +43,4 @@ func ExampleStrategy() {
 	// scope: customers, orders on customers.id = orders.customer_id (0.67 of 3 samples, all sampled)
 	// filter: customers.country = 'USA' (1.00 of 2 samples, decided)
 	// projection: SELECT sum(total) FROM customers JOIN orders ON customers.id = customer_id WHERE country = 'USA' (0.67 of 3 samples, all sampled)
-}
-
-// Replies that name the same conditions are one vote, whatever they look like. A
-// column outside of the agreed tables is a red flag.
-func ExampleReadFilter() {
-	env := exampleEnv(nil)
-	scope := maker.NewScope([]schema.TableName{{Name: "customers"}}, nil)
-	for _, reply := range []string{
-		"WHERE country = 'USA' AND id > 1",
-		"```sql\n1 < customers.id AND customers.country = 'USA';\n```",
-		"No filters needed",
-		"orders.total > 15",
-	} {
-		filter, _, err := maker.ReadFilter(env.Schema, env.DB.Dialect(), scope, reply)
-		var flag *maker.FlagError
-		if errors.As(err, &flag) {
-			fmt.Println("discarded:", flag.Reason, "-", flag.Detail)
-			continue
-		}
-		fmt.Println(filter)
-	}
-	// Output:
-	// customers.country = 'USA' AND customers.id > 1
-	// customers.country = 'USA' AND customers.id > 1
-	// no filter
-	// discarded: outside-scope - orders.total is not in the agreed tables
-}
-
-// The foreign keys of the schema join what a reply left open.
-func ExampleScope_Complete() {
-	env := exampleEnv(nil)
-	scope := maker.NewScope([]schema.TableName{{Name: "orders"}, {Name: "customers"}}, nil)
-	_, joined := scope.From(env.DB.Dialect())
-	fmt.Println(scope, joined)
-	fmt.Println(scope.Complete(env.Schema).From(env.DB.Dialect()))
-	// Output:
-	// customers, orders false
-	// FROM customers JOIN orders ON orders.customer_id = customers.id true
-}
-
-// Which tables a statement reads is the engine's word. What it finds is no
-// rejection; here the vote makes it one.
-func ExampleScope_Check() {
-	env := exampleEnv(exampleModel(
-		"SELECT name FROM customers JOIN orders ON customer_id = customers.id WHERE country = 'USA'",
-		"SELECT name FROM customers WHERE country = 'USA'",
-	))
-	scope := maker.NewScope([]schema.TableName{{Name: "customers"}}, nil)
-	within := strategy.Pipeline{
-		Sampler: strategy.Sampler{Samples: 2, Temperature: 0.7},
-		Checks:  append(env.Checks(), scope),
-		Voter: vote.Majority{Key: func(c vote.Candidate) (string, bool) {
-			for _, f := range c.Findings {
-				if f.Rule == "outside-scope" {
-					return "", false
-				}
-			}
-			return vote.ByResult(c)
-		}},
-	}
-	out, err := within.Generate(context.Background(), env, exampleTask)
-	fmt.Println(out.SQL, err)
-	fmt.Println(out.Candidates[0].Findings[0].Detail)
-	// Output:
-	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// reads orders, which is not among the agreed tables
 }

@@ -1,4 +1,4 @@
-package maker_test
+package maker
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -55,11 +54,11 @@ func TestMAKERFlags(t *testing.T) {
 			script := &llmtest.Script{Rules: append([]llmtest.Rule{{
 				Purpose: tt.phase, Match: func(r llm.Request) bool { return r.Sample == 1 }, Replies: []llmtest.Reply{tt.reply}, Repeat: true,
 			}}, phases(scopeOne, inUSA, usa)...)}
-			out, err := maker.Strategy{}.Generate(t.Context(), asking(env, script), usaTask)
+			out, err := Strategy{}.Generate(t.Context(), asking(env, script), usaTask)
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(reportOf(out).Phases, func(r maker.Phase) bool { return "maker."+r.Phase == tt.phase })
+			i := slices.IndexFunc(reportOf(out).Phases, func(r Phase) bool { return "maker."+r.Phase == tt.phase })
 			if flags := reportOf(out).Phases[i].Flags; len(flags) != 1 || flags[0].Sample != 1 || !strings.HasPrefix(flags[0].Reason, tt.want) {
 				t.Errorf("flags %+v, want sample 1 for %q", flags, tt.want)
 			}
@@ -80,7 +79,7 @@ func TestMAKERRedFlagRate(t *testing.T) {
 		always("maker.filter", inUSA), always("maker.projection", usa),
 	}}
 	root := trace.New("question")
-	if _, err := (maker.Strategy{}).Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask); err != nil {
+	if _, err := (Strategy{}).Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask); err != nil {
 		t.Fatal(err)
 	}
 	if w := root.Warnings(); len(w) != 1 || w[0].Code != "red-flag-rate" {
@@ -123,7 +122,7 @@ func TestMAKERFailures(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out, err := maker.Strategy{}.Generate(t.Context(), asking(env, &llmtest.Script{Rules: tt.rules}), usaTask)
+			out, err := Strategy{}.Generate(t.Context(), asking(env, &llmtest.Script{Rules: tt.rules}), usaTask)
 			if (err == nil) != (tt.want == nil) || tt.want != nil && !errors.Is(err, tt.want) {
 				t.Fatalf("got %v, want %v: %s", err, tt.want, tt.why)
 			}
@@ -155,17 +154,17 @@ func TestMAKERBudget(t *testing.T) {
 	agree, leave := phases(scopeOne, inUSA, usa), phases(scopeOne, inUSA, ordered)
 	for _, tt := range []struct {
 		why      string
-		maker    maker.Strategy
+		maker    Strategy
 		rules    []llmtest.Rule
 		phasesAt int // the least budget with which the phases run
 		answerAt int // the least budget with which they answer; 0: never
 	}{
-		{"waves of seven", maker.Strategy{}, agree, 24, 24},
-		{"waves of three", maker.Strategy{Stop: vote.AheadBy(3)}, agree, 12, 12},
-		{"waves of nine, seven and seven", maker.Strategy{PhaseSamples: [3]int{16}}, agree, 26, 26},
-		{"as published: nothing is kept back", maker.Strategy{}.Published(), agree, 36, 36},
-		{"statements that leave the tables", maker.Strategy{}, leave, 24, 0},
-		{"the same, with waves of three", maker.Strategy{Stop: vote.AheadBy(3)}, leave, 12, 0},
+		{"waves of seven", Strategy{}, agree, 24, 24},
+		{"waves of three", Strategy{Stop: vote.AheadBy(3)}, agree, 12, 12},
+		{"waves of nine, seven and seven", Strategy{PhaseSamples: [3]int{16}}, agree, 26, 26},
+		{"as published: nothing is kept back", Strategy{}.Published(), agree, 36, 36},
+		{"statements that leave the tables", Strategy{}, leave, 24, 0},
+		{"the same, with waves of three", Strategy{Stop: vote.AheadBy(3)}, leave, 12, 0},
 	} {
 		for calls := 1; calls <= 40; calls++ {
 			script := &llmtest.Script{Rules: append(slices.Clone(tt.rules), always("generate", usa))}
@@ -198,7 +197,7 @@ func TestMAKERBudget(t *testing.T) {
 func TestMAKERBudgetOfTokens(t *testing.T) {
 	script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
 	account := llm.Budget{Calls: 7}.Start() // the strategy is not told
-	out, err := maker.Strategy{}.Generate(t.Context(), makerEnv(t, llm.Chain(script, account.Middleware())), usaTask)
+	out, err := Strategy{}.Generate(t.Context(), makerEnv(t, llm.Chain(script, account.Middleware())), usaTask)
 	if !errors.Is(err, llm.ErrBudget) || len(reportOf(out).Phases) != 2 || !reportOf(out).Phases[0].Valid {
 		t.Errorf("got %+v, %v", reportOf(out), err)
 	}
@@ -223,7 +222,7 @@ func TestMAKERCancelled(t *testing.T) {
 			}
 			return script.Complete(ctx, req)
 		})
-		_, err := maker.Strategy{}.Generate(ctx, asking(env, model), usaTask)
+		_, err := Strategy{}.Generate(ctx, asking(env, model), usaTask)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v", purpose, err)
 		}
@@ -242,7 +241,7 @@ func TestMAKERSchemas(t *testing.T) {
 	one := makerEnvOf(t, poolOf(t, `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT); INSERT INTO customers VALUES (1,'Ada','USA')`), nil)
 	script := &llmtest.Script{Rules: phases("unused", inUSA, usa)}
 	one.Models = []llm.Model{script}
-	out, err := maker.Strategy{}.Generate(t.Context(), one, usaTask)
+	out, err := Strategy{}.Generate(t.Context(), one, usaTask)
 	if err != nil || out.SQL != usa || len(script.RequestsFor("maker.scope")) != 0 ||
 		!slices.Contains(out.Notes, "the schema has one table: nothing to vote on") {
 		t.Errorf("one table: %+v, %v, %d calls of phase 1", out, err, len(script.RequestsFor("maker.scope")))
@@ -255,7 +254,7 @@ func TestMAKERSchemas(t *testing.T) {
 	}
 	script = &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
 	env := makerEnvOf(t, poolOf(t, many.String()), script)
-	if out, err = (maker.Strategy{}).Generate(t.Context(), env, usaTask); err != nil || out.SQL != usa || len(out.Notes) != 1 ||
+	if out, err = (Strategy{}).Generate(t.Context(), env, usaTask); err != nil || out.SQL != usa || len(out.Notes) != 1 ||
 		!strings.Contains(out.Notes[0], "over its budget") {
 		t.Errorf("200 tables: %+v, %v", out, err)
 	}
@@ -263,13 +262,13 @@ func TestMAKERSchemas(t *testing.T) {
 	empty := *env.Schema
 	empty.Tables = nil
 	env.Schema = &empty
-	if _, err = (maker.Strategy{}).Generate(t.Context(), env, usaTask); err == nil || !strings.Contains(err.Error(), "no table") {
+	if _, err = (Strategy{}).Generate(t.Context(), env, usaTask); err == nil || !strings.Contains(err.Error(), "no table") {
 		t.Errorf("no table: %v", err)
 	}
 }
 
 func TestMAKERValidate(t *testing.T) {
-	err := maker.Strategy{Samples: -1, MinVotes: -1, MaxCalls: -1, FallbackCalls: -1, Temperature: -1}.Validate(0)
+	err := Strategy{Samples: -1, MinVotes: -1, MaxCalls: -1, FallbackCalls: -1, Temperature: -1}.Validate(0)
 	if err == nil {
 		t.Fatal("accepted")
 	}
@@ -278,7 +277,7 @@ func TestMAKERValidate(t *testing.T) {
 			t.Errorf("%s is not in %v", name, err)
 		}
 	}
-	_, err = maker.Strategy{}.Generate(t.Context(), makerEnv(t, &llmtest.Script{}), strategy.Task{Question: " "})
+	_, err = Strategy{}.Generate(t.Context(), makerEnv(t, &llmtest.Script{}), strategy.Task{Question: " "})
 	if !errors.Is(err, strategy.ErrEmptyQuestion) {
 		t.Errorf("empty question: %v", err)
 	}
@@ -308,7 +307,7 @@ func TestMAKERConfidence(t *testing.T) {
 	} {
 		root := trace.New("question")
 		script := &llmtest.Script{Rules: append([]llmtest.Rule{tt.rule}, phases(scopeOne, inUSA, "")...)}
-		out, err := maker.Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
+		out, err := Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
 		if err != nil || out.SQL != usa || math.Abs(out.Confidence-tt.sure) > 1e-9 || !strings.Contains(out.Ballot.Explain(), tt.explained) {
 			t.Errorf("%s: %v, %v, want %v\n%s", tt.why, out.Confidence, err, tt.sure, out.Ballot.Explain())
 		}
@@ -340,7 +339,7 @@ func TestMAKERDeadline(t *testing.T) {
 				}
 				return llm.Response{Text: replies[req.Purpose]}, nil
 			})
-			out, err := maker.Strategy{}.Generate(ctx, makerEnv(t, model), usaTask)
+			out, err := Strategy{}.Generate(ctx, makerEnv(t, model), usaTask)
 			if !errors.Is(err, context.DeadlineExceeded) || out.SQL != tt.sql || (out.Confidence > 0) != (tt.sql != "") {
 				t.Fatalf("%s: %q, %v, %v", tt.why, out.SQL, out.Confidence, err)
 			}

@@ -10,22 +10,21 @@ import (
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/vote"
 )
 
-// Filter is the conditions of a WHERE clause, the outcome of the second phase of MAKER. The zero Filter keeps every
+// rowFilter is the conditions of a WHERE clause, the outcome of the second phase of MAKER. The zero rowFilter keeps every
 // row.
-type Filter struct {
+type rowFilter struct {
 	// Conditions are joined by AND: canonical SQL (sqltext.Condition.Key) with every column behind its table, each
 	// once, in order.
 	Conditions []string `json:"conditions"`
 }
 
 // Key is what a filter votes for: the set of its conditions. None is a key like any other.
-func (f Filter) Key() string { return vote.SetKey(f.Conditions) }
+func (f rowFilter) Key() string { return setKey(f.Conditions) }
 
 // String is the filter as SQL, or "no filter".
-func (f Filter) String() string {
+func (f rowFilter) String() string {
 	if len(f.Conditions) == 0 {
 		return "no filter"
 	}
@@ -37,14 +36,14 @@ var (
 	whereLabel = regexp.MustCompile(`(?i)^(?:(?:where|filters?|conditions?)(?: (?:clause|conditions?))?\s*:\s*)?(?:where\s+)?`)
 )
 
-// ReadFilter reads a reply with the conditions of a WHERE clause over the tables of scope. Columns may be written with
+// readFilter reads a reply with the conditions of a WHERE clause over the tables of scope. Columns may be written with
 // their table or without. Conditions over aggregates, which belong to a later phase, and joins that scope has are left
-// out, with a note. The error is a *FlagError: for anything but conditions, and for columns and tables outside of
+// out, with a note. The error is a *flagError: for anything but conditions, and for columns and tables outside of
 // scope.
-func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f Filter, notes []string, err error) {
+func readFilter(s *schema.Schema, d exec.Dialect, scope tableScope, reply string) (f rowFilter, notes []string, err error) {
 	text := conditionText(strategy.AnswerText(reply))
 	if noFilter.MatchString(strings.Trim(text, " .!*`\"'()[]")) {
-		return Filter{}, nil, nil
+		return rowFilter{}, nil, nil
 	}
 	var tokens []string
 	for t := range d.Language().Text.Tokens(text) {
@@ -53,13 +52,13 @@ func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f 
 		}
 	}
 	if len(tokens) == 0 {
-		return Filter{}, nil, flagged(flagFormat, "no condition")
+		return rowFilter{}, nil, flagged(flagFormat, "no condition")
 	}
 	switch first, last := tokens[0], tokens[len(tokens)-1]; {
 	case first == "SELECT", first == "WITH":
-		return Filter{}, nil, flagged(flagFormat, "a whole query instead of its conditions")
+		return rowFilter{}, nil, flagged(flagFormat, "a whole query instead of its conditions")
 	case last == "AND", last == "OR", last == "NOT":
-		return Filter{}, nil, flagged(flagFormat, "the conditions stop in the middle")
+		return rowFilter{}, nil, flagged(flagFormat, "the conditions stop in the middle")
 	}
 	names := make([]string, len(scope.Tables))
 	for i, t := range scope.Tables {
@@ -68,14 +67,14 @@ func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f 
 	head := "SELECT 1 FROM " + strings.Join(slices.Compact(names), ", ") + " WHERE "
 	statement, cerr := d.Language().Text.Check(head + text)
 	if cerr != nil {
-		return Filter{}, nil, malformed(reply, flagged(flagFormat, "the conditions do not read: %v", cerr))
+		return rowFilter{}, nil, malformed(reply, flagged(flagFormat, "the conditions do not read: %v", cerr))
 	}
 	outline := statement.Outline()
 	if len(outline.SetOps) > 0 || len(outline.GroupBy) > 0 || len(outline.OrderBy) > 0 || outline.Having || outline.Limit {
-		return Filter{}, nil, flagged(flagFormat, "more than the conditions of a WHERE clause")
+		return rowFilter{}, nil, flagged(flagFormat, "more than the conditions of a WHERE clause")
 	}
 	if err := insideScope(s, scope, statement); err != nil {
-		return Filter{}, nil, malformed(reply, err)
+		return rowFilter{}, nil, malformed(reply, err)
 	}
 	end := 0
 	for _, c := range statement.Conditions(exec.ColumnNames(s, d)) {
@@ -95,7 +94,7 @@ func ReadFilter(s *schema.Schema, d exec.Dialect, scope Scope, reply string) (f 
 	slices.Sort(f.Conditions)
 	f.Conditions = slices.Compact(f.Conditions)
 	if end == 0 {
-		return Filter{}, nil, flagged(flagFormat, "no condition")
+		return rowFilter{}, nil, flagged(flagFormat, "no condition")
 	}
 	return f, notes, nil
 }
@@ -111,7 +110,7 @@ func conditionText(text string) string {
 }
 
 // insideScope flags names outside of the scope in a query over its tables.
-func insideScope(s *schema.Schema, scope Scope, statement *sqltext.Statement) error {
+func insideScope(s *schema.Schema, scope tableScope, statement *sqltext.Statement) error {
 	aliases := map[string]bool{}
 	for _, t := range statement.Tables() {
 		aliases[strings.ToLower(t.Alias)] = true
@@ -159,7 +158,7 @@ func isRowID(name string) bool {
 }
 
 // joined reports whether the scope has the join of two columns.
-func (s Scope) joined(from *schema.Schema, pair []sqltext.ColumnRef) bool {
+func (s tableScope) joined(from *schema.Schema, pair []sqltext.ColumnRef) bool {
 	var sides [2]schema.ColumnName
 	for i, r := range pair {
 		t, column := exec.ColumnOf(from, r)
@@ -168,5 +167,5 @@ func (s Scope) joined(from *schema.Schema, pair []sqltext.ColumnRef) bool {
 		}
 		sides[i] = schema.ColumnName{Table: t.TableName(), Column: column}
 	}
-	return slices.Contains(s.Joins, Join{sides[0], sides[1]}.ordered())
+	return slices.Contains(s.Joins, schema.Join{Left: sides[0], Right: sides[1]}.Ordered())
 }

@@ -12,26 +12,22 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// FlagError says why a reply may not vote: a red flag of the MAKER paper (arXiv 2511.09030). Such a reply is discarded,
+// flagError says why a reply may not vote: a red flag of the MAKER paper (arXiv 2511.09030). Such a reply is discarded,
 // not repaired.
-type FlagError struct {
-	// Reason is "format" (not what was asked for), "unknown-name" (a table or column that does not exist),
-	// "outside-scope" (one outside of the agreed tables), "correction" (it goes against one of the user), "too-long" (more tokens than an answer of its kind needs),
-	// "truncated" (cut at the token limit), "refusal" (the model declined, or its provider held the reply back) or
-	// "not-utf8".
-	Reason string
+type flagError struct {
+	Reason string // a word of Flag.Reason
 	Detail string // one line for a person
 }
 
 // Error returns "maker: flagged: REASON: DETAIL".
-func (e *FlagError) Error() string {
+func (e *flagError) Error() string {
 	if e.Detail == "" {
 		return "maker: flagged: " + e.Reason
 	}
 	return "maker: flagged: " + e.Reason + ": " + e.Detail
 }
 
-// The words of FlagError.Reason.
+// The words of Flag.Reason.
 const (
 	flagFormat     = "format"
 	flagUnknown    = "unknown-name"
@@ -44,7 +40,7 @@ const (
 )
 
 func flagged(reason, format string, args ...any) error {
-	return &FlagError{Reason: reason, Detail: fmt.Sprintf(format, args...)}
+	return &flagError{Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
 // flagReply looks at a reply as a whole: maxTokens is the longest that an answer of its kind may be.

@@ -1,11 +1,10 @@
-package maker_test
+package maker
 
 import (
 	"slices"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/strategy/maker"
 )
 
 // The names of strategytest, in short.
@@ -40,10 +39,10 @@ var (
 func times(n int, reply string) []string { return slices.Repeat([]string{reply}, n) }
 
 // reportOf is the report of an outcome; the zero one where there is none.
-func reportOf(out *strategy.Outcome) maker.Report {
+func reportOf(out *strategy.Outcome) Report {
 	if out == nil {
-		return maker.Report{}
+		return Report{}
 	}
-	report, _ := maker.ReadReport(out.Report)
+	report, _ := ReadReport(out.Report)
 	return report
 }

@@ -55,7 +55,7 @@ const (
 // Phase 1 votes over sets of tables and which of them a left join joins; the leading set whose joins connect it and
 // compile is agreed on. Foreign keys fill in joins that nobody named; tables that nothing joins are refused. Phase 2
 // votes over sets of conditions, "no filter" being one. Phase 3 votes by result among the statements that keep to the
-// scope (Scope.Check). If more leave it than keep to it, or too few replies vote, the next scope is tried. Malformed,
+// scope. If more leave it than keep to it, or too few replies vote, the next scope is tried. Malformed,
 // overlong and unknown-name replies do not vote; none is repaired.
 //
 // Calls: at most 3 × Samples (36), 2 × Samples more for each of MaxBacktracks ways back, and FallbackCalls (15) if the
@@ -63,7 +63,8 @@ const (
 // of the fallback goes to the fallback alone; of a larger one the phases leave it these three.
 //
 // Confidence is the winner's share of the votes of phase 3, or that of the fallback. Prompts hold sample rows, unless
-// texttosql.WithoutValues is given. Outcome.Report is a Report.
+// texttosql.WithoutValues is given. Requests have the purposes "maker.scope", "maker.filter" and "maker.projection".
+// Outcome.Report is a Report.
 type Strategy struct {
 	Samples       int       // a phase at most; 0 means 12; WithSamples overrides it
 	PhaseSamples  [3]int    // of scope, filter and projection; 0: as Samples. The document proposes 16 for the scope
@@ -191,7 +192,7 @@ func (m Strategy) key(env *strategy.Env) vote.Key {
 }
 
 // last is what phase 3 checks candidates with, counts them by, and compares plans by.
-func (m Strategy) last(env *strategy.Env, s Scope) (checks []exec.Check, p strategy.Pipeline) {
+func (m Strategy) last(env *strategy.Env, s tableScope) (checks []exec.Check, p strategy.Pipeline) {
 	p.Voter, checks = vote.Majority{Key: m.key(env), Prior: 1}, env.StrictChecks()
 	if m.published { // the agreed tables are advice
 		p = planvote.Plain{}.Published().Pipeline(env)

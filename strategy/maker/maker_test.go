@@ -1,4 +1,4 @@
-package maker_test
+package maker
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -42,7 +41,7 @@ func reports(out *strategy.Outcome) []string {
 func TestMAKER(t *testing.T) {
 	tests := []struct {
 		name     string
-		maker    maker.Strategy
+		maker    Strategy
 		rules    []llmtest.Rule
 		sql      string
 		phases   []string // reports
@@ -50,17 +49,17 @@ func TestMAKER(t *testing.T) {
 		calls    int
 		why      string
 	}{
-		{"all agree", maker.Strategy{}, phases(scopeBoth, inUSA, ordered), ordered, []string{
+		{"all agree", Strategy{}, phases(scopeBoth, inUSA, ordered), ordered, []string{
 			"scope valid=true samples=7 flagged=0 unique=1 customers, orders on customers.id = orders.customer_id",
 			"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=7 flagged=0 unique=1 " + ordered,
 		}, "", 21, "seven of twelve decide, three times"},
-		{"economy", maker.Strategy{Stop: vote.AheadBy(3)}, phases(scopeBoth, inUSA, ordered), ordered, []string{
+		{"economy", Strategy{Stop: vote.AheadBy(3)}, phases(scopeBoth, inUSA, ordered), ordered, []string{
 			"scope valid=true samples=3 flagged=0 unique=1 customers, orders on customers.id = orders.customer_id",
 			"filter valid=true samples=3 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=3 flagged=0 unique=1 " + ordered,
 		}, "", 9, "three ahead decide"},
-		{"no filter is a vote", maker.Strategy{}, []llmtest.Rule{
+		{"no filter is a vote", Strategy{}, []llmtest.Rule{
 			always("maker.scope", scopeOne),
 			samples("maker.filter", append([]string{inUSA}, times(11, "No filters needed")...)...),
 			always("maker.projection", everyone),
@@ -69,12 +68,12 @@ func TestMAKER(t *testing.T) {
 			"filter valid=true samples=8 flagged=0 unique=2 no filter",
 			"projection valid=true samples=7 flagged=0 unique=1 " + everyone,
 		}, "", 22, "eleven without a filter outvote one with"},
-		{"fewer tables than agreed", maker.Strategy{}, phases(scopeBoth, inUSA, usa), usa, []string{
+		{"fewer tables than agreed", Strategy{}, phases(scopeBoth, inUSA, usa), usa, []string{
 			"scope valid=true samples=7 flagged=0 unique=1 customers, orders on customers.id = orders.customer_id",
 			"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=7 flagged=0 unique=1 " + usa,
 		}, "", 21, "a scope with a table too many is undone"},
-		{"an extra table has no vote", maker.Strategy{}, []llmtest.Rule{
+		{"an extra table has no vote", Strategy{}, []llmtest.Rule{
 			always("maker.scope", scopeOne), always("maker.filter", inUSA),
 			samples("maker.projection", ordered, ordered, ordered, usa),
 		}, usa, []string{
@@ -82,11 +81,11 @@ func TestMAKER(t *testing.T) {
 			"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=9 flagged=3 unique=1 " + usa,
 		}, "", 23, "three read orders, which nobody agreed on; after nine samples they cannot become the majority"},
-		{"unjoined majority", maker.Strategy{}, []llmtest.Rule{
+		{"unjoined majority", Strategy{}, []llmtest.Rule{
 			always("maker.scope", "Tables: customers, notes"), always("generate", usa),
 		}, usa, []string{"scope valid=false samples=7 flagged=0 unique=1 !scope_unjoined"}, "scope_unjoined", 15,
 			"a cross product is no plan; the fallback samples 8 of 15"},
-		{"unjoined, no majority", maker.Strategy{}, []llmtest.Rule{
+		{"unjoined, no majority", Strategy{}, []llmtest.Rule{
 			samples("maker.scope", append(append(times(5, "Tables: customers, notes"), times(4, scopeOne)...), times(3, scopeBoth)...)...),
 			always("maker.filter", inUSA), always("maker.projection", usa),
 		}, usa, []string{
@@ -94,19 +93,19 @@ func TestMAKER(t *testing.T) {
 			"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=7 flagged=0 unique=1 " + usa,
 		}, "", 26, "the next set is taken"},
-		{"all scopes invalid", maker.Strategy{}, []llmtest.Rule{
+		{"all scopes invalid", Strategy{}, []llmtest.Rule{
 			samples("maker.scope", append(append(times(5, "Tables: customers, notes"), times(4, "Tables: orders, notes")...),
 				times(3, "Tables: order, notes")...)...),
 			always("generate", usa),
 		}, usa, []string{"scope valid=false samples=12 flagged=0 unique=3 !scope_invalid"}, "scope_invalid", 20, "nothing joins any of them"},
-		{"phase 1 unparsable", maker.Strategy{}, []llmtest.Rule{
+		{"phase 1 unparsable", Strategy{}, []llmtest.Rule{
 			always("maker.scope", "You need customers and their orders."), always("generate", usa),
 		}, usa, []string{"scope valid=false samples=12 flagged=12 unique=0 !scope_invalid"}, "scope_invalid", 20, "the fallback really runs"},
-		{"no scope of two votes", maker.Strategy{Samples: 3}, []llmtest.Rule{
+		{"no scope of two votes", Strategy{Samples: 3}, []llmtest.Rule{
 			samples("maker.scope", "Tables: customers, notes", scopeOne, "Tables: nothing"), always("generate", usa),
 		}, usa, []string{"scope valid=false samples=3 flagged=1 unique=2 !scope_invalid"}, "scope_invalid", 11,
 			"half the votes are for no plan, the other set has one vote"},
-		{"filters outside of the tables", maker.Strategy{}, []llmtest.Rule{
+		{"filters outside of the tables", Strategy{}, []llmtest.Rule{
 			samples("maker.scope", append(append(times(6, scopeOne), times(3, scopeBoth)...), times(3, scopeOne)...)...),
 			always("maker.filter", "orders.total > 1"), always("maker.projection", ordered),
 		}, ordered, []string{
@@ -115,19 +114,19 @@ func TestMAKER(t *testing.T) {
 			"filter valid=true samples=7 flagged=0 unique=1 orders.total > 1",
 			"projection valid=true samples=7 flagged=0 unique=1 " + ordered,
 		}, "", 36, "no condition fits the first tables, so the next ones are tried"},
-		{"no filter compiles", maker.Strategy{Samples: 3}, []llmtest.Rule{
+		{"no filter compiles", Strategy{Samples: 3}, []llmtest.Rule{
 			always("maker.scope", scopeOne), always("maker.filter", "customers.country = nosuchfunction(1)"), always("maker.projection", usa),
 		}, usa, []string{
 			"scope valid=true samples=2 flagged=0 unique=1 customers",
 			"filter valid=true samples=2 flagged=0 unique=1 no filter",
 			"projection valid=true samples=2 flagged=0 unique=1 " + usa,
 		}, "", 6, "then none is agreed on"},
-		{"no table", maker.Strategy{}, phases("Tables: none", "unused", "SELECT 1 + 1"), "SELECT 1 + 1", []string{
+		{"no table", Strategy{}, phases("Tables: none", "unused", "SELECT 1 + 1"), "SELECT 1 + 1", []string{
 			"scope valid=true samples=7 flagged=0 unique=1 no tables",
 			"filter valid=true samples=0 flagged=0 unique=0 no filter",
 			"projection valid=true samples=7 flagged=0 unique=1 SELECT 1 + 1",
 		}, "", 14, "a question of arithmetic: nothing to filter"},
-		{"blank and keyword", maker.Strategy{Samples: 3},
+		{"blank and keyword", Strategy{Samples: 3},
 			phases("Tables: order details, order\nJoins: \"order details\".\"order id\" = \"order\".id", "\"order details\".qty > 1",
 				`SELECT count(*) FROM "order details" JOIN "order" ON "order id" = id WHERE qty > 1`),
 			`SELECT count(*) FROM "order details" JOIN "order" ON "order id" = id WHERE qty > 1`, []string{
@@ -135,12 +134,12 @@ func TestMAKER(t *testing.T) {
 				`filter valid=true samples=2 flagged=0 unique=1 "order details".qty > 1`,
 				`projection valid=true samples=2 flagged=0 unique=1 SELECT count(*) FROM "order details" JOIN "order" ON "order id" = id WHERE qty > 1`,
 			}, "", 6, "names are quoted where they must be"},
-		{"one sample", maker.Strategy{Samples: 1}, phases(scopeOne, inUSA, usa), usa, []string{
+		{"one sample", Strategy{Samples: 1}, phases(scopeOne, inUSA, usa), usa, []string{
 			"scope valid=true samples=1 flagged=0 unique=1 customers",
 			"filter valid=true samples=1 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=1 flagged=0 unique=1 " + usa,
 		}, "", 3, "the quorum is one then"},
-		{"calls for one phase only", maker.Strategy{MaxCalls: 5}, append(phases(scopeOne, inUSA, usa), always("generate", usa)), usa, []string{
+		{"calls for one phase only", Strategy{MaxCalls: 5}, append(phases(scopeOne, inUSA, usa), always("generate", usa)), usa, []string{
 			"scope valid=true samples=5 flagged=0 unique=1 customers",
 			"filter valid=false samples=0 flagged=0 unique=0 !budget",
 		}, "budget", 13, "best effort: five calls, then the fallback with its own"},
@@ -174,9 +173,9 @@ func TestMAKER(t *testing.T) {
 func TestMAKERCalls(t *testing.T) {
 	db := makerEnv(t, nil)
 	for _, tt := range []struct {
-		maker maker.Strategy
+		maker Strategy
 		calls int
-	}{{maker.Strategy{}, 21}, {maker.Strategy{Stop: vote.AheadBy(3)}, 9}, {maker.Strategy{}.Published(), 36}} {
+	}{{Strategy{}, 21}, {Strategy{Stop: vote.AheadBy(3)}, 9}, {Strategy{}.Published(), 36}} {
 		synctest.Test(t, func(t *testing.T) {
 			script := &llmtest.Script{Rules: phases(scopeBoth, inUSA, ordered)}
 			// A model that takes its time has been asked everything by the first answer.
@@ -207,7 +206,7 @@ func TestMAKERConflict(t *testing.T) {
 		always("maker.filter", inUSA), always("maker.projection", ordered),
 	}}
 	root := trace.New("question")
-	out, err := maker.Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
+	out, err := Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +271,7 @@ func TestMAKERLeftJoin(t *testing.T) {
 		{"a majority against it", []string{ordered}, ordered, "customers, orders; left join orders on customers.id = orders.customer_id", 1},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{scopes, always("maker.filter", nulls), samples("maker.projection", tt.projections...)}}
-		out, err := maker.Strategy{}.Generate(t.Context(), makerEnv(t, script), strategy.Task{Question: "Which customers have no orders?"})
+		out, err := Strategy{}.Generate(t.Context(), makerEnv(t, script), strategy.Task{Question: "Which customers have no orders?"})
 		if err != nil || out.SQL != tt.sql || reportOf(out).Phases[0].Winner != tt.winner || reportOf(out).Phases[1].Winner != nulls {
 			t.Fatalf("%s: %v, %v\n%s", tt.name, out, err, strings.Join(reports(out), "\n"))
 		}
@@ -286,7 +285,7 @@ func TestMAKERLeftJoin(t *testing.T) {
 		}
 	}
 	script := &llmtest.Script{Rules: append([]llmtest.Rule{scopes}, phases("", nulls, without)...)}
-	out, err := maker.Strategy{}.Published().Generate(t.Context(), makerEnv(t, script), usaTask)
+	out, err := Strategy{}.Published().Generate(t.Context(), makerEnv(t, script), usaTask)
 	if err != nil || len(reportOf(out).Phases[0].Clusters) != 1 || strings.Contains(script.RequestsFor("maker.filter")[0].Messages[0].Text, "Left join") {
 		t.Errorf("as published, a scope is tables and joins: %v, %v", out, err)
 	}
@@ -316,7 +315,7 @@ func TestMAKERLock(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: append(phases(tt.scope, "No filters needed", tt.reply), always("generate", everyone))}
-			out, err := maker.Strategy{}.Generate(t.Context(), asking(env, script), usaTask)
+			out, err := Strategy{}.Generate(t.Context(), asking(env, script), usaTask)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -331,7 +330,7 @@ func TestMAKERLock(t *testing.T) {
 // in the later ones.
 func TestMAKERPrompts(t *testing.T) {
 	env := makerEnv(t, nil)
-	for compat, s := range map[bool]maker.Strategy{false: {}, true: maker.Strategy{}.Published()} {
+	for compat, s := range map[bool]Strategy{false: {}, true: Strategy{}.Published()} {
 		script := &llmtest.Script{Rules: phases(scopeBoth, inUSA, ordered)}
 		if _, err := s.Generate(t.Context(), asking(env, script), usaTask); err != nil {
 			t.Fatal(err)
@@ -355,9 +354,9 @@ func TestMAKERPrompts(t *testing.T) {
 
 // TestPrompts holds the prompts of the three phases to their golden files.
 func TestPrompts(t *testing.T) {
-	t.Run("ours", func(t *testing.T) { strategytest.CheckPrompts(t, maker.Strategy{Samples: 1}, "prompt-maker.txt") })
+	t.Run("ours", func(t *testing.T) { strategytest.CheckPrompts(t, Strategy{Samples: 1}, "prompt-maker.txt") })
 	t.Run("published", func(t *testing.T) {
-		strategytest.CheckPrompts(t, maker.Strategy{Samples: 1}.Published(), "prompt-maker-compat.txt")
+		strategytest.CheckPrompts(t, Strategy{Samples: 1}.Published(), "prompt-maker-compat.txt")
 	})
 }
 
@@ -378,7 +377,7 @@ func TestMAKERJoins(t *testing.T) {
 		{"nobody names them: the foreign key", []string{tables}, "customers.id = orders.customer_id"},
 	} {
 		script := &llmtest.Script{Rules: append([]llmtest.Rule{samples("maker.scope", tt.scopes...)}, phases("", inUSA, ordered)...)}
-		out, err := maker.Strategy{Samples: 2*len(tt.scopes) - 1}.Generate(t.Context(), makerEnv(t, script), usaTask)
+		out, err := Strategy{Samples: 2*len(tt.scopes) - 1}.Generate(t.Context(), makerEnv(t, script), usaTask)
 		if err != nil || reportOf(out).Phases[0].Winner != "customers, orders on "+tt.want {
 			t.Errorf("%s: %v, %v; want %s", tt.why, reports(out), err, tt.want)
 		}
@@ -392,19 +391,19 @@ func TestMAKERGoesBackTwice(t *testing.T) {
 	scopes := append(append(append(times(4, notes), times(3, details)...), times(3, scopeOne)...), times(2, scopeBoth)...)
 	for _, tt := range []struct {
 		why      string
-		maker    maker.Strategy
+		maker    Strategy
 		samples  int    // of the task
 		reply    string // of phase 3
 		fallback string
 		attempts []int // of the phases
 		calls    int   // of the fallback
 	}{
-		{"the third fits", maker.Strategy{}, 0, usa, "", []int{0, 0, 0, 1, 1, 2, 2}, 0},
-		{"the fourth would fit", maker.Strategy{}, 0, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 8},
-		{"the fourth is asked for", maker.Strategy{MaxBacktracks: 3}, 0, ordered, "", []int{0, 0, 0, 1, 1, 2, 2, 3, 3}, 0},
-		{"no way back", maker.Strategy{MaxBacktracks: -1}, 0, usa, "conflict", []int{0, 0, 0}, 8},
-		{"the fallback has its own number", maker.Strategy{FallbackCalls: 5}, 12, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 3},
-		{"the task's number is that of a phase", maker.Strategy{}, 12, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 8},
+		{"the third fits", Strategy{}, 0, usa, "", []int{0, 0, 0, 1, 1, 2, 2}, 0},
+		{"the fourth would fit", Strategy{}, 0, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 8},
+		{"the fourth is asked for", Strategy{MaxBacktracks: 3}, 0, ordered, "", []int{0, 0, 0, 1, 1, 2, 2, 3, 3}, 0},
+		{"no way back", Strategy{MaxBacktracks: -1}, 0, usa, "conflict", []int{0, 0, 0}, 8},
+		{"the fallback has its own number", Strategy{FallbackCalls: 5}, 12, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 3},
+		{"the task's number is that of a phase", Strategy{}, 12, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 8},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{
 			samples("maker.scope", scopes...), always("maker.filter", "No filters needed"),
@@ -432,15 +431,15 @@ func TestMAKERGoesBackTwice(t *testing.T) {
 // TestMAKERPhaseSamples: phases may have numbers of samples of their own, also beside that of the task.
 func TestMAKERPhaseSamples(t *testing.T) {
 	for _, tt := range []struct {
-		maker   maker.Strategy
+		maker   Strategy
 		samples int
 		want    [3]int // calls of the phases
 	}{
-		{maker.Strategy{PhaseSamples: [3]int{16}}, 0, [3]int{9, 7, 7}},
-		{maker.Strategy{PhaseSamples: [3]int{16}}, 5, [3]int{9, 3, 3}},
-		{maker.Strategy{PhaseSamples: [3]int{16, 0, 20}}, 5, [3]int{9, 3, 11}},
-		{maker.Strategy{Samples: 2, PhaseSamples: [3]int{0, 1, 3}}, 0, [3]int{2, 1, 2}},
-		{maker.Strategy{PhaseSamples: [3]int{16}}.Published(), 0, [3]int{16, 12, 12}},
+		{Strategy{PhaseSamples: [3]int{16}}, 0, [3]int{9, 7, 7}},
+		{Strategy{PhaseSamples: [3]int{16}}, 5, [3]int{9, 3, 3}},
+		{Strategy{PhaseSamples: [3]int{16, 0, 20}}, 5, [3]int{9, 3, 11}},
+		{Strategy{Samples: 2, PhaseSamples: [3]int{0, 1, 3}}, 0, [3]int{2, 1, 2}},
+		{Strategy{PhaseSamples: [3]int{16}}.Published(), 0, [3]int{16, 12, 12}},
 	} {
 		script := &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
 		task := usaTask
@@ -458,7 +457,7 @@ func TestMAKERPhaseSamples(t *testing.T) {
 		}
 	}
 	for _, bad := range [][3]int{{-1}, {0, 0, strategy.MaxSamples + 1}} {
-		if err := (maker.Strategy{PhaseSamples: bad}).Validate(0); err == nil || !strings.Contains(err.Error(), "PhaseSamples") {
+		if err := (Strategy{PhaseSamples: bad}).Validate(0); err == nil || !strings.Contains(err.Error(), "PhaseSamples") {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}

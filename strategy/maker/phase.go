@@ -79,7 +79,7 @@ type phase[T interface {
 type reading[T any] struct {
 	sample int
 	value  T
-	flag   *FlagError
+	flag   *flagError
 }
 
 // elect holds the election. The parties are the readings that voted, grouped by key, most votes first, ties by the

@@ -12,7 +12,7 @@ import (
 )
 
 // projection is phase 3. why says that it led nowhere.
-func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, err error) {
+func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why string, err error) {
 	ctx, span := trace.Start(ctx, phaseProjection)
 	defer span.End()
 	if r.left() < min(3, r.samples(phaseProjection)) {
@@ -32,18 +32,14 @@ func (r *run) projection(ctx context.Context, s Scope, f Filter) (why string, er
 			if err != nil {
 				return vote.Candidate{Sample: i}, err
 			}
+			strategy.Replied(ctx)
 			_, name := r.env.Model(i)
 			_, most := r.maxTokens(purposeProjection)
 			if flag := flagReply(reply, most); flag != nil {
 				trace.From(ctx).Set("rejected", flag.Error())
 				return vote.Candidate{Sample: i, Model: name, Rejected: flag.Error()}, nil
 			}
-			candidate, err := admission.Admit(ctx, i, name, reply)
-			trace.From(ctx).Set("sql", trace.SQL(candidate.SQL))
-			if candidate.Rejected != "" {
-				trace.From(ctx).Set("rejected", trace.SQL(candidate.Rejected)) // engines repeat parts of the statement
-			}
-			return candidate, err
+			return admission.Admit(ctx, i, name, reply)
 		},
 	}
 	sampled, report, why, err := hold(ctx, r, phaseProjection, election, func(candidate vote.Candidate) string {

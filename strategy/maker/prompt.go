@@ -38,7 +38,7 @@ Left join: that_table
 `), "")
 }
 
-func (p prompts) filter(s Scope) []llm.Message {
+func (p prompts) filter(s tableScope) []llm.Message {
 	if p.published {
 		return p.publishedFilter(agreed(p.env, s))
 	}
@@ -52,7 +52,7 @@ func (p prompts) filter(s Scope) []llm.Message {
 `), "### Agreed by vote\n"+agreed(p.env, s)+"\n")
 }
 
-func (p prompts) projection(s Scope, f Filter) []llm.Message {
+func (p prompts) projection(s tableScope, f rowFilter) []llm.Message {
 	if p.published {
 		return p.publishedProjection(agreed(p.env, s), f)
 	}
@@ -76,7 +76,7 @@ func inLine(text string) string {
 }
 
 // agreed writes what phase 1 settled, names quoted where they must be.
-func agreed(env *strategy.Env, s Scope) string {
+func agreed(env *strategy.Env, s tableScope) string {
 	list := func(tables []schema.TableName) string {
 		quoted := make([]string, len(tables))
 		for i, t := range tables {

@@ -25,7 +25,7 @@ func (p prompts) publishedFilter(agreed string) []llm.Message {
 		agreed+`Write only the WHERE conditions needed, without the WHERE keyword. If none are needed, write "No filters needed".`)
 }
 
-func (p prompts) publishedProjection(agreed string, f Filter) []llm.Message {
+func (p prompts) publishedProjection(agreed string, f rowFilter) []llm.Message {
 	if len(f.Conditions) > 0 {
 		agreed += "WHERE conditions: " + inLine(f.String()) + "\n"
 	}

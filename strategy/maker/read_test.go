@@ -1,4 +1,4 @@
-package maker_test
+package maker
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
-	"github.com/texttosql/texttosql/strategy/maker"
 )
 
 // readOr is what was read, or ! and the reason of the flag.
@@ -20,7 +19,7 @@ func readOr(t *testing.T, read fmt.Stringer, err error) string {
 	if err == nil {
 		return read.String()
 	}
-	var flag *maker.FlagError
+	var flag *flagError
 	if !errors.As(err, &flag) {
 		t.Fatalf("error of type %T: %v", err, err)
 	}
@@ -47,13 +46,6 @@ func makerSchema() *schema.Schema {
 		{Name: "staff", Kind: schema.BaseTable, Columns: columns("id", "boss"),
 			ForeignKeys: []schema.ForeignKey{{Columns: []string{"boss"}, RefTable: "staff", RefColumns: []string{"id"}}}},
 	}}
-}
-
-func ExampleReadScope() {
-	reply := "**Tables:** orders AS o, customers c\n**Joins:** o.customer_id = c.id"
-	scope, err := maker.ReadScope(makerSchema(), sqltext.SQLite(), reply)
-	fmt.Println(scope, "|", scope.JoinText(), err)
-	// Output: Customers, orders | Customers.id = orders.customer_id <nil>
 }
 
 func TestReadScope(t *testing.T) {
@@ -183,7 +175,7 @@ func TestReadScope(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			scope, err := maker.ReadScope(makerSchema(), sqltext.SQLite(), tt.reply)
+			scope, err := readScope(makerSchema(), sqltext.SQLite(), tt.reply)
 			got := readOr(t, scope, err)
 			if got != tt.tables || scope.JoinText() != tt.joins {
 				t.Errorf("got %q with %q (%v), want %q with %q: %s", got, scope.JoinText(), err, tt.tables, tt.joins, tt.why)
@@ -199,7 +191,7 @@ func TestScopeKey(t *testing.T) {
 		"Tables: orders, customers", "Tables: Customers,orders", "Tables: ORDERS , CUSTOMERS\nJoins: orders.customer_id = customers.id",
 		"Tables: main.orders, customers c", "Tables: `orders`, \"customers\"", "Tables: [orders, customers]",
 	} {
-		scope, err := maker.ReadScope(makerSchema(), sqltext.SQLite(), reply)
+		scope, err := readScope(makerSchema(), sqltext.SQLite(), reply)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,12 +203,12 @@ func TestScopeKey(t *testing.T) {
 	names := []schema.TableName{{Name: "a"}, {Name: "b"}}
 	seen := map[string]bool{}
 	for _, left := range [][]schema.TableName{nil, names[:1], names[1:], names} {
-		seen[maker.NewScope(names, nil, left...).Key()] = true
+		seen[newScope(names, nil, left...).Key()] = true
 	}
 	if len(seen) != 4 {
 		t.Errorf("which table a left join joins is not part of the vote: %v", seen)
 	}
-	one, two := maker.Scope{Tables: []schema.TableName{{Name: "a, b"}}}, maker.Scope{Tables: []schema.TableName{{Name: "a"}, {Name: "b"}}}
+	one, two := tableScope{Tables: []schema.TableName{{Name: "a, b"}}}, tableScope{Tables: []schema.TableName{{Name: "a"}, {Name: "b"}}}
 	if one.Key() == two.Key() {
 		t.Error("a name with a comma is the same vote as two names")
 	}
@@ -227,7 +219,7 @@ func TestScopeStatement(t *testing.T) {
 		table, c, _ := strings.Cut(s, ".")
 		return schema.ColumnName{Table: schema.TableName{Name: table}, Column: c}
 	}
-	scope := func(tables, joins string) maker.Scope {
+	scope := func(tables, joins string) tableScope {
 		var names, left []schema.TableName
 		tables, lefts, _ := strings.Cut(tables, "!")
 		for name := range strings.FieldsFuncSeq(lefts, func(r rune) bool { return r == ',' }) {
@@ -238,13 +230,13 @@ func TestScopeStatement(t *testing.T) {
 				names = append(names, schema.TableName{Name: name})
 			}
 		}
-		var pairs []maker.Join
+		var pairs []schema.Join
 		for pair := range strings.SplitSeq(joins, ",") {
 			if left, right, ok := strings.Cut(pair, "="); ok {
-				pairs = append(pairs, maker.Join{Left: column(left), Right: column(right)})
+				pairs = append(pairs, schema.Join{Left: column(left), Right: column(right)})
 			}
 		}
-		return maker.NewScope(names, pairs, left...)
+		return newScope(names, pairs, left...)
 	}
 	tests := []struct {
 		name, tables, joins string // left joins stand behind a ! in tables
@@ -297,7 +289,7 @@ func TestScopeStatement(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := scope(tt.tables, tt.joins).Complete(makerSchema())
-			sql, ok := s.Statement(sqlite.Dialect{}, maker.Filter{})
+			sql, ok := s.Statement(sqlite.Dialect{}, rowFilter{})
 			if ok != (tt.want != "") || ok && sql != tt.want {
 				t.Errorf("got %q, %v, want %q: %s", sql, ok, tt.want, tt.why)
 			}
@@ -306,7 +298,7 @@ func TestScopeStatement(t *testing.T) {
 }
 
 func TestReadFilter(t *testing.T) {
-	scope := maker.NewScope([]schema.TableName{{Name: "Customers"}, {Name: "orders"}}, []maker.Join{
+	scope := newScope([]schema.TableName{{Name: "Customers"}, {Name: "orders"}}, []schema.Join{
 		{Left: schema.ColumnName{Table: schema.TableName{Name: "orders"}, Column: "customer_id"},
 			Right: schema.ColumnName{Table: schema.TableName{Name: "Customers"}, Column: "id"}},
 	})
@@ -364,7 +356,7 @@ func TestReadFilter(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, notes, err := maker.ReadFilter(makerSchema(), sqlite.Dialect{}, scope, tt.reply)
+			f, notes, err := readFilter(makerSchema(), sqlite.Dialect{}, scope, tt.reply)
 			got := readOr(t, f, err)
 			if got != tt.want || len(notes) != tt.notes {
 				t.Errorf("got %q with notes %q (%v), want %q with %d: %s", got, notes, err, tt.want, tt.notes, tt.why)
@@ -374,11 +366,11 @@ func TestReadFilter(t *testing.T) {
 }
 
 func TestFilterKey(t *testing.T) {
-	a, b := maker.Filter{}, maker.Filter{Conditions: []string{"x = 1"}}
+	a, b := rowFilter{}, rowFilter{Conditions: []string{"x = 1"}}
 	if a.Key() == b.Key() {
 		t.Error("no filter is the same vote as a filter")
 	}
-	if d := cmp.Diff(a.Key(), maker.Filter{Conditions: []string{}}.Key()); d != "" {
+	if d := cmp.Diff(a.Key(), rowFilter{Conditions: []string{}}.Key()); d != "" {
 		t.Error(d)
 	}
 }
@@ -393,7 +385,7 @@ func FuzzReadScope(f *testing.F) {
 	}
 	s := makerSchema()
 	f.Fuzz(func(t *testing.T, reply string) {
-		scope, err := maker.ReadScope(s, sqltext.SQLite(), reply)
+		scope, err := readScope(s, sqltext.SQLite(), reply)
 		_ = readOr(t, scope, err)
 		for _, name := range scope.Tables {
 			if _, ok := s.Lookup(name.Schema, name.Name); !ok {
@@ -413,9 +405,29 @@ func FuzzReadFilter(f *testing.F) {
 		f.Add(s)
 	}
 	s := makerSchema()
-	scope := maker.NewScope([]schema.TableName{{Name: "Customers"}, {Name: "orders"}}, nil)
+	scope := newScope([]schema.TableName{{Name: "Customers"}, {Name: "orders"}}, nil)
 	f.Fuzz(func(t *testing.T, reply string) {
-		_, _, err := maker.ReadFilter(s, sqlite.Dialect{}, scope, reply)
+		_, _, err := readFilter(s, sqlite.Dialect{}, scope, reply)
 		_ = readOr(t, scope, err)
 	})
+}
+
+func TestSetKey(t *testing.T) {
+	tests := []struct {
+		why  string
+		a, b []string
+		want bool
+	}{
+		{"order does not matter", []string{"a", "b"}, []string{"b", "a"}, true},
+		{"how often does: a self-join", []string{"a", "a"}, []string{"a"}, false},
+		{"members keep their borders", []string{"ab", "c"}, []string{"a", "bc"}, false},
+		{"whatever they hold", []string{"1:a"}, []string{"a"}, false},
+		{"an empty set is a vote", nil, []string{}, true},
+		{"an empty member is one", []string{""}, nil, false},
+	}
+	for _, tt := range tests {
+		if got := setKey(tt.a) == setKey(tt.b); got != tt.want {
+			t.Errorf("%q and %q equal: %v, want %v: %s", tt.a, tt.b, got, tt.want, tt.why)
+		}
+	}
 }

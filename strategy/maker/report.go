@@ -49,8 +49,12 @@ type Phase struct {
 // Flag is a reply that does not vote, and why. It is neither repaired nor asked for again: malformed replies err more
 // often, and alike (arXiv 2511.09030).
 type Flag struct {
-	Sample int    `json:"sample"` // index of the sample
-	Reason string `json:"reason"` // a word of FlagError.Reason, or "failed"; in "projection" what the admission says
+	Sample int `json:"sample"` // index of the sample
+	// Reason is "format" (not what was asked for), "unknown-name" (a table or column that does not exist),
+	// "outside-scope" (one outside of the agreed tables), "correction" (it goes against one of the user), "too-long" (more
+	// tokens than an answer of its kind needs), "truncated" (cut at the token limit), "refusal" (the model declined, or its
+	// provider held the reply back), "not-utf8" or "failed"; in "projection" what the admission says.
+	Reason string `json:"reason"`
 }
 
 // The words of Phase.Fallback.

@@ -96,7 +96,7 @@ func (r *run) answer(ctx context.Context) error {
 }
 
 // build runs phases 2 and 3 on a scope. why says that they led nowhere.
-func (r *run) build(ctx context.Context, s Scope) (why string, err error) {
+func (r *run) build(ctx context.Context, s tableScope) (why string, err error) {
 	r.out.Links = schema.Links{}
 	for _, t := range slices.Compact(slices.Clone(s.Tables)) {
 		r.out.Links.Tables = append(r.out.Links.Tables, schema.TableLink{Schema: t.Schema, Table: t.Name})
@@ -146,20 +146,20 @@ func (r *run) ask(ctx context.Context, purpose string, messages []llm.Message, i
 }
 
 // scopes is phase 1: the scopes to build on, best first. why says that there is none.
-func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error) {
+func (r *run) scopes(ctx context.Context) (found []tableScope, why string, err error) {
 	ctx, span := trace.Start(ctx, phaseScope)
 	defer span.End()
 	s := r.env.Schema
 	if len(s.Tables) == 1 {
-		only := NewScope([]schema.TableName{s.Tables[0].TableName()}, nil)
+		only := newScope([]schema.TableName{s.Tables[0].TableName()}, nil)
 		r.out.Note("the schema has one table: nothing to vote on")
 		r.end(ctx, Phase{Phase: phaseScope, Valid: true, Winner: only.String(), Share: 1, Stop: "skipped"})
-		return []Scope{only}, "", nil
+		return []tableScope{only}, "", nil
 	}
-	p := phase[Scope]{
+	p := phase[tableScope]{
 		run: r, name: phaseScope, purpose: purposeScope, messages: r.prompts.scope(),
-		read: func(reply string) (Scope, []string, error) {
-			scope, err := ReadScope(s, r.env.DB.Language().Text, reply)
+		read: func(reply string) (tableScope, []string, error) {
+			scope, err := readScope(s, r.env.DB.Language().Text, reply)
 			if r.published { // it has tables and joins alone
 				scope.Left = nil
 			}
@@ -209,9 +209,9 @@ func (r *run) scopes(ctx context.Context) (found []Scope, why string, err error)
 }
 
 // check makes the scope of a party: its most frequent joins, corrected by the user, completed, and seen by the engine.
-func (r *run) check(ctx context.Context, v []reading[Scope]) (s Scope, joined, valid bool, err error) {
-	s = Scope{Tables: v[0].value.Tables, Left: v[0].value.Left, Joins: r.corrected(usualJoins(v))}.Complete(r.env.Schema)
-	sql, joined := s.Statement(r.env.DB.Dialect(), Filter{})
+func (r *run) check(ctx context.Context, v []reading[tableScope]) (s tableScope, joined, valid bool, err error) {
+	s = tableScope{Tables: v[0].value.Tables, Left: v[0].value.Left, Joins: r.corrected(usualJoins(v))}.Complete(r.env.Schema)
+	sql, joined := s.Statement(r.env.DB.Dialect(), rowFilter{})
 	if !joined {
 		return s, false, false, nil
 	}
@@ -220,9 +220,9 @@ func (r *run) check(ctx context.Context, v []reading[Scope]) (s Scope, joined, v
 }
 
 // usualJoins is the most frequent set of joins; ties go to the earliest, and a reply without joins has no say.
-func usualJoins(members []reading[Scope]) []Join {
+func usualJoins(members []reading[tableScope]) []schema.Join {
 	var count vote.Tally
-	sets := map[string][]Join{}
+	sets := map[string][]schema.Join{}
 	for _, m := range members {
 		if text := m.value.JoinText(); text != "" {
 			count.Vote(text, 1, 0)
@@ -247,7 +247,7 @@ func (r *run) compiles(ctx context.Context, phase, sql string) (bool, error) {
 }
 
 // filter is phase 2. why says that it led nowhere.
-func (r *run) filter(ctx context.Context, s Scope) (f Filter, why string, err error) {
+func (r *run) filter(ctx context.Context, s tableScope) (f rowFilter, why string, err error) {
 	ctx, span := trace.Start(ctx, phaseFilter)
 	defer span.End()
 	if len(s.Tables) == 0 {
@@ -259,10 +259,10 @@ func (r *run) filter(ctx context.Context, s Scope) (f Filter, why string, err er
 		r.end(ctx, Phase{Phase: phaseFilter, Attempt: r.attempt, Stop: "budget", Fallback: whyBudget})
 		return f, whyBudget, nil
 	}
-	p := phase[Filter]{
+	p := phase[rowFilter]{
 		run: r, name: phaseFilter, purpose: purposeFilter, messages: r.prompts.filter(s),
-		read: func(reply string) (Filter, []string, error) {
-			return ReadFilter(r.env.Schema, r.env.DB.Dialect(), s, reply)
+		read: func(reply string) (rowFilter, []string, error) {
+			return readFilter(r.env.Schema, r.env.DB.Dialect(), s, reply)
 		},
 	}
 	voted, report, why, err := p.elect(ctx)

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/vote"
 )
 
 func compareTables(a, b schema.TableName) int {
@@ -19,45 +19,29 @@ func compareColumns(a, b schema.ColumnName) int {
 	return cmp.Or(compareTables(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
 }
 
-// Join is a pair of columns that a join sets equal. It has no order: NewScope puts the sides in one.
-type Join struct {
-	Left  schema.ColumnName `json:"left"`  // the side that is first in order
-	Right schema.ColumnName `json:"right"` // the other
-}
-
-// String returns "left = right", unquoted.
-func (j Join) String() string { return j.Left.String() + " = " + j.Right.String() }
-
-func (j Join) ordered() Join {
-	if compareColumns(j.Right, j.Left) < 0 {
-		return Join{j.Right, j.Left}
-	}
-	return j
-}
-
-func compareJoins(a, b Join) int {
+func compareJoins(a, b schema.Join) int {
 	return cmp.Or(compareColumns(a.Left, b.Left), compareColumns(a.Right, b.Right))
 }
 
-// Scope is what a question needs of a schema: its tables and how they join, the outcome of the first phase of MAKER.
-// The zero Scope needs no table.
-type Scope struct {
+// tableScope is what a question needs of a schema: its tables and how they join, the outcome of the first phase of MAKER.
+// The zero tableScope needs no table.
+type tableScope struct {
 	Tables []schema.TableName `json:"tables"`          // in order of their names; a table that is joined with itself stands twice
-	Joins  []Join             `json:"joins,omitempty"` // in order, each once
+	Joins  []schema.Join      `json:"joins,omitempty"` // in order, each once
 
 	// Left are the tables that a LEFT JOIN joins: rows without a match in them are kept, as in "customers without
 	// orders". In order of their names, each once.
 	Left []schema.TableName `json:"left,omitempty"`
 }
 
-// NewScope puts tables and joins in order. left are the tables that a LEFT JOIN joins.
-func NewScope(tables []schema.TableName, joins []Join, left ...schema.TableName) Scope {
-	s := Scope{Tables: slices.Clone(tables)}
+// newScope puts tables and joins in order. left are the tables that a LEFT JOIN joins.
+func newScope(tables []schema.TableName, joins []schema.Join, left ...schema.TableName) tableScope {
+	s := tableScope{Tables: slices.Clone(tables)}
 	if len(tables) > 1 {
 		s.Left = slices.Compact(slices.SortedFunc(slices.Values(left), compareTables))
 	}
 	for _, j := range joins {
-		s.Joins = append(s.Joins, j.ordered())
+		s.Joins = append(s.Joins, j.Ordered())
 	}
 	slices.SortFunc(s.Tables, compareTables)
 	slices.SortFunc(s.Joins, compareJoins)
@@ -67,16 +51,16 @@ func NewScope(tables []schema.TableName, joins []Join, left ...schema.TableName)
 
 // Key is what a scope votes for: its tables, each as often as it stands there, and which of them a LEFT JOIN joins.
 // Joins have no part in it.
-func (s Scope) Key() string {
-	key := vote.SetKey(texts(s.Tables))
+func (s tableScope) Key() string {
+	key := setKey(texts(s.Tables))
 	if len(s.Left) > 0 {
-		key += "left" + vote.SetKey(texts(s.Left))
+		key += "left" + setKey(texts(s.Left))
 	}
 	return key
 }
 
 // String lists the tables: "customers, orders", "customers, orders; left join orders", or "no tables".
-func (s Scope) String() string {
+func (s tableScope) String() string {
 	text := cmp.Or(strings.Join(texts(s.Tables), ", "), "no tables")
 	if len(s.Left) > 0 {
 		text += "; left join " + strings.Join(texts(s.Left), ", ")
@@ -85,7 +69,7 @@ func (s Scope) String() string {
 }
 
 // JoinText lists the joins: "a.x = b.y AND b.z = c.z"; "" for none.
-func (s Scope) JoinText() string { return strings.Join(texts(s.Joins), " AND ") }
+func (s tableScope) JoinText() string { return strings.Join(texts(s.Joins), " AND ") }
 
 func texts[T fmt.Stringer](items []T) []string {
 	all := make([]string, len(items))
@@ -96,11 +80,11 @@ func texts[T fmt.Stringer](items []T) []string {
 }
 
 // Has reports whether t is one of the tables.
-func (s Scope) Has(t schema.TableName) bool { return slices.Contains(s.Tables, t) }
+func (s tableScope) Has(t schema.TableName) bool { return slices.Contains(s.Tables, t) }
 
 // Complete adds the declared foreign keys of from that join parts of s which nothing joins yet, in the order of from.
-// It returns a new Scope.
-func (s Scope) Complete(from *schema.Schema) Scope {
+// It returns a new one.
+func (s tableScope) Complete(from *schema.Schema) tableScope {
 	joins := slices.Clone(s.Joins)
 	part := map[schema.TableName]int{} // tables with one number are joined already
 	for i, t := range s.Tables {
@@ -129,18 +113,18 @@ func (s Scope) Complete(from *schema.Schema) Scope {
 			needed := part[child] != part[ref]
 			if child == ref { // joined with itself: it stands twice, and nothing joins it yet
 				at := slices.Index(s.Tables, child)
-				needed = at >= 0 && slices.Contains(s.Tables[at+1:], child) && !slices.ContainsFunc(joins, func(j Join) bool { return j.Left.Table == child || j.Right.Table == child })
+				needed = at >= 0 && slices.Contains(s.Tables[at+1:], child) && !slices.ContainsFunc(joins, func(j schema.Join) bool { return j.Left.Table == child || j.Right.Table == child })
 			}
 			if !s.Has(child) || !s.Has(ref) || !needed {
 				continue
 			}
 			unite(child, ref)
 			for k, c := range fk.Columns {
-				joins = append(joins, Join{schema.ColumnName{Table: child, Column: c}, schema.ColumnName{Table: ref, Column: fk.RefColumns[k]}})
+				joins = append(joins, schema.Join{Left: schema.ColumnName{Table: child, Column: c}, Right: schema.ColumnName{Table: ref, Column: fk.RefColumns[k]}})
 			}
 		}
 	}
-	return NewScope(s.Tables, joins, s.Left...)
+	return newScope(s.Tables, joins, s.Left...)
 }
 
 // From writes the tables and joins as a FROM clause, "" without tables: from the first table on, breadth first, each
@@ -149,7 +133,7 @@ func (s Scope) Complete(from *schema.Schema) Scope {
 // and those that are reached through them.
 //
 // A table whose name stands there before has an alias of its own: orders_2.
-func (s Scope) From(d exec.Dialect) (text string, ok bool) {
+func (s tableScope) From(d exec.Dialect) (text string, ok bool) {
 	if len(s.Tables) == 0 {
 		return "", true
 	}
@@ -169,7 +153,7 @@ func (s Scope) From(d exec.Dialect) (text string, ok bool) {
 			var on []string
 			reached := false
 			for _, j := range s.Joins {
-				for _, side := range []Join{j, {j.Right, j.Left}} {
+				for _, side := range []schema.Join{j, {Left: j.Right, Right: j.Left}} {
 					k := slices.IndexFunc(placed, func(p int) bool { return s.Tables[p] == side.Right.Table })
 					if side.Left.Table == t && k >= 0 {
 						reached = reached || s.Tables[placed[at]] == side.Right.Table
@@ -196,7 +180,7 @@ func (s Scope) From(d exec.Dialect) (text string, ok bool) {
 }
 
 // aliases are the names by which FROM knows the tables, each another one: that of the table where it is free.
-func (s Scope) aliases() []string {
+func (s tableScope) aliases() []string {
 	names, used := map[string]bool{}, map[string]bool{}
 	for _, t := range s.Tables {
 		names[strings.ToLower(t.Name)] = true
@@ -215,7 +199,7 @@ func (s Scope) aliases() []string {
 
 // Statement is the shortest query over the scope, to ask the engine whether it makes sense: SELECT 1 FROM … WHERE …
 // LIMIT 1. ok is that of From.
-func (s Scope) Statement(d exec.Dialect, f Filter) (sql string, ok bool) {
+func (s tableScope) Statement(d exec.Dialect, f rowFilter) (sql string, ok bool) {
 	from, ok := s.From(d)
 	sql = "SELECT 1"
 	if from != "" {
@@ -225,4 +209,18 @@ func (s Scope) Statement(d exec.Dialect, f Filter) (sql string, ok bool) {
 		sql += " WHERE " + strings.Join(f.Conditions, " AND ")
 	}
 	return sql + " LIMIT 1", ok
+}
+
+// setKey returns the key of a vote for a set of things instead of a text: the tables of a join, the conditions of a
+// WHERE clause. Two lists have the same key exactly if they hold the same members equally often, in any order.
+func setKey(members []string) string {
+	sorted := slices.Sorted(slices.Values(members))
+	var b strings.Builder
+	for _, m := range sorted {
+		// The length keeps members apart whatever characters they hold.
+		b.WriteString(strconv.Itoa(len(m)))
+		b.WriteByte(':')
+		b.WriteString(m)
+	}
+	return b.String()
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// ReadScope reads a reply of the form
+// readScope reads a reply of the form
 //
 //	Tables: customers, orders
 //	Joins: orders.customer_id = customers.id
@@ -23,16 +23,16 @@ import (
 // line by line, tolerant of bullets, bold, fences, quotes, aliases, JSON and lists over several lines. Every table must
 // exist in s, and so must the columns of the joins; only equalities of two columns of listed tables are read. A table
 // behind LEFT JOIN in the joins is one of the third line; RIGHT and FULL are read as inner joins. "Tables: none" is the
-// empty scope, and so is a reply that begins with the line "No tables needed". The error is a *FlagError.
-func ReadScope(s *schema.Schema, d sqltext.Dialect, reply string) (Scope, error) {
+// empty scope, and so is a reply that begins with the line "No tables needed". The error is a *flagError.
+func readScope(s *schema.Schema, d sqltext.Dialect, reply string) (tableScope, error) {
 	text := strategy.AnswerText(reply)
 	parts, err := labelled(text)
 	if err != nil {
-		return Scope{}, err
+		return tableScope{}, err
 	}
 	if first, _, _ := strings.Cut(text, "\n"); !parts.found {
 		if !noTable.MatchString(first) {
-			return Scope{}, malformed(reply, flagged(flagFormat, "no line with Tables:"))
+			return tableScope{}, malformed(reply, flagged(flagFormat, "no line with Tables:"))
 		}
 		parts.tables = lines{"none"}
 	}
@@ -40,26 +40,26 @@ func ReadScope(s *schema.Schema, d sqltext.Dialect, reply string) (Scope, error)
 	if !parts.tables.none() {
 		for _, line := range parts.tables {
 			if err := r.list(line); err != nil {
-				return Scope{}, err
+				return tableScope{}, err
 			}
 		}
 		if len(r.tables) == 0 {
-			return Scope{}, flagged(flagFormat, "the list of tables is empty")
+			return tableScope{}, flagged(flagFormat, "the list of tables is empty")
 		}
 	}
 	if !parts.left.none() {
 		if err := r.leftJoins(strings.Join(parts.left, " ")); err != nil {
-			return Scope{}, err
+			return tableScope{}, err
 		}
 	}
-	var joins []Join
+	var joins []schema.Join
 	if !parts.joins.none() {
 		joins, err = r.joins(strings.Join(parts.joins, "\n"))
 	}
 	if err != nil {
-		return Scope{}, err
+		return tableScope{}, err
 	}
-	return NewScope(r.tables, joins, r.left...), nil
+	return newScope(r.tables, joins, r.left...), nil
 }
 
 // scopeText is a reply cut into its answers.
@@ -270,7 +270,7 @@ func isLeft(tokens []sqltext.Token) bool {
 }
 
 // joins reads the equalities of two columns.
-func (r *scopeReader) joins(text string) (joins []Join, err error) {
+func (r *scopeReader) joins(text string) (joins []schema.Join, err error) {
 	var tables, columns []string
 	for _, t := range r.tables {
 		tables = append(tables, t.Name)
@@ -303,8 +303,8 @@ func (r *scopeReader) joins(text string) (joins []Join, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if scope := (Scope{Tables: r.tables}); a != b && scope.Has(a.Table) && scope.Has(b.Table) {
-			joins = append(joins, Join{a, b})
+		if scope := (tableScope{Tables: r.tables}); a != b && scope.Has(a.Table) && scope.Has(b.Table) {
+			joins = append(joins, schema.Join{Left: a, Right: b})
 		}
 	}
 	return joins, nil

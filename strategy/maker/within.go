@@ -11,13 +11,13 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// findingOutside is the finding of Scope.Check.
+// findingOutside is the finding of tableScope.Check.
 const findingOutside = "outside-scope"
 
 // Check makes the scope an exec.Check: it finds statements that read a table outside of it, by the engine's word, and
 // those that join a table of Left without anything that keeps rows without a match: LEFT, RIGHT, FULL, NOT or EXCEPT.
 // What lies under a view of the scope may be read.
-func (s Scope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) error {
+func (s tableScope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) error {
 	if c.Analysis == nil {
 		a, err := db.Analyze(ctx, c.SQL)
 		if err != nil {
@@ -60,7 +60,7 @@ func (s Scope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) err
 }
 
 // lost are the tables of Left that a statement joins by inner joins alone.
-func (s Scope) lost(known *schema.Schema, statement *sqltext.Statement) (lost []schema.TableName) {
+func (s tableScope) lost(known *schema.Schema, statement *sqltext.Statement) (lost []schema.TableName) {
 	if len(s.Left) == 0 || slices.ContainsFunc([]string{"LEFT", "RIGHT", "FULL", "NOT", "EXCEPT"}, statement.Uses) {
 		return nil
 	}
