@@ -87,7 +87,7 @@ func TestCompare(t *testing.T) {
 		{"a question twice", append(runLines("b", usual, 0), runLines("b", usual, 0)...), nil, "line 2: question 0 stands here twice"},
 		{"no contract", runLines("b", eval.Contract{}, 0), nil, "line 1: it has no contract"},
 		{"a cut line", append(runLines("b", usual, 0), `{"v":1,"run":"b`), nil, "line 2: it is cut"},
-		{"a damaged line", append(runLines("b", usual, 0), "{]\n"), nil, "line 2: no line of evaluate run"},
+		{"a damaged line", append(runLines("b", usual, 0), "{]\n"), nil, "line 2: no line of lab run"},
 		{"another version", []string{`{"v":7,"qid":"1"}` + "\n"}, nil, "line 1: version 7"},
 		{"an empty file", nil, nil, "no finished question"},
 	} {

@@ -16,9 +16,6 @@ import (
 
 // TestFollow holds the figures of the verb follow: the gold of the turn before in the place of the last answer.
 func TestFollow(t *testing.T) {
-	if evaldata.Race {
-		t.Skip("figures; the verb uses no goroutines of its own")
-	}
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"follow", "--json", "--data", evaldata.Path(t), "--dataset", "sparc_dev"}, &out, &bytes.Buffer{}, os.Getenv); err != nil {
 		t.Fatal(err)

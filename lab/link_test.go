@@ -14,9 +14,6 @@ import (
 // TestLink holds the figures of the verb link on recorded first statements: with
 // the union of links, tables and then columns pruned.
 func TestLink(t *testing.T) {
-	if evaldata.Race {
-		t.Skip("figures; the verb uses no goroutines of its own")
-	}
 	dir := evaldata.Path(t)
 	for _, tt := range []struct {
 		args         string
@@ -53,9 +50,6 @@ func TestLink(t *testing.T) {
 
 // TestLinkVerdicts holds the figures of linker.MapReduce with simulated verdicts, and of its words alone.
 func TestLinkVerdicts(t *testing.T) {
-	if evaldata.Race {
-		t.Skip("figures; linker has tests of its goroutines")
-	}
 	dir := evaldata.Path(t)
 	for _, tt := range []struct {
 		dataset, pool string

@@ -189,7 +189,7 @@ func TestNoPlaceForPage(t *testing.T) {
 			}
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), ".evaluate-*")); left != nil {
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), ".lab-*")); left != nil {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -52,7 +52,7 @@ func canWritePage(path string) error {
 
 // createBeside makes a temporary file beside the page.
 func createBeside(path string) (*os.File, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".evaluate-*.html")
+	f, err := os.CreateTemp(filepath.Dir(path), ".lab-*.html")
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", path, err)
 	}

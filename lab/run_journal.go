@@ -102,7 +102,7 @@ func (j *journal) load(run, dataset string) error {
 	return j.file.Truncate(whole)
 }
 
-var errNoLine = errors.New("no line of evaluate run")
+var errNoLine = errors.New("no line of lab run")
 
 // readFinished reads a line of --out.
 func readFinished(line []byte) (f finished, err error) {

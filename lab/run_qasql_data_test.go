@@ -37,9 +37,6 @@ const (
 // TestQASQLReplay holds the figures of docs/lab/qasql.md: 70 questions, sets of rows.
 func TestQASQLReplay(t *testing.T) {
 	dir := evaldata.Path(t)
-	if evaldata.Race {
-		t.Skip("figures; the detector sees TestQASQLSameBytes")
-	}
 	tests := []struct {
 		model, judge, share string
 		right, judged       int
@@ -172,9 +169,6 @@ func (r *rehearsal) engine(t *testing.T, s qasql.Strategy, wrap func(llm.Model) 
 // TestQASQLFirstOption: with two calls or more, a judge that always says A leaves every winner of five runs as the vote
 // has it; with one it does not.
 func TestQASQLFirstOption(t *testing.T) {
-	if evaldata.Race {
-		t.Skip("figures; the detector sees TestQASQLSameBytes")
-	}
 	r := newRehearsal(t, fiveRuns)
 	always := func(m llm.Model) llm.Model {
 		return llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {

@@ -52,7 +52,7 @@ type Strategy struct {
 	// an answer.
 	Weights *Weights
 	// Panel chooses the models to call, and their weights, by the Spider hardness of the PreSQL (sqltext.Statement.Hardness): the
-	// difficulty-aware vote of the source. When none of them gives a vote the other models are called. PanelFit of lab/pools
+	// difficulty-aware vote of the source. When none of them gives a vote the other models are called. vote.PanelFromLabels
 	// fits one. nil: all models.
 	Panel   *Panel
 	Unknown string // grade of a question without a PreSQL; "" means "extra"

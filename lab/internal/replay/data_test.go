@@ -132,9 +132,6 @@ func TestConsensusBeatsNaiveMajority(t *testing.T) {
 // TestConsensusOnBothData holds the default vote to what it was chosen for: docs/lab/votes.md,
 // section 8. The fresh data are at TEXTTOSQL_DATA_FRESH.
 func TestConsensusOnBothData(t *testing.T) {
-	if evaldata.Race {
-		t.Skip("figures are held without the race detector")
-	}
 	check := func(name string, pools []Pool, points, auroc, risk float64) {
 		got := lines(t, pools, "result", "consensus")
 		for _, p := range pools {
@@ -301,9 +298,6 @@ func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
 
 func TestVotingIsQuickAndSmall(t *testing.T) {
 	f := folder(t)
-	if evaldata.Race {
-		t.Skip("the race detector is no measure of speed")
-	}
 	cpu := func() (spent time.Duration, peak int64) {
 		var usage syscall.Rusage
 		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
