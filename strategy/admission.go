@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -130,7 +131,7 @@ func (a *Admission) admitReply(ctx context.Context, sample int, model string, re
 	c := vote.Candidate{Sample: sample, Model: model}
 	text, whole := reply.Text, reply.StopReason == llm.StopEnd
 	if reply.StopReason == llm.StopLength {
-		if text, whole = sqltext.CompleteBlocks(text), true; text == "" {
+		if text, whole = replies.CompleteBlocks(text), true; text == "" {
 			c.Rejected = "truncated: the reply was cut at its token limit"
 			return c, nil
 		}
@@ -330,7 +331,7 @@ const (
 
 // reasonOf is why a reply or a statement may not vote, in one line.
 func reasonOf(err error) string {
-	var reply *sqltext.ReplyError
+	var reply *replies.Error
 	if errors.As(err, &reply) {
 		return string(reply.Reason) + ": " + reply.Detail
 	}

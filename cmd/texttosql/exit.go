@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
@@ -64,7 +65,7 @@ func exitCode(err error) int {
 
 // unreadable are the reasons of a reply that has no statement which the guard could refuse.
 var unreadable = []sqltext.Reason{
-	sqltext.ReasonTruncated, sqltext.ReasonRefusal, sqltext.ReasonNoSQL, sqltext.ReasonBrokenJSON, sqltext.ReasonEmpty, sqltext.ReasonTooLong,
+	replies.ReasonTruncated, replies.ReasonRefusal, replies.ReasonNoSQL, replies.ReasonBrokenJSON, sqltext.ReasonEmpty, sqltext.ReasonTooLong,
 }
 
 // everyRefused reports whether the guard refused every candidate.
