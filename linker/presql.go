@@ -10,6 +10,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
@@ -45,7 +46,7 @@ type PreSQL struct {
 
 	// Extract finds the statement in a reply, and Analyze says what a statement reads. A caller that examines the
 	// statement anyway gives its own, so that the engine is asked once. nil: Input.DB is asked.
-	Extract func(ctx context.Context, reply string) (sqltext.Extraction, error)
+	Extract func(ctx context.Context, reply string) (replies.Extraction, error)
 	Analyze func(ctx context.Context, sql string) (exec.Analysis, error)
 
 	// Columns links columns too: those that the statement reads and those that the question names in full. A linked
@@ -67,7 +68,7 @@ type PreSQL struct {
 type Draft struct {
 	SQL   string       // the statement; "" if the reply held none, and Err says why
 	Reply llm.Response // the model's reply
-	Err   error        // a *sqltext.ReplyError, or nil
+	Err   error        // a *replies.Error, or nil
 }
 
 // Link drafts and reads. It fails if ctx has ended or every sample failed.
@@ -125,8 +126,8 @@ func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (Draft, error) 
 }
 
 // extract finds the statement in a reply, with the engine's word on what is one.
-func (in Input) extract(ctx context.Context, reply string) (sqltext.Extraction, error) {
-	x := sqltext.Extractor{}
+func (in Input) extract(ctx context.Context, reply string) (replies.Extraction, error) {
+	x := replies.Extractor{}
 	if in.DB != nil {
 		x.Dialect = in.DB.Language().Text
 		x.Valid = func(s *sqltext.Statement) bool {

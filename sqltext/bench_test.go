@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -66,7 +67,7 @@ func BenchmarkExtract(b *testing.B) {
 	b.SetBytes(int64(len(reply)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := (sqltext.Extractor{}).Extract(reply); err != nil {
+		if _, err := (replies.Extractor{}).Extract(reply); err != nil {
 			b.Fatal(err)
 		}
 	}

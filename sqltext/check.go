@@ -79,7 +79,7 @@ func (d Dialect) Check(sql string) (*Statement, error) {
 	for l.pos < len(sql) {
 		start := l.pos
 		kind := l.scan()
-		if kind != String && kind != QuotedName && strings.IndexFunc(sql[start:l.pos], isInvisible) >= 0 {
+		if kind != String && kind != QuotedName && strings.IndexFunc(sql[start:l.pos], words.IsInvisible) >= 0 {
 			return nil, &RefusedError{Reason: reasonInvisible, Detail: "an invisible character stands outside of strings and quoted names"}
 		}
 		if kind == Space || kind == Comment && !d.ExecutableComments {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -119,7 +120,7 @@ func TestLinear(t *testing.T) {
 		"SELECT ", "FROM f(", "(SELECT a.b FROM t,", "AND a.b=1 ", "`", "```", "~~~", ":\nSELECT a\n\n", "<think>", "{",
 	} {
 		text := "SELECT " + strings.Repeat(unit, size/len(unit))
-		reply := text[:sqltext.MaxReply]
+		reply := text[:replies.MaxBytes]
 		for _, d := range []sqltext.Dialect{sqltext.SQLite(), sqltext.PostgreSQL()} {
 			best := time.Hour // a busy machine may let one run wait
 			for again := 0; best > 5*time.Second && again < 3; again++ {
@@ -130,7 +131,7 @@ func TestLinear(t *testing.T) {
 				d.Parse(text).Template()
 				d.Parse(text).Outline()
 				d.Parse(text).Comparisons()
-				_, _ = sqltext.Extractor{Dialect: d}.Extract(reply)
+				_, _ = replies.Extractor{Dialect: d}.Extract(reply)
 				best = min(best, time.Since(start))
 			}
 			if best > 5*time.Second {

@@ -1,9 +1,12 @@
 package sqltext_test
 
 import (
+	"bytes"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,7 +26,15 @@ func dialects() []sqltext.Dialect {
 // seed gives a fuzz target the replies of the golden table and texts aimed at
 // the differences between lexers.
 func seed(f *testing.F) {
-	for _, c := range replyCases(f) {
+	replies, err := os.ReadFile("../replies/testdata/replies.jsonl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range bytes.Lines(replies) {
+		var c struct{ Reply string }
+		if err := json.Unmarshal(line, &c); err != nil {
+			f.Fatal(err)
+		}
 		f.Add(c.Reply)
 	}
 	for _, s := range []string{
@@ -189,30 +200,6 @@ func FuzzReadings(f *testing.F) {
 			o := d.Parse(text).Outline()
 			if sorts := d.Parse(text).Sorts(); sorts != (len(o.OrderBy) > 0) {
 				t.Fatalf("%q sorts: %v, by its outline %q", text, sorts, o.OrderBy)
-			}
-		}
-	})
-}
-
-// A reply gives a statement that passes the text check, or a reason.
-func FuzzExtract(f *testing.F) {
-	seed(f)
-	f.Fuzz(func(t *testing.T, reply string) {
-		for i, d := range dialects()[:3] {
-			x := sqltext.Extractor{Dialect: d}
-			if i == 0 {
-				x.Valid = func(s *sqltext.Statement) bool { return len(s.SQL())%2 == 0 } // an engine with whims
-			}
-			got, err := x.Extract(reply)
-			if err != nil {
-				var reason *sqltext.ReplyError
-				if !errors.As(err, &reason) || reason.Reason == "" || got.SQL() != "" {
-					t.Fatalf("%q: %+v, %v", reply, got, err)
-				}
-				continue
-			}
-			if stmt, err := d.Check(got.SQL()); err != nil || stmt.SQL() != got.SQL() || got.Step == "" {
-				t.Fatalf("%q gives %q, which the text check makes %q, %v", reply, got.SQL(), stmt.SQL(), err)
 			}
 		}
 	})

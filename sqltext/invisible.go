@@ -2,33 +2,17 @@ package sqltext
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // This file knows the characters that nobody sees. Models copy them from pages; others put them where a person should
 // read something else than what runs.
 
-// isInvisible reports whether r shows nothing, or changes how its neighbours are shown. U+200C and U+200D are part of
-// words in some scripts, and the number marks of Arabic are seen.
-func isInvisible(r rune) bool {
-	switch {
-	case r < utf8.RuneSelf, r == '\u200c', r == '\u200d':
-		return false
-	case r == '\u2028', r == '\u2029', unicode.In(r, unicode.Cc, unicode.Other_Default_Ignorable_Code_Point):
-		return true
-	}
-	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
-}
-
-// isOddBlank reports whether r looks like a blank and is none to an engine, which takes it for part of a name: the
-// no-break space.
-func isOddBlank(r rune) bool { return r >= utf8.RuneSelf && unicode.IsSpace(r) }
-
-// visible returns s with a blank for each odd one and without invisible characters, but for those in strings and quoted
+// Visible returns s with a blank for each odd one and without invisible characters, but for those in strings and quoted
 // names, which are part of what they stand in.
-func (d Dialect) visible(s string) string {
-	hidden := func(r rune) bool { return isInvisible(r) || isOddBlank(r) }
+func (d Dialect) Visible(s string) string {
+	hidden := func(r rune) bool { return words.IsInvisible(r) || words.IsOddBlank(r) }
 	if strings.IndexFunc(s, hidden) < 0 {
 		return s
 	}
@@ -41,9 +25,9 @@ func (d Dialect) visible(s string) string {
 		}
 		for _, r := range l.tok.Text {
 			switch {
-			case isOddBlank(r):
+			case words.IsOddBlank(r):
 				b.WriteByte(' ')
-			case !isInvisible(r):
+			case !words.IsInvisible(r):
 				b.WriteRune(r)
 			}
 		}

@@ -1,7 +1,6 @@
 package sqltext_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -58,24 +57,4 @@ func TestCheckPayloads(t *testing.T) {
 		})
 	}
 	t.Logf("%d items refused by their text", refused)
-}
-
-func TestExtractPayloads(t *testing.T) {
-	for _, p := range evaldata.Payloads(t) {
-		if p.Engine != "prompt" || p.Where != "reply" {
-			continue
-		}
-		t.Run(p.ID, func(t *testing.T) {
-			got, err := sqltext.Extractor{}.Extract(p.Text)
-			var reply *sqltext.ReplyError
-			switch {
-			case err != nil && !errors.As(err, &reply):
-				t.Errorf("%s: untyped error %v", p.Why, err)
-			case p.Expect == "accept" && (err != nil || got.SQL() != p.Want):
-				t.Errorf("%s: got %q, %v, want %q", p.Why, got.SQL(), err, p.Want)
-			case p.Expect == "refuse" && err == nil:
-				t.Errorf("%s: got %q", p.Why, got.SQL())
-			}
-		})
-	}
 }

@@ -11,18 +11,12 @@ import (
 // is whole. Extract asks it to order its candidates, and to decide where there is no engine to ask.
 
 // head is what a text starts with.
-type head uint8
 
-const (
-	headNone  head = iota // prose, or nothing
-	headQuery             // SELECT, VALUES, or WITH and a list item
-	headOther             // another statement
-)
-
-// headOf looks at the first words of s behind blanks, comments, semicolons and opening brackets. Words that start
+// Head tells by its first words what a text starts with: "query" (SELECT, VALUES, or WITH and a list item), "other"
+// (another statement) or "" (prose, or nothing). It looks behind blanks, comments, semicolons and opening brackets. Words that start
 // sentences as often as statements count by what follows them, or only in capitals: taking prose for a statement
 // refuses a good reply, the reverse only drops text behind one.
-func (d Dialect) headOf(s string) head {
+func (d Dialect) Head(s string) string {
 	var t [6]Token
 	n := 0
 	l := lexer{d: d, src: s}
@@ -34,15 +28,15 @@ func (d Dialect) headOf(s string) head {
 		n++
 	}
 	if t[0].Kind != Word {
-		return headNone
+		return ""
 	}
 	word, is := strings.ToUpper(t[0].Text), false
 	switch next, ok := followed[word]; {
 	case word == "SELECT", word == "VALUES", word == "FROM" && d.FromFirst:
-		return headQuery
+		return "query"
 	case word == "WITH":
 		if t[1].isWord("RECURSIVE") || t[2].isWord("AS") || t[2].isOperator("(") {
-			return headQuery
+			return "query"
 		}
 	case ok:
 		is = slices.ContainsFunc(t[1:next.upto], func(t Token) bool { return t.Kind == Word && next.by[strings.ToUpper(t.Text)] })
@@ -52,9 +46,9 @@ func (d Dialect) headOf(s string) head {
 		is = t[0].Text == word && (descriptive[word] || changes(word))
 	}
 	if is {
-		return headOther
+		return "other"
 	}
-	return headNone
+	return ""
 }
 
 // Words that start a statement that is no query: alone, in capitals, or if one of the words up to a place follows.
@@ -75,9 +69,9 @@ type follow struct {
 	by   map[string]bool
 }
 
-// isCut reports whether a text that starts like a statement stops in the middle of it: in a string, in a bracket, or
+// IsCut reports whether a text that starts like a statement stops in the middle of it: in a string, in a bracket, or
 // behind a word or operator that needs more.
-func (s *Statement) isCut() bool {
+func (s *Statement) IsCut() bool {
 	p := s.tree()
 	if len(p.items) == 0 || strings.HasSuffix(p.sql, ";") {
 		return false // a text that ends with a semicolon ends where it should
@@ -102,8 +96,8 @@ func (s *Statement) isCut() bool {
 // lacksQuery reports whether the text has a WITH list and no query behind it.
 func (p *parsed) lacksQuery() bool { return p.main >= 0 && p.queries[p.main].cte }
 
-// isStub reports whether a text is the first letters of a query at most, comments aside.
-func (d Dialect) isStub(text string) bool {
+// IsStub reports whether a text is the first letters of a query at most, comments aside.
+func (d Dialect) IsStub(text string) bool {
 	items := d.Parse(text).tree().items
 	if len(items) == 0 {
 		return true
@@ -131,11 +125,11 @@ func (p *parsed) opened() bool {
 	return depth > 0
 }
 
-// isPlausible reports whether a text that passed the text check reads like a whole query rather than like prose. It
+// IsPlausible reports whether a text that passed the text check reads like a whole query rather than like prose. It
 // errs on both sides: what engines accept and people rarely write may fail it, and most nonsense passes.
-func (s *Statement) isPlausible() bool {
+func (s *Statement) IsPlausible() bool {
 	p := s.tree()
-	if len(p.items) < 2 || p.main < 0 || p.lacksQuery() || p.d.headOf(p.sql) != headQuery || p.opened() {
+	if len(p.items) < 2 || p.main < 0 || p.lacksQuery() || p.d.Head(p.sql) != "query" || p.opened() {
 		return false
 	}
 	last := &p.items[len(p.items)-1]
@@ -213,3 +207,17 @@ func (p *parsed) isOperatorHere(i int) bool {
 	}
 	return true
 }
+
+// WithoutQuery returns the names of the WITH list of a text that has no query behind it; nil for any other text.
+func (s *Statement) WithoutQuery() (names []string) {
+	p := s.tree()
+	if p.lacksQuery() {
+		for _, c := range p.ctes {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// IsReserved reports whether word, in any case, is a keyword wherever it stands unquoted and without a dot beside it.
+func IsReserved(word string) bool { return reserved[strings.ToUpper(word)] }

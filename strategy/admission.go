@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -130,8 +131,8 @@ func (a *Admission) admitReply(ctx context.Context, sample int, model string, re
 	c := vote.Candidate{Sample: sample, Model: model}
 	text, whole := reply.Text, reply.StopReason == llm.StopEnd
 	if reply.StopReason == llm.StopLength {
-		if text, whole = sqltext.CompleteBlocks(text), true; text == "" {
-			c.Rejected, c.Reason = "truncated: the reply was cut at its token limit", string(sqltext.ReasonTruncated)
+		if text, whole = replies.CompleteBlocks(text), true; text == "" {
+			c.Rejected, c.Reason = "truncated: the reply was cut at its token limit", string(replies.ReasonTruncated)
 			return c, nil
 		}
 	}
@@ -330,7 +331,7 @@ const (
 // reject notes why a reply or a statement may not vote.
 func reject(c *vote.Candidate, err error) {
 	var (
-		reply   *sqltext.ReplyError
+		reply   *replies.Error
 		refused *exec.RefusedError
 		invalid *exec.InvalidError
 		limit   *exec.LimitError

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -19,7 +20,7 @@ type replyKey struct {
 // one.
 type extraction struct {
 	once  sync.Once
-	found sqltext.Extraction
+	found replies.Extraction
 	err   error
 	taken []*sqltext.Statement // statements that the engine has to take for that
 }
@@ -33,9 +34,9 @@ const maxReplies = 256
 // granted first, and the examination of the statement, which is needed anyway, is the proof. Only where the engine
 // rejects the statement, or where there are several to choose from, extraction is done again with the engine's word for
 // each.
-func (a *Admission) Extract(ctx context.Context, sample int, reply string, ended bool) (sqltext.Extraction, error) {
+func (a *Admission) Extract(ctx context.Context, sample int, reply string, ended bool) (replies.Extraction, error) {
 	key := replyKey{reply, ended}
-	x := sqltext.Extractor{Dialect: a.db.Language().Text, Ended: ended}
+	x := replies.Extractor{Dialect: a.db.Language().Text, Ended: ended}
 	a.mu.Lock()
 	r := a.read[key]
 	if r == nil {

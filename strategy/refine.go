@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -165,7 +165,7 @@ func (r Refine) again(
 		span.Fail(err)
 		return c, err
 	}
-	same, err := sqltext.Extractor{Dialect: env.DB.Language().Text, Ended: true}.Extract(reply.Text)
+	same, err := replies.Extractor{Dialect: env.DB.Language().Text, Ended: true}.Extract(reply.Text)
 	if err == nil && seen[same.Normalize()] {
 		return vote.Candidate{Sample: c.Sample, Model: c.Model, SQL: same.SQL()}, nil
 	}

@@ -26,6 +26,7 @@ var bottom = []string{"internal/words", "internal/wait", "internal/whole"}
 // bottom. A package without a line may import nothing of ours; examples may import all.
 var allowed = map[string][]string{
 	"sqltext":             {},
+	"replies":             {"sqltext"},
 	"result":              {},
 	"schema":              {},
 	"trace":               {},
@@ -42,8 +43,8 @@ var allowed = map[string][]string{
 	"session/storetest":   {"session", "schema", "result", "trace"},
 	"memory":              {"session", "sqltext", "schema", "trace"},
 	"describe":            {"llm", "exec", "schema", "trace"},
-	"linker":              {"session", "memory", "llm", "exec", "schema", "sqltext", "result", "trace"},
-	"strategy":            {"session", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
+	"linker":              {"replies", "session", "memory", "llm", "exec", "schema", "sqltext", "result", "trace"},
+	"strategy":            {"replies", "session", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},
 	"strategy/planvote":   aMethod(),
 	"strategy/maker":      aMethod("strategy/planvote"),
 	"strategy/petsql":     aMethod("strategy/planvote"),
@@ -56,7 +57,7 @@ var allowed = map[string][]string{
 
 // aMethod is what a package of one method may import, and beside that the methods that it falls back on.
 func aMethod(others ...string) []string {
-	return append(others, "strategy", "session", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace")
+	return append(others, "strategy", "replies", "session", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace")
 }
 
 // rootLinks are the only packages outside of the standard library and of the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -151,7 +152,7 @@ type phased struct {
 func derive(ctx context.Context, db *exec.DB, reply string) (phased, error) {
 	raw := phased{reply: reply, scope: reply, filter: reply}
 	text := db.Language().Text
-	found, err := sqltext.Extractor{Dialect: text, Valid: func(s *sqltext.Statement) bool {
+	found, err := replies.Extractor{Dialect: text, Valid: func(s *sqltext.Statement) bool {
 		_, err := db.Analyze(ctx, s.SQL())
 		return err == nil
 	}}.Extract(reply)

@@ -16,6 +16,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -93,10 +94,10 @@ func TestExtractAnswers(t *testing.T) {
 		for a := range evaldata.Lines[answer](t, path) {
 			for _, text := range a.texts() {
 				total++
-				x := sqltext.Extractor{Dialect: a.dialect(path)}
+				x := replies.Extractor{Dialect: a.dialect(path)}
 				got, err := x.Extract(text)
 				if err != nil {
-					var reply *sqltext.ReplyError
+					var reply *replies.Error
 					if !errors.As(err, &reply) || reply.Reason == "" {
 						t.Fatalf("%s: untyped error %v for %q", path, err, text)
 					}
@@ -130,7 +131,7 @@ func TestExtractKeepsResults(t *testing.T) {
 				continue
 			}
 			ran++
-			x := sqltext.Extractor{}
+			x := replies.Extractor{}
 			if ran%10 == 0 { // with the engine as judge, too
 				x.Valid = func(s *sqltext.Statement) bool { return prepares(dbs(a.DB), s.SQL()) }
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -59,7 +59,7 @@ func (r *run) read(reply string) action {
 		}
 	}
 	if at < 0 {
-		if found, err := (sqltext.Extractor{Dialect: r.env.DB.Language().Text, Ended: true}).Extract(text); err == nil {
+		if found, err := (replies.Extractor{Dialect: r.env.DB.Language().Text, Ended: true}).Extract(text); err == nil {
 			return action{name: actionQuery, argument: found.SQL(), open: true}
 		}
 		return action{thought: oneThought(text)}

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // flagError says why a reply may not vote: a red flag of the MAKER paper (arXiv 2511.09030). Such a reply is discarded,
@@ -64,8 +64,8 @@ func flagReply(reply llm.Response, maxTokens int) error {
 
 // malformed is the flag of a reply that does not read as what was asked for: a refusal in words is told apart.
 func malformed(reply string, err error) error {
-	var e *sqltext.ReplyError
-	if _, xerr := (sqltext.Extractor{}).Extract(reply); errors.As(xerr, &e) && e.Reason == sqltext.ReasonRefusal {
+	var e *replies.Error
+	if _, xerr := (replies.Extractor{}).Extract(reply); errors.As(xerr, &e) && e.Reason == replies.ReasonRefusal {
 		return flagged(flagRefusal, "%s", e.Detail)
 	}
 	return err

@@ -19,8 +19,8 @@ import (
 
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -177,7 +177,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	l.Model = p.timeout()(l.Model)
 	l.Seed, l.MaxTokens = env.SeedOf, cmp.Or(l.MaxTokens, p.MaxTokens)
 	l.Prompt = func(context.Context, linker.Input) ([]llm.Message, error) { return full, nil }
-	l.Extract = func(ctx context.Context, reply string) (sqltext.Extraction, error) {
+	l.Extract = func(ctx context.Context, reply string) (replies.Extraction, error) {
 		return admission.Extract(ctx, 0, reply, false)
 	}
 	l.Analyze = admission.Analyze

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -58,7 +58,7 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 			if err != nil {
 				return c, err
 			}
-			found, err := sqltext.Extractor{Dialect: env.DB.Language().Text, Ended: reply.StopReason == llm.StopEnd}.Extract(reply.Text)
+			found, err := replies.Extractor{Dialect: env.DB.Language().Text, Ended: reply.StopReason == llm.StopEnd}.Extract(reply.Text)
 			if c.SQL, c.Statement = found.SQL(), found.Statement; err != nil {
 				c.Rejected = err.Error()
 			}

@@ -1,4 +1,4 @@
-package sqltext
+package replies
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 // servers with a wrong template leave.
 func trimReply(s string) string {
 	for {
-		trimmed := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) })
+		trimmed := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || words.IsInvisible(r) })
 		for _, mark := range []string{"</s>", "<s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<end_of_turn>", "<eos>",
 			"<|call|>", "<|return|>", "<|eom_id|>"} {
 			trimmed = strings.TrimSuffix(trimmed, mark)

@@ -1,4 +1,4 @@
-package sqltext
+package replies
 
 import (
 	"regexp"
@@ -7,17 +7,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Extractor finds the one statement in the reply of a model.
 //
 // It never repairs: quotes, brackets and entities stay as the model wrote them, and what does not hold exactly one
-// statement gives a *ReplyError. Only what nobody sees goes: outside of strings and quoted names, invisible characters
+// statement gives an *Error. Only what nobody sees goes: outside of strings and quoted names, invisible characters
 // are left out, and no-break and other odd spaces are blanks. The zero Extractor works for SQLite without an engine.
 //
 // Safe for concurrent use if Valid is.
 type Extractor struct {
-	Dialect Dialect // the dialect of the SQL
+	Dialect sqltext.Dialect // the dialect of the SQL
 
 	// Ended says that the model came to its end, by the word of the provider. A statement that looks cut off is then
 	// one that the engine has to judge: it may end with a name that is a keyword, as in SELECT id FROM order.
@@ -25,23 +26,23 @@ type Extractor struct {
 
 	// Valid asks the engine whether it can prepare the statement, which has passed Dialect.Check. It is called at most
 	// 32 times a reply, mostly once. Nil: the shape of the text decides, which tells most prose from SQL.
-	Valid func(s *Statement) bool
+	Valid func(s *sqltext.Statement) bool
 }
 
 // The bounds of one reply, which may be full of places to start at: calls of Valid, bytes read, and bytes of texts
 // whose tokens are kept.
 const (
 	maxTries = 32
-	maxRead  = 32 * MaxReply
-	maxKept  = 4 * MaxReply
+	maxRead  = 32 * MaxBytes
+	maxKept  = 4 * MaxBytes
 )
 
-// Extract returns the statement in reply, or a *ReplyError.
+// Extract returns the statement in reply, or an *Error.
 //
 // It walks down a ladder; each step works on what the one before left, and the first text wins that passes
 // Dialect.Check and Valid:
 //
-//  1. Over MaxReply or not UTF-8: no candidate. (A reply that the provider cut
+//  1. Over MaxBytes or not UTF-8: no candidate. (A reply that the provider cut
 //     is the caller's to flag, with ReasonTruncated.)
 //  2. Reasoning up to the last </think> is dropped; where it does not end the
 //     reply was cut. The content of <answer>…</answer> is taken alone.
@@ -66,26 +67,26 @@ const (
 //
 // The time is linear in len(reply) but for replies with many places to start at, which are bounded.
 func (x Extractor) Extract(reply string) (Extraction, error) {
-	if len(reply) > MaxReply {
-		return Extraction{}, &ReplyError{Reason: ReasonTooLong, Detail: "the reply is longer than 32 KiB"}
+	if len(reply) > MaxBytes {
+		return Extraction{}, &Error{Reason: sqltext.ReasonTooLong, Detail: "the reply is longer than 32 KiB"}
 	}
 	if !utf8.ValidString(reply) {
-		return Extraction{}, &ReplyError{Reason: reasonNotUTF8, Detail: "the reply is not valid UTF-8"}
+		return Extraction{}, &Error{Reason: "not-utf8", Detail: "the reply is not valid UTF-8"}
 	}
 	text := trimReply(reply)
 	if text == "" {
-		return Extraction{}, &ReplyError{Reason: ReasonEmpty, Detail: "the reply is blank"}
+		return Extraction{}, &Error{Reason: sqltext.ReasonEmpty, Detail: "the reply is blank"}
 	}
 	e := extraction{x: x, d: x.Dialect, closed: x.Ended}
 	body, cut := words.AfterReasoning(text)
 	if cut {
-		return Extraction{}, &ReplyError{Reason: ReasonTruncated, Detail: "the reasoning has no end"}
+		return Extraction{}, &Error{Reason: ReasonTruncated, Detail: "the reasoning has no end"}
 	}
 	if len(body) < len(text) {
 		e.note("reasoning")
 	}
 	if body = trimReply(body); body == "" {
-		return Extraction{}, &ReplyError{Reason: ReasonNoSQL, Detail: "nothing follows the reasoning"}
+		return Extraction{}, &Error{Reason: ReasonNoSQL, Detail: "nothing follows the reasoning"}
 	}
 	e.ladder(body, "bare", 0)
 	if e.isEmpty() {
@@ -97,7 +98,7 @@ func (x Extractor) Extract(reply string) (Extraction, error) {
 // extraction is one run of Extract.
 type extraction struct {
 	x     Extractor
-	d     Dialect
+	d     sqltext.Dialect
 	texts map[string]*reading // texts that were checked
 	tries int                 // calls of Valid
 	read  int                 // bytes that accept was given
@@ -105,20 +106,20 @@ type extraction struct {
 	notes []string
 
 	found *Extraction
-	fatal *ReplyError // the reply as a whole is refused
+	fatal *Error // the reply as a whole is refused
 
 	likely, possible *Extraction // statements that Valid did not accept
 	truncated        bool
-	openFence        bool          // the block that counts has no end, though the model may not have been done
-	closed           bool          // the provider, a fence or JSON says that the model was done
-	refused          *RefusedError // the refusal of the first text that reads like a query
-	refusedSQL       string        // the text that was refused
+	openFence        bool                  // the block that counts has no end, though the model may not have been done
+	closed           bool                  // the provider, a fence or JSON says that the model was done
+	refused          *sqltext.RefusedError // the refusal of the first text that reads like a query
+	refusedSQL       string                // the text that was refused
 }
 
 // reading is what is known of one text: its statement or why there is none.
 type reading struct {
-	*Statement
-	refused *RefusedError
+	*sqltext.Statement
+	refused *sqltext.RefusedError
 	asked   bool // Valid was asked
 	valid   bool // the answer of Valid
 }
@@ -130,11 +131,11 @@ func (e *extraction) check(text string) *reading {
 		r = &reading{}
 		var err error
 		if r.Statement, err = e.d.Check(text); err != nil {
-			r.refused = err.(*RefusedError)
-		} else if known := e.texts[r.sql]; known != nil {
+			r.refused = err.(*sqltext.RefusedError)
+		} else if known := e.texts[r.SQL()]; known != nil {
 			r = known
 		} else {
-			e.keep(r.sql, r)
+			e.keep(r.SQL(), r)
 		}
 		e.keep(text, r)
 	}
@@ -152,10 +153,10 @@ func (e *extraction) keep(text string, r *reading) {
 
 // isCut reports whether text stops in the middle of a statement.
 func (e *extraction) isCut(text string) bool {
-	if r := e.check(text); r.refused == nil && r.sql == text {
-		return r.isCut()
+	if r := e.check(text); r.refused == nil && r.SQL() == text {
+		return r.IsCut()
 	}
-	return e.d.Parse(text).isCut()
+	return e.d.Parse(text).IsCut()
 }
 
 func (e *extraction) note(n string) {
@@ -181,13 +182,13 @@ func (e *extraction) result(text string) (Extraction, error) {
 		best = e.likely
 	}
 	if best == nil && (cut || e.truncated) {
-		return Extraction{}, &ReplyError{Reason: ReasonTruncated, Detail: "the statement stops in the middle"}
+		return Extraction{}, &Error{Reason: ReasonTruncated, Detail: "the statement stops in the middle"}
 	}
 	if best == nil {
 		best = e.possible
 	}
 	switch {
-	case best != nil && e.d.losesWith(text, best.Statement):
+	case best != nil && losesWith(e.d, text, best.Statement):
 		e.several()
 		return Extraction{}, e.fatal
 	case best != nil:
@@ -197,25 +198,22 @@ func (e *extraction) result(text string) (Extraction, error) {
 		best.Notes = e.notes
 		return *best, nil
 	case e.refused != nil:
-		return Extraction{}, &ReplyError{Reason: reasonRefused, Detail: e.refused.Detail, SQL: e.refusedSQL, Err: e.refused}
+		return Extraction{}, &Error{Reason: reasonRefused, Detail: e.refused.Detail, SQL: e.refusedSQL, Err: e.refused}
 	case isRefusal(text):
-		return Extraction{}, &ReplyError{Reason: ReasonRefusal, Detail: "the model declined to answer"}
+		return Extraction{}, &Error{Reason: ReasonRefusal, Detail: "the model declined to answer"}
 	}
-	return Extraction{}, &ReplyError{Reason: ReasonNoSQL, Detail: "the reply holds no query"}
+	return Extraction{}, &Error{Reason: ReasonNoSQL, Detail: "the reply holds no query"}
 }
 
 var withWord = regexp.MustCompile(`(?i)\bwith\b`)
 
 // losesWith reports whether a statement taken out of text reads a name of a WITH list that stands apart before it.
-func (d Dialect) losesWith(text string, s *Statement) bool {
+func losesWith(d sqltext.Dialect, text string, s *sqltext.Statement) bool {
 	before := text[:max(0, strings.LastIndex(text, s.SQL()))]
 	for _, at := range withWord.FindAllStringIndex(before, maxPlaces) {
-		list := d.Parse(before[at[0]:]).tree()
-		if !list.lacksQuery() {
-			continue
-		}
+		list := d.Parse(before[at[0]:]).WithoutQuery()
 		for _, t := range s.Tables() {
-			if t.Base() && slices.ContainsFunc(list.ctes, func(c span) bool { return c.name == strings.ToLower(t.Name) }) {
+			if t.Base() && slices.Contains(list, strings.ToLower(t.Name)) {
 				return true
 			}
 		}
@@ -229,16 +227,16 @@ func (e *extraction) ladder(text, step string, depth int) {
 	if depth > 3 || text == "" {
 		return
 	}
-	if plain := e.d.visible(text); plain != text && e.d.headOf(plain) != headNone {
+	if plain := e.d.Visible(text); plain != text && e.d.Head(plain) != "" {
 		e.note("invisible")
 		text = plain
 	}
-	head := e.d.headOf(text)
-	if head == headOther {
+	head := e.d.Head(text)
+	if head == "other" {
 		e.notRead(text)
 		return
 	}
-	if head == headQuery {
+	if head == "query" {
 		e.statement(text, step, true)
 		if e.done() || e.likely != nil {
 			return
@@ -249,7 +247,7 @@ func (e *extraction) ladder(text, step string, depth int) {
 		e.ladder(inner, step, depth+1)
 		return
 	}
-	if texts := e.d.arguments(text); len(texts) > 0 {
+	if texts := arguments(e.d, text); len(texts) > 0 {
 		e.oneOf(texts, "call", depth)
 		return
 	}
@@ -274,7 +272,7 @@ func (e *extraction) notRead(text string) {
 	parts := e.d.Split(text)
 	statements := 0
 	for _, part := range parts {
-		if e.d.headOf(part) != headNone {
+		if e.d.Head(part) != "" {
 			statements++
 		}
 	}
@@ -282,7 +280,7 @@ func (e *extraction) notRead(text string) {
 		e.several()
 		return
 	}
-	refused := &ReplyError{Reason: ReasonNotReadOnly, Detail: "the statement is no query", SQL: strings.TrimSpace(parts[0])}
+	refused := &Error{Reason: sqltext.ReasonNotReadOnly, Detail: "the statement is no query", SQL: strings.TrimSpace(parts[0])}
 	if r := e.check(parts[0]); r.refused != nil {
 		refused.Err = r.refused
 	}
@@ -290,7 +288,7 @@ func (e *extraction) notRead(text string) {
 }
 
 func (e *extraction) several() {
-	e.fatal = &ReplyError{Reason: ReasonSeveral, Detail: "the reply holds more than one statement"}
+	e.fatal = &Error{Reason: sqltext.ReasonSeveral, Detail: "the reply holds more than one statement"}
 }
 
 // verdict is what accept says of a text.
@@ -310,15 +308,15 @@ func (e *extraction) accept(text, step string, sure bool) verdict {
 	}
 	stmt := e.check(text)
 	if refused := stmt.refused; refused != nil {
-		if refused.Reason == ReasonNotReadOnly && e.d.headOf(text) == headQuery {
-			e.fatal = &ReplyError{Reason: ReasonNotReadOnly, Detail: refused.Detail, SQL: strings.TrimSpace(text), Err: refused}
+		if refused.Reason == sqltext.ReasonNotReadOnly && e.d.Head(text) == "query" {
+			e.fatal = &Error{Reason: sqltext.ReasonNotReadOnly, Detail: refused.Detail, SQL: strings.TrimSpace(text), Err: refused}
 		} else if e.refused == nil && sure {
 			e.refused, e.refusedSQL = refused, strings.TrimSpace(text)
 		}
 		return rejected
 	}
 	found := &Extraction{Statement: stmt.Statement, Step: step}
-	shape := stmt.isPlausible()
+	shape := stmt.IsPlausible()
 	switch {
 	case e.valid(stmt):
 		e.found = found
@@ -329,7 +327,7 @@ func (e *extraction) accept(text, step string, sure bool) verdict {
 		}
 		return plausible
 	}
-	if e.possible == nil && sure && !isSentence(stmt.sql) {
+	if e.possible == nil && sure && !isSentence(stmt.SQL()) {
 		e.possible = found
 	}
 	return rejected
@@ -338,7 +336,7 @@ func (e *extraction) accept(text, step string, sure bool) verdict {
 // valid asks the engine, where there is one to ask.
 func (e *extraction) valid(r *reading) bool {
 	if e.x.Valid == nil {
-		return r.isPlausible()
+		return r.IsPlausible()
 	}
 	if !r.asked && e.tries < maxTries {
 		e.tries++
@@ -357,16 +355,16 @@ func (e *extraction) statement(text, step string, sure bool) verdict {
 	if e.read > maxRead {
 		return rejected
 	}
-	if plain := e.d.visible(text); plain != text {
+	if plain := e.d.Visible(text); plain != text {
 		e.note("invisible")
 		text = plain
 	}
-	cuts := e.d.cuts(text)
+	cuts := cuts(e.d, text)
 	cutOff := !e.closed && !cuts[0].live && e.isCut(text)
 	best := rejected
 	for _, c := range cuts {
 		head, rest := text[:c.at], text[c.at:]
-		if c.live && (e.d.headOf(rest) != headNone || e.d.continuesBehind(rest)) {
+		if c.live && (e.d.Head(rest) != "" || continuesBehind(e.d, rest)) {
 			if e.looksWhole(head) {
 				e.several()
 				return rejected
@@ -403,18 +401,18 @@ func (e *extraction) statement(text, step string, sure bool) verdict {
 // looksWhole reports whether text passes for a statement, asking no engine.
 func (e *extraction) looksWhole(text string) bool {
 	r := e.check(text)
-	return r.refused == nil && (r.isPlausible() || !isSentence(r.sql))
+	return r.refused == nil && (r.IsPlausible() || !isSentence(r.SQL()))
 }
 
 // otherQuery reports whether one of the places in text starts a query that differs from found.
-func (e *extraction) otherQuery(text string, found *Statement) bool {
-	for _, at := range e.d.places(text) {
-		for _, c := range e.d.cuts(text[at:]) {
+func (e *extraction) otherQuery(text string, found *sqltext.Statement) bool {
+	for _, at := range places(e.d, text) {
+		for _, c := range cuts(e.d, text[at:]) {
 			if e.read += c.at; e.read > maxRead {
 				return true // too much to be sure
 			}
 			other := e.check(text[at : at+c.at])
-			if other.refused == nil && other.isPlausible() {
+			if other.refused == nil && other.IsPlausible() {
 				if other.Normalize() != found.Normalize() {
 					return true
 				}

@@ -1,4 +1,4 @@
-package sqltext_test
+package replies_test
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -44,16 +46,17 @@ func replyCases(t testing.TB) []replyCase {
 }
 
 func (c replyCase) dialect() sqltext.Dialect {
-	d, _ := dialectOf(c.Dialect)
-	return d
+	return map[string]sqltext.Dialect{
+		"sqlite": sqltext.SQLite(), "postgres": sqltext.PostgreSQL(), "mysql": sqltext.MySQL(), "duckdb": sqltext.DuckDB(), "bigquery": sqltext.BigQuery(),
+	}[c.Dialect]
 }
 
 func TestExtract(t *testing.T) {
 	for _, c := range replyCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
-			got, err := sqltext.Extractor{Dialect: c.dialect()}.Extract(c.Reply)
+			got, err := replies.Extractor{Dialect: c.dialect()}.Extract(c.Reply)
 			if c.Reason != "" {
-				var reply *sqltext.ReplyError
+				var reply *replies.Error
 				if !errors.As(err, &reply) || string(reply.Reason) != c.Reason {
 					t.Fatalf("%s: got %+v, %v, want reason %s", c.Why, got, err, c.Reason)
 				}
@@ -94,9 +97,9 @@ func TestExtractEnded(t *testing.T) {
 		{"nothing odd", "SELECT id FROM t", "SELECT id FROM t", "SELECT id FROM t"},
 	} {
 		for _, ended := range []bool{false, true} {
-			found, err := sqltext.Extractor{Valid: valid, Ended: ended}.Extract(c.reply)
+			found, err := replies.Extractor{Valid: valid, Ended: ended}.Extract(c.reply)
 			got := found.SQL()
-			var reply *sqltext.ReplyError
+			var reply *replies.Error
 			if errors.As(err, &reply) {
 				got = string(reply.Reason)
 			}
@@ -109,4 +112,50 @@ func TestExtractEnded(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestExtractPayloads(t *testing.T) {
+	for _, p := range evaldata.Payloads(t) {
+		if p.Engine != "prompt" || p.Where != "reply" {
+			continue
+		}
+		t.Run(p.ID, func(t *testing.T) {
+			got, err := replies.Extractor{}.Extract(p.Text)
+			var reply *replies.Error
+			switch {
+			case err != nil && !errors.As(err, &reply):
+				t.Errorf("%s: untyped error %v", p.Why, err)
+			case p.Expect == "accept" && (err != nil || got.SQL() != p.Want):
+				t.Errorf("%s: got %q, %v, want %q", p.Why, got.SQL(), err, p.Want)
+			case p.Expect == "refuse" && err == nil:
+				t.Errorf("%s: got %q", p.Why, got.SQL())
+			}
+		})
+	}
+}
+
+// A reply gives a statement that passes the text check, or a reason.
+func FuzzExtract(f *testing.F) {
+	for _, c := range replyCases(f) {
+		f.Add(c.Reply)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		for i, d := range []sqltext.Dialect{sqltext.SQLite(), sqltext.PostgreSQL(), sqltext.MySQL()} {
+			x := replies.Extractor{Dialect: d}
+			if i == 0 {
+				x.Valid = func(s *sqltext.Statement) bool { return len(s.SQL())%2 == 0 } // an engine with whims
+			}
+			got, err := x.Extract(reply)
+			if err != nil {
+				var reason *replies.Error
+				if !errors.As(err, &reason) || reason.Reason == "" || got.SQL() != "" {
+					t.Fatalf("%q: %+v, %v", reply, got, err)
+				}
+				continue
+			}
+			if stmt, err := d.Check(got.SQL()); err != nil || stmt.SQL() != got.SQL() || got.Step == "" {
+				t.Fatalf("%q gives %q, which the text check makes %q, %v", reply, got.SQL(), stmt.SQL(), err)
+			}
+		}
+	})
 }

@@ -1,4 +1,4 @@
-package sqltext
+package replies
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // This file has the steps of the ladder for answers in JSON and for calls of tools, written out as text.
@@ -30,7 +31,7 @@ func (e *extraction) json(text string, depth int) bool {
 		e.brokenJSON(cut)
 		return true
 	}
-	e.oneOf(e.d.textsIn(values), "json", depth)
+	e.oneOf(textsIn(e.d, values), "json", depth)
 	return true
 }
 
@@ -48,15 +49,15 @@ func decoded(text string) (values []any, cut bool) {
 
 func (e *extraction) brokenJSON(cut bool) {
 	if cut && !e.x.Ended {
-		e.fatal = &ReplyError{Reason: ReasonTruncated, Detail: "the JSON stops in the middle"}
+		e.fatal = &Error{Reason: ReasonTruncated, Detail: "the JSON stops in the middle"}
 		return
 	}
-	e.fatal = &ReplyError{Reason: ReasonBrokenJSON, Detail: "the reply starts like a JSON object and is none"}
+	e.fatal = &Error{Reason: ReasonBrokenJSON, Detail: "the reply starts like a JSON object and is none"}
 }
 
 // textsIn returns what may be the statement of JSON values: their fields "sql" (case aside) that stand least deep; where
 // they have none, the texts that start with a query. A text that holds JSON counts as that, as arguments of calls do.
-func (d Dialect) textsIn(level []any) []string {
+func textsIn(d sqltext.Dialect, level []any) []string {
 	var queries []string
 	for n := 0; len(level) > 0 && n < maxDeep; n++ {
 		var next []any
@@ -86,7 +87,7 @@ func (d Dialect) textsIn(level []any) []string {
 				if text := strings.TrimSpace(v); isJSON(text) {
 					inner, _ := decoded(text)
 					next = append(next, inner...)
-				} else if d.headOf(text) == headQuery {
+				} else if d.Head(text) == "query" {
 					queries = append(queries, text)
 				}
 			}
@@ -105,7 +106,7 @@ func (e *extraction) oneOf(texts []string, step string, depth int) {
 		return
 	}
 	one := texts[0]
-	whole := func(text string) bool { r := e.check(text); return r.refused == nil && r.isPlausible() }
+	whole := func(text string) bool { r := e.check(text); return r.refused == nil && r.IsPlausible() }
 	for _, text := range texts[1:] {
 		switch {
 		case !whole(text): // a question that starts with Select
@@ -124,11 +125,11 @@ func (e *extraction) oneOf(texts []string, step string, depth int) {
 var argument = regexp.MustCompile(`(?i)<(?:parameter\b[^<>]*|arg_value)>`)
 
 // arguments returns the queries among the arguments of calls in tags.
-func (d Dialect) arguments(text string) []string {
+func arguments(d sqltext.Dialect, text string) []string {
 	var texts []string
 	for _, at := range argument.FindAllStringIndex(text, maxPlaces) {
 		inner, _, _ := strings.Cut(text[at[1]:], "</")
-		if d.headOf(inner) == headQuery {
+		if d.Head(inner) == "query" {
 			texts = append(texts, inner)
 		}
 	}
@@ -145,12 +146,12 @@ func (e *extraction) embedded(text string) {
 		e.brokenJSON(cut)
 		return
 	}
-	texts := e.d.textsIn(values)
+	texts := textsIn(e.d, values)
 	step := "json"
 	if len(texts) == 0 {
 		step = "call"
 		for _, m := range call.FindAllStringSubmatchIndex(text, maxPlaces) {
-			if inner, ok := unquote(text[m[3]:], text[m[2]:m[3]]); ok && e.d.headOf(inner) == headQuery {
+			if inner, ok := unquote(text[m[3]:], text[m[2]:m[3]]); ok && e.d.Head(inner) == "query" {
 				texts = append(texts, inner)
 			}
 		}

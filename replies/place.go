@@ -1,6 +1,11 @@
-package sqltext
+package replies
 
-import "strings"
+import (
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/sqltext"
+	"slices"
+	"strings"
+)
 
 // maxPlaces bounds the places that are tried in one text.
 const maxPlaces = 24
@@ -8,11 +13,11 @@ const maxPlaces = 24
 // places returns the bytes at which a line, or the text behind a colon, starts with a query word, or a sentence with
 // one in capitals. Marks of lists, quotes and code before it are skipped. A SELECT that goes on with something (behind
 // a bracket, UNION or AS) is none.
-func (d Dialect) places(text string) []int {
+func places(d sqltext.Dialect, text string) []int {
 	var found []int
 	mark := byte('\n') // the mark that ends before i
 	for i := 0; len(found) < maxPlaces; {
-		if at := d.place(text, i, mark); at >= 0 && (len(found) == 0 || found[len(found)-1] < at) {
+		if at := place(d, text, i, mark); at >= 0 && (len(found) == 0 || found[len(found)-1] < at) {
 			found = append(found, at)
 		}
 		n := strings.IndexAny(text[i:], "\n:.!?")
@@ -26,7 +31,7 @@ func (d Dialect) places(text string) []int {
 }
 
 // place returns where the query word behind text[:i] stands, or -1.
-func (d Dialect) place(text string, i int, mark byte) int {
+func place(d sqltext.Dialect, text string, i int, mark byte) int {
 	sentence := mark != '\n' && mark != ':'
 	if sentence && i < len(text) && !isSpace(text[i]) { // a dot inside a word or a number
 		return -1
@@ -40,7 +45,7 @@ func (d Dialect) place(text string, i int, mark byte) int {
 	if !isQueryWord(word) || sentence && word != strings.ToUpper(word) {
 		return -1
 	}
-	if before := strings.TrimRight(text[:at], " \t\r\n"); d.continues(before) && !(strings.EqualFold(word, "WITH") && strings.HasSuffix(before, ",")) {
+	if before := strings.TrimRight(text[:at], " \t\r\n"); continues(d, before) && !(strings.EqualFold(word, "WITH") && strings.HasSuffix(before, ",")) {
 		return -1
 	}
 	return at
@@ -68,14 +73,14 @@ func leadingWord(s string) string {
 	for n < len(s) && isName(s[n]) {
 		n++
 	}
-	if i := strings.IndexFunc(s[:n], func(r rune) bool { return isInvisible(r) || isOddBlank(r) }); i >= 0 {
+	if i := strings.IndexFunc(s[:n], func(r rune) bool { return words.IsInvisible(r) || words.IsOddBlank(r) }); i >= 0 {
 		return s[:i]
 	}
 	return s[:n]
 }
 
 // continues reports whether a query word behind before belongs to the statement that before holds.
-func (d Dialect) continues(before string) bool {
+func continues(d sqltext.Dialect, before string) bool {
 	before = strings.TrimRight(before, " \t\r\n")
 	if before == "" {
 		return false
@@ -106,15 +111,13 @@ const maxCuts = 8
 
 // cuts returns where the statement at the start of text may end, the likeliest place first: at its first live
 // semicolon, or else the end of the text; at a fence; at a line with a label; at blank lines, the last one first.
-func (d Dialect) cuts(text string) []cut {
+func cuts(d sqltext.Dialect, text string) []cut {
 	var label, fence cut
 	var blanks []cut
 	whole := cut{at: len(text), end: true}
-	l := lexer{d: d, src: text}
 	line := false // the token starts a line
-	for l.next() {
-		t := l.tok
-		if t.isOperator(";") {
+	for t := range d.Tokens(text) {
+		if t.Kind == sqltext.Operator && t.Text == ";" {
 			whole = cut{at: t.Pos, live: true}
 			break
 		}
@@ -124,13 +127,13 @@ func (d Dialect) cuts(text string) []cut {
 		if line && label.at == 0 && isLabel(text[t.Pos:]) {
 			label.at = t.Pos
 		}
-		line = line && t.Kind == Comment
-		if t.Kind != Space {
+		line = line && t.Kind == sqltext.Comment
+		if t.Kind != sqltext.Space {
 			continue
 		}
 		line = strings.IndexByte(t.Text, '\n') >= 0
 		after := t.Pos + len(t.Text)
-		if t.Pos > 0 && strings.Count(t.Text, "\n") > 1 && after < len(text) && !d.goesOn(text[after:]) {
+		if t.Pos > 0 && strings.Count(t.Text, "\n") > 1 && after < len(text) && !goesOn(d, text[after:]) {
 			blanks = append(blanks, cut{at: t.Pos})
 		}
 	}
@@ -163,14 +166,30 @@ func isLabel(s string) bool {
 
 // continuesBehind reports whether s, behind a semicolon, starts with a keyword in capitals that continues a statement:
 // then the semicolon was a slip, and what stands before it is not the whole statement.
-func (d Dialect) continuesBehind(s string) bool {
+func continuesBehind(d sqltext.Dialect, s string) bool {
 	word := leadingWord(strings.TrimLeft(s, "; \t\r\n"))
-	return len(word) > 1 && word == strings.ToUpper(word) && d.goesOn(word)
+	return len(word) > 1 && word == strings.ToUpper(word) && goesOn(d, word)
 }
 
 // goesOn reports whether s starts with a keyword that continues a statement, as WHERE does; sentences write it Where.
-func (d Dialect) goesOn(s string) bool {
+func goesOn(d sqltext.Dialect, s string) bool {
 	word := leadingWord(s)
 	upper := strings.ToUpper(word)
-	return reserved[upper] && !isQueryWord(word) && (word == upper || word == strings.ToLower(word))
+	return sqltext.IsReserved(word) && !isQueryWord(word) && (word == upper || word == strings.ToLower(word))
+}
+
+func isQueryWord(word string) bool { return isOneOf(word, "SELECT", "WITH", "VALUES") }
+
+// isOneOf compares without case.
+func isOneOf(word string, upper ...string) bool {
+	return slices.ContainsFunc(upper, func(u string) bool { return strings.EqualFold(u, word) })
+}
+
+func isSpace(c byte) bool { return strings.IndexByte(" \n\t\r\f", c) >= 0 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// isName holds for every byte over 0x7F, as in package sqltext.
+func isName(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80 || isDigit(c) || c == '$'
 }

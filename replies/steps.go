@@ -1,6 +1,8 @@
-package sqltext
+package replies
 
-import "strings"
+import (
+	"strings"
+)
 
 // This file has the steps of the ladder that take a statement out of what is around it.
 
@@ -12,19 +14,19 @@ func (e *extraction) fences(text string, depth int) bool {
 	}
 	last := blocks[len(blocks)-1]
 	e.openFence = !last.closed && !e.x.Ended && !strings.HasSuffix(trimReply(last.body), ";")
-	if e.openFence && last.language && e.d.isStub(last.body) {
+	if e.openFence && last.language && e.d.IsStub(last.body) {
 		e.truncated = true // in the answer: an earlier block was a draft
 		return true
 	}
 	pick := -1
 	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
 		body := trimReply(blocks[i].body)
-		if e.d.headOf(body) == headQuery || isJSON(body) {
+		if e.d.Head(body) == "query" || isJSON(body) {
 			pick = i
 		}
 	}
 	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
-		if len(e.d.places(blocks[i].body)) > 0 || e.d.headOf(blocks[i].body) == headOther {
+		if len(places(e.d, blocks[i].body)) > 0 || e.d.Head(blocks[i].body) == "other" {
 			pick = i
 		}
 	}
@@ -41,7 +43,7 @@ func (e *extraction) fences(text string, depth int) bool {
 	}
 	chosen := e.d.Parse(blocks[pick].body)
 	for _, b := range blocks[:pick] {
-		if e.d.headOf(b.body) == headQuery && e.d.Parse(b.body).Normalize() != chosen.Normalize() {
+		if e.d.Head(b.body) == "query" && e.d.Parse(b.body).Normalize() != chosen.Normalize() {
 			e.note("other-blocks")
 		}
 	}
@@ -60,12 +62,12 @@ func (e *extraction) quotes(text string) (string, bool) {
 		return "", false
 	}
 	inner := text[1 : len(text)-1]
-	return inner, e.d.headOf(inner) == headQuery
+	return inner, e.d.Head(inner) == "query"
 }
 
 // prose is step 7.
 func (e *extraction) prose(text, step string) {
-	places := e.d.places(text)
+	places := places(e.d, text)
 	for k, at := range places {
 		from := text[at:]
 		if at > 0 && text[at-1] == '`' { // code in a line
@@ -104,7 +106,7 @@ func (e *extraction) differs(text string) bool {
 	paragraph, _, _ := strings.Cut(strings.ReplaceAll(text, "\r", ""), "\n\n")
 	for _, part := range []string{text, paragraph} {
 		r := e.check(part)
-		if r.refused == nil && r.isPlausible() && e.valid(r) && r.Normalize() != e.found.Normalize() {
+		if r.refused == nil && r.IsPlausible() && e.valid(r) && r.Normalize() != e.found.Normalize() {
 			return true
 		}
 	}

@@ -1,11 +1,11 @@
-package sqltext_test
+package replies_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/replies"
 )
 
 func TestCompleteBlocks(t *testing.T) {
@@ -16,10 +16,10 @@ func TestCompleteBlocks(t *testing.T) {
 		{"SELECT name FROM customers WHERE", "", "no block"},
 		{"``````", "", "an empty block holds nothing"},
 		{"", "", "nothing"},
-		{strings.Repeat("x", sqltext.MaxReply) + "\n```\nSELECT 1\n```", "", "a reply that is too long is not looked at"},
+		{strings.Repeat("x", replies.MaxBytes) + "\n```\nSELECT 1\n```", "", "a reply that is too long is not looked at"},
 	}
 	for _, tt := range tests {
-		if got := sqltext.CompleteBlocks(tt.reply); got != tt.want {
+		if got := replies.CompleteBlocks(tt.reply); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
 		}
 	}
@@ -28,7 +28,7 @@ func TestCompleteBlocks(t *testing.T) {
 // A reply that the provider cut in its explanation still holds a statement.
 func ExampleCompleteBlocks() {
 	reply := "```sql\nSELECT count(*) FROM customers\n```\nThis counts the rows of the table cust"
-	found, err := sqltext.Extractor{}.Extract(sqltext.CompleteBlocks(reply))
+	found, err := replies.Extractor{}.Extract(replies.CompleteBlocks(reply))
 	fmt.Println(found.SQL(), err)
 	// Output: SELECT count(*) FROM customers <nil>
 }

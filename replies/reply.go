@@ -1,0 +1,53 @@
+package replies
+
+import (
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// MaxBytes is the longest reply that Extract reads, in bytes. A longer one is a model that does not stop.
+const MaxBytes = 32 << 10
+
+// The reasons that only an Error has. sqltext.ReasonTooLong, "not-utf8", sqltext.ReasonEmpty, sqltext.ReasonSeveral and
+// sqltext.ReasonNotReadOnly are reasons of a reply too.
+const (
+	ReasonTruncated  sqltext.Reason = "truncated"   // cut off in its reasoning or in its statement; also for a reply that the provider cut
+	ReasonRefusal    sqltext.Reason = "refusal"     // no statement, but words of refusing
+	ReasonNoSQL      sqltext.Reason = "no-sql"      // no statement, and no words of refusing that we know
+	ReasonBrokenJSON sqltext.Reason = "broken-json" // starts like a JSON object and is none
+	reasonRefused    sqltext.Reason = "refused"     // its statement fails the text check in another way
+)
+
+// Error says why Extract found no candidate in a reply. The first two abstentions, ReasonRefusal and ReasonNoSQL,
+// are answers of the model; the others are faults.
+type Error struct {
+	Reason sqltext.Reason // why there is no candidate
+	Detail string         // one line for a person; quotes nothing of the reply
+	SQL    string         // for "refused" and sqltext.ReasonNotReadOnly: the refused text; else ""
+	Err    error          // for "refused" and sqltext.ReasonNotReadOnly: a *sqltext.RefusedError; else nil
+}
+
+// Error returns "replies: no candidate in the reply: REASON: DETAIL".
+func (e *Error) Error() string {
+	s := "replies: no candidate in the reply: " + string(e.Reason)
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Extraction is the candidate that Extract found in a reply.
+type Extraction struct {
+	*sqltext.Statement // as Dialect.Check returns it; nil with an error
+
+	// Step tells where it stood: "bare" (the reply is the statement), "fence", "json", "call" (of a tool, not in JSON),
+	// "quotes" or "prose".
+	Step string
+	// Notes are stable words on what was passed over: "reasoning" (before it), "answer-tag", "other-blocks" (earlier
+	// fenced blocks with other queries), "unclosed-fence", "invisible" (characters that nobody sees, see Extractor),
+	// "text-behind" (after the statement), "not-valid" (Valid accepted nothing; this is the likeliest statement, for
+	// the engine to tell what is wrong with it).
+	Notes []string
+}
