@@ -40,7 +40,7 @@ func (t *talk) begin(env *strategy.Env, task *strategy.Task) error {
 	if t == nil {
 		return nil
 	}
-	task.Corrections, task.Earlier, env.Stage = t.corrections, t.earlier, t.stage
+	task.Corrections, task.Earlier, env.Host.Stage = t.corrections, t.earlier, t.stage
 	if t.ready == nil {
 		return nil
 	}

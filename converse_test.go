@@ -31,11 +31,7 @@ func (asker) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (
 		resp, err := m.Complete(ctx, llm.Request{Purpose: purpose, Messages: []llm.Message{{Role: llm.User, Text: text}}})
 		return resp.Text, err
 	}
-	stage := func(s session.State) {
-		if env.Stage != nil {
-			env.Stage(ctx, s)
-		}
-	}
+	stage := func(s session.State) { env.Tell(ctx, s) }
 	stage(session.QueryUnderstanding)
 	for range 2 {
 		if _, err := ask("tables", t.Question); err != nil {

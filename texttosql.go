@@ -249,8 +249,8 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 		return err
 	}
 	out, err := e.generate(ctx, env, task, q.talk.answer())
-	if err == nil && env.Stage != nil {
-		env.Stage(ctx, session.ExecutingQuery)
+	if err == nil {
+		env.Tell(ctx, session.ExecutingQuery)
 	}
 	// The strategy may be foreign code, so its statement is checked again and trimmed.
 	session, serr := e.db.Session(exec.Bounds{})
@@ -269,7 +269,7 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if out == nil {
 		out = &strategy.Outcome{}
 	}
-	env.Shown.Tell(ctx, out)
+	env.Host.Shown.Tell(ctx, out)
 	res.Outcome = *out
 	if out.SQL != "" {
 		winner, refused = e.passed(ctx, session, task, out)
@@ -372,11 +372,10 @@ func (e *Engine) env(ctx context.Context, q asking) (*strategy.Env, error) {
 	}
 	return &strategy.Env{
 		DB: e.db, Models: models, Schema: snap.schema,
-		Profile:      func(ctx context.Context) (*schema.Schema, error) { return e.profile(ctx, snap) },
-		Rows:         &e.rows,
-		Texts:        &e.texts,
-		Shown:        &strategy.Shown{},
-		CallsLeft:    account.CallsLeft,
+		Host: strategy.Host{
+			Profile: func(ctx context.Context) (*schema.Schema, error) { return e.profile(ctx, snap) },
+			Rows:    &e.rows, Texts: &e.texts, Shown: &strategy.Shown{}, CallsLeft: account.CallsLeft,
+		},
 		Instructions: e.instructions, Exemplars: known.pool, EmptyShare: known.emptyShare, Lessons: lessons,
 		Concurrency: e.concurrency, Seed: e.seed,
 		AskBelow: e.askBelow, WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,

@@ -63,7 +63,7 @@ func (o *openedDatabase) open(ctx context.Context, d *databases, id string) erro
 	if err != nil {
 		return fault(err)
 	}
-	o.env = &strategy.Env{DB: db, Schema: s, Rows: &exec.SampleCache{}}
+	o.env = &strategy.Env{DB: db, Schema: s, Host: strategy.Host{Rows: &exec.SampleCache{}}}
 	return nil
 }
 

@@ -232,7 +232,7 @@ func TestEveryPresetAsks(t *testing.T) {
 				task.Samples = 0
 			}
 			env := shopEnv(t, model(usa, first))
-			env.Profile = profileOf(env)
+			env.Host.Profile = profileOf(env)
 			env.AskBelow = 0.9
 			out, err := tt.strategy.Generate(t.Context(), env, task)
 			var q *session.Question

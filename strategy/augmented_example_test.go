@@ -40,7 +40,7 @@ func ExampleEnv_Samples() {
 	pool, env := exampleShop(nil)
 	defer pool.Close()
 	cache := new(exec.SampleCache) // texttosql.Engine has one
-	for _, env.Rows = range []*exec.SampleCache{cache, cache, nil} {
+	for _, env.Host.Rows = range []*exec.SampleCache{cache, cache, nil} {
 		samples, err := env.Samples(ctx, env.Schema, exec.SampleOptions{Rows: 1})
 		fmt.Println(samples[0].Table, samples[0].Rows, err)
 		if _, err := pool.Exec("UPDATE customers SET name = 'Zoe' WHERE id = 1"); err != nil {

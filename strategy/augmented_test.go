@@ -34,13 +34,13 @@ func TestAugmentedPrompt(t *testing.T) {
 		t.Errorf("a stored value without permission:\n%s", text)
 	}
 	uncached := *env
-	uncached.Rows = nil
+	uncached.Host.Rows = nil
 	if d := cmp.Diff(text, last(&uncached)); d != "" {
 		t.Errorf("with and without a cache (-with +without):\n%s", d)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	uncached.Rows = &exec.SampleCache{}
+	uncached.Host.Rows = &exec.SampleCache{}
 	if _, err := (strategy.Augmented{}).Prompt(ctx, &uncached, in); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

@@ -54,7 +54,7 @@ func budgeted(t *testing.T, s strategy.Strategy, b llm.Budget) (out *strategy.Ou
 	script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
 	account := b.Start()
 	env := makerEnv(t, llm.Chain(script, account.Middleware()))
-	env.CallsLeft = account.CallsLeft
+	env.Host.CallsLeft = account.CallsLeft
 	root := trace.New("question")
 	out, err = s.Generate(trace.Into(t.Context(), root), env, usaTask)
 	for _, w := range root.Warnings() {

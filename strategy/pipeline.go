@@ -155,7 +155,7 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 	r.asked, r.refined = election.N, make([]Refined, election.N)
 	sampled, err := election.Run(ctx)
 	r.admission.Discard(first + len(sampled.Slots))
-	r.env.Shown.Forget(first + len(sampled.Slots))
+	r.env.Host.Shown.Forget(first + len(sampled.Slots))
 	r.out.Candidates, r.out.Saved, r.failed = sampled.Values(), sampled.Saved, sampled.Failed()
 	for i, s := range sampled.Slots {
 		switch {

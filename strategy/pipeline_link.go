@@ -68,12 +68,12 @@ func (e *Env) LinkerInput(t Task, s *schema.Schema) linker.Input {
 // no value may be shown or taking it failed, it is Schema, and in the latter case out gets a note. The error is
 // ctx.Err().
 func (e *Env) Profiled(ctx context.Context, out *Outcome) (*schema.Schema, error) {
-	if e.Profile == nil || e.WithoutValues {
+	if e.Host.Profile == nil || e.WithoutValues {
 		return e.Schema, ctx.Err()
 	}
 	ctx, span := trace.Start(ctx, "profile")
 	defer span.End()
-	profiled, err := e.Profile(ctx)
+	profiled, err := e.Host.Profile(ctx)
 	span.Fail(err)
 	switch {
 	case ctx.Err() != nil:

@@ -227,7 +227,7 @@ func TestWithoutValues(t *testing.T) {
 		}}
 		env := shopEnv(t, script)
 		env.WithoutValues = skip
-		env.Profile = profileOf(env)
+		env.Host.Profile = profileOf(env)
 		if _, err := (strategy.Consensus{}).Generate(t.Context(), env, strategy.Task{Question: "How much did Cyd order?"}); err != nil {
 			t.Fatal(err)
 		}

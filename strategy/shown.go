@@ -20,7 +20,7 @@ import (
 func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
 	out, err := e.render(ctx, r, s, rows...)
 	if err == nil {
-		e.Shown.Add(sample, out)
+		e.Host.Shown.Add(sample, out)
 	}
 	return out, err
 }
@@ -29,7 +29,7 @@ func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *sche
 func (e *Env) render(ctx context.Context, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
 	r.Names, r.WithoutValues = e, r.WithoutValues || e.WithoutValues
 	if len(rows) == 0 && r.Value == nil {
-		return e.Texts.render(ctx, r, s)
+		return e.Host.Texts.render(ctx, r, s)
 	}
 	return r.Render(ctx, s, rows...)
 }
@@ -37,7 +37,7 @@ func (e *Env) render(ctx context.Context, r schema.Renderer, s *schema.Schema, r
 // SchemaTokens estimates the tokens that s takes in a prompt without values, to be compared with Budget. The error is
 // ctx.Err().
 func (e *Env) SchemaTokens(ctx context.Context, s *schema.Schema) (int, error) {
-	r, err := e.Texts.render(ctx, schema.Renderer{Names: e, WithoutValues: true}, s)
+	r, err := e.Host.Texts.render(ctx, schema.Renderer{Names: e, WithoutValues: true}, s)
 	return r.Tokens, err
 }
 

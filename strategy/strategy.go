@@ -86,6 +86,25 @@ type Env struct {
 	Models []llm.Model    // at least one; samples go round them in index order
 	Schema *schema.Schema // required; the snapshot that this question uses, descriptions merged in
 
+	// Lessons are what prompts may show of what was learned from earlier questions; see Advice. nil: nothing.
+	Lessons *memory.Recall
+
+	Instructions     string       // the embedding program's own rules; trusted, part of the system message
+	Exemplars        *memory.Pool // solved questions to pick exemplars from; nil: none
+	SchemaBudget     int          // tokens a schema may take in a prompt; 0 means 6,000
+	EmptyShare       float64      // how often a confirmed answer has no value, see doubt.Rules; 0: not known
+	Concurrency      int          // model calls in flight for one question; 0 means 16
+	Seed             int64        // base of the seeds of samples; 0: none are sent
+	AskBelow         float64      // the user is asked where the best answer holds a smaller share of the samples, see AskUser; 0: never
+	WithoutExecution bool         // candidates are planned, never run: votes go by plan
+	WithoutValues    bool         // no stored value reaches a prompt
+
+	Host Host // what the engine keeps for the question; strategies reach it by methods of Env
+}
+
+// Host is what an engine keeps for a question, or from question to question, behind the methods of [Env]. A field that is
+// nil does nothing.
+type Host struct {
 	// Profile returns Schema with column profiles, taken at most once a version of the schema. nil: nothing is
 	// profiled.
 	Profile func(ctx context.Context) (*schema.Schema, error)
@@ -103,18 +122,6 @@ type Env struct {
 	// Shown collects what the prompts of the question leave out of the schema. The engine makes one a question and
 	// tells it. nil: it is not collected.
 	Shown *Shown
-	// Lessons are what prompts may show of what was learned from earlier questions; see Advice. nil: nothing.
-	Lessons *memory.Recall
-
-	Instructions     string       // the embedding program's own rules; trusted, part of the system message
-	Exemplars        *memory.Pool // solved questions to pick exemplars from; nil: none
-	SchemaBudget     int          // tokens a schema may take in a prompt; 0 means 6,000
-	EmptyShare       float64      // how often a confirmed answer has no value, see doubt.Rules; 0: not known
-	Concurrency      int          // model calls in flight for one question; 0 means 16
-	Seed             int64        // base of the seeds of samples; 0: none are sent
-	AskBelow         float64      // the user is asked where the best answer holds a smaller share of the samples, see AskUser; 0: never
-	WithoutExecution bool         // candidates are planned, never run: votes go by plan
-	WithoutValues    bool         // no stored value reaches a prompt
 }
 
 // Validate reports what makes it impossible to work on t: an Env without a part that is required, a question without a
@@ -182,7 +189,23 @@ func (e *Env) Samples(ctx context.Context, s *schema.Schema, o exec.SampleOption
 	if e.WithoutValues || o.Rows < 1 {
 		return nil, nil
 	}
-	return e.Rows.Samples(ctx, e.DB, e.Schema, s, o)
+	return e.Host.Rows.Samples(ctx, e.DB, e.Schema, s, o)
+}
+
+// CallsLeft says how many model calls the question's budget has left; false: no limit.
+func (e *Env) CallsLeft() (calls int, bounded bool) {
+	if e.Host.CallsLeft == nil {
+		return 0, false
+	}
+	return e.Host.CallsLeft()
+}
+
+// Tell says how far the question is, to whom the engine listens for: session.QueryUnderstanding, InferringJoins,
+// GeneratingSQL and ExecutingQuery, as session.State.May allows. A strategy need not tell.
+func (e *Env) Tell(ctx context.Context, s session.State) {
+	if e.Host.Stage != nil {
+		e.Host.Stage(ctx, s)
+	}
 }
 
 // Quote writes a name as a prompt shows it: quoted where it must be.

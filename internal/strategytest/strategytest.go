@@ -121,7 +121,7 @@ func EnvAt(tb testing.TB, pool *sql.DB, model llm.Model) *strategy.Env {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s, Rows: &exec.SampleCache{}}
+	return &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s, Host: strategy.Host{Rows: &exec.SampleCache{}}}
 }
 
 // PoolOf opens a database file of its own, made by script.

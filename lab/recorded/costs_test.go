@@ -34,8 +34,8 @@ func TestCosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		env.Profile = func(context.Context) (*schema.Schema, error) { return profiled, nil }
-		env.Texts = &strategy.TextCache{}
+		env.Host.Profile = func(context.Context) (*schema.Schema, error) { return profiled, nil }
+		env.Host.Texts = &strategy.TextCache{}
 		tables := len(env.Schema.Tables)
 		for _, method := range []struct {
 			name     string

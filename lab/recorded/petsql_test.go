@@ -47,7 +47,7 @@ func TestPETSQLRecorded(t *testing.T) {
 		}
 	}
 	env := envOf(t, database(t, "superhero"))
-	env.Rows = &exec.SampleCache{}
+	env.Host.Rows = &exec.SampleCache{}
 	replay := func(q eval.Question, late func(model int) time.Duration) (*strategy.Outcome, []byte) {
 		e := *env
 		for i, run := range runs {

@@ -61,7 +61,7 @@ func envs(t *testing.T) func(db string) *strategy.Env {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opened[id] = &strategy.Env{DB: db, Schema: s, Rows: &exec.SampleCache{}, Texts: &strategy.TextCache{}}
+		opened[id] = &strategy.Env{DB: db, Schema: s, Host: strategy.Host{Rows: &exec.SampleCache{}, Texts: &strategy.TextCache{}}}
 		return opened[id]
 	}
 }

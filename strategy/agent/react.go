@@ -127,11 +127,9 @@ func (r ReAct) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*
 			return w.reply(ctx)
 		})))
 	}
-	if env.CallsLeft != nil { // a sample may take as many calls as a walk has steps
-		s.walking.CallsLeft = func() (int, bool) {
-			left, bounded := env.CallsLeft()
-			return left / s.Steps, bounded
-		}
+	s.walking.Host.CallsLeft = func() (int, bool) { // a sample may take as many calls as a walk has steps
+		left, bounded := env.CallsLeft()
+		return left / s.Steps, bounded
 	}
 	s.admission = strategy.NewAdmission(ctx, env, t, nil, nil)
 	if err := s.work(ctx); err != nil {

@@ -199,7 +199,7 @@ func TestBudget(t *testing.T) {
 	for most := 1; most <= 8; most++ {
 		account := llm.Budget{Calls: most}.Start()
 		env := strategytest.ShopEnv(t, nil)
-		env.CallsLeft, env.Concurrency = account.CallsLeft, 1
+		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
 		out, _, _, err := asked(t, env, agent.ReAct{Steps: 4}, llm.Chain(script, account.Middleware()), 3)
 		switch {
 		case most < 3 && !errors.Is(err, llm.ErrBudget):

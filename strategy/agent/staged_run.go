@@ -71,7 +71,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	if err != nil {
 		return nil, err
 	}
-	l.env.Schema, l.env.Profile = whole, nil
+	l.env.Schema, l.env.Host.Profile = whole, nil
 	var find linker.Linker = linker.Values{}
 	if len(whole.Tables) > mostTables {
 		find = linker.Union{linker.Lexical{}, linker.Values{Choose: true}}

@@ -347,7 +347,7 @@ func TestStagedBudget(t *testing.T) {
 		account := llm.Budget{Calls: calls}.Start()
 		model := strategytest.ExampleModel(broken, broken, broken, broken, doubted, doubted, doubted, doubted, usa)
 		env := strategytest.ShopEnv(t, llm.Chain(model, account.Middleware()))
-		env.CallsLeft, env.Concurrency = account.CallsLeft, 1
+		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
 		out, err := agent.Staged{Stage: 2}.Generate(t.Context(), env, strategytest.USATask)
 		if want := calls > 4; (err == nil) != want || err != nil && !errors.Is(err, llm.ErrBudget) || err == nil && out.SQL == "" {
 			t.Errorf("%d calls: %v; an answer is there from 5 on", calls, err)

@@ -170,7 +170,7 @@ func TestMAKERBudget(t *testing.T) {
 			script := &llmtest.Script{Rules: append(slices.Clone(tt.rules), always("generate", usa))}
 			account := llm.Budget{Calls: calls}.Start()
 			env := asking(base, llm.Chain(script, account.Middleware()))
-			env.CallsLeft = account.CallsLeft
+			env.Host.CallsLeft = account.CallsLeft
 			out, err := tt.maker.Generate(t.Context(), env, usaTask)
 			if err != nil || out.SQL != usa {
 				t.Fatalf("%s, budget %d: %+v, %v", tt.why, calls, out, err)

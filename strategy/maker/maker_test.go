@@ -186,7 +186,7 @@ func TestMAKERCalls(t *testing.T) {
 				return slow.Complete(ctx, req)
 			})
 			env := asking(db, model)
-			env.Rows = &exec.SampleCache{} // its channels belong to one test
+			env.Host.Rows = &exec.SampleCache{} // its channels belong to one test
 			out, err := tt.maker.Generate(t.Context(), env, usaTask)
 			if err != nil {
 				t.Fatal(err)

@@ -127,10 +127,8 @@ func (r *run) left() int {
 
 // budget is how many calls of the question's budget are left to the phases.
 func (r *run) budget() int {
-	if r.env.CallsLeft != nil {
-		if n, bounded := r.env.CallsLeft(); bounded {
-			return n - r.spare()
-		}
+	if n, bounded := r.env.CallsLeft(); bounded {
+		return n - r.spare()
 	}
 	return math.MaxInt
 }

@@ -248,7 +248,7 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 		first.report.Reused = false // the PreSQL is no sample of that temperature
 	}
 	round := *env
-	round.Schema, round.Profile, round.SchemaBudget = first.schema, nil, math.MaxInt // the prompt is written already
+	round.Schema, round.Host.Profile, round.SchemaBudget = first.schema, nil, math.MaxInt // the prompt is written already
 	round.Models = p.guarded(env, first, v.models[:v.panel])
 	first.report.Asked = v.names[:v.panel]
 	t.Samples = n * v.panel

@@ -226,7 +226,7 @@ func TestPETSQLSchemas(t *testing.T) {
 // TestPETSQLDeterministic: the order in which models answer changes nothing.
 func TestPETSQLDeterministic(t *testing.T) {
 	db := strategytest.ShopEnv(t, nil)
-	db.Rows = &exec.SampleCache{}
+	db.Host.Rows = &exec.SampleCache{}
 	var want []byte
 	for round := range 100 {
 		var models []llm.Model

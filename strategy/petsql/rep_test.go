@@ -149,7 +149,7 @@ func wideEnv(tb testing.TB, tables int) *strategy.Env {
 		fmt.Fprintf(&script, "); INSERT INTO thing%d (id) VALUES (1), (2), (3);\n", i)
 	}
 	env := strategytest.EnvOf(tb, script.String(), nil)
-	env.Rows = &exec.SampleCache{}
+	env.Host.Rows = &exec.SampleCache{}
 	return env
 }
 

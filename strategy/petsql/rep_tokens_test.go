@@ -23,7 +23,7 @@ func TestREpTokens(t *testing.T) {
 			fmt.Fprintf(&script, "INSERT INTO thing%d VALUES (1, 'one', 1.5, 1), (2, 'two', 2.5, 1), (3, 'three', 3.5, 2);\n", i)
 		}
 		env := strategytest.EnvOf(t, script.String(), nil)
-		env.Rows = &exec.SampleCache{}
+		env.Host.Rows = &exec.SampleCache{}
 		task := strategy.Task{Question: "What is the amount of the first?"}
 		length := func(r petsql.REp, s *schema.Schema) int {
 			messages, err := r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: s})

@@ -280,7 +280,7 @@ func TestFeedbackBudget(t *testing.T) {
 	env := makerEnv(t, nil)
 	account := llm.Budget{Calls: 8}.Start()
 	env = asking(env, llm.Chain(script, account.Middleware()))
-	env.CallsLeft = account.CallsLeft
+	env.Host.CallsLeft = account.CallsLeft
 	root := trace.New("question")
 	out, err := planvote.Feedback{}.Generate(trace.Into(t.Context(), root), env, usaTask)
 	if w := root.Warnings(); len(w) != 1 || w[0].Code != "budget-spent" {

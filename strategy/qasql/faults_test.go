@@ -77,7 +77,7 @@ func TestBudget(t *testing.T) {
 		model, _ := script.model()
 		account := llm.Budget{Calls: calls}.Start()
 		env := described(t, llm.Chain(model, account.Middleware()))
-		env.CallsLeft, env.Concurrency = account.CallsLeft, 1
+		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
 		root := trace.New("question")
 		out, err := qasql.Strategy{Linker: linker.MapReduce{Workers: 1}}.Generate(trace.Into(t.Context(), root), env, strategytest.USATask)
 		switch {
@@ -228,11 +228,11 @@ func TestSameWhateverTheLatency(t *testing.T) {
 	for _, workers := range []int{1, 4, 16} {
 		for seed := range uint64(20) {
 			env := described(t, nil)
-			profiled, err := env.Profile(t.Context())
+			profiled, err := env.Host.Profile(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			env.Schema, env.Profile, env.Concurrency = profiled, nil, workers
+			env.Schema, env.Host.Profile, env.Concurrency = profiled, nil, workers
 			var got string
 			random := rand.New(rand.NewPCG(seed, uint64(workers)))
 			late := make([]time.Duration, 64)

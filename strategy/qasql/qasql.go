@@ -139,14 +139,6 @@ func (r *run) pipeline() strategy.Pipeline {
 	return p
 }
 
-// callsLeft says how many model calls the budget has left; false: no limit.
-func callsLeft(env *strategy.Env) (calls int, bounded bool) {
-	if env.CallsLeft == nil {
-		return 0, false
-	}
-	return env.CallsLeft()
-}
-
 // contexts are those asked for.
 func (p Strategy) contexts() []Context {
 	if p.Contexts != nil {
@@ -176,10 +168,10 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 		return err
 	}
 	r.env, r.focused = *env, whole
-	r.env.Schema, r.env.Profile, r.env.SchemaBudget = whole, nil, cmp.Or(r.MaxContextTokens, 24_000)
+	r.env.Schema, r.env.Host.Profile, r.env.SchemaBudget = whole, nil, cmp.Or(r.MaxContextTokens, 24_000)
 	l := r.Linker
 	l.Model, l.Seed = env.Models[0], env.SeedOf
-	if left, bounded := callsLeft(env); bounded && !l.LexicalOnly && left < 1+len(whole.Tables)+len(r.contexts()) {
+	if left, bounded := env.CallsLeft(); bounded && !l.LexicalOnly && left < 1+len(whole.Tables)+len(r.contexts()) {
 		l.LexicalOnly = true
 		out.Warn(ctx, "budget-spent", "the budget of %d calls does not cover one for each of %d tables: words alone link them", left, len(whole.Tables))
 	}

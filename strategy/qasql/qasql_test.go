@@ -93,7 +93,7 @@ func described(t *testing.T, model llm.Model) *strategy.Env {
 	env.Schema, _ = env.Schema.Describe(schema.Descriptions{
 		"customers.country": {Text: "where the customer lives"}, "orders.total": {Described: "amount paid in crowns"},
 	})
-	env.Profile = strategytest.ProfileOf(env)
+	env.Host.Profile = strategytest.ProfileOf(env)
 	return env
 }
 

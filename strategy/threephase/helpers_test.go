@@ -96,7 +96,7 @@ func states(t *testing.T, env *strategy.Env) *[]session.State {
 	heard := &[]session.State{}
 	now := session.SchemaLoading
 	var mu sync.Mutex
-	env.Stage = func(_ context.Context, s session.State) {
+	env.Host.Stage = func(_ context.Context, s session.State) {
 		mu.Lock()
 		defer mu.Unlock()
 		if !now.May(s) {

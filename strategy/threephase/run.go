@@ -48,9 +48,9 @@ func (s Strategy) start(env *strategy.Env, t strategy.Task) *run {
 // enter announces a stage to the session, if there is one. With one sample that is each attempt of a statement; several
 // run at once, so they are one stage.
 func (r *run) enter(ctx context.Context, s session.State) {
-	if r.env.Stage != nil && ctx.Err() == nil && s != r.state {
+	if ctx.Err() == nil && s != r.state {
 		r.state = s
-		r.env.Stage(ctx, s)
+		r.env.Tell(ctx, s)
 	}
 }
 
@@ -92,7 +92,7 @@ func (r *run) restrict(ctx context.Context) error {
 // restricted is the environment of the statement. Nothing of its schema is linked any more: it is what was chosen.
 func (r *run) restricted() *strategy.Env {
 	env := *r.env
-	env.Schema, env.Profile, env.SchemaBudget = r.whole, nil, math.MaxInt32
+	env.Schema, env.Host.Profile, env.SchemaBudget = r.whole, nil, math.MaxInt32
 	if r.task.Samples < 2 {
 		env.Models = slices.Clone(env.Models)
 		for i, m := range env.Models {
