@@ -33,8 +33,8 @@ type Extractor struct {
 // whose tokens are kept.
 const (
 	maxTries = 32
-	maxRead  = 32 * MaxBytes
-	maxKept  = 4 * MaxBytes
+	maxRead  = 32 * maxBytes
+	maxKept  = 4 * maxBytes
 )
 
 // Extract returns the statement in reply, or an *Error.
@@ -42,7 +42,7 @@ const (
 // It walks down a ladder; each step works on what the one before left, and the first text wins that passes
 // Dialect.Check and Valid:
 //
-//  1. Over MaxBytes or not UTF-8: no candidate. (A reply that the provider cut
+//  1. over 32 KiB or not UTF-8: no candidate. (A reply that the provider cut
 //     is the caller's to flag, with ReasonTruncated.)
 //  2. Reasoning up to the last </think> is dropped; where it does not end the
 //     reply was cut. The content of <answer>…</answer> is taken alone.
@@ -67,7 +67,7 @@ const (
 //
 // The time is linear in len(reply) but for replies with many places to start at, which are bounded.
 func (x Extractor) Extract(reply string) (Extraction, error) {
-	if len(reply) > MaxBytes {
+	if len(reply) > maxBytes {
 		return Extraction{}, &Error{Reason: sqltext.ReasonTooLong, Detail: "the reply is longer than 32 KiB"}
 	}
 	if !utf8.ValidString(reply) {

@@ -112,7 +112,7 @@ func closingFence(s string, at int, mark string) (end, next int) {
 // CompleteBlocks returns a reply that was cut up to the end of its last closed code block, what stands before it
 // included: a statement in such a block is whole. It returns "" for a reply without one.
 func CompleteBlocks(reply string) string {
-	if len(reply) > MaxBytes {
+	if len(reply) > maxBytes {
 		return ""
 	}
 	end := 0

@@ -16,7 +16,7 @@ func TestCompleteBlocks(t *testing.T) {
 		{"SELECT name FROM customers WHERE", "", "no block"},
 		{"``````", "", "an empty block holds nothing"},
 		{"", "", "nothing"},
-		{strings.Repeat("x", replies.MaxBytes) + "\n```\nSELECT 1\n```", "", "a reply that is too long is not looked at"},
+		{strings.Repeat("x", 32768) + "\n```\nSELECT 1\n```", "", "a reply that is too long is not looked at"},
 	}
 	for _, tt := range tests {
 		if got := replies.CompleteBlocks(tt.reply); got != tt.want {

@@ -4,8 +4,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// MaxBytes is the longest reply that Extract reads, in bytes. A longer one is a model that does not stop.
-const MaxBytes = 32 << 10
+// maxBytes is the longest reply that Extract reads, in bytes. A longer one is a model that does not stop.
+const maxBytes = 32 << 10
 
 // The reasons that only an Error has. sqltext.ReasonTooLong, "not-utf8", sqltext.ReasonEmpty, sqltext.ReasonSeveral and
 // sqltext.ReasonNotReadOnly are reasons of a reply too.

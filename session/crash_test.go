@@ -179,7 +179,7 @@ func TestTornLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(f.Dir(), r.ID+".jsonl")
+		path := filepath.Join(f.dir, r.ID+".jsonl")
 		if err := os.WriteFile(path, []byte(text[:cut]), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestProcesses(t *testing.T) {
 	done := make(chan error)
 	for i := range 4 {
 		go func() {
-			out, err := child(t, f.Dir(), r.ID, fmt.Sprint("process ", i)).CombinedOutput()
+			out, err := child(t, f.dir, r.ID, fmt.Sprint("process ", i)).CombinedOutput()
 			if err != nil {
 				err = fmt.Errorf("%w: %s", err, out)
 			}
@@ -261,7 +261,7 @@ func TestBrokenRecord(t *testing.T) {
 	if err := f.Save(t.Context(), good); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(filepath.Join(f.Dir(), good.ID+".json"))
+	whole, err := os.ReadFile(filepath.Join(f.dir, good.ID+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestBrokenRecord(t *testing.T) {
 			if tt.why != "of another session" {
 				tt.text = strings.ReplaceAll(tt.text, good.ID, id)
 			}
-			path := filepath.Join(f.Dir(), id+".json")
+			path := filepath.Join(f.dir, id+".json")
 			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -325,7 +325,7 @@ func TestFilesModes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := os.ReadDir(f.Dir())
+	files, err := os.ReadDir(f.dir)
 	if err != nil || len(files) < 2 {
 		t.Fatal(err, len(files))
 	}
@@ -343,7 +343,7 @@ func TestFilesModes(t *testing.T) {
 	if err := j.Append([]byte("x")); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("Append to a closed journal: %v", err)
 	}
-	if _, err := session.OpenFiles(filepath.Join(f.Dir(), r.ID+".json")); err == nil {
+	if _, err := session.OpenFiles(filepath.Join(f.dir, r.ID+".json")); err == nil {
 		t.Error("a file was opened as a folder")
 	}
 }

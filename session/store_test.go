@@ -11,13 +11,20 @@ func TestMemory(t *testing.T) {
 	storetest.Conformance(t, func(*testing.T) session.Store { return &session.Memory{} })
 }
 
-func openFiles(t *testing.T) *session.Files {
+// dirFiles is a Files that tells its folder.
+type dirFiles struct {
+	*session.Files
+	dir string
+}
+
+func openFiles(t *testing.T) dirFiles {
 	t.Helper()
-	f, err := session.OpenFiles(t.TempDir())
+	dir := t.TempDir()
+	f, err := session.OpenFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f
+	return dirFiles{f, dir}
 }
 
 func TestFiles(t *testing.T) {

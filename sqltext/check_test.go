@@ -120,7 +120,7 @@ func TestLinear(t *testing.T) {
 		"SELECT ", "FROM f(", "(SELECT a.b FROM t,", "AND a.b=1 ", "`", "```", "~~~", ":\nSELECT a\n\n", "<think>", "{",
 	} {
 		text := "SELECT " + strings.Repeat(unit, size/len(unit))
-		reply := text[:replies.MaxBytes]
+		reply := text[:32768]
 		for _, d := range []sqltext.Dialect{sqltext.SQLite(), sqltext.PostgreSQL()} {
 			best := time.Hour // a busy machine may let one run wait
 			for again := 0; best > 5*time.Second && again < 3; again++ {

@@ -26,7 +26,7 @@
 //	{"v":1,"hash":"5f0c…","model":"m","purpose":"generate","draw":0,"about":"How many…","reply":{"text":"SELECT …","stop":"stop","usage":{…}}}
 //	{"v":1,"hash":"5f0c…","draw":1,"about":"How many…","error":{"class":"rate-limit","status":429,"retry_after_ms":2000,"message":"…"}}
 //
-// v is [Version]. about is the question of the last user message, for people. A reply that is not UTF-8 is in "bytes",
+// v is version. about is the question of the last user message, for people. A reply that is not UTF-8 is in "bytes",
 // base64, instead of "text". A reader ignores fields that it does not know. A version that it does not know is an error.
 // A last line without its end, which a crash leaves, is ignored with a note.
 //

@@ -16,8 +16,8 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// Version is the version of the format, which every line carries.
-const Version = 1
+// version is the version of the format, which every line carries.
+const version = 1
 
 // key identifies a call.
 type key struct {
@@ -76,7 +76,7 @@ func (l *line) outcome() (llm.Response, error) {
 // lineOf makes the line of a call.
 func lineOf(model string, req llm.Request, resp llm.Response, err error) line {
 	k := keyOf(model, req)
-	l := line{V: Version, Hash: k.hash, Model: k.model, Purpose: k.purpose, Sample: k.sample, About: about(req)}
+	l := line{V: version, Hash: k.hash, Model: k.model, Purpose: k.purpose, Sample: k.sample, About: about(req)}
 	if err != nil {
 		l.Error = failureOf(err)
 		return l
@@ -122,8 +122,8 @@ func decode(b []byte) (*line, error) {
 	switch {
 	case l.V == 0:
 		return nil, errors.New("not a recorded call: no format version")
-	case l.V != Version:
-		return nil, fmt.Errorf("format version %d, this program reads %d", l.V, Version)
+	case l.V != version:
+		return nil, fmt.Errorf("format version %d, this program reads %d", l.V, version)
 	case l.Hash == "" || (l.Reply == nil) == (l.Error == nil):
 		return nil, errors.New("not a recorded call: needs a hash and either a reply or an error")
 	}

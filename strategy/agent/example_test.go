@@ -53,7 +53,7 @@ func ExampleTool() {
 		"Thought: What is a yank?\nAction: define[Yank]",
 		"Thought: So the country counts.\nAction: query[SELECT name FROM customers WHERE country = 'USA']",
 	})
-	loop := agent.ReAct{Tools: []agent.Tool{agent.RunSQL{}, glossary{"yank": "a customer in the USA"}}}
+	loop := agent.ReAct{Tools: append(agent.Tools("query"), glossary{"yank": "a customer in the USA"})}
 	out, err := loop.Generate(context.Background(), strategytest.ExampleEnv(model), strategy.Task{Question: strategytest.USATask.Question})
 	if err != nil {
 		fmt.Println(err)

@@ -25,7 +25,7 @@ import (
 type ReAct struct {
 	Steps     int           // replies of a walk at most; 0 means 7
 	Shots     int           // worked examples from Env.Exemplars, those that run; 0 means 3, negative none
-	Tools     []Tool        // nil: RunSQL alone; Tools() are all of this package
+	Tools     []Tool        // nil: Tools("query"); Tools() are all of this package
 	MaxTokens int           // of a reply; 0 means 512
 	ToolTime  time.Duration // a call of a tool may take so long; 0 means 30 s
 
@@ -53,7 +53,7 @@ func (r ReAct) Validate(samples int) error {
 		strategy.CheckField("agent: ReAct.ToolTime", r.ToolTime, 0), strategy.Sampler{}.Validate(samples),
 	}
 	if r.Tools != nil && len(r.Tools) == 0 {
-		errs = append(errs, &strategy.ConfigError{Field: "agent: ReAct.Tools", Problem: "the list is empty; leave it nil for RunSQL"})
+		errs = append(errs, &strategy.ConfigError{Field: "agent: ReAct.Tools", Problem: "the list is empty; leave it nil for Tools(\"query\")"})
 	}
 	seen := map[string]bool{actionFinish: true}
 	for i, t := range r.Tools {
@@ -116,7 +116,7 @@ func (r ReAct) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*
 	s := &run{ReAct: r, env: env, walking: *env, task: t, tools: r.Tools, walks: make([]walk, max(t.Samples, 1))}
 	s.Steps, s.ToolTime = cmp.Or(r.Steps, 7), cmp.Or(r.ToolTime, 30*time.Second)
 	if s.tools == nil {
-		s.tools = []Tool{RunSQL{}}
+		s.tools = []Tool{runSQL{}}
 	}
 	s.calls = s.named()
 	s.walking.Models = nil

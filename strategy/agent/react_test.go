@@ -301,7 +301,7 @@ func TestValidate(t *testing.T) {
 		{agent.ReAct{ToolTime: -1}, "agent: ReAct.ToolTime", "negative time"},
 		{agent.ReAct{Tools: []agent.Tool{}}, "agent: ReAct.Tools: the list is empty", "no tool"},
 		{agent.ReAct{Tools: []agent.Tool{nil}}, "agent: ReAct.Tools[0]: it is nil", "a nil tool"},
-		{agent.ReAct{Tools: []agent.Tool{agent.Find{}, agent.Find{}}}, `agent: ReAct.Tools[1]: its name is "find"`, "the same tool twice"},
+		{agent.ReAct{Tools: agent.Tools("find", "find")}, `agent: ReAct.Tools[1]: its name is "find"`, "the same tool twice"},
 	} {
 		err := tt.loop.Validate(0)
 		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
@@ -52,9 +53,22 @@ type Observation struct {
 	problem string // what was wrong with SQL, unmasked
 }
 
-// Tools are all tools of this package, RunSQL first.
-func Tools() []Tool {
-	return []Tool{RunSQL{}, ListTables{}, Describe{}, Samples{}, Find{}, Explain{}}
+// Tools returns the tools of this package of these names, in their order; without a name all: "query" (runs a statement,
+// or plans it under Env.WithoutExecution), "list_tables", "describe" (columns and keys of a table), "samples" (three rows
+// of a table), "find" (which columns hold a value) and "explain" (the plan of a statement). A name that no tool has
+// stands for nil, which ReAct.Validate refuses.
+func Tools(names ...string) []Tool {
+	all := []Tool{runSQL{}, listTables{}, describeTable{}, sampleRows{}, findValue{}, explainSQL{}}
+	if len(names) == 0 {
+		return all
+	}
+	tools := make([]Tool, len(names))
+	for i, name := range names {
+		if at := slices.IndexFunc(all, func(t Tool) bool { return t.Spec().Name == name }); at >= 0 {
+			tools[i] = all[at]
+		}
+	}
+	return tools
 }
 
 const maxObservation = 1_000 // runes
@@ -67,18 +81,18 @@ func clean(text string) string {
 	return words.Short(protocolMark.ReplaceAllString(strategy.OneLine(text), "$1$2 -"), maxObservation)
 }
 
-// RunSQL is the action "query": it runs one statement, or plans it under Env.WithoutExecution. The statement goes through
+// runSQL is the action "query": it runs one statement, or plans it under Env.WithoutExecution. The statement goes through
 // the Admission of the question, so it is guarded and bounded, and run once. The observation shows the number of rows,
 // the columns and two rows; those of columns marked Sensitive, and all under Env.WithoutValues, it does not show.
-type RunSQL struct{}
+type runSQL struct{}
 
 // Spec is query[SQL].
-func (RunSQL) Spec() Spec {
+func (runSQL) Spec() Spec {
 	return Spec{Name: actionQuery, Argument: "SQL", Help: "runs one SELECT statement"}
 }
 
 // Call runs the statement.
-func (RunSQL) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+func (runSQL) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	c, err := in.Admission.Admit(ctx, in.Sample, in.Model, llm.Response{Text: in.Argument, StopReason: llm.StopEnd})
 	switch {
 	case ctx.Err() != nil:

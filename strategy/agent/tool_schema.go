@@ -13,14 +13,14 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// ListTables is the action "list_tables": the tables and views that may be read, with their numbers of columns.
-type ListTables struct{}
+// listTables is the action "list_tables": the tables and views that may be read, with their numbers of columns.
+type listTables struct{}
 
 // Spec is list_tables[].
-func (ListTables) Spec() Spec { return Spec{Name: "list_tables", Help: "lists the tables"} }
+func (listTables) Spec() Spec { return Spec{Name: "list_tables", Help: "lists the tables"} }
 
 // Call lists the tables in the order of the schema.
-func (ListTables) Call(_ context.Context, env *strategy.Env, _ Input) (Observation, error) {
+func (listTables) Call(_ context.Context, env *strategy.Env, _ Input) (Observation, error) {
 	shown, _ := env.Schema.Presentable()
 	var list []string
 	for _, t := range shown.Tables {
@@ -29,17 +29,17 @@ func (ListTables) Call(_ context.Context, env *strategy.Env, _ Input) (Observati
 	return Observation{Text: fmt.Sprintf("%d %s: %s", len(list), words.Plural("table", len(list)), strings.Join(list, ", ")), OK: true}, nil
 }
 
-// Describe is the action "describe": columns, keys and descriptions of a table, and example values where they may be
+// describeTable is the action "describe": columns, keys and descriptions of a table, and example values where they may be
 // shown.
-type Describe struct{}
+type describeTable struct{}
 
 // Spec is describe[table].
-func (Describe) Spec() Spec {
+func (describeTable) Spec() Spec {
 	return Spec{Name: "describe", Argument: "table", Help: "shows columns and keys of a table"}
 }
 
 // Call describes the table.
-func (Describe) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+func (describeTable) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	part, t, err := tableOf(env, in.Argument)
 	if err != nil {
 		return Observation{}, err
@@ -63,17 +63,17 @@ func quoted(env *strategy.Env, names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Samples is the action "samples": three stored rows of a table. Columns marked Sensitive are left out, and views are not
+// sampleRows is the action "samples": three stored rows of a table. Columns marked Sensitive are left out, and views are not
 // read. Under Env.WithoutValues it shows nothing.
-type Samples struct{}
+type sampleRows struct{}
 
 // Spec is samples[table].
-func (Samples) Spec() Spec {
+func (sampleRows) Spec() Spec {
 	return Spec{Name: "samples", Argument: "table", Help: "shows three rows of a table"}
 }
 
 // Call reads the rows.
-func (Samples) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+func (sampleRows) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	if env.WithoutValues {
 		return Observation{}, errHidden
 	}
@@ -98,19 +98,19 @@ func (Samples) Call(ctx context.Context, env *strategy.Env, in Input) (Observati
 	return Observation{Text: strings.Join(rows, " "), OK: true, Rows: len(rows)}, nil
 }
 
-// Find is the action "find": the columns that hold a value, compared as the engine compares. Columns marked Sensitive and
+// findValue is the action "find": the columns that hold a value, compared as the engine compares. Columns marked Sensitive and
 // views are not looked into. It makes at most 200 look-ups (exec.DB.Probe). Under Env.WithoutValues it tells nothing.
-type Find struct{}
+type findValue struct{}
 
 // Spec is find[value].
-func (Find) Spec() Spec {
+func (findValue) Spec() Spec {
 	return Spec{Name: "find", Argument: "value", Help: "says which columns hold a value"}
 }
 
 const maxProbes = 200
 
 // Call looks the value up: a text in columns of text, a number in all.
-func (Find) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+func (findValue) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	value := bare(in.Argument)
 	switch {
 	case env.WithoutValues:
@@ -168,16 +168,16 @@ func typed(value, columnType string) any {
 	return value
 }
 
-// Explain is the action "explain": the plan of a statement, which is not run.
-type Explain struct{}
+// explainSQL is the action "explain": the plan of a statement, which is not run.
+type explainSQL struct{}
 
 // Spec is explain[SQL].
-func (Explain) Spec() Spec {
+func (explainSQL) Spec() Spec {
 	return Spec{Name: "explain", Argument: "SQL", Help: "shows the plan of a statement without running it"}
 }
 
 // Call explains the statement.
-func (Explain) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+func (explainSQL) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	found, err := in.Admission.Extract(ctx, in.Sample, in.Argument, true)
 	if err != nil {
 		return Observation{}, err

@@ -151,7 +151,7 @@ func TestTools(t *testing.T) {
 		{fault{deaf: true, free: make(chan struct{})}, "Error: fault took longer than 1s", "a tool that does not look at its context"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			loop := agent.ReAct{Tools: []agent.Tool{agent.RunSQL{}, tt.tool}, ToolTime: time.Second}
+			loop := agent.ReAct{Tools: append(agent.Tools("query"), tt.tool), ToolTime: time.Second}
 			if tt.tool.deaf {
 				tt.tool.free = make(chan struct{})
 				loop.Tools[1] = tt.tool
@@ -165,7 +165,7 @@ func TestTools(t *testing.T) {
 			}
 		})
 	}
-	loop := agent.ReAct{Tools: []agent.Tool{agent.RunSQL{}, fault{err: &strategy.DatabaseError{Err: errors.New("gone")}}}}
+	loop := agent.ReAct{Tools: append(agent.Tools("query"), fault{err: &strategy.DatabaseError{Err: errors.New("gone")}})}
 	for _, tt := range []struct {
 		loop  agent.ReAct
 		steps []string
@@ -187,7 +187,7 @@ func TestCancelledTool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		loop := agent.ReAct{Tools: []agent.Tool{agent.RunSQL{}, fault{hang: true}}}.Published()
+		loop := agent.ReAct{Tools: append(agent.Tools("query"), fault{hang: true})}.Published()
 		env := strategytest.ShopEnv(t, scripted([]string{act("query", usa), act("fault", "")}))
 		start := time.Now()
 		out, err := loop.Generate(ctx, env, strategytest.USATask)
@@ -210,7 +210,7 @@ func TestDescribe(t *testing.T) {
 		{env, true, "both tables"},
 		{&alone, false, "orders alone"},
 	} {
-		seen, err := agent.Describe{}.Call(t.Context(), tt.env, agent.Input{Argument: ` "Orders" `})
+		seen, err := agent.Tools("describe")[0].Call(t.Context(), tt.env, agent.Input{Argument: ` "Orders" `})
 		if got := strings.Contains(seen.Text, "FOREIGN KEY (customer_id) REFERENCES customers(id)"); err != nil || got != tt.want || !seen.OK {
 			t.Errorf("%s: %v, %s", tt.why, err, seen.Text)
 		}
