@@ -37,7 +37,7 @@ func TestFieldsOfStrategies(t *testing.T) {
 	g := func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
 		return &strategy.Outcome{}, nil
 	}
-	rule := doubt.Rule{Name: "mine", Possible: func(doubt.Reading, vote.Candidate) bool { return true }}
+	rule := doubt.Rule{Name: "mine", Possible: func(doubt.QuestionFeatures, vote.Candidate) bool { return true }}
 	used := &counted{Limit: 1, calls: 7}
 	used.total.Store(9)
 	ring := &custom{}
@@ -59,7 +59,7 @@ func TestFieldsOfStrategies(t *testing.T) {
 		{"the zero value and nothing", strategy.Consensus{}, nil, false},
 		{"a form that a method chose", petsql.Strategy{}, petsql.Strategy{}.Published(), false},
 		{"another one", maker.Strategy{}, maker.Strategy{}.Published(), false},
-		{"rules that hold functions", strategy.Consensus{Doubts: &doubt.Rules{EmptyShare: 0.1}}, strategy.Consensus{Doubts: &doubt.Rules{EmptyShare: 0.2}}, false},
+		{"rules that hold functions", strategy.Consensus{Doubts: &doubt.Rules{EmptyAnswerRate: 0.1}}, strategy.Consensus{Doubts: &doubt.Rules{EmptyAnswerRate: 0.2}}, false},
 		{"rules by name", strategy.Consensus{Doubts: &doubt.Rules{List: []doubt.Rule{rule}}},
 			strategy.Consensus{Doubts: &doubt.Rules{List: []doubt.Rule{{Name: "yours", Possible: rule.Possible}}}}, false},
 		{"no rules and the default rules", strategy.Consensus{Doubts: &doubt.Rules{}}, strategy.Consensus{Doubts: &doubt.Rules{List: []doubt.Rule{}}}, false},

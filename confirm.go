@@ -17,7 +17,7 @@ import (
 //
 // The SQL passes the checks of Check first: what the guard refuses or the engine rejects is not kept, and the error is
 // theirs. A question that is confirmed again replaces its answer. Where statements may run, it is run for one row: how
-// often confirmed answers have no value says how much such an answer is to be doubted (doubt.Rules.EmptyShare).
+// often confirmed answers have no value says how much such an answer is to be doubted (doubt.Rules.EmptyAnswerRate).
 //
 // The stored text goes into prompts of later questions. Who may call Confirm decides what models are shown.
 func (e *Engine) Confirm(ctx context.Context, question, sql string) error {
@@ -62,7 +62,7 @@ func (e *Engine) learn() (learned, error) {
 type learned struct {
 	confirmed  []memory.Pair
 	pool       *memory.Pool // the solved questions that strategies may show
-	emptyShare float64      // strategy.Env.EmptyShare
+	emptyShare float64      // strategy.Env.EmptyAnswerRate
 }
 
 // emptyShare estimates how often a right answer has no value; 0 where nobody looked.
@@ -80,5 +80,5 @@ func emptyShare(confirmed []memory.Pair) float64 {
 	if known == 0 {
 		return 0
 	}
-	return doubt.EmptyShare(empty, known)
+	return doubt.EmptyAnswerRate(empty, known)
 }

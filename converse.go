@@ -22,7 +22,7 @@ import (
 // So a conversation survives its process: Resume answers the same requests from the journal and pays for nothing twice. A
 // correction asks the question again in the same way, so only what it changes is paid for.
 //
-// A call returns the Result of the engine, or beside it a *session.Question to answer with Choose, Correct or Apply; an
+// A call returns the Result of the engine, or beside it a *session.QuestionError to answer with Choose, Correct or Apply; an
 // *InterruptedError after which Resume goes on; session.ErrConflict where another process took the session over; or what
 // Ask of an Engine returns. Calls of one Conversation wait for each other. Safe for concurrent use.
 type Conversation struct {
@@ -186,7 +186,7 @@ func (s *Conversation) Choose(ctx context.Context, optionID string) (*Result, er
 	})
 }
 
-func optionIDs(q *session.Question) string {
+func optionIDs(q *session.QuestionError) string {
 	ids := make([]string, len(q.Options))
 	for i, o := range q.Options {
 		ids[i] = o.ID
@@ -351,7 +351,7 @@ func back(r *session.Record, reason string) error {
 }
 
 // shown is a pending question with the first rows of its options, which no record holds.
-func (s *Conversation) shown(ctx context.Context, q *session.Question) error {
+func (s *Conversation) shown(ctx context.Context, q *session.QuestionError) error {
 	again := *q
 	again.Options = slices.Clone(q.Options)
 	for i, o := range again.Options {

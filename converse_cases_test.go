@@ -208,7 +208,7 @@ func TestAskBelowInSession(t *testing.T) {
 			e := engineOf(tt.below, &calls, tt.replies...)
 			s := converse(t, e, &session.Memory{}, "")
 			res, err := s.Ask(t.Context(), "Who is there?")
-			var q *session.Question
+			var q *session.QuestionError
 			if errors.As(err, &q) != (tt.options != nil) || q == nil && err != nil {
 				t.Fatalf("%s: %v", tt.why, err)
 			}
@@ -250,7 +250,7 @@ func TestChoiceIsKept(t *testing.T) {
 		}
 		s := converse(t, e, &session.Memory{}, "")
 		_, err = s.Ask(t.Context(), question, opts...)
-		var q *session.Question
+		var q *session.QuestionError
 		if !errors.As(err, &q) || q.Kind != session.KindTable {
 			t.Fatal(err)
 		}

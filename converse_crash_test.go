@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/whole"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 )
@@ -73,7 +73,7 @@ func wholeConversation(t *testing.T, dir string) (string, error) {
 	}
 	var res *texttosql.Result
 	for {
-		if q := (*session.Question)(nil); err != nil && !errors.As(err, &q) {
+		if q := (*session.QuestionError)(nil); err != nil && !errors.As(err, &q) {
 			return "", err
 		}
 		switch len(s.Record().Turns) {
@@ -104,7 +104,7 @@ func TestConversationKilled(t *testing.T) {
 	if text := os.Getenv("TEXTTOSQL_TEST_CONVERSE"); text != "" {
 		dir, at, _ := strings.Cut(text, "|")
 		n, _ := strconv.Atoi(at)
-		whole.AtStep = func(string, string) {
+		atomicfile.AtStep = func(string, string) {
 			if n--; n < 0 {
 				self, _ := os.FindProcess(os.Getpid())
 				self.Kill()
@@ -133,9 +133,9 @@ func TestConversationKilled(t *testing.T) {
 		return len(b)
 	}
 	dir, steps := prepared(), 0
-	whole.AtStep = func(string, string) { steps++ }
+	atomicfile.AtStep = func(string, string) { steps++ }
 	want, err := wholeConversation(t, dir)
-	whole.AtStep = nil
+	atomicfile.AtStep = nil
 	if err != nil {
 		t.Fatal(err)
 	}

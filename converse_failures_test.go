@@ -123,7 +123,7 @@ func TestStale(t *testing.T) {
 			if diff := cmp.Diff(before, s.Record()); diff != "" {
 				t.Errorf("the record changed:\n%s", diff)
 			}
-			var q *session.Question
+			var q *session.QuestionError
 			if _, err := s.Restart(t.Context()); !errors.As(err, &q) {
 				t.Errorf("Restart: %v", err)
 			}

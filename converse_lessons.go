@@ -24,7 +24,7 @@ func recalled(r *session.Record) *memory.Recall {
 }
 
 // receipt is what the question of a record taught so far.
-func receipt(r *session.Record) (kept memory.Receipt) {
+func receipt(r *session.Record) (kept memory.LearnResult) {
 	json.Unmarshal(r.Learned, &kept) // "" is none
 	return kept
 }
@@ -36,7 +36,7 @@ func (s *Conversation) learn(ctx context.Context, r *session.Record, res *Result
 	if s.e.lessons == nil || asked.WithoutMemory || res == nil {
 		return r.Learned
 	}
-	ep := memory.Episode{
+	ep := memory.FinishedQuestion{
 		Session: r.ID, Question: asked.Text, FollowUp: asked.Kind == session.TurnFollowUp, Recall: recalled(r),
 		Completed: completed, SQL: res.SQL, Corrections: r.Corrections(), Before: receipt(r), At: now(),
 	}
@@ -57,7 +57,7 @@ func (s *Conversation) takeBack(ctx context.Context, r *session.Record, c sessio
 	if s.e.lessons == nil || s.e.withoutMemory {
 		return nil
 	}
-	taken, err := s.e.lessons.TakeBack(receipt(r), c)
+	taken, err := s.e.lessons.Undo(receipt(r), c)
 	if err != nil {
 		trace.From(ctx).Warn("lessons-not-kept", strategy.ErrorLine(llm.Scrub(err.Error()), false))
 		return nil

@@ -301,7 +301,7 @@ func (s *Conversation) end(ctx context.Context, log session.Journal, res *Result
 // ending is the state in which an error leaves a session: what a model, a budget, a lock or the caller ended can go on.
 func ending(err error) session.State {
 	var (
-		asked    *session.Question
+		asked    *session.QuestionError
 		none     *strategy.NoCandidateError
 		provider *llm.Error
 		unsaved  *saveError

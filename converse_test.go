@@ -49,7 +49,7 @@ func (asker) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	}
 	customers, people, orders := schema.TableName{Name: "customers"}, schema.TableName{Name: "people"}, schema.TableName{Name: "orders"}
 	if strings.Contains(t.Question, "unclear") && !table {
-		return nil, &session.Question{Kind: session.KindTable, Message: "which table?", Options: []session.Option{
+		return nil, &session.QuestionError{Kind: session.KindTable, Message: "which table?", Options: []session.Option{
 			{ID: "t1", Label: "customers", Table: &customers}, {ID: "t2", Label: "people", Table: &people},
 		}}
 	}
@@ -58,12 +58,12 @@ func (asker) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (
 		on := func(column string) *schema.Join {
 			return &schema.Join{Left: schema.ColumnName{Table: orders, Column: column}, Right: schema.ColumnName{Table: customers, Column: "id"}}
 		}
-		return nil, &session.Question{Kind: session.KindJoin, Message: "which join?", Options: []session.Option{
+		return nil, &session.QuestionError{Kind: session.KindJoin, Message: "which join?", Options: []session.Option{
 			{ID: "j1", Label: "by customer", Join: on("customer_id")}, {ID: "j2", Label: "by id", Join: on("id")},
 		}}
 	}
 	if strings.Contains(t.Question, "disagree") {
-		return nil, &session.Question{Kind: session.KindResult, Message: "which result?", Options: []session.Option{
+		return nil, &session.QuestionError{Kind: session.KindResult, Message: "which result?", Options: []session.Option{
 			{ID: "r1", Label: "the USA", SQL: usa}, {ID: "r2", Label: "all", SQL: "SELECT name FROM customers"},
 		}}
 	}
@@ -153,7 +153,7 @@ func TestConversation(t *testing.T) {
 	id := ""
 	question := func(kind session.Kind) func(error) bool {
 		return func(err error) bool {
-			q := (*session.Question)(nil)
+			q := (*session.QuestionError)(nil)
 			return errors.As(err, &q) && q.Kind == kind
 		}
 	}
@@ -248,7 +248,7 @@ func TestChooseResult(t *testing.T) {
 	e := talking(t, model)
 	s := converse(t, e, store, "")
 	_, err := s.Ask(t.Context(), "answers that disagree")
-	var q *session.Question
+	var q *session.QuestionError
 	if !errors.As(err, &q) || q.Kind != session.KindResult {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestChosenIsChecked(t *testing.T) {
 	if !errors.Is(err, exec.ErrNotReadOnly) {
 		t.Errorf("it ended with %v", err)
 	}
-	var q *session.Question
+	var q *session.QuestionError
 	if _, err := converse(t, e, store, rec.ID).Resume(t.Context()); !errors.As(err, &q) {
 		t.Errorf("resumed, it ended with %v: it should ask again", err)
 	}

@@ -43,7 +43,7 @@ func TestCallsAfterCorrections(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := converse(t, e, &session.Memory{}, "")
-	var q *session.Question
+	var q *session.QuestionError
 	tests := []struct {
 		why  string
 		do   func() (*texttosql.Result, error)

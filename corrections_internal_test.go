@@ -50,13 +50,13 @@ func TestLastLookAtCorrections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ignorant := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "x?"}, nil, nil)
+			ignorant := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "x?"}, nil, nil)
 			defer ignorant.Close()
-			c, err := ignorant.AdmitSQL(t.Context(), 0, "", tt.sql)
+			c, err := ignorant.ExamineSQL(t.Context(), 0, "", tt.sql)
 			if err != nil || c.Rejected != "" {
 				t.Fatal(c, err)
 			}
-			session, err := e.db.Session(exec.Bounds{})
+			session, err := e.db.Runner(exec.Bounds{})
 			if err != nil {
 				t.Fatal(err)
 			}

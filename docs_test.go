@@ -205,7 +205,7 @@ func Example_guideConverse() {
 	sessions, err := session.OpenFiles("sessions") // or &session.Memory{}
 	talk := engine.NewConversation(sessions)
 	answer, err := talk.Ask(ctx, "Which customers are there in the USA?")
-	if q := (*session.Question)(nil); errors.As(err, &q) {
+	if q := (*session.QuestionError)(nil); errors.As(err, &q) {
 		answer, err = talk.Choose(ctx, q.Options[0].ID)
 	}
 	answer, err = talk.Correct(ctx, "use table customers, not people")
@@ -231,7 +231,7 @@ func Example_guideAsk() {
 	var model llm.Model
 	engine, err := texttosql.New(db, model, texttosql.WithAskBelow(0.6))
 	answer, err := engine.Ask(ctx, "Which customers are there in the USA?")
-	if q := (*session.Question)(nil); errors.As(err, &q) {
+	if q := (*session.QuestionError)(nil); errors.As(err, &q) {
 		for _, o := range q.Options {
 			fmt.Println(o.ID, o.Label, o.SQL)
 		}
@@ -306,9 +306,9 @@ func TestWritingAStrategy(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		admission := strategy.NewAdmission(ctx, env, t, nil, nil)
+		admission := strategy.NewExaminer(ctx, env, t, nil, nil)
 		defer admission.Close()
-		c, err := admission.Admit(ctx, 0, name, reply)
+		c, err := admission.Examine(ctx, 0, name, reply)
 		return &strategy.Outcome{SQL: c.SQL, Confidence: 0.5, Candidates: []vote.Candidate{c}}, err
 	})
 	engine, err := texttosql.New(db, model, texttosql.WithStrategy(one))
@@ -323,7 +323,7 @@ func TestWritingAStrategy(t *testing.T) {
 		Sampler: strategy.Sampler{Samples: 9, Temperature: 0.7, Stop: vote.Decided},
 		Voter:   vote.Majority{},
 	}
-	noStar := exec.CheckFunc(func(ctx context.Context, s *exec.Session, c *exec.Checked) error {
+	noStar := exec.CheckFunc(func(ctx context.Context, s *exec.Runner, c *exec.Checked) error {
 		if c.Statement.Outline().Star {
 			return &exec.InvalidError{Fault: exec.FaultCompile, Message: "name the columns instead of *"}
 		}

@@ -186,20 +186,20 @@ func TestWithoutExecution(t *testing.T) {
 // the model's statements call a function that counts.
 func TestWithoutExecutionRunsNothing(t *testing.T) {
 	const counting = "SELECT witness(name) FROM customers"
-	own := exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
+	own := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 		if c.Plan == nil || c.Table != nil {
 			return fmt.Errorf("plan %v, table %v", c.Plan, c.Table)
 		}
 		return nil
 	})
-	querying := exec.CheckFunc(func(ctx context.Context, s *exec.Session, c *exec.Checked) error {
+	querying := exec.CheckFunc(func(ctx context.Context, s *exec.Runner, c *exec.Checked) error {
 		_, err := s.Query(ctx, c.SQL)
 		return err
 	})
 	shared := strategy.Func(func(ctx context.Context, env *strategy.Env, task strategy.Task) (*strategy.Outcome, error) {
-		a := strategy.NewAdmission(ctx, env, task, exec.DefaultChecks(), nil)
+		a := strategy.NewExaminer(ctx, env, task, exec.DefaultChecks(), nil)
 		defer a.Close()
-		return strategy.Pipeline{Admission: a}.Generate(ctx, env, task)
+		return strategy.Pipeline{Examiner: a}.Generate(ctx, env, task)
 	})
 	direct := strategy.Func(func(ctx context.Context, env *strategy.Env, _ strategy.Task) (*strategy.Outcome, error) {
 		_, err := env.DB.Query(ctx, counting)
@@ -229,10 +229,10 @@ func TestWithoutExecutionRunsNothing(t *testing.T) {
 		{"these and mine", strategy.Pipeline{Checks: append(exec.DefaultChecks(), own)}, nil},
 		{
 			"running with bounds of its own",
-			strategy.Pipeline{Checks: []exec.Check{exec.SingleRead{}, exec.Planned{}, exec.Execute{Bounds: exec.Bounds{Rows: 1}}}}, nil,
+			strategy.Pipeline{Checks: []exec.Check{exec.ReadOnly{}, exec.Planned{}, exec.Execute{Bounds: exec.Bounds{Rows: 1}}}}, nil,
 		},
 		{"an admission of its own", shared, nil},
-		{"a check that queries", strategy.Pipeline{Checks: []exec.Check{exec.SingleRead{}, querying}}, exec.ErrNoExecution},
+		{"a check that queries", strategy.Pipeline{Checks: []exec.Check{exec.ReadOnly{}, querying}}, exec.ErrNoExecution},
 		{"a strategy that queries", direct, exec.ErrNoExecution},
 	}
 	for _, tt := range tests {

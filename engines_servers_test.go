@@ -227,7 +227,7 @@ func TestAskBelowOnServers(t *testing.T) {
 		}
 		talk := e.NewConversation(&session.Memory{})
 		res, err := talk.Ask(t.Context(), "Who has a 4?")
-		var q *session.Question
+		var q *session.QuestionError
 		if !errors.As(err, &q) || len(q.Options) < 2 {
 			t.Fatalf("%+v, %v", res, err)
 		}

@@ -106,7 +106,7 @@ func ExampleWithAskBelow() {
 		panic(err)
 	}
 	_, err = engine.Ask(context.Background(), "Which customers are there in the USA?")
-	if q := (*session.Question)(nil); errors.As(err, &q) {
+	if q := (*session.QuestionError)(nil); errors.As(err, &q) {
 		fmt.Println(q.Message)
 		for _, o := range q.Options {
 			fmt.Println(o.ID, o.Label, o.Rows.Rows)

@@ -28,7 +28,7 @@ const (
 	FailureBudget      FailureClass = "budget"       // the budget of model calls is spent
 	FailureLimit       FailureClass = "limit"        // a statement takes more time, memory or the like than it may
 	FailureInput       FailureClass = "input"        // the question cannot be asked as it is: empty, too long
-	FailureUnclear     FailureClass = "unclear"      // the user is asked something (*session.Question)
+	FailureUnclear     FailureClass = "unclear"      // the user is asked something (*session.QuestionError)
 	FailureUnsure      FailureClass = "unsure"       // the best answer is below the confidence asked for
 	FailureWrites      FailureClass = "writes"       // what was asked for would change something
 	FailureDenied      FailureClass = "denied"       // the policy denies a table or column, or the schema does not have it
@@ -133,7 +133,7 @@ func Failure(err error) FailureReport {
 func failureOf(err error) (class FailureClass, message, advice string) {
 	var (
 		stopped  *InterruptedError
-		asked    *session.Question
+		asked    *session.QuestionError
 		none     *strategy.NoCandidateError
 		refused  *exec.RefusedError
 		invalid  *exec.InvalidError

@@ -53,7 +53,7 @@ func TestFailure(t *testing.T) {
 			texttosql.FailureLimit, 5, 422, "over the limit on time (3s)"},
 		{"an empty question", texttosql.ErrEmptyQuestion, texttosql.FailureInput, 2, 422, "empty"},
 		{"a long question", &texttosql.InputError{Field: "question", Bytes: 9000, Limit: 8192}, texttosql.FailureInput, 2, 422, "9000 bytes"},
-		{"a question back", &session.Question{Message: "Which name?", Options: make([]session.Option, 2)}, texttosql.FailureUnclear, 3, 409, "Which name?"},
+		{"a question back", &session.QuestionError{Message: "Which name?", Options: make([]session.Option, 2)}, texttosql.FailureUnclear, 3, 409, "Which name?"},
 		{"too doubtful", &strategy.AbstainedError{Confidence: .2, Min: .5}, texttosql.FailureUnsure, 3, 422, "disagree"},
 		{"a wish to write", none(vote.Candidate{Rejected: "not-read-only: the statement is no query", Reason: "not-read-only", Writes: true}, 12),
 			texttosql.FailureWrites, 4, 403, "This only reads."},

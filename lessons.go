@@ -31,7 +31,7 @@ func (e *Engine) recall(ctx context.Context, q asking) (*memory.Recall, error) {
 		declared = live
 	}
 	r, err := e.lessons.Recall(memory.RecallInput{Question: q.Text, Schema: declared, Live: live, Check: func(sql string) error {
-		_, err := e.db.Examine(ctx, sql, exec.SingleRead{})
+		_, err := e.db.Examine(ctx, sql, exec.ReadOnly{})
 		return err
 	}})
 	if err != nil {
@@ -103,7 +103,7 @@ const maxAttempts = 20
 
 // learnFrom learns from one question of a session that came to its end. ep says what the session knows of it; the rest
 // is found out here, from out and the engine, which says what a rejected statement lacks and what the answer reads.
-func (e *Engine) learnFrom(ctx context.Context, ep memory.Episode, out *strategy.Outcome) (memory.Receipt, error) {
+func (e *Engine) learnFrom(ctx context.Context, ep memory.FinishedQuestion, out *strategy.Outcome) (memory.LearnResult, error) {
 	if e.lessons == nil || e.withoutMemory {
 		return ep.Before, nil
 	}
@@ -132,7 +132,7 @@ func (e *Engine) learnFrom(ctx context.Context, ep memory.Episode, out *strategy
 	}
 	for _, sql := range tried {
 		a := memory.Attempt{SQL: sql}
-		_, err := e.db.Examine(ctx, sql, exec.SingleRead{})
+		_, err := e.db.Examine(ctx, sql, exec.ReadOnly{})
 		var invalid *exec.InvalidError
 		if errors.As(err, &invalid) && invalid.Fault == exec.FaultSchema {
 			a.Missing = invalid.Name
@@ -142,7 +142,7 @@ func (e *Engine) learnFrom(ctx context.Context, ep memory.Episode, out *strategy
 		}
 	}
 	if ep.Completed {
-		c, err := e.db.Examine(ctx, ep.SQL, exec.SingleRead{})
+		c, err := e.db.Examine(ctx, ep.SQL, exec.ReadOnly{})
 		if err != nil {
 			return ep.Before, fmt.Errorf("texttosql: learning from an answer: %w", err)
 		}

@@ -81,7 +81,7 @@ func (r *reader) Complete(_ context.Context, req llm.Request) (llm.Response, err
 }
 
 // end asks a question as a session does, and learns from its end.
-func end(t *testing.T, e *Engine, id, question string, change func(*memory.Episode)) (*Result, memory.Receipt) {
+func end(t *testing.T, e *Engine, id, question string, change func(*memory.FinishedQuestion)) (*Result, memory.LearnResult) {
 	t.Helper()
 	q := newQuestion(question, nil)
 	recall, err := e.recall(t.Context(), q)
@@ -90,7 +90,7 @@ func end(t *testing.T, e *Engine, id, question string, change func(*memory.Episo
 	}
 	q.recall = recall
 	res, err := e.ask(t.Context(), q, true)
-	ep := memory.Episode{Session: id, Question: question, Recall: recall, Completed: err == nil, SQL: res.SQL}
+	ep := memory.FinishedQuestion{Session: id, Question: question, Recall: recall, Completed: err == nil, SQL: res.SQL}
 	if change != nil {
 		change(&ep)
 	}
@@ -179,7 +179,7 @@ func TestLessonsOfRenamedTables(t *testing.T) {
 			t.Errorf("without memory: %v, %d repairs", err, model.repairs-before)
 		}
 		if opt == nil {
-			if _, err := forgetful.learnFrom(t.Context(), memory.Episode{Session: "x", Completed: true, SQL: res.SQL}, &res.Outcome); err != nil {
+			if _, err := forgetful.learnFrom(t.Context(), memory.FinishedQuestion{Session: "x", Completed: true, SQL: res.SQL}, &res.Outcome); err != nil {
 				t.Error(err)
 			}
 		}
@@ -194,13 +194,13 @@ func TestLessonsOfRenamedTables(t *testing.T) {
 	}
 	correction := session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "PROD_" + table}},
 		Rejected: []schema.TableName{{Name: table}}}
-	if receipt, err = l.TakeBack(receipt, correction); err != nil {
+	if receipt, err = l.Undo(receipt, correction); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{what + "0.80 1/1/0"}, lessonsOf(t, l)); diff != "" {
 		t.Error(diff)
 	}
-	end(t, e, "second", "How many customers are there?", func(ep *memory.Episode) {
+	end(t, e, "second", "How many customers are there?", func(ep *memory.FinishedQuestion) {
 		ep.Before, ep.Corrections = receipt, []session.Correction{correction}
 	})
 	if diff := cmp.Diff([]string{what + "0.95 1/1/1"}, lessonsOf(t, l)); diff != "" {
@@ -222,7 +222,7 @@ func TestPrefixRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end(t, e, "s", "How many invoices are there?", func(ep *memory.Episode) {
+	end(t, e, "s", "How many invoices are there?", func(ep *memory.FinishedQuestion) {
 		ep.Corrections = []session.Correction{{Kind: session.CorrectText, Text: "use the PROD_ prefix"}}
 	})
 	list, err := l.All()

@@ -274,7 +274,7 @@ func (withoutMemory) extend(a *asking)    { a.withoutMemory = true }
 // strategy.Pipeline.
 //
 // Where the best answer holds less than share of the samples and there is another answer, Ask and Generate fail with a
-// *session.Question (errors.As). Its options are the first three answers of the vote with their SQL and first rows.
+// *session.QuestionError (errors.As). Its options are the first three answers of the vote with their SQL and first rows.
 // No judge is asked then, and early stops never change whether the user is asked: a sampling that could end early goes
 // on until that is certain. On recorded answers a share of 0.6 asked about 8 to 41 % of the questions and made 4 to 16
 // points more right. share is in 0..1; 0, the default, never asks.

@@ -85,7 +85,7 @@ func (h ofRequest) Handle(ctx context.Context, r slog.Record) error {
 
 // TestProgressOfOneQuestion: whatever a question is doing when its callback hangs, another question is answered.
 func TestProgressOfOneQuestion(t *testing.T) {
-	looking := exec.CheckFunc(func(ctx context.Context, _ *exec.Session, _ *exec.Checked) error {
+	looking := exec.CheckFunc(func(ctx context.Context, _ *exec.Runner, _ *exec.Checked) error {
 		trace.From(ctx).Event("looking") // while it holds the only connection
 		return nil
 	})
@@ -164,7 +164,7 @@ func TestDeadlineOfTheCaller(t *testing.T) {
 // TestPanicsOfTheCaller: code of the caller that panics ends its question, or its sample, with a typed error.
 func TestPanicsOfTheCaller(t *testing.T) {
 	cause := errors.New("a bug of the caller")
-	check := exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error { panic(cause) })
+	check := exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { panic(cause) })
 	generate := func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) { panic(cause) }
 	link := linker.Func(func(context.Context, linker.Input) (schema.Links, error) { panic(cause) })
 	prompt := strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) { panic(cause) })

@@ -253,7 +253,7 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 		env.Tell(ctx, session.ExecutingQuery)
 	}
 	// The strategy may be foreign code, so its statement is checked again and trimmed.
-	session, serr := e.db.Session(exec.Bounds{})
+	session, serr := e.db.Runner(exec.Bounds{})
 	if serr != nil {
 		return serr
 	}
@@ -269,7 +269,7 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if out == nil {
 		out = &strategy.Outcome{}
 	}
-	env.Host.Shown.Tell(ctx, out)
+	env.Host.Omissions.Report(ctx, out)
 	res.Outcome = *out
 	if out.SQL != "" {
 		winner, refused = e.passed(ctx, session, task, out)
@@ -327,7 +327,7 @@ func (e *Engine) generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 
 // passed returns the winner; nil if it is refused. It examines the winner, unless an admission of this question did and
 // the user corrected nothing: which corrections a foreign strategy knew nobody can tell.
-func (e *Engine) passed(ctx context.Context, session *exec.Session, t strategy.Task, out *strategy.Outcome) (winner *sqltext.Statement, refused error) {
+func (e *Engine) passed(ctx context.Context, session *exec.Runner, t strategy.Task, out *strategy.Outcome) (winner *sqltext.Statement, refused error) {
 	for _, c := range out.Candidates {
 		if len(t.Corrections) == 0 && c.SQL == out.SQL && e.db.Passed(c.Statement) {
 			return c.Statement, nil
@@ -374,9 +374,9 @@ func (e *Engine) env(ctx context.Context, q asking) (*strategy.Env, error) {
 		DB: e.db, Models: models, Schema: snap.schema,
 		Host: strategy.Host{
 			Profile: func(ctx context.Context) (*schema.Schema, error) { return e.profile(ctx, snap) },
-			Rows:    &e.rows, Texts: &e.texts, Shown: &strategy.Shown{}, CallsLeft: account.CallsLeft,
+			Rows:    &e.rows, Texts: &e.texts, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
 		},
-		Instructions: e.instructions, Exemplars: known.pool, EmptyShare: known.emptyShare, Lessons: lessons,
+		Instructions: e.instructions, Exemplars: known.pool, EmptyAnswerRate: known.emptyShare, Lessons: lessons,
 		Concurrency: e.concurrency, Seed: e.seed,
 		AskBelow: e.askBelow, WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,
 	}, nil

@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/texttosql/texttosql/internal/whole"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -97,7 +97,7 @@ func (k *keeper) write() error {
 	if bytes.Equal(b.Bytes(), k.last) {
 		return nil
 	}
-	if err := whole.Write(k.path, b.Bytes(), 0o600); err != nil {
+	if err := atomicfile.Write(k.path, b.Bytes(), 0o600); err != nil {
 		return err
 	}
 	k.last = b.Bytes()

@@ -11,14 +11,14 @@ import (
 )
 
 // Asked returns rules that hold the shape of a statement and of its result against what the question asks for
-// (Reading.Asks): value_rows, no_aggregate, no_group, no_order, limit and aggregate. They are no part of Default; their
+// (QuestionFeatures.Asks): value_rows, no_aggregate, no_group, no_order, limit and aggregate. They are no part of Default; their
 // weights are those of agent.Staged, with which they come.
 func Asked() []Rule {
 	const source = "the checks of an agent's ladder; see docs/lab/agent.md for what they are worth"
 	rule := func(name, asks string, weight float64, detail string, broken func(Input) bool) Rule {
 		return Rule{
 			Name: name, ReadsWords: true, Weight: weight, Source: source,
-			Possible: func(q Reading, _ vote.Candidate) bool { return asks == "" || q.Asks == asks },
+			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return asks == "" || q.Asks == asks },
 			Broken: func(in Input) (string, bool) {
 				return detail, (asks == "" || in.Question.Asks == asks) && broken(in)
 			},
@@ -74,7 +74,7 @@ func Absent(value string) Rule {
 var numeral = regexp.MustCompile(`^(?:\d{1,3}(?:,\d{3})+|\d{3,})$`)
 
 // Numbers are the numbers of three digits or more that the question names, without commas, each once.
-func (q Reading) Numbers() (numbers []string) {
+func (q QuestionFeatures) Numbers() (numbers []string) {
 	for run := range strings.FieldsFuncSeq(q.Text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.Nd) && !strings.ContainsRune("_.,", r) }) {
 		n := strings.Trim(run, ".,")
 		if plain := strings.ReplaceAll(n, ",", ""); numeral.MatchString(n) && !slices.Contains(numbers, plain) {

@@ -26,7 +26,7 @@ func Checked() []Rule {
 				few := in.Table == nil || len(in.Table.Rows) <= 1
 				return "no table is read", few && in.has(exec.FindingNoTable)
 			},
-			Possible: func(_ Reading, c vote.Candidate) bool { return c.Rows <= 1 },
+			Possible: func(_ QuestionFeatures, c vote.Candidate) bool { return c.Rows <= 1 },
 		},
 		{
 			Name:   "absent_value",
@@ -35,7 +35,7 @@ func Checked() []Rule {
 			Broken: func(in Input) (string, bool) {
 				return "a column holds none of the texts it is compared with", in.has(exec.FindingAbsent)
 			},
-			Possible: func(_ Reading, c vote.Candidate) bool { return c.Empty || c.AllNull || c.Zero },
+			Possible: func(_ QuestionFeatures, c vote.Candidate) bool { return c.Empty || c.AllNull || c.Zero },
 		},
 	}
 }

@@ -34,7 +34,7 @@ type Language struct {
 	Everything []string // asks for all columns
 	Negation   []string // denies or excludes
 
-	// The lists by which Reading.Columns is counted.
+	// The lists by which QuestionFeatures.Columns is counted.
 	Ask       []string // words that ask
 	AskFill   []string // what may stand between them and the first thing asked for
 	EachFirst []string // "for each", in front of the asking phrase
@@ -47,7 +47,7 @@ type Language struct {
 	Ranking     []string // asks for a ranking, which shows what it ranks by: one thing more
 	Measures    []string // a number, which a question by group asks for beside the group
 
-	// The lists by which Reading.Asks and Reading.Sorted are read.
+	// The lists by which QuestionFeatures.Asks and QuestionFeatures.Sorted are read.
 	NotFirst []string // taken out before the others are looked for
 	NotGroup []string // taken out before Groups are looked for
 	NotValue []string // taken out before OneValue is looked for

@@ -7,8 +7,8 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// Reading is what rules read in a question, once for all its candidates: see [Rules.Read]. Safe for concurrent use.
-type Reading struct {
+// QuestionFeatures is what rules read in a question, once for all its candidates: see [Rules.Read]. Safe for concurrent use.
+type QuestionFeatures struct {
 	Text     string // the question as it was asked
 	Evidence string // what is known besides
 
@@ -46,7 +46,7 @@ type Reading struct {
 
 // Has reports whether one of phrases stands in the question: see [Language] for their form. It is for rules of one's
 // own.
-func (q Reading) Has(phrases ...string) bool {
+func (q QuestionFeatures) Has(phrases ...string) bool {
 	l := q.language
 	if l == nil {
 		l = &Language{}
@@ -55,7 +55,7 @@ func (q Reading) Has(phrases ...string) bool {
 }
 
 // read fills in a question in language l.
-func (q *Reading) read(l *Language) {
+func (q *QuestionFeatures) read(l *Language) {
 	q.Language, q.language = l.Name, l
 	in := func(phrases []string) bool { return l.has(q.words, phrases) }
 	q.HowMany = l.starts(q.words, l.HowMany) > 0
@@ -86,7 +86,7 @@ func (q *Reading) read(l *Language) {
 
 // columns counts the columns that the asking phrase names: the parts of the list that follows the asking word, in the
 // last sentence that asks.
-func (q *Reading) columns(l *Language) int {
+func (q *QuestionFeatures) columns(l *Language) int {
 	const most = 6 // nobody names more things in one sentence
 	sum := 0
 	for end, more := len(q.tokens), true; more; {
@@ -105,7 +105,7 @@ func (q *Reading) columns(l *Language) int {
 }
 
 // sentenceColumns is columns for one sentence.
-func (q *Reading) sentenceColumns(sentence []token, l *Language) int {
+func (q *QuestionFeatures) sentenceColumns(sentence []token, l *Language) int {
 	rest := sentence
 	if comma := slices.IndexFunc(rest, func(t token) bool { return t.text == "," }); comma >= 0 && l.starts(rest, l.EachFirst) > 0 {
 		rest = rest[comma+1:] // behind "for each …,"
@@ -180,7 +180,7 @@ func (l *Language) asksGroups(words []token) bool {
 }
 
 // phrases are the parts of the lists at the beginning of the question and behind "their".
-func (q *Reading) phrases(l *Language) (asked, theirs []string) {
+func (q *QuestionFeatures) phrases(l *Language) (asked, theirs []string) {
 	rest := q.tokens
 	if from, to := l.askingSentence(rest); to > from {
 		rest = rest[from:to]

@@ -47,9 +47,9 @@ func anyNull(in Input) (string, bool) {
 // which have 0 to 10 %.
 const usualEmptyShare = 0.05
 
-// EmptyShare estimates Rules.EmptyShare from right answers, of which empty of all had no value. Without any it is the
+// EmptyAnswerRate estimates Rules.EmptyAnswerRate from right answers, of which empty of all had no value. Without any it is the
 // default; from then on the default counts as much as twenty answers.
-func EmptyShare(empty, all int) float64 {
+func EmptyAnswerRate(empty, all int) float64 {
 	const prior = 20
 	return (float64(empty) + prior*usualEmptyShare) / (float64(all) + prior)
 }
@@ -57,8 +57,8 @@ func EmptyShare(empty, all int) float64 {
 // emptyWeight is what the rule empty weighs: 1 at the usual share, more where right answers are rarely empty. Half a
 // logarithm keeps most of what the whole one gains on data without empty answers, and loses less on data with a few.
 func (r Rules) emptyWeight() float64 {
-	if !(r.EmptyShare > 0) {
+	if !(r.EmptyAnswerRate > 0) {
 		return 1
 	}
-	return min(max(1-math.Log(r.EmptyShare/usualEmptyShare)/2, 0), 3)
+	return min(max(1-math.Log(r.EmptyAnswerRate/usualEmptyShare)/2, 0), 3)
 }

@@ -26,7 +26,7 @@ type Rule struct {
 
 	// Possible reports whether a statement with the result of c can break the rule at all. A vote stops sooner where
 	// few rules can be broken: see Rules.SpreadAbout. nil: every statement can.
-	Possible func(q Reading, c vote.Candidate) bool
+	Possible func(q QuestionFeatures, c vote.Candidate) bool
 
 	// Broken reports whether the rule is broken, and what is wrong in a few words for a person ("more columns than
 	// asked"), without a stored value. A rule with nil is silent.
@@ -34,11 +34,13 @@ type Rule struct {
 }
 
 // silent reports whether no candidate can break the rule.
-func (r Rule) silent(q Reading) bool { return r.Broken == nil || r.ReadsWords && q.Language == "" }
+func (r Rule) silent(q QuestionFeatures) bool {
+	return r.Broken == nil || r.ReadsWords && q.Language == ""
+}
 
 // Input is what a rule may look at. It has no right answer.
 type Input struct {
-	Question  Reading            // as Rules.Read read it
+	Question  QuestionFeatures   // as Rules.Read read it
 	Statement *sqltext.Statement // of the candidate
 	Outline   sqltext.Outline    // of Statement; zero for a rule with OnResult
 	Table     *result.Table      // nil when the statement was not executed
@@ -52,10 +54,10 @@ type Rules struct {
 	Languages []Language      // nil: English
 	Dialect   sqltext.Dialect // reads the SQL of candidates without a Statement; the zero Dialect is SQLite
 
-	// EmptyShare is how often the right answer to a question of this application has no value: no rows, or nothing but
-	// NULL. The rule empty weighs 1 − ½ ln(EmptyShare ÷ 0.05), in 0..3, unless it has a Weight. 0: it is learned from
-	// confirmed answers where the strategy has some (see EmptyShare), else 0.05.
-	EmptyShare float64
+	// EmptyAnswerRate is how often the right answer to a question of this application has no value: no rows, or nothing but
+	// NULL. The rule empty weighs 1 − ½ ln(EmptyAnswerRate ÷ 0.05), in 0..3, unless it has a Weight. 0: it is learned from
+	// confirmed answers where the strategy has some (see EmptyAnswerRate), else 0.05.
+	EmptyAnswerRate float64
 }
 
 // Find returns the findings of the broken rules for a candidate and its result, in the order of the rules. t is nil
@@ -65,7 +67,7 @@ func (r Rules) Find(question, evidence string, c vote.Candidate, t *result.Table
 }
 
 // About is Find for a question that was read.
-func (r Rules) About(q Reading, c vote.Candidate, t *result.Table) []vote.Finding {
+func (r Rules) About(q QuestionFeatures, c vote.Candidate, t *result.Table) []vote.Finding {
 	if c.SQL == "" {
 		return nil
 	}
@@ -87,8 +89,8 @@ func (r Rules) About(q Reading, c vote.Candidate, t *result.Table) []vote.Findin
 }
 
 // Read reads a question and its evidence for [Rules.About].
-func (r Rules) Read(question, evidence string) Reading {
-	q := Reading{Text: question, Evidence: evidence, tokens: tokenize(question)}
+func (r Rules) Read(question, evidence string) QuestionFeatures {
+	q := QuestionFeatures{Text: question, Evidence: evidence, tokens: tokenize(question)}
 	q.words = unmarked(q.tokens)
 	unquoted := []byte(question)
 	for _, quoted := range words.Quotations(question) {
@@ -125,8 +127,8 @@ func (r Rules) Spread() float64 {
 }
 
 // SpreadAbout is Spread for one question and the candidates with the result of c, which can break fewer rules. It is
-// [vote.Majority].Doubtable for votes by result.
-func (r Rules) SpreadAbout(q Reading, c vote.Candidate) float64 {
+// [vote.Majority].MaxExtraDoubt for votes by result.
+func (r Rules) SpreadAbout(q QuestionFeatures, c vote.Candidate) float64 {
 	return r.spread(func(rule Rule) bool { return !rule.silent(q) && (rule.Possible == nil || rule.Possible(q, c)) })
 }
 

@@ -169,20 +169,20 @@ func TestEmptyShare(t *testing.T) {
 		{1e-9, 3, "never: no more than three rules"},
 		{0.5, 0, "often"},
 		{math.NaN(), 1, "no number"},
-		{EmptyShare(0, 0), 1, "no confirmed answer"},
-		{EmptyShare(5, 100), 1, "100 confirmed answers as the default has it"},
-		{EmptyShare(0, 100), 1 + math.Log(0.05*120)/2, "100 confirmed answers, all with values"},
-		{EmptyShare(50, 100), 0, "50 of 100 without"},
+		{EmptyAnswerRate(0, 0), 1, "no confirmed answer"},
+		{EmptyAnswerRate(5, 100), 1, "100 confirmed answers as the default has it"},
+		{EmptyAnswerRate(0, 100), 1 + math.Log(0.05*120)/2, "100 confirmed answers, all with values"},
+		{EmptyAnswerRate(50, 100), 0, "50 of 100 without"},
 	}
 	for _, tt := range tests {
-		found := Rules{EmptyShare: tt.share}.Find("Who is it?", "", vote.Candidate{SQL: "SELECT a FROM t"}, table(1, ""))
+		found := Rules{EmptyAnswerRate: tt.share}.Find("Who is it?", "", vote.Candidate{SQL: "SELECT a FROM t"}, table(1, ""))
 		if len(found) != 1 || math.Abs(found[0].Doubt-tt.weight) > 1e-9 {
 			t.Errorf("share %v: %+v, want a doubt of %v: %s", tt.share, found, tt.weight, tt.why)
 		}
 	}
 	own := resultRules()[0]
 	own.Weight = 0.5
-	found := Rules{EmptyShare: 0.01}.With(own).Find("Who is it?", "", vote.Candidate{SQL: "SELECT a FROM t"}, table(1, ""))
+	found := Rules{EmptyAnswerRate: 0.01}.With(own).Find("Who is it?", "", vote.Candidate{SQL: "SELECT a FROM t"}, table(1, ""))
 	if len(found) != 1 || found[0].Doubt != 0.5 {
 		t.Errorf("a weight of one's own goes before the share: %+v", found)
 	}

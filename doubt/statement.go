@@ -15,13 +15,13 @@ func statementRules() []Rule {
 		{
 			Name: "more_columns", ReadsWords: true,
 			Source:   "people name what they want to see; gains most of all rules and loses most, so report it apart",
-			Possible: func(q Reading, c vote.Candidate) bool { return manyColumns(q, c.Columns) },
+			Possible: func(q QuestionFeatures, c vote.Candidate) bool { return manyColumns(q, c.Columns) },
 			Broken:   moreColumns,
 		},
 		{
 			Name: "star", ReadsWords: true,
 			Source:   "people name what they want to see; * is for who asks for everything",
-			Possible: func(q Reading, _ vote.Candidate) bool { return !q.Everything },
+			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return !q.Everything },
 			Broken: func(in Input) (string, bool) {
 				return "all columns selected, some asked", in.Outline.Star && !in.Question.Everything
 			},
@@ -29,7 +29,7 @@ func statementRules() []Rule {
 		{
 			Name: "sum", ReadsWords: true,
 			Source:   "a total is a SUM or a COUNT; seen to help in one template family only, so report it apart",
-			Possible: func(q Reading, _ vote.Candidate) bool { return q.Sum },
+			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return q.Sum },
 			Broken: func(in Input) (string, bool) {
 				adds := func(f string) bool { return f == "SUM" || f == "COUNT" || f == "TOTAL" }
 				return "a total asked, nothing added up", in.Question.Sum && !slices.ContainsFunc(in.Outline.Functions, adds)
@@ -38,7 +38,7 @@ func statementRules() []Rule {
 		{
 			Name: "negation", ReadsWords: true,
 			Source:   "a statement that excludes something answers a question that says so",
-			Possible: func(q Reading, _ vote.Candidate) bool { return !q.Negation },
+			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return !q.Negation },
 			Broken: func(in Input) (string, bool) {
 				return "something excluded that was not asked for", !in.Question.Negation && excludes(in)
 			},
@@ -51,7 +51,7 @@ func statementRules() []Rule {
 		{
 			Name: "count_top", ReadsWords: true,
 			Source:   "a number of things answers a question that asks for one",
-			Possible: func(q Reading, _ vote.Candidate) bool { return !asksNumber(q) },
+			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return !asksNumber(q) },
 			Broken: func(in Input) (string, bool) {
 				return "a count selected that was not asked for", slices.Contains(in.Outline.Aggregates, "COUNT") && !asksNumber(in.Question)
 			},
@@ -60,7 +60,7 @@ func statementRules() []Rule {
 }
 
 // asksNumber reports whether a count may be what the question asks for.
-func asksNumber(q Reading) bool { return q.Count || q.Each || q.Percent || q.Sum }
+func asksNumber(q QuestionFeatures) bool { return q.Count || q.Each || q.Percent || q.Sum }
 
 func moreColumns(in Input) (string, bool) {
 	q := in.Question
@@ -88,7 +88,9 @@ func moreColumns(in Input) (string, bool) {
 }
 
 // manyColumns reports whether n is more columns than the question names.
-func manyColumns(q Reading, n int) bool { return q.Columns > 0 && !q.Everything && n > q.Columns }
+func manyColumns(q QuestionFeatures, n int) bool {
+	return q.Columns > 0 && !q.Everything && n > q.Columns
+}
 
 // twoNames reports whether the name of a person is selected in two columns. That is one thing for a person who asks for
 // a name.

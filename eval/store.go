@@ -232,7 +232,7 @@ func (s *Store) fingerprint(ctx context.Context, e *entry, t *result.Table, eq r
 
 // Time runs statements in turn, each n times, and returns the wall times of each, after a round that does not count: in
 // turn, because a machine that is slow for a while is then slow for all. They run as they are, never as the guard
-// rewrites some to read their values (exec.Session.Time). Nothing else of this Store runs meanwhile. Where a statement
+// rewrites some to read their values (exec.Runner.Time). Nothing else of this Store runs meanwhile. Where a statement
 // has no result there are no times.
 func (s *Store) Time(ctx context.Context, db string, n int, statements ...string) ([][]time.Duration, error) {
 	var list []*entry
@@ -251,7 +251,7 @@ func (s *Store) Time(ctx context.Context, db string, n int, statements ...string
 		return nil, err
 	}
 	defer release()
-	session, err := list[0].db.db.Session(s.bounds)
+	session, err := list[0].db.db.Runner(s.bounds)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type database struct {
 	err   error
 
 	mu       sync.Mutex
-	idle     []*exec.Session   // of a database that the Store opened, ready for a statement
+	idle     []*exec.Runner    // of a database that the Store opened, ready for a statement
 	spelled  map[string]*entry // by text as it came
 	distinct map[string]*entry // by normal form
 }
@@ -278,7 +278,7 @@ func (d *database) query(ctx context.Context, text string, b exec.Bounds) (*resu
 
 // session takes an idle session or opens one. There are never more than
 // statements run at once.
-func (d *database) session(b exec.Bounds) (*exec.Session, error) {
+func (d *database) session(b exec.Bounds) (*exec.Runner, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n := len(d.idle); n > 0 {
@@ -286,10 +286,10 @@ func (d *database) session(b exec.Bounds) (*exec.Session, error) {
 		d.idle = d.idle[:n-1]
 		return session, nil
 	}
-	return d.db.Session(b)
+	return d.db.Runner(b)
 }
 
-func (d *database) giveBack(session *exec.Session) {
+func (d *database) giveBack(session *exec.Runner) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.idle = append(d.idle, session)

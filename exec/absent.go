@@ -60,7 +60,7 @@ const absentTimeout = time.Second
 // absent returns the first column, as "table.column", that c compares with texts of which it holds none; "" when there
 // is none, or when it cannot be told in time. Comparisons of one column stand together: x = 'a' OR x = 'b' needs one of
 // the two.
-func absent(ctx context.Context, s *Session, c *Checked) (string, error) {
+func absent(ctx context.Context, s *Runner, c *Checked) (string, error) {
 	known, err := s.Schema(ctx)
 	if err != nil {
 		return "", err

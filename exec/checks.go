@@ -9,12 +9,12 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// SingleRead accepts a statement that only reads, compiles, and reads nothing that the policy denies. It fills in the
+// ReadOnly accepts a statement that only reads, compiles, and reads nothing that the policy denies. It fills in the
 // analysis, and finds that no table is read.
-type SingleRead struct{}
+type ReadOnly struct{}
 
 // Check implements [Check].
-func (SingleRead) Check(ctx context.Context, s *Session, c *Checked) error {
+func (ReadOnly) Check(ctx context.Context, s *Runner, c *Checked) error {
 	a, err := s.Analyze(ctx, c.SQL)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (SingleRead) Check(ctx context.Context, s *Session, c *Checked) error {
 type Planned struct{}
 
 // Check implements [Check].
-func (Planned) Check(ctx context.Context, s *Session, c *Checked) error {
+func (Planned) Check(ctx context.Context, s *Runner, c *Checked) error {
 	p, err := s.Explain(ctx, c.SQL)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ type Execute struct {
 }
 
 // Check implements [Check].
-func (e Execute) Check(ctx context.Context, s *Session, c *Checked) error {
+func (e Execute) Check(ctx context.Context, s *Runner, c *Checked) error {
 	if s.db.lookOnly {
 		return nil
 	}
@@ -71,13 +71,13 @@ const (
 	FindingString  = "name-as-string" // a name that the engine takes for a string
 )
 
-// Suspect finds results that seldom answer a question: no rows, and nothing but NULL. For these, and for a count of
+// EmptyResult finds results that seldom answer a question: no rows, and nothing but NULL. For these, and for a count of
 // nothing, it looks up whether the columns of the statement hold the texts that they are compared with, which takes a
 // second at most. It looks at the rows that [Execute] left, and finds nothing without them.
-type Suspect struct{}
+type EmptyResult struct{}
 
 // Check implements [Check].
-func (Suspect) Check(ctx context.Context, s *Session, c *Checked) error {
+func (EmptyResult) Check(ctx context.Context, s *Runner, c *Checked) error {
 	switch {
 	case c.Table == nil:
 		return nil
@@ -107,7 +107,7 @@ type UnknownNames struct {
 }
 
 // Check implements [Check].
-func (u UnknownNames) Check(ctx context.Context, s *Session, c *Checked) error {
+func (u UnknownNames) Check(ctx context.Context, s *Runner, c *Checked) error {
 	if !s.db.language.Backticks || !strings.Contains(c.SQL, `"`) {
 		return nil
 	}

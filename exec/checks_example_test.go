@@ -10,7 +10,7 @@ import (
 
 // The first check that any text should pass: one statement, reading, compiled,
 // within the policy. It runs nothing.
-func ExampleSingleRead() {
+func ExampleReadOnly() {
 	pool, db := openShop()
 	defer pool.Close()
 	for _, text := range []string{
@@ -19,7 +19,7 @@ func ExampleSingleRead() {
 		"UPDATE customers SET name = ''",
 		"SELECT nmae FROM customers",
 	} {
-		c, err := db.Examine(context.Background(), text, exec.SingleRead{})
+		c, err := db.Examine(context.Background(), text, exec.ReadOnly{})
 		if err != nil {
 			fmt.Println(err)
 			continue
@@ -52,7 +52,7 @@ func ExampleUnknownNames() {
 func ExampleExecute() {
 	pool, db := openShop()
 	defer pool.Close()
-	few := []exec.Check{exec.SingleRead{}, exec.Execute{Bounds: exec.Bounds{Rows: 2}}, exec.Suspect{}}
+	few := []exec.Check{exec.ReadOnly{}, exec.Execute{Bounds: exec.Bounds{Rows: 2}}, exec.EmptyResult{}}
 	for _, text := range []string{
 		"SELECT name FROM customers",
 		"SELECT name FROM customers WHERE country = 'usa'",
@@ -92,7 +92,7 @@ func ExamplePlanChecks() {
 func ExampleDefaultChecks() {
 	pool, db := openShop()
 	defer pool.Close()
-	oneColumn := exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
+	oneColumn := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 		if c.Table == nil { // where nothing may be executed
 			return nil
 		}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/wait"
+	"github.com/texttosql/texttosql/internal/abandon"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -17,7 +17,7 @@ const mostGrace = 100 * time.Millisecond
 
 // start runs f in the goroutine of the session, which starts with its first job and ends with the hold: its stack has
 // to grow once and not for each statement.
-func (s *Session) start(f func()) {
+func (s *Runner) start(f func()) {
 	if s.jobs == nil {
 		s.jobs = make(chan func())
 		go work(s.jobs)
@@ -49,7 +49,7 @@ func deepen(at int) byte {
 }
 
 // rest ends the goroutine of the session, once its job has ended.
-func (s *Session) rest() {
+func (s *Runner) rest() {
 	if s.jobs != nil {
 		close(s.jobs)
 		s.jobs = nil
@@ -96,7 +96,7 @@ func (db *DB) abandon(ctx context.Context, another bool) (back func()) {
 // run runs f on a connection under guard. ctx in f ends after timeout. The connection is dropped if f panics or runs
 // until ctx ends, because an interrupt may still be on its way to it then, and where it is not fit for another statement.
 // If f runs on, the connection is abandoned.
-func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(ctx context.Context, h *held) (T, error)) (value T, err error) {
+func run[T any](ctx context.Context, s *Runner, timeout time.Duration, f func(ctx context.Context, h *held) (T, error)) (value T, err error) {
 	if s.held != nil && s.held.wait < timeout {
 		if err := s.release(false); err != nil { // it would wait for a lock too short a time
 			return value, err
@@ -119,7 +119,7 @@ func run[T any](ctx context.Context, s *Session, timeout time.Duration, f func(c
 		}
 	}()
 	back := make(chan func(), 1)
-	value, err, left := wait.Contain(running, min(mostGrace, timeout/10), s.start, func() (T, error) { return f(running, h) },
+	value, err, left := abandon.Contain(running, min(mostGrace, timeout/10), s.start, func() (T, error) { return f(running, h) },
 		func(T) { s.db.giveBack(h, <-back) })
 	if left {
 		s.rest()

@@ -51,7 +51,7 @@ type shared struct {
 	broken   atomic.Pointer[error]
 	catalogs catalogs
 	schemas  schemaCache
-	passed   sync.Map // weak.Pointer[sqltext.Statement] → version of the schema under which SingleRead accepted it
+	passed   sync.Map // weak.Pointer[sqltext.Statement] → version of the schema under which ReadOnly accepted it
 }
 
 // New returns a DB on pool. The pool stays the caller's: nothing here closes it, and other work may go on with it.
@@ -97,7 +97,7 @@ const readyTimeout = 5 * time.Second
 // driver lacks the hooks, with what to do about it ([ErrUnguarded]). Without this call the first statement has that
 // error.
 func (db *DB) Ready(ctx context.Context) error {
-	_, err := with(&Session{db: db}, func(s *Session) (struct{}, error) {
+	_, err := with(&Runner{db: db}, func(s *Runner) (struct{}, error) {
 		return run(ctx, s, max(readyTimeout, db.limits.Answer.Timeout), func(context.Context, *held) (struct{}, error) { return struct{}{}, nil })
 	})
 	return err
@@ -162,7 +162,7 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error
 }
 
 // with runs f and closes s.
-func with[T any](s *Session, f func(*Session) (T, error)) (value T, err error) {
+func with[T any](s *Runner, f func(*Runner) (T, error)) (value T, err error) {
 	defer func() {
 		if cerr := s.Close(); cerr != nil {
 			err = errors.Join(err, cerr)
@@ -172,7 +172,7 @@ func with[T any](s *Session, f func(*Session) (T, error)) (value T, err error) {
 }
 
 // looking returns a session for statements that are looked at and compared.
-func (db *DB) looking() *Session { return &Session{db: db, bounds: db.limits.Candidate} }
+func (db *DB) looking() *Runner { return &Runner{db: db, bounds: db.limits.Candidate} }
 
 // check is the text check. It gives its refusals the type of this package.
 func (db *DB) check(sql string) (*sqltext.Statement, error) {

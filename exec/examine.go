@@ -15,20 +15,20 @@ import (
 // An error that [IsRejection] accepts means that the statement fails; any other one, that the check could not be made.
 // Implementations are safe for concurrent use and keep no state: the same statement is examined once, whoever asks.
 type Check interface {
-	Check(ctx context.Context, s *Session, c *Checked) error
+	Check(ctx context.Context, s *Runner, c *Checked) error
 }
 
 // CheckFunc makes a Check of a function.
-type CheckFunc func(ctx context.Context, s *Session, c *Checked) error
+type CheckFunc func(ctx context.Context, s *Runner, c *Checked) error
 
 // Check calls f.
-func (f CheckFunc) Check(ctx context.Context, s *Session, c *Checked) error { return f(ctx, s, c) }
+func (f CheckFunc) Check(ctx context.Context, s *Runner, c *Checked) error { return f(ctx, s, c) }
 
 // Checked is what checks found out about one statement. A field is nil as long as no check filled it in.
 type Checked struct {
 	SQL       string             // the statement, trimmed; the whole text where the text check refused it: do not run that
 	Statement *sqltext.Statement `json:"-"` // SQL as it was checked; nil where the text check refused it
-	Analysis  *Analysis          // by SingleRead
+	Analysis  *Analysis          // by ReadOnly
 	Plan      *Plan              // by Planned
 	Table     *result.Table      // by Execute, unless the DB executes nothing
 	Findings  []Finding          // in the order of the checks
@@ -50,7 +50,7 @@ func (db *DB) readVersion() string {
 	return ""
 }
 
-// Passed reports whether [SingleRead] accepted s on this database, and the schema is the same since then, as far as
+// Passed reports whether [ReadOnly] accepted s on this database, and the schema is the same since then, as far as
 // [DB.Schema] was asked. Such a statement need not be examined again.
 func (db *DB) Passed(s *sqltext.Statement) bool {
 	if s == nil {
@@ -120,11 +120,11 @@ func (db *DB) Examine(ctx context.Context, sql string, checks ...Check) (c Check
 // ExamineStatement is [DB.Examine] for a statement that passed the text check of this database's dialect. Any other one
 // passes it first.
 func (db *DB) ExamineStatement(ctx context.Context, statement *sqltext.Statement, checks ...Check) (Checked, error) {
-	return with(db.looking(), func(s *Session) (Checked, error) { return s.Examine(ctx, statement, checks...) })
+	return with(db.looking(), func(s *Runner) (Checked, error) { return s.Examine(ctx, statement, checks...) })
 }
 
-// Examine is [DB.ExamineStatement] on the session's connection.
-func (s *Session) Examine(ctx context.Context, statement *sqltext.Statement, checks ...Check) (Checked, error) {
+// Examine is [DB.ExamineStatement] on the Runner's connection.
+func (s *Runner) Examine(ctx context.Context, statement *sqltext.Statement, checks ...Check) (Checked, error) {
 	c := Checked{SQL: statement.SQL()}
 	if err := s.take(statement); err != nil {
 		return c, err
@@ -148,10 +148,10 @@ func (s *Session) Examine(ctx context.Context, statement *sqltext.Statement, che
 // its rows within Limits.Candidate, and what is suspect about them. append(DefaultChecks(), mine) adds one, also for a
 // DB without execution, where they execute nothing.
 func DefaultChecks() []Check {
-	return append(PlanChecks(), Execute{}, Suspect{})
+	return append(PlanChecks(), Execute{}, EmptyResult{})
 }
 
 // PlanChecks returns those of [DefaultChecks] that execute nothing.
 func PlanChecks() []Check {
-	return []Check{SingleRead{}, UnknownNames{}, Planned{}}
+	return []Check{ReadOnly{}, UnknownNames{}, Planned{}}
 }

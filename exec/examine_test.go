@@ -87,14 +87,14 @@ func TestUnknownNames(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
-			c, err := db.Examine(context.Background(), test.sql, exec.SingleRead{}, exec.UnknownNames{})
+			c, err := db.Examine(context.Background(), test.sql, exec.ReadOnly{}, exec.UnknownNames{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(c.Findings) != len(test.found) {
 				t.Fatalf("findings %+v, want %q", c.Findings, test.found)
 			}
-			_, err = db.Examine(context.Background(), test.sql, exec.SingleRead{}, exec.UnknownNames{Reject: true})
+			_, err = db.Examine(context.Background(), test.sql, exec.ReadOnly{}, exec.UnknownNames{Reject: true})
 			var invalid *exec.InvalidError
 			switch {
 			case len(test.found) == 0 && err != nil:
@@ -128,7 +128,7 @@ func TestUnknownNamesInLists(t *testing.T) {
 		{"both sides: all at once, then each", `SELECT name FROM customers WHERE "country" IN ("France", "Chile")`, 6},
 	} {
 		looked = 0
-		if c, err := db.Examine(t.Context(), test.sql, exec.SingleRead{}, exec.UnknownNames{}); err != nil || len(c.Findings) > 0 {
+		if c, err := db.Examine(t.Context(), test.sql, exec.ReadOnly{}, exec.UnknownNames{}); err != nil || len(c.Findings) > 0 {
 			t.Errorf("%s: %v, %v", test.why, c.Findings, err)
 		}
 		if looked != test.looked {
@@ -185,7 +185,7 @@ func TestExamine(t *testing.T) {
 	own := errors.New("own check")
 	calls := 0
 	_, err = db.Examine(ctx, "SELECT 1",
-		exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
+		exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 			calls++
 			c.Findings = append(c.Findings, exec.Finding{Rule: "own"})
 			return own
@@ -291,12 +291,12 @@ func TestWithoutExecution(t *testing.T) {
 	ctx := t.Context()
 	const text = "SELECT name FROM customers"
 	query := func(db *exec.DB) error { _, err := db.Query(ctx, text); return err }
-	own := exec.CheckFunc(func(_ context.Context, s *exec.Session, _ *exec.Checked) error {
+	own := exec.CheckFunc(func(_ context.Context, s *exec.Runner, _ *exec.Checked) error {
 		_, err := s.Query(ctx, text)
 		return err
 	})
-	inSession := func(run func(*exec.Session) error) error {
-		s, err := db.Session(exec.Bounds{})
+	inSession := func(run func(*exec.Runner) error) error {
+		s, err := db.Runner(exec.Bounds{})
 		if err != nil {
 			return err
 		}
@@ -318,10 +318,10 @@ func TestWithoutExecution(t *testing.T) {
 		{"a query", func() error { return query(db) }, exec.ErrNoExecution},
 		{"one with bounds", func() error { _, err := db.QueryWithin(ctx, text, exec.Bounds{Rows: 1}); return err }, exec.ErrNoExecution},
 		{"a session", func() error {
-			return inSession(func(s *exec.Session) error { _, err := s.Query(ctx, text); return err })
+			return inSession(func(s *exec.Runner) error { _, err := s.Query(ctx, text); return err })
 		}, exec.ErrNoExecution},
 		{"timing", func() error {
-			return inSession(func(s *exec.Session) error { _, err := s.Time(ctx, text); return err })
+			return inSession(func(s *exec.Runner) error { _, err := s.Time(ctx, text); return err })
 		}, exec.ErrNoExecution},
 		{"a check that queries", func() error { return examine(own) }, exec.ErrNoExecution},
 		{"what it is made without again", func() error { return query(db.WithoutExecution()) }, exec.ErrNoExecution},

@@ -115,13 +115,13 @@ func ExampleDB_Examine() {
 func ExampleCheckFunc() {
 	pool, db := openShop()
 	defer pool.Close()
-	noStar := exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
+	noStar := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 		if strings.Contains(c.SQL, "*") {
 			c.Findings = append(c.Findings, exec.Finding{Rule: "star", Detail: "name the columns"})
 		}
 		return nil
 	})
-	c, err := db.Examine(context.Background(), "SELECT * FROM customers", exec.SingleRead{}, noStar, exec.Execute{})
+	c, err := db.Examine(context.Background(), "SELECT * FROM customers", exec.ReadOnly{}, noStar, exec.Execute{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func ExampleIsRejection() {
 }
 
 // Many statements, one after the other, on one guarded connection.
-func ExampleDB_Session() {
+func ExampleDB_Runner() {
 	pool, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		log.Fatal(err)
@@ -176,7 +176,7 @@ func ExampleDB_Session() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	session, err := db.Session(exec.Bounds{Rows: 2})
+	session, err := db.Runner(exec.Bounds{Rows: 2})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func TestFinish(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := db.Session(exec.Bounds{Bytes: 40, Rows: 2})
+		s, err := db.Runner(exec.Bounds{Bytes: 40, Rows: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

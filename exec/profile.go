@@ -94,7 +94,7 @@ func (db *DB) Profile(ctx context.Context, s *schema.Schema, o ProfileOptions) (
 		}
 		if chosen {
 			tables.Go(func() error {
-				_, err := with(&Session{db: db, bounds: bounds, own: true}, func(s *Session) (struct{}, error) {
+				_, err := with(&Runner{db: db, bounds: bounds, own: true}, func(s *Runner) (struct{}, error) {
 					return struct{}{}, s.profileTable(limited, t, readable, o)
 				})
 				if err != nil {
@@ -112,7 +112,7 @@ func (db *DB) Profile(ctx context.Context, s *schema.Schema, o ProfileOptions) (
 }
 
 // profileTable fills in t, which belongs to a copy of the schema.
-func (s *Session) profileTable(ctx context.Context, t *schema.Table, readable *schema.Schema, o ProfileOptions) error {
+func (s *Runner) profileTable(ctx context.Context, t *schema.Table, readable *schema.Schema, o ProfileOptions) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (db *DB) Sample(ctx context.Context, table schema.Table, o SampleOptions) (
 	if err != nil {
 		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
 	}
-	out, err := with(&Session{db: db, bounds: db.limits.Answer, own: true}, func(s *Session) (*result.Table, error) {
+	out, err := with(&Runner{db: db, bounds: db.limits.Answer, own: true}, func(s *Runner) (*result.Table, error) {
 		return s.sample(ctx, source, columns, o)
 	})
 	if err != nil {
@@ -197,7 +197,7 @@ func (db *DB) Sample(ctx context.Context, table schema.Table, o SampleOptions) (
 	return out, nil
 }
 
-func (s *Session) sample(ctx context.Context, source schema.Table, columns []string, o SampleOptions) (*result.Table, error) {
+func (s *Runner) sample(ctx context.Context, source schema.Table, columns []string, o SampleOptions) (*result.Table, error) {
 	read := func(columns []string) (*result.Table, error) {
 		t := &result.Table{Columns: columns, Rows: [][]any{}}
 		if len(columns) == 0 {

@@ -24,15 +24,15 @@ func (db *DB) Query(ctx context.Context, sql string) (*result.Table, error) {
 // QueryWithin is [DB.Query] with bounds of its own. Zero fields of b are those of Limits.Answer; CellBytes cannot rise
 // above the larger of Limits.Candidate and Limits.Answer, for which the guard was made.
 func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Table, error) {
-	s, err := db.Session(b)
+	s, err := db.Runner(b)
 	if err != nil {
 		return nil, err
 	}
-	return with(s, func(s *Session) (*result.Table, error) { return s.Query(ctx, sql) })
+	return with(s, func(s *Runner) (*result.Table, error) { return s.Query(ctx, sql) })
 }
 
 // sampled runs a statement for [Sampler.SampleRows], with the bounds of the session but for their Rows.
-func (s *Session) sampled(ctx context.Context, sql string, rows int) (*result.Table, error) {
+func (s *Runner) sampled(ctx context.Context, sql string, rows int) (*result.Table, error) {
 	b := s.bounds
 	b.Rows = rows
 	return s.query(ctx, sql, b)
@@ -42,7 +42,7 @@ func (s *Session) sampled(ctx context.Context, sql string, rows int) (*result.Ta
 // not run gives a *RefusedError, one that does not compile an *InvalidError. It costs one compilation. The time-out is
 // that of a candidate.
 func (db *DB) Analyze(ctx context.Context, sql string) (Analysis, error) {
-	return with(db.looking(), func(s *Session) (Analysis, error) { return s.Analyze(ctx, sql) })
+	return with(db.looking(), func(s *Runner) (Analysis, error) { return s.Analyze(ctx, sql) })
 }
 
 // Explain asks the engine for its plan of one statement, without running it.
@@ -51,7 +51,7 @@ func (db *DB) Analyze(ctx context.Context, sql string) (Analysis, error) {
 // runs every statement of a text. A statement that the engine rejects gives an [*InvalidError], one that may not run a
 // [*RefusedError]. The time-out is that of a candidate. A plan proves that the statement compiles, and no more.
 func (db *DB) Explain(ctx context.Context, sql string) (Plan, error) {
-	return with(db.looking(), func(s *Session) (Plan, error) { return s.Explain(ctx, sql) })
+	return with(db.looking(), func(s *Runner) (Plan, error) { return s.Explain(ctx, sql) })
 }
 
 // Probe reports whether column of table holds value. The value is bound, never written into the text, and compared as
@@ -62,7 +62,7 @@ func (db *DB) Explain(ctx context.Context, sql string) (Plan, error) {
 // large column without an index may take longer: then it is a *LimitError. schemaName is "" for the default schema.
 // value is nil, an int64, float64, string or []byte. What the policy denies is refused. Nothing is remembered.
 func (db *DB) Probe(ctx context.Context, schemaName, table, column string, value any) (bool, error) {
-	return with(&Session{db: db}, func(s *Session) (bool, error) { return s.Probe(ctx, schemaName, table, column, value) })
+	return with(&Runner{db: db}, func(s *Runner) (bool, error) { return s.Probe(ctx, schemaName, table, column, value) })
 }
 
 // bounds fills in and checks the bounds of one call.

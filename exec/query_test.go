@@ -238,7 +238,7 @@ func TestBusy(t *testing.T) {
 		{"a compilation", func(ctx context.Context, db *exec.DB) error { _, err := db.Analyze(ctx, "SELECT a FROM t"); return err }},
 		{"a statement of ours", func(ctx context.Context, db *exec.DB) error { _, err := db.Probe(ctx, "", "t", "a", "x"); return err }},
 		{"a session", func(ctx context.Context, db *exec.DB) error {
-			s, err := db.Session(exec.Bounds{})
+			s, err := db.Runner(exec.Bounds{})
 			if err != nil {
 				return err
 			}

@@ -146,7 +146,7 @@ func ExampleMapReduce() {
 		{Contains: "TABLE orders", Replies: llmtest.Texts(`{"relevant": true, "score": 0.9, "relevant_columns": ["customer_id"]}`)},
 		{Contains: "TABLE offices", Replies: llmtest.Texts(`{"relevant": false}`)},
 	}}
-	study, err := linker.MapReduce{Model: model}.Study(context.Background(), linker.Input{
+	study, err := linker.MapReduce{Model: model}.Run(context.Background(), linker.Input{
 		Question: "Who bought nothing?", Schema: example,
 	})
 	for _, t := range study.Tables {
@@ -170,7 +170,7 @@ func ExamplePerTable() {
 		{Purpose: "tables", Replies: llmtest.Texts(`{"final_tables": ["customers", "orders"]}`)},
 		{Purpose: "synthesis", Replies: llmtest.Texts(`{"joins_needed": true, "aggregations": "count of orders"}`)},
 	}}
-	id, err := linker.PerTable{Model: model}.Study(context.Background(), linker.Input{Question: "Who ordered most often?", Schema: example})
+	id, err := linker.PerTable{Model: model}.Run(context.Background(), linker.Input{Question: "Who ordered most often?", Schema: example})
 	for _, v := range id.Verdicts {
 		fmt.Println(v.Table, v.Relevant, v.Confidence)
 	}

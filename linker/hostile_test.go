@@ -17,7 +17,7 @@ func TestConfidenceAsText(t *testing.T) {
 			calls++
 			return llm.Response{Text: `{"is_relevant": true, "joins_needed": false, "confidence": ` + text + `}`}, nil
 		})
-		id, err := linker.PerTable{Model: model}.Study(t.Context(), linker.Input{Question: "?", Schema: numbered("part_%d", 1)})
+		id, err := linker.PerTable{Model: model}.Run(t.Context(), linker.Input{Question: "?", Schema: numbered("part_%d", 1)})
 		if err != nil || calls != 2 || id.Verdicts[0].Confidence != want || id.Verdicts[0].Unverified {
 			t.Errorf("%s: %+v, %d calls, %v; want %v", text, id.Verdicts, calls, err, want)
 		}

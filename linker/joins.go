@@ -76,7 +76,7 @@ func (j Joins) Validate() error {
 
 // Connect joins the tables, which Input.Schema has. Fewer than two need no join.
 //
-// Where it cannot choose, the error is a *session.Question of kind join about one pair, and the plan beside it is the
+// Where it cannot choose, the error is a *session.QuestionError of kind join about one pair, and the plan beside it is the
 // one that takes the best option of each such pair. A pair that the user decided (a correction with a Join) is never
 // asked about. The error matches ErrNoJoin if some tables stay apart. A model that fails is a warning, and names alone
 // decide; the error is that of ctx or of a spent budget otherwise.

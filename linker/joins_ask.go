@@ -222,7 +222,7 @@ func (r *joinRun) unclear(p joinPair, options []ScoredJoin) {
 		return
 	}
 	a, b := r.name(p.a), r.name(p.b)
-	q := &session.Question{
+	q := &session.QuestionError{
 		Kind: session.KindJoin, Message: "How are " + a + " and " + b + " joined?",
 		Context: map[string]string{"type": "join_clarification", "user_query": r.in.Question, "table1": a, "table2": b},
 	}

@@ -28,7 +28,7 @@ type joinRun struct {
 	part     []int
 	rejected map[int]bool // tables that the user will not have, so that none is a bridge
 	joins    []ScoredJoin
-	question *session.Question // the first pair that was unclear
+	question *session.QuestionError // the first pair that was unclear
 }
 
 // joinPair is two tables, the one first whose name sorts first.

@@ -40,7 +40,7 @@ func joined(plan linker.JoinPlan, err error) string {
 	if len(plan.Bridges) > 0 {
 		parts = append(parts, fmt.Sprint("over ", plan.Bridges))
 	}
-	var q *session.Question
+	var q *session.QuestionError
 	switch {
 	case errors.As(err, &q):
 		parts = append(parts, "asks")
@@ -174,7 +174,7 @@ func TestJoinsSuperhero(t *testing.T) {
 		}
 	}
 	plan, err := linker.Joins{}.Connect(t.Context(), linker.Input{Question: "What is the colour of Apocalypse?", Schema: s}, tableNames("superhero", "colour"))
-	var q *session.Question
+	var q *session.QuestionError
 	if !errors.As(err, &q) || len(q.Options) != 3 {
 		t.Fatalf("without a model: %v", err)
 	}
@@ -225,7 +225,7 @@ func TestJoinsAmbiguity(t *testing.T) {
 		for rule, want := range []bool{tt.documented, tt.near} {
 			plan, err := linker.Joins{Model: model, Close: rule == 1}.Connect(t.Context(), linker.Input{Question: "?",
 				Schema: s}, tableNames("right", "left"))
-			var q *session.Question
+			var q *session.QuestionError
 			if asks := errors.As(err, &q); asks != want || err != nil && !asks {
 				t.Errorf("%s, rule %d: %v", tt.why, rule, err)
 			}
@@ -318,7 +318,7 @@ func TestJoinsUnclearPairs(t *testing.T) {
 		if got := joined(plan, err); got != want {
 			t.Fatalf("%s; want %s", got, want)
 		}
-		var q *session.Question
+		var q *session.QuestionError
 		if errors.As(err, &q) {
 			in.Corrections = append(in.Corrections, session.Correction{Kind: session.CorrectJoin, Join: q.Options[1].Join})
 		}
@@ -365,7 +365,7 @@ func TestJoinsTree(t *testing.T) {
 		if diff := cmp.Diff(plan, again); diff != "" || fmt.Sprint(err) != fmt.Sprint(err2) {
 			t.Fatalf("seed %d: the order of the tables counts: %v, %v\n%s", seed, err, err2, diff)
 		}
-		var q *session.Question
+		var q *session.QuestionError
 		switch {
 		case errors.Is(err, linker.ErrNoJoin):
 			continue

@@ -51,7 +51,7 @@ type MapReduce struct {
 }
 
 // Study is what a MapReduce found out about a question.
-type Study struct {
+type MapReduceResult struct {
 	Components []Component  `json:"components,omitempty"` // the parts of the question; none with LexicalOnly
 	Tables     []TableScore `json:"tables"`               // in the order of the schema, without those that no prompt may show
 	Links      schema.Links `json:"links"`                // the linked tables, best first, then by name
@@ -95,21 +95,21 @@ func (m MapReduce) Validate() error {
 
 // Link is the Links of Study.
 func (m MapReduce) Link(ctx context.Context, in Input) (schema.Links, error) {
-	study, err := m.Study(ctx, in)
+	study, err := m.Run(ctx, in)
 	return study.Links, err
 }
 
 // Study scores and links, and tells how. It fails if ctx has ended, a budget is spent, a field is out of range, or the
 // model failed on more than half of the tables that it was asked about. The same replies give the same Study.
-func (m MapReduce) Study(ctx context.Context, in Input) (Study, error) {
+func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 	if err := cmp.Or(m.Validate(), ctx.Err()); err != nil {
-		return Study{}, err
+		return MapReduceResult{}, err
 	}
 	if m.Model == nil && !m.LexicalOnly {
-		return Study{}, errors.New("linker: MapReduce needs Model or LexicalOnly")
+		return MapReduceResult{}, errors.New("linker: MapReduce needs Model or LexicalOnly")
 	}
 	shown, _ := in.Schema.Presentable()
-	study := Study{Tables: make([]TableScore, len(shown.Tables))}
+	study := MapReduceResult{Tables: make([]TableScore, len(shown.Tables))}
 	if len(shown.Tables) == 0 {
 		study.Links.Whole = true
 		return study, nil
@@ -117,7 +117,7 @@ func (m MapReduce) Study(ctx context.Context, in Input) (Study, error) {
 	if !m.LexicalOnly {
 		components, err := m.decompose(ctx, in)
 		if cerr := ctx.Err(); cerr != nil || errors.Is(err, llm.ErrBudget) {
-			return Study{}, cmp.Or(cerr, err)
+			return MapReduceResult{}, cmp.Or(cerr, err)
 		}
 		if study.Components = components; err != nil {
 			study.Links.Notes = append(study.Links.Notes, "the question could not be decomposed, it is one component: "+llm.Scrub(err.Error()))
@@ -125,14 +125,14 @@ func (m MapReduce) Study(ctx context.Context, in Input) (Study, error) {
 	}
 	hits, notes, err := lexicalHits(ctx, in, shown, study.Components)
 	if err != nil {
-		return Study{}, err
+		return MapReduceResult{}, err
 	}
 	study.Links.Notes = append(study.Links.Notes, notes...)
 	for i := range study.Tables {
 		study.Tables[i] = TableScore{Table: shown.Tables[i].TableName(), Lexical: hits[i].score}
 	}
 	if err := m.scoreTables(ctx, in, shown, &study); err != nil {
-		return Study{}, err
+		return MapReduceResult{}, err
 	}
 	for i := range study.Tables {
 		t := &study.Tables[i]
@@ -154,7 +154,7 @@ func combine(model, lexical float64) float64 {
 }
 
 // reduce chooses the tables, best first.
-func (m MapReduce) reduce(s *schema.Schema, hits []lexicalHit, study *Study) {
+func (m MapReduce) reduce(s *schema.Schema, hits []lexicalHit, study *MapReduceResult) {
 	order := make([]int, len(study.Tables))
 	for i := range order {
 		order[i] = i

@@ -193,7 +193,7 @@ func (r scoreReply) score() float64 {
 }
 
 // scoreTables asks the model about the tables and fills in what it says.
-func (m MapReduce) scoreTables(ctx context.Context, in Input, s *schema.Schema, study *Study) error {
+func (m MapReduce) scoreTables(ctx context.Context, in Input, s *schema.Schema, study *MapReduceResult) error {
 	var places []int
 	var tables []*schema.Table
 	for i := range s.Tables {

@@ -86,7 +86,7 @@ func FuzzMapReduceReply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reply string) {
 		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: reply}, nil })
 		in := linker.Input{Question: "Which names?", Schema: tables([]string{"singer", "name"}, []string{"song", "title"})}
-		got, err := linker.MapReduce{Model: model}.Study(t.Context(), in)
+		got, err := linker.MapReduce{Model: model}.Run(t.Context(), in)
 		if unreadable := new(llm.ReplyError); err != nil && !errors.As(err, &unreadable) {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestMapReduceDecomposeFails(t *testing.T) {
 			}
 			return llm.Response{Text: `{"score": 1}`}, nil
 		})
-		got, err := linker.MapReduce{Model: model}.Study(t.Context(), in)
+		got, err := linker.MapReduce{Model: model}.Run(t.Context(), in)
 		if failed := err != nil; failed != tt.failed || failed && !errors.Is(err, tt.err) {
 			t.Errorf("%s: %v", tt.why, err)
 		}

@@ -61,9 +61,9 @@ func verdicts(of map[string]string) *judging {
 	return &judging{score: func(_ context.Context, table string) (string, error) { return of[table], nil }}
 }
 
-func study(t *testing.T, m linker.MapReduce, in linker.Input) linker.Study {
+func study(t *testing.T, m linker.MapReduce, in linker.Input) linker.MapReduceResult {
 	t.Helper()
-	got, err := m.Study(t.Context(), in)
+	got, err := m.Run(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestMapReduceLatencies(t *testing.T) {
 					return fmt.Sprintf(`{"score": 0.%s, "matched_components": ["it"]}`, table[5:]), nil
 				}}
 				root := trace.Tracer{}.New("test")
-				got, err := linker.MapReduce{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Study(trace.Into(t.Context(), root), in)
+				got, err := linker.MapReduce{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.Into(t.Context(), root), in)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -136,7 +136,7 @@ func TestMapReduceFailingTables(t *testing.T) {
 			return `{"score": 0.1}`, nil
 		}}
 		root := trace.Tracer{}.New("test")
-		got, err := linker.MapReduce{Model: model}.Study(trace.Into(t.Context(), root), in)
+		got, err := linker.MapReduce{Model: model}.Run(trace.Into(t.Context(), root), in)
 		if failed := err != nil; failed != tt.isFailed || tt.how != nil && failed && !errors.Is(err, tt.how) {
 			t.Errorf("%s: %v", tt.why, err)
 		}
@@ -186,7 +186,7 @@ func TestMapReduceCancelled(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			began := time.Now()
-			_, err := linker.MapReduce{Model: model}.Study(ctx, linker.Input{Question: "?", Schema: numbered("t%d", 50)})
+			_, err := linker.MapReduce{Model: model}.Run(ctx, linker.Input{Question: "?", Schema: numbered("t%d", 50)})
 			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 				t.Errorf("%s: %v after %v", purpose, err, time.Since(began))
 			}
@@ -195,7 +195,7 @@ func TestMapReduceCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	model := verdicts(nil)
-	if _, err := (linker.MapReduce{Model: model}).Study(ctx, linker.Input{Schema: tables([]string{"t", "x"})}); err != context.Canceled || model.calls.Load() > 0 {
+	if _, err := (linker.MapReduce{Model: model}).Run(ctx, linker.Input{Schema: tables([]string{"t", "x"})}); err != context.Canceled || model.calls.Load() > 0 {
 		t.Errorf("%v after %d calls", err, model.calls.Load())
 	}
 }

@@ -47,8 +47,8 @@ type PerTable struct {
 	Seed        func(int) *int // returns the seed of sample 0, which is sent; nil: none
 }
 
-// Identification is what PerTable found out about a question.
-type Identification struct {
+// PerTableResult is what PerTable found out about a question.
+type PerTableResult struct {
 	Verdicts     []TableVerdict      `json:"verdicts"`               // of the model, in the order of the schema, without tables that no prompt may show
 	Candidates   []schema.TableName  `json:"candidates"`             // relevant tables, corrections applied, in the order of the schema
 	Final        []schema.TableName  `json:"final"`                  // those that stay, in the order of the schema
@@ -90,15 +90,15 @@ func (p PerTable) Validate() error {
 
 // Link is the Links of Study.
 func (p PerTable) Link(ctx context.Context, in Input) (schema.Links, error) {
-	study, err := p.Study(ctx, in)
+	study, err := p.Run(ctx, in)
 	return study.Links, err
 }
 
 // Study judges the tables, and tells how. It fails with ErrNoTables if none is relevant, and if ctx has ended, a budget
 // is spent, a field is out of range, or the model failed on more than half of the tables; what is known by then stands
 // beside the error. A failure of a later step is a warning: the relevant tables stay, and several of them are to be
-// joined. The same replies give the same Identification.
-func (p PerTable) Study(ctx context.Context, in Input) (id Identification, err error) {
+// joined. The same replies give the same PerTableResult.
+func (p PerTable) Run(ctx context.Context, in Input) (id PerTableResult, err error) {
 	if err := cmp.Or(p.Validate(), ctx.Err()); err != nil {
 		return id, err
 	}
@@ -131,10 +131,10 @@ func (p PerTable) Study(ctx context.Context, in Input) (id Identification, err e
 	return id, nil
 }
 
-// Ambiguity is the question to the user that an Identification raises: several tables stay though they are not to be
+// Ambiguity is the question to the user that an PerTableResult raises: several tables stay though they are not to be
 // joined or combined, and the user named none of them in a correction. Its options are the tables, the most confident
 // first, ties by name. Otherwise it is nil.
-func (i Identification) Ambiguity(in Input) *session.Question {
+func (i PerTableResult) Ambiguity(in Input) *session.QuestionError {
 	if len(i.Final) < 2 || i.JoinsNeeded || i.Combine == "union" || i.Combine == "subquery" {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (i Identification) Ambiguity(in Input) *session.Question {
 			return nil
 		}
 	}
-	q := &session.Question{Kind: session.KindTable, Message: "Which table is meant?"}
+	q := &session.QuestionError{Kind: session.KindTable, Message: "Which table is meant?"}
 	for _, v := range i.Verdicts {
 		if slices.Contains(i.Final, v.Table) {
 			label := v.Table.String()

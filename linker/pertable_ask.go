@@ -46,7 +46,7 @@ type perTableRun struct {
 	in     Input
 	schema *schema.Schema
 	hits   []lexicalHit
-	id     *Identification
+	id     *PerTableResult
 	stays  []bool
 }
 

@@ -47,7 +47,7 @@ func TestPerTableFailingTables(t *testing.T) {
 			return "", nil
 		}}
 		root := trace.Tracer{}.New("test")
-		got, err := linker.PerTable{Model: o, FailOnTable: tt.fail}.Study(trace.Into(t.Context(), root), in)
+		got, err := linker.PerTable{Model: o, FailOnTable: tt.fail}.Run(trace.Into(t.Context(), root), in)
 		if failed := err != nil; failed != tt.isFailed || tt.how != nil && failed && !errors.Is(err, tt.how) {
 			t.Errorf("%s: %v", tt.why, err)
 		}
@@ -184,7 +184,7 @@ func TestPerTableEnds(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			began := time.Now()
-			if _, err := (linker.PerTable{Model: model}).Study(ctx, in); err != context.DeadlineExceeded || time.Since(began) != time.Second {
+			if _, err := (linker.PerTable{Model: model}).Run(ctx, in); err != context.DeadlineExceeded || time.Since(began) != time.Second {
 				t.Errorf("%s: %v after %v", purpose, err, time.Since(began))
 			}
 		})
@@ -195,7 +195,7 @@ func TestPerTableEnds(t *testing.T) {
 				}
 				return "", nil
 			}}
-			got, err := linker.PerTable{Model: o}.Study(t.Context(), in)
+			got, err := linker.PerTable{Model: o}.Run(t.Context(), in)
 			if fails := errors.Is(failure, llm.ErrBudget) || purpose == "table"; fails != (err != nil) || fails && !errors.Is(err, failure) {
 				t.Errorf("%s fails with %v: %v", purpose, failure, err)
 			} else if !fails && (!slices.Equal(names(got.Final), o.tables) || !got.JoinsNeeded || len(got.Links.Notes) != 1) {

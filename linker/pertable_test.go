@@ -23,10 +23,10 @@ import (
 )
 
 // identify studies a question about a schema with the oracle.
-func identify(t *testing.T, p linker.PerTable, o *oracle, in linker.Input) linker.Identification {
+func identify(t *testing.T, p linker.PerTable, o *oracle, in linker.Input) linker.PerTableResult {
 	t.Helper()
 	p.Model = o
-	got, err := p.Study(t.Context(), in)
+	got, err := p.Run(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestPerTableLatencies(t *testing.T) {
 					return o.Complete(ctx, req)
 				})
 				root := trace.Tracer{}.New("test")
-				got, err := linker.PerTable{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Study(trace.Into(t.Context(), root), in)
+				got, err := linker.PerTable{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.Into(t.Context(), root), in)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -97,7 +97,7 @@ func TestPerTableOneTable(t *testing.T) {
 		err      error
 	}{{[]string{"t_0"}, 6, nil}, {[]string{"t_0", "t_4"}, 7, nil}, {nil, 5, linker.ErrNoTables}} {
 		o := &oracle{tables: tt.relevant}
-		got, err := linker.PerTable{Model: o}.Study(t.Context(), linker.Input{Question: "?", Schema: numbered("t_%d", 5)})
+		got, err := linker.PerTable{Model: o}.Run(t.Context(), linker.Input{Question: "?", Schema: numbered("t_%d", 5)})
 		if !errors.Is(err, tt.err) || len(o.requests) != tt.calls || len(got.Verdicts) != 5 || !slices.Equal(names(got.Final), tt.relevant) {
 			t.Errorf("%q: %d calls, %v, %+v", tt.relevant, len(o.requests), err, got)
 		}
@@ -189,7 +189,7 @@ func TestPerTableMany(t *testing.T) {
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := linker.PerTable{Model: model, TableTokens: 1000, CallTokens: 1000}.Study(t.Context(), linker.Input{Question: "?", Schema: s})
+	got, err := linker.PerTable{Model: model, TableTokens: 1000, CallTokens: 1000}.Run(t.Context(), linker.Input{Question: "?", Schema: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestPerTableAmbiguity(t *testing.T) {
 		if q == nil {
 			continue
 		}
-		want := &session.Question{
+		want := &session.QuestionError{
 			Kind: session.KindTable, Message: "Which table is meant?",
 			Options: []session.Option{
 				{ID: "t1", Label: "b: has it", Table: &schema.TableName{Name: "b"}, Confidence: .95},
@@ -351,7 +351,7 @@ func TestPerTableCorrections(t *testing.T) {
 		t.Errorf("a mapped column is not linked: %+v", l)
 	}
 	o = &oracle{tables: base.tables}
-	_, err := linker.PerTable{Model: o}.Study(t.Context(), linker.Input{Question: "?", Schema: s,
+	_, err := linker.PerTable{Model: o}.Run(t.Context(), linker.Input{Question: "?", Schema: s,
 		Corrections: []session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("a", "b")}}})
 	if !errors.Is(err, linker.ErrNoTables) {
 		t.Errorf("all tables rejected: %v", err)

@@ -15,7 +15,7 @@ import (
 //
 // It looks up pieces of the question that look like a value: quoted, in capitals, a capitalised word inside the
 // sentence, a number of three digits or more; up to four words. Text is looked up in text columns, numbers in numeric
-// columns, by equality with a bound parameter, each by one Probe of an exec.Session. A look-up that fails counts as not
+// columns, by equality with a bound parameter, each by one Probe of an exec.Runner. A look-up that fails counts as not
 // found; the first failure is in the notes. A table in which a look-up takes over a second is not looked into again,
 // and after the third such table the search ends.
 //
@@ -36,7 +36,7 @@ func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 	if in.DB == nil || in.WithoutValues {
 		return links, ctx.Err()
 	}
-	session, err := in.DB.Session(exec.Bounds{Timeout: time.Second})
+	session, err := in.DB.Runner(exec.Bounds{Timeout: time.Second})
 	if err != nil {
 		return links, err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/wait"
+	"github.com/texttosql/texttosql/internal/abandon"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -23,7 +23,7 @@ func contained(ctx context.Context, next Model, req Request) (resp Response, err
 		}
 	}()
 	returned := false
-	resp, err, left := wait.Contain(ctx, grace, func(job func()) { go job() }, func() (Response, error) {
+	resp, err, left := abandon.Contain(ctx, grace, func(job func()) { go job() }, func() (Response, error) {
 		resp, err := next.Complete(ctx, req)
 		returned = true
 		return resp, err

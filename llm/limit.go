@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/texttosql/texttosql/internal/wait"
+	"github.com/texttosql/texttosql/internal/abandon"
 )
 
 // Limit bounds the calls to a provider. The zero Limit bounds nothing.
@@ -74,7 +74,7 @@ func (r *rate) wait(ctx context.Context) error {
 			r.last = append(r.last, now)
 			return nil
 		}
-		if err := wait.For(ctx, time.Minute-now.Sub(r.last[0])); err != nil {
+		if err := abandon.For(ctx, time.Minute-now.Sub(r.last[0])); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/wait"
+	"github.com/texttosql/texttosql/internal/abandon"
 )
 
 // Retry repeats calls that failed for a reason that may pass. Errors that are [Error.Temporary] are tried up to
@@ -82,7 +82,7 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 			err = fmt.Errorf("%w: no attempt %d after: %w", refused, attempt+1, err)
 			return Response{}, &attemptsError{err, failed}
 		}
-		if err := wait.For(ctx, delay); err != nil {
+		if err := abandon.For(ctx, delay); err != nil {
 			t.returnCall()
 			return Response{}, err
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Episode is one question of a session that came to its end, answered or not.
-type Episode struct {
+// FinishedQuestion is one question of a session that came to its end, answered or not.
+type FinishedQuestion struct {
 	Session   string          // id of the session
 	Question  string          // as it was asked
 	FollowUp  bool            // it does not stand alone: no choice is kept with it
@@ -33,7 +33,7 @@ type Episode struct {
 	// Corrections held for the answer. Choosing a table or a join is one.
 	Corrections []session.Correction
 	Chosen      *session.Option // the answer that the user chose among several; nil: none
-	Before      Receipt         // what Learn returned at an earlier end of the question; zero: this is the first
+	Before      LearnResult     // what Learn returned at an earlier end of the question; zero: this is the first
 	At          time.Time       // when it ended; zero: now
 }
 
@@ -43,9 +43,9 @@ type Attempt struct {
 	Missing string // the table or column that does not exist, as the engine names it; "": something else was wrong
 }
 
-// Receipt is what the end of a question changed. A session keeps it beside its Recall, so that nothing is counted twice
+// LearnResult is what the end of a question changed. A session keeps it beside its Recall, so that nothing is counted twice
 // where a correction goes on with a question that had its end. All fields are ids of lessons, sorted.
-type Receipt struct {
+type LearnResult struct {
 	New       []string `json:"new,omitempty"` // learned, or learned again
 	Retrieved []string `json:"retrieved,omitempty"`
 	Applied   []string `json:"applied,omitempty"`
@@ -55,7 +55,7 @@ type Receipt struct {
 
 // Learn counts what the lessons of a question did, and learns from the errors that it recovered from and from the
 // corrections that held. From a question without an answer it learns nothing, and counts all the same. It returns
-// Episode.Before with what it changed. A nil Lessons learns nothing.
+// FinishedQuestion.Before with what it changed. A nil Lessons learns nothing.
 //
 //   - An error teaches (.80) if the database lacks a table or column of a rejected statement, and the answer reads
 //     exactly one that the statement does not name and whose name has the missing one in it, or is like it by .8.
@@ -65,7 +65,7 @@ type Receipt struct {
 //
 // A lesson that is learned again has one success more. A lesson that says something else of the same name has one
 // failure more.
-func (l *Lessons) Learn(e Episode) (Receipt, error) {
+func (l *Lessons) Learn(e FinishedQuestion) (LearnResult, error) {
 	r := e.Before
 	if l == nil || e.Live == nil {
 		return r, nil
@@ -74,7 +74,7 @@ func (l *Lessons) Learn(e Episode) (Receipt, error) {
 		e.At = time.Now()
 	}
 	e.At = e.At.UTC().Truncate(time.Second)
-	s := student{Episode: e, live: namesOf(e.Live), reads: map[string]bool{}}
+	s := student{FinishedQuestion: e, live: namesOf(e.Live), reads: map[string]bool{}}
 	if e.Completed {
 		s.study()
 	}
@@ -97,9 +97,9 @@ func (l *Lessons) Learn(e Episode) (Receipt, error) {
 	return r, nil
 }
 
-// TakeBack takes the successes of r back, because the user corrects an answer, and counts a failure for each lesson of
-// r that c contradicts. It returns r without these successes, for Episode.Before.
-func (l *Lessons) TakeBack(r Receipt, c session.Correction) (Receipt, error) {
+// Undo takes the successes of r back, because the user corrects an answer, and counts a failure for each lesson of
+// r that c contradicts. It returns r without these successes, for FinishedQuestion.Before.
+func (l *Lessons) Undo(r LearnResult, c session.Correction) (LearnResult, error) {
 	if l == nil {
 		return r, nil
 	}
@@ -147,10 +147,10 @@ func (l *Lesson) contradicts(c session.Correction) bool {
 	})
 }
 
-// tally is a Receipt while it is written.
+// tally is a LearnResult while it is written.
 type tally struct{ learned, retrieved, applied, succeeded, failed map[string]bool }
 
-func open(r Receipt) tally {
+func open(r LearnResult) tally {
 	set := func(ids []string) map[string]bool {
 		m := make(map[string]bool, len(ids))
 		for _, id := range ids {
@@ -161,9 +161,9 @@ func open(r Receipt) tally {
 	return tally{set(r.New), set(r.Retrieved), set(r.Applied), set(r.Succeeded), set(r.Failed)}
 }
 
-func (t tally) receipt() Receipt {
+func (t tally) receipt() LearnResult {
 	list := func(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
-	return Receipt{list(t.learned), list(t.retrieved), list(t.applied), list(t.succeeded), list(t.failed)}
+	return LearnResult{list(t.learned), list(t.retrieved), list(t.applied), list(t.succeeded), list(t.failed)}
 }
 
 func union(sets ...map[string]bool) map[string]bool {
@@ -240,7 +240,7 @@ func (b *ledger) keep(k Lesson, session string) {
 
 // student looks at an episode.
 type student struct {
-	Episode
+	FinishedQuestion
 	live    names
 	reads   map[string]bool // tables and columns that the answer reads, full names, folded
 	lessons []Lesson        // what is to be learned

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/whole"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 )
 
 // Lessons keeps lessons. The zero Lessons keeps them in memory, [OpenLessons] in a file. Set Database before the first
@@ -198,7 +198,7 @@ func (l *Lessons) update(change func(*ledger) bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.path != "" {
-		unlock, err := whole.Lock(l.path)
+		unlock, err := atomicfile.Lock(l.path)
 		if err != nil {
 			return fmt.Errorf("memory: keeping lessons: %w", err)
 		}
@@ -229,7 +229,7 @@ func (l *Lessons) update(change func(*ledger) bool) error {
 		}
 		text = append(append(text, '\n'), line...)
 	}
-	if err := whole.Write(l.path, append(text, "\n]\n"...), 0o600); err != nil {
+	if err := atomicfile.Write(l.path, append(text, "\n]\n"...), 0o600); err != nil {
 		return fmt.Errorf("memory: keeping lessons: %w", err)
 	}
 	l.read = nil // what was written is read at the next use

@@ -105,7 +105,7 @@ func TestManyProcesses(t *testing.T) {
 		for i := range sessions {
 			r := recall(t, l, "How many customers?")
 			r.Map(declared, live)
-			learn(t, l, customers(fmt.Sprintf("%d-%d", os.Getpid(), i), func(e *memory.Episode) { e.Recall = r }))
+			learn(t, l, customers(fmt.Sprintf("%d-%d", os.Getpid(), i), func(e *memory.FinishedQuestion) { e.Recall = r }))
 		}
 		return
 	}

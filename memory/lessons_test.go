@@ -43,8 +43,8 @@ func columnName(table, column string) schema.ColumnName {
 }
 
 // customers is a question whose first statement named the table as it was declared.
-func customers(id string, more ...func(*memory.Episode)) memory.Episode {
-	e := memory.Episode{
+func customers(id string, more ...func(*memory.FinishedQuestion)) memory.FinishedQuestion {
+	e := memory.FinishedQuestion{
 		Session: id, Question: "How many customers are there?", Live: live, Declared: declared, Completed: true,
 		Attempts: []memory.Attempt{{SQL: "SELECT count(*) FROM Customers", Missing: "Customers"}},
 		SQL:      "SELECT count(*) FROM PROD_Customers", Tables: []schema.TableName{tableName("PROD_Customers")},
@@ -56,9 +56,9 @@ func customers(id string, more ...func(*memory.Episode)) memory.Episode {
 	return e
 }
 
-func without(e *memory.Episode) { e.Attempts = nil }
+func without(e *memory.FinishedQuestion) { e.Attempts = nil }
 
-func learn(t *testing.T, l *memory.Lessons, e memory.Episode) memory.Receipt {
+func learn(t *testing.T, l *memory.Lessons, e memory.FinishedQuestion) memory.LearnResult {
 	t.Helper()
 	r, err := l.Learn(e)
 	if err != nil {
@@ -116,76 +116,76 @@ func given(t *testing.T, lessons ...memory.Lesson) *memory.Lessons {
 
 // TestLearned: what an end of a question teaches.
 func TestLearned(t *testing.T) {
-	correct := func(list ...session.Correction) func(*memory.Episode) {
-		return func(e *memory.Episode) { e.Corrections = list }
+	correct := func(list ...session.Correction) func(*memory.FinishedQuestion) {
+		return func(e *memory.FinishedQuestion) { e.Corrections = list }
 	}
 	total := columnName("PROD_Orders", "amount_total")
-	orders := func(e *memory.Episode) {
+	orders := func(e *memory.FinishedQuestion) {
 		e.Attempts = []memory.Attempt{{SQL: "SELECT sum(o.total) FROM PROD_Orders o", Missing: "o.total"}}
 		e.SQL, e.Tables, e.Columns = "SELECT sum(amount_total) FROM PROD_Orders", []schema.TableName{total.Table}, []schema.ColumnName{total}
 	}
-	prefix := func(text string) func(*memory.Episode) {
+	prefix := func(text string) func(*memory.FinishedQuestion) {
 		return correct(session.Correction{Kind: session.CorrectText, Text: text})
 	}
 	for _, tt := range []struct {
 		why    string
-		change []func(*memory.Episode)
+		change []func(*memory.FinishedQuestion)
 		want   []string
 	}{
 		{"a recovered error", nil, []string{"table_mapping Customers>PROD_Customers 0.80 auto_learned"}},
-		{"the engine gives the schema too", []func(*memory.Episode){func(e *memory.Episode) { e.Attempts[0].Missing = "main.Customers" }},
+		{"the engine gives the schema too", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) { e.Attempts[0].Missing = "main.Customers" }},
 			[]string{"table_mapping Customers>PROD_Customers 0.80 auto_learned"}},
-		{"no answer", []func(*memory.Episode){func(e *memory.Episode) { e.Completed = false }}, nil},
-		{"an unrelated name", []func(*memory.Episode){func(e *memory.Episode) {
+		{"no answer", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) { e.Completed = false }}, nil},
+		{"an unrelated name", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) {
 			e.Attempts = []memory.Attempt{{SQL: "SELECT 1 FROM Clients", Missing: "Clients"}}
 		}}, nil},
-		{"two targets", []func(*memory.Episode){func(e *memory.Episode) {
+		{"two targets", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) {
 			e.Live = tables("PROD_Customers(id)", "OLD_Customers(id)")
 			e.SQL, e.Tables = "SELECT 1 FROM PROD_Customers, OLD_Customers", []schema.TableName{tableName("PROD_Customers"), tableName("OLD_Customers")}
 		}}, nil},
-		{"the rejected statement named the target too", []func(*memory.Episode){func(e *memory.Episode) {
+		{"the rejected statement named the target too", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) {
 			e.Attempts[0].SQL = "SELECT 1 FROM Customers, PROD_Customers"
 		}}, nil},
-		{"a name that exists", []func(*memory.Episode){func(e *memory.Episode) { e.Live = tables("PROD_Customers(id)", "customers(id)") }}, nil},
-		{"another fault", []func(*memory.Episode){func(e *memory.Episode) { e.Attempts[0].Missing = "" }}, nil},
-		{"a name of two letters is in many", []func(*memory.Episode){func(e *memory.Episode) {
+		{"a name that exists", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) { e.Live = tables("PROD_Customers(id)", "customers(id)") }}, nil},
+		{"another fault", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) { e.Attempts[0].Missing = "" }}, nil},
+		{"a name of two letters is in many", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) {
 			e.Attempts = []memory.Attempt{{SQL: "SELECT 1 FROM cu", Missing: "cu"}}
 		}}, nil},
-		{"only what the statement itself names, not what lies under a view", []func(*memory.Episode){func(e *memory.Episode) {
+		{"only what the statement itself names, not what lies under a view", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) {
 			e.Tables = append(e.Tables, tableName("base_Customers"))
 		}}, []string{"table_mapping Customers>PROD_Customers 0.80 auto_learned"}},
-		{"a column", []func(*memory.Episode){orders}, []string{"column_mapping total>PROD_Orders.amount_total of PROD_Orders 0.80 auto_learned"}},
-		{"a column that is ambiguous, not missing", []func(*memory.Episode){orders, func(e *memory.Episode) {
+		{"a column", []func(*memory.FinishedQuestion){orders}, []string{"column_mapping total>PROD_Orders.amount_total of PROD_Orders 0.80 auto_learned"}},
+		{"a column that is ambiguous, not missing", []func(*memory.FinishedQuestion){orders, func(e *memory.FinishedQuestion) {
 			e.Live = tables("PROD_Orders(total, amount_total)")
 		}}, nil},
-		{"a word of the user", []func(*memory.Episode){orders, without, correct(session.Correction{Kind: session.CorrectColumn, Term: "revenue", Column: &total})},
+		{"a word of the user", []func(*memory.FinishedQuestion){orders, without, correct(session.Correction{Kind: session.CorrectColumn, Term: "revenue", Column: &total})},
 			[]string{"column_mapping revenue>PROD_Orders.amount_total 0.95 correction"}},
-		{"a word of the user that the answer does not use", []func(*memory.Episode){without, correct(session.Correction{
+		{"a word of the user that the answer does not use", []func(*memory.FinishedQuestion){without, correct(session.Correction{
 			Kind: session.CorrectColumn, Term: "revenue", Column: &total})}, nil},
-		{"a table that the database does not have", []func(*memory.Episode){without, correct(session.Correction{Kind: session.CorrectTable,
+		{"a table that the database does not have", []func(*memory.FinishedQuestion){without, correct(session.Correction{Kind: session.CorrectTable,
 			Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Customers")}})},
 			[]string{"table_mapping Customers>PROD_Customers 0.95 correction"}},
-		{"the error tells what was corrected", []func(*memory.Episode){correct(session.Correction{Kind: session.CorrectTable,
+		{"the error tells what was corrected", []func(*memory.FinishedQuestion){correct(session.Correction{Kind: session.CorrectTable,
 			Tables: []schema.TableName{tableName("PROD_Customers")}})}, []string{"table_mapping Customers>PROD_Customers 0.95 correction"}},
-		{"a choice between tables that exist", []func(*memory.Episode){without, correct(session.Correction{Kind: session.CorrectTable,
+		{"a choice between tables that exist", []func(*memory.FinishedQuestion){without, correct(session.Correction{Kind: session.CorrectTable,
 			Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Log")}})},
 			[]string{"choice How many customers are there?>Use table 'PROD_Customers'. DO NOT use: Log 0.95 correction"}},
-		{"a choice of a follow-up", []func(*memory.Episode){without, func(e *memory.Episode) { e.FollowUp = true }, correct(session.Correction{
+		{"a choice of a follow-up", []func(*memory.FinishedQuestion){without, func(e *memory.FinishedQuestion) { e.FollowUp = true }, correct(session.Correction{
 			Kind: session.CorrectTable, Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Log")}})}, nil},
-		{"a table that the answer does not read", []func(*memory.Episode){without, correct(session.Correction{Kind: session.CorrectTable,
+		{"a table that the answer does not read", []func(*memory.FinishedQuestion){without, correct(session.Correction{Kind: session.CorrectTable,
 			Tables: []schema.TableName{tableName("PROD_Orders")}, Rejected: []schema.TableName{tableName("Customers")}})}, nil},
-		{"a result that was chosen", []func(*memory.Episode){without, func(e *memory.Episode) { e.Chosen = &session.Option{ID: "r1"} }},
+		{"a result that was chosen", []func(*memory.FinishedQuestion){without, func(e *memory.FinishedQuestion) { e.Chosen = &session.Option{ID: "r1"} }},
 			[]string{"choice How many customers are there?>SELECT count(*) FROM PROD_Customers 0.95 correction"}},
-		{"a prefix", []func(*memory.Episode){without, prefix("use the PROD_ prefix")},
+		{"a prefix", []func(*memory.FinishedQuestion){without, prefix("use the PROD_ prefix")},
 			[]string{"table_mapping Customers>PROD_Customers 0.70 correction", "table_mapping Orders>PROD_Orders 0.70 correction"}},
-		{"a prefix in quotes behind the word", []func(*memory.Episode){without, prefix(`all tables have the prefix "PROD_"!`)},
+		{"a prefix in quotes behind the word", []func(*memory.FinishedQuestion){without, prefix(`all tables have the prefix "PROD_"!`)},
 			[]string{"table_mapping Customers>PROD_Customers 0.70 correction", "table_mapping Orders>PROD_Orders 0.70 correction"}},
-		{"not a prefix", []func(*memory.Episode){without, prefix("do not use the PROD_ prefix")}, nil},
-		{"two prefixes", []func(*memory.Episode){without, prefix("use the PROD_ prefix or the DEV_ prefix")}, nil},
-		{"a prefix that the answer does not have", []func(*memory.Episode){without, orders, prefix("use the PROD_ prefix"), func(e *memory.Episode) {
+		{"not a prefix", []func(*memory.FinishedQuestion){without, prefix("do not use the PROD_ prefix")}, nil},
+		{"two prefixes", []func(*memory.FinishedQuestion){without, prefix("use the PROD_ prefix or the DEV_ prefix")}, nil},
+		{"a prefix that the answer does not have", []func(*memory.FinishedQuestion){without, orders, prefix("use the PROD_ prefix"), func(e *memory.FinishedQuestion) {
 			e.Tables, e.Attempts = []schema.TableName{tableName("Log")}, nil
 		}}, nil},
-		{"advice in prose", []func(*memory.Episode){without, prefix("customers are people")}, nil},
+		{"advice in prose", []func(*memory.FinishedQuestion){without, prefix("customers are people")}, nil},
 	} {
 		l := &memory.Lessons{}
 		learn(t, l, customers("s1", tt.change...))
@@ -208,7 +208,7 @@ func TestRelearned(t *testing.T) {
 	if len(list) != 1 || len(list[0].Sessions) != 10 || list[0].Successful != 9 || list[0].Applied != 9 || list[0].Confidence != .98 {
 		t.Fatalf("%+v", list)
 	}
-	other := func(e *memory.Episode) {
+	other := func(e *memory.FinishedQuestion) {
 		e.Live = tables("NEW_Customers(id)", "PROD_Customers(id)")
 		e.SQL, e.Tables = "SELECT 1 FROM NEW_Customers", []schema.TableName{tableName("NEW_Customers")}
 	}
@@ -217,7 +217,7 @@ func TestRelearned(t *testing.T) {
 	if diff := cmp.Diff(want, brief(all(t, l))); diff != "" {
 		t.Error(diff)
 	}
-	learn(t, l, customers("y", without, func(e *memory.Episode) {
+	learn(t, l, customers("y", without, func(e *memory.FinishedQuestion) {
 		e.Corrections = []session.Correction{{Kind: session.CorrectTable, Tables: []schema.TableName{tableName("PROD_Customers")},
 			Rejected: []schema.TableName{tableName("Customers")}}}
 	}))
@@ -235,20 +235,20 @@ func TestCounts(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		why    string
-		change func(*memory.Episode)
+		change func(*memory.FinishedQuestion)
 		want   string // retrieved/applied/successful
 	}{
 		{"its output is read", without, "1/1/1 0.82"},
-		{"its output is not read", func(e *memory.Episode) {
+		{"its output is not read", func(e *memory.FinishedQuestion) {
 			e.Attempts, e.Tables, e.SQL = nil, []schema.TableName{tableName("Log")}, "SELECT 1 FROM Log"
 		}, "1/0/0 0.80"},
-		{"a failed question with a statement that has it", func(e *memory.Episode) {
+		{"a failed question with a statement that has it", func(e *memory.FinishedQuestion) {
 			e.Completed, e.Attempts = false, []memory.Attempt{{SQL: "SELECT x FROM PROD_Customers", Missing: "x"}}
 		}, "1/1/0 0.80"},
-		{"an attempt failed on its output", func(e *memory.Episode) {
+		{"an attempt failed on its output", func(e *memory.FinishedQuestion) {
 			e.Attempts = []memory.Attempt{{SQL: "SELECT x FROM PROD_Customers", Missing: "PROD_Customers"}}
 		}, "1/1/0 0.75"},
-		{"a failed question failed on its output", func(e *memory.Episode) {
+		{"a failed question failed on its output", func(e *memory.FinishedQuestion) {
 			e.Completed, e.Attempts = false, []memory.Attempt{{SQL: "SELECT x FROM PROD_Customers", Missing: "main.PROD_Customers"}}
 		}, "1/1/0 0.75"},
 	} {
@@ -264,7 +264,7 @@ func TestCounts(t *testing.T) {
 		if again := r.Map(declared, live); again == declared {
 			t.Fatal("not mapped")
 		}
-		receipt := learn(t, l, customers("s", func(e *memory.Episode) { e.Recall = r; tt.change(e) }))
+		receipt := learn(t, l, customers("s", func(e *memory.FinishedQuestion) { e.Recall = r; tt.change(e) }))
 		// What was counted of a manual lesson stands in the file, although nothing new was learned.
 		reopened, err := memory.OpenLessons(path)
 		if err != nil {
@@ -280,7 +280,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
 		}
 		// The end of the same question after a correction counts nothing twice.
-		learn(t, l, customers("s", func(e *memory.Episode) { e.Recall, e.Before = r, receipt; tt.change(e) }))
+		learn(t, l, customers("s", func(e *memory.FinishedQuestion) { e.Recall, e.Before = r, receipt; tt.change(e) }))
 		if got := counts(all(t, l)[0]); got != tt.want {
 			t.Errorf("%s, twice: %s, want %s", tt.why, got, tt.want)
 		}
@@ -293,7 +293,7 @@ func TestTakeBack(t *testing.T) {
 		memory.Lesson{Kind: memory.GuideLesson, Text: "count distinct"})
 	r := recall(t, l, "How many customers?")
 	r.Map(declared, live)
-	receipt := learn(t, l, customers("s", without, func(e *memory.Episode) { e.Recall = r }))
+	receipt := learn(t, l, customers("s", without, func(e *memory.FinishedQuestion) { e.Recall = r }))
 	reject := session.Correction{Kind: session.CorrectTable, Rejected: []schema.TableName{tableName("PROD_Customers")}}
 	for _, tt := range []struct {
 		why        string
@@ -305,7 +305,7 @@ func TestTakeBack(t *testing.T) {
 		{"nor failed twice", reject, .75},
 	} {
 		var err error
-		if receipt, err = l.TakeBack(receipt, tt.correction); err != nil {
+		if receipt, err = l.Undo(receipt, tt.correction); err != nil {
 			t.Fatal(err)
 		}
 		list := all(t, l)
@@ -333,7 +333,7 @@ func TestBounds(t *testing.T) {
 	for i := 1; i <= 25; i++ {
 		r := recall(t, l, "How many customers?")
 		r.Map(declared, live)
-		learn(t, l, customers(fmt.Sprint("s", i), without, func(e *memory.Episode) { e.Recall = r }))
+		learn(t, l, customers(fmt.Sprint("s", i), without, func(e *memory.FinishedQuestion) { e.Recall = r }))
 		promoted, err := l.PromotionReport()
 		if err != nil || (len(promoted) == 1) != (i > 20) {
 			t.Errorf("after %d uses: %v %v", i, promoted, err)
@@ -345,7 +345,7 @@ func TestBounds(t *testing.T) {
 	for i := range 30 { // it fails until it is no longer shown
 		r := recall(t, l, "How many customers?")
 		r.Map(declared, live)
-		learn(t, l, customers(fmt.Sprint("f", i), func(e *memory.Episode) {
+		learn(t, l, customers(fmt.Sprint("f", i), func(e *memory.FinishedQuestion) {
 			e.Recall, e.Completed = r, false
 			e.Attempts = []memory.Attempt{{SQL: "SELECT 1 FROM PROD_Customers", Missing: "PROD_Customers"}}
 		}))

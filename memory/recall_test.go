@@ -247,7 +247,7 @@ func ExampleLessons() {
 	var lessons memory.Lessons // memory.OpenLessons keeps them in a file
 	live := tables("PROD_Customers(id)")
 	customers := schema.TableName{Name: "PROD_Customers"}
-	lessons.Learn(memory.Episode{
+	lessons.Learn(memory.FinishedQuestion{
 		Session: "monday", Question: "How many customers are there?", Live: live, Completed: true,
 		Attempts: []memory.Attempt{{SQL: "SELECT count(*) FROM Customers", Missing: "Customers"}},
 		SQL:      "SELECT count(*) FROM PROD_Customers", Tables: []schema.TableName{customers},

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/whole"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -82,7 +82,7 @@ func TestKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole.AtStep = func(step, path string) {
+		atomicfile.AtStep = func(step, path string) {
 			if at--; at < 0 {
 				self, _ := os.FindProcess(os.Getpid())
 				self.Kill()

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/texttosql/texttosql/internal/whole"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 )
 
 // Files keeps each session in two files of a folder: the record in ID.json and the journal in ID.jsonl, which only their
@@ -39,7 +39,7 @@ func (f *Files) locked(ctx context.Context, id string, do func() error) error {
 	if err := errors.Join(ctx.Err(), CheckID(id)); err != nil {
 		return err
 	}
-	unlock, err := whole.Lock(filepath.Join(f.dir, id[:2])) // a lock of its own would stay for each session
+	unlock, err := atomicfile.Lock(filepath.Join(f.dir, id[:2])) // a lock of its own would stay for each session
 	if err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
@@ -105,7 +105,7 @@ func (f *Files) Save(ctx context.Context, r Record) error {
 		if err := unchanged(r, stored); err != nil {
 			return f.named(r.ID, err)
 		}
-		return whole.Write(f.record(r.ID), text, 0o600)
+		return atomicfile.Write(f.record(r.ID), text, 0o600)
 	})
 }
 
@@ -123,7 +123,7 @@ func (f *Files) Journal(ctx context.Context, id string) (Journal, error) {
 		}
 		_, err = cutTorn(file)
 		err = errors.Join(err, file.Sync(), file.Close())
-		whole.SyncFolder(f.dir)
+		atomicfile.SyncFolder(f.dir)
 		return err
 	})
 }
@@ -178,7 +178,7 @@ func (f *Files) Delete(ctx context.Context, id string) error {
 		if err := os.Remove(f.record(id)); err != nil {
 			return err
 		}
-		whole.SyncFolder(f.dir)
+		atomicfile.SyncFolder(f.dir)
 		return nil
 	})
 }
@@ -213,16 +213,16 @@ func (j *fileJournal) Append(line []byte) error {
 		if err != nil {
 			return err
 		}
-		whole.Step("append", path)
+		atomicfile.Step("append", path)
 		_, err = file.WriteAt(line, end)
-		whole.Step("appended", path)
+		atomicfile.Step("appended", path)
 		if err == nil {
 			err = file.Sync()
 		}
 		if err != nil {
 			return errors.Join(err, file.Truncate(end)) // a part must not stay
 		}
-		whole.Step("flushed", path)
+		atomicfile.Step("flushed", path)
 		return nil
 	})
 }

@@ -15,7 +15,7 @@ func FuzzDecode(f *testing.F) {
 	id := strings.Repeat("0a", 16)
 	r := session.New(id, time.Unix(0, 0).UTC())
 	r.Turns = []session.Turn{{Kind: session.TurnChoice, Option: "t1", Correction: &session.Correction{Kind: session.CorrectText, Text: "x"}}}
-	r.Pending = &session.Question{Kind: session.KindJoin, Options: []session.Option{{ID: "j1"}}}
+	r.Pending = &session.QuestionError{Kind: session.KindJoin, Options: []session.Option{{ID: "j1"}}}
 	whole, err := r.Encode()
 	if err != nil {
 		f.Fatal(err)

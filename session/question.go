@@ -15,9 +15,9 @@ const (
 	KindResult Kind = "result" // which of several answers is meant
 )
 
-// Question is what a strategy asks the user instead of giving an answer. It is an error: Engine.Ask returns it beside
+// QuestionError is what a strategy asks the user instead of giving an answer. It is an error: Engine.Ask returns it beside
 // the Result, and a session waits for the choice. Test for it with errors.As.
-type Question struct {
+type QuestionError struct {
 	Kind    Kind              `json:"kind"`
 	Message string            `json:"message"`           // one line for the user
 	Options []Option          `json:"options"`           // two or more, in a stable order
@@ -36,7 +36,7 @@ type Option struct {
 }
 
 // Error is the message with the ids and labels of the options.
-func (q *Question) Error() string {
+func (q *QuestionError) Error() string {
 	text := "the question is not clear: " + q.Message
 	for _, o := range q.Options {
 		text += "; " + o.ID + ": " + o.Label
@@ -45,12 +45,12 @@ func (q *Question) Error() string {
 }
 
 // Public is the error without names or values of the database (trace.Span.Fail).
-func (q *Question) Public() string {
+func (q *QuestionError) Public() string {
 	return "the question is not clear: it asks about a " + string(q.Kind)
 }
 
 // Option returns the option of that id.
-func (q *Question) Option(id string) (Option, bool) {
+func (q *QuestionError) Option(id string) (Option, bool) {
 	for _, o := range q.Options {
 		if o.ID == id {
 			return o, true

@@ -37,7 +37,7 @@ type Record struct {
 	ResumeState State           `json:"resume_state,omitempty"` // of an interrupted session: the state that it left
 	Transitions []Transition    `json:"transitions"`            // oldest first
 	Turns       []Turn          `json:"turns"`                  // oldest first
-	Pending     *Question       `json:"pending,omitempty"`      // what the user is asked
+	Pending     *QuestionError  `json:"pending,omitempty"`      // what the user is asked
 	Failure     *Failure        `json:"failure,omitempty"`      // why the last turn failed
 	Lessons     json.RawMessage `json:"lessons,omitempty"`      // what the question may be shown of the memory
 	Learned     json.RawMessage `json:"learned,omitempty"`      // what the memory learned of the question

@@ -101,7 +101,7 @@ func TestCorrectionsInForce(t *testing.T) {
 func TestClone(t *testing.T) {
 	rows := &result.Table{}
 	r := session.New(session.NewID(), time.Now().UTC().Round(0))
-	r.Pending = &session.Question{Kind: session.KindResult, Options: []session.Option{{ID: "r1", Rows: rows}}}
+	r.Pending = &session.QuestionError{Kind: session.KindResult, Options: []session.Option{{ID: "r1", Rows: rows}}}
 	r.Turns = []session.Turn{{Kind: session.TurnQuestion, Text: "q", Answer: &session.Answer{SQL: "s"}}}
 	c := r.Clone()
 	if diff := cmp.Diff(r, c); diff != "" || c.Pending.Options[0].Rows != rows {
@@ -116,17 +116,17 @@ func TestClone(t *testing.T) {
 func TestQuestionCorrection(t *testing.T) {
 	name := func(n string) *schema.TableName { return &schema.TableName{Name: n} }
 	join := &schema.Join{Left: schema.ColumnName{Table: *name("a"), Column: "x"}, Right: schema.ColumnName{Table: *name("b"), Column: "y"}}
-	tables := &session.Question{Kind: session.KindTable, Options: []session.Option{
+	tables := &session.QuestionError{Kind: session.KindTable, Options: []session.Option{
 		{ID: "t1", Table: name("a")}, {ID: "t2", Table: name("b")}, {ID: "t3", Table: name("c")},
 	}}
 	tests := []struct {
 		why      string
-		question *session.Question
+		question *session.QuestionError
 		id, want string
 	}{
 		{"a table rejects the others", tables, "t2", "table b not a,c"},
-		{"a join", &session.Question{Kind: session.KindJoin, Options: []session.Option{{ID: "j1", Join: join}}}, "j1", "join a.x = b.y"},
-		{"a result corrects nothing", &session.Question{Kind: session.KindResult, Options: []session.Option{{ID: "r1", SQL: "SELECT 1"}}}, "r1", "natural "},
+		{"a join", &session.QuestionError{Kind: session.KindJoin, Options: []session.Option{{ID: "j1", Join: join}}}, "j1", "join a.x = b.y"},
+		{"a result corrects nothing", &session.QuestionError{Kind: session.KindResult, Options: []session.Option{{ID: "r1", SQL: "SELECT 1"}}}, "r1", "natural "},
 		{"an unknown id", tables, "t4", "!no option \"t4\"; choose one of t1, t2, t3"},
 	}
 	for _, tt := range tests {
@@ -223,8 +223,8 @@ func ExampleRecord_Move() {
 }
 
 // The choice of a table is a correction: the other tables must not be read.
-func ExampleQuestion_Correction() {
-	q := &session.Question{Kind: session.KindTable, Message: "Which table holds the orders?", Options: []session.Option{
+func ExampleQuestionError_Correction() {
+	q := &session.QuestionError{Kind: session.KindTable, Message: "Which table holds the orders?", Options: []session.Option{
 		{ID: "t1", Label: "orders", Table: &schema.TableName{Name: "orders"}},
 		{ID: "t2", Label: "orders_archive", Table: &schema.TableName{Name: "orders_archive"}},
 	}}

@@ -212,7 +212,7 @@ func unknown(what, name string, all []string) error {
 // Correction returns what the choice of an option corrects: of a table, that the table is read and that those of the
 // other options are not; of a join, the join. The choice of a result corrects nothing: its Kind is "". An id that the
 // question does not have is a *CorrectionError.
-func (q *Question) Correction(id string) (Correction, error) {
+func (q *QuestionError) Correction(id string) (Correction, error) {
 	o, found := q.Option(id)
 	if !found {
 		ids := make([]string, len(q.Options))

@@ -17,7 +17,7 @@ const (
 	askedRows    = 5
 )
 
-// AskUser returns a *session.Question where the vote of out is disputed (vote.Ballot.Disputed with AskBelow), so that
+// AskUser returns a *session.QuestionError where the vote of out is disputed (vote.Ballot.Disputed with AskBelow), so that
 // the user chooses the answer; nil where it is not. A Pipeline calls it before its judge.
 //
 // The options are the first three clusters of the ballot in its order, "r1" the winner. Each has its statement, its
@@ -30,7 +30,7 @@ func (e *Env) AskUser(ctx context.Context, t Task, out *Outcome) error {
 	}
 	ctx, span := trace.Start(ctx, "ask")
 	defer span.End()
-	q := &session.Question{
+	q := &session.QuestionError{
 		Kind: session.KindResult, Message: "the answers disagree; which one is meant?",
 		Context: map[string]string{"user_query": t.Question},
 	}

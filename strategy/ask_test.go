@@ -59,7 +59,7 @@ func TestAskUser(t *testing.T) {
 			env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(tt.replies...)}})
 			env.AskBelow = tt.below
 			out, err := p.Generate(t.Context(), env, usaTask)
-			var q *session.Question
+			var q *session.QuestionError
 			if errors.As(err, &q) != (tt.options != nil) || q == nil && !errors.Is(err, strategy.ErrAbstained) {
 				t.Fatalf("%s: %v", tt.why, err)
 			}
@@ -89,7 +89,7 @@ func TestAskUserShows(t *testing.T) {
 	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, many)}})
 	env.AskBelow = 0.6
 	_, err := plain(2).Generate(t.Context(), env, usaTask)
-	var q *session.Question
+	var q *session.QuestionError
 	if !errors.As(err, &q) {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestEarlyStopsDoNotChangeWhetherItIsAsked(t *testing.T) {
 		env.AskBelow = []float64{0.3, 0.6, 0.75}[rng.IntN(3)]
 		options := func(stop vote.Stop) (sql []string) {
 			out, err := strategy.Pipeline{Sampler: strategy.Sampler{Samples: len(replies), Stop: stop}}.Generate(t.Context(), env, usaTask)
-			var q *session.Question
+			var q *session.QuestionError
 			if errors.As(err, &q) {
 				for _, o := range q.Options {
 					sql = append(sql, o.ID+" "+o.SQL+" "+o.Label)
@@ -235,7 +235,7 @@ func TestEveryPresetAsks(t *testing.T) {
 			env.Host.Profile = profileOf(env)
 			env.AskBelow = 0.9
 			out, err := tt.strategy.Generate(t.Context(), env, task)
-			var q *session.Question
+			var q *session.QuestionError
 			if errors.As(err, &q) != tt.asks || !tt.asks && err != nil {
 				t.Fatalf("asks: %v, want %v: %v", q != nil, tt.asks, err)
 			}

@@ -20,11 +20,11 @@ import (
 // with a NATURAL JOIN one of the same name on both sides of the mandatory join.
 // Nor does it report a view of which only the rows are counted: a table or view that the text names counts as read.
 //
-// Every Admission has this check for the corrections of its Task, and the engine makes it once more on the winner.
+// Every Examiner has this check for the corrections of its Task, and the engine makes it once more on the winner.
 type Constraints []session.Correction
 
 // Check implements exec.Check.
-func (l Constraints) Check(ctx context.Context, s *exec.Session, c *exec.Checked) error {
+func (l Constraints) Check(ctx context.Context, s *exec.Runner, c *exec.Checked) error {
 	if len(l) == 0 {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (l Constraints) among(checks []exec.Check) []exec.Check {
 	if len(l) == 0 {
 		return checks
 	}
-	at := slices.IndexFunc(checks, func(c exec.Check) bool { _, ok := c.(exec.SingleRead); return ok })
+	at := slices.IndexFunc(checks, func(c exec.Check) bool { _, ok := c.(exec.ReadOnly); return ok })
 	if at < 0 {
 		at = len(checks) - 1 // a caller's own checks stand alone
 	}

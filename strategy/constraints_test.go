@@ -84,7 +84,7 @@ func TestConstraints(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, checks := range [][]exec.Check{{strategy.Constraints{tt.correction}}, {exec.SingleRead{}, strategy.Constraints{tt.correction}}} {
+			for _, checks := range [][]exec.Check{{strategy.Constraints{tt.correction}}, {exec.ReadOnly{}, strategy.Constraints{tt.correction}}} {
 				_, err := env.DB.Examine(t.Context(), tt.sql, checks...)
 				var invalid *exec.InvalidError
 				switch {
@@ -103,16 +103,16 @@ func TestConstraints(t *testing.T) {
 // The checks of a caller do not take the place of the constraints, wherever they stand.
 func TestAdmissionConstraints(t *testing.T) {
 	env := envOf(t, schoolSQL, nil)
-	own := exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error { return nil })
+	own := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error { return nil })
 	for name, checks := range map[string][]exec.Check{
-		"none": nil, "empty": {}, "own": {own}, "own first": {own, exec.SingleRead{}, exec.Execute{}}, "plan": exec.PlanChecks(),
+		"none": nil, "empty": {}, "own": {own}, "own first": {own, exec.ReadOnly{}, exec.Execute{}}, "plan": exec.PlanChecks(),
 	} {
-		a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "who?", Corrections: []session.Correction{notOld}}, checks, nil)
-		c, err := a.AdmitSQL(t.Context(), 0, "", "SELECT name FROM pupils_old")
+		a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "who?", Corrections: []session.Correction{notOld}}, checks, nil)
+		c, err := a.ExamineSQL(t.Context(), 0, "", "SELECT name FROM pupils_old")
 		if err != nil || !c.Invalid || !strings.Contains(c.Rejected, "DO NOT use: pupils_old; the statement reads pupils_old") || c.Fingerprint != "" {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
-		if c, err = a.AdmitSQL(t.Context(), 0, "", "SELECT name FROM pupils"); err != nil || c.Rejected != "" {
+		if c, err = a.ExamineSQL(t.Context(), 0, "", "SELECT name FROM pupils"); err != nil || c.Rejected != "" {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 		a.Close()

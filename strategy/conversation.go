@@ -21,13 +21,13 @@ func (t Task) Recent() []session.Earlier { return t.Earlier[max(0, len(t.Earlier
 
 // Reading is how rules read the question. What corrections say is read as evidence. A follow-up leaves words out, so
 // rules that read words are silent about one.
-func (t Task) Reading(rules doubt.Rules) doubt.Reading {
+func (t Task) Reading(rules doubt.Rules) doubt.QuestionFeatures {
 	evidence := strings.Join(append([]string{t.Evidence}, t.Constraints()...), "\n")
 	if len(t.Corrections) == 0 {
 		evidence = t.Evidence
 	}
 	if len(t.Earlier) > 0 {
-		return doubt.Reading{Text: t.Question, Evidence: evidence}
+		return doubt.QuestionFeatures{Text: t.Question, Evidence: evidence}
 	}
 	return rules.Read(t.Question, evidence)
 }

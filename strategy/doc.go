@@ -21,7 +21,7 @@
 //
 //   - Election takes samples in waves until they are decided; every strategy votes through it.
 //   - Prompt, Alternate and Augmented write the messages.
-//   - Admission turns replies into candidates: extraction, checks, doubts, once for each
+//   - Examiner turns replies into candidates: extraction, checks, doubts, once for each
 //     distinct statement.
 //   - TypedRepair and Rubric are a repairer and a judge.
 //   - vote.Majority counts; linker and exec.Check are the stages of their packages.

@@ -20,12 +20,12 @@ var ErrQuorum = errors.New("strategy: too few votes")
 // finished samples, never at the order of arrival. The samples behind the index where it stops are cancelled and do not
 // count, even those that had arrived. So equal replies give equal slots whatever the timing. A failed sample casts no
 // vote and never cancels its siblings. If all samples of a wave and before it fail, the election ends. A wave is as
-// small as could decide (vote.Tally.Wave), so that no sample of it is wasted.
+// small as could decide (vote.State.Wave), so that no sample of it is wasted.
 //
 // A late sample takes twice as long as half of the first wave took, and at least a second more, from when it was sent.
 // It is not waited for once the other votes decide as vote.Decided does, and until then the next wave goes out without
 // it. The winner is the same as with it. No sample is late if Stop is bolder than vote.Decided, or if neither Stop nor
-// Tally is given, and none whose vote could bring a Pipeline's judge into play.
+// State is given, and none whose vote could bring a Pipeline's judge into play.
 //
 // An Election is a plain value, safe for concurrent use if its functions are.
 type Election[T any] struct {
@@ -33,9 +33,9 @@ type Election[T any] struct {
 	Sample func(ctx context.Context, i int) (T, error)
 	// Key names the group that a sample votes for; false abstains. Required.
 	Key func(T) (key string, ok bool)
-	// Tally counts the votes so far, out of the planned samples; values are those of the samples that succeeded, in
+	// State counts the votes so far, out of the planned samples; values are those of the samples that succeeded, in
 	// index order. nil: one vote each, by Key.
-	Tally func(values []T, planned int) vote.Tally
+	State func(values []T, planned int) vote.State
 
 	// Room says how many samples may still be sent; false: any number. A spent budget then ends the election at the
 	// same index whatever the timing. nil: any number.
@@ -50,7 +50,7 @@ type Election[T any] struct {
 
 	// Sure reports whether the votes that are missing change nothing, given that they do not change the leader: only then
 	// are late samples not waited for. A Pipeline says so of its judge. nil: they change nothing.
-	Sure func(vote.Tally) bool
+	Sure func(vote.State) bool
 }
 
 // Slot is what became of one sample.
@@ -65,7 +65,7 @@ type Slot[T any] struct {
 // Sampled is the outcome of an Election.
 type Sampled[T any] struct {
 	Slots   []Slot[T]  // the samples that count, in index order, with late ones between them
-	Tally   vote.Tally // how their votes stand
+	State   vote.State // how their votes stand
 	Stopped bool       // the votes ended it before N
 	Saved   int        // samples of N that no wave held
 	Wasted  int        // samples of a wave that do not count, those included that were not sent yet
@@ -140,8 +140,8 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 		}
 		var size int
 		if len(out.Slots) == f.launched {
-			out.Tally = p.tally() // its rules size the first wave, too
-			if size = e.wave(out.Tally, e.Stop, e.N-f.launched); size == 0 || f.launched > 0 && len(out.Failed()) == f.launched {
+			out.State = p.tally() // its rules size the first wave, too
+			if size = e.wave(out.State, e.Stop, e.N-f.launched); size == 0 || f.launched > 0 && len(out.Failed()) == f.launched {
 				break
 			}
 		} else if size, over = e.without(f); size == 0 && !over {
@@ -165,7 +165,7 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 			p.settle(&out.Slots[i])
 		}
 	}
-	out.Tally = p.tally()
+	out.State = p.tally()
 	out.Saved, out.Wasted = f.discard(out.Slots, ctx.Err() != nil)
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -178,7 +178,7 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 
 // wave is the size of the next wave, of most samples; 0 when no sample may be sent any more. The first sample is always
 // sent, so that an empty budget has its say as an error.
-func (e Election[T]) wave(t vote.Tally, stop vote.Stop, most int) int {
+func (e Election[T]) wave(t vote.State, stop vote.Stop, most int) int {
 	if most == 0 {
 		return 0
 	}
@@ -202,10 +202,10 @@ type poll[T any] struct {
 	e       Election[T]
 	settled int
 	values  []T        // of the samples that succeeded
-	count   vote.Tally // where the Election has no Tally
+	count   vote.State // where the Election has no State
 }
 
-func (e Election[T]) poll() poll[T] { return poll[T]{e: e, count: vote.Tally{Remaining: e.N}} }
+func (e Election[T]) poll() poll[T] { return poll[T]{e: e, count: vote.State{Remaining: e.N}} }
 
 // settle looks up what a finished sample votes for. A late one is still to come.
 func (p *poll[T]) settle(s *Slot[T]) {
@@ -224,13 +224,13 @@ func (p *poll[T]) settle(s *Slot[T]) {
 	p.settled++
 }
 
-func (p *poll[T]) tally() vote.Tally {
-	if p.e.Tally == nil {
+func (p *poll[T]) tally() vote.State {
+	if p.e.State == nil {
 		t := p.count
-		t.Standings = slices.Clone(t.Standings)
+		t.Clusters = slices.Clone(t.Clusters)
 		return t
 	}
-	t := p.e.Tally(p.values, p.e.N)
+	t := p.e.State(p.values, p.e.N)
 	t.Sampled, t.Remaining = p.settled, p.e.N-p.settled
 	return t
 }

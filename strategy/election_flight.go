@@ -220,13 +220,13 @@ func (e Election[T]) without(f *flight[T]) (size int, over bool) {
 // exact reports whether the votes decide as vote.Decided says: a bolder stop may stop at a leader that further votes
 // would overtake, and must see every sample in its turn. It is asked about a vote that is unanimous so far. t holds the
 // rules of the vote.
-func (e Election[T]) exact(t vote.Tally) bool {
+func (e Election[T]) exact(t vote.State) bool {
 	if e.Stop == nil {
-		return e.Tally != nil
+		return e.State != nil
 	}
 	for n := 1; n < e.N; n++ {
 		t.Sampled, t.Remaining = n, e.N-n
-		t.Standings = []vote.Standing{{Weight: float64(n) * cmp.Or(t.MaxWeight, 1)}}
+		t.Clusters = []vote.ClusterState{{Weight: float64(n) * cmp.Or(t.MaxWeight, 1)}}
 		if vote.Decided(t) {
 			break
 		}

@@ -21,8 +21,8 @@ import (
 func counted(votes string, stop vote.Stop, delay func(i int) time.Duration) strategy.Election[string] {
 	e := letters(votes, delay)
 	e.Stop = stop
-	e.Tally = func(values []string, planned int) vote.Tally {
-		t := vote.Tally{Remaining: planned}
+	e.State = func(values []string, planned int) vote.State {
+		t := vote.State{Remaining: planned}
 		for _, v := range values {
 			t.Vote(v, 1, 0)
 		}
@@ -42,7 +42,7 @@ func TestElectionLate(t *testing.T) {
 		slots   string // what each slot voted; ? is late
 		took    time.Duration
 		saved   int
-		unknown bool // neither Stop nor Tally
+		unknown bool // neither Stop nor State
 		why     string
 	}{
 		{name: "no stop", votes: "aaaaaaaaaaaa", hangs: 3, slots: "aaa?aaaaaaaa", took: 2 * time.Second, why: "eleven votes decide"},
@@ -71,7 +71,7 @@ func TestElectionLate(t *testing.T) {
 					return time.Second
 				})
 				if e.MinVotes = tt.quorum; tt.unknown {
-					e.Tally = nil
+					e.State = nil
 				}
 				start := time.Now()
 				got, err := e.Run(t.Context())
@@ -97,8 +97,8 @@ func TestElectionLate(t *testing.T) {
 				if diff := cmp.Diff(outcome{tt.slots, tt.took, tt.saved}, outcome{slots, time.Since(start), got.Saved}); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", tt.why, diff)
 				}
-				if late := strings.Count(slots, "?"); got.Wasted != late || got.Tally.Remaining != e.N-len(slots)+late {
-					t.Errorf("%d wasted, %d remaining", got.Wasted, got.Tally.Remaining)
+				if late := strings.Count(slots, "?"); got.Wasted != late || got.State.Remaining != e.N-len(slots)+late {
+					t.Errorf("%d wasted, %d remaining", got.Wasted, got.State.Remaining)
 				}
 			})
 		})
@@ -127,8 +127,8 @@ func TestLateSamplesChangeNoWinner(t *testing.T) {
 				return got
 			}
 			quick, slow := run(func(int) time.Duration { return 0 }), run(func(i int) time.Duration { return delays[i] })
-			if quick.Tally.Leader().Key != slow.Tally.Leader().Key {
-				t.Errorf("%s of %s with %v: %q won, and without delays %q", name, votes, delays, slow.Tally.Leader().Key, quick.Tally.Leader().Key)
+			if quick.State.Leader().Key != slow.State.Leader().Key {
+				t.Errorf("%s of %s with %v: %q won, and without delays %q", name, votes, delays, slow.State.Leader().Key, quick.State.Leader().Key)
 			}
 			for _, s := range slow.Slots {
 				if s.Late {

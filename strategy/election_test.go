@@ -114,7 +114,7 @@ func TestElectionIgnoresTiming(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := fmt.Sprintf("%+v %+v %s", sampled.Slots, sampled.Tally, page)
+				got := fmt.Sprintf("%+v %+v %s", sampled.Slots, sampled.State, page)
 				if want == "" {
 					want = got
 				}
@@ -226,6 +226,6 @@ func ExampleElection() {
 		Key:    func(answer string) (string, bool) { return answer, answer != "" },
 		Stop:   vote.Decided,
 	}.Run(context.Background())
-	fmt.Println(sampled.Tally.Leader().Weight, "of", len(sampled.Slots), "samples, saved", sampled.Saved, err)
+	fmt.Println(sampled.State.Leader().Weight, "of", len(sampled.Slots), "samples, saved", sampled.Saved, err)
 	// Output: 4 of 5 samples, saved 2 <nil>
 }

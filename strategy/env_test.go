@@ -111,7 +111,7 @@ func TestTaskSamples(t *testing.T) {
 // TestSamplerRequest sets everything that a provider must not guess.
 func TestSamplerRequest(t *testing.T) {
 	env := &strategy.Env{Seed: 5}
-	s := strategy.Sampler{Temperature: 0.7, TopP: 0.9, FirstGreedy: true, StopTexts: []string{";"}}
+	s := strategy.Sampler{Temperature: 0.7, TopP: 0.9, FirstGreedy: true, StopSequences: []string{";"}}
 	first, second := s.Request(env, 0, nil), s.Request(env, 1, nil)
 	if *first.Temperature != 0 || *second.Temperature != 0.7 || *first.MaxTokens != 1024 || *first.TopP != 0.9 || *second.Seed != 6 || second.Sample != 1 ||
 		second.Stop[0] != ";" || second.Purpose != strategy.PurposeGenerate {

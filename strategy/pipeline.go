@@ -34,12 +34,12 @@ type Pipeline struct {
 	Voter    Voter         // nil: vote.Majority with a Prior of 1; a Majority without Key compares by Env.Key
 	Judge    Judge         // asked when the ballot is Weak (vote.Majority.MinShare)
 
-	// Signature is that of Admission: what plans are compared by. nil: the strict signature.
+	// Signature is that of Examiner: what plans are compared by. nil: the strict signature.
 	Signature func(exec.Plan) (signature string, cost float64)
-	// Admission examines the statements of several pipelines that work on the same question, each distinct one once;
+	// Examiner examines the statements of several pipelines that work on the same question, each distinct one once;
 	// Checks, Doubts and Signature are then its own. nil: one for this run alone.
-	Admission *Admission
-	// Key says which candidates have a vote, for the quorum. If the voter is no Tallier it also says which are equal,
+	Examiner *Examiner
+	// Key says which candidates have a vote, for the quorum. If the voter is no Stater it also says which are equal,
 	// so that Sampler.Stop may end the sampling. nil: the Key of the vote.Majority that counts, also inside a
 	// WrappingVoter; with any other voter each candidate that is not rejected votes.
 	Key vote.Key
@@ -63,12 +63,12 @@ func (p Pipeline) Validate(samples int) error {
 }
 
 // Generate answers one question. Its errors are those of the Env and the Task, ctx.Err(), *NoCandidateError,
-// *AbstainedError, *session.Question (Env.AskBelow), what a database failed with, and what is wrong with a ballot of its Voter.
+// *AbstainedError, *session.QuestionError (Env.AskBelow), what a database failed with, and what is wrong with a ballot of its Voter.
 func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
 	if err := cmp.Or(env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
 	}
-	run := pipelineRun{Pipeline: p, env: env, task: t, admission: p.Admission, out: &Outcome{}}
+	run := pipelineRun{Pipeline: p, env: env, task: t, admission: p.Examiner, out: &Outcome{}}
 	run.voter, run.counts = p.counting(env, nil, 0)
 	if env.WithoutExecution && run.comparesResults() {
 		return nil, &ConfigError{Field: "strategy: Pipeline.Voter", Problem: "it compares results, and nothing is executed here: leave the Key " +
@@ -78,7 +78,7 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 		return run.out, err
 	}
 	if run.admission == nil {
-		run.admission = NewAdmission(ctx, env, t, p.Checks, p.Doubts)
+		run.admission = NewExaminer(ctx, env, t, p.Checks, p.Doubts)
 		run.admission.Signature = p.Signature
 		defer run.admission.Close()
 	}
@@ -112,7 +112,7 @@ type pipelineRun struct {
 	task      Task
 	voter     Voter          // Pipeline.Voter with what it leaves open
 	counts    *vote.Majority // that counts its votes; nil where none does
-	admission *Admission
+	admission *Examiner
 	out       *Outcome
 
 	schema *schema.Schema // restricted to what was linked
@@ -127,7 +127,7 @@ type pipelineRun struct {
 // collect holds the election. Fewer votes than asked for are no error yet: repairs may make up for them, and elect
 // tells why they did not.
 func (r *pipelineRun) collect(ctx context.Context) error {
-	first := r.Sampler.First
+	first := r.Sampler.Offset
 	election := Election[vote.Candidate]{
 		N: r.Sampler.samples(r.task), MinWave: r.Sampler.MinWave, Stop: r.Sampler.Stop,
 		MinVotes: r.Sampler.MinVotes, Concurrency: r.env.Parallel(), Room: r.env.CallsLeft,
@@ -135,27 +135,27 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 		Key:    r.voted(),
 	}
 	var unclear error // how the vote stands
-	switch tallier, ok := r.voter.(Tallier); {
+	switch tallier, ok := r.voter.(Stater); {
 	case ok:
-		election.Tally = func(values []vote.Candidate, planned int) vote.Tally {
-			tally, err := tallier.Tally(values, planned)
+		election.State = func(values []vote.Candidate, planned int) vote.State {
+			tally, err := tallier.State(values, planned)
 			unclear = cmp.Or(unclear, err)
 			return tally
 		}
 		election.Sure = r.sure
 		if r.Sampler.Stop != nil {
-			election.Stop = func(t vote.Tally) bool { return unclear == nil && r.Sampler.Stop(t) }
+			election.Stop = func(t vote.State) bool { return unclear == nil && r.Sampler.Stop(t) }
 		}
 	case r.Key == nil:
 		election.Stop = nil
 	}
 	if stop := election.Stop; stop != nil && r.env.AskBelow > 0 {
-		election.Stop = func(t vote.Tally) bool { return stop(t) && r.agreed(t) }
+		election.Stop = func(t vote.State) bool { return stop(t) && r.agreed(t) }
 	}
 	r.asked, r.refined = election.N, make([]Refined, election.N)
 	sampled, err := election.Run(ctx)
 	r.admission.Discard(first + len(sampled.Slots))
-	r.env.Host.Shown.Forget(first + len(sampled.Slots))
+	r.env.Host.Omissions.Truncate(first + len(sampled.Slots))
 	r.out.Candidates, r.out.Saved, r.failed = sampled.Values(), sampled.Saved, sampled.Failed()
 	for i, s := range sampled.Slots {
 		switch {
@@ -187,13 +187,13 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 }
 
 // agreed reports that the user is not asked, whatever the samples that are missing vote for.
-func (r *pipelineRun) agreed(t vote.Tally) bool {
+func (r *pipelineRun) agreed(t vote.State) bool {
 	return t.Leader().Weight >= r.env.AskBelow*float64(t.Sampled+t.Remaining)*cmp.Or(t.MaxWeight, 1)
 }
 
 // sure reports whether the judge is asked, or not, whatever the samples that are missing vote for, and that the user is
 // not.
-func (r *pipelineRun) sure(t vote.Tally) bool {
+func (r *pipelineRun) sure(t vote.State) bool {
 	if r.env.AskBelow > 0 && !r.agreed(t) {
 		return false
 	}
@@ -201,7 +201,7 @@ func (r *pipelineRun) sure(t vote.Tally) bool {
 		return true
 	}
 	all := float64(t.Remaining) * cmp.Or(t.MaxWeight, 1)
-	for _, s := range t.Standings {
+	for _, s := range t.Clusters {
 		all += s.Weight
 	}
 	return t.Leader().Weight >= r.counts.MinShare*all
@@ -238,15 +238,15 @@ func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error)
 		return vote.Candidate{Sample: i, Model: name}, err
 	}
 	Replied(ctx)
-	c, err := r.admission.Admit(ctx, i, name, reply)
+	c, err := r.admission.Examine(ctx, i, name, reply)
 	if err != nil {
 		return c, &DatabaseError{err}
 	}
 	if r.Refine == nil {
 		return c, nil
 	}
-	refined, err := r.Refine.Run(ctx, r.env, RefineInput{Task: r.task, Schema: r.wide, Admission: r.admission, Candidate: c, Action: r.Sampler.Purpose})
-	r.refined[i-r.Sampler.First] = refined
+	refined, err := r.Refine.Run(ctx, r.env, RefineInput{Task: r.task, Schema: r.wide, Examiner: r.admission, Candidate: c, Action: r.Sampler.Purpose})
+	r.refined[i-r.Sampler.Offset] = refined
 	if ctx.Err() != nil && refined.Candidate.Rejected == "" {
 		err = nil // it was asked about once more, and runs
 	}

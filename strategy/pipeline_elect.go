@@ -42,7 +42,7 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	}
 	winner := out.Ballot.Clusters[0]
 	out.SQL, out.Confidence = winner.SQL, out.Ballot.Confidence
-	if best := out.Candidates[winner.Best]; r.Refine != nil && r.Refine.Suspect && (best.Empty || best.AllNull) {
+	if best := out.Candidates[winner.Best]; r.Refine != nil && r.Refine.EmptyResult && (best.Empty || best.AllNull) {
 		out.Warn(ctx, "empty-result", "the answer has no value in it, and no statement that has one was proposed instead")
 	}
 	if votes == 1 && r.asked > 1 {

@@ -41,9 +41,9 @@ func TestPipelineRefine(t *testing.T) {
 			steps: []string{"0.0 generate rejected", "0.1 repair failed", "1.0 generate ok"}, why: "a spent budget leaves what runs"},
 		{samples: []string{broken}, is: llm.ErrBudget, steps: []string{"0.0 generate rejected", "0.1 repair failed"},
 			warnings: []string{"budget-spent"}, why: "and is the error where nothing does"},
-		{samples: []string{nobody}, repairs: [][]string{{nobody}}, refine: strategy.Refine{Suspect: true}, want: nobody, votes: 1,
+		{samples: []string{nobody}, repairs: [][]string{{nobody}}, refine: strategy.Refine{EmptyResult: true}, want: nobody, votes: 1,
 			steps: []string{"0.0 generate suspect", "0.1 repair no-progress"}, warnings: []string{"empty-result"}, why: "an empty answer is told"},
-		{samples: []string{nobody}, repairs: [][]string{{usa}}, refine: strategy.Refine{Suspect: true}, want: usa, votes: 1,
+		{samples: []string{nobody}, repairs: [][]string{{usa}}, refine: strategy.Refine{EmptyResult: true}, want: usa, votes: 1,
 			steps: []string{"0.0 generate suspect", "0.1 repair ok"}, why: "unless another one has rows"},
 	}
 	for _, tt := range tests {
@@ -180,7 +180,7 @@ func TestRefineEnds(t *testing.T) {
 		}
 		return llm.Response{Text: nobody, StopReason: llm.StopEnd}, nil
 	})
-	p := strategy.Pipeline{Sampler: strategy.Sampler{Purpose: "mine"}, Refine: &strategy.Refine{Suspect: true}}
+	p := strategy.Pipeline{Sampler: strategy.Sampler{Purpose: "mine"}, Refine: &strategy.Refine{EmptyResult: true}}
 	out, err := p.Generate(ctx, shopEnv(t, model), usaTask)
 	if !errors.Is(err, context.Canceled) || out.SQL != nobody || len(out.Steps) == 0 || out.Steps[0].Action != "mine" {
 		t.Errorf("%v: %+v", err, out)

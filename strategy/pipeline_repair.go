@@ -69,7 +69,7 @@ func (r *pipelineRun) repair(ctx context.Context) error {
 		for j, c := range out.Candidates {
 			if c.SQL == old.SQL && c.Rejected != "" {
 				repaired := fixed
-				repaired.Sample, repaired.Model, repaired.Voice = c.Sample, c.Model, old.Sample+1
+				repaired.Sample, repaired.Model, repaired.ReplyGroup = c.Sample, c.Model, old.Sample+1
 				repaired.Findings = append(slices.Clip(repaired.Findings), vote.Finding{Rule: "repaired", Detail: old.Rejected})
 				out.Candidates[j] = repaired
 			}
@@ -86,7 +86,7 @@ func (r *pipelineRun) repairOne(ctx context.Context, c vote.Candidate) (vote.Can
 	if err != nil {
 		return c, err
 	}
-	return r.admission.Admit(ctx, c.Sample, c.Model, reply)
+	return r.admission.Examine(ctx, c.Sample, c.Model, reply)
 }
 
 // couldChange reports whether the votes of the failed candidates could change who wins: whether the vote would be
@@ -97,8 +97,8 @@ func (r *pipelineRun) couldChange() bool {
 	if lost == 0 {
 		return false
 	}
-	if tallier, ok := r.voter.(Tallier); ok {
-		tally, err := tallier.Tally(settled, len(r.out.Candidates))
+	if tallier, ok := r.voter.(Stater); ok {
+		tally, err := tallier.State(settled, len(r.out.Candidates))
 		return err != nil || !vote.Decided(tally)
 	}
 	ballot, err := r.voter.Count(settled)

@@ -172,7 +172,7 @@ func TestAbstainedKeepsTheRanking(t *testing.T) {
 // TestEachStatementIsCheckedOnce counts the checks of equal and different replies.
 func TestEachStatementIsCheckedOnce(t *testing.T) {
 	checked := map[string]int{}
-	count := exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
+	count := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 		checked[c.SQL]++
 		return nil
 	})

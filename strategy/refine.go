@@ -17,22 +17,22 @@ import (
 // what was wrong with it and with all earlier ones. It is the loop of QA-SQL and of agents that look at what happened.
 //
 // It ends early where the same statement is proposed again, at the second time-out, and when the budget is spent. Each
-// statement passes the checks of the Admission, so one that another candidate had is not executed again. The zero Refine
+// statement passes the checks of the Examiner, so one that another candidate had is not executed again. The zero Refine
 // is ready for use. Safe for concurrent use.
 type Refine struct {
 	Repairer   Repairer // nil: TypedRepair{}
 	Executions int      // statements at most, the first one included, and with them one model call less; 0 means 3
-	// Suspect also asks about a result without a row, or with nothing but NULL, once. It stays the answer unless what is
+	// EmptyResult also asks about a result without a row, or with nothing but NULL, once. It stays the answer unless what is
 	// proposed instead has rows.
-	Suspect bool
+	EmptyResult bool
 }
 
 // RefineInput is the candidate and what it is to answer.
 type RefineInput struct {
 	Task      Task           // what is asked
 	Schema    *schema.Schema // for the prompts: all of it, since a missing column is often outside of what was linked
-	Admission *Admission     // that of the question
-	Candidate vote.Candidate // as the Admission made it
+	Examiner  *Examiner      // that of the question
+	Candidate vote.Candidate // as the Examiner made it
 	Action    string         // of the first step; "" means PurposeGenerate
 	Name      string         // of the steps
 }
@@ -66,17 +66,17 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 	most := cmp.Or(r.Executions, 3)
 	current := in.Candidate
 	out := Refined{Candidate: current}
-	out.add(in, current, 0, cmp.Or(in.Action, PurposeGenerate), in.Admission)
+	out.add(in, current, 0, cmp.Or(in.Action, PurposeGenerate), in.Examiner)
 	seen := map[string]bool{normal(env, current.SQL): current.SQL != ""}
 	timeouts, asked := 0, false // asked about a result that runs
 	for try := 1; ; try++ {
-		failure := in.Admission.failure(current)
+		failure := in.Examiner.failure(current)
 		if isTimeout(failure) {
 			timeouts++
 		}
 		runs := current.Rejected == ""
 		switch {
-		case runs && (!r.Suspect || asked || !current.Empty && !current.AllNull):
+		case runs && (!r.EmptyResult || asked || !current.Empty && !current.AllNull):
 			return out, nil
 		case timeouts > 1:
 			out.Stop = stopTimeout
@@ -106,7 +106,7 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 				Status: stopNoProgress, Problem: cmp.Or(ErrorLine(current.Rejected, false), "the same statement again")})
 		default:
 			seen[key] = next.SQL != ""
-			out.add(in, next, try, PurposeRepair, in.Admission)
+			out.add(in, next, try, PurposeRepair, in.Examiner)
 		}
 		if out.Stop != "" {
 			return out.settled(), nil
@@ -127,7 +127,7 @@ func (o Refined) settled() Refined {
 }
 
 // add notes what became of a statement.
-func (o *Refined) add(in RefineInput, c vote.Candidate, try int, action string, a *Admission) {
+func (o *Refined) add(in RefineInput, c vote.Candidate, try int, action string, a *Examiner) {
 	s := NewStep(c, try, action)
 	s.Name = in.Name
 	failure := a.failure(c)
@@ -169,7 +169,7 @@ func (r Refine) again(
 	if err == nil && seen[same.Normalize()] {
 		return vote.Candidate{Sample: c.Sample, Model: c.Model, SQL: same.SQL()}, nil
 	}
-	next, err := in.Admission.Admit(ctx, c.Sample, c.Model, reply)
+	next, err := in.Examiner.Examine(ctx, c.Sample, c.Model, reply)
 	if err != nil {
 		err = &DatabaseError{err}
 	}

@@ -76,29 +76,29 @@ func TestRefine(t *testing.T) {
 			steps: []step{{everyone + "; DELETE FROM orders", "refused"}, {"", "no-sql"}, {"", "no-sql"}}, why: "no statement to the end"},
 		{first: slow, replies: []string{usa}, sql: usa, runs: true, steps: []step{{slow, "timeout"}, {usa, "ok"}}, why: "one time-out does not"},
 		{first: nobody, replies: []string{usa}, sql: nobody, runs: true, steps: []step{{nobody, "suspect"}}, why: "an empty result is an answer"},
-		{first: nobody, replies: []string{usa}, refine: strategy.Refine{Suspect: true}, sql: usa, runs: true,
+		{first: nobody, replies: []string{usa}, refine: strategy.Refine{EmptyResult: true}, sql: usa, runs: true,
 			steps: []step{{nobody, "suspect"}, {usa, "ok"}}, why: "or is asked about"},
-		{first: nobody, replies: []string{typo, usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+		{first: nobody, replies: []string{typo, usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {typo, "rejected"}}, why: "once: what does not run replaces nothing"},
-		{first: nobody, replies: []string{nobody + " AND 1 = 1", usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+		{first: nobody, replies: []string{nobody + " AND 1 = 1", usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {nobody + " AND 1 = 1", "suspect"}}, why: "nor what is empty, too"},
-		{first: nobody, replies: []string{nobody}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+		{first: nobody, replies: []string{nobody}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {nobody, "no-progress"}}, why: "the model stands by it"},
-		{first: null, replies: []string{usa}, refine: strategy.Refine{Suspect: true}, sql: usa, runs: true,
+		{first: null, replies: []string{usa}, refine: strategy.Refine{EmptyResult: true}, sql: usa, runs: true,
 			steps: []step{{null, "suspect"}, {usa, "ok"}}, why: "nothing but NULL is asked about, too"},
-		{first: nobody, replies: []string{null, usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+		{first: nobody, replies: []string{null, usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {null, "suspect"}}, why: "and replaces nothing"},
-		{first: nobody, replies: []string{"It is right.", usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+		{first: nobody, replies: []string{"It is right.", usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {"", "no-sql"}}, why: "nor does prose"},
-		{first: nobody, replies: []string{"DELETE FROM customers", usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+		{first: nobody, replies: []string{"DELETE FROM customers", usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {"DELETE FROM customers", "refused"}}, why: "nor a write"},
-		{first: typo, replies: []string{syntax, nobody, usa}, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+		{first: typo, replies: []string{syntax, nobody, usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {nobody, "suspect"}}, why: "the third statement is the last, whatever its result"},
-		{first: nobody, replies: []string{usa}, refine: strategy.Refine{Suspect: true, Executions: 1}, sql: nobody, runs: true,
+		{first: nobody, replies: []string{usa}, refine: strategy.Refine{EmptyResult: true, Executions: 1}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}}, why: "no second execution"},
-		{first: nobody, refine: strategy.Refine{Suspect: true}, sql: nobody, runs: true,
+		{first: nobody, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {"", "failed"}}, why: "no model to ask about it"},
-		{first: typo, replies: []string{nobody, usa}, refine: strategy.Refine{Suspect: true}, sql: usa, runs: true,
+		{first: typo, replies: []string{nobody, usa}, refine: strategy.Refine{EmptyResult: true}, sql: usa, runs: true,
 			steps: []step{{typo, "rejected"}, {nobody, "suspect"}, {usa, "ok"}}, why: "a correction is asked about as well"},
 		{first: typo, replies: []string{syntax, usa}, refine: strategy.Refine{Executions: 2}, sql: syntax, stop: "executions",
 			steps: []step{{typo, "rejected"}, {syntax, "rejected"}}, why: "fewer executions"},
@@ -160,23 +160,23 @@ func TestRefine(t *testing.T) {
 func refined(ctx context.Context, t *testing.T, env *strategy.Env, r strategy.Refine, sql string) (strategy.Refined, error) {
 	t.Helper()
 	task := strategy.Task{Question: "Who lives in the USA?", Evidence: "The USA are 'USA'."}
-	a := strategy.NewAdmission(ctx, env, task, nil, nil)
+	a := strategy.NewExaminer(ctx, env, task, nil, nil)
 	defer a.Close()
 	c := vote.Candidate{Rejected: "no-sql: the reply holds no query"}
 	if sql != "" {
 		var err error
-		if c, err = a.AdmitSQL(ctx, 0, "m", sql); err != nil {
+		if c, err = a.ExamineSQL(ctx, 0, "m", sql); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return r.Run(ctx, env, strategy.RefineInput{Task: task, Schema: env.Schema, Admission: a, Candidate: c})
+	return r.Run(ctx, env, strategy.RefineInput{Task: task, Schema: env.Schema, Examiner: a, Candidate: c})
 }
 
 // TestRefinePrompt: the model sees question, evidence, schema and everything that was tried.
 func TestRefinePrompt(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
 		{Replies: llmtest.Texts(syntax), Times: 1}, {Replies: llmtest.Texts(nobody), Times: 1}, {Replies: llmtest.Texts(usa)}}}
-	if _, err := refined(t.Context(), t, shopEnv(t, script), strategy.Refine{Suspect: true, Executions: 4}, typo); err != nil {
+	if _, err := refined(t.Context(), t, shopEnv(t, script), strategy.Refine{EmptyResult: true, Executions: 4}, typo); err != nil {
 		t.Fatal(err)
 	}
 	all := ""
@@ -229,7 +229,7 @@ func TestRefineBudget(t *testing.T) {
 	} {
 		account := llm.Budget{Calls: 1}.Start()
 		script := &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeRepair, tt.reply)}}
-		got, err := refined(t.Context(), t, shopEnv(t, llm.Chain(script, account.Middleware())), strategy.Refine{Suspect: true}, tt.first)
+		got, err := refined(t.Context(), t, shopEnv(t, llm.Chain(script, account.Middleware())), strategy.Refine{EmptyResult: true}, tt.first)
 		if err != nil || got.Stop != tt.stop || errors.Is(got.Err, llm.ErrBudget) != (tt.stop != "") ||
 			got.Candidate.SQL != tt.sql || got.Steps[2].Status != "failed" {
 			t.Errorf("%q, then %q: %+v, %v", tt.first, tt.reply, got, err)
@@ -246,14 +246,14 @@ func TestRefineSharesExecutions(t *testing.T) {
 	if env.DB, err = exec.New(pool, watched(&seen), exec.Config{}); err != nil {
 		t.Fatal(err)
 	}
-	a := strategy.NewAdmission(t.Context(), env, usaTask, nil, nil)
+	a := strategy.NewExaminer(t.Context(), env, usaTask, nil, nil)
 	defer a.Close()
 	for sample, sql := range []string{typo, typo, syntax, usa} {
-		c, err := a.AdmitSQL(t.Context(), sample, "m", sql)
+		c, err := a.ExamineSQL(t.Context(), sample, "m", sql)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: usaTask, Schema: env.Schema, Admission: a, Candidate: c})
+		got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: usaTask, Schema: env.Schema, Examiner: a, Candidate: c})
 		if err != nil || got.Candidate.SQL != usa || got.Candidate.Sample != sample || got.Candidate.Rejected != "" {
 			t.Errorf("sample %d: %+v, %v", sample, got, err)
 		}

@@ -233,20 +233,20 @@ func TestSeeds(t *testing.T) {
 func TestDiscardedStatementComesBack(t *testing.T) {
 	env := shopEnv(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, _ *exec.Session, _ *exec.Checked) error {
+	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, _ *exec.Runner, _ *exec.Checked) error {
 		return ctx.Err()
 	}))
-	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, checks, nil)
+	a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "q"}, checks, nil)
 	defer a.Close()
 	cancel()
-	if _, err := a.AdmitSQL(ctx, 5, "", usa); !errors.Is(err, context.Canceled) {
+	if _, err := a.ExamineSQL(ctx, 5, "", usa); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a cancelled sample: %v", err)
 	}
 	for _, discard := range []bool{false, true} {
 		if discard {
 			a.Discard(5)
 		}
-		if c, err := a.AdmitSQL(t.Context(), 1, "", usa); err != nil || c.Rejected != "" || c.Plan == "" {
+		if c, err := a.ExamineSQL(t.Context(), 1, "", usa); err != nil || c.Rejected != "" || c.Plan == "" {
 			t.Errorf("discarded %v: the statement is still cancelled: %+v, %v", discard, c, err)
 		}
 	}

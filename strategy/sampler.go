@@ -11,19 +11,19 @@ import (
 
 // Sampler says how a Pipeline samples. The zero Sampler makes one greedy sample.
 type Sampler struct {
-	Samples     int       // samples at most; Task.Samples overrides it; 0 means 1
-	Temperature float64   // of every sample; 0 is greedy
-	TopP        float64   // of every sample (nucleus sampling), up to 1; 0: the model's default
-	FirstGreedy bool      // sample 0 at temperature 0, whatever Temperature says
-	MaxTokens   int       // of a reply; 0 means 1,024, and a preset says what it sends
-	StopTexts   []string  // a reply ends before the first of them
-	MinWave     int       // least samples sent at once; 0: as few as waste none
-	Stop        vote.Stop // nil: every sample is made, all at once; also, with a warning, where the voter's Tally fails
-	MinVotes    int       // quorum; 0 means 1
+	Samples       int       // samples at most; Task.Samples overrides it; 0 means 1
+	Temperature   float64   // of every sample; 0 is greedy
+	TopP          float64   // of every sample (nucleus sampling), up to 1; 0: the model's default
+	FirstGreedy   bool      // sample 0 at temperature 0, whatever Temperature says
+	MaxTokens     int       // of a reply; 0 means 1,024, and a preset says what it sends
+	StopSequences []string  // a reply ends before the first of them
+	MinWave       int       // least samples sent at once; 0: as few as waste none
+	Stop          vote.Stop // nil: every sample is made, all at once; also, with a warning, where the voter's State fails
+	MinVotes      int       // quorum; 0 means 1
 
 	// First is the index of the first sample, where an earlier round of the same question made some: samples are told
 	// apart by their index.
-	First int
+	Offset int
 	// Purpose of the requests; "" means PurposeGenerate. Samples that are shown more than the question, as a correction
 	// is, have a purpose of their own: stored replies to the question do not answer them.
 	Purpose string
@@ -41,7 +41,7 @@ func (s Sampler) Validate(samples int) error {
 		CheckField("strategy: Sampler.TopP", s.TopP, 1),
 		CheckField("strategy: Sampler.MaxTokens", s.MaxTokens, 0),
 		CheckField("strategy: Sampler.MinVotes", s.MinVotes, 0),
-		CheckField("strategy: Sampler.First", s.First, 0),
+		CheckField("strategy: Sampler.First", s.Offset, 0),
 		checkSamples(samples),
 	}
 	if n := s.samples(Task{Samples: samples}); s.MinVotes > n {
@@ -70,7 +70,7 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 	req := llm.Request{
 		Messages: messages, Purpose: cmp.Or(s.Purpose, PurposeGenerate), Sample: i,
 		Temperature: &temperature, MaxTokens: new(cmp.Or(s.MaxTokens, 1024)),
-		Seed: env.SeedOf(i), Stop: s.StopTexts,
+		Seed: env.SeedOf(i), Stop: s.StopSequences,
 	}
 	if s.TopP > 0 {
 		req.TopP = &s.TopP

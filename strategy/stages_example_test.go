@@ -16,15 +16,15 @@ import (
 func ExampleEnv_AskUser() {
 	env := exampleEnv(nil)
 	env.AskBelow = 0.6
-	admission := strategy.NewAdmission(context.Background(), env, exampleTask, nil, nil)
+	admission := strategy.NewExaminer(context.Background(), env, exampleTask, nil, nil)
 	defer admission.Close()
 	out := &strategy.Outcome{}
 	for i, sql := range []string{"SELECT name FROM customers", "SELECT count(*) FROM customers"} {
-		c, _ := admission.AdmitSQL(context.Background(), i, "", sql)
+		c, _ := admission.ExamineSQL(context.Background(), i, "", sql)
 		out.Candidates = append(out.Candidates, c)
 	}
 	out.Ballot, _ = vote.Majority{}.Count(out.Candidates)
-	if q := (*session.Question)(nil); errors.As(env.AskUser(context.Background(), exampleTask, out), &q) {
+	if q := (*session.QuestionError)(nil); errors.As(env.AskUser(context.Background(), exampleTask, out), &q) {
 		for _, o := range q.Options {
 			fmt.Println(o.ID, o.Label)
 		}

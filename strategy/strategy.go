@@ -92,7 +92,7 @@ type Env struct {
 	Instructions     string       // the embedding program's own rules; trusted, part of the system message
 	Exemplars        *memory.Pool // solved questions to pick exemplars from; nil: none
 	SchemaBudget     int          // tokens a schema may take in a prompt; 0 means 6,000
-	EmptyShare       float64      // how often a confirmed answer has no value, see doubt.Rules; 0: not known
+	EmptyAnswerRate  float64      // how often a confirmed answer has no value, see doubt.Rules; 0: not known
 	Concurrency      int          // model calls in flight for one question; 0 means 16
 	Seed             int64        // base of the seeds of samples; 0: none are sent
 	AskBelow         float64      // the user is asked where the best answer holds a smaller share of the samples, see AskUser; 0: never
@@ -121,7 +121,7 @@ type Host struct {
 	Stage func(ctx context.Context, s session.State)
 	// Shown collects what the prompts of the question leave out of the schema. The engine makes one a question and
 	// tells it. nil: it is not collected.
-	Shown *Shown
+	Omissions *Omissions
 }
 
 // Validate reports what makes it impossible to work on t: an Env without a part that is required, a question without a

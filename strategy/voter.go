@@ -19,12 +19,12 @@ type Voter interface {
 	Count(candidates []vote.Candidate) (vote.Ballot, error)
 }
 
-// Tallier is a Voter that can say how a vote stands after the first of the planned samples. vote.Majority is one. Only
+// Stater is a Voter that can say how a vote stands after the first of the planned samples. vote.Majority is one. Only
 // such a vote can be decided before its last sample: how another Voter counts is not known.
-type Tallier interface {
+type Stater interface {
 	Voter
-	// Tally says how the vote stands after candidates.
-	Tally(candidates []vote.Candidate, planned int) (vote.Tally, error)
+	// State says how the vote stands after candidates.
+	State(candidates []vote.Candidate, planned int) (vote.State, error)
 }
 
 // WrappingVoter is a Voter that counts by another one and then changes the ballot. A Pipeline looks into it for a
@@ -39,7 +39,7 @@ type WrappingVoter interface {
 
 // counting returns the Voter with what it leaves open, and the Majority that counts its votes; nil where none does.
 // admission is nil before there is one. missing is how many samples were asked for and failed.
-func (p Pipeline) counting(env *Env, admission *Admission, missing int) (Voter, *vote.Majority) {
+func (p Pipeline) counting(env *Env, admission *Examiner, missing int) (Voter, *vote.Majority) {
 	v := p.Voter
 	if v == nil {
 		v = vote.Majority{Prior: 1}
@@ -53,8 +53,8 @@ func (p Pipeline) counting(env *Env, admission *Admission, missing int) (Voter, 
 			m.MaxDoubt = maxDoubt(p.Doubts)
 		}
 		// Only equal results bound what equal votes can be doubted for.
-		if admission != nil && m.Doubtable == nil && comparesResults(m.Key) {
-			m.Doubtable = admission.doubtable
+		if admission != nil && m.MaxExtraDoubt == nil && comparesResults(m.Key) {
+			m.MaxExtraDoubt = admission.doubtable
 			// No smaller first wave can decide.
 			m.MaxDoubt = cmp.Or(admission.doubtable(vote.Candidate{Rows: 2, Columns: 1}), m.MaxDoubt)
 		}

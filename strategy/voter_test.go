@@ -194,7 +194,7 @@ func TestNoVoteIsCounted(t *testing.T) {
 // nothing to vote with are told as such.
 func TestChecksThatRunNothing(t *testing.T) {
 	p := plain(2)
-	p.Checks = []exec.Check{exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error { return nil })}
+	p.Checks = []exec.Check{exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { return nil })}
 	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa)}}), strategy.Task{Question: "q"})
 	var none *strategy.NoCandidateError
 	if !errors.As(err, &none) || len(none.Rejected) != 2 || !strings.Contains(err.Error(), "2 × nothing to vote with: neither executed nor explained") {

@@ -65,7 +65,7 @@ type Cluster struct {
 	Score   float64 `json:"score"`            // what clusters are ordered by: ln(share) − Penalty × doubt
 	Doubts  []Doubt `json:"doubts,omitempty"` // the rules that its members broke
 
-	Repeated   int     `json:"repeated,omitempty"` // members that repeat the Voice of another one: they vote, and add no confidence
+	Repeated   int     `json:"repeated,omitempty"` // members that repeat the ReplyGroup of another one: they vote, and add no confidence
 	Confidence float64 `json:"confidence"`         // that of the ballot, if this cluster is the answer
 }
 

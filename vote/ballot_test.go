@@ -117,7 +117,7 @@ func TestExplain(t *testing.T) {
 		{"failed calls", Majority{Missing: 2}, pool("aa"), "2 of 2 samples (2 more gave no reply), no doubt"},
 		{"one repair", Majority{}, func() []Candidate {
 			c := pool("aaa")
-			c[0].Voice, c[1].Voice, c[2].Voice = 4, 4, 4
+			c[0].ReplyGroup, c[1].ReplyGroup, c[2].ReplyGroup = 4, 4, 4
 			return c
 		}(), "3 of 3 samples, no doubt; one reply made all of these votes, nothing confirms it"},
 		{"one doubt", Majority{}, doubted("aaab", more), "3 of 4 samples, 1 doubt: more columns than asked"},

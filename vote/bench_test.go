@@ -68,7 +68,7 @@ func BenchmarkTally(b *testing.B) {
 	m := Majority{Penalty: 1, MaxDoubt: 6}
 	b.ReportAllocs()
 	for b.Loop() {
-		tally, err := m.Tally(c, 200)
+		tally, err := m.State(c, 200)
 		if err != nil || Decided(tally) {
 			b.Fatal("decided", err)
 		}

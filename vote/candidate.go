@@ -22,9 +22,9 @@ type Candidate struct {
 	Writes   bool   `json:"writes,omitempty"`   // rejected because the statement writes or changes state
 	Invalid  bool   `json:"invalid,omitempty"`  // rejected because the engine does not take the statement, as with a wrong name
 
-	// Voice is above 0 where one reply stands behind several candidates, as a repair that mended every copy of a
-	// statement. Candidates of one Voice all vote, but the confidence counts them as one.
-	Voice int `json:"voice,omitempty"`
+	// ReplyGroup is above 0 where one reply stands behind several candidates, as a repair that mended every copy of a
+	// statement. Candidates of one ReplyGroup all vote, but the confidence counts them as one.
+	ReplyGroup int `json:"voice,omitempty"`
 
 	Fingerprint string  `json:"fingerprint,omitempty"` // of its result, bag mode, floats to Digits; "" when it was not executed
 	Sequence    string  `json:"sequence,omitempty"`    // of its result, ordered mode, floats to Digits; "" when unknown

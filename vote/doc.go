@@ -14,5 +14,5 @@
 //   - a [Key] says which candidates are equal: [ByResult], [ByPlan], [ByText];
 //   - [Majority] counts, with weights of models and with doubts;
 //   - a [Stop] ends an election early: [Decided], [AheadBy], [Posterior];
-//   - a [Tally] is the state of a vote that goes on.
+//   - a [State] is the state of a vote that goes on.
 package vote

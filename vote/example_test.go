@@ -65,7 +65,7 @@ func ExampleMajority_weights() {
 }
 
 func ExampleDecided() {
-	tally := vote.Tally{Remaining: 12}
+	tally := vote.State{Remaining: 12}
 	for !vote.Decided(tally) {
 		tally.Vote("the same answer", 1, 0)
 	}
@@ -75,10 +75,10 @@ func ExampleDecided() {
 }
 
 // tally is the state of a vote after votes for two clusters.
-func tally(leader, second, remaining int) vote.Tally {
-	return vote.Tally{
+func tally(leader, second, remaining int) vote.State {
+	return vote.State{
 		Sampled: leader + second, Remaining: remaining,
-		Standings: []vote.Standing{{Key: "a", Weight: float64(leader)}, {Key: "b", Weight: float64(second)}},
+		Clusters: []vote.ClusterState{{Key: "a", Weight: float64(leader)}, {Key: "b", Weight: float64(second)}},
 	}
 }
 
@@ -113,14 +113,14 @@ func ExampleStop_Every() {
 }
 
 // The state of a vote after three of twelve samples, and two stops that look at it.
-func ExampleMajority_Tally() {
-	tally, err := vote.Majority{}.Tally(samples()[:3], 12)
+func ExampleMajority_State() {
+	tally, err := vote.Majority{}.State(samples()[:3], 12)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("%g to %g after %d, %d to come\n", tally.Leader().Weight, tally.RunnerUp().Weight, tally.Sampled, tally.Remaining)
-	twoThirds := func(t vote.Tally) bool { return t.Sampled >= 3 && 3*t.Leader().Weight >= 2*float64(t.Sampled) } // a Stop of one's own
+	twoThirds := func(t vote.State) bool { return t.Sampled >= 3 && 3*t.Leader().Weight >= 2*float64(t.Sampled) } // a Stop of one's own
 	fmt.Println(vote.Decided(tally), twoThirds(tally))
 	// Output:
 	// 2 to 1 after 3, 9 to come
@@ -129,9 +129,9 @@ func ExampleMajority_Tally() {
 
 // An election over anything that has a key: here the tables that each reply
 // names.
-func ExampleTally() {
+func ExampleState() {
 	replies := []string{"orders, customers", "customers, orders", "orders", "customers, orders"}
-	tally := vote.Tally{Remaining: 5}
+	tally := vote.State{Remaining: 5}
 	for !vote.Decided(tally) && tally.Sampled < len(replies) {
 		for range tally.Wave(vote.Decided, 0) {
 			tables := strings.Split(replies[tally.Sampled], ", ")
@@ -145,8 +145,8 @@ func ExampleTally() {
 	// customers, orders: 3 of 4
 }
 
-func ExampleTally_Wave() {
-	first := vote.Tally{Remaining: 12}
+func ExampleState_Wave() {
+	first := vote.State{Remaining: 12}
 	fmt.Println(first.Wave(vote.Decided, 0), first.Wave(vote.AheadBy(3), 0), first.Wave(vote.AheadBy(3), 4))
 	fmt.Println(tally(5, 2, 5).Wave(vote.Decided, 0))
 	// Output:

@@ -63,14 +63,14 @@ type Majority struct {
 	// change.
 	Calibrate func(float64) float64
 
-	// MaxWeight and MaxDoubt bound what a vote still to come can bring: see the fields of Tally. Count does not use
+	// MaxWeight and MaxDoubt bound what a vote still to come can bring: see the fields of State. Count does not use
 	// them. MaxWeight 0 is 1. MaxDoubt is the spread of the rules that doubt candidates (doubt.Rules.Spread); it must
 	// be given where Penalty is.
 	MaxWeight, MaxDoubt float64
 
-	// Doubtable is MaxDoubt for the votes that join a candidate: by how much one with the same key can be doubted more.
+	// MaxExtraDoubt is MaxDoubt for the votes that join a candidate: by how much one with the same key can be doubted more.
 	// MaxDoubt is then for a vote without any candidate yet. nil: MaxDoubt for all.
-	Doubtable func(Candidate) float64
+	MaxExtraDoubt func(Candidate) float64
 
 	// Dialect reads the SQL of candidates without a Statement. The zero Dialect is SQLite.
 	Dialect sqltext.Dialect
@@ -137,11 +137,11 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 			b.Clusters = append(b.Clusters, Cluster{Key: key, Members: make([]int, 0, 8)})
 		}
 		b.Clusters[at].add(i, c.Findings, w)
-		if c.Voice > 0 && voices[c.Voice] {
+		if c.ReplyGroup > 0 && voices[c.ReplyGroup] {
 			b.Clusters[at].Repeated++
 			repeats++
 		}
-		voices[c.Voice] = true
+		voices[c.ReplyGroup] = true
 		total += w
 		b.Voted++
 	}
@@ -306,7 +306,7 @@ func (m Majority) settleConfidence(b *Ballot, mean float64) {
 }
 
 // Validate says what is wrong with the fields of m: a number below 0, NaN or infinite, a MinShare above 1, a MaxWeight
-// above 1e12, and a Penalty without MaxDoubt. Count and Tally validate m themselves.
+// above 1e12, and a Penalty without MaxDoubt. Count and State validate m themselves.
 func (m Majority) Validate() error {
 	var errs []error
 	for _, f := range []struct {

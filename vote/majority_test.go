@@ -206,7 +206,7 @@ func TestMajorityErrors(t *testing.T) {
 			if _, err := tt.m.Count(pool("a")); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Count: %v, want %q", err, tt.want)
 			}
-			if _, err := tt.m.Tally(pool("a"), 3); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := tt.m.State(pool("a"), 3); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Tally: %v, want %q", err, tt.want)
 			}
 		})
@@ -234,7 +234,7 @@ func TestDemoteEmpty(t *testing.T) {
 		t.Errorf("confidence %v, clusters (-want +got):\n%s", b.Confidence, d)
 	}
 	for sampled := range candidates {
-		if tally, err := m.Tally(candidates[:sampled], len(candidates)); err != nil || Decided(tally) {
+		if tally, err := m.State(candidates[:sampled], len(candidates)); err != nil || Decided(tally) {
 			t.Errorf("decided after %d samples, %v", sampled, err)
 		}
 	}
@@ -305,7 +305,7 @@ func TestConfidence(t *testing.T) {
 	}
 	c = pool("aaaaaaaaaaaa")
 	for i := range c {
-		c[i].Voice = 1
+		c[i].ReplyGroup = 1
 	}
 	if b, _ := (Majority{Prior: 1}).Count(c); !near(b.Confidence, 2.0/11) || b.Clusters[0].Weight != 12 {
 		t.Errorf("twelve votes of one reply: %v, weight %v, want what one voice of twelve has, and every vote", b.Confidence, b.Clusters[0].Weight)

@@ -5,7 +5,7 @@ import "math"
 // Stop reports whether an election may end before its last sample. It is asked after each sample, about the first
 // samples in index order and never about those that arrived first, so that the same replies give the same answer. A
 // Stop is a pure function, and false when nobody has voted. A nil Stop never stops.
-type Stop func(Tally) bool
+type Stop func(State) bool
 
 // Every returns a Stop that asks s only after each n samples; n below 2 is after
 // each one. Each look at a lead is another chance to stop at one that is luck, so
@@ -15,12 +15,12 @@ type Stop func(Tally) bool
 //
 //	vote.AheadBy(3).Every(4).Or(vote.Decided)
 func (s Stop) Every(n int) Stop {
-	return func(t Tally) bool { return s != nil && t.Sampled%max(n, 1) == 0 && s(t) }
+	return func(t State) bool { return s != nil && t.Sampled%max(n, 1) == 0 && s(t) }
 }
 
 // Or returns a Stop that stops as soon as s or other does.
 func (s Stop) Or(other Stop) Stop {
-	return func(t Tally) bool { return s != nil && s(t) || other != nil && other(t) }
+	return func(t State) bool { return s != nil && s(t) || other != nil && other(t) }
 }
 
 // Decided stops when the samples that remain cannot change the winning cluster,
@@ -33,7 +33,7 @@ func (s Stop) Or(other Stop) Stop {
 // With a Penalty it stops when, for every way of sharing out the remaining samples,
 // the leader's worst score is above the best that each rival, and a cluster nobody
 // has voted for yet, could reach. It may then take a little more than needed.
-func Decided(t Tally) bool {
+func Decided(t State) bool {
 	leader, _ := t.leading()
 	if leader < 0 {
 		return false
@@ -48,9 +48,9 @@ func Decided(t Tally) bool {
 
 // decidedWithDoubt bounds the scores of the leader from below and of the rivals from above, over all ways to share out
 // the weight that is still to come.
-func (t Tally) decidedWithDoubt(first int) bool {
+func (t State) decidedWithDoubt(first int) bool {
 	open := float64(t.Remaining) * t.unit()
-	leader := t.Standings[first]
+	leader := t.Clusters[first]
 	more := max(t.MaxDoubt-leader.Spared, 0) // doubt that a vote for the leader can have
 	most := leader.Doubt/leader.Weight + more
 
@@ -61,7 +61,7 @@ func (t Tally) decidedWithDoubt(first int) bool {
 	bottom := (t.Penalty*more - 1) * leader.Weight
 
 	const margin = 1e-6
-	safe := func(rival Standing) bool {
+	safe := func(rival ClusterState) bool {
 		// In steps: the leader's worst inside a step against the rival's best at its beginning. A finer step stops
 		// earlier by a fraction of a sample.
 		steps := max(8*t.Remaining, 1)
@@ -78,12 +78,12 @@ func (t Tally) decidedWithDoubt(first int) bool {
 		}
 		return true
 	}
-	for i, rival := range t.Standings {
+	for i, rival := range t.Clusters {
 		if i != first && !safe(rival) {
 			return false
 		}
 	}
-	return t.Remaining == 0 || safe(Standing{})
+	return t.Remaining == 0 || safe(ClusterState{})
 }
 
 // score is the score of a cluster, less the same constant for all clusters of a vote. doubt is the sum of weight ×
@@ -103,7 +103,7 @@ func score(weight, doubt, penalty float64) float64 {
 // Votes are counted in units of MaxWeight. With a Penalty each cluster's votes are first multiplied by
 // e^(−Penalty×doubt): a doubted leader needs more of them.
 func AheadBy(k int) Stop {
-	return func(t Tally) bool {
+	return func(t State) bool {
 		first, second := t.effective()
 		return first > 0 && first-second >= float64(max(k, 1))-1e-6
 	}
@@ -118,7 +118,7 @@ func AheadBy(k int) Stop {
 // p = 0.95 stops at 4:0 (31/32) and 6:1, not at 4:1. With p above 1 or NaN it never
 // stops. Weights and doubts count as in [AheadBy], rounded against the leader.
 func Posterior(p float64) Stop {
-	return func(t Tally) bool {
+	return func(t State) bool {
 		first, second := t.effective()
 		return first > 0 && aheadProbability(int(math.Floor(first+1e-6)), int(math.Ceil(second-1e-6))) >= p
 	}
@@ -140,12 +140,12 @@ func aheadProbability(v1, v2 int) float64 {
 
 // effective returns the votes of the leader and of the runner-up, in units of the greatest weight, each discounted by
 // its doubt.
-func (t Tally) effective() (leader, second float64) {
+func (t State) effective() (leader, second float64) {
 	votes := func(i int) float64 {
 		if i < 0 {
 			return 0
 		}
-		s := t.Standings[i]
+		s := t.Clusters[i]
 		return s.Weight / t.unit() * math.Exp(-t.Penalty*s.Doubt/s.Weight)
 	}
 	i, j := t.leading()

@@ -8,8 +8,8 @@ import (
 )
 
 // votes is a tally of two clusters of plain votes.
-func votes(leader, rival, remaining int) Tally {
-	t := Tally{Remaining: leader + rival + remaining}
+func votes(leader, rival, remaining int) State {
+	t := State{Remaining: leader + rival + remaining}
 	for range leader {
 		t.Vote("leader", 1, 0)
 	}
@@ -62,7 +62,7 @@ func TestStops(t *testing.T) {
 				t.Errorf("%d to %d, %d to come: %v, want %v", tt.leader, tt.rival, tt.remaining, got, tt.want)
 			}
 			// The same with votes that weigh twice as much.
-			heavy := Tally{MaxWeight: 2, Remaining: tt.leader + tt.rival + tt.remaining}
+			heavy := State{MaxWeight: 2, Remaining: tt.leader + tt.rival + tt.remaining}
 			for range tt.leader {
 				heavy.Vote("a", 2, 0)
 			}
@@ -91,7 +91,7 @@ func TestAheadProbability(t *testing.T) {
 }
 
 func TestDoubtDelaysStops(t *testing.T) {
-	doubted, clear := Tally{Remaining: 12, Penalty: 1, MaxDoubt: 2}, Tally{Remaining: 12, Penalty: 1}
+	doubted, clear := State{Remaining: 12, Penalty: 1, MaxDoubt: 2}, State{Remaining: 12, Penalty: 1}
 	for range 7 {
 		doubted.Vote("a", 1, 2)
 		clear.Vote("a", 1, 0)
@@ -131,12 +131,12 @@ func TestDecidedNeverChangesTheWinner(t *testing.T) {
 		if r.IntN(2) == 0 {
 			// Some results can be doubted less than others.
 			bound = func(c Candidate) float64 { return map[string]float64{"a": 1, "b": 2}[c.Fingerprint] + 1 }
-			m.Doubtable = bound
+			m.MaxExtraDoubt = bound
 			name += ", doubtable"
 		}
 		candidates := randomCandidates(r, n)
 		sampled := 1 + r.IntN(n)
-		tally, err := m.Tally(candidates[:sampled], n)
+		tally, err := m.State(candidates[:sampled], n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestDecidedIsNotTooCautious(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 2000 {
 		n := 2 + r.IntN(14)
-		plain, doubting := Tally{Remaining: n}, Tally{Remaining: n, Penalty: 1}
+		plain, doubting := State{Remaining: n}, State{Remaining: n, Penalty: 1}
 		for range 1 + r.IntN(n) {
 			key := string(rune('a' + r.IntN(3)))
 			plain.Vote(key, 1, 0)
@@ -206,37 +206,37 @@ func TestDecidedIsNotTooCautious(t *testing.T) {
 }
 
 func TestWave(t *testing.T) {
-	doubted := Tally{Remaining: 12, Penalty: 1}
+	doubted := State{Remaining: 12, Penalty: 1}
 	for range 3 {
 		doubted.Vote("a", 1, 3)
 	}
-	heavy := Tally{Remaining: 6, MaxWeight: 2}
+	heavy := State{Remaining: 6, MaxWeight: 2}
 	heavy.Vote("a", 2, 0)
-	heavy.Standings[0].Weight = 3 // a lead of one and a half votes
+	heavy.Clusters[0].Weight = 3 // a lead of one and a half votes
 	tests := []struct {
 		name  string
 		least int
 		stop  Stop
-		t     Tally
+		t     State
 		want  int
 	}{
-		{"first of 12", 0, Decided, Tally{Remaining: 12}, 7},
-		{"first of 12, ahead by 3", 0, AheadBy(3), Tally{Remaining: 12}, 3},
-		{"first of 12, either", 0, AheadBy(3).Or(Decided), Tally{Remaining: 12}, 3},
-		{"first of 4, either", 0, AheadBy(5).Or(Decided), Tally{Remaining: 4}, 3},
-		{"first of 12, posterior", 0, Posterior(0.95), Tally{Remaining: 12}, 4},
-		{"no stop", 0, nil, Tally{Remaining: 12}, 12},
-		{"a stop that never holds", 0, AheadBy(99), Tally{Remaining: 12}, 12},
-		{"all at once", 12, Decided, Tally{Remaining: 12}, 12},
-		{"never more than remain", 12, Decided, Tally{Remaining: 5}, 5},
-		{"one", 0, Decided, Tally{Remaining: 1}, 1},
-		{"none", 4, Decided, Tally{}, 0},
+		{"first of 12", 0, Decided, State{Remaining: 12}, 7},
+		{"first of 12, ahead by 3", 0, AheadBy(3), State{Remaining: 12}, 3},
+		{"first of 12, either", 0, AheadBy(3).Or(Decided), State{Remaining: 12}, 3},
+		{"first of 4, either", 0, AheadBy(5).Or(Decided), State{Remaining: 4}, 3},
+		{"first of 12, posterior", 0, Posterior(0.95), State{Remaining: 12}, 4},
+		{"no stop", 0, nil, State{Remaining: 12}, 12},
+		{"a stop that never holds", 0, AheadBy(99), State{Remaining: 12}, 12},
+		{"all at once", 12, Decided, State{Remaining: 12}, 12},
+		{"never more than remain", 12, Decided, State{Remaining: 5}, 5},
+		{"one", 0, Decided, State{Remaining: 1}, 1},
+		{"none", 4, Decided, State{}, 0},
 		{"lead of 3 of 7", 0, Decided, votes(5, 2, 5), 2},
 		{"lead of 2, ahead by 3", 0, AheadBy(3), votes(2, 0, 10), 1},
 		{"decided", 0, Decided, votes(7, 0, 5), 1},
 		{"weights", 0, Decided, heavy, 2},
-		{"first, weights", 0, AheadBy(3), Tally{MaxWeight: 2, Remaining: 12}, 3},
-		{"first, doubts", 0, Decided, Tally{Penalty: 1, MaxDoubt: 0, Remaining: 12}, 7},
+		{"first, weights", 0, AheadBy(3), State{MaxWeight: 2, Remaining: 12}, 3},
+		{"first, doubts", 0, Decided, State{Penalty: 1, MaxDoubt: 0, Remaining: 12}, 7},
 		{"a new cluster is sooner sure than a doubted leader", 0, AheadBy(3), doubted, 4},
 	}
 	for _, tt := range tests {
@@ -281,8 +281,8 @@ func TestWavesWasteNothing(t *testing.T) {
 			m.Penalty = 1
 		}
 		stop := []Stop{Decided, AheadBy(2), AheadBy(3).Or(Decided), Posterior(0.9), AheadBy(2).Every(4), Posterior(0.9).Every(3).Or(Decided)}[r.IntN(6)]
-		after := func(sampled int) Tally {
-			tally, err := m.Tally(candidates[:sampled], n)
+		after := func(sampled int) State {
+			tally, err := m.State(candidates[:sampled], n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -332,17 +332,17 @@ func TestEvery(t *testing.T) {
 		t.Error("a look that sees a tie stops")
 	}
 	// The first wave goes up to the first look that can stop.
-	if got := (Tally{Remaining: 12}).Wave(AheadBy(3).Every(4).Or(Decided), 0); got != 4 {
+	if got := (State{Remaining: 12}).Wave(AheadBy(3).Every(4).Or(Decided), 0); got != 4 {
 		t.Errorf("first wave of %d, want 4", got)
 	}
-	if got := (Tally{Remaining: 3}).Wave(AheadBy(1).Every(4), 0); got != 3 {
+	if got := (State{Remaining: 3}).Wave(AheadBy(1).Every(4), 0); got != 3 {
 		t.Errorf("a wave of %d where no look is left, want all 3", got)
 	}
 }
 
 func TestTally(t *testing.T) {
-	c := Tally{Remaining: 8}
-	if c.Leader() != (Standing{}) || c.RunnerUp() != (Standing{}) || Decided(Tally{}) {
+	c := State{Remaining: 8}
+	if c.Leader() != (ClusterState{}) || c.RunnerUp() != (ClusterState{}) || Decided(State{}) {
 		t.Error("an empty tally has a leader")
 	}
 	c.Vote("a", 1, 0)
@@ -353,18 +353,18 @@ func TestTally(t *testing.T) {
 	c.Abstain()
 	c.Vote("b", 1, 0)
 	c.Vote("c", 0, 0) // no vote
-	if c.Leader() != (Standing{Key: "b", Weight: 2}) || c.RunnerUp() != (Standing{Key: "a", Weight: 1}) {
+	if c.Leader() != (ClusterState{Key: "b", Weight: 2}) || c.RunnerUp() != (ClusterState{Key: "a", Weight: 1}) {
 		t.Errorf("leader %+v, want b", c.Leader())
 	}
-	if c.Sampled != 5 || c.Remaining != 3 || len(c.Standings) != 2 {
+	if c.Sampled != 5 || c.Remaining != 3 || len(c.Clusters) != 2 {
 		t.Errorf("tally %+v", c)
 	}
-	got, err := Majority{}.Tally(pool("ab.b"), 2)
+	got, err := Majority{}.State(pool("ab.b"), 2)
 	if err != nil || got.Remaining != 0 || got.Sampled != 4 || got.Leader().Key != "b" {
 		t.Errorf("more sampled than planned: %+v, %v", got, err)
 	}
 	heavy := Majority{Weight: func(Candidate) float64 { return 3 }, MaxWeight: 2}
-	if _, err := heavy.Tally(pool("ab"), 2); err == nil || !strings.Contains(err.Error(), "set Majority.MaxWeight") {
+	if _, err := heavy.State(pool("ab"), 2); err == nil || !strings.Contains(err.Error(), "set Majority.MaxWeight") {
 		t.Errorf("a weight above the announced one: %v", err)
 	}
 }

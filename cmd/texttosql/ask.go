@@ -10,8 +10,8 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/whole"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
@@ -33,7 +33,7 @@ func (ask) Help() string { return setup.Help() + "\n\n" + exitHelp }
 
 // Run asks.
 func (a *ask) Run(p *program) error {
-	var page *whole.File
+	var page *atomicfile.File
 	if a.Trace != "" {
 		var err error
 		if page, err = cli.Page("--trace", a.Trace, a.DSN(p.getenv)); err != nil {
@@ -60,7 +60,7 @@ func (a *ask) Run(p *program) error {
 
 // write writes what is known: the answer, or what the user may choose from.
 func (a *ask) write(p *program, r *texttosql.Result, err error) error {
-	var asked *session.Question
+	var asked *session.QuestionError
 	errors.As(err, &asked)
 	switch {
 	case a.JSON:
@@ -121,7 +121,7 @@ type reply struct {
 	Result  json.RawMessage `json:"result,omitempty"`  // a texttosql.Result with its rows and without its trace
 }
 
-func writeResult(p *program, r *texttosql.Result, asked *session.Question, err error) error {
+func writeResult(p *program, r *texttosql.Result, asked *session.QuestionError, err error) error {
 	told := reply{Exit: exitCode(err)}
 	if err != nil {
 		told.Error = p.line(err)

@@ -109,7 +109,7 @@ func compare(t *testing.T, pool *sql.DB, id string, statements []string) (compar
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := db.Session(exec.Bounds{})
+	session, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

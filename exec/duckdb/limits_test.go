@@ -119,7 +119,7 @@ func TestCut(t *testing.T) {
 // TestSession: many statements on one connection, some of which fail.
 func TestSession(t *testing.T) {
 	db := newDB(t, exectest.Fixture, exec.Config{})
-	s, err := db.Session(exec.Bounds{})
+	s, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

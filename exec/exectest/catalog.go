@@ -186,7 +186,7 @@ func checkPlans(t testing.TB, e Engine) error {
 	if err != nil {
 		return err
 	}
-	session, err := db.Session(exec.Bounds{})
+	session, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func checkCancel(t testing.TB, e Engine) error {
 	calls := map[string]func(context.Context) error{
 		"Query": func(ctx context.Context) error { _, err := db.Query(ctx, e.Endless); return err },
 		"Session": func(ctx context.Context) error {
-			s, err := db.Session(exec.Bounds{})
+			s, err := db.Runner(exec.Bounds{})
 			if err != nil {
 				return err
 			}
@@ -241,7 +241,7 @@ func checkState(t testing.TB, e Engine) error {
 		{"a profile", false, func() error { _, err := db.Profile(ctx, s, exec.ProfileOptions{}); return err }},
 		{"the schema", false, func() error { _, err := db.Schema(ctx); return err }},
 		{"a session", false, func() error {
-			s, err := db.Session(exec.Bounds{})
+			s, err := db.Runner(exec.Bounds{})
 			if err != nil {
 				return err
 			}
@@ -390,7 +390,7 @@ func checkSession(t testing.TB, e Engine) error {
 		}
 		return err
 	}
-	s, err := db.Session(exec.Bounds{Rows: 4, Timeout: 2 * e.deadline()})
+	s, err := db.Runner(exec.Bounds{Rows: 4, Timeout: 2 * e.deadline()})
 	if err != nil {
 		return err
 	}

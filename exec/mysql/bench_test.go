@@ -41,7 +41,7 @@ func BenchmarkGuard(b *testing.B) {
 			}
 		})
 		b.Run(bench.name+"/session", func(b *testing.B) {
-			s, err := db.Session(exec.Bounds{})
+			s, err := db.Runner(exec.Bounds{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func BenchmarkExamine(b *testing.B) {
 			}
 		})
 		b.Run(bench.name+"/session", func(b *testing.B) {
-			s, err := db.Session(exec.Bounds{})
+			s, err := db.Runner(exec.Bounds{})
 			if err != nil {
 				b.Fatal(err)
 			}

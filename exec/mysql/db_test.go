@@ -47,7 +47,7 @@ func TestBrokenViews(t *testing.T) {
 func TestDroppedInBetween(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INT); CREATE TABLE u(b INT); INSERT INTO u VALUES (1)", "")
 	db := guarded(t, pool, exec.Policy{})
-	session, err := db.Session(exec.Bounds{})
+	session, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,11 +87,11 @@ func TestStringsForNames(t *testing.T) {
 		{`SELECT name, "secret" FROM t`, false, "nothing tells that there is such a column"},
 		{"SELECT `name` FROM t", false, "a name"},
 	} {
-		checked, err := db.Examine(t.Context(), c.sql, exec.SingleRead{}, exec.UnknownNames{})
+		checked, err := db.Examine(t.Context(), c.sql, exec.ReadOnly{}, exec.UnknownNames{})
 		if err != nil || (len(checked.Findings) > 0) != c.want || c.want && !strings.Contains(checked.Findings[0].Detail, "column `name`") {
 			t.Errorf("%s: %+v, %v (%s)", c.sql, checked.Findings, err, c.why)
 		}
-		_, err = db.Examine(t.Context(), c.sql, exec.SingleRead{}, exec.UnknownNames{Reject: true})
+		_, err = db.Examine(t.Context(), c.sql, exec.ReadOnly{}, exec.UnknownNames{Reject: true})
 		var invalid *exec.InvalidError
 		if errors.As(err, &invalid) != c.want || c.want && invalid.Fault != exec.FaultSchema {
 			t.Errorf("%s: %v (%s)", c.sql, err, c.why)

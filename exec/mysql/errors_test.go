@@ -200,7 +200,7 @@ func TestServerGone(t *testing.T) {
 	}
 	pool, _ := open(t, "CREATE TABLE t(a INT)", "")
 	db := guarded(t, pool, exec.Policy{})
-	session, err := db.Session(exec.Bounds{})
+	session, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func TestNewColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := db.Session(exec.Bounds{})
+	s, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +350,7 @@ func TestSensitive(t *testing.T) {
 func TestCatalogInASession(t *testing.T) {
 	pool, _ := open(t, people, "")
 	db := guarded(t, pool, exec.Policy{})
-	s, err := db.Session(exec.Bounds{Rows: 1})
+	s, err := db.Runner(exec.Bounds{Rows: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -273,7 +273,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := connection(t, pool)
-	s, err := db.Session(exec.Bounds{})
+	s, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

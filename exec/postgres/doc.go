@@ -28,7 +28,7 @@
 //
 // A connection that was cancelled, that broke, or on which a result over a limit on bytes was cut is closed.
 //
-// A session keeps its transaction and goes back to a savepoint after each use, which takes half the time. While its
+// A Runner keeps its transaction and goes back to a savepoint after each use, which takes half the time. While its
 // owner thinks, this transaction is "idle in transaction", holds neither locks nor a snapshot, and is not ended by
 // idle_in_transaction_session_timeout.
 //

@@ -25,7 +25,7 @@ func BenchmarkGuard(b *testing.B) {
 	const text = "SELECT a FROM t WHERE a = 7"
 	pool, _ := open(b, "CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (7)")
 	db := newDB(b, pool, exec.Config{})
-	s, err := db.Session(exec.Bounds{})
+	s, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		b.Fatal(err)
 	}

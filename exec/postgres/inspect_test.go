@@ -137,7 +137,7 @@ func TestVersion(t *testing.T) {
 		}
 		return v
 	}
-	// A session that ends leaves its counts at once.
+	// A Runner that ends leaves its counts at once.
 	change := func(text string) {
 		t.Helper()
 		other, err := sql.Open("pgx", dsn)

@@ -275,7 +275,7 @@ func (c counted) Write(b []byte) (int, error) {
 func TestAgain(t *testing.T) {
 	_, dsn := open(t, fixture)
 	db := newDB(t, openWay(t, "exec", dsn), exec.Config{})
-	again := exec.CheckFunc(func(ctx context.Context, s *exec.Session, c *exec.Checked) error {
+	again := exec.CheckFunc(func(ctx context.Context, s *exec.Runner, c *exec.Checked) error {
 		for range 2 {
 			_, perr := s.Explain(ctx, c.SQL)
 			table, err := s.Query(ctx, c.SQL)

@@ -58,7 +58,7 @@ func TestServer(t *testing.T) {
 				t.Errorf("%s, %s: %d rows, %v", way, what, rows, err)
 			}
 		}
-		session, err := db.Session(exec.Bounds{})
+		session, err := db.Runner(exec.Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}

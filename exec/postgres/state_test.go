@@ -126,7 +126,7 @@ func TestState(t *testing.T) {
 				}, nil},
 				{"the schema", func(ctx context.Context) error { _, err := db.Schema(ctx); return err }, nil},
 				{"a session", func(ctx context.Context) error {
-					s, err := db.Session(exec.Bounds{})
+					s, err := db.Runner(exec.Bounds{})
 					if err != nil {
 						return err
 					}
@@ -227,7 +227,7 @@ func TestIdleSession(t *testing.T) {
 	for _, way := range []string{"exec"} {
 		root, dsn := open(t, fixture)
 		db := newDB(t, openWay(t, way, dsn), exec.Config{})
-		s, err := db.Session(exec.Bounds{})
+		s, err := db.Runner(exec.Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}

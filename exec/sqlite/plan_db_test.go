@@ -12,7 +12,7 @@ import (
 func TestExplain(t *testing.T) {
 	pool, file := open(t, fixture)
 	db := newDB(t, pool, exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.password"}}})
-	session, err := db.Session(exec.Bounds{})
+	session, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func testExplain(t *testing.T, explain explainer, file string) {
 func BenchmarkExplain(b *testing.B) {
 	pool, _ := open(b, fixture)
 	db := newDB(b, pool, exec.Config{})
-	session, err := db.Session(exec.Bounds{})
+	session, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -94,11 +94,11 @@ func TestSchemaChanges(t *testing.T) {
 }
 
 // changed is a session that has read t, before change was made behind its back.
-func changed(t *testing.T, policy exec.Policy, change string) (*exec.DB, *exec.Session) {
+func changed(t *testing.T, policy exec.Policy, change string) (*exec.DB, *exec.Runner) {
 	t.Helper()
 	pool, _ := open(t, before)
 	db := newDB(t, pool, exec.Config{Policy: policy})
-	session, err := db.Session(exec.Bounds{})
+	session, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

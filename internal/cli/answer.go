@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/whole"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 )
 
 // Cost says what a question took.
@@ -47,13 +47,13 @@ func Answer(w io.Writer, r *texttosql.Result) error {
 
 // Page begins the file of a page before any call costs money. flag names it in errors. A page must not replace db, the file
 // of the database, if that is one.
-func Page(flag, page, db string) (*whole.File, error) {
+func Page(flag, page, db string) (*atomicfile.File, error) {
 	if old, err := os.Stat(page); err == nil {
 		if asked, err := os.Stat(db); err == nil && os.SameFile(old, asked) {
 			return nil, fmt.Errorf("%s %s is the database", flag, page)
 		}
 	}
-	file, err := whole.Create(page, 0o644)
+	file, err := atomicfile.Create(page, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", flag, page, PathlessError(err))
 	}
@@ -61,7 +61,7 @@ func Page(flag, page, db string) (*whole.File, error) {
 }
 
 // WritePage ends the file with a page about r, which may be nil: then nothing is written. err is the error beside r.
-func WritePage(file *whole.File, r *texttosql.Result, err error, withRows bool) error {
+func WritePage(file *atomicfile.File, r *texttosql.Result, err error, withRows bool) error {
 	defer file.Discard()
 	if r == nil {
 		return nil

@@ -125,7 +125,7 @@ func (t *Talk) Say(ctx context.Context, line string) error {
 // report prints an answer, a question to the user, or why there is neither. The error ends the program.
 func (t *Talk) report(res *texttosql.Result, err error) error {
 	var (
-		asked   *session.Question
+		asked   *session.QuestionError
 		failure interface{ Summary() session.Failure }
 		stopped *texttosql.InterruptedError
 		call    *texttosql.StateError
@@ -175,7 +175,7 @@ func (t *Talk) shown() {
 
 // learned prints the lessons that the question taught.
 func (t *Talk) learned() {
-	var receipt memory.Receipt
+	var receipt memory.LearnResult
 	if t.Lessons == nil {
 		return
 	}

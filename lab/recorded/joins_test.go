@@ -28,7 +28,7 @@ func TestJoinsRecorded(t *testing.T) {
 				how = "names"
 			}
 		}
-		var ask *session.Question
+		var ask *session.QuestionError
 		switch {
 		case errors.Is(err, linker.ErrNoJoin):
 			how = "no join"

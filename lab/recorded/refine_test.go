@@ -49,12 +49,12 @@ func TestRefineRecordedFailures(t *testing.T) {
 			})
 			task := strategy.Task{Question: q.Text, Evidence: q.Evidence}
 			env := asking(env, model)
-			admission := strategy.NewAdmission(t.Context(), env, task, nil, nil)
-			c, err := admission.Admit(t.Context(), 0, "m", llm.Response{Text: a.SQL, StopReason: llm.StopEnd})
+			admission := strategy.NewExaminer(t.Context(), env, task, nil, nil)
+			c, err := admission.Examine(t.Context(), 0, "m", llm.Response{Text: a.SQL, StopReason: llm.StopEnd})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: task, Schema: env.Schema, Admission: admission, Candidate: c})
+			got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: task, Schema: env.Schema, Examiner: admission, Candidate: c})
 			if err != nil {
 				t.Fatal(err)
 			}

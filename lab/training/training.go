@@ -97,7 +97,7 @@ func NewExporter(ctx context.Context, db *sql.DB, opts ...texttosql.Option) (*Ex
 	catch := strategy.Func(func(_ context.Context, env *strategy.Env, _ strategy.Task) (*strategy.Outcome, error) {
 		if x.env == nil {
 			mine := *env
-			mine.Host.Shown = nil
+			mine.Host.Omissions = nil
 			x.env = &mine
 		}
 		return nil, errNotAsked

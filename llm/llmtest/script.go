@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/wait"
+	"github.com/texttosql/texttosql/internal/abandon"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -101,7 +101,7 @@ func (s *Script) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	if err != nil {
 		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Err: err}
 	}
-	if err := wait.For(ctx, reply.Delay); err != nil {
+	if err := abandon.For(ctx, reply.Delay); err != nil {
 		return llm.Response{}, err
 	}
 	if reply.Err != nil {

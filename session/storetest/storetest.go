@@ -86,7 +86,7 @@ func record() session.Record {
 		},
 		{Kind: session.TurnChoice, At: day, Option: "j1", Correction: &session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: a, Right: b}}},
 	}
-	r.Pending = &session.Question{
+	r.Pending = &session.QuestionError{
 		Kind: session.KindTable, Message: "Which?", Context: map[string]string{"user_query": "q"},
 		Options: []session.Option{{ID: "t1", Label: "a", Table: &a.Table, Confidence: .5}, {ID: "t2", Label: "b", Table: &b.Table}},
 	}

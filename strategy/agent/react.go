@@ -88,9 +88,9 @@ func (r ReAct) Generate(ctx context.Context, env *strategy.Env, t strategy.Task)
 // pipeline is the composition: each model is one that walks, so a reply is the statement at which a walk ended.
 func (r *run) pipeline() strategy.Pipeline {
 	p := strategy.Pipeline{
-		Prompter:  strategy.PrompterFunc(r.prompt),
-		Sampler:   strategy.Sampler{MaxTokens: cmp.Or(r.MaxTokens, 512), Purpose: purposeStep, StopTexts: []string{"\nObservation:"}, Stop: vote.Decided},
-		Admission: r.admission,
+		Prompter: strategy.PrompterFunc(r.prompt),
+		Sampler:  strategy.Sampler{MaxTokens: cmp.Or(r.MaxTokens, 512), Purpose: purposeStep, StopSequences: []string{"\nObservation:"}, Stop: vote.Decided},
+		Examiner: r.admission,
 	}
 	if r.task.Samples > 1 {
 		p.Sampler.Temperature = 0.7
@@ -106,7 +106,7 @@ type run struct {
 	task      strategy.Task
 	tools     []Tool
 	calls     *regexp.Regexp // a tool's name before a bracket, at the start of a line
-	admission *strategy.Admission
+	admission *strategy.Examiner
 	examples  []example
 	walks     []walk // by sample; each sample writes its own
 }
@@ -131,7 +131,7 @@ func (r ReAct) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*
 		left, bounded := env.CallsLeft()
 		return left / s.Steps, bounded
 	}
-	s.admission = strategy.NewAdmission(ctx, env, t, nil, nil)
+	s.admission = strategy.NewExaminer(ctx, env, t, nil, nil)
 	if err := s.work(ctx); err != nil {
 		s.admission.Close()
 		return nil, err

@@ -87,7 +87,7 @@ const spare = 3
 func (r *run) work(ctx context.Context) error {
 	shots, admission := cmp.Or(r.Shots, 3), r.admission
 	if len(r.task.Corrections) > 0 { // they say nothing about other questions
-		admission = strategy.NewAdmission(ctx, r.env, strategy.Task{Question: r.task.Question}, nil, nil)
+		admission = strategy.NewExaminer(ctx, r.env, strategy.Task{Question: r.task.Question}, nil, nil)
 		defer admission.Close()
 	}
 	for _, p := range r.env.Exemplars.Random(shots*spare, r.task.Question, r.env.Seed) {
@@ -95,7 +95,7 @@ func (r *run) work(ctx context.Context) error {
 			break
 		}
 		a := action{thought: "One statement over the tables of the schema answers this.", name: r.tools[0].Spec().Name, argument: p.SQL}
-		seen, err := r.observe(ctx, a, false, Input{Task: strategy.Task{Question: p.Question, Evidence: p.Evidence}, Admission: admission, Argument: p.SQL})
+		seen, err := r.observe(ctx, a, false, Input{Task: strategy.Task{Question: p.Question, Evidence: p.Evidence}, Examiner: admission, Argument: p.SQL})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

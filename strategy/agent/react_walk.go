@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/wait"
+	"github.com/texttosql/texttosql/internal/abandon"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
@@ -89,7 +89,7 @@ func (r *run) walk(ctx context.Context, model llm.Model, req llm.Request) (w wal
 			break
 		}
 		w.sql = cmp.Or(w.sql, sql)
-		if c, err := r.admission.AdmitSQL(ctx, req.Sample, w.model, sql); err == nil && c.Rejected == "" { // not examined again
+		if c, err := r.admission.ExamineSQL(ctx, req.Sample, w.model, sql); err == nil && c.Rejected == "" { // not examined again
 			w.sql, w.ran = sql, true
 		}
 	}
@@ -126,7 +126,7 @@ func (r *run) step(ctx context.Context, sample int, model string, try int, reply
 		t.key = strings.TrimSpace(reply.Text)
 	}
 	seen, err := r.observe(ctx, a, reply.StopReason == llm.StopLength, Input{
-		Task: r.task, Admission: r.admission, Sample: sample, Model: model, Argument: a.argument,
+		Task: r.task, Examiner: r.admission, Sample: sample, Model: model, Argument: a.argument,
 	})
 	text := clean(seen.Text)
 	t.ok, t.err = seen.OK && seen.SQL != "", err
@@ -167,7 +167,7 @@ func (r *run) observe(ctx context.Context, a action, truncated bool, in Input) (
 	defer cancel()
 	start := func(job func()) { go job() }
 	grace := min(r.ToolTime/10, time.Second) // for a tool that does not look at its context
-	seen, err, left := wait.Contain(bounded, grace, start, func() (Observation, error) { return tool.Call(bounded, r.env, in) }, func(Observation) {})
+	seen, err, left := abandon.Contain(bounded, grace, start, func() (Observation, error) { return tool.Call(bounded, r.env, in) }, func(Observation) {})
 	var database *strategy.DatabaseError
 	switch {
 	case ctx.Err() != nil:

@@ -98,11 +98,11 @@ func (l *ladder) answer(ctx context.Context) (*strategy.Outcome, error) {
 // pipeline is how the statements of a step come about.
 func (l *ladder) pipeline() strategy.Pipeline {
 	p := strategy.Pipeline{
-		Linker:    linker.Func(l.linked),
-		Prompter:  l.prompter(""),
-		Sampler:   strategy.Sampler{Samples: 1, First: l.step * l.perStep, MaxTokens: l.MaxTokens},
-		Admission: l.admission,
-		Voter:     l.choice(l.step),
+		Linker:   linker.Func(l.linked),
+		Prompter: l.prompter(""),
+		Sampler:  strategy.Sampler{Samples: 1, Offset: l.step * l.perStep, MaxTokens: l.MaxTokens},
+		Examiner: l.admission,
+		Voter:    l.choice(l.step),
 	}
 	if l.Stage >= 2 {
 		p.Prompter = strategy.Alternate{l.prompter(""), l.prompter(tabular)}
@@ -116,11 +116,11 @@ func (l *ladder) fallback(ctx context.Context) error {
 	ctx, span := trace.Start(ctx, "fallback")
 	defer span.End()
 	baseline := strategy.Pipeline{
-		Linker:    linker.Func(l.linked),
-		Prompter:  strategy.Prompt{Shots: l.Shots},
-		Sampler:   strategy.Sampler{First: l.Steps * l.perStep, MaxTokens: l.MaxTokens},
-		Admission: l.admission,
-		Voter:     l.choice(l.Steps),
+		Linker:   linker.Func(l.linked),
+		Prompter: strategy.Prompt{Shots: l.Shots},
+		Sampler:  strategy.Sampler{Offset: l.Steps * l.perStep, MaxTokens: l.MaxTokens},
+		Examiner: l.admission,
+		Voter:    l.choice(l.Steps),
 	}
 	if have := pairs(&l.env); have > 0 && have < l.Shots {
 		l.out.Warn(ctx, "few-exemplars", "the pool has %d solved questions, the baseline would show %d", have, l.Shots)

@@ -20,7 +20,7 @@ type clamp struct {
 }
 
 // clamps are those of a question. ORDER BY goes with LIMIT: alone it changes no bag of rows.
-func clamps(q doubt.Reading, c contract, values []string) (list []clamp) {
+func clamps(q doubt.QuestionFeatures, c contract, values []string) (list []clamp) {
 	if len(values) > 0 {
 		list = append(list, clamp{"stored_value", func(s *sqltext.Statement) sqltext.Rewrite {
 			return sqltext.Rewrite{Texts: otherCase(s, values)}
@@ -114,12 +114,12 @@ func (l *ladder) forms(ctx context.Context, c vote.Candidate) ([]form, error) {
 				continue
 			}
 			seen[sql] = true
-			made, err := l.admission.AdmitSQL(ctx, c.Sample, c.Model, sql)
+			made, err := l.admission.ExamineSQL(ctx, c.Sample, c.Model, sql)
 			if err != nil {
 				return all, cmp.Or(ctx.Err(), error(&strategy.DatabaseError{Err: err}))
 			}
 			if made.Rejected == "" {
-				made.Voice = c.Voice
+				made.ReplyGroup = c.ReplyGroup
 				all = append(all, form{made, join(f.variant, clamp.name)})
 			}
 		}

@@ -16,7 +16,7 @@ type contract []string
 
 // readContract reads the fields that a question enumerates ("codes and names of products") or has behind "with their",
 // or, with nameOnly, the display name that stands for a list of things ("list customers").
-func readContract(q doubt.Reading, s *schema.Schema, nameOnly bool) contract {
+func readContract(q doubt.QuestionFeatures, s *schema.Schema, nameOnly bool) contract {
 	if q.Asks != "list" || q.Everything || len(q.Phrases) == 0 {
 		return nil
 	}

@@ -23,7 +23,7 @@ type ladder struct {
 	env       strategy.Env // with the profiled schema
 	task      strategy.Task
 	links     schema.Links
-	admission *strategy.Admission
+	admission *strategy.Examiner
 	clamps    []clamp
 	perStep   int // samples a step
 
@@ -85,7 +85,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 		l.links = schema.Links{Whole: true}
 	}
 	if s.Stage == 0 {
-		l.admission = strategy.NewAdmission(ctx, &l.env, l.task, nil, nil)
+		l.admission = strategy.NewExaminer(ctx, &l.env, l.task, nil, nil)
 		return l, nil
 	}
 	rules := StagedRules()
@@ -100,7 +100,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	for _, value := range append(read.Numbers(), values...) {
 		rules.List = append(rules.List, doubt.Absent(value))
 	}
-	l.admission = strategy.NewAdmission(ctx, &l.env, l.task, nil, &rules)
+	l.admission = strategy.NewExaminer(ctx, &l.env, l.task, nil, &rules)
 	return l, nil
 }
 
@@ -205,7 +205,7 @@ func (l *ladder) repair(ctx context.Context, drawn []vote.Candidate) error {
 	l.repaired = true
 	old := drawn[target]
 	refined, err := strategy.Refine{Executions: l.Repairs + 1}.Run(ctx, &l.env, strategy.RefineInput{
-		Task: l.task, Schema: l.env.Schema, Admission: l.admission, Candidate: old, Name: l.promptOf(old.Sample),
+		Task: l.task, Schema: l.env.Schema, Examiner: l.admission, Candidate: old, Name: l.promptOf(old.Sample),
 	})
 	if len(refined.Steps) > 0 {
 		l.out.Steps = append(l.out.Steps, refined.Steps[1:]...) // the first is there
@@ -219,7 +219,7 @@ func (l *ladder) repair(ctx context.Context, drawn []vote.Candidate) error {
 	for i, c := range drawn {
 		if c.SQL == old.SQL {
 			fixed := refined.Candidate
-			fixed.Sample, fixed.Model, fixed.Voice = c.Sample, c.Model, old.Sample+1
+			fixed.Sample, fixed.Model, fixed.ReplyGroup = c.Sample, c.Model, old.Sample+1
 			fixed.Findings = append(slices.Clip(fixed.Findings), vote.Finding{Rule: "repaired", Detail: old.Rejected})
 			drawn[i] = fixed
 		}
@@ -299,7 +299,7 @@ func (l *ladder) vote(ballot vote.Ballot) {
 	winner := ballot.Clusters[0]
 	best := l.out.Candidates[winner.Best]
 	l.report.Clamped = l.clamped[best.Sample]
-	l.report.Repaired = best.Voice > 0
+	l.report.Repaired = best.ReplyGroup > 0
 	for _, c := range l.out.Candidates {
 		if c.Sample >= l.best*l.perStep && c.Rejected == "" {
 			key, _ := l.env.Key()(c)

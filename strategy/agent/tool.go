@@ -34,11 +34,11 @@ func (s Spec) call() string { return s.Name + "[" + s.Argument + "]" }
 
 // Input is what a tool is called with.
 type Input struct {
-	Task      strategy.Task       // what is asked
-	Admission *strategy.Admission // that of the question: a statement that runs through it is run once
-	Sample    int                 // index of the walk
-	Model     string              // name of the model that walks
-	Argument  string              // as the model wrote it, of any length
+	Task     strategy.Task      // what is asked
+	Examiner *strategy.Examiner // that of the question: a statement that runs through it is run once
+	Sample   int                // index of the walk
+	Model    string             // name of the model that walks
+	Argument string             // as the model wrote it, of any length
 }
 
 // Observation is what came of a call.
@@ -82,7 +82,7 @@ func clean(text string) string {
 }
 
 // runSQL is the action "query": it runs one statement, or plans it under Env.WithoutExecution. The statement goes through
-// the Admission of the question, so it is guarded and bounded, and run once. The observation shows the number of rows,
+// the Examiner of the question, so it is guarded and bounded, and run once. The observation shows the number of rows,
 // the columns and two rows; those of columns marked Sensitive, and all under Env.WithoutValues, it does not show.
 type runSQL struct{}
 
@@ -93,7 +93,7 @@ func (runSQL) Spec() Spec {
 
 // Call runs the statement.
 func (runSQL) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
-	c, err := in.Admission.Admit(ctx, in.Sample, in.Model, llm.Response{Text: in.Argument, StopReason: llm.StopEnd})
+	c, err := in.Examiner.Examine(ctx, in.Sample, in.Model, llm.Response{Text: in.Argument, StopReason: llm.StopEnd})
 	switch {
 	case ctx.Err() != nil:
 		return Observation{SQL: c.SQL}, ctx.Err()
@@ -101,7 +101,7 @@ func (runSQL) Call(ctx context.Context, env *strategy.Env, in Input) (Observatio
 		return Observation{SQL: c.SQL}, &strategy.DatabaseError{Err: err}
 	case c.Rejected != "":
 		what := c.Rejected
-		if invalid := (*exec.InvalidError)(nil); errors.As(in.Admission.Invalid(c.SQL), &invalid) {
+		if invalid := (*exec.InvalidError)(nil); errors.As(in.Examiner.Invalid(c.SQL), &invalid) {
 			what = invalid.Message
 		}
 		return Observation{SQL: c.SQL, Text: "Error: " + strategy.ErrorLine(what, env.WithoutValues), problem: strategy.ErrorLine(c.Rejected, false)}, nil

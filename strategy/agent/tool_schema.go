@@ -118,7 +118,7 @@ func (findValue) Call(ctx context.Context, env *strategy.Env, in Input) (Observa
 	case value == "" || len(value) > maxObservation:
 		return Observation{}, errors.New("give one value")
 	}
-	session, err := env.DB.Session(exec.Bounds{})
+	session, err := env.DB.Runner(exec.Bounds{})
 	if err != nil {
 		return Observation{}, err
 	}
@@ -178,7 +178,7 @@ func (explainSQL) Spec() Spec {
 
 // Call explains the statement.
 func (explainSQL) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
-	found, err := in.Admission.Extract(ctx, in.Sample, in.Argument, true)
+	found, err := in.Examiner.Extract(ctx, in.Sample, in.Argument, true)
 	if err != nil {
 		return Observation{}, err
 	}

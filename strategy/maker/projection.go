@@ -20,13 +20,13 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 		return whyBudget, nil
 	}
 	checks, count := r.last(r.env, s)
-	admission := strategy.NewAdmission(ctx, r.env, r.task, checks, nil)
+	admission := strategy.NewExaminer(ctx, r.env, r.task, checks, nil)
 	defer admission.Close()
 	admission.Signature = count.Signature
 	c := contest{key: r.key(r.env)}
 	messages := r.prompts.projection(s, f)
 	election := strategy.Election[vote.Candidate]{
-		Key: c.voteOf, Tally: c.tally,
+		Key: c.voteOf, State: c.tally,
 		Sample: func(ctx context.Context, i int) (vote.Candidate, error) {
 			reply, err := r.ask(ctx, purposeProjection, messages, i)
 			if err != nil {
@@ -39,7 +39,7 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 				trace.From(ctx).Set("rejected", flag.Error())
 				return vote.Candidate{Sample: i, Model: name, Rejected: flag.Error()}, nil
 			}
-			return admission.Admit(ctx, i, name, reply)
+			return admission.Examine(ctx, i, name, reply)
 		},
 	}
 	sampled, report, why, err := hold(ctx, r, phaseProjection, election, func(candidate vote.Candidate) string {
@@ -136,10 +136,10 @@ func (c contest) sides(candidates []vote.Candidate) (inside, outside int) {
 	return inside, outside
 }
 
-// tally is Election.Tally. Both ends are decided by the lead that it reports.
-func (c contest) tally(candidates []vote.Candidate, planned int) vote.Tally {
+// tally is Election.State. Both ends are decided by the lead that it reports.
+func (c contest) tally(candidates []vote.Candidate, planned int) vote.State {
 	inside, outside := c.sides(candidates)
-	t := vote.Tally{Remaining: planned}
+	t := vote.State{Remaining: planned}
 	for _, candidate := range candidates {
 		if key, ok := c.voteOf(candidate); ok && key != "outside" {
 			t.Vote(key, 1, 0)
@@ -156,6 +156,6 @@ func (c contest) tally(candidates []vote.Candidate, planned int) vote.Tally {
 		// then nobody has won yet.
 		second = max(second, leader-float64(inside-outside+1))
 	}
-	t.Standings = []vote.Standing{{Key: "leader", Weight: leader}, {Key: "second", Weight: second}}
+	t.Clusters = []vote.ClusterState{{Key: "leader", Weight: leader}, {Key: "second", Weight: second}}
 	return t
 }

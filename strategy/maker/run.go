@@ -113,7 +113,7 @@ func (r *run) affordable() bool {
 	need := 0
 	for _, phase := range []string{phaseScope, phaseFilter, phaseProjection} {
 		if phase != phaseScope || len(r.env.Schema.Tables) > 1 {
-			need += vote.Tally{Remaining: r.samples(phase)}.Wave(r.until(), r.minWave())
+			need += vote.State{Remaining: r.samples(phase)}.Wave(r.until(), r.minWave())
 		}
 	}
 	return r.budget() >= need
@@ -219,7 +219,7 @@ func (r *run) check(ctx context.Context, v []reading[tableScope]) (s tableScope,
 
 // usualJoins is the most frequent set of joins; ties go to the earliest, and a reply without joins has no say.
 func usualJoins(members []reading[tableScope]) []schema.Join {
-	var count vote.Tally
+	var count vote.State
 	sets := map[string][]schema.Join{}
 	for _, m := range members {
 		if text := m.value.JoinText(); text != "" {

@@ -17,7 +17,7 @@ const findingOutside = "outside-scope"
 // Check makes the scope an exec.Check: it finds statements that read a table outside of it, by the engine's word, and
 // those that join a table of Left without anything that keeps rows without a match: LEFT, RIGHT, FULL, NOT or EXCEPT.
 // What lies under a view of the scope may be read.
-func (s tableScope) Check(ctx context.Context, db *exec.Session, c *exec.Checked) error {
+func (s tableScope) Check(ctx context.Context, db *exec.Runner, c *exec.Checked) error {
 	if c.Analysis == nil {
 		a, err := db.Analyze(ctx, c.SQL)
 		if err != nil {

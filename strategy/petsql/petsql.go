@@ -109,7 +109,7 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	if err := cmp.Or(checkModels(env.Models), env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
 	}
-	admission := strategy.NewAdmission(ctx, env, t, nil, nil)
+	admission := strategy.NewExaminer(ctx, env, t, nil, nil)
 	defer admission.Close()
 	first, err := p.first(ctx, env, t, admission)
 	if err != nil {
@@ -160,7 +160,7 @@ type firstRound struct {
 }
 
 // first asks for the PreSQL and links what it reads.
-func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task, admission *strategy.Admission) (*firstRound, error) {
+func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task, admission *strategy.Examiner) (*firstRound, error) {
 	ctx, span := trace.Start(ctx, "round 1")
 	defer span.End()
 	full, err := p.Prompter.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: env.Schema})
@@ -202,7 +202,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	}
 	f.report.PreSQL = f.draft.SQL
 	if f.draft.SQL != "" {
-		if f.candidate, err = admission.AdmitSQL(ctx, 0, name, f.draft.SQL); err != nil {
+		if f.candidate, err = admission.ExamineSQL(ctx, 0, name, f.draft.SQL); err != nil {
 			return nil, err
 		}
 		f.report.Grade = f.candidate.Parsed(env.DB.Language().Text).Hardness()
@@ -231,7 +231,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 
 // second samples from the voters and counts. A panel comes first, the other models only where nobody of the panel has a
 // vote.
-func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task, admission *strategy.Admission, first *firstRound, v voters) (*strategy.Outcome, error) {
+func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task, admission *strategy.Examiner, first *firstRound, v voters) (*strategy.Outcome, error) {
 	ctx, span := trace.Start(ctx, "round 2")
 	defer span.End()
 	n := max(t.Samples, 1)
@@ -239,9 +239,9 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 		Prompter: strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
 			return first.prompt, nil
 		}),
-		Sampler:   strategy.Sampler{Samples: n * v.panel, TopP: p.TopP, MaxTokens: cmp.Or(p.MaxTokens, 512)},
-		Voter:     vote.Majority{Key: env.Key(), Prior: 1, Weight: v.weight},
-		Admission: admission,
+		Sampler:  strategy.Sampler{Samples: n * v.panel, TopP: p.TopP, MaxTokens: cmp.Or(p.MaxTokens, 512)},
+		Voter:    vote.Majority{Key: env.Key(), Prior: 1, Weight: v.weight},
+		Examiner: admission,
 	}
 	if n > 1 {
 		pipeline.Sampler.Temperature = 0.7
@@ -260,7 +260,7 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 	others := len(v.models) - v.panel
 	pipeline.Voter = vote.Majority{Key: env.Key(), Prior: 1}
 	// Sample i goes to model i modulo their number: the first one after the panel's samples that goes to the first of them.
-	pipeline.Sampler.First = (n*v.panel + others - 1) / others * others
+	pipeline.Sampler.Offset = (n*v.panel + others - 1) / others * others
 	round.Models = p.guarded(env, first, v.models[v.panel:])
 	first.report.Asked = v.names
 	t.Samples = n * others

@@ -36,7 +36,7 @@ func BenchmarkPlanVote(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	session, err := env.DB.Session(exec.Bounds{})
+	session, err := env.DB.Runner(exec.Bounds{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type ExpectColumns struct {
 const reasonColumns sqltext.Reason = "columns"
 
 // Check implements exec.Check.
-func (e ExpectColumns) Check(_ context.Context, _ *exec.Session, c *exec.Checked) error {
+func (e ExpectColumns) Check(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 	if e.N <= 0 {
 		return nil
 	}

@@ -59,11 +59,11 @@ func (f Feedback) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	checks := env.StrictChecks()
 	if f.published {
 		f.CorrectionSamples = f.Samples
-		checks = append(publishedChecks(), exec.Execute{}, exec.Suspect{})
+		checks = append(publishedChecks(), exec.Execute{}, exec.EmptyResult{})
 	} else if !env.WithoutExecution {
 		checks = append(checks, &Probing{})
 	}
-	run := feedbackRun{Feedback: f, env: env, task: t, admission: strategy.NewAdmission(ctx, env, t, checks, nil)}
+	run := feedbackRun{Feedback: f, env: env, task: t, admission: strategy.NewExaminer(ctx, env, t, checks, nil)}
 	defer run.admission.Close()
 	if f.published {
 		run.admission.Signature = PublishedSignature
@@ -76,7 +76,7 @@ type feedbackRun struct {
 	Feedback
 	env       *strategy.Env
 	task      strategy.Task
-	admission *strategy.Admission
+	admission *strategy.Examiner
 	all       strategy.Outcome // what happened in every round
 	told      []strategy.Step  // what the next round is told
 }
@@ -105,7 +105,7 @@ func (r *feedbackRun) answer(ctx context.Context) (*strategy.Outcome, error) {
 		tried := r.tried(out, round)
 		var none *strategy.NoCandidateError
 		switch failed = err; {
-		case errors.As(err, new(*session.Question)):
+		case errors.As(err, new(*session.QuestionError)):
 			best, done = out, true
 		case err == nil:
 			done = r.accepts(out, last)
@@ -184,8 +184,8 @@ func (r *feedbackRun) round(ctx context.Context, round, first, samples int) (*st
 	ctx, span := trace.Start(ctx, "round", trace.Attr{Key: "round", Value: round})
 	defer span.End()
 	p := Augmented{Temperature: r.Temperature, published: r.published}.Pipeline(r.env)
-	p.Admission = r.admission
-	p.Sampler.First = first
+	p.Examiner = r.admission
+	p.Sampler.Offset = first
 	if round > 0 {
 		p.Prompter = Correction{Prompter: p.Prompter, Tried: r.told}
 		p.Sampler.Purpose = purposeCorrect

@@ -204,7 +204,7 @@ func TestCandidateLimits(t *testing.T) {
 	}
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	var examined atomic.Int32
-	count := exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error { examined.Add(1); return nil })
+	count := exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { examined.Add(1); return nil })
 	env := asking(base, &llmtest.Script{Rules: []llmtest.Rule{samples("generate", endless, usa, usa, endless, usa, usa, byID, usa, usa, usa)}})
 	env.DB = db
 	p := planvote.Plain{Samples: 10}.Pipeline(env)

@@ -40,7 +40,7 @@ type Probing struct {
 const maxProbes = 50
 
 // Check implements exec.Check.
-func (p *Probing) Check(ctx context.Context, s *exec.Session, c *exec.Checked) error {
+func (p *Probing) Check(ctx context.Context, s *exec.Runner, c *exec.Checked) error {
 	known, err := s.Schema(ctx)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (p *Probing) Check(ctx context.Context, s *exec.Session, c *exec.Checked) e
 	return nil
 }
 
-func (p *Probing) look(ctx context.Context, s *exec.Session, q exec.TextLiteral) (bool, error) {
+func (p *Probing) look(ctx context.Context, s *exec.Runner, q exec.TextLiteral) (bool, error) {
 	p.mu.Lock()
 	stored, known := p.memo[q]
 	p.mu.Unlock()

@@ -31,7 +31,7 @@ func (f Feedback) Published() Feedback {
 // name, looks at the first member of an IN alone, and a failed look-up counts as stored.
 func PublishedProbing() *Probing { return &Probing{published: true} }
 
-func publishedChecks() []exec.Check { return []exec.Check{exec.SingleRead{}, exec.Planned{}} }
+func publishedChecks() []exec.Check { return []exec.Check{exec.ReadOnly{}, exec.Planned{}} }
 
 // publishedVote is the vote of galah92/egtts: most candidates, then the signature seen first; in it the lowest cost,
 // then the earliest. Its confidence is the share.

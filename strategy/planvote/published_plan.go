@@ -8,7 +8,7 @@ import (
 )
 
 // PublishedSignature is the signature and the cost of a plan as galah92/egtts has them, for strategy.Pipeline and
-// strategy.Admission. Its rows count in their order, without their tree; each becomes one word, and the words are
+// strategy.Examiner. Its rows count in their order, without their tree; each becomes one word, and the words are
 // joined with "|".
 //
 // Use exec.Plan.Signature and Cost for anything else: this signature holds aliases, does not tell an outer join from an

@@ -54,7 +54,7 @@ func (p publishedPrompt) schema(ctx context.Context, env *strategy.Env, s *schem
 		return "", err
 	}
 	r, err := p.render(ctx, env, s, rows)
-	env.Host.Shown.Add(sample, r)
+	env.Host.Omissions.Add(sample, r)
 	return strings.TrimRight(r.Text, "\n"), err
 }
 

@@ -37,13 +37,13 @@ func TestPublishedSchemaTooLong(t *testing.T) {
 		fmt.Fprintf(&script, "CREATE TABLE t%02d (a TEXT); INSERT INTO t%02d VALUES (printf('%%.60c', 'x')), ('y');", i, i)
 	}
 	env := strategytest.EnvOf(t, script.String(), nil)
-	env.Host.Shown = &strategy.Shown{}
+	env.Host.Omissions = &strategy.Omissions{}
 	text, err := PublishedSchema(t.Context(), env, env.Schema, 0)
 	if err != nil || strings.Contains(text, "Example") || strings.Count(text, "CREATE TABLE") != 60 {
 		t.Errorf("%v\n%s", err, text)
 	}
 	var out strategy.Outcome
-	env.Host.Shown.Tell(t.Context(), &out)
+	env.Host.Omissions.Report(t.Context(), &out)
 	if len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "60 tables shortened to fit, fewer stored values: t00, t01, t02 and 57 more") {
 		t.Errorf("%q", out.Notes)
 	}

@@ -35,7 +35,7 @@ import (
 type Strategy struct {
 	Linker   linker.MapReduce // its Model and Seed are filled in
 	Contexts []Context        // nil: Contexts()
-	Refine   strategy.Refine  // the zero value is the documented default; Suspect is set
+	Refine   strategy.Refine  // the zero value is the documented default; EmptyResult is set
 	Judge    strategy.Judge   // nil: strategy.Rubric{}; Rubric{Votes: 1} is the published form, where the place of an option may decide
 
 	MinShare         float64 // the judge is asked if the largest answer has less than this share of the votes, 0..1; 0 means 1
@@ -103,7 +103,7 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 		return nil, err
 	}
 	run.report.Asked = max(t.Samples, 1) * len(run.messages)
-	run.admission = strategy.NewAdmission(ctx, &run.env, t, nil, nil)
+	run.admission = strategy.NewExaminer(ctx, &run.env, t, nil, nil)
 	defer run.admission.Close()
 	answer := run.pipeline().Generate
 	if p.JudgeFirst {
@@ -123,15 +123,15 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 // pipeline is the composition.
 func (r *run) pipeline() strategy.Pipeline {
 	refine := r.Refine
-	refine.Suspect = true
+	refine.EmptyResult = true
 	p := strategy.Pipeline{
-		Linker:    linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return r.report.Study.Links, nil }),
-		Prompter:  strategy.PrompterFunc(r.written),
-		Sampler:   strategy.Sampler{Samples: r.report.Asked, MaxTokens: 2048},
-		Refine:    &refine,
-		Admission: r.admission,
-		Voter:     vote.Majority{Prior: 1, MinShare: cmp.Or(r.MinShare, 1), Tie: vote.Earliest},
-		Judge:     r.judge(),
+		Linker:   linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return r.report.Study.Links, nil }),
+		Prompter: strategy.PrompterFunc(r.written),
+		Sampler:  strategy.Sampler{Samples: r.report.Asked, MaxTokens: 2048},
+		Refine:   &refine,
+		Examiner: r.admission,
+		Voter:    vote.Majority{Prior: 1, MinShare: cmp.Or(r.MinShare, 1), Tie: vote.Earliest},
+		Judge:    r.judge(),
 	}
 	if r.task.Samples > 1 {
 		p.Sampler.Temperature = 0.7
@@ -154,7 +154,7 @@ type run struct {
 	env       strategy.Env   // with the profiled schema and the budget of the contexts
 	focused   *schema.Schema // what was linked
 	messages  [][]llm.Message
-	admission *strategy.Admission
+	admission *strategy.Examiner
 	votes     map[string]int // of the judge, by statement
 	notes     []string
 	report    Report
@@ -177,9 +177,9 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	}
 	linkCtx, span := trace.Start(ctx, "link")
 	defer span.End()
-	var study linker.Study
+	var study linker.MapReduceResult
 	links, err := linker.Conversation{Linker: linker.Func(func(ctx context.Context, in linker.Input) (links schema.Links, err error) {
-		study, err = l.Study(ctx, in)
+		study, err = l.Run(ctx, in)
 		return study.Links, err
 	})}.Link(linkCtx, env.LinkerInput(r.task, whole))
 	study.Links = links

@@ -10,8 +10,8 @@ import (
 
 // Report is what Strategy tells about an answer, in Outcome.Report. The attempts of each candidate are in Outcome.Steps.
 type Report struct {
-	Study    linker.Study    `json:"study"`    // components of the question, scores of the tables
-	Contexts []ContextReport `json:"contexts"` // in the order of Strategy.Contexts
+	Study    linker.MapReduceResult `json:"study"`    // components of the question, scores of the tables
+	Contexts []ContextReport        `json:"contexts"` // in the order of Strategy.Contexts
 
 	Asked      int               `json:"asked"`                 // samples asked for; that of the last resort has the next index
 	Clusters   int               `json:"clusters"`              // different answers; of JudgeFirst, texts that were not rejected

@@ -82,7 +82,7 @@ func TestCallTokens(t *testing.T) {
 	for _, limit := range []int{0, 2500} {
 		m := &scripted{tables: names, sql: sql, synthesis: map[string]any{"joins_needed": false, "combine": "union"}}
 		env := strategytest.EnvOf(t, script.String(), m)
-		env.Host.Shown = &strategy.Shown{}
+		env.Host.Omissions = &strategy.Omissions{}
 		if limit == 0 {
 			env.Lessons = advice()
 		}
@@ -90,7 +90,7 @@ func TestCallTokens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		env.Host.Shown.Tell(t.Context(), out)
+		env.Host.Omissions.Report(t.Context(), out)
 		if !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "does not show all of the schema") }) {
 			t.Errorf("nobody says that the schema was shortened: %q", out.Notes)
 		}

@@ -103,7 +103,7 @@ func TestJoinAsked(t *testing.T) {
 			task.Corrections = []session.Correction{*tt.user}
 		}
 		out, err := threephase.Strategy{OnAmbiguity: tt.mode}.Generate(t.Context(), env, task)
-		var question *session.Question
+		var question *session.QuestionError
 		if asked := errors.As(err, &question); asked != (tt.want == nil) || !asked && err != nil {
 			t.Errorf("%s: %v", tt.why, err)
 			continue

@@ -19,7 +19,7 @@ func ExampleStrategy() {
 	})
 	task := strategy.Task{Question: "List the names."}
 	_, err := threephase.Strategy{}.Generate(context.Background(), env, task)
-	var question *session.Question
+	var question *session.QuestionError
 	if errors.As(err, &question) {
 		for _, o := range question.Options {
 			fmt.Println(o.ID, o.Label)

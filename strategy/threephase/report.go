@@ -14,7 +14,7 @@ import (
 // Report is what Strategy tells about an answer, or why there is none, in Outcome.Report. The attempts at a statement are
 // in Outcome.Steps.
 type Report struct {
-	Tables  linker.Identification `json:"tables"`            // what was found out about the tables
+	Tables  linker.PerTableResult `json:"tables"`            // what was found out about the tables
 	Joins   linker.JoinPlan       `json:"joins"`             // of the tables; empty where none was needed
 	Failure *session.Failure      `json:"failure,omitempty"` // of a *FailureError
 }
@@ -49,7 +49,7 @@ func (e *FailureError) Public() string {
 func (e *FailureError) Unwrap() []error { return []error{strategy.ErrNoCandidate, e.Err} }
 
 // unclearError is a question that the user is not asked (Fail).
-type unclearError struct{ question *session.Question }
+type unclearError struct{ question *session.QuestionError }
 
 func (e *unclearError) Error() string { return e.question.Error() }
 

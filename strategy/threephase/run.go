@@ -55,7 +55,7 @@ func (r *run) enter(ctx context.Context, s session.State) {
 }
 
 // unclear decides what becomes of a question that is not clear: nil stands for its first option.
-func (r *run) unclear(ctx context.Context, q *session.Question) error {
+func (r *run) unclear(ctx context.Context, q *session.QuestionError) error {
 	switch r.OnAmbiguity {
 	case PickTop:
 		r.out.Warn(ctx, "picked", "the question is not clear, the first option is taken: %s", q.Options[0].Label)

@@ -31,7 +31,7 @@ func TestConverse(t *testing.T) {
 	m := &scripted{tables: []string{"superhero", "colour"}, synthesis: map[string]any{"joins_needed": false}, joins: tie,
 		sql: []string{"SELECT c.colour FROM superhero AS s JOIN colour AS c ON s.hair_colour_id = c.id"}}
 	s := engineOf(t, m, threephase.Strategy{}).NewConversation(&session.Memory{})
-	var question *session.Question
+	var question *session.QuestionError
 	if _, err := s.Ask(t.Context(), "What is the colour of Night Owl?"); !errors.As(err, &question) || question.Kind != session.KindTable {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 
 // Strategy answers in three steps: choose the tables, join them, write a statement and refine it.
 //
-// A question that is not clear is answered by a *session.Question, which is an error: several tables stay though nothing
+// A question that is not clear is answered by a *session.QuestionError, which is an error: several tables stay though nothing
 // joins them, or the joins of two tables are equally likely. A Correction of the Task decides it. A question that has no
 // answer is a *FailureError, which says what the user can do. A model that fails is neither: its error is returned, and
 // the question can be asked again.
@@ -46,7 +46,7 @@ type OnAmbiguity uint8
 
 // The ways.
 const (
-	Ask     OnAmbiguity = iota // the error is a *session.Question
+	Ask     OnAmbiguity = iota // the error is a *session.QuestionError
 	PickTop                    // the first option is taken, with the warning "picked"
 	Fail                       // the error is a *FailureError
 )
@@ -63,7 +63,7 @@ func (s Strategy) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
-// Generate answers one question. Its errors are *session.Question, *FailureError, those of the Env and the Task,
+// Generate answers one question. Its errors are *session.QuestionError, *FailureError, those of the Env and the Task,
 // ctx.Err(), and what a model or the database failed with.
 func (s Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	if err := cmp.Or(env.Validate(t), s.Validate(t.Samples)); err != nil {
@@ -86,7 +86,7 @@ func (r *run) choose(ctx context.Context) (err error) {
 	if r.input.Schema, err = r.env.Profiled(ctx, r.out); err != nil {
 		return err
 	}
-	if r.report.Tables, err = r.Tables.Study(ctx, r.input); err != nil {
+	if r.report.Tables, err = r.Tables.Run(ctx, r.input); err != nil {
 		return err
 	}
 	r.out.Notes = append(r.out.Notes, r.report.Tables.Links.Notes...)
@@ -111,7 +111,7 @@ func (r *run) join(ctx context.Context) (err error) {
 	ctx, span := trace.Start(ctx, "joins")
 	defer span.End()
 	r.report.Joins, err = r.Joins.Connect(ctx, r.input, r.tables)
-	if question := (*session.Question)(nil); errors.As(err, &question) {
+	if question := (*session.QuestionError)(nil); errors.As(err, &question) {
 		err = r.unclear(ctx, question)
 	}
 	r.tables = append(r.tables[:len(r.tables):len(r.tables)], r.report.Joins.Bridges...)
@@ -125,9 +125,9 @@ func (r *run) answer(ctx context.Context) error {
 	}
 	refine := r.Refine
 	refine.Repairer = repairer{r, refine.Repairer}
-	admission := strategy.NewAdmission(ctx, r.env, r.task, nil, nil)
+	admission := strategy.NewExaminer(ctx, r.env, r.task, nil, nil)
 	defer admission.Close()
-	p := strategy.Pipeline{Prompter: prompter{r, 0}, Refine: &refine, Admission: admission}
+	p := strategy.Pipeline{Prompter: prompter{r, 0}, Refine: &refine, Examiner: admission}
 	if r.task.Samples > 1 {
 		p.Sampler.Temperature = 0.7
 	}

@@ -96,7 +96,7 @@ func TestUnclear(t *testing.T) {
 				task.Corrections = corrected
 			}
 			out, report, err := ask(t, shop, threephase.Strategy{OnAmbiguity: mode}, m, task)
-			var question *session.Question
+			var question *session.QuestionError
 			var failure *threephase.FailureError
 			if joined := len(report.Joins.Joins) > 0; joined != (tt.joins && len(tt.tables) > 1) {
 				t.Errorf("%s, mode %d: joins %+v", tt.why, mode, report.Joins)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/whole"
 )
 
 // Flags are those of every program of this kind.
@@ -59,7 +59,7 @@ func (f Flags) Run(ctx context.Context, p Program, stdout io.Writer, getenv func
 	if err := engine.Ready(ctx); err != nil {
 		return err
 	}
-	var file *whole.File
+	var file *atomicfile.File
 	if *f.page != "" {
 		if file, err = cli.Page("-trace", *f.page, p.Own); err != nil {
 			return err

@@ -217,7 +217,7 @@ func TestCost(t *testing.T) {
 			expect("Ready", db.Ready(t.Context()), test.ready)
 			expect("the first statement", query("SELECT name FROM names"), test.first)
 			expect("the second one", query("SELECT id FROM names"), 2)
-			_, err := db.Examine(t.Context(), "SELECT count(*) AS n FROM names", exec.SingleRead{}, exec.Planned{}, exec.Execute{})
+			_, err := db.Examine(t.Context(), "SELECT count(*) AS n FROM names", exec.ReadOnly{}, exec.Planned{}, exec.Execute{})
 			expect("an examination: its tables, its plan, and itself", err, 3)
 		})
 	}

@@ -47,7 +47,7 @@ func Ablations() []Voter {
 // expecting returns the candidates with the doubts of an application in which such a
 // share of right answers has no value.
 func (q *Question) expecting(share float64) []vote.Candidate {
-	none := doubt.Rules{EmptyShare: share}.About(q.reading, vote.Candidate{SQL: "SELECT 1"}, &result.Table{})
+	none := doubt.Rules{EmptyAnswerRate: share}.About(q.reading, vote.Candidate{SQL: "SELECT 1"}, &result.Table{})
 	at := slices.IndexFunc(none, func(f vote.Finding) bool { return f.Rule == "empty" })
 	candidates := slices.Clone(q.Candidates)
 	for i := range candidates {

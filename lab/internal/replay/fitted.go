@@ -66,7 +66,7 @@ func fitted() []Voter {
 						empty++
 					}
 				}
-				share := doubt.EmptyShare(empty, len(fit))
+				share := doubt.EmptyAnswerRate(empty, len(fit))
 				return func(q *Question) (Decision, error) { return q.count(q.consensus(), q.expecting(share)) }, nil
 			}),
 		},

@@ -169,7 +169,7 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 	return group.Wait()
 }
 
-// examine runs the gold and every distinct answer once, as strategy.Admission does for a live question.
+// examine runs the gold and every distinct answer once, as strategy.Examiner does for a live question.
 func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 	if strings.TrimSpace(a.Gold) == "" {
 		a.fault = errors.New("there is no gold")
@@ -193,7 +193,7 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 		seen      answer // what the last checks noted about the statement
 		published = planvote.PublishedProbing()
 	)
-	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, s *exec.Session, c *exec.Checked) error {
+	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, s *exec.Runner, c *exec.Checked) error {
 		seen.planned = planned{compiles: true, strict: c.Plan.Signature(), cost: c.Plan.Cost()}
 		seen.compat.signature, seen.compat.cost = planvote.PublishedSignature(*c.Plan)
 		probed := exec.Checked{SQL: c.SQL, Statement: c.Statement}
@@ -202,17 +202,17 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 			seen.compat.findings = append(seen.compat.findings, vote.Finding{Rule: f.Rule})
 		}
 		return err
-	}), &planvote.Probing{}, exec.Execute{}, exec.Suspect{}, exec.CheckFunc(func(_ context.Context, _ *exec.Session, c *exec.Checked) error {
+	}), &planvote.Probing{}, exec.Execute{}, exec.EmptyResult{}, exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 		seen.rows = rowsOf(c.Table)
 		return nil
 	}))
-	admission := strategy.NewAdmission(ctx, &strategy.Env{DB: db},
+	admission := strategy.NewExaminer(ctx, &strategy.Env{DB: db},
 		strategy.Task{Question: a.Text, Evidence: a.Evidence}, checks, &doubt.Rules{})
 	defer admission.Close()
 	bySQL := make(map[string]answer) // replies with the same statement share one check
 	for i, text := range a.texts {
 		seen = answer{}
-		c, err := admission.Admit(ctx, i, "", llm.Response{Text: text})
+		c, err := admission.Examine(ctx, i, "", llm.Response{Text: text})
 		if err != nil {
 			return err
 		}

@@ -26,10 +26,10 @@ type Question struct {
 	Difficulty string
 	Grade      string // the hardness of the first answer, for panels
 
-	Candidates []vote.Candidate // by sample
-	answers    []*answer        // what else is known about each candidate
-	reading    doubt.Reading    // what doubt rules read in the question
-	empty      bool             // the gold has no value
+	Candidates []vote.Candidate       // by sample
+	answers    []*answer              // what else is known about each candidate
+	reading    doubt.QuestionFeatures // what doubt rules read in the question
+	empty      bool                   // the gold has no value
 }
 
 // answer is one distinct statement given to a question.
@@ -76,8 +76,8 @@ func (q *Question) plain() []vote.Candidate {
 // consensus returns the vote of Consensus on this question.
 func (q *Question) consensus() vote.Majority {
 	m := strategy.Consensus{}.Voter()
-	m.Doubtable = func(c vote.Candidate) float64 { return doubt.Rules{}.SpreadAbout(q.reading, c) }
-	m.MaxDoubt = m.Doubtable(vote.Candidate{Rows: 2, Columns: 1}) // as a Pipeline sizes its first wave
+	m.MaxExtraDoubt = func(c vote.Candidate) float64 { return doubt.Rules{}.SpreadAbout(q.reading, c) }
+	m.MaxDoubt = m.MaxExtraDoubt(vote.Candidate{Rows: 2, Columns: 1}) // as a Pipeline sizes its first wave
 	return m
 }
 

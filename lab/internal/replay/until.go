@@ -17,12 +17,12 @@ type spent struct {
 // what it spent. Errors are those of vote.Majority.Count and Tally.
 func countUntil(m vote.Majority, candidates []vote.Candidate, stop vote.Stop) (vote.Ballot, spent, error) {
 	s := spent{Planned: len(candidates)}
-	tally, err := m.Tally(nil, s.Planned)
+	tally, err := m.State(nil, s.Planned)
 	for s.Sampled < s.Planned && !s.Stopped && err == nil {
 		sent := s.Sampled + tally.Wave(stop, 0)
 		for s.Sampled < sent && !s.Stopped && err == nil {
 			s.Sampled++
-			if tally, err = m.Tally(candidates[:s.Sampled], s.Planned); err == nil && s.Sampled < s.Planned {
+			if tally, err = m.State(candidates[:s.Sampled], s.Planned); err == nil && s.Sampled < s.Planned {
 				s.Stopped = stop != nil && stop(tally)
 			}
 		}

@@ -63,7 +63,7 @@ func TestElectionIsWhatReplayCounts(t *testing.T) {
 	for round := range 2000 {
 		m := vote.Majority{Penalty: []float64{0, 1, 2.5}[rng.IntN(3)], MaxWeight: 2, MaxDoubt: 2}
 		if rng.IntN(2) == 0 {
-			m.Doubtable = func(c vote.Candidate) float64 { return float64(len(c.Fingerprint + c.Rejected)) }
+			m.MaxExtraDoubt = func(c vote.Candidate) float64 { return float64(len(c.Fingerprint + c.Rejected)) }
 		}
 		m.Weight = func(c vote.Candidate) float64 { return float64(1 + c.Rows) }
 		candidates := make([]vote.Candidate, 1+rng.IntN(16))
@@ -90,8 +90,8 @@ func TestElectionIsWhatReplayCounts(t *testing.T) {
 			N: len(candidates), Stop: stop,
 			Sample: func(_ context.Context, i int) (vote.Candidate, error) { return candidates[i], nil },
 			Key:    func(c vote.Candidate) (string, bool) { return c.Fingerprint, c.Rejected == "" },
-			Tally: func(values []vote.Candidate, planned int) vote.Tally {
-				tally, err := m.Tally(values, planned)
+			State: func(values []vote.Candidate, planned int) vote.State {
+				tally, err := m.State(values, planned)
 				if err != nil {
 					t.Error(err)
 				}

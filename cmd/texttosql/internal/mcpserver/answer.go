@@ -97,7 +97,7 @@ func (c *client) answerOf(q *asking) answer {
 	return a
 }
 
-func optionsOf(q *session.Question) []option {
+func optionsOf(q *session.QuestionError) []option {
 	list := make([]option, len(q.Options))
 	for i, o := range q.Options {
 		list[i] = option{o.ID, words.Short(strategy.OneLine(o.Label), maxName), words.Short(o.SQL, maxDetail)}

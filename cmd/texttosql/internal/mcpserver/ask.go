@@ -32,7 +32,7 @@ type asking struct {
 	talk  *texttosql.Conversation
 	res   *texttosql.Result
 	spent llm.Usage
-	put   *session.Question // what the user is asked; nil: nothing
+	put   *session.QuestionError // what the user is asked; nil: nothing
 
 	silent string    // why the user chose nothing
 	id     string    // of a question that waits for another call
@@ -218,7 +218,7 @@ func (c *client) resume(state string) *asking {
 }
 
 // formOf is the form with the options of q. Its texts are lines without control characters.
-func formOf(q *session.Question, protocol string) *mcp.ElicitParams {
+func formOf(q *session.QuestionError, protocol string) *mcp.ElicitParams {
 	var message strings.Builder
 	message.WriteString(strategy.OneLine(q.Message))
 	ids, titles, titled := make([]any, len(q.Options)), make([]any, len(q.Options)), make([]any, len(q.Options))

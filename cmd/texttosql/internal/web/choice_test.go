@@ -42,7 +42,7 @@ func TestTableChoice(t *testing.T) {
 	rec := session.New(session.NewID(), time.Now())
 	rec.State = session.AwaitingCorrection
 	rec.Turns = []session.Turn{{Kind: session.TurnQuestion, Text: "How many in the north?"}}
-	rec.Pending = &session.Question{Kind: session.KindTable, Message: "which table is meant?", Options: []session.Option{
+	rec.Pending = &session.QuestionError{Kind: session.KindTable, Message: "which table is meant?", Options: []session.Option{
 		{ID: "t1", Label: "sales: <b>what was sold</b>", Table: &schema.TableName{Name: "sales"}},
 		{ID: "t2", Label: "clerks\u202e", Table: &schema.TableName{Name: "clerks"}},
 	}}

@@ -52,7 +52,7 @@ func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
 		return id, nil // the record tells the error
 	default:
 	}
-	if asked := (*session.Question)(nil); errors.As(err, &asked) {
+	if asked := (*session.QuestionError)(nil); errors.As(err, &asked) {
 		err = nil // it was pending, and is now with its rows
 	}
 	return id, err

@@ -100,7 +100,7 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 	}
 	k.Rows = tabled(res.Rows)
 	var (
-		asked   *session.Question
+		asked   *session.QuestionError
 		stopped *texttosql.InterruptedError
 	)
 	switch {

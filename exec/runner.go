@@ -6,23 +6,23 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/wait"
+	"github.com/texttosql/texttosql/internal/abandon"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Session runs statements of untrusted origin, one after the other, on one connection that stays guarded between them.
+// Runner runs statements of untrusted origin, one after the other, on one connection that stays guarded between them.
 // It serves programs that run many small statements, since putting the guard on and off takes longer than most of them,
 // and the checks of one examination.
 //
-// Every statement passes the text check and the guard and has the limits that it has with [DB]. A session takes one of
+// Every statement passes the text check and the guard and has the limits that it has with [DB]. A Runner takes one of
 // Limits.Connections at its first statement and keeps it until Close. After a statement that ran until its time was
 // over, or until ctx ended, the next one has another connection.
 //
 // Not safe for concurrent use.
-type Session struct {
+type Runner struct {
 	db     *DB
 	bounds Bounds
 	own    bool // the statements are ours: they run without execution too
@@ -33,34 +33,34 @@ type Session struct {
 	depth int                // calls of methods in each other: a use of the connection ends with the outermost
 }
 
-// Session returns a session whose queries have the bounds b; zero fields are those of Limits.Answer, and CellBytes has
+// Runner returns a session whose queries have the bounds b; zero fields are those of Limits.Answer, and CellBytes has
 // the limit that [DB.QueryWithin] tells. It takes no connection yet. A negative bound is an error.
-func (db *DB) Session(b Bounds) (*Session, error) {
+func (db *DB) Runner(b Bounds) (*Runner, error) {
 	b, err := db.bounds(b)
 	if err != nil {
 		return nil, err
 	}
-	return &Session{db: db, bounds: b}, nil
+	return &Runner{db: db, bounds: b}, nil
 }
 
 // Dialect returns the dialect of the database.
-func (s *Session) Dialect() Dialect { return s.db.dialect }
+func (s *Runner) Dialect() Dialect { return s.db.dialect }
 
 // Query runs one statement as [DB.QueryWithin] does.
-func (s *Session) Query(ctx context.Context, sql string) (*result.Table, error) {
+func (s *Runner) Query(ctx context.Context, sql string) (*result.Table, error) {
 	return s.query(ctx, sql, s.bounds)
 }
 
 // QueryStatement is Query for a statement that passed the text check of this database's dialect. Any other one passes
 // it first.
-func (s *Session) QueryStatement(ctx context.Context, statement *sqltext.Statement) (*result.Table, error) {
+func (s *Runner) QueryStatement(ctx context.Context, statement *sqltext.Statement) (*result.Table, error) {
 	if err := s.take(statement); err != nil {
 		return nil, err
 	}
 	return s.Query(ctx, s.last.SQL())
 }
 
-func (s *Session) query(ctx context.Context, sql string, b Bounds) (t *result.Table, err error) {
+func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Table, err error) {
 	if s.db.lookOnly && !s.own {
 		return nil, ErrNoExecution
 	}
@@ -87,8 +87,8 @@ func (s *Session) query(ctx context.Context, sql string, b Bounds) (t *result.Ta
 	})
 }
 
-// Analyze is [DB.Analyze] on the session's connection.
-func (s *Session) Analyze(ctx context.Context, sql string) (Analysis, error) {
+// Analyze is [DB.Analyze] on the Runner's connection.
+func (s *Runner) Analyze(ctx context.Context, sql string) (Analysis, error) {
 	return use(ctx, s, func() (Analysis, error) {
 		return generated(ctx, s, sql, s.db.limits.Candidate.Timeout, func(_ context.Context, _ *held, a *Statement) (Analysis, error) {
 			return a.analysis(), nil
@@ -96,9 +96,9 @@ func (s *Session) Analyze(ctx context.Context, sql string) (Analysis, error) {
 	})
 }
 
-// Explain is [DB.Explain] on the session's connection. A statement over Limits.EngineCost gives its plan and a
+// Explain is [DB.Explain] on the Runner's connection. A statement over Limits.EngineCost gives its plan and a
 // *LimitError.
-func (s *Session) Explain(ctx context.Context, sql string) (Plan, error) {
+func (s *Runner) Explain(ctx context.Context, sql string) (Plan, error) {
 	return use(ctx, s, func() (Plan, error) {
 		return generated(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) (Plan, error) {
 			p, err := h.Explain(ctx, a)
@@ -115,7 +115,7 @@ func (s *Session) Explain(ctx context.Context, sql string) (Plan, error) {
 
 // Time returns how long a statement takes, from its run to its last row, values read, or to the first row beyond
 // Bounds.Rows.
-func (s *Session) Time(ctx context.Context, sql string) (time.Duration, error) {
+func (s *Runner) Time(ctx context.Context, sql string) (time.Duration, error) {
 	if s.db.lookOnly {
 		return 0, ErrNoExecution
 	}
@@ -130,8 +130,8 @@ func (s *Session) Time(ctx context.Context, sql string) (time.Duration, error) {
 	})
 }
 
-// Probe is [DB.Probe] on the session's connection.
-func (s *Session) Probe(ctx context.Context, schemaName, table, column string, value any) (found bool, err error) {
+// Probe is [DB.Probe] on the Runner's connection.
+func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, value any) (found bool, err error) {
 	quote := s.db.language.Quote
 	// A name with its table in front can only be a column: "x" alone is a string to SQLite where no such column exists.
 	text := "SELECT 1 FROM " + schema.TableName{Schema: schemaName, Name: table}.Quoted(s.db.language) + " WHERE " + quote(table) + "." + quote(column)
@@ -165,7 +165,7 @@ func (s *Session) Probe(ctx context.Context, schemaName, table, column string, v
 
 // Schema returns the schema that [DB.Schema] read last. If there is none yet it gives the connection back and reads the
 // schema.
-func (s *Session) Schema(ctx context.Context) (*schema.Schema, error) {
+func (s *Runner) Schema(ctx context.Context) (*schema.Schema, error) {
 	if current := s.db.schemas.current.Load(); current != nil {
 		return current, nil
 	}
@@ -176,10 +176,10 @@ func (s *Session) Schema(ctx context.Context) (*schema.Schema, error) {
 }
 
 // Close takes the guard off and gives the connection back. A closed session may be used again, which opens it.
-func (s *Session) Close() error { return s.release(false) }
+func (s *Runner) Close() error { return s.release(false) }
 
 // check is the text check. A text that was checked last is not checked again.
-func (s *Session) check(sql string) (*sqltext.Statement, error) {
+func (s *Runner) check(sql string) (*sqltext.Statement, error) {
 	if s.last == nil || s.last.SQL() != sql {
 		statement, err := s.db.check(sql)
 		if err != nil {
@@ -192,7 +192,7 @@ func (s *Session) check(sql string) (*sqltext.Statement, error) {
 
 // take makes statement the one that was checked last. It checks a statement that did not pass the text check of this
 // dialect.
-func (s *Session) take(statement *sqltext.Statement) error {
+func (s *Runner) take(statement *sqltext.Statement) error {
 	if statement.Checked() && statement.Dialect() == s.db.language.Text {
 		s.last = statement
 		return nil
@@ -202,7 +202,7 @@ func (s *Session) take(statement *sqltext.Statement) error {
 }
 
 // generated runs f with the statement that a text from outside holds, once it is admitted.
-func generated[T any](ctx context.Context, s *Session, sql string, timeout time.Duration, f func(ctx context.Context, h *held, a *Statement) (T, error)) (value T, err error) {
+func generated[T any](ctx context.Context, s *Runner, sql string, timeout time.Duration, f func(ctx context.Context, h *held, a *Statement) (T, error)) (value T, err error) {
 	statement, err := s.check(sql)
 	if err != nil {
 		return value, err
@@ -217,7 +217,7 @@ func generated[T any](ctx context.Context, s *Session, sql string, timeout time.
 }
 
 // use runs f, which is one use of the connection, or a part of one.
-func use[T any](ctx context.Context, s *Session, f func() (T, error)) (value T, err error) {
+func use[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T, err error) {
 	s.depth++
 	defer func() {
 		if s.depth--; s.depth > 0 || s.held == nil || !s.held.used {
@@ -236,7 +236,7 @@ func use[T any](ctx context.Context, s *Session, f func() (T, error)) (value T, 
 }
 
 // hold takes a connection and puts the guard on it, within timeout each.
-func (s *Session) hold(ctx context.Context, timeout time.Duration) error {
+func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 	db := s.db
 	if err := db.slot(ctx); err != nil {
 		return err
@@ -251,7 +251,7 @@ func (s *Session) hold(ctx context.Context, timeout time.Duration) error {
 			<-db.slots
 		}
 	}()
-	got, err, left := wait.Contain(outer, mostGrace, s.start, func() (h *held, err error) {
+	got, err, left := abandon.Contain(outer, mostGrace, s.start, func() (h *held, err error) {
 		h = &held{db: db, wait: timeout, own: s.own}
 		if h.conn, err = db.connect(ctx, timeout); err != nil {
 			return h, err
@@ -303,7 +303,7 @@ func (h *held) open(ctx context.Context) (err error) {
 }
 
 // release takes the guard off, if it is on, and waits no longer than mostGrace for that.
-func (s *Session) release(drop bool) error {
+func (s *Runner) release(drop bool) error {
 	if s.held == nil {
 		return nil
 	}
@@ -319,7 +319,7 @@ func (s *Session) release(drop bool) error {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	back := make(chan func(), 1)
-	_, err, left := wait.Contain(over, mostGrace, s.start, func() (struct{}, error) {
+	_, err, left := abandon.Contain(over, mostGrace, s.start, func() (struct{}, error) {
 		defer h.conn.Close()
 		err := h.Close(drop || h.unfit)
 		db.mark(err)

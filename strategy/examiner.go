@@ -22,12 +22,12 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Admission turns replies into candidates that may vote: extraction, then the checks, once for each distinct statement
+// Examiner turns replies into candidates that may vote: extraction, then the checks, once for each distinct statement
 // of a question. Every copy of a statement keeps its own vote.
 //
 // A distinct statement costs one text check, one parse and one hold of a guarded connection, whatever the number of
-// samples that have it. An Admission belongs to one question. Safe for concurrent use.
-type Admission struct {
+// samples that have it. An Examiner belongs to one question. Safe for concurrent use.
+type Examiner struct {
 	// Signature turns a plan into what vote.ByPlan compares, and its cost. nil: exec.Plan.Signature and Cost. Not to be
 	// changed after the first candidate.
 	Signature func(exec.Plan) (signature string, cost float64)
@@ -36,8 +36,8 @@ type Admission struct {
 	env      *Env
 	checks   []exec.Check
 	doubts   doubt.Rules
-	question doubt.Reading // read once for all candidates
-	span     *trace.Span   // parent of the statements' spans
+	question doubt.QuestionFeatures // read once for all candidates
+	span     *trace.Span            // parent of the statements' spans
 
 	mu       sync.Mutex
 	checked  map[string]*admitted     // by statement
@@ -49,7 +49,7 @@ type Admission struct {
 type admitted struct {
 	sql       string
 	statement *sqltext.Statement // nil: sql is not checked yet
-	slot      int                // lowest sample that has it, or unclaimed; guarded by Admission.mu
+	slot      int                // lowest sample that has it, or unclaimed; guarded by Examiner.mu
 	span      *trace.Span
 
 	// turn is held while the statement is examined, and guards the fields below. It is no mutex, because a waiting
@@ -72,16 +72,16 @@ type exam struct {
 	err       error          // the database failed, not the statement
 }
 
-// NewAdmission starts the admission of one question. checks nil means env.Checks(); Constraints for the corrections of t
-// are added to any. doubts nil means the rules on what checks found (doubt.Checked). Rules without an EmptyShare have that of env. Under Env.WithoutExecution no check can
+// NewExaminer starts the admission of one question. checks nil means env.Checks(); Constraints for the corrections of t
+// are added to any. doubts nil means the rules on what checks found (doubt.Checked). Rules without an EmptyAnswerRate have that of env. Under Env.WithoutExecution no check can
 // run a statement, whichever they are: they get exec.DB.WithoutExecution.
-func NewAdmission(ctx context.Context, env *Env, t Task, checks []exec.Check, doubts *doubt.Rules) *Admission {
+func NewExaminer(ctx context.Context, env *Env, t Task, checks []exec.Check, doubts *doubt.Rules) *Examiner {
 	if len(checks) == 0 {
 		checks = env.Checks()
 	}
 	checks = Constraints(t.Corrections).among(checks)
 	_, span := trace.Start(ctx, "statements")
-	a := &Admission{
+	a := &Examiner{
 		db: env.DB, env: env, checks: checks, doubts: doubt.Rules{List: doubt.Checked()}, span: span,
 		checked: map[string]*admitted{}, read: map[replyKey]*extraction{}, compiled: map[string]bool{},
 	}
@@ -90,17 +90,17 @@ func NewAdmission(ctx context.Context, env *Env, t Task, checks []exec.Check, do
 	}
 	if doubts != nil {
 		a.doubts = doubts.With() // a copy, its list filled in
-		a.doubts.EmptyShare = cmp.Or(a.doubts.EmptyShare, env.EmptyShare)
+		a.doubts.EmptyAnswerRate = cmp.Or(a.doubts.EmptyAnswerRate, env.EmptyAnswerRate)
 		a.question = t.Reading(*doubts)
 	}
 	return a
 }
 
-// doubtable is vote.Majority.Doubtable for a vote by result.
-func (a *Admission) doubtable(c vote.Candidate) float64 { return a.doubts.SpreadAbout(a.question, c) }
+// doubtable is vote.Majority.MaxExtraDoubt for a vote by result.
+func (a *Examiner) doubtable(c vote.Candidate) float64 { return a.doubts.SpreadAbout(a.question, c) }
 
 // Close ends the admission's span. No method may be called after it.
-func (a *Admission) Close() {
+func (a *Examiner) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	// A sample that was corrected has several statements, and which of them came first may depend on another sample.
@@ -118,7 +118,7 @@ func (a *Admission) Close() {
 // Admit makes the candidate of one reply, and writes the statement, and why it was rejected, to the span of ctx. A reply
 // without a statement, or with one that the guard or the engine refuses, is a rejected candidate and no error; the error
 // means that the database could not be asked.
-func (a *Admission) Admit(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
+func (a *Examiner) Examine(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
 	c, err := a.admitReply(ctx, sample, model, reply)
 	trace.From(ctx).Set("sql", trace.SQL(c.SQL))
 	if c.Rejected != "" {
@@ -127,7 +127,7 @@ func (a *Admission) Admit(ctx context.Context, sample int, model string, reply l
 	return c, err
 }
 
-func (a *Admission) admitReply(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
+func (a *Examiner) admitReply(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
 	c := vote.Candidate{Sample: sample, Model: model}
 	text, whole := reply.Text, reply.StopReason == llm.StopEnd
 	if reply.StopReason == llm.StopLength {
@@ -150,12 +150,12 @@ func (a *Admission) admitReply(ctx context.Context, sample int, model string, re
 	return a.admit(ctx, sample, model, found.SQL(), found.Statement)
 }
 
-// AdmitSQL makes the candidate of one statement.
-func (a *Admission) AdmitSQL(ctx context.Context, sample int, model, sql string) (vote.Candidate, error) {
+// ExamineSQL makes the candidate of one statement.
+func (a *Examiner) ExamineSQL(ctx context.Context, sample int, model, sql string) (vote.Candidate, error) {
 	return a.admit(ctx, sample, model, sql, nil)
 }
 
-func (a *Admission) admit(ctx context.Context, sample int, model, sql string, statement *sqltext.Statement) (vote.Candidate, error) {
+func (a *Examiner) admit(ctx context.Context, sample int, model, sql string, statement *sqltext.Statement) (vote.Candidate, error) {
 	e := a.entry(sql, statement, sample)
 	a.claim(e, sample)
 	known, err := a.examined(ctx, e)
@@ -165,10 +165,10 @@ func (a *Admission) admit(ctx context.Context, sample int, model, sql string, st
 }
 
 // Invalid is what the engine said about a statement that it rejected; nil for any other.
-func (a *Admission) Invalid(sql string) error { return a.known(sql).invalid }
+func (a *Examiner) Invalid(sql string) error { return a.known(sql).invalid }
 
 // failure is why a candidate's statement was rejected; nil for one that was not, and for a reply without a statement.
-func (a *Admission) failure(c vote.Candidate) error {
+func (a *Examiner) failure(c vote.Candidate) error {
 	if c.Rejected == "" {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (a *Admission) failure(c vote.Candidate) error {
 }
 
 // known is what the examination of a statement found; nothing for one that was not examined.
-func (a *Admission) known(sql string) exam {
+func (a *Examiner) known(sql string) exam {
 	a.mu.Lock()
 	e := a.checked[sql]
 	a.mu.Unlock()
@@ -189,7 +189,7 @@ func (a *Admission) known(sql string) exam {
 }
 
 // Statements is the number of distinct statements admitted so far.
-func (a *Admission) Statements() int {
+func (a *Examiner) Statements() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	n := 0
@@ -202,7 +202,7 @@ func (a *Admission) Statements() int {
 }
 
 // entry finds or makes the entry of a statement.
-func (a *Admission) entry(sql string, statement *sqltext.Statement, sample int) *admitted {
+func (a *Examiner) entry(sql string, statement *sqltext.Statement, sample int) *admitted {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.checked[sql]
@@ -216,7 +216,7 @@ func (a *Admission) entry(sql string, statement *sqltext.Statement, sample int) 
 
 // claim says that a sample has the statement. Its span stands in the slot of the lowest sample that has it, so that the
 // trace does not depend on which came first.
-func (a *Admission) claim(e *admitted, sample int) {
+func (a *Examiner) claim(e *admitted, sample int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if sample < e.slot {
@@ -227,7 +227,7 @@ func (a *Admission) claim(e *admitted, sample int) {
 
 // Discard forgets the statements that only samples from index counted on had: an early stop made them unnecessary, and
 // how far they came depends on timing. One that comes up again is examined as if it were new.
-func (a *Admission) Discard(counted int) {
+func (a *Examiner) Discard(counted int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for sql, e := range a.checked {
@@ -239,7 +239,7 @@ func (a *Admission) Discard(counted int) {
 }
 
 // examined returns what is known of a statement, which it examines unless somebody did. The error is that of ctx.
-func (a *Admission) examined(ctx context.Context, e *admitted) (exam, error) {
+func (a *Examiner) examined(ctx context.Context, e *admitted) (exam, error) {
 	if err := e.turn.Acquire(ctx, 1); err != nil {
 		return exam{}, err
 	}
@@ -252,7 +252,7 @@ func (a *Admission) examined(ctx context.Context, e *admitted) (exam, error) {
 	return e.exam, nil
 }
 
-func (a *Admission) examine(ctx context.Context, e *admitted) (x exam) {
+func (a *Examiner) examine(ctx context.Context, e *admitted) (x exam) {
 	defer e.span.End()
 	var checked exec.Checked
 	var err error

@@ -20,7 +20,7 @@ import (
 func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
 	out, err := e.render(ctx, r, s, rows...)
 	if err == nil {
-		e.Host.Shown.Add(sample, out)
+		e.Host.Omissions.Add(sample, out)
 	}
 	return out, err
 }
@@ -114,13 +114,13 @@ func (e *Env) SchemaSection(ctx context.Context, r schema.Renderer, s *schema.Sc
 // Forget. A Prompter that writes the schema by itself calls Add.
 //
 // The zero Shown is ready for use, a nil one collects nothing. Safe for concurrent use.
-type Shown struct {
+type Omissions struct {
 	mu sync.Mutex
 	by map[int]schema.Rendering // by sample, without text: the one that lost most
 }
 
 // Add notes what the prompt of a sample does not show.
-func (s *Shown) Add(sample int, r schema.Rendering) {
+func (s *Omissions) Add(sample int, r schema.Rendering) {
 	if s == nil {
 		return
 	}
@@ -137,7 +137,7 @@ func (s *Shown) Add(sample int, r schema.Rendering) {
 
 // Forget drops the prompts of the samples from index counted on. An early stop made them unnecessary, and whether they
 // were written depends on timing.
-func (s *Shown) Forget(counted int) {
+func (s *Omissions) Truncate(counted int) {
 	if s == nil {
 		return
 	}
@@ -148,7 +148,7 @@ func (s *Shown) Forget(counted int) {
 
 // Tell adds one note to out if a prompt did not show all of the schema, and a warning to the trace if names or
 // descriptions were missing. Nothing is told once ctx has ended.
-func (s *Shown) Tell(ctx context.Context, out *Outcome) {
+func (s *Omissions) Report(ctx context.Context, out *Outcome) {
 	if s == nil || ctx.Err() != nil {
 		return
 	}

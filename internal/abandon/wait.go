@@ -1,5 +1,5 @@
-// Package wait lets time pass.
-package wait
+// Package abandon lets time pass.
+package abandon
 
 import (
 	"context"

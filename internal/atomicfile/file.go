@@ -1,6 +1,6 @@
-// Package whole writes files that are there as a whole or not at all, also where the machine stops, and locks them for
+// Package atomicfile writes files that are there as a whole or not at all, also where the machine stops, and locks them for
 // one writer at a time.
-package whole
+package atomicfile
 
 import (
 	"errors"

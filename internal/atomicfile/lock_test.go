@@ -1,4 +1,4 @@
-package whole_test
+package atomicfile_test
 
 import (
 	"fmt"
@@ -9,19 +9,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/whole"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 )
 
 // count adds one to the number in a file, n times, each under the lock.
 func count(path string, n int) error {
 	for range n {
-		unlock, err := whole.Lock(path)
+		unlock, err := atomicfile.Lock(path)
 		if err != nil {
 			return err
 		}
 		text, _ := os.ReadFile(path)
 		now, _ := strconv.Atoi(string(text))
-		err = whole.Write(path, strconv.AppendInt(nil, int64(now+1), 10), 0o600)
+		err = atomicfile.Write(path, strconv.AppendInt(nil, int64(now+1), 10), 0o600)
 		unlock()
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ func TestLock(t *testing.T) {
 		if err := count(path, 20); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := whole.Lock(path); err != nil { // and keeps it
+		if _, err := atomicfile.Lock(path); err != nil { // and keeps it
 			t.Fatal(err)
 		}
 		fmt.Println("holding")
@@ -77,7 +77,7 @@ func TestLock(t *testing.T) {
 	if text, _ := os.ReadFile(path); string(text) != "80" {
 		t.Errorf("counted %s, want 80", text)
 	}
-	if _, err := whole.Lock(filepath.Join(t.TempDir(), "no", "such")); err == nil {
+	if _, err := atomicfile.Lock(filepath.Join(t.TempDir(), "no", "such")); err == nil {
 		t.Error("a lock in a folder that does not exist")
 	}
 }

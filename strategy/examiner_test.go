@@ -57,11 +57,11 @@ func TestAdmission(t *testing.T) {
 		{"not UTF-8", llm.Response{Text: "SELECT '\xff'"}, "", "not-utf8", false, "no text"},
 	}
 	env := shopEnv(t, nil)
-	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, nil, nil)
+	a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "q"}, nil, nil)
 	defer a.Close()
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := a.Admit(t.Context(), i, "m", tt.reply)
+			c, err := a.Examine(t.Context(), i, "m", tt.reply)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,13 +93,13 @@ func TestAdmissionKeepsSecrets(t *testing.T) {
 		}
 	}
 	env.Schema = &marked
-	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "Where do they live?"}, nil, &doubt.Rules{})
+	a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "Where do they live?"}, nil, &doubt.Rules{})
 	defer a.Close()
 	for sql, shown := range map[string]bool{
 		"SELECT name FROM customers": true, "SELECT country FROM customers": false, "SELECT name FROM customers WHERE country = 'USA'": false,
 		"SELECT * FROM main.customers": false,
 	} {
-		if c, err := a.AdmitSQL(t.Context(), 0, "", sql); err != nil || c.Rejected != "" || (c.Preview != "") != shown {
+		if c, err := a.ExamineSQL(t.Context(), 0, "", sql); err != nil || c.Rejected != "" || (c.Preview != "") != shown {
 			t.Errorf("%s: %q, %v", sql, c.Preview, err)
 		}
 	}
@@ -109,11 +109,11 @@ func TestAdmissionKeepsSecrets(t *testing.T) {
 func TestAdmissionDescribes(t *testing.T) {
 	env := shopEnv(t, nil)
 	doubts := &doubt.Rules{}
-	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "How many customers are there?"}, nil, doubts)
+	a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "How many customers are there?"}, nil, doubts)
 	defer a.Close()
 	admit := func(sql string) vote.Candidate {
 		t.Helper()
-		c, err := a.AdmitSQL(t.Context(), 0, "", sql)
+		c, err := a.ExamineSQL(t.Context(), 0, "", sql)
 		if err != nil || c.Rejected != "" {
 			t.Fatalf("%s: %+v, %v", sql, c, err)
 		}
@@ -161,16 +161,16 @@ func TestAdmissionIgnoresTiming(t *testing.T) {
 	var want string
 	for round := range 20 {
 		var checks atomic.Int32
-		count := exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error { checks.Add(1); return nil })
+		count := exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { checks.Add(1); return nil })
 		root := trace.New("test")
-		a := strategy.NewAdmission(trace.Into(t.Context(), root), env, strategy.Task{Question: "q"}, append([]exec.Check{count}, exec.DefaultChecks()...), nil)
+		a := strategy.NewExaminer(trace.Into(t.Context(), root), env, strategy.Task{Question: "q"}, append([]exec.Check{count}, exec.DefaultChecks()...), nil)
 		candidates := make([]vote.Candidate, len(replies))
 		var all sync.WaitGroup
 		for k := range replies {
 			i := (k*7 + round) % len(replies) // every round starts with another one
 			all.Go(func() {
 				var err error
-				if candidates[i], err = a.Admit(t.Context(), i, "", llm.Response{Text: replies[i]}); err != nil {
+				if candidates[i], err = a.Examine(t.Context(), i, "", llm.Response{Text: replies[i]}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -203,15 +203,15 @@ func TestAdmissionIgnoresTiming(t *testing.T) {
 func TestAdmissionTellsTheDatabasesFaults(t *testing.T) {
 	env := shopEnv(t, nil)
 	gone := errors.New("the disk is gone")
-	a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"},
-		[]exec.Check{exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error { return gone })}, nil)
+	a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "q"},
+		[]exec.Check{exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { return gone })}, nil)
 	defer a.Close()
-	if c, err := a.AdmitSQL(t.Context(), 0, "", usa); !errors.Is(err, gone) || c.Rejected != "" {
+	if c, err := a.ExamineSQL(t.Context(), 0, "", usa); !errors.Is(err, gone) || c.Rejected != "" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := a.Admit(ctx, 1, "", llm.Response{Text: usa}); !errors.Is(err, context.Canceled) {
+	if _, err := a.Examine(ctx, 1, "", llm.Response{Text: usa}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of the context: %v", err)
 	}
 }
@@ -222,7 +222,7 @@ func TestAdmissionWaitsNoLongerThanItsContext(t *testing.T) {
 	env := shopEnv(t, nil)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	task := strategy.Task{Question: "q"}
-	a := strategy.NewAdmission(t.Context(), env, task, []exec.Check{exec.CheckFunc(func(context.Context, *exec.Session, *exec.Checked) error {
+	a := strategy.NewExaminer(t.Context(), env, task, []exec.Check{exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error {
 		close(entered)
 		<-leave
 		return nil
@@ -230,13 +230,13 @@ func TestAdmissionWaitsNoLongerThanItsContext(t *testing.T) {
 	defer a.Close()
 	first := make(chan error)
 	go func() {
-		_, err := a.AdmitSQL(t.Context(), 0, "", usa)
+		_, err := a.ExamineSQL(t.Context(), 0, "", usa)
 		first <- err
 	}()
 	<-entered
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := a.AdmitSQL(ctx, 1, "", usa); !errors.Is(err, context.Canceled) {
+	if _, err := a.ExamineSQL(ctx, 1, "", usa); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	close(leave)
@@ -248,7 +248,7 @@ func TestAdmissionWaitsNoLongerThanItsContext(t *testing.T) {
 // TestAdmissionWithoutExecution: whatever the checks are, none can run a statement
 // where that is not allowed.
 func TestAdmissionWithoutExecution(t *testing.T) {
-	querying := exec.CheckFunc(func(ctx context.Context, db *exec.Session, c *exec.Checked) error {
+	querying := exec.CheckFunc(func(ctx context.Context, db *exec.Runner, c *exec.Checked) error {
 		_, err := db.Query(ctx, c.SQL)
 		return err
 	})
@@ -265,9 +265,9 @@ func TestAdmissionWithoutExecution(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			env := shopEnv(t, nil)
 			env.WithoutExecution = true
-			a := strategy.NewAdmission(t.Context(), env, strategy.Task{Question: "q"}, tt.checks, nil)
+			a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "q"}, tt.checks, nil)
 			defer a.Close()
-			c, err := a.AdmitSQL(t.Context(), 0, "", usa)
+			c, err := a.ExamineSQL(t.Context(), 0, "", usa)
 			if !errors.Is(err, tt.want) || c.Rejected != "" || c.Plan == "" || c.Fingerprint != "" || c.Rows > 0 {
 				t.Errorf("got %+v, %v", c, err)
 			}

@@ -34,7 +34,7 @@ const maxReplies = 256
 // granted first, and the examination of the statement, which is needed anyway, is the proof. Only where the engine
 // rejects the statement, or where there are several to choose from, extraction is done again with the engine's word for
 // each.
-func (a *Admission) Extract(ctx context.Context, sample int, reply string, ended bool) (replies.Extraction, error) {
+func (a *Examiner) Extract(ctx context.Context, sample int, reply string, ended bool) (replies.Extraction, error) {
 	key := replyKey{reply, ended}
 	x := replies.Extractor{Dialect: a.db.Language().Text, Ended: ended}
 	a.mu.Lock()
@@ -59,7 +59,7 @@ func (a *Admission) Extract(ctx context.Context, sample int, reply string, ended
 }
 
 // proved examines a statement and reports whether the engine takes it.
-func (a *Admission) proved(ctx context.Context, sample int, s *sqltext.Statement) bool {
+func (a *Examiner) proved(ctx context.Context, sample int, s *sqltext.Statement) bool {
 	known, err := a.examined(ctx, a.entry(s.SQL(), s, sample))
 	if err != nil || known.invalid == nil || known.analysis != nil {
 		return true
@@ -72,12 +72,12 @@ func (a *Admission) proved(ctx context.Context, sample int, s *sqltext.Statement
 }
 
 // analyzesFirst reports whether a statement without an analysis failed in it, and not in another check.
-func (a *Admission) analyzesFirst() bool {
-	return len(a.checks) == 0 || a.checks[0] == exec.Check(exec.SingleRead{})
+func (a *Examiner) analyzesFirst() bool {
+	return len(a.checks) == 0 || a.checks[0] == exec.Check(exec.ReadOnly{})
 }
 
 // Analyze is exec.DB.Analyze. What the examination of a statement found out is not asked again.
-func (a *Admission) Analyze(ctx context.Context, sql string) (exec.Analysis, error) {
+func (a *Examiner) Analyze(ctx context.Context, sql string) (exec.Analysis, error) {
 	a.mu.Lock()
 	e := a.checked[sql]
 	a.mu.Unlock()
@@ -97,7 +97,7 @@ func (a *Admission) Analyze(ctx context.Context, sql string) (exec.Analysis, err
 
 // compiles reports whether the engine takes s for a statement. Only its own words are remembered: that it could not be
 // asked says nothing of the statement.
-func (a *Admission) compiles(ctx context.Context, s *sqltext.Statement) bool {
+func (a *Examiner) compiles(ctx context.Context, s *sqltext.Statement) bool {
 	a.mu.Lock()
 	ok, known := a.compiled[s.SQL()]
 	a.mu.Unlock()
@@ -113,7 +113,7 @@ func (a *Admission) compiles(ctx context.Context, s *sqltext.Statement) bool {
 	return ok
 }
 
-func (a *Admission) remember(s *sqltext.Statement, compiles bool) {
+func (a *Examiner) remember(s *sqltext.Statement, compiles bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.compiled[s.SQL()] = compiles

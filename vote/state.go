@@ -6,74 +6,74 @@ import (
 	"slices"
 )
 
-// Tally is the state of a vote while samples are still to come. A [Stop] decides by it.
+// State is the state of a vote while samples are still to come. A [Stop] decides by it.
 //
-// [Majority.Tally] makes one of candidates. For a vote on anything else that has a key, start from a Tally with
-// Remaining set, and add each sample with Vote or Abstain, in the order of the samples. A Tally is plain data: copies
-// of it share Standings. Not safe for concurrent use.
-type Tally struct {
-	Sampled   int        // samples so far, those that abstained included
-	Remaining int        // samples that may still come
-	Standings []Standing // one for each cluster, in the order of their first votes
+// [Majority.State] makes one of candidates. For a vote on anything else that has a key, start from a State with
+// Remaining set, and add each sample with Vote or Abstain, in the order of the samples. A State is plain data: copies
+// of it share Clusters. Not safe for concurrent use.
+type State struct {
+	Sampled   int            // samples so far, those that abstained included
+	Remaining int            // samples that may still come
+	Clusters  []ClusterState // one for each cluster, in the order of their first votes
 
 	MaxWeight float64 // greatest weight that a vote still to come can have; 0 means 1
 	Penalty   float64 // that of the Majority
 	MaxDoubt  float64 // by how much a vote still to come can be doubted more than the cluster it joins
 }
 
-// Standing is one cluster of a [Tally].
-type Standing struct {
+// ClusterState is one cluster of a [State].
+type ClusterState struct {
 	Key    string  // what its votes have in common
 	Weight float64 // weights of its votes, added up
 	Doubt  float64 // weight × doubt of each of its votes, added up
-	Spared float64 // by how much less than Tally.MaxDoubt a vote that joins it can be doubted more; may be below 0
+	Spared float64 // by how much less than State.MaxDoubt a vote that joins it can be doubted more; may be below 0
 }
 
 // Vote adds a sample that votes for key. A weight that is not above 0 is no vote.
-func (t *Tally) Vote(key string, weight, doubt float64) {
-	at := slices.IndexFunc(t.Standings, func(s Standing) bool { return s.Key == key })
+func (t *State) Vote(key string, weight, doubt float64) {
+	at := slices.IndexFunc(t.Clusters, func(s ClusterState) bool { return s.Key == key })
 	t.vote(at, key, weight, doubt)
 }
 
 // vote is Vote for the standing with index at, a new one if at is below 0.
-func (t *Tally) vote(at int, key string, weight, doubt float64) {
+func (t *State) vote(at int, key string, weight, doubt float64) {
 	t.Abstain()
 	if !(weight > 0) {
 		return
 	}
 	if at < 0 {
-		at = len(t.Standings)
-		t.Standings = append(t.Standings, Standing{Key: key})
+		at = len(t.Clusters)
+		t.Clusters = append(t.Clusters, ClusterState{Key: key})
 	}
-	t.Standings[at].Weight += weight
-	t.Standings[at].Doubt += weight * doubt
+	t.Clusters[at].Weight += weight
+	t.Clusters[at].Doubt += weight * doubt
 }
 
 // Abstain adds a sample without a vote.
-func (t *Tally) Abstain() {
+func (t *State) Abstain() {
 	t.Sampled++
 	t.Remaining = max(t.Remaining-1, 0)
 }
 
 // Leader returns the cluster that would win now: the one with the highest score, and of several the one that was voted
 // for first. It is zero if nobody has voted.
-func (t Tally) Leader() Standing { first, _ := t.leading(); return t.standing(first) }
+func (t State) Leader() ClusterState { first, _ := t.leading(); return t.standing(first) }
 
 // RunnerUp returns the cluster that would be second now. It is zero if there is none.
-func (t Tally) RunnerUp() Standing { _, second := t.leading(); return t.standing(second) }
+func (t State) RunnerUp() ClusterState { _, second := t.leading(); return t.standing(second) }
 
-func (t Tally) standing(i int) Standing {
+func (t State) standing(i int) ClusterState {
 	if i < 0 {
-		return Standing{}
+		return ClusterState{}
 	}
-	return t.Standings[i]
+	return t.Clusters[i]
 }
 
 // leading returns the indices of the leader and of the runner-up, -1 for none.
-func (t Tally) leading() (first, second int) {
+func (t State) leading() (first, second int) {
 	first, second = -1, -1
 	var best, next float64 // their scores
-	for i, s := range t.Standings {
+	for i, s := range t.Clusters {
 		switch score := round9(score(s.Weight, s.Doubt, t.Penalty)); {
 		case s.Weight <= 0:
 		case first < 0 || score > best:
@@ -86,7 +86,7 @@ func (t Tally) leading() (first, second int) {
 }
 
 // unit is the weight of one whole vote.
-func (t Tally) unit() float64 { return cmp.Or(t.MaxWeight, 1) }
+func (t State) unit() float64 { return cmp.Or(t.MaxWeight, 1) }
 
 // Wave returns how many samples to send at once: the smallest number with which stop would hold if all of them voted
 // for one cluster, with the greatest weight and without doubt. Then no sample is wasted, as if they were sent one by
@@ -94,7 +94,7 @@ func (t Tally) unit() float64 { return cmp.Or(t.MaxWeight, 1) }
 //
 // The number is at least least, at most Remaining, and 0 only if none remains. Without a stop it is Remaining. For 12
 // plain votes the first wave has 7 samples with [Decided], 3 with AheadBy(3) and 4 with Posterior(0.95).
-func (t Tally) Wave(stop Stop, least int) int {
+func (t State) Wave(stop Stop, least int) int {
 	n := t.Remaining
 	for k := 1; k < n && stop != nil; k++ {
 		if t.couldStop(k, stop) {
@@ -105,17 +105,17 @@ func (t Tally) Wave(stop Stop, least int) int {
 }
 
 // couldStop reports whether k more votes for one cluster could make stop hold.
-func (t Tally) couldStop(k int, stop Stop) bool {
+func (t State) couldStop(k int, stop Stop) bool {
 	leader, _ := t.leading()
 	next := t
 	next.Sampled, next.Remaining = t.Sampled+k, t.Remaining-k
-	for i := range len(t.Standings) + 1 { // the last is a new cluster
+	for i := range len(t.Clusters) + 1 { // the last is a new cluster
 		if t.Penalty == 0 && i != max(leader, 0) {
 			continue // no other cluster can be as sure as the leader
 		}
-		next.Standings = append(slices.Clone(t.Standings), Standing{})
-		next.Standings[i].Weight += float64(k) * t.unit()
-		next.Standings = next.Standings[:max(i+1, len(t.Standings))]
+		next.Clusters = append(slices.Clone(t.Clusters), ClusterState{})
+		next.Clusters[i].Weight += float64(k) * t.unit()
+		next.Clusters = next.Clusters[:max(i+1, len(t.Clusters))]
 		if stop(next) {
 			return true
 		}
@@ -123,12 +123,12 @@ func (t Tally) couldStop(k int, stop Stop) bool {
 	return false
 }
 
-// Tally returns the state of the vote after candidates, which are the first of planned samples, in their order. The
+// State returns the state of the vote after candidates, which are the first of planned samples, in their order. The
 // errors are those of Count, except ErrNoVote, and one for a weight above MaxWeight.
-func (m Majority) Tally(candidates []Candidate, planned int) (Tally, error) {
-	t := Tally{Remaining: planned, MaxWeight: cmp.Or(m.MaxWeight, 1), Penalty: m.Penalty, MaxDoubt: m.MaxDoubt}
+func (m Majority) State(candidates []Candidate, planned int) (State, error) {
+	t := State{Remaining: planned, MaxWeight: cmp.Or(m.MaxWeight, 1), Penalty: m.Penalty, MaxDoubt: m.MaxDoubt}
 	if err := m.Validate(); err != nil {
-		return Tally{}, err
+		return State{}, err
 	}
 	places := make(map[string]int)
 	for i := range candidates {
@@ -136,9 +136,9 @@ func (m Majority) Tally(candidates []Candidate, planned int) (Tally, error) {
 		key, w, why, err := m.voteOf(i, c)
 		switch {
 		case err != nil:
-			return Tally{}, err
+			return State{}, err
 		case w > t.MaxWeight+1e-9:
-			return Tally{}, fmt.Errorf("vote: weight of candidate %d is %v, above the MaxWeight of %v: set Majority.MaxWeight to the greatest weight", i, w, t.MaxWeight)
+			return State{}, fmt.Errorf("vote: weight of candidate %d is %v, above the MaxWeight of %v: set Majority.MaxWeight to the greatest weight", i, w, t.MaxWeight)
 		case why != "" || m.DemoteEmpty: // a vote without standings is never decided
 			t.Abstain()
 			continue
@@ -146,11 +146,11 @@ func (m Majority) Tally(candidates []Candidate, planned int) (Tally, error) {
 		at, seen := places[key]
 		if !seen {
 			at = -1
-			places[key] = len(t.Standings)
+			places[key] = len(t.Clusters)
 		}
 		t.vote(at, key, w, doubtOf(c))
-		if !seen && m.Doubtable != nil {
-			t.Standings[places[key]].Spared = m.MaxDoubt - max(m.Doubtable(*c), 0)
+		if !seen && m.MaxExtraDoubt != nil {
+			t.Clusters[places[key]].Spared = m.MaxDoubt - max(m.MaxExtraDoubt(*c), 0)
 		}
 	}
 	return t, nil

@@ -16,10 +16,10 @@ func BenchmarkAdmission(b *testing.B) {
 	env := strategytest.Heroes(b)
 	table := env.Schema.Tables[0]
 	for b.Loop() {
-		a := strategy.NewAdmission(b.Context(), env, usaTask, nil, &doubt.Rules{})
+		a := strategy.NewExaminer(b.Context(), env, usaTask, nil, &doubt.Rules{})
 		for i := range 12 {
 			sql := "SELECT count(*) FROM " + env.Quote(table.Name) + " WHERE " + env.Quote(table.Columns[0].Name) + " > " + strconv.Itoa(i)
-			c, err := a.Admit(b.Context(), i, "", llm.Response{Text: sql})
+			c, err := a.Examine(b.Context(), i, "", llm.Response{Text: sql})
 			if err != nil || c.Rejected != "" {
 				b.Fatal(c.Rejected, err)
 			}

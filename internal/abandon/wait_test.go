@@ -1,4 +1,4 @@
-package wait_test
+package abandon_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/wait"
+	"github.com/texttosql/texttosql/internal/abandon"
 )
 
 func TestFor(t *testing.T) {
@@ -15,16 +15,16 @@ func TestFor(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		start := time.Now()
-		if err := wait.For(ctx, 20*time.Second); err != nil || time.Since(start) != 20*time.Second {
+		if err := abandon.For(ctx, 20*time.Second); err != nil || time.Since(start) != 20*time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
-		if err := wait.For(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
+		if err := abandon.For(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
 			t.Errorf("the end of the context: %v after %v", err, time.Since(start))
 		}
-		if err := wait.For(ctx, -1); !errors.Is(err, context.DeadlineExceeded) {
+		if err := abandon.For(ctx, -1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a context that has ended: %v", err)
 		}
-		if err := wait.For(t.Context(), 0); err != nil {
+		if err := abandon.For(t.Context(), 0); err != nil {
 			t.Errorf("no time: %v", err)
 		}
 	})

@@ -22,13 +22,13 @@ func cuts(t *testing.T, s strategy.Strategy, env *strategy.Env, reply string) (n
 	t.Helper()
 	ask := asking(env, &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(reply), Repeat: true}}})
 	root := trace.New("test")
-	ask.Host.Shown = &strategy.Shown{}
+	ask.Host.Omissions = &strategy.Omissions{}
 	ctx := trace.Into(t.Context(), root)
 	out, err := s.Generate(ctx, ask, strategy.Task{Question: "Anything?"})
 	if out == nil {
 		t.Fatalf("%T: %v", s, err)
 	}
-	ask.Host.Shown.Tell(ctx, out)
+	ask.Host.Omissions.Report(ctx, out)
 	root.End()
 	for _, n := range out.Notes {
 		if strings.HasPrefix(n, "the prompt does not show all of the schema") {

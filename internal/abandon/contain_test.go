@@ -1,4 +1,4 @@
-package wait_test
+package abandon_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/wait"
+	"github.com/texttosql/texttosql/internal/abandon"
 )
 
 // TestContain: who waits comes back after the grace, and what comes late goes to late.
@@ -25,7 +25,7 @@ func TestContain(t *testing.T) {
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			start, late := time.Now(), make(chan int, 1)
-			got, err, left := wait.Contain(ctx, 10*time.Second, apart, func() (int, error) {
+			got, err, left := abandon.Contain(ctx, 10*time.Second, apart, func() (int, error) {
 				time.Sleep(tt.takes)
 				return 1, nil
 			}, func(v int) { late <- v })
@@ -43,5 +43,5 @@ func TestContain(t *testing.T) {
 			t.Errorf("a panic of f: %v", r)
 		}
 	}()
-	wait.Contain(t.Context(), time.Second, apart, func() (int, error) { panic("x") }, func(int) {})
+	abandon.Contain(t.Context(), time.Second, apart, func() (int, error) { panic("x") }, func(int) {})
 }

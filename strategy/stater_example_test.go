@@ -10,10 +10,10 @@ import (
 )
 
 // crossChecked halves the confidence of an answer that one model alone gives. The
-// Tally that it embeds makes it a Tallier, so that its votes may end early.
+// State that it embeds makes it a Stater, so that its votes may end early.
 type crossChecked struct{ vote.Majority }
 
-var _ strategy.Tallier = crossChecked{}
+var _ strategy.Stater = crossChecked{}
 
 func (v crossChecked) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 	b, err := v.Majority.Count(candidates)
@@ -30,7 +30,7 @@ func (v crossChecked) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 	return b, nil
 }
 
-func ExampleTallier() {
+func ExampleStater() {
 	const usa, all = "SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers"
 	for _, second := range []llm.Model{ // models take turns: this one has samples 1 and 3
 		exampleModel("", usa, "", usa),

@@ -18,7 +18,7 @@ import (
 // values, limits or rows anew.
 func TestTextCache(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
-	env.Host.Texts, env.Host.Shown = &strategy.TextCache{}, &strategy.Shown{}
+	env.Host.Texts, env.Host.Omissions = &strategy.TextCache{}, &strategy.Omissions{}
 	write := func(r schema.Renderer, s *schema.Schema, rows ...schema.Sample) string {
 		t.Helper()
 		out, err := env.Render(t.Context(), 0, r, s, rows...)
@@ -76,11 +76,11 @@ func TestTextCache(t *testing.T) {
 // engine and tells whoever asked what a prompt had no room for.
 func ExampleEnv_Render() {
 	env := strategytest.ExampleEnv(nil)
-	env.Host.Shown = &strategy.Shown{} // texttosql.Engine makes one for each question
+	env.Host.Omissions = &strategy.Omissions{} // texttosql.Engine makes one for each question
 	r, err := env.Render(context.Background(), 0, schema.Renderer{Form: schema.Code, MaxTokens: 20}, env.Schema)
 	fmt.Print(r.Text, err, "\n")
 	var out strategy.Outcome
-	env.Host.Shown.Tell(context.Background(), &out)
+	env.Host.Omissions.Report(context.Background(), &out)
 	fmt.Println(out.Notes[0])
 	// Output:
 	// customers(id INTEGER PRIMARY KEY, … 2 more)

@@ -1,11 +1,11 @@
-package whole_test
+package atomicfile_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/whole"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 )
 
 func TestFile(t *testing.T) {
@@ -15,7 +15,7 @@ func TestFile(t *testing.T) {
 		b, _ := os.ReadFile(path)
 		return string(b)
 	}
-	f, err := whole.Create(path, 0o640)
+	f, err := atomicfile.Create(path, 0o640)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err, content())
 	}
 	f.Discard() // nothing after a Commit
-	if f, err = whole.Create(path, 0o600); err != nil {
+	if f, err = atomicfile.Create(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.WriteString("two")
@@ -39,7 +39,7 @@ func TestFile(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	if err := whole.Write(link, []byte("three"), 0o600); err != nil || content() != "three" {
+	if err := atomicfile.Write(link, []byte("three"), 0o600); err != nil || content() != "three" {
 		t.Error("through a link: ", err, content())
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
@@ -49,7 +49,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for why, path := range map[string]string{"read-only": path, "a folder": dir, "no such folder": filepath.Join(dir, "x", "y")} {
-		if err := whole.Write(path, nil, 0o600); err == nil {
+		if err := atomicfile.Write(path, nil, 0o600); err == nil {
 			t.Errorf("%s: no error", why)
 		}
 	}

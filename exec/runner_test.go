@@ -16,7 +16,7 @@ import (
 func TestSession(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01'), (2, 'soon')", exec.Config{})
 	bounds := exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}
-	session, err := db.Session(bounds)
+	session, err := db.Runner(bounds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestSession(t *testing.T) {
 	if err := session.Close(); err != nil {
 		t.Errorf("closed twice: %v", err)
 	}
-	if _, err := db.Session(exec.Bounds{Rows: -1}); err == nil {
+	if _, err := db.Runner(exec.Bounds{Rows: -1}); err == nil {
 		t.Error("a session with a negative bound")
 	}
 }
@@ -56,7 +56,7 @@ func TestSession(t *testing.T) {
 func TestSessionConnection(t *testing.T) {
 	pool, db := open(t, "CREATE TABLE t(a)", exec.Config{Limits: exec.Limits{Connections: 1}})
 	pool.SetMaxOpenConns(1)
-	session, err := db.Session(exec.Bounds{})
+	session, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestSessionConnection(t *testing.T) {
 
 func TestSessionTime(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01')", exec.Config{})
-	session, err := db.Session(exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond})
+	session, err := db.Runner(exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 //go:build !windows && (!unix || solaris || aix)
 
-package whole
+package atomicfile
 
 import "os"
 

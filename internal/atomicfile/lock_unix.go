@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix
 
-package whole
+package atomicfile
 
 import (
 	"errors"
